@@ -1,4 +1,5 @@
-/* base - what every module stands on: status and error, memory, text, hashes, files, random numbers, spelling, assets.
+/* base - what every module stands on: status and error, memory, text, hashes, files, random
+ * numbers, spelling, assets.
  *
  * Everything here is plain C11 and POSIX. Nothing here knows about kernels. */
 #ifndef SCT_BASE_H
@@ -12,13 +13,15 @@
 
 #define SCT_VERSION "0.1.0"
 
-#define SCT_MUST_USE __attribute__((warn_unused_result))
+#define SCT_MUST_USE          __attribute__((warn_unused_result))
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#define SCT_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- status and error ------------------------------------------------------------------------------------------ */
+/* ---- status and error
+ * ------------------------------------------------------------------------------------------ */
 
-/* Every fallible function returns one of these. The exit code of the program follows from it (base_status.def). */
+/* Every fallible function returns one of these. The exit code of the program follows from it
+ * (base_status.def). */
 typedef enum sct_status {
 #define SCT_STATUS(name, exit_code, text) name,
 #include "base_status.def"
@@ -27,47 +30,53 @@ typedef enum sct_status {
 } sct_status;
 
 /* What went wrong, in words. The caller owns the struct and may pass NULL where it does not care.
- * The first failure writes it; text holds one or more lines, the first of the form "file:line: error: ..." where a
- * place is known. */
+ * The first failure writes it; text holds one or more lines, the first of the form "file:line:
+ * error: ..." where a place is known. */
 typedef struct sct_error {
   sct_status code;
   char text[3072];
 } sct_error;
 
-/* Writes `err` (if not NULL) and returns `code`, so that `return sct_fail(err, SCT_EIO, "...", ...)` reads well. */
+/* Writes `err` (if not NULL) and returns `code`, so that `return sct_fail(err, SCT_EIO, "...",
+ * ...)` reads well. */
 sct_status sct_fail(sct_error *err, sct_status code, const char *fmt, ...) SCT_PRINTF(3, 4);
-/* Puts text in front of the message of an error that has already been written. Returns err's code (or `code` if NULL). */
+/* Puts text in front of the message of an error that has already been written. Returns err's code
+ * (or `code` if NULL). */
 sct_status sct_fail_prefix(sct_error *err, sct_status code, const char *fmt, ...) SCT_PRINTF(3, 4);
 int sct_exit_code(sct_status code);           /* 0 done, 1 internal, 2 usage, 3 spec error, ... */
 const char *sct_status_text(sct_status code); /* one short phrase, for a person */
 
 /* Return early with the status of a call that failed. */
-#define SCT_TRY(call)                          \
-  do {                                         \
-    const sct_status sct_try_status_ = (call); \
-    if (sct_try_status_ != SCT_OK) {           \
-      return sct_try_status_;                  \
-    }                                          \
+#define SCT_TRY(call)                                                                              \
+  do {                                                                                             \
+    const sct_status sct_try_status_ = (call);                                                     \
+    if (sct_try_status_ != SCT_OK) {                                                               \
+      return sct_try_status_;                                                                      \
+    }                                                                                              \
   } while (0)
 
 /* Same, but jump to the cleanup label `done:` with the local variable `status` set. */
-#define SCT_TRY_DONE(call) \
-  do {                     \
-    status = (call);       \
-    if (status != SCT_OK) { \
-      goto done;           \
-    }                      \
+#define SCT_TRY_DONE(call)                                                                         \
+  do {                                                                                             \
+    status = (call);                                                                               \
+    if (status != SCT_OK) {                                                                        \
+      goto done;                                                                                   \
+    }                                                                                              \
   } while (0)
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-/* malloc family behind one door (fault injection replaces it). All return NULL on failure; sizes of 0 give NULL. */
-void *sct_alloc(size_t bytes);               /* zero-initialised */
-void *sct_realloc(void *old, size_t bytes);  /* new bytes are not initialised */
-void sct_free(void *p);                      /* accepts NULL */
+/* malloc family behind one door (fault injection replaces it). All return NULL on failure; sizes of
+ * 0 give NULL. */
+void *sct_alloc(size_t bytes);              /* zero-initialised */
+void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
+void sct_free(void *p);                     /* accepts NULL */
 char *sct_strdup(const char *text);
 
-/* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. false: out of memory. */
+/* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. false:
+ * out of memory. */
 #define SCT_GROW(ptr, len, cap) sct_grow_((void **)&(ptr), (size_t)(len), &(cap), sizeof(*(ptr)))
 bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes);
 
@@ -77,17 +86,21 @@ typedef struct sct_arena {
   struct sct_arena_block *head;
   size_t total_bytes;
 } sct_arena;
-void *sct_arena_alloc(sct_arena *arena, size_t bytes); /* zeroed, 16-byte aligned; NULL when out of memory */
+void *sct_arena_alloc(sct_arena *arena,
+                      size_t bytes); /* zeroed, 16-byte aligned; NULL when out of memory */
 char *sct_arena_strdup(sct_arena *arena, const char *text);
 char *sct_arena_strndup(sct_arena *arena, const char *text, size_t len);
 char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) SCT_PRINTF(2, 3);
 void sct_arena_free(sct_arena *arena); /* leaves an empty arena */
 #define SCT_ARENA_NEW(arena, type, n) ((type *)sct_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- text
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* Growing text, always NUL-terminated (data may be NULL while empty: use sct_str_c). A zeroed struct is a valid empty
- * string. Out of memory is sticky: `failed` stays set and later calls do nothing; ask once at the end. */
+/* Growing text, always NUL-terminated (data may be NULL while empty: use sct_str_c). A zeroed
+ * struct is a valid empty string. Out of memory is sticky: `failed` stays set and later calls do
+ * nothing; ask once at the end. */
 typedef struct sct_str {
   char *data;
   size_t len, cap;
@@ -100,24 +113,32 @@ void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
 void sct_str_clear(sct_str *s); /* keeps the memory */
 void sct_str_free(sct_str *s);  /* leaves an empty string */
 const char *sct_str_c(const sct_str *s);
-sct_status sct_str_status(const sct_str *s, sct_error *err) SCT_MUST_USE; /* SCT_ENOMEM if it failed */
+sct_status sct_str_status(const sct_str *s,
+                          sct_error *err) SCT_MUST_USE; /* SCT_ENOMEM if it failed */
 
 bool sct_has_prefix(const char *text, const char *prefix);
 bool sct_has_suffix(const char *text, const char *suffix);
 bool sct_is_identifier(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
-/* "1.23 GB", "4.2 s", "12 ms": short forms for a person. `out` holds at least 32 bytes; returns out. */
+/* "1.23 GB", "4.2 s", "12 ms": short forms for a person. `out` holds at least 32 bytes; returns
+ * out. */
 char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
 
-/* ---- spelling --------------------------------------------------------------------------------------------------- */
+/* ---- spelling
+ * ---------------------------------------------------------------------------------------------------
+ */
 
-/* The legal name nearest to `word` by edit distance (transpositions count one), or NULL if none is near (distance more
- * than a third of the length, at least 1, ignoring case). Ties: the first in the list. */
+/* The legal name nearest to `word` by edit distance (transpositions count one), or NULL if none is
+ * near (distance more than a third of the length, at least 1, ignoring case). Ties: the first in
+ * the list. */
 const char *sct_nearest(const char *word, const char *const *names, int n_names);
-/* Appends `; did you mean 'x'?` or, when none is near, `; expected one of a, b, c` (at most 12 names). */
+/* Appends `; did you mean 'x'?` or, when none is near, `; expected one of a, b, c` (at most 12
+ * names). */
 void sct_str_suggest(sct_str *s, const char *word, const char *const *names, int n_names);
 
-/* ---- hashes ----------------------------------------------------------------------------------------------------- */
+/* ---- hashes
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 typedef struct sct_hash {
   uint64_t hi, lo;
@@ -128,35 +149,45 @@ sct_hash sct_hash_text(const char *text);
 char *sct_hash_hex(char out[SCT_HASH_HEX], sct_hash h);
 bool sct_hash_equal(sct_hash a, sct_hash b);
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files
+ * ------------------------------------------------------------------------------------------------------
+ */
 
-/* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64 MiB. */
+/* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
+ * MiB. */
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Writes a temporary file in the same folder, fsyncs, renames over `path`: the old file stays whole on any failure.
- * Leaves an existing file with equal bytes untouched (its timestamp too). */
-sct_status sct_file_write(const char *path, const void *data, size_t n, sct_error *err) SCT_MUST_USE;
+/* Writes a temporary file in the same folder, fsyncs, renames over `path`: the old file stays whole
+ * on any failure. Leaves an existing file with equal bytes untouched (its timestamp too). */
+sct_status sct_file_write(const char *path, const void *data, size_t n,
+                          sct_error *err) SCT_MUST_USE;
 /* Makes a folder and its parents; what it makes has mode 0700. An existing folder is fine. */
 sct_status sct_dir_make(const char *path, sct_error *err) SCT_MUST_USE;
 bool sct_file_exists(const char *path);
-/* "$XDG_DATA_HOME/sectile" (default ~/.local/share/sectile) and "$XDG_CACHE_HOME/sectile" (default ~/.cache/sectile).
- * Appends to `out`; a relative XDG value is ignored, as the XDG specification says. Does not create. */
+/* "$XDG_DATA_HOME/sectile" (default ~/.local/share/sectile) and "$XDG_CACHE_HOME/sectile" (default
+ * ~/.cache/sectile). Appends to `out`; a relative XDG value is ignored, as the XDG specification
+ * says. Does not create. */
 void sct_path_data(sct_str *out);
 void sct_path_cache(sct_str *out);
 /* Folder part of a path without the final slash ("." if none). Appends to out. */
 void sct_path_dirname(sct_str *out, const char *path);
 const char *sct_path_basename(const char *path);
 
-/* ---- assets: the Lua files and templates that travel inside the binary ------------------------------------------- */
+/* ---- assets: the Lua files and templates that travel inside the binary
+ * ------------------------------------------- */
 
-/* Reads "templates/map.cu", "tuning/layouts/aos.lua", ... : from the folder set by sct_assets_override() if the file is
- * there, else from the copy embedded at build time. SCT_EIO names the asset. */
+/* Reads "templates/map.cu", "tuning/layouts/aos.lua", ... : from the folder set by
+ * sct_assets_override() if the file is there, else from the copy embedded at build time. SCT_EIO
+ * names the asset. */
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) SCT_MUST_USE;
-/* A folder that mirrors the top level of the repository; NULL: embedded only. The string is copied. */
+/* A folder that mirrors the top level of the repository; NULL: embedded only. The string is copied.
+ */
 void sct_assets_override(const char *folder);
-/* Calls `visit` for every asset whose name starts with `prefix`, in name order, overrides included once. */
+/* Calls `visit` for every asset whose name starts with `prefix`, in name order, overrides included
+ * once. */
 void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx);
 
-/* ---- random numbers and permutations ----------------------------------------------------------------------------- */
+/* ---- random numbers and permutations
+ * ----------------------------------------------------------------------------- */
 
 /* xoshiro256**; the same seed gives the same stream on every machine. */
 typedef struct sct_rng {
@@ -166,17 +197,26 @@ sct_rng sct_rng_new(uint64_t seed);
 uint64_t sct_rng_u64(sct_rng *rng);
 int64_t sct_rng_below(sct_rng *rng, int64_t n); /* uniform in [0, n), n >= 1 */
 double sct_rng_unit(sct_rng *rng);              /* uniform in [0, 1) */
-/* A value of a stateless hash: element `index` of the random stream `seed`. The same on host and device. */
+/* A value of a stateless hash: element `index` of the random stream `seed`. The same on host and
+ * device. */
 uint64_t sct_mix64(uint64_t seed, uint64_t index);
-/* Element i of a pseudo-random permutation of [0, n): a 4-round Feistel network over the next even power of two, walked
- * until the value falls below n (cycle walking keeps it a bijection). Stateless, so every process agrees. */
+/* Element i of a pseudo-random permutation of [0, n): a 4-round Feistel network over the next even
+ * power of two, walked until the value falls below n (cycle walking keeps it a bijection).
+ * Stateless, so every process agrees. */
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 
-/* ---- time, log --------------------------------------------------------------------------------------------------- */
+/* ---- time, log
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 int64_t sct_now_ns(void); /* monotonic */
-typedef enum sct_log_level { SCT_LOG_ERROR, SCT_LOG_WARN, SCT_LOG_INFO, SCT_LOG_DEBUG } sct_log_level;
-void sct_log_set_level(sct_log_level level); /* default SCT_LOG_WARN */
+typedef enum sct_log_level {
+  SCT_LOG_ERROR,
+  SCT_LOG_WARN,
+  SCT_LOG_INFO,
+  SCT_LOG_DEBUG
+} sct_log_level;
+void sct_log_set_level(sct_log_level level);                              /* default SCT_LOG_WARN */
 void sct_log(sct_log_level level, const char *fmt, ...) SCT_PRINTF(2, 3); /* to stderr, one line */
 
 #endif

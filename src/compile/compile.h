@@ -1,10 +1,12 @@
-/* compile - CUDA text to PTX and cubin with NVRTC, in batches, on several threads, through a cache on disk.
+/* compile - CUDA text to PTX and cubin with NVRTC, in batches, on several threads, through a cache
+ * on disk.
  *
- * NVRTC is loaded with dlopen (by soname; then $CUDA_HOME, $CUDA_PATH and the usual toolkit folders), so the program starts
- * without it. It is a pure compiler: no driver is touched.
+ * NVRTC is loaded with dlopen (by soname; then $CUDA_HOME, $CUDA_PATH and the usual toolkit
+ * folders), so the program starts without it. It is a pure compiler: no driver is touched.
  *
- * Each source is wrapped in a namespace of its own, so a batch of candidates becomes one program and one cubin. If a
- * program fails, its members are compiled one by one: a failing candidate does not take its batch with it. */
+ * Each source is wrapped in a namespace of its own, so a batch of candidates becomes one program
+ * and one cubin. If a program fails, its members are compiled one by one: a failing candidate does
+ * not take its batch with it. */
 #ifndef SCT_COMPILE_H
 #define SCT_COMPILE_H
 
@@ -13,10 +15,10 @@
 typedef struct sct_compiler sct_compiler;
 
 typedef struct sct_compile_opts {
-  const char *arch;      /* "sm_90" */
-  int threads;           /* worker threads; 0: number of cores, at most 8 */
-  int batch;             /* sources a program; 0: 16 */
-  const char *cache_dir; /* NULL: no cache on disk */
+  const char *arch;         /* "sm_90" */
+  int threads;              /* worker threads; 0: number of cores, at most 8 */
+  int batch;                /* sources a program; 0: 16 */
+  const char *cache_dir;    /* NULL: no cache on disk */
   const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
 } sct_compile_opts;
 
@@ -28,32 +30,37 @@ typedef struct sct_compile_unit {
 typedef struct sct_compiled {
   bool ok;
   bool from_cache;
-  char *log;            /* when !ok: NVRTC's messages with line numbers of the unit's own source ("line 12: error: ...") */
-  int error_line;       /* first line of the unit's source an error names; 0 unknown */
-  char *entry;          /* lowered (mangled) name of the kernel in cubin and PTX */
-  const void *cubin;    /* shared by the members of a batch; valid as long as the compiler */
+  char *log; /* when !ok: NVRTC's messages with line numbers of the unit's own source ("line 12:
+                error: ...") */
+  int error_line;    /* first line of the unit's source an error names; 0 unknown */
+  char *entry;       /* lowered (mangled) name of the kernel in cubin and PTX */
+  const void *cubin; /* shared by the members of a batch; valid as long as the compiler */
   size_t cubin_bytes;
-  const char *ptx;      /* likewise; the whole program's PTX, NUL-terminated */
-  sct_hash code_hash;   /* of this kernel's machine code (its .text section and resources): equal code is timed once */
+  const char *ptx;    /* likewise; the whole program's PTX, NUL-terminated */
+  sct_hash code_hash; /* of this kernel's machine code (its .text section and resources): equal code
+                         is timed once */
   int registers;
   int spill_load_bytes, spill_store_bytes, stack_bytes;
   int static_shared_bytes, const_bytes;
 } sct_compiled;
 
-/* SCT_ENVRTC with a sentence that says what was looked for and where; SCT_EUSAGE for an architecture NVRTC does not know
- * (with the nearest). A cache folder that cannot be made or written is no error: one warning, then no cache. */
-sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err) SCT_MUST_USE;
+/* SCT_ENVRTC with a sentence that says what was looked for and where; SCT_EUSAGE for an
+ * architecture NVRTC does not know (with the nearest). A cache folder that cannot be made or
+ * written is no error: one warning, then no cache. */
+sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts,
+                            sct_error *err) SCT_MUST_USE;
 void sct_compiler_free(sct_compiler *compiler);
 /* "13.0"; major and minor may be NULL. Valid once a compiler exists. */
 const char *sct_compiler_version(const sct_compiler *compiler);
 /* The NVRTC options as one line, for provenance. */
 const char *sct_compiler_options(const sct_compiler *compiler);
 
-/* Compiles units[0..n) into results[0..n) (caller's array; free each with sct_compiled_free). A unit that fails has
- * ok == false and is no error. `progress` (may be NULL) is called from the calling thread with the number done; returning
- * false stops early with SCT_EINTERRUPTED. */
-sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n, sct_compiled *results,
-                            bool (*progress)(void *ctx, int done, int total), void *ctx, sct_error *err) SCT_MUST_USE;
+/* Compiles units[0..n) into results[0..n) (caller's array; free each with sct_compiled_free). A
+ * unit that fails has ok == false and is no error. `progress` (may be NULL) is called from the
+ * calling thread with the number done; returning false stops early with SCT_EINTERRUPTED. */
+sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                            sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
+                            void *ctx, sct_error *err) SCT_MUST_USE;
 void sct_compiled_free(sct_compiled *result);
 
 #endif

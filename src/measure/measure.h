@@ -1,10 +1,11 @@
 /* measure - verification and timing of candidates in a disposable worker process.
  *
- * The worker is this same binary, started with fork + exec (hidden argument SCT_WORKER_ARG), in its own process group, with a
- * parent-death signal. It is a remote driver: it allocates, fills, launches, times and answers, over length-prefixed
- * messages on a pair of pipes. All judgement lives here, in the parent, which never loads CUDA. Every request has a time
- * limit; a worker that misses it is killed with its group, and one that reports a sticky error is replaced. The candidate
- * at hand gets the outcome; the next one starts in a fresh worker. */
+ * The worker is this same binary, started with fork + exec (hidden argument SCT_WORKER_ARG), in its
+ * own process group, with a parent-death signal. It is a remote driver: it allocates, fills,
+ * launches, times and answers, over length-prefixed messages on a pair of pipes. All judgement
+ * lives here, in the parent, which never loads CUDA. Every request has a time limit; a worker that
+ * misses it is killed with its group, and one that reports a sticky error is replaced. The
+ * candidate at hand gets the outcome; the next one starts in a fresh worker. */
 #ifndef SCT_MEASURE_H
 #define SCT_MEASURE_H
 
@@ -12,9 +13,12 @@
 #include "space/space.h"
 
 #define SCT_WORKER_ARG "--worker"
-int sct_measure_worker_main(int argc, char **argv); /* main() of the worker: never returns to the parent's code path */
+int sct_measure_worker_main(
+    int argc, char **argv); /* main() of the worker: never returns to the parent's code path */
 
-/* ---- outcomes --------------------------------------------------------------------------------------------------- */
+/* ---- outcomes
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 /* What became of a candidate. Failure is data: it is stored and not tried again. */
 typedef enum sct_outcome_kind {
@@ -26,25 +30,30 @@ typedef enum sct_outcome_kind {
 const char *sct_outcome_name(sct_outcome_kind kind); /* "wrong_result", as stored */
 const char *sct_outcome_text(sct_outcome_kind kind); /* "results differ from the reference" */
 
-/* ---- a session with one GPU ------------------------------------------------------------------------------------- */
+/* ---- a session with one GPU
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct sct_measure sct_measure;
 
 typedef struct sct_measure_opts {
-  const char *program;    /* path of the worker's binary; NULL: /proc/self/exe */
-  const char *fake;       /* NULL, or a script of faults for a fake GPU (tests): see measure_fake.c */
-  int64_t request_ns;     /* limit of one request; 0: 20 s */
-  uint64_t seed;          /* of the data */
+  const char *program; /* path of the worker's binary; NULL: /proc/self/exe */
+  const char *fake;    /* NULL, or a script of faults for a fake GPU (tests): see measure_fake.c */
+  int64_t request_ns;  /* limit of one request; 0: 20 s */
+  uint64_t seed;       /* of the data */
 } sct_measure_opts;
 
 /* Starts a worker for device ordinal `ordinal`. SCT_ENODEVICE with the driver's words. */
-sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts, sct_error *err) SCT_MUST_USE;
+sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
+                            sct_error *err) SCT_MUST_USE;
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 const sct_device_desc *sct_measure_device(const sct_measure *m);
-/* Descriptions of all visible GPUs, from a short-lived worker. *n = 0 without driver or GPU (err then says why). */
-sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts, sct_error *err) SCT_MUST_USE;
+/* Descriptions of all visible GPUs, from a short-lived worker. *n = 0 without driver or GPU (err
+ * then says why). */
+sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
+                            sct_error *err) SCT_MUST_USE;
 
-/* A kernel ready to load: codegen's description and compile's cubin. The struct borrows all pointers. */
+/* A kernel ready to load: codegen's description and compile's cubin. The struct borrows all
+ * pointers. */
 typedef struct sct_binary {
   const sct_kernel_code *code;
   const void *cubin;
@@ -52,50 +61,57 @@ typedef struct sct_binary {
   const char *entry;
 } sct_binary;
 
-/* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant for these layouts.
- * Verification data are made per extent on demand. Drops the previous problem. */
-sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout, const sct_binary *naive,
-                               sct_error *err) SCT_MUST_USE;
+/* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant
+ * for these layouts. Verification data are made per extent on demand. Drops the previous problem.
+ */
+sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
+                               const sct_binary *naive, sct_error *err) SCT_MUST_USE;
 
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
 } sct_verdict;
 
-/* Runs `candidate` on every extent of a fixed list of small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, tile - 1,
- * tile, tile + 1, primes; all combinations are too many for n-d, so mixed pairs) that satisfies its requirements, with
- * random data from the session's seed, outputs poisoned, guard zones around every buffer, inputs checked unchanged.
- * Outputs must equal, bit for bit (or within spec.tolerance), what the naive variant gives, and for a body that only
- * moves data also the host evaluation of the layouts. */
-sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+/* Runs `candidate` on every extent of a fixed list of small, odd and tile-edge extents (0, 1, 31,
+ * 32, 33, 1000, tile - 1, tile, tile + 1, primes; all combinations are too many for n-d, so mixed
+ * pairs) that satisfies its requirements, with random data from the session's seed, outputs
+ * poisoned, guard zones around every buffer, inputs checked unchanged. Outputs must equal, bit for
+ * bit (or within spec.tolerance), what the naive variant gives, and for a body that only moves data
+ * also the host evaluation of the layouts. */
+sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
+                              sct_error *err) SCT_MUST_USE;
 
 typedef struct sct_timing {
   sct_verdict verdict;
   int n_samples;
-  double *samples_ns; /* malloc'ed; caller frees with sct_free */
+  double *samples_ns;                     /* malloc'ed; caller frees with sct_free */
   double median_ns, q1_ns, q3_ns, min_ns; /* of the samples */
   double sm_clock_mhz;                    /* seen during the samples, 0 unknown */
 } sct_timing;
 
-/* Times `candidate` at `size`: warm-up, then samples of one launch each between events, the L2 flushed before every sample
- * by writing a buffer of 2 x L2, until the median's 95 % interval is within 0.5 % or limits (min 11, max 101 samples,
- * `budget_ns` of wall time, 0: 2 s) are met. At this size too the outputs are compared with the naive variant's, before
- * and after timing. Buffers live as long as the size stays the same. */
-sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size, int64_t budget_ns,
-                            sct_timing *out, sct_error *err) SCT_MUST_USE;
+/* Times `candidate` at `size`: warm-up, then samples of one launch each between events, the L2
+ * flushed before every sample by writing a buffer of 2 x L2, until the median's 95 % interval is
+ * within 0.5 % or limits (min 11, max 101 samples, `budget_ns` of wall time, 0: 2 s) are met. At
+ * this size too the outputs are compared with the naive variant's, before and after timing. Buffers
+ * live as long as the size stays the same. */
+sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                            int64_t budget_ns, sct_timing *out, sct_error *err) SCT_MUST_USE;
 
-/* The copy ceiling in bytes/s (read + written) for a copy that moves `read_bytes` and `write_bytes` in the same ratio on
- * this device now: best of the driver's memcpy and our own flat copy kernels, timed like a candidate. `copy` binaries are
- * extra copy kernels to try (arguments: const void *in, void *out, long long n16); may be NULL, 0. */
-sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy, double *bytes_per_s,
-                               sct_error *err) SCT_MUST_USE;
+/* The copy ceiling in bytes/s (read + written) for a copy that moves `read_bytes` and `write_bytes`
+ * in the same ratio on this device now: best of the driver's memcpy and our own flat copy kernels,
+ * timed like a candidate. `copy` binaries are extra copy kernels to try (arguments: const void *in,
+ * void *out, long long n16); may be NULL, 0. */
+sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
+                               double *bytes_per_s, sct_error *err) SCT_MUST_USE;
 
-/* ---- statistics (measure_stats.c) --------------------------------------------------------------------------------- */
+/* ---- statistics (measure_stats.c)
+ * --------------------------------------------------------------------------------- */
 
 double sct_stats_quantile(const double *sorted, int n, double q); /* linear interpolation */
 /* Sorts `samples` in place and fills n, median, quartiles and min of `t`. */
 void sct_stats_summary(sct_timing *t);
-/* nvbench's robust comparison on [min, q3] intervals: -1 a is faster, +1 b is faster, 0 the same or too close to say. */
+/* nvbench's robust comparison on [min, q3] intervals: -1 a is faster, +1 b is faster, 0 the same or
+ * too close to say. */
 int sct_stats_compare(const sct_timing *a, const sct_timing *b);
 
 #endif

@@ -1,37 +1,44 @@
-/* model - exact counts from stated accesses, and occupancy: what is known of a candidate without running it.
+/* model - exact counts from stated accesses, and occupancy: what is known of a candidate without
+ * running it.
  *
  * Counting rules for CC 7.0 and later (checked against an H200's profiler on 531 kernels):
- *   global   a warp instruction with an active lane is one request; sectors = distinct address/32 over active lanes;
- *            tags = distinct address/128; ideal = min(sectors, ceil(active lanes x width / 32)).
- *   shared   32 banks of 4 bytes; lanes are served in groups of 32 (width <= 4), 16 (8 bytes), 8 (16 bytes), half as many
- *            groups if lanes n, n^1 (or n, n^2) agree on their addresses throughout; wavefronts of a group = most distinct
- *            words in one bank; ideal = groups with an active lane. */
+ *   global   a warp instruction with an active lane is one request; sectors = distinct address/32
+ * over active lanes; tags = distinct address/128; ideal = min(sectors, ceil(active lanes x width /
+ * 32)). shared   32 banks of 4 bytes; lanes are served in groups of 32 (width <= 4), 16 (8 bytes),
+ * 8 (16 bytes), half as many groups if lanes n, n^1 (or n, n^2) agree on their addresses
+ * throughout; wavefronts of a group = most distinct words in one bank; ideal = groups with an
+ * active lane. */
 #ifndef SCT_MODEL_H
 #define SCT_MODEL_H
 
 #include "space/space.h"
 
 typedef struct sct_count {
-  int64_t requests, sectors, sectors_ideal, tags, bytes; /* bytes: width x active lanes, what was asked for */
+  int64_t requests, sectors, sectors_ideal, tags,
+      bytes; /* bytes: width x active lanes, what was asked for */
 } sct_count;
 
 typedef struct sct_counters {
-  sct_count load, store;      /* global memory */
-  sct_count *operand;         /* [n_operands] the same per operand; malloc'ed */
+  sct_count load, store; /* global memory */
+  sct_count *operand;    /* [n_operands] the same per operand; malloc'ed */
   int n_operands;
-  int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st, wavefronts_st_ideal; /* shared memory */
-  int64_t blocks_counted, blocks; /* all blocks counted: the figures are exact, else scaled from a sample of blocks */
+  int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
+      wavefronts_st_ideal; /* shared memory */
+  int64_t blocks_counted,
+      blocks; /* all blocks counted: the figures are exact, else scaled from a sample of blocks */
 } sct_counters;
 
 /* Global counting rule for one warp: lanes' byte addresses, bit l of `active` for lane l. */
 void sct_model_count_global(sct_count *c, const int64_t address[32], uint32_t active, int width);
 /* Shared counting rule for one warp. Adds to *wavefronts and *ideal. */
-void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t address[32], uint32_t active, int width);
+void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t address[32],
+                            uint32_t active, int width);
 
-/* Counts what `code` touches at `size`. Blocks are sampled (first, last, and evenly spaced ones: at most max_blocks, 0: 64)
- * and scaled when there are more. SCT_ESPEC if an expression cannot be evaluated (names the access). */
-sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code, const sct_size *size,
-                           int64_t max_blocks, sct_error *err) SCT_MUST_USE;
+/* Counts what `code` touches at `size`. Blocks are sampled (first, last, and evenly spaced ones: at
+ * most max_blocks, 0: 64) and scaled when there are more. SCT_ESPEC if an expression cannot be
+ * evaluated (names the access). */
+sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
+                           const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);
 
 typedef struct sct_occupancy {
@@ -39,11 +46,14 @@ typedef struct sct_occupancy {
   double fraction;         /* of the device's warps */
   const char *limit;       /* "registers", "shared memory", "threads", "blocks" or "does not fit" */
 } sct_occupancy;
-/* Resident blocks by the occupancy arithmetic of the CUDA programming guide (register allocation per warp in units of
- * regs_unit, shared memory with the reserved bytes). shared_bytes: static + dynamic. */
-sct_occupancy sct_model_occupancy(const sct_device_desc *dev, int threads, int registers, int64_t shared_bytes);
+/* Resident blocks by the occupancy arithmetic of the CUDA programming guide (register allocation
+ * per warp in units of regs_unit, shared memory with the reserved bytes). shared_bytes: static +
+ * dynamic. */
+sct_occupancy sct_model_occupancy(const sct_device_desc *dev, int threads, int registers,
+                                  int64_t shared_bytes);
 
-/* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 * sectors), 1 if none. */
+/* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 *
+ * sectors), 1 if none. */
 double sct_model_degree(const sct_count *c);
 
 #endif

@@ -1,49 +1,62 @@
 /* script - the only door to Lua: specs, layouts, device descriptions, strategies and templates.
  *
- * Spec scripts run once in a sandbox (text chunks only, an allow-list of functions, memory cap, instruction budget, no
- * file access but `include`, `s.layout` below the spec's folder) and become plain C data. Strategies and templates run in a
- * second state that lives as long as a tuning session. */
+ * Spec scripts run once in a sandbox (text chunks only, an allow-list of functions, memory cap,
+ * instruction budget, no file access but `include`, `s.layout` below the spec's folder) and become
+ * plain C data. Strategies and templates run in a second state that lives as long as a tuning
+ * session. */
 #ifndef SCT_SCRIPT_H
 #define SCT_SCRIPT_H
 
 #include "space/space.h"
 #include "spec/spec.h"
 
-/* ---- specs ------------------------------------------------------------------------------------------------------- */
+/* ---- specs
+ * -------------------------------------------------------------------------------------------------------
+ */
 
-/* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is zeroed and err holds
- * "file:line: error: ..." with the source line and the nearest legal name. SCT_ESPEC, SCT_EIO if it cannot be read. */
+/* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
+ * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
+ * SCT_ESPEC, SCT_EIO if it cannot be read. */
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
 /* Same, from text; `path` is used in messages and to resolve layout files. */
-sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
+                                     sct_error *err) SCT_MUST_USE;
 
-/* ---- devices ----------------------------------------------------------------------------------------------------- */
+/* ---- devices
+ * -----------------------------------------------------------------------------------------------------
+ */
 
-/* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the nearest name. */
-sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err) SCT_MUST_USE;
+/* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the
+ * nearest name. */
+sct_status sct_script_load_device(sct_device_desc *out, const char *name,
+                                  sct_error *err) SCT_MUST_USE;
 /* Names of all described devices, in order. The list and its strings belong to `arena`. */
-sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena,
+                                   sct_error *err) SCT_MUST_USE;
 
-/* ---- strategies and templates ------------------------------------------------------------------------------------ */
+/* ---- strategies and templates
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct sct_script sct_script;
 
-/* A state with every strategy of tuning/strategies (assets) and of `strategy_dir` (NULL: none) loaded for this spec and
- * device. Borrows both. */
-sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_desc *device, const char *strategy_dir,
-                          sct_error *err) SCT_MUST_USE;
+/* A state with every strategy of tuning/strategies (assets) and of `strategy_dir` (NULL: none)
+ * loaded for this spec and device. Borrows both. */
+sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_desc *device,
+                          const char *strategy_dir, sct_error *err) SCT_MUST_USE;
 void sct_script_free(sct_script *script);
-/* Strategies with their axes, constraints and facts; layout axes of operands that leave a choice are put in front of each
- * strategy's own. Not yet enumerated. */
+/* Strategies with their axes, constraints and facts; layout axes of operands that leave a choice
+ * are put in front of each strategy's own. Not yet enumerated. */
 sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err) SCT_MUST_USE;
 
 /* What a template left behind. */
 typedef struct sct_rendered {
-  sct_kernel_code code;  /* source is the template's text only; hash not set */
-  const char *rejected;  /* reason, if the plan turned the candidate down (then there is no code); in code.arena */
+  sct_kernel_code code; /* source is the template's text only; hash not set */
+  const char *rejected; /* reason, if the plan turned the candidate down (then there is no code); in
+                           code.arena */
 } sct_rendered;
-/* Plans and renders one candidate. SCT_ESPEC: "template:line: error: ..." if strategy or template fail. */
-sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space, const sct_candidate *cand,
-                             sct_error *err) SCT_MUST_USE;
+/* Plans and renders one candidate. SCT_ESPEC: "template:line: error: ..." if strategy or template
+ * fail. */
+sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
+                             const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
 
 #endif

@@ -1,18 +1,20 @@
 /* space - axes, constraints, candidates, and what a candidate becomes.
  *
- * A strategy brings ordered axes and constraints (text over axes and facts). The space enumerates every combination in
- * order, collapses axes that do not matter to their neutral value, drops what the constraints forbid before anything is
- * compiled, and says how many went and why. */
+ * A strategy brings ordered axes and constraints (text over axes and facts). The space enumerates
+ * every combination in order, collapses axes that do not matter to their neutral value, drops what
+ * the constraints forbid before anything is compiled, and says how many went and why. */
 #ifndef SCT_SPACE_H
 #define SCT_SPACE_H
 
 #include "spec/spec.h"
 
-/* ---- axes and strategies ---------------------------------------------------------------------------------------- */
+/* ---- axes and strategies
+ * ---------------------------------------------------------------------------------------- */
 
 typedef struct sct_axis_value {
   const char *text; /* "256" or "cs": as printed in labels and the store */
-  int64_t number;   /* the value of an integer or boolean (0, 1); for a string its interned number (sct_space_intern) */
+  int64_t number;   /* the value of an integer or boolean (0, 1); for a string its interned number
+                       (sct_space_intern) */
   bool is_string;
   bool is_bool;
 } sct_axis_value;
@@ -72,42 +74,48 @@ typedef struct sct_space {
   sct_expr_pool *pool;
   int n_strategies;
   sct_strategy *strategies; /* in file-name order; "direct" first */
-  int64_t n_points;         /* product of the axes' lengths, summed over the strategies that apply */
-  int64_t n_collapsed;      /* points equal to another one because an axis did not matter */
+  int64_t n_points;    /* product of the axes' lengths, summed over the strategies that apply */
+  int64_t n_collapsed; /* points equal to another one because an axis did not matter */
   size_t n_candidates, cap_candidates;
   sct_candidate *candidates; /* what remains, in order */
   size_t n_prunes, cap_prunes;
   sct_prune *prunes; /* in order of first occurrence */
 } sct_space;
 
-/* Parses every constraint and `when` (SCT_ESPEC: "file:line: error: ..." with the nearest axis or fact), then fills
- * candidates, prunes and counts. An axis without values is SCT_ESPEC. */
+/* Parses every constraint and `when` (SCT_ESPEC: "file:line: error: ..." with the nearest axis or
+ * fact), then fills candidates, prunes and counts. An axis without values is SCT_ESPEC. */
 sct_status sct_space_enumerate(sct_space *space, sct_error *err) SCT_MUST_USE;
-/* Records that candidate `index` fell to `reason` after enumeration (planning, equal source); it stays in the list, the
- * caller skips it. The text is copied. */
-sct_status sct_space_prune(sct_space *space, int strategy, const char *reason, sct_error *err) SCT_MUST_USE;
+/* Records that candidate `index` fell to `reason` after enumeration (planning, equal source); it
+ * stays in the list, the caller skips it. The text is copied. */
+sct_status sct_space_prune(sct_space *space, int strategy, const char *reason,
+                           sct_error *err) SCT_MUST_USE;
 void sct_space_free(sct_space *space);
 
-/* A number for a string value, equal for equal strings in one process and never that of a small integer. */
+/* A number for a string value, equal for equal strings in one process and never that of a small
+ * integer. */
 int64_t sct_space_intern(const char *text);
-/* "staged t256 i2 in1 out0": the strategy and the key and value of every axis with more than one value. */
+/* "staged t256 i2 in1 out0": the strategy and the key and value of every axis with more than one
+ * value. */
 void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *cand);
 /* Index of the candidate with this label, or -1; `err` then names the nearest label. */
 int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err);
 /* The value of an axis by name; false if the strategy has no such axis. */
-bool sct_space_value(const sct_space *space, const sct_candidate *cand, const char *axis, const sct_axis_value **out);
+bool sct_space_value(const sct_space *space, const sct_candidate *cand, const char *axis,
+                     const sct_axis_value **out);
 
-/* ---- what a candidate becomes ----------------------------------------------------------------------------------- */
+/* ---- what a candidate becomes
+ * ----------------------------------------------------------------------------------- */
 
 typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED } sct_mem;
 
-/* One memory instruction of the generated kernel, as the template stated it: enough to count its sectors.
- * All expressions are over `thread` (threadIdx.x), `block` (blockIdx.x), loops, extents and index operands' values. */
+/* One memory instruction of the generated kernel, as the template stated it: enough to count its
+ * sectors. All expressions are over `thread` (threadIdx.x), `block` (blockIdx.x), loops, extents
+ * and index operands' values. */
 typedef struct sct_access {
   sct_mem mem;
   bool is_store;
-  int operand; /* index into sct_spec.operands; -1 for shared memory */
-  int width;   /* bytes a lane */
+  int operand;      /* index into sct_spec.operands; -1 for shared memory */
+  int width;        /* bytes a lane */
   sct_expr address; /* byte offset from the operand's base, or in shared memory */
   sct_expr active;  /* lane takes part if != 0; SCT_EXPR_NONE: always */
   int n_loops;
@@ -115,24 +123,27 @@ typedef struct sct_access {
   sct_expr loop_count[4]; /* runs 0 .. count-1; constants, or over block and extents */
 } sct_access;
 
-/* A generated kernel: source, how to launch it, what it needs, and what it touches. Owned by its arena. */
+/* A generated kernel: source, how to launch it, what it needs, and what it touches. Owned by its
+ * arena. */
 typedef struct sct_kernel_code {
   sct_arena arena;
-  const char *source; /* self-contained, header-free CUDA; exactly what is timed, stored and emitted */
-  const char *kernel; /* name of the __global__ function in it */
-  const char *launcher_doc; /* one sentence on how it works, for the header */
-  sct_hash hash;      /* of source and launch */
-  int threads;        /* block size; blocks are 1-D */
-  sct_expr grid;      /* number of blocks, over extents; blocks are numbered 1-D */
-  int64_t shared_bytes; /* dynamic shared memory */
+  const char
+      *source; /* self-contained, header-free CUDA; exactly what is timed, stored and emitted */
+  const char *kernel;          /* name of the __global__ function in it */
+  const char *launcher_doc;    /* one sentence on how it works, for the header */
+  sct_hash hash;               /* of source and launch */
+  int threads;                 /* block size; blocks are 1-D */
+  sct_expr grid;               /* number of blocks, over extents; blocks are numbered 1-D */
+  int64_t shared_bytes;        /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;
-  sct_expr *require;  /* conditions over extents under which the kernel is right; others take the naive variant */
-  int64_t *align;     /* [n_operands] alignment the base pointers need */
-  int *layout;        /* [n_operands] which layout alternative of each operand it is for */
+  sct_expr *require; /* conditions over extents under which the kernel is right; others take the
+                        naive variant */
+  int64_t *align;    /* [n_operands] alignment the base pointers need */
+  int *layout;       /* [n_operands] which layout alternative of each operand it is for */
   int n_accesses;
   sct_access *accesses;
-  bool counted;       /* accesses is complete, so counts are exact for the addresses it states */
+  bool counted; /* accesses is complete, so counts are exact for the addresses it states */
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;

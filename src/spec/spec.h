@@ -1,19 +1,23 @@
 /* spec - layouts, kernels and devices as plain C data.
  *
- * A spec script runs once (module script) and becomes one sct_spec; from then on no Lua is needed to know what the kernel
- * is. All strings and arrays belong to the spec's arena, all expressions to its pool.
+ * A spec script runs once (module script) and becomes one sct_spec; from then on no Lua is needed
+ * to know what the kernel is. All strings and arrays belong to the spec's arena, all expressions to
+ * its pool.
  *
  * Variables of the pool, by name:
  *   "i"     a dimension's index, in [0, n_i)       (every name in dims)
- *   "n_i"   the extent of a dimension, >= 0         (every name in dims and in the operands' own dims)
- *   "pick"  the value an index operand has for the element at hand, in [0, extent it addresses)
- * Offsets are bytes from the operand's base pointer, which is at least 256-byte aligned while tuning. */
+ *   "n_i"   the extent of a dimension, >= 0         (every name in dims and in the operands' own
+ * dims) "pick"  the value an index operand has for the element at hand, in [0, extent it addresses)
+ * Offsets are bytes from the operand's base pointer, which is at least 256-byte aligned while
+ * tuning. */
 #ifndef SCT_SPEC_H
 #define SCT_SPEC_H
 
 #include "expr/expr.h"
 
-/* ---- types ------------------------------------------------------------------------------------------------------ */
+/* ---- types
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 typedef enum sct_type {
 #define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) SCT_TYPE_##id,
@@ -35,7 +39,9 @@ const sct_type_info *sct_type_get(sct_type type);
 bool sct_type_find(sct_type *out, const char *name);
 const char *const *sct_type_names(int *n); /* for error messages */
 
-/* ---- records ---------------------------------------------------------------------------------------------------- */
+/* ---- records
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 typedef struct sct_field {
   const char *name; /* "" for the only field of a bare type */
@@ -55,24 +61,34 @@ typedef struct sct_record {
   bool packed;
 } sct_record;
 
-/* Fills offsets, prefixes, bytes and align from names and types. `align` 0: natural (1 when packed); else a power of two
+/* Fills offsets, prefixes, bytes and align from names and types. `align` 0: natural (1 when
+ * packed); else a power of two
  * >= natural. SCT_ESPEC for no field, a duplicate or illegal name, a bad align. */
 sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) SCT_MUST_USE;
 
-/* ---- operands and layouts --------------------------------------------------------------------------------------- */
+/* ---- operands and layouts
+ * --------------------------------------------------------------------------------------- */
 
 /* One way to lay out one operand: what a layout script answered for symbolic indices. */
 typedef struct sct_layout {
-  const char *name;  /* "aosoa" */
-  const char *label; /* "aosoa(lanes=32)": name and the parameters that are not fixed by the script */
-  sct_expr *element; /* [n_fields] byte offset in the array's own index variables (sct_operand.index) */
-  sct_expr *offset;  /* [n_fields] the same with `at` put in: over dims, extents and index operands */
-  sct_expr bytes;    /* size of the array, over extents */
-  bool owns_gaps;    /* bytes between fields (padding) belong to the array and may be overwritten */
+  const char *name; /* "aosoa" */
+  const char
+      *label; /* "aosoa(lanes=32)": name and the parameters that are not fixed by the script */
+  sct_expr
+      *element; /* [n_fields] byte offset in the array's own index variables (sct_operand.index) */
+  sct_expr
+      *offset;    /* [n_fields] the same with `at` put in: over dims, extents and index operands */
+  sct_expr bytes; /* size of the array, over extents */
+  bool owns_gaps; /* bytes between fields (padding) belong to the array and may be overwritten */
 } sct_layout;
 
 /* How the tuner fills an index operand. */
-typedef enum sct_fill { SCT_FILL_DEFAULT, SCT_FILL_IDENTITY, SCT_FILL_PERMUTED, SCT_FILL_RANDOM } sct_fill;
+typedef enum sct_fill {
+  SCT_FILL_DEFAULT,
+  SCT_FILL_IDENTITY,
+  SCT_FILL_PERMUTED,
+  SCT_FILL_RANDOM
+} sct_fill;
 
 typedef struct sct_operand {
   const char *name;
@@ -89,12 +105,15 @@ typedef struct sct_operand {
   bool is_index;        /* another operand's `at` names it */
   sct_expr index_value; /* if is_index: the variable that stands for its value */
   sct_expr index_limit; /* if is_index: its values lie in [0, index_limit), over extents */
-  bool index_scatters;  /* if is_index: an output is addressed through it, so values must be distinct */
-  bool through_index;   /* its own `at` names an index operand */
+  bool index_scatters; /* if is_index: an output is addressed through it, so values must be distinct
+                        */
+  bool through_index;  /* its own `at` names an index operand */
   int line;
 } sct_operand;
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------- */
+/* ---- the kernel
+ * -------------------------------------------------------------------------------------------------
+ */
 
 typedef struct sct_scalar {
   const char *name;
@@ -103,12 +122,13 @@ typedef struct sct_scalar {
 
 /* One problem size: a value for every extent, and how index operands are filled. */
 typedef struct sct_size {
-  int64_t *extent; /* [spec.n_extents] */
-  sct_fill *fill;  /* [spec.n_operands], SCT_FILL_DEFAULT where it does not apply */
+  int64_t *extent;   /* [spec.n_extents] */
+  sct_fill *fill;    /* [spec.n_operands], SCT_FILL_DEFAULT where it does not apply */
   const char *label; /* "i=1048576 pick=identity" */
 } sct_size;
 
-/* One assignment of a body that only moves data: outputs[out].fields[out_field] = inputs[in].fields[in_field]. */
+/* One assignment of a body that only moves data: outputs[out].fields[out_field] =
+ * inputs[in].fields[in_field]. */
 typedef struct sct_move {
   int out, out_field; /* operand indexes into sct_spec.operands */
   int in, in_field;
@@ -120,9 +140,9 @@ typedef struct sct_spec {
   sct_expr_pool *pool;
   sct_arena arena;
   int n_dims;
-  const char **dims; /* slowest first */
-  sct_expr *dim_var; /* [n_dims] index variables */
-  int n_extents;     /* dims first, then the operands' own dims in order of appearance */
+  const char **dims;         /* slowest first */
+  sct_expr *dim_var;         /* [n_dims] index variables */
+  int n_extents;             /* dims first, then the operands' own dims in order of appearance */
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
   int n_scalars;
@@ -138,70 +158,89 @@ typedef struct sct_spec {
   /* derived by sct_spec_finish() */
   int n_moves; /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
-  bool component_wise; /* every field of every operand is treated alike (a map over n x k scalars) */
-  const char *component_body; /* then: the statement with operand names standing for one scalar: "b = a + k;" */
-  const char *canonical; /* text that says all of the above, equal for equal specs */
-  sct_hash hash;         /* of canonical */
+  bool
+      component_wise; /* every field of every operand is treated alike (a map over n x k scalars) */
+  const char *component_body; /* then: the statement with operand names standing for one scalar: "b
+                                 = a + k;" */
+  const char *canonical;      /* text that says all of the above, equal for equal specs */
+  sct_hash hash;              /* of canonical */
 } sct_spec;
 
-/* Checks the body (unknown names, refused tokens, balanced brackets, outputs assigned), finds moves and component-wise
- * bodies, evaluates every `at` against the extents of every size, checks each layout by brute force on small extents (no
- * two (field, element) share a byte, all lie in [0, bytes)), and writes canonical text and hash.
- * Errors are "file:line: error: ..." with the source line and the nearest legal name. SCT_ESPEC. */
+/* Checks the body (unknown names, refused tokens, balanced brackets, outputs assigned), finds moves
+ * and component-wise bodies, evaluates every `at` against the extents of every size, checks each
+ * layout by brute force on small extents (no two (field, element) share a byte, all lie in [0,
+ * bytes)), and writes canonical text and hash. Errors are "file:line: error: ..." with the source
+ * line and the nearest legal name. SCT_ESPEC. */
 sct_status sct_spec_finish(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 void sct_spec_free(sct_spec *spec); /* pool and arena; leaves a zeroed struct */
 
-/* An error that points into the spec's source: "file:line: error: text" followed by the source line. */
-sct_status sct_spec_fail(sct_error *err, const char *file, int line, const char *fmt, ...) SCT_PRINTF(4, 5);
+/* An error that points into the spec's source: "file:line: error: text" followed by the source
+ * line. */
+sct_status sct_spec_fail(sct_error *err, const char *file, int line, const char *fmt, ...)
+    SCT_PRINTF(4, 5);
 
-/* ---- what the expressions tell ----------------------------------------------------------------------------------- */
+/* ---- what the expressions tell
+ * ----------------------------------------------------------------------------------- */
 
-/* Memory order of one operand under one layout: the dimension whose step moves the fewest bytes (its index in
- * spec.dims), -1 if the operand does not move with any dimension, -2 if the steps are not constant. `step_bytes` receives
- * the byte step of that dimension for field 0. */
-int sct_spec_fastest_dim(const sct_spec *spec, const sct_operand *op, int layout, int64_t *step_bytes);
+/* Memory order of one operand under one layout: the dimension whose step moves the fewest bytes
+ * (its index in spec.dims), -1 if the operand does not move with any dimension, -2 if the steps are
+ * not constant. `step_bytes` receives the byte step of that dimension for field 0. */
+int sct_spec_fastest_dim(const sct_spec *spec, const sct_operand *op, int layout,
+                         int64_t *step_bytes);
 
-/* A vector access: elements g*width .. g*width + width-1 along dimension `dim`, for one field, as one word. */
+/* A vector access: elements g*width .. g*width + width-1 along dimension `dim`, for one field, as
+ * one word. */
 typedef struct sct_run {
-  bool contiguous;    /* the elements of an aligned group follow each other without a gap */
-  int64_t align;      /* bytes by which a group's start is aligned whatever the extents (base 256-byte aligned) */
-  int64_t align_if;   /* the same if every extent were a multiple of `width` */
+  bool contiguous;  /* the elements of an aligned group follow each other without a gap */
+  int64_t align;    /* bytes by which a group's start is aligned whatever the extents (base 256-byte
+                       aligned) */
+  int64_t align_if; /* the same if every extent were a multiple of `width` */
 } sct_run;
-sct_run sct_spec_run(const sct_spec *spec, const sct_operand *op, int layout, int field, int dim, int64_t width);
+sct_run sct_spec_run(const sct_spec *spec, const sct_operand *op, int layout, int field, int dim,
+                     int64_t width);
 
-/* Host evaluation of addresses: byte offset of `field` of operand `op` for the element `idx` ([n_dims]) at size `size`;
- * index operands are evaluated through their fill (sct_spec_index_value). */
-int64_t sct_spec_offset(const sct_spec *spec, int op, int layout, int field, const int64_t *idx, const sct_size *size);
+/* Host evaluation of addresses: byte offset of `field` of operand `op` for the element `idx`
+ * ([n_dims]) at size `size`; index operands are evaluated through their fill
+ * (sct_spec_index_value). */
+int64_t sct_spec_offset(const sct_spec *spec, int op, int layout, int field, const int64_t *idx,
+                        const sct_size *size);
 /* Bytes of operand `op` at `size` under `layout`. */
 int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size *size);
-/* What index operand `op` holds for its element number `linear` (row-major over its extents) at `size`. */
+/* What index operand `op` holds for its element number `linear` (row-major over its extents) at
+ * `size`. */
 int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size);
 /* Number of elements of the index space at `size`. */
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
-/* Useful bytes read and written once at `size`: each field of each operand that the body uses, times the elements that
- * the index space touches (an operand without some dimension counts once along it). Gathers count what they gather. */
-void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes, int64_t *write_bytes);
+/* Useful bytes read and written once at `size`: each field of each operand that the body uses,
+ * times the elements that the index space touches (an operand without some dimension counts once
+ * along it). Gathers count what they gather. */
+void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
+                      int64_t *write_bytes);
 
-/* ---- devices ---------------------------------------------------------------------------------------------------- */
+/* ---- devices
+ * ----------------------------------------------------------------------------------------------------
+ */
 
-/* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for virtual:NAME.
- * Limits are per the CUDA programming guide's compute-capability table. */
+/* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for
+ * virtual:NAME. Limits are per the CUDA programming guide's compute-capability table. */
 typedef struct sct_device_desc {
-  char name[96];       /* "NVIDIA H200" */
-  char id[24];         /* "cuda:0" or "virtual:h200" */
-  char uuid[48];       /* "GPU-..." or "" for a virtual device */
+  char name[96]; /* "NVIDIA H200" */
+  char id[24];   /* "cuda:0" or "virtual:h200" */
+  char uuid[48]; /* "GPU-..." or "" for a virtual device */
   int cc_major, cc_minor;
   int n_sms;
   int64_t smem_sm_bytes, smem_block_bytes, smem_block_optin_bytes, smem_reserved_bytes;
   int regs_sm, regs_thread, regs_unit; /* regs_unit: allocation unit per warp */
   int threads_sm, threads_block, blocks_sm;
   int64_t l2_bytes;
-  double peak_bytes_s;      /* DRAM peak from clock and bus width, or the data sheet for a virtual device */
-  double copy_bytes_s;      /* measured copy ceiling where known, else 0 */
-  int64_t inflight_bytes;   /* bytes in flight an SM needs (axes.md, "min bytes in flight"), 0 unknown */
+  double
+      peak_bytes_s; /* DRAM peak from clock and bus width, or the data sheet for a virtual device */
+  double copy_bytes_s; /* measured copy ceiling where known, else 0 */
+  int64_t
+      inflight_bytes; /* bytes in flight an SM needs (axes.md, "min bytes in flight"), 0 unknown */
   int64_t memory_bytes;
   int clock_khz;
-  char driver[32];          /* "580.159.04" or "" */
+  char driver[32]; /* "580.159.04" or "" */
   bool is_virtual;
 } sct_device_desc;
 

@@ -1,8 +1,8 @@
 /* store - problems, devices, candidates, outcomes and samples in one SQLite file.
  *
- * The store keeps the exact source that was timed and everything a header needs, so emit and report see only base and
- * store: a header can never hold a kernel that was not measured. One transaction a candidate, unique content keys,
- * insert-or-ignore: running `tune` again continues. */
+ * The store keeps the exact source that was timed and everything a header needs, so emit and report
+ * see only base and store: a header can never hold a kernel that was not measured. One transaction
+ * a candidate, unique content keys, insert-or-ignore: running `tune` again continues. */
 #ifndef SCT_STORE_H
 #define SCT_STORE_H
 
@@ -10,26 +10,32 @@
 
 typedef struct sct_store sct_store;
 
-/* Opens or makes the store (parents' folders too), WAL, synchronous FULL, busy timeout 10 s, trusted_schema off. SCT_EDATA for
- * a file that is no store, is damaged (quick_check) or has a newer schema: nothing is overwritten. SCT_EIO with the reason. */
-sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) SCT_MUST_USE;
+/* Opens or makes the store (parents' folders too), WAL, synchronous FULL, busy timeout 10 s,
+ * trusted_schema off. SCT_EDATA for a file that is no store, is damaged (quick_check) or has a
+ * newer schema: nothing is overwritten. SCT_EIO with the reason. */
+sct_status sct_store_open(sct_store **out, const char *path, bool read_only,
+                          sct_error *err) SCT_MUST_USE;
 void sct_store_close(sct_store *store);
 
 typedef int64_t sct_id;
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 /* A kernel as the user wrote it. Unique by spec_hash. */
 typedef struct sct_row_problem {
   sct_id id;
   char *name;
-  char *spec_hash;   /* hex */
-  char *spec_file;   /* base name only */
-  char *canonical;   /* the spec's canonical text */
-  char *signature;   /* JSON: what emit needs of arguments, records, scalars, extents, layouts; see docs/store.md */
+  char *spec_hash; /* hex */
+  char *spec_file; /* base name only */
+  char *canonical; /* the spec's canonical text */
+  char *signature; /* JSON: what emit needs of arguments, records, scalars, extents, layouts; see
+                      docs/store.md */
 } sct_row_problem;
 
-/* A device under the conditions that change results. Unique by key = hash of (name, uuid, cc, driver, nvrtc, tool). */
+/* A device under the conditions that change results. Unique by key = hash of (name, uuid, cc,
+ * driver, nvrtc, tool). */
 typedef struct sct_row_device {
   sct_id id;
   char *key;
@@ -39,18 +45,19 @@ typedef struct sct_row_device {
   char *description; /* JSON of the sct_device_desc */
 } sct_row_device;
 
-/* One problem size on one device in one run: the conditions that all its timings share. Unique by (problem, device, size). */
+/* One problem size on one device in one run: the conditions that all its timings share. Unique by
+ * (problem, device, size). */
 typedef struct sct_row_run {
   sct_id id, problem, device;
-  char *size_label;      /* "i=1048576" */
-  char *extents;         /* JSON object: {"i": 1048576} */
+  char *size_label; /* "i=1048576" */
+  char *extents;    /* JSON object: {"i": 1048576} */
   double read_bytes, write_bytes;
   double ceiling_bytes_s; /* copy ceiling measured in the same run; 0: not timed */
   double noise;           /* relative: what counts as a tie */
   int n_candidates, n_verified, n_failed, n_tied;
-  char *started;          /* ISO 8601 UTC */
-  char *conditions;       /* JSON: seed, clocks, options, selection */
-  sct_id winner, naive;   /* outcome rows; 0: none */
+  char *started;        /* ISO 8601 UTC */
+  char *conditions;     /* JSON: seed, clocks, options, selection */
+  sct_id winner, naive; /* outcome rows; 0: none */
 } sct_row_run;
 
 /* A generated kernel. Unique by source_hash (the hash covers launch data too). */
@@ -58,7 +65,8 @@ typedef struct sct_row_candidate {
   sct_id id, problem;
   char *source_hash, *label, *strategy, *axes; /* axes: JSON object in axis order */
   char *source, *kernel;
-  char *launch; /* JSON: threads, grid (C text), shared_bytes, requires [C text], align {operand: bytes}, layouts {...}, doc */
+  char *launch;  /* JSON: threads, grid (C text), shared_bytes, requires [C text], align {operand:
+                    bytes}, layouts {...}, doc */
   char *options; /* NVRTC options */
   int registers, spill_bytes, shared_bytes;
 } sct_row_candidate;
@@ -73,41 +81,54 @@ typedef struct sct_row_outcome {
   double *samples_ns; /* stored as a blob of doubles */
   int n_samples;
   /* counted from the layout expressions; negative: unknown */
-  double requests_ld, sectors_ld, sectors_ld_ideal, requests_st, sectors_st, sectors_st_ideal, wavefronts;
+  double requests_ld, sectors_ld, sectors_ld_ideal, requests_st, sectors_st, sectors_st_ideal,
+      wavefronts;
   double degree; /* bytes requested / bytes in sectors, whole kernel */
   bool coalesced;
   bool counts_exact;
 } sct_row_outcome;
 
-/* All put functions insert or find the existing row and set its id. Each is one durable transaction. */
+/* All put functions insert or find the existing row and set its id. Each is one durable
+ * transaction. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) SCT_MUST_USE;
 /* Rewrites the mutable columns of a run: ceiling, noise, counts, conditions, winner, naive. */
 sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) SCT_MUST_USE;
-/* Candidate and outcome in one transaction; sets both ids. An outcome that exists is left alone unless `replace`. */
-sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome, bool replace,
-                                sct_error *err) SCT_MUST_USE;
+/* Candidate and outcome in one transaction; sets both ids. An outcome that exists is left alone
+ * unless `replace`. */
+sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
+                                bool replace, sct_error *err) SCT_MUST_USE;
 
-/* ---- reading: rows own their strings; free with the matching function -------------------------------------------- */
+/* ---- reading: rows own their strings; free with the matching function
+ * -------------------------------------------- */
 
-sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
-sct_status sct_store_problem_by_hash(sct_store *s, const char *spec_hash, sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
-sct_status sct_store_problems(sct_store *s, sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE; /* all, by name then id */
-sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n, sct_error *err) SCT_MUST_USE;   /* all, by id */
+sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n,
+                                     sct_error *err) SCT_MUST_USE;
+sct_status sct_store_problem_by_hash(sct_store *s, const char *spec_hash, sct_row_problem **rows,
+                                     int *n, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_problems(sct_store *s, sct_row_problem **rows, int *n,
+                              sct_error *err) SCT_MUST_USE; /* all, by name then id */
+sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n,
+                             sct_error *err) SCT_MUST_USE; /* all, by id */
 /* Runs of a problem, by device then number of elements then id; device 0: all. */
-sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n, sct_error *err) SCT_MUST_USE;
-/* Outcomes of a run with their candidates, by median time (untimed last), then sectors, then label. with_source false leaves
- * source and samples empty. */
+sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n,
+                          sct_error *err) SCT_MUST_USE;
+/* Outcomes of a run with their candidates, by median time (untimed last), then sectors, then label.
+ * with_source false leaves source and samples empty. */
 typedef struct sct_row_result {
   sct_row_candidate candidate;
   sct_row_outcome outcome;
 } sct_row_result;
-sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows, int *n, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows,
+                             int *n, sct_error *err) SCT_MUST_USE;
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */
-sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row, sct_error *err) SCT_MUST_USE;
-/* Outcome of a candidate in a run by source hash: how a session resumes. *found false: not there. */
-sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row, bool *found, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row,
+                            sct_error *err) SCT_MUST_USE;
+/* Outcome of a candidate in a run by source hash: how a session resumes. *found false: not there.
+ */
+sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
+                          bool *found, sct_error *err) SCT_MUST_USE;
 
 void sct_row_problem_free(sct_row_problem *rows, int n); /* frees the array too */
 void sct_row_device_free(sct_row_device *rows, int n);
