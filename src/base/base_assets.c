@@ -1,0 +1,119 @@
+/* Assets: Lua files and templates embedded at build time, with a folder that may override them. */
+#include "base/base.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct sct_asset_entry {
+  const char *name;
+  const unsigned char *data;
+  size_t n;
+};
+extern const struct sct_asset_entry sct_asset_table[]; /* written by cmake/embed.cmake, sorted */
+extern const int sct_asset_count;
+
+static char override_folder[4096];
+
+void sct_assets_override(const char *folder) {
+  snprintf(override_folder, sizeof override_folder, "%s", folder ? folder : "");
+}
+
+sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
+  sct_str_clear(out);
+  if (override_folder[0]) {
+    sct_str path = {0};
+    sct_str_printf(&path, "%s/%s", override_folder, name);
+    const bool there = !path.failed && sct_file_exists(sct_str_c(&path));
+    const sct_status status = there ? sct_file_read(out, sct_str_c(&path), err) : SCT_OK;
+    sct_str_free(&path);
+    if (there) {
+      return status;
+    }
+  }
+  for (int k = 0; k < sct_asset_count; k++) {
+    if (strcmp(sct_asset_table[k].name, name) == 0) {
+      sct_str_append_n(out, (const char *)sct_asset_table[k].data, sct_asset_table[k].n);
+      return sct_str_status(out, err);
+    }
+  }
+  return sct_fail(err, SCT_EIO, "no asset named '%s'%s%s", name,
+                  override_folder[0] ? ", neither embedded nor in " : " is embedded",
+                  override_folder);
+}
+
+/* ---- listing: embedded names and those of the override folder, merged
+ * ---------------------------- */
+
+typedef struct name_list {
+  char **names;
+  size_t n, cap;
+} name_list;
+
+static void list_add(name_list *list, const char *name) {
+  for (size_t k = 0; k < list->n; k++) {
+    if (strcmp(list->names[k], name) == 0) {
+      return;
+    }
+  }
+  if (SCT_GROW(list->names, list->n, list->cap)) {
+    char *copy = sct_strdup(name);
+    if (copy) {
+      list->names[list->n++] = copy;
+    }
+  }
+}
+
+static void list_folder(name_list *list, const char *folder, const char *prefix) {
+  sct_str path = {0};
+  sct_str_printf(&path, "%s/%s", override_folder, folder);
+  DIR *dir = opendir(sct_str_c(&path));
+  for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+    if (e->d_name[0] == '.') {
+      continue;
+    }
+    sct_str name = {0}, full = {0};
+    sct_str_printf(&name, "%s%s%s", folder, folder[0] ? "/" : "", e->d_name);
+    sct_str_printf(&full, "%s/%s", override_folder, sct_str_c(&name));
+    struct stat st;
+    if (stat(sct_str_c(&full), &st) == 0 && S_ISREG(st.st_mode) &&
+        sct_has_prefix(sct_str_c(&name), prefix)) {
+      list_add(list, sct_str_c(&name));
+    }
+    sct_str_free(&full);
+    sct_str_free(&name);
+  }
+  if (dir) {
+    closedir(dir);
+  }
+  sct_str_free(&path);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx) {
+  name_list list = {0};
+  for (int k = 0; k < sct_asset_count; k++) {
+    if (sct_has_prefix(sct_asset_table[k].name, prefix)) {
+      list_add(&list, sct_asset_table[k].name);
+    }
+  }
+  if (override_folder[0]) { /* a prefix names one folder: "tuning/strategies/" */
+    sct_str folder = {0};
+    const char *slash = strrchr(prefix, '/');
+    sct_str_append_n(&folder, prefix, slash ? (size_t)(slash - prefix) : 0);
+    list_folder(&list, sct_str_c(&folder), prefix);
+    sct_str_free(&folder);
+  }
+  if (list.n > 0) {
+    qsort(list.names, list.n, sizeof *list.names, by_name);
+  }
+  for (size_t k = 0; k < list.n; k++) {
+    visit(ctx, list.names[k]);
+    sct_free(list.names[k]);
+  }
+  sct_free(list.names);
+}

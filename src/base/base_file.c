@@ -1,0 +1,183 @@
+/* Files: whole reads, atomic writes, folders, and where data and caches live. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_LIMIT ((off_t)64 << 20)
+
+sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
+  sct_str_clear(out);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno));
+  }
+  sct_status status = SCT_OK;
+  struct stat st;
+  if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
+    status = sct_fail(err, SCT_EIO, "cannot read '%s': it is not a file", path);
+  } else if (st.st_size > FILE_LIMIT) {
+    status = sct_fail(err, SCT_EIO, "cannot read '%s': larger than 64 MiB", path);
+  }
+  char chunk[65536];
+  while (status == SCT_OK) {
+    const ssize_t n = read(fd, chunk, sizeof chunk);
+    if (n == 0) {
+      break;
+    }
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n < 0 || (off_t)out->len + n > FILE_LIMIT) {
+      status = sct_fail(err, SCT_EIO, "cannot read '%s': %s", path,
+                        n < 0 ? strerror(errno) : "larger than 64 MiB");
+      break;
+    }
+    sct_str_append_n(out, chunk, (size_t)n);
+  }
+  close(fd);
+  return status != SCT_OK ? status : sct_str_status(out, err);
+}
+
+static bool same_bytes(const char *path, const void *data, size_t n) {
+  struct stat st;
+  if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != n) {
+    return false;
+  }
+  sct_str old = {0};
+  const bool same = sct_file_read(&old, path, NULL) == SCT_OK && old.len == n &&
+                    memcmp(sct_str_c(&old), data, n) == 0;
+  sct_str_free(&old);
+  return same;
+}
+
+static bool write_all(int fd, const char *data, size_t n) {
+  while (n > 0) {
+    const ssize_t done = write(fd, data, n);
+    if (done < 0 && errno == EINTR) {
+      continue;
+    }
+    if (done <= 0) {
+      return false;
+    }
+    data += done;
+    n -= (size_t)done;
+  }
+  return true;
+}
+
+static void sync_folder(const char *path) {
+  sct_str dir = {0};
+  sct_path_dirname(&dir, path);
+  const int fd = open(sct_str_c(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)fsync(fd);
+    close(fd);
+  }
+  sct_str_free(&dir);
+}
+
+sct_status sct_file_write(const char *path, const void *data, size_t n, sct_error *err) {
+  if (same_bytes(path, data, n)) {
+    return SCT_OK;
+  }
+  sct_str temp = {0};
+  sct_str_printf(&temp, "%s.XXXXXX", path);
+  if (temp.failed) {
+    sct_str_free(&temp);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const int fd = mkostemp(temp.data, O_CLOEXEC);
+  if (fd < 0) {
+    const int e = errno;
+    sct_str_free(&temp);
+    return sct_fail(err, SCT_EIO, "cannot write '%s': %s", path, strerror(e));
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  bool good = write_all(fd, data, n) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
+  int e = errno;
+  if (close(fd) != 0 && good) {
+    good = false;
+    e = errno;
+  }
+  if (good && rename(temp.data, path) != 0) {
+    good = false;
+    e = errno;
+  }
+  if (good) {
+    sync_folder(path);
+  } else {
+    unlink(temp.data);
+  }
+  sct_str_free(&temp);
+  return good ? SCT_OK : sct_fail(err, SCT_EIO, "cannot write '%s': %s", path, strerror(e));
+}
+
+sct_status sct_dir_make(const char *path, sct_error *err) {
+  char *copy = sct_strdup(path);
+  if (!copy) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  for (char *p = copy + 1; status == SCT_OK; p++) {
+    if (*p != '/' && *p != '\0') {
+      continue;
+    }
+    const char old = *p;
+    *p = '\0';
+    struct stat st;
+    if (mkdir(copy, 0700) != 0 &&
+        (errno != EEXIST || stat(copy, &st) != 0 || !S_ISDIR(st.st_mode))) {
+      status = sct_fail(err, SCT_EIO, "cannot make folder '%s': %s", copy,
+                        errno == EEXIST ? "a file is in the way" : strerror(errno));
+    }
+    *p = old;
+    if (old == '\0') {
+      break;
+    }
+  }
+  sct_free(copy);
+  return status;
+}
+
+bool sct_file_exists(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0;
+}
+
+static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
+  const char *set = getenv(variable);
+  if (set && set[0] == '/') {
+    sct_str_printf(out, "%s/sectile", set);
+    return;
+  }
+  const char *home = getenv("HOME");
+  sct_str_printf(out, "%s/%s/sectile", home && home[0] ? home : "", fallback);
+}
+
+void sct_path_data(sct_str *out) {
+  xdg_path(out, "XDG_DATA_HOME", ".local/share");
+}
+
+void sct_path_cache(sct_str *out) {
+  xdg_path(out, "XDG_CACHE_HOME", ".cache");
+}
+
+void sct_path_dirname(sct_str *out, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) {
+    sct_str_append(out, ".");
+  } else {
+    sct_str_append_n(out, path, slash == path ? 1 : (size_t)(slash - path));
+  }
+}
+
+const char *sct_path_basename(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}

@@ -1,0 +1,127 @@
+/* Memory: the malloc family behind one door, growing arrays, arenas. */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *sct_alloc(size_t bytes) {
+  return bytes == 0 ? NULL : calloc(1, bytes);
+}
+
+void *sct_realloc(void *old, size_t bytes) {
+  if (bytes == 0) {
+    free(old);
+    return NULL;
+  }
+  return realloc(old, bytes);
+}
+
+void sct_free(void *p) {
+  free(p);
+}
+
+char *sct_strdup(const char *text) {
+  const size_t n = strlen(text) + 1;
+  char *copy = sct_alloc(n);
+  if (copy) {
+    memcpy(copy, text, n);
+  }
+  return copy;
+}
+
+bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
+  if (len < *cap) {
+    return true;
+  }
+  const size_t want = *cap < 8 ? 8 : *cap * 2;
+  if (want > SIZE_MAX / elem_bytes) {
+    return false;
+  }
+  void *bigger = sct_realloc(*ptr, want * elem_bytes);
+  if (!bigger) {
+    return false;
+  }
+  memset((char *)bigger + *cap * elem_bytes, 0, (want - *cap) * elem_bytes);
+  *ptr = bigger;
+  *cap = want;
+  return true;
+}
+
+/* ---- arena ------------------------------------------------------------------------------------
+ */
+
+#define ARENA_BLOCK ((size_t)16384)
+
+typedef struct sct_arena_block {
+  struct sct_arena_block *next;
+  size_t used, size;
+  _Alignas(16) unsigned char data[];
+} sct_arena_block;
+
+static sct_arena_block *arena_add_block(sct_arena *arena, size_t bytes) {
+  sct_arena_block *block = sct_alloc(sizeof *block + bytes);
+  if (block) {
+    block->size = bytes;
+    block->next = arena->head;
+    arena->head = block;
+  }
+  return block;
+}
+
+void *sct_arena_alloc(sct_arena *arena, size_t bytes) {
+  if (bytes > SIZE_MAX / 2) {
+    return NULL;
+  }
+  const size_t need = bytes == 0 ? 16 : (bytes + 15) & ~(size_t)15;
+#ifdef SCT_ARENA_MALLOC
+  const size_t block_bytes =
+      bytes == 0 ? 1 : bytes; /* exact, so that the sanitizers see overruns */
+  sct_arena_block *block = arena_add_block(arena, block_bytes);
+#else
+  sct_arena_block *block = arena->head;
+  if (!block || block->size - block->used < need) {
+    block = arena_add_block(arena, need > ARENA_BLOCK ? need : ARENA_BLOCK);
+  }
+#endif
+  if (!block) {
+    return NULL;
+  }
+  void *p = block->data + block->used;
+  block->used += need;
+  arena->total_bytes += need;
+  return p;
+}
+
+char *sct_arena_strndup(sct_arena *arena, const char *text, size_t len) {
+  char *copy = sct_arena_alloc(arena, len + 1);
+  if (copy) {
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+  }
+  return copy;
+}
+
+char *sct_arena_strdup(sct_arena *arena, const char *text) {
+  return sct_arena_strndup(arena, text, strlen(text));
+}
+
+char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) {
+  sct_str s = {0};
+  va_list args;
+  va_start(args, fmt);
+  sct_str_vprintf(&s, fmt, args);
+  va_end(args);
+  char *copy = s.failed ? NULL : sct_arena_strdup(arena, sct_str_c(&s));
+  sct_str_free(&s);
+  return copy;
+}
+
+void sct_arena_free(sct_arena *arena) {
+  sct_arena_block *block = arena->head;
+  while (block) {
+    sct_arena_block *next = block->next;
+    sct_free(block);
+    block = next;
+  }
+  *arena = (sct_arena){0};
+}

@@ -1,0 +1,130 @@
+/* Growing text with a sticky out-of-memory flag, and small helpers on text. */
+#include "base/base.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool str_reserve(sct_str *s, size_t more) {
+  if (s->failed) {
+    return false;
+  }
+  if (more >= SIZE_MAX / 4 - s->len) {
+    s->failed = true;
+    return false;
+  }
+  const size_t need = s->len + more + 1;
+  if (need <= s->cap) {
+    return true;
+  }
+  size_t cap = s->cap < 64 ? 64 : s->cap;
+  while (cap < need) {
+    cap *= 2;
+  }
+  char *bigger = sct_realloc(s->data, cap);
+  if (!bigger) {
+    s->failed = true;
+    return false;
+  }
+  s->data = bigger;
+  s->cap = cap;
+  return true;
+}
+
+void sct_str_append_n(sct_str *s, const char *bytes, size_t n) {
+  if (!str_reserve(s, n)) {
+    return;
+  }
+  if (n > 0) {
+    memcpy(s->data + s->len, bytes, n);
+  }
+  s->len += n;
+  s->data[s->len] = '\0';
+}
+
+void sct_str_append(sct_str *s, const char *text) {
+  sct_str_append_n(s, text, strlen(text));
+}
+
+void sct_str_vprintf(sct_str *s, const char *fmt, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int n = vsnprintf(NULL, 0, fmt, args);
+  if (n < 0) {
+    s->failed = true;
+  } else if (str_reserve(s, (size_t)n)) {
+    vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
+    s->len += (size_t)n;
+  }
+  va_end(again);
+}
+
+void sct_str_printf(sct_str *s, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  sct_str_vprintf(s, fmt, args);
+  va_end(args);
+}
+
+void sct_str_clear(sct_str *s) {
+  s->len = 0;
+  s->failed = false;
+  if (s->data) {
+    s->data[0] = '\0';
+  }
+}
+
+void sct_str_free(sct_str *s) {
+  sct_free(s->data);
+  *s = (sct_str){0};
+}
+
+const char *sct_str_c(const sct_str *s) {
+  return s->data ? s->data : "";
+}
+
+sct_status sct_str_status(const sct_str *s, sct_error *err) {
+  return s->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
+}
+
+bool sct_has_prefix(const char *text, const char *prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool sct_has_suffix(const char *text, const char *suffix) {
+  const size_t n = strlen(text), m = strlen(suffix);
+  return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+bool sct_is_identifier(const char *text) {
+  if (!isalpha((unsigned char)*text) && *text != '_') {
+    return false;
+  }
+  for (text++; *text; text++) {
+    if (!isalnum((unsigned char)*text) && *text != '_') {
+      return false;
+    }
+  }
+  return true;
+}
+
+char *sct_format_bytes(char *out, double bytes) {
+  static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int k = 0;
+  while (bytes >= 1024.0 && k < SCT_COUNT(unit) - 1) {
+    bytes /= 1024.0;
+    k++;
+  }
+  snprintf(out, 32, k == 0 ? "%.0f %s" : "%.4g %s", bytes, unit[k]);
+  return out;
+}
+
+char *sct_format_ns(char *out, double ns) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  int k = 0;
+  while (ns >= 1000.0 && k < SCT_COUNT(unit) - 1) {
+    ns /= 1000.0;
+    k++;
+  }
+  snprintf(out, 32, "%.4g %s", ns, unit[k]);
+  return out;
+}

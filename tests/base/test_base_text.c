@@ -1,0 +1,100 @@
+/* Text, spelling, hashes, formats, errors. */
+#include "base/base.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+static void test_str_grows_and_formats(void **state) {
+  (void)state;
+  sct_str s = {0};
+  assert_string_equal(sct_str_c(&s), "");
+  for (int k = 0; k < 1000; k++) {
+    sct_str_printf(&s, "%d,", k % 10);
+  }
+  assert_int_equal(s.len, 2000);
+  assert_memory_equal(s.data + 1990, "5,6,7,8,9,", 11);
+  sct_str_clear(&s);
+  sct_str_append_n(&s, "a\0b", 3);
+  assert_int_equal(s.len, 3);
+  assert_int_equal(sct_str_status(&s, NULL), SCT_OK);
+  sct_str_free(&s);
+}
+
+static void test_str_failure_is_sticky(void **state) {
+  (void)state;
+  sct_str s = {0};
+  sct_str_append(&s, "kept");
+  s.failed = true;
+  sct_str_append(&s, "lost");
+  sct_error err;
+  assert_int_equal(sct_str_status(&s, &err), SCT_ENOMEM);
+  assert_string_equal(s.data, "kept");
+  sct_str_free(&s);
+}
+
+static void test_nearest_name(void **state) {
+  (void)state;
+  static const char *const names[] = {"threads", "items", "pad_words", "xor"};
+  assert_string_equal(sct_nearest("thraeds", names, 4), "threads");
+  assert_string_equal(sct_nearest("Item", names, 4), "items");
+  assert_string_equal(sct_nearest("pad_word", names, 4), "pad_words");
+  assert_null(sct_nearest("banana", names, 4));
+  assert_null(sct_nearest("x", names, 0));
+  sct_str s = {0};
+  sct_str_suggest(&s, "banana", names, 4);
+  assert_string_equal(sct_str_c(&s), "; expected one of threads, items, pad_words, xor");
+  sct_str_clear(&s);
+  sct_str_suggest(&s, "xro", names, 4);
+  assert_string_equal(sct_str_c(&s), "; did you mean 'xor'?");
+  sct_str_free(&s);
+}
+
+static void test_hash_is_xxh3_128(void **state) {
+  (void)state;
+  char hex[SCT_HASH_HEX];
+  /* XXH3_128bits of the empty input, from the algorithm's published test values */
+  assert_string_equal(sct_hash_hex(hex, sct_hash_text("")), "99aa06d3014798d86001c324468d497f");
+  assert_true(sct_hash_equal(sct_hash_text("abc"), sct_hash_bytes("abc", 3)));
+  assert_false(sct_hash_equal(sct_hash_text("abc"), sct_hash_text("abd")));
+}
+
+static void test_formats(void **state) {
+  (void)state;
+  char out[32];
+  assert_string_equal(sct_format_bytes(out, 12), "12 B");
+  assert_string_equal(sct_format_bytes(out, 1536), "1.5 KiB");
+  assert_string_equal(sct_format_ns(out, 12500), "12.5 us");
+  assert_true(sct_is_identifier("_a1"));
+  assert_false(sct_is_identifier("1a"));
+  assert_false(sct_is_identifier(""));
+  assert_false(sct_is_identifier("a b"));
+}
+
+static void test_errors_and_exit_codes(void **state) {
+  (void)state;
+  sct_error err;
+  assert_int_equal(sct_fail(&err, SCT_ESPEC, "no %s", "field"), SCT_ESPEC);
+  assert_string_equal(err.text, "no field");
+  assert_int_equal(sct_fail_prefix(&err, SCT_EIO, "a.lua:%d: ", 3), SCT_ESPEC);
+  assert_string_equal(err.text, "a.lua:3: no field");
+  assert_int_equal(sct_fail(NULL, SCT_EBUSY, "x"), SCT_EBUSY);
+  assert_int_equal(sct_exit_code(SCT_ESPEC), 3);
+  assert_int_equal(sct_exit_code(SCT_EBUSY), 75);
+  assert_int_equal(sct_exit_code(SCT_EINTERRUPTED), 130);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_str_grows_and_formats),
+      cmocka_unit_test(test_str_failure_is_sticky),
+      cmocka_unit_test(test_nearest_name),
+      cmocka_unit_test(test_hash_is_xxh3_128),
+      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_errors_and_exit_codes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
