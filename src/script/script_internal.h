@@ -1,0 +1,104 @@
+/* script_internal - what the two halves of `script` share: the sandbox, expressions as Lua values,
+ * and how a Lua error becomes "file:line: error: ..." with its source line.
+ *
+ * A sandbox is one lua_State with an allow-list of functions (script_api.def), a memory cap and an
+ * instruction budget. Spec scripts run in one that is freed right after; strategies and templates
+ * in one that lives as long as a tuning session. Both see the same globals and the same expression
+ * type; only the pool differs. */
+#ifndef SCT_SCRIPT_INTERNAL_H
+#define SCT_SCRIPT_INTERNAL_H
+
+#include <lua.h>
+
+#include <lauxlib.h>
+
+#include "expr/expr.h"
+#include "script/script.h"
+
+/* ---- the sandbox
+ * -------------------------------------------------------------------------------------------------
+ */
+
+typedef struct sct_sandbox {
+  lua_State *L;
+  sct_expr_pool *pool; /* borrowed: where expressions are built; set it before any runs */
+  char *root;          /* folder that include() and s.layout read below; NULL: assets only */
+  size_t used_bytes, limit_bytes;
+  int64_t budget; /* VM instructions a call may take (allocated bytes and pattern work count too) */
+  int64_t left;   /* of the call that is running */
+  bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
+  sct_rng rng;    /* behind math.random: the same numbers on every run */
+  sct_str scratch; /* text under construction, so that a raising Lua call leaks nothing */
+} sct_sandbox;
+
+#define SCT_SANDBOX_MEMORY_BYTES ((size_t)128 << 20)
+#define SCT_SANDBOX_BUDGET       ((int64_t)20000000) /* about 0.2 s */
+
+/* A state with the allow-listed globals. `root` (NULL: none) is copied. `sb` must stay where it is
+ * until sct_sandbox_free: the state points to it. */
+sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) SCT_MUST_USE;
+void sct_sandbox_free(sct_sandbox *sb); /* leaves a zeroed struct */
+sct_sandbox *sct_sandbox_of(lua_State *L);
+
+/* Each pushes one function (the compiled chunk, text only) on success and nothing on failure. The
+ * chunk is named "=name", so that messages say name:line; its text is kept for source lines.
+ * `env_index`: stack index of the table that becomes its _ENV, 0: the sandbox's read-only globals
+ * (an unknown name is an error with the nearest legal one; assigning a global is an error). */
+sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
+                            int env_index, sct_error *err) SCT_MUST_USE;
+/* `asset` as for sct_asset_read ("tuning/strategies/direct.lua"); it is also the chunk's name. */
+sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) SCT_MUST_USE;
+
+/* lua_pcall with a fresh budget: pops the function and n_args arguments, pushes n_results. On
+ * failure pushes nothing and writes err through sct_script_error(). */
+sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results,
+                            sct_error *err) SCT_MUST_USE;
+/* Runs `f` with one light userdata argument `ctx` in protected mode, so that it may raise. All C
+ * code that touches the state and is not itself called from Lua goes through here. */
+sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx,
+                               sct_error *err) SCT_MUST_USE;
+/* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
+void sct_sandbox_charge(lua_State *L, int64_t units);
+
+/* ---- errors
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* Turns the error value at the top of the stack (popped) and lua_pcall's status into
+ * "file:line: error: text" and the source line. Returns SCT_ESPEC, or SCT_ENOMEM when C ran out of
+ * memory (not the script's cap). */
+sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
+/* Raises "file:line: text"; never returns. For errors that belong to another line than the
+ * caller's. Use luaL_error for the caller's own line. */
+int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)
+    SCT_PRINTF(4, 5);
+/* The line `level` calls up (1: the function that called us) and its chunk's name (pushed as a
+ * string); line 0 and "?" when that is no Lua function. */
+int sct_script_where(lua_State *L, int level);
+/* The text of a loaded chunk, or NULL. Valid as long as the state. */
+const char *sct_script_source(lua_State *L, const char *chunk);
+
+/* ---- expressions in Lua
+ * ------------------------------------------------------------------------------------------
+ *
+ * A userdata around a handle of sb->pool, with + - * // % unary- << >> (by constants), & (2^k - 1),
+ * ~ (xor). `<`, `<=` and `==` between two of them raise: Lua would make booleans of them. Methods,
+ * which are also functions of the module `sectile` and then take plain integers as well (and give a
+ * plain integer if all arguments are): lt le eq ne min max xor land lor lnot. Further methods:
+ *   e:same(x)     structural equality (boolean)      e:const()    its integer, or nil
+ *   e:range()     lo, hi                             e:divisor()  largest known divisor
+ *   e:c(wide)     C text (sct_expr_print_c)          tostring(e)  canonical text */
+
+void sct_script_push_expr(lua_State *L, sct_expr e); /* SCT_EXPR_NONE raises */
+/* The expression at `idx`; an integer (or a float with an integer value) becomes a constant. Raises
+ * on anything else. */
+sct_expr sct_script_check_expr(lua_State *L, int idx);
+/* Same without raising: SCT_EXPR_NONE for anything else. */
+sct_expr sct_script_to_expr(lua_State *L, int idx);
+bool sct_script_is_expr(lua_State *L, int idx); /* an expression userdata */
+/* Parses `text`, naming dims, extents and whatever `names` resolves; raises with the caller's line.
+ */
+sct_expr sct_script_parse(lua_State *L, const char *text, const sct_expr_names *names);
+
+#endif
