@@ -15,20 +15,30 @@
 #include "expr/expr.h"
 #include "script/script.h"
 
-/* ---- the sandbox
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the sandbox ---- */
+
+/* A chunk that was loaded, kept so that messages can show the source line. */
+typedef struct sct_script_chunk {
+  char *name; /* as given to sct_sandbox_load: a path or an asset */
+  char *text;
+  size_t n;
+  char short_name[LUA_IDSIZE]; /* what Lua writes in messages: the end of long names */
+} sct_script_chunk;
 
 typedef struct sct_sandbox {
   lua_State *L;
-  sct_expr_pool *pool; /* borrowed: where expressions are built; set it before any runs */
+  sct_expr_pool *pool; /* borrowed: where expressions are built; set it before any is */
   char *root;          /* folder that include() and s.layout read below; NULL: assets only */
   size_t used_bytes, limit_bytes;
-  int64_t budget; /* VM instructions a call may take (allocated bytes and pattern work count too) */
+  int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */
   bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
+  bool no_memory; /* malloc failed, as opposed to the cap */
   sct_rng rng;    /* behind math.random: the same numbers on every run */
   sct_str scratch; /* text under construction, so that a raising Lua call leaks nothing */
+  sct_script_chunk *chunks;
+  size_t n_chunks, cap_chunks;
+  int32_t scope, n_scopes; /* see sct_sandbox_scope_begin */
 } sct_sandbox;
 
 #define SCT_SANDBOX_MEMORY_BYTES ((size_t)128 << 20)
@@ -41,7 +51,7 @@ void sct_sandbox_free(sct_sandbox *sb); /* leaves a zeroed struct */
 sct_sandbox *sct_sandbox_of(lua_State *L);
 
 /* Each pushes one function (the compiled chunk, text only) on success and nothing on failure. The
- * chunk is named "=name", so that messages say name:line; its text is kept for source lines.
+ * text is copied and kept for source lines (loading a name again replaces it).
  * `env_index`: stack index of the table that becomes its _ENV, 0: the sandbox's read-only globals
  * (an unknown name is an error with the nearest legal one; assigning a global is an error). */
 sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
@@ -51,7 +61,7 @@ sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error 
 sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) SCT_MUST_USE;
 
 /* lua_pcall with a fresh budget: pops the function and n_args arguments, pushes n_results. On
- * failure pushes nothing and writes err through sct_script_error(). */
+ * failure pushes nothing and writes err through sct_script_error(). Not from inside a call. */
 sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results,
                             sct_error *err) SCT_MUST_USE;
 /* Runs `f` with one light userdata argument `ctx` in protected mode, so that it may raise. All C
@@ -60,32 +70,39 @@ sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx,
                                sct_error *err) SCT_MUST_USE;
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);
+/* Pushes a read-only view of the table at `idx`: assigning raises, and so does reading a key it
+ * has not ("<what> has no 'x'; did you mean ...", or "unknown name 'x'" where what is ""). */
+void sct_sandbox_freeze(lua_State *L, int idx, const char *what);
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------------------
- */
+/* Expressions made between begin and end belong to one candidate: end drops them from the pool
+ * (back to the mark that begin returned), and a Lua value that still holds one raises when used.
+ * Those made outside any scope live as long as the pool. Scopes do not nest. */
+int32_t sct_sandbox_scope_begin(sct_sandbox *sb);
+void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark);
+
+/* ---- errors ---- */
 
 /* Turns the error value at the top of the stack (popped) and lua_pcall's status into
  * "file:line: error: text" and the source line. Returns SCT_ESPEC, or SCT_ENOMEM when C ran out of
- * memory (not the script's cap). */
+ * memory (not the script's cap). Never raises. */
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
- * caller's. Use luaL_error for the caller's own line. */
+ * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
-/* The line `level` calls up (1: the function that called us) and its chunk's name (pushed as a
- * string); line 0 and "?" when that is no Lua function. */
-int sct_script_where(lua_State *L, int level);
-/* The text of a loaded chunk, or NULL. Valid as long as the state. */
-const char *sct_script_source(lua_State *L, const char *chunk);
+/* The chunk's name and the current line of the function `level` calls up (1: the function that
+ * called us); NULL and 0 when that is no Lua function. */
+const char *sct_script_where(lua_State *L, int level, int *line);
+/* A loaded chunk by its name or NULL. */
+const sct_script_chunk *sct_script_find_chunk(const sct_sandbox *sb, const char *name);
 
-/* ---- expressions in Lua
- * ------------------------------------------------------------------------------------------
+/* ---- expressions in Lua ----
  *
- * A userdata around a handle of sb->pool, with + - * // % unary- << >> (by constants), & (2^k - 1),
- * ~ (xor). `<`, `<=` and `==` between two of them raise: Lua would make booleans of them. Methods,
- * which are also functions of the module `sectile` and then take plain integers as well (and give a
- * plain integer if all arguments are): lt le eq ne min max xor land lor lnot. Further methods:
+ * A userdata around a handle of sb->pool, with + - * // % unary- and << >> (by constants),
+ * & (2^k - 1), ~ (xor). `<`, `<=` and `==` between two of them raise: Lua would make booleans of
+ * them. Methods, which are also functions of the module `sectile` and then take plain integers as
+ * well (and give a plain integer if all arguments are): lt le eq ne min max xor land lor lnot.
+ * Further methods:
  *   e:same(x)     structural equality (boolean)      e:const()    its integer, or nil
  *   e:range()     lo, hi                             e:divisor()  largest known divisor
  *   e:c(wide)     C text (sct_expr_print_c)          tostring(e)  canonical text */
@@ -97,8 +114,9 @@ sct_expr sct_script_check_expr(lua_State *L, int idx);
 /* Same without raising: SCT_EXPR_NONE for anything else. */
 sct_expr sct_script_to_expr(lua_State *L, int idx);
 bool sct_script_is_expr(lua_State *L, int idx); /* an expression userdata */
-/* Parses `text`, naming dims, extents and whatever `names` resolves; raises with the caller's line.
- */
-sct_expr sct_script_parse(lua_State *L, const char *text, const sct_expr_names *names);
+/* Registers the metatable; part of sct_sandbox_init. */
+void sct_script_open_expr(lua_State *L);
+/* The functions lt .. lnot into the table at the top of the stack. */
+void sct_script_expr_functions(lua_State *L);
 
 #endif
