@@ -120,7 +120,10 @@ typedef struct sct_access {
   sct_expr active;  /* lane takes part if != 0; SCT_EXPR_NONE: always */
   int n_loops;
   sct_expr loop_var[4];
-  sct_expr loop_count[4]; /* runs 0 .. count-1; constants, or over block and extents */
+  sct_expr loop_count[4];   /* runs 0 .. count-1; constants, or over block and extents */
+  int n_index;              /* index operands' values that address and active mention */
+  sct_expr index_var[2];    /* sct_operand.index_value of the index operand */
+  sct_expr index_linear[2]; /* which of its elements is read, over thread, block and loops */
 } sct_access;
 
 /* A generated kernel: source, how to launch it, what it needs, and what it touches. Owned by its
@@ -137,10 +140,11 @@ typedef struct sct_kernel_code {
   int64_t shared_bytes;        /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;
-  sct_expr *require; /* conditions over extents under which the kernel is right; others take the
-                        naive variant */
-  int64_t *align;    /* [n_operands] alignment the base pointers need */
-  int *layout;       /* [n_operands] which layout alternative of each operand it is for */
+  sct_expr *require;     /* conditions over extents under which the kernel is right; others take the
+                            naive variant */
+  int64_t *align;        /* [n_operands] alignment the base pointers need */
+  const char **argument; /* [n_operands] pointer types of the kernel's arguments: "const vec3 *" */
+  int *layout;           /* [n_operands] which layout alternative of each operand it is for */
   int n_accesses;
   sct_access *accesses;
   bool counted; /* accesses is complete, so counts are exact for the addresses it states */

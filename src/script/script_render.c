@@ -1,0 +1,367 @@
+/* Rendering: a candidate's plan (the strategy's Lua function), its template run with that plan, and
+ * the result read back as plain data. */
+#include "script/script_strategy_internal.h"
+
+#include <string.h>
+
+typedef struct render_job {
+  sct_script *script;
+  const sct_space *space;
+  const sct_candidate *cand;
+  sct_rendered *out;
+  sct_str text;  /* the source under construction */
+  sct_str chunk; /* the translated template */
+  const char *template_name;
+  size_t n_lines, cap_lines;
+  struct line_origin {
+    const char *file;
+    int line;
+  } * lines;
+} render_job;
+
+#define JOB(L) ((render_job *)lua_touserdata((L), lua_upvalueindex(1)))
+
+/* ---- text out ----------------------------------------------------------------------------------
+ */
+
+static void end_line(lua_State *L, render_job *job, int line) {
+  sct_str_append(&job->text, "\n");
+  if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
+    luaL_error(L, "out of memory");
+  }
+  job->lines[job->n_lines].file = job->template_name;
+  job->lines[job->n_lines++].line = line;
+}
+
+/* Appends a value's lines; the second and later ones get the indentation of the line they start on.
+ */
+static void append_value(lua_State *L, render_job *job, const char *text, size_t indent, int line) {
+  for (const char *p = text;;) {
+    const char *end = strchr(p, '\n');
+    sct_str_append_n(&job->text, p, end ? (size_t)(end - p) : strlen(p));
+    if (!end) {
+      return;
+    }
+    end_line(L, job, line);
+    p = end + 1;
+    if (*p && *p != '\n') {
+      for (size_t k = 0; k < indent; k++) {
+        sct_str_append(&job->text, " ");
+      }
+    }
+  }
+}
+
+/* _o(line, piece, ...): a string is literal text, a table { value } an inserted value. A line that
+ * is nothing but blanks and values that are nil or "" leaves no line behind. */
+static int out_line(lua_State *L) {
+  render_job *job = JOB(L);
+  const int line = (int)luaL_checkinteger(L, 1), n = lua_gettop(L);
+  const size_t start = job->text.len;
+  size_t indent = 0;
+  bool blank = true, inserted = false;
+  for (int k = 2; k <= n; k++) {
+    if (lua_type(L, k) == LUA_TSTRING) {
+      const char *text = lua_tostring(L, k);
+      const size_t spaces = strspn(text, " ");
+      indent += blank ? spaces : 0;
+      blank = blank && text[spaces] == '\0';
+      sct_str_append(&job->text, text);
+      continue;
+    }
+    inserted = true;
+    lua_geti(L, k, 1);
+    if (lua_isboolean(L, -1) || lua_istable(L, -1) || lua_isfunction(L, -1)) {
+      return luaL_error(L, "%s:%d: '$()' gave a %s, not text", job->template_name, line,
+                        luaL_typename(L, -1));
+    }
+    const char *text = lua_isnil(L, -1) ? "" : luaL_tolstring(L, -1, NULL);
+    blank = blank && text[0] == '\0';
+    append_value(L, job, text, indent, line);
+  }
+  if (inserted && blank) {
+    job->text.len = start; /* drop the blanks */
+    if (job->text.data) {
+      job->text.data[start] = '\0';
+    }
+    return 0;
+  }
+  end_line(L, job, line);
+  return 0;
+}
+
+/* ---- the plan ----------------------------------------------------------------------------------
+ */
+
+/* Pushes the candidate as a table: axis name -> value. */
+static void push_candidate(lua_State *L, const render_job *job) {
+  const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
+  lua_createtable(L, 0, strategy->n_axes);
+  for (int a = 0; a < strategy->n_axes; a++) {
+    const sct_axis_value *value = &strategy->axes[a].values[job->cand->value[a]];
+    if (value->is_string) {
+      lua_pushstring(L, value->text);
+    } else if (value->is_bool) {
+      lua_pushboolean(L, value->number != 0);
+    } else {
+      lua_pushinteger(L, value->number);
+    }
+    lua_setfield(L, -2, strategy->axes[a].name);
+  }
+}
+
+/* Fills code.layout from the layout axes, which come first, in operand order. */
+static void choose_layouts(lua_State *L, render_job *job) {
+  const sct_spec *spec = job->script->spec;
+  sct_kernel_code *code = &job->out->code;
+  code->layout = SCT_ARENA_NEW(&code->arena, int, spec->n_operands);
+  code->align = SCT_ARENA_NEW(&code->arena, int64_t, spec->n_operands);
+  if (!code->layout || !code->align) {
+    luaL_error(L, "out of memory");
+  }
+  int axis = 0;
+  for (int op = 0; op < spec->n_operands; op++) {
+    code->align[op] = 1;
+    if (spec->operands[op].n_layouts > 1) {
+      code->layout[op] = job->cand->value[axis++];
+    }
+  }
+}
+
+/* ---- reading the plan back ---------------------------------------------------------------------
+ */
+
+static const char *keep_text(lua_State *L, sct_arena *arena, const char *text) {
+  char *copy = text ? sct_arena_strdup(arena, text) : NULL;
+  if (text && !copy) {
+    luaL_error(L, "out of memory");
+  }
+  return copy;
+}
+
+static int64_t get_integer(lua_State *L, int t, const char *name, int64_t otherwise) {
+  lua_getfield(L, t, name);
+  const int64_t value = lua_isnil(L, -1) ? otherwise : luaL_checkinteger(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
+  lua_getfield(L, t, name);
+  const char *text = lua_isnil(L, -1) ? NULL : keep_text(L, arena, luaL_checkstring(L, -1));
+  lua_pop(L, 1);
+  return text;
+}
+
+static sct_expr get_expr(lua_State *L, int t, const char *name) {
+  lua_getfield(L, t, name);
+  const sct_expr e = lua_isnil(L, -1) ? SCT_EXPR_NONE : sct_script_check_expr(L, -1);
+  lua_pop(L, 1);
+  return e;
+}
+
+/* One access: { operand = n or nil, store = bool, width = bytes, at = expr, active = expr or nil,
+ *   loops = { var, count, ... }, index = { { var, linear }, ... } } */
+static void read_access(lua_State *L, sct_access *access) {
+  const int t = lua_gettop(L);
+  access->operand = (int)get_integer(L, t, "operand", 0) - 1;
+  access->mem = access->operand < 0 ? SCT_MEM_SHARED : SCT_MEM_GLOBAL;
+  lua_getfield(L, t, "store");
+  access->is_store = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  access->width = (int)get_integer(L, t, "width", 0);
+  access->address = get_expr(L, t, "at");
+  access->active = get_expr(L, t, "active");
+  lua_getfield(L, t, "loops");
+  const lua_Integer n = lua_isnil(L, -1) ? 0 : luaL_len(L, -1) / 2;
+  if (n > SCT_COUNT(access->loop_var)) {
+    luaL_error(L, "an access inside more than %d loops", SCT_COUNT(access->loop_var));
+  }
+  for (lua_Integer k = 0; k < n; k++) {
+    lua_geti(L, -1, 2 * k + 1);
+    lua_geti(L, -2, 2 * k + 2);
+    access->loop_var[k] = sct_script_check_expr(L, -2);
+    access->loop_count[k] = sct_script_check_expr(L, -1);
+    lua_pop(L, 2);
+  }
+  access->n_loops = (int)n;
+  lua_pop(L, 1);
+  lua_getfield(L, t, "index");
+  const lua_Integer n_index = lua_isnil(L, -1) ? 0 : luaL_len(L, -1);
+  for (lua_Integer k = 0; k < n_index && k < SCT_COUNT(access->index_var); k++) {
+    lua_geti(L, -1, k + 1);
+    access->index_var[k] = get_expr(L, lua_gettop(L), "var");
+    access->index_linear[k] = get_expr(L, lua_gettop(L), "linear");
+    access->n_index = (int)k + 1;
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_accesses(lua_State *L, int plan, sct_kernel_code *code) {
+  lua_getfield(L, plan, "accesses");
+  code->counted = lua_istable(L, -1);
+  const int n = code->counted ? (int)luaL_len(L, -1) : 0;
+  code->accesses = SCT_ARENA_NEW(&code->arena, sct_access, n + 1);
+  if (!code->accesses) {
+    luaL_error(L, "out of memory");
+  }
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    read_access(L, &code->accesses[k]);
+    lua_pop(L, 1);
+  }
+  code->n_accesses = n;
+  lua_pop(L, 1);
+}
+
+static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
+  lua_getfield(L, plan, "requires");
+  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  code->require = SCT_ARENA_NEW(&code->arena, sct_expr, n + 1);
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    code->require[k] = sct_script_check_expr(L, -1);
+    lua_pop(L, 1);
+  }
+  code->n_require = n;
+  lua_pop(L, 1);
+  lua_getfield(L, plan, "align");
+  for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
+    lua_geti(L, -1, op + 1);
+    code->align[op] = lua_isnil(L, -1) ? 1 : luaL_checkinteger(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
+  code->argument = SCT_ARENA_NEW(&code->arena, const char *, spec->n_operands);
+  lua_getfield(L, plan, "arguments");
+  for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
+    lua_geti(L, -1, op + 1);
+    code->argument[op] = keep_text(L, &code->arena, luaL_checkstring(L, -1));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *code) {
+  code->n_lines = (int)job->n_lines;
+  code->line_file = SCT_ARENA_NEW(&code->arena, const char *, job->n_lines + 1);
+  code->line_no = SCT_ARENA_NEW(&code->arena, int, job->n_lines + 1);
+  if (!code->line_file || !code->line_no) {
+    luaL_error(L, "out of memory");
+  }
+  for (size_t k = 0; k < job->n_lines; k++) {
+    code->line_file[k] = keep_text(L, &code->arena, job->lines[k].file);
+    code->line_no[k] = job->lines[k].line;
+  }
+}
+
+static void read_plan(lua_State *L, render_job *job, int plan) {
+  sct_kernel_code *code = &job->out->code;
+  if (job->text.failed) {
+    luaL_error(L, "out of memory");
+  }
+  code->source = keep_text(L, &code->arena, sct_str_c(&job->text));
+  code->kernel = get_text(L, plan, "kernel", &code->arena);
+  code->launcher_doc = get_text(L, plan, "doc", &code->arena);
+  code->threads = (int)get_integer(L, plan, "threads", 0);
+  code->grid = get_expr(L, plan, "grid");
+  code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
+  code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
+  if (!code->kernel || code->threads < 1 || code->grid == SCT_EXPR_NONE) {
+    luaL_error(L, "a plan has kernel (a name), threads and grid");
+  }
+  read_requires(L, plan, job->script->spec, code);
+  read_arguments(L, plan, job->script->spec, code);
+  read_accesses(L, plan, code);
+  read_lines(L, job, code);
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+/* A table that looks up the plan first and then what strategies see. */
+static void push_template_env(lua_State *L, render_job *job, int plan) {
+  lua_createtable(L, 0, 2);
+  lua_pushlightuserdata(L, job);
+  lua_pushcclosure(L, out_line, 1);
+  lua_setfield(L, -2, "_o");
+  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->env_ref);
+  lua_setmetatable(L, -2);
+  /* plan fields are copied: an env with two fallbacks would need a function */
+  lua_pushnil(L);
+  while (lua_next(L, plan)) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+}
+
+/* Index of the plan, or 0 with `rejected` set. */
+static int run_plan(lua_State *L, render_job *job, int strategy) {
+  lua_getfield(L, strategy, "plan");
+  if (!lua_isfunction(L, -1)) {
+    luaL_error(L, "the strategy has no function plan(k, c)");
+  }
+  sct_script_push_view(L, job->script, job->out->code.layout);
+  push_candidate(L, job);
+  lua_call(L, 2, 2);
+  if (!lua_istable(L, -2)) {
+    const char *reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
+    job->out->rejected = keep_text(L, &job->out->code.arena, reason);
+    return 0;
+  }
+  lua_pop(L, 1);
+  return lua_gettop(L);
+}
+
+static int render(lua_State *L) {
+  render_job *job = lua_touserdata(L, 1);
+  const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
+  choose_layouts(L, job);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[job->cand->strategy]);
+  const int plan = run_plan(L, job, lua_gettop(L));
+  if (plan == 0) {
+    return 0;
+  }
+  lua_pushfstring(L, "templates/%s", strategy->template_name);
+  job->template_name = lua_tostring(L, -1);
+  sct_str text = {0};
+  sct_error err;
+  sct_status status = sct_asset_read(&text, job->template_name, &err);
+  if (status == SCT_OK) {
+    status = sct_template_translate(&job->chunk, job->template_name, sct_str_c(&text), &err);
+  }
+  sct_str_free(&text); /* nothing of C's is held across the calls that raise */
+  if (status != SCT_OK) {
+    return luaL_error(L, "%s", err.text);
+  }
+  push_template_env(L, job, plan);
+  status = sct_sandbox_load(&job->script->sandbox, job->template_name, sct_str_c(&job->chunk),
+                            job->chunk.len, lua_gettop(L), &err);
+  if (status != SCT_OK) {
+    return luaL_error(L, "%s", err.text);
+  }
+  lua_call(L, 0, 0);
+  read_plan(L, job, plan);
+  return 0;
+}
+
+sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
+                             const sct_candidate *cand, sct_error *err) {
+  *out = (sct_rendered){0};
+  render_job job = {.script = script, .space = space, .cand = cand, .out = out};
+  const sct_status status = sct_sandbox_protect(&script->sandbox, render, &job, err);
+  sct_str_free(&job.text);
+  sct_str_free(&job.chunk);
+  sct_free(job.lines);
+  if (status != SCT_OK || out->rejected) {
+    if (status != SCT_OK) {
+      sct_kernel_code_free(&out->code);
+    }
+  }
+  return status;
+}

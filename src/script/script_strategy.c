@@ -1,0 +1,529 @@
+/* Strategies: Lua files that say when they apply, which axes they have and what their constraints
+ * are. This file loads them and turns them into plain sct_strategy data. */
+#include "script/script_strategy_internal.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KIT_ASSET               "tuning/sectile/kit.lua"
+#define STRATEGY_FOLDER         "tuning/strategies/"
+#define LAYOUT_PREFIX           "layout_" /* axis "layout_p" chooses the layout of operand p */
+#define MAX_LAYOUT_COMBINATIONS 64
+
+/* ---- which files -------------------------------------------------------------------------------
+ */
+
+typedef struct file_list {
+  sct_arena *arena;
+  const char **names;
+  size_t n, cap;
+  bool failed;
+} file_list;
+
+static void add_file(void *ctx, const char *name) {
+  file_list *list = ctx;
+  if (!sct_has_suffix(name, ".lua") || !SCT_GROW(list->names, list->n, list->cap)) {
+    return;
+  }
+  char *copy = sct_arena_strdup(list->arena, name);
+  list->failed |= copy == NULL;
+  if (copy) {
+    list->names[list->n++] = copy;
+  }
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The naive variant is always the first: everything is compared with it. */
+static void direct_first(file_list *list) {
+  for (size_t k = 0; k < list->n; k++) {
+    if (strcmp(list->names[k], STRATEGY_FOLDER "direct.lua") == 0) {
+      const char *direct = list->names[k];
+      memmove(&list->names[1], &list->names[0], k * sizeof *list->names);
+      list->names[0] = direct;
+      return;
+    }
+  }
+}
+
+static sct_status find_files(file_list *list, const char *strategy_dir, size_t *n_assets,
+                             sct_error *err) {
+  sct_asset_list(STRATEGY_FOLDER, add_file, list);
+  direct_first(list);
+  *n_assets = list->n;
+  if (strategy_dir) {
+    DIR *dir = opendir(strategy_dir);
+    if (!dir) {
+      return sct_fail(err, SCT_EIO, "cannot open the strategy folder '%s'", strategy_dir);
+    }
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+      const char *path = sct_arena_printf(list->arena, "%s/%s", strategy_dir, e->d_name);
+      if (path && e->d_name[0] != '.') {
+        add_file(list, path);
+      }
+    }
+    closedir(dir);
+    if (list->n > *n_assets) {
+      qsort(list->names + *n_assets, list->n - *n_assets, sizeof *list->names, by_name);
+    }
+  }
+  return list->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
+}
+
+/* ---- the state ---------------------------------------------------------------------------------
+ */
+
+/* _ENV of strategies and templates: E, and the sandbox's globals behind it. Stays in the registry.
+ */
+static int make_env(lua_State *L) {
+  sct_script *script = lua_touserdata(L, 1);
+  lua_createtable(L, 0, 4);
+  sct_script_push_expr_library(L);
+  lua_setfield(L, -2, "E");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index"); /* it is also the metatable of every template's own table */
+  lua_createtable(L, 0, 1);
+  lua_pushglobaltable(L);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  script->env_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+/* Runs one file in the shared environment and leaves its result on the stack. */
+static sct_status run_file(sct_script *script, const char *name, bool is_asset, sct_error *err) {
+  lua_State *L = script->sandbox.L;
+  sct_str text = {0};
+  sct_status status = is_asset ? sct_asset_read(&text, name, err) : sct_file_read(&text, name, err);
+  if (status == SCT_OK) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
+    const int env = lua_gettop(L);
+    status = sct_sandbox_load(&script->sandbox, name, sct_str_c(&text), text.len, env, err);
+    lua_remove(L, env);
+  }
+  if (status == SCT_OK) {
+    status = sct_sandbox_call(&script->sandbox, 0, 1, err);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status load_kit(sct_script *script, sct_error *err) {
+  lua_State *L = script->sandbox.L;
+  SCT_TRY(run_file(script, KIT_ASSET, true, err));
+  lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "kit");
+  lua_pop(L, 1);
+  return SCT_OK;
+}
+
+static sct_status load_strategies(sct_script *script, const char *strategy_dir, sct_error *err) {
+  lua_State *L = script->sandbox.L;
+  file_list list = {.arena = &script->arena};
+  size_t n_assets = 0;
+  sct_status status = find_files(&list, strategy_dir, &n_assets, err);
+  if (status == SCT_OK) {
+    script->files = SCT_ARENA_NEW(&script->arena, const char *, list.n);
+    script->strategy_ref = SCT_ARENA_NEW(&script->arena, int, list.n);
+    if (!script->files || !script->strategy_ref) {
+      status = sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+  }
+  for (size_t k = 0; status == SCT_OK && k < list.n; k++) {
+    status = run_file(script, list.names[k], k < n_assets, err);
+    if (status == SCT_OK && !lua_istable(L, -1)) {
+      status = sct_fail(err, SCT_ESPEC, "%s:1: error: a strategy file returns a table, not a %s",
+                        list.names[k], luaL_typename(L, -1));
+    }
+    if (status == SCT_OK) {
+      script->files[k] = list.names[k];
+      script->strategy_ref[k] = luaL_ref(L, LUA_REGISTRYINDEX);
+      script->n_strategies = (int)k + 1;
+    }
+  }
+  sct_free(list.names);
+  return status;
+}
+
+sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_desc *device,
+                          const char *strategy_dir, sct_error *err) {
+  sct_script *script = sct_alloc(sizeof *script);
+  if (!script) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  script->spec = spec;
+  script->device = device;
+  sct_status status = sct_sandbox_init(&script->sandbox, NULL, err);
+  if (status == SCT_OK) {
+    script->sandbox.pool = spec->pool;
+    status = sct_sandbox_protect(&script->sandbox, make_env, script, err);
+  }
+  if (status == SCT_OK) {
+    status = load_kit(script, err);
+  }
+  if (status == SCT_OK) {
+    status = load_strategies(script, strategy_dir, err);
+  }
+  if (status != SCT_OK) {
+    sct_script_free(script);
+    return status;
+  }
+  *out = script;
+  return SCT_OK;
+}
+
+void sct_script_free(sct_script *script) {
+  if (!script) {
+    return;
+  }
+  sct_sandbox_free(&script->sandbox);
+  sct_arena_free(&script->arena);
+  sct_free(script);
+}
+
+/* ---- strategies as plain data: runs protected, raises freely ------------------------------------
+ */
+
+typedef struct reader {
+  sct_script *script;
+  sct_space *space;
+} reader;
+
+static const char *keep(lua_State *L, sct_arena *arena, const char *text) {
+  char *copy = sct_arena_strdup(arena, text);
+  if (!copy) {
+    luaL_error(L, "out of memory");
+  }
+  return copy;
+}
+
+static void *keep_array(lua_State *L, sct_arena *arena, size_t bytes) {
+  void *p = sct_arena_alloc(arena, bytes);
+  if (!p) {
+    luaL_error(L, "out of memory");
+  }
+  return p;
+}
+
+/* Field `name` of the table at the top as kept text; NULL if nil. */
+static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, const char *name) {
+  const char *text = NULL;
+  lua_getfield(L, -1, name);
+  if (lua_type(L, -1) == LUA_TSTRING) {
+    text = keep(L, arena, lua_tostring(L, -1));
+  } else if (!lua_isnil(L, -1)) {
+    sct_script_raise_at(L, file, 1, "'%s' of the strategy is a string, not a %s", name,
+                        luaL_typename(L, -1));
+  }
+  lua_pop(L, 1);
+  return text;
+}
+
+/* Unknown keys are typos: say so, with the nearest legal one. The table is at the top. */
+static void check_keys(lua_State *L, const char *file, const char *what, const char *const *legal,
+                       int n_legal) {
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    lua_pop(L, 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+      continue;
+    }
+    const char *key = lua_tostring(L, -1);
+    bool known = false;
+    for (int k = 0; k < n_legal; k++) {
+      known |= strcmp(key, legal[k]) == 0;
+    }
+    if (!known) {
+      sct_str *scratch = &sct_sandbox_of(L)->scratch;
+      sct_str_clear(scratch);
+      sct_str_suggest(scratch, key, legal, n_legal);
+      sct_script_raise_at(L, file, 1, "unknown field '%s' in %s%s", key, what, sct_str_c(scratch));
+    }
+  }
+}
+
+static void read_value(lua_State *L, reader *r, const char *file, const char *axis,
+                       sct_axis_value *value) {
+  sct_arena *arena = &r->space->arena;
+  if (lua_isinteger(L, -1)) {
+    value->number = lua_tointeger(L, -1);
+    lua_pushfstring(L, "%I", (LUAI_UACINT)value->number);
+    value->text = keep(L, arena, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  } else if (lua_isboolean(L, -1)) {
+    value->is_bool = true;
+    value->number = lua_toboolean(L, -1);
+    value->text = value->number ? "1" : "0";
+  } else if (lua_type(L, -1) == LUA_TSTRING) {
+    value->is_string = true;
+    value->text = keep(L, arena, lua_tostring(L, -1));
+    value->number = sct_space_intern(value->text);
+  } else {
+    sct_script_raise_at(L, file, 1,
+                        "axis '%s': a value is an integer, a string or a boolean, not a %s", axis,
+                        luaL_typename(L, -1));
+  }
+}
+
+static bool same_value(const sct_axis_value *a, const sct_axis_value *b) {
+  return a->is_string == b->is_string && a->is_bool == b->is_bool && a->number == b->number;
+}
+
+/* One axis: { "threads", { 128, 256 }, key = "t", doc = "...", when = "...", neutral = 256 } */
+static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis) {
+  static const char *const legal[] = {"key", "doc", "when", "neutral"};
+  sct_arena *arena = &r->space->arena;
+  if (!lua_istable(L, -1)) {
+    sct_script_raise_at(L, file, 1, "an axis is a table { name, values }, not a %s",
+                        luaL_typename(L, -1));
+  }
+  check_keys(L, file, "an axis", legal, SCT_COUNT(legal));
+  lua_geti(L, -1, 1);
+  if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
+    sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
+  }
+  axis->name = keep(L, arena, lua_tostring(L, -1));
+  lua_pop(L, 1);
+  axis->key = opt_text(L, arena, file, "key");
+  axis->doc = opt_text(L, arena, file, "doc");
+  axis->when = opt_text(L, arena, file, "when");
+  if (!axis->key) {
+    axis->key = axis->name;
+  }
+  lua_geti(L, -1, 2);
+  if (!lua_istable(L, -1) || luaL_len(L, -1) < 1) {
+    sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
+                        axis->name, axis->name);
+  }
+  axis->n_values = (int)luaL_len(L, -1);
+  axis->values = keep_array(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+  for (int k = 0; k < axis->n_values; k++) {
+    lua_geti(L, -1, k + 1);
+    read_value(L, r, file, axis->name, &axis->values[k]);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  lua_getfield(L, -1, "neutral");
+  if (!lua_isnil(L, -1)) {
+    sct_axis_value neutral = {0};
+    read_value(L, r, file, axis->name, &neutral);
+    axis->neutral = -1;
+    for (int k = 0; k < axis->n_values; k++) {
+      if (same_value(&neutral, &axis->values[k])) {
+        axis->neutral = k;
+      }
+    }
+    if (axis->neutral < 0) {
+      sct_script_raise_at(L, file, 1, "axis '%s': its neutral value is none of its values",
+                          axis->name);
+    }
+  }
+  lua_pop(L, 1);
+}
+
+/* Pushes field `name` of the strategy at index s: a value, or what the function there returns for
+ * k. */
+static void push_field(lua_State *L, int s, const char *name, int view) {
+  lua_getfield(L, s, name);
+  if (lua_isfunction(L, -1)) {
+    lua_pushvalue(L, view);
+    lua_call(L, 1, 1);
+  }
+}
+
+static int layout_axes(const sct_spec *spec) {
+  int n = 0;
+  for (int op = 0; op < spec->n_operands; op++) {
+    n += spec->operands[op].n_layouts > 1;
+  }
+  return n;
+}
+
+static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  sct_arena *arena = &r->space->arena;
+  const sct_spec *spec = r->script->spec;
+  push_field(L, s, "axes", view);
+  if (!lua_istable(L, -1)) {
+    sct_script_raise_at(L, strategy->file, 1, "'axes' is a list of axes");
+  }
+  const int n_layout = layout_axes(spec), n = n_layout + (int)luaL_len(L, -1);
+  if (n > SCT_MAX_AXES) {
+    sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
+  }
+  strategy->axes = keep_array(L, arena, sizeof *strategy->axes * (size_t)(n + 1));
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    if (operand->n_layouts < 2) {
+      continue;
+    }
+    sct_axis *axis = &strategy->axes[strategy->n_axes++];
+    lua_pushfstring(L, LAYOUT_PREFIX "%s", operand->name);
+    axis->name = keep(L, arena, lua_tostring(L, -1));
+    lua_pushfstring(L, "%s=", operand->name);
+    axis->key = keep(L, arena, lua_tostring(L, -1));
+    lua_pop(L, 2);
+    axis->doc = "layout of an operand that the tuner may lay out";
+    axis->n_values = operand->n_layouts;
+    axis->values = keep_array(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+    for (int k = 0; k < axis->n_values; k++) {
+      axis->values[k].is_string = true;
+      axis->values[k].text = keep(L, arena, operand->layouts[k].label);
+      axis->values[k].number = sct_space_intern(axis->values[k].text);
+    }
+  }
+  for (int k = n_layout; k < n; k++) {
+    lua_geti(L, -1, k - n_layout + 1);
+    read_axis(L, r, strategy->file, &strategy->axes[strategy->n_axes++]);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  push_field(L, s, "where", view);
+  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  strategy->where = keep_array(L, &r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+      sct_script_raise_at(L, strategy->file, 1,
+                          "a constraint is text, such as \"threads * items <= 4096\"");
+    }
+    strategy->where[k].text = keep(L, &r->space->arena, lua_tostring(L, -1));
+    strategy->where[k].file = strategy->file;
+    lua_pop(L, 1);
+  }
+  strategy->n_where = n;
+  lua_pop(L, 1);
+}
+
+/* facts: a list of { name, integer }, so that their order is fixed. */
+static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  push_field(L, s, "facts", view);
+  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  strategy->facts = keep_array(L, &r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    if (lua_type(L, -2) != LUA_TSTRING || !lua_isinteger(L, -1)) {
+      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
+    }
+    strategy->facts[k].name = keep(L, &r->space->arena, lua_tostring(L, -2));
+    strategy->facts[k].value = lua_tointeger(L, -1);
+    lua_pop(L, 3);
+  }
+  strategy->n_facts = n;
+  lua_pop(L, 1);
+}
+
+/* The first reason why the strategy at index s does not fit the view; NULL if it fits. */
+static const char *why_not(lua_State *L, int s, int view, const char *file) {
+  const char *reason = NULL;
+  lua_getfield(L, s, "applies");
+  const lua_Integer n = lua_istable(L, -1) ? luaL_len(L, -1) : 0;
+  for (lua_Integer k = 1; k <= n && !reason; k++) {
+    lua_geti(L, -1, k);
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1)) {
+      sct_script_raise_at(L, file, 1,
+                          "an entry of 'applies' is { condition in words, function(k) }");
+    }
+    lua_pushvalue(L, view);
+    lua_call(L, 1, 1);
+    if (!lua_toboolean(L, -1)) {
+      reason = lua_tostring(L, -2);
+    }
+    lua_pop(L, 3);
+  }
+  lua_pop(L, 1);
+  return reason; /* still referenced by the strategy's table */
+}
+
+static bool next_layouts(const sct_spec *spec, int *layout) {
+  for (int op = spec->n_operands - 1; op >= 0; op--) {
+    if (++layout[op] < spec->operands[op].n_layouts) {
+      return true;
+    }
+    layout[op] = 0;
+  }
+  return false;
+}
+
+/* Leaves on the stack the view of the first layout combination that the strategy applies to (or of
+ * the first one at all, with the reason). */
+static const char *push_fitting_view(lua_State *L, reader *r, int s, const char *file) {
+  const sct_spec *spec = r->script->spec;
+  int *layout = lua_newuserdatauv(L, sizeof *layout * (size_t)spec->n_operands, 0);
+  memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
+  const char *first_reason = NULL;
+  for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
+    sct_script_push_view(L, r->script, layout);
+    const char *reason = why_not(L, s, lua_gettop(L), file);
+    if (!reason) {
+      return NULL;
+    }
+    first_reason = first_reason ? first_reason : reason;
+    if (!next_layouts(spec, layout)) {
+      break;
+    }
+    lua_pop(L, 1);
+  }
+  return first_reason;
+}
+
+static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy) {
+  static const char *const legal[] = {"name",  "doc",   "applies",  "axes",
+                                      "where", "facts", "template", "plan"};
+  sct_arena *arena = &r->space->arena;
+  const int top = lua_gettop(L);
+  strategy->file = r->script->files[k];
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
+  const int s = lua_gettop(L);
+  check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
+  strategy->name = opt_text(L, arena, strategy->file, "name");
+  strategy->doc = opt_text(L, arena, strategy->file, "doc");
+  strategy->template_name = opt_text(L, arena, strategy->file, "template");
+  if (!strategy->name || !sct_is_identifier(strategy->name) || !strategy->template_name) {
+    sct_script_raise_at(L, strategy->file, 1,
+                        "a strategy has a name (an identifier) and a template");
+  }
+  const char *reason = push_fitting_view(L, r, s, strategy->file);
+  const int view = lua_gettop(L);
+  strategy->applies = reason == NULL;
+  strategy->why_not = reason ? keep(L, arena, reason) : NULL;
+  if (strategy->applies) {
+    read_axes(L, r, s, view, strategy);
+    read_where(L, r, s, view, strategy);
+    read_facts(L, r, s, view, strategy);
+  }
+  lua_settop(L, top);
+}
+
+static int read_space(lua_State *L) {
+  reader *r = lua_touserdata(L, 1);
+  sct_space *space = r->space;
+  const int n = r->script->n_strategies;
+  space->strategies = keep_array(L, &space->arena, sizeof *space->strategies * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) {
+    space->n_strategies = k + 1;
+    read_strategy(L, r, k, &space->strategies[k]);
+  }
+  return 0;
+}
+
+sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err) {
+  *out = (sct_space){.pool = script->spec->pool};
+  reader r = {.script = script, .space = out};
+  const sct_status status = sct_sandbox_protect(&script->sandbox, read_space, &r, err);
+  if (status != SCT_OK) {
+    sct_arena_free(&out->arena);
+    *out = (sct_space){0};
+  }
+  return status;
+}

@@ -1,0 +1,362 @@
+/* The kernel as strategies and templates see it: plain tables of names and sizes, expressions, and
+ * a few questions (op.run, op.fastest) that the spec answers. Strategies never see C data. */
+#include "script/script_strategy_internal.h"
+
+/* ---- the expression library --------------------------------------------------------------------
+ */
+
+static sct_expr_pool *pool_of(lua_State *L) {
+  return sct_sandbox_of(L)->pool;
+}
+
+/* E.var(name, lo, hi [, multiple]): a variable; the same name with other bounds is another variable
+ * whose text is still `name`. */
+static int expr_var(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const lua_Integer lo = luaL_checkinteger(L, 2), hi = luaL_checkinteger(L, 3);
+  const lua_Integer multiple = luaL_optinteger(L, 4, 1);
+  const char *full = lua_pushfstring(L, "%s#%I:%I:%I", name, lo, hi, multiple);
+  sct_script_push_expr(L, sct_expr_var(pool_of(L), full, lo, hi, multiple));
+  return 1;
+}
+
+static int expr_find(lua_State *L) {
+  const sct_expr e = sct_expr_var_find(pool_of(L), luaL_checkstring(L, 1));
+  if (e == SCT_EXPR_NONE) {
+    lua_pushnil(L);
+  } else {
+    sct_script_push_expr(L, e);
+  }
+  return 1;
+}
+
+#define MAX_PAIRS 32
+
+/* E.subst(e, { var, with, var, with, ... }) */
+static int expr_subst(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const lua_Integer n = luaL_len(L, 2) / 2;
+  luaL_argcheck(L, n <= MAX_PAIRS, 2, "too many substitutions");
+  sct_expr vars[MAX_PAIRS], with[MAX_PAIRS];
+  for (lua_Integer k = 0; k < n; k++) {
+    lua_geti(L, 2, 2 * k + 1);
+    lua_geti(L, 2, 2 * k + 2);
+    vars[k] = sct_script_check_expr(L, -2);
+    with[k] = sct_script_check_expr(L, -1);
+    lua_pop(L, 2);
+  }
+  sct_script_push_expr(L, sct_expr_subst(pool_of(L), e, vars, with, (int)n));
+  return 1;
+}
+
+static int read_vars(lua_State *L, int idx, sct_expr vars[MAX_PAIRS]) {
+  luaL_checktype(L, idx, LUA_TTABLE);
+  const lua_Integer n = luaL_len(L, idx);
+  luaL_argcheck(L, n <= MAX_PAIRS, idx, "too many variables");
+  for (lua_Integer k = 0; k < n; k++) {
+    lua_geti(L, idx, k + 1);
+    vars[k] = sct_script_check_expr(L, -1);
+    lua_pop(L, 1);
+  }
+  return (int)n;
+}
+
+/* E.split(e, { vars }) -> terms that mention one of vars, the other terms */
+static int expr_split(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1);
+  sct_expr vars[MAX_PAIRS], with, without;
+  const int n = read_vars(L, 2, vars);
+  sct_expr_split(pool_of(L), e, vars, n, &with, &without);
+  sct_script_push_expr(L, with);
+  sct_script_push_expr(L, without);
+  return 2;
+}
+
+/* E.linear(e, var) -> coefficient, rest; nil if e is not linear in var */
+static int expr_linear(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1), var = sct_script_check_expr(L, 2);
+  int64_t coef;
+  sct_expr rest;
+  if (!sct_expr_linear(pool_of(L), e, var, &coef, &rest)) {
+    lua_pushnil(L);
+    return 1;
+  }
+  lua_pushinteger(L, coef);
+  sct_script_push_expr(L, rest);
+  return 2;
+}
+
+static int expr_mentions(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1), var = sct_script_check_expr(L, 2);
+  lua_pushboolean(L, sct_expr_mentions(pool_of(L), e, var));
+  return 1;
+}
+
+/* E.divisor(e [, { vars }, multiple]): the largest known divisor, if every var were a multiple of
+ * it */
+static int expr_divisor(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1);
+  sct_expr vars[MAX_PAIRS];
+  int64_t multiples[MAX_PAIRS];
+  int n = 0;
+  if (!lua_isnoneornil(L, 2)) {
+    n = read_vars(L, 2, vars);
+    for (int k = 0; k < n; k++) {
+      multiples[k] = luaL_checkinteger(L, 3);
+    }
+  }
+  lua_pushinteger(L, sct_expr_divisor_if(pool_of(L), e, vars, multiples, n));
+  return 1;
+}
+
+/* E.vars(e) -> list of its variables */
+static int expr_vars(lua_State *L) {
+  sct_expr vars[MAX_PAIRS];
+  const int n = sct_expr_vars(pool_of(L), sct_script_check_expr(L, 1), vars, MAX_PAIRS);
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n && k < MAX_PAIRS; k++) {
+    sct_script_push_expr(L, vars[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
+/* E.eval(e, { var, value, ... }) -> integer */
+static int expr_eval(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  sct_expr vars[MAX_PAIRS];
+  int64_t values[MAX_PAIRS], value;
+  const lua_Integer n = luaL_len(L, 2) / 2;
+  luaL_argcheck(L, n <= MAX_PAIRS, 2, "too many values");
+  for (lua_Integer k = 0; k < n; k++) {
+    lua_geti(L, 2, 2 * k + 1);
+    lua_geti(L, 2, 2 * k + 2);
+    vars[k] = sct_script_check_expr(L, -2);
+    values[k] = luaL_checkinteger(L, -1);
+    lua_pop(L, 2);
+  }
+  const sct_expr_env env = {.vars = vars, .values = values, .n = (int)n};
+  sct_error err;
+  if (sct_expr_eval(pool_of(L), e, &env, &value, &err) != SCT_OK) {
+    return luaL_error(L, "%s", err.text);
+  }
+  lua_pushinteger(L, value);
+  return 1;
+}
+
+/* Appends `text` without the "#lo:hi:multiple" that E.var puts behind a variable's name. */
+static void push_without_tags(lua_State *L, const char *text) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (const char *p = text; *p; p++) {
+    if (*p != '#') {
+      luaL_addchar(&b, *p);
+      continue;
+    }
+    while (p[1] == ':' || p[1] == '-' || (p[1] >= '0' && p[1] <= '9')) {
+      p++;
+    }
+  }
+  luaL_pushresult(&b);
+}
+
+/* E.text(e, wide): C text */
+static int expr_text(lua_State *L) {
+  const sct_expr e = sct_script_check_expr(L, 1);
+  sct_str *scratch = &sct_sandbox_of(L)->scratch;
+  sct_str_clear(scratch);
+  sct_expr_print_c(scratch, pool_of(L), e, lua_toboolean(L, 2));
+  push_without_tags(L, sct_str_c(scratch));
+  return 1;
+}
+
+void sct_script_push_expr_library(lua_State *L) {
+  static const luaL_Reg functions[] = {{"var", expr_var},
+                                       {"find", expr_find},
+                                       {"subst", expr_subst},
+                                       {"split", expr_split},
+                                       {"linear", expr_linear},
+                                       {"mentions", expr_mentions},
+                                       {"divisor", expr_divisor},
+                                       {"vars", expr_vars},
+                                       {"eval", expr_eval},
+                                       {"text", expr_text},
+                                       {NULL, NULL}};
+  luaL_newlib(L, functions);
+}
+
+/* ---- the view ----------------------------------------------------------------------------------
+ */
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  if (value) {
+    lua_pushstring(L, value);
+  } else {
+    lua_pushnil(L);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void set_integer(lua_State *L, const char *key, int64_t value) {
+  lua_pushinteger(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_boolean(lua_State *L, const char *key, bool value) {
+  lua_pushboolean(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_expr(lua_State *L, const char *key, sct_expr e) {
+  sct_script_push_expr(L, e);
+  lua_setfield(L, -2, key);
+}
+
+static void push_expr_list(lua_State *L, const sct_expr *list, int n) {
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    sct_script_push_expr(L, list[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
+static void push_string_list(lua_State *L, const char *const *list, int n) {
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    lua_pushstring(L, list[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
+static void push_record(lua_State *L, const sct_record *record) {
+  static const char *const kinds[] = {"int", "uint", "float"};
+  lua_createtable(L, 0, 8);
+  set_string(L, "name", record->name);
+  set_integer(L, "bytes", record->bytes);
+  set_integer(L, "align", record->align);
+  set_integer(L, "data_bytes", record->data_bytes);
+  set_boolean(L, "packed", record->packed);
+  set_boolean(L, "bare", record->name == NULL);
+  lua_createtable(L, record->n_fields, 0);
+  for (int f = 0; f < record->n_fields; f++) {
+    const sct_field *field = &record->fields[f];
+    const sct_type_info *type = sct_type_get(field->type);
+    lua_createtable(L, 0, 9);
+    set_string(L, "name", field->name);
+    set_string(L, "type", type->name);
+    set_string(L, "cuda", type->cuda);
+    set_string(L, "kind", kinds[type->kind]);
+    set_integer(L, "lanes", type->lanes);
+    set_integer(L, "bytes", field->bytes);
+    set_integer(L, "offset", field->offset);
+    set_integer(L, "prefix", field->prefix);
+    set_integer(L, "index", f + 1);
+    lua_rawseti(L, -2, f + 1);
+  }
+  lua_setfield(L, -2, "fields");
+}
+
+/* op.run(field, dim, width): field and dim count from 1 */
+static int operand_run(lua_State *L) {
+  const sct_script *script = lua_touserdata(L, lua_upvalueindex(1));
+  const int op = (int)lua_tointeger(L, lua_upvalueindex(2));
+  const int layout = (int)lua_tointeger(L, lua_upvalueindex(3));
+  const sct_operand *operand = &script->spec->operands[op];
+  const lua_Integer field = luaL_checkinteger(L, 1), dim = luaL_checkinteger(L, 2);
+  luaL_argcheck(L, field >= 1 && field <= operand->record.n_fields, 1, "no such field");
+  luaL_argcheck(L, dim >= 1 && dim <= script->spec->n_dims, 2, "no such dimension");
+  const sct_run run = sct_spec_run(script->spec, operand, layout, (int)field - 1, (int)dim - 1,
+                                   luaL_checkinteger(L, 3));
+  lua_createtable(L, 0, 3);
+  set_boolean(L, "contiguous", run.contiguous);
+  set_integer(L, "align", run.align);
+  set_integer(L, "align_if", run.align_if);
+  return 1;
+}
+
+static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
+  const sct_operand *operand = &script->spec->operands[op];
+  const sct_layout *chosen = &operand->layouts[layout];
+  lua_createtable(L, 0, 16);
+  set_string(L, "name", operand->name);
+  set_integer(L, "number", op + 1);
+  set_boolean(L, "is_output", operand->is_output);
+  set_boolean(L, "is_index", operand->is_index);
+  set_boolean(L, "through_index", operand->through_index);
+  set_string(L, "layout", chosen->name);
+  set_string(L, "layout_label", chosen->label);
+  set_boolean(L, "owns_gaps", chosen->owns_gaps);
+  set_expr(L, "bytes", chosen->bytes);
+  push_record(L, &operand->record);
+  lua_setfield(L, -2, "record");
+  push_expr_list(L, chosen->offset, operand->record.n_fields);
+  lua_setfield(L, -2, "offset");
+  push_expr_list(L, operand->at, operand->n_dims);
+  lua_setfield(L, -2, "at");
+  push_expr_list(L, operand->extent, operand->n_dims);
+  lua_setfield(L, -2, "extent");
+  if (operand->is_index) {
+    set_expr(L, "index_value", operand->index_value);
+  }
+  int64_t step;
+  const int fastest = sct_spec_fastest_dim(script->spec, operand, layout, &step);
+  set_integer(L, "fastest", fastest < 0 ? fastest : fastest + 1); /* dimension number, or -1, -2 */
+  set_integer(L, "step", fastest < 0 ? 0 : step);
+  lua_pushlightuserdata(L, script);
+  lua_pushinteger(L, op);
+  lua_pushinteger(L, layout);
+  lua_pushcclosure(L, operand_run, 3);
+  lua_setfield(L, -2, "run");
+}
+
+static void push_device(lua_State *L, const sct_device_desc *d) {
+  lua_createtable(L, 0, 10);
+  set_string(L, "name", d->name);
+  set_integer(L, "cc", d->cc_major * 10 + d->cc_minor);
+  set_integer(L, "sms", d->n_sms);
+  set_integer(L, "smem_block_bytes", d->smem_block_bytes);
+  set_integer(L, "smem_optin_bytes", d->smem_block_optin_bytes);
+  set_integer(L, "smem_sm_bytes", d->smem_sm_bytes);
+  set_integer(L, "threads_block", d->threads_block);
+  set_integer(L, "threads_sm", d->threads_sm);
+  set_integer(L, "l2_bytes", d->l2_bytes);
+  set_integer(L, "inflight_bytes", d->inflight_bytes);
+}
+
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
+  const sct_spec *spec = script->spec;
+  luaL_checkstack(L, 16, NULL);
+  lua_createtable(L, 0, 16);
+  set_string(L, "name", spec->name);
+  set_string(L, "body", spec->body);
+  set_string(L, "component_body", spec->component_body);
+  set_boolean(L, "moves_only", spec->n_moves > 0);
+  set_boolean(L, "component_wise", spec->component_wise);
+  push_string_list(L, spec->dims, spec->n_dims);
+  lua_setfield(L, -2, "dims");
+  push_expr_list(L, spec->dim_var, spec->n_dims);
+  lua_setfield(L, -2, "index");
+  push_string_list(L, spec->extent_names, spec->n_extents);
+  lua_setfield(L, -2, "extent_names");
+  push_expr_list(L, spec->extent_var, spec->n_extents);
+  lua_setfield(L, -2, "extents");
+  lua_createtable(L, spec->n_scalars, 0);
+  for (int k = 0; k < spec->n_scalars; k++) {
+    lua_createtable(L, 0, 3);
+    set_string(L, "name", spec->scalars[k].name);
+    set_string(L, "type", sct_type_get(spec->scalars[k].type)->name);
+    set_string(L, "cuda", sct_type_get(spec->scalars[k].type)->cuda);
+    lua_rawseti(L, -2, k + 1);
+  }
+  lua_setfield(L, -2, "scalars");
+  lua_createtable(L, spec->n_operands, 0);
+  for (int op = 0; op < spec->n_operands; op++) {
+    push_operand(L, script, op, layout ? layout[op] : 0);
+    lua_rawseti(L, -2, op + 1);
+  }
+  lua_setfield(L, -2, "operands");
+  push_device(L, script->device);
+  lua_setfield(L, -2, "device");
+}
