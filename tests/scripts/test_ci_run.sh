@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# .ci/run in a tree of stand-ins: every stage runs, the last line is CTest's, any failure shows.
+. "$(dirname "$0")/../shell.sh"
+
+tree=$scratch/tree
+mkdir -p "$tree/.ci" "$tree/scripts"
+cp "$root/.ci/run" "$tree/.ci/run"
+stand_in() { # stand_in NAME TEXT
+  printf '#!/bin/bash\n%s\n' "$2" >"$tree/scripts/$1"
+  chmod +x "$tree/scripts/$1"
+}
+fresh() {
+  stand_in setup 'echo all there'
+  stand_in lint 'echo clean'
+  # shellcheck disable=SC2016 # for the script that is written
+  stand_in test 'echo "CI=$CI preset=${1:-dev}"; echo "100% tests passed, 0 tests failed out of 7"'
+}
+last_line() { # last_line TEXT: the output of the last command must end with exactly this line
+  checks=$((checks + 1))
+  [ "$(tail -n 1 "$scratch/output")" = "$1" ] || fail "the last line is not '$1'"
+}
+run=(bash "$tree/.ci/run")
+
+fresh
+expect 0 'CI=true preset=asan' "${run[@]}"
+last_line '100% tests passed, 0 tests failed out of 7'
+for stage in setup lint test sanitizers; do
+  expect 0 "==== $stage: passed, " "${run[@]}"
+done
+
+fresh # a failed check fails the whole, after all stages ran
+stand_in lint 'exit 3'
+expect 1 '==== lint: FAILED' "${run[@]}"
+expect 1 ', failed: lint' "${run[@]}"
+last_line '100% tests passed, 0 tests failed out of 7'
+
+fresh # the first failing run of the tests has the last word
+# shellcheck disable=SC2016
+stand_in test '[ "$1" = asan ] && { echo "100% tests passed, 0 tests failed out of 7"; exit 0; }
+echo "86% tests passed, 1 tests failed out of 7"; exit 8'
+expect 1 ', failed: test' "${run[@]}"
+last_line '86% tests passed, 1 tests failed out of 7'
+
+fresh # a build that breaks leaves no result of an earlier run standing
+# shellcheck disable=SC2016
+stand_in test '[ "$1" = asan ] && exit 1; echo "100% tests passed, 0 tests failed out of 7"'
+expect 1 ', failed: sanitizers' "${run[@]}"
+last_line 'no result from the stage sanitizers'
+finish

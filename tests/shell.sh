@@ -1,0 +1,43 @@
+# shellcheck shell=bash disable=SC2034
+# What the shell tests share: a scratch folder, commands with their expected outcome, a verdict.
+# Source it; end the test with `finish`.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+checks=0
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$1" >&2
+  sed 's/^/    | /' "$scratch/output" >&2
+}
+
+# expect STATUS TEXT COMMAND...: the command must end with STATUS and print TEXT (a fixed string;
+# '' for any output). The output stays in $scratch/output.
+expect() {
+  local wanted=$1 text=$2 status=0
+  shift 2
+  checks=$((checks + 1))
+  "$@" >"$scratch/output" 2>&1 </dev/null || status=$?
+  if [ "$status" != "$wanted" ]; then
+    fail "exit status $status instead of $wanted: $*"
+  elif [ -n "$text" ] && ! grep -qF -- "$text" "$scratch/output"; then
+    fail "no '$text' in the output of: $*"
+  fi
+}
+
+# absent TEXT: the output of the last `expect` must not hold TEXT.
+absent() {
+  checks=$((checks + 1))
+  if grep -qF -- "$1" "$scratch/output"; then
+    fail "unexpected '$1' in the output"
+  fi
+}
+
+finish() {
+  printf '%d checks, %d failed\n' "$checks" "$failures"
+  [ "$failures" = 0 ] && [ "$checks" -gt 0 ]
+  exit
+}
