@@ -33,8 +33,10 @@ typedef struct sct_sandbox {
   int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */
   bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
-  bool no_memory; /* malloc failed, as opposed to the cap */
-  sct_rng rng;    /* behind math.random: the same numbers on every run */
+  char refused_in[LUA_IDSIZE]; /* where the allocator refused: Lua's own message names no place */
+  int refused_line;
+  bool no_memory;  /* malloc failed, as opposed to the cap */
+  sct_rng rng;     /* behind math.random: the same numbers on every run */
   sct_str scratch; /* text under construction, so that a raising Lua call leaks nothing */
   sct_script_chunk *chunks;
   size_t n_chunks, cap_chunks;

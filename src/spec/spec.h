@@ -66,14 +66,21 @@ typedef struct sct_record {
  * >= natural. SCT_ESPEC for no field, a duplicate or illegal name, a bad align. */
 sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) SCT_MUST_USE;
 
-/* ---- operands and layouts
- * --------------------------------------------------------------------------------------- */
+/* ---- operands and layouts ---- */
+
+#define SCT_MAX_DIMS     6 /* of the index space, and of one operand */
+#define SCT_MAX_EXTENTS  16
+#define SCT_MAX_OPERANDS 32
+#define SCT_MAX_FIELDS   64
+/* Indices and extents are taken to lie in [0, SCT_MAX_EXTENT] when expressions are folded. */
+#define SCT_MAX_EXTENT ((int64_t)1 << 40)
 
 /* One way to lay out one operand: what a layout script answered for symbolic indices. */
 typedef struct sct_layout {
-  const char *name; /* "aosoa" */
-  const char
-      *label; /* "aosoa(lanes=32)": name and the parameters that are not fixed by the script */
+  const char *name;  /* "aosoa" */
+  const char *label; /* "aosoa(lanes=32)": name and parameters */
+  const char *file;  /* the layout script, and the line of its offset function */
+  int line;
   sct_expr
       *element; /* [n_fields] byte offset in the array's own index variables (sct_operand.index) */
   sct_expr
@@ -95,25 +102,29 @@ typedef struct sct_operand {
   bool is_output;
   sct_record record;
   int n_dims;
-  const char **dims; /* [n_dims] names of its dimensions, slowest first */
-  sct_expr *extent;  /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
-  sct_expr *index;   /* [n_dims] the array's own index variables "<name>.0", ... */
-  sct_expr *at;      /* [n_dims] the place, over dims, extents and index operands */
-  const char **at_text;
-  int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
-  sct_layout *layouts;
+  const char **dims;    /* [n_dims] names of its dimensions, slowest first */
+  const char **at_text; /* [n_dims] as written; NULL before sct_spec_bind: the dimension itself */
+  const char **extent_text; /* [n_dims] as written, NULL where the dimension's own extent counts */
+  int64_t *pad;             /* [n_dims] added to the extent */
+  int line;
+  /* set by sct_spec_bind() */
+  sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
+  sct_expr *index;      /* [n_dims] the array's own index variables "<name>.0", ... */
+  sct_expr *at;         /* [n_dims] the place, over dims, extents and index operands */
   bool is_index;        /* another operand's `at` names it */
   sct_expr index_value; /* if is_index: the variable that stands for its value */
   sct_expr index_limit; /* if is_index: its values lie in [0, index_limit), over extents */
-  bool index_scatters; /* if is_index: an output is addressed through it, so values must be distinct
-                        */
-  bool through_index;  /* its own `at` names an index operand */
-  int line;
+  bool index_scatters;  /* if is_index: an output is addressed through it, so its values must be
+                           distinct */
+  bool through_index;   /* its own `at` names an index operand */
+  /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
+  int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
+  sct_layout *layouts;
+  /* set by sct_spec_finish() */
+  bool *used; /* [n_fields] the body reads or writes this field */
 } sct_operand;
 
-/* ---- the kernel
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the kernel ---- */
 
 typedef struct sct_scalar {
   const char *name;
@@ -125,6 +136,7 @@ typedef struct sct_size {
   int64_t *extent;   /* [spec.n_extents] */
   sct_fill *fill;    /* [spec.n_operands], SCT_FILL_DEFAULT where it does not apply */
   const char *label; /* "i=1048576 pick=identity" */
+  int line;
 } sct_size;
 
 /* One assignment of a body that only moves data: outputs[out].fields[out_field] =
@@ -134,29 +146,41 @@ typedef struct sct_move {
   int in, in_field;
 } sct_move;
 
+/* A script the spec came from, kept for the source lines of messages. */
+typedef struct sct_source {
+  const char *file;
+  const char *text;
+} sct_source;
+
 typedef struct sct_spec {
   const char *name;
   const char *file; /* path as given */
+  int line;         /* of the call that made the kernel */
+  int n_sources;
+  sct_source *sources;
   sct_expr_pool *pool;
   sct_arena arena;
   int n_dims;
-  const char **dims;         /* slowest first */
-  sct_expr *dim_var;         /* [n_dims] index variables */
-  int n_extents;             /* dims first, then the operands' own dims in order of appearance */
-  const char **extent_names; /* "i" */
-  sct_expr *extent_var;      /* "n_i" */
+  const char **dims; /* slowest first */
   int n_scalars;
   sct_scalar *scalars;
   int n_operands; /* inputs first, then outputs; also the order of kernel arguments */
   int n_inputs;
   sct_operand *operands;
-  const char *body; /* as written, trimmed */
-  int body_line;
+  const char *body;  /* as written, trimmed */
+  int body_line;     /* where its first line stands in `file` */
+  bool body_in_file; /* the file holds the body letter for letter, so its lines can be pointed at */
   int n_sizes;
   sct_size *sizes;
   double tolerance; /* relative; 0: results must agree bit for bit */
-  /* derived by sct_spec_finish() */
-  int n_moves; /* > 0: the body only moves data, and these are all its assignments */
+  /* set by sct_spec_bind() */
+  sct_expr *dim_var;         /* [n_dims] index variables */
+  int n_extents;             /* dims first, then the operands' own dims in order of appearance */
+  const char **extent_names; /* "i" */
+  sct_expr *extent_var;      /* "n_i" */
+  /* set by sct_spec_finish() */
+  bool *body_uses_dim; /* [n_dims] the body names this index */
+  int n_moves;         /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
   bool
       component_wise; /* every field of every operand is treated alike (a map over n x k scalars) */
@@ -166,6 +190,12 @@ typedef struct sct_spec {
   sct_hash hash;              /* of canonical */
 } sct_spec;
 
+/* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
+ * layouts over each operand's index variables and fill in layouts and sizes; finish.
+ *
+ * Makes the variables and extents, parses `extents` and `at`, finds index operands. Errors point at
+ * the operand's line. SCT_ESPEC. */
+sct_status sct_spec_bind(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Checks the body (unknown names, refused tokens, balanced brackets, outputs assigned), finds moves
  * and component-wise bodies, evaluates every `at` against the extents of every size, checks each
  * layout by brute force on small extents (no two (field, element) share a byte, all lie in [0,
@@ -174,10 +204,18 @@ typedef struct sct_spec {
 sct_status sct_spec_finish(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 void sct_spec_free(sct_spec *spec); /* pool and arena; leaves a zeroed struct */
 
-/* An error that points into the spec's source: "file:line: error: text" followed by the source
- * line. */
-sct_status sct_spec_fail(sct_error *err, const char *file, int line, const char *fmt, ...)
-    SCT_PRINTF(4, 5);
+/* An error that points into a source: "file:line: error: text" followed by the source line, taken
+ * from the spec's sources, or from disk or the assets where `spec` is NULL or has not the file. */
+sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *file, int line,
+                            const char *fmt, ...) SCT_PRINTF(5, 6);
+#define sct_spec_fail(err, file, ...) sct_spec_fail_at(NULL, err, file, __VA_ARGS__)
+/* The line of `text` at or after `from_line` where `needle` stands in quotes (or, with is_key, as a
+ * word before `=`) inside the statement that starts at from_line; from_line if it does not. */
+int sct_spec_find_line(const char *text, int from_line, const char *needle, bool is_key);
+
+/* Why `name` cannot name an operand, field, scalar or dimension (a C++ keyword, a CUDA name, not an
+ * identifier, reserved for generated code), or NULL if it can. */
+const char *sct_spec_bad_name(const char *name);
 
 /* ---- what the expressions tell
  * ----------------------------------------------------------------------------------- */

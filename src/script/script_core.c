@@ -1,0 +1,183 @@
+/* `require "sectile.core"`: what the Lua of tuning/sectile cannot do in Lua - places in the user's file,
+ * spelling, layout files, text as expressions. */
+#include <string.h>
+
+#include "script/script_internal.h"
+#include "script/script_private.h"
+
+/* core.where(level) -> file, line: the function `level` calls above the caller (1: the caller). */
+int sct_script_core_where(lua_State *L) {
+  const lua_Integer level = luaL_checkinteger(L, 1);
+  luaL_argcheck(L, level >= 0 && level < 200, 1, "level out of range");
+  int line = 0;
+  const char *file = sct_script_where(L, (int)level, &line);
+  if (!file) {
+    lua_pushstring(L, "?");
+  } else {
+    lua_pushstring(L, file);
+  }
+  lua_pushinteger(L, line);
+  return 2;
+}
+
+/* core.fail_at(file, line, text): never returns. */
+int sct_script_core_fail_at(lua_State *L) {
+  const char *file = luaL_checkstring(L, 1);
+  const lua_Integer line = luaL_checkinteger(L, 2);
+  return sct_script_raise_at(L, file, (int)line, "%s", luaL_checkstring(L, 3));
+}
+
+/* core.key_line(file, line, text, is_key) -> the line where text stands, at or after `line`. */
+int sct_script_core_key_line(lua_State *L) {
+  const sct_script_chunk *chunk = sct_script_find_chunk(sct_sandbox_of(L), luaL_checkstring(L, 1));
+  const int line = (int)luaL_checkinteger(L, 2);
+  const char *needle = luaL_checkstring(L, 3);
+  lua_pushinteger(L, chunk ? sct_spec_find_line(chunk->text, line, needle, lua_toboolean(L, 4))
+                           : line);
+  return 1;
+}
+
+enum { MAX_SUGGESTED = 256 };
+
+/* core.suggest(word, names) -> "; did you mean 'x'?" or "; expected one of ..." */
+int sct_script_core_suggest(lua_State *L) {
+  const char *word = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const char *names[MAX_SUGGESTED];
+  int n = 0;
+  luaL_checkstack(L, MAX_SUGGESTED, NULL);
+  while (n < MAX_SUGGESTED && lua_rawgeti(L, 2, n + 1) == LUA_TSTRING) {
+    names[n++] = lua_tostring(L, -1); /* stays on the stack, so it stays alive */
+  }
+  sct_str *text = &sct_sandbox_of(L)->scratch;
+  sct_str_clear(text);
+  sct_str_suggest(text, word, names, n);
+  lua_pushlstring(L, sct_str_c(text), text->len);
+  return 1;
+}
+
+/* core.freeze(table, what) -> a read-only view */
+int sct_script_core_freeze(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  sct_sandbox_freeze(L, 1, luaL_checkstring(L, 2));
+  return 1;
+}
+
+int sct_script_core_type_names(lua_State *L) {
+  int n = 0;
+  const char *const *names = sct_type_names(&n);
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    lua_pushstring(L, names[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
+/* ---- layout files ---- */
+
+typedef struct name_list {
+  char names[64][64];
+  int n;
+} name_list;
+
+static void note_asset(void *ctx, const char *name) {
+  name_list *list = ctx;
+  const char *base = sct_path_basename(name);
+  const size_t len = strlen(base);
+  if (list->n < SCT_COUNT(list->names) && sct_has_suffix(base, ".lua") &&
+      len - 4 < sizeof(list->names[0])) {
+    memcpy(list->names[list->n], base, len - 4);
+    list->names[list->n][len - 4] = '\0';
+    list->n++;
+  }
+}
+
+/* core.layout_names() -> the built-in layouts, sorted */
+int sct_script_core_layout_names(lua_State *L) {
+  name_list list = {.n = 0};
+  sct_asset_list("tuning/layouts/", note_asset, &list);
+  lua_createtable(L, list.n, 0);
+  for (int k = 0; k < list.n; k++) {
+    lua_pushstring(L, list.names[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
+/* core.layout_file(name) -> what the script returned, its chunk's name; nothing if there is no such
+ * file. "x.lua" is looked for below the spec's folder, then among the built-in layouts; "x" is
+ * built in. */
+int sct_script_core_layout_file(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const bool is_file = sct_has_suffix(name, ".lua");
+  if (!is_file || !sct_script_push_below_root(L, name)) {
+    const char *asset = lua_pushfstring(L, "tuning/layouts/%s%s", name, is_file ? "" : ".lua");
+    sct_str *text = &sct_sandbox_of(L)->scratch;
+    if (strchr(name, '/') || sct_asset_read(text, asset, NULL) != SCT_OK) {
+      return 0;
+    }
+    sct_script_push_chunk(L, asset, sct_str_c(text), text->len);
+  }
+  lua_Debug ar;
+  lua_pushvalue(L, -1);
+  lua_getinfo(L, ">S", &ar);
+  lua_call(L, 0, 1);
+  lua_pushstring(L, ar.source + 1); /* "@name" */
+  return 2;
+}
+
+/* ---- text as an expression ---- */
+
+typedef struct name_values {
+  lua_State *L;
+  int names, values; /* stack indexes of two lists of equal length */
+} name_values;
+
+static sct_expr resolve_name(void *ctx, sct_expr_pool *pool, const char *name, bool is_string) {
+  const name_values *nv = ctx;
+  (void)pool;
+  sct_expr found = SCT_EXPR_NONE;
+  const lua_Integer n = is_string ? 0 : (lua_Integer)lua_rawlen(nv->L, nv->names);
+  for (lua_Integer k = 1; k <= n && found == SCT_EXPR_NONE; k++) {
+    lua_rawgeti(nv->L, nv->names, k);
+    if (lua_type(nv->L, -1) == LUA_TSTRING && strcmp(lua_tostring(nv->L, -1), name) == 0) {
+      lua_rawgeti(nv->L, nv->values, k);
+      found = sct_script_to_expr(nv->L, -1);
+      lua_pop(nv->L, 1);
+    }
+    lua_pop(nv->L, 1);
+  }
+  return found;
+}
+
+/* core.evaluate(text, names, values) -> an expression, or an integer where all that the text names
+ * are integers; nil and a message when the text is wrong. */
+int sct_script_core_evaluate(lua_State *L) {
+  const char *text = luaL_checkstring(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  const char *names[SCT_MAX_EXTENTS];
+  int n = 0;
+  luaL_checkstack(L, SCT_MAX_EXTENTS + 8, NULL);
+  while (n < SCT_MAX_EXTENTS && lua_rawgeti(L, 2, n + 1) == LUA_TSTRING) {
+    names[n++] = lua_tostring(L, -1);
+  }
+  name_values nv = {L, 2, 3};
+  const sct_expr_names resolver = {resolve_name, &nv, names, n};
+  sct_expr_pool *pool = sct_sandbox_of(L)->pool;
+  sct_expr e = SCT_EXPR_NONE;
+  sct_error err;
+  if (sct_expr_parse(&e, pool, text, &resolver, &err) != SCT_OK) {
+    lua_pushnil(L);
+    lua_pushstring(L, err.text);
+    return 2;
+  }
+  int64_t value = 0;
+  if (sct_expr_is_const(pool, e, &value)) {
+    lua_pushinteger(L, value);
+  } else {
+    sct_script_push_expr(L, e);
+  }
+  return 1;
+}

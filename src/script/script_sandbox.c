@@ -1,0 +1,307 @@
+/* The sandbox: one Lua state that can neither read files, nor eat memory, nor run for ever.
+ *
+ * Three limits share one budget. The instruction hook takes off what the VM executes, the allocator
+ * takes off what is allocated (string.rep, concatenation and table growth run in C, where no hook
+ * fires), and the wrappers of script_std.c take off what the pattern matcher may do. When it is
+ * spent the hook fires at every instruction, so a pcall in the script only delays the end. */
+#include <lualib.h>
+
+#include <string.h>
+
+#include "script/script_internal.h"
+#include "script/script_private.h"
+
+enum { HOOK_EVERY = 1000, BYTES_A_UNIT = 64, SPENT_ALLOWANCE_BYTES = 4096 };
+
+sct_sandbox *sct_sandbox_of(lua_State *L) {
+  return *(sct_sandbox **)lua_getextraspace(L);
+}
+
+/* ---- limits ---- */
+
+static void budget_hook(lua_State *L, lua_Debug *ar);
+
+static void spend_all(sct_sandbox *sb) {
+  sb->spent = true;
+  sb->left = 0;
+  if (sb->L) {
+    lua_sethook(sb->L, budget_hook, LUA_MASKCOUNT, 1);
+  }
+}
+
+static int raise_spent(lua_State *L) {
+  return luaL_error(L, "%s", sct_script_spent_text);
+}
+
+static void budget_hook(lua_State *L, lua_Debug *ar) {
+  sct_sandbox *sb = sct_sandbox_of(L);
+  sb->left -= HOOK_EVERY;
+  if (sb->left > 0 && !sb->spent) {
+    return;
+  }
+  spend_all(sb);
+  /* luaL_error would name the caller of the function that runs; the hook belongs to its own line */
+  lua_getinfo(L, "Sl", ar);
+  lua_pushfstring(L, "%s:%d: %s", ar->short_src, ar->currentline, sct_script_spent_text);
+  lua_error(L);
+}
+
+void sct_sandbox_charge(lua_State *L, int64_t units) {
+  sct_sandbox *sb = sct_sandbox_of(L);
+  if (units >= sb->left) {
+    spend_all(sb);
+    raise_spent(L);
+  }
+  sb->left -= units;
+}
+
+/* Remembers the innermost Lua line. Only reads call frames, so it is safe inside an allocation. */
+static void note_refusal(sct_sandbox *sb) {
+  lua_Debug ar;
+  sb->refused_line = 0;
+  for (int level = 0; sb->L && lua_getstack(sb->L, level, &ar); level++) {
+    if (lua_getinfo(sb->L, "Sl", &ar) && ar.currentline > 0) {
+      memcpy(sb->refused_in, ar.short_src, sizeof(sb->refused_in));
+      sb->refused_line = ar.currentline;
+      return;
+    }
+  }
+}
+
+/* lua_Alloc with a cap. A block may always shrink or go: Lua relies on that. */
+static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_bytes) {
+  sct_sandbox *sb = ud;
+  if (!ptr) {
+    old_bytes = 0; /* Lua passes a type tag there */
+  }
+  if (new_bytes == 0) {
+    sct_free(ptr);
+    sb->used_bytes -= old_bytes;
+    return NULL;
+  }
+  const size_t grow = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
+  if (grow > sb->limit_bytes - sb->used_bytes) {
+    note_refusal(sb);
+    return NULL;
+  }
+  const int64_t units = (int64_t)(grow / BYTES_A_UNIT);
+  if (units >= sb->left && grow > SPENT_ALLOWANCE_BYTES) {
+    spend_all(sb);
+    note_refusal(sb);
+    return NULL;
+  }
+  void *block = sct_realloc(ptr, new_bytes);
+  if (!block) {
+    sb->no_memory = true;
+    return new_bytes <= old_bytes ? ptr : NULL;
+  }
+  sb->left -= units;
+  sb->used_bytes = sb->used_bytes - old_bytes + new_bytes;
+  return block;
+}
+
+/* ---- state ---- */
+
+/* Raising: runs in protected mode, builds everything the registry holds. */
+static int open_state(lua_State *L) {
+  sct_script_open_std(L);
+  sct_script_open_expr(L);
+  return 0;
+}
+
+sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
+  memset(sb, 0, sizeof(*sb));
+  sb->limit_bytes = SCT_SANDBOX_MEMORY_BYTES;
+  sb->budget = SCT_SANDBOX_BUDGET;
+  sb->left = INT64_MAX;
+  sb->rng = sct_rng_new(1);
+  if (root) {
+    sb->root = sct_strdup(root);
+  }
+  lua_State *L = root && !sb->root ? NULL : lua_newstate(capped_alloc, sb);
+  if (!L) {
+    sct_sandbox_free(sb);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sb->L = L;
+  *(sct_sandbox **)lua_getextraspace(L) = sb;
+  const sct_status status = sct_sandbox_protect(sb, open_state, NULL, err);
+  if (status != SCT_OK) {
+    sct_sandbox_free(sb);
+  }
+  return status;
+}
+
+void sct_sandbox_free(sct_sandbox *sb) {
+  if (sb->L) {
+    lua_State *L = sb->L;
+    sb->L = NULL; /* the allocator must not hook a state that is closing */
+    lua_close(L);
+  }
+  for (size_t k = 0; k < sb->n_chunks; k++) {
+    sct_free(sb->chunks[k].name);
+    sct_free(sb->chunks[k].text);
+  }
+  sct_free(sb->chunks);
+  sct_free(sb->root);
+  sct_str_free(&sb->scratch);
+  memset(sb, 0, sizeof(*sb));
+}
+
+/* ---- chunks ---- */
+
+const sct_script_chunk *sct_script_find_chunk(const sct_sandbox *sb, const char *name) {
+  for (size_t k = 0; k < sb->n_chunks; k++) {
+    if (strcmp(sb->chunks[k].name, name) == 0) {
+      return &sb->chunks[k];
+    }
+  }
+  return NULL;
+}
+
+/* Copies name and text into the chunk table; a known name gets the new text. NULL: no memory. */
+static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, const char *text,
+                                          size_t n) {
+  sct_script_chunk *chunk = (sct_script_chunk *)sct_script_find_chunk(sb, name);
+  if (!chunk) {
+    if (!SCT_GROW(sb->chunks, sb->n_chunks, sb->cap_chunks)) {
+      return NULL;
+    }
+    chunk = &sb->chunks[sb->n_chunks];
+    memset(chunk, 0, sizeof(*chunk));
+    chunk->name = sct_strdup(name);
+    if (!chunk->name) {
+      return NULL;
+    }
+    sb->n_chunks++;
+  }
+  char *copy = sct_alloc(n + 1);
+  if (!copy) {
+    return NULL;
+  }
+  memcpy(copy, text, n);
+  sct_free(chunk->text);
+  chunk->text = copy;
+  chunk->n = n;
+  return chunk;
+}
+
+typedef struct load_request {
+  sct_script_chunk *chunk;
+  int env_index;
+} load_request;
+
+/* Pushes the compiled chunk. Raises what the parser says, so that it runs in protected mode or
+ * inside a call. */
+static void compile_chunk(lua_State *L, sct_script_chunk *chunk, int env_index) {
+  lua_pushfstring(L, "@%s", chunk->name);
+  const char *id = lua_tostring(L, -1);
+  lua_Debug ar;
+  if (luaL_loadbufferx(L, "", 0, id, "t") == LUA_OK && lua_getinfo(L, ">S", &ar)) {
+    memcpy(chunk->short_name, ar.short_src, sizeof(chunk->short_name));
+  }
+  if (luaL_loadbufferx(L, chunk->text, chunk->n, id, "t") != LUA_OK) {
+    lua_error(L);
+  }
+  lua_remove(L, -2);
+  if (env_index != 0) {
+    lua_pushvalue(L, env_index);
+    if (!lua_setupvalue(L, -2, 1)) {
+      lua_pop(L, 1);
+    }
+  }
+}
+
+static int compile_protected(lua_State *L) {
+  const load_request *request = lua_touserdata(L, 1);
+  compile_chunk(L, request->chunk, request->env_index != 0 ? 2 : 0);
+  return 1;
+}
+
+sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
+                            int env_index, sct_error *err) {
+  lua_State *L = sb->L;
+  if (!lua_checkstack(L, 4)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  load_request request = {(sct_script_chunk *)keep_chunk(sb, name, text, n), env_index};
+  if (!request.chunk) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const int env = env_index == 0 ? 0 : lua_absindex(L, env_index);
+  lua_pushcfunction(L, compile_protected);
+  lua_pushlightuserdata(L, &request);
+  if (env != 0) {
+    lua_pushvalue(L, env);
+  }
+  sb->left = INT64_MAX;
+  sb->spent = false;
+  const int rc = lua_pcall(L, env != 0 ? 2 : 1, 1, 0);
+  return rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
+}
+
+sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) {
+  sct_str text = {0};
+  sct_status status = sct_asset_read(&text, asset, err);
+  if (status == SCT_OK) {
+    status = sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) {
+  sct_str text = {0};
+  sct_status status = sct_file_read(&text, path, err);
+  if (status == SCT_OK) {
+    status = sct_sandbox_load(sb, path, sct_str_c(&text), text.len, 0, err);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {
+  sct_script_chunk *chunk = (sct_script_chunk *)keep_chunk(sct_sandbox_of(L), name, text, n);
+  if (!chunk) {
+    sct_sandbox_of(L)->no_memory = true;
+    luaL_error(L, "out of memory");
+    return;
+  }
+  compile_chunk(L, chunk, 0);
+}
+
+/* ---- calls ---- */
+
+sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_error *err) {
+  lua_State *L = sb->L;
+  sb->left = sb->budget;
+  sb->spent = false;
+  lua_sethook(L, budget_hook, LUA_MASKCOUNT, HOOK_EVERY);
+  const int rc = lua_pcall(L, n_args, n_results, 0);
+  lua_sethook(L, NULL, 0, 0);
+  const sct_status status = rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
+  sb->left = INT64_MAX;
+  return status;
+}
+
+sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_error *err) {
+  lua_State *L = sb->L;
+  if (!lua_checkstack(L, 2)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, ctx);
+  return sct_sandbox_call(sb, 1, 0, err);
+}
+
+/* ---- scopes of the expression pool ---- */
+
+int32_t sct_sandbox_scope_begin(sct_sandbox *sb) {
+  sb->scope = ++sb->n_scopes;
+  return sct_expr_mark(sb->pool);
+}
+
+void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark) {
+  sct_expr_reset(sb->pool, mark);
+  sb->scope = 0;
+}
