@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIT_ASSET               "tuning/sectile/kit.lua"
 #define STRATEGY_FOLDER         "tuning/strategies/"
 #define LAYOUT_PREFIX           "layout_" /* axis "layout_p" chooses the layout of operand p */
 #define MAX_LAYOUT_COMBINATIONS 64
@@ -111,13 +110,19 @@ static sct_status run_file(sct_script *script, const char *name, bool is_asset, 
   return status;
 }
 
-static sct_status load_kit(sct_script *script, sct_error *err) {
+/* The generator's own Lua files, each a global of strategies and templates. */
+static sct_status load_generator(sct_script *script, sct_error *err) {
+  static const char *const names[] = {"kit", "movers", "map"};
   lua_State *L = script->sandbox.L;
-  SCT_TRY(run_file(script, KIT_ASSET, true, err));
-  lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
-  lua_insert(L, -2);
-  lua_setfield(L, -2, "kit");
-  lua_pop(L, 1);
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    char asset[64];
+    snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);
+    SCT_TRY(run_file(script, asset, true, err));
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, names[k]);
+    lua_pop(L, 1);
+  }
   return SCT_OK;
 }
 
@@ -163,7 +168,7 @@ sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_des
     status = sct_sandbox_protect(&script->sandbox, make_env, script, err);
   }
   if (status == SCT_OK) {
-    status = load_kit(script, err);
+    status = load_generator(script, err);
   }
   if (status == SCT_OK) {
     status = load_strategies(script, strategy_dir, err);

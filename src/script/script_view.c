@@ -20,13 +20,12 @@ static int expr_var(lua_State *L) {
   return 1;
 }
 
-static int expr_find(lua_State *L) {
-  const sct_expr e = sct_expr_var_find(pool_of(L), luaL_checkstring(L, 1));
-  if (e == SCT_EXPR_NONE) {
-    lua_pushnil(L);
-  } else {
-    sct_script_push_expr(L, e);
-  }
+/* E.raw(name, lo, hi): the variable of exactly this name; a later call gives the same one. */
+static int expr_raw(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const lua_Integer lo = luaL_checkinteger(L, 2), hi = luaL_checkinteger(L, 3);
+  const sct_expr e = sct_expr_var_find(pool_of(L), name);
+  sct_script_push_expr(L, e != SCT_EXPR_NONE ? e : sct_expr_var(pool_of(L), name, lo, hi, 1));
   return 1;
 }
 
@@ -174,7 +173,7 @@ static int expr_text(lua_State *L) {
 
 void sct_script_push_expr_library(lua_State *L) {
   static const luaL_Reg functions[] = {{"var", expr_var},
-                                       {"find", expr_find},
+                                       {"raw", expr_raw},
                                        {"subst", expr_subst},
                                        {"split", expr_split},
                                        {"linear", expr_linear},

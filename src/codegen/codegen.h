@@ -1,0 +1,40 @@
+/* codegen - candidates to self-contained CUDA kernels, and kernels to the documents the store
+ * keeps.
+ *
+ * The text itself comes from the strategies' Lua and the templates (module script); here it gets
+ * its identity (the hash of source and launch), its place in errors (source line to template line),
+ * and its description for emit. */
+#ifndef SCT_CODEGEN_H
+#define SCT_CODEGEN_H
+
+#include "script/script.h"
+#include "space/space.h"
+
+/* Generates the kernel of one candidate.
+ *
+ * out       receives the kernel; free with sct_kernel_code_free(). Zeroed when rejected or failed.
+ * rejected  receives NULL, or why the strategy's plan turned the candidate down (text in `arena`).
+ * Returns SCT_ESPEC ("template:line: error: ...") if strategy or template fail, SCT_ENOMEM. */
+sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_arena *arena,
+                            sct_script *script, const sct_spec *spec, const sct_space *space,
+                            const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+
+/* Appends a compiler's log with the lines of `code` it names replaced by the template's:
+ * "line 12: error: ..." becomes "templates/map.cu:7: error: ... (line 12 of the source)". */
+void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log);
+
+/* true if every requirement of the kernel holds for these extents. */
+bool sct_codegen_fits(const sct_spec *spec, const sct_kernel_code *code, const sct_size *size);
+
+/* The JSON documents of docs/store.md. */
+sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
+                              sct_error *err) SCT_MUST_USE;
+sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand,
+                            sct_error *err) SCT_MUST_USE;
+
+/* The naive variant of a choice of layouts: the first candidate of the first strategy that has it.
+ * Index into space->candidates, or -1. */
+int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const int *layout);
+
+#endif

@@ -1,0 +1,129 @@
+/* The documents the store keeps for emit: what a kernel's arguments are, and how to launch it. */
+#include "codegen/codegen.h"
+
+#include <jansson.h>
+
+static sct_status append_json(sct_str *out, json_t *doc, sct_error *err) {
+  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+  json_decref(doc);
+  if (!text) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_str_append(out, text);
+  free(text);
+  return sct_str_status(out, err);
+}
+
+static json_t *string_list(const char *const *list, int n) {
+  json_t *array = json_array();
+  for (int k = 0; k < n; k++) {
+    json_array_append_new(array, json_string(list[k]));
+  }
+  return array;
+}
+
+static json_t *record_json(const sct_record *record) {
+  json_t *fields = json_array();
+  for (int f = 0; f < record->n_fields; f++) {
+    const sct_field *field = &record->fields[f];
+    const sct_type_info *type = sct_type_get(field->type);
+    json_array_append_new(fields,
+                          json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", field->name, "type",
+                                    type->name, "cuda", type->cuda, "offset",
+                                    (json_int_t)field->offset, "bytes", (json_int_t)field->bytes));
+  }
+  return json_pack("{s:s?, s:o, s:I, s:I, s:b}", "name", record->name, "fields", fields, "bytes",
+                   (json_int_t)record->bytes, "align", (json_int_t)record->align, "packed",
+                   record->packed);
+}
+
+/* Bare arrays have a C type of their own; records and mixed layouts are handed over as bytes. */
+static const char *pointer_text(sct_str *scratch, const sct_operand *op) {
+  sct_str_clear(scratch);
+  sct_str_printf(scratch, "%s%s *", op->is_output ? "" : "const ",
+                 op->record.name ? "void" : sct_type_get(op->record.fields[0].type)->cuda);
+  return sct_str_c(scratch);
+}
+
+static json_t *operand_json(const sct_operand *op, sct_str *scratch) {
+  json_t *layouts = json_array();
+  for (int k = 0; k < op->n_layouts; k++) {
+    json_array_append_new(layouts, json_string(op->layouts[k].label));
+  }
+  return json_pack("{s:s, s:s, s:o, s:b, s:s, s:o, s:o, s:o}", "name", op->name, "role",
+                   op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
+                   op->record.name == NULL, "pointer", pointer_text(scratch, op), "layouts",
+                   layouts, "dims", string_list(op->dims, op->n_dims), "at",
+                   string_list(op->at_text, op->n_dims));
+}
+
+sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) {
+  sct_str scratch = {0};
+  json_t *extents = json_array(), *scalars = json_array(), *operands = json_array();
+  for (int k = 0; k < spec->n_extents; k++) {
+    json_array_append_new(
+        extents, json_pack("{s:s, s:b}", "name", spec->extent_names[k], "dim", k < spec->n_dims));
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    const sct_type_info *type = sct_type_get(spec->scalars[k].type);
+    json_array_append_new(scalars, json_pack("{s:s, s:s, s:s}", "name", spec->scalars[k].name,
+                                             "type", type->name, "cuda", type->cuda));
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    json_array_append_new(operands, operand_json(&spec->operands[k], &scratch));
+  }
+  sct_str_free(&scratch);
+  return append_json(out,
+                     json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "name", spec->name, "dims",
+                               string_list(spec->dims, spec->n_dims), "extents", extents, "scalars",
+                               scalars, "operands", operands, "body", spec->body),
+                     err);
+}
+
+static json_t *expr_json(const sct_spec *spec, sct_expr e) {
+  sct_str text = {0};
+  sct_expr_print_c(&text, spec->pool, e, true);
+  json_t *json = json_string(sct_str_c(&text));
+  sct_str_free(&text);
+  return json;
+}
+
+sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
+                              sct_error *err) {
+  json_t *requires = json_array(), *align = json_object(), *layouts = json_object(),
+         *arguments = json_array();
+  for (int k = 0; k < code->n_require; k++) {
+    json_array_append_new(requires, expr_json(spec, code->require[k]));
+  }
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    json_object_set_new(align, operand->name, json_integer(code->align[op]));
+    json_object_set_new(layouts, operand->name,
+                        json_string(operand->layouts[code->layout[op]].label));
+    const char *type = code->argument[op];
+    json_array_append_new(arguments, json_string(type ? type : "void *"));
+  }
+  return append_json(out,
+                     json_pack("{s:s, s:i, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "kernel",
+                               code->kernel, "threads", code->threads, "grid",
+                               expr_json(spec, code->grid), "shared_bytes",
+                               (json_int_t)code->shared_bytes, "static_shared_bytes",
+                               (json_int_t)code->static_shared_bytes, "requires", requires, "align",
+                               align, "layouts", layouts, "arguments", arguments, "doc",
+                               code->launcher_doc ? code->launcher_doc : ""),
+                     err);
+}
+
+sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand,
+                            sct_error *err) {
+  const sct_strategy *strategy = &space->strategies[cand->strategy];
+  json_t *doc = json_object();
+  for (int a = 0; a < strategy->n_axes; a++) {
+    const sct_axis_value *value = &strategy->axes[a].values[cand->value[a]];
+    json_object_set_new(doc, strategy->axes[a].name,
+                        value->is_string ? json_string(value->text)
+                        : value->is_bool ? json_boolean(value->number != 0)
+                                         : json_integer(value->number));
+  }
+  return append_json(out, doc, err);
+}

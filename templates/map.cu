@@ -1,0 +1,27 @@
+$(g:types())
+$(g:helpers())
+$(g:element())
+$(kit.comment(doc))
+__global__ void __launch_bounds__($(bounds)) $(kernel)($(g:params())) {
+  $(map.constants(p))
+  $(map.images(p))
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  $(k.prologue)
+  $(declare)
+  $(cut)
+  if (first + kTile <= n_$(last)) {
+    $(map.copy_in(p))
+    $(map.load_values(p))
+//% if #images_in > 0 then
+    $(sync)
+//% end
+    $(map.compute(p))
+//% if #images_out > 0 then
+    $(sync)
+    $(map.copy_out(p))
+//% end
+  } else { // the last, partial tile
+    $(map.edge(p))
+  }
+}

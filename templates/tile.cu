@@ -1,0 +1,29 @@
+$(g:types())
+$(g:helpers())
+$(kit.comment(doc))
+__global__ void __launch_bounds__($(bounds)) $(kernel)($(g:params())) {
+  constexpr int kThreads = $(threads);
+  constexpr int k$(A) = $(tile_a), k$(B) = $(tile_b); // a block's tile: inputs run along $(a), outputs along $(b)
+//% if skew > 0 then
+  constexpr int kSkew = $(skew); // elements in a 32-byte sector: each store run is moved back to start on one
+//% end
+//% for _, x in ipairs(exchanged) do
+  __shared__ __align__(16) $(x.type) $(x.name)[$(x.elems)]; // $(x.how)
+//% end
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  $(cut)
+  if ($(full_text)) {
+//% for _, x in ipairs(exchanged) do
+    $(load_tile(x))
+//% end
+    __syncthreads();
+    $(store_tile())
+  } else { // a tile on the border: one element at a time, still through shared memory
+//% for _, x in ipairs(exchanged) do
+    $(load_border(x))
+//% end
+    __syncthreads();
+    $(store_border())
+  }
+}

@@ -1,0 +1,628 @@
+-- kit: what strategies and templates share. It turns a kernel view `k` and offset expressions into CUDA text, and
+-- notes every memory access it writes, so that the text and the counted sectors come from one description.
+--
+-- A generator `g` (kit.new) belongs to one candidate. Names that the generated code declares (block, thread, first,
+-- slot, ...) are expression variables; g:define() ties each to its meaning in terms of block, thread, loops and
+-- extents, which is what counting evaluates.
+local kit = {}
+
+local MAX_INDEX = 1 << 40
+
+-- Words of 1 to 16 bytes as CUDA spells them; __ldcs and __stcs take each of them.
+local WORD = { [1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned int", [8] = "uint2", [16] = "uint4" }
+
+--- Names that generated code uses for itself.
+kit.reserved = {
+  "block", "thread", "warp", "lane", "team", "tiles", "rest", "first", "item", "part", "slot", "word", "element", "at",
+}
+
+-- ---- small things ------------------------------------------------------------------------------------------------
+
+local function concat(list, between)
+  return table.concat(list, between or "\n")
+end
+
+local function gcd(a, b)
+  while b ~= 0 do
+    a, b = b, a % b
+  end
+  return a
+end
+
+--- Least common multiple.
+function kit.lcm(a, b)
+  return a // gcd(a, b) * b
+end
+
+--- ceil(e / n) for expressions and integers.
+function kit.ceil_div(e, n)
+  return (e + (n - 1)) // n
+end
+
+--- Largest power of two that divides n and is at most `most`.
+function kit.word_bytes(n, most)
+  local w = most or 16
+  while w > 1 and n % w ~= 0 do
+    w = w // 2
+  end
+  return w
+end
+
+--- Wraps `text` as // comment lines of at most 100 columns.
+function kit.comment(text)
+  local lines, line = {}, "//"
+  for word in string.gmatch(text, "%S+") do
+    if #line + 1 + #word > 100 then
+      lines[#lines + 1] = line
+      line = "//"
+    end
+    line = line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return concat(lines)
+end
+
+local function const_of(e)
+  if math.type(e) == "integer" then
+    return e
+  end
+  return e:const()
+end
+
+-- ---- operands ----------------------------------------------------------------------------------------------------
+
+local function same(a, b)
+  local d = a - b
+  return const_of(d) == 0
+end
+
+-- How an operand's pointer is typed: "record" (an array of structs), "scalar" (an array of one type) or "bytes".
+local function pointer_style(op)
+  local record, fields = op.record, op.record.fields
+  if not record.bare then
+    local first = op.offset[1] - fields[1].offset
+    local ok = E.divisor(first) % record.bytes == 0
+    for f = 2, #fields do
+      ok = ok and same(op.offset[f] - fields[f].offset, first)
+    end
+    if ok then
+      return "record"
+    end
+  end
+  for f, field in ipairs(fields) do
+    if field.cuda ~= fields[1].cuda or E.divisor(op.offset[f]) % field.bytes ~= 0 then
+      return "bytes"
+    end
+  end
+  return "scalar"
+end
+
+--- C type of the operand's value: a struct or a plain type.
+function kit.value_type(op)
+  return op.record.bare and op.record.fields[1].cuda or op.record.name
+end
+
+local function member(value, field)
+  return field.name == "" and value or value .. "." .. field.name
+end
+
+-- Fields of `op` that the body reads or writes; a mention of the whole record uses all.
+local function used_fields(op, body)
+  local used, whole = {}, op.record.bare
+  for before, name, after in string.gmatch(" " .. body .. " ", "()([%a_][%w_]*)()") do
+    local text = " " .. body .. " "
+    local previous = string.match(string.sub(text, 1, before - 1), "(%S)%s*$")
+    if name == op.name and previous ~= "." then
+      local field = string.match(text, "^%s*%.%s*([%a_][%w_]*)", after)
+      if field then
+        used[field] = true
+      else
+        whole = true
+      end
+    end
+  end
+  local list = {}
+  for f, field in ipairs(op.record.fields) do
+    if whole or used[field.name] then
+      list[#list + 1] = f
+    end
+  end
+  return list
+end
+
+-- ---- the generator -----------------------------------------------------------------------------------------------
+
+local G = {}
+G.__index = G
+
+--- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align, arguments, accesses,
+--- doc, static_shared_bytes.
+function kit.new(k, kernel, threads)
+  local g = setmetatable({}, G)
+  g.k, g.kernel, g.threads = k, kernel, threads
+  g.accesses, g.requires, g.align, g.arguments = {}, {}, {}, {}
+  g.real, g.loops, g.needs = {}, {}, {}
+  g.static_shared_bytes = 0
+  g.hint = "none"
+  g.thread = E.raw("thread", 0, 1023)
+  g.block = E.raw("block", 0, MAX_INDEX)
+  g.ops, g.inputs, g.outputs = {}, {}, {}
+  for n, op in ipairs(k.operands) do
+    op.style = pointer_style(op)
+    op.pointer = op.name .. (op.is_output and "_out" or "_in")
+    op.used = used_fields(op, k.body)
+    if op.is_index then
+      op.used = { 1 }
+    end
+    local list = op.is_output and g.outputs or g.inputs
+    list[#list + 1] = op
+    g.ops[n] = op
+    g.align[n] = op.record.align
+    local type = op.style == "record" and op.record.name or op.style == "scalar" and op.record.fields[1].cuda or "void"
+    g.arguments[n] = (op.is_output and "" or "const ") .. type .. " *"
+    for f, field in ipairs(op.record.fields) do
+      local whole = E.divisor(op.offset[f]) % field.bytes == 0
+      g.needs.at = g.needs.at or op.style == "bytes"
+      g.needs.pieces = g.needs.pieces or (op.style ~= "record" and not whole)
+    end
+  end
+  -- index operands first: others need their values
+  table.sort(g.inputs, function(a, b)
+    if a.is_index ~= b.is_index then
+      return a.is_index
+    end
+    return a.number < b.number
+  end)
+  return g
+end
+
+--- Declares the name of a C variable with range [lo, hi] whose meaning is `meaning` (an expression over names defined
+--- before). Returns the variable.
+function G:define(name, lo, hi, meaning, multiple)
+  local var = E.var(name, lo, hi, multiple or 1)
+  self:tie(var, meaning)
+  return var
+end
+
+--- Ties an existing variable (a dimension's index) to its meaning.
+function G:tie(var, meaning)
+  self.real[#self.real + 1] = var
+  self.real[#self.real + 1] = E.subst(meaning, self.real)
+end
+
+--- Forgets what was defined after `mark` (#g.real), as a C scope does.
+function G:forget(mark)
+  for n = #self.real, mark + 1, -1 do
+    self.real[n] = nil
+  end
+end
+
+--- Opens a loop `for (int name = 0; name < count; name++)`; close it with g:close().
+function G:loop(name, count)
+  local n = const_of(count)
+  local var = E.var(name, 0, n and n > 0 and n - 1 or MAX_INDEX)
+  local inner = E.var(name .. "_of_loop", 0, n and n > 0 and n - 1 or MAX_INDEX)
+  self.loops[#self.loops + 1] = { var = inner, count = E.subst(count + 0 * inner, self.real), mark = #self.real }
+  self.real[#self.real + 1] = var
+  self.real[#self.real + 1] = inner
+  return var
+end
+
+function G:close()
+  local loop = self.loops[#self.loops]
+  self:forget(loop.mark)
+  self.loops[#self.loops] = nil
+end
+
+--- Limits what follows to lanes for which the condition holds (an expression over defined names); nil lifts it.
+function G:when(condition)
+  self.condition = condition and E.subst(condition, self.real) or nil
+end
+
+--- Notes one access: `op` nil for shared memory.
+function G:touch(op, store, width, at)
+  local loops = {}
+  for _, loop in ipairs(self.loops) do
+    loops[#loops + 1] = loop.var
+    loops[#loops + 1] = loop.count
+  end
+  local access = {
+    operand = op and op.number or nil,
+    store = store,
+    width = width,
+    at = E.subst(at, self.real),
+    active = self.condition,
+    loops = loops,
+    index = {},
+  }
+  for _, index in ipairs(self.inputs) do
+    if index.is_index and (E.mentions(access.at, index.index_value)) then
+      local linear = index.at[1]
+      for d = 2, #index.at do
+        linear = linear * index.extent[d] + index.at[d]
+      end
+      access.index[#access.index + 1] = { var = index.index_value, linear = E.subst(linear, self.real) }
+    end
+  end
+  self.accesses[#self.accesses + 1] = access
+end
+
+--- The kernel is right only if the condition over extents holds.
+function G:require(condition)
+  for _, other in ipairs(self.requires) do
+    if other:same(condition) then
+      return
+    end
+  end
+  self.requires[#self.requires + 1] = condition
+end
+
+--- The pointer of `op` needs this alignment.
+function G:need_align(op, bytes)
+  if self.align[op.number] < bytes then
+    self.align[op.number] = bytes
+  end
+end
+
+-- ---- text of single accesses -------------------------------------------------------------------------------------
+
+-- Place of field f of `op` at byte offset `at`, as an lvalue.
+local function place(op, f, at)
+  local field = op.record.fields[f]
+  if op.style == "record" then
+    return member(string.format("%s[%s]", op.pointer, E.text((at - field.offset) // op.record.bytes, true)), field)
+  elseif op.style == "scalar" then
+    return string.format("%s[%s]", op.pointer, E.text(at // field.bytes, true))
+  end
+  return string.format("at<%s>(%s, %s)", field.cuda, op.pointer, E.text(at, true))
+end
+
+-- __ldcs and __stcs know the built-in types only.
+local function hintable(field)
+  return field.type ~= "f16" and field.type ~= "bf16"
+end
+
+-- The pieces in which a field must be moved when its offset has only this divisor.
+local function piece_bytes(field, at)
+  return kit.word_bytes(E.divisor(at), field.bytes)
+end
+
+local function touch_pieces(g, op, store, field, at, piece)
+  for k = 0, field.bytes // piece - 1 do
+    g:touch(op, store, piece, at + k * piece)
+  end
+end
+
+--- Expression text that loads field f of global operand `op` at byte offset `at`.
+function G:load(op, f, at)
+  local field = op.record.fields[f]
+  local piece = piece_bytes(field, at)
+  touch_pieces(self, op, false, field, at, piece)
+  if op.style ~= "record" and piece < field.bytes then
+    return string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, WORD[piece], op.pointer, E.text(at, true))
+  end
+  local text = place(op, f, at)
+  if self.hint == "cs" and hintable(field) and piece == field.bytes then
+    return string.format("__ldcs(&%s)", text)
+  end
+  return text
+end
+
+--- Statement that stores `value` to field f of global operand `op` at byte offset `at`.
+function G:store(op, f, at, value)
+  local field = op.record.fields[f]
+  local piece = piece_bytes(field, at)
+  touch_pieces(self, op, true, field, at, piece)
+  if op.style ~= "record" and piece < field.bytes then
+    return string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, WORD[piece], op.pointer, E.text(at, true), value)
+  end
+  local text = place(op, f, at)
+  if self.hint == "cs" and hintable(field) and piece == field.bytes then
+    return string.format("__stcs(&%s, %s);", text, value)
+  end
+  return string.format("%s = %s;", text, value)
+end
+
+--- Byte offset of field f of `op`, with variables replaced (E.subst's list).
+function kit.offset(op, f, with)
+  return with and E.subst(op.offset[f], with) or op.offset[f]
+end
+
+--- Statements that declare operand values and load them with single accesses: for the element at the dimensions' own
+--- variables. `only` limits to some operands.
+function G:load_element(only)
+  local lines = {}
+  for _, op in ipairs(only or self.inputs) do
+    if op.is_index then
+      lines[#lines + 1] = string.format("const long long %s = %s;", op.name, self:load(op, 1, op.offset[1]))
+    elseif op.record.bare then
+      lines[#lines + 1] = string.format("const %s %s = %s;", kit.value_type(op), op.name, self:load(op, 1, op.offset[1]))
+    else
+      lines[#lines + 1] = string.format("%s %s;", kit.value_type(op), op.name)
+      for _, f in ipairs(op.used) do
+        lines[#lines + 1] = string.format("%s = %s;", member(op.name, op.record.fields[f]), self:load(op, f, op.offset[f]))
+      end
+    end
+  end
+  return concat(lines)
+end
+
+--- Declarations of the outputs' values.
+function G:declare_outputs(only)
+  local lines = {}
+  for _, op in ipairs(only or self.outputs) do
+    lines[#lines + 1] = string.format("%s %s;", kit.value_type(op), op.name)
+  end
+  return concat(lines)
+end
+
+--- Statements that store the outputs' values with single accesses.
+function G:store_element(only)
+  local lines = {}
+  for _, op in ipairs(only or self.outputs) do
+    for f, field in ipairs(op.record.fields) do
+      lines[#lines + 1] = self:store(op, f, op.offset[f], member(op.name, field))
+    end
+  end
+  return concat(lines)
+end
+
+--- The body in braces of its own, so that its names stay inside.
+function G:body()
+  local text = self.k.body
+  if not string.find(text, "\n", 1, true) and #text < 80 then
+    return "{ " .. text .. " }"
+  end
+  return "{\n  " .. string.gsub(text, "\n%s*", "\n  ") .. "\n}"
+end
+
+-- ---- declarations ------------------------------------------------------------------------------------------------
+
+local HALF = [[
+// %s: 2 bytes; arithmetic goes through float.
+struct %s {
+  unsigned short bits;
+  %s() = default;
+  __device__ __forceinline__ %s(float x) { asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x)); }
+  __device__ __forceinline__ operator float() const {
+    float x;
+    %s
+    return x;
+  }
+};
+]]
+
+local function half_types(k)
+  local seen, text = {}, {}
+  local function see(type)
+    if (type == "f16" or type == "bf16") and not seen[type] then
+      seen[type] = true
+      -- a bf16 is the upper half of a float
+      local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
+        or "x = __uint_as_float((unsigned int)bits << 16);"
+      text[#text + 1] = string.format(HALF, type, type, type, type, type, back)
+    end
+  end
+  for _, op in ipairs(k.operands) do
+    for _, field in ipairs(op.record.fields) do
+      see(field.type)
+    end
+  end
+  for _, scalar in ipairs(k.scalars) do
+    see(scalar.type)
+  end
+  return concat(text)
+end
+
+-- struct definitions, fields of one type on one line
+local function struct_text(record)
+  local natural = 1
+  for _, field in ipairs(record.fields) do
+    natural = math.max(natural, math.min(field.bytes, 16))
+  end
+  local attribute = ""
+  if record.packed then
+    attribute = "__attribute__((packed)) "
+  elseif record.align > natural then
+    attribute = string.format("__align__(%d) ", record.align)
+  end
+  local lines = { string.format("struct %s%s {", attribute, record.name) }
+  local n = 1
+  while n <= #record.fields do
+    local names, type = {}, record.fields[n].cuda
+    while n <= #record.fields and record.fields[n].cuda == type do
+      names[#names + 1] = record.fields[n].name
+      n = n + 1
+    end
+    lines[#lines + 1] = string.format("  %s %s;", type, concat(names, ", "))
+  end
+  lines[#lines + 1] = "};"
+  lines[#lines + 1] = string.format('static_assert(sizeof(%s) == %d, "layout of %s");', record.name, record.bytes, record.name)
+  return concat(lines) .. "\n"
+end
+
+--- Type definitions: half floats and records, each once.
+function G:types()
+  local parts, seen = { half_types(self.k) }, {}
+  for _, op in ipairs(self.k.operands) do
+    if not op.record.bare and not seen[op.record.name] then
+      seen[op.record.name] = true
+      parts[#parts + 1] = struct_text(op.record)
+    end
+  end
+  if parts[1] == "" then
+    table.remove(parts, 1)
+  end
+  return concat(parts)
+end
+
+local AT = [[
+// The value of type T that lies `bytes` after `base`.
+template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
+  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
+}
+template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
+  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
+}
+]]
+
+local PIECES = [[
+// A value that lies off its alignment, moved in pieces that are aligned.
+template <class T, class Piece> __device__ __forceinline__ T gather_pieces(const void *base, long long bytes) {
+  union { Piece piece[sizeof(T) / sizeof(Piece)]; T value; } u;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++) u.piece[k] = at<Piece>(base, bytes + k * sizeof(Piece));
+  return u.value;
+}
+template <class T, class Piece> __device__ __forceinline__ void scatter_pieces(void *base, long long bytes, T value) {
+  union { T value; Piece piece[sizeof(T) / sizeof(Piece)]; } u = {value};
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++) at<Piece>(base, bytes + k * sizeof(Piece)) = u.piece[k];
+}
+]]
+
+local COPY_PIECES = [[
+// A word in kCount pieces: where the image's rows are padded, only pieces are aligned.
+template <class Piece, int kCount> __device__ __forceinline__ void copy_pieces(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++) static_cast<Piece *>(to)[k] = static_cast<const Piece *>(from)[k];
+}
+]]
+
+local WORDS = [[
+// kCount words from or to neighbouring addresses%s.
+template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = %s;
+}
+template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++) %s;
+}
+]]
+
+--- Helper functions that the kernel needs.
+function G:helpers()
+  local parts = {}
+  if self.needs.at or self.needs.pieces then
+    parts[#parts + 1] = AT
+  end
+  if self.needs.pieces then
+    parts[#parts + 1] = PIECES
+  end
+  if self.needs.copy_pieces then
+    parts[#parts + 1] = COPY_PIECES
+  end
+  if self.needs.words then
+    local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
+    if self.hint == "cs" then
+      parts[#parts + 1] = string.format(WORDS, ", streaming: each is used once",
+        "__ldcs(" .. from .. " + k)", "__stcs(" .. to .. " + k, " .. from .. "[k])")
+    else
+      parts[#parts + 1] = string.format(WORDS, "", from .. "[k]", to .. "[k] = " .. from .. "[k]")
+    end
+  end
+  return concat(parts)
+end
+
+--- Parameters of the kernel: pointers, scalars, extents.
+function G:params()
+  local list = {}
+  for n, op in ipairs(self.ops) do
+    list[#list + 1] = self.arguments[n] .. "__restrict__ " .. op.pointer
+  end
+  for _, scalar in ipairs(self.k.scalars) do
+    list[#list + 1] = scalar.cuda .. " " .. scalar.name
+  end
+  for _, name in ipairs(self.k.extent_names) do
+    list[#list + 1] = "long long n_" .. name
+  end
+  return concat(list, ", ")
+end
+
+local function arguments(g)
+  local list = {}
+  for _, op in ipairs(g.ops) do
+    list[#list + 1] = op.pointer
+  end
+  for _, scalar in ipairs(g.k.scalars) do
+    list[#list + 1] = scalar.name
+  end
+  for _, name in ipairs(g.k.extent_names) do
+    list[#list + 1] = "n_" .. name
+  end
+  for _, dim in ipairs(g.k.dims) do
+    list[#list + 1] = dim
+  end
+  return concat(list, ", ")
+end
+
+--- The function that computes one element with single accesses, for naive kernels and edges.
+function G:element()
+  local dims = {}
+  for _, dim in ipairs(self.k.dims) do
+    dims[#dims + 1] = "long long " .. dim
+  end
+  local hint, accesses = self.hint, self.accesses
+  self.accesses = {}
+  local inside = concat({ self:load_element(), self:declare_outputs(), self:body(), self:store_element() })
+  self.hint, self.accesses = hint, accesses
+  return "// One element of the index space, every access where its layout puts it.\n"
+    .. "__device__ __forceinline__ void element(" .. self:params() .. ", " .. concat(dims, ", ") .. ") {\n  "
+    .. string.gsub(inside, "\n", "\n  ") .. "\n}\n"
+end
+
+--- Statement that computes the element at the dimensions' variables; notes its accesses under `condition`.
+function G:call_element(condition)
+  self:when(condition)
+  self:load_element()
+  self:store_element()
+  self:when(nil)
+  return "element(" .. arguments(self) .. ");"
+end
+
+-- ---- cutting the index space -------------------------------------------------------------------------------------
+
+--- Text that finds which part of the index space a team (a block or a warp) owns: `tile` elements of the last dimension
+--- for one value of each other dimension. Declares the other dimensions and `first`; sets g.grid, g.first.
+function G:cut(tile, team, teams_per_block)
+  local k, lines = self.k, {}
+  local n_dims = #k.dims
+  local last, extent = k.dims[n_dims], k.extents[n_dims]
+  local per_block = teams_per_block or 1
+  local name = team.name
+  local total = kit.ceil_div(extent, tile)
+  if n_dims == 1 then
+    self.first = self:define("first", 0, MAX_INDEX, team.var * tile)
+    lines[1] = string.format("const long long first = %s * (long long)kTile; // of %s", name, last)
+  else
+    self:define("tiles", 1, MAX_INDEX, total)
+    lines[1] = string.format("const long long tiles = (n_%s + kTile - 1) / kTile; // along %s", last, last)
+    lines[2] = string.format("const long long first = %s %% tiles * kTile;", name)
+    self.first = self:define("first", 0, MAX_INDEX, team.var % total * tile)
+    local rest, rest_text = team.var // total, name .. " / tiles"
+    for d = n_dims - 1, 1, -1 do
+      if d == 1 then
+        lines[#lines + 1] = string.format("const long long %s = %s;", k.dims[d], rest_text)
+        self:tie(k.index[d], rest)
+      else
+        lines[#lines + 1] = string.format("const long long %s = %s %% n_%s;", k.dims[d], rest_text, k.dims[d])
+        self:tie(k.index[d], rest % k.extents[d])
+        rest, rest_text = rest // k.extents[d], string.format("%s / n_%s", rest_text, k.dims[d])
+      end
+      total = total * k.extents[d]
+    end
+    if per_block > 1 then
+      lines[#lines + 1] = string.format("if (%s >= n_%s) return;", k.dims[1], k.dims[1])
+    end
+  end
+  self.grid = per_block > 1 and kit.ceil_div(total, per_block) or total
+  return concat(lines)
+end
+
+kit.word_type = WORD
+kit.concat = concat
+kit.member = member
+kit.const_of = const_of
+kit.MAX_INDEX = MAX_INDEX
+return kit

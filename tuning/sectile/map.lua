@@ -1,0 +1,430 @@
+-- map: the schedule of maps. A team (a block or a warp) owns a tile of neighbouring elements along the last dimension;
+-- each thread takes kItems groups of kVec neighbouring elements of it. Every operand has a mover (movers.lua).
+-- The strategies vector, flat and staged are this schedule with different movers; templates/map.cu is its text.
+local map = {}
+
+local function indent(text, by)
+  return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
+end
+
+-- `#pragma unroll`, and the line after it
+local function unrolled(p, text)
+  return p.unroll .. "\n" .. text
+end
+
+local function is_direct(p, op)
+  return p.mover[op.number].kind == "direct"
+end
+
+-- Name of the array that holds an operand's values, or one field's.
+local function array_of(op, field)
+  return op.name .. (field and "_" .. field.name or "") .. "_v"
+end
+
+--- A plan for templates/map.cu.
+---   opts.threads, opts.items, opts.vec; opts.scope "block" | "warp"; opts.hint; opts.unroll; opts.min_blocks
+---   opts.mover(g, op): a mover for the operand ("direct", "vector" or "staged" with its image)
+---   opts.period: the tile is rounded up to a multiple of it (1)
+function map.plan(k, kernel, opts)
+  local g = kit.new(k, kernel, opts.threads)
+  local n_dims = #k.dims
+  local p = {
+    g = g, k = k, kernel = kernel, threads = opts.threads, vec = opts.vec, dim = n_dims, last = k.dims[n_dims],
+    scope = opts.scope or "block", mover = {}, images_in = {}, images_out = {},
+    unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
+  }
+  g.hint = opts.hint or "none"
+  p.team_size = p.scope == "warp" and 32 or opts.threads
+  local period = opts.period or 1
+  p.tile = kit.ceil_div(p.team_size * opts.items * opts.vec, period) * period
+  p.items = kit.ceil_div(p.tile, p.team_size * opts.vec)
+  p.ragged = p.tile ~= p.team_size * p.items * opts.vec
+  p.any = false -- does any operand move better than directly?
+  for _, op in ipairs(g.ops) do
+    local mover, reason = opts.mover(g, op, p)
+    if not mover then
+      return nil, string.format("%s: %s", op.name, reason)
+    end
+    p.mover[op.number] = mover
+    p.any = p.any or mover.kind ~= "direct"
+    if mover.kind == "vector" then
+      movers.adopt_vector(g, mover, opts.vec)
+    elseif mover.kind == "staged" then
+      movers.adopt_image(g, mover.image, opts.threads // p.team_size)
+      local list = op.is_output and p.images_out or p.images_in
+      list[#list + 1] = mover.image
+    end
+  end
+  local warps = opts.threads // 32
+  local team = { name = "block", var = g.block }
+  p.member_text, p.member = "thread", g.thread
+  p.declare = ""
+  if p.scope == "warp" then
+    local warp = g:define("warp", 0, warps - 1, g.thread // 32)
+    p.member = g:define("lane", 0, 31, g.thread % 32)
+    p.member_text = "lane"
+    team = { name = "team", var = g:define("team", 0, kit.MAX_INDEX, g.block * warps + warp) }
+    p.warp = warp
+    p.declare = string.format(
+      "const int warp = thread / 32, lane = thread %% 32;\nconst long long team = block * %d + warp; // each warp on its own",
+      warps)
+  end
+  p.cut = g:cut(p.tile, team, p.scope == "warp" and warps or 1)
+  p.full = (g.first + p.tile):le(k.extents[n_dims])
+  p.sync = p.scope == "warp" and "__syncwarp();" or "__syncthreads();"
+  p.bounds = opts.min_blocks and opts.min_blocks > 0 and string.format("%d, %d", opts.threads, opts.min_blocks)
+    or tostring(opts.threads)
+  p.team = { size = p.team_size, member = p.member, text = p.member_text, warp = p.warp }
+  p.grid, p.requires, p.align, p.arguments, p.accesses = g.grid, g.requires, g.align, g.arguments, g.accesses
+  p.static_shared_bytes = g.static_shared_bytes
+  return p
+end
+
+--- constexpr lines at the top of the kernel.
+function map.constants(p)
+  local names = { string.format("kThreads = %d", p.threads), string.format("kItems = %d", p.items) }
+  if p.vec > 1 then
+    names[#names + 1] = string.format("kVec = %d", p.vec)
+  end
+  local tile = p.ragged and tostring(p.tile)
+    or (p.scope == "warp" and "32" or "kThreads") .. " * kItems" .. (p.vec > 1 and " * kVec" or "")
+  return string.format("constexpr int %s;\nconstexpr int kTile = %s; // elements of %s that a %s owns",
+    kit.concat(names, ", "), tile, p.last, p.scope)
+end
+
+--- Declarations of the images.
+function map.images(p)
+  local lines = {}
+  for _, list in ipairs { p.images_in, p.images_out } do
+    for _, image in ipairs(list) do
+      local how = image.fix == "pad" and string.format(", %d bytes of padding every 128", image.unit)
+        or image.fix == "xor" and ", 16-byte words swizzled within 8 rows of 128 bytes"
+        or ""
+      lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d]; // %s's tile as it lies in memory%s",
+        image.name, image.slices > 1 and string.format("[%d]", image.slices) or "", image.bytes, image.op.name, how)
+    end
+  end
+  return kit.concat(lines)
+end
+
+--- Copies all input tiles in.
+function map.copy_in(p)
+  local lines = {}
+  for _, image in ipairs(p.images_in) do
+    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.unroll, p.full)
+  end
+  return kit.concat(lines)
+end
+
+--- Copies all output tiles out.
+function map.copy_out(p)
+  local lines = {}
+  for _, image in ipairs(p.images_out) do
+    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.unroll, p.full)
+  end
+  return kit.concat(lines)
+end
+
+-- ---- values in registers -----------------------------------------------------------------------------------------
+
+local function value_count(p)
+  return p.vec > 1 and "kItems * kVec" or "kItems"
+end
+
+-- Arrays that hold an operand's values between loading and use.
+local function declare_values(p, op)
+  local mover, count = p.mover[op.number], value_count(p)
+  local align = mover.kind == "vector" and "__align__(16) " or ""
+  if mover.kind == "vector" and not mover.runs[1].record then
+    local lines = {}
+    for _, run in ipairs(mover.runs) do
+      local field = op.record.fields[run.field]
+      lines[#lines + 1] = string.format("%s%s %s[%s];", align, field.cuda, array_of(op, field.name ~= "" and field or nil), count)
+    end
+    return kit.concat(lines)
+  end
+  local type = op.is_index and mover.kind == "direct" and "long long" or kit.value_type(op)
+  return string.format("%s%s %s[%s];", align, type, array_of(op), count)
+end
+
+-- Opens the loop over items; inside, `group` is the first element of the thread's group, relative to the tile.
+local function open_items(p)
+  local item = p.g:loop("item", p.items)
+  p.item = item
+  p.group = (item * p.team_size + p.member) * p.vec
+  return "for (int item = 0; item < kItems; item++) {\n"
+end
+
+local function slot_text(p)
+  return string.format("(item * %d + %s)%s", p.team_size, p.member_text, p.vec > 1 and " * kVec" or "")
+end
+
+-- The index of a value in its arrays, and the loop over the parts of a group if there are several.
+local function value_index(p)
+  return p.vec > 1 and "item * kVec + part" or "item"
+end
+
+local function part_loop(p, inside)
+  if p.vec == 1 then
+    return inside()
+  end
+  local part = p.g:loop("part", p.vec)
+  p.part = part
+  local text = inside()
+  p.g:close()
+  p.part = nil
+  return "#pragma unroll\nfor (int part = 0; part < kVec; part++) {\n" .. indent(text, 2) .. "\n}"
+end
+
+-- Declares the last dimension's variable for the element at hand.
+local function declare_index(p)
+  local g = p.g
+  local slot = p.vec > 1 and p.group + (p.part or 0) or p.group
+  g:tie(p.k.index[p.dim], g.first + slot)
+  return string.format("const long long %s = first + %s%s;", p.last, slot_text(p), p.part and " + part" or "")
+end
+
+-- Condition and text for tiles that are no multiple of the team: the slot must lie in the tile.
+local function guard(p)
+  if not p.ragged then
+    p.g:when(p.full)
+    return ""
+  end
+  p.g:when(p.full:land(p.group:lt(p.tile)))
+  return string.format("if (%s >= kTile) break;\n", slot_text(p))
+end
+
+local function load_vector(p, op, mover)
+  local g, lines = p.g, {}
+  local at_group = value_index(p) == "item" and "item" or "item * kVec"
+  for _, run in ipairs(mover.runs) do
+    local f = run.field or 1
+    local field = op.record.fields[f]
+    local at = op.offset[f] - (run.record and field.offset or 0)
+    for n = 0, run.count - 1 do
+      g:touch(op, false, run.word, at + n * run.word)
+    end
+    lines[#lines + 1] = string.format("load_words<%s, %d>(&%s[%s], &at<%s>(%s, %s));", kit.word_type[run.word], run.count,
+      array_of(op, not run.record and field.name ~= "" and field or nil), at_group, kit.word_type[run.word], op.pointer,
+      E.text(at, true))
+  end
+  return kit.concat(lines)
+end
+
+local function load_direct(p, op)
+  local g, lines, at = p.g, {}, value_index(p)
+  for _, f in ipairs(op.used) do
+    lines[#lines + 1] = string.format("%s = %s;", kit.member(string.format("%s[%s]", array_of(op), at), op.record.fields[f]),
+      g:load(op, f, op.offset[f]))
+  end
+  return kit.concat(lines)
+end
+
+-- Values of index operands that this operand's place mentions, read back from their arrays.
+local function declare_indexes(p, op)
+  local lines = {}
+  for _, index in ipairs(p.g.inputs) do
+    if index.is_index and not op.is_index then
+      for f = 1, #op.offset do
+        if E.mentions(op.offset[f], index.index_value) then
+          lines[#lines + 1] = string.format("const long long %s = %s[%s];", index.name, array_of(index), value_index(p))
+          break
+        end
+      end
+    end
+  end
+  return kit.concat(lines)
+end
+
+-- One loop nest that loads the values of `ops` (vector movers a group at a time, direct ones an element at a time).
+local function load_nest(p, ops)
+  local g, out = p.g, {}
+  local mark = #g.real
+  local text = open_items(p)
+  out[#out + 1] = guard(p)
+  local vectors, directs = {}, {}
+  for _, op in ipairs(ops) do
+    local list = p.mover[op.number].kind == "vector" and vectors or directs
+    list[#list + 1] = op
+  end
+  if #vectors > 0 and p.vec > 1 or #directs == 0 then
+    out[#out + 1] = declare_index(p) .. "\n"
+  end
+  if p.vec > 1 then
+    for _, op in ipairs(vectors) do
+      out[#out + 1] = load_vector(p, op, p.mover[op.number]) .. "\n"
+    end
+  end
+  local rest = p.vec > 1 and directs or ops
+  if #rest > 0 then
+    out[#out + 1] = part_loop(p, function()
+      local lines = { (p.vec > 1 or #directs > 0) and declare_index(p) or nil }
+      local seen = {}
+      for _, op in ipairs(rest) do
+        local indexes = declare_indexes(p, op)
+        if indexes ~= "" and not seen[indexes] then
+          seen[indexes] = true
+          lines[#lines + 1] = indexes
+        end
+        local mover = p.mover[op.number]
+        lines[#lines + 1] = mover.kind == "vector" and load_vector(p, op, mover) or load_direct(p, op)
+      end
+      return kit.concat(lines)
+    end) .. "\n"
+  end
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  local inside = string.gsub(kit.concat(out, ""), "\n$", "")
+  return unrolled(p, text .. indent(inside, 2) .. "\n}")
+end
+
+--- Loads everything that does not come through an image: index operands first, then what they lead to.
+function map.load_values(p)
+  local plain, through, lines = {}, {}, {}
+  local any_index = false
+  for _, op in ipairs(p.g.inputs) do
+    if p.mover[op.number].kind ~= "staged" then
+      lines[#lines + 1] = declare_values(p, op)
+      local list = op.through_index and through or plain
+      list[#list + 1] = op
+      any_index = any_index or op.is_index
+    end
+  end
+  if #plain > 0 then
+    lines[#lines + 1] = load_nest(p, plain)
+  end
+  if #through > 0 then
+    lines[#lines + 1] = load_nest(p, through)
+  end
+  return kit.concat(lines)
+end
+
+-- Declares one input's value for the element at hand, from its array or its image.
+local function value_of(p, op, slot)
+  local mover = p.mover[op.number]
+  local at = value_index(p)
+  if mover.kind == "staged" then
+    return movers.pick(p.g, mover.image, slot, p.warp)
+  elseif mover.kind == "vector" and not mover.runs[1].record and not op.record.bare then
+    local lines = { string.format("%s %s;", op.record.name, op.name) }
+    for _, run in ipairs(mover.runs) do
+      local field = op.record.fields[run.field]
+      lines[#lines + 1] = string.format("%s.%s = %s[%s];", op.name, field.name, array_of(op, field), at)
+    end
+    return kit.concat(lines)
+  end
+  local type = op.is_index and "long long" or kit.value_type(op)
+  return string.format("const %s %s = %s[%s];", type, op.name, array_of(op), at)
+end
+
+-- Takes the output's value to where it goes: memory, an image, or the group's array.
+local function result_of(p, op, slot)
+  local g, mover = p.g, p.mover[op.number]
+  local at = p.vec > 1 and "part" or "0"
+  if mover.kind == "direct" then
+    return g:store_element { op }
+  elseif mover.kind == "staged" then
+    return movers.put(g, mover.image, slot, p.warp)
+  elseif mover.runs[1].record then
+    return string.format("%s[%s] = %s;", array_of(op), at, op.name)
+  end
+  local lines = {}
+  for _, run in ipairs(mover.runs) do
+    local field = op.record.fields[run.field]
+    local named = field.name ~= "" and field or nil
+    lines[#lines + 1] = string.format("%s[%s] = %s;", array_of(op, named), at, kit.member(op.name, field))
+  end
+  return kit.concat(lines)
+end
+
+local function declare_group(p, op)
+  local mover = p.mover[op.number]
+  local count = p.vec > 1 and "kVec" or "1"
+  if mover.runs[1].record then
+    return string.format("__align__(16) %s %s[%s];", kit.value_type(op), array_of(op), count)
+  end
+  local lines = {}
+  for _, run in ipairs(mover.runs) do
+    local field = op.record.fields[run.field]
+    lines[#lines + 1] =
+      string.format("__align__(16) %s %s[%s];", field.cuda, array_of(op, field.name ~= "" and field or nil), count)
+  end
+  return kit.concat(lines)
+end
+
+local function store_vector(p, op)
+  local g, lines = p.g, {}
+  for _, run in ipairs(p.mover[op.number].runs) do
+    local f = run.field or 1
+    local field = op.record.fields[f]
+    local at = op.offset[f] - (run.record and field.offset or 0)
+    for n = 0, run.count - 1 do
+      g:touch(op, true, run.word, at + n * run.word)
+    end
+    lines[#lines + 1] = string.format("store_words<%s, %d>(&at<%s>(%s, %s), %s);", kit.word_type[run.word], run.count,
+      kit.word_type[run.word], op.pointer, E.text(at, true), array_of(op, not run.record and field.name ~= "" and field or nil))
+  end
+  return kit.concat(lines)
+end
+
+--- Computes every element of the tile and stores what goes straight to memory.
+function map.compute(p)
+  local g, out = p.g, {}
+  local mark = #g.real
+  local head = open_items(p)
+  out[#out + 1] = guard(p)
+  local vectors, slot_used = {}, #p.images_in + #p.images_out > 0
+  for _, op in ipairs(g.outputs) do
+    if p.mover[op.number].kind == "vector" then
+      vectors[#vectors + 1] = op
+      out[#out + 1] = declare_group(p, op) .. "\n"
+    end
+  end
+  out[#out + 1] = part_loop(p, function()
+    local lines = {}
+    local slot
+    if slot_used then
+      slot = g:define("slot", 0, p.tile - 1, p.vec > 1 and p.group + p.part or p.group)
+      lines[1] = string.format("const int slot = %s%s; // this element's place in the tile", slot_text(p), p.vec > 1 and " + part" or "")
+    end
+    lines[#lines + 1] = declare_index(p)
+    for _, op in ipairs(g.inputs) do
+      lines[#lines + 1] = value_of(p, op, slot)
+    end
+    lines[#lines + 1] = g:declare_outputs()
+    lines[#lines + 1] = g:body()
+    for _, op in ipairs(g.outputs) do
+      lines[#lines + 1] = result_of(p, op, slot)
+    end
+    return kit.concat(lines)
+  end)
+  if #vectors > 0 then
+    out[#out + 1] = "\n" .. string.gsub(declare_index(p), "const long long " .. p.last, "const long long group_start", 1)
+    for _, op in ipairs(vectors) do
+      local text = store_vector(p, op)
+      out[#out + 1] = "\n" .. string.gsub(text, "%f[%w_]" .. p.last .. "%f[^%w_]", "group_start")
+    end
+  end
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  return unrolled(p, head .. indent(kit.concat(out, ""), 2) .. "\n}")
+end
+
+--- The last, partial tile: one element after the other, directly.
+function map.edge(p)
+  local g = p.g
+  local mark = #g.real
+  local turn = g:loop("turn", kit.ceil_div(p.tile, p.team_size))
+  g:tie(p.k.index[p.dim], g.first + turn * p.team_size + p.member)
+  local inside = p.k.index[p.dim]:lt(p.k.extents[p.dim]):land(p.full:lnot())
+  local call = g:call_element(inside)
+  g:close()
+  g:forget(mark)
+  return string.format("for (long long %s = first + %s; %s < n_%s; %s += %d) %s", p.last, p.member_text, p.last, p.last, p.last,
+    p.team_size, call)
+end
+
+map.is_direct = is_direct
+return map

@@ -1,0 +1,474 @@
+-- tile: inputs that run along one dimension and outputs that run along another exchange a 2-D tile through shared memory,
+-- so that both sides move whole sectors.
+
+local function indent(text, by)
+  return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
+end
+
+local function unit_stride(op)
+  return op.fastest > 0 and op.step == op.record.bytes
+end
+
+-- Dimension numbers (a, b): what the exchanged inputs and the outputs run along. nil: nothing to exchange.
+local function directions(k)
+  local a, b
+  for _, op in ipairs(k.operands) do
+    if op.is_output then
+      if not unit_stride(op) or (b and b ~= op.fastest) then
+        return nil
+      end
+      b = op.fastest
+    end
+  end
+  for _, op in ipairs(k.operands) do
+    if not op.is_output and unit_stride(op) and op.fastest ~= b then
+      if a and a ~= op.fastest then
+        return nil
+      end
+      a = op.fastest
+    end
+  end
+  return a, b
+end
+
+local function all_bare(k)
+  for _, op in ipairs(k.operands) do
+    if not op.record.bare or op.is_index or op.through_index then
+      return false
+    end
+  end
+  return true
+end
+
+local function largest(k)
+  local bytes = 1
+  for _, op in ipairs(k.operands) do
+    bytes = math.max(bytes, op.record.bytes)
+  end
+  return bytes
+end
+
+-- Index of an element of the shared tile at row y, column x. `c`: how many columns a group of lanes shares.
+local function shared_index(p, y, x)
+  if p.fix == "xor" then
+    local c = math.max(p.vec_in, p.vec_out)
+    local chunks = math.max(1, 128 // (c * p.bytes))
+    return y * p.tile_a + x:xor(y // p.vec_out % chunks * c)
+  end
+  return y * (p.tile_a + p.pad) + x
+end
+
+local function start_plan(k, c)
+  local a, b = directions(k)
+  if not a then
+    return nil, "with these layouts inputs and outputs run along the same dimension"
+  end
+  local g = kit.new(k, "tile", c.threads)
+  g.hint = c.hint
+  local p = {
+    g = g, k = k, kernel = "tile", threads = c.threads, tile_a = c.tile_a, tile_b = c.tile_b, vec_in = c.vec_in,
+    vec_out = c.vec_out, fix = c.fix, pad = c.fix == "pad" and 1 or 0, dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b],
+    bytes = largest(k), exchanged = {}, skew = 0,
+  }
+  p.A, p.B = string.upper(p.a), string.upper(p.b)
+  p.var_a, p.var_b = k.index[a], k.index[b]
+  p.n_a, p.n_b = k.extents[a], k.extents[b]
+  p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or tostring(c.threads)
+  if c.skew then
+    p.skew = 32 // p.bytes
+  end
+  return p
+end
+
+-- A word of `width` elements of `op` along dimension `dim`: nil and a reason if alignment forbids it.
+local function adopt_word(p, op, dim, width, skewed)
+  if width == 1 then
+    return true
+  end
+  local bytes = width * op.record.bytes
+  local run = op.run(1, dim, width)
+  if bytes > 16 or not run.contiguous then
+    return nil, "a group is wider than 16 bytes or not contiguous"
+  end
+  p.g.needs.words, p.g.needs.at = true, true
+  p.g:need_align(op, skewed and 32 or bytes)
+  if skewed or run.align % bytes == 0 then
+    return true
+  end
+  if run.align_if % bytes ~= 0 then
+    return nil, "rows do not start on a word"
+  end
+  for _, extent in ipairs(p.k.extents) do
+    if E.mentions(op.offset[1], extent) then
+      p.g:require((extent % width):eq(0))
+    end
+  end
+  return true
+end
+
+local function adopt_operands(p)
+  for _, op in ipairs(p.g.ops) do
+    if op.is_output then
+      local good, why = adopt_word(p, op, p.dim_b, p.vec_out, p.skew > 0)
+      if not good then
+        return nil, op.name .. ": " .. why
+      end
+      if p.skew > 0 then
+        p.g:need_align(op, 32)
+      end
+    elseif unit_stride(op) and op.fastest == p.dim_a then
+      local good, why = adopt_word(p, op, p.dim_a, p.vec_in, false)
+      if not good then
+        return nil, op.name .. ": " .. why
+      end
+      local rows = p.tile_b + p.skew
+      local elems = rows * (p.tile_a + p.pad)
+      p.exchanged[#p.exchanged + 1] = {
+        op = op, name = op.name .. "_tile", type = op.record.fields[1].cuda, elems = elems,
+        how = p.fix == "pad" and string.format("rows of %d and %d more: columns fall into different banks", p.tile_a, p.pad)
+          or p.fix == "xor" and "columns swizzled by row: columns fall into different banks" or "as it lies in memory",
+      }
+      p.g.static_shared_bytes = p.g.static_shared_bytes + elems * op.record.bytes
+    end
+  end
+  return true
+end
+
+-- Finds the tile of a block; consecutive blocks go along dimension a, or b with order "b".
+local function cut(p, order)
+  local g, k, lines = p.g, p.k, {}
+  local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
+  local tiles_b = kit.ceil_div(p.n_b + math.max(p.skew - 1, 0), p.tile_b)
+  local extra = p.skew > 0 and string.format(" + %d", p.skew - 1) or ""
+  lines[1] = string.format("const long long tiles_%s = (n_%s + k%s - 1) / k%s, tiles_%s = (n_%s%s + k%s - 1) / k%s;",
+    p.a, p.a, p.A, p.A, p.b, p.b, extra, p.B, p.B)
+  local fast, fast_n, slow, slow_n = p.a, tiles_a, p.b, tiles_b
+  if order == "b" then
+    fast, fast_n, slow, slow_n = p.b, tiles_b, p.a, tiles_a
+  end
+  local size = { [p.a] = p.tile_a, [p.b] = p.tile_b }
+  local name = { [p.a] = "k" .. p.A, [p.b] = "k" .. p.B }
+  local outer = #k.dims > 2
+  local slow_place = outer and g.block // fast_n % slow_n or g.block // fast_n
+  lines[2] = string.format("const long long first_%s = block %% tiles_%s * %s; // tiles along %s first", fast, fast, name[fast], fast)
+  lines[3] = string.format("const long long first_%s = block / tiles_%s%s * %s;", slow, fast,
+    outer and " % tiles_" .. slow or "", name[slow])
+  p["first_" .. (fast == p.a and "a" or "b")] =
+    g:define("first_" .. fast, 0, kit.MAX_INDEX, g.block % fast_n * size[fast], size[fast])
+  p["first_" .. (slow == p.a and "a" or "b")] =
+    g:define("first_" .. slow, 0, kit.MAX_INDEX, slow_place * size[slow], size[slow])
+  local rest, rest_text = g.block // (fast_n * slow_n), string.format("block / (tiles_%s * tiles_%s)", fast, slow)
+  local total, left = fast_n * slow_n, #k.dims - 2
+  for d = #k.dims, 1, -1 do
+    if d ~= p.dim_a and d ~= p.dim_b then
+      left = left - 1
+      lines[#lines + 1] = string.format("const long long %s = %s%s;", k.dims[d], rest_text,
+        left > 0 and " % n_" .. k.dims[d] or "")
+      g:tie(k.index[d], left > 0 and rest % k.extents[d] or rest)
+      rest, rest_text = rest // k.extents[d], string.format("%s / n_%s", rest_text, k.dims[d])
+      total = total * k.extents[d]
+    end
+  end
+  g.grid = total
+  return kit.concat(lines)
+end
+
+local function full_condition(p)
+  local text = string.format("first_%s + k%s <= n_%s && first_%s + k%s <= n_%s", p.a, p.A, p.a, p.b, p.B, p.b)
+  local full = (p.first_a + p.tile_a):le(p.n_a):land((p.first_b + p.tile_b):le(p.n_b))
+  if p.skew > 0 then
+    text = text .. string.format(" && first_%s >= kSkew", p.b)
+    full = full:land((p.first_b + 0):le(p.skew - 1):lnot())
+  end
+  return full, text
+end
+
+-- ---- full tiles --------------------------------------------------------------------------------------------------
+
+-- Text and notes of one word between registers and the shared tile.
+local function touch_shared(p, x, store, y, col, width)
+  local bytes = x.op.record.bytes
+  local index = shared_index(p, y, col)
+  local vector = width > 1 and (p.fix == "xor" or p.fix == "none") and E.divisor(index) % width == 0
+  if vector then
+    p.g:touch(nil, store, width * bytes, index * bytes)
+  else
+    for n = 0, width - 1 do
+      p.g:touch(nil, store, bytes, shared_index(p, y, col + n) * bytes)
+    end
+  end
+  return vector
+end
+
+local function load_tile(p, x)
+  local g, op = p.g, x.op
+  local lanes, rows = p.tile_a // p.vec_in, p.tile_b + p.skew
+  local step = p.threads // lanes
+  local turns = kit.ceil_div(rows, step)
+  local ragged = rows % step ~= 0
+  local mark = #g.real
+  local col = g:define("x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
+  local turn = g:loop("turn", turns)
+  local row = g:define("y", 0, rows - 1, g.thread // lanes + turn * step)
+  g:when(ragged and p.full:land(row:lt(rows)) or p.full)
+  g:tie(p.var_a, p.first_a + col)
+  g:tie(p.var_b, p.first_b - p.skew + row)
+  local type, guard = op.record.fields[1].cuda, ragged and string.format("if (y < %d) ", rows) or ""
+  local load
+  if p.vec_in > 1 then
+    local bytes = p.vec_in * op.record.bytes
+    g:touch(op, false, bytes, op.offset[1])
+    load = string.format("load_words<%s, 1>(value[turn], &at<%s>(%s, %s));", kit.word_type[bytes], kit.word_type[bytes], op.pointer,
+      E.text(op.offset[1], true))
+  else
+    load = string.format("value[turn][0] = %s;", g:load(op, 1, op.offset[1]))
+  end
+  local vector = touch_shared(p, x, true, row, col, p.vec_in)
+  local index = E.text(shared_index(p, row, col), false)
+  local put
+  if vector then
+    local word = kit.word_type[p.vec_in * op.record.bytes]
+    put = string.format("at<%s>(&%s[%s], 0) = at<%s>(value[turn], 0);", word, x.name, index, word)
+  elseif p.vec_in == 1 then
+    put = string.format("%s[%s] = value[turn][0];", x.name, index)
+  else
+    put = string.format("for (int part = 0; part < %d; part++) %s[%s] = value[turn][part];", p.vec_in, x.name,
+      E.text(shared_index(p, row, col + E.var("part", 0, p.vec_in - 1)), false))
+  end
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  local y = string.format("const int y = thread / %d + turn * %d;", lanes, step)
+  local place = string.format("const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b, p.skew > 0 and " - kSkew" or "",
+    p.a, p.a)
+  return kit.concat {
+    string.format("{ // %s in: neighbours along %s, all loads before the first use", op.name, p.a),
+    string.format("  const int x = thread %% %d%s;", lanes, p.vec_in > 1 and " * " .. p.vec_in or ""),
+    string.format("  __align__(16) %s value[%d][%d];", type, turns, p.vec_in),
+    "#pragma unroll",
+    string.format("  for (int turn = 0; turn < %d; turn++) {", turns),
+    "    " .. y,
+    "    " .. place,
+    "    " .. guard .. load,
+    "  }",
+    "#pragma unroll",
+    string.format("  for (int turn = 0; turn < %d; turn++) {", turns),
+    "    " .. y,
+    "    " .. guard .. put,
+    "  }",
+    "}",
+  }
+end
+
+-- The value of every input for one element; exchanged ones come from the tile at (y, x).
+local function read_inputs(p, y, col)
+  local g, lines = p.g, {}
+  local exchanged = {}
+  for _, x in ipairs(p.exchanged) do
+    exchanged[x.op.number] = x
+  end
+  for _, op in ipairs(g.inputs) do
+    local x = exchanged[op.number]
+    if x then
+      touch_shared(p, x, false, y, col, 1)
+      lines[#lines + 1] = string.format("const %s %s = %s[%s];", x.type, op.name, x.name, E.text(shared_index(p, y, col), false))
+    else
+      lines[#lines + 1] = g:load_element { op }
+    end
+  end
+  return kit.concat(lines)
+end
+
+-- Elements by which the run of column var_a is moved back so that it starts on a sector.
+local function skew_of(p)
+  local op = p.g.outputs[1]
+  return E.subst(op.offset[1], { p.var_b, p.first_b }) // op.record.bytes % p.skew
+end
+
+local function store_tile(p)
+  local g, out = p.g, p.g.outputs
+  local along_b = math.min(32, math.max(1, 128 // (p.vec_out * p.bytes)), p.tile_b // p.vec_out)
+  local along_a = 32 // along_b
+  local groups, warps = p.tile_b // (along_b * p.vec_out), p.threads // 32
+  local turns = kit.ceil_div(groups * (p.tile_a // along_a), warps)
+  local mark = #g.real
+  local lane = g:define("lane", 0, 31, g.thread % 32)
+  local turn = g:loop("turn", turns)
+  local job = g:define("job", 0, groups * (p.tile_a // along_a) - 1, g.thread // 32 + turn * warps)
+  local y = g:define("y", 0, p.tile_b - 1, (job % groups * along_b + lane % along_b) * p.vec_out, p.vec_out)
+  local col = g:define("x", 0, p.tile_a - 1, job // groups * along_a + lane // along_b)
+  g:when(p.full)
+  g:tie(p.var_a, p.first_a + col)
+  local lines = {
+    string.format("const int job = thread / 32 + turn * %d, y = (job %% %d * %d + lane %% %d)%s, x = job / %d * %d + lane / %d;",
+      warps, groups, along_b, along_b, p.vec_out > 1 and " * " .. p.vec_out or "", groups, along_a, along_b),
+    string.format("const long long %s = first_%s + x;", p.a, p.a),
+  }
+  local row, shift = y, nil
+  local start = p.first_b
+  local start_text = "first_" .. p.b
+  if p.skew > 0 then
+    lines[#lines + 1] = string.format("const int shift = (int)(%s); // %s's run starts %s on a sector", E.text(skew_of(p), true),
+      p.a, "this many elements earlier:")
+    shift = g:define("shift", 0, p.skew - 1, skew_of(p))
+    row = p.skew - shift + y
+    start, start_text = p.first_b - shift, "first_" .. p.b .. " - shift"
+  end
+  local vec = p.vec_out
+  local part = vec > 1 and g:loop("part", vec) or nil
+  local here = part and row + part or row
+  g:tie(p.var_b, start + y + (part or 0))
+  local inside = {
+    string.format("const long long %s = %s + y%s;", p.b, start_text, part and " + part" or ""),
+    read_inputs(p, here, col), g:declare_outputs(), g:body(),
+  }
+  for _, op in ipairs(out) do
+    inside[#inside + 1] = vec > 1 and string.format("%s_v[part] = %s;", op.name, op.name) or g:store_element { op }
+  end
+  if not part then
+    lines[#lines + 1] = kit.concat(inside)
+  else
+    g:close()
+    for _, op in ipairs(out) do
+      lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda, op.name, vec)
+    end
+    lines[#lines + 1] = string.format("#pragma unroll\nfor (int part = 0; part < %d; part++) {\n%s\n}", vec,
+      indent(kit.concat(inside), 2))
+    g:tie(p.var_b, start + y)
+    lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
+    for _, op in ipairs(out) do
+      local bytes = vec * op.record.bytes
+      g:touch(op, true, bytes, op.offset[1])
+      lines[#lines + 1] = string.format("store_words<%s, 1>(&at<%s>(%s, %s), %s_v);", kit.word_type[bytes], kit.word_type[bytes],
+        op.pointer, E.text(op.offset[1], true), op.name)
+    end
+  end
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  return string.format("// out: neighbours along %s\nconst int lane = thread %% 32;\n#pragma unroll\nfor (int turn = 0; turn < %d; turn++) {\n%s\n}",
+    p.b, turns, indent(kit.concat(lines), 2))
+end
+
+-- ---- border tiles ------------------------------------------------------------------------------------------------
+
+local function load_border(p, x)
+  local g, op = p.g, x.op
+  local rows = p.tile_b + p.skew
+  local mark = #g.real
+  local turn = g:loop("turn", kit.ceil_div(rows * p.tile_a, p.threads))
+  local cell = g:define("cell", 0, rows * p.tile_a - 1, g.thread + turn * p.threads)
+  local col = g:define("x", 0, p.tile_a - 1, cell % p.tile_a)
+  local row = g:define("y", 0, rows - 1, cell // p.tile_a)
+  g:tie(p.var_a, p.first_a + col)
+  g:tie(p.var_b, p.first_b - p.skew + row)
+  g:when(p.full:lnot():land(cell:lt(rows * p.tile_a)):land(p.var_a:lt(p.n_a)):land(p.var_b:lt(p.n_b)):land(
+    (E.subst(p.var_b, g.real) + 1):le(0):lnot()))
+  local load = g:load(op, 1, op.offset[1])
+  touch_shared(p, x, true, row, col, 1)
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  return kit.concat {
+    string.format("for (int cell = thread; cell < %d; cell += kThreads) {", rows * p.tile_a),
+    string.format("  const int x = cell %% k%s, y = cell / k%s;", p.A, p.A),
+    string.format("  const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b, p.skew > 0 and " - kSkew" or "", p.a, p.a),
+    string.format("  if (%s%s < n_%s && %s < n_%s) %s[%s] = %s;", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a, x.name,
+      E.text(shared_index(p, row, col), false), load),
+    "}",
+  }
+end
+
+local function store_border(p)
+  local g = p.g
+  local mark = #g.real
+  local turn = g:loop("turn", kit.ceil_div(p.tile_b * p.tile_a, p.threads))
+  local cell = g:define("cell", 0, p.tile_b * p.tile_a - 1, g.thread + turn * p.threads)
+  local y = g:define("y", 0, p.tile_b - 1, cell % p.tile_b)
+  local col = g:define("x", 0, p.tile_a - 1, cell // p.tile_b)
+  g:tie(p.var_a, p.first_a + col)
+  local row, start, lines = y, p.first_b, {
+    string.format("const int y = cell %% k%s, x = cell / k%s;", p.B, p.B),
+    string.format("const long long %s = first_%s + x;", p.a, p.a),
+  }
+  local start_text = "first_" .. p.b
+  if p.skew > 0 then
+    lines[#lines + 1] = string.format("const int shift = (int)(%s);", E.text(skew_of(p), true))
+    local shift = g:define("shift", 0, p.skew - 1, skew_of(p))
+    row, start, start_text = p.skew - shift + y, p.first_b - shift, "first_" .. p.b .. " - shift"
+  end
+  g:tie(p.var_b, start + y)
+  g:when(p.full:lnot():land(cell:lt(p.tile_b * p.tile_a)):land(p.var_a:lt(p.n_a)):land(p.var_b:lt(p.n_b)):land(
+    (E.subst(p.var_b, g.real) + 1):le(0):lnot()))
+  lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
+  lines[#lines + 1] = string.format("if (%s%s < n_%s && %s < n_%s) {", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a)
+  lines[#lines + 1] = indent(kit.concat { read_inputs(p, row, col), g:declare_outputs(), g:body(), g:store_element() }, 2)
+  lines[#lines + 1] = "}"
+  g:when(nil)
+  g:close()
+  g:forget(mark)
+  return string.format("for (int cell = thread; cell < k%s * k%s; cell += kThreads) {\n%s\n}", p.A, p.B, indent(kit.concat(lines), 2))
+end
+
+return {
+  name = "tile",
+  doc = "Inputs along one dimension, outputs along another: a block exchanges a 2-D tile through shared memory.",
+  applies = {
+    { "every operand is a bare type, not addressed through an index", all_bare },
+    { "inputs and outputs run along different dimensions", function(k) return directions(k) ~= nil end },
+  },
+  axes = {
+    { "threads", { 256, 128, 512 }, key = "t", doc = "threads a block" },
+    { "tile_a", { 32, 64, 128 }, key = "a", doc = "tile extent along the inputs' fastest dimension" },
+    { "tile_b", { 32, 64, 128 }, key = "b", doc = "tile extent along the outputs' fastest dimension" },
+    { "vec_in", { 1, 2, 4 }, key = "vi", doc = "elements in a word when loading" },
+    { "vec_out", { 1, 2, 4 }, key = "vo", doc = "elements in a word when storing" },
+    { "fix", { "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
+    { "skew", { false, true }, key = "k", doc = "move each store run to start on a 32-byte sector" },
+    { "order", { "a", "b" }, key = "o", doc = "which way consecutive blocks go" },
+    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
+    { "min_blocks", { 0 }, key = "m", doc = "blocks an SM that launch bounds ask for; 0: none" },
+  },
+  where = {
+    "tile_a * tile_b <= threads * 32", "tile_a * tile_b >= threads * 4",
+    "vec_in * bytes <= 16", "vec_out * bytes <= 16",
+    "tile_a * (tile_b + 8) * bytes <= 48000",
+    "tile_a // vec_in <= threads",
+    "not skew or bytes <= 16",
+    "not skew or vec_in == 1",
+    "vec_in == vec_out or skew",
+    "hint == 'none' or order == 'a'",
+    "skew or threads == 256 or vec_in * bytes >= 8",
+  },
+  facts = function(k)
+    return { { "bytes", largest(k) } }
+  end,
+  template = "tile.cu",
+  plan = function(k, c)
+    local p, reason = start_plan(k, c)
+    if not p then
+      return nil, reason
+    end
+    local good, why = adopt_operands(p)
+    if not good then
+      return nil, why
+    end
+    if p.g.static_shared_bytes > k.device.smem_block_bytes then
+      return nil, "the tiles need more shared memory than a block has"
+    end
+    local g = p.g
+    p.cut = cut(p, c.order)
+    p.full, p.full_text = full_condition(p)
+    p.load_tile = function(x) return load_tile(p, x) end
+    p.store_tile = function() return store_tile(p) end
+    p.load_border = function(x) return load_border(p, x) end
+    p.store_border = function() return store_border(p) end
+    p.doc = string.format("A block moves a tile of %d x %d elements (%s x %s): in along %s, through shared memory, out along %s.%s",
+      p.tile_b, p.tile_a, p.b, p.a, p.a, p.b,
+      p.skew > 0 and " Each store run is moved back to start on a 32-byte sector, so only the ends of rows are partial." or "")
+    g.needs.at = g.needs.at or p.vec_in > 1 or p.vec_out > 1
+    p.grid, p.requires, p.align, p.arguments, p.accesses = g.grid, g.requires, g.align, g.arguments, g.accesses
+    p.static_shared_bytes = g.static_shared_bytes
+    return p
+  end,
+}
