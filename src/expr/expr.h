@@ -8,7 +8,9 @@
  * (variables and floor-divisions, remainders, minima, maxima of normal forms), terms in a canonical
  * order. `/` and `%` are the floor division and the remainder with the divisor's sign (Lua's `//`
  * and `%`; for the non-negative values that indexes are, C's). All values are int64_t; building an
- * expression whose constants overflow gives SCT_EXPR_NONE.
+ * expression whose constants overflow gives SCT_EXPR_NONE. Folding takes for granted that no
+ * divisor is 0 and that no value on the way overflows: where that holds, the folded expression has
+ * the value of the written one.
  *
  * Folding uses what is known of every variable: a range [lo, hi] and a number it is a multiple of.
  *   (c*q + r) // c = q + r // c        (c*q + r) % c = r % c            for every integer r
@@ -31,6 +33,9 @@ void sct_expr_pool_free(sct_expr_pool *pool);
  * before stay valid. A hundred thousand candidates must not grow memory. */
 int32_t sct_expr_mark(const sct_expr_pool *pool);
 void sct_expr_reset(sct_expr_pool *pool, int32_t mark);
+/* Why the last builder that failed gave SCT_EXPR_NONE: "division by zero", "a constant overflows 64
+ * bits", ... A fixed phrase. */
+const char *sct_expr_failure(const sct_expr_pool *pool);
 
 /* ---- building
  * ---------------------------------------------------------------------------------------------------
@@ -106,7 +111,7 @@ bool sct_expr_mentions(const sct_expr_pool *pool, sct_expr e,
 int sct_expr_vars(const sct_expr_pool *pool, sct_expr e, sct_expr *vars, int cap);
 /* Bounds that hold for every value of the variables; saturated at +-2^62. */
 void sct_expr_range(const sct_expr_pool *pool, sct_expr e, int64_t *lo, int64_t *hi);
-/* The largest known d >= 1 with e % d == 0 (0 for the constant 0). */
+/* A known d >= 1 with e % d == 0, as large as can be seen (0 for the constant 0). */
 int64_t sct_expr_divisor(const sct_expr_pool *pool, sct_expr e);
 /* Same, with variables assumed to be multiples, without building anything. */
 int64_t sct_expr_divisor_if(const sct_expr_pool *pool, sct_expr e, const sct_expr *vars,
@@ -142,6 +147,11 @@ typedef struct sct_expr_program sct_expr_program;
 sct_status sct_expr_program_new(sct_expr_program **out, sct_expr_pool *pool, sct_expr e,
                                 const sct_expr *inputs, int n, sct_error *err) SCT_MUST_USE;
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values);
+/* The same for the lanes of a warp at once: values[k][lane] is input k of that lane. */
+#define SCT_EXPR_LANES 32
+void sct_expr_program_run_lanes(const sct_expr_program *program,
+                                const int64_t (*values)[SCT_EXPR_LANES],
+                                int64_t out[SCT_EXPR_LANES]);
 void sct_expr_program_free(sct_expr_program *program);
 
 /* ---- text
@@ -155,6 +165,12 @@ void sct_expr_program_free(sct_expr_program *program);
  * int's range carry LL. Minimal parentheses. With `wide` every variable is taken as 64-bit already;
  * without, the text is an int expression. */
 void sct_expr_print_c(sct_str *out, const sct_expr_pool *pool, sct_expr e, bool wide);
+/* True if that text calls sct_floor_div(a, b) or sct_floor_mod(a, b), which the source must then
+ * define (min(a, b) and max(a, b) are CUDA's). */
+bool sct_expr_needs_floor(const sct_expr_pool *pool, sct_expr e);
+/* True if every value that the text computes on the way, whatever the order of its additions, fits
+ * an int: then `wide` is not needed. */
+bool sct_expr_fits_int(const sct_expr_pool *pool, sct_expr e);
 /* Canonical text in the syntax of sct_expr_parse; equal expressions give equal text on every
  * machine. */
 void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);
@@ -168,9 +184,10 @@ typedef struct sct_expr_names {
   int n_names;
 } sct_expr_names;
 /* Parses  + - * // / % ^  comparisons < <= > >= == ~= !=  and or not (also && || !)  min(a,b)
- * max(a,b)  ( ), decimal and 0x integers, names, strings. `/` means `//`. Precedences are Lua's.
- * Comparisons chain only through `and`. SCT_ESPEC with "column N: ..." and the nearest legal name.
- */
+ * max(a,b)  ( ), decimal and 0x integers, names (dots inside: "layout.a"), strings. `/` means `//`.
+ * Precedences are Lua's; `^` (or `~`) is exclusive or and binds as Lua's `~`: weaker than `+`,
+ * stronger than comparisons. Comparisons chain only through `and`. `names` NULL: the pool's
+ * variables. SCT_ESPEC with "column N: ..." and the nearest legal name. */
 sct_status sct_expr_parse(sct_expr *out, sct_expr_pool *pool, const char *text,
                           const sct_expr_names *names, sct_error *err) SCT_MUST_USE;
 

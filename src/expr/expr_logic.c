@@ -1,0 +1,455 @@
+/* expr_logic - comparisons, and/or/not, min, max and exclusive or.
+ *
+ * A comparison is decided by the range of the difference of its sides. What remains is written with
+ * positive coefficients on both sides, divided by their common factor, so that `4*i + 4 <= 4*n` and
+ * `i < n` are one expression. `and` and `or` keep the order in which they were written: a guard
+ * stays in front of what it guards. */
+#include "expr/expr_pool.h"
+
+/* ---- comparisons */
+
+static sct_expr pair(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  if (a == SCT_EXPR_NONE || b == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  const expr_term args[2] = {{1, a}, {1, b}};
+  return expr_intern(pool, op, 0, args, 2);
+}
+
+static void difference(sct_expr_pool *pool, expr_sum *s, sct_expr a, sct_expr b) {
+  expr_sum_init(s);
+  expr_sum_add(pool, s, a, 1);
+  expr_sum_add(pool, s, b, -1);
+  expr_sum_collect(pool, s);
+  for (int k = 0; k < s->n && !s->failed; k++) {
+    s->failed = s->terms[k].coef == INT64_MIN; /* could change sides with no other sign */
+  }
+}
+
+/* The terms of s with a positive coefficient times `sign`, divided by g, plus a constant. */
+static sct_expr one_side(sct_expr_pool *pool, const expr_sum *s, int64_t g, int64_t sign,
+                         int64_t constant) {
+  expr_sum side;
+  expr_sum_init(&side);
+  for (int k = 0; k < s->n; k++) {
+    if ((s->terms[k].coef > 0) == (sign > 0)) {
+      expr_sum_add(pool, &side, s->terms[k].e, s->terms[k].coef / g * sign);
+    }
+  }
+  expr_sum_add_const(pool, &side, constant);
+  return expr_sum_finish(pool, &side);
+}
+
+static bool is_const_expr(const sct_expr_pool *pool, sct_expr e) {
+  return expr_op(pool, e) == SCT_EXPR_CONST;
+}
+
+/* s <= 0 for a sum that is neither always so nor never. */
+static sct_expr at_most_zero(sct_expr_pool *pool, const expr_sum *s) {
+  const int64_t g = expr_sum_content(s);
+  if (s->constant <= INT64_MIN + 1) {
+    return expr_none(pool, "a constant overflows 64 bits");
+  }
+  const int64_t limit = expr_floor_div(-s->constant, g); /* positive - negative <= limit */
+  const sct_expr positive = one_side(pool, s, g, 1, 0);
+  const sct_expr negative = one_side(pool, s, g, -1, 0);
+  if (positive == SCT_EXPR_NONE || negative == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  if (is_const_expr(pool, positive)) {
+    const bool is_it = limit == -1 && expr_is_truth(pool, negative);
+    return is_it ? negative : pair(pool, SCT_EXPR_LE, sct_expr_const(pool, -limit), negative);
+  }
+  if (is_const_expr(pool, negative)) {
+    return limit == 0 && expr_is_truth(pool, positive)
+               ? sct_expr_not(pool, positive)
+               : pair(pool, SCT_EXPR_LT, positive, sct_expr_const(pool, limit + 1));
+  }
+  return limit >= 0 ? pair(pool, SCT_EXPR_LE, positive, one_side(pool, s, g, -1, limit))
+                    : pair(pool, SCT_EXPR_LT, one_side(pool, s, g, 1, -limit - 1), negative);
+}
+
+static sct_expr order_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  expr_sum s;
+  sct_expr e = SCT_EXPR_NONE;
+  difference(pool, &s, a, b);
+  expr_sum_add_const(pool, &s, op == SCT_EXPR_LT ? 1 : 0);
+  const expr_range range = expr_sum_range(pool, &s);
+  if (s.failed) {
+    /* the reason has been given */
+  } else if (range.hi <= 0 || range.lo > 0) {
+    e = sct_expr_const(pool, range.hi <= 0);
+  } else {
+    e = at_most_zero(pool, &s);
+  }
+  expr_sum_free(&s);
+  return e;
+}
+
+/* s == 0 for a sum that may be either. The first term gets a positive sign. */
+static sct_expr is_zero(sct_expr_pool *pool, const expr_sum *s, sct_expr_op op) {
+  const int64_t g = expr_sum_content(s);
+  const int64_t sign = s->terms[0].coef > 0 ? 1 : -1;
+  if (s->constant == INT64_MIN) {
+    return expr_none(pool, "a constant overflows 64 bits");
+  }
+  const int64_t value = -s->constant / g * sign; /* positive - negative == value */
+  const sct_expr positive = one_side(pool, s, g, sign, 0);
+  const sct_expr negative = one_side(pool, s, g, -sign, 0);
+  if (positive == SCT_EXPR_NONE || negative == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  if (is_const_expr(pool, negative)) {
+    if (expr_is_truth(pool, positive)) { /* value is 0 or 1: the range has been asked */
+      return (value == 1) == (op == SCT_EXPR_EQ) ? positive : sct_expr_not(pool, positive);
+    }
+    return pair(pool, op, positive, sct_expr_const(pool, value));
+  }
+  return value >= 0 ? pair(pool, op, positive, one_side(pool, s, g, -sign, value))
+                    : pair(pool, op, one_side(pool, s, g, sign, -value), negative);
+}
+
+static sct_expr equality(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  expr_sum s;
+  sct_expr e = SCT_EXPR_NONE;
+  int64_t divisor = 0;
+  difference(pool, &s, a, b);
+  const expr_range range = expr_sum_range(pool, &s);
+  for (int k = 0; k < s.n; k++) {
+    divisor = expr_gcd(divisor,
+                       expr_divisor_mul(s.terms[k].coef, expr_known_divisor(pool, s.terms[k].e)));
+  }
+  const bool out_of_step = divisor != 0 && s.constant % divisor != 0;
+  if (s.failed) {
+    /* the reason has been given */
+  } else if (s.n == 0 || out_of_step || range.lo > 0 || range.hi < 0) {
+    e = sct_expr_const(pool, (s.n == 0 && s.constant == 0) == (op == SCT_EXPR_EQ));
+  } else {
+    e = is_zero(pool, &s, op);
+  }
+  expr_sum_free(&s);
+  return e;
+}
+
+sct_expr expr_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  return op == SCT_EXPR_LT || op == SCT_EXPR_LE ? order_relation(pool, op, a, b)
+                                                : equality(pool, op, a, b);
+}
+
+/* ---- logic */
+
+sct_expr expr_truth(sct_expr_pool *pool, sct_expr e) {
+  if (e == SCT_EXPR_NONE || expr_is_truth(pool, e)) {
+    return e;
+  }
+  return equality(pool, SCT_EXPR_NE, e, sct_expr_const(pool, 0));
+}
+
+sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a) {
+  const sct_expr e = expr_truth(pool, a);
+  if (e == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  const sct_expr_op op = expr_op(pool, e);
+  const int n = expr_node_of(pool, e)->n;
+  const expr_term first = n > 0 ? expr_arg(pool, e, 0) : (expr_term){1, e};
+  const sct_expr second = n > 1 ? expr_arg(pool, e, 1).e : SCT_EXPR_NONE;
+  switch (op) {
+  case SCT_EXPR_CONST:
+    return sct_expr_const(pool, expr_is(pool, e, 0));
+  case SCT_EXPR_LT:
+    return order_relation(pool, SCT_EXPR_LE, second, first.e);
+  case SCT_EXPR_LE:
+    return order_relation(pool, SCT_EXPR_LT, second, first.e);
+  case SCT_EXPR_EQ:
+    return equality(pool, SCT_EXPR_NE, first.e, second);
+  case SCT_EXPR_NE:
+    return equality(pool, SCT_EXPR_EQ, first.e, second);
+  case SCT_EXPR_NOT:
+    return first.e;
+  case SCT_EXPR_AND:
+  case SCT_EXPR_OR: {
+    sct_expr all = sct_expr_not(pool, first.e);
+    for (int k = 1; k < n; k++) {
+      const sct_expr next = sct_expr_not(pool, expr_arg(pool, e, k).e);
+      all = expr_junction(pool, op == SCT_EXPR_AND ? SCT_EXPR_OR : SCT_EXPR_AND, all, next);
+    }
+    return all;
+  }
+  default: {
+    const expr_term arg = {1, e};
+    return expr_intern(pool, SCT_EXPR_NOT, 0, &arg, 1);
+  }
+  }
+}
+
+/* A list of distinct operands under construction; order of arrival. */
+typedef struct operands {
+  expr_term list[EXPR_MAX_TERMS];
+  int n;
+  bool failed;
+} operands;
+
+static void add_operand(operands *o, sct_expr e) {
+  for (int k = 0; k < o->n; k++) {
+    if (o->list[k].e == e) {
+      return;
+    }
+  }
+  if (o->n == EXPR_MAX_TERMS) {
+    o->failed = true;
+    return;
+  }
+  o->list[o->n++] = (expr_term){1, e};
+}
+
+/* e itself, or its operands if it is an `op`. */
+static void add_flat(const sct_expr_pool *pool, operands *o, sct_expr_op op, sct_expr e) {
+  if (expr_op(pool, e) != op) {
+    add_operand(o, e);
+    return;
+  }
+  const int n = expr_node_of(pool, e)->n;
+  for (int k = 0; k < n; k++) {
+    add_operand(o, expr_arg(pool, e, k).e);
+  }
+}
+
+static sct_expr from_operands(sct_expr_pool *pool, sct_expr_op op, const operands *o) {
+  if (o->failed) {
+    return expr_none(pool, "the expression has too many operands");
+  }
+  return o->n == 1 ? o->list[0].e : expr_intern(pool, op, 0, o->list, o->n);
+}
+
+sct_expr expr_junction(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  const sct_expr left = expr_truth(pool, a);
+  const sct_expr right = expr_truth(pool, b);
+  if (left == SCT_EXPR_NONE || right == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  const int64_t neutral = op == SCT_EXPR_AND ? 1 : 0;
+  if (expr_is(pool, left, neutral) || expr_is(pool, right, !neutral)) {
+    return right;
+  }
+  if (expr_is(pool, right, neutral) || expr_is(pool, left, !neutral)) {
+    return left;
+  }
+  operands o;
+  o.n = 0;
+  o.failed = false;
+  add_flat(pool, &o, op, left);
+  add_flat(pool, &o, op, right);
+  return from_operands(pool, op, &o);
+}
+
+/* ---- min and max */
+
+/* True if taking the minimum (maximum) of a and b always gives a. */
+static bool wins(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  expr_sum s;
+  difference(pool, &s, op == SCT_EXPR_MIN ? a : b, op == SCT_EXPR_MIN ? b : a);
+  const bool yes = !s.failed && expr_sum_range(pool, &s).hi <= 0;
+  expr_sum_free(&s);
+  return yes;
+}
+
+sct_expr expr_extreme(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  operands o;
+  o.n = 0;
+  o.failed = false;
+  add_flat(pool, &o, op, a);
+  add_flat(pool, &o, op, b);
+  expr_sort(pool, o.list, o.n);
+  for (int k = o.n - 1; k >= 0; k--) { /* of two that always tie the first stays */
+    bool needed = true;
+    for (int j = 0; j < o.n && needed; j++) {
+      needed = j == k || !wins(pool, op, o.list[j].e, o.list[k].e);
+    }
+    if (!needed) {
+      o.list[k] = o.list[--o.n];
+    }
+  }
+  expr_sort(pool, o.list, o.n);
+  return from_operands(pool, op, &o);
+}
+
+/* ---- exclusive or */
+
+static int64_t low_bit(int64_t value) {
+  return value == 0 ? SCT_EXPR_MAX_VALUE : value & -value;
+}
+
+static bool is_power_of_two(int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
+
+/* e = step * (p ^ q ^ ...) + low with 0 <= low < step, step a power of two: the index of that term
+ * among the arguments of e, or -1. A xor alone counts as step 1. */
+static int find_xor_term(sct_expr_pool *pool, sct_expr e, expr_sum *low) {
+  expr_sum_init(low);
+  expr_sum_add(pool, low, e, 1);
+  for (int k = 0; k < low->n; k++) {
+    const expr_term term = low->terms[k];
+    if (expr_op(pool, term.e) != SCT_EXPR_XOR || !is_power_of_two(term.coef)) {
+      continue;
+    }
+    low->terms[k].coef = 0; /* what is beside it */
+    const expr_range range = expr_sum_range(pool, low);
+    if (range.lo >= 0 && range.hi < term.coef) {
+      return k;
+    }
+    low->terms[k].coef = term.coef;
+  }
+  return -1;
+}
+
+/* Operands of a chain of xors under construction. */
+typedef struct xor_chain {
+  operands o;
+  int64_t constant;
+} xor_chain;
+
+/* Adds e, which is no xor: constants become one, equal operands cancel. */
+static void chain_add(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
+  operands *o = &chain->o;
+  if (e == SCT_EXPR_NONE || expr_op(pool, e) == SCT_EXPR_CONST) {
+    o->failed = o->failed || e == SCT_EXPR_NONE;
+    chain->constant ^= e == SCT_EXPR_NONE ? 0 : expr_node_of(pool, e)->value;
+    return;
+  }
+  for (int k = 0; k < o->n; k++) {
+    if (o->list[k].e == e) {
+      o->list[k] = o->list[--o->n];
+      return;
+    }
+  }
+  add_operand(o, e);
+}
+
+/* Adds the operands of e; step * (p ^ q) + low counts as step * p ^ step * q ^ low. */
+static void chain_flatten(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
+  expr_sum low;
+  const int at = find_xor_term(pool, e, &low);
+  if (at < 0) {
+    expr_sum_free(&low);
+    chain_add(pool, chain, e);
+    return;
+  }
+  const expr_term term =
+      expr_op(pool, e) == SCT_EXPR_SUM ? expr_arg(pool, e, at) : (expr_term){1, e};
+  const int n = expr_node_of(pool, term.e)->n;
+  for (int k = 0; k < n; k++) {
+    const sct_expr part = expr_arg(pool, term.e, k).e;
+    chain_add(pool, chain, sct_expr_mul(pool, sct_expr_const(pool, term.coef), part));
+  }
+  low.terms[at] = low.terms[--low.n];
+  chain_add(pool, chain, expr_sum_finish(pool, &low));
+}
+
+/* True if e = a*x + r with 0 <= r < a can be seen term by term. */
+static bool splits_at(sct_expr_pool *pool, sct_expr e, int64_t a) {
+  expr_sum s;
+  expr_sum x;
+  expr_sum rest;
+  expr_sum_init(&s);
+  expr_sum_add(pool, &s, e, 1);
+  const bool splits = expr_split_low(pool, &s, a, &x, &rest);
+  expr_sum_free(&s);
+  expr_sum_free(&x);
+  expr_sum_free(&rest);
+  return splits;
+}
+
+/* All operands but at most one are multiples of a power of two a > 1, and that one is a*x + r with
+ * 0 <= r < a: then the whole is a * (x ^ ...) + r. Returns a, or 1. *odd: index of that one or -1.
+ */
+static int64_t common_step(sct_expr_pool *pool, const operands *o, int *odd) {
+  int64_t least = SCT_EXPR_MAX_VALUE;
+  int64_t second = SCT_EXPR_MAX_VALUE;
+  for (int k = 0; k < o->n; k++) {
+    const int64_t step = low_bit(expr_known_divisor(pool, o->list[k].e));
+    if (step < least) {
+      second = least;
+      least = step;
+      *odd = k;
+    } else if (step < second) {
+      second = step;
+    }
+  }
+  for (int64_t a = second; a > least; a /= 2) {
+    if (splits_at(pool, o->list[*odd].e, a)) {
+      return a;
+    }
+  }
+  *odd = -1;
+  return least;
+}
+
+static sct_expr xor_all(sct_expr_pool *pool, const expr_term *list, int n) {
+  xor_chain chain;
+  int odd = -1;
+  chain.constant = 0;
+  chain.o.n = 0;
+  chain.o.failed = false;
+  for (int k = 0; k < n; k++) {
+    chain_flatten(pool, &chain, list[k].e);
+  }
+  operands *o = &chain.o;
+  if (chain.constant != 0 || o->n == 0) {
+    add_operand(o, sct_expr_const(pool, chain.constant));
+  }
+  if (o->n == 1 || o->failed) {
+    return from_operands(pool, SCT_EXPR_XOR, o);
+  }
+  expr_sort(pool, o->list, o->n); /* first: which operand is the odd one must not depend on order */
+  const int64_t step = common_step(pool, o, &odd);
+  if (step == 1) {
+    return from_operands(pool, SCT_EXPR_XOR, o);
+  }
+  const sct_expr by = sct_expr_const(pool, step);
+  const sct_expr low = odd >= 0 ? sct_expr_mod(pool, o->list[odd].e, by) : sct_expr_const(pool, 0);
+  for (int k = 0; k < o->n; k++) {
+    o->list[k].e = sct_expr_div(pool, o->list[k].e, by);
+    if (o->list[k].e == SCT_EXPR_NONE) {
+      return SCT_EXPR_NONE;
+    }
+  }
+  return sct_expr_add(pool, sct_expr_mul(pool, by, xor_all(pool, o->list, o->n)), low);
+}
+
+sct_expr expr_xor(sct_expr_pool *pool, sct_expr a, sct_expr b) {
+  const expr_term list[2] = {{1, a}, {1, b}};
+  return xor_all(pool, list, 2);
+}
+
+/* ---- the door */
+
+sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  if (a == SCT_EXPR_NONE || b == SCT_EXPR_NONE) {
+    return SCT_EXPR_NONE;
+  }
+  switch (op) {
+  case SCT_EXPR_SUM:
+    return sct_expr_add(pool, a, b);
+  case SCT_EXPR_DIV:
+    return sct_expr_div(pool, a, b);
+  case SCT_EXPR_MOD:
+    return sct_expr_mod(pool, a, b);
+  case SCT_EXPR_MIN:
+  case SCT_EXPR_MAX:
+    return expr_extreme(pool, op, a, b);
+  case SCT_EXPR_XOR:
+    return expr_xor(pool, a, b);
+  case SCT_EXPR_LT:
+  case SCT_EXPR_LE:
+  case SCT_EXPR_EQ:
+  case SCT_EXPR_NE:
+    return expr_relation(pool, op, a, b);
+  case SCT_EXPR_AND:
+  case SCT_EXPR_OR:
+    return expr_junction(pool, op, a, b);
+  default:
+    return expr_none(pool, "not an operation of two operands");
+  }
+}

@@ -1,0 +1,431 @@
+/* expr_parse - text to expression: Lua's operators and precedences, by recursive descent.
+ *
+ * Every error names the column and what was expected there. */
+#include "expr/expr_pool.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define MAX_NESTING 100
+
+typedef enum token_kind {
+  TOKEN_END,
+  TOKEN_NUMBER,
+  TOKEN_NAME,
+  TOKEN_STRING,
+  TOKEN_OPERATOR,
+  TOKEN_BAD
+} token_kind;
+
+typedef struct token {
+  token_kind kind;
+  const char *start; /* strings: inside the quotes */
+  int length;
+  int column;      /* from 1 */
+  uint64_t number; /* up to 2^63, which only a minus in front makes legal */
+} token;
+
+typedef struct parser {
+  sct_expr_pool *pool;
+  const sct_expr_names *names;
+  const char *text;
+  const char *at; /* behind the token at hand */
+  token now;
+  int nesting;
+  sct_error *err;
+} parser;
+
+#define FAIL(p, column, ...) fail_at((p), (column), __VA_ARGS__)
+static sct_status fail_at(const parser *p, int column, const char *fmt, ...) SCT_PRINTF(3, 4);
+static sct_status fail_at(const parser *p, int column, const char *fmt, ...) {
+  sct_str text = {0};
+  va_list args;
+  va_start(args, fmt);
+  sct_str_vprintf(&text, fmt, args);
+  va_end(args);
+  const sct_status status = sct_fail(p->err, SCT_ESPEC, "column %d: %s", column, sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+/* ---- tokens */
+
+static bool is_name_start(char c) {
+  return isalpha((unsigned char)c) || c == '_';
+}
+
+static bool is_name_char(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Longer operators first. */
+static const char *const operators[] = {"//", "==", "~=", "!=", "<=", ">=", "&&",
+                                        "||", "+",  "-",  "*",  "/",  "%",  "^",
+                                        "~",  "<",  ">",  "!",  "(",  ")",  ","};
+
+static int operator_length(const char *at) {
+  for (int k = 0; k < SCT_COUNT(operators); k++) {
+    if (sct_has_prefix(at, operators[k])) {
+      return (int)strlen(operators[k]);
+    }
+  }
+  return 0;
+}
+
+/* Names may have dots inside: "layout.a", "x.0". */
+static int name_length(const char *at) {
+  int n = 1;
+  while (is_name_char(at[n]) || (at[n] == '.' && is_name_char(at[n + 1]))) {
+    n++;
+  }
+  return n;
+}
+
+static int digit_value(char c) {
+  if (isdigit((unsigned char)c)) {
+    return c - '0';
+  }
+  return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : 99;
+}
+
+static sct_status read_number(parser *p, token *t) {
+  const bool hex = t->start[0] == '0' && (t->start[1] == 'x' || t->start[1] == 'X');
+  const uint64_t base = hex ? 16 : 10;
+  const char *c = t->start + (hex ? 2 : 0);
+  const char *const first = c;
+  for (; digit_value(*c) < (int)base; c++) {
+    const bool overflow = __builtin_mul_overflow(t->number, base, &t->number) ||
+                          __builtin_add_overflow(t->number, (uint64_t)digit_value(*c), &t->number);
+    if (overflow || t->number > UINT64_C(1) << 63) {
+      return FAIL(p, t->column, "the number does not fit 64 bits");
+    }
+  }
+  if (*c == '.' && isdigit((unsigned char)c[1])) {
+    return FAIL(p, t->column, "only integers are allowed here");
+  }
+  if (c == first || is_name_char(*c)) {
+    return FAIL(p, t->column, "malformed number");
+  }
+  t->length = (int)(c - t->start);
+  return SCT_OK;
+}
+
+static sct_status next(parser *p) {
+  while (isspace((unsigned char)*p->at)) {
+    p->at++;
+  }
+  token t = {.kind = TOKEN_END, .start = p->at, .column = (int)(p->at - p->text) + 1};
+  const char c = *p->at;
+  int skip = 0;
+  if (c == '\0') {
+    t.length = 0;
+  } else if (isdigit((unsigned char)c)) {
+    t.kind = TOKEN_NUMBER;
+    SCT_TRY(read_number(p, &t));
+  } else if (is_name_start(c)) {
+    t.kind = TOKEN_NAME;
+    t.length = name_length(p->at);
+  } else if (c == '"' || c == '\'') {
+    const char *end = strchr(p->at + 1, c);
+    if (end == NULL) {
+      return FAIL(p, t.column, "the string has no closing %c", c);
+    }
+    t.kind = TOKEN_STRING;
+    t.start++;
+    t.length = (int)(end - t.start);
+    skip = 1;
+  } else {
+    t.kind = TOKEN_OPERATOR;
+    t.length = operator_length(p->at);
+    if (t.length == 0) {
+      return FAIL(p, t.column, "'%c' is no operator here", c);
+    }
+  }
+  p->at = t.start + t.length + skip;
+  p->now = t;
+  return SCT_OK;
+}
+
+static bool is_operator(const parser *p, const char *text) {
+  return p->now.kind == TOKEN_OPERATOR && strlen(text) == (size_t)p->now.length &&
+         strncmp(p->now.start, text, strlen(text)) == 0;
+}
+
+static bool is_word(const parser *p, const char *text) {
+  return p->now.kind == TOKEN_NAME && strlen(text) == (size_t)p->now.length &&
+         strncmp(p->now.start, text, strlen(text)) == 0;
+}
+
+static sct_status expected(const parser *p, const char *what) {
+  if (p->now.kind == TOKEN_END) {
+    return FAIL(p, p->now.column, "expected %s, but the text ends here", what);
+  }
+  return FAIL(p, p->now.column, "expected %s before '%.*s'", what, p->now.length, p->now.start);
+}
+
+/* ---- names */
+
+static sct_status unknown_name(const parser *p, const token *t, const char *name) {
+  sct_str text = {0};
+  const char **known = NULL;
+  const char *const *names = p->names != NULL ? p->names->names : NULL;
+  int n = p->names != NULL ? p->names->n_names : 0;
+  if (p->names == NULL) { /* the pool's own variables */
+    known = sct_alloc(p->pool->n_nodes * sizeof *known);
+    for (size_t k = 1; known != NULL && k < p->pool->n_nodes; k++) {
+      if (p->pool->nodes[k].name != NULL) {
+        known[n++] = p->pool->nodes[k].name;
+      }
+    }
+    names = known;
+  }
+  sct_str_printf(&text, "unknown name '%s'", name);
+  if (n > 0) {
+    sct_str_suggest(&text, name, names, n);
+  }
+  const sct_status status = FAIL(p, t->column, "%s", sct_str_c(&text));
+  sct_free(known);
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status parse_name(parser *p, sct_expr *out) {
+  const token t = p->now;
+  sct_str name = {0};
+  sct_str_append_n(&name, t.start, (size_t)t.length);
+  sct_status status = sct_str_status(&name, p->err);
+  if (status == SCT_OK) {
+    *out = p->names == NULL ? sct_expr_var_find(p->pool, sct_str_c(&name))
+                            : p->names->resolve(p->names->ctx, p->pool, sct_str_c(&name),
+                                                t.kind == TOKEN_STRING);
+    status = *out != SCT_EXPR_NONE ? next(p) : unknown_name(p, &t, sct_str_c(&name));
+  }
+  sct_str_free(&name);
+  return status;
+}
+
+/* ---- grammar, from the tightest to the loosest */
+
+static sct_status parse_or(parser *p, sct_expr *out);
+
+/* An operation that could not be built: say where and why. */
+static sct_status built(const parser *p, int column, sct_expr e) {
+  return e != SCT_EXPR_NONE ? SCT_OK : FAIL(p, column, "%s", sct_expr_failure(p->pool));
+}
+
+static sct_status expect_operator(parser *p, const char *text, const char *what) {
+  return is_operator(p, text) ? next(p) : expected(p, what);
+}
+
+static sct_status parse_number(parser *p, bool negative, sct_expr *out) {
+  const token t = p->now;
+  if (t.number > (uint64_t)INT64_MAX + (negative ? 1 : 0)) {
+    return FAIL(p, t.column, "the number does not fit 64 bits");
+  }
+  *out = sct_expr_const(p->pool, (int64_t)(negative ? 0 - t.number : t.number));
+  SCT_TRY(built(p, t.column, *out));
+  return next(p);
+}
+
+static sct_status parse_call(parser *p, sct_expr *out) {
+  static const char *const functions[] = {"min", "max"};
+  const token t = p->now;
+  const bool is_min = is_word(p, "min");
+  if (!is_min && !is_word(p, "max")) {
+    sct_str text = {0};
+    sct_str name = {0};
+    sct_str_append_n(&name, t.start, (size_t)t.length);
+    sct_str_printf(&text, "unknown function '%s'", sct_str_c(&name));
+    sct_str_suggest(&text, sct_str_c(&name), functions, SCT_COUNT(functions));
+    const sct_status status = FAIL(p, t.column, "%s", sct_str_c(&text));
+    sct_str_free(&text);
+    sct_str_free(&name);
+    return status;
+  }
+  sct_expr b = SCT_EXPR_NONE;
+  SCT_TRY(next(p));
+  SCT_TRY(expect_operator(p, "(", "'('"));
+  SCT_TRY(parse_or(p, out));
+  SCT_TRY(expect_operator(p, ",", "',' and a second value"));
+  SCT_TRY(parse_or(p, &b));
+  SCT_TRY(expect_operator(p, ")", "')'"));
+  *out = sct_expr_binary(p->pool, is_min ? SCT_EXPR_MIN : SCT_EXPR_MAX, *out, b);
+  return built(p, t.column, *out);
+}
+
+static sct_status parse_primary(parser *p, sct_expr *out) {
+  static const char *const reserved[] = {"and", "or", "not"};
+  if (p->now.kind == TOKEN_NUMBER) {
+    return parse_number(p, false, out);
+  }
+  for (int k = 0; k < SCT_COUNT(reserved); k++) {
+    if (is_word(p, reserved[k])) {
+      return expected(p, "a value");
+    }
+  }
+  if (p->now.kind == TOKEN_NAME) {
+    const char *after = p->at;
+    while (isspace((unsigned char)*after)) {
+      after++;
+    }
+    return *after == '(' ? parse_call(p, out) : parse_name(p, out);
+  }
+  if (p->now.kind == TOKEN_STRING) {
+    return parse_name(p, out);
+  }
+  if (!is_operator(p, "(")) {
+    return expected(p, "a value");
+  }
+  SCT_TRY(next(p));
+  SCT_TRY(parse_or(p, out));
+  return expect_operator(p, ")", "')'");
+}
+
+static sct_status parse_unary(parser *p, sct_expr *out) {
+  const int column = p->now.column;
+  const bool minus = is_operator(p, "-");
+  if (!minus && !is_operator(p, "!") && !is_word(p, "not")) {
+    return parse_primary(p, out);
+  }
+  if (p->nesting >= MAX_NESTING) {
+    return FAIL(p, column, "nested too deeply");
+  }
+  SCT_TRY(next(p));
+  if (minus && p->now.kind == TOKEN_NUMBER) {
+    return parse_number(p, true, out);
+  }
+  p->nesting++;
+  SCT_TRY(parse_unary(p, out));
+  p->nesting--;
+  *out = minus ? sct_expr_neg(p->pool, *out) : sct_expr_not(p->pool, *out);
+  return built(p, column, *out);
+}
+
+static sct_status parse_product(parser *p, sct_expr *out) {
+  SCT_TRY(parse_unary(p, out));
+  while (is_operator(p, "*") || is_operator(p, "/") || is_operator(p, "//") ||
+         is_operator(p, "%")) {
+    const int column = p->now.column;
+    const char op = *p->now.start;
+    sct_expr b = SCT_EXPR_NONE;
+    SCT_TRY(next(p));
+    SCT_TRY(parse_unary(p, &b));
+    if (op == '*') {
+      *out = sct_expr_mul(p->pool, *out, b);
+    } else {
+      *out = op == '/' ? sct_expr_div(p->pool, *out, b) : sct_expr_mod(p->pool, *out, b);
+    }
+    SCT_TRY(built(p, column, *out));
+  }
+  return SCT_OK;
+}
+
+static sct_status parse_sum(parser *p, sct_expr *out) {
+  SCT_TRY(parse_product(p, out));
+  while (is_operator(p, "+") || is_operator(p, "-")) {
+    const int column = p->now.column;
+    const bool plus = *p->now.start == '+';
+    sct_expr b = SCT_EXPR_NONE;
+    SCT_TRY(next(p));
+    SCT_TRY(parse_product(p, &b));
+    *out = plus ? sct_expr_add(p->pool, *out, b) : sct_expr_sub(p->pool, *out, b);
+    SCT_TRY(built(p, column, *out));
+  }
+  return SCT_OK;
+}
+
+static sct_status parse_xor(parser *p, sct_expr *out) {
+  SCT_TRY(parse_sum(p, out));
+  while (is_operator(p, "^") || is_operator(p, "~")) {
+    const int column = p->now.column;
+    sct_expr b = SCT_EXPR_NONE;
+    SCT_TRY(next(p));
+    SCT_TRY(parse_sum(p, &b));
+    *out = sct_expr_binary(p->pool, SCT_EXPR_XOR, *out, b);
+    SCT_TRY(built(p, column, *out));
+  }
+  return SCT_OK;
+}
+
+typedef struct comparison {
+  const char *text;
+  sct_expr_op op;
+  bool swap;
+} comparison;
+
+static const comparison *comparison_here(const parser *p) {
+  static const comparison table[] = {
+      {"<", SCT_EXPR_LT, false},  {"<=", SCT_EXPR_LE, false}, {">", SCT_EXPR_LT, true},
+      {">=", SCT_EXPR_LE, true},  {"==", SCT_EXPR_EQ, false}, {"~=", SCT_EXPR_NE, false},
+      {"!=", SCT_EXPR_NE, false},
+  };
+  for (int k = 0; k < SCT_COUNT(table); k++) {
+    if (is_operator(p, table[k].text)) {
+      return &table[k];
+    }
+  }
+  return NULL;
+}
+
+static sct_status parse_comparison(parser *p, sct_expr *out) {
+  SCT_TRY(parse_xor(p, out));
+  const comparison *c = comparison_here(p);
+  if (c == NULL) {
+    return SCT_OK;
+  }
+  const int column = p->now.column;
+  sct_expr b = SCT_EXPR_NONE;
+  SCT_TRY(next(p));
+  SCT_TRY(parse_xor(p, &b));
+  *out =
+      c->swap ? sct_expr_binary(p->pool, c->op, b, *out) : sct_expr_binary(p->pool, c->op, *out, b);
+  SCT_TRY(built(p, column, *out));
+  if (comparison_here(p) != NULL) {
+    return FAIL(p, p->now.column, "comparisons do not chain: write 'a < b and b < c'");
+  }
+  return SCT_OK;
+}
+
+static sct_status parse_and(parser *p, sct_expr *out) {
+  SCT_TRY(parse_comparison(p, out));
+  while (is_word(p, "and") || is_operator(p, "&&")) {
+    const int column = p->now.column;
+    sct_expr b = SCT_EXPR_NONE;
+    SCT_TRY(next(p));
+    SCT_TRY(parse_comparison(p, &b));
+    *out = sct_expr_binary(p->pool, SCT_EXPR_AND, *out, b);
+    SCT_TRY(built(p, column, *out));
+  }
+  return SCT_OK;
+}
+
+static sct_status parse_or(parser *p, sct_expr *out) {
+  if (p->nesting >= MAX_NESTING) {
+    return FAIL(p, p->now.column, "nested too deeply");
+  }
+  p->nesting++;
+  SCT_TRY(parse_and(p, out));
+  while (is_word(p, "or") || is_operator(p, "||")) {
+    const int column = p->now.column;
+    sct_expr b = SCT_EXPR_NONE;
+    SCT_TRY(next(p));
+    SCT_TRY(parse_and(p, &b));
+    *out = sct_expr_binary(p->pool, SCT_EXPR_OR, *out, b);
+    SCT_TRY(built(p, column, *out));
+  }
+  p->nesting--;
+  return SCT_OK;
+}
+
+sct_status sct_expr_parse(sct_expr *out, sct_expr_pool *pool, const char *text,
+                          const sct_expr_names *names, sct_error *err) {
+  parser p = {.pool = pool, .names = names, .text = text, .at = text, .err = err};
+  sct_expr e = SCT_EXPR_NONE;
+  SCT_TRY(next(&p));
+  SCT_TRY(parse_or(&p, &e));
+  if (p.now.kind != TOKEN_END) {
+    return expected(&p, "an operator or the end");
+  }
+  *out = e;
+  return SCT_OK;
+}
