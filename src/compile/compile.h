@@ -5,8 +5,8 @@
  * folders), so the program starts without it. It is a pure compiler: no driver is touched.
  *
  * Each source is wrapped in a namespace of its own, so a batch of candidates becomes one program
- * and one cubin. If a program fails, its members are compiled one by one: a failing candidate does
- * not take its batch with it. */
+ * and one cubin. If a program fails, the members that its errors name are compiled alone and the
+ * others together again: a failing candidate does not take its batch with it. */
 #ifndef SCT_COMPILE_H
 #define SCT_COMPILE_H
 
@@ -20,8 +20,11 @@ typedef struct sct_compile_opts {
   int batch;                /* sources a program; 0: 16 */
   const char *cache_dir;    /* NULL: no cache on disk */
   const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
+  int64_t limit_ns; /* for compiling one source; 0: 60 s. Looked at between compiler passes only */
 } sct_compile_opts;
 
+/* A source with preprocessor directives other than #pragma is compiled in a program of its own, as
+ * macros know no namespaces. */
 typedef struct sct_compile_unit {
   const char *source; /* header-free CUDA: types, helpers, one __global__ function */
   const char *kernel; /* the name of that function */
@@ -32,16 +35,22 @@ typedef struct sct_compiled {
   bool from_cache;
   char *log; /* when !ok: NVRTC's messages with line numbers of the unit's own source ("line 12:
                 error: ...") */
-  int error_line;    /* first line of the unit's source an error names; 0 unknown */
-  char *entry;       /* lowered (mangled) name of the kernel in cubin and PTX */
-  const void *cubin; /* shared by the members of a batch; valid as long as the compiler */
+  int error_line; /* first line of the unit's source an error names; 0 unknown */
+  char *
+      entry; /* lowered (mangled) name of the kernel in cubin and PTX; the same for equal sources */
+  const void *cubin; /* shared by the members of a batch; valid as long as the compiler, and as long
+                        as this result */
   size_t cubin_bytes;
-  const char *ptx;    /* likewise; the whole program's PTX, NUL-terminated */
-  sct_hash code_hash; /* of this kernel's machine code (its .text section and resources): equal code
-                         is timed once */
+  const char *ptx;    /* likewise; the whole program's PTX, NUL-terminated. Its .loc lines count the
+                         unit's own source; .file names are "/u<hash>", part of `entry` */
+  sct_hash code_hash; /* of this kernel's machine code and resources: equal code runs alike in equal
+                         launches, so it is timed once. Block size, grid and dynamic shared memory
+                         are not in it */
   int registers;
   int spill_load_bytes, spill_store_bytes, stack_bytes;
-  int static_shared_bytes, const_bytes;
+  int static_shared_bytes;
+  int const_bytes; /* constant bank 0: parameters and what the hardware keeps before them */
+  struct sct_compile_object *object; /* private: what cubin and ptx belong to */
 } sct_compiled;
 
 /* SCT_ENVRTC with a sentence that says what was looked for and where; SCT_EUSAGE for an
@@ -50,14 +59,19 @@ typedef struct sct_compiled {
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 void sct_compiler_free(sct_compiler *compiler);
-/* "13.0"; major and minor may be NULL. Valid once a compiler exists. */
+/* Frees the cubins and PTX that belong to no result any more, so that a long session does not grow:
+ * from here on what a freed result pointed to is gone. */
+void sct_compiler_trim(sct_compiler *compiler);
+/* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
 /* The NVRTC options as one line, for provenance. */
 const char *sct_compiler_options(const sct_compiler *compiler);
 
-/* Compiles units[0..n) into results[0..n) (caller's array; free each with sct_compiled_free). A
- * unit that fails has ok == false and is no error. `progress` (may be NULL) is called from the
- * calling thread with the number done; returning false stops early with SCT_EINTERRUPTED. */
+/* Compiles units[0..n) into results[0..n) (caller's array, need not be initialised; free each with
+ * sct_compiled_free, after an error too). A unit that fails has ok == false and is no error.
+ * `progress` (may be NULL) is called from the calling thread with the number done, several times a
+ * second; returning false stops early with SCT_EINTERRUPTED. SCT_EUSAGE: NVRTC refuses an option of
+ * `extra`. One run at a time. */
 sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n,
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
                             void *ctx, sct_error *err) SCT_MUST_USE;

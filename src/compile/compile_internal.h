@@ -1,0 +1,153 @@
+/* compile_internal - what the files of this module share: the loaded library, compiled objects, the
+ * cache on disk, and one unit on its way through a program. */
+#ifndef SCT_COMPILE_INTERNAL_H
+#define SCT_COMPILE_INTERNAL_H
+
+#include "compile/compile.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- the library (compile_nvrtc.c) */
+
+/* nvrtcResult values that mean something to us; the others are reported by name. */
+enum {
+  NVRTC_SUCCESS = 0,
+  NVRTC_OUT_OF_MEMORY = 1,
+  NVRTC_INVALID_OPTION = 5,
+  NVRTC_COMPILATION = 6,
+  NVRTC_INTERNAL = 11,
+  NVRTC_CANCELLED = 16
+};
+
+#define SCT_MAX_ARCHS 64
+
+typedef struct sct_nvrtc {
+#define SCT_NVRTC(field, symbol, type, params, required) type(*field) params;
+#include "compile/compile_nvrtc.def"
+#undef SCT_NVRTC
+  void *handle;
+  char version_text[24];
+  int64_t file_bytes; /* of the library's file: tells two builds of one version apart */
+  int n_known;
+  int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
+} sct_nvrtc;
+
+/* `nvrtc` is zeroed on failure. */
+sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
+void sct_compile_nvrtc_unload(sct_nvrtc *nvrtc);
+sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch,
+                                        sct_error *err) SCT_MUST_USE;
+
+/* ---- objects: cubin and PTX of one program (compile_object.c) */
+
+typedef struct sct_compile_object_name {
+  sct_hash cubin, ptx; /* of the bytes */
+} sct_compile_object_name;
+
+typedef struct sct_compile_object {
+  atomic_int refs; /* one for the compiler's table, one for every result */
+  struct sct_compile_object *next;
+  sct_compile_object_name name;
+  char *cubin;
+  size_t cubin_bytes;
+  char *ptx; /* NUL-terminated */
+  size_t ptx_bytes;
+} sct_compile_object;
+
+#define SCT_OBJECT_BUCKETS 4096
+typedef struct sct_compile_object_table {
+  pthread_mutex_t lock;
+  sct_compile_object *bucket[SCT_OBJECT_BUCKETS];
+} sct_compile_object_table;
+
+bool sct_compile_objects_init(sct_compile_object_table *table);
+void sct_compile_objects_free(sct_compile_object_table *table);
+/* Drops the table's hold on objects that no result holds. */
+void sct_compile_objects_trim(sct_compile_object_table *table);
+/* The object of that name with one more reference, or NULL. */
+sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
+                                             const sct_compile_object_name *name);
+/* Takes over both buffers (from sct_alloc, `ptx` with a NUL after its bytes), on failure too.
+ * Returns an object with a reference for the caller, the one in the table if it is there already;
+ * NULL: out of memory. */
+sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table, char *cubin,
+                                            size_t cubin_bytes, char *ptx, size_t ptx_bytes);
+void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
+
+/* ---- the cache on disk (compile_cache.c) */
+
+typedef struct sct_compile_cache {
+  int objects_fd, entries_fd; /* folders; -1: no cache */
+  atomic_bool writable;       /* turns false with the first write that fails, after one warning */
+  atomic_uint n_temporary;
+} sct_compile_cache;
+
+void sct_compile_cache_open(sct_compile_cache *cache, const char *dir); /* dir NULL: no cache */
+void sct_compile_cache_close(sct_compile_cache *cache);
+/* Fills `out` (references an object) if the cache holds a sound entry for `key`. */
+bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *objects,
+                           sct_hash key, sct_compiled *out);
+void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_object *object);
+void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
+                                 const sct_compiled *compiled);
+
+/* ---- units and programs */
+
+#define SCT_NAMESPACE_BYTES 24
+
+/* One distinct source of a request. */
+typedef struct sct_compile_item {
+  const sct_compile_unit *in;
+  sct_compiled *out;
+  sct_hash key;
+  char space[SCT_NAMESPACE_BYTES]; /* its namespace, a function of source and kernel name */
+  bool alone;       /* has preprocessor directives: a program of its own, without namespace */
+  int lead;         /* index of an equal unit before it in the request, else -1 */
+  char *expression; /* as nvrtcAddNameExpression has it, while its program lives */
+} sct_compile_item;
+
+struct sct_compiler {
+  sct_nvrtc nvrtc;
+  sct_str option_line;
+  char **options;
+  int n_options;
+  int threads, batch;
+  int64_t limit_ns;
+  sct_compile_cache cache;
+  sct_compile_object_table objects;
+};
+
+/* Compiles units as one program; if that fails, in smaller ones (compile_program.c). Fills every
+ * unit's result. `stop` is polled between compiler passes. SCT_EINTERRUPTED, or an error that is no
+ * unit's fault. */
+sct_status sct_compile_group(sct_compiler *compiler, sct_compile_item **units, int n,
+                             const atomic_bool *stop, sct_error *err) SCT_MUST_USE;
+
+/* ---- NVRTC's log (compile_log.c) */
+
+/* Reads ptxas' figures (--ptxas-options=-v) into the results of `units` by entry name. Figures that
+ * the log lacks stay 0; registers are never 0 for a kernel that is there. */
+void sct_compile_log_resources(const char *log, sct_compile_item **units, int n);
+/* "ptxas application ptx input, line 30; error : text" becomes "/u<hash>(2): error: text" by the
+ * .loc and .file lines of `ptx`; everything else is copied. */
+void sct_compile_log_resolve(sct_str *out, const char *log, const char *ptx);
+/* Does an error of the log name this unit? */
+bool sct_compile_log_blames(const char *log, const sct_compile_item *unit);
+/* The log of a program of one unit as its user should read it. Never empty. Sets *error_line. */
+void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit,
+                             int *error_line);
+
+/* ---- the cubin (compile_elf.c) */
+
+typedef struct sct_compile_bits {
+  sct_hash text;      /* machine code */
+  sct_hash constants; /* constant banks of this kernel */
+  sct_hash info;      /* attributes that change how it runs (cluster shape, barriers, ...) */
+  int const_bytes;    /* bank 0: parameters and what stands before them */
+} sct_compile_bits;
+/* false: no ELF file, damaged, or no such kernel. */
+bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t bytes,
+                            const char *entry);
+
+#endif

@@ -1,0 +1,177 @@
+/* compile_nvrtc - finds libnvrtc with dlopen, so that the program starts without a toolkit. */
+#include "compile/compile_internal.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Newest first. The .alt library is the same compiler under another name. */
+static const char *const SONAMES[] = {
+    "libnvrtc.so.13",     "libnvrtc.so.12",     "libnvrtc.so",
+    "libnvrtc.alt.so.13", "libnvrtc.alt.so.12", "libnvrtc.alt.so",
+};
+
+/* Names one library file, and no other is tried: for odd installations and for tests. */
+static const char OVERRIDE[] = "SECTILE_NVRTC";
+
+static bool bind_symbols(sct_nvrtc *nvrtc, const char **missing) {
+  /* POSIX's way to store a function from dlsym: through a pointer to a data pointer. */
+#define SCT_NVRTC(field, symbol, type, params, required)                                           \
+  *(void **)&nvrtc->field = dlsym(nvrtc->handle, #symbol);                                         \
+  if (required && nvrtc->field == NULL) {                                                          \
+    *missing = #symbol;                                                                            \
+    return false;                                                                                  \
+  }
+#include "compile/compile_nvrtc.def"
+#undef SCT_NVRTC
+  return true;
+}
+
+/* Opens one file; on failure keeps the first reason that says more than "not there". */
+static bool try_open(sct_nvrtc *nvrtc, const char *file, sct_str *why) {
+  nvrtc->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (nvrtc->handle == NULL) {
+    const char *text = dlerror();
+    if (text != NULL && why->len == 0 && strstr(text, "No such file") == NULL) {
+      sct_str_append(why, text);
+    }
+    return false;
+  }
+  const char *missing = NULL;
+  if (bind_symbols(nvrtc, &missing)) {
+    return true;
+  }
+  if (why->len == 0) {
+    sct_str_printf(why, "%s has no function %s", file, missing);
+  }
+  (void)dlclose(nvrtc->handle);
+  memset(nvrtc, 0, sizeof(*nvrtc));
+  return false;
+}
+
+/* The loader's own path first, then the folders of toolkits that did not register with it. */
+static bool search(sct_nvrtc *nvrtc, sct_str *looked, sct_str *why) {
+  const char *const home = getenv("CUDA_HOME");
+  const char *const path = getenv("CUDA_PATH");
+  const char *const roots[] = {"", home, path, "/usr/local/cuda"};
+  sct_str file = {0};
+  bool found = false;
+  sct_str_append(looked, "the loader's path");
+  for (int r = 0; r < SCT_COUNT(roots) && !found; ++r) {
+    const bool by_loader = r == 0;
+    if (roots[r] == NULL || (!by_loader && roots[r][0] != '/')) {
+      continue; /* unset, or relative: a library is never taken from the current folder */
+    }
+    if (!by_loader) {
+      sct_str_printf(looked, ", %s/lib64", roots[r]);
+    }
+    for (int s = 0; s < SCT_COUNT(SONAMES) && !found; ++s) {
+      sct_str_clear(&file);
+      sct_str_printf(&file, "%s%s%s", roots[r], by_loader ? "" : "/lib64/", SONAMES[s]);
+      found = !file.failed && try_open(nvrtc, file.data, why);
+    }
+  }
+  sct_str_free(&file);
+  return found;
+}
+
+static int64_t library_bytes(void *handle) {
+  const struct link_map *map = NULL;
+  struct stat st;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL || stat(map->l_name, &st) != 0) {
+    return 0;
+  }
+  return (int64_t)st.st_size;
+}
+
+static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
+  int major = 0;
+  int minor = 0;
+  int n = 0;
+  if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS || nvrtc->n_archs(&n) != NVRTC_SUCCESS ||
+      n < 1 || n > SCT_MAX_ARCHS || nvrtc->archs(nvrtc->known) != NVRTC_SUCCESS) {
+    return sct_fail(err, SCT_ENVRTC, "NVRTC does not say its version and architectures");
+  }
+  nvrtc->n_known = n;
+  nvrtc->file_bytes = library_bytes(nvrtc->handle);
+  (void)snprintf(nvrtc->version_text, sizeof(nvrtc->version_text), "%d.%d", major, minor);
+  return SCT_OK;
+}
+
+sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
+  memset(nvrtc, 0, sizeof(*nvrtc));
+  sct_status status = SCT_OK;
+  sct_str looked = {0};
+  sct_str why = {0};
+  const char *const file = getenv(OVERRIDE);
+  if (file != NULL && file[0] != '\0') {
+    sct_str_printf(&looked, "%s (%s)", file, OVERRIDE);
+    if (!try_open(nvrtc, file, &why)) {
+      status = sct_fail(err, SCT_ENVRTC, "no NVRTC: %s cannot be loaded%s%s", sct_str_c(&looked),
+                        why.len > 0 ? ": " : "", sct_str_c(&why));
+      goto done;
+    }
+  } else if (!search(nvrtc, &looked, &why)) {
+    status = sct_fail(err, SCT_ENVRTC,
+                      "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
+                      "CUDA toolkit, or set CUDA_HOME to its folder",
+                      SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
+                      why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
+    goto done;
+  }
+  status = read_version(nvrtc, err);
+  if (status != SCT_OK) {
+    sct_compile_nvrtc_unload(nvrtc);
+  }
+done:
+  sct_str_free(&looked);
+  sct_str_free(&why);
+  return status;
+}
+
+void sct_compile_nvrtc_unload(sct_nvrtc *nvrtc) {
+  if (nvrtc->handle != NULL) {
+    (void)dlclose(nvrtc->handle);
+  }
+  memset(nvrtc, 0, sizeof(*nvrtc));
+}
+
+/* "sm_90", and from 90 on with the suffix of an architecture- or family-specific target. */
+static bool arch_known(const sct_nvrtc *nvrtc, const char *arch) {
+  if (!sct_has_prefix(arch, "sm_")) {
+    return false;
+  }
+  char *end = NULL;
+  const long number = strtol(arch + 3, &end, 10);
+  const bool suffix = (*end == 'a' || *end == 'f') && end[1] == '\0' && number >= 90;
+  if (arch[3] < '0' || arch[3] > '9' || (*end != '\0' && !suffix)) {
+    return false;
+  }
+  for (int i = 0; i < nvrtc->n_known; ++i) {
+    if (nvrtc->known[i] == number) {
+      return true;
+    }
+  }
+  return false;
+}
+
+sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch, sct_error *err) {
+  if (arch != NULL && arch_known(nvrtc, arch)) {
+    return SCT_OK;
+  }
+  char text[SCT_MAX_ARCHS][16];
+  const char *names[SCT_MAX_ARCHS];
+  for (int i = 0; i < nvrtc->n_known; ++i) {
+    (void)snprintf(text[i], sizeof(text[i]), "sm_%d", nvrtc->known[i]);
+    names[i] = text[i];
+  }
+  sct_str hint = {0};
+  sct_str_suggest(&hint, arch != NULL ? arch : "", names, nvrtc->n_known);
+  const sct_status status =
+      sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s",
+               nvrtc->version_text, arch != NULL ? arch : "(none)", sct_str_c(&hint));
+  sct_str_free(&hint);
+  return status;
+}

@@ -1,0 +1,107 @@
+/* compile_object - cubin and PTX of a program, shared by the results of its units.
+ *
+ * An object is named by the hash of its bytes and counted: the compiler's table holds it once and
+ * every result once more, so a pointer stays good as long as either lives. */
+#include "compile/compile_internal.h"
+
+bool sct_compile_objects_init(sct_compile_object_table *table) {
+  return pthread_mutex_init(&table->lock, NULL) == 0;
+}
+
+void sct_compile_object_release(sct_compile_object *object) {
+  if (object == NULL || atomic_fetch_sub(&object->refs, 1) > 1) {
+    return;
+  }
+  sct_free(object->cubin);
+  sct_free(object->ptx);
+  sct_free(object);
+}
+
+void sct_compile_objects_free(sct_compile_object_table *table) {
+  for (int i = 0; i < SCT_OBJECT_BUCKETS; ++i) {
+    sct_compile_object *object = table->bucket[i];
+    while (object != NULL) {
+      sct_compile_object *const next = object->next;
+      sct_compile_object_release(object);
+      object = next;
+    }
+    table->bucket[i] = NULL;
+  }
+  (void)pthread_mutex_destroy(&table->lock);
+}
+
+void sct_compile_objects_trim(sct_compile_object_table *table) {
+  (void)pthread_mutex_lock(&table->lock);
+  for (int i = 0; i < SCT_OBJECT_BUCKETS; ++i) {
+    sct_compile_object **link = &table->bucket[i];
+    while (*link != NULL) {
+      sct_compile_object *const object = *link;
+      if (atomic_load(&object->refs) > 1) {
+        link = &object->next;
+        continue;
+      }
+      *link = object->next;
+      sct_compile_object_release(object);
+    }
+  }
+  (void)pthread_mutex_unlock(&table->lock);
+}
+
+static sct_compile_object **bucket_of(sct_compile_object_table *table,
+                                      const sct_compile_object_name *name) {
+  return &table->bucket[name->cubin.lo % SCT_OBJECT_BUCKETS];
+}
+
+static sct_compile_object *find_locked(sct_compile_object_table *table,
+                                       const sct_compile_object_name *name) {
+  sct_compile_object *object = *bucket_of(table, name);
+  while (object != NULL && !(sct_hash_equal(object->name.cubin, name->cubin) &&
+                             sct_hash_equal(object->name.ptx, name->ptx))) {
+    object = object->next;
+  }
+  if (object != NULL) {
+    atomic_fetch_add(&object->refs, 1);
+  }
+  return object;
+}
+
+sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
+                                             const sct_compile_object_name *name) {
+  (void)pthread_mutex_lock(&table->lock);
+  sct_compile_object *const object = find_locked(table, name);
+  (void)pthread_mutex_unlock(&table->lock);
+  return object;
+}
+
+sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table, char *cubin,
+                                            size_t cubin_bytes, char *ptx, size_t ptx_bytes) {
+  sct_compile_object *made = sct_alloc(sizeof(*made));
+  if (made == NULL) {
+    sct_free(cubin);
+    sct_free(ptx);
+    return NULL;
+  }
+  made->cubin = cubin;
+  made->cubin_bytes = cubin_bytes;
+  made->ptx = ptx;
+  made->ptx_bytes = ptx_bytes;
+  made->name.cubin = sct_hash_bytes(cubin, cubin_bytes);
+  made->name.ptx = sct_hash_bytes(ptx, ptx_bytes);
+  atomic_init(&made->refs, 2);
+
+  (void)pthread_mutex_lock(&table->lock);
+  sct_compile_object *object = find_locked(table, &made->name);
+  if (object == NULL) {
+    object = made;
+    sct_compile_object **const bucket = bucket_of(table, &made->name);
+    made->next = *bucket;
+    *bucket = made;
+    made = NULL;
+  }
+  (void)pthread_mutex_unlock(&table->lock);
+  if (made != NULL) { /* an equal one was there */
+    atomic_store(&made->refs, 1);
+    sct_compile_object_release(made);
+  }
+  return object;
+}
