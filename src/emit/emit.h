@@ -1,0 +1,31 @@
+/* emit - one kernel header from the store: provenance, the winning kernels, a launch function.
+ *
+ * Everything in a header comes from the store: the kernels byte for byte as they were timed, the
+ * figures beside them, the conditions under which a kernel is right. Nothing is generated anew, so
+ * a header cannot hold a kernel that was not measured. docs/header_contract.md says what a header
+ * promises. */
+#ifndef SCT_EMIT_H
+#define SCT_EMIT_H
+
+#include "store/store.h"
+
+typedef struct sct_emit_request {
+  const char *name;      /* the kernel's name; used when spec_hash is NULL, and in messages */
+  const char *spec_hash; /* hex hash of the spec; NULL: the newest problem called `name` */
+} sct_emit_request;
+
+/* Appends the header's text for every device and size that has a winner: of each GPU the newest
+ * conditions (driver, NVRTC, tool), of a virtual device nothing where a GPU of the same compute
+ * capability was timed. The same store gives the same bytes; a date stands in it only when
+ * SOURCE_DATE_EPOCH is set.
+ *
+ * SCT_EDATA: nothing tuned (the text says which command tunes it), or a row that cannot become a
+ * header that compiles (the text names the row and the field). `out` is then unchanged. */
+sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
+                           sct_error *err) SCT_MUST_USE;
+
+/* The same, into the file `path` (sct_file_write: whole or not at all, untouched when equal). */
+sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
+                          sct_error *err) SCT_MUST_USE;
+
+#endif

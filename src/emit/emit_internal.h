@@ -1,0 +1,192 @@
+/* What the parts of emit share: a header as plain data, before it is text.
+ *
+ *   emit_json.c    the stored JSON documents to emit_signature and emit_launch, checked
+ *   emit_select.c  which runs, layouts and kernels go into the header
+ *   emit_source.c  whether a stored kernel may stand in a header, and its parameters
+ *   emit_text.c    names, comments, strings and expressions that cannot break out of their place
+ *   emit_banner.c  the comment that opens the header
+ *   emit_records.c the record types of its arguments
+ *   emit_code.c    the kernels, the choice among them, the launch
+ *   emit_public.c  provenance as data and the public functions
+ *
+ * Strings and arrays belong to the header's arena or to the store rows it holds. */
+#ifndef SCT_EMIT_INTERNAL_H
+#define SCT_EMIT_INTERNAL_H
+
+#include "emit/emit.h"
+
+/* ---- what the problem looks like (sct_row_problem.signature) ---- */
+
+typedef struct emit_field {
+  const char *name; /* "" in a bare record */
+  const char *type; /* "f32", as the spec says */
+  const char *cuda; /* "float": from the table of emit_text.c, never from the store */
+  int64_t offset, bytes;
+} emit_field;
+
+typedef struct emit_record {
+  const char *name; /* NULL: bare */
+  emit_field *fields;
+  int n_fields;
+  int64_t bytes, align;
+  bool packed;
+} emit_record;
+
+typedef struct emit_operand {
+  const char *name;
+  bool is_output;
+  emit_record record;
+  int n_layouts;
+  const char **layouts;
+  int n_dims;
+  const char **dims;
+} emit_operand;
+
+typedef struct emit_scalar {
+  const char *name, *type, *cuda;
+} emit_scalar;
+
+typedef struct emit_extent {
+  const char *name;
+  bool is_dim; /* part of the index space, not only the size of an operand */
+} emit_extent;
+
+typedef struct emit_signature {
+  const char *name, *doc, *body;
+  int n_operands, n_scalars, n_extents;
+  emit_operand *operands; /* inputs, then outputs: also the order of arguments */
+  emit_scalar *scalars;
+  emit_extent *extents;
+} emit_signature;
+
+/* ---- how a kernel is launched (sct_row_candidate.launch) ---- */
+
+typedef struct emit_launch {
+  const char *kernel; /* name of the __global__ function */
+  int64_t threads, shared_bytes, static_shared_bytes;
+  const char *grid; /* C expression over long long n_<extent> */
+  int n_requires;
+  const char **requires; /* likewise */
+  int64_t *align;        /* [n_operands] bytes */
+  const char **layouts;  /* [n_operands] label of the layout the kernel is for */
+  const char *doc;
+  int n_args;
+  int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
+                numbered through in this order */
+} emit_launch;
+
+/* ---- the header ---- */
+
+typedef struct emit_kernel {
+  const char *space;               /* inner namespace: "k1_staged" */
+  const sct_row_candidate *source; /* of a row that the header holds */
+  emit_launch launch;
+} emit_kernel;
+
+/* One size tuned on one device. */
+typedef struct emit_size {
+  sct_row_run *run;
+  int64_t *extents; /* [n_extents] */
+  double elements;
+  const sct_row_result *winner, *naive; /* naive may be NULL: that run has none of these layouts */
+  int kernel;                           /* index into emit_header.kernels */
+} emit_size;
+
+typedef struct emit_device {
+  const sct_row_device *row;
+  int64_t n_sms; /* 0: unknown */
+  int n_sizes;
+  emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
+} emit_device;
+
+typedef struct emit_header {
+  sct_arena arena;
+  sct_row_problem *problem; /* one row of `problems` */
+  emit_signature sig;
+  int n_devices;
+  emit_device *devices; /* GPUs first, then the newest first */
+  int n_kernels;
+  emit_kernel *kernels;      /* [0] is the naive variant */
+  const char *const *layout; /* [n_operands] the layouts this header is for */
+  /* rows read from the store */
+  sct_row_problem *problems;
+  sct_row_device *device_rows;
+  sct_row_run *runs;
+  int n_problems, n_device_rows, n_runs;
+  sct_row_result **results; /* winners and naive variants, sources included; each in the arena */
+  size_t n_results, cap_results;
+} emit_header;
+
+/* ---- emit_json.c ---- */
+
+/* The name of argument `k` of the launch function as the spec has it: operands, scalars, extents
+ * (without their n_). */
+const char *emit_argument(const emit_signature *sig, int k);
+int emit_n_arguments(const emit_signature *sig);
+
+sct_status emit_read_signature(emit_signature *out, sct_arena *arena, const char *json,
+                               sct_error *err) SCT_MUST_USE;
+/* `sig` gives the operands' order and what their alignment is where the document is silent. */
+sct_status emit_read_launch(emit_launch *out, sct_arena *arena, const emit_signature *sig,
+                            const char *json, sct_error *err) SCT_MUST_USE;
+/* {"i": 1048576, ...} in the order of sig->extents; extents and their product are positive. */
+sct_status emit_read_extents(int64_t *out, double *elements, const emit_signature *sig,
+                             const char *json, sct_error *err) SCT_MUST_USE;
+/* The number of multiprocessors in a device description; 0 if it says nothing. */
+int64_t emit_read_n_sms(const char *json);
+/* Whether two axes documents agree in all but the choice of layouts. */
+bool emit_same_axes(const char *a, const char *b);
+
+/* ---- emit_select.c ---- */
+
+sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
+                            sct_error *err) SCT_MUST_USE;
+void emit_header_free(emit_header *h);
+
+/* ---- emit_text.c ---- */
+
+typedef struct emit_type {
+  const char *name, *cuda; /* "f32", "float" */
+  int bytes;               /* also the alignment */
+  bool bits;               /* a struct of the kernel's own: the header passes its bits */
+} emit_type;
+const emit_type *emit_type_find(const char *name); /* NULL: unknown */
+
+bool emit_is_name(const char *text); /* an identifier that C++ and CUDA leave to the user */
+/* An expression that can only compute with the numbers n_<extent>. */
+bool emit_is_expression(const char *text, const emit_signature *sig);
+bool emit_mentions(const char *expression, const char *name);
+
+/* `text` on one line of a // comment. */
+void emit_comment(sct_str *s, const char *text);
+/* Every line of `text` as its own comment line that starts with `prefix` ("//   "). */
+void emit_comment_lines(sct_str *s, const char *prefix, const char *text);
+void emit_string(sct_str *s, const char *text);   /* "..." with its quotes */
+void emit_number(sct_str *s, double value);       /* a double literal that reads back equal */
+void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside a longer name */
+
+/* ---- emit_source.c ---- */
+
+/* A kernel's source may stand in a namespace: brackets, comments and strings close, and it holds no
+ * directive but #pragma. Finds the parameters of the function `kernel` and writes to args[] which
+ * of names[0..n) each of them is: by name, or by place where a name is unknown and the count
+ * agrees. SCT_EDATA says what is wrong. `args` holds at least n. */
+sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
+                             const char *const *names, int n, sct_error *err) SCT_MUST_USE;
+
+/* ---- the parts of the text, in their order ---- */
+
+void emit_banner(sct_str *s, const emit_header *h);
+sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
+sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
+void emit_choice_type(sct_str *s, const emit_header *h);
+void emit_describe_function(sct_str *s, const emit_header *h);
+void emit_public(sct_str *s, const emit_header *h);
+
+/* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
+ * layouts of records are plain bytes to C. */
+bool emit_takes_struct(const emit_header *h, int operand);
+/* The kernel's layouts are those of the header. */
+bool emit_layouts_equal(const emit_header *h, const emit_launch *launch);
+
+#endif

@@ -1,0 +1,463 @@
+/* Which runs, layouts and kernels go into a header.
+ *
+ *   devices  of each GPU the newest conditions; a virtual device only where no GPU of its compute
+ *            capability was timed; GPUs first, then the newest first
+ *   layouts  one choice a header: that of the winner of the largest size on the first device; a
+ *            size whose winner has others takes the best candidate with these
+ *   kernels  the naive variant, then every distinct winner */
+#include "emit/emit_internal.h"
+
+#include <string.h>
+
+/* ---- reading rows ---- */
+
+static sct_status no_memory(sct_error *err) {
+  return sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_request *request,
+                               sct_error *err) {
+  const bool by_hash = request->spec_hash != NULL;
+  const char *name = request->name != NULL ? request->name : request->spec_hash;
+  if (name == NULL) {
+    return sct_fail(err, SCT_EUSAGE, "no kernel named: expected a name or the hash of a spec");
+  }
+  if (by_hash) {
+    SCT_TRY(
+        sct_store_problem_by_hash(store, request->spec_hash, &h->problems, &h->n_problems, err));
+  } else {
+    SCT_TRY(sct_store_problem_by_name(store, name, &h->problems, &h->n_problems, err));
+  }
+  for (int k = 0; k < h->n_problems; k++) {
+    if (h->problem == NULL || h->problems[k].id > h->problem->id) {
+      h->problem = &h->problems[k];
+    }
+  }
+  if (h->problem != NULL) {
+    return SCT_OK;
+  }
+  if (by_hash && request->name != NULL) {
+    sct_row_problem *older = NULL;
+    int n_older = 0;
+    SCT_TRY(sct_store_problem_by_name(store, name, &older, &n_older, err));
+    sct_row_problem_free(older, n_older);
+    if (n_older > 0) {
+      return sct_fail(err, SCT_EDATA,
+                      "the spec of '%s' changed since it was tuned: run `sectile tune` on it again",
+                      name);
+    }
+  }
+  return sct_fail(err, SCT_EDATA,
+                  "nothing is tuned for '%s' in this store: run `sectile tune` on its spec first",
+                  name);
+}
+
+/* The result with this outcome id, kept as long as the header. */
+static sct_status load_result(const sct_row_result **out, emit_header *h, sct_store *store,
+                              sct_id outcome, sct_error *err) {
+  sct_row_result *row = SCT_ARENA_NEW(&h->arena, sct_row_result, 1);
+  if (row == NULL || !SCT_GROW(h->results, h->n_results, h->cap_results)) {
+    return no_memory(err);
+  }
+  SCT_TRY(sct_store_result(store, outcome, row, err));
+  h->results[h->n_results++] = row;
+  *out = row;
+  return SCT_OK;
+}
+
+/* ---- devices ---- */
+
+/* A device row that has winners, and when it was last tuned. */
+typedef struct contender {
+  const sct_row_device *row;
+  const char *started;
+  sct_id last_run;
+} contender;
+
+static const char *text_of(const char *text) {
+  return text != NULL ? text : "";
+}
+
+static bool newer(const contender *a, const contender *b) {
+  const int order = strcmp(a->started, b->started);
+  return order != 0 ? order > 0 : a->last_run > b->last_run;
+}
+
+/* The same piece of hardware, under whatever driver, NVRTC and tool. */
+static bool same_hardware(const sct_row_device *a, const sct_row_device *b) {
+  return a->is_virtual == b->is_virtual && a->cc_major == b->cc_major &&
+         a->cc_minor == b->cc_minor && strcmp(text_of(a->name), text_of(b->name)) == 0 &&
+         strcmp(text_of(a->uuid), text_of(b->uuid)) == 0;
+}
+
+/* A header is better off without `a` because `b` is there. */
+static bool displaces(const contender *b, const contender *a) {
+  if (a == b) {
+    return false;
+  }
+  if (same_hardware(a->row, b->row)) {
+    return newer(b, a);
+  }
+  return a->row->is_virtual && !b->row->is_virtual && a->row->cc_major == b->row->cc_major &&
+         a->row->cc_minor == b->row->cc_minor;
+}
+
+static bool stands_before(const contender *a, const contender *b) {
+  if (a->row->is_virtual != b->row->is_virtual) {
+    return !a->row->is_virtual;
+  }
+  return newer(a, b);
+}
+
+/* Fills `list` (room for all device rows) with what has winners; returns how many. */
+static int list_contenders(contender *list, const emit_header *h) {
+  int n = 0;
+  for (int d = 0; d < h->n_device_rows; d++) {
+    contender c = {&h->device_rows[d], "", 0};
+    for (int k = 0; k < h->n_runs; k++) {
+      const sct_row_run *run = &h->runs[k];
+      if (run->device != c.row->id || run->winner == 0) {
+        continue;
+      }
+      const contender seen = {c.row, text_of(run->started), run->id};
+      c = c.last_run == 0 || newer(&seen, &c) ? seen : c;
+    }
+    if (c.last_run != 0) {
+      list[n++] = c;
+    }
+  }
+  return n;
+}
+
+/* Sorts those of `list` that stay into `kept` (room for n) and h->devices. */
+static void choose_devices(emit_header *h, const contender *list, int n, contender *kept) {
+  for (int k = 0; k < n; k++) {
+    bool stays = true;
+    for (int other = 0; other < n; other++) {
+      stays = stays && !displaces(&list[other], &list[k]);
+    }
+    if (!stays) {
+      continue;
+    }
+    int place = h->n_devices++;
+    for (; place > 0 && stands_before(&list[k], &kept[place - 1]); place--) {
+      kept[place] = kept[place - 1];
+    }
+    kept[place] = list[k];
+  }
+  for (int d = 0; d < h->n_devices; d++) {
+    h->devices[d].row = kept[d].row;
+    h->devices[d].n_sms = emit_read_n_sms(kept[d].row->description);
+  }
+}
+
+/* Table order: by number of elements; of equal extents (that differ in how index operands are
+ * filled) the one that took longer comes first, and a call goes to the first. */
+static bool size_before(const emit_size *a, const emit_size *b, int n_extents) {
+  if (a->elements != b->elements) {
+    return a->elements < b->elements;
+  }
+  for (int k = 0; k < n_extents; k++) {
+    if (a->extents[k] != b->extents[k]) {
+      return a->extents[k] < b->extents[k];
+    }
+  }
+  return a->winner->outcome.median_ns > b->winner->outcome.median_ns;
+}
+
+static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *store,
+                             sct_error *err) {
+  device->sizes = SCT_ARENA_NEW(&h->arena, emit_size, h->n_runs + 1);
+  if (device->sizes == NULL) {
+    return no_memory(err);
+  }
+  for (int k = 0; k < h->n_runs; k++) {
+    sct_row_run *run = &h->runs[k];
+    if (run->device != device->row->id || run->winner == 0) {
+      continue;
+    }
+    emit_size size = {.run = run};
+    size.extents = SCT_ARENA_NEW(&h->arena, int64_t, h->sig.n_extents);
+    if (size.extents == NULL) {
+      return no_memory(err);
+    }
+    SCT_TRY(emit_read_extents(size.extents, &size.elements, &h->sig, run->extents, err));
+    SCT_TRY(load_result(&size.winner, h, store, run->winner, err));
+    int place = device->n_sizes++;
+    for (; place > 0 && size_before(&size, &device->sizes[place - 1], h->sig.n_extents); place--) {
+      device->sizes[place] = device->sizes[place - 1];
+    }
+    device->sizes[place] = size;
+  }
+  return SCT_OK;
+}
+
+static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err) {
+  SCT_TRY(sct_store_devices(store, &h->device_rows, &h->n_device_rows, err));
+  SCT_TRY(sct_store_runs(store, h->problem->id, 0, &h->runs, &h->n_runs, err));
+  h->devices = SCT_ARENA_NEW(&h->arena, emit_device, h->n_device_rows + 1);
+  contender *list = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
+  contender *kept = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
+  if (h->devices == NULL || list == NULL || kept == NULL) {
+    return no_memory(err);
+  }
+  choose_devices(h, list, list_contenders(list, h), kept);
+  if (h->n_devices == 0) {
+    return sct_fail(err, SCT_EDATA,
+                    "no size of '%s' has a winner in this store: run `sectile tune` on its spec",
+                    h->problem->name);
+  }
+  for (int d = 0; d < h->n_devices; d++) {
+    SCT_TRY(load_sizes(h, &h->devices[d], store, err));
+  }
+  return SCT_OK;
+}
+
+/* ---- layouts ---- */
+
+bool emit_layouts_equal(const emit_header *h, const emit_launch *launch) {
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    if (strcmp(h->layout[k], launch->layouts[k]) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status has_layouts(bool *out, emit_header *h, const sct_row_candidate *candidate,
+                              sct_error *err) {
+  emit_launch launch = {0};
+  SCT_TRY(emit_read_launch(&launch, &h->arena, &h->sig, candidate->launch, err));
+  *out = emit_layouts_equal(h, &launch);
+  return SCT_OK;
+}
+
+/* Passed all checks that its device has: run and verified on a GPU, counted on a virtual one. */
+static bool is_valid(const sct_row_result *r) {
+  return strcmp(text_of(r->outcome.outcome), "ok") == 0 ||
+         strcmp(text_of(r->outcome.outcome), "counted") == 0;
+}
+
+static double sectors_of(const sct_row_result *r) {
+  return r->outcome.sectors_ld + r->outcome.sectors_st;
+}
+
+/* Among equals: fewer sectors, fewer shared wavefronts, fewer registers, then the label. */
+static bool wins_tie(const sct_row_result *a, const sct_row_result *b) {
+  if (sectors_of(a) != sectors_of(b)) {
+    return sectors_of(a) < sectors_of(b);
+  }
+  if (a->outcome.wavefronts != b->outcome.wavefronts) {
+    return a->outcome.wavefronts < b->outcome.wavefronts;
+  }
+  if (a->candidate.registers != b->candidate.registers) {
+    return a->candidate.registers < b->candidate.registers;
+  }
+  return strcmp(text_of(a->candidate.label), text_of(b->candidate.label)) < 0;
+}
+
+/* The rule of selection over the rows marked in `legal`: the fastest coalesced one, or the fastest
+ * where none is coalesced; what is within the noise of it is a tie. -1: none is legal. */
+static int select_best(const sct_row_result *rows, int n, const bool *legal, double noise) {
+  bool coalesced = false;
+  double fastest = -1;
+  int best = -1;
+  for (int k = 0; k < n; k++) {
+    coalesced = coalesced || (legal[k] && rows[k].outcome.coalesced);
+  }
+  for (int k = 0; k < n; k++) {
+    const double t = rows[k].outcome.median_ns;
+    if (legal[k] && rows[k].outcome.coalesced == coalesced && (fastest < 0 || t < fastest)) {
+      fastest = t;
+    }
+  }
+  for (int k = 0; k < n; k++) {
+    const bool tied = rows[k].outcome.median_ns <= fastest * (1 + noise);
+    if (legal[k] && rows[k].outcome.coalesced == coalesced && tied &&
+        (best < 0 || wins_tie(&rows[k], &rows[best]))) {
+      best = k;
+    }
+  }
+  return best;
+}
+
+/* The naive variant of the run with the layouts of the header: the stored one's twin. */
+static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_id stored) {
+  const sct_row_candidate *like = NULL;
+  for (int k = 0; k < n; k++) {
+    if (rows[k].outcome.id == stored) {
+      like = &rows[k].candidate;
+    }
+  }
+  for (int k = 0; k < n && like != NULL; k++) {
+    if (legal[k] && strcmp(text_of(rows[k].candidate.strategy), text_of(like->strategy)) == 0 &&
+        emit_same_axes(rows[k].candidate.axes, like->axes)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* Sets winner and naive of a size to candidates with the layouts of the header; NULL where there is
+ * none. */
+static sct_status fit_layouts(emit_size *size, emit_header *h, sct_store *store, sct_error *err) {
+  sct_row_result *rows = NULL;
+  bool *legal = NULL;
+  int n = 0;
+  bool winner_fits = false;
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(has_layouts(&winner_fits, h, &size->winner->candidate, err));
+  SCT_TRY_DONE(sct_store_results(store, size->run->id, false, &rows, &n, err));
+  legal = SCT_ARENA_NEW(&h->arena, bool, n + 1);
+  if (legal == NULL) {
+    status = no_memory(err);
+    goto done;
+  }
+  for (int k = 0; k < n; k++) {
+    if (is_valid(&rows[k])) {
+      SCT_TRY_DONE(has_layouts(&legal[k], h, &rows[k].candidate, err));
+    }
+  }
+  const int naive = find_naive(rows, n, legal, size->run->naive);
+  if (naive >= 0) {
+    SCT_TRY_DONE(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
+  }
+  if (!winner_fits) {
+    const int best = select_best(rows, n, legal, size->run->noise);
+    size->winner = NULL;
+    if (best >= 0) {
+      SCT_TRY_DONE(load_result(&size->winner, h, store, rows[best].outcome.id, err));
+    }
+  }
+done:
+  sct_row_result_free(rows, n);
+  return status;
+}
+
+static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *err) {
+  const emit_device *first = &h->devices[0];
+  const sct_row_result *largest = first->sizes[first->n_sizes - 1].winner;
+  emit_launch launch = {0};
+  SCT_TRY(emit_read_launch(&launch, &h->arena, &h->sig, largest->candidate.launch, err));
+  h->layout = launch.layouts;
+  for (int d = 0; d < h->n_devices; d++) {
+    emit_device *device = &h->devices[d];
+    int kept = 0;
+    for (int k = 0; k < device->n_sizes; k++) {
+      SCT_TRY(fit_layouts(&device->sizes[k], h, store, err));
+      if (device->sizes[k].winner != NULL) {
+        device->sizes[kept++] = device->sizes[k];
+      }
+    }
+    device->n_sizes = kept;
+  }
+  return SCT_OK;
+}
+
+/* ---- kernels ---- */
+
+static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) {
+  return strcmp(text_of(a->source), text_of(b->source)) == 0 &&
+         strcmp(text_of(a->launch), text_of(b->launch)) == 0;
+}
+
+/* The arguments' names as the kernels spell them. NULL: out of memory. */
+static const char **kernel_names(emit_header *h) {
+  const int n = emit_n_arguments(&h->sig);
+  const char **names = SCT_ARENA_NEW(&h->arena, const char *, n);
+  for (int k = 0; k < n && names != NULL; k++) {
+    const bool extent = k >= h->sig.n_operands + h->sig.n_scalars;
+    names[k] = sct_arena_printf(&h->arena, "%s%s", extent ? "n_" : "", emit_argument(&h->sig, k));
+    names = names[k] != NULL ? names : NULL;
+  }
+  return names;
+}
+
+static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate *candidate,
+                             sct_error *err) {
+  for (int k = 0; k < h->n_kernels; k++) {
+    if (same_kernel(h->kernels[k].source, candidate)) {
+      *index = k;
+      return SCT_OK;
+    }
+  }
+  emit_kernel *kernel = &h->kernels[h->n_kernels];
+  emit_launch *launch = &kernel->launch;
+  kernel->source = candidate;
+  SCT_TRY(emit_read_launch(launch, &h->arena, &h->sig, candidate->launch, err));
+  sct_str space = {0};
+  sct_str_printf(&space, "k%d_", h->n_kernels);
+  emit_name_part(&space, text_of(candidate->strategy));
+  kernel->space = sct_arena_strdup(&h->arena, sct_str_c(&space));
+  sct_str_free(&space);
+  const char **names = kernel_names(h);
+  launch->args = SCT_ARENA_NEW(&h->arena, int, emit_n_arguments(&h->sig));
+  if (names == NULL || launch->args == NULL || kernel->space == NULL) {
+    return no_memory(err);
+  }
+  SCT_TRY(emit_check_source(launch->args, &launch->n_args, text_of(candidate->source),
+                            launch->kernel, names, emit_n_arguments(&h->sig), err));
+  *index = h->n_kernels++;
+  return SCT_OK;
+}
+
+/* The naive variant that every call can fall back to: of the first size that has one. */
+static sct_status add_naive(emit_header *h, sct_error *err) {
+  const sct_row_result *naive = NULL;
+  for (int d = 0; d < h->n_devices && naive == NULL; d++) {
+    for (int k = h->devices[d].n_sizes - 1; k >= 0 && naive == NULL; k--) {
+      naive = h->devices[d].sizes[k].naive;
+    }
+  }
+  if (naive == NULL) {
+    return sct_fail(err, SCT_EDATA,
+                    "no naive variant of '%s' with the layouts of its winner passed its checks, "
+                    "and a header falls back to it: run `sectile tune` on its spec again",
+                    h->problem->name);
+  }
+  int index = 0;
+  SCT_TRY(add_kernel(&index, h, &naive->candidate, err));
+  if (h->kernels[0].launch.n_requires > 0) {
+    return sct_fail(err, SCT_EDATA,
+                    "the naive variant of '%s' is only right when %s: it cannot be the fallback "
+                    "for every call",
+                    h->problem->name, h->kernels[0].launch.requires[0]);
+  }
+  return SCT_OK;
+}
+
+static sct_status collect_kernels(emit_header *h, sct_error *err) {
+  h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1);
+  if (h->kernels == NULL) {
+    return no_memory(err);
+  }
+  SCT_TRY(add_naive(h, err));
+  for (int d = 0; d < h->n_devices; d++) {
+    for (int k = 0; k < h->devices[d].n_sizes; k++) {
+      emit_size *size = &h->devices[d].sizes[k];
+      SCT_TRY(add_kernel(&size->kernel, h, &size->winner->candidate, err));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
+                            sct_error *err) {
+  SCT_TRY(load_problem(out, store, request, err));
+  SCT_TRY(emit_read_signature(&out->sig, &out->arena, out->problem->signature, err));
+  SCT_TRY(load_devices(out, store, err));
+  SCT_TRY(choose_layouts(out, store, err));
+  return collect_kernels(out, err);
+}
+
+void emit_header_free(emit_header *h) {
+  for (size_t k = 0; k < h->n_results; k++) {
+    sct_row_result_clear(h->results[k]);
+  }
+  sct_free(h->results);
+  sct_row_problem_free(h->problems, h->n_problems);
+  sct_row_device_free(h->device_rows, h->n_device_rows);
+  sct_row_run_free(h->runs, h->n_runs);
+  sct_arena_free(&h->arena);
+  *h = (emit_header){0};
+}
