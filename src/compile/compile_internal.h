@@ -33,9 +33,7 @@ typedef struct sct_nvrtc {
   int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
 } sct_nvrtc;
 
-/* `nvrtc` is zeroed on failure. */
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
-void sct_compile_nvrtc_unload(sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch,
                                         sct_error *err) SCT_MUST_USE;
 

@@ -1,4 +1,7 @@
-/* compile_nvrtc - finds libnvrtc with dlopen, so that the program starts without a toolkit. */
+/* compile_nvrtc - finds libnvrtc with dlopen, so that the program starts without a toolkit.
+ *
+ * A library that serves is never closed: it keeps memory of its own (72 KB) that closing would
+ * lose, each time anew. */
 #include "compile/compile_internal.h"
 
 #include <dlfcn.h>
@@ -122,20 +125,10 @@ sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
     goto done;
   }
   status = read_version(nvrtc, err);
-  if (status != SCT_OK) {
-    sct_compile_nvrtc_unload(nvrtc);
-  }
 done:
   sct_str_free(&looked);
   sct_str_free(&why);
   return status;
-}
-
-void sct_compile_nvrtc_unload(sct_nvrtc *nvrtc) {
-  if (nvrtc->handle != NULL) {
-    (void)dlclose(nvrtc->handle);
-  }
-  memset(nvrtc, 0, sizeof(*nvrtc));
 }
 
 /* "sm_90", and from 90 on with the suffix of an architecture- or family-specific target. */

@@ -109,7 +109,6 @@ void sct_compiler_free(sct_compiler *compiler) {
   sct_str_free(&compiler->option_line);
   sct_compile_cache_close(&compiler->cache);
   sct_compile_objects_free(&compiler->objects);
-  sct_compile_nvrtc_unload(&compiler->nvrtc);
   sct_free(compiler);
 }
 

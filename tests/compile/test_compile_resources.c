@@ -3,20 +3,21 @@
 #include "compile/compile_internal.h"
 #include "compile_fixture.h"
 
-/* Values live across a barrier in registers: `kept` floats for each thread. */
+/* Holds `kept` floats in registers across a barrier. */
 static char *hungry_source(int kept, const char *bounds) {
   char *text = NULL;
   if (asprintf(&text,
+               "constexpr int kept = %d;\n"
                "__global__ void %s k(const float *a, float *b) {\n"
-               "  float v[%d];\n"
+               "  float v[kept];\n"
                "#pragma unroll\n"
-               "  for (int i = 0; i < %d; ++i) { v[i] = a[i * 1024 + threadIdx.x]; }\n"
+               "  for (int i = 0; i < kept; ++i) { v[i] = a[i * 1024 + threadIdx.x]; }\n"
                "  __syncthreads();\n"
+               "  float *out = b + threadIdx.x;\n"
                "#pragma unroll\n"
-               "  for (int i = 0; i < %d; ++i) { b[(%d - i) * 1024 + threadIdx.x] = v[i] * v[%d - "
-               "i]; }\n"
+               "  for (int i = 0; i < kept; ++i) { out[i * 1024] = v[i] * v[(i + 1) %% kept]; }\n"
                "}\n",
-               bounds, kept, kept, kept, kept, kept) < 0) {
+               kept, bounds) < 0) {
     abort();
   }
   return text;
