@@ -1,0 +1,382 @@
+/* From names and texts to variables and expressions: extents, index variables, `extents`, `at`. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+static bool same_name(const char *name, const char *text, size_t len) {
+  return strncmp(name, text, len) == 0 && name[len] == '\0';
+}
+
+int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    if (same_name(spec->operands[k].name, name, len)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len) {
+  for (int k = 0; k < spec->n_dims; k++) {
+    if (same_name(spec->dims[k], name, len)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+int sct_spec_find_field(const sct_record *record, const char *name, size_t len) {
+  for (int k = 0; k < record->n_fields; k++) {
+    if (same_name(record->fields[k].name, name, len)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* ---- names ---- */
+
+static sct_status check_name(const sct_spec *spec, int line, const char *what, const char *name,
+                             sct_error *err) {
+  const char *bad = sct_spec_bad_name(name);
+  if (bad) {
+    return sct_spec_fail_at(spec, err, spec->file, line, "%s '%s' %s", what, name, bad);
+  }
+  return SCT_OK;
+}
+
+static sct_status check_taken(const sct_spec *spec, int line, const char *what, const char *name,
+                              int n_scalars, int n_operands, sct_error *err) {
+  const char *taken = NULL;
+  for (int k = 0; k < n_scalars; k++) {
+    taken = strcmp(spec->scalars[k].name, name) == 0 ? "a scalar" : taken;
+  }
+  for (int k = 0; k < n_operands; k++) {
+    taken = strcmp(spec->operands[k].name, name) == 0 ? "an array" : taken;
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    taken = strcmp(spec->dims[k], name) == 0 ? "a dimension" : taken;
+    const bool extent = sct_has_prefix(name, "n_") && strcmp(name + 2, spec->dims[k]) == 0;
+    taken = extent ? "the extent of a dimension" : taken;
+  }
+  if (taken) {
+    return sct_spec_fail_at(spec, err, spec->file, line, "%s '%s': the name is already %s", what,
+                            name, taken);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
+  SCT_TRY(check_name(spec, spec->line, "kernel name", spec->name, err));
+  if (spec->n_dims < 1 || spec->n_dims > SCT_MAX_DIMS) {
+    return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                            "a kernel has 1 to %d dimensions, not %d", SCT_MAX_DIMS, spec->n_dims);
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    SCT_TRY(check_name(spec, spec->line, "dimension", spec->dims[k], err));
+    for (int other = 0; other < k; other++) {
+      if (strcmp(spec->dims[other], spec->dims[k]) == 0) {
+        return sct_spec_fail_at(spec, err, spec->file, spec->line, "dimension '%s' appears twice",
+                                spec->dims[k]);
+      }
+    }
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    SCT_TRY(check_name(spec, spec->line, "scalar", spec->scalars[k].name, err));
+    SCT_TRY(check_taken(spec, spec->line, "scalar", spec->scalars[k].name, k, 0, err));
+  }
+  if (spec->n_operands > SCT_MAX_OPERANDS || spec->n_inputs >= spec->n_operands) {
+    return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                            "a kernel has at least one output and at most %d arrays",
+                            SCT_MAX_OPERANDS);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    SCT_TRY(check_name(spec, op->line, "array", op->name, err));
+    SCT_TRY(check_taken(spec, op->line, "array", op->name, spec->n_scalars, k, err));
+    if (op->n_dims < 1 || op->n_dims > SCT_MAX_DIMS) {
+      return sct_spec_fail_at(spec, err, spec->file, op->line,
+                              "array '%s' has 1 to %d dimensions, not %d", op->name, SCT_MAX_DIMS,
+                              op->n_dims);
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- extents ---- */
+
+static sct_expr find_extent(const sct_spec *spec, const char *name) {
+  for (int k = 0; k < spec->n_extents; k++) {
+    if (strcmp(spec->extent_names[k], name) == 0) {
+      return spec->extent_var[k];
+    }
+  }
+  return SCT_EXPR_NONE;
+}
+
+static sct_status add_extent(sct_spec *spec, const char *name, int line, sct_error *err) {
+  if (find_extent(spec, name) != SCT_EXPR_NONE) {
+    return SCT_OK;
+  }
+  if (spec->n_extents == SCT_MAX_EXTENTS) {
+    return sct_spec_fail_at(spec, err, spec->file, line, "more than %d dimensions in all",
+                            SCT_MAX_EXTENTS);
+  }
+  char *var = sct_arena_printf(&spec->arena, "n_%s", name);
+  const sct_expr e = var ? sct_expr_var(spec->pool, var, 0, SCT_MAX_EXTENT, 1) : SCT_EXPR_NONE;
+  if (e == SCT_EXPR_NONE) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  spec->extent_names[spec->n_extents] = name;
+  spec->extent_var[spec->n_extents] = e;
+  spec->n_extents++;
+  return SCT_OK;
+}
+
+static sct_status make_extents(sct_spec *spec, sct_error *err) {
+  spec->extent_names = SCT_ARENA_NEW(&spec->arena, const char *, SCT_MAX_EXTENTS);
+  spec->extent_var = SCT_ARENA_NEW(&spec->arena, sct_expr, SCT_MAX_EXTENTS);
+  spec->dim_var = SCT_ARENA_NEW(&spec->arena, sct_expr, spec->n_dims);
+  if (!spec->extent_names || !spec->extent_var || !spec->dim_var) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    spec->dim_var[k] = sct_expr_var(spec->pool, spec->dims[k], 0, SCT_MAX_EXTENT, 1);
+    if (spec->dim_var[k] == SCT_EXPR_NONE) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    SCT_TRY(add_extent(spec, spec->dims[k], spec->line, err));
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    for (int d = 0; d < op->n_dims; d++) {
+      SCT_TRY(check_name(spec, op->line, "dimension", op->dims[d], err));
+      if (!op->extent_text[d]) {
+        SCT_TRY(add_extent(spec, op->dims[d], op->line, err));
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- the two texts ---- */
+
+typedef struct resolve_ctx {
+  const sct_spec *spec;
+  const sct_operand *op;
+  bool is_place;     /* `at`: dims, n_<extent> and index operands; else extents by their own name */
+  int wrong_operand; /* an operand that cannot be an index, -1: none */
+  const char *names[2 * SCT_MAX_EXTENTS + SCT_MAX_OPERANDS];
+  int n_names;
+} resolve_ctx;
+
+static sct_expr resolve_operand(resolve_ctx *ctx, const char *name) {
+  const sct_spec *spec = ctx->spec;
+  const int at = sct_spec_find_operand(spec, name, strlen(name));
+  if (at < 0) {
+    return SCT_EXPR_NONE;
+  }
+  sct_operand *op = &spec->operands[at];
+  const sct_type_info *type = sct_type_get(op->record.fields[0].type);
+  if (op->is_output || op == ctx->op || op->record.fields[0].name[0] != '\0' || type->lanes != 1 ||
+      type->kind == SCT_KIND_FLOAT) {
+    ctx->wrong_operand = at;
+    return SCT_EXPR_NONE;
+  }
+  op->is_index = true;
+  return op->index_value;
+}
+
+static sct_expr resolve(void *data, sct_expr_pool *pool, const char *name, bool is_string) {
+  resolve_ctx *ctx = data;
+  (void)pool;
+  if (is_string) {
+    return SCT_EXPR_NONE;
+  }
+  if (!ctx->is_place) {
+    return find_extent(ctx->spec, name);
+  }
+  const int dim = sct_spec_find_dim(ctx->spec, name, strlen(name));
+  if (dim >= 0) {
+    return ctx->spec->dim_var[dim];
+  }
+  const sct_expr extent =
+      sct_has_prefix(name, "n_") ? find_extent(ctx->spec, name + 2) : SCT_EXPR_NONE;
+  return extent != SCT_EXPR_NONE ? extent : resolve_operand(ctx, name);
+}
+
+static void list_names(resolve_ctx *ctx) {
+  const sct_spec *spec = ctx->spec;
+  if (!ctx->is_place) {
+    for (int k = 0; k < spec->n_extents; k++) {
+      ctx->names[ctx->n_names++] = spec->extent_names[k];
+    }
+    return;
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    ctx->names[ctx->n_names++] = spec->dims[k];
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    ctx->names[ctx->n_names++] = sct_expr_var_name(spec->pool, spec->extent_var[k]);
+  }
+  for (int k = 0; k < spec->n_inputs; k++) {
+    ctx->names[ctx->n_names++] = spec->operands[k].name;
+  }
+}
+
+static sct_status parse_text(sct_spec *spec, sct_operand *op, bool is_place, const char *text,
+                             sct_expr *out, sct_error *err) {
+  resolve_ctx ctx = {.spec = spec, .op = op, .is_place = is_place, .wrong_operand = -1};
+  list_names(&ctx);
+  const sct_expr_names names = {resolve, &ctx, ctx.names, ctx.n_names};
+  sct_error why;
+  const sct_status status = sct_expr_parse(out, spec->pool, text, &names, &why);
+  if (status == SCT_OK || status == SCT_ENOMEM) {
+    return status == SCT_OK ? SCT_OK : sct_fail(err, status, "%s", why.text);
+  }
+  const char *what = is_place ? "at" : "extents";
+  const int line = op->line;
+  if (ctx.wrong_operand >= 0) {
+    const sct_operand *wrong = &spec->operands[ctx.wrong_operand];
+    return sct_spec_fail_at(spec, err, spec->file, line,
+                            "%s of '%s': '%s' cannot be an index; an index array is another input "
+                            "of a bare integer type",
+                            what, op->name, wrong->name);
+  }
+  return sct_spec_fail_at(spec, err, spec->file, line, "%s of '%s', \"%s\": %s", what, op->name,
+                          text, why.text);
+}
+
+static sct_status bind_extents(sct_spec *spec, sct_operand *op, sct_error *err) {
+  for (int d = 0; d < op->n_dims; d++) {
+    sct_expr e = find_extent(spec, op->dims[d]);
+    if (op->extent_text[d]) {
+      SCT_TRY(parse_text(spec, op, false, op->extent_text[d], &e, err));
+    }
+    op->extent[d] = sct_expr_add(spec->pool, e, sct_expr_const(spec->pool, op->pad[d]));
+    if (op->extent[d] == SCT_EXPR_NONE) {
+      return sct_spec_fail_at(spec, err, spec->file, op->line, "the extent of '%s' is too large",
+                              op->name);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status bind_place(sct_spec *spec, sct_operand *op, sct_error *err) {
+  for (int d = 0; d < op->n_dims; d++) {
+    if (!op->at_text[d]) {
+      const int dim = sct_spec_find_dim(spec, op->dims[d], strlen(op->dims[d]));
+      if (dim < 0) {
+        return sct_spec_fail_at(spec, err, spec->file, op->line,
+                                "'%s' has a dimension '%s' that the kernel has not; say where it "
+                                "is read or written: at = { ... }",
+                                op->name, op->dims[d]);
+      }
+      op->at_text[d] = op->dims[d];
+    }
+    SCT_TRY(parse_text(spec, op, true, op->at_text[d], &op->at[d], err));
+    for (int k = 0; k < spec->n_inputs; k++) {
+      const sct_operand *index = &spec->operands[k];
+      if (index->is_index && sct_expr_mentions(spec->pool, op->at[d], index->index_value)) {
+        op->through_index = true;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- index operands ---- */
+
+/* The values of `index` that keep a * value + b inside [0, extent): [0, (extent - 1 - b) // a + 1).
+ */
+static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_operand *op, int d,
+                               sct_error *err) {
+  sct_expr_pool *pool = spec->pool;
+  int64_t a = 0;
+  int64_t b = 0;
+  sct_expr rest = SCT_EXPR_NONE;
+  if (!sct_expr_linear(pool, op->at[d], index->index_value, &a, &rest) || a < 1 ||
+      !sct_expr_is_const(pool, rest, &b) || b < 0) {
+    return sct_spec_fail_at(spec, err, spec->file, op->line,
+                            "at of '%s', \"%s\": an index array stands alone, or as a * %s + b "
+                            "with constants a >= 1 and b >= 0",
+                            op->name, op->at_text[d], index->name);
+  }
+  const sct_expr last = sct_expr_sub(pool, op->extent[d], sct_expr_const(pool, b + 1));
+  const sct_expr count = sct_expr_add(pool, sct_expr_div(pool, last, sct_expr_const(pool, a)),
+                                      sct_expr_const(pool, 1));
+  index->index_limit = index->index_limit == SCT_EXPR_NONE
+                           ? count
+                           : sct_expr_binary(pool, SCT_EXPR_MIN, index->index_limit, count);
+  return SCT_OK;
+}
+
+static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err) {
+  if (index->through_index) {
+    return sct_spec_fail_at(
+        spec, err, spec->file, index->line,
+        "index array '%s' is itself read through an index array; one level only", index->name);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    for (int d = 0; d < op->n_dims; d++) {
+      if (sct_expr_mentions(spec->pool, op->at[d], index->index_value)) {
+        SCT_TRY(narrow_limit(spec, index, op, d, err));
+        index->index_scatters = index->index_scatters || op->is_output;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) {
+  if (sct_has_prefix(op->name, "n_") && find_extent(spec, op->name + 2) != SCT_EXPR_NONE) {
+    return sct_spec_fail_at(spec, err, spec->file, op->line,
+                            "array '%s': the name is already the extent of a dimension", op->name);
+  }
+  op->extent = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
+  op->index = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
+  op->at = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
+  op->index_value = sct_expr_var(spec->pool, op->name, 0, SCT_MAX_EXTENT, 1);
+  if (!op->extent || !op->index || !op->at || op->index_value == SCT_EXPR_NONE) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int d = 0; d < op->n_dims; d++) {
+    const char *name = sct_arena_printf(&spec->arena, "%s.%d", op->name, d);
+    op->index[d] = name ? sct_expr_var(spec->pool, name, 0, SCT_MAX_EXTENT, 1) : SCT_EXPR_NONE;
+    if (op->index[d] == SCT_EXPR_NONE) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    for (int other = 0; other < d; other++) {
+      if (strcmp(op->dims[other], op->dims[d]) == 0) {
+        return sct_spec_fail_at(spec, err, spec->file, op->line,
+                                "array '%s' has dimension '%s' twice", op->name, op->dims[d]);
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
+  SCT_TRY(sct_spec_check_names(spec, err));
+  SCT_TRY(make_extents(spec, err));
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(make_operand(spec, &spec->operands[k], err));
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(bind_extents(spec, &spec->operands[k], err));
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(bind_place(spec, &spec->operands[k], err));
+  }
+  for (int k = 0; k < spec->n_inputs; k++) {
+    if (spec->operands[k].is_index) {
+      SCT_TRY(bind_index(spec, &spec->operands[k], err));
+    }
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_operand *op = &spec->operands[k];
+    op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;
+  }
+  return SCT_OK;
+}

@@ -1,0 +1,460 @@
+/* Screening of a body: every name is known, every bracket closes, every output is assigned.
+ *
+ * This is no C parser. It follows names and assignments through the tokens, which is enough to
+ * refuse what could break out of the place the body is put, and to catch the usual slips with the
+ * line they stand on. What passes may still fail to compile; the compiler then says so. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+enum { MAX_LOCALS = 64, MAX_DEPTH = 64, MAX_LEGAL = 512 };
+
+typedef struct screen {
+  sct_spec *spec;
+  const token *t; /* the tokens; t[n] is TOKEN_END */
+  int n;
+  sct_error *err;
+  const char *locals[MAX_LOCALS];
+  size_t local_len[MAX_LOCALS];
+  int n_locals;
+  /* a bit per component; what a statement assigns counts from its end on */
+  uint8_t assigned[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
+  uint8_t pending[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
+} screen;
+
+static const char *const components[] = {"x", "y", "z", "w"};
+
+/* ---- brackets and refused words ---- */
+
+static sct_status check_brackets(const screen *s) {
+  char open[MAX_DEPTH];
+  int line[MAX_DEPTH];
+  int depth = 0;
+  for (int k = 0; k < s->n; k++) {
+    const char c = s->t[k].text[0];
+    if (s->t[k].kind != TOKEN_PUNCT || s->t[k].len != 1) {
+      continue;
+    }
+    if (strchr("([{", c)) {
+      if (depth == MAX_DEPTH) {
+        return sct_spec_fail_body(s->spec, s->err, s->t[k].line, "brackets nest too deep");
+      }
+      open[depth] = c;
+      line[depth++] = s->t[k].line;
+    } else if (strchr(")]}", c)) {
+      const char want = c == ')' ? '(' : c == ']' ? '[' : '{';
+      if (depth == 0 || open[depth - 1] != want) {
+        return sct_spec_fail_body(s->spec, s->err, s->t[k].line, "`%c` closes nothing", c);
+      }
+      depth--;
+    }
+  }
+  if (depth > 0) {
+    return sct_spec_fail_body(s->spec, s->err, line[depth - 1], "`%c` is never closed",
+                              open[depth - 1]);
+  }
+  return SCT_OK;
+}
+
+static sct_status check_refused(const screen *s) {
+  for (int k = 0; k < s->n; k++) {
+    const token *t = &s->t[k];
+    if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_REFUSED) {
+      return sct_spec_fail_body(s->spec, s->err, t->line, "a body may not contain `%.*s`",
+                                (int)t->len, t->text);
+    }
+  }
+  if (s->n == 0) {
+    return sct_spec_fail_body(s->spec, s->err, 0, "the body is empty");
+  }
+  if (!sct_token_is(&s->t[s->n - 1], ";") && !sct_token_is(&s->t[s->n - 1], "}")) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[s->n - 1].line, "`;` expected at the end");
+  }
+  return SCT_OK;
+}
+
+/* ---- names declared in the body ---- */
+
+static bool is_scalar(const sct_spec *spec, const token *t) {
+  for (int k = 0; k < spec->n_scalars; k++) {
+    if (sct_token_is(t, spec->scalars[k].name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static sct_status declare(screen *s, const token *t) {
+  const sct_spec *spec = s->spec;
+  if (sct_spec_find_operand(spec, t->text, t->len) >= 0 ||
+      sct_spec_find_dim(spec, t->text, t->len) >= 0 || is_scalar(spec, t) ||
+      sct_spec_word(t->text, t->len) != WORD_NONE) {
+    return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
+                              (int)t->len, t->text);
+  }
+  if (t->text[0] == '_' || (t->len >= 4 && strncmp(t->text, "sct_", 4) == 0)) {
+    return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` is reserved; choose another name",
+                              (int)t->len, t->text);
+  }
+  if (s->n_locals == MAX_LOCALS) {
+    return sct_spec_fail_body(spec, s->err, t->line, "a body declares at most %d names",
+                              MAX_LOCALS);
+  }
+  s->locals[s->n_locals] = t->text;
+  s->local_len[s->n_locals++] = t->len;
+  return SCT_OK;
+}
+
+static bool is_type_token(const token *t) {
+  return t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_TYPE;
+}
+
+/* Declares the names of a declaration whose type ends before token k: "x = 1, *p, y[4];". */
+static sct_status declare_list(screen *s, int k) {
+  int depth = 0;
+  bool name_next = true;
+  for (; k < s->n; k++) {
+    const token *t = &s->t[k];
+    if (sct_token_is(t, ";") || depth < 0) {
+      return SCT_OK;
+    }
+    if (strchr("([{", t->text[0])) {
+      depth++;
+    } else if (strchr(")]}", t->text[0])) {
+      depth--;
+    } else if (depth == 0 && sct_token_is(t, ",")) {
+      name_next = true;
+    } else if (name_next && t->kind == TOKEN_NAME && !sct_token_is(t, "const")) {
+      SCT_TRY(declare(s, t));
+      name_next = false;
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status collect_locals(screen *s) {
+  for (int k = 0; k < s->n; k++) {
+    const token *next = &s->t[k + 1];
+    const bool pointer = sct_token_is(next, "*") || sct_token_is(next, "&");
+    const token *named = pointer ? &s->t[k + 2] : next;
+    const bool after_const = sct_token_is(named, "const");
+    if (is_type_token(&s->t[k]) && !is_type_token(next) && named->kind == TOKEN_NAME &&
+        (after_const || sct_spec_word(named->text, named->len) == WORD_NONE)) {
+      SCT_TRY(declare_list(s, k + 1));
+    }
+  }
+  return SCT_OK;
+}
+
+static bool is_local(const screen *s, const token *t) {
+  for (int k = 0; k < s->n_locals; k++) {
+    if (s->local_len[k] == t->len && strncmp(s->locals[k], t->text, t->len) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static sct_status unknown_name(const screen *s, const token *t) {
+  sct_spec *spec = s->spec;
+  const char *names[MAX_LEGAL];
+  int n = 0;
+  for (int k = 0; k < spec->n_operands; k++) {
+    names[n++] = spec->operands[k].name;
+  }
+  for (int k = 0; k < spec->n_scalars && n < MAX_LEGAL; k++) {
+    names[n++] = spec->scalars[k].name;
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    names[n++] = spec->dims[k];
+  }
+  for (int k = 0; k < s->n_locals && n < MAX_LEGAL; k++) {
+    const char *name = sct_arena_strndup(&spec->arena, s->locals[k], s->local_len[k]);
+    names[n++] = name ? name : "";
+  }
+  const int n_own = n;
+#define SCT_WORD(word, kind)                                                                       \
+  if (WORD_##kind != WORD_REFUSED && n < MAX_LEGAL) {                                              \
+    names[n++] = word;                                                                             \
+  }
+#include "spec_words.def"
+#undef SCT_WORD
+  const char *word = sct_arena_strndup(&spec->arena, t->text, t->len);
+  const char *near = word ? sct_nearest(word, names, n) : NULL;
+  sct_str hint = {0};
+  if (word && near) {
+    sct_str_printf(&hint, "; did you mean '%s'?", near);
+  } else if (word) {
+    sct_str_suggest(&hint, word, names, n_own);
+  }
+  const sct_status status = sct_spec_fail_body(spec, s->err, t->line, "unknown name '%.*s'%s",
+                                               (int)t->len, t->text, sct_str_c(&hint));
+  sct_str_free(&hint);
+  return status;
+}
+
+/* ---- operands ---- */
+
+/* A mention of an operand: which field (-1: the whole record), which component (-1: all), and the
+ * token behind it. */
+typedef struct mention {
+  int op, field, component;
+  int next;
+} mention;
+
+static sct_status bad_field(const screen *s, const token *t, const sct_operand *op) {
+  const char *names[SCT_MAX_FIELDS];
+  for (int k = 0; k < op->record.n_fields; k++) {
+    names[k] = op->record.fields[k].name;
+  }
+  char word[64];
+  snprintf(word, sizeof(word), "%.*s", (int)t->len, t->text);
+  sct_str hint = {0};
+  sct_str_suggest(&hint, word, names, op->record.n_fields);
+  const sct_status status = sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s",
+                                               op->name, word, sct_str_c(&hint));
+  sct_str_free(&hint);
+  return status;
+}
+
+static sct_status read_component(const screen *s, mention *m, int at) {
+  const sct_operand *op = &s->spec->operands[m->op];
+  const sct_type_info *type = sct_type_get(op->record.fields[m->field].type);
+  for (int k = 0; k < type->lanes && type->lanes > 1; k++) {
+    if (sct_token_is(&s->t[at], components[k])) {
+      m->component = k;
+      m->next = at + 1;
+      return SCT_OK;
+    }
+  }
+  return sct_spec_fail_body(s->spec, s->err, s->t[at].line, "a value of type %s has no '.%.*s'%s",
+                            type->name, (int)s->t[at].len, s->t[at].text,
+                            type->lanes == 2   ? "; expected x or y"
+                            : type->lanes == 4 ? "; expected x, y, z or w"
+                                               : "");
+}
+
+/* Reads "a", "a.x", "a.pos.x" starting at token k, which names operand `op`. */
+static sct_status read_mention(const screen *s, int k, int op, mention *m) {
+  const sct_record *record = &s->spec->operands[op].record;
+  *m = (mention){.op = op, .field = -1, .component = -1, .next = k + 1};
+  const bool bare = record->fields[0].name[0] == '\0';
+  if (bare) {
+    m->field = 0;
+    return sct_token_is(&s->t[k + 1], ".") ? read_component(s, m, k + 2) : SCT_OK;
+  }
+  if (!sct_token_is(&s->t[k + 1], ".")) {
+    return SCT_OK;
+  }
+  m->field = sct_spec_find_field(record, s->t[k + 2].text, s->t[k + 2].len);
+  if (m->field < 0 || s->t[k + 2].len == 0) {
+    return bad_field(s, &s->t[k + 2], &s->spec->operands[op]);
+  }
+  m->next = k + 3;
+  return sct_token_is(&s->t[k + 3], ".") ? read_component(s, m, k + 4) : SCT_OK;
+}
+
+static bool same_records(const sct_record *a, const sct_record *b) {
+  if (a->n_fields != b->n_fields) {
+    return false;
+  }
+  for (int k = 0; k < a->n_fields; k++) {
+    if (a->fields[k].type != b->fields[k].type ||
+        strcmp(a->fields[k].name, b->fields[k].name) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool starts_statement(const screen *s, int k) {
+  if (k == 0) {
+    return true;
+  }
+  const token *before = &s->t[k - 1];
+  return sct_token_is(before, ";") || sct_token_is(before, "{") || sct_token_is(before, "}") ||
+         sct_token_is(before, ")") || sct_token_is(before, "else") || sct_token_is(before, ":") ||
+         sct_token_is(before, "do");
+}
+
+static void mark(screen *s, const mention *m, bool assigns) {
+  sct_operand *op = &s->spec->operands[m->op];
+  for (int f = 0; f < op->record.n_fields; f++) {
+    if (m->field >= 0 && m->field != f) {
+      continue;
+    }
+    op->used[f] = true;
+    if (assigns) {
+      const int lanes = sct_type_get(op->record.fields[f].type)->lanes;
+      const uint8_t all = (uint8_t)((1u << lanes) - 1);
+      s->pending[m->op][f] |= m->component < 0 ? all : (uint8_t)(1u << m->component);
+    }
+  }
+}
+
+static void end_statement(screen *s) {
+  for (int op = s->spec->n_inputs; op < s->spec->n_operands; op++) {
+    for (int f = 0; f < s->spec->operands[op].record.n_fields; f++) {
+      s->assigned[op][f] |= s->pending[op][f];
+    }
+  }
+}
+
+/* A record without a field: only "b = a;" between records of the same fields. */
+static sct_status check_whole(screen *s, int k, const mention *m) {
+  const sct_operand *op = &s->spec->operands[m->op];
+  const bool target = sct_token_is(&s->t[k + 1], "=");
+  const int other = target ? k + 2 : k - 2;
+  const bool paired = (target || (k >= 2 && sct_token_is(&s->t[k - 1], "="))) &&
+                      sct_token_is(&s->t[(target ? k + 2 : k) + 1], ";") &&
+                      starts_statement(s, target ? k : k - 2);
+  const int with = paired ? sct_spec_find_operand(s->spec, s->t[other].text, s->t[other].len) : -1;
+  if (with < 0) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "'%s' is a record; name one of its fields, as in %s.%s", op->name,
+                              op->name, op->record.fields[0].name);
+  }
+  if (!same_records(&op->record, &s->spec->operands[with].record)) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "'%s' and '%s' have different fields; assign them one by one",
+                              op->name, s->spec->operands[with].name);
+  }
+  return SCT_OK;
+}
+
+static bool is_assignment(const token *t) {
+  static const char *const ops[] = {
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
+  for (int k = 0; k < SCT_COUNT(ops); k++) {
+    if (sct_token_is(t, ops[k])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool has_value(const screen *s, const mention *m) {
+  const sct_record *record = &s->spec->operands[m->op].record;
+  for (int f = 0; f < record->n_fields; f++) {
+    if ((m->field < 0 || m->field == f) && s->assigned[m->op][f] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status cannot_assign(const screen *s, const token *t, const char *what) {
+  const char *output = s->spec->operands[s->spec->n_inputs].name;
+  return sct_spec_fail_body(s->spec, s->err, t->line,
+                            "'%.*s' is %s and cannot be assigned; did you mean '%s'?", (int)t->len,
+                            t->text, what, output);
+}
+
+static sct_status check_operand(screen *s, int k, int at, int *next) {
+  mention m;
+  SCT_TRY(read_mention(s, k, at, &m));
+  const sct_operand *op = &s->spec->operands[at];
+  const token *after = &s->t[m.next];
+  const bool stepped =
+      k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
+  const bool assigns = is_assignment(after) || stepped;
+  if (m.field < 0) {
+    SCT_TRY(check_whole(s, k, &m));
+  }
+  if (assigns && !op->is_output) {
+    return cannot_assign(s, &s->t[k], "an input");
+  }
+  const bool reads = op->is_output && (stepped || !sct_token_is(after, "="));
+  if (reads && !has_value(s, &m)) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "output '%s' is read before it is assigned", op->name);
+  }
+  if (sct_token_is(after, "[") || sct_token_is(after, "(")) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "'%s' stands for one element; where it lies is said by at = { ... }",
+                              op->name);
+  }
+  mark(s, &m, assigns);
+  *next = m.next;
+  return SCT_OK;
+}
+
+/* ---- the walk ---- */
+
+static sct_status check_name(screen *s, int k, int *next) {
+  const token *t = &s->t[k];
+  *next = k + 1;
+  const int op = sct_spec_find_operand(s->spec, t->text, t->len);
+  if (op >= 0) {
+    return check_operand(s, k, op, next);
+  }
+  const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
+  const bool scalar = is_scalar(s->spec, t);
+  if ((dim >= 0 || scalar) && is_assignment(&s->t[k + 1])) {
+    return cannot_assign(s, t, dim >= 0 ? "an index" : "a scalar");
+  }
+  if (dim >= 0) {
+    s->spec->body_uses_dim[dim] = true;
+    return SCT_OK;
+  }
+  const word_kind word = sct_spec_word(t->text, t->len);
+  if (word == WORD_FUNCTION && !sct_token_is(&s->t[k + 1], "(")) {
+    return sct_spec_fail_body(s->spec, s->err, t->line, "'%.*s' is a function; call it",
+                              (int)t->len, t->text);
+  }
+  if (word != WORD_NONE || scalar) {
+    return SCT_OK;
+  }
+  if (is_local(s, t)) {
+    while (sct_token_is(&s->t[*next], ".") && s->t[*next + 1].kind == TOKEN_NAME) {
+      *next += 2; /* a component of a local vector */
+    }
+    return SCT_OK;
+  }
+  return unknown_name(s, t);
+}
+
+static sct_status check_outputs(const screen *s) {
+  const sct_spec *spec = s->spec;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    for (int f = 0; f < op->record.n_fields; f++) {
+      const int lanes = sct_type_get(op->record.fields[f].type)->lanes;
+      if (s->assigned[k][f] != (uint8_t)((1u << lanes) - 1)) {
+        const bool bare = op->record.fields[f].name[0] == '\0';
+        return sct_spec_fail_body(spec, s->err, 0, "output %s%s%s is never assigned%s", op->name,
+                                  bare ? "" : ".", op->record.fields[f].name,
+                                  s->assigned[k][f] ? " in full" : "");
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) {
+  screen s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err};
+  spec->body_uses_dim = SCT_ARENA_NEW(&spec->arena, bool, spec->n_dims);
+  if (!spec->body_uses_dim) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_operand *op = &spec->operands[k];
+    op->used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
+    if (!op->used) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+  }
+  SCT_TRY(check_refused(&s));
+  SCT_TRY(check_brackets(&s));
+  SCT_TRY(collect_locals(&s));
+  for (int k = 0; k < s.n;) {
+    int next = k + 1;
+    if (s.t[k].kind == TOKEN_NAME) {
+      SCT_TRY(check_name(&s, k, &next));
+    } else if (sct_token_is(&s.t[k], ";")) {
+      end_statement(&s);
+    }
+    k = next;
+  }
+  return check_outputs(&s);
+}

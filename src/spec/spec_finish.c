@@ -1,0 +1,130 @@
+/* The last step of making a spec: everything derived, everything checked, and the canonical text.
+ *
+ * The canonical text holds what makes two specs the same kernel: names, types, where every byte
+ * lies, the body's tokens, the sizes. Not the path, comments, blanks, or how a layout was written.
+ */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+/* ---- offsets over the index space ---- */
+
+static sct_status place_layouts(sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_operand *op = &spec->operands[k];
+    if (op->n_layouts < 1) {
+      return sct_spec_fail_at(spec, err, spec->file, op->line, "array '%s' has no layout",
+                              op->name);
+    }
+    for (int n = 0; n < op->n_layouts; n++) {
+      sct_layout *layout = &op->layouts[n];
+      layout->offset = SCT_ARENA_NEW(&spec->arena, sct_expr, op->record.n_fields);
+      if (!layout->offset) {
+        return sct_fail(err, SCT_ENOMEM, "out of memory");
+      }
+      for (int f = 0; f < op->record.n_fields; f++) {
+        layout->offset[f] =
+            sct_expr_subst(spec->pool, layout->element[f], op->index, op->at, op->n_dims);
+        if (layout->offset[f] == SCT_EXPR_NONE) {
+          return sct_spec_fail_at(spec, err, spec->file, op->line,
+                                  "the offset of '%s' under layout '%s' cannot be built: a number "
+                                  "in it is too large, or it divides by zero",
+                                  op->name, layout->label);
+        }
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- canonical text ---- */
+
+static void print_record(sct_str *out, const sct_record *record) {
+  sct_str_printf(out, " record %s bytes %lld align %lld {", record->name ? record->name : "-",
+                 (long long)record->bytes, (long long)record->align);
+  for (int f = 0; f < record->n_fields; f++) {
+    sct_str_printf(out, " %s:%s@%lld", record->fields[f].name,
+                   sct_type_get(record->fields[f].type)->name, (long long)record->fields[f].offset);
+  }
+  sct_str_append(out, " }\n");
+}
+
+static void print_exprs(sct_str *out, const sct_spec *spec, const char *what, const sct_expr *e,
+                        int n) {
+  for (int k = 0; k < n; k++) {
+    sct_str_printf(out, "  %s ", what);
+    sct_expr_print(out, spec->pool, e[k]);
+    sct_str_append(out, "\n");
+  }
+}
+
+static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand *op) {
+  sct_str_printf(out, "%s %s", op->is_output ? "output" : "input", op->name);
+  print_record(out, &op->record);
+  for (int d = 0; d < op->n_dims; d++) {
+    sct_str_printf(out, "  dim %s\n", op->dims[d]);
+  }
+  print_exprs(out, spec, "extent", op->extent, op->n_dims);
+  print_exprs(out, spec, "at", op->at, op->n_dims);
+  for (int k = 0; k < op->n_layouts; k++) {
+    const sct_layout *layout = &op->layouts[k];
+    sct_str_printf(out, "  layout %s%s\n", layout->label, layout->owns_gaps ? " owns gaps" : "");
+    print_exprs(out, spec, " element", layout->element, op->record.n_fields);
+    print_exprs(out, spec, " bytes", &layout->bytes, 1);
+  }
+}
+
+sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body, sct_error *err) {
+  sct_str text = {0};
+  sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
+  for (int d = 0; d < spec->n_dims; d++) {
+    sct_str_printf(&text, "dim %s\n", spec->dims[d]);
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    sct_str_printf(&text, "scalar %s %s\n", spec->scalars[k].name,
+                   sct_type_get(spec->scalars[k].type)->name);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    print_operand(&text, spec, &spec->operands[k]);
+  }
+  sct_str_append(&text, "body");
+  for (int k = 0; k < body->n; k++) {
+    sct_str_printf(&text, " %.*s", (int)body->tokens[k].len, body->tokens[k].text);
+  }
+  sct_str_printf(&text, "\ntolerance %.17g\n", spec->tolerance);
+  for (int k = 0; k < spec->n_sizes; k++) {
+    sct_str_printf(&text, "size %s\n", spec->sizes[k].label);
+  }
+  sct_status status = sct_str_status(&text, err);
+  if (status == SCT_OK) {
+    spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
+    spec->hash = sct_hash_text(sct_str_c(&text));
+    status = spec->canonical ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+/* ---- finish ---- */
+
+sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
+  token_list body;
+  if (!(spec->tolerance >= 0 && spec->tolerance <= 1)) {
+    return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                            "tolerance = %g; expected a number from 0 to 1", spec->tolerance);
+  }
+  SCT_TRY(sct_spec_tokenize(&body, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, &body, err));
+  SCT_TRY(sct_spec_classify_body(spec, &body, err));
+  SCT_TRY(place_layouts(spec, err));
+  SCT_TRY(sct_spec_check_sizes(spec, err));
+  SCT_TRY(sct_spec_check_places(spec, err));
+  SCT_TRY(sct_spec_check_layouts(spec, err));
+  return sct_spec_write_canonical(spec, &body, err);
+}
+
+void sct_spec_free(sct_spec *spec) {
+  sct_expr_pool_free(spec->pool);
+  sct_arena_free(&spec->arena);
+  memset(spec, 0, sizeof(*spec));
+}

@@ -1,0 +1,183 @@
+/* The host's view: where every element lies at a given size, what index arrays hold, how many bytes
+ * move. The same expressions that become CUDA text, evaluated. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+int64_t sct_spec_mul(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || product > SCT_EXPR_MAX_VALUE) {
+    return SCT_EXPR_MAX_VALUE;
+  }
+  return product;
+}
+
+/* ---- environments ---- */
+
+void sct_spec_env_add(spec_env *env, sct_expr var, int64_t value) {
+  env->vars[env->n] = var;
+  env->values[env->n] = value;
+  env->n++;
+}
+
+spec_env sct_spec_env_extents(const sct_spec *spec, const int64_t *extent) {
+  spec_env env;
+  env.n = 0;
+  for (int k = 0; k < spec->n_extents; k++) {
+    sct_spec_env_add(&env, spec->extent_var[k], extent[k]);
+  }
+  return env;
+}
+
+sct_status sct_spec_env_eval(const sct_spec *spec, const spec_env *env, sct_expr e, int64_t *value,
+                             sct_error *err) {
+  const sct_expr_env vars = {env->vars, env->values, env->n};
+  return sct_expr_eval(spec->pool, e, &vars, value, err);
+}
+
+/* Row-major number of the element that `op` is read at, over its own extents. */
+static sct_status linear_place(const sct_spec *spec, const spec_env *env, const sct_operand *op,
+                               int64_t *linear, sct_error *err) {
+  *linear = 0;
+  for (int d = 0; d < op->n_dims; d++) {
+    int64_t extent = 0;
+    int64_t at = 0;
+    SCT_TRY(sct_spec_env_eval(spec, env, op->extent[d], &extent, err));
+    SCT_TRY(sct_spec_env_eval(spec, env, op->at[d], &at, err));
+    *linear = sct_spec_mul(*linear, extent) + at;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_operand *op,
+                              const int64_t *idx, const sct_size *size, sct_error *err) {
+  for (int d = 0; d < spec->n_dims; d++) {
+    sct_spec_env_add(env, spec->dim_var[d], idx[d]);
+  }
+  for (int k = 0; k < spec->n_inputs && op->through_index; k++) {
+    const sct_operand *index = &spec->operands[k];
+    if (index->is_index) {
+      int64_t linear = 0;
+      SCT_TRY(linear_place(spec, env, index, &linear, err));
+      sct_spec_env_add(env, index->index_value, sct_spec_index_value(spec, k, linear, size));
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- addresses ---- */
+
+int64_t sct_spec_offset(const sct_spec *spec, int op, int layout, int field, const int64_t *idx,
+                        const sct_size *size) {
+  const sct_operand *operand = &spec->operands[op];
+  spec_env env = sct_spec_env_extents(spec, size->extent);
+  int64_t offset = 0;
+  if (sct_spec_env_place(spec, &env, operand, idx, size, NULL) != SCT_OK ||
+      sct_spec_env_eval(spec, &env, operand->layouts[layout].offset[field], &offset, NULL) !=
+          SCT_OK) {
+    return -1; /* no element exists at this size */
+  }
+  return offset;
+}
+
+int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size *size) {
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  int64_t bytes = 0;
+  if (sct_spec_env_eval(spec, &env, spec->operands[op].layouts[layout].bytes, &bytes, NULL) !=
+      SCT_OK) {
+    return 0;
+  }
+  return bytes;
+}
+
+static int64_t operand_elements(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  int64_t n = 1;
+  for (int d = 0; d < op->n_dims; d++) {
+    int64_t extent = 0;
+    if (sct_spec_env_eval(spec, &env, op->extent[d], &extent, NULL) != SCT_OK || extent < 0) {
+      return 0;
+    }
+    n = sct_spec_mul(n, extent);
+  }
+  return n;
+}
+
+/* ---- index arrays ---- */
+
+static sct_fill resolve_fill(const sct_operand *op, sct_fill fill, int64_t count, int64_t limit) {
+  if (fill != SCT_FILL_DEFAULT) {
+    return fill;
+  }
+  return op->index_scatters || count == limit ? SCT_FILL_PERMUTED : SCT_FILL_RANDOM;
+}
+
+int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size) {
+  const sct_operand *index = &spec->operands[op];
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  int64_t limit = 0;
+  if (sct_spec_env_eval(spec, &env, index->index_limit, &limit, NULL) != SCT_OK || limit < 1) {
+    return 0;
+  }
+  const uint64_t seed = sct_hash_text(index->name).lo;
+  const int64_t count = operand_elements(spec, index, size);
+  switch (resolve_fill(index, size->fill[op], count, limit)) {
+  case SCT_FILL_IDENTITY:
+    return linear % limit;
+  case SCT_FILL_PERMUTED:
+    return sct_permute(linear % limit, limit, seed);
+  default:
+    return (int64_t)(sct_mix64(seed, (uint64_t)linear) % (uint64_t)limit);
+  }
+}
+
+/* ---- amounts ---- */
+
+int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size) {
+  int64_t n = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    n = sct_spec_mul(n, size->extent[d]);
+  }
+  return n;
+}
+
+static bool moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
+  for (int d = 0; d < op->n_dims; d++) {
+    if (sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim])) {
+      return true;
+    }
+    for (int k = 0; k < spec->n_inputs && op->through_index; k++) {
+      const sct_operand *index = &spec->operands[k];
+      if (index->is_index && sct_expr_mentions(spec->pool, op->at[d], index->index_value) &&
+          moves_with(spec, index, dim)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Elements of `op` that the index space touches; overlapping reads count once, gathers each. */
+static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
+  int64_t n = 1;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    n = sct_spec_mul(n,
+                     moves_with(spec, op, dim) || size->extent[dim] == 0 ? size->extent[dim] : 1);
+  }
+  const int64_t all = operand_elements(spec, op, size);
+  return op->through_index || n < all ? n : all;
+}
+
+void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
+                      int64_t *write_bytes) {
+  *read_bytes = 0;
+  *write_bytes = 0;
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    int64_t bytes = 0;
+    for (int f = 0; f < op->record.n_fields; f++) {
+      bytes += op->used[f] || op->is_index ? op->record.fields[f].bytes : 0;
+    }
+    *(op->is_output ? write_bytes : read_bytes) += sct_spec_mul(bytes, touched(spec, op, size));
+  }
+}

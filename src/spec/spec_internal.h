@@ -1,0 +1,87 @@
+/* spec_internal - between the files of module spec. */
+#ifndef SCT_SPEC_INTERNAL_H
+#define SCT_SPEC_INTERNAL_H
+
+#include "spec/spec.h"
+
+/* ---- words and tokens of a body ---- */
+
+typedef enum word_kind {
+  WORD_NONE,
+  WORD_TYPE,
+  WORD_CONTROL,
+  WORD_FUNCTION,
+  WORD_REFUSED
+} word_kind;
+
+word_kind sct_spec_word(const char *text, size_t len); /* WORD_NONE: no special meaning */
+
+typedef enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_PUNCT, TOKEN_END } token_kind;
+
+typedef struct token {
+  token_kind kind;
+  const char *text; /* points into the body; not terminated */
+  size_t len;
+  int line; /* of the body, from 0 */
+} token;
+
+enum { TOKENS_AHEAD = 8 }; /* how far past a token its readers look */
+
+typedef struct token_list {
+  token *tokens; /* followed by TOKENS_AHEAD + 1 of kind TOKEN_END */
+  int n;         /* without those */
+} token_list;
+
+bool sct_token_is(const token *t, const char *text);
+/* Splits the body; comments vanish. Refuses what must not reach a compiler: preprocessor lines,
+ * strings, continuation lines, digraphs, anything but printable ASCII. The tokens belong to the
+ * spec's arena. */
+sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* An error at line `line` (from 0) of the body. */
+sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
+    SCT_PRINTF(4, 5);
+
+/* ---- names ---- */
+
+/* Index of the operand called so (len < 0: NUL-terminated), or -1. */
+int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len);
+int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len);
+int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
+
+/* ---- the steps of sct_spec_finish ---- */
+
+sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Screens the body; sets operand.used, body_uses_dim. */
+sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) SCT_MUST_USE;
+/* Sets moves, component_wise, component_body. */
+sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body,
+                                  sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body,
+                                    sct_error *err) SCT_MUST_USE;
+
+/* ---- evaluation ---- */
+
+enum { ENV_CAP = SCT_MAX_EXTENTS + SCT_MAX_DIMS + SCT_MAX_OPERANDS };
+
+/* Variables and values of one evaluation: extents, then whatever is added. */
+typedef struct spec_env {
+  sct_expr vars[ENV_CAP];
+  int64_t values[ENV_CAP];
+  int n;
+} spec_env;
+
+spec_env sct_spec_env_extents(const sct_spec *spec, const int64_t *extent);
+void sct_spec_env_add(spec_env *env, sct_expr var, int64_t value);
+sct_status sct_spec_env_eval(const sct_spec *spec, const spec_env *env, sct_expr e, int64_t *value,
+                             sct_error *err) SCT_MUST_USE;
+/* Adds dims (idx) and the values of all index operands that `op` is addressed through. */
+sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_operand *op,
+                              const int64_t *idx, const sct_size *size,
+                              sct_error *err) SCT_MUST_USE;
+/* Product with saturation at 2^62. */
+int64_t sct_spec_mul(int64_t a, int64_t b);
+
+#endif

@@ -1,0 +1,259 @@
+/* What kind of body it is: does it only move data, does it treat every field alike?
+ *
+ * Only bodies that are a plain list of `output = expression;` statements qualify. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+enum { MAX_STATEMENTS = 256 };
+
+/* "out[.field] = tokens first..end-1;" */
+typedef struct statement {
+  int out, field; /* field -1: the whole record */
+  int first, end;
+} statement;
+
+typedef struct statement_list {
+  statement at[MAX_STATEMENTS];
+  int n;
+} statement_list;
+
+/* Reads "name[.field]" at token k. false: it is something else. `next` is the token behind it. */
+static bool read_place(const sct_spec *spec, const token_list *body, int k, int *op, int *field,
+                       int *next) {
+  const token *t = body->tokens;
+  *op = sct_spec_find_operand(spec, t[k].text, t[k].len);
+  if (*op < 0) {
+    return false;
+  }
+  const sct_record *record = &spec->operands[*op].record;
+  const bool bare = record->fields[0].name[0] == '\0';
+  *field = bare ? 0 : -1;
+  *next = k + 1;
+  if (!sct_token_is(&t[k + 1], ".")) {
+    return true;
+  }
+  if (bare) {
+    return false; /* a component of a vector */
+  }
+  *field = sct_spec_find_field(record, t[k + 2].text, t[k + 2].len);
+  *next = k + 3;
+  return *field >= 0 && !sct_token_is(&t[k + 3], ".");
+}
+
+/* false: the body is no plain list of assignments to outputs. */
+static bool split_statements(const sct_spec *spec, const token_list *body, statement_list *list) {
+  const token *t = body->tokens;
+  list->n = 0;
+  for (int k = 0; k < body->n;) {
+    if (sct_token_is(&t[k], ";")) {
+      k++;
+      continue;
+    }
+    statement s = {0};
+    int next = 0;
+    if (list->n == MAX_STATEMENTS || !read_place(spec, body, k, &s.out, &s.field, &next) ||
+        !spec->operands[s.out].is_output || !sct_token_is(&t[next], "=")) {
+      return false;
+    }
+    s.first = next + 1;
+    for (s.end = s.first; !sct_token_is(&t[s.end], ";"); s.end++) {
+      const bool assigns = t[s.end].kind == TOKEN_PUNCT && t[s.end].len >= 1 &&
+                           (sct_token_is(&t[s.end], "=") || sct_token_is(&t[s.end], "++") ||
+                            sct_token_is(&t[s.end], "--"));
+      if (s.end >= body->n || assigns || sct_token_is(&t[s.end], "{")) {
+        return false;
+      }
+    }
+    list->at[list->n++] = s;
+    k = s.end + 1;
+  }
+  return list->n > 0;
+}
+
+/* Every field of every output exactly once? */
+static bool assigns_once(const sct_spec *spec, const statement_list *list) {
+  static const int once = 1;
+  int count[SCT_MAX_OPERANDS][SCT_MAX_FIELDS] = {{0}};
+  for (int k = 0; k < list->n; k++) {
+    const sct_record *record = &spec->operands[list->at[k].out].record;
+    for (int f = 0; f < record->n_fields; f++) {
+      count[list->at[k].out][f] += list->at[k].field < 0 || list->at[k].field == f;
+    }
+  }
+  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
+    for (int f = 0; f < spec->operands[op].record.n_fields; f++) {
+      if (count[op][f] != once) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* ---- moves ---- */
+
+/* Appends the moves of one statement; false: it computes something. */
+static bool read_move(const sct_spec *spec, const token_list *body, const statement *s,
+                      sct_move *moves, int *n) {
+  int in = 0;
+  int field = 0;
+  int next = 0;
+  if (!read_place(spec, body, s->first, &in, &field, &next) || next != s->end ||
+      spec->operands[in].is_output || (field < 0) != (s->field < 0)) {
+    return false;
+  }
+  const sct_record *from = &spec->operands[in].record;
+  const sct_record *to = &spec->operands[s->out].record;
+  const int first = field < 0 ? 0 : field;
+  const int last = field < 0 ? from->n_fields - 1 : field;
+  for (int f = first; f <= last; f++) {
+    const int out_field = s->field < 0 ? f : s->field;
+    if (from->fields[f].type != to->fields[out_field].type) {
+      return false;
+    }
+    moves[(*n)++] = (sct_move){.out = s->out, .out_field = out_field, .in = in, .in_field = f};
+  }
+  return true;
+}
+
+static sct_status find_moves(sct_spec *spec, const token_list *body, const statement_list *list,
+                             sct_error *err) {
+  int n_fields = 0;
+  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
+    n_fields += spec->operands[op].record.n_fields;
+  }
+  sct_move *moves = SCT_ARENA_NEW(&spec->arena, sct_move, n_fields);
+  if (!moves) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  int n = 0;
+  for (int k = 0; k < list->n; k++) {
+    if (!read_move(spec, body, &list->at[k], moves, &n)) {
+      return SCT_OK;
+    }
+  }
+  spec->n_moves = n;
+  spec->moves = moves;
+  return SCT_OK;
+}
+
+/* ---- component-wise ---- */
+
+static bool all_of_type(const sct_record *record, sct_type type, int n_fields) {
+  bool alike = record->n_fields == n_fields;
+  for (int f = 0; f < record->n_fields; f++) {
+    alike = alike && record->fields[f].type == type;
+  }
+  return alike;
+}
+
+/* Operands that the body names have the same number of fields, all of one type; index arrays may
+ * be anything as long as the body leaves them alone. */
+static bool shapes_allow(const sct_spec *spec) {
+  const sct_record *model = &spec->operands[spec->n_inputs].record;
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    bool named = false;
+    for (int f = 0; f < operand->record.n_fields; f++) {
+      named = named || operand->used[f];
+    }
+    if (named && !all_of_type(&operand->record, model->fields[0].type, model->n_fields)) {
+      return false;
+    }
+  }
+  for (int d = 0; d < spec->n_dims; d++) {
+    if (spec->body_uses_dim[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Blank between two tokens: as written when `pretty`, else always. */
+static void print_gap(sct_str *out, const token *before, const token *t, bool pretty) {
+  if (!pretty || before->text + before->len != t->text) {
+    sct_str_append(out, " ");
+  }
+}
+
+/* Appends the statement with every mention of field `field` written as the bare operand name.
+ * false: another field is mentioned. A whole record (field -1) stands for any field. */
+static bool print_component(const sct_spec *spec, const token_list *body, const statement *s,
+                            int field, bool pretty, sct_str *out) {
+  sct_str_printf(out, "%s =", spec->operands[s->out].name);
+  for (int k = s->first; k < s->end;) {
+    int op = 0;
+    int found = 0;
+    int next = k + 1;
+    const token *t = &body->tokens[k];
+    print_gap(out, t - 1, t, pretty && k > s->first);
+    if (read_place(spec, body, k, &op, &found, &next)) {
+      if (found >= 0 && found != field) {
+        return false;
+      }
+      sct_str_append(out, spec->operands[op].name);
+    } else if (op >= 0) {
+      return false; /* a component of a vector type */
+    } else {
+      sct_str_append_n(out, t->text, t->len);
+    }
+    k = next;
+  }
+  sct_str_append(out, ";");
+  return true;
+}
+
+/* The statements for one field, in the order they stand. */
+static bool print_field(const sct_spec *spec, const token_list *body, const statement_list *list,
+                        int field, bool pretty, sct_str *out) {
+  sct_str_clear(out);
+  for (int k = 0; k < list->n; k++) {
+    const statement *s = &list->at[k];
+    if (s->field >= 0 && s->field != field) {
+      continue;
+    }
+    sct_str_append(out, out->len > 0 ? " " : "");
+    if (!print_component(spec, body, s, field, pretty, out)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status find_component_body(sct_spec *spec, const token_list *body,
+                                      const statement_list *list, sct_error *err) {
+  if (!shapes_allow(spec)) {
+    return SCT_OK;
+  }
+  sct_str first = {0};
+  sct_str other = {0};
+  const int n_fields = spec->operands[spec->n_inputs].record.n_fields;
+  bool alike = print_field(spec, body, list, 0, false, &first);
+  for (int f = 1; f < n_fields && alike; f++) {
+    alike = print_field(spec, body, list, f, false, &other) &&
+            strcmp(sct_str_c(&first), sct_str_c(&other)) == 0;
+  }
+  alike = alike && print_field(spec, body, list, 0, true, &first);
+  sct_status status = sct_str_status(&first, err);
+  if (status == SCT_OK && alike) {
+    spec->component_body = sct_arena_strdup(&spec->arena, sct_str_c(&first));
+    spec->component_wise = true;
+    status = spec->component_body ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_str_free(&other);
+  sct_str_free(&first);
+  return status;
+}
+
+sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body, sct_error *err) {
+  statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
+  if (!list) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (!split_statements(spec, body, list) || !assigns_once(spec, list)) {
+    return SCT_OK;
+  }
+  SCT_TRY(find_moves(spec, body, list, err));
+  return find_component_body(spec, body, list, err);
+}

@@ -1,0 +1,163 @@
+/* The tokens of a body, and what must not be among them. */
+#include <ctype.h>
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+bool sct_token_is(const token *t, const char *text) {
+  return strlen(text) == t->len && strncmp(t->text, text, t->len) == 0;
+}
+
+sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt,
+                              ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof(text), fmt, args);
+  va_end(args);
+  if (spec->body_in_file) {
+    return sct_spec_fail_at(spec, err, spec->file, spec->body_line + line, "%s", text);
+  }
+  return sct_spec_fail_at(spec, err, spec->file, spec->body_line, "body, line %d: %s", line + 1,
+                          text);
+}
+
+typedef struct scanner {
+  sct_spec *spec;
+  const char *p;
+  int line;
+  sct_error *err;
+} scanner;
+
+/* What is refused wherever it stands, comments included: the text goes through other tools later,
+ * some of which know trigraphs. */
+static sct_status refuse_anywhere(scanner *s) {
+  for (const char *p = s->p; *p; p++) {
+    if (*p == '\n') {
+      s->line++;
+    } else if (*p == '\\') {
+      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain a backslash");
+    } else if (p[0] == '?' && p[1] == '?') {
+      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `\?\?`");
+    } else if (!isprint((unsigned char)*p) && *p != '\t') {
+      return sct_spec_fail_body(s->spec, s->err, s->line,
+                                "a body may hold printable ASCII only, not byte 0x%02x",
+                                (unsigned)(unsigned char)*p);
+    }
+  }
+  s->line = 0;
+  return SCT_OK;
+}
+
+/* Moves past blanks and comments. */
+static sct_status skip_blanks(scanner *s) {
+  for (;;) {
+    if (*s->p == '\n') {
+      s->line++;
+      s->p++;
+    } else if (*s->p == ' ' || *s->p == '\t') {
+      s->p++;
+    } else if (s->p[0] == '/' && s->p[1] == '/') {
+      s->p += strcspn(s->p, "\n");
+    } else if (s->p[0] == '/' && s->p[1] == '*') {
+      const char *end = strstr(s->p + 2, "*/");
+      if (!end) {
+        return sct_spec_fail_body(s->spec, s->err, s->line, "this comment has no end");
+      }
+      for (; s->p < end + 2; s->p++) {
+        s->line += *s->p == '\n';
+      }
+    } else {
+      return SCT_OK;
+    }
+  }
+}
+
+static size_t number_length(const char *p) {
+  size_t n = 0;
+  while (isalnum((unsigned char)p[n]) || p[n] == '.' || p[n] == '_') {
+    const bool exponent = strchr("eEpP", p[n]) != NULL;
+    const bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+    n++;
+    if (exponent && (p[n] == '+' || p[n] == '-') && (!hex || strchr("pP", p[n - 1]))) {
+      n++;
+    }
+  }
+  return n;
+}
+
+static size_t punct_length(const char *p) {
+  static const char *const longer[] = {
+      "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
+      "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+  for (int k = 0; k < SCT_COUNT(longer); k++) {
+    if (sct_has_prefix(p, longer[k])) {
+      return strlen(longer[k]);
+    }
+  }
+  return 1;
+}
+
+static sct_status refuse_punct(const scanner *s) {
+  static const char *const digraphs[] = {"<:", ":>", "<%", "%>", "%:"};
+  for (int k = 0; k < SCT_COUNT(digraphs); k++) {
+    if (sct_has_prefix(s->p, digraphs[k])) {
+      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%s`",
+                                digraphs[k]);
+    }
+  }
+  if (*s->p == '"' || *s->p == '\'') {
+    return sct_spec_fail_body(s->spec, s->err, s->line,
+                              "a body may not contain strings or character literals");
+  }
+  if (!strchr("+-*/%=<>!&|^~?:;,.()[]{}", *s->p)) {
+    return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%c`", *s->p);
+  }
+  if (sct_has_prefix(s->p, "::") || sct_has_prefix(s->p, "->")) {
+    return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%.2s`", s->p);
+  }
+  return SCT_OK;
+}
+
+static sct_status next_token(scanner *s, token *out) {
+  SCT_TRY(skip_blanks(s));
+  *out = (token){.kind = TOKEN_END, .text = s->p, .line = s->line};
+  if (*s->p == '\0') {
+    return SCT_OK;
+  }
+  if (isalpha((unsigned char)*s->p) || *s->p == '_') {
+    out->kind = TOKEN_NAME;
+    while (isalnum((unsigned char)s->p[out->len]) || s->p[out->len] == '_') {
+      out->len++;
+    }
+  } else if (isdigit((unsigned char)*s->p) || (*s->p == '.' && isdigit((unsigned char)s->p[1]))) {
+    out->kind = TOKEN_NUMBER;
+    out->len = number_length(s->p);
+  } else {
+    SCT_TRY(refuse_punct(s));
+    out->kind = TOKEN_PUNCT;
+    out->len = punct_length(s->p);
+  }
+  s->p += out->len;
+  return SCT_OK;
+}
+
+sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) {
+  scanner s = {.spec = spec, .p = spec->body, .err = err};
+  SCT_TRY(refuse_anywhere(&s));
+  out->n = 0;
+  out->tokens = SCT_ARENA_NEW(&spec->arena, token, strlen(spec->body) + 1 + TOKENS_AHEAD);
+  if (!out->tokens) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (;;) {
+    SCT_TRY(next_token(&s, &out->tokens[out->n]));
+    if (out->tokens[out->n].kind == TOKEN_END) {
+      for (int k = 1; k <= TOKENS_AHEAD; k++) {
+        out->tokens[out->n + k] = out->tokens[out->n];
+      }
+      return SCT_OK;
+    }
+    out->n++;
+  }
+}

@@ -1,0 +1,97 @@
+/* Types and records: the table of spec_types.def, and where C puts the fields of a struct. */
+#include <string.h>
+
+#include "spec/spec.h"
+
+static const sct_type_info infos[SCT_N_TYPES] = {
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) {name, cuda, bytes, align, kind, lanes},
+#include "spec_types.def"
+#undef SCT_TYPE
+};
+
+static const char *const type_names[SCT_N_TYPES] = {
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) name,
+#include "spec_types.def"
+#undef SCT_TYPE
+};
+
+const sct_type_info *sct_type_get(sct_type type) {
+  return &infos[type];
+}
+
+bool sct_type_find(sct_type *out, const char *name) {
+  for (int k = 0; k < SCT_N_TYPES; k++) {
+    if (strcmp(infos[k].name, name) == 0) {
+      *out = (sct_type)k;
+      return true;
+    }
+  }
+  return false;
+}
+
+const char *const *sct_type_names(int *n) {
+  *n = SCT_N_TYPES;
+  return type_names;
+}
+
+/* ---- records ---- */
+
+static int64_t round_up(int64_t x, int64_t multiple) {
+  return (x + multiple - 1) / multiple * multiple;
+}
+
+static sct_status check_fields(const sct_record *record, sct_error *err) {
+  if (record->n_fields < 1) {
+    return sct_fail(err, SCT_ESPEC, "a record needs at least one field");
+  }
+  if (record->n_fields > SCT_MAX_FIELDS) {
+    return sct_fail(err, SCT_ESPEC, "a record has at most %d fields, not %d", SCT_MAX_FIELDS,
+                    record->n_fields);
+  }
+  const bool bare = record->n_fields == 1 && record->fields[0].name[0] == '\0';
+  for (int k = 0; k < record->n_fields && !bare; k++) {
+    const char *name = record->fields[k].name;
+    const char *bad = sct_spec_bad_name(name);
+    if (bad) {
+      return sct_fail(err, SCT_ESPEC, "field name '%s' %s", name, bad);
+    }
+    for (int other = 0; other < k; other++) {
+      if (strcmp(record->fields[other].name, name) == 0) {
+        return sct_fail(err, SCT_ESPEC, "field '%s' appears twice", name);
+      }
+    }
+  }
+  const char *bad = record->name ? sct_spec_bad_name(record->name) : NULL;
+  if (bad) {
+    return sct_fail(err, SCT_ESPEC, "record name '%s' %s", record->name, bad);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) {
+  SCT_TRY(check_fields(record, err));
+  int64_t natural = 1;
+  int64_t at = 0;
+  int64_t prefix = 0;
+  for (int k = 0; k < record->n_fields; k++) {
+    sct_field *field = &record->fields[k];
+    const sct_type_info *type = sct_type_get(field->type);
+    const int64_t field_align = record->packed ? 1 : type->align;
+    at = round_up(at, field_align);
+    field->bytes = type->bytes;
+    field->offset = at;
+    field->prefix = prefix;
+    at += field->bytes;
+    prefix += field->bytes;
+    natural = field_align > natural ? field_align : natural;
+  }
+  if (align != 0 && (align < natural || align > 4096 || (align & (align - 1)) != 0)) {
+    return sct_fail(err, SCT_ESPEC,
+                    "align = %lld is not possible; expected a power of two from %lld to 4096",
+                    (long long)align, (long long)natural);
+  }
+  record->align = align != 0 ? align : natural;
+  record->bytes = round_up(at, record->align);
+  record->data_bytes = prefix;
+  return SCT_OK;
+}

@@ -1,0 +1,43 @@
+/* Names with a meaning of their own in CUDA C++, and what a user may call things. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+static const struct {
+  const char *word;
+  word_kind kind;
+} words[] = {
+#define SCT_WORD(word, kind) {word, WORD_##kind},
+#include "spec_words.def"
+#undef SCT_WORD
+};
+
+word_kind sct_spec_word(const char *text, size_t len) {
+  for (int k = 0; k < SCT_COUNT(words); k++) {
+    if (strncmp(words[k].word, text, len) == 0 && words[k].word[len] == '\0') {
+      return words[k].kind;
+    }
+  }
+  return WORD_NONE;
+}
+
+const char *sct_spec_bad_name(const char *name) {
+  if (!sct_is_identifier(name)) {
+    return "is not a name: letters, digits and _ only, and no digit in front";
+  }
+  if (strlen(name) > 48) {
+    return "is too long: at most 48 characters";
+  }
+  if (sct_has_prefix(name, "_") || strstr(name, "__") || sct_has_prefix(name, "sct_")) {
+    return "is reserved: no _ in front, no __ inside, no sct_ in front";
+  }
+  switch (sct_spec_word(name, strlen(name))) {
+  case WORD_NONE:
+    return NULL;
+  case WORD_FUNCTION:
+    return "is the name of a CUDA function";
+  default:
+    return "is a word of CUDA C++";
+  }
+}
