@@ -1,0 +1,152 @@
+/* tune - one tuning session: spec to verified, timed (or counted) and stored candidates, and the
+ * choice among them.
+ *
+ * The session asks script for the space, codegen for kernels, compile for machine code, model for
+ * counts, measure for verdicts and times, and writes every outcome to the store as it comes. It
+ * prints nothing: events go to a callback, the result is plain data. */
+#ifndef SCT_TUNE_H
+#define SCT_TUNE_H
+
+#include "codegen/codegen.h"
+#include "compile/compile.h"
+#include "device/device.h"
+#include "measure/measure.h"
+#include "model/model.h"
+#include "script/script.h"
+#include "store/store.h"
+
+/* ---- choosing: pure, so that it can be tested
+ * ------------------------------------------------------------------- */
+
+/* What selection looks at, one candidate at one size. */
+typedef struct sct_rank_row {
+  bool eligible; /* verified (or counted, on a device that does not run) */
+  bool timed;
+  sct_timing timing;                    /* if timed */
+  double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
+  const int64_t *operand_sectors;       /* [n_operands]; NULL: unknown */
+  int registers;
+  const char *label;
+  /* results */
+  bool coalesced; /* sectors of every operand <= 1.25 x the least of any eligible row */
+  bool tied;      /* too close to the winner to tell apart */
+} sct_rank_row;
+
+#define SCT_COALESCED_SLACK 1.25
+
+typedef struct sct_choice {
+  int winner;          /* row index, or -1: nothing eligible */
+  int fastest;         /* fastest eligible row, coalesced or not; -1 if none is timed */
+  double faster_ratio; /* winner's median over fastest's, when the fastest is not coalesced and
+                          beyond noise; else 1 */
+  int n_tied;          /* rows tied with the winner, itself included */
+  double noise;        /* relative half width of the tie */
+} sct_choice;
+
+/* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to fewer
+ * sectors, fewer shared wavefronts, fewer requests, fewer registers, then the label. With `any`
+ * rows that are not coalesced compete too. Untimed rows are compared by the same list without time.
+ */
+sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
+
+/* ---- sessions
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+typedef struct sct_tune_opts {
+  const char *device;       /* "cuda:0", "virtual:h200"; NULL: the first GPU, else virtual:h200 */
+  const char *store_path;   /* NULL: the default store; "" : keep nothing */
+  const char *cache_dir;    /* NULL: the default; "": none */
+  const char *strategy_dir; /* further strategies; NULL: none */
+  int64_t budget_ns;        /* wall time for measuring one spec; 0: no limit */
+  uint64_t seed;            /* of the data */
+  bool select_any;
+  bool again;               /* measure what the store already has */
+  int compile_threads;      /* 0: all cores */
+  sct_measure_opts measure; /* for tests: the worker's program, a fake GPU */
+} sct_tune_opts;
+
+typedef struct sct_tune_events {
+  void *ctx;
+  /* `phase`: "generate", "compile", "verify", "time"; item: label at hand or NULL. */
+  void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
+  bool (*stop)(void *ctx); /* true: end early, keep what is there */
+} sct_tune_events;
+
+typedef struct sct_tune_row {
+  char *label;
+  const char *outcome; /* "ok", "counted", "wrong_result", ... */
+  char *detail;
+  double median_ns, q1_ns, q3_ns; /* 0: not timed */
+  double bytes_per_s, share;      /* useful bytes; share of the ceiling */
+  double sectors_ld, sectors_st;  /* per request; 0: none */
+  double sectors, sectors_ideal;  /* whole kernel */
+  double degree;                  /* of coalescing, whole kernel */
+  int registers, spill_bytes, shared_bytes;
+  double occupancy;
+  bool coalesced, tied, winner, naive;
+} sct_tune_row;
+
+typedef struct sct_tune_size {
+  char *label;
+  int n_rows;
+  sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
+  double ceiling_bytes_s;
+  double read_bytes, write_bytes;
+  int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
+  bool verified_only_counted;
+  char *faster; /* a sentence if a candidate that is not coalesced is faster; NULL */
+} sct_tune_size;
+
+typedef struct sct_tune_report {
+  char *name;
+  sct_device_desc device;
+  const char *says; /* "timed" or "counted, not timed" */
+  int64_t n_points, n_candidates, n_sources;
+  int n_sizes;
+  sct_tune_size *sizes;
+  bool stopped_early;
+} sct_tune_report;
+void sct_tune_report_free(sct_tune_report *report);
+
+/* Tunes the spec at `spec_path`. Statuses: those of loading (SCT_ESPEC), SCT_ENODEVICE, SCT_ENVRTC,
+ * SCT_ENOTVERIFIED (no candidate of some size survived; the report says why), SCT_ESTOPPED
+ * (budget), SCT_EINTERRUPTED (events.stop); in the last three the report is filled. */
+sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_tune_opts *opts,
+                        const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
+
+/* The device a session would use: fills desc, starts a worker for a GPU and ends it. */
+sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts,
+                           sct_error *err) SCT_MUST_USE;
+
+/* ---- without a device: for `space` and `gen`
+ * --------------------------------------------------------------------- */
+
+/* A candidate of a plan with the kernel made from it. */
+typedef struct sct_tune_item {
+  int64_t candidate; /* index into space.candidates */
+  char *label;
+  sct_kernel_code code;
+  sct_compiled compiled;
+  sct_outcome_kind outcome; /* SCT_OUT_OK until something fails */
+  char *detail;
+} sct_tune_item;
+
+typedef struct sct_plan {
+  sct_spec spec;
+  sct_device_desc device;
+  sct_script *script;
+  sct_space space;
+  int n_items;
+  sct_tune_item *items; /* those with a source of their own, in order; the naive variants first of
+                           each layout choice */
+  sct_arena arena;
+} sct_plan;
+/* Loads the spec, enumerates the space for the device and generates every kernel; candidates turned
+ * down by planning or equal to another's source are counted in space.prunes. */
+sct_status sct_plan_make(sct_plan *out, const char *spec_path, const sct_device_desc *device,
+                         const char *strategy_dir, const sct_tune_events *events,
+                         sct_error *err) SCT_MUST_USE;
+void sct_plan_free(sct_plan *plan);
+
+#endif

@@ -1,0 +1,58 @@
+/* tune_internal - the state of one session, shared by its phases. */
+#ifndef SCT_TUNE_INTERNAL_H
+#define SCT_TUNE_INTERNAL_H
+
+#include "tune/tune.h"
+
+/* What is known of one item at one size. */
+typedef struct tune_cell {
+  bool fits; /* the kernel's requirements hold at this size */
+  bool counted;
+  sct_counters counters;
+  sct_verdict verdict;  /* of this size; OUT_OK from the start for devices that do not run */
+  sct_timing timing;    /* n_samples 0: not timed */
+  bool from_store;      /* samples of an earlier session */
+  bool coalesced, tied; /* as sct_tune_decide saw it last */
+  sct_id outcome_id;
+} tune_cell;
+
+typedef struct tune_session {
+  const sct_tune_opts *opts;
+  const sct_tune_events *events;
+  const sct_device_kind *kind;
+  sct_device_desc device;
+  sct_measure *measure; /* NULL unless the device runs */
+  sct_plan plan;
+  sct_compiler *compiler;
+  sct_store *store; /* NULL: keep nothing */
+  sct_row_problem problem;
+  sct_row_device device_row;
+  sct_row_run *runs;   /* [n_sizes] */
+  tune_cell *cells;    /* [n_items * n_sizes], item-major */
+  sct_choice *choices; /* [n_sizes] */
+  int64_t deadline_ns; /* 0: none */
+  bool stopped, out_of_time;
+  sct_str scratch;
+} tune_session;
+
+tune_cell *sct_tune_cell(tune_session *s, int item, int size);
+bool sct_tune_stop(tune_session *s); /* the user or the budget says so */
+void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t total,
+                       const char *item);
+
+sct_status sct_tune_open(tune_session *s, sct_error *err) SCT_MUST_USE; /* device, worker, store */
+sct_status sct_tune_compile(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
+sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows);
+
+sct_status sct_tune_store_begin(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace,
+                               sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
+/* Takes over what an earlier session measured under the same conditions. */
+sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
+
+sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;
+
+#endif

@@ -1,0 +1,291 @@
+/* Verifying and timing on a device that runs: a quick screen of every candidate, then a final among
+ * the best in interleaved rounds, so that slow drifts of the machine meet all finalists alike. */
+#include "tune/tune_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCREEN_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
+#define FINAL_ROUNDS     3
+#define FINAL_BUDGET_NS  ((int64_t)400000000)
+#define MAX_FINALISTS    12
+#define FINAL_MARGIN     1.04 /* of the best screened median */
+
+static sct_binary binary_of(const sct_tune_item *item) {
+  return (sct_binary){.code = &item->code,
+                      .cubin = item->compiled.cubin,
+                      .cubin_bytes = item->compiled.cubin_bytes,
+                      .entry = item->compiled.entry};
+}
+
+static bool same_layouts(const tune_session *s, int a, int b) {
+  return memcmp(s->plan.items[a].code.layout, s->plan.items[b].code.layout,
+                sizeof(int) * (size_t)s->plan.spec.n_operands) == 0;
+}
+
+/* The first usable item with the same layouts as item k whose strategy is the naive one; -1 if it
+ * failed. */
+static int naive_item(const tune_session *s, int k) {
+  for (int n = 0; n < s->plan.n_items; n++) {
+    const sct_tune_item *item = &s->plan.items[n];
+    if (item->outcome == SCT_OUT_OK && s->plan.space.candidates[item->candidate].strategy == 0 &&
+        same_layouts(s, n, k)) {
+      return n;
+    }
+  }
+  return -1;
+}
+
+static sct_status set_problem(tune_session *s, int naive, sct_error *err) {
+  const sct_binary binary = binary_of(&s->plan.items[naive]);
+  return sct_measure_problem(s->measure, &s->plan.spec, s->plan.items[naive].code.layout, &binary,
+                             err);
+}
+
+static void set_failure(tune_session *s, int item, const sct_verdict *verdict) {
+  s->plan.items[item].outcome = verdict->outcome;
+  s->plan.items[item].detail = sct_arena_strdup(&s->plan.arena, verdict->detail);
+}
+
+/* ---- one layout choice: verify, then screen at every size
+ * ---------------------------------------- */
+
+static bool known_already(tune_session *s, int item) {
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    const tune_cell *cell = sct_tune_cell(s, item, z);
+    if (cell->fits && !cell->from_store) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status verify_group(tune_session *s, const int *items, int n, int64_t *done,
+                               sct_error *err) {
+  for (int k = 0; k < n && !sct_tune_stop(s); k++) {
+    sct_tune_item *item = &s->plan.items[items[k]];
+    sct_tune_progress(s, "verify", ++*done, s->plan.n_items, item->label);
+    if (item->outcome != SCT_OUT_OK || known_already(s, items[k])) {
+      continue;
+    }
+    const sct_binary binary = binary_of(item);
+    sct_verdict verdict;
+    SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
+    if (verdict.outcome != SCT_OUT_OK) {
+      set_failure(s, items[k], &verdict);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_ns, sct_timing *out,
+                            sct_error *err) {
+  const sct_binary binary = binary_of(&s->plan.items[item]);
+  *out = (sct_timing){0};
+  return sct_measure_time(s->measure, &binary, &s->plan.spec.sizes[size], budget_ns, out, err);
+}
+
+static sct_status screen_group(tune_session *s, const int *items, int n, int size, int64_t *done,
+                               sct_error *err) {
+  const int64_t total = (int64_t)s->plan.n_items * s->plan.spec.n_sizes;
+  for (int k = 0; k < n && !sct_tune_stop(s); k++) {
+    tune_cell *cell = sct_tune_cell(s, items[k], size);
+    sct_tune_item *item = &s->plan.items[items[k]];
+    sct_tune_progress(s, "time", ++*done, total, item->label);
+    if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
+      continue;
+    }
+    SCT_TRY(time_cell(s, items[k], size, SCREEN_BUDGET_NS, &cell->timing, err));
+    cell->verdict = cell->timing.verdict;
+    if (s->store) {
+      SCT_TRY(sct_tune_store_cell(s, items[k], size, true, err));
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
+  int64_t read_bytes, write_bytes;
+  sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
+  return sct_measure_ceiling(s->measure, read_bytes + write_bytes, NULL, 0,
+                             &s->runs[size].ceiling_bytes_s, err);
+}
+
+/* Items with the layouts of item `first`, in order. */
+static int group_of(const tune_session *s, int first, int *items) {
+  int n = 0;
+  for (int k = first; k < s->plan.n_items; k++) {
+    if (same_layouts(s, k, first)) {
+      items[n++] = k;
+    }
+  }
+  return n;
+}
+
+static bool is_first_of_group(const tune_session *s, int k) {
+  for (int n = 0; n < k; n++) {
+    if (same_layouts(s, n, k)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
+  int64_t verified = 0, timed = 0;
+  for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
+    if (!s->plan.items[k].code.layout || !is_first_of_group(s, k)) {
+      continue;
+    }
+    const int n = group_of(s, k, items), naive = naive_item(s, k);
+    if (naive < 0) {
+      return sct_fail(
+          err, SCT_ENOTVERIFIED,
+          "%s: the naive variant does not compile or run, so nothing can be verified: %s",
+          s->plan.spec.name, s->plan.items[k].detail ? s->plan.items[k].detail : "");
+    }
+    SCT_TRY(set_problem(s, naive, err));
+    SCT_TRY(verify_group(s, items, n, &verified, err));
+    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+      if (s->runs[z].ceiling_bytes_s <= 0.0) {
+        SCT_TRY(measure_ceiling(s, z, err));
+      }
+      SCT_TRY(screen_group(s, items, n, z, &timed, err));
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- the final ---------------------------------------------------------------------------------
+ */
+
+/* Adds the samples of `more` to `t` and summarises anew; takes over more's verdict when it failed.
+ */
+static sct_status add_samples(sct_timing *t, sct_timing *more, sct_error *err) {
+  if (more->verdict.outcome != SCT_OUT_OK) {
+    t->verdict = more->verdict;
+  }
+  double *all =
+      sct_realloc(t->samples_ns, sizeof *all * (size_t)(t->n_samples + more->n_samples + 1));
+  if (!all) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (more->n_samples > 0) {
+    memcpy(all + t->n_samples, more->samples_ns, sizeof *all * (size_t)more->n_samples);
+  }
+  t->samples_ns = all;
+  t->n_samples += more->n_samples;
+  sct_stats_summary(t);
+  return SCT_OK;
+}
+
+typedef struct finalist {
+  int item;
+  sct_timing timing;
+} finalist;
+
+/* The best coalesced candidates, the fastest of all, and the naive variant of the first finalist's
+ * layouts. */
+static int pick_finalists(tune_session *s, int size, sct_rank_row *rows, finalist *out) {
+  const sct_choice choice = sct_tune_decide(s, size, rows);
+  int n = 0;
+  if (choice.winner < 0) {
+    return 0;
+  }
+  double best = rows[choice.winner].timing.median_ns;
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (rows[k].eligible && rows[k].coalesced && rows[k].timing.median_ns < best) {
+      best = rows[k].timing.median_ns;
+    }
+  }
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (!rows[k].eligible || !rows[k].coalesced || rows[k].timing.median_ns > FINAL_MARGIN * best) {
+      continue;
+    }
+    int at = n < MAX_FINALISTS ? n++ : MAX_FINALISTS - 1;
+    if (at == MAX_FINALISTS - 1 && n == MAX_FINALISTS && out[at].item >= 0 &&
+        rows[out[at].item].timing.median_ns <= rows[k].timing.median_ns) {
+      continue;
+    }
+    while (at > 0 && rows[out[at - 1].item].timing.median_ns > rows[k].timing.median_ns) {
+      out[at] = out[at - 1];
+      at--;
+    }
+    out[at] = (finalist){.item = k};
+  }
+  const int others[] = {choice.fastest, naive_item(s, choice.winner)};
+  for (int k = 0; k < SCT_COUNT(others); k++) {
+    bool in = others[k] < 0;
+    for (int f = 0; f < n; f++) {
+      in |= out[f].item == others[k];
+    }
+    if (!in) {
+      out[n++] = (finalist){.item = others[k]};
+    }
+  }
+  return n;
+}
+
+static sct_status final_rounds(tune_session *s, int size, finalist *finalists, int n,
+                               sct_error *err) {
+  int layout_of = -1; /* item whose layouts are the problem at hand */
+  for (int round = 0; round < FINAL_ROUNDS; round++) {
+    for (int f = 0; f < n; f++) {
+      if (sct_tune_stop(s)) {
+        return SCT_OK;
+      }
+      const int item = finalists[f].item;
+      if (layout_of < 0 || !same_layouts(s, layout_of, item)) {
+        SCT_TRY(set_problem(s, naive_item(s, item), err));
+        layout_of = item;
+      }
+      sct_tune_progress(s, "final", (int64_t)round * n + f + 1, (int64_t)FINAL_ROUNDS * n,
+                        s->plan.items[item].label);
+      sct_timing more;
+      SCT_TRY(time_cell(s, item, size, FINAL_BUDGET_NS / FINAL_ROUNDS, &more, err));
+      const sct_status status = add_samples(&finalists[f].timing, &more, err);
+      sct_free(more.samples_ns);
+      SCT_TRY(status);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status final_of_size(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
+  finalist finalists[MAX_FINALISTS + 2];
+  for (int f = 0; f < SCT_COUNT(finalists); f++) {
+    finalists[f] = (finalist){.item = -1};
+  }
+  const int n = pick_finalists(s, size, rows, finalists);
+  const sct_status status = final_rounds(s, size, finalists, n, err);
+  for (int f = 0; f < n; f++) {
+    tune_cell *cell = sct_tune_cell(s, finalists[f].item, size);
+    if (finalists[f].timing.n_samples > 0) {
+      sct_free(cell->timing.samples_ns);
+      cell->timing = finalists[f].timing;
+      cell->verdict = cell->timing.verdict;
+    }
+  }
+  return status;
+}
+
+sct_status sct_tune_measure(tune_session *s, sct_error *err) {
+  int *items = sct_alloc(sizeof *items * (size_t)(s->plan.n_items + 1));
+  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  sct_status status = items && rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int z = 0; s->store && !s->opts->again && status == SCT_OK && z < s->plan.spec.n_sizes;
+       z++) {
+    for (int k = 0; status == SCT_OK && k < s->plan.n_items; k++) {
+      status = sct_tune_store_resume(s, k, z, err);
+    }
+  }
+  if (status == SCT_OK) {
+    status = screen_all(s, items, err);
+  }
+  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes && !sct_tune_stop(s); z++) {
+    status = final_of_size(s, z, rows, err);
+  }
+  sct_free(rows);
+  sct_free(items);
+  return status;
+}

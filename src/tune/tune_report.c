@@ -1,0 +1,173 @@
+/* The result of a session as plain data, rows in the order a person wants to read them. */
+#include "tune/tune_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static double per_request(int64_t sectors, int64_t requests) {
+  return requests > 0 ? (double)sectors / (double)requests : 0.0;
+}
+
+static void fill_counts(sct_tune_row *row, const sct_counters *c) {
+  const sct_count whole = {.bytes = c->load.bytes + c->store.bytes,
+                           .sectors = c->load.sectors + c->store.sectors};
+  row->sectors_ld = per_request(c->load.sectors, c->load.requests);
+  row->sectors_st = per_request(c->store.sectors, c->store.requests);
+  row->sectors = (double)whole.sectors;
+  row->sectors_ideal = (double)(c->load.sectors_ideal + c->store.sectors_ideal);
+  row->degree = sct_model_degree(&whole);
+}
+
+static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
+                           sct_tune_row *row, sct_error *err) {
+  const sct_tune_item *item = &s->plan.items[k];
+  const tune_cell *cell = sct_tune_cell(s, k, size);
+  const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
+  const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
+  const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
+  *row = (sct_tune_row){.outcome = good && !s->kind->runs ? sct_outcome_name(SCT_OUT_COUNTED)
+                                                          : sct_outcome_name(kind),
+                        .median_ns = cell->timing.median_ns,
+                        .q1_ns = cell->timing.q1_ns,
+                        .q3_ns = cell->timing.q3_ns,
+                        .registers = item->compiled.registers,
+                        .spill_bytes =
+                            item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,
+                        .shared_bytes = item->compiled.static_shared_bytes,
+                        .coalesced = cell->coalesced,
+                        .tied = cell->tied,
+                        .winner = k == s->choices[size].winner};
+  row->label = sct_strdup(item->label);
+  row->detail = detail && !good ? sct_strdup(detail) : NULL;
+  row->naive =
+      s->plan.space.candidates[item->candidate].strategy == 0 &&
+      item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
+  if (cell->counted) {
+    fill_counts(row, &cell->counters);
+  }
+  if (item->compiled.ok) {
+    row->occupancy =
+        sct_model_occupancy(&s->device, item->code.threads, item->compiled.registers,
+                            item->compiled.static_shared_bytes + item->code.shared_bytes)
+            .fraction;
+  }
+  if (row->median_ns > 0.0) {
+    row->bytes_per_s = (out->read_bytes + out->write_bytes) / row->median_ns * 1e9;
+    row->share = out->ceiling_bytes_s > 0.0 ? row->bytes_per_s / out->ceiling_bytes_s : 0.0;
+  }
+  return row->label ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+static bool is_good(const sct_tune_row *row) {
+  return strcmp(row->outcome, "ok") == 0 || strcmp(row->outcome, "counted") == 0;
+}
+
+/* Winner, then timed by time, then untimed by sectors, then failures; labels last. */
+static int by_rank(const void *pa, const void *pb) {
+  const sct_tune_row *a = pa, *b = pb;
+  if (a->winner != b->winner) {
+    return a->winner ? -1 : 1;
+  }
+  if (is_good(a) != is_good(b)) {
+    return is_good(a) ? -1 : 1;
+  }
+  if ((a->median_ns > 0) != (b->median_ns > 0)) {
+    return a->median_ns > 0 ? -1 : 1;
+  }
+  const double x = a->median_ns > 0 ? a->median_ns : a->sectors;
+  const double y = b->median_ns > 0 ? b->median_ns : b->sectors;
+  if (x != y) {
+    return x < y ? -1 : 1;
+  }
+  if (a->registers != b->registers) {
+    return a->registers < b->registers ? -1 : 1;
+  }
+  return strcmp(a->label, b->label);
+}
+
+/* A candidate that is not coalesced but faster beyond noise is said, with the ratio. */
+static char *faster_sentence(const tune_session *s, int size) {
+  const sct_choice *choice = &s->choices[size];
+  if (choice->winner < 0 || choice->faster_ratio <= 1.0) {
+    return NULL;
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "'%s' is %.2f times as fast but not coalesced; --select any would take it",
+                 s->plan.items[choice->fastest].label, choice->faster_ratio);
+  char *copy = sct_strdup(sct_str_c(&text));
+  sct_str_free(&text);
+  return copy;
+}
+
+static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_error *err) {
+  const sct_size *problem_size = &s->plan.spec.sizes[size];
+  int64_t read_bytes, write_bytes;
+  sct_spec_traffic(&s->plan.spec, problem_size, &read_bytes, &write_bytes);
+  out->label = sct_strdup(problem_size->label);
+  out->read_bytes = (double)read_bytes;
+  out->write_bytes = (double)write_bytes;
+  out->ceiling_bytes_s = s->runs[size].ceiling_bytes_s;
+  out->n_tied = s->choices[size].n_tied;
+  out->verified_only_counted = !s->kind->runs;
+  out->faster = faster_sentence(s, size);
+  out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
+  if (!out->label || !out->rows) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
+    if (!failed && !cell->fits) {
+      out->n_unfit++;
+      continue;
+    }
+    const bool reached = failed || !s->kind->runs || cell->timing.n_samples > 0 ||
+                         cell->verdict.outcome != SCT_OUT_OK;
+    if (!reached) {
+      continue;
+    }
+    sct_tune_row *row = &out->rows[out->n_rows];
+    SCT_TRY(fill_row(s, k, size, out, row, err));
+    out->n_rows++;
+    out->n_verified += is_good(row);
+    out->n_failed += !is_good(row);
+  }
+  qsort(out->rows, (size_t)out->n_rows, sizeof *out->rows, by_rank);
+  return SCT_OK;
+}
+
+sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) {
+  *out = (sct_tune_report){.device = s->device,
+                           .says = s->kind->says,
+                           .n_points = s->plan.space.n_points,
+                           .n_candidates = (int64_t)s->plan.space.n_candidates,
+                           .n_sources = s->plan.n_items,
+                           .stopped_early = s->stopped || s->out_of_time};
+  out->name = sct_strdup(s->plan.spec.name);
+  out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));
+  sct_status status = out->name && out->sizes ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+    out->n_sizes = z + 1;
+    status = fill_size(s, z, &out->sizes[z], err);
+  }
+  if (status != SCT_OK) {
+    sct_tune_report_free(out);
+  }
+  return status;
+}
+
+void sct_tune_report_free(sct_tune_report *report) {
+  for (int z = 0; z < report->n_sizes; z++) {
+    sct_tune_size *size = &report->sizes[z];
+    for (int r = 0; r < size->n_rows; r++) {
+      sct_free(size->rows[r].label);
+      sct_free(size->rows[r].detail);
+    }
+    sct_free(size->rows);
+    sct_free(size->label);
+    sct_free(size->faster);
+  }
+  sct_free(report->sizes);
+  sct_free(report->name);
+  *report = (sct_tune_report){0};
+}

@@ -1,0 +1,347 @@
+/* One session from spec to stored winners: the order of the phases, and what they share. */
+#include "tune/tune_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_VIRTUAL "virtual:h200"
+
+tune_cell *sct_tune_cell(tune_session *s, int item, int size) {
+  return &s->cells[(size_t)item * (size_t)s->plan.spec.n_sizes + (size_t)size];
+}
+
+bool sct_tune_stop(tune_session *s) {
+  if (s->events && s->events->stop && s->events->stop(s->events->ctx)) {
+    s->stopped = true;
+  }
+  if (s->deadline_ns && sct_now_ns() > s->deadline_ns) {
+    s->out_of_time = true;
+  }
+  return s->stopped || s->out_of_time;
+}
+
+void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t total,
+                       const char *item) {
+  if (s->events && s->events->progress) {
+    s->events->progress(s->events->ctx, phase, done, total, item);
+  }
+}
+
+/* ---- device ------------------------------------------------------------------------------------
+ */
+
+/* The first GPU if there is one, else the virtual H200. */
+static sct_status default_device(char *id, size_t n, const sct_tune_opts *opts) {
+  sct_device_desc *gpus = NULL;
+  int n_gpus = 0;
+  sct_error ignored;
+  const sct_status status = sct_measure_list(&gpus, &n_gpus, &opts->measure, &ignored);
+  snprintf(id, n, "%s", status == SCT_OK && n_gpus > 0 ? gpus[0].id : DEFAULT_VIRTUAL);
+  sct_free(gpus);
+  return SCT_OK;
+}
+
+static sct_status open_device(const sct_device_kind **kind, sct_device_desc *desc,
+                              sct_measure **measure, const sct_tune_opts *opts, sct_error *err) {
+  char id[32];
+  if (opts->device) {
+    snprintf(id, sizeof id, "%s", opts->device);
+  } else {
+    SCT_TRY(default_device(id, sizeof id, opts));
+  }
+  const char *name;
+  SCT_TRY(sct_device_parse(kind, &name, id, err));
+  if (!(*kind)->runs) {
+    return sct_script_load_device(desc, name, err);
+  }
+  char *end;
+  const long ordinal = strtol(name, &end, 10);
+  if (*end != '\0' || ordinal < 0 || ordinal > 1023) {
+    return sct_fail(err, SCT_EUSAGE, "device '%s': expected a number after the colon, as in cuda:0",
+                    id);
+  }
+  sct_measure_opts measure_opts = opts->measure;
+  measure_opts.seed = opts->seed;
+  SCT_TRY(sct_measure_open(measure, (int)ordinal, &measure_opts, err));
+  *desc = *sct_measure_device(*measure);
+  return SCT_OK;
+}
+
+sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err) {
+  const sct_device_kind *kind;
+  sct_measure *measure = NULL;
+  const sct_status status = open_device(&kind, out, &measure, opts, err);
+  if (measure) {
+    sct_measure_close(measure);
+  }
+  return status;
+}
+
+/* ---- opening -----------------------------------------------------------------------------------
+ */
+
+static sct_status open_store(tune_session *s, sct_error *err) {
+  if (s->opts->store_path && s->opts->store_path[0] == '\0') {
+    return SCT_OK;
+  }
+  sct_str_clear(&s->scratch);
+  if (s->opts->store_path) {
+    sct_str_append(&s->scratch, s->opts->store_path);
+  } else {
+    sct_path_data(&s->scratch);
+    sct_str_append(&s->scratch, "/store.db");
+  }
+  SCT_TRY(sct_str_status(&s->scratch, err));
+  return sct_store_open(&s->store, sct_str_c(&s->scratch), false, err);
+}
+
+static sct_status open_compiler(tune_session *s, sct_error *err) {
+  sct_str cache = {0};
+  if (!s->opts->cache_dir) {
+    sct_path_cache(&cache);
+  } else {
+    sct_str_append(&cache, s->opts->cache_dir);
+  }
+  sct_status status = sct_str_status(&cache, err);
+  if (status == SCT_OK) {
+    char arch[16];
+    snprintf(arch, sizeof arch, "sm_%d%d", s->device.cc_major, s->device.cc_minor);
+    const sct_compile_opts opts = {.arch = arch,
+                                   .threads = s->opts->compile_threads,
+                                   .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
+    status = sct_compiler_new(&s->compiler, &opts, err);
+  }
+  sct_str_free(&cache);
+  return status;
+}
+
+sct_status sct_tune_open(tune_session *s, sct_error *err) {
+  SCT_TRY(open_device(&s->kind, &s->device, &s->measure, s->opts, err));
+  SCT_TRY(open_compiler(s, err));
+  return open_store(s, err);
+}
+
+/* ---- compiling ---------------------------------------------------------------------------------
+ */
+
+static bool compile_progress(void *ctx, int done, int total) {
+  tune_session *s = ctx;
+  sct_tune_progress(s, "compile", done, total, NULL);
+  return !sct_tune_stop(s);
+}
+
+static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compiled *compiled) {
+  item->compiled = *compiled;
+  if (!compiled->ok) {
+    sct_str_clear(&s->scratch);
+    sct_codegen_map_log(&s->scratch, &item->code, compiled->log ? compiled->log : "");
+    item->outcome = SCT_OUT_COMPILE_ERROR;
+    item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
+    return;
+  }
+  const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
+  const int64_t limit =
+      item->code.shared_bytes > 0 ? s->device.smem_block_optin_bytes : s->device.smem_block_bytes;
+  const sct_occupancy occupancy =
+      sct_model_occupancy(&s->device, item->code.threads, compiled->registers, shared);
+  if (shared > limit || item->code.threads > s->device.threads_block || occupancy.blocks_sm < 1) {
+    item->outcome = SCT_OUT_TOO_LARGE;
+    item->detail = sct_arena_printf(&s->plan.arena, "%d threads, %d registers, %lld shared bytes",
+                                    item->code.threads, compiled->registers, (long long)shared);
+  } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
+             s->plan.space.candidates[item->candidate].strategy != 0) {
+    item->outcome = SCT_OUT_SPILLS;
+    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded",
+                                    compiled->spill_store_bytes, compiled->spill_load_bytes);
+  }
+}
+
+sct_status sct_tune_compile(tune_session *s, sct_error *err) {
+  const int n = s->plan.n_items;
+  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)(n + 1));
+  sct_compiled *compiled = sct_alloc(sizeof *compiled * (size_t)(n + 1));
+  int *which = sct_alloc(sizeof *which * (size_t)(n + 1));
+  sct_status status = units && compiled && which ? SCT_OK : SCT_ENOMEM;
+  int n_units = 0;
+  for (int k = 0; status == SCT_OK && k < n; k++) {
+    if (s->plan.items[k].outcome == SCT_OUT_OK) {
+      const sct_kernel_code *code = &s->plan.items[k].code;
+      units[n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
+      which[n_units++] = k;
+    }
+  }
+  if (status == SCT_OK) {
+    status = sct_compiler_run(s->compiler, units, n_units, compiled, compile_progress, s, err);
+  }
+  for (int u = 0; status == SCT_OK && u < n_units; u++) {
+    take_compiled(s, &s->plan.items[which[u]], &compiled[u]);
+  }
+  sct_free(which);
+  sct_free(compiled);
+  sct_free(units);
+  return status;
+}
+
+/* ---- counting ----------------------------------------------------------------------------------
+ */
+
+sct_status sct_tune_count(tune_session *s, sct_error *err) {
+  const sct_spec *spec = &s->plan.spec;
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const sct_tune_item *item = &s->plan.items[k];
+    for (int z = 0; z < spec->n_sizes; z++) {
+      tune_cell *cell = sct_tune_cell(s, k, z);
+      cell->fits =
+          item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+      if (!cell->fits || !item->code.counted) {
+        continue;
+      }
+      SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
+      cell->counted = true;
+    }
+    sct_tune_progress(s, "count", k + 1, s->plan.n_items, item->label);
+  }
+  return SCT_OK;
+}
+
+/* ---- deciding ----------------------------------------------------------------------------------
+ */
+
+/* Fills rows[n_items] for one size and chooses. */
+sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
+  const int n_operands = s->plan.spec.n_operands;
+  int64_t *sectors = sct_arena_alloc(&s->plan.arena, sizeof *sectors * (size_t)n_operands *
+                                                         (size_t)(s->plan.n_items + 1));
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const sct_tune_item *item = &s->plan.items[k];
+    sct_rank_row *row = &rows[k];
+    *row = (sct_rank_row){.label = item->label,
+                          .registers = item->compiled.registers,
+                          .timing = cell->timing,
+                          .timed = cell->timing.n_samples > 0,
+                          .sectors = -1,
+                          .wavefronts = -1,
+                          .requests = -1};
+    row->eligible = cell->fits && item->outcome == SCT_OUT_OK &&
+                    cell->verdict.outcome == SCT_OUT_OK && (row->timed || !s->kind->times);
+    if (cell->counted && sectors) {
+      const sct_counters *c = &cell->counters;
+      int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
+      for (int op = 0; op < n_operands; op++) {
+        mine[op] = c->operand[op].sectors;
+      }
+      row->operand_sectors = mine;
+      row->sectors = (double)(c->load.sectors + c->store.sectors);
+      row->requests = (double)(c->load.requests + c->store.requests);
+      row->wavefronts = (double)(c->wavefronts_ld + c->wavefronts_st);
+    }
+  }
+  const sct_choice choice = sct_tune_choose(rows, s->plan.n_items, n_operands, s->opts->select_any);
+  for (int k = 0; k < s->plan.n_items; k++) {
+    sct_tune_cell(s, k, size)->coalesced = rows[k].coalesced;
+    sct_tune_cell(s, k, size)->tied = rows[k].tied;
+  }
+  return choice;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static sct_status allocate(tune_session *s, sct_error *err) {
+  const size_t n_sizes = (size_t)s->plan.spec.n_sizes, n_items = (size_t)s->plan.n_items;
+  s->cells = sct_alloc(sizeof *s->cells * (n_items * n_sizes + 1));
+  s->runs = sct_alloc(sizeof *s->runs * (n_sizes + 1));
+  s->choices = sct_alloc(sizeof *s->choices * (n_sizes + 1));
+  return s->cells && s->runs && s->choices ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
+  SCT_TRY(sct_tune_open(s, err));
+  SCT_TRY(sct_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
+  SCT_TRY(allocate(s, err));
+  SCT_TRY(sct_tune_compile(s, err));
+  SCT_TRY(sct_tune_count(s, err));
+  if (s->store) {
+    SCT_TRY(sct_tune_store_begin(s, err));
+  }
+  if (s->opts->budget_ns > 0) {
+    s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
+  }
+  if (s->kind->runs) {
+    SCT_TRY(sct_tune_measure(s, err));
+  }
+  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  if (!rows) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+    s->choices[z] = sct_tune_decide(s, z, rows);
+    for (int k = 0; s->store && status == SCT_OK && k < s->plan.n_items; k++) {
+      status = sct_tune_store_cell(s, k, z, true, err);
+    }
+    if (s->store && status == SCT_OK) {
+      status = sct_tune_store_end(s, z, err);
+    }
+  }
+  sct_free(rows);
+  return status;
+}
+
+static void close_session(tune_session *s) {
+  for (int k = 0; s->cells && k < s->plan.n_items * s->plan.spec.n_sizes; k++) {
+    sct_counters_free(&s->cells[k].counters);
+    sct_free(s->cells[k].timing.samples_ns);
+  }
+  sct_free(s->cells);
+  sct_free(s->runs);
+  sct_free(s->choices);
+  sct_plan_free(&s->plan);
+  if (s->compiler) {
+    sct_compiler_free(s->compiler);
+  }
+  if (s->measure) {
+    sct_measure_close(s->measure);
+  }
+  if (s->store) {
+    sct_store_close(s->store);
+  }
+  sct_str_free(&s->scratch);
+}
+
+/* What the session as a whole came to. */
+static sct_status verdict(const tune_session *s, sct_error *err) {
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    if (s->choices[z].winner < 0 && !s->stopped) {
+      return sct_fail(err, SCT_ENOTVERIFIED,
+                      "%s at %s: no candidate was verified; `--json` lists why", s->plan.spec.name,
+                      s->plan.spec.sizes[z].label);
+    }
+  }
+  if (s->stopped) {
+    return sct_fail(err, SCT_EINTERRUPTED, "interrupted; what was measured is stored");
+  }
+  if (s->out_of_time) {
+    return sct_fail(err, SCT_ESTOPPED, "%s: the time budget ended before every candidate was timed",
+                    s->plan.spec.name);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_tune_opts *opts,
+                        const sct_tune_events *events, sct_error *err) {
+  *out = (sct_tune_report){0};
+  tune_session s = {.opts = opts, .events = events};
+  sct_status status = run_phases(&s, spec_path, err);
+  if (status == SCT_EINTERRUPTED) {
+    s.stopped = true;
+  } else if (status == SCT_OK) {
+    status = sct_tune_report_fill(&s, out, err);
+    if (status == SCT_OK) {
+      status = verdict(&s, err);
+    }
+  }
+  close_session(&s);
+  return status;
+}
