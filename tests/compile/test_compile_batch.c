@@ -158,14 +158,16 @@ static void test_missing_kernel_is_named(void **state) {
 static void test_macros_stay_in_their_source(void **state) {
   (void)state;
   const char *const define = "#define SCALE 3.0f\n__global__ void k(float *b) { b[0] = SCALE; }\n";
-  const char *const ask = "#ifdef SCALE\n#error leaked\n#endif\n"
-                          "__global__ void k(float *b) { b[0] = 1.0f; }\n";
+  const char *const ask = "#ifdef SCALE\n#define N 200\n#else\n#define N 100\n#endif\n"
+                          "__global__ void k(float *b) {\n  __shared__ float s[N];\n"
+                          "  s[threadIdx.x] = 1; __syncthreads(); b[0] = s[threadIdx.x ^ 1];\n}\n";
   const char *const uses =
       "__global__ void k(float *b) { const float SCALE = b[1]; b[0] = SCALE; }\n";
   const sct_compile_unit units[] = {{define, "k"}, {ask, "k"}, {uses, "k"}};
   sct_compiled r[3];
   sct_compiler *compiler = fx_compiler(&plain);
   fx_run(compiler, units, 3, r);
+  assert_int_equal(r[1].static_shared_bytes, 400);
   for (int i = 0; i < 3; ++i) {
     assert_true(r[i].ok);
     sct_compiled_free(&r[i]);
@@ -213,8 +215,10 @@ static void test_tables_make_code_differ(void **state) {
   (void)snprintf(one, sizeof(one), format, 4);
   (void)snprintf(two, sizeof(two), format, 5);
   const sct_compile_unit units[] = {{one, "k"}, {two, "k"}};
+  /* programs of their own, so that both tables have the same address */
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1};
   sct_compiled r[2];
-  sct_compiler *compiler = fx_compiler(&plain);
+  sct_compiler *compiler = fx_compiler(&opts);
   fx_run(compiler, units, 2, r);
   assert_true(r[0].ok && r[1].ok);
   assert_false(sct_hash_equal(r[0].code_hash, r[1].code_hash));
