@@ -1,0 +1,118 @@
+/* Choosing: coalesced first, ties broken by counts, faster uncoalesced candidates named. */
+#include "tune/tune.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+#define N_OPERANDS 2
+
+static int64_t sectors[8][N_OPERANDS];
+static double samples[8][11];
+
+/* A row with samples spread by 0.2 % around `ns`. */
+static sct_rank_row row(int k, const char *label, double ns, int64_t in, int64_t out,
+                        int registers) {
+  sectors[k][0] = in;
+  sectors[k][1] = out;
+  sct_rank_row r = {.eligible = true,
+                    .timed = ns > 0,
+                    .label = label,
+                    .registers = registers,
+                    .sectors = (double)(in + out),
+                    .requests = 100,
+                    .operand_sectors = sectors[k]};
+  if (ns > 0) {
+    for (int s = 0; s < 11; s++) {
+      samples[k][s] = ns * (1.0 + 0.0004 * (s - 5));
+    }
+    r.timing.samples_ns = samples[k];
+    r.timing.n_samples = 11;
+    sct_stats_summary(&r.timing);
+  }
+  return r;
+}
+
+static void test_the_fastest_coalesced_wins(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "direct", 1000, 24, 24, 20), row(1, "staged", 400, 8, 8, 30),
+                         row(2, "vector", 500, 8, 8, 10)};
+  const sct_choice choice = sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_int_equal(choice.winner, 1);
+  assert_false(rows[0].coalesced);
+  assert_true(rows[1].coalesced && rows[2].coalesced);
+  assert_int_equal(choice.n_tied, 1);
+  assert_true(choice.faster_ratio == 1.0);
+}
+
+static void test_slack_of_a_quarter_is_coalesced(void **state) {
+  (void)state;
+  /* a shifted read: 5 sectors where another needs 4; then just above */
+  sct_rank_row rows[] = {row(0, "a", 100, 4000, 4000, 8), row(1, "b", 100, 5000, 4000, 8),
+                         row(2, "c", 100, 5001, 4000, 8), row(3, "d", 100, 4000, 5001, 8)};
+  (void)sct_tune_choose(rows, 4, N_OPERANDS, false);
+  assert_true(rows[0].coalesced);
+  assert_true(rows[1].coalesced);
+  assert_false(rows[2].coalesced);
+  assert_false(rows[3].coalesced); /* every operand by itself, not only the sum */
+}
+
+static void test_ties_go_to_counts_then_label(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "b", 400.0, 10, 8, 30), row(1, "c", 400.1, 8, 8, 40),
+                         row(2, "a", 400.2, 8, 8, 40), row(3, "z", 400.2, 8, 8, 41),
+                         row(4, "slow", 480, 8, 8, 1)};
+  const sct_choice choice = sct_tune_choose(rows, 5, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "a");
+  assert_int_equal(choice.n_tied, 4);
+  assert_false(rows[4].tied);
+  assert_true(choice.noise > 0.0 && choice.noise < 0.01);
+}
+
+static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "direct", 300, 24, 24, 20), row(1, "staged", 400, 8, 8, 30)};
+  sct_choice choice = sct_tune_choose(rows, 2, N_OPERANDS, false);
+  assert_int_equal(choice.winner, 1);
+  assert_int_equal(choice.fastest, 0);
+  assert_true(choice.faster_ratio > 1.3 && choice.faster_ratio < 1.4);
+  choice = sct_tune_choose(rows, 2, N_OPERANDS, true);
+  assert_int_equal(choice.winner, 0);
+  assert_true(choice.faster_ratio == 1.0);
+}
+
+static void test_failures_do_not_count(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "wrong", 100, 1, 1, 1), row(1, "right", 400, 8, 8, 30)};
+  rows[0].eligible = false; /* its few sectors must not make the other look uncoalesced */
+  const sct_choice choice = sct_tune_choose(rows, 2, N_OPERANDS, false);
+  assert_int_equal(choice.winner, 1);
+  rows[1].eligible = false;
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, -1);
+  assert_int_equal(sct_tune_choose(rows, 0, N_OPERANDS, false).winner, -1);
+}
+
+static void test_untimed_rows_are_ranked_by_counts(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "many requests", 0, 8, 8, 10), row(1, "few", 0, 8, 8, 20),
+                         row(2, "conflicts", 0, 8, 8, 5), row(3, "wasteful", 0, 24, 8, 1)};
+  rows[0].requests = 200;
+  rows[2].wavefronts = 5;
+  const sct_choice choice = sct_tune_choose(rows, 4, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "few");
+  assert_int_equal(choice.n_tied, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_fastest_coalesced_wins),
+      cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
+      cmocka_unit_test(test_ties_go_to_counts_then_label),
+      cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
+      cmocka_unit_test(test_failures_do_not_count),
+      cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
