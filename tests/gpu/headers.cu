@@ -1,0 +1,274 @@
+// Runs emitted headers against host references for extents 0, 1, 31, 1000, 4097 (pairs of them in two dimensions), with the
+// arrays aligned and off by one element. Every output lies between guard zones. Prints a line a kernel; exit 1 on a difference.
+//
+//   sectile emit NAME -o DIR/NAME.h for the kernels below; nvcc -arch=native -I DIR headers.cu -o headers && ./headers
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "add_const_double3.h"
+#include "broadcast.h"
+#include "float3_increment.h"
+#include "gather_rows16.h"
+#include "indirect_f32.h"
+#include "indirect_f64.h"
+#include "mixed_aos_to_soa.h"
+#include "mixed_soa_to_aos.h"
+#include "particle_aos_to_aos.h"
+#include "particle_aos_to_soa.h"
+#include "particle_soa_to_aos.h"
+#include "shifted.h"
+#include "stride3.h"
+#include "transpose_f32.h"
+#include "transpose_f64.h"
+
+typedef std::vector<unsigned char> Bytes;
+static int failures = 0;
+static const long long kExtents[] = {0, 1, 31, 1000, 4097};
+static const size_t kGuard = 4096;
+
+static void check(cudaError_t e, const char *what) {
+  if (e != cudaSuccess) {
+    printf("%s: %s\n", what, cudaGetErrorString(e));
+    exit(1);
+  }
+}
+
+// Device memory with guard zones; `shift` bytes off its 256-byte alignment.
+struct Buffer {
+  unsigned char *base = nullptr;
+  size_t bytes, shift;
+  Buffer(size_t n, size_t off) : bytes(n), shift(off) {
+    check(cudaMalloc(&base, n + off + 2 * kGuard), "cudaMalloc");
+    check(cudaMemset(base, 0xa5, n + off + 2 * kGuard), "cudaMemset");
+  }
+  ~Buffer() { cudaFree(base); }
+  void *ptr() { return base + kGuard + shift; }
+  Bytes all() {
+    Bytes b(bytes + shift + 2 * kGuard);
+    check(cudaMemcpy(b.data(), base, b.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return b;
+  }
+};
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+template <class T> static std::vector<T> random_values(long long n, uint64_t seed) {
+  std::vector<T> v(n);
+  for (long long i = 0; i < n; i++) v[i] = (T)(mix(seed * 1000003 + i) % 1000003) / (T)7;
+  return v;
+}
+
+typedef std::function<cudaError_t(const std::vector<void *> &in, void *out)> Launch;
+
+// `mask` marks the bytes of `want` that the kernel must write; others (padding) may hold anything.
+static bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const Bytes &mask, size_t shift, const Launch &launch) {
+  std::vector<Buffer *> buffers;
+  std::vector<void *> in;
+  for (const Bytes &b : inputs) {
+    buffers.push_back(new Buffer(b.size(), shift));
+    if (!b.empty()) check(cudaMemcpy(buffers.back()->ptr(), b.data(), b.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    in.push_back(buffers.back()->ptr());
+  }
+  Buffer out(want.size(), shift);
+  check(launch(in, out.ptr()), "launch");
+  check(cudaDeviceSynchronize(), "kernel");
+  const Bytes got = out.all();
+  bool good = true;
+  for (size_t i = 0; i < got.size(); i++) {
+    const bool inside = i >= kGuard + shift && i < kGuard + shift + want.size();
+    const size_t k = i - kGuard - shift;
+    if (inside ? (mask[k] && got[k] != want[k]) : got[i] != 0xa5) good = false;
+  }
+  for (Buffer *b : buffers) delete b;
+  return good;
+}
+
+template <class T> static Bytes bytes_of(const std::vector<T> &v) {
+  Bytes b(v.size() * sizeof(T));
+  if (!b.empty()) memcpy(b.data(), v.data(), b.size());
+  return b;
+}
+
+static void report(const char *name, int n_cases, int n_bad) {
+  printf("%-24s %3d cases  %s\n", name, n_cases, n_bad ? "WRONG" : "ok");
+  failures += n_bad;
+}
+
+// One-dimensional kernels: `make(n, inputs, want, mask)` fills the case, `launch(in, out, n)` calls the header.
+static void run_1d(const char *name, size_t misalign, std::function<void(long long, std::vector<Bytes> &, Bytes &, Bytes &)> make,
+                   std::function<cudaError_t(const std::vector<void *> &, void *, long long)> launch) {
+  int n_bad = 0, n_cases = 0;
+  for (long long n : kExtents) {
+    for (size_t shift : {(size_t)0, misalign}) {
+      std::vector<Bytes> inputs;
+      Bytes want, mask;
+      make(n, inputs, want, mask);
+      if (mask.empty()) mask.assign(want.size(), 1);
+      n_bad += !run_case(inputs, want, mask, shift, [&](const std::vector<void *> &in, void *out) { return launch(in, out, n); });
+      n_cases++;
+    }
+  }
+  report(name, n_cases, n_bad);
+}
+
+template <class T> static void run_transpose(const char *name, cudaError_t (*launch)(const T *, T *, long long, long long, cudaStream_t)) {
+  int n_bad = 0, n_cases = 0;
+  for (long long rows : kExtents) {
+    for (long long cols : kExtents) {
+      for (size_t shift : {(size_t)0, sizeof(T)}) {
+        const std::vector<T> a = random_values<T>(rows * cols, 3);
+        std::vector<T> b(a.size());
+        for (long long r = 0; r < rows; r++)
+          for (long long c = 0; c < cols; c++) b[c * rows + r] = a[r * cols + c];
+        const Bytes want = bytes_of(b);
+        n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<void *> &in, void *out) {
+          return launch((const T *)in[0], (T *)out, rows, cols, 0);
+        });
+        n_cases++;
+      }
+    }
+  }
+  report(name, n_cases, n_bad);
+}
+
+// Records: field sizes, offsets in AoS, and the start of each field's section in SoA.
+struct Layout {
+  std::vector<size_t> bytes, offset;
+  size_t record;
+  size_t section(size_t f, long long n) const {
+    size_t at = 0;
+    for (size_t k = 0; k <= f; k++) {
+      at = (at + bytes[k] - 1) / bytes[k] * bytes[k];
+      if (k < f) at += bytes[k] * n;
+    }
+    return at;
+  }
+  size_t soa_bytes(long long n) const { return section(bytes.size() - 1, n) + bytes.back() * n; }
+};
+static const Layout kParticle = {{4, 4, 4, 4, 4, 4, 4}, {0, 4, 8, 12, 16, 20, 24}, 28};
+static const Layout kMixed = {{8, 4, 4, 2, 1}, {0, 8, 12, 16, 18}, 24};
+
+static void fill_records(const Layout &l, bool soa, long long n, Bytes &data, Bytes &mask) {
+  data.assign(soa ? l.soa_bytes(n) : l.record * n, 0);
+  mask.assign(data.size(), 0);
+  for (size_t f = 0; f < l.bytes.size(); f++)
+    for (long long i = 0; i < n; i++)
+      for (size_t b = 0; b < l.bytes[f]; b++) {
+        const size_t at = (soa ? l.section(f, n) + l.bytes[f] * i : l.record * i + l.offset[f]) + b;
+        data[at] = (unsigned char)mix(f * 1000003 + i * 16 + b);
+        mask[at] = 1;
+      }
+}
+
+static void run_records(const char *name, const Layout &l, bool soa_in, bool soa_out,
+                        std::function<cudaError_t(const void *, void *, long long)> launch) {
+  run_1d(
+      name, l.bytes[0],
+      [&](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &mask) {
+        Bytes ignored;
+        in.resize(1);
+        fill_records(l, soa_in, n, in[0], ignored);
+        fill_records(l, soa_out, n, want, mask);
+      },
+      [&](const std::vector<void *> &in, void *out, long long n) { return launch(in[0], out, n); });
+}
+
+template <class T, class F> static void run_gather(const char *name, int lanes, F launch) {
+  run_1d(
+      name, sizeof(T) * lanes,
+      [&](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<int> pick(n);
+        const std::vector<T> table = random_values<T>(n * lanes, 9);
+        std::vector<T> b(n * lanes);
+        for (long long i = 0; i < n; i++) {
+          pick[i] = (int)((i * 7919 + 13) % n);
+          for (int k = 0; k < lanes; k++) b[i * lanes + k] = table[(long long)pick[i] * lanes + k];
+        }
+        in = {bytes_of(pick), bytes_of(table)};
+        want = bytes_of(b);
+      },
+      launch);
+}
+
+int main() {
+  run_1d(
+      "add_const_double3", 8,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<double> a = random_values<double>(3 * n, 1), b(3 * n);
+        for (long long i = 0; i < 3 * n; i++) b[i] = a[i] + 2.5;
+        in = {bytes_of(a)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<void *> &in, void *out, long long n) { return add_const_double3(in[0], out, 2.5, n, 0); });
+  run_1d(
+      "float3_increment", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<float> a = random_values<float>(3 * n, 2), b(3 * n);
+        for (long long i = 0; i < 3 * n; i++) b[i] = a[i] + 1.0f;
+        in = {bytes_of(a)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<void *> &in, void *out, long long n) { return float3_increment(in[0], out, n, 0); });
+  run_1d(
+      "stride3", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<float> a = random_values<float>(3 * n, 4), b(n);
+        for (long long i = 0; i < n; i++) b[i] = a[3 * i];
+        in = {bytes_of(a)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<void *> &in, void *out, long long n) { return stride3((const float *)in[0], (float *)out, n, 0); });
+  run_1d(
+      "shifted", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<float> a = random_values<float>(n + 1, 5), b(n);
+        for (long long i = 0; i < n; i++) b[i] = a[i + 1];
+        in = {bytes_of(a)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<void *> &in, void *out, long long n) { return shifted((const float *)in[0], (float *)out, n, 0); });
+  run_1d(
+      "broadcast", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<float> a = random_values<float>(n, 6), w = random_values<float>((n + 31) / 32, 7), b(n);
+        for (long long i = 0; i < n; i++) b[i] = a[i] * w[i / 32];
+        in = {bytes_of(a), bytes_of(w)};
+        want = bytes_of(b);
+      },
+      [](const std::vector<void *> &in, void *out, long long n) {
+        return broadcast((const float *)in[0], (const float *)in[1], (float *)out, n, 0);
+      });
+  run_gather<float>("indirect_f32", 1, [](const std::vector<void *> &in, void *out, long long n) {
+    return indirect_f32((const int *)in[0], (const float *)in[1], (float *)out, n, n, 0);
+  });
+  run_gather<double>("indirect_f64", 1, [](const std::vector<void *> &in, void *out, long long n) {
+    return indirect_f64((const int *)in[0], (const double *)in[1], (double *)out, n, n, 0);
+  });
+  run_gather<float>("gather_rows16", 4, [](const std::vector<void *> &in, void *out, long long n) {
+    return gather_rows16((const int *)in[0], (const float4 *)in[1], (float4 *)out, n, n, 0);
+  });
+  run_transpose<float>("transpose_f32", transpose_f32);
+  run_transpose<double>("transpose_f64", transpose_f64);
+  run_records("particle_aos_to_soa", kParticle, false, true,
+              [](const void *in, void *out, long long n) { return particle_aos_to_soa(in, out, n, 0); });
+  run_records("particle_soa_to_aos", kParticle, true, false,
+              [](const void *in, void *out, long long n) { return particle_soa_to_aos(in, out, n, 0); });
+  run_records("particle_aos_to_aos", kParticle, false, false,
+              [](const void *in, void *out, long long n) { return particle_aos_to_aos(in, out, n, 0); });
+  run_records("mixed_aos_to_soa", kMixed, false, true,
+              [](const void *in, void *out, long long n) { return mixed_aos_to_soa(in, out, n, 0); });
+  run_records("mixed_soa_to_aos", kMixed, true, false,
+              [](const void *in, void *out, long long n) { return mixed_soa_to_aos(in, out, n, 0); });
+  printf("%s\n", failures ? "FAILED" : "all emitted headers give the reference result");
+  return failures ? 1 : 0;
+}
