@@ -1,23 +1,53 @@
-/* `require "sectile.core"`: what the Lua of tuning/sectile cannot do in Lua - places in the user's file,
- * spelling, layout files, text as expressions. */
+/* `require "sectile.core"`: what the Lua of tuning/sectile cannot do in Lua - places in the user's
+ * file, spelling, layout files, text as expressions. */
 #include <string.h>
 
 #include "script/script_internal.h"
 #include "script/script_private.h"
 
-/* core.where(level) -> file, line: the function `level` calls above the caller (1: the caller). */
-int sct_script_core_where(lua_State *L) {
-  const lua_Integer level = luaL_checkinteger(L, 1);
-  luaL_argcheck(L, level >= 0 && level < 200, 1, "level out of range");
+enum { MAX_LEVELS = 8, MAX_SUGGESTED = 256 };
+
+/* Upvalue: a Lua function. Notes where it is called from and calls it. A C function keeps the
+ * caller's frame even in `return f(...)`, where Lua would drop it. */
+static int call_placed(lua_State *L) {
+  sct_sandbox *sb = sct_sandbox_of(L);
+  const char *file = NULL;
   int line = 0;
-  const char *file = sct_script_where(L, (int)level, &line);
-  if (!file) {
-    lua_pushstring(L, "?");
-  } else {
-    lua_pushstring(L, file);
+  for (int level = 1; !file && level <= MAX_LEVELS; level++) { /* past pcall and the like */
+    file = sct_script_where(L, level, &line);
   }
-  lua_pushinteger(L, line);
+  sb->place_file = file;
+  sb->place_line = line;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+/* core.placed(f) -> f, noting where it is called from */
+int sct_script_core_placed(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_pushcclosure(L, call_placed, 1);
+  return 1;
+}
+
+/* core.place() -> file, line of the call that the last placed function noted */
+int sct_script_core_place(lua_State *L) {
+  const sct_sandbox *sb = sct_sandbox_of(L);
+  lua_pushstring(L, sb->place_file ? sb->place_file : "?");
+  lua_pushinteger(L, sb->place_line);
   return 2;
+}
+
+/* core.function_line(f) -> the line where a Lua function begins (0: not one). */
+int sct_script_core_function_line(lua_State *L) {
+  lua_Debug ar;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_pushvalue(L, 1);
+  lua_getinfo(L, ">S", &ar);
+  lua_pushinteger(L, ar.linedefined > 0 ? ar.linedefined : 0);
+  return 1;
 }
 
 /* core.fail_at(file, line, text): never returns. */
@@ -37,8 +67,6 @@ int sct_script_core_key_line(lua_State *L) {
   return 1;
 }
 
-enum { MAX_SUGGESTED = 256 };
-
 /* core.suggest(word, names) -> "; did you mean 'x'?" or "; expected one of ..." */
 int sct_script_core_suggest(lua_State *L) {
   const char *word = luaL_checkstring(L, 1);
@@ -56,10 +84,16 @@ int sct_script_core_suggest(lua_State *L) {
   return 1;
 }
 
-/* core.freeze(table, what) -> a read-only view */
+/* core.freeze(table, what, call) -> a read-only view; `call` makes it callable. */
 int sct_script_core_freeze(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   sct_sandbox_freeze(L, 1, luaL_checkstring(L, 2));
+  if (lua_isfunction(L, 3)) {
+    lua_getmetatable(L, -1);
+    lua_pushvalue(L, 3);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+  }
   return 1;
 }
 
@@ -122,8 +156,10 @@ int sct_script_core_layout_file(lua_State *L) {
   lua_Debug ar;
   lua_pushvalue(L, -1);
   lua_getinfo(L, ">S", &ar);
-  lua_call(L, 0, 1);
   lua_pushstring(L, ar.source + 1); /* "@name" */
+  lua_insert(L, -2);
+  lua_call(L, 0, 1);
+  lua_insert(L, -2);
   return 2;
 }
 

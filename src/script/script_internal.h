@@ -35,9 +35,11 @@ typedef struct sct_sandbox {
   bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
   char refused_in[LUA_IDSIZE]; /* where the allocator refused: Lua's own message names no place */
   int refused_line;
-  bool no_memory;  /* malloc failed, as opposed to the cap */
-  sct_rng rng;     /* behind math.random: the same numbers on every run */
-  sct_str scratch; /* text under construction, so that a raising Lua call leaks nothing */
+  bool no_memory;         /* malloc failed, as opposed to the cap */
+  sct_rng rng;            /* behind math.random: the same numbers on every run */
+  sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
+  const char *place_file; /* where the public function now running was called from */
+  int place_line;
   sct_script_chunk *chunks;
   size_t n_chunks, cap_chunks;
   int32_t scope, n_scopes; /* see sct_sandbox_scope_begin */

@@ -106,6 +106,7 @@ typedef struct sct_operand {
   const char **at_text; /* [n_dims] as written; NULL before sct_spec_bind: the dimension itself */
   const char **extent_text; /* [n_dims] as written, NULL where the dimension's own extent counts */
   int64_t *pad;             /* [n_dims] added to the extent */
+  const char *file;         /* where it was made */
   int line;
   /* set by sct_spec_bind() */
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
@@ -154,8 +155,8 @@ typedef struct sct_source {
 
 typedef struct sct_spec {
   const char *name;
-  const char *file; /* path as given */
-  int line;         /* of the call that made the kernel */
+  const char *file; /* the script that made the kernel, path as given, and the line of that call */
+  int line;
   int n_sources;
   sct_source *sources;
   sct_expr_pool *pool;
@@ -210,8 +211,11 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
                             const char *fmt, ...) SCT_PRINTF(5, 6);
 #define sct_spec_fail(err, file, ...) sct_spec_fail_at(NULL, err, file, __VA_ARGS__)
 /* The line of `text` at or after `from_line` where `needle` stands in quotes (or, with is_key, as a
- * word before `=`) inside the statement that starts at from_line; from_line if it does not. */
+ * word before `=`) inside the statement that starts at from_line; from_line if it does not.
+ * from_line 0: anywhere in the text. */
 int sct_spec_find_line(const char *text, int from_line, const char *needle, bool is_key);
+/* The line where item `n` (from 0) of the list `key = { {...}, {...} }` opens, as above. */
+int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 
 /* Why `name` cannot name an operand, field, scalar or dimension (a C++ keyword, a CUDA name, not an
  * identifier, reserved for generated code), or NULL if it can. */

@@ -36,17 +36,17 @@ int sct_spec_find_field(const sct_record *record, const char *name, size_t len) 
 
 /* ---- names ---- */
 
-static sct_status check_name(const sct_spec *spec, int line, const char *what, const char *name,
-                             sct_error *err) {
+static sct_status check_name(const sct_spec *spec, const char *file, int line, const char *what,
+                             const char *name, sct_error *err) {
   const char *bad = sct_spec_bad_name(name);
   if (bad) {
-    return sct_spec_fail_at(spec, err, spec->file, line, "%s '%s' %s", what, name, bad);
+    return sct_spec_fail_at(spec, err, file, line, "%s '%s' %s", what, name, bad);
   }
   return SCT_OK;
 }
 
-static sct_status check_taken(const sct_spec *spec, int line, const char *what, const char *name,
-                              int n_scalars, int n_operands, sct_error *err) {
+static sct_status check_taken(const sct_spec *spec, const char *file, int line, const char *what,
+                              const char *name, int n_scalars, int n_operands, sct_error *err) {
   const char *taken = NULL;
   for (int k = 0; k < n_scalars; k++) {
     taken = strcmp(spec->scalars[k].name, name) == 0 ? "a scalar" : taken;
@@ -60,20 +60,20 @@ static sct_status check_taken(const sct_spec *spec, int line, const char *what, 
     taken = extent ? "the extent of a dimension" : taken;
   }
   if (taken) {
-    return sct_spec_fail_at(spec, err, spec->file, line, "%s '%s': the name is already %s", what,
-                            name, taken);
+    return sct_spec_fail_at(spec, err, file, line, "%s '%s': the name is already %s", what, name,
+                            taken);
   }
   return SCT_OK;
 }
 
 sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
-  SCT_TRY(check_name(spec, spec->line, "kernel name", spec->name, err));
+  SCT_TRY(check_name(spec, spec->file, spec->line, "kernel name", spec->name, err));
   if (spec->n_dims < 1 || spec->n_dims > SCT_MAX_DIMS) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
                             "a kernel has 1 to %d dimensions, not %d", SCT_MAX_DIMS, spec->n_dims);
   }
   for (int k = 0; k < spec->n_dims; k++) {
-    SCT_TRY(check_name(spec, spec->line, "dimension", spec->dims[k], err));
+    SCT_TRY(check_name(spec, spec->file, spec->line, "dimension", spec->dims[k], err));
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->dims[other], spec->dims[k]) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->line, "dimension '%s' appears twice",
@@ -82,8 +82,8 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
     }
   }
   for (int k = 0; k < spec->n_scalars; k++) {
-    SCT_TRY(check_name(spec, spec->line, "scalar", spec->scalars[k].name, err));
-    SCT_TRY(check_taken(spec, spec->line, "scalar", spec->scalars[k].name, k, 0, err));
+    SCT_TRY(check_name(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, err));
+    SCT_TRY(check_taken(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, k, 0, err));
   }
   if (spec->n_operands > SCT_MAX_OPERANDS || spec->n_inputs >= spec->n_operands) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
@@ -92,10 +92,10 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    SCT_TRY(check_name(spec, op->line, "array", op->name, err));
-    SCT_TRY(check_taken(spec, op->line, "array", op->name, spec->n_scalars, k, err));
+    SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
+    SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
     if (op->n_dims < 1 || op->n_dims > SCT_MAX_DIMS) {
-      return sct_spec_fail_at(spec, err, spec->file, op->line,
+      return sct_spec_fail_at(spec, err, op->file, op->line,
                               "array '%s' has 1 to %d dimensions, not %d", op->name, SCT_MAX_DIMS,
                               op->n_dims);
     }
@@ -150,7 +150,7 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     for (int d = 0; d < op->n_dims; d++) {
-      SCT_TRY(check_name(spec, op->line, "dimension", op->dims[d], err));
+      SCT_TRY(check_name(spec, op->file, op->line, "dimension", op->dims[d], err));
       if (!op->extent_text[d]) {
         SCT_TRY(add_extent(spec, op->dims[d], op->line, err));
       }
@@ -235,16 +235,16 @@ static sct_status parse_text(sct_spec *spec, sct_operand *op, bool is_place, con
     return status == SCT_OK ? SCT_OK : sct_fail(err, status, "%s", why.text);
   }
   const char *what = is_place ? "at" : "extents";
-  const int line = op->line;
+  const int line = sct_spec_text_line(spec, op->file, op->line, text);
   if (ctx.wrong_operand >= 0) {
     const sct_operand *wrong = &spec->operands[ctx.wrong_operand];
-    return sct_spec_fail_at(spec, err, spec->file, line,
+    return sct_spec_fail_at(spec, err, op->file, line,
                             "%s of '%s': '%s' cannot be an index; an index array is another input "
                             "of a bare integer type",
                             what, op->name, wrong->name);
   }
-  return sct_spec_fail_at(spec, err, spec->file, line, "%s of '%s', \"%s\": %s", what, op->name,
-                          text, why.text);
+  return sct_spec_fail_at(spec, err, op->file, line, "%s of '%s', \"%s\": %s", what, op->name, text,
+                          why.text);
 }
 
 static sct_status bind_extents(sct_spec *spec, sct_operand *op, sct_error *err) {
@@ -255,7 +255,7 @@ static sct_status bind_extents(sct_spec *spec, sct_operand *op, sct_error *err) 
     }
     op->extent[d] = sct_expr_add(spec->pool, e, sct_expr_const(spec->pool, op->pad[d]));
     if (op->extent[d] == SCT_EXPR_NONE) {
-      return sct_spec_fail_at(spec, err, spec->file, op->line, "the extent of '%s' is too large",
+      return sct_spec_fail_at(spec, err, op->file, op->line, "the extent of '%s' is too large",
                               op->name);
     }
   }
@@ -267,7 +267,7 @@ static sct_status bind_place(sct_spec *spec, sct_operand *op, sct_error *err) {
     if (!op->at_text[d]) {
       const int dim = sct_spec_find_dim(spec, op->dims[d], strlen(op->dims[d]));
       if (dim < 0) {
-        return sct_spec_fail_at(spec, err, spec->file, op->line,
+        return sct_spec_fail_at(spec, err, op->file, op->line,
                                 "'%s' has a dimension '%s' that the kernel has not; say where it "
                                 "is read or written: at = { ... }",
                                 op->name, op->dims[d]);
@@ -297,7 +297,7 @@ static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_ope
   sct_expr rest = SCT_EXPR_NONE;
   if (!sct_expr_linear(pool, op->at[d], index->index_value, &a, &rest) || a < 1 ||
       !sct_expr_is_const(pool, rest, &b) || b < 0) {
-    return sct_spec_fail_at(spec, err, spec->file, op->line,
+    return sct_spec_fail_at(spec, err, op->file, op->line,
                             "at of '%s', \"%s\": an index array stands alone, or as a * %s + b "
                             "with constants a >= 1 and b >= 0",
                             op->name, op->at_text[d], index->name);
@@ -314,7 +314,7 @@ static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_ope
 static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err) {
   if (index->through_index) {
     return sct_spec_fail_at(
-        spec, err, spec->file, index->line,
+        spec, err, index->file, index->line,
         "index array '%s' is itself read through an index array; one level only", index->name);
   }
   for (int k = 0; k < spec->n_operands; k++) {
@@ -331,7 +331,7 @@ static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err)
 
 static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) {
   if (sct_has_prefix(op->name, "n_") && find_extent(spec, op->name + 2) != SCT_EXPR_NONE) {
-    return sct_spec_fail_at(spec, err, spec->file, op->line,
+    return sct_spec_fail_at(spec, err, op->file, op->line,
                             "array '%s': the name is already the extent of a dimension", op->name);
   }
   op->extent = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
@@ -349,7 +349,7 @@ static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) 
     }
     for (int other = 0; other < d; other++) {
       if (strcmp(op->dims[other], op->dims[d]) == 0) {
-        return sct_spec_fail_at(spec, err, spec->file, op->line,
+        return sct_spec_fail_at(spec, err, op->file, op->line,
                                 "array '%s' has dimension '%s' twice", op->name, op->dims[d]);
       }
     }

@@ -82,26 +82,80 @@ static bool stands_here(const char *text, const char *p, const char *needle, siz
   return after[0] == '=' && after[1] != '=';
 }
 
+/* A reader of Lua text that knows lines, bracket depth and comments; not strings that hold
+ * brackets: it only serves to point at a line. */
+typedef struct walker {
+  const char *p;
+  int line, depth;
+  bool opened;
+} walker;
+
+static walker walk_from(const char *text, int from_line) {
+  return (walker){.p = line_start(text, from_line), .line = from_line};
+}
+
+/* Takes one character in; false: the text, or the statement that was begun, is over. */
+static bool walk(walker *w) {
+  if (w->p[0] == '-' && w->p[1] == '-') {
+    w->p += strcspn(w->p, "\n");
+  }
+  const char c = *w->p;
+  if (c == '\0') {
+    return false;
+  }
+  w->p++;
+  w->line += c == '\n';
+  if (strchr("({[", c)) {
+    w->depth++;
+    w->opened = true;
+  } else if (strchr(")}]", c)) {
+    w->depth--;
+  }
+  return w->depth >= 0 && !(w->opened && w->depth == 0 && c == '\n');
+}
+
 int sct_spec_find_line(const char *text, int from_line, const char *needle, bool is_key) {
   const size_t len = strlen(needle);
-  const char *p = line_start(text, from_line);
-  int depth = 0;
-  bool opened = false;
-  for (int line = from_line; p && *p && len > 0; p++) {
-    if (stands_here(text, p, needle, len, is_key)) {
+  const bool anywhere = from_line == 0;
+  walker w = walk_from(text, anywhere ? 1 : from_line);
+  while (w.p && len > 0) {
+    if (stands_here(text, w.p, needle, len, is_key)) {
+      return w.line;
+    }
+    if (!walk(&w) && (!anywhere || *w.p == '\0')) {
+      break;
+    }
+  }
+  return anywhere ? 1 : from_line;
+}
+
+int sct_spec_find_item(const char *text, int from_line, const char *key, int n) {
+  const size_t len = strlen(key);
+  walker w = walk_from(text, from_line);
+  while (w.p && !stands_here(text, w.p, key, len, true)) {
+    if (!walk(&w)) {
+      return from_line;
+    }
+  }
+  if (!w.p) {
+    return from_line;
+  }
+  const int outside = w.depth;
+  for (int seen = 0; seen <= n;) {
+    const char c = *w.p;
+    const int line = w.line;
+    if (!walk(&w) || (w.depth == outside && strchr("})]", c))) {
+      break;
+    }
+    seen += c == '{' && w.depth == outside + 2;
+    if (seen > n) {
       return line;
-    }
-    if (*p == '\n') {
-      line++;
-    } else if (strchr("({[", *p)) {
-      depth++;
-      opened = true;
-    } else if (strchr(")}]", *p)) {
-      depth--;
-    }
-    if (depth < 0 || (opened && depth == 0 && *p == '\n')) {
-      break; /* the statement that began on from_line is over */
     }
   }
   return from_line;
+}
+
+int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text) {
+  const char *source = find_source(spec, file);
+  return source ? sct_spec_find_line(source, line, text, false) : line;
 }

@@ -13,8 +13,7 @@ static sct_status place_layouts(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     sct_operand *op = &spec->operands[k];
     if (op->n_layouts < 1) {
-      return sct_spec_fail_at(spec, err, spec->file, op->line, "array '%s' has no layout",
-                              op->name);
+      return sct_spec_fail_at(spec, err, op->file, op->line, "array '%s' has no layout", op->name);
     }
     for (int n = 0; n < op->n_layouts; n++) {
       sct_layout *layout = &op->layouts[n];
@@ -26,7 +25,7 @@ static sct_status place_layouts(sct_spec *spec, sct_error *err) {
         layout->offset[f] =
             sct_expr_subst(spec->pool, layout->element[f], op->index, op->at, op->n_dims);
         if (layout->offset[f] == SCT_EXPR_NONE) {
-          return sct_spec_fail_at(spec, err, spec->file, op->line,
+          return sct_spec_fail_at(spec, err, op->file, op->line,
                                   "the offset of '%s' under layout '%s' cannot be built: a number "
                                   "in it is too large, or it divides by zero",
                                   op->name, layout->label);

@@ -41,6 +41,9 @@ sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) SC
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
 
+/* The line of `file` at or after `line` where "text" stands, if its source is known. */
+int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
+
 /* ---- names ---- */
 
 /* Index of the operand called so (len < 0: NUL-terminated), or -1. */

@@ -87,7 +87,7 @@ static sct_status check_index(const sct_spec *spec, int at, const sct_size *size
   const sct_type_info *type = sct_type_get(op->record.fields[0].type);
   const int bits = type->bytes * 8 - (type->kind == SCT_KIND_INT ? 1 : 0);
   if (bits < 62 && limit > (int64_t)1 << bits) {
-    return sct_spec_fail_at(spec, err, spec->file, op->line,
+    return sct_spec_fail_at(spec, err, op->file, op->line,
                             "index array '%s' of type %s cannot hold indices up to %lld, which "
                             "size '%s' needs",
                             op->name, type->name, (long long)limit - 1, size->label);
@@ -101,7 +101,7 @@ static sct_status check_index(const sct_spec *spec, int at, const sct_size *size
                                    : "it has more elements than there are places");
   }
   if (count > 0 && limit < 1 && sct_spec_elements(spec, size) > 0) {
-    return sct_spec_fail_at(spec, err, spec->file, op->line,
+    return sct_spec_fail_at(spec, err, op->file, op->line,
                             "at size '%s' there is no element that '%s' could point to",
                             size->label, op->name);
   }
@@ -129,8 +129,9 @@ static sct_status outside(const place *p, const spec_env *env, int64_t at) {
                      sct_expr_var_name(spec->pool, var), (long long)env->values[k]);
     }
   }
+  const int line = sct_spec_text_line(spec, p->op->file, p->op->line, p->op->at_text[p->d]);
   const sct_status status = sct_spec_fail_at(
-      spec, p->err, spec->file, p->op->line,
+      spec, p->err, p->op->file, line,
       "at of '%s', \"%s\", gives %lld%s, outside [0, %lld) (size '%s')", p->op->name,
       p->op->at_text[p->d], (long long)at, sct_str_c(&where), (long long)p->extent, p->size->label);
   sct_str_free(&where);
@@ -157,7 +158,7 @@ static sct_status check_corner(const place *p, unsigned corner) {
   int64_t at = 0;
   sct_error why;
   if (sct_spec_env_eval(spec, &env, p->op->at[p->d], &at, &why) != SCT_OK) {
-    return sct_spec_fail_at(spec, p->err, spec->file, p->op->line, "at of '%s', \"%s\": %s",
+    return sct_spec_fail_at(spec, p->err, p->op->file, p->op->line, "at of '%s', \"%s\": %s",
                             p->op->name, p->op->at_text[p->d], why.text);
   }
   return at < 0 || at >= p->extent ? outside(p, &env, at) : SCT_OK;
@@ -246,11 +247,11 @@ static sct_status check_operand(const sct_spec *spec, const sct_operand *op, con
     place p = {.spec = spec, .op = op, .size = size, .d = d, .err = err};
     sct_error why;
     if (sct_spec_env_eval(spec, &env, op->extent[d], &p.extent, &why) != SCT_OK) {
-      return sct_spec_fail_at(spec, err, spec->file, op->line, "extents of '%s': %s", op->name,
+      return sct_spec_fail_at(spec, err, op->file, op->line, "extents of '%s': %s", op->name,
                               why.text);
     }
     if (p.extent < 0) {
-      return sct_spec_fail_at(spec, err, spec->file, op->line,
+      return sct_spec_fail_at(spec, err, op->file, op->line,
                               "'%s' has a negative extent (%lld) at size '%s'", op->name,
                               (long long)p.extent, size->label);
     }
@@ -338,7 +339,7 @@ static sct_status written_twice(const sct_spec *spec, const sct_operand *op, con
   sct_str_append(&text, " both write element ");
   print_index(&text, a->at, op->n_dims);
   const sct_status status =
-      sct_spec_fail_at(spec, err, spec->file, op->line, "output '%s' is written twice: elements %s",
+      sct_spec_fail_at(spec, err, op->file, op->line, "output '%s' is written twice: elements %s",
                        op->name, sct_str_c(&text));
   sct_str_free(&text);
   return status;

@@ -1,0 +1,325 @@
+--- The module of spec scripts: `local s = require "sectile"`.
+---
+---     return s.kernel {
+---       name    = "add",
+---       dims    = { "i" },
+---       inputs  = { s.array("a", "f32"), s.array("b", "f32") },
+---       outputs = { s.array("c", "f32") },
+---       body    = "c = a + b;",
+---       sizes   = { { i = 1 << 20 } },
+---     }
+---
+--- Every function notes the place it was called from, so that whatever is found wrong later can be
+--- shown where it was written.
+
+local core = require "sectile.core"
+local check = require "sectile.check"
+local layout = require "sectile.layout"
+
+local M = {}
+
+-- ---- layouts ----
+
+local layout_value -- forward: calling a layout gives a layout
+
+local call_layout = core.placed(function(self, given)
+  local place, name = check.place(), check.open(self, "layout").name
+  if type(given) ~= "table" then
+    check.fail(place, "layout %s: parameters are given as a table, as in s.%s { ... }", name, name)
+  end
+  return layout_value(name, given, place)
+end)
+
+layout_value = function(name, given, place)
+  return check.seal({ kind = "layout", name = name, given = given, place = place }, call_layout)
+end
+
+for _, name in ipairs(core.layout_names()) do
+  M[name] = layout_value(name, nil, { file = "?", line = 0 })
+end
+
+--- A layout from a file below the spec's folder, or a built-in one by its name.
+---@param file string
+---@return table
+function M.layout(file)
+  local place = check.place()
+  if type(file) ~= "string" then
+    check.fail(place, "s.layout takes the name of a file, not a %s", type(file))
+  end
+  layout.read(file, place)
+  return layout_value(file, nil, place)
+end
+
+-- s.aos as it stands was made by nobody's line: errors in it belong to the call it is used in.
+local function placed(thing, place)
+  if thing.place.line > 0 then
+    return thing
+  end
+  return { kind = "layout", name = thing.name, place = place }
+end
+
+-- An item of a choice may be a choice itself.
+local function collect_choices(value, place, out)
+  local choose, lay = check.open(value, "choose"), check.open(value, "layout")
+  if choose then
+    for _, choice in ipairs(choose.choices) do
+      out[#out + 1] = choice
+    end
+  elseif lay then
+    out[#out + 1] = placed(lay, place)
+  else
+    check.fail(place, "s.choose takes layouts, as in s.choose { s.aos, s.soa }; not a %s",
+      type(value))
+  end
+end
+
+--- Leaves the layout to the tuner.
+---@param choices table list of layouts
+---@return table
+function M.choose(choices)
+  local place = check.place()
+  if type(choices) ~= "table" or #choices == 0 then
+    check.fail(place, "s.choose takes a list of layouts, as in s.choose { s.aos, s.soa }")
+  end
+  check.list(choices, "table", "s.choose", place)
+  local out = {}
+  for _, value in ipairs(choices) do
+    collect_choices(value, place, out)
+  end
+  return check.seal { kind = "choose", choices = out, place = place }
+end
+
+-- ---- records ----
+
+--- A record: fields in order, laid out as a C struct unless packed.
+---@param fields table list of { name, type }, and packed, align, name
+---@return table
+function M.record(fields)
+  local place = check.place()
+  if type(fields) ~= "table" then
+    check.fail(place, "s.record takes a table of { name, type } pairs, not a %s", type(fields))
+  end
+  check.options(fields, "s.record", place)
+  local out = {}
+  for k, field in ipairs(fields) do
+    if type(field) ~= "table" or type(field[1]) ~= "string" or #field ~= 2 then
+      check.fail(place, "s.record: field %d must be { name, type }, as in { \"x\", \"f32\" }", k)
+    end
+    for key in pairs(field) do
+      if type(key) == "string" then
+        check.fail_key(place, key, "s.record: field '%s' has no option '%s'; it is { name, type }",
+          field[1], key)
+      end
+    end
+    local what = ("field '%s'"):format(field[1])
+    out[k] = { field[1], check.type_name(field[2], what, place) }
+  end
+  if #out == 0 then
+    check.fail(place, "a record needs at least one field")
+  end
+  return check.seal {
+    kind = "record", place = place, fields = out, name = fields.name,
+    packed = fields.packed or false, align = fields.align or 0,
+  }
+end
+
+-- ---- arrays ----
+
+-- "i" and { "i" } mean the same; numbers become text.
+local function texts(value, what, place)
+  local list = type(value) == "table" and value or { value }
+  check.list(list, "string|integer", what, place)
+  local out = {}
+  for k, item in ipairs(list) do
+    out[k] = type(item) == "string" and item or ("%d"):format(item)
+  end
+  return out
+end
+
+local fills = { "identity", "permuted", "random" }
+
+local function check_fill(fill, what, place)
+  for _, legal in ipairs(fills) do
+    if legal == fill then
+      return fill
+    end
+  end
+  return check.fail_word(place, tostring(fill), "%s: unknown fill '%s'%s", what, tostring(fill),
+    core.suggest(tostring(fill), fills))
+end
+
+local function array_type(value, what, place)
+  local record = check.open(value, "record")
+  if record then
+    return record
+  elseif type(value) == "table" then
+    check.fail(place, "%s: its type must be a type name or an s.record", what)
+  end
+  local fields = { { "", check.type_name(value, what, place) } }
+  return { kind = "record", place = place, fields = fields, packed = false, align = 0 }
+end
+
+--- An array: what its elements are and where they lie.
+---@param name string as the body calls it
+---@param element string|table a type name or a record
+---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
+---@param options? table dims, at, extents, pad, fill
+---@return table
+function M.array(name, element, lay, options)
+  local place = check.place()
+  if type(name) ~= "string" then
+    check.fail(place, "s.array: its first argument is a name, not a %s", type(name))
+  end
+  local what = ("array '%s'"):format(name)
+  local record = array_type(element, what, place)
+  if lay == nil then
+    lay = check.open(element, "record") and M.aos or M.row_major
+  end
+  local choice = check.open(lay, "choose") or check.open(lay, "layout")
+  if not choice then
+    check.fail(place, "%s: its third argument is a layout such as s.aos, not a %s; options come " ..
+      "fourth", what, type(lay))
+  end
+  options = options or {}
+  if type(options) ~= "table" then
+    check.fail(place, "%s: options are given as a table, not a %s", what, type(options))
+  end
+  check.options(options, "s.array", place)
+  for key in pairs(options) do
+    if type(key) ~= "string" then
+      check.fail(place, "%s: options have names, as in { at = { \"i + 1\" } }", what)
+    end
+  end
+  local array = {
+    kind = "array", place = place, name = name, record = record,
+    layouts = layout.alternatives(placed(choice, place), place),
+  }
+  for _, option in ipairs { "dims", "at", "extents" } do
+    if options[option] ~= nil then
+      array[option] = texts(options[option], what .. ": " .. option, place)
+    end
+  end
+  if options.pad ~= nil then
+    array.pad = options.pad
+    if type(array.pad) == "table" then
+      check.list(array.pad, "integer", what .. ": pad", place)
+      array.pad = check.copy(array.pad)
+    end
+  end
+  if options.fill ~= nil then
+    array.fill = check_fill(options.fill, what, place)
+  end
+  return check.seal(array)
+end
+
+-- ---- kernels ----
+
+local function open_arrays(list, what, place)
+  check.list(list, "table", what, place)
+  local out = {}
+  for k, value in ipairs(list) do
+    out[k] = check.open(value, "array")
+    if not out[k] then
+      check.fail_key(place, what, "%s: item %d must be an s.array(...)", what, k)
+    end
+  end
+  return out
+end
+
+local function copy_scalars(list, place)
+  check.list(list, "table", "scalars", place)
+  local out = {}
+  for k, scalar in ipairs(list) do
+    if type(scalar[1]) ~= "string" or #scalar ~= 2 then
+      check.fail_key(place, "scalars", "scalars: item %d must be { name, type }", k)
+    end
+    local what = ("scalar '%s'"):format(scalar[1])
+    out[k] = { scalar[1], check.type_name(scalar[2], what, place) }
+  end
+  return out
+end
+
+local function copy_sizes(list, place)
+  check.list(list, "table", "sizes", place)
+  local out = {}
+  for k, size in ipairs(list) do
+    out[k] = {}
+    for key, value in pairs(size) do
+      out[k][key] = value
+    end
+  end
+  return out
+end
+
+local function repeated(value, n)
+  local list = {}
+  for k = 1, n do
+    list[k] = value
+  end
+  return list
+end
+
+-- Copies of the arrays; one without dims has the kernel's.
+local function with_dims(arrays, dims)
+  local out = {}
+  for k, array in ipairs(arrays) do
+    local copy = {}
+    for key, value in pairs(array) do
+      copy[key] = value
+    end
+    copy.dims = copy.dims or dims
+    if type(copy.pad) == "number" then
+      copy.pad = repeated(copy.pad, #copy.dims)
+    end
+    for _, option in ipairs { "at", "extents", "pad" } do
+      local list = copy[option]
+      if list and #list ~= #copy.dims then
+        check.fail_key(copy.place, option, "array '%s' has %d dimension%s, but %s has %d item%s",
+          copy.name, #copy.dims, #copy.dims == 1 and "" or "s", option, #list,
+          #list == 1 and "" or "s")
+      end
+    end
+    out[k] = copy
+  end
+  return out
+end
+
+--- A kernel: what a spec script returns.
+---@param options table name, dims, scalars, inputs, outputs, body, sizes, tolerance
+---@return table
+function M.kernel(options)
+  local place = check.place()
+  if type(options) ~= "table" then
+    check.fail(place, "s.kernel takes a table, not a %s", type(options))
+  end
+  check.options(options, "s.kernel", place)
+  if #options > 0 then
+    check.fail(place, "s.kernel: every entry has a name, as in dims = { \"i\" }")
+  end
+  check.list(options.dims, "string", "dims", place)
+  local dims = check.copy(options.dims)
+  return check.seal {
+    kind = "kernel", place = place, name = options.name, dims = dims,
+    scalars = copy_scalars(options.scalars or {}, place),
+    inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims),
+    outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims),
+    body = options.body, sizes = copy_sizes(options.sizes, place),
+    tolerance = options.tolerance or 0.0,
+  }
+end
+
+-- ---- the module ----
+
+-- Called through core.placed, a function knows the line it was called from even where Lua has
+-- replaced the caller's frame, as in `return s.kernel { ... }`.
+for _, name in ipairs { "layout", "choose", "record", "array", "kernel" } do
+  M[name] = core.placed(M[name])
+end
+
+-- Functions on expressions, for layout files.
+
+for _, name in ipairs { "lt", "le", "eq", "ne", "min", "max", "xor", "land", "lor", "lnot" } do
+  M[name] = core[name]
+end
+
+return core.freeze(M, "sectile")
