@@ -55,9 +55,9 @@ static void take_out(sct_expr_pool *pool, sct_expr x, expr_term d, expr_sum *q, 
       continue;
     }
     if (d.e == SCT_EXPR_NONE && shared_divisor(pool, rest, d.coef) == d.coef) {
-      const sct_expr c = sct_expr_const(pool, d.coef);
-      const sct_expr scaled = sct_expr_mul(pool, sct_expr_const(pool, rest.coef), rest.e);
-      expr_sum_add(pool, q, divide_rest(pool, scaled, c), 1);
+      const int64_t g = expr_gcd(rest.coef, d.coef); /* exact: d / g divides the atoms */
+      const sct_expr c = sct_expr_const(pool, d.coef / g);
+      expr_sum_add(pool, q, divide_rest(pool, rest.e, c), rest.coef / g);
     } else {
       expr_sum_add_term(pool, r, rest);
     }

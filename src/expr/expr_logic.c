@@ -184,8 +184,9 @@ sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a) {
 }
 
 /* A list of distinct operands under construction; order of arrival. */
+#define MAX_OPERANDS 256
 typedef struct operands {
-  expr_term list[EXPR_MAX_TERMS];
+  expr_term list[MAX_OPERANDS];
   int n;
   bool failed;
 } operands;
@@ -196,7 +197,7 @@ static void add_operand(operands *o, sct_expr e) {
       return;
     }
   }
-  if (o->n == EXPR_MAX_TERMS) {
+  if (o->n == MAX_OPERANDS) {
     o->failed = true;
     return;
   }
@@ -280,30 +281,6 @@ static int64_t low_bit(int64_t value) {
   return value == 0 ? SCT_EXPR_MAX_VALUE : value & -value;
 }
 
-static bool is_power_of_two(int64_t value) {
-  return value > 0 && (value & (value - 1)) == 0;
-}
-
-/* e = step * (p ^ q ^ ...) + low with 0 <= low < step, step a power of two: the index of that term
- * among the arguments of e, or -1. A xor alone counts as step 1. */
-static int find_xor_term(sct_expr_pool *pool, sct_expr e, expr_sum *low) {
-  expr_sum_init(low);
-  expr_sum_add(pool, low, e, 1);
-  for (int k = 0; k < low->n; k++) {
-    const expr_term term = low->terms[k];
-    if (expr_op(pool, term.e) != SCT_EXPR_XOR || !is_power_of_two(term.coef)) {
-      continue;
-    }
-    low->terms[k].coef = 0; /* what is beside it */
-    const expr_range range = expr_sum_range(pool, low);
-    if (range.lo >= 0 && range.hi < term.coef) {
-      return k;
-    }
-    low->terms[k].coef = term.coef;
-  }
-  return -1;
-}
-
 /* Operands of a chain of xors under construction. */
 typedef struct xor_chain {
   operands o;
@@ -327,100 +304,148 @@ static void chain_add(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
   add_operand(o, e);
 }
 
-/* Adds the operands of e; step * (p ^ q) + low counts as step * p ^ step * q ^ low. */
-static void chain_flatten(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
-  expr_sum low;
-  const int at = find_xor_term(pool, e, &low);
-  if (at < 0) {
-    expr_sum_free(&low);
-    chain_add(pool, chain, e);
-    return;
-  }
-  const expr_term term =
-      expr_op(pool, e) == SCT_EXPR_SUM ? expr_arg(pool, e, at) : (expr_term){1, e};
-  const int n = expr_node_of(pool, term.e)->n;
-  for (int k = 0; k < n; k++) {
-    const sct_expr part = expr_arg(pool, term.e, k).e;
-    chain_add(pool, chain, sct_expr_mul(pool, sct_expr_const(pool, term.coef), part));
-  }
-  low.terms[at] = low.terms[--low.n];
-  chain_add(pool, chain, expr_sum_finish(pool, &low));
-}
-
-/* True if e = a*x + r with 0 <= r < a can be seen term by term. */
-static bool splits_at(sct_expr_pool *pool, sct_expr e, int64_t a) {
+/* e = high + low where high is a multiple of a power of two above low >= 0: no bit in common, so
+ * the sum is a xor. Finds the largest such power; false if there is none. */
+static bool cut(sct_expr_pool *pool, sct_expr e, sct_expr *high, sct_expr *low) {
   expr_sum s;
-  expr_sum x;
-  expr_sum rest;
+  bool found = false;
   expr_sum_init(&s);
   expr_sum_add(pool, &s, e, 1);
-  const bool splits = expr_split_low(pool, &s, a, &x, &rest);
+  for (int64_t step = SCT_EXPR_MAX_VALUE; step > 1 && !found; step /= 2) {
+    expr_sum x;
+    expr_sum rest;
+    found = expr_split_low(pool, &s, step, &x, &rest) && (x.n > 0 || x.constant != 0) &&
+            (rest.n > 0 || rest.constant != 0);
+    if (found) {
+      *high = expr_sum_finish(pool, &x);
+      *low = expr_sum_finish(pool, &rest);
+    }
+    expr_sum_free(&x);
+    expr_sum_free(&rest);
+  }
   expr_sum_free(&s);
-  expr_sum_free(&x);
-  expr_sum_free(&rest);
-  return splits;
+  return found;
 }
 
-/* All operands but at most one are multiples of a power of two a > 1, and that one is a*x + r with
- * 0 <= r < a: then the whole is a * (x ^ ...) + r. Returns a, or 1. *odd: index of that one or -1.
- */
-static int64_t common_step(sct_expr_pool *pool, const operands *o, int *odd) {
-  int64_t least = SCT_EXPR_MAX_VALUE;
-  int64_t second = SCT_EXPR_MAX_VALUE;
+static bool is_power_of_two(int64_t value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
+
+/* Adds e in the smallest pieces: the operands of a xor (also of a shifted one), the parts of a sum
+ * that share no bit. So a chain does not depend on the order in which it was written. */
+static void chain_flatten(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
+  sct_expr high = SCT_EXPR_NONE;
+  sct_expr low = SCT_EXPR_NONE;
+  if (e == SCT_EXPR_NONE) {
+    chain->o.failed = true;
+    return;
+  }
+  expr_term term = {1, e};
+  if (expr_op(pool, e) == SCT_EXPR_SUM) {
+    const expr_node *node = expr_node_of(pool, e);
+    term = node->n == 1 && node->value == 0 ? expr_arg(pool, e, 0) : term;
+  }
+  if (expr_op(pool, term.e) == SCT_EXPR_XOR && is_power_of_two(term.coef)) {
+    const int n = expr_node_of(pool, term.e)->n;
+    for (int k = 0; k < n; k++) {
+      const sct_expr part = expr_arg(pool, term.e, k).e;
+      chain_flatten(pool, chain, sct_expr_mul(pool, sct_expr_const(pool, term.coef), part));
+    }
+  } else if (expr_op(pool, e) == SCT_EXPR_SUM && cut(pool, e, &high, &low)) {
+    chain_flatten(pool, chain, high);
+    chain_flatten(pool, chain, low);
+  } else {
+    chain_add(pool, chain, e);
+  }
+}
+
+/* The least step (a power of two that every value is a multiple of) of the chain without operand
+ * `left_out`, which may be -1. */
+static int64_t chain_step(sct_expr_pool *pool, const xor_chain *chain, int left_out) {
+  int64_t step = low_bit(chain->constant);
+  for (int k = 0; k < chain->o.n; k++) {
+    const int64_t own = low_bit(expr_known_divisor(pool, chain->o.list[k].e));
+    step = k != left_out && own < step ? own : step;
+  }
+  return step;
+}
+
+/* Takes what shares no bit with anything else out of the chain and into `low`: the constant's bits
+ * below all operands, and operands that fit below the step of all others. */
+static void pull_low(sct_expr_pool *pool, xor_chain *chain, expr_sum *low) {
+  operands *o = &chain->o;
+  for (int k = -1; k < o->n; k++) {
+    if (k < 0) { /* something has gone: there is more room for the others */
+      const int64_t high = chain->constant;
+      chain->constant = 0;
+      const int64_t bits = expr_floor_mod(high, chain_step(pool, chain, -1));
+      chain->constant = high - bits;
+      expr_sum_add_const(pool, low, bits);
+      continue;
+    }
+    const expr_range range = expr_node_of(pool, o->list[k].e)->range;
+    if (range.lo >= 0 && range.hi < chain_step(pool, chain, k)) {
+      expr_sum_add(pool, low, o->list[k].e, 1);
+      o->list[k] = o->list[--o->n];
+      k = -2;
+    }
+  }
+}
+
+/* The largest power of two that divides every coefficient and constant of the operands. */
+static int64_t common_power(sct_expr_pool *pool, const operands *o) {
+  int64_t content = 0;
   for (int k = 0; k < o->n; k++) {
-    const int64_t step = low_bit(expr_known_divisor(pool, o->list[k].e));
-    if (step < least) {
-      second = least;
-      least = step;
-      *odd = k;
-    } else if (step < second) {
-      second = step;
+    const sct_expr e = o->list[k].e;
+    const sct_expr_op op = expr_op(pool, e);
+    const expr_node *node = expr_node_of(pool, e);
+    int64_t own = op == SCT_EXPR_CONST || op == SCT_EXPR_SUM ? node->value : 1;
+    for (int j = 0; j < node->n && op == SCT_EXPR_SUM; j++) {
+      own = expr_gcd(own, expr_arg(pool, e, j).coef);
     }
+    content = expr_gcd(content, own);
   }
-  for (int64_t a = second; a > least; a /= 2) {
-    if (splits_at(pool, o->list[*odd].e, a)) {
-      return a;
-    }
-  }
-  *odd = -1;
-  return least;
+  return low_bit(content);
 }
 
-static sct_expr xor_all(sct_expr_pool *pool, const expr_term *list, int n) {
-  xor_chain chain;
-  int odd = -1;
-  chain.constant = 0;
-  chain.o.n = 0;
-  chain.o.failed = false;
-  for (int k = 0; k < n; k++) {
-    chain_flatten(pool, &chain, list[k].e);
-  }
-  operands *o = &chain.o;
-  if (chain.constant != 0 || o->n == 0) {
-    add_operand(o, sct_expr_const(pool, chain.constant));
+/* step * (p ^ q ^ ...) of what is left in the chain. */
+static sct_expr chain_finish(sct_expr_pool *pool, xor_chain *chain) {
+  operands *o = &chain->o;
+  if (chain->constant != 0 || o->n == 0) {
+    add_operand(o, sct_expr_const(pool, chain->constant));
   }
   if (o->n == 1 || o->failed) {
     return from_operands(pool, SCT_EXPR_XOR, o);
   }
-  expr_sort(pool, o->list, o->n); /* first: which operand is the odd one must not depend on order */
-  const int64_t step = common_step(pool, o, &odd);
-  if (step == 1) {
-    return from_operands(pool, SCT_EXPR_XOR, o);
-  }
-  const sct_expr by = sct_expr_const(pool, step);
-  const sct_expr low = odd >= 0 ? sct_expr_mod(pool, o->list[odd].e, by) : sct_expr_const(pool, 0);
-  for (int k = 0; k < o->n; k++) {
+  const int64_t power = common_power(pool, o);
+  const sct_expr by = sct_expr_const(pool, power);
+  for (int k = 0; k < o->n && power > 1; k++) {
     o->list[k].e = sct_expr_div(pool, o->list[k].e, by);
-    if (o->list[k].e == SCT_EXPR_NONE) {
-      return SCT_EXPR_NONE;
-    }
   }
-  return sct_expr_add(pool, sct_expr_mul(pool, by, xor_all(pool, o->list, o->n)), low);
+  expr_sort(pool, o->list, o->n);
+  return sct_expr_mul(pool, by, from_operands(pool, SCT_EXPR_XOR, o));
 }
 
 sct_expr expr_xor(sct_expr_pool *pool, sct_expr a, sct_expr b) {
-  const expr_term list[2] = {{1, a}, {1, b}};
-  return xor_all(pool, list, 2);
+  xor_chain chain;
+  expr_sum sum;
+  chain.constant = 0;
+  chain.o.n = 0;
+  chain.o.failed = false;
+  chain_flatten(pool, &chain, a);
+  chain_flatten(pool, &chain, b);
+  xor_chain rest = chain;
+  expr_sum_init(&sum);
+  pull_low(pool, &rest, &sum);
+  const sct_expr high = chain_finish(pool, &rest);
+  expr_sum_add(pool, &sum, high, 1);
+  const int n_parts = sum.n;
+  expr_sum_collect(pool, &sum);
+  if (!sum.failed && sum.n != n_parts) { /* terms have met (12*e + e): the pieces would be lost */
+    expr_sum_free(&sum);
+    return chain_finish(pool, &chain);
+  }
+  return expr_sum_finish(pool, &sum);
 }
 
 /* ---- the door */

@@ -167,6 +167,9 @@ sct_expr expr_intern(sct_expr_pool *pool, sct_expr_op op, int64_t value, const e
   }
   expr_node node = {.op = op, .n = n, .value = value, .hash = hash};
   expr_properties(pool, &node, args);
+  if (n > 0 && node.range.lo == node.range.hi && expr_range_finite(node.range)) {
+    return sct_expr_const(pool, node.range.lo);
+  }
   return append(pool, node, args);
 }
 

@@ -69,7 +69,8 @@ static inline bool expr_is(const sct_expr_pool *pool, sct_expr e, int64_t value)
   return expr_op(pool, e) == SCT_EXPR_CONST && pool->nodes[e].value == value;
 }
 
-/* The node with this content, made if there is none. `args` must not point into the pool. */
+/* The node with this content, made if there is none; a constant if its range is one value. `args`
+ * must not point into the pool. */
 sct_expr expr_intern(sct_expr_pool *pool, sct_expr_op op, int64_t value, const expr_term *args,
                      int n);
 /* The same, but SCT_EXPR_NONE if there is none yet. */

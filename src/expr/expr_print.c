@@ -33,9 +33,12 @@ static void print_at(const printer *p, sct_expr e, level need);
 
 /* ---- what an operation becomes */
 
+/* True if C's division gives what floor division does: nothing negative, or no remainder. */
 static bool plain_division(const printer *p, const expr_node *node) {
-  return !p->c || (expr_node_of(p->pool, p->pool->args[node->first].e)->range.lo >= 0 &&
-                   expr_node_of(p->pool, p->pool->args[node->first + 1].e)->range.lo >= 0);
+  const expr_node *a = expr_node_of(p->pool, p->pool->args[node->first].e);
+  const expr_node *b = expr_node_of(p->pool, p->pool->args[node->first + 1].e);
+  const bool exact = b->op == SCT_EXPR_CONST && a->divisor % b->value == 0;
+  return !p->c || exact || (a->range.lo >= 0 && b->range.lo >= 0);
 }
 
 /* k if the division is a shift by k or a mask of k bits in C, else -1. */

@@ -226,13 +226,94 @@ static bool join_one(sct_expr_pool *pool, expr_sum *s) {
   return false;
 }
 
+/* x and c of an atom x // c that is known to leave no remainder. */
+static bool exact_division(const sct_expr_pool *pool, sct_expr atom, sct_expr *x, int64_t *c) {
+  if (expr_op(pool, atom) != SCT_EXPR_DIV ||
+      !sct_expr_is_const(pool, expr_arg(pool, atom, 1).e, c)) {
+    return false;
+  }
+  *x = expr_arg(pool, atom, 0).e;
+  return expr_known_divisor(pool, *x) % *c == 0;
+}
+
+/* coef * (x // by), what they share taken out of both, in the place of term k. */
+static void replace_quotient(sct_expr_pool *pool, expr_sum *s, int k, int64_t coef, sct_expr x,
+                             int64_t by) {
+  const int64_t g = expr_gcd(coef, by);
+  remove_term(s, k);
+  expr_sum_add(pool, s, sct_expr_div(pool, x, sct_expr_const(pool, by / g)), coef / g);
+}
+
+/* Term k is coef * (x // c) without remainder. If the sum also has x // d or x itself, the two
+ * become one quotient by lcm(c, d). */
+static bool merge_quotients(sct_expr_pool *pool, expr_sum *s, int k, sct_expr x, int64_t c) {
+  for (int j = 0; j < s->n; j++) {
+    sct_expr y = s->terms[j].e;
+    int64_t d = 1;
+    int64_t left = 0;
+    int64_t right = 0;
+    int64_t sum = 0;
+    if (j == k || (y != x && (!exact_division(pool, y, &y, &d) || y != x))) {
+      continue;
+    }
+    const int64_t g = expr_gcd(c, d);
+    if (!__builtin_mul_overflow(s->terms[k].coef, d / g, &left) &&
+        !__builtin_mul_overflow(s->terms[j].coef, c / g, &right) &&
+        !__builtin_add_overflow(left, right, &sum)) {
+      s->terms[j].coef = 0;
+      replace_quotient(pool, s, k, sum, x, expr_divisor_mul(c / g, d));
+      return true;
+    }
+  }
+  return false;
+}
+
+/* One step of c * (x // c) = x and (x // c) * y = (x * y) // c, for an x known to be a multiple of
+ * c: divisions without remainder keep the whole product inside and nothing in common with the
+ * coefficient. false if there is none to take. */
+static bool merge_exact(sct_expr_pool *pool, expr_sum *s) {
+  sct_expr atoms[EXPR_MAX_DEGREE];
+  for (int k = 0; k < s->n; k++) {
+    const expr_term term = s->terms[k];
+    const int n = expr_atoms(pool, term.e, atoms);
+    int64_t by = 1;
+    int n_exact = 0;
+    bool overflow = false;
+    for (int a = 0; a < n; a++) {
+      sct_expr x = SCT_EXPR_NONE;
+      int64_t c = 1;
+      if (exact_division(pool, atoms[a], &x, &c)) {
+        overflow = overflow || __builtin_mul_overflow(by, c, &by);
+        atoms[a] = x;
+        n_exact++;
+      }
+    }
+    if (n_exact == 0 || overflow) {
+      continue;
+    }
+    if (n == 1 && expr_gcd(term.coef, by) == 1) {
+      if (merge_quotients(pool, s, k, atoms[0], by)) {
+        return true;
+      }
+      continue;
+    }
+    sct_expr product = sct_expr_const(pool, 1);
+    for (int a = 0; a < n; a++) {
+      product = sct_expr_mul(pool, product, atoms[a]);
+    }
+    replace_quotient(pool, s, k, term.coef, product, by);
+    return true;
+  }
+  return false;
+}
+
 void expr_sum_collect(sct_expr_pool *pool, expr_sum *s) {
   do {
     if (s->failed) {
       return;
     }
     merge(pool, s);
-  } while (!s->failed && join_one(pool, s));
+  } while (!s->failed && (join_one(pool, s) || merge_exact(pool, s)));
 }
 
 sct_expr expr_sum_finish(sct_expr_pool *pool, expr_sum *s) {
