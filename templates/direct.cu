@@ -3,7 +3,7 @@ $(g:types())
 $(g:helpers())
 $(body)
 $(kit.comment(doc))
-__global__ void __launch_bounds__($(threads)) $(kernel)($(g:params())) {
+$(g:head(threads)) {
   constexpr int kTile = $(threads); // one element a thread
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

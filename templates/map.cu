@@ -2,7 +2,7 @@ $(g:types())
 $(g:helpers())
 $(g:element())
 $(kit.comment(doc))
-__global__ void __launch_bounds__($(bounds)) $(kernel)($(g:params())) {
+$(g:head(bounds)) {
   $(map.constants(p))
   $(map.images(p))
   const long long block = blockIdx.x;

@@ -1,7 +1,7 @@
 $(g:types())
 $(g:helpers())
 $(kit.comment(doc))
-__global__ void __launch_bounds__($(bounds)) $(kernel)($(g:params())) {
+$(g:head(bounds)) {
   constexpr int kThreads = $(threads);
   constexpr int k$(A) = $(tile_a), k$(B) = $(tile_b); // a block's tile: inputs run along $(a), outputs along $(b)
 //% if skew > 0 then

@@ -1,9 +1,10 @@
--- kit: what strategies and templates share. It turns a kernel view `k` and offset expressions into CUDA text, and
--- notes every memory access it writes, so that the text and the counted sectors come from one description.
+-- kit: what strategies and templates share. It turns a kernel view `k` and offset expressions
+-- into CUDA text, and notes every memory access it writes, so that the text and the counted
+-- sectors come from one description.
 --
--- A generator `g` (kit.new) belongs to one candidate. Names that the generated code declares (block, thread, first,
--- slot, ...) are expression variables; g:define() ties each to its meaning in terms of block, thread, loops and
--- extents, which is what counting evaluates.
+-- A generator `g` (kit.new) belongs to one candidate. Names that the generated code declares
+-- (block, thread, first, slot, ...) are expression variables; g:define() ties each to its meaning
+-- in terms of block, thread, loops and extents, which is what counting evaluates.
 local kit = {}
 
 local MAX_INDEX = 1 << 40
@@ -16,7 +17,8 @@ kit.reserved = {
   "block", "thread", "warp", "lane", "team", "tiles", "rest", "first", "item", "part", "slot", "word", "element", "at",
 }
 
--- ---- small things ------------------------------------------------------------------------------------------------
+-- ---- small things -----------------------------------------------------------------------------
+-- -------------------
 
 local function concat(list, between)
   return table.concat(list, between or "\n")
@@ -69,14 +71,16 @@ local function const_of(e)
   return e:const()
 end
 
--- ---- operands ----------------------------------------------------------------------------------------------------
+-- ---- operands ---------------------------------------------------------------------------------
+-- -------------------
 
 local function same(a, b)
   local d = a - b
   return const_of(d) == 0
 end
 
--- How an operand's pointer is typed: "record" (an array of structs), "scalar" (an array of one type) or "bytes".
+-- How an operand's pointer is typed: "record" (an array of structs), "scalar" (an array of one
+-- type) or "bytes".
 local function pointer_style(op)
   local record, fields = op.record, op.record.fields
   if not record.bare then
@@ -130,12 +134,14 @@ local function used_fields(op, body)
   return list
 end
 
--- ---- the generator -----------------------------------------------------------------------------------------------
+-- ---- the generator
+-- -----------------------------------------------------------------------------------------------
 
 local G = {}
 G.__index = G
 
---- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align, arguments, accesses,
+--- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align,
+-- arguments, accesses,
 --- doc, static_shared_bytes.
 function kit.new(k, kernel, threads)
   local g = setmetatable({}, G)
@@ -176,7 +182,8 @@ function kit.new(k, kernel, threads)
   return g
 end
 
---- Declares the name of a C variable with range [lo, hi] whose meaning is `meaning` (an expression over names defined
+--- Declares the name of a C variable with range [lo, hi] whose meaning is `meaning` (an
+-- expression over names defined
 --- before). Returns the variable.
 function G:define(name, lo, hi, meaning, multiple)
   local var = E.var(name, lo, hi, multiple or 1)
@@ -214,7 +221,8 @@ function G:close()
   self.loops[#self.loops] = nil
 end
 
---- Limits what follows to lanes for which the condition holds (an expression over defined names); nil lifts it.
+--- Limits what follows to lanes for which the condition holds (an expression over defined names);
+-- nil lifts it.
 function G:when(condition)
   self.condition = condition and E.subst(condition, self.real) or nil
 end
@@ -264,7 +272,8 @@ function G:need_align(op, bytes)
   end
 end
 
--- ---- text of single accesses -------------------------------------------------------------------------------------
+-- ---- text of single accesses
+-- -------------------------------------------------------------------------------------
 
 -- Place of field f of `op` at byte offset `at`, as an lvalue.
 local function place(op, f, at)
@@ -328,7 +337,8 @@ function kit.offset(op, f, with)
   return with and E.subst(op.offset[f], with) or op.offset[f]
 end
 
---- Statements that declare operand values and load them with single accesses: for the element at the dimensions' own
+--- Statements that declare operand values and load them with single accesses: for the element at
+-- the dimensions' own
 --- variables. `only` limits to some operands.
 function G:load_element(only)
   local lines = {}
@@ -376,7 +386,8 @@ function G:body()
   return "{\n  " .. string.gsub(text, "\n%s*", "\n  ") .. "\n}"
 end
 
--- ---- declarations ------------------------------------------------------------------------------------------------
+-- ---- declarations -----------------------------------------------------------------------------
+-- -------------------
 
 local HALF = [[
 // %s: 2 bytes; arithmetic goes through float.
@@ -537,7 +548,28 @@ function G:params()
   for _, name in ipairs(self.k.extent_names) do
     list[#list + 1] = "long long n_" .. name
   end
-  return concat(list, ", ")
+  return list
+end
+
+-- Comma separated, broken into lines of at most 100 columns with `indent` in front of the second and later ones.
+local function wrapped(list, used, indent)
+  local lines, line = {}, list[1]
+  for n = 2, #list do
+    if #line + #list[n] + (#lines == 0 and used or #indent) + 4 > 100 then
+      lines[#lines + 1] = line .. ","
+      line = list[n]
+    else
+      line = line .. ", " .. list[n]
+    end
+  end
+  lines[#lines + 1] = line
+  return concat(lines, "\n" .. indent)
+end
+
+--- Head of the kernel.
+function G:head(bounds)
+  local head = string.format("__global__ void __launch_bounds__(%s)\n%s(", bounds, self.kernel)
+  return head .. wrapped(self:params(), #self.kernel + 1, string.rep(" ", #self.kernel + 1)) .. ")"
 end
 
 local function arguments(g)
@@ -567,12 +599,17 @@ function G:element()
   self.accesses = {}
   local inside = concat({ self:load_element(), self:declare_outputs(), self:body(), self:store_element() })
   self.hint, self.accesses = hint, accesses
+  local params = self:params()
+  for _, dim in ipairs(dims) do
+    params[#params + 1] = dim
+  end
   return "// One element of the index space, every access where its layout puts it.\n"
-    .. "__device__ __forceinline__ void element(" .. self:params() .. ", " .. concat(dims, ", ") .. ") {\n  "
+    .. "__device__ __forceinline__ void element(" .. wrapped(params, 40, "    ") .. ") {\n  "
     .. string.gsub(inside, "\n", "\n  ") .. "\n}\n"
 end
 
---- Statement that computes the element at the dimensions' variables; notes its accesses under `condition`.
+--- Statement that computes the element at the dimensions' variables; notes its accesses under
+-- `condition`.
 function G:call_element(condition)
   self:when(condition)
   self:load_element()
@@ -581,10 +618,13 @@ function G:call_element(condition)
   return "element(" .. arguments(self) .. ");"
 end
 
--- ---- cutting the index space -------------------------------------------------------------------------------------
+-- ---- cutting the index space
+-- -------------------------------------------------------------------------------------
 
---- Text that finds which part of the index space a team (a block or a warp) owns: `tile` elements of the last dimension
---- for one value of each other dimension. Declares the other dimensions and `first`; sets g.grid, g.first.
+--- Text that finds which part of the index space a team (a block or a warp) owns: `tile` elements
+-- of the last dimension
+--- for one value of each other dimension. Declares the other dimensions and `first`; sets g.grid,
+-- g.first.
 function G:cut(tile, team, teams_per_block)
   local k, lines = self.k, {}
   local n_dims = #k.dims

@@ -1,4 +1,5 @@
--- flat: a map that treats every component alike needs no records: it is a map over n x components scalars.
+-- flat: a map that treats every component alike needs no records: it is a map over n x components
+-- scalars.
 
 -- The kernel as seen by the generator: one dimension of scalars, one bare array an operand.
 local function flattened(k)

@@ -1,4 +1,5 @@
--- staged: threads own whole records; the team copies tiles between global and shared memory in 16-byte words.
+-- staged: threads own whole records; the team copies tiles between global and shared memory in
+-- 16-byte words.
 local function list_staged(p)
   local names = {}
   for _, list in ipairs { p.images_in, p.images_out } do
@@ -9,7 +10,8 @@ local function list_staged(p)
   return kit.concat(names, " and ")
 end
 
--- Worth staging: records of several fields, or elements that are not neighbours in memory, whose tile is one run.
+-- Worth staging: records of several fields, or elements that are not neighbours in memory, whose
+-- tile is one run.
 local function stageable(k, op)
   return not op.is_index and not op.through_index and not op.record.bare and movers.period(k, op, #k.dims) ~= nil
 end
@@ -34,8 +36,10 @@ return {
   axes = {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4 }, key = "i", doc = "records a thread" },
-    { "stage_in", { true, false }, key = "in", doc = "inputs through shared memory", when = "can_in" },
-    { "stage_out", { true, false }, key = "out", doc = "outputs through shared memory", when = "can_out" },
+    { "stage_in", { true, false }, key = "in", doc = "inputs through shared memory", when = "can_in",
+      neutral = false },
+    { "stage_out", { true, false }, key = "out", doc = "outputs through shared memory",
+      when = "can_out", neutral = false },
     { "scope", { "block", "warp" }, key = "s", doc = "who owns a tile: warps need no block barrier" },
     { "fix", { "none", "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
     { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },

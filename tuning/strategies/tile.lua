@@ -1,15 +1,20 @@
--- tile: inputs that run along one dimension and outputs that run along another exchange a 2-D tile through shared memory,
--- so that both sides move whole sectors.
+-- tile: inputs that run along one dimension and outputs that run along another exchange a 2-D
+-- tile through shared memory, so that both sides move whole sectors.
 
 local function indent(text, by)
   return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
+end
+
+local function capital(name)
+  return string.upper(string.sub(name, 1, 1)) .. string.sub(name, 2)
 end
 
 local function unit_stride(op)
   return op.fastest > 0 and op.step == op.record.bytes
 end
 
--- Dimension numbers (a, b): what the exchanged inputs and the outputs run along. nil: nothing to exchange.
+-- Dimension numbers (a, b): what the exchanged inputs and the outputs run along. nil: nothing to
+-- exchange.
 local function directions(k)
   local a, b
   for _, op in ipairs(k.operands) do
@@ -48,7 +53,8 @@ local function largest(k)
   return bytes
 end
 
--- Index of an element of the shared tile at row y, column x. `c`: how many columns a group of lanes shares.
+-- Index of an element of the shared tile at row y, column x. `c`: how many columns a group of
+-- lanes shares.
 local function shared_index(p, y, x)
   if p.fix == "xor" then
     local c = math.max(p.vec_in, p.vec_out)
@@ -70,7 +76,7 @@ local function start_plan(k, c)
     vec_out = c.vec_out, fix = c.fix, pad = c.fix == "pad" and 1 or 0, dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b],
     bytes = largest(k), exchanged = {}, skew = 0,
   }
-  p.A, p.B = string.upper(p.a), string.upper(p.b)
+  p.A, p.B = capital(p.a), capital(p.b)
   p.var_a, p.var_b = k.index[a], k.index[b]
   p.n_a, p.n_b = k.extents[a], k.extents[b]
   p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or tostring(c.threads)
@@ -80,7 +86,8 @@ local function start_plan(k, c)
   return p
 end
 
--- A word of `width` elements of `op` along dimension `dim`: nil and a reason if alignment forbids it.
+-- A word of `width` elements of `op` along dimension `dim`: nil and a reason if alignment forbids
+-- it.
 local function adopt_word(p, op, dim, width, skewed)
   if width == 1 then
     return true
@@ -183,7 +190,8 @@ local function full_condition(p)
   return full, text
 end
 
--- ---- full tiles --------------------------------------------------------------------------------------------------
+-- ---- full tiles -------------------------------------------------------------------------------
+-- -------------------
 
 -- Text and notes of one word between registers and the shared tile.
 local function touch_shared(p, x, store, y, col, width)
@@ -350,7 +358,8 @@ local function store_tile(p)
     p.b, turns, indent(kit.concat(lines), 2))
 end
 
--- ---- border tiles ------------------------------------------------------------------------------------------------
+-- ---- border tiles -----------------------------------------------------------------------------
+-- -------------------
 
 local function load_border(p, x)
   local g, op = p.g, x.op

@@ -1,5 +1,5 @@
--- vector: threads own runs of neighbouring elements and move them in words of up to 16 bytes; with width 1 several
--- elements a thread, so that more loads are in flight.
+-- vector: threads own runs of neighbouring elements and move them in words of up to 16 bytes;
+-- with width 1 several elements a thread, so that more loads are in flight.
 local DOC = "Each thread moves %d x %d neighbouring elements%s."
 
 return {
