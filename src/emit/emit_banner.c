@@ -241,9 +241,9 @@ static void provenance(sct_str *s, const emit_header *h) {
     sct_str_append(s, "\n");
   }
   if (any_virtual) {
-    sct_str_append(s,
-                   "// Counted, not timed: compiled for a described device and its sectors counted "
-                   "from the addresses;\n// the order of the variants is predicted.\n");
+    sct_str_append(
+        s, "// Counted, not timed: compiled for a described device and sectors counted from "
+           "the addresses.\n// The order of the variants is predicted; no GPU ran them.\n");
   }
   sct_str_append(s, "// Spec ");
   emit_comment(s, h->problem->spec_hash);

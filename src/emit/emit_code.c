@@ -60,15 +60,39 @@ static void kernel_wins(sct_str *s, const emit_header *h, int index) {
   }
 }
 
+/* The conditions of a kernel, for the comment above it. */
+static void kernel_needs(sct_str *s, const emit_header *h, const emit_launch *launch) {
+  const char *between = "//   needs ";
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    if (launch->align[k] > 1) {
+      sct_str_printf(s, "%s%s aligned to %lld", between, h->sig.operands[k].name,
+                     (long long)launch->align[k]);
+      between = ", ";
+    }
+  }
+  for (int k = 0; k < launch->n_requires; k++) {
+    sct_str_printf(s, "%s%s", between, launch->requires[k]);
+    between = ", ";
+  }
+  if (wants_optin(launch)) {
+    sct_str_printf(s, "%s%lld bytes of shared memory", between,
+                   (long long)(launch->shared_bytes + launch->static_shared_bytes));
+    between = ", ";
+  }
+  sct_str_append(s, between[0] == ',' ? "\n" : "");
+}
+
 static void kernel_text(sct_str *s, const emit_header *h, int index) {
   const emit_kernel *kernel = &h->kernels[index];
   const char *source = plain_text(kernel->source->source);
   sct_str_append(s, "// ");
   emit_comment(s, kernel->source->label);
-  sct_str_append(s, index == 0 ? ", the naive variant, right for every call. " : ". ");
+  sct_str_append(s, index == 0 ? ", the naive variant." : ".");
+  sct_str_append(s, kernel->launch.doc[0] != '\0' ? " " : "");
   emit_comment(s, kernel->launch.doc);
   sct_str_append(s, "\n");
   kernel_wins(s, h, index);
+  kernel_needs(s, h, &kernel->launch);
   sct_str_append(s, "//   source ");
   emit_comment(s, kernel->source->source_hash);
   sct_str_printf(s, "\nnamespace %s {\n", kernel->space);

@@ -169,8 +169,8 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
 
 /* A kernel's source may stand in a namespace: brackets, comments and strings close, and it holds no
  * directive but #pragma. Finds the parameters of the function `kernel` and writes to args[] which
- * of names[0..n) each of them is: by name, or by place where a name is unknown and the count
- * agrees. SCT_EDATA says what is wrong. `args` holds at least n. */
+ * of names[0..n) each of them is: by name, or by place where not all names are known and there are
+ * n of them. SCT_EDATA says what is wrong. `args` holds at least n. */
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err) SCT_MUST_USE;
 

@@ -157,12 +157,13 @@ static sct_status match_parameters(int *args, int *n_args, const char *list, con
                                    const char *const *names, int n, sct_error *err) {
   const int count = list_parameters(args, list, names, n);
   bool by_name = count <= n;
-  bool by_place = count == n;
-  for (int k = 0; k < count && k < n; k++) {
-    by_name = by_name && args[k] >= 0;
-    by_place = by_place && (args[k] < 0 || args[k] == k);
+  for (int k = 0; k < count && by_name; k++) {
+    by_name = args[k] >= 0;
+    for (int other = 0; other < k; other++) {
+      by_name = by_name && args[other] != args[k];
+    }
   }
-  if (!by_name && !by_place) {
+  if (!by_name && count != n) {
     return sct_fail(err, SCT_EDATA,
                     "the parameters of the stored kernel '%s' are not the arguments of its spec: "
                     "expected %d, operands then scalars then extents",

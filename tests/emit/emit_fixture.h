@@ -1,0 +1,404 @@
+/* A small store for the tests of emit: problems, devices, runs and results with real kernels
+ * (tests/emit/kernels), written through the public interface of store. */
+#ifndef EMIT_FIXTURE_H
+#define EMIT_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "emit/emit.h"
+#include "store/store.h"
+
+typedef struct fixture {
+  sct_store *store;
+  char folder[64];
+  sct_str path;
+  sct_error err;
+  sct_id problem;
+} fixture;
+
+/* ---- documents ---- */
+
+#define VEC3                                                                                       \
+  "{\"name\": \"vec3\", \"fields\": ["                                                             \
+  "{\"name\": \"x\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 0, \"bytes\": 8},"       \
+  "{\"name\": \"y\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 8, \"bytes\": 8},"       \
+  "{\"name\": \"z\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 16, \"bytes\": 8}],"     \
+  "\"bytes\": 24, \"align\": 8, \"packed\": false}"
+#define BARE_F32                                                                                   \
+  "{\"name\": null, \"fields\": [{\"name\": \"\", \"type\": \"f32\", \"cuda\": \"float\", "        \
+  "\"offset\": 0, \"bytes\": 4}], \"bytes\": 4, \"align\": 4, \"packed\": false}"
+#define OPERAND(name, role, record, bare, layouts, dims)                                           \
+  "{\"name\": \"" name "\", \"role\": \"" role "\", \"record\": " record ", \"bare\": " bare       \
+  ", \"pointer\": \"void *\", \"layouts\": [" layouts "], \"dims\": [" dims "]}"
+
+#define ADD_SIGNATURE                                                                              \
+  "{\"name\": \"add3\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "      \
+  "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\", \"cuda\": \"double\"}], \"operands\": "      \
+  "[" OPERAND("a", "in", VEC3, "false", "\"aos\"", "\"i\"") ", " OPERAND(                          \
+      "b", "out", VEC3, "false", "\"aos\"",                                                        \
+      "\"i\"") "], \"body\": \"b.x = a.x + k; b.y = a.y + k;\\nb.z = a.z + k;\"}"
+
+/* A packed record of 6 bytes in structs of arrays or arrays of structs, and a 16-bit scalar. */
+#define ITEM                                                                                       \
+  "{\"name\": \"item\", \"fields\": ["                                                             \
+  "{\"name\": \"w\", \"type\": \"f32\", \"cuda\": \"float\", \"offset\": 0, \"bytes\": 4},"        \
+  "{\"name\": \"h\", \"type\": \"f16\", \"cuda\": \"f16\", \"offset\": 4, \"bytes\": 2}],"         \
+  "\"bytes\": 6, \"align\": 1, \"packed\": true}"
+#define SCALE_SIGNATURE                                                                            \
+  "{\"name\": \"scale\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "     \
+  "\"scalars\": [{\"name\": \"k\", \"type\": \"f16\", \"cuda\": \"f16\"}, {\"name\": \"stream\", " \
+  "\"type\": \"f32\", \"cuda\": \"float\"}], \"operands\": [" OPERAND(                             \
+      "p", "in", ITEM, "false", "\"soa\", \"aos\"",                                                \
+      "\"i\"") ", " OPERAND("q", "out", ITEM, "false", "\"soa\", \"aos\"",                         \
+                            "\"i\"") "], \"body\": \"q.w = p.w * stream; q.h = p.h;\"}"
+
+#define TRANSPOSE_SIGNATURE                                                                        \
+  "{\"name\": \"transpose\", \"doc\": \"A matrix to its transpose.\", \"dims\": [\"row\", "        \
+  "\"col\"], \"extents\": [{\"name\": \"row\", \"dim\": true}, {\"name\": \"col\", \"dim\": "      \
+  "true}], \"scalars\": [], \"operands\": [" OPERAND(                                              \
+      "a", "in", BARE_F32, "true", "\"row_major\"",                                                \
+      "\"row\", \"col\"") ", " OPERAND("b", "out", BARE_F32, "true", "\"col_major\"",              \
+                                       "\"row\", \"col\"") "], \"body\": \"b = a;\"}"
+
+/* ---- kernels ---- */
+
+typedef struct kernel {
+  const char *file, *label, *strategy, *axes, *launch;
+  int registers;
+} kernel;
+
+#define ADD_LAUNCH(threads, grid, shared, requires, align)                                         \
+  "{\"kernel\": \"add3_kernel\", \"threads\": " threads ", \"grid\": \"" grid                      \
+  "\", \"shared_bytes\": " shared                                                                  \
+  ", \"static_shared_bytes\": 0, \"requires\": [" requires "], \"align\": {\"a\": " align          \
+                                                           ", \"b\": " align                       \
+                                                           "}, \"layouts\": {\"a\": \"aos\", "     \
+                                                           "\"b\": "                               \
+                                                           "\"aos\"}, \"doc\": \"How it works.\"}"
+#define TRANSPOSE_LAUNCH(grid)                                                                     \
+  "{\"kernel\": \"transpose_kernel\", \"threads\": 256, \"grid\": \"" grid                         \
+  "\", \"shared_bytes\": 0, \"static_shared_bytes\": 0, \"requires\": [], \"align\": {\"a\": 4, "  \
+  "\"b\": 4}, \"layouts\": {\"a\": \"row_major\", \"b\": \"col_major\"}, \"doc\": \"\"}"
+
+static const kernel add_direct = {"add_direct.cu",
+                                  "direct t256",
+                                  "direct",
+                                  "{\"threads\": 256}",
+                                  ADD_LAUNCH("256", "(n_i + 255) / 256", "0", "", "8"),
+                                  16};
+static const kernel add_flat = {
+    "add_flat.cu",
+    "flat t256 w16",
+    "flat",
+    "{\"threads\": 256, \"width\": 16}",
+    ADD_LAUNCH("256", "(3 * n_i / 2 + 255) / 256", "0", "\"n_i % 2 == 0\"", "16"),
+    18};
+static const kernel add_staged = {"add_staged.cu",
+                                  "staged t512",
+                                  "staged",
+                                  "{\"threads\": 512}",
+                                  ADD_LAUNCH("512", "(n_i + 511) / 512", "12288", "", "8"),
+                                  24};
+static const kernel transpose_direct = {"transpose_direct.cu",
+                                        "direct t256",
+                                        "direct",
+                                        "{\"threads\": 256}",
+                                        TRANSPOSE_LAUNCH("(n_row * n_col + 255) / 256"),
+                                        16};
+static const kernel transpose_tile = {"transpose_tile.cu",
+                                      "tile 32x32",
+                                      "tile",
+                                      "{\"tile\": 32}",
+                                      TRANSPOSE_LAUNCH("(n_row + 31) / 32 * ((n_col + 31) / 32)"),
+                                      20};
+
+/* The same source under other launch data is another kernel. */
+static const kernel add_staged_big = {"add_staged.cu",
+                                      "staged t512 big",
+                                      "staged",
+                                      "{\"threads\": 512, \"big\": true}",
+                                      ADD_LAUNCH("512", "(n_i + 511) / 512", "65536", "", "8"),
+                                      24};
+
+#define SCALE_LAUNCH(p, q)                                                                         \
+  "{\"kernel\": \"scale_kernel\", \"threads\": 128, \"grid\": \"(n_i + 127) / 128\", "             \
+  "\"shared_bytes\": 0, \"static_shared_bytes\": 0, \"requires\": [], \"align\": {\"p\": 4, "      \
+  "\"q\": 4}, \"layouts\": {\"p\": \"" p "\", \"q\": \"" q "\"}, \"doc\": \"\"}"
+static const kernel scale_soa = {"scale_direct.cu",
+                                 "direct t128 soa",
+                                 "direct",
+                                 "{\"layout.p\": \"soa\", \"threads\": 128}",
+                                 SCALE_LAUNCH("soa", "soa"),
+                                 12};
+
+static inline void use_fixture_kernels(void) {
+  (void)add_staged_big, (void)scale_soa;
+  (void)add_direct, (void)add_flat, (void)add_staged, (void)transpose_direct, (void)transpose_tile;
+}
+
+/* ---- rows ---- */
+
+static inline void fixture_check(fixture *f, sct_status status) {
+  if (status != SCT_OK) {
+    fail_msg("%s: %s", sct_status_text(status), f->err.text);
+  }
+}
+
+static inline void fixture_open(fixture *f) {
+  use_fixture_kernels();
+  *f = (fixture){0};
+  snprintf(f->folder, sizeof(f->folder), "/tmp/sct_emit_XXXXXX");
+  assert_non_null(mkdtemp(f->folder));
+  sct_str_printf(&f->path, "%s/store.db", f->folder);
+  fixture_check(f, sct_store_open(&f->store, sct_str_c(&f->path), false, &f->err));
+}
+
+static inline void fixture_close(fixture *f) {
+  char command[128];
+  sct_store_close(f->store);
+  sct_str_free(&f->path);
+  snprintf(command, sizeof(command), "rm -rf '%s'", f->folder);
+  assert_int_equal(system(command), 0);
+}
+
+static inline void fixture_problem(fixture *f, const char *name, const char *signature) {
+  char hash[SCT_HASH_HEX];
+  sct_hash_hex(hash, sct_hash_text(signature));
+  char file[128];
+  snprintf(file, sizeof(file), "%s.lua", name);
+  sct_row_problem row = {.name = (char *)name,
+                         .spec_hash = hash,
+                         .spec_file = file,
+                         .canonical = (char *)signature,
+                         .signature = (char *)signature};
+  fixture_check(f, sct_store_put_problem(f->store, &row, &f->err));
+  f->problem = row.id;
+}
+
+static inline sct_id fixture_device_with(fixture *f, const char *name, const char *uuid,
+                                         const char *driver, int cc, int n_sms) {
+  char key[256];
+  char arch[16];
+  char description[64];
+  snprintf(key, sizeof(key), "%s %s %s %d", name, uuid, driver, cc);
+  snprintf(arch, sizeof(arch), "sm_%d", cc);
+  snprintf(description, sizeof(description), "{\"n_sms\": %d}", n_sms);
+  sct_row_device row = {.key = key,
+                        .name = (char *)name,
+                        .device_id = (char *)(uuid[0] != '\0' ? "cuda:0" : "virtual:h200"),
+                        .uuid = (char *)uuid,
+                        .driver = (char *)driver,
+                        .nvrtc = (char *)"13.0",
+                        .tool = (char *)"0.1.0",
+                        .arch = arch,
+                        .cc_major = cc / 10,
+                        .cc_minor = cc % 10,
+                        .is_virtual = uuid[0] == '\0',
+                        .description = description};
+  fixture_check(f, sct_store_put_device(f->store, &row, &f->err));
+  return row.id;
+}
+
+static inline sct_id fixture_h200(fixture *f) {
+  return fixture_device_with(f, "NVIDIA H200", "GPU-1", "580.1", 90, 132);
+}
+
+static inline sct_row_run fixture_run(fixture *f, sct_id device, const char *label,
+                                      const char *extents, double bytes, const char *started) {
+  sct_row_run row = {.problem = f->problem,
+                     .device = device,
+                     .size_label = (char *)label,
+                     .extents = (char *)extents,
+                     .read_bytes = bytes / 2,
+                     .write_bytes = bytes / 2,
+                     .ceiling_bytes_s = 4.2e12,
+                     .noise = 0.01,
+                     .n_candidates = 40,
+                     .n_verified = 38,
+                     .n_failed = 2,
+                     .n_tied = 1,
+                     .started = (char *)started,
+                     .conditions = (char *)"{}"};
+  fixture_check(f, sct_store_put_run(f->store, &row, &f->err));
+  return row;
+}
+
+/* A verified result (median_ns > 0) or a counted one (0). Returns the outcome's id. */
+static inline sct_id fixture_result_with(fixture *f, const sct_row_run *run, const kernel *k,
+                                         const char *source, double median_ns, bool coalesced) {
+  char hash[SCT_HASH_HEX];
+  sct_str both = {0};
+  sct_str_printf(&both, "%s\n%s\n%s", k->label, source, k->launch);
+  sct_hash_hex(hash, sct_hash_text(sct_str_c(&both)));
+  sct_str_free(&both);
+  const double requests = 1000;
+  sct_row_candidate candidate = {.problem = f->problem,
+                                 .source_hash = hash,
+                                 .label = (char *)k->label,
+                                 .strategy = (char *)k->strategy,
+                                 .axes = (char *)k->axes,
+                                 .source = (char *)source,
+                                 .kernel = (char *)"k",
+                                 .launch = (char *)k->launch,
+                                 .options = (char *)"-arch=sm_90",
+                                 .registers = k->registers};
+  sct_row_outcome outcome = {.run = run->id,
+                             .outcome = (char *)(median_ns > 0 ? "ok" : "counted"),
+                             .detail = (char *)"",
+                             .median_ns = median_ns,
+                             .q1_ns = median_ns,
+                             .q3_ns = median_ns,
+                             .min_ns = median_ns,
+                             .requests_ld = requests,
+                             .sectors_ld = 8 * requests,
+                             .sectors_ld_ideal = 8 * requests,
+                             .requests_st = requests,
+                             .sectors_st = (coalesced ? 8 : 24) * requests,
+                             .sectors_st_ideal = 8 * requests,
+                             .degree = coalesced ? 1 : 0.33,
+                             .coalesced = coalesced,
+                             .counts_exact = true};
+  fixture_check(f, sct_store_put_result(f->store, &candidate, &outcome, false, &f->err));
+  return outcome.id;
+}
+
+static inline sct_id fixture_result(fixture *f, const sct_row_run *run, const kernel *k,
+                                    double median_ns, bool coalesced) {
+  sct_str path = {0};
+  sct_str source = {0};
+  sct_str_printf(&path, "%s/emit/kernels/%s", SCT_TESTS_DIR, k->file);
+  fixture_check(f, sct_file_read(&source, sct_str_c(&path), &f->err));
+  const sct_id id = fixture_result_with(f, run, k, sct_str_c(&source), median_ns, coalesced);
+  sct_str_free(&source);
+  sct_str_free(&path);
+  return id;
+}
+
+static inline void fixture_finish(fixture *f, sct_row_run *run, sct_id winner, sct_id naive) {
+  run->winner = winner;
+  run->naive = naive;
+  fixture_check(f, sct_store_finish_run(f->store, run, &f->err));
+}
+
+/* One size of add3 on `device`, won by `winner` in `median_ns` (0: counted). */
+static inline void fixture_add_size(fixture *f, sct_id device, long long n, const kernel *winner,
+                                    double median_ns, const char *started) {
+  char label[64];
+  char extents[64];
+  snprintf(label, sizeof(label), "i=%lld", n);
+  snprintf(extents, sizeof(extents), "{\"i\": %lld}", n);
+  sct_row_run run = fixture_run(f, device, label, extents, 48.0 * (double)n, started);
+  const sct_id naive = fixture_result(f, &run, &add_direct, median_ns * 2, false);
+  const sct_id best =
+      winner == &add_direct ? naive : fixture_result(f, &run, winner, median_ns, true);
+  fixture_finish(f, &run, best, naive);
+}
+
+/* add3 on an H200: small sizes won by flat, large ones by staged. */
+static inline void fixture_add(fixture *f) {
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  fixture_add_size(f, h200, 1 << 20, &add_flat, 14000, "2025-01-01T00:00:00Z");
+  fixture_add_size(f, h200, 1 << 26, &add_staged, 780000, "2025-01-01T00:01:00Z");
+}
+
+/* add3 on an H200 and an A100, as tests/emit/nvcc/dispatch.cu expects it. */
+static inline void fixture_add_two_devices(fixture *f) {
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id a100 = fixture_device_with(f, "NVIDIA A100", "GPU-2", "570.2", 80, 108);
+  fixture_add_size(f, a100, 1 << 24, &add_staged, 560000, "2025-01-01T00:00:00Z");
+  const sct_id h200 = fixture_h200(f);
+  fixture_add_size(f, h200, 1 << 20, &add_flat, 14000, "2025-01-02T00:00:00Z");
+  fixture_add_size(f, h200, 1 << 26, &add_staged_big, 780000, "2025-01-02T00:01:00Z");
+}
+
+/* scale, tuned in the layout soa on a described device only: counted, not timed. */
+static inline void fixture_scale(fixture *f) {
+  fixture_problem(f, "scale", SCALE_SIGNATURE);
+  const sct_id device = fixture_device_with(f, "NVIDIA H200", "", "", 90, 132);
+  sct_row_run run =
+      fixture_run(f, device, "i=65536", "{\"i\": 65536}", 786432.0, "2025-01-03T00:00:00Z");
+  const sct_id naive = fixture_result(f, &run, &scale_soa, 0, true);
+  fixture_finish(f, &run, naive, naive);
+}
+
+/* Everything that is not a name is as hostile as it can be; the records are of the awkward kinds.
+ */
+#define HOSTILE_TEXT                                                                               \
+  "*/ } int evil = 1; \\\" \\\\ \\n#error broke out\\n \?\?/\\n // /* \\u202e } \\\\"
+#define WIDE                                                                                       \
+  "{\"name\": \"wide\", \"fields\": ["                                                             \
+  "{\"name\": \"v\", \"type\": \"f32x4\", \"offset\": 0, \"bytes\": 16},"                          \
+  "{\"name\": \"t\", \"type\": \"u8\", \"offset\": 16, \"bytes\": 1},"                             \
+  "{\"name\": \"h\", \"type\": \"bf16\", \"offset\": 18, \"bytes\": 2}],"                          \
+  "\"bytes\": 64, \"align\": 64, \"packed\": false}"
+#define HOSTILE_SIGNATURE                                                                          \
+  "{\"name\": \"hostile\", \"doc\": \"" HOSTILE_TEXT                                               \
+  "\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}, {\"name\": \"m\", "      \
+  "\"dim\": false}], \"operands\": [" OPERAND(                                                     \
+      "aligned", "in", ITEM, "false", "\"aos\", \"" HOSTILE_TEXT "\"",                             \
+      "\"" HOSTILE_TEXT "\"") ", " OPERAND("blocks", "out", WIDE, "false", "\"aos\"",              \
+                                           "\"i\"") "], \"body\": \"" HOSTILE_TEXT "\"}"
+#define HOSTILE_LAUNCH                                                                             \
+  "{\"kernel\": \"launch\", \"threads\": 64, \"grid\": \"(n_i + n_m) / 64 + 1\", "                 \
+  "\"shared_bytes\": 0, \"static_shared_bytes\": 0, \"requires\": [], \"align\": {\"aligned\": "   \
+  "1, "                                                                                            \
+  "\"blocks\": 64}, \"layouts\": {\"aligned\": \"aos\", \"blocks\": \"aos\"}, \"doc\": "           \
+  "\"" HOSTILE_TEXT "\"}"
+
+static inline void fixture_hostile(fixture *f) {
+  static const char *const text =
+      "*/ } int evil = 1; \" \\ \n#error broke out\n \?\?/\n // /* \xff } \\";
+  static const char *const source =
+      "__global__ void launch(const void *aligned, void *blocks, long long n_i, long long n_m) {\n"
+      "  (void)aligned, (void)blocks, (void)n_i, (void)n_m;\n}\n";
+  const kernel bad = {"", text, text, "{}", HOSTILE_LAUNCH, 1};
+  fixture_problem(f, "hostile", HOSTILE_SIGNATURE);
+  const sct_id device = fixture_device_with(f, text, text, text, 90, 132);
+  sct_row_run run = fixture_run(f, device, text, "{\"i\": 64, \"m\": 1}", 1, text);
+  const sct_id id = fixture_result_with(f, &run, &bad, source, 1000, true);
+  fixture_finish(f, &run, id, id);
+}
+
+static inline void fixture_transpose(fixture *f) {
+  fixture_problem(f, "transpose", TRANSPOSE_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  sct_row_run run = fixture_run(f, h200, "row=4096 col=4096", "{\"row\": 4096, \"col\": 4096}",
+                                134217728.0, "2025-01-01T00:02:00Z");
+  const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
+  fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
+}
+
+/* The header of `name`; the caller frees it. Fails the test if there is none. */
+static inline sct_str fixture_header(fixture *f, const char *name) {
+  sct_str out = {0};
+  const sct_emit_request request = {.name = name};
+  fixture_check(f, sct_emit_render(&out, f->store, &request, &f->err));
+  return out;
+}
+
+/* No header comes out of the store; f->err says why. */
+static inline void fixture_refused(fixture *f, const char *name, const char *words) {
+  sct_str out = {0};
+  const sct_emit_request request = {.name = name};
+  f->err = (sct_error){0};
+  assert_int_equal(sct_emit_render(&out, f->store, &request, &f->err), SCT_EDATA);
+  assert_int_equal(out.len, 0);
+  if (strstr(f->err.text, words) == NULL) {
+    fail_msg("'%s' is not in the error: %s", words, f->err.text);
+  }
+  sct_str_free(&out);
+}
+
+static inline bool has_text(const sct_str *text, const char *part) {
+  return strstr(sct_str_c(text), part) != NULL;
+}
+
+#endif

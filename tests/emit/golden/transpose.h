@@ -1,0 +1,313 @@
+// transpose.h - written by sectile 0.1.0; do not edit. Again: sectile emit transpose.lua -o transpose.h
+//
+// A matrix to its transpose.
+// For every (row, col) in [0, n_row) x [0, n_col):
+//   b = a;
+// where
+//   a  in   f32, layout row_major; over (row, col)
+//   b  out  f32, layout col_major; over (row, col)
+//
+// device               variant      size               median us  GB/s  of copy  sectors/request ld (least) | st (least)
+// NVIDIA H200 (sm_90)  tile 32x32   row=4096 col=4096       36.0  3728     89 %  8.0 (8.0) | 8.0 (8.0)
+//   naive, same run    direct t256  row=4096 col=4096      110.0  1220     29 %  8.0 (8.0) | 24.0 (8.0)
+//   40 candidates: 38 verified, 1 tied with the winner, 2 failed
+//
+// NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
+// Spec 4cd9b71ae4719dc7118ce94448cc0cba; the hash of each kernel's source stands beside it.
+#pragma once
+#ifndef SECTILE_HEADER_transpose
+#define SECTILE_HEADER_transpose
+#include <cuda_runtime.h>
+
+// Which kernel a call takes, whose tuning decided (null: nobody's), and why.
+typedef struct transpose_choice {
+  const char *variant, *device, *rung;
+} transpose_choice;
+
+namespace transpose_detail {
+namespace {  // every file that includes this header has its own kernels
+
+// direct t256, the naive variant.
+//   needs a aligned to 4, b aligned to 4
+//   source 48369bfe196a26632ba090ab2455224d
+namespace k0_direct {
+// One element a thread.
+__global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
+  const long long e = blockIdx.x * 256LL + threadIdx.x;
+  if (e >= n_row * n_col) return;
+  const long long row = e / n_col, col = e % n_col;
+  b_out[col * n_row + row] = a_in[row * n_col + col];
+}
+}  // namespace k0_direct
+
+// tile 32x32.
+//   for NVIDIA H200 at row=4096 col=4096
+//   needs a aligned to 4, b aligned to 4
+//   source 0311c78b1505e9ba44f083ac7940551c
+namespace k1_tile {
+// A tile of 32 x 32 through shared memory, rows one word apart.
+__global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
+  __shared__ float tile[32][33];
+  const long long across = (n_col + 31) / 32;
+  const long long row0 = blockIdx.x / across * 32, col0 = blockIdx.x % across * 32;
+  const int lane = threadIdx.x % 32, line = threadIdx.x / 32;
+  for (int r = line; r < 32; r += 8) {
+    if (row0 + r < n_row && col0 + lane < n_col) tile[r][lane] = a_in[(row0 + r) * n_col + col0 + lane];
+  }
+  __syncthreads();
+  for (int c = line; c < 32; c += 8) {
+    if (col0 + c < n_col && row0 + lane < n_row) b_out[(col0 + c) * n_row + row0 + lane] = tile[lane][c];
+  }
+}
+}  // namespace k1_tile
+
+// A pointer as the type that a kernel declares: each brings its own copy of the types.
+struct input {
+  const void *address;
+  template <typename T> operator const T *() const {
+    return static_cast<const T *>(address);
+  }
+};
+struct output {
+  void *address;
+  template <typename T> operator T *() const {
+    return static_cast<T *>(address);
+  }
+};
+
+inline bool aligned(const void *p, unsigned long long bytes) {
+  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+}
+
+constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+
+// The arguments of one call.
+struct call {
+  const void *a;
+  void *b;
+  long long n_row;
+  long long n_col;
+};
+
+// Elements of the index space; a double, because a product may be any size.
+inline double elements(long long n_row, long long n_col) {
+  return double(n_row) * double(n_col);
+}
+
+// The current device, as far as the choice goes.
+struct place {
+  int major, minor, sms;
+};
+
+inline cudaError_t find_place(place *here) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  const struct {
+    int *value;
+    cudaDeviceAttr attribute;
+  } wanted[] = {
+      {&here->major, cudaDevAttrComputeCapabilityMajor},
+      {&here->minor, cudaDevAttrComputeCapabilityMinor},
+      {&here->sms, cudaDevAttrMultiProcessorCount},
+  };
+  for (const auto &w : wanted) {
+    const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device);
+    if (e != cudaSuccess) return e;
+  }
+  return cudaSuccess;
+}
+
+// When each kernel is right: the size of its grid, alignments, conditions.
+inline long long k0_blocks(long long n_row, long long n_col) {
+  return (n_row * n_col + 255) / 256;
+}
+inline bool k0_takes(const call &c) {
+  const long long blocks = k0_blocks(c.n_row, c.n_col);
+  return blocks >= 1 && blocks <= kMaxBlocks &&
+         aligned(c.a, 4) &&
+         aligned(c.b, 4);
+}
+
+inline long long k1_blocks(long long n_row, long long n_col) {
+  return (n_row + 31) / 32 * ((n_col + 31) / 32);
+}
+inline bool k1_takes(const call &c) {
+  const long long blocks = k1_blocks(c.n_row, c.n_col);
+  return blocks >= 1 && blocks <= kMaxBlocks &&
+         aligned(c.a, 4) &&
+         aligned(c.b, 4);
+}
+
+inline bool takes(int kernel, const call &c) {
+  switch (kernel) {
+  case 0: return k0_takes(c);
+  case 1: return k1_takes(c);
+  default: return false;
+  }
+}
+
+// A tuned size and the kernel that won it.
+struct tuned {
+  long long n_row, n_col;
+  int kernel;
+};
+const tuned sizes_0[] = {  // NVIDIA H200
+    {4096LL, 4096LL, 1},
+};
+
+struct tuned_device {
+  const char *name;
+  int major, minor, sms;
+  const tuned *sizes;
+  int n_sizes;
+};
+const tuned_device devices[] = {
+    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
+};
+
+// How far a call is from a tuned size: the ratio of their numbers of elements (1: equal),
+// and among equals that of their extents.
+struct distance {
+  double elements, shape;
+};
+
+inline double ratio(double x, double y) {
+  x = x < 1 ? 1 : x;
+  y = y < 1 ? 1 : y;
+  return x < y ? y / x : x / y;
+}
+
+inline distance far_from(const tuned &t, const call &c) {
+  return {ratio(elements(c.n_row, c.n_col), elements(t.n_row, t.n_col)),
+          ratio(double(c.n_row), double(t.n_row)) * ratio(double(c.n_col), double(t.n_col))};
+}
+
+inline bool nearer(const distance &a, const distance &b) {
+  return a.elements < b.elements || (a.elements == b.elements && a.shape < b.shape);
+}
+
+// Which kernel a call takes, and why.
+struct choice {
+  int kernel;  // -1: none
+  const tuned_device *device;
+  int rung;  // 3 same device, 2 same compute capability, 1 same major version, 0 none
+};
+
+inline int rung_of(const tuned_device &d, const place &here) {
+  if (d.major != here.major) return 0;
+  if (d.minor != here.minor) return 1;
+  return d.sms == here.sms ? 3 : 2;
+}
+
+// Of the best device's tuned sizes the nearest whose kernel is right for this call;
+// without one, the naive variant.
+inline cudaError_t choose(const call &c, choice *out) {
+  place here = {};
+  const cudaError_t error = find_place(&here);
+  if (error != cudaSuccess) return error;
+  *out = choice{-1, nullptr, 0};
+  for (const tuned_device &d : devices) {
+    const int rung = rung_of(d, here);
+    if (rung > out->rung) *out = choice{-1, &d, rung};
+  }
+  distance best = {};
+  for (int k = 0; out->device != nullptr && k < out->device->n_sizes; k++) {
+    const tuned &t = out->device->sizes[k];
+    const distance d = far_from(t, c);
+    if ((out->kernel < 0 || nearer(d, best)) && takes(t.kernel, c)) {
+      out->kernel = t.kernel;
+      best = d;
+    }
+  }
+  if (out->kernel < 0 && takes(0, c)) *out = choice{0, nullptr, 0};
+  if (out->kernel >= 0) return cudaSuccess;
+  const bool fits = k0_blocks(c.n_row, c.n_col) <= kMaxBlocks;
+  return fits ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+}
+
+// Whether there is anything to launch; otherwise *answer is the result.
+inline bool has_work(const call &c, cudaError_t *answer) {
+  constexpr long long kMost = 1LL << 48;  // elements: no product overflows
+  *answer = cudaErrorInvalidValue;
+  if (c.n_row < 0 || c.n_col < 0) return false;
+  *answer = cudaSuccess;
+  if (c.n_row == 0 || c.n_col == 0) return false;
+  *answer = cudaErrorInvalidConfiguration;
+  if (c.n_row > kMost || c.n_col > kMost ||
+      elements(c.n_row, c.n_col) > double(kMost)) {
+    return false;
+  }
+  *answer = cudaErrorInvalidValue;
+  return c.a != nullptr && c.b != nullptr;
+}
+
+inline cudaError_t launch(const call &c, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  if (!has_work(c, &error)) return error;
+  choice chosen = {};
+  error = choose(c, &chosen);
+  if (error != cudaSuccess) return error;
+  switch (chosen.kernel) {
+  case 0:
+    k0_direct::transpose_kernel<<<unsigned(k0_blocks(c.n_row, c.n_col)), 256, 0, stream>>>(
+        input{c.a}, output{c.b}, c.n_row, c.n_col);
+    break;
+  case 1:
+    k1_tile::transpose_kernel<<<unsigned(k1_blocks(c.n_row, c.n_col)), 256, 0, stream>>>(
+        input{c.a}, output{c.b}, c.n_row, c.n_col);
+    break;
+  }
+  return cudaGetLastError();
+}
+
+inline transpose_choice describe(const call &c) {
+  static const char *const variants[] = {"direct t256", "tile 32x32"};
+  static const char *const rungs[] = {"no tuned kernel fits: naive variant",
+                                     "same major version", "same compute capability",
+                                     "same device"};
+  cudaError_t error = cudaSuccess;
+  choice chosen = {};
+  if (!has_work(c, &error) || choose(c, &chosen) != cudaSuccess) {
+    return {nullptr, nullptr, "nothing to launch"};
+  }
+  const char *const device = chosen.device ? chosen.device->name : nullptr;
+  return {variants[chosen.kernel], device, rungs[chosen.rung]};
+}
+
+}  // namespace
+}  // namespace transpose_detail
+
+// Where the kernels and figures come from, for a program to print.
+typedef struct transpose_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} transpose_tuning;
+static const transpose_tuning transpose_tunings[] = {
+    {"NVIDIA H200", "sm_90", "timed",
+     "580.1", "13.0", "0.1.0",
+     "row=4096 col=4096", "tile 32x32", "0311c78b1505e9ba44f083ac7940551c",
+     36, 3728.2702222222224, 0.88768338624338627, 110, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const transpose_tuning *tunings;
+} transpose_provenance = {"transpose", "4cd9b71ae4719dc7118ce94448cc0cba", "sectile 0.1.0", 1,
+    transpose_tunings};
+
+// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
+// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
+// is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
+// are those of the launch.
+extern "C" inline cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
+  return transpose_detail::launch({a, b, n_row, n_col}, stream);
+}
+
+// What transpose would do with these arguments on the current device.
+extern "C" inline transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
+  return transpose_detail::describe({a, b, n_row, n_col});
+}
+
+#endif  // SECTILE_HEADER_transpose

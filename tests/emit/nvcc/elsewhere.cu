@@ -1,0 +1,10 @@
+// A second file of the same program that includes the same headers, twice.
+#include "add3.h"
+#include "add3.h"
+#include "scale.h"
+#include "transpose.h"
+
+extern "C" cudaError_t add3_elsewhere(const vec3 *a, vec3 *b, double k, long long n_i,
+                                      cudaStream_t stream) {
+  return add3(a, b, k, n_i, stream);
+}

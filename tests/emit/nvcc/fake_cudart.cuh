@@ -1,0 +1,18 @@
+// What the fake CUDA runtime is told and what it remembers.
+#pragma once
+#include <cuda_runtime.h>
+
+struct FakeDevice {
+  int major, minor, sms, shared_bytes; // major -1: there is no device
+};
+struct FakeLaunch {
+  dim3 grid, block;
+  unsigned blocks, threads;
+  size_t shared_bytes;
+  int grown_to; // bytes of the last opt-in to more dynamic shared memory
+  cudaStream_t stream;
+  const void *first, *second; // the first two arguments, pointers
+};
+extern FakeDevice fake_device;
+extern FakeLaunch fake_launch;
+extern int fake_launches;

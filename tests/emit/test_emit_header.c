@@ -1,0 +1,224 @@
+/* The text of whole headers: golden copies, the same bytes every time, what the banner says.
+ *
+ * SECTILE_UPDATE_GOLDEN=1 rewrites the golden copies in tests/emit/golden; read the difference
+ * before you commit it. */
+#include <sys/stat.h>
+
+#include "emit/emit_fixture.h"
+
+static int setup(void **state) {
+  fixture *f = malloc(sizeof(*f));
+  fixture_open(f);
+  unsetenv("SOURCE_DATE_EPOCH");
+  *state = f;
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture_close(*state);
+  free(*state);
+  unsetenv("SOURCE_DATE_EPOCH");
+  return 0;
+}
+
+/* Shows the first line that differs. */
+static void assert_same_lines(const char *now, const char *golden, const char *file) {
+  int line = 1;
+  while (*now != '\0' && *now == *golden) {
+    line += *now == '\n';
+    now++;
+    golden++;
+  }
+  if (*now != *golden) {
+    fail_msg("%s:%d differs from here:\n  now     %.*s\n  golden  %.*s", file, line,
+             (int)strcspn(now, "\n"), now, (int)strcspn(golden, "\n"), golden);
+  }
+}
+
+static void compare_with_golden(fixture *f, const char *name) {
+  sct_str text = fixture_header(f, name);
+  sct_str path = {0};
+  sct_str golden = {0};
+  sct_str_printf(&path, "%s/emit/golden/%s.h", SCT_TESTS_DIR, name);
+  const char *update = getenv("SECTILE_UPDATE_GOLDEN");
+  if (update != NULL && strcmp(update, "1") == 0) {
+    fixture_check(f, sct_file_write(sct_str_c(&path), text.data, text.len, &f->err));
+  }
+  fixture_check(f, sct_file_read(&golden, sct_str_c(&path), &f->err));
+  assert_same_lines(sct_str_c(&text), sct_str_c(&golden), sct_str_c(&path));
+  sct_str_free(&text);
+  sct_str_free(&golden);
+  sct_str_free(&path);
+}
+
+static void add_two_devices_is_as_it_was(void **state) {
+  fixture_add_two_devices(*state);
+  compare_with_golden(*state, "add3");
+}
+
+static void transpose_is_as_it_was(void **state) {
+  fixture_transpose(*state);
+  compare_with_golden(*state, "transpose");
+}
+
+static void scale_is_as_it_was(void **state) {
+  fixture_scale(*state);
+  compare_with_golden(*state, "scale");
+}
+
+static void hostile_is_as_it_was(void **state) {
+  fixture_hostile(*state);
+  compare_with_golden(*state, "hostile");
+}
+
+static void the_bytes_are_the_same_again(void **state) {
+  fixture *f = *state;
+  fixture_add_two_devices(f);
+  sct_str once = fixture_header(f, "add3");
+  sct_store_close(f->store);
+  f->store = NULL;
+  fixture_check(f, sct_store_open(&f->store, sct_str_c(&f->path), true, &f->err));
+  sct_str again = fixture_header(f, "add3");
+  assert_string_equal(sct_str_c(&once), sct_str_c(&again));
+  assert_int_equal(once.len, strlen(once.data));
+  sct_str_free(&once);
+  sct_str_free(&again);
+}
+
+static void kernels_are_the_stored_bytes(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str header = fixture_header(f, "add3");
+  static const char *const files[] = {"add_direct.cu", "add_flat.cu", "add_staged.cu"};
+  for (int k = 0; k < SCT_COUNT(files); k++) {
+    sct_str path = {0};
+    sct_str source = {0};
+    sct_str_printf(&path, "%s/emit/kernels/%s", SCT_TESTS_DIR, files[k]);
+    fixture_check(f, sct_file_read(&source, sct_str_c(&path), &f->err));
+    const char *at = strstr(header.data, sct_str_c(&source));
+    assert_non_null(at);
+    assert_null(strstr(at + 1, sct_str_c(&source))); /* and once only */
+    sct_str_free(&path);
+    sct_str_free(&source);
+  }
+  sct_str_free(&header);
+}
+
+static void a_date_only_on_request(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str without = fixture_header(f, "add3");
+  static const struct {
+    const char *epoch, *line;
+  } dates[] = {{"0", "// Written 1970-01-01T00:00:00Z (SOURCE_DATE_EPOCH).\n"},
+               {"1735689600", "// Written 2025-01-01T00:00:00Z (SOURCE_DATE_EPOCH).\n"},
+               {"", NULL},
+               {"-1", NULL},
+               {"yesterday", NULL},
+               {"12x", NULL},
+               {"99999999999999999999", NULL}};
+  for (int k = 0; k < SCT_COUNT(dates); k++) {
+    setenv("SOURCE_DATE_EPOCH", dates[k].epoch, 1);
+    sct_str with = fixture_header(f, "add3");
+    if (dates[k].line != NULL) {
+      assert_true(has_text(&with, dates[k].line));
+      assert_int_equal(with.len, without.len + strlen(dates[k].line));
+    } else {
+      assert_string_equal(sct_str_c(&with), sct_str_c(&without));
+    }
+    sct_str_free(&with);
+  }
+  sct_str_free(&without);
+}
+
+static void the_banner_says_how_figures_came_about(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str timed = fixture_header(f, "add3");
+  assert_true(has_text(&timed, "Again: sectile emit add3.lua -o add3.h"));
+  assert_true(has_text(&timed,
+                       "// NVIDIA H200 (sm_90)  flat t256 w16  i=1048576        14.0  3595 "
+                       "    86 %  8.0 (8.0) | 8.0 (8.0)\n"
+                       "//   naive, same run    direct t256    i=1048576        28.0  1798 "
+                       "    43 %  8.0 (8.0) | 24.0 (8.0)\n"
+                       "//   40 candidates: 38 verified, 1 tied with the winner, 2 failed\n"));
+  assert_true(has_text(&timed, "// NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0\n"));
+  assert_false(has_text(&timed, "counted"));
+  sct_str_free(&timed);
+  fixture_scale(f);
+  sct_str counted = fixture_header(f, "scale");
+  assert_true(has_text(&counted, "counted, not timed"));
+  assert_true(has_text(&counted, "38 compiled and counted"));
+  assert_true(has_text(&counted, "no GPU ran"));
+  assert_false(has_text(&counted, "naive, same run")); /* it is the winner itself */
+  assert_false(has_text(&counted, "driver "));
+  sct_str_free(&counted);
+}
+
+static void names_of_the_user_do_not_meet_ours(void **state) {
+  fixture *f = *state;
+  fixture_scale(f); /* has a scalar called stream */
+  sct_str header = fixture_header(f, "scale");
+  assert_true(has_text(&header, "float stream, long long n_i, cudaStream_t stream_x)"));
+  assert_true(has_text(&header, "bits{c.k}, c.stream, c.n_i);"));
+  assert_true(has_text(&header, "const void *p, void *q, unsigned short k,"));
+  sct_str_free(&header);
+}
+
+static void an_equal_file_is_left_alone(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str path = {0};
+  sct_str_printf(&path, "%s/add3.h", f->folder);
+  const sct_emit_request request = {.name = "add3"};
+  fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&path), &f->err));
+  struct stat before;
+  struct stat after;
+  assert_int_equal(stat(sct_str_c(&path), &before), 0);
+  fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&path), &f->err));
+  assert_int_equal(stat(sct_str_c(&path), &after), 0);
+  assert_int_equal(before.st_ino, after.st_ino);
+  assert_true(before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+  /* a header that cannot be made leaves the old file whole */
+  const sct_emit_request unknown = {.name = "unknown"};
+  assert_int_equal(sct_emit_write(f->store, &unknown, sct_str_c(&path), &f->err), SCT_EDATA);
+  sct_str text = {0};
+  sct_str expected = fixture_header(f, "add3");
+  fixture_check(f, sct_file_read(&text, sct_str_c(&path), &f->err));
+  assert_string_equal(sct_str_c(&text), sct_str_c(&expected));
+  f->err = (sct_error){0};
+  assert_int_equal(sct_emit_write(f->store, &request, "/nonexistent/folder/x.h", &f->err), SCT_EIO);
+  sct_str_free(&text);
+  sct_str_free(&expected);
+  sct_str_free(&path);
+}
+
+static void text_is_appended(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str out = {0};
+  sct_str_append(&out, "before\n");
+  const sct_emit_request request = {.name = "add3"};
+  fixture_check(f, sct_emit_render(&out, f->store, &request, &f->err));
+  assert_true(sct_has_prefix(sct_str_c(&out), "before\n// add3.h - written by sectile"));
+  sct_str_free(&out);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+      TEST(add_two_devices_is_as_it_was),
+      TEST(transpose_is_as_it_was),
+      TEST(scale_is_as_it_was),
+      TEST(hostile_is_as_it_was),
+      TEST(the_bytes_are_the_same_again),
+      TEST(kernels_are_the_stored_bytes),
+      TEST(a_date_only_on_request),
+      TEST(the_banner_says_how_figures_came_about),
+      TEST(names_of_the_user_do_not_meet_ours),
+      TEST(an_equal_file_is_left_alone),
+      TEST(text_is_appended),
+#undef TEST
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

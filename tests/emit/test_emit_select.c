@@ -1,0 +1,408 @@
+/* Which runs, devices, layouts and kernels of a store go into a header. */
+#include "emit/emit_fixture.h"
+#include "emit/emit_internal.h"
+
+static int setup(void **state) {
+  fixture *f = malloc(sizeof(*f));
+  fixture_open(f);
+  *state = f;
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture_close(*state);
+  free(*state);
+  return 0;
+}
+
+static emit_header load(fixture *f, const char *name) {
+  emit_header h = {0};
+  const sct_emit_request request = {.name = name};
+  fixture_check(f, emit_header_load(&h, f->store, &request, &f->err));
+  return h;
+}
+
+/* ---- what there is to emit ---- */
+
+static void nothing_tuned_says_what_to_run(void **state) {
+  fixture *f = *state;
+  fixture_refused(f, "add3", "nothing is tuned for 'add3'");
+  fixture_refused(f, "add3", "run `sectile tune`");
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  fixture_refused(f, "add3", "no size of 'add3' has a winner");
+  const sct_id h200 = fixture_h200(f);
+  sct_row_run run = fixture_run(f, h200, "i=8", "{\"i\": 8}", 384, "2025-01-01T00:00:00Z");
+  (void)fixture_result(f, &run, &add_direct, 1000, false); /* a session that never ended */
+  fixture_refused(f, "add3", "no size of 'add3' has a winner");
+}
+
+static void a_changed_spec_is_named(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  const sct_emit_request changed = {.name = "add3", .spec_hash = "0123456789abcdef"};
+  sct_str out = {0};
+  assert_int_equal(sct_emit_render(&out, f->store, &changed, &f->err), SCT_EDATA);
+  assert_non_null(strstr(f->err.text, "the spec of 'add3' changed since it was tuned"));
+  const sct_emit_request unknown = {.name = "other", .spec_hash = "0123456789abcdef"};
+  f->err = (sct_error){0};
+  assert_int_equal(sct_emit_render(&out, f->store, &unknown, &f->err), SCT_EDATA);
+  assert_non_null(strstr(f->err.text, "nothing is tuned for 'other'"));
+  const sct_emit_request neither = {0};
+  f->err = (sct_error){0};
+  assert_int_equal(sct_emit_render(&out, f->store, &neither, &f->err), SCT_EUSAGE);
+  assert_int_equal(out.len, 0);
+}
+
+static void the_spec_s_hash_decides_between_versions(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  char old_hash[SCT_HASH_HEX];
+  sct_hash_hex(old_hash, sct_hash_text(ADD_SIGNATURE));
+  /* a later version of the spec, tuned too */
+  sct_row_problem later = {.name = (char *)"add3",
+                           .spec_hash = (char *)"ffff",
+                           .spec_file = (char *)"later.lua",
+                           .canonical = (char *)"",
+                           .signature = (char *)ADD_SIGNATURE};
+  fixture_check(f, sct_store_put_problem(f->store, &later, &f->err));
+  f->problem = later.id;
+  fixture_add_size(f, fixture_h200(f), 1 << 22, &add_flat, 50000, "2025-02-01T00:00:00Z");
+  sct_str by_name = fixture_header(f, "add3");
+  assert_true(has_text(&by_name, "later.lua"));
+  assert_true(has_text(&by_name, "i=4194304"));
+  assert_false(has_text(&by_name, "i=1048576"));
+  sct_str by_hash = {0};
+  const sct_emit_request request = {.name = "add3", .spec_hash = old_hash};
+  fixture_check(f, sct_emit_render(&by_hash, f->store, &request, &f->err));
+  assert_true(has_text(&by_hash, "add3.lua"));
+  assert_true(has_text(&by_hash, "i=1048576"));
+  sct_str_free(&by_name);
+  sct_str_free(&by_hash);
+}
+
+/* ---- sizes and devices ---- */
+
+static void every_size_has_its_winner(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  fixture_add_size(f, h200, 1 << 26, &add_staged, 780000, "2025-01-01T00:00:00Z");
+  fixture_add_size(f, h200, 1 << 10, &add_direct, 2000, "2025-01-01T00:01:00Z");
+  fixture_add_size(f, h200, 1 << 20, &add_flat, 14000, "2025-01-01T00:02:00Z");
+  fixture_add_size(f, h200, 1 << 24, &add_staged, 200000, "2025-01-01T00:03:00Z");
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.n_devices, 1);
+  assert_int_equal(h.devices[0].n_sms, 132);
+  assert_int_equal(h.devices[0].n_sizes, 4);
+  static const double elements[] = {1 << 10, 1 << 20, 1 << 24, 1 << 26};
+  for (int k = 0; k < 4; k++) {
+    assert_true(h.devices[0].sizes[k].elements == elements[k]);
+  }
+  assert_int_equal(h.n_kernels, 3); /* the naive variant, flat, and staged once */
+  assert_string_equal(h.kernels[0].space, "k0_direct");
+  assert_int_equal(h.devices[0].sizes[0].kernel, 0);
+  assert_string_equal(h.kernels[h.devices[0].sizes[1].kernel].space, "k1_flat");
+  assert_int_equal(h.devices[0].sizes[2].kernel, h.devices[0].sizes[3].kernel);
+  emit_header_free(&h);
+}
+
+static void one_source_with_two_launches_is_two_kernels(void **state) {
+  fixture *f = *state;
+  fixture_add_two_devices(f);
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.n_devices, 2);
+  assert_string_equal(h.devices[0].row->name, "NVIDIA H200"); /* the newest first */
+  assert_string_equal(h.devices[1].row->name, "NVIDIA A100");
+  assert_int_equal(h.n_kernels, 4);
+  assert_string_equal(h.kernels[2].source->label, "staged t512 big");
+  assert_string_equal(h.kernels[3].source->label, "staged t512");
+  assert_string_equal(h.kernels[2].source->source, h.kernels[3].source->source);
+  emit_header_free(&h);
+}
+
+static void newer_conditions_replace_older_ones(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id newer = fixture_device_with(f, "NVIDIA H200", "GPU-1", "590.0", 90, 132);
+  const sct_id older = fixture_device_with(f, "NVIDIA H200", "GPU-1", "580.1", 90, 132);
+  const sct_id other = fixture_device_with(f, "NVIDIA H200", "GPU-9", "570.0", 90, 132);
+  fixture_add_size(f, older, 1 << 20, &add_flat, 14000, "2025-01-01T00:00:00Z");
+  fixture_add_size(f, newer, 1 << 26, &add_staged, 780000, "2025-03-01T00:00:00Z");
+  fixture_add_size(f, other, 1 << 24, &add_flat, 200000, "2025-02-01T00:00:00Z");
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.n_devices, 2); /* another GPU of the same name stays */
+  assert_string_equal(h.devices[0].row->driver, "590.0");
+  assert_int_equal(h.devices[0].n_sizes, 1);
+  assert_string_equal(h.devices[1].row->uuid, "GPU-9");
+  emit_header_free(&h);
+}
+
+static void counted_gives_way_to_timed(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_device_with(f, "NVIDIA H200", "", "", 90, 132);
+  const sct_id a100 = fixture_device_with(f, "NVIDIA A100", "", "", 80, 108);
+  fixture_add_size(f, a100, 1 << 20, &add_flat, 0, "2025-05-01T00:00:00Z");
+  fixture_add_size(f, h200, 1 << 20, &add_flat, 0, "2025-05-02T00:00:00Z");
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.n_devices, 2);
+  emit_header_free(&h);
+  /* an old timing of a GPU of compute capability 9.0 weighs more than any count */
+  const sct_id gpu = fixture_device_with(f, "NVIDIA H100", "GPU-7", "580.1", 90, 114);
+  fixture_add_size(f, gpu, 1 << 20, &add_staged, 20000, "2024-01-01T00:00:00Z");
+  h = load(f, "add3");
+  assert_int_equal(h.n_devices, 2);
+  assert_string_equal(h.devices[0].row->name, "NVIDIA H100");
+  assert_string_equal(h.devices[1].row->name, "NVIDIA A100");
+  assert_true(h.devices[1].row->is_virtual);
+  emit_header_free(&h);
+}
+
+static void equal_extents_go_to_the_slower_fill(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  static const struct {
+    const char *label;
+    const kernel *winner;
+    double ns;
+  } fills[] = {{"i=64 pick=identity", &add_flat, 1000}, {"i=64 pick=permuted", &add_staged, 3000}};
+  for (int k = 0; k < 2; k++) {
+    sct_row_run run =
+        fixture_run(f, h200, fills[k].label, "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+    const sct_id naive = fixture_result(f, &run, &add_direct, 9000, false);
+    fixture_finish(f, &run, fixture_result(f, &run, fills[k].winner, fills[k].ns, true), naive);
+  }
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.devices[0].n_sizes, 2);
+  assert_string_equal(h.devices[0].sizes[0].run->size_label, "i=64 pick=permuted");
+  emit_header_free(&h);
+}
+
+/* ---- layouts ---- */
+
+#define CHOICE_LAUNCH(a, b, requires)                                                              \
+  "{\"kernel\": \"add3_kernel\", \"threads\": 256, \"grid\": \"n_i\", \"shared_bytes\": 0, "       \
+  "\"static_shared_bytes\": 0, \"requires\": [" requires "], \"align\": {\"a\": 8, \"b\": 8}, "    \
+                                                         "\"layouts\": {\"a\": \"" a               \
+                                                         "\", \"b\": \"" b "\"}, \"doc\": \"\"}"
+#define CHOICE_KERNEL(label, strategy, threads, a, b, registers)                                   \
+  {                                                                                                \
+    "add_direct.cu", label, strategy,                                                              \
+        "{\"layout.a\": \"" a "\", \"layout.b\": \"" b "\", \"threads\": " threads "}",            \
+        CHOICE_LAUNCH(a, b, ""), registers                                                         \
+  }
+
+static const kernel aos_direct = CHOICE_KERNEL("direct aos", "direct", "256", "aos", "aos", 16);
+static const kernel soa_direct = CHOICE_KERNEL("direct soa", "direct", "256", "soa", "aos", 16);
+static const kernel soa_other = CHOICE_KERNEL("direct soa t1", "direct", "128", "soa", "aos", 16);
+static const kernel aos_best = CHOICE_KERNEL("best aos", "staged", "1", "aos", "aos", 16);
+static const kernel soa_best = CHOICE_KERNEL("best soa", "staged", "2", "soa", "aos", 16);
+static const kernel soa_tied = CHOICE_KERNEL("tied soa", "staged", "3", "soa", "aos", 12);
+static const kernel soa_wild = CHOICE_KERNEL("wild soa", "staged", "4", "soa", "aos", 8);
+
+static const char *const choice_signature =
+    "{\"name\": \"add3\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "
+    "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\", \"cuda\": \"double\"}], \"operands\": "
+    "[" OPERAND("a", "in", VEC3, "false", "\"aos\", \"soa\"", "\"i\"") ", " OPERAND(
+        "b", "out", VEC3, "false", "\"aos\"", "\"i\"") "], \"body\": \"b.x = a.x;\"}";
+
+/* The large size is won by soa, the small one by aos. */
+static void fixture_choice(fixture *f, bool soa_in_small) {
+  fixture_problem(f, "add3", choice_signature);
+  const sct_id h200 = fixture_h200(f);
+  sct_row_run small = fixture_run(f, h200, "i=64", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id naive = fixture_result(f, &small, &aos_direct, 9000, false);
+  const sct_id winner = fixture_result(f, &small, &aos_best, 1000, true);
+  if (soa_in_small) {
+    (void)fixture_result(f, &small, &soa_other, 4900, true);
+    (void)fixture_result(f, &small, &soa_direct, 5000, false);
+    (void)fixture_result(f, &small, &soa_best, 2000, true);
+    (void)fixture_result(f, &small, &soa_tied, 2010, true);  /* within 1 %, fewer registers */
+    (void)fixture_result(f, &small, &soa_wild, 1500, false); /* faster, not coalesced */
+  }
+  fixture_finish(f, &small, winner, naive);
+  sct_row_run large =
+      fixture_run(f, h200, "i=4096", "{\"i\": 4096}", 196608, "2025-01-01T00:01:00Z");
+  const sct_id large_naive = fixture_result(f, &large, &aos_direct, 90000, false);
+  (void)fixture_result(f, &large, &soa_direct, 80000, false);
+  fixture_finish(f, &large, fixture_result(f, &large, &soa_best, 10000, true), large_naive);
+}
+
+static void the_largest_size_chooses_the_layouts(void **state) {
+  fixture *f = *state;
+  fixture_choice(f, true);
+  emit_header h = load(f, "add3");
+  assert_string_equal(h.layout[0], "soa");
+  assert_string_equal(h.layout[1], "aos");
+  assert_int_equal(h.devices[0].n_sizes, 2);
+  const emit_size *small = &h.devices[0].sizes[0];
+  assert_string_equal(small->winner->candidate.label, "tied soa");
+  assert_string_equal(small->naive->candidate.label, "direct soa"); /* the twin, not t1 */
+  assert_string_equal(h.kernels[0].source->label, "direct soa");
+  emit_header_free(&h);
+  sct_str out = fixture_header(f, "add3");
+  assert_true(has_text(&out, "layout soa, chosen from aos, soa"));
+  assert_true(has_text(&out, "add3(const void *a, vec3 *b, double k, long long n_i"));
+  sct_str_free(&out);
+}
+
+static void a_size_without_these_layouts_is_left_out(void **state) {
+  fixture *f = *state;
+  fixture_choice(f, false);
+  emit_header h = load(f, "add3");
+  assert_int_equal(h.devices[0].n_sizes, 1);
+  assert_string_equal(h.devices[0].sizes[0].run->size_label, "i=4096");
+  emit_header_free(&h);
+}
+
+static void a_header_needs_its_naive_variant(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", choice_signature);
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id naive = fixture_result(f, &run, &aos_direct, 9000, false);
+  fixture_finish(f, &run, fixture_result(f, &run, &soa_best, 1000, true), naive);
+  fixture_refused(f, "add3", "no naive variant of 'add3' with the layouts of its winner");
+}
+
+static void a_naive_variant_has_no_conditions(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", choice_signature);
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  kernel picky = aos_direct;
+  picky.launch = CHOICE_LAUNCH("aos", "aos", "\"n_i % 2 == 0\"");
+  const sct_id naive = fixture_result(f, &run, &picky, 9000, false);
+  fixture_finish(f, &run, naive, naive);
+  fixture_refused(f, "add3", "is only right when n_i % 2 == 0");
+}
+
+/* ---- damaged rows ---- */
+
+static void damage_is_named(void **state) {
+  fixture *f = *state;
+  static const struct {
+    const char *from, *to, *says;
+  } damages[] = {
+      {"\"name\": \"add3\"", "\"name\": \"int\"", "signature is damaged: name: expected a name"},
+      {"\"name\": \"a\"", "\"name\": \"a; evil()\"", "operands[0].name: expected a name"},
+      {"\"name\": \"a\"", "\"name\": 5", "operands[0].name: expected text"},
+      {"\"name\": \"b\"", "\"name\": \"a\"",
+       "a: expected every argument to have a name of its own"},
+      {"\"name\": \"k\"", "\"name\": \"n_i\"", "n_i: expected every argument to have a name"},
+      {"\"role\": \"out\"", "\"role\": \"both\"", "operands[1].role: expected in or out"},
+      {"\"type\": \"f64\"", "\"type\": \"f65\"", "type: expected a type such as f32"},
+      {"\"name\": \"x\"", "\"name\": \"x; } evil\"", "fields[0].name: expected a name"},
+      {"\"offset\": 16", "\"offset\": 17", "offset: expected a whole number from 0 to 16"},
+      {"\"align\": 8", "\"align\": 3", "align: expected a power of two"},
+      {"\"bytes\": 24", "\"bytes\": -1", "record.bytes: expected a whole number"},
+      {"\"dim\": true", "\"dim\": false", "extents: expected at least one with"},
+      {"\"operands\": [", "\"operands\": 7, \"x\": [", "operands: expected a list"},
+      {"\"body\"", "", "signature is damaged: the document: expected"},
+  };
+  fixture_add(f);
+  for (int k = 0; k < SCT_COUNT(damages); k++) {
+    sct_str text = {0};
+    const char *at = strstr(ADD_SIGNATURE, damages[k].from);
+    assert_non_null(at);
+    sct_str_append_n(&text, ADD_SIGNATURE, (size_t)(at - ADD_SIGNATURE));
+    sct_str_append(&text, damages[k].to);
+    sct_str_append(&text, at + strlen(damages[k].from));
+    emit_signature sig = {0};
+    sct_arena arena = {0};
+    sct_error err = {0};
+    assert_int_equal(emit_read_signature(&sig, &arena, sct_str_c(&text), &err), SCT_EDATA);
+    if (strstr(err.text, damages[k].says) == NULL) {
+      fail_msg("'%s' is not in: %s", damages[k].says, err.text);
+    }
+    sct_arena_free(&arena);
+    sct_str_free(&text);
+  }
+}
+
+static void damaged_launch_data_are_named(void **state) {
+  fixture *f = *state;
+  static const struct {
+    const char *launch, *says;
+  } damages[] = {
+      {ADD_LAUNCH("0", "n_i", "0", "", "8"), "launch data is damaged: threads: expected a whole"},
+      {ADD_LAUNCH("2000", "n_i", "0", "", "8"), "threads: expected a whole number from 1 to 1024"},
+      {ADD_LAUNCH("256", "evil()", "0", "", "8"), "grid: expected an expression over the extents"},
+      {ADD_LAUNCH("256", "n_i; evil()", "0", "", "8"), "grid: expected an expression"},
+      {ADD_LAUNCH("256", "n_i", "-1", "", "8"), "shared_bytes: expected a whole number"},
+      {ADD_LAUNCH("256", "n_i", "0", "\"n_i = 3\"", "8"), "requires[0]: expected an expression"},
+      {ADD_LAUNCH("256", "n_i", "0", "5", "8"), "requires[0]: expected text"},
+      {ADD_LAUNCH("256", "n_i", "0", "", "12"), "align.a: expected a power of two"},
+      {"{}", "kernel: expected text"},
+      {"[]", "the document: expected an object"},
+  };
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  for (int k = 0; k < SCT_COUNT(damages); k++) {
+    char label[32];
+    snprintf(label, sizeof(label), "i=%d", k);
+    kernel broken = add_direct;
+    broken.launch = damages[k].launch;
+    sct_row_run run = fixture_run(f, h200, label, "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+    const sct_id id = fixture_result(f, &run, &broken, 9000, false);
+    fixture_finish(f, &run, id, id);
+    fixture_refused(f, "add3", damages[k].says);
+    fixture_finish(f, &run, 0, 0);
+  }
+}
+
+static void damaged_sources_and_extents_are_named(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  sct_row_run cut = fixture_run(f, h200, "i=1", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id half =
+      fixture_result_with(f, &cut, &add_direct, "__global__ void add3_kernel(", 1, false);
+  fixture_finish(f, &cut, half, half);
+  fixture_refused(f, "add3", "the stored source of kernel 'add3_kernel' cannot stand in a header");
+  fixture_finish(f, &cut, 0, 0);
+  sct_row_run sizeless = fixture_run(f, h200, "i=2", "{\"j\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id id = fixture_result(f, &sizeless, &add_direct, 9000, false);
+  fixture_finish(f, &sizeless, id, id);
+  fixture_refused(f, "add3", "the stored extents of a run is damaged: i: expected a whole number");
+}
+
+static void one_record_has_one_shape(void **state) {
+  fixture *f = *state;
+  static const char *const two_shapes =
+      "{\"name\": \"add3\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "
+      "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\"}], \"operands\": "
+      "[" OPERAND("a", "in", VEC3, "false", "\"aos\"", "\"i\"") ", " OPERAND(
+          "b", "out",
+          "{\"name\": \"vec3\", \"fields\": [{\"name\": \"x\", \"type\": \"f32\", \"offset\": 0}], "
+          "\"bytes\": 4, \"align\": 4}",
+          "false", "\"aos\"", "\"i\"") "], \"body\": \"\"}";
+  fixture_problem(f, "add3", two_shapes);
+  fixture_add_size(f, fixture_h200(f), 64, &add_direct, 9000, "2025-01-01T00:00:00Z");
+  fixture_refused(f, "add3", "give the record 'vec3' two shapes");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+      TEST(nothing_tuned_says_what_to_run),
+      TEST(a_changed_spec_is_named),
+      TEST(the_spec_s_hash_decides_between_versions),
+      TEST(every_size_has_its_winner),
+      TEST(one_source_with_two_launches_is_two_kernels),
+      TEST(newer_conditions_replace_older_ones),
+      TEST(counted_gives_way_to_timed),
+      TEST(equal_extents_go_to_the_slower_fill),
+      TEST(the_largest_size_chooses_the_layouts),
+      TEST(a_size_without_these_layouts_is_left_out),
+      TEST(a_header_needs_its_naive_variant),
+      TEST(a_naive_variant_has_no_conditions),
+      TEST(damage_is_named),
+      TEST(damaged_launch_data_are_named),
+      TEST(damaged_sources_and_extents_are_named),
+      TEST(one_record_has_one_shape),
+#undef TEST
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
