@@ -42,9 +42,15 @@ sct_status sct_cuda_open(sct_cuda **out, int ordinal,
 void sct_cuda_close(sct_cuda *cuda);
 void sct_cuda_describe(sct_cuda *cuda,
                        sct_device_desc *out); /* every field but copy_bytes_s and inflight_bytes */
-int sct_cuda_last(const sct_cuda *cuda);      /* CUresult of the last failing call */
+/* The description of a GPU without making a context on it (the driver string then is "CUDA 13.0").
+ */
+sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) SCT_MUST_USE;
+int sct_cuda_last(sct_cuda *cuda); /* CUresult of the last failing call; asking clears it */
 bool sct_cuda_is_sticky(int result);
-const char *sct_cuda_result_name(int result); /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
+bool sct_cuda_is_lost(int result); /* the device is at fault, not the candidate: stop using it */
+const char *sct_cuda_result_name(int result);       /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
+const char *sct_cuda_result_text(int result);       /* "a load or store to an illegal address" */
+double sct_cuda_sm_clock_mhz(const sct_cuda *cuda); /* now, through NVML; 0: unknown */
 
 sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes,
                           sct_error *err) SCT_MUST_USE;

@@ -1,0 +1,286 @@
+/* One GPU through the CUDA driver: its primary context, one stream, two events. */
+#include "device_internal.h"
+
+#include <string.h>
+
+struct sct_cuda {
+  sct_driver driver;
+  sct_nvml nvml;
+  int ordinal, device;
+  void *context, *stream, *start, *stop;
+  int last; /* CUresult of the last failing call */
+};
+
+#define STREAM_NON_BLOCKING        1u
+#define MAX_DYNAMIC_SHARED_BYTES   8 /* CUfunction_attribute */
+#define ATTRIBUTE_MEMORY_CLOCK_KHZ 36
+#define ATTRIBUTE_BUS_BITS         37
+#define REGISTERS_PER_WARP_UNIT    256 /* CC 3.0 and later; registers a thread can have: 255 */
+#define MAX_GRID_BLOCKS            INT32_MAX
+
+static sct_status fail_result(const char *call, int result, sct_error *err) {
+  const bool unhealthy = sct_cuda_is_lost(result) || sct_cuda_is_sticky(result);
+  const sct_status status = result == 2                      ? SCT_ENOMEM
+                            : result == 46                   ? SCT_EBUSY
+                            : result == 100 || result == 101 ? SCT_ENODEVICE
+                            : unhealthy                      ? SCT_EUNHEALTHY
+                                                             : SCT_EINTERNAL;
+  return sct_fail(err, status, "%s failed: %s (%d), %s", call, sct_cuda_result_name(result), result,
+                  sct_cuda_result_text(result));
+}
+
+static sct_status check(sct_cuda *cuda, const char *call, int result, sct_error *err) {
+  if (result == 0) {
+    return SCT_OK;
+  }
+  cuda->last = result;
+  return fail_result(call, result, err);
+}
+
+int sct_cuda_count(sct_error *err) {
+  sct_driver driver;
+  int result = 0, n = 0;
+  if (sct_driver_load(&driver, &result, err) != SCT_OK) {
+    return result == 100 ? 0 : -1; /* a driver without a GPU refuses to start */
+  }
+  result = driver.device_count(&n);
+  if (result != 0) {
+    (void)fail_result("cuDeviceGetCount", result, err);
+    return -1;
+  }
+  return n;
+}
+
+static sct_status open_context(sct_cuda *cuda, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  SCT_TRY(check(cuda, "cuDevicePrimaryCtxRetain", d->context_retain(&cuda->context, cuda->device),
+                err));
+  SCT_TRY(check(cuda, "cuCtxSetCurrent", d->context_set(cuda->context), err));
+  SCT_TRY(check(cuda, "cuStreamCreate", d->stream_create(&cuda->stream, STREAM_NON_BLOCKING), err));
+  SCT_TRY(check(cuda, "cuEventCreate", d->event_create(&cuda->start, 0), err));
+  return check(cuda, "cuEventCreate", d->event_create(&cuda->stop, 0), err);
+}
+
+static sct_status find_device(sct_cuda *cuda, int ordinal, sct_error *err) {
+  int n = 0;
+  cuda->ordinal = ordinal;
+  SCT_TRY(sct_driver_load(&cuda->driver, &cuda->last, err));
+  SCT_TRY(check(cuda, "cuDeviceGetCount", cuda->driver.device_count(&n), err));
+  if (ordinal < 0 || ordinal >= n) {
+    return sct_fail(err, SCT_ENODEVICE, "there is no device cuda:%d: %d GPU%s visible", ordinal, n,
+                    n == 1 ? " is" : "s are");
+  }
+  return check(cuda, "cuDeviceGet", cuda->driver.device_get(&cuda->device, ordinal), err);
+}
+
+static void device_uuid(sct_cuda *cuda, char out[48]) {
+  unsigned char u[16] = {0};
+  out[0] = '\0';
+  if (cuda->driver.device_uuid(u, cuda->device) == 0) {
+    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+             u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
+             u[14], u[15]);
+  }
+}
+
+sct_status sct_cuda_open(sct_cuda **out, int ordinal, sct_error *err) {
+  sct_cuda *cuda = sct_alloc(sizeof *cuda);
+  if (!cuda) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(find_device(cuda, ordinal, err));
+  SCT_TRY_DONE(open_context(cuda, err));
+  char uuid[48];
+  device_uuid(cuda, uuid);
+  sct_nvml_open(&cuda->nvml, uuid);
+  *out = cuda;
+  return SCT_OK;
+done:
+  sct_cuda_close(cuda);
+  return status;
+}
+
+void sct_cuda_close(sct_cuda *cuda) {
+  if (!cuda) {
+    return;
+  }
+  sct_nvml_close(&cuda->nvml);
+  if (cuda->start) {
+    cuda->driver.event_destroy(cuda->start);
+  }
+  if (cuda->stop) {
+    cuda->driver.event_destroy(cuda->stop);
+  }
+  if (cuda->stream) {
+    cuda->driver.stream_destroy(cuda->stream);
+  }
+  if (cuda->context) {
+    cuda->driver.context_release(cuda->device);
+  }
+  sct_free(cuda);
+}
+
+static int attribute(const sct_cuda *cuda, int number) {
+  int value = 0;
+  return cuda->driver.device_attribute(&value, number, cuda->device) == 0 ? value : 0;
+}
+
+void sct_cuda_describe(sct_cuda *cuda, sct_device_desc *out) {
+  *out = (sct_device_desc){0};
+  const sct_driver *d = &cuda->driver;
+  if (d->device_name(out->name, (int)sizeof out->name, cuda->device) != 0) {
+    snprintf(out->name, sizeof out->name, "unknown GPU");
+  }
+  snprintf(out->id, sizeof out->id, "cuda:%d", cuda->ordinal);
+  device_uuid(cuda, out->uuid);
+#define SCT_ATTRIBUTE(number, field, scale) out->field = attribute(cuda, number) * (scale);
+#include "device_attributes.def"
+#undef SCT_ATTRIBUTE
+  out->regs_thread = REGISTERS_PER_WARP_UNIT - 1;
+  out->regs_unit = REGISTERS_PER_WARP_UNIT;
+  /* Double data rate: two words of the bus's width a clock. */
+  out->peak_bytes_s = 2.0 * 1000.0 * attribute(cuda, ATTRIBUTE_MEMORY_CLOCK_KHZ) *
+                      attribute(cuda, ATTRIBUTE_BUS_BITS) / 8.0;
+  size_t memory = 0;
+  if (d->device_memory(&memory, cuda->device) == 0) {
+    out->memory_bytes = (int64_t)memory;
+  }
+  int version = 0;
+  if (!sct_nvml_driver(&cuda->nvml, out->driver, sizeof out->driver) &&
+      d->driver_version(&version) == 0) {
+    snprintf(out->driver, sizeof out->driver, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+  }
+}
+
+sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) {
+  sct_cuda cuda = {0};
+  SCT_TRY(find_device(&cuda, ordinal, err));
+  sct_cuda_describe(&cuda, out);
+  return SCT_OK;
+}
+
+int sct_cuda_last(sct_cuda *cuda) {
+  const int last = cuda->last;
+  cuda->last = 0;
+  return last;
+}
+
+double sct_cuda_sm_clock_mhz(const sct_cuda *cuda) {
+  return sct_nvml_sm_clock_mhz(&cuda->nvml);
+}
+
+/* ---- memory ---- */
+
+sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  return check(cuda, "cuMemAlloc", cuda->driver.mem_alloc(out, (size_t)(bytes < 1 ? 1 : bytes)),
+               err);
+}
+
+void sct_cuda_release(sct_cuda *cuda, sct_cuda_ptr p) {
+  if (p != 0) {
+    cuda->driver.mem_free(p);
+  }
+}
+
+sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, int64_t bytes,
+                           sct_error *err) {
+  if (bytes == 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(check(cuda, "cuMemcpyHtoDAsync",
+                cuda->driver.copy_to_device(to, from, (size_t)bytes, cuda->stream), err));
+  return sct_cuda_sync(cuda, err);
+}
+
+sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
+                             sct_error *err) {
+  if (bytes == 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(check(cuda, "cuMemcpyDtoHAsync",
+                cuda->driver.copy_to_host(to, from, (size_t)bytes, cuda->stream), err));
+  return sct_cuda_sync(cuda, err);
+}
+
+sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                        sct_error *err) {
+  if (bytes == 0) {
+    return SCT_OK;
+  }
+  return check(cuda, "cuMemsetD8Async",
+               cuda->driver.set_bytes(p, byte, (size_t)bytes, cuda->stream), err);
+}
+
+sct_status sct_cuda_copy(sct_cuda *cuda, sct_cuda_ptr to, sct_cuda_ptr from, int64_t bytes,
+                         sct_error *err) {
+  if (bytes == 0) {
+    return SCT_OK;
+  }
+  return check(cuda, "cuMemcpyDtoDAsync",
+               cuda->driver.copy_on_device(to, from, (size_t)bytes, cuda->stream), err);
+}
+
+/* ---- kernels ---- */
+
+sct_status sct_cuda_load(sct_cuda *cuda, sct_cuda_kernel *out, const void *cubin, const char *entry,
+                         int64_t dynamic_shared_bytes, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  sct_cuda_kernel kernel = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(check(cuda, "cuModuleLoadData", d->module_load(&kernel.module, cubin), err));
+  SCT_TRY_DONE(check(cuda, "cuModuleGetFunction",
+                     d->module_function(&kernel.function, kernel.module, entry), err));
+  if (dynamic_shared_bytes > 0) { /* above 48 KiB (static memory counted in) it must be asked for */
+    SCT_TRY_DONE(
+        check(cuda, "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+              d->function_set(kernel.function, MAX_DYNAMIC_SHARED_BYTES, (int)dynamic_shared_bytes),
+              err));
+  }
+  *out = kernel;
+  return SCT_OK;
+done:
+  sct_cuda_unload(cuda, &kernel);
+  return status;
+}
+
+void sct_cuda_unload(sct_cuda *cuda, sct_cuda_kernel *kernel) {
+  if (kernel->module) {
+    cuda->driver.module_unload(kernel->module);
+  }
+  *kernel = (sct_cuda_kernel){0};
+}
+
+sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,
+                           int threads, int64_t dynamic_shared_bytes, void **args, sct_error *err) {
+  if (blocks < 1 || blocks > MAX_GRID_BLOCKS || threads < 1 || dynamic_shared_bytes < 0 ||
+      dynamic_shared_bytes > INT32_MAX) {
+    cuda->last = 1;
+    return sct_fail(err, SCT_EINTERNAL,
+                    "a launch of %lld blocks of %d threads with %lld bytes of shared memory is not "
+                    "possible (at most 2147483647 blocks)",
+                    (long long)blocks, threads, (long long)dynamic_shared_bytes);
+  }
+  return check(cuda, "cuLaunchKernel",
+               cuda->driver.launch(kernel->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1,
+                                   1, (unsigned)dynamic_shared_bytes, cuda->stream, args, NULL),
+               err);
+}
+
+sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err) {
+  return check(cuda, "cuStreamSynchronize", cuda->driver.stream_sync(cuda->stream), err);
+}
+
+sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err) {
+  return check(cuda, "cuEventRecord", cuda->driver.event_record(cuda->start, cuda->stream), err);
+}
+
+sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  float ms = 0;
+  SCT_TRY(check(cuda, "cuEventRecord", d->event_record(cuda->stop, cuda->stream), err));
+  SCT_TRY(check(cuda, "cuEventSynchronize", d->event_sync(cuda->stop), err));
+  SCT_TRY(check(cuda, "cuEventElapsedTime", d->event_elapsed(&ms, cuda->start, cuda->stop), err));
+  *ns = (double)ms * 1e6;
+  return SCT_OK;
+}

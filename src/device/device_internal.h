@@ -1,0 +1,41 @@
+/* device_internal - the loaded driver and NVML, and the door through which both are loaded. */
+#ifndef SCT_DEVICE_INTERNAL_H
+#define SCT_DEVICE_INTERNAL_H
+
+#include "device/device.h"
+
+/* How shared libraries are found; tests replace it. There is no `close`: the driver starts threads
+ * and exit handlers, unloading it is not safe. */
+typedef struct sct_library_door {
+  void *(*open)(const char *soname); /* NULL: not there */
+  void *(*symbol)(void *library, const char *name);
+} sct_library_door;
+void sct_device_set_door(const sct_library_door *door); /* NULL: dlopen and dlsym */
+void *sct_device_library(const char *soname);
+void *sct_device_symbol(void *library, const char *name);
+
+#define SCT_DRIVER_SONAME "libcuda.so.1"
+#define SCT_NVML_SONAME   "libnvidia-ml.so.1"
+
+typedef struct sct_driver {
+#define SCT_DRIVER(member, symbol, params) int(*member) params;
+#include "device_driver.def"
+#undef SCT_DRIVER
+} sct_driver;
+/* Loads the driver and calls cuInit. *result: the CUresult of cuInit, or 0. SCT_ENODEVICE. */
+sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err) SCT_MUST_USE;
+
+/* NVML is optional: a zeroed struct answers nothing. */
+typedef struct sct_nvml {
+  int (*shutdown)(void);
+  int (*driver_version)(char *text, unsigned bytes);
+  int (*by_uuid)(const char *uuid, void **device);
+  int (*clock)(void *device, int type, unsigned *mhz);
+  void *device;
+} sct_nvml;
+void sct_nvml_open(sct_nvml *out, const char *uuid);
+void sct_nvml_close(sct_nvml *nvml);
+bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes);
+double sct_nvml_sm_clock_mhz(const sct_nvml *nvml); /* 0: unknown */
+
+#endif

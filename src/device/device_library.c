@@ -1,0 +1,107 @@
+/* The door to shared libraries: by soname only, never by a path, and only these functions. */
+#include "device_internal.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static void *open_library(const char *soname) {
+  return dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+}
+
+static const sct_library_door system_door = {open_library, dlsym};
+static const sct_library_door *door = &system_door;
+
+void sct_device_set_door(const sct_library_door *replacement) {
+  door = replacement ? replacement : &system_door;
+}
+
+void *sct_device_library(const char *soname) {
+  return door->open(soname);
+}
+
+void *sct_device_symbol(void *library, const char *name) {
+  return door->symbol(library, name);
+}
+
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX says the bits are
+ * the same. */
+static bool load_symbol(void *slot, void *library, const char *name) {
+  void *const p = sct_device_symbol(library, name);
+  memcpy(slot, &p, sizeof p);
+  return p != NULL;
+}
+
+static const char *const driver_symbols[] = {
+#define SCT_DRIVER(member, symbol, params) symbol,
+#include "device_driver.def"
+#undef SCT_DRIVER
+};
+
+static const size_t driver_slots[] = {
+#define SCT_DRIVER(member, symbol, params) offsetof(sct_driver, member),
+#include "device_driver.def"
+#undef SCT_DRIVER
+};
+
+sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err) {
+  *result = 0;
+  void *const library = sct_device_library(SCT_DRIVER_SONAME);
+  if (!library) {
+    return sct_fail(err, SCT_ENODEVICE,
+                    "no CUDA driver: %s was not found (it comes with the NVIDIA driver)",
+                    SCT_DRIVER_SONAME);
+  }
+  sct_driver driver;
+  for (int k = 0; k < SCT_COUNT(driver_symbols); k++) {
+    if (!load_symbol((char *)&driver + driver_slots[k], library, driver_symbols[k])) {
+      return sct_fail(err, SCT_ENODEVICE,
+                      "the CUDA driver is too old: %s has no %s (CUDA 11.4 or newer is needed)",
+                      SCT_DRIVER_SONAME, driver_symbols[k]);
+    }
+  }
+  *result = driver.init(0);
+  if (*result != 0) {
+    return sct_fail(err, SCT_ENODEVICE, "cuInit failed: %s (%d), %s", sct_cuda_result_name(*result),
+                    *result, sct_cuda_result_text(*result));
+  }
+  *out = driver;
+  return SCT_OK;
+}
+
+/* ---- NVML ---- */
+
+#define NVML_CLOCK_SM 1
+
+void sct_nvml_open(sct_nvml *out, const char *uuid) {
+  *out = (sct_nvml){0};
+  void *const library = sct_device_library(SCT_NVML_SONAME);
+  int (*init)(void) = NULL;
+  sct_nvml nvml = {0};
+  if (!library || !load_symbol(&init, library, "nvmlInit_v2") ||
+      !load_symbol(&nvml.shutdown, library, "nvmlShutdown") ||
+      !load_symbol(&nvml.driver_version, library, "nvmlSystemGetDriverVersion") ||
+      !load_symbol(&nvml.by_uuid, library, "nvmlDeviceGetHandleByUUID") ||
+      !load_symbol(&nvml.clock, library, "nvmlDeviceGetClockInfo") || init() != 0) {
+    return;
+  }
+  if (nvml.by_uuid(uuid, &nvml.device) != 0) {
+    nvml.device = NULL; /* a slice of a GPU: no clock of its own */
+  }
+  *out = nvml;
+}
+
+void sct_nvml_close(sct_nvml *nvml) {
+  if (nvml->shutdown) {
+    nvml->shutdown();
+  }
+  *nvml = (sct_nvml){0};
+}
+
+bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes) {
+  return nvml->driver_version && nvml->driver_version(text, bytes) == 0;
+}
+
+double sct_nvml_sm_clock_mhz(const sct_nvml *nvml) {
+  unsigned mhz = 0;
+  return nvml->device && nvml->clock(nvml->device, NVML_CLOCK_SM, &mhz) == 0 ? (double)mhz : 0.0;
+}

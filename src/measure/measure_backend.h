@@ -1,0 +1,95 @@
+/* measure_backend - what a worker drives: a real GPU or the fake one, behind one table.
+ *
+ * Only the worker process sees these. Pointers are device pointers (for the fake: host addresses).
+ * Every failing call leaves its CUresult in last(). */
+#ifndef SCT_MEASURE_BACKEND_H
+#define SCT_MEASURE_BACKEND_H
+
+#include "device/device.h"
+
+/* Bytes [lo, hi) counted from `base`, which is a multiple of 8. */
+typedef struct sct_region {
+  sct_cuda_ptr base;
+  int64_t lo, hi;
+} sct_region;
+
+/* One argument of a kernel: `bytes` bytes at `value`. */
+typedef struct sct_arg {
+  uint64_t value[2]; /* 16 bytes: the widest scalar type */
+  size_t bytes;
+} sct_arg;
+#define SCT_MAX_ARGS 64
+
+typedef struct sct_launch {
+  int kernel; /* index into the worker's list */
+  int64_t blocks;
+  int threads;
+  int64_t shared_bytes;
+  int n_args;
+  sct_arg args[SCT_MAX_ARGS];
+} sct_launch;
+
+typedef struct sct_backend sct_backend;
+typedef struct sct_backend_ops {
+  void (*close)(sct_backend *b);
+  void (*describe)(sct_backend *b, sct_device_desc *out);
+  int (*last)(sct_backend *b); /* asking clears it */
+  double (*sm_clock_mhz)(const sct_backend *b);
+  sct_status (*alloc)(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
+  void (*release)(sct_backend *b, sct_cuda_ptr p);
+  sct_status (*upload)(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
+                       sct_error *err);
+  sct_status (*download)(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
+                         sct_error *err);
+  sct_status (*set)(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes, sct_error *err);
+  /* Copy number `variant` of n_copies: 0 is the driver's. Asynchronous. */
+  sct_status (*copy)(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from, int64_t bytes,
+                     sct_error *err);
+  sct_status (*load)(sct_backend *b, sct_cuda_kernel *out, const void *image, const char *entry,
+                     int64_t shared_bytes, int64_t serial, sct_error *err);
+  void (*unload)(sct_backend *b, sct_cuda_kernel *kernel);
+  sct_status (*launch)(sct_backend *b, const sct_cuda_kernel *kernel, const sct_launch *launch,
+                       sct_error *err);
+  sct_status (*sync)(sct_backend *b, sct_error *err);
+  sct_status (*timer_start)(sct_backend *b, sct_error *err);
+  sct_status (*timer_stop)(sct_backend *b, double *ns, sct_error *err);
+  /* 8-byte word i of the buffer becomes (sct_mix64(seed, i) & and_mask) | or_mask. */
+  sct_status (*fill)(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
+                     uint64_t or_mask, uint64_t seed, sct_error *err);
+  /* sums[k] = sct_region_sum() of region k. */
+  sct_status (*checksum)(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
+                         sct_error *err);
+  /* Bytes where a and b differ, and the first of them (-1: none). Where c != 0, bytes where b and c
+   * differ do not count. */
+  sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
+                        int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
+  /* NULL where kernels run for real. Else: a launch whose arguments hold the pointer p places the
+   * bytes of data whose flag is set. Both are copied. */
+  sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
+                       int64_t bytes, sct_error *err);
+  int n_copies;
+} sct_backend_ops;
+struct sct_backend {
+  const sct_backend_ops *ops;
+};
+
+sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) SCT_MUST_USE;
+/* generation: how many workers of this session came before. */
+sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
+                                 int64_t generation, sct_error *err) SCT_MUST_USE;
+/* Devices there are, or -1 with a reason; and the description of one without a context on it. */
+int sct_backend_fake_count(const char *script, sct_error *err);
+sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
+                                 sct_error *err) SCT_MUST_USE;
+
+/* The host's version of the device's checksum and comparison. Sum over the 8-byte words that a
+ * region touches, numbered from its base, of sct_mix64(word, number); bytes of a word outside [lo,
+ * hi) count as 0. `bytes` points at byte lo. */
+uint64_t sct_region_sum(const uint8_t *bytes, int64_t lo, int64_t hi);
+int64_t sct_bytes_differ(const uint8_t *a, const uint8_t *b, const uint8_t *c, int64_t n,
+                         int64_t *first);
+
+/* The device's kernels as PTX text. */
+void sct_measure_ptx(sct_str *out);
+
+#endif

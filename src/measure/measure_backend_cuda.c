@@ -1,0 +1,243 @@
+/* The real GPU behind the worker's table: the driver for memory and candidates, the worker's own
+ * kernels (measure_ptx.c) for fill, checksum, comparison and copy. */
+#include "measure_backend.h"
+
+#include <string.h>
+
+#define BLOCK_THREADS 256
+
+typedef struct cuda_backend {
+  sct_backend base;
+  sct_cuda *cuda;
+  sct_cuda_kernel fill, checksum, compare, copy16;
+  sct_cuda_ptr scratch; /* results of checksum and comparison */
+  int scratch_words;
+  int64_t max_blocks; /* of our own kernels: enough to fill the device */
+} cuda_backend;
+
+static cuda_backend *self(sct_backend *b) {
+  return (cuda_backend *)b;
+}
+
+static void cuda_close(sct_backend *b) {
+  cuda_backend *c = self(b);
+  if (c->cuda) {
+    sct_cuda_release(c->cuda, c->scratch);
+    sct_cuda_unload(c->cuda, &c->fill);
+    sct_cuda_unload(c->cuda, &c->checksum);
+    sct_cuda_unload(c->cuda, &c->compare);
+    sct_cuda_unload(c->cuda, &c->copy16);
+    sct_cuda_close(c->cuda);
+  }
+  sct_free(c);
+}
+
+static void cuda_describe(sct_backend *b, sct_device_desc *out) {
+  sct_cuda_describe(self(b)->cuda, out);
+}
+
+static int cuda_last(sct_backend *b) {
+  return sct_cuda_last(self(b)->cuda);
+}
+
+static double cuda_clock(const sct_backend *b) {
+  return sct_cuda_sm_clock_mhz(((const cuda_backend *)b)->cuda);
+}
+
+static sct_status cuda_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  return sct_cuda_alloc(self(b)->cuda, out, bytes, err);
+}
+
+static void cuda_release(sct_backend *b, sct_cuda_ptr p) {
+  sct_cuda_release(self(b)->cuda, p);
+}
+
+static sct_status cuda_upload(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
+                              sct_error *err) {
+  return sct_cuda_upload(self(b)->cuda, to, from, bytes, err);
+}
+
+static sct_status cuda_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
+                                sct_error *err) {
+  return sct_cuda_download(self(b)->cuda, to, from, bytes, err);
+}
+
+static sct_status cuda_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                           sct_error *err) {
+  return sct_cuda_set(self(b)->cuda, p, byte, bytes, err);
+}
+
+static int64_t blocks_for(const cuda_backend *c, int64_t words) {
+  const int64_t blocks = (words + BLOCK_THREADS - 1) / BLOCK_THREADS;
+  return blocks < c->max_blocks ? blocks : c->max_blocks;
+}
+
+static sct_status cuda_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
+                            int64_t bytes, sct_error *err) {
+  cuda_backend *c = self(b);
+  if (variant == 0) {
+    return sct_cuda_copy(c->cuda, to, from, bytes, err);
+  }
+  int64_t words = bytes / 16;
+  void *args[] = {&from, &to, &words};
+  return words == 0
+             ? SCT_OK
+             : sct_cuda_launch(c->cuda, &c->copy16, (words + BLOCK_THREADS - 1) / BLOCK_THREADS,
+                               BLOCK_THREADS, 0, args, err);
+}
+
+static sct_status cuda_load(sct_backend *b, sct_cuda_kernel *out, const void *image,
+                            const char *entry, int64_t shared_bytes, int64_t serial,
+                            sct_error *err) {
+  (void)serial;
+  return sct_cuda_load(self(b)->cuda, out, image, entry, shared_bytes, err);
+}
+
+static void cuda_unload(sct_backend *b, sct_cuda_kernel *kernel) {
+  sct_cuda_unload(self(b)->cuda, kernel);
+}
+
+static sct_status cuda_launch(sct_backend *b, const sct_cuda_kernel *kernel,
+                              const sct_launch *launch, sct_error *err) {
+  uint64_t values[SCT_MAX_ARGS][2];
+  void *args[SCT_MAX_ARGS];
+  for (int k = 0; k < launch->n_args; k++) {
+    memcpy(values[k], launch->args[k].value, sizeof values[k]);
+    args[k] = values[k];
+  }
+  return sct_cuda_launch(self(b)->cuda, kernel, launch->blocks, launch->threads,
+                         launch->shared_bytes, args, err);
+}
+
+static sct_status cuda_sync(sct_backend *b, sct_error *err) {
+  return sct_cuda_sync(self(b)->cuda, err);
+}
+
+static sct_status cuda_timer_start(sct_backend *b, sct_error *err) {
+  return sct_cuda_timer_start(self(b)->cuda, err);
+}
+
+static sct_status cuda_timer_stop(sct_backend *b, double *ns, sct_error *err) {
+  return sct_cuda_timer_stop(self(b)->cuda, ns, err);
+}
+
+static sct_status cuda_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
+                            uint64_t or_mask, uint64_t seed, sct_error *err) {
+  cuda_backend *c = self(b);
+  if (words == 0) {
+    return SCT_OK;
+  }
+  void *args[] = {&p, &words, &and_mask, &or_mask, &seed};
+  SCT_TRY(sct_cuda_launch(c->cuda, &c->fill, blocks_for(c, words), BLOCK_THREADS, 0, args, err));
+  return sct_cuda_sync(c->cuda, err);
+}
+
+/* Room for n 8-byte results on the device. */
+static sct_status need_scratch(cuda_backend *c, int n, sct_error *err) {
+  if (n <= c->scratch_words) {
+    return SCT_OK;
+  }
+  sct_cuda_release(c->cuda, c->scratch);
+  c->scratch = 0;
+  c->scratch_words = 0;
+  SCT_TRY(sct_cuda_alloc(c->cuda, &c->scratch, (int64_t)n * 8, err));
+  c->scratch_words = n;
+  return SCT_OK;
+}
+
+static sct_status cuda_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
+                                sct_error *err) {
+  cuda_backend *c = self(b);
+  SCT_TRY(need_scratch(c, n, err));
+  SCT_TRY(sct_cuda_set(c->cuda, c->scratch, 0, (int64_t)n * 8, err));
+  for (int k = 0; k < n; k++) {
+    sct_region r = regions[k];
+    sct_cuda_ptr sum = c->scratch + (uint64_t)k * 8;
+    const int64_t words = (r.hi + 7) / 8 - r.lo / 8;
+    if (r.lo >= r.hi) {
+      continue;
+    }
+    void *args[] = {&r.base, &r.lo, &r.hi, &sum};
+    SCT_TRY(
+        sct_cuda_launch(c->cuda, &c->checksum, blocks_for(c, words), BLOCK_THREADS, 0, args, err));
+  }
+  return sct_cuda_download(c->cuda, sums, c->scratch, (int64_t)n * 8, err);
+}
+
+static sct_status cuda_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
+                               int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err) {
+  cuda_backend *c = self(b);
+  int64_t result[2] = {0, -1}; /* -1: the largest value for the kernel's unsigned minimum */
+  SCT_TRY(need_scratch(c, 2, err));
+  SCT_TRY(sct_cuda_upload(c->cuda, c->scratch, result, sizeof result, err));
+  if (bytes > 0) {
+    void *args[] = {&a, &ref, &ref2, &bytes, &c->scratch};
+    SCT_TRY(sct_cuda_launch(c->cuda, &c->compare, blocks_for(c, (bytes + 7) / 8), BLOCK_THREADS, 0,
+                            args, err));
+  }
+  SCT_TRY(sct_cuda_download(c->cuda, result, c->scratch, sizeof result, err));
+  *n_differ = result[0];
+  *first = result[1];
+  return SCT_OK;
+}
+
+static const sct_backend_ops cuda_ops = {
+    .close = cuda_close,
+    .describe = cuda_describe,
+    .last = cuda_last,
+    .sm_clock_mhz = cuda_clock,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .set = cuda_set,
+    .copy = cuda_copy,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .launch = cuda_launch,
+    .sync = cuda_sync,
+    .timer_start = cuda_timer_start,
+    .timer_stop = cuda_timer_stop,
+    .fill = cuda_fill,
+    .checksum = cuda_checksum,
+    .compare = cuda_compare,
+    .expect = NULL,
+    .n_copies = 2,
+};
+
+static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
+  const struct {
+    sct_cuda_kernel *kernel;
+    const char *entry;
+  } own[] = {{&c->fill, "sct_fill"},
+             {&c->checksum, "sct_checksum"},
+             {&c->compare, "sct_compare"},
+             {&c->copy16, "sct_copy16"}};
+  sct_str ptx = {0};
+  sct_measure_ptx(&ptx);
+  sct_status status = sct_str_status(&ptx, err);
+  for (int k = 0; status == SCT_OK && k < SCT_COUNT(own); k++) {
+    status = sct_cuda_load(c->cuda, own[k].kernel, sct_str_c(&ptx), own[k].entry, 0, err);
+  }
+  sct_str_free(&ptx);
+  return status;
+}
+
+sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) {
+  cuda_backend *c = sct_alloc(sizeof *c);
+  if (!c) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  sct_device_desc desc;
+  c->base.ops = &cuda_ops;
+  SCT_TRY_DONE(sct_cuda_open(&c->cuda, ordinal, err));
+  SCT_TRY_DONE(load_own_kernels(c, err));
+  sct_cuda_describe(c->cuda, &desc);
+  c->max_blocks = 16LL * (desc.n_sms > 0 ? desc.n_sms : 1);
+  *out = &c->base;
+  return SCT_OK;
+done:
+  cuda_close(&c->base);
+  return status;
+}

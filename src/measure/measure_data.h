@@ -1,0 +1,126 @@
+/* measure_data - what arrays hold, on the host: sizes, values, places, differences.
+ *
+ * A plan is one problem (spec, one layout per operand) with its expressions as programs; a shape is
+ * a plan at one size. The values of small sizes depend on (seed, operand, field, element) only, not
+ * on the layout: other layouts hold the same logical data. All of it is plain C on the host. */
+#ifndef SCT_MEASURE_DATA_H
+#define SCT_MEASURE_DATA_H
+
+#include "measure/measure.h"
+
+/* ---- values ---- */
+
+/* A 64-bit pattern of random bits r becomes (r & and_mask) | or_mask. Floating point in [1, 2):
+ * ordinary numbers, no NaN, no denormal, no infinity. Integers: any bits. */
+typedef struct sct_masks {
+  uint64_t and_mask, or_mask;
+} sct_masks;
+sct_masks sct_data_masks(sct_type type);
+/* Masks for a whole buffer filled word by word: those of the fields' common type, or, for mixed
+ * fields, a byte pattern (0x3c .. 0x3f in every byte) that reads as a normal number at every offset
+ * and in every type. */
+sct_masks sct_data_record_masks(const sct_record *record);
+/* Value number `index` of the stream `key`, all lanes of the type, to `out`. */
+void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index);
+/* Stream of one field of one operand. */
+uint64_t sct_data_key(uint64_t seed, int op, int field);
+/* Scalars: floating point in [1, 2), integers in [1, 100]. */
+void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar);
+/* One lane of a floating-point type as a double. */
+double sct_data_float(sct_type type, const void *lane);
+/* "0x40000000 (2)": one lane of a value, in hex and as a number. */
+void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
+
+/* ---- plans ---- */
+
+typedef struct sct_plan_operand {
+  const sct_operand *op;
+  const sct_layout *layout;
+  sct_expr_program **element;      /* [n_fields] over the array's index variables, then extents */
+  sct_expr_program **offset;       /* [n_fields] over a plan's inputs */
+  sct_expr_program **at;           /* [n_dims] likewise */
+  sct_expr_program **extent;       /* [n_dims] likewise; mentions extents only */
+  sct_expr_program *bytes, *limit; /* likewise; limit: of an index operand, else NULL */
+} sct_plan_operand;
+
+/* Inputs of its programs: dimensions, extents, values of index operands (in operand order). */
+typedef struct sct_plan {
+  const sct_spec *spec;
+  uint64_t seed;
+  int layout[SCT_MAX_OPERANDS];
+  int n_index;
+  int index_op[SCT_MAX_OPERANDS];
+  sct_plan_operand *op; /* [n_operands] */
+} sct_plan;
+#define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS)
+sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
+                         sct_error *err) SCT_MUST_USE;
+void sct_plan_free(sct_plan *plan); /* leaves a zeroed struct */
+
+/* ---- shapes ---- */
+
+typedef struct sct_shape {
+  const sct_plan *plan;
+  int64_t extent[SCT_MAX_EXTENTS];
+  sct_fill fill[SCT_MAX_OPERANDS];
+  int64_t n_elements; /* of the index space */
+  struct {
+    int64_t bytes, count; /* of the array */
+    int64_t extent[SCT_MAX_DIMS];
+    int64_t *values; /* of an index operand: [count]; NULL until sct_shape_index() */
+  } op[SCT_MAX_OPERANDS];
+} sct_shape;
+/* SCT_ESPEC if an operand's extents or size are negative at these extents. */
+sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
+                          const sct_fill *fill, sct_error *err) SCT_MUST_USE;
+/* Computes what index operands hold (on several threads when it is much). */
+sct_status sct_shape_index(sct_shape *s, sct_error *err) SCT_MUST_USE;
+/* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
+ * values; looks at every element. */
+bool sct_shape_is_legal(const sct_shape *s);
+void sct_shape_free(sct_shape *s);
+/* "n_row=33 n_col=1" */
+void sct_shape_label(sct_str *out, const sct_shape *s);
+/* Steps idx through [0, extent) in row-major order; false after the last. */
+bool sct_next_index(int64_t *idx, const int64_t *extent, int n);
+/* Inputs of the plan's programs for the element idx. */
+void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]);
+
+/* ---- images: what buffers hold ---- */
+
+#define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
+#define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
+
+/* The content of an input. malloc'ed, at least one byte. */
+sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
+/* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
+ * bring from `inputs` ([n_operands] images), or, without moves, values of the output's own stream
+ * (only a fake GPU computes those). flags: SCT_BYTE_... per byte. Both malloc'ed. */
+sct_status sct_image_output(uint8_t **out, uint8_t **flags, const sct_shape *s, int op,
+                            uint8_t *const *inputs, uint8_t poison, sct_error *err) SCT_MUST_USE;
+
+/* The flags alone. */
+sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,
+                           sct_error *err) SCT_MUST_USE;
+
+/* ---- differences ---- */
+
+/* The field of an element that holds a byte. */
+typedef struct sct_place {
+  int field;      /* -1: no element holds it */
+  bool in_space;  /* idx is of the index space; else of the array */
+  int64_t offset; /* of the field */
+  int64_t idx[SCT_MAX_DIMS];
+} sct_place;
+void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
+/* Fills `out` with the outcome and the sentence for a field whose bytes are `got` instead of
+ * `want` (for a byte of no element: one byte each). */
+void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
+                             const sct_place *place, const uint8_t *got, const uint8_t *want,
+                             uint8_t poison);
+/* Compares a whole output. tolerance 0: bit for bit. Bytes that no element owns must hold the
+ * poison unless the layout gives them away. */
+void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
+                      const uint8_t *want, const uint8_t *flags, uint8_t poison, double tolerance);
+
+#endif

@@ -1,0 +1,331 @@
+/* At which sizes a candidate is verified: small, odd, and around its own block edges, which are
+ * found by asking its grid where another block starts. */
+#include "measure_session.h"
+
+#include <string.h>
+
+/* ---- a candidate's launch ---- */
+
+static sct_expr_env extents_env(const sct_spec *spec, const int64_t *extent) {
+  return (sct_expr_env){spec->extent_var, extent, spec->n_extents};
+}
+
+/* Blocks at these extents; -1 if the expression has no value there. */
+static int64_t blocks_at(const sct_spec *spec, const sct_kernel_code *code, const int64_t *extent) {
+  const sct_expr_env env = extents_env(spec, extent);
+  int64_t blocks = -1;
+  return sct_expr_eval(spec->pool, code->grid, &env, &blocks, NULL) == SCT_OK ? blocks : -1;
+}
+
+sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
+                           sct_verdict *verdict, sct_error *err) {
+  const sct_expr_env env = extents_env(s->plan->spec, s->extent);
+  SCT_TRY(sct_expr_eval(s->plan->spec->pool, code->grid, &env, blocks, err));
+  if (*blocks < 0 || *blocks > INT32_MAX) {
+    sct_verdict_set(verdict, SCT_OUT_TOO_LARGE, "a grid of %lld blocks; at most 2147483647",
+                    (long long)*blocks);
+  }
+  return SCT_OK;
+}
+
+bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent) {
+  const sct_expr_env env = extents_env(plan->spec, extent);
+  for (int k = 0; k < code->n_require; k++) {
+    int64_t holds = 0;
+    if (sct_expr_eval(plan->spec->pool, code->require[k], &env, &holds, NULL) != SCT_OK || !holds) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void sct_code_fits(const sct_device_desc *device, const sct_kernel_code *code,
+                   sct_verdict *verdict) {
+  const int64_t shared = code->shared_bytes + code->static_shared_bytes;
+  if (code->threads > device->threads_block) {
+    sct_verdict_set(verdict, SCT_OUT_TOO_LARGE, "%d threads a block; the device has %d",
+                    code->threads, device->threads_block);
+  } else if (shared > device->smem_block_optin_bytes) {
+    sct_verdict_set(verdict, SCT_OUT_TOO_LARGE,
+                    "%lld bytes of shared memory a block; the device has %lld", (long long)shared,
+                    (long long)device->smem_block_optin_bytes);
+  }
+}
+
+/* ---- tuples ---- */
+
+void sct_tuples_free(sct_tuples *t) {
+  sct_free(t->values);
+  *t = (sct_tuples){0};
+}
+
+/* Appends unless it is there already or too large. */
+static sct_status add(sct_tuples *t, const int64_t *values, sct_error *err) {
+  int64_t elements = 1;
+  for (int d = 0; d < t->n_dims; d++) {
+    if (values[d] < 0 || values[d] > SCT_MAX_VERIFY_ELEMENTS) {
+      return SCT_OK;
+    }
+    elements *= values[d];
+    if (elements > SCT_MAX_VERIFY_ELEMENTS) {
+      return SCT_OK;
+    }
+  }
+  const size_t bytes = sizeof *values * (size_t)t->n_dims;
+  for (int k = 0; k < t->n; k++) {
+    if (memcmp(t->values + (size_t)k * (size_t)t->n_dims, values, bytes) == 0) {
+      return SCT_OK;
+    }
+  }
+  const size_t len = (size_t)t->n * (size_t)t->n_dims;
+  for (int d = 0; d < t->n_dims; d++) {
+    if (!SCT_GROW(t->values, len + (size_t)d, t->cap)) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    t->values[len + (size_t)d] = values[d];
+  }
+  t->n++;
+  return SCT_OK;
+}
+
+static const int64_t line[] = {0, 1, 2, 31, 32, 33, 127, 129, 1000, 4097};
+static const int64_t plane[][2] = {{0, 5},   {5, 0},    {1, 1},    {1, 33},   {33, 1},  {31, 65},
+                                   {64, 64}, {65, 129}, {129, 67}, {1000, 3}, {3, 1000}};
+static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},  {1, 33, 1},
+                                   {33, 1, 1},  {2, 3, 31}, {5, 7, 11},  {17, 31, 3},
+                                   {3, 65, 33}, {8, 8, 8},  {4, 33, 129}};
+
+/* The fixed part. Above three dimensions, the slowest take 1, 2 and 3 in turn. */
+static sct_status add_fixed(sct_tuples *t, sct_error *err) {
+  int64_t tuple[SCT_MAX_DIMS];
+  if (t->n_dims == 1) {
+    for (int k = 0; k < SCT_COUNT(line); k++) {
+      SCT_TRY(add(t, &line[k], err));
+    }
+    return SCT_OK;
+  }
+  if (t->n_dims == 2) {
+    for (int k = 0; k < SCT_COUNT(plane); k++) {
+      SCT_TRY(add(t, plane[k], err));
+    }
+    return SCT_OK;
+  }
+  for (int k = 0; k < SCT_COUNT(space); k++) {
+    for (int d = 0; d < t->n_dims; d++) {
+      const int from_end = t->n_dims - 1 - d;
+      tuple[d] = from_end < 3 ? space[k][2 - from_end] : 1 + (k + d) % 3;
+    }
+    SCT_TRY(add(t, tuple, err));
+  }
+  return SCT_OK;
+}
+
+/* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
+ * other dimensions being 1; 0 if there is none in reach. Grids do not shrink as extents grow. */
+static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, int dim, int64_t from) {
+  int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
+  for (int k = 0; k < plan->spec->n_extents; k++) {
+    extent[k] = 1;
+  }
+  extent[dim] = from;
+  const int64_t blocks = blocks_at(plan->spec, code, extent);
+  extent[dim] = high;
+  if (blocks_at(plan->spec, code, extent) <= blocks) {
+    return 0;
+  }
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    extent[dim] = middle;
+    if (blocks_at(plan->spec, code, extent) > blocks) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return high;
+}
+
+static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
+                                 sct_error *err) {
+  const int64_t second = next_edge(plan, code, 0, 1);
+  const int64_t third = second > 0 ? next_edge(plan, code, 0, second) : 0;
+  const int64_t tile = second - 1; /* what one block does */
+  const int64_t n = code->threads;
+  const int64_t around[] = {n - 1,    n + 1,     4 * n + 3, tile - 1,    tile,
+                            tile + 1, third - 1, third,     3 * tile + 5};
+  for (int k = 0; k < SCT_COUNT(around); k++) {
+    if (k < 3 || second > 0) {
+      SCT_TRY(add(t, &around[k], err));
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
+                            sct_error *err) {
+  int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS];
+  for (int d = 0; d < t->n_dims; d++) {
+    const int64_t edge = next_edge(plan, code, d, 1);
+    tile[d] = edge > 0 ? edge - 1 : 3;
+  }
+  for (int64_t off = -1; off <= 1; off++) { /* all dimensions just below, at, above their tile */
+    for (int d = 0; d < t->n_dims; d++) {
+      tuple[d] = tile[d] + off;
+    }
+    SCT_TRY(add(t, tuple, err));
+  }
+  for (int dim = 0; dim < t->n_dims; dim++) { /* several tiles and a rest along one dimension */
+    for (int d = 0; d < t->n_dims; d++) {
+      tuple[d] = d == dim ? 2 * tile[d] + 3 : 1;
+    }
+    SCT_TRY(add(t, tuple, err));
+    tuple[dim == 0 ? t->n_dims - 1 : 0] = 5;
+    tuple[dim] = 3 * tile[dim] + 5;
+    SCT_TRY(add(t, tuple, err));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
+                            sct_error *err) {
+  *out = (sct_tuples){.n_dims = plan->spec->n_dims};
+  SCT_TRY(add_fixed(out, err));
+  return out->n_dims == 1 ? add_line_edges(out, plan, code, err) : add_edges(out, plan, code, err);
+}
+
+/* ---- cases ---- */
+
+static void free_case(sct_case *c) {
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    sct_free(c->image[k]);
+    sct_free(c->flags[k]);
+  }
+  sct_shape_free(&c->shape);
+  sct_free(c);
+}
+
+void sct_cases_drop(sct_measure *m) {
+  for (size_t k = 0; k < m->n_cases; k++) {
+    sct_case *c = m->cases[k];
+    for (int op = 0; op < SCT_MAX_OPERANDS && c->generation == m->generation; op++) {
+      sct_remote_free(m, c->buffer[op]);
+    }
+    free_case(c);
+  }
+  sct_free(m->cases);
+  m->cases = NULL;
+  m->n_cases = m->cap_cases = 0;
+  m->case_bytes = 0;
+}
+
+static uint64_t tuple_hash(const int64_t *dims, int n) {
+  uint64_t h = 0;
+  for (int d = 0; d < n; d++) {
+    h = sct_mix64(h, (uint64_t)dims[d]);
+  }
+  return h;
+}
+
+static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_MAX_OPERANDS]) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    const uint64_t pick = sct_mix64(hash, (uint64_t)k) % 3;
+    fill[k] = !spec->operands[k].is_index                     ? SCT_FILL_DEFAULT
+              : pick == 0                                     ? SCT_FILL_IDENTITY
+              : pick == 1 || spec->operands[k].index_scatters ? SCT_FILL_PERMUTED
+                                                              : SCT_FILL_RANDOM;
+  }
+}
+
+#define N_OWN_TRIALS 9
+
+/* Extents that no dimension of the index space has: in proportion to the first of the spec's sizes
+ * (trial 1), in round numbers of elements (trials 2 and later), or, for one tuple in three, an odd
+ * number of its own (trial 0). */
+static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
+                          int trial) {
+  if (trial == 0) {
+    return 37 + 2 * (int64_t)(tuple_hash(dims, spec->n_dims) % 50);
+  }
+  if (trial == 1) {
+    const sct_size *model = &spec->sizes[0];
+    const double model_elements = (double)sct_spec_elements(spec, model);
+    const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
+    const double own = ratio * (double)elements;
+    return own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
+  }
+  return ((elements > 0 ? elements : 1) << (trial - 2)) + (trial > 2 ? 64 : 0);
+}
+
+#define MAX_CASE_BYTES ((int64_t)1 << 28)
+
+static sct_status try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
+                            const sct_fill *fill, sct_error *err) {
+  sct_shape_free(&c->shape);
+  c->legal = false;
+  if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
+    return SCT_OK; /* a negative or overflowing size: not a legal one */
+  }
+  int64_t bytes = 0;
+  for (int k = 0; k < plan->spec->n_operands; k++) {
+    if (c->shape.op[k].bytes > MAX_CASE_BYTES) {
+      return SCT_OK;
+    }
+    bytes += c->shape.op[k].bytes;
+  }
+  if (bytes > MAX_CASE_BYTES) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_shape_index(&c->shape, err));
+  c->legal = sct_shape_is_legal(&c->shape);
+  return SCT_OK;
+}
+
+static sct_status find_shape(sct_case *c, const sct_plan *plan, sct_error *err) {
+  const sct_spec *spec = plan->spec;
+  const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
+  int64_t extent[SCT_MAX_EXTENTS], elements = 1;
+  sct_fill fill[SCT_MAX_OPERANDS];
+  choose_fills(spec, hash, fill);
+  for (int d = 0; d < spec->n_dims; d++) {
+    extent[d] = c->dims[d];
+    elements *= c->dims[d];
+  }
+  const bool has_own = spec->n_extents > spec->n_dims;
+  for (int trial = hash % 3 == 0 && has_own ? 0 : 1; trial < N_OWN_TRIALS; trial++) {
+    for (int k = spec->n_dims; k < spec->n_extents; k++) {
+      extent[k] = own_extent(spec, k, c->dims, elements, trial);
+    }
+    SCT_TRY(try_shape(c, plan, extent, fill, err));
+    if (c->legal || !has_own) {
+      break;
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct_error *err) {
+  const size_t bytes = sizeof *dims * (size_t)m->plan.spec->n_dims;
+  for (size_t k = 0; k < m->n_cases; k++) {
+    if (memcmp(m->cases[k]->dims, dims, bytes) == 0) {
+      *out = m->cases[k];
+      return SCT_OK;
+    }
+  }
+  sct_case *c = SCT_GROW(m->cases, m->n_cases, m->cap_cases) ? sct_alloc(sizeof *c) : NULL;
+  if (!c) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  memcpy(c->dims, dims, bytes);
+  c->poison = m->n_cases % 2 == 0 ? 0xa5 : 0x5a;
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    c->buffer[k] = -1;
+  }
+  const sct_status status = find_shape(c, &m->plan, err);
+  if (status != SCT_OK) {
+    free_case(c);
+    return status;
+  }
+  m->cases[m->n_cases++] = c;
+  *out = c;
+  return SCT_OK;
+}

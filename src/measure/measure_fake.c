@@ -1,0 +1,584 @@
+/* A fake GPU behind the worker's table, for tests of everything around a GPU.
+ *
+ * It runs no code: the parent tells it (EXPECT) which bytes a kernel places in which buffer, and a
+ * launch places them. A script makes chosen candidates fail. The script is a list of words, split
+ * by spaces or commas:
+ *   KIND@N=V    candidate N (0 the naive variant, 1 the first other binary loaded in the session,
+ *               ...) has fault KIND from its V-th launch in a worker on; without @N every kernel,
+ *               without =V from the first launch
+ *   ok          nothing
+ *   wrong       one byte of an output is wrong          unwritten   its last bytes are not written
+ *   guard       writes right behind an output           before      and right before it
+ *   gap         writes every byte of an output that no element owns
+ *   input       changes an input                        stray       changes another size's array
+ *   hang        never ends                              crash       kills the worker
+ *   exit        the worker exits                        noload      the image does not load
+ *   refuse701   the launch is refused with result 701   sticky700   the launch ends with result 700
+ *   slow@N=F    takes F times as long                   fast        takes 1 ns
+ * and, for the device:
+ *   none        there is no GPU                         devices=N   there are N (1)
+ *   gone=G      the G-th worker and later ones cannot open it
+ *   memory=B    it has B bytes */
+#include "measure_backend.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum fault_kind {
+  FAULT_OK,
+  FAULT_WRONG,
+  FAULT_UNWRITTEN,
+  FAULT_GUARD,
+  FAULT_BEFORE,
+  FAULT_GAP,
+  FAULT_INPUT,
+  FAULT_STRAY,
+  FAULT_HANG,
+  FAULT_CRASH,
+  FAULT_EXIT,
+  FAULT_NOLOAD,
+  FAULT_REFUSE,
+  FAULT_STICKY,
+  FAULT_SLOW,
+  FAULT_FAST,
+  FAULT_NONE,
+  FAULT_DEVICES,
+  FAULT_GONE,
+  FAULT_MEMORY,
+  N_FAULTS
+} fault_kind;
+
+static const char *const fault_names[N_FAULTS] = {
+    "ok",    "wrong", "unwritten", "guard",   "before", "gap",    "input",
+    "stray", "hang",  "crash",     "exit",    "noload", "refuse", "sticky",
+    "slow",  "fast",  "none",      "devices", "gone",   "memory"};
+
+typedef struct fault {
+  fault_kind kind;
+  int64_t candidate; /* -1: all */
+  double value;      /* -1: not given */
+  int result;        /* of refuse and sticky */
+} fault;
+
+#define MAX_FAULTS 32
+
+typedef struct fake_script {
+  fault faults[MAX_FAULTS];
+  int n;
+} fake_script;
+
+typedef struct allocation {
+  uint8_t *raw;
+  int64_t bytes;
+} allocation;
+
+typedef struct expectation {
+  uint8_t *p;
+  int64_t bytes;
+  uint8_t *flags, *data;
+} expectation;
+
+typedef struct fake_kernel {
+  int64_t serial, launches;
+} fake_kernel;
+
+typedef struct fake_backend {
+  sct_backend base;
+  fake_script script;
+  int ordinal, last, pending; /* pending: a sticky result that the next synchronisation returns */
+  int64_t used_bytes, limit_bytes;
+  allocation *allocations;
+  size_t n_allocations, cap_allocations;
+  expectation *expectations;
+  size_t n_expectations, cap_expectations;
+  double timer_ns; /* of what was queued since timer_start */
+  uint64_t samples;
+} fake_backend;
+
+static fake_backend *self(sct_backend *b) {
+  return (fake_backend *)b;
+}
+
+/* ---- the script ---- */
+
+static sct_status parse_word(fault *out, const char *word, sct_error *err) {
+  char name[32];
+  const size_t len = strcspn(word, "@=0123456789");
+  const char *rest = word + len;
+  snprintf(name, sizeof name, "%.*s", (int)len, word);
+  *out = (fault){.kind = N_FAULTS, .candidate = -1, .value = -1};
+  for (int k = 0; k < N_FAULTS; k++) {
+    if (strcmp(name, fault_names[k]) == 0) {
+      out->kind = (fault_kind)k;
+    }
+  }
+  if (out->kind == N_FAULTS) {
+    sct_str text = {0};
+    sct_str_printf(&text, "fake GPU: unknown word '%s'", word);
+    sct_str_suggest(&text, name, fault_names, N_FAULTS);
+    const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+    sct_str_free(&text);
+    return status;
+  }
+  char *end = (char *)rest;
+  if (*rest >= '0' && *rest <= '9') {
+    out->result = (int)strtol(rest, &end, 10);
+  }
+  if (*end == '@') {
+    out->candidate = strtoll(end + 1, &end, 10);
+  }
+  if (*end == '=') {
+    out->value = strtod(end + 1, &end);
+  }
+  return *end == '\0' ? SCT_OK
+                      : sct_fail(err, SCT_EUSAGE, "fake GPU: cannot read '%s' of '%s'", end, word);
+}
+
+static sct_status parse_script(fake_script *out, const char *text, sct_error *err) {
+  *out = (fake_script){0};
+  while (*text != '\0') {
+    const size_t len = strcspn(text, " ,");
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)len, text);
+    if (len > 0) {
+      if (out->n == MAX_FAULTS) {
+        return sct_fail(err, SCT_EUSAGE, "fake GPU: more than %d words", MAX_FAULTS);
+      }
+      SCT_TRY(parse_word(&out->faults[out->n++], word, err));
+    }
+    text += len + (text[len] != '\0');
+  }
+  return SCT_OK;
+}
+
+/* The fault of this kind that a kernel has at this launch, or NULL. */
+static const fault *find_fault(const fake_script *s, fault_kind kind, const fake_kernel *kernel) {
+  for (int k = 0; k < s->n; k++) {
+    const fault *f = &s->faults[k];
+    const bool mine = f->candidate < 0 || (kernel && f->candidate == kernel->serial);
+    const bool now = !kernel || kind == FAULT_SLOW || (double)kernel->launches >= f->value;
+    if (f->kind == kind && mine && now) {
+      return f;
+    }
+  }
+  return NULL;
+}
+
+static double device_value(const fake_script *s, fault_kind kind, double otherwise) {
+  const fault *f = find_fault(s, kind, NULL);
+  return f ? f->value : otherwise;
+}
+
+int sct_backend_fake_count(const char *script, sct_error *err) {
+  fake_script s;
+  if (parse_script(&s, script, err) != SCT_OK) {
+    return -1;
+  }
+  if (find_fault(&s, FAULT_NONE, NULL)) {
+    (void)sct_fail(err, SCT_ENODEVICE, "the fake driver was not found");
+    return -1;
+  }
+  return (int)device_value(&s, FAULT_DEVICES, 1);
+}
+
+static void describe(sct_device_desc *out, int ordinal, const fake_script *s) {
+  *out = (sct_device_desc){
+      .name = "Fake GPU",
+      .cc_major = 9,
+      .n_sms = 132,
+      .smem_sm_bytes = 233472,
+      .smem_block_bytes = 49152,
+      .smem_block_optin_bytes = 232448,
+      .smem_reserved_bytes = 1024,
+      .regs_sm = 65536,
+      .regs_thread = 255,
+      .regs_unit = 256,
+      .threads_sm = 2048,
+      .threads_block = 1024,
+      .blocks_sm = 32,
+      .l2_bytes = 65536,
+      .peak_bytes_s = 4.8e12,
+      .memory_bytes = (int64_t)device_value(s, FAULT_MEMORY, 0x1p30),
+      .clock_khz = 1980000,
+      .driver = "fake",
+  };
+  snprintf(out->id, sizeof out->id, "cuda:%d", ordinal);
+  snprintf(out->uuid, sizeof out->uuid, "GPU-00000000-0000-0000-0000-%012d", ordinal);
+}
+
+sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
+                                 sct_error *err) {
+  fake_script s;
+  SCT_TRY(parse_script(&s, script, err));
+  describe(out, ordinal, &s);
+  return SCT_OK;
+}
+
+/* ---- memory ---- */
+
+static sct_status fail(fake_backend *f, int result, const char *what, sct_error *err) {
+  f->last = result;
+  return sct_fail(err, result == 2 ? SCT_ENOMEM : SCT_EINTERNAL, "%s failed: %s (%d), %s", what,
+                  sct_cuda_result_name(result), result, sct_cuda_result_text(result));
+}
+
+static uint8_t *host(sct_cuda_ptr p) {
+  return (uint8_t *)(uintptr_t)p;
+}
+
+static sct_status fake_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  fake_backend *f = self(b);
+  if (f->used_bytes + bytes > f->limit_bytes) {
+    return fail(f, 2, "cuMemAlloc", err);
+  }
+  uint8_t *raw = SCT_GROW(f->allocations, f->n_allocations, f->cap_allocations)
+                     ? sct_alloc((size_t)bytes)
+                     : NULL;
+  if (!raw) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  f->allocations[f->n_allocations++] = (allocation){raw, bytes};
+  f->used_bytes += bytes;
+  *out = (uintptr_t)raw;
+  return SCT_OK;
+}
+
+static void forget(fake_backend *f, const uint8_t *from, const uint8_t *to) {
+  for (size_t k = f->n_expectations; k-- > 0;) {
+    expectation *e = &f->expectations[k];
+    if (e->p >= from && e->p < to) {
+      sct_free(e->flags);
+      sct_free(e->data);
+      *e = f->expectations[--f->n_expectations];
+    }
+  }
+}
+
+static void fake_release(sct_backend *b, sct_cuda_ptr p) {
+  fake_backend *f = self(b);
+  for (size_t k = 0; k < f->n_allocations; k++) {
+    allocation *a = &f->allocations[k];
+    if (a->raw == host(p)) {
+      forget(f, a->raw, a->raw + a->bytes);
+      f->used_bytes -= a->bytes;
+      sct_free(a->raw);
+      *a = f->allocations[--f->n_allocations];
+      return;
+    }
+  }
+}
+
+static sct_status fake_upload(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
+                              sct_error *err) {
+  (void)b;
+  (void)err;
+  memcpy(host(to), from, (size_t)bytes);
+  return SCT_OK;
+}
+
+static sct_status fake_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
+                                sct_error *err) {
+  (void)b;
+  (void)err;
+  memcpy(to, host(from), (size_t)bytes);
+  return SCT_OK;
+}
+
+static sct_status fake_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                           sct_error *err) {
+  (void)b;
+  (void)err;
+  memset(host(p), byte, (size_t)bytes);
+  return SCT_OK;
+}
+
+#define LAUNCH_NS       2000.0
+#define BYTES_PER_NS    4000.0 /* of a kernel: 4 TB/s */
+#define MEMCPY_PER_NS   4200.0
+#define OWN_COPY_PER_NS 4100.0
+#define JITTER          0.002 /* each way, evenly spread */
+#define SM_CLOCK_MHZ    1980.0
+
+static sct_status fake_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
+                            int64_t bytes, sct_error *err) {
+  (void)err;
+  memcpy(host(to), host(from), (size_t)bytes);
+  self(b)->timer_ns +=
+      LAUNCH_NS + 2.0 * (double)bytes / (variant == 0 ? MEMCPY_PER_NS : OWN_COPY_PER_NS);
+  return SCT_OK;
+}
+
+static sct_status fake_expect(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags,
+                              const uint8_t *data, int64_t bytes, sct_error *err) {
+  fake_backend *f = self(b);
+  forget(f, host(p), host(p) + 1);
+  expectation e = {.p = host(p), .bytes = bytes};
+  e.flags = sct_alloc((size_t)bytes + 1);
+  e.data = sct_alloc((size_t)bytes + 1);
+  if (!e.flags || !e.data || !SCT_GROW(f->expectations, f->n_expectations, f->cap_expectations)) {
+    sct_free(e.flags);
+    sct_free(e.data);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  memcpy(e.flags, flags, (size_t)bytes);
+  memcpy(e.data, data, (size_t)bytes);
+  f->expectations[f->n_expectations++] = e;
+  return SCT_OK;
+}
+
+/* ---- kernels ---- */
+
+static sct_status fake_load(sct_backend *b, sct_cuda_kernel *out, const void *image,
+                            const char *entry, int64_t shared_bytes, int64_t serial,
+                            sct_error *err) {
+  (void)image;
+  (void)entry;
+  (void)shared_bytes;
+  const fake_kernel probe = {.serial = serial};
+  if (find_fault(&self(b)->script, FAULT_NOLOAD, &probe)) {
+    return fail(self(b), 200, "cuModuleLoadData", err);
+  }
+  fake_kernel *kernel = sct_alloc(sizeof *kernel);
+  if (!kernel) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  kernel->serial = serial;
+  *out = (sct_cuda_kernel){kernel, kernel};
+  return SCT_OK;
+}
+
+static void fake_unload(sct_backend *b, sct_cuda_kernel *kernel) {
+  (void)b;
+  sct_free(kernel->module);
+  *kernel = (sct_cuda_kernel){0};
+}
+
+static bool is_argument(const sct_launch *launch, const uint8_t *p) {
+  for (int k = 0; k < launch->n_args; k++) {
+    if (launch->args[k].bytes == sizeof(uint64_t) && host(launch->args[k].value[0]) == p) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_output(const fake_backend *f, const uint8_t *p) {
+  for (size_t k = 0; k < f->n_expectations; k++) {
+    if (f->expectations[k].p == p) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Changes the first byte of the data of an allocation that is no output: an argument of this launch
+ * or (stray) none. */
+static void change_input(fake_backend *f, const sct_launch *launch, bool stray, int64_t guard) {
+  for (size_t k = 0; k < f->n_allocations; k++) {
+    uint8_t *p = f->allocations[k].raw + guard;
+    if (f->allocations[k].bytes > 2 * guard + 15 && !is_output(f, p) &&
+        is_argument(launch, p) != stray) {
+      *p ^= 0x40;
+      return;
+    }
+  }
+}
+
+#define UNWRITTEN_BYTES 16
+
+/* Places the expected bytes of one output, with the faults that concern its bytes. */
+static void place(const fake_backend *f, const expectation *e, const fake_kernel *kernel) {
+  int64_t left = find_fault(&f->script, FAULT_UNWRITTEN, kernel) ? UNWRITTEN_BYTES : 0;
+  const bool gap = find_fault(&f->script, FAULT_GAP, kernel) != NULL;
+  bool wrong = find_fault(&f->script, FAULT_WRONG, kernel) != NULL;
+  for (int64_t k = e->bytes - 1; k >= 0; k--) {
+    if (e->flags[k] == 0) {
+      e->p[k] = gap ? 0x77 : e->p[k];
+    } else if (left > 0) {
+      left--;
+    } else {
+      e->p[k] = wrong && k <= e->bytes / 2 ? e->data[k] ^ 0x40 : e->data[k];
+      wrong = wrong && k > e->bytes / 2;
+    }
+  }
+  if (find_fault(&f->script, FAULT_GUARD, kernel)) {
+    e->p[e->bytes] ^= 0xff;
+  }
+  if (find_fault(&f->script, FAULT_BEFORE, kernel)) {
+    e->p[-1] ^= 0xff;
+  }
+}
+
+/* Faults that end the launch, and perhaps the process. */
+static sct_status fail_launch(fake_backend *f, const fake_kernel *kernel, sct_error *err) {
+  if (find_fault(&f->script, FAULT_CRASH, kernel)) {
+    kill(getpid(), SIGKILL);
+  }
+  if (find_fault(&f->script, FAULT_EXIT, kernel)) {
+    _exit(3);
+  }
+  while (find_fault(&f->script, FAULT_HANG, kernel)) {
+    pause();
+  }
+  const fault *refuse = find_fault(&f->script, FAULT_REFUSE, kernel);
+  const fault *sticky = find_fault(&f->script, FAULT_STICKY, kernel);
+  f->pending = sticky ? sticky->result : f->pending;
+  return refuse ? fail(f, refuse->result, "cuLaunchKernel", err) : SCT_OK;
+}
+
+static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
+                              const sct_launch *launch, sct_error *err) {
+  fake_backend *f = self(b);
+  fake_kernel *k = kernel->function;
+  const int64_t guard = 4096;
+  SCT_TRY(fail_launch(f, k, err));
+  double bytes = 0;
+  for (size_t e = 0; e < f->n_expectations; e++) {
+    if (is_argument(launch, f->expectations[e].p)) {
+      place(f, &f->expectations[e], k);
+      bytes += 2.0 * (double)f->expectations[e].bytes;
+    }
+  }
+  if (find_fault(&f->script, FAULT_INPUT, k)) {
+    change_input(f, launch, false, guard);
+  }
+  if (find_fault(&f->script, FAULT_STRAY, k)) {
+    change_input(f, launch, true, guard);
+  }
+  const fault *slow = find_fault(&f->script, FAULT_SLOW, k);
+  f->timer_ns += (LAUNCH_NS + bytes / BYTES_PER_NS) * (slow ? slow->value : 1.0);
+  if (find_fault(&f->script, FAULT_FAST, k)) {
+    f->timer_ns = 1.0;
+  }
+  k->launches++;
+  return SCT_OK;
+}
+
+static sct_status fake_sync(sct_backend *b, sct_error *err) {
+  fake_backend *f = self(b);
+  return f->pending ? fail(f, f->pending, "cuStreamSynchronize", err) : SCT_OK;
+}
+
+static sct_status fake_timer_start(sct_backend *b, sct_error *err) {
+  (void)err;
+  self(b)->timer_ns = 0;
+  return SCT_OK;
+}
+
+static sct_status fake_timer_stop(sct_backend *b, double *ns, sct_error *err) {
+  fake_backend *f = self(b);
+  SCT_TRY(fake_sync(b, err));
+  const double unit = (double)(sct_mix64(1, f->samples++) >> 11) * 0x1p-53;
+  *ns = f->timer_ns * (1.0 + JITTER * (2.0 * unit - 1.0));
+  return SCT_OK;
+}
+
+/* ---- the device's own functions ---- */
+
+static sct_status fake_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
+                            uint64_t or_mask, uint64_t seed, sct_error *err) {
+  (void)b;
+  (void)err;
+  for (int64_t k = 0; k < words; k++) {
+    const uint64_t word = (sct_mix64(seed, (uint64_t)k) & and_mask) | or_mask;
+    memcpy(host(p) + k * 8, &word, sizeof word);
+  }
+  return SCT_OK;
+}
+
+static sct_status fake_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
+                                sct_error *err) {
+  (void)b;
+  (void)err;
+  for (int k = 0; k < n; k++) {
+    sums[k] = sct_region_sum(host(regions[k].base) + regions[k].lo, regions[k].lo, regions[k].hi);
+  }
+  return SCT_OK;
+}
+
+static sct_status fake_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
+                               int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err) {
+  (void)b;
+  (void)err;
+  *n_differ = sct_bytes_differ(host(a), host(ref), ref2 ? host(ref2) : NULL, bytes, first);
+  return SCT_OK;
+}
+
+static void fake_describe(sct_backend *b, sct_device_desc *out) {
+  describe(out, self(b)->ordinal, &self(b)->script);
+}
+
+static int fake_last(sct_backend *b) {
+  const int last = self(b)->last;
+  self(b)->last = 0;
+  return last;
+}
+
+static double fake_clock(const sct_backend *b) {
+  (void)b;
+  return SM_CLOCK_MHZ;
+}
+
+static void fake_close(sct_backend *b) {
+  fake_backend *f = self(b);
+  for (size_t k = 0; k < f->n_expectations; k++) {
+    sct_free(f->expectations[k].flags);
+    sct_free(f->expectations[k].data);
+  }
+  for (size_t k = 0; k < f->n_allocations; k++) {
+    sct_free(f->allocations[k].raw);
+  }
+  sct_free(f->expectations);
+  sct_free(f->allocations);
+  sct_free(f);
+}
+
+static const sct_backend_ops fake_ops = {
+    .close = fake_close,
+    .describe = fake_describe,
+    .last = fake_last,
+    .sm_clock_mhz = fake_clock,
+    .alloc = fake_alloc,
+    .release = fake_release,
+    .upload = fake_upload,
+    .download = fake_download,
+    .set = fake_set,
+    .copy = fake_copy,
+    .load = fake_load,
+    .unload = fake_unload,
+    .launch = fake_launch,
+    .sync = fake_sync,
+    .timer_start = fake_timer_start,
+    .timer_stop = fake_timer_stop,
+    .fill = fake_fill,
+    .checksum = fake_checksum,
+    .compare = fake_compare,
+    .expect = fake_expect,
+    .n_copies = 2,
+};
+
+sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
+                                 int64_t generation, sct_error *err) {
+  fake_script parsed;
+  SCT_TRY(parse_script(&parsed, script, err));
+  const int n = sct_backend_fake_count(script, err);
+  if (n < 0 || ordinal < 0 || ordinal >= n) {
+    return n < 0 ? SCT_ENODEVICE
+                 : sct_fail(err, SCT_ENODEVICE, "there is no device cuda:%d", ordinal);
+  }
+  if ((double)generation >= device_value(&parsed, FAULT_GONE, 1e9)) {
+    return sct_fail(err, SCT_EUNHEALTHY, "cuInit failed: CUDA_ERROR_UNKNOWN (999)");
+  }
+  fake_backend *f = sct_alloc(sizeof *f);
+  if (!f) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  f->base.ops = &fake_ops;
+  f->script = parsed;
+  f->ordinal = ordinal;
+  f->limit_bytes = (int64_t)device_value(&parsed, FAULT_MEMORY, 0x1p30);
+  *out = &f->base;
+  return SCT_OK;
+}

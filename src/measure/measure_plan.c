@@ -1,0 +1,293 @@
+/* Plans and shapes: a problem's expressions as programs, and what they give at one size. */
+#include "measure_data.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- plans ---- */
+
+/* Programs of n expressions; every one of them is freed by free_programs even after a failure. */
+static sct_status make_programs(sct_expr_program ***out, const sct_plan *plan, const sct_expr *e,
+                                int n, const sct_expr *inputs, int n_inputs, sct_error *err) {
+  *out = sct_alloc(sizeof **out * (size_t)(n + 1));
+  if (!*out) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < n; k++) {
+    SCT_TRY(sct_expr_program_new(&(*out)[k], plan->spec->pool, e[k], inputs, n_inputs, err));
+  }
+  return SCT_OK;
+}
+
+static void free_programs(sct_expr_program **programs) {
+  for (int k = 0; programs && programs[k]; k++) { /* one more than n, and that one is NULL */
+    sct_expr_program_free(programs[k]);
+  }
+  sct_free(programs);
+}
+
+static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
+  const sct_spec *spec = plan->spec;
+  int n = 0;
+  for (int d = 0; d < spec->n_dims; d++) {
+    inputs[n++] = spec->dim_var[d];
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    inputs[n++] = spec->extent_var[k];
+  }
+  for (int k = 0; k < plan->n_index; k++) {
+    inputs[n++] = spec->operands[plan->index_op[k]].index_value;
+  }
+  return n;
+}
+
+static sct_status plan_operand(sct_plan *plan, int number, const sct_expr *inputs, int n_inputs,
+                               sct_error *err) {
+  sct_plan_operand *p = &plan->op[number];
+  const sct_spec *spec = plan->spec;
+  sct_expr own[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
+  p->op = &spec->operands[number];
+  p->layout = &p->op->layouts[plan->layout[number]];
+  for (int d = 0; d < p->op->n_dims; d++) {
+    own[d] = p->op->index[d];
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    own[p->op->n_dims + k] = spec->extent_var[k];
+  }
+  const int n_fields = p->op->record.n_fields, n_dims = p->op->n_dims;
+  SCT_TRY(make_programs(&p->element, plan, p->layout->element, n_fields, own,
+                        n_dims + spec->n_extents, err));
+  SCT_TRY(make_programs(&p->offset, plan, p->layout->offset, n_fields, inputs, n_inputs, err));
+  SCT_TRY(make_programs(&p->at, plan, p->op->at, n_dims, inputs, n_inputs, err));
+  SCT_TRY(make_programs(&p->extent, plan, p->op->extent, n_dims, inputs, n_inputs, err));
+  SCT_TRY(sct_expr_program_new(&p->bytes, spec->pool, p->layout->bytes, inputs, n_inputs, err));
+  return p->op->is_index ? sct_expr_program_new(&p->limit, spec->pool, p->op->index_limit, inputs,
+                                                n_inputs, err)
+                         : SCT_OK;
+}
+
+sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
+                         sct_error *err) {
+  sct_plan plan = {.spec = spec, .seed = seed};
+  sct_expr inputs[SCT_PLAN_INPUTS];
+  sct_status status = SCT_OK;
+  for (int k = 0; k < spec->n_operands; k++) {
+    plan.layout[k] = layout[k];
+    if (layout[k] < 0 || layout[k] >= spec->operands[k].n_layouts) {
+      return sct_fail(err, SCT_EUSAGE, "operand '%s' has no layout number %d",
+                      spec->operands[k].name, layout[k]);
+    }
+    if (spec->operands[k].is_index) {
+      plan.index_op[plan.n_index++] = k;
+    }
+  }
+  plan.op = sct_alloc(sizeof *plan.op * (size_t)spec->n_operands);
+  if (!plan.op) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const int n_inputs = plan_inputs(&plan, inputs);
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY_DONE(plan_operand(&plan, k, inputs, n_inputs, err));
+  }
+  *out = plan;
+  return SCT_OK;
+done:
+  sct_plan_free(&plan);
+  return status;
+}
+
+void sct_plan_free(sct_plan *plan) {
+  for (int k = 0; plan->op && k < plan->spec->n_operands; k++) {
+    sct_plan_operand *p = &plan->op[k];
+    free_programs(p->element);
+    free_programs(p->offset);
+    free_programs(p->at);
+    free_programs(p->extent);
+    sct_expr_program_free(p->bytes);
+    sct_expr_program_free(p->limit);
+  }
+  sct_free(plan->op);
+  *plan = (sct_plan){0};
+}
+
+/* ---- shapes ---- */
+
+bool sct_next_index(int64_t *idx, const int64_t *extent, int n) {
+  for (int d = n - 1; d >= 0; d--) {
+    if (++idx[d] < extent[d]) {
+      return true;
+    }
+    idx[d] = 0;
+  }
+  return false;
+}
+
+static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]) {
+  const sct_spec *spec = s->plan->spec;
+  for (int d = 0; d < spec->n_dims; d++) {
+    inputs[d] = idx ? idx[d] : 0;
+  }
+  memcpy(inputs + spec->n_dims, s->extent, sizeof s->extent[0] * (size_t)spec->n_extents);
+}
+
+sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
+                          const sct_fill *fill, sct_error *err) {
+  const sct_spec *spec = plan->spec;
+  sct_shape s = {.plan = plan, .n_elements = 1};
+  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  memcpy(s.extent, extent, sizeof s.extent[0] * (size_t)spec->n_extents);
+  for (int d = 0; d < spec->n_dims; d++) {
+    if (extent[d] < 0 || __builtin_mul_overflow(s.n_elements, extent[d], &s.n_elements)) {
+      return sct_fail(err, SCT_ESPEC, "the extents are negative or too large");
+    }
+  }
+  set_sizes(&s, NULL, inputs);
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_plan_operand *p = &plan->op[k];
+    s.fill[k] = fill ? fill[k] : SCT_FILL_DEFAULT;
+    s.op[k].bytes = sct_expr_program_run(p->bytes, inputs);
+    s.op[k].count = 1;
+    for (int d = 0; d < p->op->n_dims; d++) {
+      s.op[k].extent[d] = sct_expr_program_run(p->extent[d], inputs);
+      if (s.op[k].extent[d] < 0 ||
+          __builtin_mul_overflow(s.op[k].count, s.op[k].extent[d], &s.op[k].count)) {
+        s.op[k].bytes = -1;
+        break;
+      }
+    }
+    if (s.op[k].bytes < 0) {
+      return sct_fail(err, SCT_ESPEC, "array '%s' has a negative size here", p->op->name);
+    }
+  }
+  *out = s;
+  return SCT_OK;
+}
+
+void sct_shape_free(sct_shape *s) {
+  for (int k = 0; s->plan && k < s->plan->spec->n_operands; k++) {
+    sct_free(s->op[k].values);
+  }
+  *s = (sct_shape){0};
+}
+
+/* One thread's share of an index operand's values. */
+typedef struct index_job {
+  const sct_shape *shape;
+  int op;
+  int64_t from, to;
+} index_job;
+
+static void *fill_values(void *arg) {
+  const index_job *job = arg;
+  sct_size size = {.extent = (int64_t *)job->shape->extent, .fill = (sct_fill *)job->shape->fill};
+  for (int64_t k = job->from; k < job->to; k++) {
+    job->shape->op[job->op].values[k] =
+        sct_spec_index_value(job->shape->plan->spec, job->op, k, &size);
+  }
+  return NULL;
+}
+
+#define MAX_THREADS      16
+#define VALUES_PER_START 50000 /* fewer are not worth a thread */
+
+static void fill_in_parallel(const sct_shape *s, int op) {
+  pthread_t threads[MAX_THREADS];
+  index_job jobs[MAX_THREADS];
+  const int64_t count = s->op[op].count;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t n = count / VALUES_PER_START + 1;
+  n = n > cores && cores > 0 ? cores : n;
+  n = n > MAX_THREADS ? MAX_THREADS : n;
+  bool started[MAX_THREADS] = {false};
+  for (int64_t k = 0; k < n; k++) {
+    jobs[k] = (index_job){s, op, count * k / n, count * (k + 1) / n};
+    started[k] = k > 0 && pthread_create(&threads[k], NULL, fill_values, &jobs[k]) == 0;
+  }
+  for (int64_t k = 0; k < n; k++) {
+    if (started[k]) {
+      pthread_join(threads[k], NULL);
+    } else {
+      fill_values(&jobs[k]); /* the first share, and those no thread could be had for */
+    }
+  }
+}
+
+sct_status sct_shape_index(sct_shape *s, sct_error *err) {
+  for (int k = 0; k < s->plan->n_index; k++) {
+    const int op = s->plan->index_op[k];
+    if (s->op[op].values) {
+      continue;
+    }
+    s->op[op].values = sct_alloc(sizeof(int64_t) * (size_t)(s->op[op].count + 1));
+    if (!s->op[op].values) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    fill_in_parallel(s, op);
+  }
+  return SCT_OK;
+}
+
+/* Row-major number of the element at which operand `op` is read; -1 if it lies outside. */
+static int64_t linear_place(const sct_shape *s, int op, const int64_t *inputs) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t linear = 0;
+  for (int d = 0; d < p->op->n_dims; d++) {
+    const int64_t at = sct_expr_program_run(p->at[d], inputs);
+    if (at < 0 || at >= s->op[op].extent[d]) {
+      return -1;
+    }
+    linear = linear * s->op[op].extent[d] + at;
+  }
+  return linear;
+}
+
+void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]) {
+  const sct_spec *spec = s->plan->spec;
+  int64_t *values = inputs + spec->n_dims + spec->n_extents;
+  set_sizes(s, idx, inputs);
+  for (int k = 0; k < s->plan->n_index; k++) {
+    const int op = s->plan->index_op[k];
+    const int64_t at = linear_place(s, op, inputs);
+    values[k] = at >= 0 && s->op[op].values ? s->op[op].values[at] : 0;
+  }
+}
+
+/* Index arrays point to elements that exist; through one that scatters, to a different one each. */
+static bool index_is_legal(const sct_shape *s, int op) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  set_sizes(s, NULL, inputs);
+  const int64_t limit = sct_expr_program_run(p->limit, inputs);
+  return s->n_elements == 0 || (limit >= 1 && (!p->op->index_scatters || s->op[op].count <= limit));
+}
+
+bool sct_shape_is_legal(const sct_shape *s) {
+  const sct_spec *spec = s->plan->spec;
+  for (int k = 0; k < s->plan->n_index; k++) {
+    if (!index_is_legal(s, s->plan->index_op[k])) {
+      return false;
+    }
+  }
+  if (s->n_elements == 0) {
+    return true;
+  }
+  int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_PLAN_INPUTS] = {0};
+  do {
+    sct_shape_inputs(s, idx, inputs);
+    for (int k = 0; k < spec->n_operands; k++) {
+      if (linear_place(s, k, inputs) < 0) {
+        return false;
+      }
+    }
+  } while (sct_next_index(idx, s->extent, spec->n_dims));
+  return true;
+}
+
+void sct_shape_label(sct_str *out, const sct_shape *s) {
+  const sct_spec *spec = s->plan->spec;
+  for (int k = 0; k < spec->n_extents; k++) {
+    sct_str_printf(out, "%sn_%s=%lld", k > 0 ? " " : "", spec->extent_names[k],
+                   (long long)s->extent[k]);
+  }
+}

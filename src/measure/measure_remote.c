@@ -1,0 +1,387 @@
+/* Requests to the worker, one function each: encode, ask, decode. */
+#include "measure_session.h"
+
+#include <string.h>
+
+#define OPEN_NS       ((int64_t)120000000000) /* cuInit on a machine with many GPUs is slow */
+#define HANG_FLOOR_NS ((int64_t)2000000000)
+#define HANG_FACTOR   50
+#define TIME_OVERHEAD_NS                                                                           \
+  ((int64_t)20000000) /* a sample's flush and the host's part, generously                          \
+                       */
+#define STOP_NS ((int64_t)2000000000)
+
+int64_t sct_launch_limit_ns(double naive_ns) {
+  const double limit = naive_ns * HANG_FACTOR;
+  return limit > (double)HANG_FLOOR_NS ? (int64_t)limit : HANG_FLOOR_NS;
+}
+
+/* ---- the worker ---- */
+
+static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
+  sct_wire request = {0};
+  SCT_TRY(sct_worker_start(&m->worker, m->program, err));
+  m->generation++;
+  sct_wire_put_i64(&request, m->ordinal);
+  sct_wire_put_i64(&request, m->generation);
+  sct_wire_put_text(&request, m->fake);
+  sct_worker_call(&m->worker, SCT_OP_OPEN, &request, OPEN_NS, reply);
+  sct_wire_free(&request);
+  if (reply->kind != SCT_REPLY_OK) {
+    sct_worker_stop(&m->worker, STOP_NS);
+    return sct_fail(err, reply->kind == SCT_REPLY_FAILED ? reply->status : SCT_EUNHEALTHY, "%s",
+                    reply->text);
+  }
+  size_t n = 0;
+  const uint8_t *desc = sct_wire_get_bytes(&reply->body, &n);
+  if (n == sizeof m->device) {
+    memcpy(&m->device, desc, sizeof m->device);
+  }
+  m->n_copies = (int)sct_wire_get_i64(&reply->body);
+  if (reply->body.failed || n != sizeof m->device) {
+    sct_worker_kill(&m->worker);
+    return sct_fail(err, SCT_EINTERNAL, "the worker speaks another protocol");
+  }
+  return SCT_OK;
+}
+
+sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
+  if (sct_worker_alive(&m->worker)) {
+    return SCT_OK;
+  }
+  sct_reply reply = {0};
+  const bool first = m->generation == 0;
+  sct_status status = start(m, &reply, err);
+  if (status != SCT_OK && !first) {
+    (void)sct_fail_prefix(err, SCT_EUNHEALTHY, "after a failing candidate no new worker started: ");
+    if (err) {
+      err->code = SCT_EUNHEALTHY;
+    }
+    status = SCT_EUNHEALTHY;
+  }
+  sct_reply_free(&reply);
+  return status;
+}
+
+/* A request whose failure is nobody's fault but the device's, the worker's or ours. */
+static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_reply *reply,
+                      sct_error *err) {
+  sct_worker_call(&m->worker, op, request, m->request_ns, reply);
+  switch (reply->kind) {
+  case SCT_REPLY_OK:
+    return SCT_OK;
+  case SCT_REPLY_FAILED:
+    return sct_fail(err, sct_cuda_is_lost(reply->result) ? SCT_EUNHEALTHY : reply->status, "%s",
+                    reply->text);
+  case SCT_REPLY_NOMEM:
+    return sct_fail(err, SCT_ENOMEM, "%s", reply->text);
+  default:
+    return sct_fail(err, SCT_EUNHEALTHY, "%s: %s", sct_op_name(op), reply->text);
+  }
+}
+
+/* A request of a few numbers whose reply is not read further, or is one or more numbers. */
+static sct_status ask_numbers(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
+                              int n_out, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  for (int k = 0; k < n_in; k++) {
+    sct_wire_put_i64(&request, in[k]);
+  }
+  sct_status status = ask(m, op, &request, &reply, err);
+  for (int k = 0; k < n_out && status == SCT_OK; k++) {
+    out[k] = sct_wire_get_i64(&reply.body);
+  }
+  if (status == SCT_OK && reply.body.failed) {
+    status = sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
+  }
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+/* ---- buffers ---- */
+
+sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t *buffer, sct_error *err) {
+  return ask_numbers(m, SCT_OP_ALLOC, &bytes, 1, buffer, 1, err);
+}
+
+void sct_remote_free(sct_measure *m, int64_t buffer) {
+  if (buffer >= 0 && sct_worker_alive(&m->worker)) {
+    (void)ask_numbers(m, SCT_OP_FREE, &buffer, 1, NULL, 0, NULL);
+  }
+}
+
+sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte, sct_error *err) {
+  return ask_numbers(m, SCT_OP_SET, (const int64_t[]){buffer, byte}, 2, NULL, 0, err);
+}
+
+sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *err) {
+  return ask_numbers(m, SCT_OP_COPY, (const int64_t[]){to, from}, 2, NULL, 0, err);
+}
+
+sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) {
+  return ask_numbers(m, SCT_OP_SEAL, &buffer, 1, NULL, 0, err);
+}
+
+sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
+                           sct_error *err) {
+  const int64_t in[] = {buffer, (int64_t)masks.and_mask, (int64_t)masks.or_mask, (int64_t)seed};
+  return ask_numbers(m, SCT_OP_FILL, in, SCT_COUNT(in), NULL, 0, err);
+}
+
+sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
+                              int64_t *n_differ, int64_t *first, sct_error *err) {
+  int64_t out[2] = {0, -1};
+  SCT_TRY(ask_numbers(m, SCT_OP_COMPARE, (const int64_t[]){a, ref, ref2}, 3, out, 2, err));
+  *n_differ = out[0];
+  *first = out[1];
+  return SCT_OK;
+}
+
+sct_status sct_remote_audit(sct_measure *m, const int64_t *ids, int n, sct_audit *out,
+                            sct_error *err) {
+  int64_t in[1 + SCT_MAX_OPERANDS], answer[3];
+  in[0] = n;
+  for (int k = 0; k < n; k++) {
+    in[1 + k] = ids[k];
+  }
+  SCT_TRY(ask_numbers(m, SCT_OP_AUDIT, in, 1 + n, answer, 3, err));
+  *out = (sct_audit){(sct_damage)answer[0], answer[1], answer[2]};
+  return SCT_OK;
+}
+
+sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
+                             sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_status status = SCT_OK;
+  for (int64_t at = 0; at < bytes && status == SCT_OK; at += SCT_WIRE_PIECE_BYTES) {
+    const int64_t piece = bytes - at < SCT_WIRE_PIECE_BYTES ? bytes - at : SCT_WIRE_PIECE_BYTES;
+    sct_wire_clear(&request);
+    sct_wire_put_i64(&request, buffer);
+    sct_wire_put_i64(&request, at);
+    sct_wire_put_bytes(&request, data + at, (size_t)piece);
+    status = ask(m, SCT_OP_UPLOAD, &request, &reply, err);
+  }
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
+                               int64_t bytes, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_status status = SCT_OK;
+  for (int64_t at = 0; at < bytes && status == SCT_OK; at += SCT_WIRE_PIECE_BYTES) {
+    const int64_t piece = bytes - at < SCT_WIRE_PIECE_BYTES ? bytes - at : SCT_WIRE_PIECE_BYTES;
+    size_t n = 0;
+    sct_wire_clear(&request);
+    sct_wire_put_i64(&request, buffer);
+    sct_wire_put_i64(&request, offset + at);
+    sct_wire_put_i64(&request, piece);
+    SCT_TRY_DONE(ask(m, SCT_OP_DOWNLOAD, &request, &reply, err));
+    const uint8_t *got = sct_wire_get_bytes(&reply.body, &n);
+    if (n != (size_t)piece) {
+      status = sct_fail(err, SCT_EINTERNAL, "malformed answer to DOWNLOAD");
+      goto done;
+    }
+    memcpy(data + at, got, n);
+  }
+done:
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
+                             const uint8_t *data, int64_t bytes, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  uint8_t *written = sct_alloc((size_t)bytes + 1);
+  if (!written) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int64_t k = 0; k < bytes; k++) {
+    written[k] = (flags[k] & SCT_BYTE_WRITTEN) != 0;
+  }
+  sct_wire_put_i64(&request, buffer);
+  sct_wire_put_bytes(&request, written, (size_t)bytes);
+  sct_wire_put_bytes(&request, data, (size_t)bytes);
+  const sct_status status = ask(m, SCT_OP_EXPECT, &request, &reply, err);
+  sct_free(written);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+/* ---- candidates ---- */
+
+/* Number of a binary in order of first loading; the naive variant is 0. Only a fake GPU asks. */
+static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
+  if (m->fake[0] == '\0' || sct_is_naive(m, binary)) {
+    return 0;
+  }
+  const sct_hash image = sct_hash_bytes(binary->cubin, binary->cubin_bytes);
+  const sct_hash entry = sct_hash_text(binary->entry);
+  const sct_hash both = {image.hi ^ sct_mix64(entry.hi, 1), image.lo ^ sct_mix64(entry.lo, 2)};
+  for (size_t k = 0; k < m->n_seen; k++) {
+    if (sct_hash_equal(m->seen[k], both)) {
+      return (int64_t)k + 1;
+    }
+  }
+  if (SCT_GROW(m->seen, m->n_seen, m->cap_seen)) {
+    m->seen[m->n_seen++] = both;
+  }
+  return (int64_t)m->n_seen;
+}
+
+sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
+                           sct_verdict *verdict, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  const int64_t shared_bytes = binary->code->shared_bytes;
+  *job = (sct_job){.binary = binary, .kernel = -1, .generation = m->generation};
+  sct_wire_put_i64(&request, serial_of(m, binary));
+  sct_wire_put_text(&request, binary->entry);
+  sct_wire_put_i64(&request, shared_bytes);
+  sct_wire_put_bytes(&request, binary->cubin, binary->cubin_bytes);
+  sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
+  const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
+  if (reply.kind == SCT_REPLY_OK) {
+    job->kernel = sct_wire_get_i64(&reply.body);
+  } else if (status == SCT_OK && reply.result == 1 && shared_bytes > 0) {
+    verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
+  }
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+void sct_remote_unload(sct_measure *m, sct_job *job) {
+  if (job->kernel >= 0 && job->generation == m->generation && sct_worker_alive(&m->worker)) {
+    (void)ask_numbers(m, SCT_OP_UNLOAD, &job->kernel, 1, NULL, 0, NULL);
+  }
+  job->kernel = -1;
+}
+
+/* Arguments: a pointer per operand, the scalars, the extents. */
+static void put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
+                       const sct_target *target) {
+  const sct_spec *spec = m->plan.spec;
+  const sct_kernel_code *code = job->binary->code;
+  sct_wire_put_i64(w, job->kernel);
+  sct_wire_put_i64(w, target->blocks);
+  sct_wire_put_i64(w, code->threads);
+  sct_wire_put_i64(w, code->shared_bytes);
+  sct_wire_put_i64(w, spec->n_operands + spec->n_scalars + spec->n_extents);
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_wire_put_i64(w, 1);
+    sct_wire_put_i64(w, target->buffer[k]);
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    uint8_t value[16] = {0};
+    sct_data_scalar(value, spec->scalars[k].type, m->seed, k);
+    sct_wire_put_i64(w, 0);
+    sct_wire_put_bytes(w, value, (size_t)sct_type_get(spec->scalars[k].type)->bytes);
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    sct_wire_put_i64(w, 0);
+    sct_wire_put_bytes(w, &target->shape->extent[k], sizeof target->shape->extent[k]);
+  }
+}
+
+sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
+                          sct_verdict *verdict, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  *ns = 0;
+  if (target->blocks == 0) {
+    return SCT_OK;
+  }
+  put_launch(m, &request, job, target);
+  sct_worker_call(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &reply);
+  if (reply.kind == SCT_REPLY_OK) {
+    *ns = sct_wire_get_f64(&reply.body);
+  }
+  const sct_status status = sct_reply_judge(&reply, target->where, verdict, err);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+/* Sends a timing request (everything but warm-up and number of samples is in it) and appends the
+ * samples. */
+static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
+                          int64_t warm_ns, int n, const char *where, sct_timing *t,
+                          sct_error *err) {
+  sct_reply reply = {0};
+  sct_wire_put_i64(request, warm_ns);
+  sct_wire_put_i64(request, n);
+  double *samples = sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + n));
+  if (!samples) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  t->samples_ns = samples;
+  sct_worker_call(&m->worker, op, request, limit_ns, &reply);
+  sct_status status = sct_reply_judge(&reply, where, &t->verdict, err);
+  if (reply.kind == SCT_REPLY_OK) {
+    const int64_t got = sct_wire_get_i64(&reply.body);
+    for (int64_t k = 0; k < got && got == n; k++) {
+      t->samples_ns[t->n_samples++] = sct_wire_get_f64(&reply.body);
+    }
+    t->sm_clock_mhz = sct_wire_get_f64(&reply.body);
+    if (got != n || reply.body.failed) {
+      status = sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
+    }
+  }
+  sct_reply_free(&reply);
+  return status;
+}
+
+sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
+                           int64_t warm_ns, int n, sct_timing *t, sct_error *err) {
+  sct_wire request = {0};
+  const int64_t each = (int64_t)(2 * target->run_ns) + TIME_OVERHEAD_NS;
+  const int64_t limit = warm_ns + target->limit_ns + (n + 2) * each;
+  put_launch(m, &request, job, target);
+  const sct_status status =
+      collect(m, SCT_OP_TIME, &request, limit, warm_ns, n, target->where, t, err);
+  sct_wire_free(&request);
+  return status;
+}
+
+sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
+                                int64_t warm_ns, int n, sct_timing *t, sct_error *err) {
+  sct_wire request = {0};
+  sct_wire_put_i64(&request, to);
+  sct_wire_put_i64(&request, from);
+  sct_wire_put_i64(&request, variant);
+  const sct_status status =
+      collect(m, SCT_OP_TIME_COPY, &request, m->request_ns, warm_ns, n, " (copy)", t, err);
+  sct_wire_free(&request);
+  return status;
+}
+
+sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
+                                 int64_t words, int64_t warm_ns, int n, sct_timing *t,
+                                 sct_error *err) {
+  sct_wire request = {0};
+  const sct_kernel_code *code = job->binary->code;
+  sct_wire_put_i64(&request, job->kernel);
+  sct_wire_put_i64(&request, (words + code->threads - 1) / code->threads);
+  sct_wire_put_i64(&request, code->threads);
+  sct_wire_put_i64(&request, code->shared_bytes);
+  sct_wire_put_i64(&request, 3);
+  sct_wire_put_i64(&request, 1);
+  sct_wire_put_i64(&request, from);
+  sct_wire_put_i64(&request, 1);
+  sct_wire_put_i64(&request, to);
+  sct_wire_put_i64(&request, 0);
+  sct_wire_put_bytes(&request, &words, sizeof words);
+  const sct_status status =
+      collect(m, SCT_OP_TIME, &request, m->request_ns, warm_ns, n, " (copy kernel)", t, err);
+  sct_wire_free(&request);
+  return status;
+}

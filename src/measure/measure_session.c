@@ -1,0 +1,125 @@
+/* A session with one GPU: opening, the problem at hand, closing. */
+#include "measure_session.h"
+
+#include <string.h>
+
+#define DEFAULT_REQUEST_NS ((int64_t)20000000000)
+#define LIST_NS            ((int64_t)120000000000)
+#define CLOSE_NS           ((int64_t)5000000000)
+
+static void drop_problem(sct_measure *m) {
+  sct_cases_drop(m);
+  sct_timed_drop(m);
+  sct_plan_free(&m->plan);
+  m->has_problem = false;
+  m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
+}
+
+void sct_measure_close(sct_measure *m) {
+  if (!m) {
+    return;
+  }
+  sct_worker_stop(&m->worker, CLOSE_NS); /* first: no need to free its buffers one by one */
+  drop_problem(m);
+  sct_free(m->seen);
+  sct_free(m->program);
+  sct_free(m->fake);
+  sct_free(m);
+}
+
+sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
+                            sct_error *err) {
+  const sct_measure_opts none = {0};
+  const sct_measure_opts *o = opts ? opts : &none;
+  sct_measure *m = sct_alloc(sizeof *m);
+  if (!m) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  m->ordinal = ordinal;
+  m->worker.fd = -1;
+  m->seed = o->seed;
+  m->request_ns = o->request_ns > 0 ? o->request_ns : DEFAULT_REQUEST_NS;
+  m->last_timed_ns = INT64_MIN / 2;
+  m->program = o->program ? sct_strdup(o->program) : NULL;
+  m->fake = sct_strdup(o->fake ? o->fake : "");
+  if (!m->fake || (o->program && !m->program)) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+    goto done;
+  }
+  SCT_TRY_DONE(sct_remote_ensure(m, err));
+  *out = m;
+  return SCT_OK;
+done:
+  sct_measure_close(m);
+  return status;
+}
+
+const sct_device_desc *sct_measure_device(const sct_measure *m) {
+  return &m->device;
+}
+
+sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
+                               const sct_binary *naive, sct_error *err) {
+  const int n_args = spec->n_operands + spec->n_scalars + spec->n_extents;
+  if (n_args > 64) {
+    return sct_fail(err, SCT_ESPEC, "kernel '%s' has %d arguments; at most 64 can be launched",
+                    spec->name, n_args);
+  }
+  drop_problem(m);
+  SCT_TRY(sct_plan_init(&m->plan, spec, layout, m->seed, err));
+  m->naive = *naive;
+  m->has_problem = true;
+  return SCT_OK;
+}
+
+static sct_status read_list(sct_wire *body, sct_device_desc **out, int *n, sct_error *err) {
+  const int64_t count = sct_wire_get_i64(body);
+  if (count <= 0) {
+    return count == 0 ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "malformed answer to LIST");
+  }
+  sct_device_desc *list = sct_alloc(sizeof *list * (size_t)count);
+  if (!list) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int64_t k = 0; k < count; k++) {
+    size_t bytes = 0;
+    const uint8_t *desc = sct_wire_get_bytes(body, &bytes);
+    if (bytes != sizeof list[k]) {
+      sct_free(list);
+      return sct_fail(err, SCT_EINTERNAL, "malformed answer to LIST");
+    }
+    memcpy(&list[k], desc, sizeof list[k]);
+  }
+  *out = list;
+  *n = (int)count;
+  return SCT_OK;
+}
+
+sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
+                            sct_error *err) {
+  sct_worker worker;
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  *out = NULL;
+  *n = 0;
+  SCT_TRY(sct_worker_start(&worker, opts ? opts->program : NULL, err));
+  sct_wire_put_text(&request, opts && opts->fake ? opts->fake : "");
+  sct_worker_call(&worker, SCT_OP_LIST, &request, LIST_NS, &reply);
+  sct_status status = SCT_OK;
+  if (reply.kind == SCT_REPLY_OK) {
+    status = read_list(&reply.body, out, n, err);
+    if (status == SCT_OK && *n == 0) {
+      (void)sct_fail(err, SCT_ENODEVICE, "the CUDA driver sees no GPU");
+    }
+  } else if (reply.kind == SCT_REPLY_FAILED && reply.status == SCT_ENODEVICE) {
+    (void)sct_fail(err, SCT_ENODEVICE, "%s", reply.text); /* no driver: an empty list, and why */
+  } else {
+    status = sct_fail(err, reply.kind == SCT_REPLY_FAILED ? reply.status : SCT_EUNHEALTHY, "%s",
+                      reply.text);
+  }
+  sct_worker_stop(&worker, CLOSE_NS);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}

@@ -1,0 +1,172 @@
+/* measure_session - the parent's state and the steps that verification and timing share. */
+#ifndef SCT_MEASURE_SESSION_H
+#define SCT_MEASURE_SESSION_H
+
+#include "measure_data.h"
+#include "measure_process.h"
+
+#define SCT_MAX_VERIFY_ELEMENTS ((int64_t)1 << 20) /* of an extent tuple used for verification */
+
+/* ---- one verification size ---- */
+
+typedef struct sct_case {
+  int64_t dims[SCT_MAX_DIMS]; /* what it was asked for by */
+  bool legal;                 /* the spec allows it, with own extents that were found for it */
+  sct_shape shape;
+  uint8_t poison;
+  uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */
+  uint8_t *flags[SCT_MAX_OPERANDS]; /* of outputs */
+  bool referenced;                  /* the naive variant has run and agreed */
+  double naive_ns;
+  int64_t generation; /* of the worker that holds the buffers; 0: none */
+  int64_t buffer[SCT_MAX_OPERANDS];
+} sct_case;
+
+/* ---- the timing size ---- */
+
+typedef struct sct_timed {
+  sct_shape shape;
+  int64_t generation; /* of the worker that holds the buffers; 0: none */
+  int64_t buffer[SCT_MAX_OPERANDS];
+  int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
+                                             where every byte counts */
+  double naive_ns;
+  sct_verdict naive_verdict; /* not OK: it fails at this size, and there are no buffers */
+} sct_timed;
+
+struct sct_measure {
+  char *program, *fake;
+  int ordinal;
+  int64_t request_ns;
+  uint64_t seed;
+  sct_worker worker;
+  int64_t generation; /* of the worker, from 1 */
+  sct_device_desc device;
+  int n_copies;
+  int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
+
+  sct_hash *seen; /* binaries in order of first loading: a fake GPU's faults go by their number */
+  size_t n_seen, cap_seen;
+
+  /* the problem at hand */
+  bool has_problem;
+  sct_plan plan;
+  sct_binary naive;
+  sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
+  sct_case **cases;
+  size_t n_cases, cap_cases;
+  int64_t case_bytes; /* of all images and flags */
+  sct_timed timed;
+};
+
+/* ---- verdicts (measure_outcome.c) ---- */
+
+void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, ...)
+    SCT_PRINTF(3, 4);
+/* What the answer to a candidate's request means: fills `out` unless it was answered. `where` is
+ * put behind the text (" (n_i=33)"). An error only where the candidate is not to blame. */
+sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdict *out,
+                           sct_error *err) SCT_MUST_USE;
+
+/* ---- remote calls (measure_remote.c) ---- */
+
+/* A worker that has opened the device, started now if there is none. */
+sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
+/* The requests that set things up: their failure is never the candidate's. After a failure the
+ * worker may be gone (sct_worker_alive). */
+sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t *buffer,
+                            sct_error *err) SCT_MUST_USE;
+void sct_remote_free(sct_measure *m, int64_t buffer); /* accepts -1 and a worker that is gone */
+sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
+                          sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
+                             sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
+                               int64_t bytes, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
+                           sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
+/* ids NULL: all buffers. */
+typedef struct sct_audit {
+  sct_damage damage;
+  int64_t buffer, offset;
+} sct_audit;
+sct_status sct_remote_audit(sct_measure *m, const int64_t *ids, int n, sct_audit *out,
+                            sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
+                              int64_t *n_differ, int64_t *first, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
+                             const uint8_t *data, int64_t bytes, sct_error *err) SCT_MUST_USE;
+
+/* A candidate loaded into the worker, and how to launch it on one set of buffers. */
+typedef struct sct_job {
+  const sct_binary *binary;
+  int64_t kernel; /* -1: not loaded */
+  int64_t generation;
+} sct_job;
+typedef struct sct_target {
+  const sct_shape *shape;
+  const int64_t *buffer; /* [n_operands] */
+  int64_t blocks;        /* 0: nothing to launch */
+  int64_t limit_ns;      /* of one launch */
+  double run_ns;         /* what one launch was seen to take, for the limit of many */
+  const char *where;     /* for messages: " (n_i=33)" */
+} sct_target;
+/* These fill `verdict` when the candidate fails; SCT_OK then too. */
+sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
+                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
+sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
+                          sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* Appends n samples to t. */
+sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
+                           int64_t warm_ns, int n, sct_timing *t, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
+                                int64_t warm_ns, int n, sct_timing *t, sct_error *err) SCT_MUST_USE;
+/* The same for a copy kernel: arguments in, out, number of 16-byte words. */
+sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
+                                 int64_t words, int64_t warm_ns, int n, sct_timing *t,
+                                 sct_error *err) SCT_MUST_USE;
+/* Limit of one launch of a candidate where the naive variant took naive_ns. */
+int64_t sct_launch_limit_ns(double naive_ns);
+
+/* ---- candidates ---- */
+
+/* Number of blocks at a shape; fills `verdict` if there cannot be so many. */
+sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
+                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* Do its requirements hold at these extents? */
+bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent);
+/* Fills `verdict` if the device cannot hold a block of it. */
+void sct_code_fits(const sct_device_desc *device, const sct_kernel_code *code,
+                   sct_verdict *verdict);
+bool sct_is_naive(const sct_measure *m, const sct_binary *binary);
+/* A changed input or guard zone of one of these buffers. */
+void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
+                     const sct_audit *audit);
+
+/* ---- extents (measure_extents.c) ---- */
+
+/* Appends extent tuples of the dimensions worth verifying `code` at (n_dims values each): small,
+ * odd, and around the extents where it starts another block. */
+typedef struct sct_tuples {
+  int64_t *values;
+  int n_dims, n;
+  size_t cap;
+} sct_tuples;
+sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
+                            sct_error *err) SCT_MUST_USE;
+void sct_tuples_free(sct_tuples *t);
+/* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
+sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,
+                        sct_error *err) SCT_MUST_USE;
+void sct_cases_drop(sct_measure *m);
+
+/* ---- timing ---- */
+
+void sct_timed_drop(sct_measure *m);
+/* Half the 95 % interval of the median, relative to it. */
+double sct_stats_median_error(const double *sorted, int n);
+
+#endif

@@ -1,0 +1,112 @@
+/* Values: deterministic, ordinary, and the same on host and device. */
+#include "measure_data.h"
+
+#include <math.h>
+#include <string.h>
+
+static const sct_masks any_bits = {~0ULL, 0};
+
+sct_masks sct_data_masks(sct_type type) {
+  const sct_type_info *info = sct_type_get(type);
+  if (info->kind != SCT_KIND_FLOAT) {
+    return any_bits;
+  }
+  if (type == SCT_TYPE_F16) {
+    return (sct_masks){0x03ff03ff03ff03ffULL, 0x3c003c003c003c00ULL};
+  }
+  if (type == SCT_TYPE_BF16) {
+    return (sct_masks){0x007f007f007f007fULL, 0x3f803f803f803f80ULL};
+  }
+  return info->bytes / info->lanes == 4 ? (sct_masks){0x007fffff007fffffULL, 0x3f8000003f800000ULL}
+                                        : (sct_masks){0x000fffffffffffffULL, 0x3ff0000000000000ULL};
+}
+
+sct_masks sct_data_record_masks(const sct_record *record) {
+  const sct_masks first = sct_data_masks(record->fields[0].type);
+  for (int f = 1; f < record->n_fields; f++) {
+    const sct_masks m = sct_data_masks(record->fields[f].type);
+    if (m.and_mask != first.and_mask || m.or_mask != first.or_mask) {
+      return (sct_masks){0x0303030303030303ULL, 0x3c3c3c3c3c3c3c3cULL};
+    }
+  }
+  return first;
+}
+
+void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index) {
+  const sct_type_info *info = sct_type_get(type);
+  const sct_masks m = sct_data_masks(type);
+  const int lane_bytes = info->bytes / info->lanes;
+  for (int lane = 0; lane < info->lanes; lane++) {
+    const uint64_t bits =
+        (sct_mix64(key, (uint64_t)(index * info->lanes + lane)) & m.and_mask) | m.or_mask;
+    memcpy((char *)out + lane * lane_bytes, &bits, (size_t)lane_bytes);
+  }
+}
+
+uint64_t sct_data_key(uint64_t seed, int op, int field) {
+  return sct_mix64(seed, (uint64_t)(op * SCT_MAX_FIELDS + field));
+}
+
+void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
+  const sct_type_info *info = sct_type_get(type);
+  const uint64_t key = sct_mix64(~seed, (uint64_t)scalar); /* apart from every field's */
+  sct_data_value(out, type, key, 0);
+  if (info->kind != SCT_KIND_FLOAT) {
+    const int lane_bytes = info->bytes / info->lanes;
+    for (int lane = 0; lane < info->lanes; lane++) {
+      const uint64_t small = 1 + sct_mix64(key, (uint64_t)lane) % 100;
+      memcpy((char *)out + lane * lane_bytes, &small, (size_t)lane_bytes);
+    }
+  }
+}
+
+/* ---- printing ---- */
+
+static double half_value(uint16_t bits, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (bits & 0x7fff) >> fraction_bits;
+  const int fraction = bits & ((1 << fraction_bits) - 1);
+  double v = 0;
+  if (exponent == (1 << exponent_bits) - 1) {
+    v = fraction ? NAN : INFINITY;
+  } else if (exponent == 0) {
+    v = ldexp(fraction, 1 - bias - fraction_bits);
+  } else {
+    v = ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+  }
+  return bits & 0x8000 ? -v : v;
+}
+
+double sct_data_float(sct_type type, const void *lane) {
+  if (type == SCT_TYPE_F16 || type == SCT_TYPE_BF16) {
+    uint16_t bits;
+    memcpy(&bits, lane, sizeof bits);
+    return half_value(bits, type == SCT_TYPE_F16 ? 5 : 8);
+  }
+  const sct_type_info *info = sct_type_get(type);
+  if (info->bytes / info->lanes == 4) {
+    float v;
+    memcpy(&v, lane, sizeof v);
+    return (double)v;
+  }
+  double v;
+  memcpy(&v, lane, sizeof v);
+  return v;
+}
+
+void sct_data_print(sct_str *out, sct_type type, int lane, const void *value) {
+  const sct_type_info *info = sct_type_get(type);
+  const int bytes = info->bytes / info->lanes;
+  const char *at = (const char *)value + lane * bytes;
+  uint64_t bits = 0;
+  memcpy(&bits, at, (size_t)bytes);
+  sct_str_printf(out, "0x%0*llx (", bytes * 2, (unsigned long long)bits);
+  if (info->kind == SCT_KIND_FLOAT) {
+    sct_str_printf(out, "%.*g)", bytes == 8 ? 17 : 9, sct_data_float(type, at));
+  } else if (info->kind == SCT_KIND_UINT) {
+    sct_str_printf(out, "%llu)", (unsigned long long)bits);
+  } else {
+    const int unused = 64 - bytes * 8;
+    sct_str_printf(out, "%lld)", (long long)((int64_t)(bits << unused) >> unused));
+  }
+}

@@ -1,0 +1,314 @@
+/* Verification: a candidate on many small sizes, against the naive variant and, for pure data
+ * movement, against what the layouts say on the host. */
+#include "measure_session.h"
+
+#include <string.h>
+
+#define MIN_CASES      3 /* with elements in them; fewer prove nothing */
+#define MAX_HELD_BYTES ((int64_t)1 << 29)
+
+bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
+  return m->has_problem && binary->cubin == m->naive.cubin &&
+         strcmp(binary->entry, m->naive.entry) == 0;
+}
+
+void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
+                     const sct_audit *audit) {
+  const sct_spec *spec = s->plan->spec;
+  const char *name = NULL;
+  sct_str size = {0};
+  if (audit->damage == SCT_DAMAGE_NONE) {
+    return;
+  }
+  sct_shape_label(&size, s);
+  for (int k = 0; k < spec->n_operands; k++) {
+    name = buffer[k] == audit->buffer ? spec->operands[k].name : name;
+  }
+  if (!name) {
+    sct_verdict_set(out, SCT_OUT_OUT_OF_BOUNDS, "wrote to memory that is not its own (%s)",
+                    sct_str_c(&size));
+  } else if (audit->damage == SCT_DAMAGE_CONTENT) {
+    sct_verdict_set(out, SCT_OUT_INPUT_CHANGED, "changed the input '%s' (%s)", name,
+                    sct_str_c(&size));
+  } else {
+    sct_verdict_set(out, SCT_OUT_OUT_OF_BOUNDS, "wrote at byte %lld of '%s', %s its array (%s)",
+                    (long long)audit->offset, name,
+                    audit->damage == SCT_DAMAGE_BEFORE ? "before" : "behind", sct_str_c(&size));
+  }
+  sct_str_free(&size);
+}
+
+/* ---- one case on the device ---- */
+
+static sct_status make_images(sct_measure *m, sct_case *c, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  for (int k = 0; k < spec->n_operands; k++) {
+    if (c->image[k]) {
+      continue;
+    }
+    if (k < spec->n_inputs) {
+      SCT_TRY(sct_image_input(&c->image[k], &c->shape, k, err));
+    } else {
+      SCT_TRY(sct_image_output(&c->image[k], &c->flags[k], &c->shape, k, c->image, c->poison, err));
+    }
+    m->case_bytes += c->shape.op[k].bytes * (k < spec->n_inputs ? 1 : 2); /* outputs: flags too */
+  }
+  return SCT_OK;
+}
+
+static void free_buffers(sct_measure *m, sct_case *c) {
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    if (c->generation == m->generation) {
+      sct_remote_free(m, c->buffer[k]);
+    }
+    c->buffer[k] = -1;
+  }
+  c->generation = 0;
+}
+
+/* Images and device buffers, unless they are there. */
+static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_status status = SCT_OK;
+  if (c->generation == m->generation) {
+    return SCT_OK;
+  }
+  SCT_TRY(make_images(m, c, err));
+  free_buffers(m, c);
+  c->generation = m->generation;
+  for (int k = 0; k < spec->n_operands; k++) {
+    const int64_t bytes = c->shape.op[k].bytes;
+    SCT_TRY_DONE(sct_remote_alloc(m, bytes, &c->buffer[k], err));
+    if (k < spec->n_inputs) {
+      SCT_TRY_DONE(sct_remote_upload(m, c->buffer[k], c->image[k], bytes, err));
+      SCT_TRY_DONE(sct_remote_seal(m, c->buffer[k], err));
+    } else if (m->fake[0] != '\0') {
+      SCT_TRY_DONE(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
+    }
+  }
+  return SCT_OK;
+done:
+  free_buffers(m, c);
+  return status;
+}
+
+/* Compares one output. For the naive variant of a body that computes, what it wrote becomes the
+ * reference; only what it must not write is compared. */
+static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_reference,
+                               sct_verdict *verdict, sct_error *err) {
+  const int64_t bytes = c->shape.op[op].bytes;
+  uint8_t *got = sct_alloc((size_t)bytes + 1);
+  if (!got) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
+  if (status == SCT_OK) {
+    for (int64_t k = 0; k < bytes && as_reference; k++) {
+      c->image[op][k] = c->flags[op][k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
+    }
+    sct_check_output(verdict, &c->shape, op, got, c->image[op], c->flags[op], c->poison,
+                     as_reference ? 0 : m->plan.spec->tolerance);
+  }
+  sct_free(got);
+  return status;
+}
+
+/* Runs the job on the case and compares. SCT_OK with a verdict that is not OK: the job failed. */
+static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
+                           bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_str label = {0}, where = {0};
+  sct_target target = {.shape = &c->shape, .buffer = c->buffer, .limit_ns = limit_ns};
+  sct_audit audit = {0};
+  sct_status status = SCT_OK;
+  sct_shape_label(&label, &c->shape);
+  sct_str_printf(&where, " (%s)", sct_str_c(&label));
+  target.where = sct_str_c(&where);
+  SCT_TRY_DONE(sct_code_blocks(&c->shape, job->binary->code, &target.blocks, verdict, err));
+  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
+    SCT_TRY_DONE(sct_remote_set(m, c->buffer[k], c->poison, err));
+  }
+  if (verdict->outcome == SCT_OUT_OK) {
+    SCT_TRY_DONE(sct_remote_run(m, job, &target, ns, verdict, err));
+  }
+  if (verdict->outcome != SCT_OUT_OK) {
+    goto done;
+  }
+  SCT_TRY_DONE(sct_remote_audit(m, c->buffer, spec->n_operands, &audit, err));
+  sct_judge_audit(verdict, &c->shape, c->buffer, &audit);
+  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
+    SCT_TRY_DONE(check_output(m, c, k, as_reference, verdict, err));
+  }
+  if (audit.damage != SCT_DAMAGE_NONE) {
+    sct_worker_kill(&m->worker); /* its memory cannot be trusted any more */
+  }
+done:
+  sct_str_free(&label);
+  sct_str_free(&where);
+  return status;
+}
+
+/* ---- the reference ---- */
+
+/* Runs the naive variant on the case once and makes (or checks) what outputs must hold. */
+static sct_status make_reference(sct_measure *m, sct_case *c, sct_error *err) {
+  sct_verdict verdict = {0};
+  sct_job job;
+  double ns = 0;
+  if (c->referenced) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_remote_load(m, &m->naive, &job, &verdict, err));
+  sct_status status = SCT_OK;
+  if (verdict.outcome == SCT_OUT_OK) {
+    const bool computes = m->plan.spec->n_moves == 0;
+    status = run_case(m, &job, c, m->request_ns, computes, &ns, &verdict, err);
+  }
+  sct_remote_unload(m, &job);
+  if (status == SCT_OK && verdict.outcome != SCT_OUT_OK) {
+    m->naive_verdict = verdict;
+  }
+  c->referenced = status == SCT_OK && verdict.outcome == SCT_OUT_OK;
+  c->naive_ns = ns;
+  return status;
+}
+
+static sct_status no_reference(const sct_measure *m, sct_error *err) {
+  return sct_fail(err, SCT_ENOTVERIFIED,
+                  "the naive variant itself failed, so there is nothing to compare with: %s: %s",
+                  sct_outcome_text(m->naive_verdict.outcome), m->naive_verdict.detail);
+}
+
+/* ---- a candidate ---- */
+
+static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
+                                  16, 24, 32, 48, 64, 128, 256, 512, 1024};
+
+/* The case for the tuple times the least factor that spec and candidate allow; NULL: none. */
+static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                               sct_case **out, sct_error *err) {
+  const int n_dims = m->plan.spec->n_dims;
+  *out = NULL;
+  for (int f = 0; f < SCT_COUNT(factors) && !*out; f++) {
+    int64_t dims[SCT_MAX_DIMS], elements = 1;
+    for (int d = 0; d < n_dims; d++) {
+      dims[d] = tuple[d] * factors[f];
+      elements *= dims[d];
+    }
+    if (elements > SCT_MAX_VERIFY_ELEMENTS || (f > 0 && elements == 0)) {
+      break;
+    }
+    sct_case *c = NULL;
+    SCT_TRY(sct_case_get(m, dims, &c, err));
+    *out = c->legal && sct_code_allows(&m->plan, code, c->shape.extent) ? c : NULL;
+  }
+  return SCT_OK;
+}
+
+/* The distinct cases of a list of tuples. */
+static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
+                                sct_case **list, int *n, sct_error *err) {
+  *n = 0;
+  for (int k = 0; k < t->n; k++) {
+    sct_case *c = NULL;
+    SCT_TRY(allowed_case(m, code, t->values + k * t->n_dims, &c, err));
+    for (int other = 0; other < *n && c; other++) {
+      c = list[other] == c ? NULL : c;
+    }
+    if (c) {
+      list[(*n)++] = c;
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
+                            sct_verdict *out, sct_error *err) {
+  for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
+    double ns = 0;
+    SCT_TRY(prepare(m, list[k], err));
+    SCT_TRY(make_reference(m, list[k], err));
+    if (m->naive_verdict.outcome != SCT_OUT_OK) {
+      *out = m->naive_verdict;
+      return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
+    }
+    SCT_TRY(
+        run_case(m, job, list[k], sct_launch_limit_ns(list[k]->naive_ns), false, &ns, out, err));
+  }
+  return SCT_OK;
+}
+
+/* Did it write into buffers of other sizes? */
+static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *out,
+                            sct_error *err) {
+  sct_audit audit = {0};
+  if (out->outcome != SCT_OUT_OK || !sct_worker_alive(&m->worker)) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
+  sct_judge_audit(out, &last->shape, last->buffer, &audit);
+  if (audit.damage != SCT_DAMAGE_NONE) {
+    sct_worker_kill(&m->worker);
+  }
+  return SCT_OK;
+}
+
+static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
+                              sct_error *err) {
+  sct_tuples tuples = {0};
+  sct_job job = {.kernel = -1};
+  sct_case **list = NULL;
+  sct_status status = SCT_OK;
+  int n = 0, n_full = 0;
+  SCT_TRY_DONE(sct_remote_ensure(m, err));
+  SCT_TRY_DONE(sct_extents_list(&tuples, &m->plan, candidate->code, err));
+  list = sct_alloc(sizeof *list * (size_t)(tuples.n + 1));
+  if (!list) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+    goto done;
+  }
+  SCT_TRY_DONE(collect_cases(m, candidate->code, &tuples, list, &n, err));
+  for (int k = 0; k < n; k++) {
+    n_full += list[k]->shape.n_elements > 0;
+  }
+  if (n_full < MIN_CASES) {
+    sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
+                    "its requirements hold at %d of the sizes tried, too few to verify it", n_full);
+    goto done;
+  }
+  SCT_TRY_DONE(sct_remote_load(m, candidate, &job, out, err));
+  if (out->outcome == SCT_OUT_OK) {
+    SCT_TRY_DONE(run_cases(m, &job, list, n, out, err));
+    status = audit_all(m, list[n - 1], out, err);
+  }
+done:
+  sct_remote_unload(m, &job);
+  sct_tuples_free(&tuples);
+  sct_free(list);
+  return status;
+}
+
+sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
+                              sct_error *err) {
+  *out = (sct_verdict){.outcome = SCT_OUT_OK};
+  if (!m->has_problem) {
+    return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
+  }
+  sct_code_fits(&m->device, candidate->code, out);
+  if (out->outcome != SCT_OUT_OK) {
+    return SCT_OK;
+  }
+  if (m->naive_verdict.outcome != SCT_OUT_OK && !sct_is_naive(m, candidate)) {
+    return no_reference(m, err);
+  }
+  if (m->case_bytes > MAX_HELD_BYTES) {
+    sct_cases_drop(m);
+  }
+  sct_status status = verify_once(m, candidate, out, err);
+  if (status == SCT_EUNHEALTHY && !sct_worker_alive(&m->worker)) {
+    /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
+    *out = (sct_verdict){.outcome = SCT_OUT_OK};
+    status = verify_once(m, candidate, out, err);
+  }
+  return status;
+}

@@ -1,0 +1,324 @@
+/* The worker: reads a request, does it on the device, answers. It judges nothing.
+ *
+ * After a sticky result the process is of no more use: it answers and exits, without asking the
+ * driver for anything more. */
+#include "measure_worker.h"
+
+#include "measure/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <signal.h>
+
+#define MAX_SAMPLES    100000
+#define MIN_WARM_UPS   2
+#define CLOCK_EVERY    8 /* samples between two readings of the SM clock */
+#define MAX_CLOCK_READ 64
+
+/* ---- the device ---- */
+
+static sct_status handle_list(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)w;
+  const char *script = sct_wire_get_text(in);
+  const bool fake = script[0] != '\0';
+  const int n = fake ? sct_backend_fake_count(script, err) : sct_cuda_count(err);
+  if (n < 0) {
+    return SCT_ENODEVICE;
+  }
+  sct_wire_put_i64(out, n);
+  for (int k = 0; k < n; k++) {
+    sct_device_desc desc;
+    SCT_TRY(fake ? sct_backend_fake_peek(&desc, k, script, err) : sct_cuda_peek(&desc, k, err));
+    sct_wire_put_bytes(out, &desc, sizeof desc);
+  }
+  return SCT_OK;
+}
+
+static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const int ordinal = (int)sct_wire_get_i64(in);
+  const int64_t generation = sct_wire_get_i64(in);
+  const char *script = sct_wire_get_text(in);
+  if (in->failed || w->backend) {
+    return sct_worker_malformed(err);
+  }
+  if (script[0] != '\0') {
+    SCT_TRY(sct_backend_fake_open(&w->backend, ordinal, script, generation, err));
+  } else {
+    SCT_TRY(sct_backend_cuda_open(&w->backend, ordinal, err));
+  }
+  w->backend->ops->describe(w->backend, &w->desc);
+  w->flush_bytes = w->desc.l2_bytes * 2;
+  sct_wire_put_bytes(out, &w->desc, sizeof w->desc);
+  sct_wire_put_i64(out, w->backend->ops->n_copies);
+  return SCT_OK;
+}
+
+static sct_status handle_quit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)in;
+  (void)out;
+  (void)err;
+  w->quit = true;
+  return SCT_OK;
+}
+
+/* ---- kernels ---- */
+
+static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const int64_t serial = sct_wire_get_i64(in);
+  const char *entry = sct_wire_get_text(in);
+  const int64_t shared_bytes = sct_wire_get_i64(in);
+  size_t n = 0;
+  const uint8_t *image = sct_wire_get_bytes(in, &n);
+  if (in->failed || !w->backend) {
+    return sct_worker_malformed(err);
+  }
+  if (!SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  char *copy = sct_alloc(n + 1); /* aligned, and with a NUL behind: it may be PTX */
+  if (!copy) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  memcpy(copy, image, n);
+  sct_cuda_kernel kernel = {0};
+  const sct_status status =
+      w->backend->ops->load(w->backend, &kernel, copy, entry, shared_bytes, serial, err);
+  sct_free(copy);
+  if (status == SCT_OK) {
+    sct_wire_put_i64(out, (int64_t)w->n_kernels);
+    w->kernels[w->n_kernels++] = kernel;
+  }
+  return status;
+}
+
+static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  const int64_t id = sct_wire_get_i64(in);
+  if (in->failed || id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module) {
+    return sct_worker_malformed(err);
+  }
+  w->backend->ops->unload(w->backend, &w->kernels[id]);
+  return SCT_OK;
+}
+
+static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
+                              sct_error *err) {
+  const int64_t id = sct_wire_get_i64(in);
+  launch->kernel = (int)id;
+  launch->blocks = sct_wire_get_i64(in);
+  launch->threads = (int)sct_wire_get_i64(in);
+  launch->shared_bytes = sct_wire_get_i64(in);
+  const int64_t n_args = sct_wire_get_i64(in);
+  if (in->failed || id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module || n_args < 0 ||
+      n_args > SCT_MAX_ARGS) {
+    return sct_worker_malformed(err);
+  }
+  launch->n_args = (int)n_args;
+  for (int k = 0; k < launch->n_args; k++) {
+    sct_arg *arg = &launch->args[k];
+    *arg = (sct_arg){0};
+    if (sct_wire_get_i64(in) != 0) { /* a buffer */
+      const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+      if (!b) {
+        return SCT_EINTERNAL;
+      }
+      arg->value[0] = sct_worker_data(b);
+      arg->bytes = sizeof arg->value[0];
+    } else {
+      const uint8_t *bytes = sct_wire_get_bytes(in, &arg->bytes);
+      if (in->failed || arg->bytes > sizeof arg->value) {
+        return sct_worker_malformed(err);
+      }
+      memcpy(arg->value, bytes, arg->bytes);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_launch launch;
+  double ns = 0;
+  SCT_TRY(read_launch(w, in, &launch, err));
+  const sct_backend_ops *ops = w->backend->ops;
+  SCT_TRY(ops->timer_start(w->backend, err));
+  SCT_TRY(ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err));
+  SCT_TRY(ops->timer_stop(w->backend, &ns, err));
+  SCT_TRY(ops->sync(w->backend, err));
+  sct_wire_put_f64(out, ns);
+  return SCT_OK;
+}
+
+/* ---- timing ---- */
+
+/* What a timed sample launches: a kernel, or (launch == NULL) a copy. */
+typedef struct timed_work {
+  const sct_launch *launch;
+  sct_cuda_ptr to, from;
+  int64_t bytes;
+  int variant;
+} timed_work;
+
+/* One sample: the flush is queued first, so the host's launch latency hides behind it. */
+static sct_status sample(sct_worker_state *w, const timed_work *work, double *ns, sct_error *err) {
+  const sct_backend_ops *ops = w->backend->ops;
+  if (w->flush_bytes > 0) {
+    SCT_TRY(ops->set(w->backend, w->flush, w->flush_byte++, w->flush_bytes, err));
+  }
+  SCT_TRY(ops->timer_start(w->backend, err));
+  if (work->launch) {
+    SCT_TRY(ops->launch(w->backend, &w->kernels[work->launch->kernel], work->launch, err));
+  } else {
+    SCT_TRY(ops->copy(w->backend, work->variant, work->to, work->from, work->bytes, err));
+  }
+  return ops->timer_stop(w->backend, ns, err);
+}
+
+static sct_status warm_up(sct_worker_state *w, const timed_work *work, int64_t warm_ns,
+                          sct_error *err) {
+  const int64_t end = sct_now_ns() + warm_ns;
+  double ns = 0;
+  for (int k = 0; k < MIN_WARM_UPS || sct_now_ns() < end; k++) {
+    SCT_TRY(sample(w, work, &ns, err));
+  }
+  return SCT_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Reads warm-up time and number of samples from `in`; writes the samples and the median SM clock.
+ */
+static sct_status time_samples(sct_worker_state *w, const timed_work *work, sct_wire *in,
+                               sct_wire *out, sct_error *err) {
+  const int64_t warm_ns = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
+  double clocks[MAX_CLOCK_READ];
+  int n_clocks = 0;
+  if (in->failed || n < 0 || n > MAX_SAMPLES) {
+    return sct_worker_malformed(err);
+  }
+  if (w->flush == 0 && w->flush_bytes > 0) {
+    SCT_TRY(w->backend->ops->alloc(w->backend, &w->flush, w->flush_bytes, err));
+  }
+  if (warm_ns > 0) {
+    SCT_TRY(warm_up(w, work, warm_ns, err));
+  }
+  sct_wire_put_i64(out, n);
+  for (int64_t k = 0; k < n; k++) {
+    double ns = 0;
+    SCT_TRY(sample(w, work, &ns, err));
+    sct_wire_put_f64(out, ns);
+    if (k % CLOCK_EVERY == 0 && n_clocks < MAX_CLOCK_READ) {
+      clocks[n_clocks++] = w->backend->ops->sm_clock_mhz(w->backend);
+    }
+  }
+  qsort(clocks, (size_t)n_clocks, sizeof clocks[0], by_value);
+  sct_wire_put_f64(out, n_clocks > 0 ? clocks[n_clocks / 2] : 0.0);
+  return SCT_OK;
+}
+
+static sct_status handle_time(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_launch launch;
+  SCT_TRY(read_launch(w, in, &launch, err));
+  const timed_work work = {.launch = &launch};
+  return time_samples(w, &work, in, out, err);
+}
+
+static sct_status handle_time_copy(sct_worker_state *w, sct_wire *in, sct_wire *out,
+                                   sct_error *err) {
+  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
+  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
+  const int64_t variant = sct_wire_get_i64(in);
+  if (!to || !from || to->bytes != from->bytes || variant < 0 ||
+      variant >= w->backend->ops->n_copies) {
+    return sct_worker_malformed(err);
+  }
+  const timed_work work = {.to = sct_worker_data(to),
+                           .from = sct_worker_data(from),
+                           .bytes = to->bytes,
+                           .variant = (int)variant};
+  return time_samples(w, &work, in, out, err);
+}
+
+/* ---- the loop ---- */
+
+static sct_worker_handler *const handlers[] = {
+#define SCT_OP(id, handler, doc) [SCT_OP_##id] = handler,
+#include "measure_ops.def"
+#undef SCT_OP
+};
+
+sct_worker_handler *sct_worker_handler_of(uint32_t op) {
+  return op < SCT_N_OPS ? handlers[op] : NULL;
+}
+
+static void close_worker(sct_worker_state *w) {
+  sct_worker_free_buffers(w);
+  if (w->backend) {
+    for (size_t k = 0; k < w->n_kernels; k++) {
+      if (w->kernels[k].module) {
+        w->backend->ops->unload(w->backend, &w->kernels[k]);
+      }
+    }
+    if (w->flush != 0) {
+      w->backend->ops->release(w->backend, w->flush);
+    }
+    w->backend->ops->close(w->backend);
+  }
+  sct_free(w->kernels);
+}
+
+/* One request. Returns false when the worker must end. */
+static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
+  uint32_t op = 0;
+  sct_error err = {0};
+  sct_wire_clear(out);
+  if (sct_wire_recv(SCT_WORKER_FD, &op, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    return false; /* the parent is gone */
+  }
+  sct_worker_handler *handle = sct_worker_handler_of(op);
+  sct_status status = handle ? handle(w, in, out, &err) : sct_worker_malformed(&err);
+  if (status == SCT_OK && out->failed) {
+    status = sct_fail(&err, SCT_ENOMEM, "out of memory");
+  }
+  int result = 0;
+  if (status != SCT_OK) {
+    result = w->backend ? w->backend->ops->last(w->backend) : 0;
+    sct_wire_clear(out);
+    sct_wire_put_i64(out, result);
+    sct_wire_put_text(out, err.text);
+  }
+  const sct_io io = sct_wire_send(SCT_WORKER_FD, (uint32_t)status, out, SCT_NO_DEADLINE);
+  if (status != SCT_OK && sct_cuda_is_sticky(result)) {
+    _exit(0);
+  }
+  return io == SCT_IO_OK && !w->quit;
+}
+
+int sct_measure_worker_main(int argc, char **argv) {
+  if (argc < 3) {
+    fprintf(stderr, "this is started by the program itself, not by hand\n");
+    return 2;
+  }
+  const long parent = strtol(argv[2], NULL, 10);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != (pid_t)parent) {
+    return 1; /* it died before the line above */
+  }
+#ifdef SYS_close_range
+  syscall(SYS_close_range, SCT_WORKER_FD + 1, ~0U, 0); /* whatever else was inherited */
+#endif
+  sct_worker_state w = {0};
+  sct_wire in = {0}, out = {0};
+  while (serve(&w, &in, &out)) {
+  }
+  close_worker(&w);
+  sct_wire_free(&in);
+  sct_wire_free(&out);
+  return 0;
+}

@@ -1,0 +1,48 @@
+/* measure_worker - the worker's state and the handlers of its requests (measure_ops.def). */
+#ifndef SCT_MEASURE_WORKER_H
+#define SCT_MEASURE_WORKER_H
+
+#include "measure_backend.h"
+#include "measure_wire.h"
+
+typedef struct sct_worker_buffer {
+  sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
+  int64_t bytes;
+  uint64_t guard_sum[2], sum;
+  bool sealed;
+} sct_worker_buffer;
+
+typedef struct sct_worker_state {
+  sct_backend *backend;
+  sct_device_desc desc;
+  sct_worker_buffer *buffers;
+  size_t n_buffers, cap_buffers;
+  sct_cuda_kernel *kernels;
+  size_t n_kernels, cap_kernels;
+  sct_cuda_ptr flush; /* 2 x L2, written before every timed sample */
+  int64_t flush_bytes;
+  uint8_t flush_byte;
+  bool quit;
+} sct_worker_state;
+
+/* A handler reads `in`, does the work, appends to `out`. A failure's CUresult is the backend's
+ * last().
+ */
+typedef sct_status sct_worker_handler(sct_worker_state *w, sct_wire *in, sct_wire *out,
+                                      sct_error *err);
+sct_worker_handler *sct_worker_handler_of(uint32_t op); /* NULL: no such request */
+
+sct_status sct_worker_malformed(sct_error *err);
+/* The buffer with the id that comes next in `in`; NULL with err written if there is none. */
+sct_worker_buffer *sct_worker_buffer_next(sct_worker_state *w, sct_wire *in, sct_error *err);
+static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
+  return b->raw + SCT_GUARD_BYTES;
+}
+
+/* measure_worker_buffers.c */
+sct_worker_handler sct_worker_alloc, sct_worker_free, sct_worker_set, sct_worker_upload,
+    sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_seal, sct_worker_audit,
+    sct_worker_compare, sct_worker_expect;
+void sct_worker_free_buffers(sct_worker_state *w);
+
+#endif

@@ -1,0 +1,291 @@
+/* The worker's buffers: each lies between two guard zones with a known pattern, so that AUDIT can
+ * tell whether a kernel wrote outside, or into a buffer that was sealed. */
+#include "measure_worker.h"
+
+#include <string.h>
+
+sct_status sct_worker_malformed(sct_error *err) {
+  return sct_fail(err, SCT_EINTERNAL, "malformed request to the worker");
+}
+
+static sct_worker_buffer *buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
+  if (!w->backend || id < 0 || (size_t)id >= w->n_buffers || w->buffers[id].raw == 0) {
+    (void)sct_fail(err, SCT_EINTERNAL, "the worker has no buffer %lld", (long long)id);
+    return NULL;
+  }
+  return &w->buffers[id];
+}
+
+sct_worker_buffer *sct_worker_buffer_next(sct_worker_state *w, sct_wire *in, sct_error *err) {
+  const int64_t id = sct_wire_get_i64(in);
+  return buffer_at(w, in->failed ? -1 : id, err);
+}
+
+/* Byte k of a guard zone. */
+static uint8_t guard_byte(int64_t k) {
+  return (uint8_t)(0xb1 + 37 * k);
+}
+
+/* The zone before (side 0) or after (side 1) the data. The one after starts at the very next byte.
+ */
+static sct_region guard_region(const sct_worker_buffer *b, int side) {
+  const int64_t lo = side == 0 ? 0 : SCT_GUARD_BYTES + b->bytes;
+  return (sct_region){b->raw, lo, lo + SCT_GUARD_BYTES};
+}
+
+static sct_region data_region(const sct_worker_buffer *b) {
+  return (sct_region){b->raw, SCT_GUARD_BYTES, SCT_GUARD_BYTES + b->bytes};
+}
+
+static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int side, sct_error *err) {
+  uint8_t zone[SCT_GUARD_BYTES];
+  const sct_region r = guard_region(b, side);
+  for (int64_t k = 0; k < SCT_GUARD_BYTES; k++) {
+    zone[k] = guard_byte(k);
+  }
+  b->guard_sum[side] = sct_region_sum(zone, r.lo, r.hi);
+  return w->backend->ops->upload(w->backend, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
+}
+
+sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const int64_t bytes = sct_wire_get_i64(in);
+  if (in->failed || !w->backend || bytes < 0 || bytes > INT64_MAX / 2) {
+    return sct_worker_malformed(err);
+  }
+  if (!SCT_GROW(w->buffers, w->n_buffers, w->cap_buffers)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_worker_buffer b = {.bytes = bytes};
+  /* whole 8-byte words, so that kernels may read the last one whole */
+  const int64_t raw_bytes = (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8;
+  SCT_TRY(w->backend->ops->alloc(w->backend, &b.raw, raw_bytes, err));
+  for (int side = 0; side < 2; side++) {
+    const sct_status status = write_guard(w, &b, side, err);
+    if (status != SCT_OK) {
+      w->backend->ops->release(w->backend, b.raw);
+      return status;
+    }
+  }
+  sct_wire_put_i64(out, (int64_t)w->n_buffers);
+  w->buffers[w->n_buffers++] = b;
+  return SCT_OK;
+}
+
+sct_status sct_worker_free(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  if (!b) {
+    return SCT_EINTERNAL;
+  }
+  w->backend->ops->release(w->backend, b->raw);
+  *b = (sct_worker_buffer){0};
+  return SCT_OK;
+}
+
+void sct_worker_free_buffers(sct_worker_state *w) {
+  for (size_t k = 0; k < w->n_buffers; k++) {
+    if (w->buffers[k].raw != 0) {
+      w->backend->ops->release(w->backend, w->buffers[k].raw);
+    }
+  }
+  sct_free(w->buffers);
+  w->buffers = NULL;
+  w->n_buffers = w->cap_buffers = 0;
+}
+
+sct_status sct_worker_set(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const int64_t byte = sct_wire_get_i64(in);
+  if (!b || in->failed) {
+    return sct_worker_malformed(err);
+  }
+  return w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)byte, b->bytes, err);
+}
+
+/* Offset and length of a piece of a buffer; false if it does not lie inside. */
+static bool piece_ok(const sct_worker_buffer *b, int64_t offset, int64_t bytes) {
+  return offset >= 0 && bytes >= 0 && offset <= b->bytes && bytes <= b->bytes - offset;
+}
+
+sct_status sct_worker_upload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const int64_t offset = sct_wire_get_i64(in);
+  size_t n = 0;
+  const uint8_t *data = sct_wire_get_bytes(in, &n);
+  if (!b || in->failed || !piece_ok(b, offset, (int64_t)n)) {
+    return sct_worker_malformed(err);
+  }
+  return w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)offset, data,
+                                 (int64_t)n, err);
+}
+
+sct_status sct_worker_download(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const int64_t offset = sct_wire_get_i64(in), bytes = sct_wire_get_i64(in);
+  if (!b || in->failed || !piece_ok(b, offset, bytes) || bytes > SCT_WIRE_PIECE_BYTES) {
+    return sct_worker_malformed(err);
+  }
+  void *data = sct_alloc((size_t)bytes + 1);
+  if (!data) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const sct_status status = w->backend->ops->download(
+      w->backend, data, sct_worker_data(b) + (uint64_t)offset, bytes, err);
+  if (status == SCT_OK) {
+    sct_wire_put_bytes(out, data, (size_t)bytes);
+  }
+  sct_free(data);
+  return status;
+}
+
+/* Whole words on the device; the last few bytes, the same function, from here. */
+sct_status sct_worker_fill(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const uint64_t and_mask = sct_wire_get_u64(in), or_mask = sct_wire_get_u64(in),
+                 seed = sct_wire_get_u64(in);
+  if (!b || in->failed) {
+    return sct_worker_malformed(err);
+  }
+  const int64_t words = b->bytes / 8;
+  const uint64_t last = (sct_mix64(seed, (uint64_t)words) & and_mask) | or_mask;
+  SCT_TRY(
+      w->backend->ops->fill(w->backend, sct_worker_data(b), words, and_mask, or_mask, seed, err));
+  return w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)words * 8, &last,
+                                 b->bytes - words * 8, err);
+}
+
+sct_status sct_worker_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
+  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
+  if (!to || !from || to->bytes != from->bytes) {
+    return sct_worker_malformed(err);
+  }
+  SCT_TRY(w->backend->ops->copy(w->backend, 0, sct_worker_data(to), sct_worker_data(from),
+                                to->bytes, err));
+  return w->backend->ops->sync(w->backend, err);
+}
+
+sct_status sct_worker_seal(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  if (!b) {
+    return SCT_EINTERNAL;
+  }
+  const sct_region r = data_region(b);
+  SCT_TRY(w->backend->ops->checksum(w->backend, &r, 1, &b->sum, err));
+  b->sealed = true;
+  return SCT_OK;
+}
+
+/* Where in a guard zone the first wrong byte is, counted from the data's start; repairs the zone.
+ */
+static sct_status find_guard_byte(sct_worker_state *w, sct_worker_buffer *b, int side,
+                                  int64_t *offset, sct_error *err) {
+  uint8_t zone[SCT_GUARD_BYTES];
+  const sct_region r = guard_region(b, side);
+  SCT_TRY(
+      w->backend->ops->download(w->backend, zone, r.base + (uint64_t)r.lo, SCT_GUARD_BYTES, err));
+  int64_t k = 0;
+  while (k < SCT_GUARD_BYTES - 1 && zone[k] == guard_byte(k)) {
+    k++;
+  }
+  *offset = side == 0 ? k - SCT_GUARD_BYTES : b->bytes + k;
+  return write_guard(w, b, side, err);
+}
+
+static sct_status report_damage(sct_worker_state *w, const int64_t *ids, size_t n,
+                                const uint64_t *sums, sct_wire *out, sct_error *err) {
+  int64_t damage = SCT_DAMAGE_NONE, where = -1, offset = 0;
+  for (size_t k = 0; k < n && damage == SCT_DAMAGE_NONE; k++) {
+    sct_worker_buffer *b = &w->buffers[ids[k]];
+    where = ids[k];
+    for (int side = 0; side < 2 && damage == SCT_DAMAGE_NONE; side++) {
+      if (sums[3 * k + (size_t)side] != b->guard_sum[side]) {
+        damage = side == 0 ? SCT_DAMAGE_BEFORE : SCT_DAMAGE_AFTER;
+        SCT_TRY(find_guard_byte(w, b, side, &offset, err));
+      }
+    }
+    if (damage == SCT_DAMAGE_NONE && b->sealed && sums[3 * k + 2] != b->sum) {
+      damage = SCT_DAMAGE_CONTENT;
+    }
+  }
+  sct_wire_put_i64(out, damage);
+  sct_wire_put_i64(out, where);
+  sct_wire_put_i64(out, offset);
+  return SCT_OK;
+}
+
+/* All checksums are queued at once: a kernel each, one download. */
+sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const int64_t given = sct_wire_get_i64(in);
+  if (in->failed || !w->backend || given < 0 || (uint64_t)given > w->n_buffers) {
+    return sct_worker_malformed(err);
+  }
+  const size_t most = w->n_buffers + 1;
+  int64_t *ids = sct_alloc(most * sizeof *ids);
+  sct_region *regions = sct_alloc(3 * most * sizeof *regions);
+  uint64_t *sums = sct_alloc(3 * most * sizeof *sums);
+  sct_status status = SCT_OK;
+  size_t n = 0;
+  if (!ids || !regions || !sums) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+    goto done;
+  }
+  for (size_t k = 0; k < (given == 0 ? w->n_buffers : (size_t)given); k++) {
+    const int64_t id = given == 0 ? (int64_t)k : sct_wire_get_i64(in);
+    if (in->failed || id < 0 || (size_t)id >= w->n_buffers) {
+      status = sct_worker_malformed(err);
+      goto done;
+    }
+    const sct_worker_buffer *b = &w->buffers[id];
+    if (b->raw != 0) {
+      ids[n] = id;
+      regions[3 * n] = guard_region(b, 0);
+      regions[3 * n + 1] = guard_region(b, 1);
+      regions[3 * n + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
+      n++;
+    }
+  }
+  if (n > 0) {
+    SCT_TRY_DONE(w->backend->ops->checksum(w->backend, regions, (int)(3 * n), sums, err));
+  }
+  status = report_damage(w, ids, n, sums, out, err);
+done:
+  sct_free(ids);
+  sct_free(regions);
+  sct_free(sums);
+  return status;
+}
+
+sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const sct_worker_buffer *a = sct_worker_buffer_next(w, in, err);
+  const sct_worker_buffer *ref = a ? sct_worker_buffer_next(w, in, err) : NULL;
+  const int64_t third = sct_wire_get_i64(in); /* -1: none */
+  const sct_worker_buffer *ref2 = third >= 0 ? buffer_at(w, third, err) : a;
+  if (!a || !ref || !ref2 || in->failed || ref->bytes != a->bytes || ref2->bytes != a->bytes) {
+    return sct_worker_malformed(err);
+  }
+  int64_t n_differ = 0, first = -1;
+  SCT_TRY(w->backend->ops->compare(w->backend, sct_worker_data(a), sct_worker_data(ref),
+                                   third >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &n_differ,
+                                   &first, err));
+  sct_wire_put_i64(out, n_differ);
+  sct_wire_put_i64(out, first);
+  return SCT_OK;
+}
+
+sct_status sct_worker_expect(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  size_t n_flags = 0, n_data = 0;
+  const uint8_t *flags = sct_wire_get_bytes(in, &n_flags), *data = sct_wire_get_bytes(in, &n_data);
+  if (!b || in->failed || !w->backend->ops->expect || n_flags != (size_t)b->bytes ||
+      n_data != n_flags) {
+    return sct_worker_malformed(err);
+  }
+  return w->backend->ops->expect(w->backend, sct_worker_data(b), flags, data, b->bytes, err);
+}
