@@ -68,6 +68,11 @@ static void describe(sct_str *out, const sct_sandbox *sb, const char *message) {
     return;
   }
   const sct_script_chunk *chunk = find_short(sb, message, place_len);
+  if (chunk && sb->place_file && sct_has_prefix(chunk->name, "tuning/sectile/")) {
+    /* our own Lua: the user's call is what can be changed */
+    chunk = sct_script_find_chunk(sb, sb->place_file);
+    line = sb->place_line;
+  }
   if (chunk) {
     sct_str_append(out, chunk->name);
   } else {

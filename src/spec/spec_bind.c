@@ -357,8 +357,45 @@ static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) 
   return SCT_OK;
 }
 
+/* ---- record names ---- */
+
+static bool same_record(const sct_record *a, const sct_record *b) {
+  bool same = a->n_fields == b->n_fields && a->bytes == b->bytes && a->align == b->align;
+  for (int k = 0; same && k < a->n_fields; k++) {
+    same = a->fields[k].type == b->fields[k].type && a->fields[k].offset == b->fields[k].offset &&
+           strcmp(a->fields[k].name, b->fields[k].name) == 0;
+  }
+  return same;
+}
+
+/* A record that the user left unnamed gets the name of an equal one before it, else one made from
+ * the first array that has it. Equal names mean equal records. */
+static sct_status name_record(sct_spec *spec, sct_operand *op, sct_error *err) {
+  sct_record *record = &op->record;
+  const bool bare = record->fields[0].name[0] == '\0';
+  for (const sct_operand *other = spec->operands; other < op && !bare; other++) {
+    const sct_record *known = &other->record;
+    if (!record->name && known->name && same_record(known, record)) {
+      record->name = known->name;
+    }
+    if (record->name && known->name && strcmp(record->name, known->name) == 0 &&
+        !same_record(known, record)) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "arrays '%s' and '%s' have different records with the name '%s'",
+                              other->name, op->name, record->name);
+    }
+  }
+  if (!record->name && !bare) {
+    record->name = sct_arena_printf(&spec->arena, "%s_record", op->name);
+  }
+  return record->name || bare ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_names(spec, err));
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(name_record(spec, &spec->operands[k], err));
+  }
   SCT_TRY(make_extents(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(make_operand(spec, &spec->operands[k], err));

@@ -7,7 +7,7 @@
 local M = {}
 
 M["s.record"] = {
-  { "name", "string", "C struct tag in the emitted header; default: made from the kernel's name" },
+  { "name", "string", "C struct tag in the emitted header; default: <array>_record" },
   { "packed", "boolean", "fields follow each other without gaps" },
   { "align", "integer", "alignment of the record in bytes, a power of two" },
 }
@@ -47,6 +47,18 @@ M["layout parameter"] = {
   { "open", "boolean", "values outside the list are fine too" },
   { "text", "boolean", "may be an expression over the array's extents" },
   { "list", "boolean", "takes all positional values as one list" },
+}
+
+M["device file"] = {
+  { "name", "string", "as the driver calls it", required = true },
+  { "cc", "string", "compute capability, as in \"9.0\"", required = true },
+  { "sms", "integer", "multiprocessors", required = true },
+  { "clock_mhz", "integer", "boost clock", required = true },
+  { "l2_mib", "integer", "L2 cache", required = true },
+  { "memory_gb", "integer", "device memory, in units of 10^9 bytes", required = true },
+  { "peak_gb_s", "number", "memory bandwidth of the data sheet", required = true },
+  { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
+  { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
 }
 
 return M

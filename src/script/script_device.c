@@ -1,0 +1,157 @@
+/* Device descriptions: tuning/devices/NAME.lua as a virtual GPU. */
+#include <string.h>
+
+#include "script/script_internal.h"
+#include "script/script_private.h"
+
+#define FOLDER "tuning/devices/"
+
+typedef struct device_loader {
+  sct_device_desc *out;
+  const char *asset;
+} device_loader;
+
+/* ---- names ---- */
+
+typedef struct name_list {
+  sct_arena *arena;
+  const char **names;
+  size_t n, cap;
+  bool failed;
+} name_list;
+
+static void note_device(void *ctx, const char *asset) {
+  name_list *list = ctx;
+  const char *base = sct_path_basename(asset);
+  if (!sct_has_suffix(base, ".lua") || list->failed) {
+    return;
+  }
+  char *name = sct_arena_strndup(list->arena, base, strlen(base) - strlen(".lua"));
+  list->failed = !name || !SCT_GROW(list->names, list->n, list->cap);
+  if (!list->failed) {
+    list->names[list->n++] = name;
+  }
+}
+
+sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena, sct_error *err) {
+  name_list list = {.arena = arena};
+  sct_asset_list(FOLDER, note_device, &list);
+  const char **names = SCT_ARENA_NEW(arena, const char *, list.n + 1);
+  if (!list.failed && names) {
+    memcpy(names, list.names, sizeof(*names) * list.n);
+    *out = names;
+    *n = (int)list.n;
+  }
+  const bool failed = list.failed || !names;
+  sct_free(list.names);
+  return failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
+}
+
+static sct_status unknown_device(const char *name, sct_error *err) {
+  sct_arena arena = {0};
+  sct_str text = {0};
+  const char **names = NULL;
+  int n = 0;
+  sct_status status = sct_script_device_names(&names, &n, &arena, err);
+  if (status == SCT_OK) {
+    sct_str_printf(&text, "there is no description of a device '%s'", name);
+    sct_str_suggest(&text, name, names, n);
+    status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
+  }
+  sct_str_free(&text);
+  sct_arena_free(&arena);
+  return status;
+}
+
+/* ---- reading ---- */
+
+static int64_t integer_of(lua_State *L, const char *key) {
+  lua_getfield(L, -1, key);
+  const int64_t value = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+static double number_of(lua_State *L, const char *key) {
+  lua_getfield(L, -1, key);
+  const double value = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* Arguments: the loader, what the file returned. Raises what tuning/sectile/device.lua says. */
+static int read_device(lua_State *L) {
+  const device_loader *loader = lua_touserdata(L, 1);
+  sct_device_desc *d = loader->out;
+  lua_getglobal(L, "require");
+  lua_pushstring(L, "sectile.device");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "read");
+  lua_pushvalue(L, 2);
+  lua_pushstring(L, loader->asset);
+  lua_call(L, 2, 1);
+  lua_getfield(L, -1, "name");
+  snprintf(d->name, sizeof(d->name), "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  d->cc_major = (int)integer_of(L, "cc_major");
+  d->cc_minor = (int)integer_of(L, "cc_minor");
+  d->n_sms = (int)integer_of(L, "n_sms");
+  d->smem_sm_bytes = integer_of(L, "smem_sm_bytes");
+  d->smem_block_bytes = integer_of(L, "smem_block_bytes");
+  d->smem_block_optin_bytes = integer_of(L, "smem_block_optin_bytes");
+  d->smem_reserved_bytes = integer_of(L, "smem_reserved_bytes");
+  d->regs_sm = (int)integer_of(L, "regs_sm");
+  d->regs_thread = (int)integer_of(L, "regs_thread");
+  d->regs_unit = (int)integer_of(L, "regs_unit");
+  d->threads_sm = (int)integer_of(L, "threads_sm");
+  d->threads_block = (int)integer_of(L, "threads_block");
+  d->blocks_sm = (int)integer_of(L, "blocks_sm");
+  d->l2_bytes = integer_of(L, "l2_bytes");
+  d->peak_bytes_s = number_of(L, "peak_bytes_s");
+  d->copy_bytes_s = number_of(L, "copy_bytes_s");
+  d->inflight_bytes = integer_of(L, "inflight_bytes");
+  d->memory_bytes = integer_of(L, "memory_bytes");
+  d->clock_khz = (int)integer_of(L, "clock_khz");
+  d->is_virtual = true;
+  return 0;
+}
+
+static sct_status run_device(device_loader *loader, sct_error *err) {
+  sct_sandbox sb;
+  SCT_TRY(sct_sandbox_init(&sb, NULL, err));
+  sct_status status = sct_sandbox_load_asset(&sb, loader->asset, err);
+  if (status == SCT_OK) {
+    status = sct_sandbox_call(&sb, 0, 1, err);
+  }
+  if (status == SCT_OK) {
+    lua_pushcfunction(sb.L, read_device);
+    lua_pushlightuserdata(sb.L, loader);
+    lua_rotate(sb.L, -3, 2);
+    status = sct_sandbox_call(&sb, 2, 0, err);
+  }
+  sct_sandbox_free(&sb);
+  return status;
+}
+
+sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err) {
+  memset(out, 0, sizeof(*out));
+  if (!sct_is_identifier(name) || strlen(name) > 14) {
+    return unknown_device(name, err);
+  }
+  char asset[64];
+  snprintf(asset, sizeof(asset), FOLDER "%s.lua", name);
+  sct_str text = {0};
+  const bool known = sct_asset_read(&text, asset, NULL) == SCT_OK;
+  sct_str_free(&text);
+  if (!known) {
+    return unknown_device(name, err);
+  }
+  device_loader loader = {out, asset};
+  const sct_status status = run_device(&loader, err);
+  if (status != SCT_OK) {
+    memset(out, 0, sizeof(*out));
+    return status;
+  }
+  snprintf(out->id, sizeof(out->id), "virtual:%s", name);
+  return SCT_OK;
+}

@@ -1,0 +1,10 @@
+-- GA100, HBM2 (NVIDIA A100 data sheet).
+return {
+  name = "NVIDIA A100-SXM4-40GB",
+  cc = "8.0",
+  sms = 108,
+  clock_mhz = 1410,
+  l2_mib = 40,
+  memory_gb = 40,
+  peak_gb_s = 1555.0,
+}

@@ -1,0 +1,10 @@
+-- GH100, SXM5 with HBM3 (NVIDIA H100 data sheet).
+return {
+  name = "NVIDIA H100 80GB HBM3",
+  cc = "9.0",
+  sms = 132,
+  clock_mhz = 1980,
+  l2_mib = 50,
+  memory_gb = 80,
+  peak_gb_s = 3350.0,
+}

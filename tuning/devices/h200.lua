@@ -1,0 +1,13 @@
+-- GH100, SXM5 with HBM3e. L2 and copy ceiling as measured on one: driver 580.159.04, CUDA 13.0,
+-- a 2 GiB cudaMemcpy counted read + written.
+return {
+  name = "NVIDIA H200",
+  cc = "9.0",
+  sms = 132,
+  clock_mhz = 1980,
+  l2_mib = 60,
+  memory_gb = 141,
+  peak_gb_s = 4800.0,
+  copy_gb_s = 4270.0,
+  inflight_kib = 48, -- CUB asks 48 KiB here, 32 on an H100
+}

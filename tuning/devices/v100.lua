@@ -1,0 +1,10 @@
+-- GV100, HBM2 (NVIDIA V100 data sheet).
+return {
+  name = "Tesla V100-SXM2-16GB",
+  cc = "7.0",
+  sms = 80,
+  clock_mhz = 1530,
+  l2_mib = 6,
+  memory_gb = 16,
+  peak_gb_s = 900.0,
+}
