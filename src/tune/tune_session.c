@@ -148,7 +148,7 @@ static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compil
     item->outcome = SCT_OUT_TOO_LARGE;
     item->detail = sct_arena_printf(&s->plan.arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
-  } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
+  } else if (compiled->spill_load_bytes + compiled->spill_store_bytes + compiled->stack_bytes > 0 &&
              s->plan.space.candidates[item->candidate].strategy != 0) {
     item->outcome = SCT_OUT_SPILLS;
     item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded",

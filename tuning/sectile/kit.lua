@@ -20,8 +20,15 @@ kit.reserved = {
 -- ---- small things -----------------------------------------------------------------------------
 -- -------------------
 
+-- Joins the pieces that are not empty.
 local function concat(list, between)
-  return table.concat(list, between or "\n")
+  local some = {}
+  for _, text in ipairs(list) do
+    if text ~= "" then
+      some[#some + 1] = text
+    end
+  end
+  return table.concat(some, between or "\n")
 end
 
 local function gcd(a, b)

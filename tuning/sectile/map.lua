@@ -1,15 +1,16 @@
--- map: the schedule of maps. A team (a block or a warp) owns a tile of neighbouring elements along the last dimension;
--- each thread takes kItems groups of kVec neighbouring elements of it. Every operand has a mover (movers.lua).
--- The strategies vector, flat and staged are this schedule with different movers; templates/map.cu is its text.
+-- map: the schedule of maps. A team (a block or a warp) owns a tile of neighbouring elements
+-- along the last dimension; each thread takes kItems groups of kVec neighbouring elements of it.
+-- Every operand has a mover (movers.lua). The strategies vector, flat and staged are this
+-- schedule with different movers; templates/map.cu is its text.
 local map = {}
 
 local function indent(text, by)
   return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
 end
 
--- `#pragma unroll`, and the line after it
-local function unrolled(p, text)
-  return p.unroll .. "\n" .. text
+-- Loops over values in registers are always unrolled: an array that is indexed at run time lies in local memory.
+local function unrolled(text)
+  return "#pragma unroll\n" .. text
 end
 
 local function is_direct(p, op)
@@ -31,7 +32,7 @@ function map.plan(k, kernel, opts)
   local p = {
     g = g, k = k, kernel = kernel, threads = opts.threads, vec = opts.vec, dim = n_dims, last = k.dims[n_dims],
     scope = opts.scope or "block", mover = {}, images_in = {}, images_out = {},
-    unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
+    copy_unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
   }
   g.hint = opts.hint or "none"
   p.team_size = p.scope == "warp" and 32 or opts.threads
@@ -111,7 +112,7 @@ end
 function map.copy_in(p)
   local lines = {}
   for _, image in ipairs(p.images_in) do
-    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.unroll, p.full)
+    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.copy_unroll, p.full)
   end
   return kit.concat(lines)
 end
@@ -120,12 +121,13 @@ end
 function map.copy_out(p)
   local lines = {}
   for _, image in ipairs(p.images_out) do
-    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.unroll, p.full)
+    lines[#lines + 1] = movers.copy(p.g, image, p.team, p.tile, p.g.first, p.copy_unroll, p.full)
   end
   return kit.concat(lines)
 end
 
--- ---- values in registers -----------------------------------------------------------------------------------------
+-- ---- values in registers
+-- -----------------------------------------------------------------------------------------
 
 local function value_count(p)
   return p.vec > 1 and "kItems * kVec" or "kItems"
@@ -147,7 +149,8 @@ local function declare_values(p, op)
   return string.format("%s%s %s[%s];", align, type, array_of(op), count)
 end
 
--- Opens the loop over items; inside, `group` is the first element of the thread's group, relative to the tile.
+-- Opens the loop over items; inside, `group` is the first element of the thread's group, relative
+-- to the tile.
 local function open_items(p)
   local item = p.g:loop("item", p.items)
   p.item = item
@@ -236,7 +239,8 @@ local function declare_indexes(p, op)
   return kit.concat(lines)
 end
 
--- One loop nest that loads the values of `ops` (vector movers a group at a time, direct ones an element at a time).
+-- One loop nest that loads the values of `ops` (vector movers a group at a time, direct ones an
+-- element at a time).
 local function load_nest(p, ops)
   local g, out = p.g, {}
   local mark = #g.real
@@ -276,10 +280,11 @@ local function load_nest(p, ops)
   g:close()
   g:forget(mark)
   local inside = string.gsub(kit.concat(out, ""), "\n$", "")
-  return unrolled(p, text .. indent(inside, 2) .. "\n}")
+  return unrolled(text .. indent(inside, 2) .. "\n}")
 end
 
---- Loads everything that does not come through an image: index operands first, then what they lead to.
+--- Loads everything that does not come through an image: index operands first, then what they
+-- lead to.
 function map.load_values(p)
   local plain, through, lines = {}, {}, {}
   local any_index = false
@@ -409,7 +414,7 @@ function map.compute(p)
   g:when(nil)
   g:close()
   g:forget(mark)
-  return unrolled(p, head .. indent(kit.concat(out, ""), 2) .. "\n}")
+  return unrolled(head .. indent(kit.concat(out, ""), 2) .. "\n}")
 end
 
 --- The last, partial tile: one element after the other, directly.

@@ -5,16 +5,18 @@
 --   staged   through an image of the tile's bytes in shared memory: the team copies whole words between the image
 --            and global memory, the threads pick their fields from the image
 --
--- The description of a tile (movers.image) follows from the offset expressions alone: put tile * T + slot for the
--- dimension's index, split what depends on the slot from what depends on the tile, and look which bytes are covered.
+-- The description of a tile (movers.image) follows from the offset expressions alone: put tile *
+-- T + slot for the dimension's index, split what depends on the slot from what depends on the
+-- tile, and look which bytes are covered.
 local movers = {}
 
 local MAX_PERIOD = 256
 
--- ---- vector ------------------------------------------------------------------------------------------------------
+-- ---- vector -----------------------------------------------------------------------------------
+-- -------------------
 
--- Whole records of `width` neighbouring elements as one run: byte offset of its start and its bytes; nil if the records
--- do not follow each other. `dim` is the dimension's number.
+-- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
+-- bytes; nil if the records do not follow each other. `dim` is the dimension's number.
 local function record_run(k, op, dim, width)
   local group, part = E.var("group", 0, kit.MAX_INDEX), E.var("part", 0, width - 1)
   local start
@@ -35,7 +37,8 @@ local function record_run(k, op, dim, width)
   return start, width * op.record.bytes
 end
 
--- Extents that an offset depends on and that must be multiples of `width` for `bytes` alignment; nil: it cannot be.
+-- Extents that an offset depends on and that must be multiples of `width` for `bytes` alignment;
+-- nil: it cannot be.
 local function needed_multiples(k, offset, width, bytes)
   if E.divisor(offset) % bytes == 0 then
     return {}
@@ -51,7 +54,8 @@ local function needed_multiples(k, offset, width, bytes)
   end
 end
 
--- The widest word for a run that starts at `start` and has `bytes` bytes; requires what must hold of the extents.
+-- The widest word for a run that starts at `start` and has `bytes` bytes; requires what must hold
+-- of the extents.
 local function choose_word(g, start, bytes, width)
   local word = kit.word_bytes(bytes, 16)
   while word > 1 do
@@ -68,7 +72,8 @@ local function padding(op)
   return op.record.bytes > op.record.data_bytes
 end
 
---- How `op` moves for `width` elements along dimension `dim`: a mover of kind "vector" with its runs, or nil where that is
+--- How `op` moves for `width` elements along dimension `dim`: a mover of kind "vector" with its
+-- runs, or nil where that is
 --- no better than single accesses.
 function movers.vector(g, op, dim, width)
   local k = g.k
@@ -121,7 +126,8 @@ function movers.adopt_vector(g, mover, width)
   end
 end
 
--- ---- staged: the image of a tile ---------------------------------------------------------------------------------
+-- ---- staged: the image of a tile
+-- ---------------------------------------------------------------------------------
 
 local function try_split(k, op, dim, n_slots)
   local tile, slot = E.var("tile", 0, kit.MAX_INDEX), E.var("slot", 0, n_slots - 1)
@@ -137,7 +143,8 @@ local function try_split(k, op, dim, n_slots)
   return parts, tile, slot
 end
 
---- The smallest number of elements that a tile of `op` must be a multiple of, or nil if no tile splits.
+--- The smallest number of elements that a tile of `op` must be a multiple of, or nil if no tile
+-- splits.
 function movers.period(k, op, dim)
   for n = 1, MAX_PERIOD do
     if try_split(k, op, dim, n) then
@@ -146,7 +153,8 @@ function movers.period(k, op, dim)
   end
 end
 
--- The image for one operand, layout and tile length does not depend on the candidate: found once per session.
+-- The image for one operand, layout and tile length does not depend on the candidate: found once
+-- per session.
 local found = {}
 
 local function find_image(k, op, dim, n_slots)

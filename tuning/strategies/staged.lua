@@ -43,7 +43,7 @@ return {
     { "scope", { "block", "warp" }, key = "s", doc = "who owns a tile: warps need no block barrier" },
     { "fix", { "none", "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
     { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
-    { "unroll", { 0, 1 }, key = "u", doc = "0: unroll all loops, 1: none" },
+    { "unroll", { 0, 1 }, key = "u", doc = "0: unroll the copies of tiles, 1: leave them loops" },
   },
   where = { "stage_in or stage_out", "items > 1 or unroll == 0" },
   facts = function(k)

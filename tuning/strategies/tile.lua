@@ -293,6 +293,16 @@ local function skew_of(p)
   return E.subst(op.offset[1], { p.var_b, p.first_b }) // op.record.bytes % p.skew
 end
 
+-- Row of the shared tile that holds element y of a store run, and the line that declares it if it is skewed.
+local function tile_row(p, y, text)
+  if p.skew == 0 then
+    return y, ""
+  end
+  local shift = E.var("shift", 0, p.skew - 1)
+  return p.g:define("line", 0, p.tile_b + p.skew - 1, p.skew - shift + y),
+    string.format("const int line = kSkew - shift + %s; // its row in the tile", text)
+end
+
 local function store_tile(p)
   local g, out = p.g, p.g.outputs
   local along_b = math.min(32, math.max(1, 128 // (p.vec_out * p.bytes)), p.tile_b // p.vec_out)
@@ -312,22 +322,21 @@ local function store_tile(p)
       warps, groups, along_b, along_b, p.vec_out > 1 and " * " .. p.vec_out or "", groups, along_a, along_b),
     string.format("const long long %s = first_%s + x;", p.a, p.a),
   }
-  local row, shift = y, nil
   local start = p.first_b
   local start_text = "first_" .. p.b
   if p.skew > 0 then
     lines[#lines + 1] = string.format("const int shift = (int)(%s); // %s's run starts %s on a sector", E.text(skew_of(p), true),
       p.a, "this many elements earlier:")
-    shift = g:define("shift", 0, p.skew - 1, skew_of(p))
-    row = p.skew - shift + y
+    local shift = g:define("shift", 0, p.skew - 1, skew_of(p))
     start, start_text = p.first_b - shift, "first_" .. p.b .. " - shift"
   end
   local vec = p.vec_out
   local part = vec > 1 and g:loop("part", vec) or nil
-  local here = part and row + part or row
+  local plus_part = part and " + part" or ""
   g:tie(p.var_b, start + y + (part or 0))
+  local here, declare = tile_row(p, y + (part or 0), "y" .. plus_part)
   local inside = {
-    string.format("const long long %s = %s + y%s;", p.b, start_text, part and " + part" or ""),
+    string.format("const long long %s = %s + y%s;", p.b, start_text, plus_part), declare,
     read_inputs(p, here, col), g:declare_outputs(), g:body(),
   }
   for _, op in ipairs(out) do
@@ -396,7 +405,7 @@ local function store_border(p)
   local y = g:define("y", 0, p.tile_b - 1, cell % p.tile_b)
   local col = g:define("x", 0, p.tile_a - 1, cell // p.tile_b)
   g:tie(p.var_a, p.first_a + col)
-  local row, start, lines = y, p.first_b, {
+  local start, lines = p.first_b, {
     string.format("const int y = cell %% k%s, x = cell / k%s;", p.B, p.B),
     string.format("const long long %s = first_%s + x;", p.a, p.a),
   }
@@ -404,14 +413,15 @@ local function store_border(p)
   if p.skew > 0 then
     lines[#lines + 1] = string.format("const int shift = (int)(%s);", E.text(skew_of(p), true))
     local shift = g:define("shift", 0, p.skew - 1, skew_of(p))
-    row, start, start_text = p.skew - shift + y, p.first_b - shift, "first_" .. p.b .. " - shift"
+    start, start_text = p.first_b - shift, "first_" .. p.b .. " - shift"
   end
+  local row, declare = tile_row(p, y, "y")
   g:tie(p.var_b, start + y)
   g:when(p.full:lnot():land(cell:lt(p.tile_b * p.tile_a)):land(p.var_a:lt(p.n_a)):land(p.var_b:lt(p.n_b)):land(
     (E.subst(p.var_b, g.real) + 1):le(0):lnot()))
   lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
   lines[#lines + 1] = string.format("if (%s%s < n_%s && %s < n_%s) {", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a)
-  lines[#lines + 1] = indent(kit.concat { read_inputs(p, row, col), g:declare_outputs(), g:body(), g:store_element() }, 2)
+  lines[#lines + 1] = indent(kit.concat { declare, read_inputs(p, row, col), g:declare_outputs(), g:body(), g:store_element() }, 2)
   lines[#lines + 1] = "}"
   g:when(nil)
   g:close()
