@@ -12,16 +12,19 @@ typedef struct sct_store sct_store;
 
 /* Opens or makes the store (parents' folders too), WAL, synchronous FULL, busy timeout 10 s,
  * trusted_schema off. SCT_EDATA for a file that is no store, is damaged (quick_check) or has a
- * newer schema: nothing is overwritten. SCT_EIO with the reason. */
+ * newer schema: nothing is overwritten. SCT_EIO with the reason; for read_only also if there is no
+ * store. read_only works in a folder that cannot be written. */
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only,
                           sct_error *err) SCT_MUST_USE;
 void sct_store_close(sct_store *store);
 
 typedef int64_t sct_id;
 
-/* ---- writing
- * -----------------------------------------------------------------------------------------------------
- */
+/* Strings in rows: NULL is stored as "" and read back as "", so a row that was read has no NULL
+ * string. Keys must not be empty; JSON columns must be JSON or empty (SCT_EINTERNAL). A double that
+ * is NaN is read back as NaN. docs/store.md describes the JSON documents. */
+
+/* ---- writing */
 
 /* A kernel as the user wrote it. Unique by spec_hash. */
 typedef struct sct_row_problem {
@@ -60,7 +63,9 @@ typedef struct sct_row_run {
   sct_id winner, naive; /* outcome rows; 0: none */
 } sct_row_run;
 
-/* A generated kernel. Unique by source_hash (the hash covers launch data too). */
+/* A generated kernel. Unique by (problem, source_hash); the hash covers launch data too. options,
+ * registers, spill_bytes and shared_bytes are kept with the outcome, since the same source has
+ * others on another device. */
 typedef struct sct_row_candidate {
   sct_id id, problem;
   char *source_hash, *label, *strategy, *axes; /* axes: JSON object in axis order */
@@ -91,17 +96,21 @@ typedef struct sct_row_outcome {
 /* All put functions insert or find the existing row and set its id. Each is one durable
  * transaction. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) SCT_MUST_USE;
+/* Computes the key if row->key is NULL or empty. */
 sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) SCT_MUST_USE;
-/* Rewrites the mutable columns of a run: ceiling, noise, counts, conditions, winner, naive. */
+/* The key of a device row from its other fields, as hex. Returns out. */
+char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row);
+/* Rewrites the mutable columns of a run: ceiling, noise, counts, conditions, winner, naive. Winner
+ * and naive must be outcomes of this run, or 0. SCT_EDATA if there is no such run. */
 sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) SCT_MUST_USE;
-/* Candidate and outcome in one transaction; sets both ids. An outcome that exists is left alone
- * unless `replace`. */
+/* Candidate and outcome in one transaction; sets both ids. A candidate that exists is left alone,
+ * an outcome that exists too unless `replace`. outcome->candidate need not be set; outcome->run
+ * must be a run of cand->problem. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) SCT_MUST_USE;
 
-/* ---- reading: rows own their strings; free with the matching function
- * -------------------------------------------- */
+/* ---- reading: rows own their strings; free with the matching function */
 
 sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n,
                                      sct_error *err) SCT_MUST_USE;

@@ -1,0 +1,104 @@
+/* store_internal - the tables as data, and the one way to a statement.
+ *
+ * Every table is a list of columns, each with its place in a row struct. Creating the tables,
+ * binding, reading and freeing rows all walk that list, so a column is one line in store_schema.c.
+ */
+#ifndef SCT_STORE_INTERNAL_H
+#define SCT_STORE_INTERNAL_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+#define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
+#define SCT_STORE_SCHEMA         1          /* PRAGMA user_version */
+
+struct sct_store {
+  sqlite3 *db;
+  char *path;
+};
+
+/* ---- tables (store_schema.c) */
+
+typedef enum sct_store_kind {
+  SCT_COLUMN_TEXT,    /* char *; NULL is stored as "" and read back so */
+  SCT_COLUMN_JSON,    /* the same; must be JSON, or empty */
+  SCT_COLUMN_INT,     /* int */
+  SCT_COLUMN_BOOL,    /* bool */
+  SCT_COLUMN_REAL,    /* double; NaN is NULL in the table */
+  SCT_COLUMN_REF,     /* sct_id of a row that must exist */
+  SCT_COLUMN_MAY_REF, /* sct_id; 0 is NULL in the table */
+  SCT_COLUMN_SAMPLES  /* double * beside an int count: a blob of IEEE doubles, little-endian */
+} sct_store_kind;
+
+typedef struct sct_store_column {
+  const char *name;
+  sct_store_kind kind;
+  size_t offset;       /* in the row struct */
+  size_t count_offset; /* SCT_COLUMN_SAMPLES: of the count */
+  const char *refers;  /* SCT_COLUMN_REF: the table */
+  bool key;            /* part of the table's unique key */
+  bool finish;         /* rewritten by sct_store_finish_run() */
+  bool heavy;          /* left out of listings */
+} sct_store_column;
+
+typedef struct sct_store_table {
+  const char *name;
+  const sct_store_column *columns;
+  int n_columns;
+  size_t id_offset;
+  size_t row_bytes;
+} sct_store_table;
+
+extern const sct_store_table sct_store_problem_table;   /* sct_row_problem */
+extern const sct_store_table sct_store_device_table;    /* sct_row_device */
+extern const sct_store_table sct_store_run_table;       /* sct_row_run */
+extern const sct_store_table sct_store_candidate_table; /* sct_row_result */
+extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
+
+/* Appends all that makes an empty file a store: tables, application_id, user_version. */
+void sct_store_schema_sql(sct_str *out);
+/* Appends "alias.id, alias.a, alias.b, ...". Without heavy columns: NULL in their place. */
+void sct_store_column_list(sct_str *out, const sct_store_table *table, const char *alias,
+                           bool heavy);
+
+/* ---- statements (store_query.c) */
+
+typedef struct sct_store_query {
+  sct_store *store;
+  sqlite3_stmt *stmt;
+  int n_bound;
+  int n_read;  /* columns of the current row */
+  int result;  /* the first SQLite code that was not SQLITE_OK */
+  sct_str why; /* what was wrong with a value, if that was it */
+} sct_store_query;
+
+/* Status and text for an SQLite result; `what` was being done. */
+sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error *err);
+/* Prepares `sql`. After it, always sct_store_query_end(), on failure too. */
+sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
+                                 sct_error *err) SCT_MUST_USE;
+void sct_store_query_end(sct_store_query *q);
+/* Bind the next parameter. Failures are kept for the next step. */
+void sct_store_bind_text(sct_store_query *q, const char *text);
+void sct_store_bind_id(sct_store_query *q, sct_id id);
+/* Binds the columns of `row` for which `want` holds (NULL: all), in table order. */
+void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
+                        bool (*want)(const sct_store_column *column));
+/* *row: there is one, and reading starts at its first column. */
+sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) SCT_MUST_USE;
+sct_id sct_store_read_id(sct_store_query *q);
+/* Reads id and columns, as sct_store_column_list() names them. On failure the row holds what was
+ * read: clear it. */
+sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
+                              sct_error *err) SCT_MUST_USE;
+void sct_store_clear_row(const sct_store_table *table, void *row);
+
+/* Runs one statement without parameters and rows of interest. */
+sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUST_USE;
+/* Takes the write lock. */
+sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
+/* Commits if `status` is SCT_OK, else rolls back and returns it. */
+sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
+
+#endif

@@ -1,0 +1,319 @@
+/* store_open - which files are opened as a store, and how.
+ *
+ * A file is looked at before anything is written: one that is no store, is damaged or is newer than
+ * this program stays byte for byte as it is. */
+#include "store/store_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  BUSY_TIMEOUT_MS = 10000,
+  RETRY_MS = 20,
+  /* The header of an SQLite file: https://www.sqlite.org/fileformat2.html, section 1.3. */
+  HEADER_BYTES = 100,
+  VERSION_AT = 60,
+  APPLICATION_AT = 68
+};
+
+/* ---- what kind of file it is */
+
+static sct_status refuse(const sct_store *s, const char *why, sct_error *err) {
+  return sct_fail(err, SCT_EDATA, "'%s' is no store: %s; it was left as it is", s->path, why);
+}
+
+static sct_status check_identity(const sct_store *s, int64_t application, int64_t version,
+                                 sct_error *err) {
+  if (application != SCT_STORE_APPLICATION_ID) {
+    return refuse(s, "it is a database of another program", err);
+  }
+  if (version > SCT_STORE_SCHEMA) {
+    return sct_fail(err, SCT_EDATA,
+                    "the store '%s' was written by a newer version of sectile (schema %lld, this "
+                    "one reads up to %d); it was left as it is",
+                    s->path, (long long)version, SCT_STORE_SCHEMA);
+  }
+  if (version < 1) {
+    return refuse(s, "its schema has no version", err);
+  }
+  return SCT_OK;
+}
+
+static int64_t big_endian(const unsigned char *at) {
+  return (int64_t)at[0] << 24 | (int64_t)at[1] << 16 | (int64_t)at[2] << 8 | (int64_t)at[3];
+}
+
+/* Reads the file's first bytes without SQLite, which may write to what it opens. *fresh: there is
+ * no file, or it is empty. A file whose header names no program may be a store that was killed
+ * while it was made: that is decided later. */
+static sct_status check_header(const sct_store *s, bool *fresh, sct_error *err) {
+  static const char magic[] = "SQLite format 3"; /* with its NUL */
+  unsigned char header[HEADER_BYTES];
+  struct stat st;
+  *fresh = false;
+  const int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    *fresh = errno == ENOENT;
+    return *fresh
+               ? SCT_OK
+               : sct_fail(err, SCT_EIO, "cannot open the store '%s': %s", s->path, strerror(errno));
+  }
+  ssize_t n = -1;
+  const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+  if (regular) {
+    n = read(fd, header, sizeof(header));
+  }
+  const int reason = errno;
+  (void)close(fd);
+  if (!regular) {
+    return refuse(s, "it is not a file", err);
+  }
+  if (n < 0) {
+    return sct_fail(err, SCT_EIO, "cannot read the store '%s': %s", s->path, strerror(reason));
+  }
+  if (n == 0) {
+    *fresh = true;
+    return SCT_OK;
+  }
+  if (n < HEADER_BYTES || memcmp(header, magic, sizeof(magic)) != 0) {
+    return refuse(s, "it is not an SQLite database", err);
+  }
+  const int64_t application = big_endian(header + APPLICATION_AT);
+  return application == 0 ? SCT_OK
+                          : check_identity(s, application, big_endian(header + VERSION_AT), err);
+}
+
+/* ---- connections */
+
+static sct_status connect_to(sct_store *s, const char *name, int flags, sct_error *err) {
+  const int result = sqlite3_open_v2(name, &s->db, flags, NULL);
+  if (result != SQLITE_OK) {
+    return sct_store_fail(s, result, "opening it", err);
+  }
+  (void)sqlite3_extended_result_codes(s->db, 1);
+  (void)sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+  /* A file may come from someone else: nothing in its schema is to run code. */
+  (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+  return sct_store_exec(s, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;", err);
+}
+
+static sct_status read_number(sct_store *s, const char *sql, int64_t *out, sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(&q, s, sql, err);
+  if (status == SCT_OK) {
+    status = sct_store_query_step(&q, &row, err);
+  }
+  if (status == SCT_OK) {
+    *out = row ? sct_store_read_id(&q) : 0;
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+/* *fresh: an SQLite file in which nothing has been made yet. */
+static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
+  int64_t application = 0;
+  int64_t version = 0;
+  int64_t n_tables = 0;
+  SCT_TRY(read_number(s, "PRAGMA application_id", &application, err));
+  SCT_TRY(read_number(s, "PRAGMA user_version", &version, err));
+  SCT_TRY(read_number(s, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
+  *fresh = application == 0 && version == 0 && n_tables == 0;
+  return *fresh ? SCT_OK : check_identity(s, application, version, err);
+}
+
+static sct_status quick_check(sct_store *s, sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(&q, s, "PRAGMA quick_check(1)", err);
+  if (status == SCT_OK) {
+    status = sct_store_query_step(&q, &row, err);
+  }
+  if (status == SCT_OK && row) {
+    const char *const text = (const char *)sqlite3_column_text(q.stmt, 0);
+    if (text == NULL || strcmp(text, "ok") != 0) {
+      status = sct_fail(err, SCT_EDATA,
+                        "the store '%s' is damaged (%s); it was left as it is: put a copy in its "
+                        "place, or move it away to start anew",
+                        s->path, text != NULL ? text : "no reason given");
+    }
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+/* ---- for reading */
+
+/* A file that nobody can change may be read without the files that WAL keeps beside it. */
+static sct_status connect_immutable(sct_store *s, sct_error *err) {
+  struct stat st;
+  sct_str name = {0};
+  sct_str_printf(&name, "%s-wal", s->path);
+  if (stat(sct_str_c(&name), &st) == 0 && st.st_size > 0) {
+    sct_str_free(&name);
+    return sct_fail(err, SCT_EIO,
+                    "the store '%s' has changes in '%s-wal' that cannot be read without writing to "
+                    "its folder: make the folder writable, or copy both files",
+                    s->path, s->path);
+  }
+  sct_str_clear(&name);
+  sct_str_append(&name, "file:");
+  for (const char *at = s->path; *at != '\0'; ++at) {
+    sct_str_printf(&name, strchr("%?#", *at) != NULL ? "%%%02X" : "%c", (unsigned)*at);
+  }
+  sct_str_append(&name, "?immutable=1");
+  (void)sqlite3_close(s->db);
+  s->db = NULL;
+  sct_status status = sct_str_status(&name, err);
+  if (status == SCT_OK) {
+    status = connect_to(s, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+  }
+  sct_str_free(&name);
+  return status;
+}
+
+/* Opened for writing where that is possible, so that closing it leaves no file beside the store. */
+static sct_status open_for_reading(sct_store *s, sct_error *err) {
+  bool fresh = false;
+  SCT_TRY(check_header(s, &fresh, err));
+  if (fresh) {
+    return sct_fail(err, SCT_EIO, "there is no store '%s' yet: nothing has been tuned", s->path);
+  }
+  sct_status status = connect_to(s, s->path, SQLITE_OPEN_READWRITE, err);
+  if (status == SCT_OK) {
+    status = identify(s, &fresh, err);
+  }
+  if (status == SCT_EIO) {
+    SCT_TRY(connect_immutable(s, err));
+    status = identify(s, &fresh, err);
+  }
+  if (status != SCT_OK) {
+    return status;
+  }
+  if (fresh) {
+    return sct_fail(err, SCT_EIO, "the store '%s' is empty: nothing has been tuned", s->path);
+  }
+  SCT_TRY(quick_check(s, err));
+  return sct_store_exec(s, "PRAGMA query_only = ON", err);
+}
+
+/* ---- for writing */
+
+/* Two processes may find the same empty file: the second sees the first one's tables. */
+static sct_status create(sct_store *s, sct_error *err) {
+  bool fresh = false;
+  sct_str sql = {0};
+  SCT_TRY(sct_store_begin(s, err));
+  sct_status status = identify(s, &fresh, err);
+  if (status == SCT_OK && fresh) {
+    sct_store_schema_sql(&sql);
+    status = sct_str_status(&sql, err);
+    if (status == SCT_OK) {
+      status = sct_store_exec(s, sql.data, err);
+    }
+  }
+  sct_str_free(&sql);
+  return sct_store_end(s, status, err);
+}
+
+/* Changing the journal mode fails at once when another process holds the file: SQLite's busy
+ * timeout does not cover it. Where WAL is not to be had (some network file systems) the rollback
+ * journal stays, which is as safe and slower. */
+static sct_status use_wal(sct_store *s, sct_error *err) {
+  const struct timespec pause = {0, RETRY_MS * 1000000L};
+  int result = SQLITE_BUSY;
+  for (int waited_ms = 0; waited_ms <= BUSY_TIMEOUT_MS; waited_ms += RETRY_MS) {
+    result = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    if ((result & 0xff) != SQLITE_BUSY) {
+      break;
+    }
+    (void)nanosleep(&pause, NULL);
+  }
+  if (result != SQLITE_OK) {
+    return sct_store_fail(s, result, "switching to WAL", err);
+  }
+  return sct_store_exec(s, "PRAGMA synchronous = FULL", err);
+}
+
+static sct_status make_folder(const sct_store *s, sct_error *err) {
+  sct_str folder = {0};
+  sct_path_dirname(&folder, s->path);
+  sct_status status = sct_str_status(&folder, err);
+  if (status == SCT_OK && sct_dir_make(folder.data, err) != SCT_OK) {
+    status = sct_fail_prefix(err, SCT_EIO, "the store '%s': ", s->path);
+  }
+  sct_str_free(&folder);
+  return status;
+}
+
+/* Says what cannot be written, the file or its folder (WAL needs both). SCT_OK: neither is to
+ * blame. */
+static sct_status check_writable(const sct_store *s, sct_error *err) {
+  sct_status status = SCT_OK;
+  sct_str folder = {0};
+  sct_path_dirname(&folder, s->path);
+  if (access(s->path, W_OK) != 0) {
+    status =
+        sct_fail(err, SCT_EIO, "the store '%s' cannot be written: %s", s->path, strerror(errno));
+  } else if (access(sct_str_c(&folder), W_OK) != 0) {
+    status = sct_fail(err, SCT_EIO, "the store '%s' cannot be written: its folder: %s", s->path,
+                      strerror(errno));
+  }
+  sct_str_free(&folder);
+  return status;
+}
+
+static sct_status open_for_writing(sct_store *s, sct_error *err) {
+  bool fresh = false;
+  SCT_TRY(check_header(s, &fresh, err));
+  if (fresh) {
+    SCT_TRY(make_folder(s, err));
+  }
+  if (!fresh) {
+    SCT_TRY(check_writable(s, err));
+  }
+  SCT_TRY(connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
+  SCT_TRY(identify(s, &fresh, err));
+  if (!fresh) {
+    SCT_TRY(quick_check(s, err));
+  }
+  SCT_TRY(use_wal(s, err));
+  return fresh ? create(s, err) : SCT_OK;
+}
+
+sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) {
+  sct_store *const s = sct_alloc(sizeof(*s));
+  if (s == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a store");
+  }
+  s->path = sct_strdup(path);
+  sct_status status = SCT_OK;
+  if (s->path == NULL) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory for a store");
+  } else {
+    status = read_only ? open_for_reading(s, err) : open_for_writing(s, err);
+  }
+  if (status != SCT_OK) {
+    sct_store_close(s);
+    return status;
+  }
+  *out = s;
+  return SCT_OK;
+}
+
+void sct_store_close(sct_store *store) {
+  if (store == NULL) {
+    return;
+  }
+  (void)sqlite3_close(store->db);
+  sct_free(store->path);
+  sct_free(store);
+}

@@ -1,0 +1,287 @@
+/* store_query - statements, rows and transactions: the only place that binds and reads values. */
+#include "store/store_internal.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- errors */
+
+static sct_status status_of(int result) {
+  switch (result & 0xff) {
+  case SQLITE_NOMEM:
+    return SCT_ENOMEM;
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return SCT_EBUSY;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+  case SQLITE_FORMAT:
+    return SCT_EDATA;
+  case SQLITE_FULL:
+  case SQLITE_IOERR:
+  case SQLITE_READONLY:
+  case SQLITE_CANTOPEN:
+  case SQLITE_PERM:
+  case SQLITE_NOLFS:
+    return SCT_EIO;
+  default:
+    return SCT_EINTERNAL;
+  }
+}
+
+sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error *err) {
+  const sct_status code = status_of(result);
+  const char *const text = s->db != NULL ? sqlite3_errmsg(s->db) : sqlite3_errstr(result);
+  const int reason = s->db != NULL ? sqlite3_system_errno(s->db) : 0;
+  switch (code) {
+  case SCT_EDATA:
+    return sct_fail(err, code,
+                    "the store '%s' is damaged (%s: %s); it was left as it is: put a copy in its "
+                    "place, or move it away to start anew",
+                    s->path, what, text);
+  case SCT_EBUSY:
+    return sct_fail(err, code, "the store '%s' is in use by another process (%s)", s->path, what);
+  case SCT_EIO:
+    return sct_fail(err, code, "the store '%s': %s: %s%s%s", s->path, what, text,
+                    reason != 0 ? ": " : "", reason != 0 ? strerror(reason) : "");
+  default:
+    return sct_fail(err, code, "the store '%s': %s: %s", s->path, what, text);
+  }
+}
+
+/* ---- statements */
+
+sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
+                                 sct_error *err) {
+  memset(q, 0, sizeof(*q));
+  q->store = s;
+  const int result = sqlite3_prepare_v2(s->db, sql, -1, &q->stmt, NULL);
+  if (result == SQLITE_ERROR) { /* our text is right, so the tables are not ours */
+    return sct_fail(err, SCT_EDATA, "the store '%s' lacks what it should hold: %s", s->path,
+                    sqlite3_errmsg(s->db));
+  }
+  return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "reading its tables", err);
+}
+
+void sct_store_query_end(sct_store_query *q) {
+  (void)sqlite3_finalize(q->stmt);
+  sct_str_free(&q->why);
+  memset(q, 0, sizeof(*q));
+}
+
+static void note(sct_store_query *q, int result) {
+  if (q->result == SQLITE_OK) {
+    q->result = result;
+  }
+}
+
+void sct_store_bind_text(sct_store_query *q, const char *text) {
+  note(q, sqlite3_bind_text(q->stmt, ++q->n_bound, text != NULL ? text : "", -1, SQLITE_STATIC));
+}
+
+void sct_store_bind_id(sct_store_query *q, sct_id id) {
+  note(q, sqlite3_bind_int64(q->stmt, ++q->n_bound, id));
+}
+
+sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) {
+  *row = false;
+  if (q->why.len > 0) {
+    return sct_fail(err, SCT_EINTERNAL, "the store '%s': %s", q->store->path, q->why.data);
+  }
+  if (q->result != SQLITE_OK) {
+    return sct_store_fail(q->store, q->result, "binding a value", err);
+  }
+  q->n_read = 0;
+  const int result = sqlite3_step(q->stmt);
+  if (result != SQLITE_ROW && result != SQLITE_DONE) {
+    return sct_store_fail(q->store, result,
+                          sqlite3_stmt_readonly(q->stmt) != 0 ? "reading" : "writing", err);
+  }
+  *row = result == SQLITE_ROW;
+  return SCT_OK;
+}
+
+/* ---- rows */
+
+static const void *field_of(const void *row, size_t offset) {
+  return (const char *)row + offset;
+}
+
+static void bind_samples(sct_store_query *q, const sct_store_column *c, const void *row) {
+  const double *const *const samples = field_of(row, c->offset);
+  const int *const n = field_of(row, c->count_offset);
+  const bool none = *samples == NULL || *n <= 0;
+  note(q, none ? sqlite3_bind_zeroblob(q->stmt, ++q->n_bound, 0)
+               : sqlite3_bind_blob64(q->stmt, ++q->n_bound, *samples,
+                                     (sqlite3_uint64)*n * sizeof(double), SQLITE_STATIC));
+}
+
+static bool is_json(const char *text) {
+  if (text == NULL || text[0] == '\0') {
+    return true;
+  }
+  json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+  json_decref(json);
+  return json != NULL;
+}
+
+/* A key must say something: an empty one would make different rows equal. */
+static void check_value(sct_store_query *q, const sct_store_column *c, const void *row) {
+  if (q->why.len > 0) {
+    return;
+  }
+  if (c->kind == SCT_COLUMN_JSON && !is_json(*(char *const *)field_of(row, c->offset))) {
+    sct_str_printf(&q->why, "column '%s' must be JSON", c->name);
+  }
+  if (c->key && c->kind == SCT_COLUMN_TEXT) {
+    const char *const text = *(char *const *)field_of(row, c->offset);
+    if (text == NULL || text[0] == '\0') {
+      sct_str_printf(&q->why, "the key '%s' is empty", c->name);
+    }
+  }
+}
+
+static void bind_column(sct_store_query *q, const sct_store_column *c, const void *row) {
+  const void *const field = field_of(row, c->offset);
+  check_value(q, c, row);
+  switch (c->kind) {
+  case SCT_COLUMN_TEXT:
+  case SCT_COLUMN_JSON:
+    sct_store_bind_text(q, *(char *const *)field);
+    break;
+  case SCT_COLUMN_INT:
+    sct_store_bind_id(q, *(const int *)field);
+    break;
+  case SCT_COLUMN_BOOL:
+    sct_store_bind_id(q, *(const bool *)field ? 1 : 0);
+    break;
+  case SCT_COLUMN_REAL: /* SQLite makes NaN NULL */
+    note(q, sqlite3_bind_double(q->stmt, ++q->n_bound, *(const double *)field));
+    break;
+  case SCT_COLUMN_REF:
+    sct_store_bind_id(q, *(const sct_id *)field);
+    break;
+  case SCT_COLUMN_MAY_REF: {
+    const sct_id id = *(const sct_id *)field;
+    note(q, id != 0 ? sqlite3_bind_int64(q->stmt, ++q->n_bound, id)
+                    : sqlite3_bind_null(q->stmt, ++q->n_bound));
+    break;
+  }
+  case SCT_COLUMN_SAMPLES:
+    bind_samples(q, c, row);
+    break;
+  }
+}
+
+void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
+                        bool (*want)(const sct_store_column *column)) {
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (want == NULL || want(&table->columns[i])) {
+      bind_column(q, &table->columns[i], row);
+    }
+  }
+}
+
+sct_id sct_store_read_id(sct_store_query *q) {
+  return sqlite3_column_int64(q->stmt, q->n_read++);
+}
+
+static int clamp_int(int64_t value) {
+  return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+static bool read_samples(sct_store_query *q, int column, double **samples, int *n) {
+  const void *const blob = sqlite3_column_blob(q->stmt, column);
+  const int bytes = sqlite3_column_bytes(q->stmt, column);
+  *n = bytes / (int)sizeof(double);
+  *samples = NULL;
+  if (*n == 0) {
+    return true;
+  }
+  *samples = sct_alloc((size_t)*n * sizeof(double));
+  if (*samples == NULL || blob == NULL) {
+    return false;
+  }
+  memcpy(*samples, blob, (size_t)*n * sizeof(double));
+  return true;
+}
+
+/* false: out of memory. */
+static bool read_column(sct_store_query *q, const sct_store_column *c, void *row) {
+  const int at = q->n_read++;
+  char *const field = (char *)row + c->offset;
+  switch (c->kind) {
+  case SCT_COLUMN_TEXT:
+  case SCT_COLUMN_JSON: {
+    const unsigned char *const text = sqlite3_column_text(q->stmt, at);
+    const bool null = sqlite3_column_type(q->stmt, at) == SQLITE_NULL;
+    char *const copy = text != NULL || null ? sct_strdup(null ? "" : (const char *)text) : NULL;
+    *(char **)field = copy;
+    return copy != NULL;
+  }
+  case SCT_COLUMN_INT:
+    *(int *)field = clamp_int(sqlite3_column_int64(q->stmt, at));
+    return true;
+  case SCT_COLUMN_BOOL:
+    *(bool *)field = sqlite3_column_int64(q->stmt, at) != 0;
+    return true;
+  case SCT_COLUMN_REAL:
+    *(double *)field = sqlite3_column_type(q->stmt, at) == SQLITE_NULL
+                           ? (double)NAN
+                           : sqlite3_column_double(q->stmt, at);
+    return true;
+  case SCT_COLUMN_REF:
+  case SCT_COLUMN_MAY_REF:
+    *(sct_id *)field = sqlite3_column_int64(q->stmt, at);
+    return true;
+  case SCT_COLUMN_SAMPLES:
+    return read_samples(q, at, (double **)field, (int *)((char *)row + c->count_offset));
+  }
+  return false;
+}
+
+sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
+                              sct_error *err) {
+  *(sct_id *)((char *)row + table->id_offset) = sct_store_read_id(q);
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (!read_column(q, &table->columns[i], row)) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory for a row of '%s'", table->name);
+    }
+  }
+  return SCT_OK;
+}
+
+void sct_store_clear_row(const sct_store_table *table, void *row) {
+  for (int i = 0; i < table->n_columns; ++i) {
+    const sct_store_column *const c = &table->columns[i];
+    if (c->kind == SCT_COLUMN_TEXT || c->kind == SCT_COLUMN_JSON || c->kind == SCT_COLUMN_SAMPLES) {
+      void **const field = (void **)((char *)row + c->offset);
+      sct_free(*field);
+      *field = NULL;
+    }
+  }
+}
+
+/* ---- transactions */
+
+sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) {
+  const int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+  return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "writing", err);
+}
+
+sct_status sct_store_begin(sct_store *s, sct_error *err) {
+  return sct_store_exec(s, "BEGIN IMMEDIATE", err);
+}
+
+sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
+  if (status == SCT_OK) {
+    status = sct_store_exec(s, "COMMIT", err);
+  }
+  /* Some failures have rolled back by themselves. */
+  if (status != SCT_OK && sqlite3_get_autocommit(s->db) == 0) {
+    (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+  }
+  return status;
+}

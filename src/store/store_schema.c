@@ -1,0 +1,188 @@
+/* store_schema - the tables, column by column. docs/store.md says what they mean.
+ *
+ * A change here that an older program would misread raises SCT_STORE_SCHEMA. */
+#include "store/store_internal.h"
+
+#include <stddef.h>
+
+#define TEXT(row, field)                                                                           \
+  { .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(row, field) }
+#define JSON(row, field)                                                                           \
+  { .name = #field, .kind = SCT_COLUMN_JSON, .offset = offsetof(row, field) }
+#define INT(row, field)                                                                            \
+  { .name = #field, .kind = SCT_COLUMN_INT, .offset = offsetof(row, field) }
+#define BOOL(row, field)                                                                           \
+  { .name = #field, .kind = SCT_COLUMN_BOOL, .offset = offsetof(row, field) }
+#define REAL(row, field)                                                                           \
+  { .name = #field, .kind = SCT_COLUMN_REAL, .offset = offsetof(row, field) }
+#define KEY_TEXT(row, field)                                                                       \
+  { .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(row, field), .key = true }
+#define KEY_REF(row, field, table)                                                                 \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_REF, .offset = offsetof(row, field), .refers = table,       \
+    .key = true                                                                                    \
+  }
+/* Columns that sct_store_finish_run() rewrites. */
+#define FINISH(row, field, column_kind)                                                            \
+  { .name = #field, .kind = column_kind, .offset = offsetof(row, field), .finish = true }
+#define FINISH_REF(row, field, table)                                                              \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_MAY_REF, .offset = offsetof(row, field), .refers = table,   \
+    .finish = true                                                                                 \
+  }
+/* Columns of a part (candidate, outcome) of sct_row_result. */
+#define PART(part, field, column_kind)                                                             \
+  { .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field) }
+#define PART_KEY(part, field, column_kind, table)                                                  \
+  {                                                                                                \
+    .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field),           \
+    .refers = table, .key = true                                                                   \
+  }
+
+static const sct_store_column problem_columns[] = {
+    KEY_TEXT(sct_row_problem, spec_hash), TEXT(sct_row_problem, name),
+    TEXT(sct_row_problem, spec_file),     TEXT(sct_row_problem, canonical),
+    JSON(sct_row_problem, signature),
+};
+
+static const sct_store_column device_columns[] = {
+    KEY_TEXT(sct_row_device, key),    TEXT(sct_row_device, name),
+    TEXT(sct_row_device, device_id),  TEXT(sct_row_device, uuid),
+    TEXT(sct_row_device, driver),     TEXT(sct_row_device, nvrtc),
+    TEXT(sct_row_device, tool),       TEXT(sct_row_device, arch),
+    INT(sct_row_device, cc_major),    INT(sct_row_device, cc_minor),
+    BOOL(sct_row_device, is_virtual), JSON(sct_row_device, description),
+};
+
+static const sct_store_column run_columns[] = {
+    KEY_REF(sct_row_run, problem, "problem"),
+    KEY_REF(sct_row_run, device, "device"),
+    KEY_TEXT(sct_row_run, size_label),
+    JSON(sct_row_run, extents),
+    REAL(sct_row_run, read_bytes),
+    REAL(sct_row_run, write_bytes),
+    FINISH(sct_row_run, ceiling_bytes_s, SCT_COLUMN_REAL),
+    FINISH(sct_row_run, noise, SCT_COLUMN_REAL),
+    FINISH(sct_row_run, n_candidates, SCT_COLUMN_INT),
+    FINISH(sct_row_run, n_verified, SCT_COLUMN_INT),
+    FINISH(sct_row_run, n_failed, SCT_COLUMN_INT),
+    FINISH(sct_row_run, n_tied, SCT_COLUMN_INT),
+    TEXT(sct_row_run, started),
+    FINISH(sct_row_run, conditions, SCT_COLUMN_JSON),
+    FINISH_REF(sct_row_run, winner, "outcome"),
+    FINISH_REF(sct_row_run, naive, "outcome"),
+};
+
+static const sct_store_column candidate_columns[] = {
+    PART_KEY(candidate, problem, SCT_COLUMN_REF, "problem"),
+    PART_KEY(candidate, source_hash, SCT_COLUMN_TEXT, NULL),
+    PART(candidate, label, SCT_COLUMN_TEXT),
+    PART(candidate, strategy, SCT_COLUMN_TEXT),
+    PART(candidate, axes, SCT_COLUMN_JSON),
+    {.name = "source",
+     .kind = SCT_COLUMN_TEXT,
+     .offset = offsetof(sct_row_result, candidate.source),
+     .heavy = true},
+    PART(candidate, kernel, SCT_COLUMN_TEXT),
+    PART(candidate, launch, SCT_COLUMN_JSON),
+};
+
+/* Options and resources belong to a compile for one architecture, so they stand with the outcome:
+ * the same source has others on another device. */
+static const sct_store_column outcome_columns[] = {
+    PART_KEY(outcome, run, SCT_COLUMN_REF, "run"),
+    PART_KEY(outcome, candidate, SCT_COLUMN_REF, "candidate"),
+    PART(outcome, outcome, SCT_COLUMN_TEXT),
+    PART(outcome, detail, SCT_COLUMN_TEXT),
+    PART(candidate, options, SCT_COLUMN_TEXT),
+    PART(candidate, registers, SCT_COLUMN_INT),
+    PART(candidate, spill_bytes, SCT_COLUMN_INT),
+    PART(candidate, shared_bytes, SCT_COLUMN_INT),
+    PART(outcome, median_ns, SCT_COLUMN_REAL),
+    PART(outcome, q1_ns, SCT_COLUMN_REAL),
+    PART(outcome, q3_ns, SCT_COLUMN_REAL),
+    PART(outcome, min_ns, SCT_COLUMN_REAL),
+    PART(outcome, sm_clock_mhz, SCT_COLUMN_REAL),
+    {.name = "samples_ns",
+     .kind = SCT_COLUMN_SAMPLES,
+     .offset = offsetof(sct_row_result, outcome.samples_ns),
+     .count_offset = offsetof(sct_row_result, outcome.n_samples),
+     .heavy = true},
+    PART(outcome, requests_ld, SCT_COLUMN_REAL),
+    PART(outcome, sectors_ld, SCT_COLUMN_REAL),
+    PART(outcome, sectors_ld_ideal, SCT_COLUMN_REAL),
+    PART(outcome, requests_st, SCT_COLUMN_REAL),
+    PART(outcome, sectors_st, SCT_COLUMN_REAL),
+    PART(outcome, sectors_st_ideal, SCT_COLUMN_REAL),
+    PART(outcome, wavefronts, SCT_COLUMN_REAL),
+    PART(outcome, degree, SCT_COLUMN_REAL),
+    PART(outcome, coalesced, SCT_COLUMN_BOOL),
+    PART(outcome, counts_exact, SCT_COLUMN_BOOL),
+};
+
+#define TABLE(table, row, id_field)                                                                \
+  const sct_store_table sct_store_##table##_table = {                                              \
+      .name = #table,                                                                              \
+      .columns = table##_columns,                                                                  \
+      .n_columns = SCT_COUNT(table##_columns),                                                     \
+      .id_offset = offsetof(row, id_field),                                                        \
+      .row_bytes = sizeof(row),                                                                    \
+  }
+TABLE(problem, sct_row_problem, id);
+TABLE(device, sct_row_device, id);
+TABLE(run, sct_row_run, id);
+TABLE(candidate, sct_row_result, candidate.id);
+TABLE(outcome, sct_row_result, outcome.id);
+
+static const char *const TYPE_SQL[] = {
+    [SCT_COLUMN_TEXT] = "TEXT NOT NULL",
+    [SCT_COLUMN_JSON] = "TEXT NOT NULL",
+    [SCT_COLUMN_INT] = "INTEGER NOT NULL",
+    [SCT_COLUMN_BOOL] = "INTEGER NOT NULL",
+    [SCT_COLUMN_REAL] = "REAL",
+    [SCT_COLUMN_REF] = "INTEGER NOT NULL",
+    [SCT_COLUMN_MAY_REF] = "INTEGER",
+    [SCT_COLUMN_SAMPLES] = "BLOB NOT NULL",
+};
+
+static void create_sql(sct_str *out, const sct_store_table *table) {
+  sct_str_printf(out, "CREATE TABLE %s (id INTEGER PRIMARY KEY", table->name);
+  for (int i = 0; i < table->n_columns; ++i) {
+    const sct_store_column *const c = &table->columns[i];
+    sct_str_printf(out, ", %s %s", c->name, TYPE_SQL[c->kind]);
+    if (c->refers != NULL) {
+      sct_str_printf(out, " REFERENCES %s(id)", c->refers);
+    }
+  }
+  sct_str_append(out, ", UNIQUE (");
+  const char *comma = "";
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (table->columns[i].key) {
+      sct_str_printf(out, "%s%s", comma, table->columns[i].name);
+      comma = ", ";
+    }
+  }
+  sct_str_append(out, ")) STRICT;\n");
+}
+
+void sct_store_schema_sql(sct_str *out) {
+  create_sql(out, &sct_store_problem_table);
+  create_sql(out, &sct_store_device_table);
+  create_sql(out, &sct_store_run_table);
+  create_sql(out, &sct_store_candidate_table);
+  create_sql(out, &sct_store_outcome_table);
+  sct_str_printf(out, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
+                 SCT_STORE_APPLICATION_ID, SCT_STORE_SCHEMA);
+}
+
+void sct_store_column_list(sct_str *out, const sct_store_table *table, const char *alias,
+                           bool heavy) {
+  sct_str_printf(out, "%s.id", alias);
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (table->columns[i].heavy && !heavy) {
+      sct_str_append(out, ", NULL");
+    } else {
+      sct_str_printf(out, ", %s.%s", alias, table->columns[i].name);
+    }
+  }
+}

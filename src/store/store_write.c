@@ -1,0 +1,207 @@
+/* store_write - putting rows: insert what is new, find what is there, in one transaction. */
+#include "store/store_internal.h"
+
+#include <string.h>
+
+static bool is_key(const sct_store_column *column) {
+  return column->key;
+}
+
+static bool is_value(const sct_store_column *column) {
+  return !column->key;
+}
+
+static bool is_finish(const sct_store_column *column) {
+  return column->finish;
+}
+
+/* Appends the names of the wanted columns, each followed by `suffix`, with `separator` between. */
+static void append_names(sct_str *sql, const sct_store_table *table,
+                         bool (*want)(const sct_store_column *column), const char *suffix,
+                         const char *separator) {
+  const char *between = "";
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (want == NULL || want(&table->columns[i])) {
+      sct_str_printf(sql, "%s%s%s", between, table->columns[i].name, suffix);
+      between = separator;
+    }
+  }
+}
+
+/* Runs one statement on the wanted columns of a row, then `id` (0: none). *found receives the first
+ * column of the answer, if there is one. */
+static sct_status run_on_row(sct_store *s, sct_str *sql, const sct_store_table *table,
+                             const void *row, bool (*want)(const sct_store_column *column),
+                             sct_id id, sct_id *found, sct_error *err) {
+  sct_store_query q = {0};
+  bool any = false;
+  sct_status status = sct_str_status(sql, err);
+  if (status == SCT_OK) {
+    status = sct_store_query_start(&q, s, sct_str_c(sql), err);
+  }
+  if (status == SCT_OK) {
+    sct_store_bind_row(&q, table, row, want);
+    if (id != 0) {
+      sct_store_bind_id(&q, id);
+    }
+    status = sct_store_query_step(&q, &any, err);
+  }
+  if (status == SCT_OK && any && found != NULL) {
+    *found = sct_store_read_id(&q);
+  }
+  sct_store_query_end(&q);
+  sct_str_free(sql);
+  return status;
+}
+
+static sct_status find_row(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
+                           sct_error *err) {
+  sct_str sql = {0};
+  sct_str_printf(&sql, "SELECT id FROM %s WHERE ", table->name);
+  append_names(&sql, table, is_key, " = ?", " AND ");
+  *id = 0;
+  SCT_TRY(run_on_row(s, &sql, table, row, is_key, 0, id, err));
+  return *id != 0 ? SCT_OK
+                  : sct_fail(err, SCT_EINTERNAL, "the store '%s': a row of '%s' vanished", s->path,
+                             table->name);
+}
+
+static sct_status put_row(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
+                          bool *inserted, sct_error *err) {
+  sct_str sql = {0};
+  sct_str_printf(&sql, "INSERT INTO %s (", table->name);
+  append_names(&sql, table, NULL, "", ", ");
+  sct_str_append(&sql, ") VALUES (");
+  for (int i = 0; i < table->n_columns; ++i) {
+    sct_str_append(&sql, i > 0 ? ", ?" : "?");
+  }
+  sct_str_append(&sql, ") ON CONFLICT (");
+  append_names(&sql, table, is_key, "", ", ");
+  sct_str_append(&sql, ") DO NOTHING");
+  SCT_TRY(run_on_row(s, &sql, table, row, NULL, 0, NULL, err));
+  *inserted = sqlite3_changes(s->db) > 0;
+  if (*inserted) {
+    *id = sqlite3_last_insert_rowid(s->db);
+    return SCT_OK;
+  }
+  return find_row(s, table, row, id, err);
+}
+
+static sct_status update_row(sct_store *s, const sct_store_table *table, const void *row,
+                             bool (*want)(const sct_store_column *column), sct_id id,
+                             sct_error *err) {
+  sct_str sql = {0};
+  sct_str_printf(&sql, "UPDATE %s SET ", table->name);
+  append_names(&sql, table, want, " = ?", ", ");
+  sct_str_append(&sql, " WHERE id = ?");
+  SCT_TRY(run_on_row(s, &sql, table, row, want, id, NULL, err));
+  return sqlite3_changes(s->db) == 1
+             ? SCT_OK
+             : sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
+                        (long long)id, table->name);
+}
+
+/* One row in a transaction of its own. */
+static sct_status put_alone(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
+                            sct_error *err) {
+  bool inserted = false;
+  sct_id found = 0;
+  SCT_TRY(sct_store_begin(s, err));
+  SCT_TRY(sct_store_end(s, put_row(s, table, row, &found, &inserted, err), err));
+  *id = found;
+  return SCT_OK;
+}
+
+sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) {
+  return put_alone(s, &sct_store_problem_table, row, &row->id, err);
+}
+
+char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row) {
+  const char *const parts[] = {row->name, row->uuid, row->driver, row->nvrtc, row->tool};
+  sct_str text = {0};
+  for (int i = 0; i < SCT_COUNT(parts); ++i) {
+    sct_str_printf(&text, "%s\n", parts[i] != NULL ? parts[i] : "");
+  }
+  sct_str_printf(&text, "%d.%d\n", row->cc_major, row->cc_minor);
+  (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
+  sct_str_free(&text);
+  return out;
+}
+
+sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) {
+  char key[SCT_HASH_HEX];
+  sct_row_device keyed = *row;
+  if (row->key == NULL || row->key[0] == '\0') {
+    keyed.key = sct_store_device_key(key, row);
+  }
+  return put_alone(s, &sct_store_device_table, &keyed, &row->id, err);
+}
+
+sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) {
+  return put_alone(s, &sct_store_run_table, row, &row->id, err);
+}
+
+/* Is there a row? `sql` has two parameters. */
+static sct_status exists(sct_store *s, const char *sql, sct_id a, sct_id b, bool *found,
+                         sct_error *err) {
+  sct_store_query q;
+  sct_status status = sct_store_query_start(&q, s, sql, err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, a);
+    sct_store_bind_id(&q, b);
+    status = sct_store_query_step(&q, found, err);
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+/* A header is made of what a run names: that must be one of its own outcomes. */
+static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_error *err) {
+  bool found = outcome == 0;
+  if (!found) {
+    SCT_TRY(exists(s, "SELECT 1 FROM outcome WHERE run = ? AND id = ?", run, outcome, &found, err));
+  }
+  return found ? SCT_OK
+               : sct_fail(err, SCT_EINTERNAL, "the store '%s': outcome %lld is not one of run %lld",
+                          s->path, (long long)outcome, (long long)run);
+}
+
+static sct_status finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
+  SCT_TRY(check_outcome(s, row->id, row->winner, err));
+  SCT_TRY(check_outcome(s, row->id, row->naive, err));
+  return update_row(s, &sct_store_run_table, row, is_finish, row->id, err);
+}
+
+sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
+  SCT_TRY(sct_store_begin(s, err));
+  return sct_store_end(s, finish_run(s, row, err), err);
+}
+
+static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sct_error *err) {
+  bool inserted = false;
+  bool same_problem = false;
+  SCT_TRY(exists(s, "SELECT 1 FROM run WHERE id = ? AND problem = ?", row->outcome.run,
+                 row->candidate.problem, &same_problem, err));
+  if (!same_problem) {
+    return sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld", s->path,
+                    (long long)row->outcome.run, (long long)row->candidate.problem);
+  }
+  SCT_TRY(put_row(s, &sct_store_candidate_table, row, &row->candidate.id, &inserted, err));
+  row->outcome.candidate = row->candidate.id;
+  SCT_TRY(put_row(s, &sct_store_outcome_table, row, &row->outcome.id, &inserted, err));
+  if (inserted || !replace) {
+    return SCT_OK;
+  }
+  return update_row(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
+}
+
+sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
+                                bool replace, sct_error *err) {
+  sct_row_result row = {*cand, *outcome};
+  SCT_TRY(sct_store_begin(s, err));
+  SCT_TRY(sct_store_end(s, put_result(s, &row, replace, err), err));
+  cand->id = row.candidate.id;
+  outcome->candidate = row.candidate.id;
+  outcome->id = row.outcome.id;
+  return SCT_OK;
+}

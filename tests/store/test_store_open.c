@@ -1,0 +1,344 @@
+/* Opening: new folders, and files that must be refused and left as they are. */
+#include "store_fixture.h"
+
+/* A store with some results, closed. */
+static void make_store(const fixture *f, int n) {
+  sct_store *s = fx_open(f->path, false);
+  const sct_row_run run = fx_run(s);
+  for (int i = 0; i < n; ++i) {
+    FX_OK(fx_put(s, &run, i, NULL, &err));
+  }
+  sct_store_close(s);
+}
+
+/* Both ways of opening fail so, and not a byte of the file changes. */
+static void expect_refusal(const char *path, sct_status code, const char *word) {
+  size_t n_before = 0;
+  size_t n_after = 0;
+  char *before = fx_bytes(path, &n_before);
+  for (int read_only = 0; read_only < 2; ++read_only) {
+    sct_error err = {0};
+    sct_store *s = NULL;
+    const sct_status status = sct_store_open(&s, path, read_only != 0, &err);
+    if (status != code || strstr(err.text, word) == NULL || strstr(err.text, path) == NULL) {
+      fail_msg("expected status %d and \"%s\", got %d: %s", code, word, status, err.text);
+    }
+    assert_null(s);
+    char *after = fx_bytes(path, &n_after);
+    assert_int_equal(n_after, n_before);
+    assert_memory_equal(after, before, n_before);
+    free(after);
+  }
+  free(before);
+}
+
+static void test_new_store(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 1);
+  char *text = fx_ask(f->path, "PRAGMA journal_mode");
+  assert_string_equal(text, "wal");
+  free(text);
+  text = fx_ask(f->path, "PRAGMA user_version");
+  assert_string_equal(text, "1");
+  free(text);
+  text = fx_ask(f->path,
+                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT'");
+  assert_string_equal(text, "5");
+  free(text);
+  fx_check_integrity(f->path);
+  char wal[256];
+  (void)snprintf(wal, sizeof(wal), "%s-wal", f->path);
+  assert_int_not_equal(access(wal, F_OK), 0); /* a clean close leaves one file */
+}
+
+static void test_empty_file_becomes_a_store(void **state) {
+  const fixture *const f = *state;
+  char path[128];
+  (void)snprintf(path, sizeof(path), "%s/empty.db", f->dir);
+  fx_write(path, "", 0);
+  sct_store_close(fx_open(path, false));
+  sct_store_close(fx_open(path, true));
+}
+
+static void test_reading_what_is_not_there(void **state) {
+  const fixture *const f = *state;
+  sct_error err = {0};
+  sct_store *s = NULL;
+  assert_int_equal(sct_store_open(&s, f->path, true, &err), SCT_EIO);
+  assert_non_null(strstr(err.text, "nothing has been tuned"));
+  assert_int_not_equal(access(f->path, F_OK), 0); /* and it was not made */
+}
+
+static void test_not_a_database(void **state) {
+  const fixture *const f = *state;
+  char path[128];
+  char text[4096];
+  (void)snprintf(path, sizeof(path), "%s/notes.txt", f->dir);
+  fx_write(path, "my notes\n", 9);
+  expect_refusal(path, SCT_EDATA, "not an SQLite database");
+  memset(text, 'x', sizeof(text));
+  fx_write(path, text, sizeof(text));
+  expect_refusal(path, SCT_EDATA, "not an SQLite database");
+  sct_error err = {0};
+  sct_store *s = NULL;
+  assert_int_equal(sct_store_open(&s, f->dir, false, &err), SCT_EDATA);
+  assert_non_null(strstr(err.text, "not a file"));
+}
+
+static void test_database_of_another_program(void **state) {
+  const fixture *const f = *state;
+  char path[128];
+  (void)snprintf(path, sizeof(path), "%s/other.db", f->dir);
+  fx_sql(path, "CREATE TABLE mail (id INTEGER); INSERT INTO mail VALUES (1)");
+  expect_refusal(path, SCT_EDATA, "another program");
+  fx_sql(path, "PRAGMA application_id = 77");
+  expect_refusal(path, SCT_EDATA, "another program");
+}
+
+static void test_newer_schema(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 1);
+  fx_sql(f->path, "PRAGMA user_version = 2");
+  expect_refusal(f->path, SCT_EDATA, "newer version");
+  fx_sql(f->path, "PRAGMA user_version = 0");
+  expect_refusal(f->path, SCT_EDATA, "no version");
+}
+
+/* Our number, but not our tables: found when they are used. */
+static void test_missing_table(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 1);
+  fx_sql(f->path, "ALTER TABLE outcome RENAME COLUMN degree TO other");
+  sct_store *s = fx_open(f->path, true);
+  sct_error err = {0};
+  sct_row_result *rows = NULL;
+  int n = 0;
+  assert_int_equal(sct_store_results(s, 1, false, &rows, &n, &err), SCT_EDATA);
+  assert_non_null(strstr(err.text, "degree"));
+  sct_store_close(s);
+}
+
+/* Views and triggers that someone left in the file do not run. */
+static void test_hostile_trigger(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 1);
+  fx_sql(f->path, "CREATE TRIGGER t AFTER INSERT ON outcome BEGIN DELETE FROM problem; END");
+  sct_store *s = fx_open(f->path, false);
+  const sct_row_run run = fx_run(s);
+  FX_OK(fx_put(s, &run, 50, NULL, &err));
+  sct_row_problem *rows = NULL;
+  int n = 0;
+  FX_OK(sct_store_problems(s, &rows, &n, &err));
+  assert_int_equal(n, 1);
+  sct_row_problem_free(rows, n);
+  sct_store_close(s);
+}
+
+static void overwrite(const char *path, size_t from, size_t to, const char *whole, size_t n,
+                      int byte) {
+  char *copy = malloc(n);
+  assert_non_null(copy);
+  memcpy(copy, whole, n);
+  memset(copy + from, byte, (to < n ? to : n) - from);
+  fx_write(path, copy, n);
+  free(copy);
+}
+
+static void test_damaged_pages(void **state) {
+  const fixture *const f = *state;
+  enum { PAGE = 4096 };
+  make_store(f, 60);
+  size_t n = 0;
+  char *whole = fx_bytes(f->path, &n);
+  assert_true(n > 8 * PAGE);
+  /* header, first page behind it, schema page, each page of the middle */
+  overwrite(f->path, 0, 50, whole, n, 'x');
+  expect_refusal(f->path, SCT_EDATA, "not an SQLite database");
+  overwrite(f->path, 100, PAGE, whole, n, 0xff);
+  expect_refusal(f->path, SCT_EDATA, "damaged");
+  for (size_t page = 1; page * PAGE < n; ++page) {
+    overwrite(f->path, page * PAGE, (page + 1) * PAGE, whole, n, 0xff);
+    expect_refusal(f->path, SCT_EDATA, "damaged");
+  }
+  fx_write(f->path, whole, n - 3 * PAGE); /* the end is missing */
+  expect_refusal(f->path, SCT_EDATA, "damaged");
+  fx_write(f->path, whole, 60);
+  expect_refusal(f->path, SCT_EDATA, "not an SQLite database");
+  fx_write(f->path, whole, n); /* whole again */
+  sct_store_close(fx_open(f->path, false));
+  free(whole);
+}
+
+/* Random bytes changed anywhere: opening and reading everything never crashes, and what is opened
+ * can be read or says why not. */
+static void test_random_damage(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 20);
+  size_t n = 0;
+  char *whole = fx_bytes(f->path, &n);
+  char *copy = malloc(n);
+  assert_non_null(copy);
+  const uint64_t seed = 77;
+  print_message("seed %llu\n", (unsigned long long)seed);
+  sct_rng rng = sct_rng_new(seed);
+  int refused = 0;
+  for (int i = 0; i < 150; ++i) {
+    memcpy(copy, whole, n);
+    for (int k = 0; k < 8; ++k) {
+      copy[sct_rng_below(&rng, (int64_t)n)] ^= (char)(1 + sct_rng_below(&rng, 255));
+    }
+    fx_write(f->path, copy, n);
+    sct_error err = {0};
+    sct_store *s = NULL;
+    if (sct_store_open(&s, f->path, true, &err) != SCT_OK) {
+      ++refused;
+      assert_true(err.text[0] != '\0');
+      continue;
+    }
+    sct_row_result *rows = NULL;
+    int n_rows = 0;
+    if (sct_store_results(s, 1, true, &rows, &n_rows, &err) == SCT_OK) {
+      sct_row_result_free(rows, n_rows);
+    }
+    sct_store_close(s);
+  }
+  assert_in_range(refused, 10, 149);
+  free(whole);
+  free(copy);
+}
+
+/* ---- permissions: in a child that is not root */
+
+enum { NOBODY = 65534 };
+
+static void in_unprivileged_child(const fixture *f, void (*body)(const fixture *f)) {
+  char command[256];
+  (void)snprintf(command, sizeof(command), "chmod -R a+rX %s", f->dir);
+  assert_int_equal(system(command), 0);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) {
+      _exit(3);
+    }
+    body(f);
+    _exit(0);
+  }
+  int ended = 0;
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_true(WIFEXITED(ended));
+  assert_int_equal(WEXITSTATUS(ended), 0);
+}
+
+static void expect_io_error(const char *path, bool read_only, const char *word) {
+  sct_error err = {0};
+  sct_store *s = NULL;
+  const sct_status status = sct_store_open(&s, path, read_only, &err);
+  if (status != SCT_EIO || strstr(err.text, word) == NULL || strstr(err.text, path) == NULL) {
+    (void)fprintf(stderr, "status %d: %s\n", status, err.text);
+    _exit(4);
+  }
+}
+
+static void writing_is_refused(const fixture *f) {
+  expect_io_error(f->path, false, "Permission denied");
+}
+
+static void reading_works(const fixture *f) {
+  sct_error err = {0};
+  sct_store *s = NULL;
+  sct_row_result *rows = NULL;
+  int n = 0;
+  if (sct_store_open(&s, f->path, true, &err) != SCT_OK ||
+      sct_store_results(s, 1, true, &rows, &n, &err) != SCT_OK || n != 3) {
+    (void)fprintf(stderr, "%s\n", err.text);
+    _exit(5);
+  }
+  sct_row_result_free(rows, n);
+  sct_store_close(s);
+}
+
+static void test_read_only_folder(void **state) {
+  const fixture *const f = *state;
+  in_unprivileged_child(f, writing_is_refused); /* nothing there, and it cannot be made */
+  make_store(f, 3);
+  in_unprivileged_child(f, writing_is_refused);
+  in_unprivileged_child(f, reading_works);
+}
+
+/* The file may be written, its folder not: WAL needs the folder. */
+static void test_writable_file_in_a_read_only_folder(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 3);
+  assert_int_equal(chmod(f->path, 0666), 0);
+  in_unprivileged_child(f, writing_is_refused);
+  in_unprivileged_child(f, reading_works);
+}
+
+static void unread_changes_are_named(const fixture *f) {
+  expect_io_error(f->path, true, "-wal");
+}
+
+static void test_read_only_folder_with_changes_in_the_wal(void **state) {
+  const fixture *const f = *state;
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    make_store(f, 1);
+    sct_store *s = fx_open(f->path, false);
+    const sct_row_run run = fx_run(s);
+    FX_OK(fx_put(s, &run, 50, NULL, &err));
+    _exit(0); /* without closing: the row stays in the WAL */
+  }
+  int ended = 0;
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_int_equal(ended, 0);
+  char shm[256]; /* as after copying the store and its WAL */
+  (void)snprintf(shm, sizeof(shm), "%s-shm", f->path);
+  assert_int_equal(unlink(shm), 0);
+  in_unprivileged_child(f, unread_changes_are_named);
+}
+
+/* Names with characters that mean something in a URI. */
+static void test_odd_path_read_only(void **state) {
+  fixture odd = *(const fixture *)*state;
+  (void)snprintf(odd.path, sizeof(odd.path), "%s/a?b#c%%20 d/store.db", odd.dir);
+  make_store(&odd, 3);
+  in_unprivileged_child(&odd, reading_works);
+}
+
+static void test_read_only_store_takes_no_rows(void **state) {
+  const fixture *const f = *state;
+  make_store(f, 1);
+  sct_store *s = fx_open(f->path, true);
+  sct_row_problem p = {.spec_hash = "77"};
+  sct_error err = {0};
+  assert_int_equal(sct_store_put_problem(s, &p, &err), SCT_EIO);
+  sct_store_close(s);
+  char wal[256];
+  (void)snprintf(wal, sizeof(wal), "%s-wal", f->path);
+  assert_int_not_equal(access(wal, F_OK), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_new_store, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_empty_file_becomes_a_store, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_reading_what_is_not_there, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_not_a_database, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_database_of_another_program, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_newer_schema, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_missing_table, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_hostile_trigger, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_damaged_pages, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_random_damage, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_read_only_folder, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_writable_file_in_a_read_only_folder, fx_setup,
+                                      fx_teardown),
+      cmocka_unit_test_setup_teardown(test_read_only_folder_with_changes_in_the_wal, fx_setup,
+                                      fx_teardown),
+      cmocka_unit_test_setup_teardown(test_odd_path_read_only, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_read_only_store_takes_no_rows, fx_setup, fx_teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
