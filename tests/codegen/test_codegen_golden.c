@@ -1,0 +1,55 @@
+/* Golden kernels: a change of the generator shows as a change of text that a person reviews.
+ * SECTILE_UPDATE_GOLDEN=1 rewrites the files. */
+#include "codegen_fixture.h"
+
+static const struct {
+  const char *spec, *label, *file;
+} kernels[] = {
+    {"add_const_double3", "direct t256 hnone", "add_direct"},
+    {"add_const_double3", "flat t256 i4 v2 hcs", "add_flat"},
+    {"add_const_double3", "staged t256 i2 in1 out1 sblock fnone hnone u0", "add_staged"},
+    {"add_const_double3", "staged t128 i1 in1 out1 sblock fpad hnone u0", "add_staged_pad"},
+    {"add_const_double3", "vector t256 i1 v2 hnone b0", "add_vector"},
+    {"particle_soa_to_aos", "staged t256 i1 in0 out1 swarp fnone hnone u0", "soa_to_aos_warp"},
+    {"particle_soa_to_aos", "staged t128 i2 in0 out1 sblock fxor hcs u1", "soa_to_aos_xor"},
+    {"particle_soa_to_aos", "vector t256 i1 v4 hnone b0", "soa_to_aos_vector"},
+    {"mixed_aos_to_soa", "staged t256 i1 in1 out0 sblock fnone hnone u0", "mixed_staged"},
+    {"indirect_f32", "vector t256 i4 v4 hnone b0", "indirect_vector"},
+    {"gather_rows16", "direct t128 hnone", "gather_direct"},
+    {"shifted", "vector t256 i1 v4 hnone b0", "shifted_vector"},
+    {"broadcast", "vector t256 i2 v4 hnone b0", "broadcast_vector"},
+    {"transpose_f32", "direct t256 hnone", "transpose_direct"},
+    {"transpose_f32", "tile t256 a64 b64 vi4 vo4 fxor k0 oa hnone", "transpose_xor"},
+    {"transpose_f32", "tile t256 a32 b32 vi1 vo1 fpad k0 oa hnone", "transpose_pad"},
+    {"transpose_f32", "tile t512 a64 b128 vi1 vo4 fpad k1 oa hnone", "transpose_skew"},
+};
+
+static void test_kernels_are_as_reviewed(void **state) {
+  (void)state;
+  const bool update = getenv("SECTILE_UPDATE_GOLDEN") != NULL;
+  for (int k = 0; k < SCT_COUNT(kernels); k++) {
+    fixture f;
+    fixture_open(&f, kernels[k].spec);
+    sct_kernel_code code = fixture_make(&f, kernels[k].label);
+    char path[512];
+    snprintf(path, sizeof path, "%s/golden/%s.cu", SCT_TESTS_DIR, kernels[k].file);
+    if (update) {
+      MUST(sct_file_write(path, code.source, strlen(code.source), err));
+    }
+    sct_str want = {0};
+    MUST(sct_file_read(&want, path, err));
+    if (strcmp(sct_str_c(&want), code.source) != 0) {
+      print_error("%s of %s differs from %s; SECTILE_UPDATE_GOLDEN=1 rewrites it\n%s\n",
+                  kernels[k].label, kernels[k].spec, path, code.source);
+      fail();
+    }
+    sct_str_free(&want);
+    sct_kernel_code_free(&code);
+    fixture_close(&f);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels_are_as_reviewed)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

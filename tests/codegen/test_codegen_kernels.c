@@ -1,0 +1,200 @@
+/* What holds for every generated kernel: it is complete, launchable, deterministic, mapped to its
+ * template. */
+#include "codegen_fixture.h"
+
+#include <jansson.h>
+
+static const char *const specs[] = {
+    "add_const_double3", "float3_increment",    "indirect_f32",        "stride3",
+    "shifted",           "broadcast",           "transpose_f32",       "transpose_f64",
+    "gather_rows16",     "particle_aos_to_soa", "particle_soa_to_aos", "mixed_soa_to_aos"};
+
+static void check_code(const fixture *f, const sct_kernel_code *code, const char *label) {
+  char head[128];
+  snprintf(head, sizeof head, "%s(", code->kernel);
+  assert_non_null(strstr(code->source, head));
+  assert_null(strstr(code->source, "#include"));
+  assert_null(strstr(code->source, "#line"));
+  assert_true(code->threads >= 32 && code->threads <= 1024);
+  assert_true(code->counted && code->n_accesses > 0);
+  for (int a = 0; a < code->n_accesses; a++) {
+    assert_in_range(code->accesses[a].width, 1, 16);
+    assert_true(code->accesses[a].operand < f->spec.n_operands);
+  }
+  int lines = 0;
+  for (const char *p = code->source; *p; p++) {
+    lines += *p == '\n';
+  }
+  if (lines != code->n_lines) {
+    fail_msg("%s: %d lines of source, %d in the map", label, lines, code->n_lines);
+  }
+}
+
+/* The grid must cover the index space: at least one element a thread slot, none for an empty one.
+ */
+static void check_grid(const fixture *f, const sct_kernel_code *code) {
+  int64_t extent[16];
+  for (int64_t n = 0; n <= 5000; n += 777) {
+    for (int k = 0; k < f->spec.n_extents; k++) {
+      extent[k] = n;
+    }
+    const sct_expr_env env = {f->spec.extent_var, extent, f->spec.n_extents};
+    int64_t blocks = -1;
+    MUST(sct_expr_eval(f->spec.pool, code->grid, &env, &blocks, err));
+    assert_true(blocks >= (n > 0));
+  }
+}
+
+static void test_every_candidate_of_every_spec(void **state) {
+  (void)state;
+  for (int s = 0; s < SCT_COUNT(specs); s++) {
+    fixture f;
+    fixture_open(&f, specs[s]);
+    int n_made = 0;
+    for (size_t c = 0; c < f.space.n_candidates; c += 7) { /* a prime step meets every axis value */
+      sct_kernel_code code;
+      const char *rejected;
+      MUST(sct_codegen_make(&code, &rejected, &f.arena, f.script, &f.spec, &f.space,
+                            &f.space.candidates[c], err));
+      if (rejected) {
+        continue;
+      }
+      sct_str label = {0};
+      sct_space_label(&label, &f.space, &f.space.candidates[c]);
+      check_code(&f, &code, sct_str_c(&label));
+      check_grid(&f, &code);
+      sct_str_free(&label);
+      sct_kernel_code_free(&code);
+      n_made++;
+    }
+    assert_true(n_made >= 5);
+    fixture_close(&f);
+  }
+}
+
+static void test_same_candidate_same_bytes(void **state) {
+  (void)state;
+  fixture a, b;
+  fixture_open(&a, "particle_soa_to_aos");
+  fixture_open(&b, "particle_soa_to_aos");
+  const char *label = "staged t256 i1 in0 out1 swarp fnone hnone u0";
+  sct_kernel_code first = fixture_make(&a, label);
+  sct_kernel_code other = fixture_make(&a, "direct t256 hnone");
+  sct_kernel_code again = fixture_make(&a, label);
+  sct_kernel_code elsewhere = fixture_make(&b, label);
+  assert_string_equal(first.source, again.source);
+  assert_true(sct_hash_equal(first.hash, again.hash));
+  assert_true(sct_hash_equal(first.hash, elsewhere.hash));
+  assert_false(sct_hash_equal(first.hash, other.hash));
+  sct_kernel_code_free(&first);
+  sct_kernel_code_free(&other);
+  sct_kernel_code_free(&again);
+  sct_kernel_code_free(&elsewhere);
+  fixture_close(&a);
+  fixture_close(&b);
+}
+
+static void test_requirements_follow_alignment(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "transpose_f32"); /* sizes 4096 and 8191 */
+  sct_kernel_code wide = fixture_make(&f, "tile t256 a64 b64 vi4 vo4 fxor k0 oa hnone");
+  sct_kernel_code narrow = fixture_make(&f, "tile t256 a64 b64 vi1 vo1 fpad k0 oa hnone");
+  assert_true(sct_codegen_fits(&f.spec, &wide, &f.spec.sizes[0]));
+  assert_false(sct_codegen_fits(&f.spec, &wide, &f.spec.sizes[1]));
+  assert_true(sct_codegen_fits(&f.spec, &narrow, &f.spec.sizes[1]));
+  assert_int_equal(wide.align[0], 16);
+  assert_int_equal(narrow.align[0], 4);
+  sct_kernel_code_free(&wide);
+  sct_kernel_code_free(&narrow);
+  fixture_close(&f);
+}
+
+static void test_documents_parse(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "particle_soa_to_aos");
+  sct_kernel_code code = fixture_make(&f, "staged t256 i1 in0 out1 swarp fnone hnone u0");
+  sct_str text = {0};
+  MUST(sct_codegen_launch(&text, &f.spec, &code, err));
+  json_t *launch = json_loads(sct_str_c(&text), 0, NULL);
+  assert_non_null(launch);
+  assert_int_equal(json_integer_value(json_object_get(launch, "threads")), 256);
+  assert_string_equal(json_string_value(json_object_get(launch, "grid")), "(n_i + 255) >> 8");
+  assert_string_equal(json_string_value(json_array_get(json_object_get(launch, "arguments"), 1)),
+                      "particle *");
+  json_decref(launch);
+  sct_str_clear(&text);
+  MUST(sct_codegen_signature(&text, &f.spec, err));
+  json_t *signature = json_loads(sct_str_c(&text), 0, NULL);
+  assert_non_null(signature);
+  assert_int_equal(json_array_size(json_object_get(signature, "operands")), 2);
+  assert_string_equal(json_string_value(json_object_get(signature, "name")), "particle_soa_to_aos");
+  json_decref(signature);
+  sct_str_free(&text);
+  sct_kernel_code_free(&code);
+  fixture_close(&f);
+}
+
+static void test_compile_errors_name_the_template(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "add_const_double3");
+  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  int kernel_line = 0; /* the line that declares `thread` stands in templates/direct.cu */
+  const char *at = strstr(code.source, "const int thread");
+  for (const char *p = code.source; p <= at; p++) {
+    kernel_line += *p == '\n' || p == code.source;
+  }
+  sct_str log = {0}, out = {0};
+  sct_str_printf(&log, "line %d: error: something\nother text\nline 9999: error: x", kernel_line);
+  sct_codegen_map_log(&out, &code, sct_str_c(&log));
+  char want[128];
+  snprintf(want, sizeof want, "templates/direct.cu:%d: error: something (line %d of the source)\n",
+           code.line_no[kernel_line - 1], kernel_line);
+  assert_non_null(strstr(sct_str_c(&out), want));
+  assert_non_null(strstr(sct_str_c(&out), "other text\nline 9999"));
+  sct_str_free(&log);
+  sct_str_free(&out);
+  sct_kernel_code_free(&code);
+  fixture_close(&f);
+}
+
+static const char blocks48[] =
+    "local s = require 'sectile'\n"
+    "local r = s.record { { 'a', 'f32' }, { 'b', 'f32' }, { 'c', 'f64' }, name = 'three' }\n"
+    "return s.kernel { name = 'pick', dims = { 'i' },\n"
+    "  inputs = { s.array('p', r, s.choose { s.aos, s.soa, s.aosoa { lanes = { 16, 32 } } }) },\n"
+    "  outputs = { s.array('q', r, s.aos) }, body = 'q = p;', sizes = { { i = 1000 } } }\n";
+
+static void test_layout_choices_become_axes_with_a_naive_variant_each(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(&f, blocks48);
+  assert_int_equal(f.spec.operands[0].n_layouts, 4);
+  for (int layout = 0; layout < 4; layout++) {
+    const int choice[] = {layout, 0};
+    const int64_t naive = sct_codegen_naive(&f.spec, &f.space, choice);
+    assert_true(naive >= 0);
+    sct_str label = {0};
+    sct_space_label(&label, &f.space, &f.space.candidates[naive]);
+    sct_kernel_code code = fixture_make(&f, sct_str_c(&label));
+    assert_int_equal(code.layout[0], layout);
+    assert_string_equal(code.kernel, "direct");
+    sct_kernel_code_free(&code);
+    sct_str_free(&label);
+  }
+  fixture_close(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_candidate_of_every_spec),
+      cmocka_unit_test(test_same_candidate_same_bytes),
+      cmocka_unit_test(test_requirements_follow_alignment),
+      cmocka_unit_test(test_documents_parse),
+      cmocka_unit_test(test_compile_errors_name_the_template),
+      cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// The value of type T that lies `bytes` after `base`.
+template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
+  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
+}
+template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
+  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
+}
+
+// kCount words from or to neighbouring addresses.
+template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+}
+template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+}
+
+// A block moves a tile of 128 x 64 elements (row x col): in along col, through shared memory, out
+// along row. Each store run is moved back to start on a 32-byte sector, so only the ends of rows
+// are partial.
+__global__ void __launch_bounds__(512)
+tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
+  constexpr int kThreads = 512;
+  constexpr int kCol = 64, kRow = 128; // a block's tile: inputs run along col, outputs along row
+  constexpr int kSkew = 8; // elements in a 32-byte sector: each store run is moved back to start on one
+  __shared__ __align__(16) float a_tile[8840]; // rows of 64 and 1 more: columns fall into different banks
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  const long long tiles_col = (n_col + kCol - 1) / kCol, tiles_row = (n_row + 7 + kRow - 1) / kRow;
+  const long long first_col = block % tiles_col * kCol; // tiles along col first
+  const long long first_row = block / tiles_col * kRow;
+  if (first_col + kCol <= n_col && first_row + kRow <= n_row && first_row >= kSkew) {
+    { // a in: neighbours along col, all loads before the first use
+      const int x = thread % 64;
+      __align__(16) float value[17][1];
+    #pragma unroll
+      for (int turn = 0; turn < 17; turn++) {
+        const int y = thread / 64 + turn * 8;
+        const long long row = first_row - kSkew + y, col = first_col + x;
+        value[turn][0] = a_in[n_col * row + col];
+      }
+    #pragma unroll
+      for (int turn = 0; turn < 17; turn++) {
+        const int y = thread / 64 + turn * 8;
+        a_tile[65 * y + x] = value[turn][0];
+      }
+    }
+    __syncthreads();
+    // out: neighbours along row
+    const int lane = thread % 32;
+    #pragma unroll
+    for (int turn = 0; turn < 4; turn++) {
+      const int job = thread / 32 + turn * 16, y = (job % 4 * 8 + lane % 8) * 4, x = job / 4 * 4 + lane / 8;
+      const long long col = first_col + x;
+      const int shift = (int)((col * n_row) & 7); // col's run starts this many elements earlier: on a sector
+      __align__(16) float b_v[4];
+      #pragma unroll
+      for (int part = 0; part < 4; part++) {
+        const long long row = first_row - shift + y + part;
+        const int line = kSkew - shift + y + part; // its row in the tile
+        const float a = a_tile[65 * line + x];
+        float b;
+        { b = a; }
+        b_v[part] = b;
+      }
+      const long long row = first_row - shift + y;
+      store_words<uint4, 1>(&at<uint4>(b_out, 4 * col * n_row + 4 * row), b_v);
+    }
+  } else { // a tile on the border: one element at a time, still through shared memory
+    for (int cell = thread; cell < 8704; cell += kThreads) {
+      const int x = cell % kCol, y = cell / kCol;
+      const long long row = first_row - kSkew + y, col = first_col + x;
+      if (row >= 0 && row < n_row && col < n_col) a_tile[65 * y + x] = a_in[n_col * row + col];
+    }
+    __syncthreads();
+    for (int cell = thread; cell < kCol * kRow; cell += kThreads) {
+      const int y = cell % kRow, x = cell / kRow;
+      const long long col = first_col + x;
+      const int shift = (int)((col * n_row) & 7);
+      const long long row = first_row - shift + y;
+      if (row >= 0 && row < n_row && col < n_col) {
+        const int line = kSkew - shift + y; // its row in the tile
+        const float a = a_tile[65 * line + x];
+        float b;
+        { b = a; }
+        b_out[col * n_row + row] = b;
+      }
+    }
+  }
+}
