@@ -11,7 +11,8 @@ printf '#ifndef B_H\n#define B_H\n#include <stdint.h>\ntypedef int64_t b_id;\n#e
 expect 0 'check_headers: 1 headers' "${check[@]}"
 printf 'b_id e_id(void);\n' >"$tree/src/expr/expr.h"
 expect 1 'src/expr/expr.h does not compile alone' "${check[@]}"
-printf '#include "base/base.h"\nstruct e { b_id id; };\n' >"$tree/src/expr/expr.h" # no include guard
+# without an include guard
+printf '#include "base/base.h"\nstruct e { b_id id; };\n' >"$tree/src/expr/expr.h"
 expect 1 'src/expr/expr.h does not compile alone' "${check[@]}"
 printf '#pragma once\n#include "base/base.h"\nstruct e { b_id id; };\n' >"$tree/src/expr/expr.h"
 expect 0 'check_headers: 2 headers' "${check[@]}"

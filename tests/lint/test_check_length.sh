@@ -30,6 +30,8 @@ fresh
   printf '} big;\nstatic const int table[] = {\n'
   repeat 90 '    1,'
   printf '};\nint prototype(int a,\n    int b);\n'
+  repeat 40 'BINARY(add, a + b)'
+  repeat 20 $'TERNARY(mad,\n        a * b + c)'
   c_function fits 78
 } >"$tree/src/base/base_fits.c"
 expect 0 '1 files, 1 functions, nothing to report' "${check[@]}"

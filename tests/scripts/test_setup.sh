@@ -55,7 +55,7 @@ expect 0 '' test ! -s "$calls"
 reset # the tools of the tests are not needed to run the program
 sed -i '/clang/d; /cmocka/d; /^lua/d; /llvm/d' "$state"
 expect 0 'nothing to install' "${setup[@]}" --run-only
-expect 0 'would install: libcmocka-dev clang libclang-rt-14-dev llvm clang-format lua5.4 lua-check' \
+expect 0 'install: libcmocka-dev clang libclang-rt-14-dev llvm clang-format lua5.4 lua-check' \
   "${setup[@]}" --dry-run
 expect 0 '' test ! -s "$calls"
 
