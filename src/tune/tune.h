@@ -132,7 +132,7 @@ typedef struct sct_tune_item {
   char *detail;
 } sct_tune_item;
 
-typedef struct sct_plan {
+typedef struct sct_tune_plan {
   sct_spec spec;
   sct_device_desc device;
   sct_script *script;
@@ -141,12 +141,12 @@ typedef struct sct_plan {
   sct_tune_item *items; /* those with a source of their own, in order; the naive variants first of
                            each layout choice */
   sct_arena arena;
-} sct_plan;
+} sct_tune_plan;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates turned
  * down by planning or equal to another's source are counted in space.prunes. */
-sct_status sct_plan_make(sct_plan *out, const char *spec_path, const sct_device_desc *device,
-                         const char *strategy_dir, const sct_tune_events *events,
-                         sct_error *err) SCT_MUST_USE;
-void sct_plan_free(sct_plan *plan);
+sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
+                              const sct_device_desc *device, const char *strategy_dir,
+                              const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
+void sct_tune_plan_free(sct_tune_plan *plan);
 
 #endif

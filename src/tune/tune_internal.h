@@ -22,7 +22,7 @@ typedef struct tune_session {
   const sct_device_kind *kind;
   sct_device_desc device;
   sct_measure *measure; /* NULL unless the device runs */
-  sct_plan plan;
+  sct_tune_plan plan;
   sct_compiler *compiler;
   sct_store *store; /* NULL: keep nothing */
   sct_row_problem problem;

@@ -51,7 +51,8 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
 }
 
 /* Generates one candidate. *kept tells whether it has a source of its own. */
-static sct_status make_item(sct_plan *plan, size_t c, hash_set *seen, bool *kept, sct_error *err) {
+static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool *kept,
+                            sct_error *err) {
   sct_tune_item *item = &plan->items[plan->n_items];
   const sct_candidate *cand = &plan->space.candidates[c];
   *item = (sct_tune_item){.candidate = (int64_t)c, .outcome = SCT_OUT_OK};
@@ -80,7 +81,7 @@ static sct_status make_item(sct_plan *plan, size_t c, hash_set *seen, bool *kept
   return item->label ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
-static sct_status make_items(sct_plan *plan, const sct_tune_events *events, sct_error *err) {
+static sct_status make_items(sct_tune_plan *plan, const sct_tune_events *events, sct_error *err) {
   const size_t n = plan->space.n_candidates;
   hash_set seen = {0};
   sct_status status = SCT_OK;
@@ -100,9 +101,10 @@ static sct_status make_items(sct_plan *plan, const sct_tune_events *events, sct_
   return status;
 }
 
-sct_status sct_plan_make(sct_plan *out, const char *spec_path, const sct_device_desc *device,
-                         const char *strategy_dir, const sct_tune_events *events, sct_error *err) {
-  *out = (sct_plan){.device = *device};
+sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
+                              const sct_device_desc *device, const char *strategy_dir,
+                              const sct_tune_events *events, sct_error *err) {
+  *out = (sct_tune_plan){.device = *device};
   sct_status status = sct_script_load_spec(&out->spec, spec_path, err);
   if (status == SCT_OK) {
     status = sct_script_new(&out->script, &out->spec, &out->device, strategy_dir, err);
@@ -117,12 +119,12 @@ sct_status sct_plan_make(sct_plan *out, const char *spec_path, const sct_device_
     status = make_items(out, events, err);
   }
   if (status != SCT_OK) {
-    sct_plan_free(out);
+    sct_tune_plan_free(out);
   }
   return status;
 }
 
-void sct_plan_free(sct_plan *plan) {
+void sct_tune_plan_free(sct_tune_plan *plan) {
   for (int k = 0; k < plan->n_items; k++) {
     sct_compiled_free(&plan->items[k].compiled);
     sct_kernel_code_free(&plan->items[k].code);
@@ -132,5 +134,5 @@ void sct_plan_free(sct_plan *plan) {
   sct_script_free(plan->script);
   sct_spec_free(&plan->spec);
   sct_arena_free(&plan->arena);
-  *plan = (sct_plan){0};
+  *plan = (sct_tune_plan){0};
 }

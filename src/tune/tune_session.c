@@ -258,7 +258,8 @@ static sct_status allocate(tune_session *s, sct_error *err) {
 
 static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
   SCT_TRY(sct_tune_open(s, err));
-  SCT_TRY(sct_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
+  SCT_TRY(
+      sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));
   SCT_TRY(sct_tune_compile(s, err));
   SCT_TRY(sct_tune_count(s, err));
@@ -297,7 +298,7 @@ static void close_session(tune_session *s) {
   sct_free(s->cells);
   sct_free(s->runs);
   sct_free(s->choices);
-  sct_plan_free(&s->plan);
+  sct_tune_plan_free(&s->plan);
   if (s->compiler) {
     sct_compiler_free(s->compiler);
   }
