@@ -3,6 +3,7 @@
  *   emit_json.c    the stored JSON documents to emit_signature and emit_launch, checked
  *   emit_select.c  which runs, layouts and kernels go into the header
  *   emit_source.c  whether a stored kernel may stand in a header, and its parameters
+ *   emit_choose.c  the best candidate among some
  *   emit_text.c    names, comments, strings and expressions that cannot break out of their place
  *   emit_banner.c  the comment that opens the header
  *   emit_records.c the record types of its arguments
@@ -137,11 +138,16 @@ int64_t emit_read_n_sms(const char *json);
 /* Whether two axes documents agree in all but the choice of layouts. */
 bool emit_same_axes(const char *a, const char *b);
 
-/* ---- emit_select.c ---- */
+/* The run's conditions say that a winner need not be coalesced. */
+bool emit_selects_any(const char *conditions);
+
+/* ---- emit_select.c, emit_choose.c ---- */
 
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
                             sct_error *err) SCT_MUST_USE;
 void emit_header_free(emit_header *h);
+/* Index of the best of rows[0..n) among those marked in legal[], -1 if none is. */
+int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run);
 
 /* ---- emit_text.c ---- */
 

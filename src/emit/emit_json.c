@@ -384,6 +384,14 @@ int64_t emit_read_n_sms(const char *json) {
   return n > 0 && n < 100000 ? n : 0;
 }
 
+bool emit_selects_any(const char *conditions) {
+  json_t *root = json_loads(conditions != NULL ? conditions : "", 0, NULL);
+  const char *selection = json_string_value(json_object_get(root, "selection"));
+  const bool any = selection != NULL && strcmp(selection, "any") == 0;
+  json_decref(root);
+  return any;
+}
+
 /* Every axis of `a` but layout.* stands with the same value in `b`. */
 static bool axes_within(json_t *a, json_t *b) {
   const char *key = NULL;

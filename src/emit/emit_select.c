@@ -224,61 +224,20 @@ bool emit_layouts_equal(const emit_header *h, const emit_launch *launch) {
   return true;
 }
 
-static sct_status has_layouts(bool *out, emit_header *h, const sct_row_candidate *candidate,
+static sct_status has_layouts(bool *out, const emit_header *h, const sct_row_candidate *candidate,
                               sct_error *err) {
+  sct_arena arena = {0};
   emit_launch launch = {0};
-  SCT_TRY(emit_read_launch(&launch, &h->arena, &h->sig, candidate->launch, err));
-  *out = emit_layouts_equal(h, &launch);
-  return SCT_OK;
+  const sct_status status = emit_read_launch(&launch, &arena, &h->sig, candidate->launch, err);
+  *out = status == SCT_OK && emit_layouts_equal(h, &launch);
+  sct_arena_free(&arena);
+  return status;
 }
 
 /* Passed all checks that its device has: run and verified on a GPU, counted on a virtual one. */
 static bool is_valid(const sct_row_result *r) {
   return strcmp(text_of(r->outcome.outcome), "ok") == 0 ||
          strcmp(text_of(r->outcome.outcome), "counted") == 0;
-}
-
-static double sectors_of(const sct_row_result *r) {
-  return r->outcome.sectors_ld + r->outcome.sectors_st;
-}
-
-/* Among equals: fewer sectors, fewer shared wavefronts, fewer registers, then the label. */
-static bool wins_tie(const sct_row_result *a, const sct_row_result *b) {
-  if (sectors_of(a) != sectors_of(b)) {
-    return sectors_of(a) < sectors_of(b);
-  }
-  if (a->outcome.wavefronts != b->outcome.wavefronts) {
-    return a->outcome.wavefronts < b->outcome.wavefronts;
-  }
-  if (a->candidate.registers != b->candidate.registers) {
-    return a->candidate.registers < b->candidate.registers;
-  }
-  return strcmp(text_of(a->candidate.label), text_of(b->candidate.label)) < 0;
-}
-
-/* The rule of selection over the rows marked in `legal`: the fastest coalesced one, or the fastest
- * where none is coalesced; what is within the noise of it is a tie. -1: none is legal. */
-static int select_best(const sct_row_result *rows, int n, const bool *legal, double noise) {
-  bool coalesced = false;
-  double fastest = -1;
-  int best = -1;
-  for (int k = 0; k < n; k++) {
-    coalesced = coalesced || (legal[k] && rows[k].outcome.coalesced);
-  }
-  for (int k = 0; k < n; k++) {
-    const double t = rows[k].outcome.median_ns;
-    if (legal[k] && rows[k].outcome.coalesced == coalesced && (fastest < 0 || t < fastest)) {
-      fastest = t;
-    }
-  }
-  for (int k = 0; k < n; k++) {
-    const bool tied = rows[k].outcome.median_ns <= fastest * (1 + noise);
-    if (legal[k] && rows[k].outcome.coalesced == coalesced && tied &&
-        (best < 0 || wins_tie(&rows[k], &rows[best]))) {
-      best = k;
-    }
-  }
-  return best;
 }
 
 /* The naive variant of the run with the layouts of the header: the stored one's twin. */
@@ -323,7 +282,7 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, sct_store *store,
     SCT_TRY_DONE(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
   if (!winner_fits) {
-    const int best = select_best(rows, n, legal, size->run->noise);
+    const int best = emit_choose(rows, n, legal, size->run);
     size->winner = NULL;
     if (best >= 0) {
       SCT_TRY_DONE(load_result(&size->winner, h, store, rows[best].outcome.id, err));
