@@ -262,8 +262,10 @@ sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct
                           bool *found, sct_error *err) {
   void *list = NULL;
   int n = 0;
-  SCT_TRY(list_results(s, "WHERE o.run = ? AND c.source_hash = ?", run, source_hash, true, &list,
-                       &n, err));
+  /* By way of the run's problem: the candidates' key begins with it. */
+  static const char where[] = "WHERE o.run = ?1 AND c.source_hash = ?2 AND "
+                              "c.problem = (SELECT r.problem FROM run r WHERE r.id = ?1)";
+  SCT_TRY(list_results(s, where, run, source_hash, true, &list, &n, err));
   *found = take_only(list, n, row);
   return SCT_OK;
 }

@@ -116,6 +116,16 @@ static void test_missing_table(void **state) {
   assert_int_equal(sct_store_results(s, 1, false, &rows, &n, &err), SCT_EDATA);
   assert_non_null(strstr(err.text, "degree"));
   sct_store_close(s);
+  /* The outcome cannot be put, so its candidate is not there either. */
+  s = fx_open(f->path, false);
+  const sct_row_run run = {.id = 1, .problem = 1};
+  assert_int_equal(fx_put(s, &run, 50, NULL, &err), SCT_EDATA);
+  sct_row_problem p = {.spec_hash = "another"};
+  assert_int_equal(sct_store_put_problem(s, &p, &err), SCT_OK); /* the store goes on working */
+  sct_store_close(s);
+  char *text = fx_ask(f->path, "SELECT count(*) FROM candidate");
+  assert_string_equal(text, "1");
+  free(text);
 }
 
 /* Views and triggers that someone left in the file do not run. */
