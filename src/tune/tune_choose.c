@@ -2,7 +2,13 @@
  * two runs agree. */
 #include "tune/tune.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Bounds of what may count as noise: below the first, differences are beyond any clock's trust;
+ * above the second, a reader would call one candidate faster, however wide its samples scatter. */
+#define LEAST_NOISE 0.002
+#define MOST_NOISE  0.02
 
 static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   for (int r = 0; r < n; r++) {
@@ -59,12 +65,34 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
   return best;
 }
 
+/* Half of the 95 % confidence interval of the median, relative: from order statistics, without
+ * assuming a distribution (ranks n/2 +- 0.98 sqrt(n); Conover, Practical Nonparametric
+ * Statistics, 3.2). The samples are sorted. */
+static double median_noise(const sct_timing *t) {
+  const double half = 0.98 * sqrt((double)t->n_samples), middle = 0.5 * (t->n_samples - 1);
+  int low = (int)floor(middle - half), high = (int)ceil(middle + half);
+  low = low < 0 ? 0 : low;
+  high = high > t->n_samples - 1 ? t->n_samples - 1 : high;
+  return 0.5 * (t->samples_ns[high] - t->samples_ns[low]) / t->median_ns;
+}
+
+/* Is `row` too close to the fastest to tell apart? A row that was only screened cannot tie with one
+ * that was measured at length: if it were that close it would have been a finalist. */
+static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
+  if (2 * row->timing.n_samples < fastest->timing.n_samples) {
+    return false;
+  }
+  const double noise = fmax(median_noise(&fastest->timing), median_noise(&row->timing));
+  const double limit = fmin(fmax(noise, LEAST_NOISE), MOST_NOISE);
+  return row->timing.median_ns <= fastest->timing.median_ns * (1.0 + limit);
+}
+
 /* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
 static int break_ties(sct_rank_row *rows, int n, int best, bool any, sct_choice *choice) {
   int winner = best;
   for (int r = 0; r < n; r++) {
-    rows[r].tied = competes(&rows[r], any) && rows[r].timed &&
-                   (r == best || sct_stats_compare(&rows[best].timing, &rows[r].timing) == 0);
+    rows[r].tied =
+        competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
     if (rows[r].tied) {
       choice->n_tied++;
       const double apart = rows[r].timing.median_ns / rows[best].timing.median_ns - 1.0;
@@ -109,8 +137,8 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
     return choice;
   }
   choice.winner = break_ties(rows, n, best, any, &choice);
-  if (choice.fastest >= 0 && !rows[choice.fastest].tied && choice.fastest != best &&
-      sct_stats_compare(&rows[choice.fastest].timing, &rows[best].timing) < 0) {
+  if (choice.fastest >= 0 && choice.fastest != best &&
+      !is_tied(&rows[choice.fastest], &rows[best])) {
     choice.faster_ratio =
         rows[choice.winner].timing.median_ns / rows[choice.fastest].timing.median_ns;
   }

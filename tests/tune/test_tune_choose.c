@@ -71,6 +71,25 @@ static void test_ties_go_to_counts_then_label(void **state) {
   assert_true(choice.noise > 0.0 && choice.noise < 0.01);
 }
 
+static void test_noise_decides_what_is_a_tie(void **state) {
+  (void)state;
+  /* 1 % apart with 0.2 % of scatter: no tie; the same with 3 % of scatter: a tie; 3 % apart: never
+   */
+  sct_rank_row rows[] = {row(0, "a", 400, 9, 9, 1), row(1, "b", 404, 8, 8, 1)};
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+  for (int s = 0; s < 11; s++) {
+    samples[0][s] = 400 * (1.0 + 0.006 * (s - 5));
+  }
+  sct_stats_summary(&rows[0].timing);
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 1);
+  rows[1] = row(1, "b", 412, 8, 8, 1);
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+  /* a row with few samples does not tie with a finalist */
+  rows[1] = row(1, "b", 400.1, 8, 8, 1);
+  rows[1].timing.n_samples = 5;
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+}
+
 static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 300, 24, 24, 20), row(1, "staged", 400, 8, 8, 30)};
@@ -110,6 +129,7 @@ int main(void) {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
+      cmocka_unit_test(test_noise_decides_what_is_a_tie),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
