@@ -444,8 +444,8 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
       return sct_fail(err, SCT_ENOMEM, "out of memory");
     }
   }
-  SCT_TRY(check_refused(&s));
   SCT_TRY(check_brackets(&s));
+  SCT_TRY(check_refused(&s));
   SCT_TRY(collect_locals(&s));
   for (int k = 0; k < s.n;) {
     int next = k + 1;

@@ -1,0 +1,257 @@
+/* Binding: extents, places, index arrays, and names that clash. */
+#include "spec_test.h"
+
+static void assert_expr(sct_expr e, const char *text) {
+  sct_str printed = {0};
+  sct_expr_print(&printed, spec.pool, e);
+  assert_string_equal(sct_str_c(&printed), text);
+  sct_str_free(&printed);
+}
+
+static void assert_bind_fails(const char *says) {
+  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
+  assert_says(says);
+  close_spec();
+}
+
+static void test_identity(void **state) {
+  (void)state;
+  open_spec("row col");
+  add_array("a", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  bind();
+  assert_int_equal(spec.n_extents, 2);
+  assert_string_equal(spec.extent_names[1], "col");
+  assert_expr(find("a")->at[0], "row");
+  assert_expr(find("a")->extent[1], "n_col");
+  assert_expr(find("a")->index[1], "a.1");
+  assert_false(find("a")->is_index);
+  assert_int_equal(find("a")->index_value, SCT_EXPR_NONE);
+  close_spec();
+}
+
+static void test_shift_stride_pad(void **state) {
+  (void)state;
+  open_spec("i j");
+  add_array("a", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_at("a", "3 * i + 1; n_j - 1 - j");
+  set_extents("a", "3 * i, j");
+  find("a")->pad[0] = 2;
+  bind();
+  assert_expr(find("a")->at[0], "3 * i + 1");
+  assert_expr(find("a")->extent[0], "3 * n_i + 2");
+  assert_expr(find("a")->extent[1], "n_j");
+  close_spec();
+}
+
+static void test_gather(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("pick", "i32", INPUT);
+  add_array("table", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("table", "m");
+  set_at("table", "pick");
+  bind();
+  assert_int_equal(spec.n_extents, 2);
+  assert_string_equal(spec.extent_names[1], "m");
+  assert_true(find("pick")->is_index);
+  assert_false(find("pick")->index_scatters);
+  assert_true(find("table")->through_index);
+  assert_false(find("b")->through_index);
+  assert_expr(find("pick")->index_limit, "n_m");
+  assert_expr(find("pick")->index_value, "pick");
+  close_spec();
+}
+
+/* a * pick + b < extent bounds pick; two uses take the smaller bound. */
+static void test_index_limit(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("pick", "u32", INPUT);
+  add_array("t", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("t", "m");
+  set_at("t", "4 * pick + 3");
+  set_dims("b", "m2");
+  set_at("b", "pick");
+  bind();
+  sct_expr_env env = {(sct_expr[]){spec.extent_var[1], spec.extent_var[2]}, NULL, 2};
+  for (int64_t m = 0; m < 40; m++) {
+    for (int64_t m2 = 0; m2 < 12; m2++) {
+      int64_t limit = -1;
+      env.values = (int64_t[]){m, m2};
+      assert_int_equal(sct_expr_eval(spec.pool, find("pick")->index_limit, &env, &limit, &err),
+                       SCT_OK);
+      int64_t fits = 0; /* how many values 0, 1, ... stay inside both */
+      while (4 * fits + 3 < m && fits < m2) {
+        fits++;
+      }
+      assert_int_equal(limit < 0 ? 0 : limit, fits);
+    }
+  }
+  assert_true(find("pick")->index_scatters);
+  close_spec();
+}
+
+static void test_index_must_stand_alone(void **state) {
+  (void)state;
+  static const char *const bad[] = {"pick * 0 + i - pick", "pick // 2", "i + pick", "-1 * pick",
+                                    "pick - 1"};
+  for (int k = 0; k < SCT_COUNT(bad); k++) {
+    open_spec("i");
+    add_array("pick", "i32", INPUT);
+    add_array("t", "f32", INPUT);
+    add_array("b", "f32", OUTPUT);
+    set_at("t", bad[k]);
+    assert_bind_fails("an index array stands alone, or as a * pick + b");
+  }
+}
+
+static void test_what_cannot_be_an_index(void **state) {
+  (void)state;
+  static const struct {
+    const char *at, *says;
+  } cases[] = {
+      {"a", "'a' cannot be an index"}, /* itself */
+      {"r", "'r' cannot be an index"}, /* a record */
+      {"f", "'f' cannot be an index"}, /* floating point */
+      {"v", "'v' cannot be an index"}, /* a vector */
+      {"b", "'b' cannot be an index"}, /* an output */
+      {"pik", "did you mean 'pick'?"}, {"i +", "at of 'a', \"i +\": column"},
+      {"n_k", "unknown name 'n_k'"},   {"'i'", "'i'"},
+      {"i // 0", "at of 'a'"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_spec("i");
+    add_array("a", "i32", INPUT);
+    add_array("r", "x:i32", INPUT);
+    add_array("f", "f32", INPUT);
+    add_array("v", "i32x2", INPUT);
+    add_array("pick", "i32", INPUT);
+    add_array("b", "i32", OUTPUT);
+    set_at("a", cases[k].at);
+    assert_bind_fails(cases[k].says);
+  }
+}
+
+static void test_one_level_of_indirection(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("p", "i32", INPUT);
+  add_array("q", "i32", INPUT);
+  add_array("b", "i32", OUTPUT);
+  set_at("q", "p");
+  set_at("b", "q");
+  assert_bind_fails("'q' is itself read through an index array");
+}
+
+static void test_own_dimension_needs_a_place(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("a", "m");
+  assert_bind_fails("'a' has a dimension 'm' that the kernel has not");
+}
+
+static void test_extents_name_dimensions(void **state) {
+  (void)state;
+  open_spec("col");
+  add_array("a", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_extents("a", "3 * cal");
+  assert_bind_fails("extents of 'a', \"3 * cal\"");
+  open_spec("col");
+  add_array("a", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_extents("a", "3 * cal");
+  assert_bind_fails("did you mean 'col'?");
+}
+
+static void test_clashing_names(void **state) {
+  (void)state;
+  open_spec("i i");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("dimension 'i' appears twice");
+  open_spec("i");
+  add_scalar("i", "f32");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("scalar 'i': the name is already a dimension");
+  open_spec("i");
+  add_scalar("b", "f32");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("array 'b': the name is already a scalar");
+  open_spec("i");
+  add_array("a", "f32", INPUT);
+  add_array("a", "f32", OUTPUT);
+  assert_bind_fails("array 'a': the name is already an array");
+  open_spec("i");
+  add_array("n_i", "f32", OUTPUT);
+  assert_bind_fails("array 'n_i': the name is already the extent of a dimension");
+  open_spec("i");
+  add_array("n_m", "i32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("b", "m");
+  set_at("b", "i");
+  assert_bind_fails("array 'n_m': the name is already the extent of a dimension");
+  open_spec("for");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("dimension 'for' is a word of CUDA C++");
+  open_spec("i");
+  add_array("b", "f32", OUTPUT);
+  spec.name = "../x";
+  assert_bind_fails("kernel name '../x' is not a name");
+}
+
+static void test_amounts(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "f32", INPUT);
+  assert_bind_fails("at least one output");
+  open_spec("a1 a2 a3 a4 a5 a6 a7");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("1 to 6 dimensions, not 7");
+  open_spec("");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("1 to 6 dimensions, not 0");
+}
+
+/* Unnamed records that are equal are one C type; named ones must agree. */
+static void test_record_names(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "x:f32 y:f32", INPUT);
+  add_array("c", "x:f32 y:f64", INPUT);
+  add_array("s", "f32", INPUT);
+  add_array("b", "x:f32 y:f32", OUTPUT);
+  bind();
+  assert_string_equal(find("a")->record.name, "a_record");
+  assert_string_equal(find("c")->record.name, "c_record");
+  assert_ptr_equal(find("b")->record.name, find("a")->record.name);
+  assert_null(find("s")->record.name);
+  close_spec();
+  open_spec("i");
+  add_array("a", "x:f32 y:f32", INPUT)->record.name = "point";
+  add_array("b", "x:f32 y:f64", OUTPUT)->record.name = "point";
+  assert_bind_fails("'a' and 'b' have different records with the name 'point'");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_identity),
+      cmocka_unit_test(test_shift_stride_pad),
+      cmocka_unit_test(test_gather),
+      cmocka_unit_test(test_index_limit),
+      cmocka_unit_test(test_index_must_stand_alone),
+      cmocka_unit_test(test_what_cannot_be_an_index),
+      cmocka_unit_test(test_one_level_of_indirection),
+      cmocka_unit_test(test_own_dimension_needs_a_place),
+      cmocka_unit_test(test_extents_name_dimensions),
+      cmocka_unit_test(test_clashing_names),
+      cmocka_unit_test(test_amounts),
+      cmocka_unit_test(test_record_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
