@@ -1,0 +1,168 @@
+/* The leaderboard: what a person wants to know of a session, size by size. */
+#include "cli/cli_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_FAILURES 3 /* shown with their reasons; --json has all */
+
+static bool is_good(const sct_tune_row *row) {
+  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0 ||
+         strcmp(row->outcome, sct_outcome_name(SCT_OUT_COUNTED)) == 0;
+}
+
+/* "did not compile" for "compile_error" */
+static const char *outcome_text(const char *name) {
+  for (int k = 0; k < SCT_N_OUTCOMES; k++) {
+    if (strcmp(sct_outcome_name((sct_outcome_kind)k), name) == 0) {
+      return sct_outcome_text((sct_outcome_kind)k);
+    }
+  }
+  return name;
+}
+
+/* ---- one row ---- */
+
+static void add_columns(cli_table *t) {
+  cli_table_column(t, "", false); /* marks */
+  cli_table_column(t, "#", true);
+  cli_table_column(t, "candidate", false);
+  cli_table_column(t, "time", true);
+  cli_table_column(t, "GB/s", true);
+  cli_table_column(t, "of copy", true);
+  cli_table_column(t, "sectors/request ld | st", true);
+  cli_table_column(t, "coalesced", true);
+  cli_table_column(t, "registers", true);
+  cli_table_column(t, "spilled", true);
+  cli_table_column(t, "occupancy", true);
+}
+
+static void percent_cell(cli_table *t, double share) {
+  if (share > 0.0) {
+    cli_table_cell(t, "%.0f %%", 100.0 * share);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+}
+
+static void sectors_cell(cli_table *t, const sct_tune_row *row) {
+  if (row->sectors <= 0.0) {
+    cli_table_cell(t, "%s", ""); /* not counted */
+  } else {
+    cli_table_cell(t, "%.1f | %4.1f", row->sectors_ld, row->sectors_st);
+  }
+}
+
+static void add_row(cli_table *t, const sct_tune_row *row, int rank) {
+  char time[32] = "";
+  if (row->median_ns > 0.0) {
+    sct_format_ns(time, row->median_ns);
+  }
+  cli_table_row(t, row->winner       ? CLI_GOOD
+                   : !row->coalesced ? CLI_WARN
+                   : row->naive      ? CLI_BOLD
+                                     : CLI_PLAIN);
+  cli_table_cell(t, "%s%s%s",
+                 row->winner ? "*"
+                 : row->tied ? "="
+                             : "",
+                 row->naive ? "n" : "", row->coalesced ? "" : "!");
+  cli_table_cell(t, "%d", rank);
+  cli_table_cell(t, "%s", row->label);
+  cli_table_cell(t, "%s", time);
+  if (row->bytes_per_s > 0.0) {
+    cli_table_cell(t, "%.0f", row->bytes_per_s / 1e9);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+  percent_cell(t, row->share);
+  sectors_cell(t, row);
+  percent_cell(t, row->sectors > 0.0 ? row->degree : 0.0);
+  cli_table_cell(t, "%d", row->registers);
+  if (row->spill_bytes > 0) {
+    cli_table_cell(t, "%d B", row->spill_bytes);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+  percent_cell(t, row->occupancy);
+}
+
+/* ---- one size ---- */
+
+static void append_table(sct_str *out, const sct_tune_size *size, int top, bool colour) {
+  cli_table table = {0};
+  bool naive_shown = false;
+  add_columns(&table);
+  for (int r = 0, shown = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    if (!is_good(row) || !(shown < top || (row->naive && !naive_shown))) {
+      continue;
+    }
+    add_row(&table, row, r + 1);
+    naive_shown |= row->naive;
+    shown++;
+  }
+  if (table.n_rows > 0) {
+    cli_table_print(out, &table, 2, colour);
+  } else {
+    sct_str_append(out, "  no candidate passed\n");
+  }
+  cli_table_free(&table);
+}
+
+static void append_failures(sct_str *out, const sct_tune_size *size, bool colour) {
+  int shown = 0;
+  for (int r = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    if (is_good(row) || shown == MAX_FAILURES) {
+      continue;
+    }
+    const int line = row->detail ? (int)strcspn(row->detail, "\n") : 0;
+    sct_str_printf(out, "  %sfailed:%s %s: %s%s%.*s\n", cli_paint(colour, CLI_BAD),
+                   cli_unpaint(colour, CLI_BAD), row->label, outcome_text(row->outcome),
+                   line > 0 ? ": " : "", line, row->detail ? row->detail : "");
+    shown++;
+  }
+  if (size->n_failed > shown) {
+    sct_str_printf(out, "  and %d more; --json has all of them\n", size->n_failed - shown);
+  }
+}
+
+static void append_size(sct_str *out, const sct_tune_size *size, int top, bool colour) {
+  char read[32], write[32];
+  sct_str_printf(out, "\n%s%s%s: reads %s, writes %s", cli_paint(colour, CLI_BOLD), size->label,
+                 cli_unpaint(colour, CLI_BOLD), sct_format_bytes(read, size->read_bytes),
+                 sct_format_bytes(write, size->write_bytes));
+  if (size->ceiling_bytes_s > 0.0) {
+    sct_str_printf(out, "; a copy moves %.0f GB/s", size->ceiling_bytes_s / 1e9);
+  }
+  sct_str_append(out, "\n");
+  append_table(out, size, top, colour);
+  sct_str_printf(out, "  %d %s, %d failed, %d tied for the best", size->n_verified,
+                 size->verified_only_counted ? "counted" : "verified", size->n_failed,
+                 size->n_tied);
+  if (size->n_unfit > 0) {
+    sct_str_printf(out, ", %d not for this size", size->n_unfit);
+  }
+  sct_str_append(out, "\n");
+  append_failures(out, size, colour);
+  if (size->faster) {
+    sct_str_printf(out, "  %snote:%s %s\n", cli_paint(colour, CLI_WARN),
+                   cli_unpaint(colour, CLI_WARN), size->faster);
+  }
+}
+
+void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour) {
+  const sct_device_desc *d = &report->device;
+  sct_str_printf(out, "%s%s%s on %s (%s, CC %d.%d): %s\n", cli_paint(colour, CLI_BOLD),
+                 report->name, cli_unpaint(colour, CLI_BOLD), d->id, d->name, d->cc_major,
+                 d->cc_minor, report->says);
+  sct_str_printf(out, "%lld points, %lld candidates, %lld different kernels%s\n",
+                 (long long)report->n_points, (long long)report->n_candidates,
+                 (long long)report->n_sources,
+                 report->stopped_early ? "; stopped early, so not all were judged" : "");
+  for (int z = 0; z < report->n_sizes; z++) {
+    append_size(out, &report->sizes[z], top, colour);
+  }
+  sct_str_append(out, "\n* winner   = tied with it   n naive   ! not coalesced\n");
+}

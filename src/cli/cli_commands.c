@@ -1,0 +1,104 @@
+/* The table of commands: one row each. docs/commands.md documents them; a test holds it to this. */
+#include "cli/cli_internal.h"
+
+const cli_command cli_commands[] = {
+    {
+        .name = "devices",
+        .words = "",
+        .run = cli_devices,
+        .doc = "GPUs here, and the virtual ones",
+        .details =
+            "Every place where candidates can be judged. On a GPU (cuda:N) they are verified\n"
+            "and timed; on a virtual one they are compiled and their sectors are counted.\n"
+            "Ends with 0 where there is no GPU.",
+        .example = "devices",
+    },
+    {
+        .name = "check",
+        .words = "SPEC...",
+        .min_words = 1,
+        .max_words = CLI_ANY_NUMBER,
+        .run = cli_check,
+        .doc = "is the spec right? errors as file:line: text",
+        .details = "Runs the script, checks body, places and layouts, and looks whether any two\n"
+                   "elements share a byte. Needs no GPU and no compiler.",
+        .example = "check my_kernel.lua",
+    },
+    {
+        .name = "space",
+        .words = "SPEC",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .run = cli_space,
+        .doc = "how many candidates there are, what was pruned and why",
+        .details = "Strategies with their axes, and what became of every point of the space. The\n"
+                   "device gives limits such as shared memory; no GPU is needed.",
+        .example = "space my_kernel.lua --device virtual:h200",
+    },
+    {
+        .name = "gen",
+        .words = "SPEC",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(PICK) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .run = cli_gen,
+        .doc = "the CUDA source of a candidate",
+        .details =
+            "Self-contained source without headers, letter for letter what `tune` times and\n"
+            "`emit` writes down. --list prints the labels that --pick takes.",
+        .example = "gen my_kernel.lua --pick \"vector t256 i1 v4 hnone b0\"",
+    },
+    {
+        .name = "tune",
+        .words = "SPEC...",
+        .min_words = 1,
+        .max_words = CLI_ANY_NUMBER,
+        .options = CLI_BIT(DEVICE) | CLI_BIT(BUDGET) | CLI_BIT(SELECT) | CLI_BIT(AGAIN) |
+                   CLI_BIT(SEED) | CLI_BIT(STRATEGIES) | CLI_BIT(TOP),
+        .run = cli_tune,
+        .doc = "find the fastest coalesced kernel, and keep it in the store",
+        .details =
+            "Generates, compiles, verifies and times every candidate, prints a leaderboard\n"
+            "for each size and stores all of it. The default device is the first GPU and,\n"
+            "where there is none, the virtual H200, which counts and does not time. Running\n"
+            "it again continues where it stopped. Ctrl-C ends it after the step at hand,\n"
+            "with everything stored; a second one ends it at once.",
+        .example = "tune my_kernel.lua --budget 60s",
+    },
+    {
+        .name = "emit",
+        .words = "SPEC|NAME",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(OUT),
+        .run = cli_emit,
+        .doc = "the kernel header, for every device tuned",
+        .details = "Writes the winners from the store with the naive kernel behind them, a launch\n"
+                   "function and where every figure comes from. With a spec file the store must\n"
+                   "hold this very version of it; with a name the newest one is taken.",
+        .example = "emit my_kernel.lua -o my_kernel.h",
+    },
+    {
+        .name = "init",
+        .words = "[DIR]",
+        .max_words = 1,
+        .run = cli_init,
+        .doc = "write a commented spec and layout to start from",
+        .details = "Into the current folder, or DIR. Never overwrites a file.",
+        .example = "init kernels",
+    },
+    {
+        .name = "examples",
+        .words = "[NAME]",
+        .max_words = 1,
+        .options = CLI_BIT(OUT),
+        .run = cli_examples,
+        .doc = "the worked specs that are built in",
+        .details =
+            "Lists them; with NAME prints one; with -o writes it into a folder (without NAME\n"
+            "all of them). Never overwrites a file.",
+        .example = "examples transpose_f32 -o .",
+    },
+};
+const int cli_n_commands = SCT_COUNT(cli_commands);

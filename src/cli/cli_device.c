@@ -1,0 +1,111 @@
+/* The command `devices`, and which device a command is about. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+sct_status cli_device_describe(sct_device_desc *out, const cli_args *args, sct_error *err) {
+  if (!args->device) {
+    return sct_script_load_device(out, CLI_VIRTUAL, err);
+  }
+  const sct_tune_opts opts = {.device = args->device};
+  return sct_tune_device(out, &opts, err);
+}
+
+const char *cli_device_says(const char *id) {
+  const sct_device_kind *kind;
+  const char *name;
+  return sct_device_parse(&kind, &name, id, NULL) == SCT_OK ? kind->says : "";
+}
+
+typedef struct device_list {
+  sct_arena arena;
+  sct_device_desc *gpus; /* [n_gpus] */
+  int n_gpus;
+  sct_device_desc *described; /* [n_described], in the arena */
+  int n_described;
+  sct_error no_gpu; /* why there is none */
+} device_list;
+
+static sct_status load_list(device_list *list, sct_error *err) {
+  const char **names = NULL;
+  int n = 0;
+  if (sct_measure_list(&list->gpus, &list->n_gpus, NULL, &list->no_gpu) != SCT_OK) {
+    list->n_gpus = 0; /* no reason not to show the others */
+  }
+  SCT_TRY(sct_script_device_names(&names, &n, &list->arena, err));
+  list->described = SCT_ARENA_NEW(&list->arena, sct_device_desc, n + 1);
+  if (!list->described) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < n; k++) {
+    SCT_TRY(sct_script_load_device(&list->described[k], names[k], err));
+    list->n_described++;
+  }
+  return SCT_OK;
+}
+
+static void add_device(cli_table *t, const sct_device_desc *d) {
+  char memory[32];
+  cli_table_row(t, d->is_virtual ? CLI_PLAIN : CLI_GOOD);
+  cli_table_cell(t, "%s", d->id);
+  cli_table_cell(t, "%s", d->name);
+  cli_table_cell(t, "%d.%d", d->cc_major, d->cc_minor);
+  cli_table_cell(t, "%d", d->n_sms);
+  cli_table_cell(t, "%s", sct_format_bytes(memory, (double)d->memory_bytes));
+  cli_table_cell(t, "%s", cli_device_says(d->id));
+}
+
+static void append_text(sct_str *out, const device_list *list, const char *why) {
+  cli_table table = {0};
+  cli_table_column(&table, "device", false);
+  cli_table_column(&table, "name", false);
+  cli_table_column(&table, "CC", true);
+  cli_table_column(&table, "SMs", true);
+  cli_table_column(&table, "memory", true);
+  cli_table_column(&table, "its figures are", false);
+  for (int k = 0; k < list->n_gpus; k++) {
+    add_device(&table, &list->gpus[k]);
+  }
+  for (int k = 0; k < list->n_described; k++) {
+    add_device(&table, &list->described[k]);
+  }
+  cli_table_print(out, &table, 0, cli_wants_colour(stdout));
+  if (list->n_gpus == 0) {
+    sct_str_printf(out, "no GPU here: %s\n", why);
+  }
+  cli_table_free(&table);
+}
+
+static json_t *device_json(const sct_device_desc *d) {
+  json_t *doc = cli_json_device(d);
+  json_object_set_new(doc, "says", cli_json_text(cli_device_says(d->id)));
+  return doc;
+}
+
+static json_t *list_json(const device_list *list, const char *why) {
+  json_t *devices = json_array();
+  for (int k = 0; k < list->n_gpus; k++) {
+    json_array_append_new(devices, device_json(&list->gpus[k]));
+  }
+  for (int k = 0; k < list->n_described; k++) {
+    json_array_append_new(devices, device_json(&list->described[k]));
+  }
+  return json_pack("{s:o, s:o}", "devices", devices, "no_gpu",
+                   list->n_gpus == 0 ? cli_json_text(why) : json_null());
+}
+
+sct_status cli_devices(const cli_args *args, sct_error *err) {
+  device_list list = {0};
+  sct_status status = load_list(&list, err);
+  const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";
+  if (status == SCT_OK && args->json) {
+    status = cli_json_print(list_json(&list, why), err);
+  } else if (status == SCT_OK) {
+    sct_str text = {0};
+    append_text(&text, &list, why);
+    status = cli_print(&text, err);
+  }
+  sct_free(list.gpus);
+  sct_arena_free(&list.arena);
+  return status;
+}

@@ -1,0 +1,112 @@
+/* The command `emit`: a kernel header from the store, by spec file or by name. */
+#include "cli/cli_internal.h"
+#include "emit/emit.h"
+
+#include <string.h>
+
+/* What is asked for: a spec file's name and hash, or a name alone. */
+typedef struct wanted {
+  sct_spec spec;
+  char hash[SCT_HASH_HEX];
+  sct_emit_request request;
+} wanted;
+
+static bool looks_like_file(const char *word) {
+  return sct_has_suffix(word, ".lua") || strchr(word, '/') != NULL;
+}
+
+static sct_status read_wanted(wanted *w, const char *word, sct_error *err) {
+  if (!looks_like_file(word)) {
+    w->request.name = word;
+    return SCT_OK;
+  }
+  SCT_TRY(cli_hint_example(sct_script_load_spec(&w->spec, word, err), word, err));
+  sct_hash_hex(w->hash, w->spec.hash);
+  w->request = (sct_emit_request){.name = w->spec.name, .spec_hash = w->hash};
+  return SCT_OK;
+}
+
+static sct_status open_store(sct_store **out, const cli_args *args, sct_error *err) {
+  sct_str path = {0};
+  if (args->store) {
+    sct_str_append(&path, args->store);
+  } else {
+    sct_path_data(&path);
+    sct_str_append(&path, "/store.db");
+  }
+  sct_status status = sct_str_status(&path, err);
+  if (status == SCT_OK && !sct_file_exists(sct_str_c(&path))) {
+    status = sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
+                      sct_str_c(&path));
+  } else if (status == SCT_OK) {
+    status = sct_store_open(out, sct_str_c(&path), true, err);
+  }
+  sct_str_free(&path);
+  return status;
+}
+
+/* A name that the store has not is told with the nearest that it has. */
+static sct_status check_name(sct_store *store, const char *name, sct_error *err) {
+  sct_row_problem *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_problems(store, &rows, &n, err));
+  const char **names = sct_alloc(sizeof *names * (size_t)(n + 1));
+  bool known = false;
+  for (int k = 0; names && k < n; k++) {
+    names[k] = rows[k].name;
+    known |= strcmp(rows[k].name, name) == 0;
+  }
+  sct_status status = SCT_OK;
+  if (names && !known) {
+    sct_str text = {0};
+    sct_str_printf(&text, "nothing called '%s' is in this store", name);
+    if (n > 0) {
+      sct_str_suggest(&text, name, names, n);
+    }
+    status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
+    sct_str_free(&text);
+  }
+  sct_free(names);
+  sct_row_problem_free(rows, n);
+  return status;
+}
+
+static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit_request *request,
+                          sct_error *err) {
+  sct_str text = {0};
+  sct_status status = SCT_OK;
+  if (args->out) {
+    SCT_TRY(sct_emit_write(store, request, args->out, err));
+    cli_note(args, "wrote %s", args->out);
+  } else {
+    status = sct_emit_render(&text, store, request, err);
+  }
+  if (status == SCT_OK && args->json) {
+    status = cli_json_print(json_pack("{s:o, s:o, s:o}", "name", cli_json_text(request->name),
+                                      "file", cli_json_text(args->out), "header",
+                                      args->out ? json_null() : cli_json_text(sct_str_c(&text))),
+                            err);
+  } else if (status == SCT_OK && !args->out) {
+    return cli_print(&text, err);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status cli_emit(const cli_args *args, sct_error *err) {
+  wanted w = {0};
+  sct_store *store = NULL;
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(read_wanted(&w, args->words[0], err));
+  SCT_TRY_DONE(open_store(&store, args, err));
+  if (!w.request.spec_hash) {
+    SCT_TRY_DONE(check_name(store, w.request.name, err));
+  }
+  SCT_TRY_DONE(deliver(args, store, &w.request, err));
+done:
+  if (store) {
+    sct_store_close(store);
+  }
+  sct_spec_free(&w.spec);
+  return status;
+}

@@ -1,0 +1,248 @@
+/* The commands `init` and `examples`: Lua files that travel inside the program. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+#define STARTER  "templates/starter/"
+#define EXAMPLES "tuning/kernels/"
+
+/* ---- names of assets ---- */
+
+typedef struct name_list {
+  sct_arena arena;
+  const char **names; /* of assets: "tuning/kernels/shifted.lua" */
+  size_t n, cap;
+  bool failed;
+} name_list;
+
+static void add_name(void *ctx, const char *name) {
+  name_list *list = ctx;
+  if (!sct_has_suffix(name, ".lua")) {
+    return;
+  }
+  const char *copy = sct_arena_strdup(&list->arena, name);
+  if (!copy || !SCT_GROW(list->names, list->n, list->cap)) {
+    list->failed = true;
+    return;
+  }
+  list->names[list->n++] = copy;
+}
+
+static sct_status read_names(name_list *list, const char *prefix, sct_error *err) {
+  sct_asset_list(prefix, add_name, list);
+  return list->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
+}
+
+static void free_names(name_list *list) {
+  sct_free(list->names);
+  sct_arena_free(&list->arena);
+}
+
+/* ---- writing ---- */
+
+static void path_in(sct_str *out, const char *folder, const char *asset) {
+  sct_str_clear(out);
+  sct_str_printf(out, "%s/%s", folder, sct_path_basename(asset));
+}
+
+/* Writes assets into a folder; nothing at all if one of the files exists. */
+static sct_status write_assets(const cli_args *args, const char *folder, const char *const *assets,
+                               size_t n, sct_error *err) {
+  sct_str path = {0}, text = {0};
+  sct_status status = SCT_OK;
+  for (size_t k = 0; k < n; k++) {
+    path_in(&path, folder, assets[k]);
+    if (sct_file_exists(sct_str_c(&path))) {
+      status = sct_fail(err, SCT_EUSAGE, "'%s' exists and is left alone; nothing was written",
+                        sct_str_c(&path));
+      goto done;
+    }
+  }
+  SCT_TRY_DONE(sct_dir_make(folder, err));
+  for (size_t k = 0; k < n; k++) {
+    path_in(&path, folder, assets[k]);
+    SCT_TRY_DONE(sct_asset_read(&text, assets[k], err));
+    SCT_TRY_DONE(sct_str_status(&path, err));
+    SCT_TRY_DONE(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
+    if (!args->json) {
+      cli_note(args, "wrote %s", sct_str_c(&path));
+    }
+  }
+done:
+  sct_str_free(&path);
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status print_written(const char *folder, const char *const *assets, size_t n,
+                                sct_error *err) {
+  json_t *files = json_array();
+  sct_str path = {0};
+  for (size_t k = 0; k < n; k++) {
+    path_in(&path, folder, assets[k]);
+    json_array_append_new(files, cli_json_text(sct_str_c(&path)));
+  }
+  sct_str_free(&path);
+  return cli_json_print(json_pack("{s:o}", "files", files), err);
+}
+
+/* ---- init ---- */
+
+sct_status cli_init(const cli_args *args, sct_error *err) {
+  const char *folder = args->n_words > 0 ? args->words[0] : ".";
+  name_list list = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(read_names(&list, STARTER, err));
+  SCT_TRY_DONE(write_assets(args, folder, list.names, list.n, err));
+  if (args->json) {
+    status = print_written(folder, list.names, list.n, err);
+    goto done;
+  }
+  sct_str text = {0}, in = {0};
+  if (strcmp(folder, ".") != 0) {
+    sct_str_printf(&in, "%s/", folder);
+  }
+  sct_str_printf(&text,
+                 "Next:\n"
+                 "  sectile check %smy_kernel.lua\n"
+                 "  sectile tune %smy_kernel.lua --budget 60s\n"
+                 "  sectile emit %smy_kernel.lua -o my_kernel.h\n",
+                 sct_str_c(&in), sct_str_c(&in), sct_str_c(&in));
+  sct_str_free(&in);
+  status = cli_print(&text, err);
+done:
+  free_names(&list);
+  return status;
+}
+
+/* ---- examples ---- */
+
+/* "tuning/kernels/shifted.lua" to "shifted" */
+static const char *short_name(sct_arena *arena, const char *asset) {
+  const char *base = sct_path_basename(asset);
+  const char *name = sct_arena_strndup(arena, base, strlen(base) - strlen(".lua"));
+  return name ? name : base;
+}
+
+/* The first paragraph of the comment that opens a Lua file, as one line. */
+static const char *description(sct_arena *arena, const char *text) {
+  sct_str line = {0};
+  while (sct_has_prefix(text, "--")) {
+    const char *words = text + strspn(text, "- ");
+    const size_t n = strcspn(words, "\n");
+    if (n == 0) {
+      break;
+    }
+    sct_str_append(&line, line.len > 0 ? " " : "");
+    sct_str_append_n(&line, words, n);
+    text = words + n + (words[n] == '\n');
+  }
+  const char *copy = sct_arena_strdup(arena, sct_str_c(&line));
+  sct_str_free(&line);
+  return copy ? copy : "";
+}
+
+static sct_status print_list(const cli_args *args, name_list *list, sct_error *err) {
+  cli_table table = {0};
+  json_t *doc = json_array();
+  sct_str text = {0};
+  sct_status status = SCT_OK;
+  cli_table_column(&table, "example", false);
+  cli_table_column(&table, "", false);
+  for (size_t k = 0; k < list->n; k++) {
+    SCT_TRY_DONE(sct_asset_read(&text, list->names[k], err));
+    const char *name = short_name(&list->arena, list->names[k]);
+    const char *doc_line = description(&list->arena, sct_str_c(&text));
+    cli_table_row(&table, CLI_PLAIN);
+    cli_table_cell(&table, "%s", name);
+    cli_table_cell(&table, "%s", doc_line);
+    json_array_append_new(
+        doc, json_pack("{s:o, s:o}", "name", cli_json_text(name), "doc", cli_json_text(doc_line)));
+  }
+  if (args->json) {
+    status = cli_json_print(json_pack("{s:O}", "examples", doc), err);
+  } else {
+    sct_str_clear(&text);
+    cli_table_print(&text, &table, 0, cli_wants_colour(stdout));
+    status = cli_print(&text, err);
+  }
+done:
+  json_decref(doc);
+  cli_table_free(&table);
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status find_example(const char **out, name_list *list, const char *name,
+                               sct_error *err) {
+  const char **names = SCT_ARENA_NEW(&list->arena, const char *, list->n + 1);
+  if (!names) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (size_t k = 0; k < list->n; k++) {
+    names[k] = short_name(&list->arena, list->names[k]);
+    if (strcmp(names[k], name) == 0 || strcmp(sct_path_basename(list->names[k]), name) == 0) {
+      *out = list->names[k];
+      return SCT_OK;
+    }
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "no example is called '%s'", name);
+  sct_str_suggest(&text, name, names, (int)list->n);
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) {
+  name_list list = {0};
+  const char *asset = NULL;
+  if (status == SCT_EIO && err && !sct_file_exists(word) &&
+      read_names(&list, EXAMPLES, NULL) == SCT_OK &&
+      find_example(&asset, &list, sct_path_basename(word), NULL) == SCT_OK) {
+    const sct_error before = *err;
+    const char *name = short_name(&list.arena, asset);
+    sct_fail(err, status, "%s; the built-in example of this name: `sectile examples %s -o .`",
+             before.text, name);
+  }
+  free_names(&list);
+  return status;
+}
+
+static sct_status print_example(const cli_args *args, const char *asset, sct_error *err) {
+  sct_str text = {0};
+  sct_status status = sct_asset_read(&text, asset, err);
+  if (status == SCT_OK && !args->json) {
+    return cli_print(&text, err);
+  }
+  if (status == SCT_OK) {
+    status = cli_json_print(json_pack("{s:o, s:o}", "file", cli_json_text(sct_path_basename(asset)),
+                                      "text", cli_json_text(sct_str_c(&text))),
+                            err);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status cli_examples(const cli_args *args, sct_error *err) {
+  name_list list = {0};
+  const char *one = NULL;
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(read_names(&list, EXAMPLES, err));
+  if (args->n_words > 0) {
+    SCT_TRY_DONE(find_example(&one, &list, args->words[0], err));
+  }
+  if (args->out) {
+    const char *const *assets = one ? &one : list.names;
+    const size_t n = one ? 1 : list.n;
+    SCT_TRY_DONE(write_assets(args, args->out, assets, n, err));
+    status = args->json ? print_written(args->out, assets, n, err) : SCT_OK;
+  } else if (one) {
+    status = print_example(args, one, err);
+  } else {
+    status = print_list(args, &list, err);
+  }
+done:
+  free_names(&list);
+  return status;
+}

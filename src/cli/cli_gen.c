@@ -1,0 +1,140 @@
+/* The command `gen`: the CUDA source of one candidate, or the labels of all. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+/* ---- which candidate ---- */
+
+/* Of the first choice of layouts; its source may have come up under another label. */
+static const sct_tune_item *naive_item(const sct_tune_plan *plan) {
+  int first[SCT_MAX_OPERANDS] = {0};
+  const int64_t naive = sct_codegen_naive(&plan->spec, &plan->space, first);
+  const sct_tune_item *usable = NULL;
+  for (int k = 0; k < plan->n_items; k++) {
+    const sct_tune_item *item = &plan->items[k];
+    if (item->candidate == naive && item->outcome == SCT_OUT_OK) {
+      return item;
+    }
+    usable = !usable && item->outcome == SCT_OUT_OK ? item : usable;
+  }
+  return usable;
+}
+
+static sct_status unknown_label(const sct_tune_plan *plan, const char *label, sct_error *err) {
+  const char **labels = sct_alloc(sizeof *labels * (size_t)(plan->n_items + 1));
+  sct_str text = {0};
+  for (int k = 0; labels && k < plan->n_items; k++) {
+    labels[k] = plan->items[k].label;
+  }
+  if (sct_space_find(&plan->space, label, NULL) >= 0) {
+    sct_str_printf(&text,
+                   "candidate '%s' has no kernel of its own: it was turned down, or its source "
+                   "equals an earlier one's; `sectile space` says which",
+                   label);
+  } else {
+    const char *near = labels ? sct_nearest(label, labels, plan->n_items) : NULL;
+    sct_str_printf(&text, "no candidate is called '%s'", label);
+    sct_str_printf(&text, near ? "; did you mean '%s'?" : "; `--list` prints the labels%s",
+                   near ? near : "");
+  }
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  sct_free(labels);
+  return status;
+}
+
+static sct_status find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
+                            sct_error *err) {
+  const sct_tune_item *found = label ? NULL : naive_item(plan);
+  for (int k = 0; label && k < plan->n_items; k++) {
+    if (strcmp(plan->items[k].label, label) == 0) {
+      found = &plan->items[k];
+    }
+  }
+  if (!found && label) {
+    return unknown_label(plan, label, err);
+  }
+  if (!found) {
+    return sct_fail(err, SCT_ESPEC, "%s: no candidate has a kernel: %s", plan->spec.name,
+                    plan->n_items > 0 && plan->items[0].detail ? plan->items[0].detail
+                                                               : "`sectile space` says why");
+  }
+  if (found->outcome != SCT_OUT_OK) {
+    return sct_fail(err, SCT_ESPEC, "%s", found->detail ? found->detail : "its template failed");
+  }
+  *out = found;
+  return SCT_OK;
+}
+
+/* ---- printing ---- */
+
+static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, sct_error *err) {
+  json_t *labels = json_array();
+  sct_str text = {0};
+  for (int k = 0; k < plan->n_items; k++) {
+    if (plan->items[k].outcome == SCT_OUT_OK) {
+      json_array_append_new(labels, cli_json_text(plan->items[k].label));
+      sct_str_printf(&text, "%s\n", plan->items[k].label);
+    }
+  }
+  json_t *doc = json_pack("{s:o, s:o}", "name", cli_json_text(plan->spec.name), "labels", labels);
+  sct_status status;
+  if (args->json) {
+    status = cli_json_print(json_incref(doc), err);
+    sct_str_free(&text);
+  } else {
+    status = cli_print(&text, err);
+  }
+  json_decref(doc);
+  return status;
+}
+
+static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
+                               const sct_tune_item *item, sct_error *err) {
+  sct_str text = {0};
+  if (!args->json) {
+    cli_note(args, "%s: kernel %s, %d threads a block, %lld bytes of dynamic shared memory",
+             item->label, item->code.kernel, item->code.threads,
+             (long long)item->code.shared_bytes);
+    sct_str_append(&text, item->code.source);
+    return cli_print(&text, err);
+  }
+  sct_str axes = {0};
+  sct_status status = sct_codegen_launch(&text, &plan->spec, &item->code, err);
+  if (status == SCT_OK) {
+    status = sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate], err);
+  }
+  if (status == SCT_OK) {
+    status = cli_json_print(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(plan->spec.name), "label",
+                  cli_json_text(item->label), "kernel", cli_json_text(item->code.kernel), "axes",
+                  cli_json_parse(&axes), "launch", cli_json_parse(&text), "source",
+                  cli_json_text(item->code.source)),
+        err);
+  }
+  sct_str_free(&axes);
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status cli_gen(const cli_args *args, sct_error *err) {
+  sct_device_desc device;
+  sct_tune_plan plan = {0};
+  const sct_tune_item *item = NULL;
+  SCT_TRY(cli_device_describe(&device, args, err));
+  sct_status status =
+      sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, err);
+  if (status != SCT_OK) {
+    return cli_hint_example(status, args->words[0], err);
+  }
+  if (args->list) {
+    status = print_labels(args, &plan, err);
+  } else {
+    status = find_item(&item, &plan, args->pick, err);
+    if (status == SCT_OK) {
+      status = print_source(args, &plan, item, err);
+    }
+  }
+  sct_tune_plan_free(&plan);
+  return status;
+}

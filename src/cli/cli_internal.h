@@ -1,0 +1,183 @@
+/* cli_internal - what the commands share: parsed arguments, the two tables, tables of text, colour,
+ * progress, JSON. */
+#ifndef SCT_CLI_INTERNAL_H
+#define SCT_CLI_INTERNAL_H
+
+#include "base/base.h"
+#include "spec/spec.h"
+#include "tune/tune.h"
+
+#include <jansson.h>
+
+/* The device of `space`, `gen` and, where there is no GPU, of `tune`. */
+#define CLI_VIRTUAL "h200"
+
+/* ---- arguments ---- */
+
+typedef enum cli_option_id {
+#define CLI_OPTION(id, name, letter, arg, take, field, doc) CLI_OPT_##id,
+#include "cli/cli_options.def"
+#undef CLI_OPTION
+  CLI_N_OPTIONS
+} cli_option_id;
+
+#define CLI_BIT(id) (1U << CLI_OPT_##id)
+/* Options that every command takes, and that may stand in front of it. */
+#define CLI_GLOBAL                                                                                 \
+  (CLI_BIT(HELP) | CLI_BIT(VERSION) | CLI_BIT(JSON) | CLI_BIT(STORE) | CLI_BIT(ASSETS) |           \
+   CLI_BIT(VERBOSE) | CLI_BIT(QUIET))
+
+typedef struct cli_args {
+  const struct cli_command *command; /* NULL: none named */
+  bool help, version, json, list, again, select_any;
+  int verbosity; /* 0; below: -q, above: -v */
+  const char *store, *assets, *device, *pick, *strategies, *out;
+  int64_t budget_ns; /* 0: no limit */
+  uint64_t seed;
+  int top;
+  int n_words; /* what is no option: specs, names, folders */
+  char **words;
+} cli_args;
+
+typedef struct cli_option {
+  const char *name;
+  char letter;     /* 0: none */
+  const char *arg; /* how help calls its value; NULL: a flag */
+  /* Reads `value` (NULL for a flag) into the field. SCT_EUSAGE says what was expected. */
+  sct_status (*take)(void *field, const char *name, const char *value, sct_error *err);
+  size_t field; /* offset in cli_args */
+  const char *doc;
+} cli_option;
+extern const cli_option cli_options[CLI_N_OPTIONS];
+
+#define CLI_ANY_NUMBER 1000000
+
+typedef struct cli_command {
+  const char *name;
+  const char *words; /* "SPEC..." in the usage line */
+  int min_words, max_words;
+  uint32_t options; /* CLI_BIT of those it takes beside the global ones */
+  /* Prints its result. On failure err's text is printed by the caller, unless the command has
+   * reported it already and left the text empty. */
+  sct_status (*run)(const cli_args *args, sct_error *err);
+  const char *doc;     /* one line */
+  const char *details; /* what one line cannot say; lines of at most 80 columns */
+  const char *example; /* arguments after the program's name */
+} cli_command;
+extern const cli_command cli_commands[];
+extern const int cli_n_commands;
+
+sct_status cli_devices(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_check(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_init(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_examples(const cli_args *args, sct_error *err) SCT_MUST_USE;
+
+/* Parses the arguments after argv[0]; `out` borrows them. SCT_EUSAGE names the nearest command or
+ * option. With --help or --version the words are not checked. */
+sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err) SCT_MUST_USE;
+
+/* "500ms", "1.5m", "2h" as ns. SCT_EUSAGE for anything else, with what was expected; `name` is the
+ * option's, for the message. */
+sct_status cli_read_duration(int64_t *out, const char *name, const char *text,
+                             sct_error *err) SCT_MUST_USE;
+/* A whole number in [lo, hi]. */
+sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
+                           sct_error *err) SCT_MUST_USE;
+
+void cli_help_program(sct_str *out);
+void cli_help_command(sct_str *out, const cli_command *command);
+void cli_usage_line(sct_str *out,
+                    const cli_command *command); /* "sectile tune SPEC... [options]" */
+
+/* ---- output ---- */
+
+/* Writes to stdout and frees the text. SCT_ENOMEM if it was not all made, SCT_EIO if not all
+ * written. */
+sct_status cli_print(sct_str *text, sct_error *err) SCT_MUST_USE;
+/* A line on stderr, unless -q. */
+void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
+/* Prints the error on stderr, with the program's name in front unless it starts with a place in a
+ * file, and empties its text. */
+void cli_report(sct_error *err);
+
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_WARN, CLI_BAD } cli_style;
+/* A terminal that wants colour: NO_COLOR unset or empty, TERM not "dumb". */
+bool cli_wants_colour(FILE *stream);
+const char *cli_paint(bool colour, cli_style style); /* escape sequence, "" without colour */
+const char *cli_unpaint(bool colour, cli_style style);
+int cli_terminal_width(FILE *stream); /* 80 where it is not known */
+
+/* A table of text. Columns whose cells are all empty are not printed. */
+typedef struct cli_table {
+  sct_arena arena;
+  int n_columns;
+  struct {
+    const char *head;
+    bool right;
+  } column[16];
+  const char **cells; /* row-major */
+  size_t n_cells, cap_cells;
+  cli_style *styles; /* a row's */
+  size_t n_rows, cap_rows;
+  bool failed;
+} cli_table;
+void cli_table_column(cli_table *t, const char *head, bool right);
+void cli_table_row(cli_table *t, cli_style style);
+void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3); /* of the last row */
+void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
+void cli_table_free(cli_table *t);
+
+/* ---- JSON: all of these answer NULL only when out of memory ---- */
+
+json_t *cli_json_text(const char *text); /* null for NULL; bytes that are not UTF-8 become '?' */
+json_t *cli_json_number(double value);   /* null for what is no finite number */
+json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */
+json_t *cli_json_parse(const sct_str *text); /* a document another module wrote */
+/* Prints the document and releases it. */
+sct_status cli_json_print(json_t *doc, sct_error *err) SCT_MUST_USE;
+json_t *cli_json_error(sct_status status, const char *text);
+json_t *cli_json_device(const sct_device_desc *device);
+json_t *cli_json_report(const sct_tune_report *report);
+
+/* ---- specs and devices ---- */
+
+/* Adds to the message of a spec that cannot be read which built-in example has that name. Returns
+ * `status`. */
+sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) SCT_MUST_USE;
+
+/* The device of `space` and `gen`: --device, else the virtual H200. Starts a worker only for a GPU.
+ */
+sct_status cli_device_describe(sct_device_desc *out, const cli_args *args,
+                               sct_error *err) SCT_MUST_USE;
+/* How figures of this device come about. */
+const char *cli_device_says(const char *id);
+
+/* ---- tune: progress and leaderboard
+ * --------------------------------------------------------------------------------- */
+
+/* One line that is drawn anew on a terminal; else a line when a phase is complete, and one every
+ * ten seconds. */
+typedef struct cli_progress {
+  FILE *out;
+  bool quiet, terminal;
+  int width;
+  const char *subject; /* the spec's file */
+  char phase[24];
+  int64_t phase_start_ns, phase_first; /* when the phase began, and what was done then */
+  int64_t shown_ns;
+  bool drawn; /* a line stands on the terminal */
+} cli_progress;
+void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
+                       int64_t total, const char *item);
+void cli_progress_clear(cli_progress *p); /* wipes the line from the terminal */
+/* "[#####-----] 5/10  3 s left": how the line goes on after the phase. left_ns < 0: not known. */
+void cli_progress_bar(sct_str *out, int64_t done, int64_t total, int64_t left_ns, int cells);
+void cli_format_left(char out[32], int64_t ns); /* "45 s", "3 min 20 s", "2 h 5 min" */
+
+void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour);
+
+#endif

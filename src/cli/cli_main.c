@@ -1,0 +1,64 @@
+/* From argv to exit code: parse, set up what is global, run the command, report what went wrong. */
+#include "cli/cli.h"
+
+#include "cli/cli_internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static sct_status set_up(const cli_args *args, sct_error *err) {
+  const int level = (int)SCT_LOG_WARN + args->verbosity;
+  const int at_least = level < (int)SCT_LOG_ERROR ? (int)SCT_LOG_ERROR : level;
+  sct_log_set_level(at_least > (int)SCT_LOG_DEBUG ? SCT_LOG_DEBUG : (sct_log_level)at_least);
+  if (args->assets) {
+    struct stat st;
+    if (stat(args->assets, &st) != 0 || !S_ISDIR(st.st_mode)) {
+      return sct_fail(err, SCT_EUSAGE, "--assets: there is no folder '%s'", args->assets);
+    }
+    sct_assets_override(args->assets);
+  }
+  return SCT_OK;
+}
+
+static sct_status run(const cli_args *args, sct_error *err) {
+  sct_str text = {0};
+  if (args->version) {
+    sct_str_append(&text, "sectile " SCT_VERSION "\n");
+    return cli_print(&text, err);
+  }
+  if (args->help) {
+    if (args->command) {
+      cli_help_command(&text, args->command);
+    } else {
+      cli_help_program(&text);
+    }
+    return cli_print(&text, err);
+  }
+  if (!args->command) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "expected a command; `sectile --help` lists them, `sectile init` is a start");
+  }
+  SCT_TRY(set_up(args, err));
+  return args->command->run(args, err);
+}
+
+int sct_cli_main(int argc, char **argv) {
+  sct_error err = {0};
+  cli_args args = {0};
+  sct_status status = cli_parse(&args, argc, argv, &err);
+  if (status == SCT_OK) {
+    status = run(&args, &err);
+  }
+  if (status != SCT_OK && err.text[0] != '\0') {
+    sct_error ignored;
+    if (args.json && cli_json_print(cli_json_error(status, err.text), &ignored) != SCT_OK) {
+      sct_log(SCT_LOG_WARN, "%s", ignored.text);
+    }
+    cli_report(&err);
+  }
+  if (fflush(stdout) != 0 && status == SCT_OK) {
+    status = sct_fail(&err, SCT_EIO, "cannot write to standard output");
+    cli_report(&err);
+  }
+  return sct_exit_code(status);
+}

@@ -1,0 +1,285 @@
+/* Arguments to cli_args: getopt_long over the two tables, with messages that name the nearest legal
+ * word. Global options may stand before the command or after it. */
+#include "cli/cli_internal.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- how values are read ---- */
+
+static sct_status take_flag(void *field, const char *name, const char *value, sct_error *err) {
+  (void)name, (void)value, (void)err;
+  *(bool *)field = true;
+  return SCT_OK;
+}
+
+static sct_status take_text(void *field, const char *name, const char *value, sct_error *err) {
+  if (value[0] == '\0') {
+    return sct_fail(err, SCT_EUSAGE, "--%s: expected a value that is not empty", name);
+  }
+  *(const char **)field = value;
+  return SCT_OK;
+}
+
+static sct_status take_more(void *field, const char *name, const char *value, sct_error *err) {
+  (void)name, (void)value, (void)err;
+  *(int *)field += 1;
+  return SCT_OK;
+}
+
+static sct_status take_less(void *field, const char *name, const char *value, sct_error *err) {
+  (void)name, (void)value, (void)err;
+  *(int *)field -= 1;
+  return SCT_OK;
+}
+
+static sct_status take_duration(void *field, const char *name, const char *value, sct_error *err) {
+  return cli_read_duration(field, name, value, err);
+}
+
+static sct_status take_seed(void *field, const char *name, const char *value, sct_error *err) {
+  int64_t number;
+  SCT_TRY(cli_read_number(&number, name, value, 0, INT64_MAX, err));
+  *(uint64_t *)field = (uint64_t)number;
+  return SCT_OK;
+}
+
+static sct_status take_top(void *field, const char *name, const char *value, sct_error *err) {
+  int64_t number;
+  SCT_TRY(cli_read_number(&number, name, value, 1, 1000000, err));
+  *(int *)field = (int)number;
+  return SCT_OK;
+}
+
+static sct_status take_select(void *field, const char *name, const char *value, sct_error *err) {
+  static const char *const rules[] = {"coalesced", "any"};
+  for (int k = 0; k < SCT_COUNT(rules); k++) {
+    if (strcmp(value, rules[k]) == 0) {
+      *(bool *)field = k == 1;
+      return SCT_OK;
+    }
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "--%s '%s'", name, value);
+  sct_str_suggest(&text, value, rules, SCT_COUNT(rules));
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+const cli_option cli_options[CLI_N_OPTIONS] = {
+#define CLI_OPTION(id, name, letter, arg, take, field, doc)                                        \
+  {name, letter, arg, take_##take, offsetof(cli_args, field), doc},
+#include "cli/cli_options.def"
+#undef CLI_OPTION
+};
+
+/* ---- messages ---- */
+
+static sct_status fail_str(sct_error *err, sct_str *text) {
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(text));
+  sct_str_free(text);
+  return status;
+}
+
+static sct_status unknown_command(const char *word, sct_error *err) {
+  sct_arena arena = {0};
+  sct_str text = {0};
+  const char **names = SCT_ARENA_NEW(&arena, const char *, cli_n_commands);
+  sct_str_printf(&text, "unknown command '%s'", word);
+  for (int k = 0; names && k < cli_n_commands; k++) {
+    names[k] = cli_commands[k].name;
+  }
+  if (names) {
+    sct_str_suggest(&text, word, names, cli_n_commands);
+  }
+  sct_arena_free(&arena);
+  return fail_str(err, &text);
+}
+
+/* The word as the user wrote it: "--bugdet" of "--bugdet=5", "-x" of "-qx". */
+static void option_word(sct_str *out, const char *given, int letter) {
+  if (letter != 0) {
+    sct_str_printf(out, "-%c", letter);
+  } else {
+    sct_str_append_n(out, given, strcspn(given, "="));
+  }
+}
+
+/* The commands that take an option which this one does not, or nothing. */
+static void append_takers(sct_str *text, const char *word) {
+  for (int id = 0; id < CLI_N_OPTIONS; id++) {
+    if (strcmp(word + strspn(word, "-"), cli_options[id].name) != 0) {
+      continue;
+    }
+    const char *before = "; it belongs to ";
+    for (int k = 0; k < cli_n_commands; k++) {
+      if (cli_commands[k].options & 1U << id) {
+        sct_str_printf(text, "%s`sectile %s`", before, cli_commands[k].name);
+        before = " and ";
+      }
+    }
+    return;
+  }
+}
+
+/* The allowed options that `word` ("--st") could be short for. */
+static void append_alike(sct_str *out, const char *word, const char *const *names, int n) {
+  for (int k = 0; k < n; k++) {
+    if (strlen(word) > 2 && sct_has_prefix(names[k], word)) {
+      sct_str_printf(out, "%s%s", out->len ? ", " : "", names[k]);
+    }
+  }
+}
+
+static sct_status unknown_option(const cli_command *command, uint32_t allowed, const char *given,
+                                 int letter, sct_error *err) {
+  const char *names[CLI_N_OPTIONS];
+  char storage[CLI_N_OPTIONS][24];
+  sct_str word = {0}, text = {0}, alike = {0};
+  int n = 0;
+  option_word(&word, given, letter);
+  for (int id = 0; id < CLI_N_OPTIONS; id++) {
+    if (allowed & 1U << id) {
+      snprintf(storage[n], sizeof storage[n], "--%s", cli_options[id].name);
+      names[n] = storage[n];
+      n++;
+    }
+  }
+  append_alike(&alike, sct_str_c(&word), names, n);
+  if (alike.len > 0) {
+    sct_str_printf(&text, "option '%s' could be any of %s", sct_str_c(&word), sct_str_c(&alike));
+  } else {
+    sct_str_printf(&text, "`sectile%s%s` has no option '%s'", command ? " " : "",
+                   command ? command->name : "", sct_str_c(&word));
+    const size_t before = text.len;
+    append_takers(&text, sct_str_c(&word));
+    if (text.len == before) {
+      sct_str_suggest(&text, sct_str_c(&word), names, n);
+    }
+  }
+  sct_str_free(&word);
+  sct_str_free(&alike);
+  return fail_str(err, &text);
+}
+
+/* ---- getopt ---- */
+
+#define LONG_BASE 256 /* getopt's value of option `id` is LONG_BASE + id, or its letter */
+
+static int id_of(int value) {
+  for (int id = 0; id < CLI_N_OPTIONS; id++) {
+    if (value == LONG_BASE + id || (value != 0 && value == cli_options[id].letter)) {
+      return id;
+    }
+  }
+  return -1;
+}
+
+typedef struct getopt_table {
+  struct option longs[CLI_N_OPTIONS + 1];
+  char letters[2 * CLI_N_OPTIONS + 3];
+} getopt_table;
+
+static void fill_table(getopt_table *t, uint32_t allowed, bool stop_early) {
+  int n = 0, at = 0;
+  if (stop_early) {
+    t->letters[at++] = '+';
+  }
+  t->letters[at++] = ':'; /* a missing value is told from an unknown option */
+  for (int id = 0; id < CLI_N_OPTIONS; id++) {
+    const cli_option *o = &cli_options[id];
+    if (!(allowed & 1U << id)) {
+      continue;
+    }
+    t->longs[n++] =
+        (struct option){o->name, o->arg ? required_argument : no_argument, NULL, LONG_BASE + id};
+    if (o->letter != 0) {
+      t->letters[at++] = o->letter;
+    }
+    if (o->letter != 0 && o->arg) {
+      t->letters[at++] = ':';
+    }
+  }
+  t->longs[n] = (struct option){0};
+  t->letters[at] = '\0';
+}
+
+/* Parses options from the set `allowed` until a word that is none (stop_early), or to the end,
+ * where getopt moves the words. *next receives the index of the first word. */
+static sct_status parse_options(cli_args *args, uint32_t allowed, bool stop_early, int argc,
+                                char **argv, int *next, sct_error *err) {
+  getopt_table table;
+  fill_table(&table, allowed, stop_early);
+  optind = 0; /* glibc: start over */
+  opterr = 0;
+  for (;;) {
+    const int value = getopt_long(argc, argv, table.letters, table.longs, NULL);
+    if (value == -1) {
+      break;
+    }
+    const int id = id_of(value == '?' || value == ':' ? optopt : value);
+    if (value == ':') {
+      return sct_fail(err, SCT_EUSAGE, "option '--%s' needs a value: %s", cli_options[id].name,
+                      cli_options[id].doc);
+    }
+    if (value == '?' && optopt >= LONG_BASE) {
+      return sct_fail(err, SCT_EUSAGE, "option '--%s' takes no value", cli_options[id].name);
+    }
+    if (value == '?') {
+      return unknown_option(args->command, allowed, argv[optind - 1], optopt, err);
+    }
+    const cli_option *o = &cli_options[id];
+    SCT_TRY(o->take((char *)args + o->field, o->name, optarg, err));
+  }
+  *next = optind;
+  return SCT_OK;
+}
+
+/* ---- the whole ---- */
+
+static sct_status find_command(cli_args *args, const char *word, sct_error *err) {
+  for (int k = 0; k < cli_n_commands; k++) {
+    if (strcmp(cli_commands[k].name, word) == 0) {
+      args->command = &cli_commands[k];
+      return SCT_OK;
+    }
+  }
+  return unknown_command(word, err);
+}
+
+static sct_status check_words(const cli_args *args, sct_error *err) {
+  const cli_command *command = args->command;
+  sct_str text = {0};
+  if (args->n_words < command->min_words) {
+    sct_str_printf(&text, "`sectile %s` needs a %s; usage: ", command->name,
+                   strcmp(command->words, "SPEC...") == 0 ? "SPEC" : command->words);
+  } else if (args->n_words > command->max_words) {
+    sct_str_printf(&text, "'%s' is one word too many; usage: ", args->words[command->max_words]);
+  } else {
+    return SCT_OK;
+  }
+  cli_usage_line(&text, command);
+  return fail_str(err, &text);
+}
+
+sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err) {
+  *out = (cli_args){.seed = 1, .top = 10};
+  int next = 0;
+  SCT_TRY(parse_options(out, CLI_GLOBAL, true, argc, argv, &next, err));
+  if (next >= argc) {
+    return SCT_OK;
+  }
+  if (strcmp(argv[next], "help") == 0) { /* `sectile help tune` is `sectile tune --help` */
+    out->help = true;
+    return next + 1 < argc ? find_command(out, argv[next + 1], err) : SCT_OK;
+  }
+  SCT_TRY(find_command(out, argv[next], err));
+  argc -= next; /* the command takes the program's place */
+  argv += next;
+  SCT_TRY(parse_options(out, CLI_GLOBAL | out->command->options, false, argc, argv, &next, err));
+  out->n_words = argc - next;
+  out->words = argv + next;
+  return out->help || out->version ? SCT_OK : check_words(out, err);
+}

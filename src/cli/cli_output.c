@@ -1,0 +1,75 @@
+/* What reaches the terminal: data on stdout, notes and errors on stderr, colour where it is wanted.
+ */
+#include "cli/cli_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+sct_status cli_print(sct_str *text, sct_error *err) {
+  sct_status status = sct_str_status(text, err);
+  if (status == SCT_OK && text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
+    status = sct_fail(err, SCT_EIO, "cannot write to standard output");
+  }
+  sct_str_free(text);
+  return status;
+}
+
+void cli_note(const cli_args *args, const char *fmt, ...) {
+  if (args->verbosity < 0) {
+    return;
+  }
+  va_list list;
+  va_start(list, fmt);
+  fflush(stdout); /* in order, where both are one file */
+  vfprintf(stderr, fmt, list);
+  fputc('\n', stderr);
+  va_end(list);
+}
+
+/* "kernels/a.lua:12: error: ..." */
+static bool starts_with_place(const char *text) {
+  const char *colon = text + strcspn(text, ":\n");
+  if (colon == text || *colon != ':' || !isdigit((unsigned char)colon[1])) {
+    return false;
+  }
+  const char *end = colon + 1;
+  while (isdigit((unsigned char)*end)) {
+    end++;
+  }
+  return *end == ':';
+}
+
+void cli_report(sct_error *err) {
+  fflush(stdout);
+  fprintf(stderr, "%s%s%s", starts_with_place(err->text) ? "" : "sectile: ", err->text,
+          sct_has_suffix(err->text, "\n") ? "" : "\n");
+  err->text[0] = '\0';
+}
+
+bool cli_wants_colour(FILE *stream) {
+  const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(fileno(stream)) && !(no_colour && no_colour[0] != '\0') &&
+         !(term && strcmp(term, "dumb") == 0);
+}
+
+const char *cli_paint(bool colour, cli_style style) {
+  static const char *const codes[] = {
+      [CLI_PLAIN] = "",          [CLI_BOLD] = "\033[1m",  [CLI_DIM] = "\033[2m",
+      [CLI_GOOD] = "\033[1;32m", [CLI_WARN] = "\033[33m", [CLI_BAD] = "\033[31m"};
+  return colour ? codes[style] : "";
+}
+
+const char *cli_unpaint(bool colour, cli_style style) {
+  return colour && style != CLI_PLAIN ? "\033[0m" : "";
+}
+
+int cli_terminal_width(FILE *stream) {
+  struct winsize size = {0};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  return 80;
+}

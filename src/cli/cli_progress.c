@@ -1,0 +1,103 @@
+/* How far a session is: one line drawn anew on a terminal, sparse lines elsewhere. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+#define REDRAW_NS  ((int64_t)100 * 1000000)       /* on a terminal */
+#define SPARSE_NS  ((int64_t)10 * 1000 * 1000000) /* between lines elsewhere */
+#define SETTLED_NS ((int64_t)500 * 1000000)       /* no guess at the time left before */
+#define BAR_CELLS  24
+
+void cli_format_left(char out[32], int64_t ns) {
+  const long long s = (long long)((ns + 999999999) / 1000000000);
+  if (s < 60) {
+    snprintf(out, 32, "%lld s", s);
+  } else if (s < 3600) {
+    snprintf(out, 32, "%lld min %lld s", s / 60, s % 60);
+  } else {
+    snprintf(out, 32, "%lld h %lld min", s / 3600, s % 3600 / 60);
+  }
+}
+
+void cli_progress_bar(sct_str *out, int64_t done, int64_t total, int64_t left_ns, int cells) {
+  const int64_t full = total > 0 && done < total ? done * cells / total : cells;
+  sct_str_append(out, "[");
+  for (int64_t c = 0; c < cells; c++) {
+    sct_str_append(out, c < full ? "#" : "-");
+  }
+  sct_str_printf(out, "] %lld/%lld", (long long)done, (long long)total);
+  if (left_ns >= 0) {
+    char left[32];
+    cli_format_left(left, left_ns);
+    sct_str_printf(out, "  %s left", left);
+  }
+}
+
+/* From the pace of this phase so far; -1 while that says little. */
+static int64_t time_left(const cli_progress *p, int64_t now_ns, int64_t done, int64_t total) {
+  const int64_t elapsed = now_ns - p->phase_start_ns, made = done - p->phase_first;
+  if (elapsed < SETTLED_NS || made < 1 || done >= total) {
+    return -1;
+  }
+  return (int64_t)((double)elapsed / (double)made * (double)(total - done));
+}
+
+static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, const char *item) {
+  sct_str line = {0};
+  sct_str_printf(&line, "%-8s ", p->phase);
+  cli_progress_bar(&line, done, total, time_left(p, now_ns, done, total), BAR_CELLS);
+  if (item) {
+    sct_str_printf(&line, "  %s", item);
+  }
+  const int room = p->width - 1; /* a full line would wrap and stay */
+  if (!line.failed) {
+    fprintf(p->out, "\r\033[K%.*s", room > 0 ? room : 0, line.data);
+    fflush(p->out);
+  }
+  p->drawn = true;
+  sct_str_free(&line);
+}
+
+static void print_sparse(cli_progress *p, int64_t now_ns, int64_t done, int64_t total) {
+  char took[32];
+  fprintf(p->out, "%s: %s %lld/%lld (%s)\n", p->subject ? p->subject : "", p->phase,
+          (long long)done, (long long)total,
+          sct_format_ns(took, (double)(now_ns - p->phase_start_ns)));
+  fflush(p->out);
+}
+
+void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
+                       int64_t total, const char *item) {
+  if (p->quiet) {
+    return;
+  }
+  const bool begins = strcmp(phase, p->phase) != 0;
+  if (begins) {
+    snprintf(p->phase, sizeof p->phase, "%s", phase);
+    p->phase_start_ns = now_ns;
+    p->phase_first = done > 0 ? done - 1 : 0;
+    if (!p->terminal) { /* a phase that ends at once needs one line only */
+      p->shown_ns = now_ns;
+    }
+  }
+  const bool ends = done >= total;
+  const int64_t pause = p->terminal ? REDRAW_NS : SPARSE_NS;
+  if (!ends && !(begins && p->terminal) && now_ns - p->shown_ns < pause) {
+    return;
+  }
+  p->shown_ns = now_ns;
+  if (p->terminal) {
+    draw(p, now_ns, done, total, item);
+  } else {
+    print_sparse(p, now_ns, done, total);
+  }
+}
+
+void cli_progress_clear(cli_progress *p) {
+  if (p->drawn) {
+    fputs("\r\033[K", p->out);
+    fflush(p->out);
+  }
+  p->drawn = false;
+  p->phase[0] = '\0';
+}

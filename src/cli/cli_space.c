@@ -1,0 +1,204 @@
+/* The command `space`: how many candidates a spec has, what went and why. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+/* Distinct kernels of a strategy, or of all (-1); failed ones are counted apart. */
+static int64_t count_items(const sct_tune_plan *plan, int strategy, bool failed) {
+  int64_t n = 0;
+  for (int k = 0; k < plan->n_items; k++) {
+    const sct_tune_item *item = &plan->items[k];
+    n += (strategy < 0 || plan->space.candidates[item->candidate].strategy == strategy) &&
+         (item->outcome != SCT_OUT_OK) == failed;
+  }
+  return n;
+}
+
+/* ---- text ---- */
+
+static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colour) {
+  cli_table table = {0};
+  cli_table_column(&table, "strategy", false);
+  cli_table_column(&table, "candidates", true);
+  cli_table_column(&table, "", false);
+  for (int k = 0; k < plan->space.n_strategies; k++) {
+    const sct_strategy *strategy = &plan->space.strategies[k];
+    cli_table_row(&table, strategy->applies ? CLI_PLAIN : CLI_DIM);
+    cli_table_cell(&table, "%s", strategy->name);
+    if (strategy->applies) {
+      cli_table_cell(&table, "%lld", (long long)count_items(plan, k, false));
+      cli_table_cell(&table, "%s", strategy->doc ? strategy->doc : "");
+    } else {
+      cli_table_cell(&table, "-");
+      cli_table_cell(&table, "does not apply; it needs: %s",
+                     strategy->why_not ? strategy->why_not : "");
+    }
+  }
+  cli_table_print(out, &table, 2, colour);
+  cli_table_free(&table);
+}
+
+static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
+  cli_table table = {0};
+  cli_table_column(&table, "strategy", false);
+  cli_table_column(&table, "axis", false);
+  cli_table_column(&table, "key", false);
+  cli_table_column(&table, "values", false);
+  cli_table_column(&table, "", false);
+  for (int k = 0; k < plan->space.n_strategies; k++) {
+    const sct_strategy *strategy = &plan->space.strategies[k];
+    for (int a = 0; strategy->applies && a < strategy->n_axes; a++) {
+      const sct_axis *axis = &strategy->axes[a];
+      sct_str values = {0};
+      for (int v = 0; v < axis->n_values; v++) {
+        sct_str_printf(&values, "%s%s", v > 0 ? " " : "", axis->values[v].text);
+      }
+      cli_table_row(&table, CLI_PLAIN);
+      cli_table_cell(&table, "%s", a == 0 ? strategy->name : "");
+      cli_table_cell(&table, "%s", axis->name);
+      cli_table_cell(&table, "%s", axis->key ? axis->key : "");
+      cli_table_cell(&table, "%s", sct_str_c(&values));
+      cli_table_cell(&table, "%s", axis->doc ? axis->doc : "");
+      sct_str_free(&values);
+    }
+  }
+  cli_table_print(out, &table, 2, colour);
+  cli_table_free(&table);
+}
+
+static void append_pruned(sct_str *out, const sct_space *space, bool colour) {
+  cli_table table = {0};
+  cli_table_column(&table, "points", true);
+  cli_table_column(&table, "strategy", false);
+  cli_table_column(&table, "went because", false);
+  for (size_t k = 0; k < space->n_prunes; k++) {
+    cli_table_row(&table, CLI_PLAIN);
+    cli_table_cell(&table, "%lld", (long long)space->prunes[k].count);
+    cli_table_cell(&table, "%s", space->prunes[k].strategy);
+    cli_table_cell(&table, "%s", space->prunes[k].reason);
+  }
+  if (space->n_collapsed > 0) {
+    cli_table_row(&table, CLI_PLAIN);
+    cli_table_cell(&table, "%lld", (long long)space->n_collapsed);
+    cli_table_cell(&table, "%s", "");
+    cli_table_cell(&table, "equal to another point: an axis did not matter");
+  }
+  if (table.n_rows > 0) {
+    sct_str_append(out, "\n");
+    cli_table_print(out, &table, 2, colour);
+  }
+  cli_table_free(&table);
+}
+
+static void append_failed(sct_str *out, const sct_tune_plan *plan) {
+  for (int k = 0; k < plan->n_items; k++) {
+    const sct_tune_item *item = &plan->items[k];
+    if (item->outcome != SCT_OUT_OK) {
+      sct_str_printf(out, "  failed: %s: %s: %s\n", item->label, sct_outcome_text(item->outcome),
+                     item->detail ? item->detail : "");
+    }
+  }
+}
+
+static void append_text(sct_str *out, const sct_tune_plan *plan) {
+  const bool colour = cli_wants_colour(stdout);
+  sct_str_printf(out, "%s%s%s for %s (%s): %lld candidates of %lld points\n\n",
+                 cli_paint(colour, CLI_BOLD), plan->spec.name, cli_unpaint(colour, CLI_BOLD),
+                 plan->device.id, plan->device.name, (long long)count_items(plan, -1, false),
+                 (long long)plan->space.n_points);
+  append_strategies(out, plan, colour);
+  sct_str_append(out, "\n");
+  append_axes(out, plan, colour);
+  append_pruned(out, &plan->space, colour);
+  append_failed(out, plan);
+}
+
+/* ---- JSON ---- */
+
+static json_t *value_json(const sct_axis_value *value) {
+  return value->is_string ? cli_json_text(value->text)
+         : value->is_bool ? json_boolean(value->number != 0)
+                          : json_integer(value->number);
+}
+
+static json_t *axes_json(const sct_strategy *strategy) {
+  json_t *axes = json_array();
+  for (int a = 0; a < strategy->n_axes; a++) {
+    const sct_axis *axis = &strategy->axes[a];
+    json_t *values = json_array();
+    for (int v = 0; v < axis->n_values; v++) {
+      json_array_append_new(values, value_json(&axis->values[v]));
+    }
+    json_array_append_new(axes, json_pack("{s:o, s:o, s:o, s:o}", "name", cli_json_text(axis->name),
+                                          "key", cli_json_text(axis->key), "doc",
+                                          cli_json_text(axis->doc), "values", values));
+  }
+  return axes;
+}
+
+static json_t *strategies_json(const sct_tune_plan *plan) {
+  json_t *list = json_array();
+  for (int k = 0; k < plan->space.n_strategies; k++) {
+    const sct_strategy *strategy = &plan->space.strategies[k];
+    json_array_append_new(
+        list,
+        json_pack("{s:o, s:o, s:b, s:o, s:o, s:I}", "name", cli_json_text(strategy->name), "doc",
+                  cli_json_text(strategy->doc), "applies", strategy->applies, "why_not",
+                  cli_json_text(strategy->applies ? NULL : strategy->why_not), "axes",
+                  axes_json(strategy), "candidates", (json_int_t)count_items(plan, k, false)));
+  }
+  return list;
+}
+
+static json_t *pruned_json(const sct_space *space) {
+  json_t *list = json_array();
+  for (size_t k = 0; k < space->n_prunes; k++) {
+    json_array_append_new(list, json_pack("{s:o, s:o, s:I}", "strategy",
+                                          cli_json_text(space->prunes[k].strategy), "reason",
+                                          cli_json_text(space->prunes[k].reason), "count",
+                                          (json_int_t)space->prunes[k].count));
+  }
+  return list;
+}
+
+static json_t *failed_json(const sct_tune_plan *plan) {
+  json_t *list = json_array();
+  for (int k = 0; k < plan->n_items; k++) {
+    const sct_tune_item *item = &plan->items[k];
+    if (item->outcome != SCT_OUT_OK) {
+      json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "label", cli_json_text(item->label),
+                                            "outcome", sct_outcome_name(item->outcome), "detail",
+                                            cli_json_text(item->detail)));
+    }
+  }
+  return list;
+}
+
+static json_t *plan_json(const sct_tune_plan *plan) {
+  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
+                   cli_json_text(plan->spec.name), "device", cli_json_text(plan->device.id),
+                   "points", (json_int_t)plan->space.n_points, "candidates",
+                   (json_int_t)count_items(plan, -1, false), "collapsed",
+                   (json_int_t)plan->space.n_collapsed, "pruned", pruned_json(&plan->space),
+                   "failed", failed_json(plan), "strategies", strategies_json(plan));
+}
+
+sct_status cli_space(const cli_args *args, sct_error *err) {
+  sct_device_desc device;
+  sct_tune_plan plan = {0};
+  SCT_TRY(cli_device_describe(&device, args, err));
+  sct_status status =
+      sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, err);
+  if (status != SCT_OK) {
+    return cli_hint_example(status, args->words[0], err);
+  }
+  if (args->json) {
+    status = cli_json_print(plan_json(&plan), err);
+  } else {
+    sct_str text = {0};
+    append_text(&text, &plan);
+    status = cli_print(&text, err);
+  }
+  sct_tune_plan_free(&plan);
+  return status;
+}

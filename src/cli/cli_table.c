@@ -1,0 +1,103 @@
+/* Tables of text: cells first, widths when printed. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+void cli_table_column(cli_table *t, const char *head, bool right) {
+  if (t->n_columns == SCT_COUNT(t->column)) {
+    t->failed = true;
+    return;
+  }
+  t->column[t->n_columns].head = head;
+  t->column[t->n_columns++].right = right;
+}
+
+void cli_table_row(cli_table *t, cli_style style) {
+  if (!SCT_GROW(t->styles, t->n_rows, t->cap_rows)) {
+    t->failed = true;
+    return;
+  }
+  t->styles[t->n_rows++] = style;
+  t->n_cells = (t->n_rows - 1) * (size_t)t->n_columns;
+  for (int c = 0; c < t->n_columns; c++) { /* cells that are not given stay empty */
+    if (!SCT_GROW(t->cells, t->n_cells + (size_t)c, t->cap_cells)) {
+      t->failed = true;
+      return;
+    }
+    t->cells[t->n_cells + (size_t)c] = "";
+  }
+}
+
+void cli_table_cell(cli_table *t, const char *fmt, ...) {
+  sct_str text = {0};
+  va_list args;
+  va_start(args, fmt);
+  sct_str_vprintf(&text, fmt, args);
+  va_end(args);
+  const char *copy = text.failed ? NULL : sct_arena_strdup(&t->arena, sct_str_c(&text));
+  sct_str_free(&text);
+  t->failed |= copy == NULL || t->n_cells >= t->n_rows * (size_t)t->n_columns;
+  if (!t->failed) {
+    t->cells[t->n_cells++] = copy;
+  }
+}
+
+/* Bytes of the widest cell, 0 if all are empty: then the column is left out. */
+static int width_of(const cli_table *t, int column) {
+  size_t width = 0;
+  for (size_t r = 0; r < t->n_rows; r++) {
+    const size_t n = strlen(t->cells[r * (size_t)t->n_columns + (size_t)column]);
+    width = n > width ? n : width;
+  }
+  const size_t head = strlen(t->column[column].head);
+  return (int)(width > 0 && head > width ? head : width);
+}
+
+static void append_row(sct_str *out, const cli_table *t, const int *widths, size_t row,
+                       int indent) {
+  const size_t start = out->len;
+  sct_str_printf(out, "%*s", indent, "");
+  const char *gap = "";
+  for (int c = 0; c < t->n_columns; c++) {
+    if (widths[c] == 0) {
+      continue;
+    }
+    const char *cell =
+        row == SIZE_MAX ? t->column[c].head : t->cells[row * (size_t)t->n_columns + (size_t)c];
+    sct_str_printf(out, "%s%*s", gap, t->column[c].right ? widths[c] : -widths[c], cell);
+    gap = "  ";
+  }
+  while (out->len > start && !out->failed && out->data[out->len - 1] == ' ') {
+    out->data[--out->len] = '\0';
+  }
+}
+
+void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour) {
+  int widths[SCT_COUNT(t->column)] = {0};
+  bool heads = false;
+  if (t->failed) {
+    out->failed = true;
+    return;
+  }
+  for (int c = 0; c < t->n_columns; c++) {
+    widths[c] = width_of(t, c);
+    heads |= widths[c] > 0 && t->column[c].head[0] != '\0';
+  }
+  if (heads) {
+    sct_str_append(out, cli_paint(colour, CLI_DIM));
+    append_row(out, t, widths, SIZE_MAX, indent);
+    sct_str_printf(out, "%s\n", cli_unpaint(colour, CLI_DIM));
+  }
+  for (size_t r = 0; r < t->n_rows; r++) {
+    sct_str_append(out, cli_paint(colour, t->styles[r]));
+    append_row(out, t, widths, r, indent);
+    sct_str_printf(out, "%s\n", cli_unpaint(colour, t->styles[r]));
+  }
+}
+
+void cli_table_free(cli_table *t) {
+  sct_free(t->cells);
+  sct_free(t->styles);
+  sct_arena_free(&t->arena);
+  *t = (cli_table){0};
+}

@@ -1,0 +1,154 @@
+/* The command `tune`: one session a spec, with progress, leaderboards, and an end by Ctrl-C that
+ * keeps what was measured. */
+#include "cli/cli_internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Ctrl-C ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+/* The first SIGINT or SIGTERM asks the session to end; the handler is gone then, so the second one
+ * ends the program. */
+static void catch_interrupts(void) {
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  interrupted = 0;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- events of a session ---- */
+
+typedef struct job {
+  const cli_args *args;
+  char device[32];
+  bool said_stopping;
+  cli_progress progress;
+  json_t *documents; /* with --json: one a spec */
+} job;
+
+static void on_progress(void *ctx, const char *phase, int64_t done, int64_t total,
+                        const char *item) {
+  job *j = ctx;
+  cli_progress_step(&j->progress, sct_now_ns(), phase, done, total, item);
+}
+
+static bool on_stop(void *ctx) {
+  job *j = ctx;
+  if (interrupted && !j->said_stopping) {
+    cli_progress_clear(&j->progress);
+    cli_note(j->args, "stopping after this step; press Ctrl-C again to end at once");
+    j->said_stopping = true;
+  }
+  return interrupted != 0;
+}
+
+/* ---- the device ---- */
+
+/* Looked for once, not once a spec: --device, else the first GPU, else a virtual one. */
+static void choose_device(job *j) {
+  if (j->args->device) {
+    snprintf(j->device, sizeof j->device, "%s", j->args->device);
+    return;
+  }
+  sct_device_desc *gpus = NULL;
+  int n = 0;
+  sct_error why = {0};
+  const sct_status status = sct_measure_list(&gpus, &n, NULL, &why);
+  if (status == SCT_OK && n > 0) {
+    snprintf(j->device, sizeof j->device, "%s", gpus[0].id);
+  } else {
+    snprintf(j->device, sizeof j->device, "virtual:%s", CLI_VIRTUAL);
+    cli_note(j->args, "no GPU here (%s): using %s", why.text[0] ? why.text : "none is visible",
+             j->device);
+  }
+  sct_free(gpus);
+}
+
+/* ---- one spec ---- */
+
+static json_t *spec_document(const char *path, const sct_tune_report *report, sct_status status,
+                             const sct_error *err) {
+  return json_pack("{s:o, s:s, s:i, s:o, s:o}", "spec", cli_json_text(path), "status",
+                   sct_status_text(status), "exit_code", sct_exit_code(status), "message",
+                   status == SCT_OK ? json_null() : cli_json_text(err->text), "report",
+                   cli_json_report(report));
+}
+
+static sct_status show(job *j, const char *path, const sct_tune_report *report, sct_status status,
+                       const sct_error *session_err, sct_error *err) {
+  if (j->args->json) {
+    json_t *doc = spec_document(path, report, status, session_err);
+    return json_array_append_new(j->documents, doc) == 0
+               ? SCT_OK
+               : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (!report->name) {
+    return SCT_OK;
+  }
+  sct_str text = {0};
+  cli_board(&text, report, j->args->top, cli_wants_colour(stdout));
+  return cli_print(&text, err);
+}
+
+/* Statuses of a session are reported here; `err` is for failing to show it. */
+static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_error *err) {
+  const cli_args *args = j->args;
+  const sct_tune_opts opts = {.device = j->device,
+                              .store_path = args->store,
+                              .strategy_dir = args->strategies,
+                              .budget_ns = args->budget_ns,
+                              .seed = args->seed,
+                              .select_any = args->select_any,
+                              .again = args->again};
+  const sct_tune_events events = {.ctx = j, .progress = on_progress, .stop = on_stop};
+  sct_tune_report report = {0};
+  sct_error session_err = {0};
+  j->progress.subject = path;
+  *outcome = cli_hint_example(sct_tune_run(&report, path, &opts, &events, &session_err), path,
+                              &session_err);
+  cli_progress_clear(&j->progress);
+  const sct_status status = show(j, path, &report, *outcome, &session_err, err);
+  if (*outcome != SCT_OK) {
+    cli_report(&session_err);
+  }
+  sct_tune_report_free(&report);
+  return status;
+}
+
+sct_status cli_tune(const cli_args *args, sct_error *err) {
+  job j = {.args = args, .progress = {.out = stderr, .quiet = args->verbosity < 0}};
+  j.progress.terminal = isatty(STDERR_FILENO) != 0;
+  j.progress.width = cli_terminal_width(stderr);
+  j.documents = json_array();
+  sct_status first = SCT_OK, status = SCT_OK;
+  catch_interrupts();
+  choose_device(&j);
+  for (int k = 0; status == SCT_OK && k < args->n_words && !interrupted; k++) {
+    sct_status outcome;
+    if (k > 0 && !args->json) {
+      fputs("\n", stdout);
+    }
+    status = tune_one(&j, args->words[k], &outcome, err);
+    if (outcome == SCT_EINTERRUPTED) {
+      first = outcome; /* the rest was not tried, whatever came before */
+    }
+    first = first == SCT_OK ? outcome : first;
+  }
+  if (status == SCT_OK && args->json) {
+    status = cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",
+                                      sct_exit_code(first), "tuned", j.documents),
+                            err);
+  }
+  json_decref(j.documents);
+  return status == SCT_OK ? first : status;
+}
