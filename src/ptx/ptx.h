@@ -1,0 +1,220 @@
+/* ptx - a virtual GPU: runs the PTX of a kernel on the CPU, warp by warp, checks every access and
+ * counts it as an H200's profiler does.
+ *
+ *   sct_ptx_parse()         PTX text -> module (immutable; any number of threads may launch it)
+ *   sct_ptx_memory_new()    a device memory: named buffers, each far from every other
+ *   sct_ptx_memory_add()    one buffer, initialised or not, read-only or not -> its device address
+ *   sct_ptx_launch()        runs one kernel -> result: a diagnosis (or none) and the counters
+ *   sct_ptx_memory_data()   the bytes of a buffer, to compare with a reference
+ *
+ * A kernel that misbehaves is an outcome, not an error: the launch returns SCT_OK and the result
+ * holds the diagnosis. Errors are for what the caller did (unknown kernel, wrong arguments) and for
+ * PTX that this module does not know; those name kernel, line and text, nothing is ever skipped.
+ *
+ * Buffers live in windows of 64 GiB, so an index that runs out of one never lands in another.
+ * Results are the same for every number of host threads. */
+#ifndef SCT_PTX_H
+#define SCT_PTX_H
+
+#include "base/base.h"
+
+/* ---- modules: what the text holds
+ * ------------------------------------------------------------------------------------------------
+ */
+
+typedef struct sct_ptx_module sct_ptx_module;
+
+typedef struct sct_ptx_param {
+  const char *name;
+  int64_t offset, bytes, align; /* in the parameter block */
+} sct_ptx_param;
+
+typedef struct sct_ptx_kernel {
+  const char *name;
+  int n_params;
+  const sct_ptx_param *params;
+  int64_t param_bytes;
+  int64_t static_shared_bytes; /* as ptxas lays them out, without what the system reserves */
+  int64_t max_threads;         /* of .maxntid, 0: not stated */
+  int n_instructions;
+  bool exact;        /* no approximate operation (ex2.approx, ...): results can be compared bit for
+                        bit */
+  const char *error; /* why it cannot be launched ("kernel k, line 12: ..."), else NULL */
+} sct_ptx_kernel;
+
+/* Reads a whole PTX text; `name` stands for it in messages. SCT_EDATA with name:line for text that
+ * is no PTX. A kernel with an instruction this module does not know is no failure of the module:
+ * its `error` says so and a launch of it fails. */
+sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name,
+                         sct_error *err) SCT_MUST_USE;
+void sct_ptx_module_free(sct_ptx_module *module);
+int sct_ptx_n_kernels(const sct_ptx_module *module);
+const sct_ptx_kernel *sct_ptx_kernel_at(const sct_ptx_module *module, int index);
+/* NULL if there is none of that name. */
+const sct_ptx_kernel *sct_ptx_kernel_find(const sct_ptx_module *module, const char *name);
+
+/* ---- memory: the allocation registry
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct sct_ptx_memory sct_ptx_memory;
+
+typedef struct sct_ptx_buffer {
+  const char *name; /* for messages; copied */
+  int64_t bytes;
+  const void *data; /* initial contents, copied; NULL: uninitialised (reads of it are tracked) */
+  bool read_only;   /* a write is a diagnosis */
+  bool output;      /* after a launch every required byte must have been written */
+  int64_t misalign; /* bytes added to the 512-byte aligned address; 0 as a rule */
+  const uint8_t
+      *required; /* [bytes] non-zero where a byte belongs to a field (not padding), copied;
+                    NULL: all. Padding may stay unwritten or get undefined values */
+} sct_ptx_buffer;
+
+sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) SCT_MUST_USE;
+void sct_ptx_memory_free(sct_ptx_memory *memory);
+/* Adds a buffer; `address` receives its device address. At most 1,900 buffers. */
+sct_status sct_ptx_memory_add(sct_ptx_memory *memory, uint64_t *address,
+                              const sct_ptx_buffer *buffer, sct_error *err) SCT_MUST_USE;
+/* Fills the buffer at `address` again and forgets what was written: `data` as in sct_ptx_buffer.
+ * For the next run of the same problem. Unknown address: does nothing. */
+void sct_ptx_memory_reset(sct_ptx_memory *memory, uint64_t address, const void *data);
+/* The bytes of the buffer at `address` (as sct_ptx_memory_add gave it); NULL: unknown. Belongs to
+ * the memory. */
+const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *memory, uint64_t address);
+/* First byte offset >= `from` that is required and was never written (or holds an undefined value);
+ * -1: none. */
+int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);
+/* Whether a value that went through an approximate operation was stored there: then compare with a
+ * tolerance. */
+bool sct_ptx_memory_approximate(const sct_ptx_memory *memory, uint64_t address);
+
+/* ---- diagnosis
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+typedef enum sct_ptx_kind {
+#define SCT_PTX_KIND(id, name, text) SCT_PTX_##id,
+#include "ptx_kinds.def"
+#undef SCT_PTX_KIND
+  SCT_PTX_N_KINDS
+} sct_ptx_kind;
+const char *sct_ptx_kind_name(sct_ptx_kind kind); /* "out_of_bounds" */
+const char *sct_ptx_kind_text(sct_ptx_kind kind); /* "access outside of every buffer" */
+
+typedef struct sct_ptx_diag {
+  sct_ptx_kind kind; /* SCT_PTX_CLEAN: nothing to report */
+  char kernel[128];
+  char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
+  int ptx_line;          /* 0: no instruction (an element never written) */
+  char file[256];        /* of .loc, "" if the PTX has none */
+  int line;              /* likewise, 0 if none */
+  int64_t block[3];
+  int warp, lane; /* -1: does not apply */
+  uint64_t address;
+  char text[512]; /* what happened, for a person, without the place */
+} sct_ptx_diag;
+
+/* "out_of_bounds: reads 4 bytes ... (kernel k, line 20 of k.cu, PTX line 35: ld.global.f32 ...,
+ * block (0,0,0), warp 3, lane 5)" appended to `out`. */
+void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *diag);
+
+/* ---- counters: rules of counters.md, checked against an H200
+ * ----------------------------------------------------------------------- */
+
+typedef struct sct_ptx_global { /* one direction of global memory, or one instruction */
+  int64_t requests;             /* warp instructions with an active lane */
+  int64_t sectors;              /* distinct 32-byte sectors a request, summed */
+  int64_t sectors_ideal; /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
+  int64_t tags;          /* distinct 128-byte lines a request, summed */
+  int64_t bytes;         /* active lanes x width, summed */
+} sct_ptx_global;
+
+typedef struct sct_ptx_shared {
+  int64_t requests, wavefronts, wavefronts_ideal, bytes;
+} sct_ptx_shared;
+
+#define SCT_PTX_N_WIDTHS 6 /* bytes a lane: 1, 2, 4, 8, 16, 32 */
+
+typedef struct sct_ptx_counters {
+  sct_ptx_global load, store; /* asynchronous copies count as loads */
+  int64_t load_width[SCT_PTX_N_WIDTHS], store_width[SCT_PTX_N_WIDTHS]; /* requests by width */
+  sct_ptx_shared shared_load, shared_store;
+  sct_ptx_shared
+      shared_async;       /* writes of cp.async: part of all wavefronts, of neither direction */
+  sct_ptx_global atomics; /* atom and red on global memory */
+  sct_ptx_shared shared_atomics;             /* requests and bytes only */
+  int64_t bulk_load_bytes, bulk_store_bytes; /* cp.async.bulk */
+  int64_t texture_requests;
+  int64_t local_requests;
+  int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
+  int64_t branches, divergent_branches;         /* executed by a warp; lanes went both ways */
+  int64_t barriers;                             /* executed by a warp */
+} sct_ptx_counters;
+
+/* bytes requested / (32 x sectors), loads and stores together; 1 if there are none */
+double sct_ptx_degree(const sct_ptx_counters *counters);
+
+/* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum
+ * them for a report by source line. */
+typedef struct sct_ptx_inst_counters {
+  int ptx_line;
+  const char *file; /* "" if unknown; belongs to the module */
+  int line;
+  const char *text; /* as written; belongs to the module, `text_len` bytes */
+  int text_len;
+  int64_t executed, lanes; /* warps, and their active lanes */
+  int64_t divergent;       /* for a branch */
+  sct_ptx_global global;
+  sct_ptx_shared shared;
+} sct_ptx_inst_counters;
+
+/* ---- launch
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
+
+/* A zeroed struct with kernel, grid, block and arguments filled in runs on one host thread with all
+ * checks and counters. */
+typedef struct sct_ptx_launch_opts {
+  const sct_ptx_module *module;
+  const char *kernel;
+  int64_t grid[3], block[3]; /* 0 counts as 1 */
+  int64_t shared_bytes;      /* dynamic */
+  const void *const *args;   /* [n_args] pointers to the values, as cuLaunchKernel wants them */
+  int n_args;                /* must equal the kernel's n_params */
+  int threads;               /* host threads; 0: 1. Kernels with global atomics use 1 */
+  int64_t max_steps;         /* warp instructions of one block; 0: 50 million. Beyond: diagnosis */
+  sct_ptx_order order;       /* of blocks and of the warps of a block */
+  uint64_t seed;             /* of SCT_PTX_SHUFFLED */
+  int max_shared_bytes;      /* limit of a block; 0: 232,448 (an H200's) */
+  bool no_definedness;       /* do not track uninitialised values */
+  bool no_races;             /* do not look for races */
+  bool no_counters;
+  bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
+                           a barrier that not all threads of the block reach is a diagnosis */
+  bool per_instruction; /* fill sct_ptx_result.insts */
+} sct_ptx_launch_opts;
+
+typedef struct sct_ptx_result {
+  sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
+  sct_ptx_counters counters;
+  sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
+  int n_insts;
+} sct_ptx_result;
+
+/* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when
+ * the kernel misbehaved; of several failing blocks the one with the lowest number is reported.
+ * SCT_EUSAGE: unknown kernel (with the nearest name), wrong arguments, block or shared memory too
+ * large. SCT_EDATA: the kernel has PTX that this module does not know. */
+sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
+                          const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
+/* The same, run again from the same memory contents with blocks and warps in reverse and in a
+ * shuffled order: results that differ in a writable buffer are the diagnosis
+ * SCT_PTX_ORDER_DEPENDENT. Counters are of the first run; the memory holds the first run's
+ * results. */
+sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
+                                 const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
+void sct_ptx_result_free(sct_ptx_result *result);
+
+#endif

@@ -1,0 +1,169 @@
+/* Counting rules for CC 7.0 and later, as measured on an H200 (531 kernels, counters.md): one warp
+ * access at a time, from lane addresses alone. The executor calls these beside the access; nothing
+ * here changes what a kernel computes. */
+#include "ptx/ptx_exec.h"
+
+/* ---- distinct values of a lane function, e.g. address / 32 */
+
+/* Any order: a small hash table. */
+static int distinct_any(const uint64_t *v, int n) {
+  uint64_t seen[64];
+  bool used[64] = {false};
+  int count = 0;
+  for (int i = 0; i < n; i++) {
+    unsigned h = (unsigned)(v[i] * 0x9e3779b97f4a7c15u >> 58);
+    while (used[h] && seen[h] != v[i]) {
+      h = (h + 1) & 63;
+    }
+    count += !used[h];
+    used[h] = true;
+    seen[h] = v[i];
+  }
+  return count;
+}
+
+/* Sorted values are counted by their steps; almost all real accesses are sorted. */
+static int distinct(const uint64_t *v, int n) {
+  int steps = 1;
+  uint64_t down = 0;
+  for (int i = 1; i < n; i++) {
+    steps += v[i] != v[i - 1];
+    down |= v[i] - v[i - 1];
+  }
+  return down >> 63 != 0 ? distinct_any(v, n) : steps;
+}
+
+void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
+  const int lanes = __builtin_popcount(acc->mask);
+  const int64_t bytes = (int64_t)lanes * acc->width;
+  int64_t sectors = 0, tags = 0;
+  if (acc->full_run) {
+    const uint64_t first = acc->addr[0], last = first + (uint64_t)bytes - 1;
+    sectors = (int64_t)(last / 32 - first / 32 + 1);
+    tags = (int64_t)(last / 128 - first / 128 + 1);
+  } else {
+    uint64_t sector[PTX_LANES], line[PTX_LANES];
+    int n = 0;
+    for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
+      const uint64_t a = acc->addr[ptx_first_lane(m)];
+      sector[n] = a / 32;
+      line[n++] = a / 128;
+    }
+    sectors = distinct(sector, n);
+    tags = distinct(line, n);
+  }
+  const int64_t least = (bytes + 31) / 32;
+  g->requests++;
+  g->sectors += sectors;
+  g->sectors_ideal += sectors < least ? sectors : least;
+  g->tags += tags;
+  g->bytes += bytes;
+}
+
+/* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
+
+/* Whether every active lane agrees with lane ^ step, if that one is active too. */
+static bool lanes_agree(const ptx_access *acc, int step) {
+  for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m), j = i ^ step;
+    if ((acc->mask >> j & 1) && acc->addr[i] != acc->addr[j]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static int group_lanes(const ptx_access *acc) {
+  if (acc->width <= 4) {
+    return PTX_LANES;
+  }
+  const int lanes = acc->width == 8 ? 16 : 8;
+  return lanes_agree(acc, 1) || lanes_agree(acc, 2) ? 2 * lanes : lanes;
+}
+
+/* Most distinct words in one bank among the lanes of `mask`. */
+static int group_wavefronts(const ptx_access *acc, uint32_t mask) {
+  uint32_t words[32][PTX_LANES];
+  uint8_t n[32] = {0};
+  int most = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const uint64_t a = acc->addr[ptx_first_lane(m)];
+    const uint64_t last = (a + (uint64_t)acc->width - 1) / 4;
+    for (uint64_t w = a / 4; w <= last; w++) {
+      const unsigned bank = (unsigned)w & 31;
+      int k = 0;
+      while (k < n[bank] && words[bank][k] != (uint32_t)w) {
+        k++;
+      }
+      if (k == n[bank]) {
+        words[bank][n[bank]++] = (uint32_t)w;
+        most = n[bank] > most ? n[bank] : most;
+      }
+    }
+  }
+  return most;
+}
+
+void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
+  s->requests++;
+  s->bytes += (int64_t)__builtin_popcount(acc->mask) * acc->width;
+  if (acc->full_run) { /* no two lanes share a word of different rows: one wavefront a group */
+    const int groups = acc->width <= 4 ? 1 : acc->width / 4;
+    s->wavefronts += groups;
+    s->wavefronts_ideal += groups;
+    return;
+  }
+  const int lanes = group_lanes(acc);
+  for (int first = 0; first < PTX_LANES; first += lanes) {
+    const uint32_t group = (lanes == 32 ? PTX_ALL : (1u << lanes) - 1) << first & acc->mask;
+    if (group != 0) {
+      s->wavefronts += group_wavefronts(acc, group);
+      s->wavefronts_ideal++;
+    }
+  }
+}
+
+/* ---- sums */
+
+static void add_global(sct_ptx_global *to, const sct_ptx_global *from) {
+  to->requests += from->requests;
+  to->sectors += from->sectors;
+  to->sectors_ideal += from->sectors_ideal;
+  to->tags += from->tags;
+  to->bytes += from->bytes;
+}
+
+static void add_shared(sct_ptx_shared *to, const sct_ptx_shared *from) {
+  to->requests += from->requests;
+  to->wavefronts += from->wavefronts;
+  to->wavefronts_ideal += from->wavefronts_ideal;
+  to->bytes += from->bytes;
+}
+
+void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
+  add_global(&to->load, &from->load);
+  add_global(&to->store, &from->store);
+  add_global(&to->atomics, &from->atomics);
+  for (int i = 0; i < SCT_PTX_N_WIDTHS; i++) {
+    to->load_width[i] += from->load_width[i];
+    to->store_width[i] += from->store_width[i];
+  }
+  add_shared(&to->shared_load, &from->shared_load);
+  add_shared(&to->shared_store, &from->shared_store);
+  add_shared(&to->shared_async, &from->shared_async);
+  add_shared(&to->shared_atomics, &from->shared_atomics);
+  to->bulk_load_bytes += from->bulk_load_bytes;
+  to->bulk_store_bytes += from->bulk_store_bytes;
+  to->texture_requests += from->texture_requests;
+  to->local_requests += from->local_requests;
+  to->warp_instructions += from->warp_instructions;
+  to->lane_instructions += from->lane_instructions;
+  to->branches += from->branches;
+  to->divergent_branches += from->divergent_branches;
+  to->barriers += from->barriers;
+}
+
+double sct_ptx_degree(const sct_ptx_counters *c) {
+  const int64_t sectors = c->load.sectors + c->store.sectors;
+  return sectors == 0 ? 1.0 : (double)(c->load.bytes + c->store.bytes) / (32.0 * (double)sectors);
+}

@@ -1,0 +1,741 @@
+/* Decoding: from parsed instructions to micro-operations in basic blocks. Function by function,
+ * first the block starts (labels), then the instructions, then branch targets and post-dominators.
+ */
+#include "ptx/ptx_decode.h"
+#include "ptx/ptx_exec.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- errors */
+
+bool sct_ptx_dec_fail(ptx_dec *d, const char *fmt, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  if (d->error == NULL) {
+    const ptx_func *kernel = d->code->bodies[0].func;
+    const ptx_span t = d->inst != NULL ? d->inst->text : (ptx_span){"", 0};
+    d->error = sct_arena_printf(&d->m->arena, "%s:%d: error: kernel '%.*s': %s: '%.*s'", d->m->name,
+                                d->inst != NULL ? d->inst->line : d->func->line, kernel->name.len,
+                                kernel->name.p, text, t.len < 200 ? t.len : 200, t.p);
+  }
+  return false;
+}
+
+bool sct_ptx_dec_no_memory(ptx_dec *d) {
+  d->error = "out of memory while decoding";
+  return false;
+}
+
+bool sct_ptx_dec_unknown(ptx_dec *d) {
+  return sct_ptx_dec_fail(d, "unknown form of an instruction");
+}
+
+/* ---- modifiers */
+
+bool sct_ptx_dec_take(ptx_dec *d, const char *name) {
+  if (d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], name)) {
+    d->mod++;
+    return true;
+  }
+  return false;
+}
+
+bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix) {
+  const int n = (int)strlen(prefix);
+  if (d->mod < d->inst->n_mods && d->inst->mods[d->mod].len > n &&
+      memcmp(d->inst->mods[d->mod].p, prefix, (size_t)n) == 0) {
+    d->mod++;
+    return true;
+  }
+  return false;
+}
+
+ptx_type sct_ptx_dec_take_type(ptx_dec *d) {
+  if (d->mod >= d->inst->n_mods) {
+    return PTX_T_NONE;
+  }
+  const ptx_span m = d->inst->mods[d->mod];
+  const ptx_type type = sct_ptx_type_find(m.p, m.len);
+  d->mod += type != PTX_T_NONE;
+  return type;
+}
+
+void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width) {
+  ptx_origin *o = &d->code->insts[d->code->n_insts - 1];
+  o->kind = (uint8_t)kind;
+  o->width = (uint8_t)width;
+}
+
+bool sct_ptx_dec_mods_left(const ptx_dec *d) {
+  return d->mod < d->inst->n_mods;
+}
+
+/* ---- slots */
+
+ptx_uop *sct_ptx_dec_emit(ptx_dec *d, ptx_fn fn) {
+  ptx_code *c = d->code;
+  if (!SCT_GROW(c->uops, c->n_uops, c->cap_uops)) {
+    sct_ptx_dec_no_memory(d);
+    return NULL;
+  }
+  ptx_uop *u = &c->uops[c->n_uops++];
+  *u = (ptx_uop){.fn = fn, .guard = PTX_SLOT_TRUE, .inst = (uint32_t)c->n_insts - 1};
+  if (d->inst->guard >= 0) {
+    u->guard = PTX_SLOT_REGS + (uint32_t)d->inst->guard;
+    u->guard_flip = d->inst->guard_not ? PTX_ALL : 0;
+  }
+  return u;
+}
+
+uint32_t sct_ptx_dec_temp(ptx_dec *d) {
+  return d->code->bodies[d->body].n_slots++;
+}
+
+bool sct_ptx_dec_const(ptx_dec *d, uint64_t bits, bool wide, uint32_t *slot) {
+  ptx_body *b = &d->code->bodies[d->body];
+  bits = wide ? bits : (uint32_t)bits;
+  if (bits == 0) {
+    *slot = PTX_SLOT_ZERO;
+    return true;
+  }
+  const uint32_t h = (uint32_t)((bits * 0x9e3779b97f4a7c15u) >> 32) % PTX_CONST_HASH;
+  for (int32_t i = d->heads[h]; i >= 0; i = b->consts[i].next) {
+    if (b->consts[i].bits == bits && b->consts[i].wide == wide) {
+      *slot = b->consts[i].slot;
+      return true;
+    }
+  }
+  if (!SCT_GROW(b->consts, b->n_consts, b->cap_consts)) {
+    return sct_ptx_dec_no_memory(d);
+  }
+  *slot = b->n_slots++;
+  b->consts[b->n_consts] =
+      (ptx_const){.bits = bits, .slot = *slot, .wide = wide, .next = d->heads[h]};
+  d->heads[h] = (int32_t)b->n_consts++;
+  return true;
+}
+
+static bool sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32_t *slot) {
+  static const struct {
+    const char *name;
+    bool wide;
+  } sregs[] = {
+#define PTX_SREG(id, name, wide) {name, wide},
+#include "ptx_sregs.def"
+#undef PTX_SREG
+  };
+  ptx_body *b = &d->code->bodies[d->body];
+  *found = false;
+  for (int i = 0; i < SCT_COUNT(sregs); i++) {
+    if (!sct_ptx_span_is(name, sregs[i].name)) {
+      continue;
+    }
+    *found = true;
+    *wide = sregs[i].wide;
+    for (size_t k = 0; k < b->n_sregs; k++) {
+      if (b->sregs[k].sreg == i) {
+        *slot = b->sregs[k].slot;
+        return true;
+      }
+    }
+    if (!SCT_GROW(b->sregs, b->n_sregs, b->cap_sregs)) {
+      return sct_ptx_dec_no_memory(d);
+    }
+    *slot = b->n_slots++;
+    b->sregs[b->n_sregs++] = (ptx_sreg_use){.slot = *slot, .sreg = (uint8_t)i};
+    return true;
+  }
+  return true;
+}
+
+/* ---- operands */
+
+char sct_ptx_dec_class(ptx_type type) {
+  switch (sct_ptx_type_bytes(type)) {
+  case 0:
+    return type == PTX_T_PRED ? 'p' : '?';
+  case 1:
+  case 2:
+    return '1';
+  case 4:
+    return '3';
+  case 8:
+    return '6';
+  default:
+    return '?';
+  }
+}
+
+char sct_ptx_dec_reg_class(const ptx_dec *d, int32_t reg) {
+  return "p136w"[d->func->reg_class[reg]];
+}
+
+bool sct_ptx_dec_count(ptx_dec *d, int n) {
+  if (d->inst->n_opds != n) {
+    return sct_ptx_dec_fail(d, "%d operands where %d are expected", d->inst->n_opds, n);
+  }
+  return true;
+}
+
+static uint64_t literal_bits(const ptx_opd *opd, ptx_type type) {
+  uint64_t bits = (uint64_t)opd->imm;
+  if (opd->kind == PTX_OPD_F64 && sct_ptx_type_bytes(type) == 4) { /* a decimal literal */
+    double wide = 0;
+    memcpy(&wide, &bits, 8);
+    const float narrow = (float)wide;
+    bits = 0;
+    memcpy(&bits, &narrow, 4);
+  }
+  return bits;
+}
+
+static bool source_literal(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
+                           uint32_t *slot) {
+  uint64_t bits = literal_bits(opd, type);
+  if (cls == 'p') {
+    *slot = bits != 0 ? PTX_SLOT_TRUE : PTX_SLOT_ZERO;
+    return true;
+  }
+  if (opd->kind == PTX_OPD_INT && sct_ptx_type_kind(type) == PTX_KIND_F && bits != 0) {
+    return sct_ptx_dec_fail(d, "integer literal for a float operand");
+  }
+  bits = cls == '1' ? bits & 0xffff : bits;
+  return sct_ptx_dec_const(d, bits, cls == '6', slot);
+}
+
+static bool negate_pred(ptx_dec *d, uint32_t *slot) {
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_not_pred);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = *slot;
+  u->d = sct_ptx_dec_temp(d);
+  *slot = u->d;
+  return true;
+}
+
+bool sct_ptx_dec_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type, uint32_t *slot) {
+  bool found = false, wide = false;
+  switch (opd->kind) {
+  case PTX_OPD_REG:
+    if (sct_ptx_dec_reg_class(d, opd->reg) != cls) {
+      return sct_ptx_dec_fail(d, "register '%.*s' has the wrong width", opd->name.len, opd->name.p);
+    }
+    *slot = PTX_SLOT_REGS + (uint32_t)opd->reg;
+    return opd->negated ? negate_pred(d, slot) : true;
+  case PTX_OPD_INT:
+  case PTX_OPD_F32:
+  case PTX_OPD_F64:
+    return source_literal(d, opd, cls, type, slot);
+  case PTX_OPD_NAME:
+    if (sct_ptx_span_is(opd->name, "WARP_SZ")) {
+      return sct_ptx_dec_const(d, PTX_LANES, cls == '6', slot);
+    }
+    if (!sreg_slot(d, opd->name, &found, &wide, slot)) {
+      return false;
+    }
+    if (found && wide == (cls == '6') && cls != 'p') {
+      return true;
+    }
+    return sct_ptx_dec_fail(
+        d, found ? "special register '%.*s' has another width" : "unknown name '%.*s'",
+        opd->name.len, opd->name.p);
+  default:
+    return sct_ptx_dec_fail(d, "operand of the wrong kind");
+  }
+}
+
+bool sct_ptx_dec_dest(ptx_dec *d, const ptx_opd *opd, char cls, uint32_t *slot) {
+  if (opd->kind == PTX_OPD_SINK) {
+    *slot = sct_ptx_dec_temp(d);
+    return true;
+  }
+  if (opd->kind != PTX_OPD_REG) {
+    return sct_ptx_dec_fail(d, "the destination is no register");
+  }
+  return sct_ptx_dec_source(d, opd, cls, PTX_T_NONE, slot);
+}
+
+/* ---- symbols and addresses */
+
+static bool place_shared(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
+  ptx_code *c = d->code;
+  for (size_t i = 0; i < c->n_shared; i++) {
+    if (c->shared[i].sym == sym) {
+      *address = c->shared[i].address;
+      return true;
+    }
+  }
+  if (!SCT_GROW(c->shared, c->n_shared, c->cap_shared)) {
+    return sct_ptx_dec_no_memory(d);
+  }
+  ptx_shared_sym *s = &c->shared[c->n_shared];
+  *s = (ptx_shared_sym){.sym = sym, .bytes = sym->bytes};
+  c->n_shared++;
+  if (sym->is_extern) { /* its bytes are known at launch */
+    c->uses_dynamic = true;
+    *address = s->address = PTX_SHARED_DYNAMIC;
+    return true;
+  }
+  const int64_t packed = (c->shared_packed + sym->align - 1) / sym->align * sym->align;
+  s->address = PTX_SHARED_BASE + packed + (int64_t)(c->n_shared - 1) * PTX_SHARED_GAP;
+  c->shared_packed = packed + sym->bytes;
+  *address = s->address;
+  if (s->address + sym->bytes + PTX_SHARED_GAP > PTX_SHARED_DYNAMIC) {
+    return sct_ptx_dec_fail(d, "too much static shared memory");
+  }
+  return true;
+}
+
+bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
+  switch (sym->space) {
+  case PTX_SPACE_SHARED:
+    return place_shared(d, sym, address);
+  case PTX_SPACE_GLOBAL:
+  case PTX_SPACE_CONST:
+    *address = (int64_t)PTX_WINDOW(PTX_WINDOW_VARS) + sym->offset;
+    return true;
+  case PTX_SPACE_LOCAL:
+  case PTX_SPACE_PARAM:
+    *address = sym->offset;
+    return true;
+  default:
+    return sct_ptx_dec_fail(d, "'%.*s' has no address here", sym->name.len, sym->name.p);
+  }
+}
+
+static bool widen_base(ptx_dec *d, uint32_t *base) {
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_zext64);
+  if (u == NULL) {
+    return false;
+  }
+  u->shadow = PTX_SHADOW_ZEXT;
+  u->bytes = 4;
+  u->a = *base;
+  u->d = sct_ptx_dec_temp(d);
+  *base = u->d;
+  return true;
+}
+
+bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
+                         ptx_space *space) {
+  if (opd->kind != PTX_OPD_ADDR || opd->n_elems != 1) {
+    return sct_ptx_dec_fail(d, "expected an address");
+  }
+  const ptx_opd *e = &opd->elems[0];
+  *base = PTX_SLOT_ZERO;
+  *imm = opd->imm;
+  if (e->kind == PTX_OPD_REG) {
+    const char cls = sct_ptx_dec_reg_class(d, e->reg);
+    *base = PTX_SLOT_REGS + (uint32_t)e->reg;
+    if (cls != '6' && cls != '3') {
+      return sct_ptx_dec_fail(d, "register '%.*s' cannot hold an address", e->name.len, e->name.p);
+    }
+    return cls == '6' ? true : widen_base(d, base);
+  }
+  if (e->kind == PTX_OPD_INT) {
+    return true;
+  }
+  if (e->kind != PTX_OPD_NAME) {
+    return sct_ptx_dec_fail(d, "expected an address");
+  }
+  const ptx_sym *sym = sct_ptx_sym_visible(d->m, d->func, d->inst->scope, e->name);
+  int64_t address = 0;
+  if (sym == NULL) {
+    return sct_ptx_dec_fail(d, "unknown name '%.*s'", e->name.len, e->name.p);
+  }
+  *space = sym->space;
+  if (!sct_ptx_dec_symbol(d, sym, &address)) {
+    return false;
+  }
+  *imm += address;
+  return true;
+}
+
+/* ---- blocks */
+
+bool sct_ptx_dec_end_block(ptx_dec *d, ptx_term term) {
+  ptx_code *c = d->code;
+  ptx_block *b = &c->blocks[c->n_blocks - 1];
+  b->term = (uint8_t)term;
+  b->end = (int32_t)c->n_uops - (term == PTX_TERM_FALL ? 0 : 1);
+  b->n_insts = d->block_insts;
+  d->block_insts = 0;
+  d->in_block = false;
+  return true;
+}
+
+bool sct_ptx_dec_begin_block(ptx_dec *d) {
+  ptx_code *c = d->code;
+  if (d->in_block) {
+    sct_ptx_dec_end_block(d, PTX_TERM_FALL);
+    c->blocks[c->n_blocks - 1].next = (int32_t)c->n_blocks;
+  }
+  if (!SCT_GROW(c->blocks, c->n_blocks, c->cap_blocks)) {
+    return sct_ptx_dec_no_memory(d);
+  }
+  c->blocks[c->n_blocks++] = (ptx_block){.first = (int32_t)c->n_uops,
+                                         .first_inst = (int32_t)c->n_insts,
+                                         .target = -1,
+                                         .next = -1,
+                                         .ipdom = -1};
+  d->in_block = true;
+  return true;
+}
+
+int sct_ptx_dec_label(const ptx_dec *d, ptx_span name) {
+  for (int scope = d->inst->scope; scope >= 0; scope = d->func->scopes[scope].parent) {
+    for (size_t i = 0; i < d->func->n_labels; i++) {
+      const ptx_label *label = &d->func->labels[i];
+      if (label->scope == scope && sct_ptx_span_equal(label->name, name)) {
+        return d->block_of[label->inst];
+      }
+    }
+  }
+  return -1;
+}
+
+int sct_ptx_dec_body(ptx_dec *d, ptx_func *func) {
+  ptx_code *c = d->code;
+  for (size_t i = 0; i < c->n_bodies; i++) {
+    if (c->bodies[i].func == func) {
+      return (int)i;
+    }
+  }
+  if (!SCT_GROW(c->bodies, c->n_bodies, c->cap_bodies)) {
+    sct_ptx_dec_no_memory(d);
+    return -1;
+  }
+  c->bodies[c->n_bodies] = (ptx_body){.func = func,
+                                      .n_regs = (uint32_t)func->n_regs,
+                                      .n_slots = PTX_SLOT_REGS + (uint32_t)func->n_regs,
+                                      .local_bytes = func->local_bytes,
+                                      .call_bytes = func->call_bytes,
+                                      .param_bytes = func->param_bytes};
+  return (int)c->n_bodies++;
+}
+
+/* ---- arithmetic by table */
+
+typedef struct alu_row {
+  const char *op, *sub;
+  ptx_type type;
+  ptx_fn fn;
+  const char *sig, *attrs;
+  ptx_shadow shadow;
+} alu_row;
+
+static const alu_row alu_rows[] = {
+#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow)                                             \
+  {op, sub, PTX_T_##type, sct_ptx_op_##fn, sig, attrs, PTX_SHADOW_##shadow},
+#include "ptx_alu.def"
+#undef PTX_ALU
+};
+
+/* Modifiers that any float form may have, and the attribute letter that allows each. */
+static const struct {
+  const char *name;
+  char attr;
+  uint16_t flag;
+} attr_mods[] = {{"rn", 'R', 0},           {"rz", 'R', PTX_F_RZ},   {"rm", 'R', PTX_F_RM},
+                 {"rp", 'R', PTX_F_RP},    {"ftz", 'Z', PTX_F_FTZ}, {"sat", 'S', PTX_F_SAT},
+                 {"cc", 'C', PTX_F_CC},    {"NaN", 'n', PTX_F_NAN}, {"xorsign", 'x', PTX_F_XORSIGN},
+                 {"relu", 'r', PTX_F_RELU}};
+
+typedef struct alu_mods {
+  ptx_type type;
+  char sub[48];
+  char attrs[8];
+  uint16_t flags;
+} alu_mods;
+
+static int attr_of(ptx_span m) {
+  for (int i = 0; i < SCT_COUNT(attr_mods); i++) {
+    if (sct_ptx_span_is(m, attr_mods[i].name)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static bool sort_mods(ptx_dec *d, alu_mods *out) {
+  size_t n_attrs = 0, n_sub = 0;
+  *out = (alu_mods){.type = PTX_T_NONE};
+  for (int i = 1; i < d->inst->n_mods; i++) {
+    const ptx_span m = d->inst->mods[i];
+    const ptx_type type = sct_ptx_type_find(m.p, m.len);
+    const int attr = attr_of(m);
+    if (type != PTX_T_NONE && i + 1 == d->inst->n_mods) {
+      out->type = type;
+    } else if (attr >= 0 && n_attrs + 1 < sizeof out->attrs) {
+      out->attrs[n_attrs++] = attr_mods[attr].attr;
+      out->flags |= attr_mods[attr].flag;
+    } else if (n_sub + (size_t)m.len + 2 < sizeof out->sub) {
+      n_sub += (size_t)snprintf(out->sub + n_sub, sizeof out->sub - n_sub, "%s%.*s",
+                                n_sub > 0 ? "." : "", m.len, m.p);
+    } else {
+      return sct_ptx_dec_unknown(d);
+    }
+  }
+  return true;
+}
+
+static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
+  for (const char *a = mods->attrs; *a != '\0'; a++) {
+    const bool rn_only =
+        *a == 'R' && strchr(attrs, 'N') != NULL && (mods->flags & PTX_F_RND_MASK) == 0;
+    if (strchr(attrs, *a) == NULL && !rn_only) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* prmt.b32.f4e has its mode behind the type: put the type last, as everywhere else. */
+static void move_type_last(ptx_inst *inst) {
+  const int last = inst->n_mods - 1;
+  for (int i = 1; i < last; i++) {
+    if (sct_ptx_type_find(inst->mods[last].p, inst->mods[last].len) == PTX_T_NONE &&
+        sct_ptx_type_find(inst->mods[i].p, inst->mods[i].len) != PTX_T_NONE) {
+      const ptx_span type = inst->mods[i];
+      memmove(&inst->mods[i], &inst->mods[i + 1], sizeof type * (size_t)(last - i));
+      inst->mods[last] = type;
+      return;
+    }
+  }
+}
+
+static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
+  for (int i = 0; i < SCT_COUNT(alu_rows); i++) {
+    const alu_row *r = &alu_rows[i];
+    if (r->type == mods->type && sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
+        attrs_allowed(r->attrs, mods)) {
+      return r;
+    }
+  }
+  return NULL;
+}
+
+static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
+  uint32_t slots[6] = {0};
+  int64_t imm = 0;
+  const int n = (int)strlen(row->sig);
+  if (!sct_ptx_dec_count(d, n)) {
+    return false;
+  }
+  for (int i = 1; i < n; i++) {
+    const ptx_opd *opd = &d->inst->opds[i];
+    if (row->sig[i] == 'i') {
+      if (opd->kind != PTX_OPD_INT) {
+        return sct_ptx_dec_fail(d, "operand %d must be a constant", i + 1);
+      }
+      imm = opd->imm;
+    } else if (!sct_ptx_dec_source(d, opd, row->sig[i], mods->type, &slots[i])) {
+      return false;
+    }
+  }
+  if (!sct_ptx_dec_dest(d, &d->inst->opds[0], row->sig[0], &slots[0])) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, row->fn);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slots[0];
+  u->a = slots[1];
+  u->b = slots[2];
+  u->c = slots[3];
+  u->e = slots[4];
+  u->imm = imm;
+  u->flags = mods->flags;
+  u->shadow = (uint8_t)row->shadow;
+  u->bytes = (uint8_t)sct_ptx_type_bytes(mods->type);
+  u->approx = strchr(row->attrs, 'A') != NULL;
+  d->code->has_approx |= u->approx;
+  return true;
+}
+
+bool sct_ptx_dec_alu(ptx_dec *d) {
+  alu_mods mods;
+  const ptx_inst *given = d->inst;
+  ptx_inst moved = *given;
+  move_type_last(&moved);
+  d->inst = &moved;
+  const bool sorted = sort_mods(d, &mods);
+  d->inst = given;
+  if (!sorted) {
+    return false;
+  }
+  const alu_row *row = alu_find(d->inst->mods[0], &mods);
+  return row != NULL ? alu_operands(d, row, &mods) : sct_ptx_dec_unknown(d);
+}
+
+/* ---- functions */
+
+static bool decode_inst(ptx_dec *d) {
+  static const struct {
+    const char *name;
+    ptx_decode_fn fn;
+  } ops[] = {
+#define PTX_OP(name, fn) {name, fn},
+#include "ptx_ops.def"
+#undef PTX_OP
+  };
+  ptx_code *c = d->code;
+  if (!SCT_GROW(c->insts, c->n_insts, c->cap_insts)) {
+    return sct_ptx_dec_no_memory(d);
+  }
+  c->insts[c->n_insts++] =
+      (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
+  d->mod = 1;
+  d->block_insts++;
+  for (int i = 0; i < SCT_COUNT(ops); i++) {
+    if (sct_ptx_span_is(d->inst->mods[0], ops[i].name)) {
+      return ops[i].fn(d) && (!sct_ptx_dec_mods_left(d) || sct_ptx_dec_unknown(d));
+    }
+  }
+  return sct_ptx_dec_alu(d);
+}
+
+/* Blocks start at the entry, at labels and behind terminators. */
+static bool decode_insts(ptx_dec *d) {
+  ptx_func *f = d->func;
+  for (size_t i = 0; i <= f->n_insts; i++) {
+    d->block_of[i] = -1;
+  }
+  for (size_t i = 0; i < f->n_labels; i++) {
+    d->block_of[f->labels[i].inst] = 0;
+  }
+  for (size_t i = 0; i < f->n_insts; i++) {
+    d->inst = &f->insts[i];
+    if (!d->in_block || d->block_of[i] == 0) {
+      if (!sct_ptx_dec_begin_block(d)) {
+        return false;
+      }
+      d->block_of[i] = (int32_t)d->code->n_blocks - 1;
+    }
+    if (!decode_inst(d)) {
+      return false;
+    }
+  }
+  /* an end without ret, or a label at the very end */
+  static const ptx_inst ret = {.guard = -1, .n_mods = 1, .mods = {{"ret", 3}}, .text = {"ret", 3}};
+  ptx_inst last = ret;
+  last.line = f->n_insts > 0 ? f->insts[f->n_insts - 1].line : f->line;
+  if (d->in_block || d->block_of[f->n_insts] == 0) {
+    d->inst = &last;
+    if (!d->in_block || d->block_of[f->n_insts] == 0) {
+      if (!sct_ptx_dec_begin_block(d)) {
+        return false;
+      }
+    }
+    d->block_of[f->n_insts] = (int32_t)d->code->n_blocks - 1;
+    return decode_inst(d);
+  }
+  return true;
+}
+
+/* Second pass: labels become blocks. Branch micro-operations hold the index of their instruction in
+ * the function until then (imm). */
+static bool resolve_branches(ptx_dec *d, const ptx_body *body) {
+  ptx_code *c = d->code;
+  for (int32_t i = body->entry; i < (int32_t)c->n_blocks; i++) {
+    ptx_block *b = &c->blocks[i];
+    if (b->term != PTX_TERM_RET && b->term != PTX_TERM_EXIT && i + 1 < (int32_t)c->n_blocks) {
+      b->next = i + 1;
+    }
+    if ((b->term == PTX_TERM_RET || b->term == PTX_TERM_EXIT) && i + 1 < (int32_t)c->n_blocks &&
+        c->uops[b->end].guard != PTX_SLOT_TRUE) {
+      b->next = i + 1;
+    }
+    if (b->term != PTX_TERM_BRANCH && b->term != PTX_TERM_TABLE) {
+      continue;
+    }
+    ptx_uop *u = &c->uops[b->end];
+    d->inst = &d->func->insts[u->imm];
+    if (b->term == PTX_TERM_BRANCH) {
+      b->target = sct_ptx_dec_label(d, d->inst->opds[0].name);
+      if (b->target < 0) {
+        return sct_ptx_dec_fail(d, "unknown label");
+      }
+    } else if (!sct_ptx_decode_table(d, u)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool decode_body(ptx_dec *d, int index) {
+  d->body = index;
+  d->func = (ptx_func *)d->code->bodies[index].func;
+  d->in_block = false;
+  d->block_insts = 0;
+  d->inst = NULL;
+  memset(d->heads, -1, sizeof d->heads);
+  if (!d->func->has_body) {
+    return sct_ptx_dec_fail(d, "function '%.*s' has no body", d->func->name.len, d->func->name.p);
+  }
+  d->block_of = sct_alloc(sizeof(*d->block_of) * (d->func->n_insts + 1));
+  if (d->block_of == NULL) {
+    return sct_ptx_dec_no_memory(d);
+  }
+  const int32_t entry = (int32_t)d->code->n_blocks;
+  bool ok = decode_insts(d);
+  ptx_body *body = &d->code->bodies[index];
+  body->entry = entry;
+  ok = ok && resolve_branches(d, body);
+  body = &d->code->bodies[index];
+  body->n_blocks = (int32_t)d->code->n_blocks - entry;
+  if (ok && !sct_ptx_cfg_ipdoms(d->code, body)) {
+    ok = sct_ptx_dec_no_memory(d);
+  }
+  sct_free(d->block_of);
+  d->block_of = NULL;
+  return ok;
+}
+
+ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
+  ptx_dec d = {.m = m, .func = kernel};
+  d.code = sct_alloc(sizeof *d.code);
+  if (d.code == NULL) {
+    *error = "out of memory while decoding";
+    return NULL;
+  }
+  d.code->min_shared_bytes = d.code->min_global_bytes = 16;
+  bool ok = sct_ptx_dec_body(&d, kernel) == 0;
+  for (int i = 0; ok && i < (int)d.code->n_bodies; i++) { /* grows while functions are called */
+    ok = decode_body(&d, i);
+  }
+  if (!ok) {
+    *error = d.error != NULL ? d.error : "out of memory while decoding";
+    sct_ptx_code_free(d.code);
+    return NULL;
+  }
+  return d.code;
+}
+
+void sct_ptx_code_free(ptx_code *code) {
+  if (code == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < code->n_bodies; i++) {
+    sct_free(code->bodies[i].consts);
+    sct_free(code->bodies[i].sregs);
+  }
+  for (size_t i = 0; i < code->n_calls; i++) {
+    sct_free(code->calls[i].args);
+  }
+  sct_free(code->uops);
+  sct_free(code->blocks);
+  sct_free(code->vec);
+  sct_free(code->tables);
+  sct_free(code->insts);
+  sct_free(code->bodies);
+  sct_free(code->calls);
+  sct_free(code->shared);
+  sct_free(code);
+}

@@ -1,0 +1,424 @@
+/* Loads and stores of all spaces: data, definedness, races and counts of one warp access. */
+#include "ptx/ptx_exec.h"
+
+#define FOR_LANES(i, mask)                                                                         \
+  for (uint32_t m_ = (mask), i = m_ != 0 ? (uint32_t)__builtin_ctz(m_) : 0; m_ != 0;               \
+       m_ &= m_ - 1, i = m_ != 0 ? (uint32_t)__builtin_ctz(m_) : 0)
+
+static int64_t lane_offset(const ptx_access *acc, const ptx_part *part, uint32_t lane) {
+  return (int64_t)(acc->addr[lane] - part->origin) + part->stride * (int64_t)lane;
+}
+
+/* ---- loads */
+
+static uint64_t read_value(const uint8_t *p, int bytes, bool sign) {
+  uint64_t v = 0;
+  memcpy(&v, p, (size_t)bytes);
+  const int drop = 64 - 8 * bytes;
+  return sign ? (uint64_t)((int64_t)(v << drop) >> drop) : v;
+}
+
+/* Element `e` of the lanes of `part`, from memory to register `d`. */
+static void load_values(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                        int e, uint32_t d) {
+  const uint8_t *p = part->host + e * u->bytes;
+  if (acc->full_run && u->bytes == 4 && u->to == 4) {
+    uint32_t *r = ptx_r32(x, d);
+    p += lane_offset(acc, part, 0);
+    for (int i = 0; i < PTX_LANES; i++) {
+      memcpy(&r[i], p + (size_t)i * (size_t)acc->width, 4);
+    }
+  } else if (u->bytes == 4 && u->to == 4) {
+    uint32_t *r = ptx_r32(x, d);
+    FOR_LANES(i, part->mask) {
+      memcpy(&r[i], p + lane_offset(acc, part, i), 4);
+    }
+  } else if (u->bytes == 8) {
+    uint64_t *r = ptx_r64(x, d);
+    FOR_LANES(i, part->mask) {
+      memcpy(&r[i], p + lane_offset(acc, part, i), 8);
+    }
+  } else if (u->wide) {
+    uint64_t *r = ptx_r64(x, d);
+    FOR_LANES(i, part->mask) {
+      r[i] = read_value(p + lane_offset(acc, part, i), u->bytes, u->sign);
+    }
+  } else {
+    uint32_t *r = ptx_r32(x, d);
+    const uint32_t keep = u->to == 2 ? 0xffff : PTX_ALL;
+    FOR_LANES(i, part->mask) {
+      r[i] = (uint32_t)read_value(p + lane_offset(acc, part, i), u->bytes, u->sign) & keep;
+    }
+  }
+}
+
+static bool all_ones(const uint8_t *p, size_t n) {
+  uint64_t and8 = UINT64_MAX;
+  uint8_t and1 = 0xff;
+  for (; n >= 8; n -= 8, p += 8) {
+    uint64_t v = 0;
+    memcpy(&v, p, 8);
+    and8 &= v;
+  }
+  for (; n > 0; n--, p++) {
+    and1 &= *p;
+  }
+  return and8 == UINT64_MAX && and1 == 0xff;
+}
+
+/* Lanes with an undefined bit in what they load. */
+static uint32_t undefined_lanes(const ptx_access *acc, const ptx_part *part) {
+  uint32_t lanes = 0;
+  if (part->defined == NULL) {
+    return 0;
+  }
+  if (acc->full_run && part->stride == 0 &&
+      all_ones(part->defined + lane_offset(acc, part, 0), (size_t)acc->width * PTX_LANES)) {
+    return 0;
+  }
+  FOR_LANES(i, part->mask) {
+    lanes |= (uint32_t)!all_ones(part->defined + lane_offset(acc, part, i), (size_t)acc->width)
+             << i;
+  }
+  return lanes;
+}
+
+/* Definedness of element `e`: what the memory's shadow says. */
+static void load_state(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                       int e, uint32_t d, uint32_t undefined) {
+  const uint64_t m = (uint64_t)part->mask << 32 | part->mask;
+  x->state[d] = (x->state[d] & ~m) | (part->approx ? (uint64_t)part->mask << 32 : 0);
+  if (undefined == 0) {
+    return;
+  }
+  uint64_t bits[PTX_LANES] = {0};
+  uint32_t lanes = 0;
+  FOR_LANES(i, undefined) {
+    const uint8_t *p = part->defined + lane_offset(acc, part, i) + e * u->bytes;
+    const uint64_t all = u->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
+    const uint64_t missing = ~read_value(p, u->bytes, false) & all;
+    const int drop = 64 - 8 * u->bytes;
+    bits[i] = u->sign ? (uint64_t)((int64_t)(missing << drop) >> drop) : missing;
+    lanes |= (uint32_t)(bits[i] != 0) << i;
+  }
+  if (lanes != 0) {
+    sct_ptx_shadow_set(x, d, lanes, bits);
+  }
+}
+
+static bool early_copy(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                       uint32_t undefined) {
+  if (!part->shared) {
+    return false;
+  }
+  FOR_LANES(i, undefined) {
+    if (sct_ptx_async_pending(x, (int64_t)acc->addr[i], acc->width)) {
+      sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, (int)i, acc->addr[i],
+                    "%s %d bytes that an asynchronous copy has not delivered: no wait in between",
+                    acc->dir == PTX_READ ? "reads" : "writes", acc->width);
+      return true;
+    }
+  }
+  return false;
+}
+
+static void load_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  const uint32_t undefined = x->launch->definedness ? undefined_lanes(acc, part) : 0;
+  if (undefined != 0 && early_copy(x, u, acc, part, undefined)) {
+    return;
+  }
+  if (x->launch->races && !sct_ptx_race(x, u, acc, part, 0)) {
+    return;
+  }
+  for (int e = 0; e < u->n; e++) {
+    load_values(x, u, acc, part, e, slots[e]);
+    load_state(x, u, acc, part, e, slots[e], undefined);
+  }
+}
+
+/* ---- stores */
+
+/* Element `e` of the lanes of `part`, from register to `base`, which is memory or a scratch area.
+ */
+static void store_values(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                         const ptx_part *part, int e, uint32_t s) {
+  uint8_t *p = part->host + e * u->bytes;
+  if (acc->full_run && u->bytes == 4 && u->to == 4) {
+    const uint32_t *r = ptx_r32(x, s);
+    p += lane_offset(acc, part, 0);
+    for (int i = 0; i < PTX_LANES; i++) {
+      memcpy(p + (size_t)i * (size_t)acc->width, &r[i], 4);
+    }
+  } else if (u->wide) {
+    const uint64_t *r = ptx_r64(x, s);
+    FOR_LANES(i, part->mask) {
+      memcpy(p + lane_offset(acc, part, i), &r[i], u->bytes); /* little-endian host */
+    }
+  } else {
+    const uint32_t *r = ptx_r32(x, s);
+    FOR_LANES(i, part->mask) {
+      memcpy(p + lane_offset(acc, part, i), &r[i], u->bytes);
+    }
+  }
+}
+
+static uint64_t element_value(const ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t lane) {
+  return u->wide ? ptx_r64(x, slot)[lane] : ptx_r32(x, slot)[lane];
+}
+
+/* Lanes whose store changes what is in memory. */
+static uint32_t changed_lanes(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                              const ptx_part *part) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  uint32_t lanes = 0;
+  FOR_LANES(i, part->mask) {
+    const int64_t off = lane_offset(acc, part, i);
+    bool same = part->defined == NULL || all_ones(part->defined + off, (size_t)acc->width);
+    for (int e = 0; e < u->n && same; e++) {
+      const uint64_t v = element_value(x, u, slots[e], i);
+      same = memcmp(part->host + off + e * u->bytes, &v, u->bytes) == 0;
+    }
+    lanes |= (uint32_t)!same << i;
+  }
+  return lanes;
+}
+
+/* Two lanes of one store that put different values in one place: one of them finds the other's. */
+static bool lanes_conflict(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                           const ptx_part *part) {
+  const uint32_t lost = changed_lanes(x, u, acc, part);
+  if (lost == 0) {
+    return false;
+  }
+  const int lane = ptx_first_lane(lost);
+  sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
+                acc->addr[lane],
+                "two lanes of one store write different values to the same %d bytes", acc->width);
+  return true;
+}
+
+static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  uint64_t state = 0;
+  for (int e = 0; e < u->n; e++) {
+    state |= x->state[slots[e]];
+  }
+  return (uint32_t)state;
+}
+
+/* An undefined value on its way to global memory: fine in padding, else a diagnosis. */
+static bool undefined_store(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                            const ptx_part *part, uint32_t lanes) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  FOR_LANES(i, lanes) {
+    const int64_t off = lane_offset(acc, part, i);
+    for (int e = 0; e < u->n; e++) {
+      const uint64_t bits = sct_ptx_shadow_get(x, slots[e], (int)i);
+      for (int k = 0; k < u->bytes; k++) {
+        const int64_t at = off + e * u->bytes + k;
+        if ((bits >> 8 * k & 0xff) != 0 &&
+            (part->buf->required == NULL || part->buf->required[at] != 0)) {
+          sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_STORE, (int)i, acc->addr[i],
+                        "stores a value that was never set at offset %lld of '%s'", (long long)at,
+                        part->buf->name);
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/* Marks what was stored as defined, but for the undefined bits of `lanes`. */
+static void store_state(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                        const ptx_part *part, uint32_t lanes) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  if (part->defined == NULL) {
+    return;
+  }
+  if (acc->full_run && part->stride == 0) {
+    memset(part->defined + lane_offset(acc, part, 0), 0xff, (size_t)acc->width * PTX_LANES);
+  } else {
+    FOR_LANES(i, part->mask) {
+      memset(part->defined + lane_offset(acc, part, i), 0xff, (size_t)acc->width);
+    }
+  }
+  FOR_LANES(i, lanes & part->mask) {
+    for (int e = 0; e < u->n; e++) {
+      const uint64_t defined = ~sct_ptx_shadow_get(x, slots[e], (int)i);
+      memcpy(part->defined + lane_offset(acc, part, i) + e * u->bytes, &defined, u->bytes);
+    }
+  }
+}
+
+static void note_approx(ptx_exec *x, const ptx_uop *u, const ptx_part *part) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  bool approx = false;
+  for (int e = 0; e < u->n; e++) {
+    approx |= (x->state[slots[e]] >> 32 & part->mask) != 0;
+  }
+  if (approx && part->buf != NULL) {
+    part->buf->approx = true;
+  } else if (approx) {
+    x->shared_approx = true; /* local memory too: it is as careful as need be */
+  }
+}
+
+static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  const uint32_t undefined = undefined_sources(x, u) & part->mask;
+  const bool races = x->launch->races && (part->shared || (part->buf && part->buf->touch != NULL));
+  if (undefined != 0 && part->buf != NULL && undefined_store(x, u, acc, part, undefined)) {
+    return;
+  }
+  if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part))) {
+    return;
+  }
+  if (part->shared && x->warp->n_asyncs > 0 && x->launch->definedness &&
+      early_copy(x, u, acc, part, undefined_lanes(acc, part))) {
+    return;
+  }
+  for (int e = 0; e < u->n; e++) {
+    store_values(x, u, acc, part, e, slots[e]);
+  }
+  store_state(x, u, acc, part, undefined);
+  note_approx(x, u, part);
+  if (races) {
+    (void)(!acc->full_run && lanes_conflict(x, u, acc, part));
+  }
+}
+
+/* ---- one access of a space: all lanes of `acc` */
+
+typedef ptx_part (*part_fn)(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
+
+static void run_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, part_fn find) {
+  for (uint32_t todo = acc->mask; todo != 0 && !x->stop;) {
+    const ptx_part part = find(x, u, acc, todo);
+    if (part.mask == 0) {
+      return;
+    }
+    if (acc->dir == PTX_READ) {
+      load_part(x, u, acc, &part);
+    } else {
+      store_part(x, u, acc, &part);
+    }
+    todo &= ~part.mask;
+  }
+}
+
+static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  if (x->launch->counters && u->space != PTX_SPACE_CONST) {
+    sct_ptx_count_global(&x->insts[u->inst].global, acc);
+  }
+  run_parts(x, u, acc, sct_ptx_part_global);
+}
+
+static void run_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  run_parts(x, u, acc, sct_ptx_part_shared);
+  if (x->launch->counters && !x->stop) {
+    sct_ptx_count_shared(&x->insts[u->inst].shared, acc);
+  }
+}
+
+static void run_local(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
+  if (u->a == PTX_SLOT_ZERO) { /* a variable by name: registers hold whole addresses */
+    for (int i = 0; i < PTX_LANES; i++) {
+      acc->addr[i] += (uint64_t)x->frame->local_base;
+    }
+  }
+  x->counters.local_requests++;
+  acc->full_run = false;
+  run_parts(x, u, acc, sct_ptx_part_local);
+}
+
+#define ACCESS(name, direction, run)                                                               \
+  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
+    ptx_access acc;                                                                                \
+    acc.dir = direction;                                                                           \
+    if (sct_ptx_addresses(x, u, &acc)) {                                                           \
+      run(x, u, &acc);                                                                             \
+    }                                                                                              \
+  }
+ACCESS(ld_global, PTX_READ, run_global)
+ACCESS(st_global, PTX_WRITE, run_global)
+ACCESS(ld_shared, PTX_READ, run_shared)
+ACCESS(st_shared, PTX_WRITE, run_shared)
+ACCESS(ld_local, PTX_READ, run_local)
+ACCESS(st_local, PTX_WRITE, run_local)
+
+/* ---- parameters */
+
+/* The kernel's parameter block: the same bytes for every lane. */
+static void load_params(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  const ptx_launch *l = x->launch;
+  ptx_part part = {.host = l->params, .mask = acc->mask};
+  FOR_LANES(i, acc->mask) {
+    const int64_t a = (int64_t)acc->addr[i];
+    if (a < 0 || a + acc->width > l->kernel->param_bytes || (a & (acc->width - 1)) != 0) {
+      sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, (int)i, (uint64_t)a,
+                    "reads %d bytes at offset %lld of the parameters, which have %lld bytes",
+                    acc->width, (long long)a, (long long)l->kernel->param_bytes);
+      return;
+    }
+  }
+  load_part(x, u, acc, &part);
+}
+ACCESS(ld_param, PTX_READ, load_params)
+
+static void own_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
+  for (int i = 0; i < PTX_LANES; i++) {
+    acc->addr[i] += (uint64_t)x->frame->param_base;
+  }
+  acc->full_run = false;
+  run_parts(x, u, acc, sct_ptx_part_local);
+}
+ACCESS(ld_own_param, PTX_READ, own_params)
+ACCESS(st_own_param, PTX_WRITE, own_params)
+
+/* Parameters of calls stand behind the .local arrays of the caller's frame. */
+static void call_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
+  const int64_t base = x->frame->local_base + x->code->bodies[x->frame->body].local_bytes;
+  for (int i = 0; i < PTX_LANES; i++) {
+    acc->addr[i] += (uint64_t)((base + 15) / 16 * 16);
+  }
+  acc->full_run = false;
+  run_parts(x, u, acc, sct_ptx_part_local);
+}
+ACCESS(ld_call_param, PTX_READ, call_params)
+ACCESS(st_call_param, PTX_WRITE, call_params)
+
+/* ---- generic addresses: lanes by window */
+
+static void run_generic(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
+  for (uint32_t todo = acc->mask; todo != 0 && !x->stop;) {
+    const uint64_t window = acc->addr[ptx_first_lane(todo)] >> PTX_WINDOW_SHIFT;
+    ptx_access some = *acc;
+    const bool near =
+        window == PTX_WINDOW_SHARED || window == PTX_WINDOW_LOCAL || window == PTX_WINDOW_PARAM;
+    some.mask = 0;
+    FOR_LANES(i, todo) {
+      const uint64_t w = acc->addr[i] >> PTX_WINDOW_SHIFT;
+      const bool near_too =
+          w == PTX_WINDOW_SHARED || w == PTX_WINDOW_LOCAL || w == PTX_WINDOW_PARAM;
+      if (near ? w == window : !near_too) {
+        some.mask |= 1u << i;
+        some.addr[i] = near ? acc->addr[i] - PTX_WINDOW(window) : acc->addr[i];
+      }
+    }
+    some.full_run = acc->full_run && some.mask == PTX_ALL;
+    if (window == PTX_WINDOW_SHARED) {
+      run_shared(x, u, &some);
+    } else if (window == PTX_WINDOW_LOCAL) {
+      run_local(x, u, &some);
+    } else if (window == PTX_WINDOW_PARAM && acc->dir == PTX_READ) {
+      load_params(x, u, &some);
+    } else {
+      run_global(x, u, &some);
+    }
+    todo &= ~some.mask;
+  }
+}
+ACCESS(ld_generic, PTX_READ, run_generic)
+ACCESS(st_generic, PTX_WRITE, run_generic)

@@ -1,0 +1,169 @@
+/* The allocation registry: every buffer in an address window of its own. */
+#include "ptx/ptx_memory.h"
+
+#include <string.h>
+
+#define MAX_BUFFER_BYTES (INT64_C(1) << 34)
+
+sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) {
+  *out = sct_alloc(sizeof **out);
+  return *out != NULL ? SCT_OK
+                      : sct_fail(err, SCT_ENOMEM, "out of memory for a virtual device memory");
+}
+
+void sct_ptx_buf_free(ptx_buf *b) {
+  if (b != NULL) {
+    sct_free(b->host);
+    sct_free(b->defined);
+    sct_free(b->required);
+    sct_free(b->touch);
+    sct_free(b->name);
+    sct_free(b);
+  }
+}
+
+void sct_ptx_memory_free(sct_ptx_memory *memory) {
+  if (memory == NULL) {
+    return;
+  }
+  for (int i = 0; i < PTX_N_WINDOWS; i++) {
+    sct_ptx_buf_free(memory->table[i]);
+  }
+  sct_free(memory);
+}
+
+sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_ptx_buffer *given,
+                              sct_error *err) {
+  const char *name = given->name != NULL ? given->name : "?";
+  if (given->bytes < 0 || given->bytes > MAX_BUFFER_BYTES || given->misalign < 0 ||
+      given->misalign >= 512) {
+    return sct_fail(err, SCT_EUSAGE, "buffer '%s': size or misalignment out of range", name);
+  }
+  const int window = PTX_WINDOW_FIRST + m->n_buffers;
+  if (window >= PTX_N_WINDOWS - 100) {
+    return sct_fail(err, SCT_EUSAGE, "more than %d buffers", m->n_buffers);
+  }
+  ptx_buf *b = sct_alloc(sizeof *b);
+  const size_t bytes = given->bytes > 0 ? (size_t)given->bytes : 1;
+  if (b == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s'", name);
+  }
+  b->base =
+      PTX_WINDOW(window) + (UINT64_C(1) << (PTX_WINDOW_SHIFT - 1)) + (uint64_t)given->misalign;
+  b->bytes = given->bytes;
+  b->name = sct_strdup(name);
+  b->host = sct_alloc(bytes);
+  b->defined = given->data == NULL ? sct_alloc(bytes) : NULL;
+  b->required = given->required != NULL ? sct_alloc(bytes) : NULL;
+  b->read_only = given->read_only;
+  b->output = given->output;
+  if (b->name == NULL || b->host == NULL || (given->data == NULL && b->defined == NULL) ||
+      (given->required != NULL && b->required == NULL)) {
+    sct_ptx_buf_free(b);
+    return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s' of %lld bytes", name,
+                    (long long)given->bytes);
+  }
+  if (given->data != NULL && given->bytes > 0) {
+    memcpy(b->host, given->data, (size_t)given->bytes);
+  }
+  if (given->required != NULL && given->bytes > 0) {
+    memcpy(b->required, given->required, (size_t)given->bytes);
+  }
+  m->table[window] = b;
+  m->n_buffers++;
+  *address = b->base;
+  return SCT_OK;
+}
+
+static ptx_buf *buffer_at(const sct_ptx_memory *m, uint64_t address) {
+  ptx_buf *b = ptx_memory_window(m, address);
+  return b != NULL && b->base == address ? b : NULL;
+}
+
+void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data) {
+  ptx_buf *b = buffer_at(m, address);
+  if (b == NULL) {
+    return;
+  }
+  b->approx = false;
+  if (data != NULL) {
+    memcpy(b->host, data, (size_t)b->bytes);
+  }
+  if (b->defined != NULL) {
+    memset(b->defined, data != NULL ? 0xff : 0, (size_t)b->bytes);
+  }
+}
+
+const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *m, uint64_t address) {
+  const ptx_buf *b = buffer_at(m, address);
+  return b != NULL ? b->host : NULL;
+}
+
+int64_t sct_ptx_memory_undefined(const sct_ptx_memory *m, uint64_t address, int64_t from) {
+  const ptx_buf *b = buffer_at(m, address);
+  if (b == NULL || b->defined == NULL) {
+    return -1;
+  }
+  for (int64_t i = from; i < b->bytes; i++) {
+    if (b->defined[i] != 0xff && (b->required == NULL || b->required[i] != 0)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+bool sct_ptx_memory_approximate(const sct_ptx_memory *m, uint64_t address) {
+  const ptx_buf *b = buffer_at(m, address);
+  return b != NULL && b->approx;
+}
+
+/* ---- variables of the module */
+
+/* Address that an initialiser's name stands for; 0: none that this kernel could use. */
+static uint64_t reloc_address(const sct_ptx_module *m, const ptx_code *code, const ptx_reloc *r) {
+  const ptx_sym *to = sct_ptx_sym_find(m->syms, r->name);
+  if (to == NULL) {
+    return 0;
+  }
+  if (to->space != PTX_SPACE_FUNC) {
+    return PTX_WINDOW(PTX_WINDOW_VARS) + (uint64_t)(to->offset + r->addend);
+  }
+  for (size_t i = 0; i < code->n_bodies; i++) {
+    if (code->bodies[i].func == to->func) {
+      return PTX_WINDOW(PTX_WINDOW_FUNCS) + 16 * i;
+    }
+  }
+  return 0;
+}
+
+static void relocate(const sct_ptx_module *m, const ptx_code *code, const ptx_sym *sym,
+                     uint8_t *at) {
+  for (const ptx_reloc *r = sym->relocs; r != NULL; r = r->next) {
+    const uint64_t address = reloc_address(m, code, r);
+    if (r->offset + 8 <= sym->bytes) {
+      memcpy(at + r->offset, &address, 8);
+    }
+  }
+}
+
+ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
+  ptx_buf *b = sct_alloc(sizeof *b);
+  if (b == NULL) {
+    return NULL;
+  }
+  b->base = PTX_WINDOW(PTX_WINDOW_VARS);
+  b->bytes = m->window_bytes;
+  b->host = sct_alloc((size_t)m->window_bytes);
+  b->name = sct_strdup("a variable of the module");
+  if (b->host == NULL || b->name == NULL) {
+    sct_ptx_buf_free(b);
+    return NULL;
+  }
+  for (const ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
+    if ((sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST) && sym->init != NULL) {
+      memcpy(b->host + sym->offset, sym->init, (size_t)sym->bytes);
+      relocate(m, code, sym, b->host + sym->offset);
+    }
+  }
+  return b;
+}

@@ -1,0 +1,40 @@
+/* Buffers as the executor sees them. */
+#ifndef SCT_PTX_MEMORY_H
+#define SCT_PTX_MEMORY_H
+
+#include "ptx/ptx_code.h"
+
+/* Who touched a granule last, for the race check: see ptx_race.c. */
+typedef struct ptx_touch {
+  uint64_t write, read;
+} ptx_touch;
+
+typedef struct ptx_buf {
+  uint64_t base;
+  int64_t bytes;
+  uint8_t *host;
+  uint8_t *defined;  /* a byte a byte: its bits that are defined; NULL: all of them, for ever */
+  uint8_t *required; /* a byte a byte; NULL: all */
+  ptx_touch *touch;  /* a launch with race checks; NULL: read-only or not wanted */
+  char *name;
+  bool read_only, output;
+  bool approx;  /* holds values that went through approximate operations */
+  bool written; /* by the launch at hand */
+} ptx_buf;
+
+struct sct_ptx_memory {
+  ptx_buf *table[PTX_N_WINDOWS]; /* by address >> PTX_WINDOW_SHIFT */
+  int n_buffers;
+};
+
+/* The buffer whose window holds `address`; NULL: none. */
+static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t address) {
+  const uint64_t k = address >> PTX_WINDOW_SHIFT;
+  return k < PTX_N_WINDOWS ? m->table[k] : NULL;
+}
+
+/* The module's variables as a buffer, initialised; NULL: out of memory. */
+ptx_buf *sct_ptx_vars_new(const sct_ptx_module *module, const ptx_code *code);
+void sct_ptx_buf_free(ptx_buf *buf);
+
+#endif
