@@ -39,7 +39,7 @@ static sct_status put_problem(tune_session *s, sct_error *err) {
 static char *describe(const sct_device_desc *d) {
   json_t *doc =
       json_pack("{s:s, s:i, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:f, s:f, s:I, s:i}", "name",
-                d->name, "sms", d->n_sms, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
+                d->name, "n_sms", d->n_sms, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
                 "smem_block_bytes", (json_int_t)d->smem_block_bytes, "smem_block_optin_bytes",
                 (json_int_t)d->smem_block_optin_bytes, "regs_sm", d->regs_sm, "threads_sm",
                 d->threads_sm, "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes,
