@@ -202,9 +202,10 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
 
 /* ---- differences ---- */
 
-static bool all_poison(const uint8_t *bytes, int64_t n, uint8_t poison) {
+/* All that is wrong is that some bytes still hold the poison. */
+static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, uint8_t poison) {
   for (int64_t k = 0; k < n; k++) {
-    if (bytes[k] != poison) {
+    if (got[k] != want[k] && got[k] != poison) {
       return false;
     }
   }
@@ -247,9 +248,9 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
     const int lane = (int)((byte - place->offset) / (info->bytes / info->lanes));
     print_place(&text, s, op, place);
     sct_str_printf(&text, " (%s): ", sct_str_c(&size));
-    if (all_poison(got, field->bytes, poison)) {
+    if (is_unwritten(got, want, field->bytes, poison)) {
       out->outcome = SCT_OUT_NOT_WRITTEN;
-      sct_str_append(&text, "never written, expected ");
+      sct_str_append(&text, "not written, expected ");
       sct_data_print(&text, field->type, lane, want);
     } else {
       out->outcome = place->in_space ? SCT_OUT_WRONG_RESULT : SCT_OUT_OUT_OF_BOUNDS;

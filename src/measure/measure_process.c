@@ -154,13 +154,23 @@ void sct_worker_kill(sct_worker *w) {
   }
 }
 
-void sct_worker_stop(sct_worker *w, int64_t grace_ns) {
+int sct_worker_stop(sct_worker *w, int64_t grace_ns) {
   if (!sct_worker_alive(w)) {
-    return;
+    return 0;
   }
   const int64_t deadline = sct_now_ns() + grace_ns;
   const sct_io io = sct_wire_send(w->fd, SCT_OP_QUIT, NULL, deadline);
-  (void)end(w, io == SCT_IO_OK ? grace_ns : 0);
+  const int wait_status = end(w, io == SCT_IO_OK ? grace_ns : 0);
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+}
+
+bool sct_worker_check(sct_worker *w) {
+  int wait_status = 0;
+  if (sct_worker_alive(w) && reap(w, 0, &wait_status)) {
+    close(w->fd);
+    *w = (sct_worker){.fd = -1};
+  }
+  return sct_worker_alive(w);
 }
 
 /* ---- asking ---- */

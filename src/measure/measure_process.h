@@ -33,13 +33,16 @@ void sct_reply_free(sct_reply *reply); /* leaves an empty reply */
  * empty, stdout joined to stderr, no other descriptor. The death signal follows the thread that
  * calls this: call it from one that lives as long as the session. SCT_EIO. */
 sct_status sct_worker_start(sct_worker *w, const char *program, sct_error *err) SCT_MUST_USE;
-bool sct_worker_alive(const sct_worker *w);
+bool sct_worker_alive(const sct_worker *w); /* as far as we were told */
+/* Collects a worker that ended without being asked; false: there is none any more. */
+bool sct_worker_check(sct_worker *w);
 /* One request and its reply within limit_ns. A worker that misses it is killed with its group. One
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_worker *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
-/* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. */
-void sct_worker_stop(sct_worker *w, int64_t grace_ns);
+/* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its exit
+ * status, -1 if a signal ended it. */
+int sct_worker_stop(sct_worker *w, int64_t grace_ns);
 void sct_worker_kill(sct_worker *w);
 
 #endif

@@ -46,7 +46,7 @@ static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
 }
 
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
-  if (sct_worker_alive(&m->worker)) {
+  if (sct_worker_check(&m->worker)) {
     return SCT_OK;
   }
   sct_reply reply = {0};

@@ -9,8 +9,8 @@ double sct_stats_quantile(const double *sorted, int n, double q) {
   if (n <= 0) {
     return 0;
   }
-  const double at = q * (n - 1);
-  const int below = at <= 0 ? 0 : at >= n - 1 ? n - 1 : (int)at;
+  const double at = (q < 0 ? 0 : q > 1 ? 1 : q) * (n - 1);
+  const int below = (int)at;
   const int above = below + 1 < n ? below + 1 : below;
   return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }

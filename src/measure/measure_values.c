@@ -26,7 +26,8 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   for (int f = 1; f < record->n_fields; f++) {
     const sct_masks m = sct_data_masks(record->fields[f].type);
     if (m.and_mask != first.and_mask || m.or_mask != first.or_mask) {
-      return (sct_masks){0x0303030303030303ULL, 0x3c3c3c3c3c3c3c3cULL};
+      return record->packed ? (sct_masks){0x0303030303030303ULL, 0x3c3c3c3c3c3c3c3cULL}
+                            : (sct_masks){0x007f03ff007f03ffULL, 0x3f803c003f803c00ULL};
     }
   }
   return first;

@@ -1,0 +1,523 @@
+/* The driver's door with a stub driver behind it: every call, every failure of every call, and
+ * nothing left behind. */
+#include "device/device_internal.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+/* ---- the stub ---- */
+
+static struct stub {
+  bool missing;               /* no library */
+  const char *missing_symbol; /* of the driver */
+  bool nvml;
+  int n_devices;
+  int fail_at, fail_with; /* the fail_at-th call (from 1) returns fail_with; 0: none */
+  int calls;
+  int contexts, streams, events, modules, allocations, nvml_inits; /* alive */
+  int shared_bytes;                                                /* asked for by attribute */
+  unsigned grid, block, shared;                                    /* of the last launch */
+  long long arg;                                                   /* its first argument */
+  uint8_t set_byte;
+} stub;
+
+static int result(void) {
+  stub.calls++;
+  return stub.calls == stub.fail_at ? stub.fail_with : 0;
+}
+
+/* Counts an object made or given back when the call succeeds. */
+static int counted(int *alive, int by) {
+  const int r = result();
+  *alive += r == 0 ? by : 0;
+  return r;
+}
+
+static int stub_init(unsigned flags) {
+  (void)flags;
+  return result();
+}
+static int stub_driver_version(int *version) {
+  *version = 13000;
+  return result();
+}
+static int stub_device_count(int *count) {
+  *count = stub.n_devices;
+  return result();
+}
+static int stub_device_get(int *device, int ordinal) {
+  *device = 40 + ordinal;
+  return result();
+}
+static int stub_device_name(char *name, int bytes, int device) {
+  snprintf(name, (size_t)bytes, "Stub %d", device);
+  return result();
+}
+static int stub_device_uuid(unsigned char uuid[16], int device) {
+  (void)device;
+  for (int k = 0; k < 16; k++) {
+    uuid[k] = (unsigned char)(0xa0 + k);
+  }
+  return result();
+}
+static int stub_device_attribute(int *value, int attribute, int device) {
+  (void)device;
+  *value = attribute == 36 ? 3201000 : attribute == 37 ? 6144 : 1000 + attribute;
+  return result();
+}
+static int stub_device_memory(size_t *bytes, int device) {
+  (void)device;
+  *bytes = (size_t)141 << 30;
+  return result();
+}
+static int handle;
+static int stub_context_retain(void **context, int device) {
+  (void)device;
+  const int r = counted(&stub.contexts, 1);
+  *context = r == 0 ? &handle : NULL;
+  return r;
+}
+static int stub_context_release(int device) {
+  (void)device;
+  return counted(&stub.contexts, -1);
+}
+static int stub_context_set(void *context) {
+  assert_ptr_equal(context, &handle);
+  return result();
+}
+static int stub_stream_create(void **stream, unsigned flags) {
+  assert_int_equal(flags, 1);
+  const int r = counted(&stub.streams, 1);
+  *stream = r == 0 ? &handle : NULL;
+  return r;
+}
+static int stub_stream_destroy(void *stream) {
+  assert_non_null(stream);
+  return counted(&stub.streams, -1);
+}
+static int stub_stream_sync(void *stream) {
+  assert_non_null(stream);
+  return result();
+}
+static int stub_event_create(void **event, unsigned flags) {
+  (void)flags;
+  const int r = counted(&stub.events, 1);
+  *event = r == 0 ? &handle : NULL;
+  return r;
+}
+static int stub_event_destroy(void *event) {
+  assert_non_null(event);
+  return counted(&stub.events, -1);
+}
+static int stub_event_record(void *event, void *stream) {
+  assert_non_null(event);
+  assert_non_null(stream);
+  return result();
+}
+static int stub_event_sync(void *event) {
+  assert_non_null(event);
+  return result();
+}
+static int stub_event_elapsed(float *ms, void *start, void *stop) {
+  (void)start;
+  (void)stop;
+  *ms = 0.25F;
+  return result();
+}
+static int stub_mem_alloc(uint64_t *p, size_t bytes) {
+  assert_true(bytes > 0); /* the driver refuses 0 */
+  const int r = counted(&stub.allocations, 1);
+  if (r == 0) {
+    *p = 0x1000;
+  }
+  return r;
+}
+static int stub_mem_free(uint64_t p) {
+  assert_int_equal(p, 0x1000);
+  return counted(&stub.allocations, -1);
+}
+static int stub_copy_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
+  (void)to;
+  (void)from;
+  (void)stream;
+  assert_true(bytes > 0);
+  return result();
+}
+static int stub_copy_to_host(void *to, uint64_t from, size_t bytes, void *stream) {
+  (void)from;
+  (void)stream;
+  memset(to, 7, bytes);
+  return result();
+}
+static int stub_copy_on_device(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+  (void)to;
+  (void)from;
+  (void)stream;
+  (void)bytes;
+  return result();
+}
+static int stub_set_bytes(uint64_t to, unsigned char byte, size_t bytes, void *stream) {
+  (void)to;
+  (void)stream;
+  (void)bytes;
+  stub.set_byte = byte;
+  return result();
+}
+static int stub_module_load(void **module, const void *image) {
+  assert_string_equal(image, "image");
+  const int r = counted(&stub.modules, 1);
+  *module = r == 0 ? &handle : NULL;
+  return r;
+}
+static int stub_module_unload(void *module) {
+  assert_non_null(module);
+  return counted(&stub.modules, -1);
+}
+static int stub_module_function(void **function, void *module, const char *name) {
+  (void)module;
+  *function = &handle;
+  return strcmp(name, "kernel") == 0 ? result() : 500;
+}
+static int stub_function_set(void *function, int attribute, int value) {
+  (void)function;
+  assert_int_equal(attribute, 8);
+  stub.shared_bytes = value;
+  return result();
+}
+static int stub_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, void *stream, void **args,
+                       void **extra) {
+  assert_non_null(function);
+  assert_non_null(stream);
+  assert_null(extra);
+  assert_true(gy == 1 && gz == 1 && by == 1 && bz == 1);
+  stub.grid = gx;
+  stub.block = bx;
+  stub.shared = shared;
+  memcpy(&stub.arg, args[0], sizeof stub.arg);
+  return result();
+}
+
+static int nvml_init(void) {
+  stub.nvml_inits++;
+  return 0;
+}
+static int nvml_shutdown(void) {
+  stub.nvml_inits--;
+  return 0;
+}
+static int nvml_driver_version(char *text, unsigned bytes) {
+  snprintf(text, bytes, "580.159.04");
+  return 0;
+}
+static int nvml_by_uuid(const char *uuid, void **device) {
+  assert_string_equal(uuid, "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+  *device = &handle;
+  return 0;
+}
+static int nvml_clock(void *device, int type, unsigned *mhz) {
+  (void)device;
+  assert_int_equal(type, 1);
+  *mhz = 1980;
+  return 0;
+}
+
+typedef void function(void);
+static const struct {
+  const char *name;
+  function *f;
+} symbols[] = {
+#define SCT_DRIVER(member, symbol, params) {symbol, (function *)stub_##member},
+#include "device/device_driver.def"
+#undef SCT_DRIVER
+    {"nvmlInit_v2", (function *)nvml_init},
+    {"nvmlShutdown", (function *)nvml_shutdown},
+    {"nvmlSystemGetDriverVersion", (function *)nvml_driver_version},
+    {"nvmlDeviceGetHandleByUUID", (function *)nvml_by_uuid},
+    {"nvmlDeviceGetClockInfo", (function *)nvml_clock},
+};
+
+static void *open_stub(const char *soname) {
+  if (strcmp(soname, SCT_DRIVER_SONAME) == 0) {
+    return stub.missing ? NULL : &handle;
+  }
+  assert_string_equal(soname, SCT_NVML_SONAME);
+  return stub.nvml ? &handle : NULL;
+}
+
+static void *find_symbol(void *library, const char *name) {
+  assert_ptr_equal(library, &handle);
+  void *p = NULL;
+  for (int k = 0; k < SCT_COUNT(symbols); k++) {
+    if (strcmp(symbols[k].name, name) == 0) {
+      memcpy(&p, &symbols[k].f, sizeof p);
+    }
+  }
+  return stub.missing_symbol && strcmp(name, stub.missing_symbol) == 0 ? NULL : p;
+}
+
+static const sct_library_door door = {open_stub, find_symbol};
+
+static int set_up(void **state) {
+  (void)state;
+  stub = (struct stub){.n_devices = 2};
+  sct_device_set_door(&door);
+  return 0;
+}
+
+static void assert_nothing_alive(void) {
+  assert_int_equal(stub.contexts, 0);
+  assert_int_equal(stub.streams, 0);
+  assert_int_equal(stub.events, 0);
+  assert_int_equal(stub.modules, 0);
+  assert_int_equal(stub.allocations, 0);
+  assert_int_equal(stub.nvml_inits, 0);
+}
+
+/* ---- tests ---- */
+
+static void test_no_driver_names_the_file(void **state) {
+  (void)state;
+  sct_error err;
+  sct_cuda *cuda = NULL;
+  stub.missing = true;
+  assert_int_equal(sct_cuda_count(&err), -1);
+  assert_non_null(strstr(err.text, "libcuda.so.1"));
+  assert_int_equal(sct_cuda_open(&cuda, 0, &err), SCT_ENODEVICE);
+  assert_null(cuda);
+}
+
+static void test_every_symbol_is_needed(void **state) {
+  (void)state;
+  sct_error err;
+  static const char *const names[] = {
+#define SCT_DRIVER(member, symbol, params) symbol,
+#include "device/device_driver.def"
+#undef SCT_DRIVER
+  };
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    stub.missing_symbol = names[k];
+    assert_int_equal(sct_cuda_count(&err), -1);
+    assert_non_null(strstr(err.text, names[k]));
+  }
+}
+
+static void test_counting(void **state) {
+  (void)state;
+  sct_error err;
+  assert_int_equal(sct_cuda_count(&err), 2);
+  stub = (struct stub){.fail_at = 1, .fail_with = 100};
+  assert_int_equal(sct_cuda_count(&err), 0); /* a driver that sees no GPU */
+  stub = (struct stub){.fail_at = 1, .fail_with = 803};
+  assert_int_equal(sct_cuda_count(&err), -1);
+  assert_non_null(strstr(err.text, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803)"));
+  stub = (struct stub){.fail_at = 2, .fail_with = 3};
+  assert_int_equal(sct_cuda_count(&err), -1);
+}
+
+static void check_description(const sct_device_desc *d) {
+  assert_string_equal(d->name, "Stub 41");
+  assert_string_equal(d->id, "cuda:1");
+  assert_string_equal(d->uuid, "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+  assert_int_equal(d->cc_major, 1075); /* 1000 + the attribute's number */
+  assert_int_equal(d->n_sms, 1016);
+  assert_int_equal(d->smem_block_optin_bytes, 1097);
+  assert_int_equal(d->smem_sm_bytes, 1081);
+  assert_int_equal(d->smem_reserved_bytes, 1111);
+  assert_int_equal(d->regs_sm, 1082);
+  assert_int_equal(d->threads_sm, 1039);
+  assert_int_equal(d->blocks_sm, 1106);
+  assert_int_equal(d->l2_bytes, 1038);
+  assert_true(d->peak_bytes_s == 2.0 * 3201e6 * 6144 / 8); /* an H200: 4.92 TB/s */
+  assert_int_equal(d->memory_bytes, (int64_t)141 << 30);
+  assert_false(d->is_virtual);
+}
+
+static void test_describe(void **state) {
+  (void)state;
+  sct_cuda *cuda = NULL;
+  sct_device_desc d;
+  stub.nvml = true;
+  assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
+  sct_cuda_describe(cuda, &d);
+  check_description(&d);
+  assert_string_equal(d.driver, "580.159.04");
+  assert_true(sct_cuda_sm_clock_mhz(cuda) == 1980);
+  sct_cuda_close(cuda);
+  assert_nothing_alive();
+
+  stub.nvml = false; /* optional */
+  assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
+  sct_cuda_describe(cuda, &d);
+  assert_string_equal(d.driver, "CUDA 13.0");
+  assert_true(sct_cuda_sm_clock_mhz(cuda) == 0);
+  sct_cuda_close(cuda);
+
+  assert_int_equal(sct_cuda_peek(&d, 1, NULL), SCT_OK); /* without a context */
+  check_description(&d);
+  assert_nothing_alive();
+}
+
+static void test_wrong_numbers(void **state) {
+  (void)state;
+  sct_error err;
+  sct_cuda *cuda = NULL;
+  assert_int_equal(sct_cuda_open(&cuda, 2, &err), SCT_ENODEVICE);
+  assert_non_null(strstr(err.text, "cuda:2"));
+  assert_non_null(strstr(err.text, "2 GPUs are visible"));
+  assert_int_equal(sct_cuda_open(&cuda, -1, &err), SCT_ENODEVICE);
+  assert_nothing_alive();
+}
+
+/* One of everything. Stops at the first failure; *cuda is closed by the caller. */
+static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
+  sct_cuda_ptr p = 0;
+  sct_cuda_kernel kernel = {0};
+  uint8_t bytes[16] = {0};
+  long long argument = 77;
+  void *args[] = {&argument};
+  double ns = 0;
+  sct_status status = SCT_OK;
+  SCT_TRY(sct_cuda_open(cuda, 0, err));
+  SCT_TRY_DONE(sct_cuda_alloc(*cuda, &p, 0, err));
+  SCT_TRY_DONE(sct_cuda_upload(*cuda, p, bytes, sizeof bytes, err));
+  SCT_TRY_DONE(sct_cuda_set(*cuda, p, 0xa5, 16, err));
+  SCT_TRY_DONE(sct_cuda_copy(*cuda, p, p, 16, err));
+  SCT_TRY_DONE(sct_cuda_download(*cuda, bytes, p, sizeof bytes, err));
+  SCT_TRY_DONE(sct_cuda_load(*cuda, &kernel, "image", "kernel", 100000, err));
+  SCT_TRY_DONE(sct_cuda_timer_start(*cuda, err));
+  SCT_TRY_DONE(sct_cuda_launch(*cuda, &kernel, 2147483647, 256, 100000, args, err));
+  SCT_TRY_DONE(sct_cuda_timer_stop(*cuda, &ns, err));
+  SCT_TRY_DONE(sct_cuda_sync(*cuda, err));
+  assert_true(ns == 250000);
+  assert_int_equal(bytes[15], 7);
+done:
+  sct_cuda_unload(*cuda, &kernel);
+  sct_cuda_release(*cuda, p);
+  return status;
+}
+
+static void test_calls_reach_the_driver(void **state) {
+  (void)state;
+  sct_cuda *cuda = NULL;
+  sct_error err;
+  assert_int_equal(use_everything(&cuda, &err), SCT_OK);
+  assert_int_equal(stub.grid, 2147483647);
+  assert_int_equal(stub.block, 256);
+  assert_int_equal(stub.shared, 100000);
+  assert_int_equal(stub.shared_bytes, 100000); /* more than 48 KiB must be asked for */
+  assert_int_equal(stub.arg, 77);
+  assert_int_equal(stub.set_byte, 0xa5);
+  const int calls = stub.calls;
+  assert_int_equal(sct_cuda_copy(cuda, 1, 2, 0, &err), SCT_OK);
+  assert_int_equal(stub.calls, calls); /* nothing to do: nothing asked */
+  sct_cuda_close(cuda);
+  assert_nothing_alive();
+}
+
+/* Fails the 1st, 2nd, ... call in turn: the failure is told, named and leaves nothing behind. */
+static void test_every_call_may_fail(void **state) {
+  (void)state;
+  int n_failures = 0;
+  for (int at = 1; at < 1000; at++) {
+    sct_cuda *cuda = NULL;
+    sct_error err = {0};
+    stub = (struct stub){.n_devices = 2, .fail_at = at, .fail_with = 700};
+    const sct_status status = use_everything(&cuda, &err);
+    if (stub.calls < at) { /* past the last call */
+      assert_int_equal(status, SCT_OK);
+      sct_cuda_close(cuda);
+      break;
+    }
+    if (status != SCT_OK) {
+      n_failures++;
+      assert_non_null(strstr(err.text, "CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+      assert_non_null(strstr(err.text, "cu"));
+      if (cuda) {
+        assert_int_equal(sct_cuda_last(cuda), 700);
+        assert_int_equal(sct_cuda_last(cuda), 0); /* asked once */
+      }
+    }
+    stub.fail_at = 0;
+    if (cuda) {
+      sct_cuda_close(cuda);
+    }
+    /* what could not be given back because that very call failed is counted alive: one at most */
+    const int alive[] = {stub.contexts, stub.streams, stub.events, stub.modules, stub.allocations};
+    int total = 0;
+    for (int k = 0; k < SCT_COUNT(alive); k++) {
+      assert_true(alive[k] >= 0);
+      total += alive[k];
+    }
+    assert_true(total <= (status == SCT_OK ? 1 : 0));
+  }
+  assert_true(n_failures > 20);
+}
+
+static void test_results_become_statuses(void **state) {
+  (void)state;
+  static const struct {
+    int result;
+    sct_status status;
+  } cases[] = {{2, SCT_ENOMEM},       {46, SCT_EBUSY},       {101, SCT_ENODEVICE},
+               {214, SCT_EUNHEALTHY}, {700, SCT_EUNHEALTHY}, {1, SCT_EINTERNAL}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_cuda *cuda = NULL;
+    stub =
+        (struct stub){.n_devices = 1, .fail_at = 4, .fail_with = cases[k].result}; /* the context */
+    assert_int_equal(sct_cuda_open(&cuda, 0, NULL), cases[k].status);
+    assert_nothing_alive();
+  }
+}
+
+static void test_impossible_launches_are_refused_here(void **state) {
+  (void)state;
+  sct_cuda *cuda = NULL;
+  sct_cuda_kernel kernel = {0};
+  sct_error err;
+  void *args[1] = {&kernel};
+  assert_int_equal(sct_cuda_open(&cuda, 0, NULL), SCT_OK);
+  assert_int_equal(sct_cuda_load(cuda, &kernel, "image", "other", 0, &err), SCT_EINTERNAL);
+  assert_non_null(strstr(err.text, "no function of this name"));
+  assert_int_equal(stub.modules, 0);
+  assert_int_equal(sct_cuda_load(cuda, &kernel, "image", "kernel", 0, &err), SCT_OK);
+  static const int64_t blocks[] = {0, -1, (int64_t)INT32_MAX + 1};
+  for (int k = 0; k < SCT_COUNT(blocks); k++) {
+    const int calls = stub.calls;
+    assert_int_equal(sct_cuda_launch(cuda, &kernel, blocks[k], 32, 0, args, &err), SCT_EINTERNAL);
+    assert_int_equal(stub.calls, calls);
+    assert_int_equal(sct_cuda_last(cuda), 1);
+  }
+  sct_cuda_unload(cuda, &kernel);
+  sct_cuda_close(cuda);
+  assert_nothing_alive();
+}
+
+/* The real door, on whatever machine this is: an answer or a reason, never a crash. */
+static void test_the_real_door(void **state) {
+  (void)state;
+  sct_error err = {0};
+  sct_device_set_door(NULL);
+  assert_null(sct_device_library("libno-such-library.so.1"));
+  const int n = sct_cuda_count(&err);
+  assert_true(n >= 0 || strlen(err.text) > 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(test_no_driver_names_the_file, set_up),
+      cmocka_unit_test_setup(test_every_symbol_is_needed, set_up),
+      cmocka_unit_test_setup(test_counting, set_up),
+      cmocka_unit_test_setup(test_describe, set_up),
+      cmocka_unit_test_setup(test_wrong_numbers, set_up),
+      cmocka_unit_test_setup(test_calls_reach_the_driver, set_up),
+      cmocka_unit_test_setup(test_every_call_may_fail, set_up),
+      cmocka_unit_test_setup(test_results_become_statuses, set_up),
+      cmocka_unit_test_setup(test_impossible_launches_are_refused_here, set_up),
+      cmocka_unit_test_setup(test_the_real_door, set_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+/* Values, images and differences on the host. */
+#include "measure_fixture.h"
+
+#include "measure/measure_data.h"
+
+#include <math.h>
+
+static const int first_layout[SCT_MAX_OPERANDS];
+
+/* ---- values ---- */
+
+static void test_floats_are_ordinary_numbers(void **state) {
+  (void)state;
+  static const sct_type types[] = {SCT_TYPE_F16, SCT_TYPE_BF16, SCT_TYPE_F32, SCT_TYPE_F64};
+  for (int t = 0; t < SCT_COUNT(types); t++) {
+    bool varies = false;
+    double before = 0;
+    for (int64_t k = 0; k < 2000; k++) {
+      uint8_t value[16];
+      sct_data_value(value, types[t], 7, k);
+      const double x = sct_data_float(types[t], value);
+      assert_true(x >= 1.0 && x < 2.0);
+      varies = varies || (k > 0 && x != before);
+      before = x;
+    }
+    assert_true(varies);
+  }
+}
+
+static void test_vectors_have_independent_lanes(void **state) {
+  (void)state;
+  float v[4];
+  sct_data_value(v, SCT_TYPE_F32X4, 7, 3);
+  for (int lane = 0; lane < 4; lane++) {
+    float scalar;
+    sct_data_value(&scalar, SCT_TYPE_F32, 7, 3 * 4 + lane);
+    assert_memory_equal(&scalar, &v[lane], sizeof scalar);
+  }
+  assert_true(v[0] != v[1] && v[1] != v[2] && v[2] != v[3]);
+}
+
+/* Every reading of a mixed buffer in every type is a normal number: at every aligned offset, and of
+ * a packed record at every offset. */
+static void check_mixed(bool packed, double least) {
+  sct_field fields[2] = {{.name = "a", .type = SCT_TYPE_F64}, {.name = "b", .type = SCT_TYPE_F16}};
+  sct_record mixed = {.fields = fields, .n_fields = 2, .packed = packed};
+  assert_ok(sct_record_finish(&mixed, 0, &fixture_err));
+  const sct_masks m = sct_data_record_masks(&mixed);
+  uint8_t bytes[4096];
+  for (int64_t k = 0; k < 512; k++) {
+    const uint64_t word = (sct_mix64(1, (uint64_t)k) & m.and_mask) | m.or_mask;
+    memcpy(bytes + k * 8, &word, 8);
+  }
+  static const sct_type types[] = {SCT_TYPE_F16, SCT_TYPE_BF16, SCT_TYPE_F32, SCT_TYPE_F64};
+  for (int64_t k = 0; k + 8 <= 4096; k++) {
+    for (int t = 0; t < SCT_COUNT(types); t++) {
+      const double x = sct_data_float(types[t], bytes + k);
+      if (packed || k % sct_type_get(types[t])->bytes == 0) {
+        assert_true(isnormal(x) && fabs(x) >= least && fabs(x) < 2.0);
+      }
+    }
+  }
+  fields[1].type = SCT_TYPE_F64X2; /* the same type in its lanes: no byte pattern needed */
+  assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3ff0000000000000);
+}
+
+static void test_mixed_masks_read_as_normal_numbers(void **state) {
+  (void)state;
+  check_mixed(false, 0x1p-7);
+  check_mixed(true, 0x1p-61);
+}
+
+static void test_scalars_are_small_and_not_zero(void **state) {
+  (void)state;
+  for (int type = 0; type < SCT_N_TYPES; type++) {
+    for (uint64_t seed = 0; seed < 50; seed++) {
+      uint8_t value[16] = {0};
+      const sct_type_info *info = sct_type_get((sct_type)type);
+      sct_data_scalar(value, (sct_type)type, seed, 0);
+      if (info->kind == SCT_KIND_FLOAT) {
+        const double x = sct_data_float((sct_type)type, value);
+        assert_true(x >= 1 && x < 2);
+      } else {
+        int64_t x = 0;
+        memcpy(&x, value, (size_t)(info->bytes / info->lanes));
+        assert_in_range(x, 1, 100);
+      }
+    }
+  }
+}
+
+static void test_values_print_in_hex_and_as_numbers(void **state) {
+  (void)state;
+  const float f = 2.5F;
+  const int16_t i = -2;
+  const uint16_t half = 0x3e00, bf = 0x4020, inf = 0xfc00, tiny = 0x0001;
+  const struct {
+    sct_type type;
+    const void *value;
+    const char *text;
+  } cases[] = {{SCT_TYPE_F32, &f, "0x40200000 (2.5)"},
+               {SCT_TYPE_I16, &i, "0xfffe (-2)"},
+               {SCT_TYPE_U16, &i, "0xfffe (65534)"},
+               {SCT_TYPE_F16, &half, "0x3e00 (1.5)"},
+               {SCT_TYPE_BF16, &bf, "0x4020 (2.5)"},
+               {SCT_TYPE_F16, &inf, "0xfc00 (-inf)"},
+               {SCT_TYPE_F16, &tiny, "0x0001 (5.96046448e-08)"}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_str text = {0};
+    sct_data_print(&text, cases[k].type, 0, cases[k].value);
+    assert_string_equal(sct_str_c(&text), cases[k].text);
+    sct_str_free(&text);
+  }
+}
+
+/* ---- images ---- */
+
+/* Element e of field f of the only input, read from its image through sct_spec_offset. */
+static void read_value(const sct_spec *spec, const uint8_t *image, int field, int64_t i,
+                       void *out) {
+  const int64_t idx[1] = {i};
+  const int64_t offset = sct_spec_offset(spec, 0, 0, field, idx, &spec->sizes[0]);
+  memcpy(out, image + offset, (size_t)spec->operands[0].record.fields[field].bytes);
+}
+
+static void test_same_logical_data_in_every_layout(void **state) {
+  (void)state;
+  static const fixture_layout kinds[] = {FIXTURE_AOS, FIXTURE_SOA, FIXTURE_AOSOA};
+  const int64_t n[] = {37};
+  uint8_t values[SCT_COUNT(kinds)][37][3][8];
+  memset(values, 0, sizeof values);
+  for (int k = 0; k < SCT_COUNT(kinds); k++) {
+    sct_spec spec;
+    sct_plan plan;
+    sct_shape shape;
+    uint8_t *image = NULL;
+    const fixture_array arrays[] = {{.name = "a", .types = "f64 u8 f32", .layout = kinds[k]},
+                                    {.name = "b", .types = "f64 u8 f32", .layout = FIXTURE_AOS}};
+    fixture_spec(&spec, "i", arrays, 1, 2, NULL, "b = a;", n);
+    assert_ok(sct_plan_init(&plan, &spec, first_layout, 5, &fixture_err));
+    assert_ok(sct_shape_init(&shape, &plan, n, NULL, &fixture_err));
+    assert_ok(sct_image_input(&image, &shape, 0, &fixture_err));
+    for (int64_t i = 0; i < n[0]; i++) {
+      for (int f = 0; f < 3; f++) {
+        read_value(&spec, image, f, i, values[k][i][f]);
+      }
+    }
+    sct_free(image);
+    sct_shape_free(&shape);
+    sct_plan_free(&plan);
+    sct_spec_free(&spec);
+  }
+  assert_memory_equal(values[0], values[1], sizeof values[0]);
+  assert_memory_equal(values[0], values[2], sizeof values[0]);
+  assert_memory_not_equal(values[0][0], values[0][1], sizeof values[0][0]);
+}
+
+/* A problem at the size its spec names, with all images. */
+typedef struct world {
+  sct_spec spec;
+  sct_plan plan;
+  sct_shape shape;
+  uint8_t *image[8], *flags[8];
+} world;
+
+#define POISON 0xa5
+
+static void world_open(world *w, const char *dims, const fixture_array *arrays, int n_inputs, int n,
+                       const char *body, const int64_t *extents) {
+  *w = (world){0};
+  fixture_spec(&w->spec, dims, arrays, n_inputs, n, NULL, body, extents);
+  assert_ok(sct_plan_init(&w->plan, &w->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&w->shape, &w->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_shape_index(&w->shape, &fixture_err));
+  for (int k = 0; k < n; k++) {
+    if (k < n_inputs) {
+      assert_ok(sct_image_input(&w->image[k], &w->shape, k, &fixture_err));
+    } else {
+      assert_ok(sct_image_output(&w->image[k], &w->flags[k], &w->shape, k, w->image, POISON,
+                                 &fixture_err));
+    }
+  }
+}
+
+static void world_close(world *w) {
+  for (int k = 0; k < 8; k++) {
+    sct_free(w->image[k]);
+    sct_free(w->flags[k]);
+  }
+  sct_shape_free(&w->shape);
+  sct_plan_free(&w->plan);
+  sct_spec_free(&w->spec);
+}
+
+static void test_host_evaluation_is_the_layouts(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {23, 9};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "f32", .layout = FIXTURE_COL}};
+  world_open(&w, "row col", arrays, 1, 2, "b = a;", n);
+  assert_int_equal(w.spec.n_moves, 1);
+  for (int64_t row = 0; row < 23; row++) {
+    for (int64_t col = 0; col < 9; col++) { /* written out: a transpose */
+      assert_memory_equal(w.image[1] + 4 * (col * 23 + row), w.image[0] + 4 * (row * 9 + col), 4);
+    }
+  }
+  for (int64_t k = 0; k < w.shape.op[1].bytes; k++) {
+    assert_int_equal(w.flags[1][k], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
+  }
+  world_close(&w);
+}
+
+static void test_flags_tell_gaps_and_untouched_elements(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {10};
+  const fixture_array arrays[] = {
+      {.name = "a", .types = "f64 u8", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f64 u8", .layout = FIXTURE_AOS, .at = "i + 1", .pad = 2}};
+  world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+  assert_int_equal(w.shape.op[1].bytes, 12 * 16);
+  for (int64_t k = 0; k < w.shape.op[1].bytes; k++) {
+    const bool written = k / 16 >= 1 && k / 16 <= 10, owned = k % 16 < 9;
+    assert_int_equal(w.flags[1][k], owned ? SCT_BYTE_OWNED | (written ? SCT_BYTE_WRITTEN : 0) : 0);
+    assert_true((written && owned) || w.image[1][k] == POISON);
+  }
+  world_close(&w);
+}
+
+static void test_gather_reads_through_the_index(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {50, 31};
+  const fixture_array arrays[] = {
+      {.name = "pick", .types = "i32", .layout = FIXTURE_AOS},
+      {.name = "table", .types = "f64", .dims = "m", .at = "pick", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f64", .layout = FIXTURE_AOS}};
+  world_open(&w, "i", arrays, 2, 3, "b = table;", n);
+  bool varies = false;
+  for (int64_t i = 0; i < 50; i++) {
+    int32_t pick;
+    memcpy(&pick, w.image[0] + 4 * i, 4);
+    assert_int_equal(pick, sct_spec_index_value(&w.spec, 0, i, &w.spec.sizes[0]));
+    assert_memory_equal(w.image[2] + 8 * i, w.image[1] + 8 * pick, 8);
+    varies = varies || pick != i % 31;
+  }
+  assert_true(varies);
+  assert_true(sct_shape_is_legal(&w.shape));
+  w.shape.op[0].values[49] = 31; /* one past the table */
+  assert_false(sct_shape_is_legal(&w.shape));
+  world_close(&w);
+}
+
+static void test_many_index_values_agree_with_single_ones(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {160001, 160001}; /* enough for several threads */
+  const fixture_array arrays[] = {
+      {.name = "pick", .types = "i32", .layout = FIXTURE_AOS},
+      {.name = "table", .types = "u8", .dims = "m", .at = "pick", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "u8", .layout = FIXTURE_AOS}};
+  world_open(&w, "i", arrays, 2, 3, "b = table;", n);
+  for (int64_t i = 0; i < n[0]; i += 977) {
+    assert_int_equal(w.shape.op[0].values[i],
+                     sct_spec_index_value(&w.spec, 0, i, &w.spec.sizes[0]));
+  }
+  assert_int_equal(w.shape.op[0].values[n[0] - 1],
+                   sct_spec_index_value(&w.spec, 0, n[0] - 1, &w.spec.sizes[0]));
+  world_close(&w);
+}
+
+/* ---- differences ---- */
+
+static sct_verdict check(const world *w, int op, const uint8_t *got, double tolerance) {
+  sct_verdict v = {.outcome = SCT_OUT_OK};
+  sct_check_output(&v, &w->shape, op, got, w->image[op], w->flags[op], POISON, tolerance);
+  return v;
+}
+
+static void test_differences_name_the_place(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {10};
+  const fixture_array arrays[] = {
+      {.name = "a", .types = "f32 u8", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32 u8", .layout = FIXTURE_AOS, .at = "i + 1", .pad = 2}};
+  world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+  uint8_t got[96];
+  memcpy(got, w.image[1], sizeof got);
+  assert_int_equal(check(&w, 1, got, 0).outcome, SCT_OUT_OK);
+  got[8 * 1 + 6] = 1; /* padding, owned by the layout */
+  assert_int_equal(check(&w, 1, got, 0).outcome, SCT_OUT_OK);
+
+  const float wrong = 8.0F, right = 1.25F;
+  memcpy(w.image[1] + 8 * 4, &right, 4);
+  memcpy(got + 8 * 4, &wrong, 4);
+  sct_verdict v = check(&w, 1, got, 0);
+  assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+  assert_string_equal(v.detail, "b.x0 of element i=3 (n_i=10): 0x41000000 (8) instead of "
+                                "0x3fa00000 (1.25)");
+  memset(got + 8 * 4, POISON, 4);
+  v = check(&w, 1, got, 0);
+  assert_int_equal(v.outcome, SCT_OUT_NOT_WRITTEN);
+  assert_non_null(strstr(v.detail, "b.x0 of element i=3"));
+  memcpy(got + 8 * 4, w.image[1] + 8 * 4, 4);
+
+  got[8 * 11] = 0; /* the last element is not in the index space */
+  v = check(&w, 1, got, 0);
+  assert_int_equal(v.outcome, SCT_OUT_OUT_OF_BOUNDS);
+  assert_non_null(strstr(v.detail, "b.x0 of its own element [11]"));
+  world_close(&w);
+}
+
+static void test_gaps_that_nobody_owns_must_stay(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {3, 5};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "f32", .layout = FIXTURE_PITCHED}};
+  world_open(&w, "row col", arrays, 1, 2, "b = a;", n);
+  uint8_t got[3 * 64];
+  memcpy(got, w.image[1], sizeof got);
+  assert_int_equal(check(&w, 1, got, 0).outcome, SCT_OUT_OK);
+  got[64 + 20] = 0; /* behind the second row */
+  const sct_verdict v = check(&w, 1, got, 0);
+  assert_int_equal(v.outcome, SCT_OUT_OUT_OF_BOUNDS);
+  assert_string_equal(v.detail,
+                      "byte 84 of b, between its elements (n_row=3 n_col=5): 0x00 instead of 0xa5");
+  assert_int_equal(check(&w, 1, got, 0.1).outcome, SCT_OUT_OUT_OF_BOUNDS);
+  world_close(&w);
+}
+
+static void test_tolerance_is_relative_and_nan_never_passes(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {4};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32x2 i32", .layout = FIXTURE_SOA},
+                                  {.name = "b", .types = "f32x2 i32", .layout = FIXTURE_SOA}};
+  world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+  uint8_t got[4 * 12];
+  float x;
+  memcpy(got, w.image[1], sizeof got);
+  memcpy(&x, got + 12, 4); /* i = 1, lane 1 */
+  const float near = x * 1.0005F, far = x * 1.01F, nan_value = NAN;
+  memcpy(got + 12, &near, 4);
+  assert_int_equal(check(&w, 1, got, 0).outcome, SCT_OUT_WRONG_RESULT);
+  assert_int_equal(check(&w, 1, got, 1e-3).outcome, SCT_OUT_OK);
+  assert_int_equal(check(&w, 1, got, 1e-4).outcome, SCT_OUT_WRONG_RESULT);
+  const float a_bit = *(const float *)(const void *)(w.image[1] + 8) * 1.0005F;
+  memcpy(got + 8, &a_bit, 4); /* lane 0 is within the tolerance */
+  memcpy(got + 12, &far, 4);
+  const sct_verdict v = check(&w, 1, got, 1e-3);
+  assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+  char expected[64];
+  snprintf(expected, sizeof expected, "(%.9g) instead of", (double)far);
+  assert_non_null(strstr(v.detail, expected)); /* the lane that is off, not the first */
+  memcpy(got + 12, &nan_value, 4);
+  memcpy(w.image[1] + 12, &nan_value, 4);
+  assert_int_equal(check(&w, 1, got, 1e-3).outcome, SCT_OUT_WRONG_RESULT); /* equal bits, but NaN */
+  memcpy(got, w.image[1], sizeof got);
+  memcpy(got + 12, &x, 4);
+  memcpy(w.image[1] + 12, &x, 4);
+  got[32] ^= 1; /* an integer: no tolerance */
+  assert_int_equal(check(&w, 1, got, 0.5).outcome, SCT_OUT_WRONG_RESULT);
+  world_close(&w);
+}
+
+static void test_lengths_are_checked(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {4}, negative[] = {-1}, huge[] = {INT64_MAX};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+  sct_shape s;
+  assert_int_equal(sct_shape_init(&s, &w.plan, negative, NULL, NULL), SCT_ESPEC);
+  assert_int_equal(sct_shape_init(&s, &w.plan, huge, NULL, NULL), SCT_ESPEC);
+  const int bad_layout[] = {1, 0};
+  sct_plan plan;
+  assert_int_equal(sct_plan_init(&plan, &w.spec, bad_layout, 1, &fixture_err), SCT_EUSAGE);
+  assert_non_null(strstr(fixture_err.text, "'a'"));
+  world_close(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_floats_are_ordinary_numbers),
+      cmocka_unit_test(test_vectors_have_independent_lanes),
+      cmocka_unit_test(test_mixed_masks_read_as_normal_numbers),
+      cmocka_unit_test(test_scalars_are_small_and_not_zero),
+      cmocka_unit_test(test_values_print_in_hex_and_as_numbers),
+      cmocka_unit_test(test_same_logical_data_in_every_layout),
+      cmocka_unit_test(test_host_evaluation_is_the_layouts),
+      cmocka_unit_test(test_flags_tell_gaps_and_untouched_elements),
+      cmocka_unit_test(test_gather_reads_through_the_index),
+      cmocka_unit_test(test_many_index_values_agree_with_single_ones),
+      cmocka_unit_test(test_differences_name_the_place),
+      cmocka_unit_test(test_gaps_that_nobody_owns_must_stay),
+      cmocka_unit_test(test_tolerance_is_relative_and_nan_never_passes),
+      cmocka_unit_test(test_lengths_are_checked),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/* Which sizes a candidate is verified at. */
+#include "measure_fixture.h"
+
+#include "measure/measure_session.h"
+
+static const int first_layout[SCT_MAX_OPERANDS];
+
+typedef struct world {
+  sct_spec spec;
+  sct_measure m; /* without a worker: cases only */
+  fixture_kernel kernel;
+  sct_tuples tuples;
+} world;
+
+static void world_open(world *w, const char *dims, const fixture_array *arrays, int n_inputs, int n,
+                       const char *body, const int64_t *extents, int64_t tile) {
+  memset(w, 0, sizeof *w);
+  fixture_spec(&w->spec, dims, arrays, n_inputs, n, NULL, body, extents);
+  assert_ok(sct_plan_init(&w->m.plan, &w->spec, first_layout, 5, &fixture_err));
+  fixture_kernel_init(&w->kernel, &w->spec, 1, tile);
+}
+
+static void world_list(world *w) {
+  sct_tuples_free(&w->tuples);
+  assert_ok(sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, &fixture_err));
+}
+
+static void world_close(world *w) {
+  sct_tuples_free(&w->tuples);
+  sct_cases_drop(&w->m);
+  sct_plan_free(&w->m.plan);
+  sct_spec_free(&w->spec);
+}
+
+static bool has(const world *w, int64_t a, int64_t b) {
+  const int n = w->tuples.n_dims;
+  for (int k = 0; k < w->tuples.n; k++) {
+    const int64_t *v = w->tuples.values + k * n;
+    if (v[0] == a && (n < 2 || v[1] == b)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static const fixture_array copy_1d[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                        {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+
+static void test_line_has_the_block_edges(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {1000};
+  static const int64_t tiles[] = {1, 100, 768, 5000};
+  for (int k = 0; k < SCT_COUNT(tiles); k++) {
+    const int64_t tile = tiles[k];
+    world_open(&w, "i", copy_1d, 1, 2, "b = a;", n, tile);
+    world_list(&w);
+    assert_true(has(&w, tile - 1, 0) && has(&w, tile, 0) && has(&w, tile + 1, 0));
+    assert_true(has(&w, 2 * tile, 0) && has(&w, 2 * tile + 1, 0) && has(&w, 3 * tile + 5, 0));
+    assert_true(has(&w, 0, 0) && has(&w, 1, 0) && has(&w, 31, 0) && has(&w, 1000, 0));
+    assert_true(has(&w, 63, 0) && has(&w, 65, 0)); /* around the 64 threads */
+    world_close(&w);
+  }
+}
+
+static void test_plane_has_the_box_edges(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {100, 100};
+  world_open(&w, "row col", copy_1d, 1, 2, "b = a;", n, 48);
+  world_list(&w);
+  assert_true(has(&w, 47, 47) && has(&w, 48, 48) && has(&w, 49, 49));
+  assert_true(has(&w, 99, 1) && has(&w, 1, 99)); /* 2 * 48 + 3 */
+  assert_true(has(&w, 149, 5) && has(&w, 5, 149));
+  assert_true(has(&w, 33, 1) && has(&w, 1000, 3) && has(&w, 0, 5) && has(&w, 5, 0));
+  for (int k = 0; k < w.tuples.n; k++) { /* distinct, and small */
+    const int64_t *v = w.tuples.values + 2 * k;
+    assert_true(v[0] * v[1] <= SCT_MAX_VERIFY_ELEMENTS);
+    for (int other = 0; other < k; other++) {
+      assert_true(memcmp(v, w.tuples.values + 2 * other, 2 * sizeof *v) != 0);
+    }
+  }
+  world_close(&w);
+}
+
+static void test_a_grid_that_never_grows_is_no_edge(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {1000};
+  world_open(&w, "i", copy_1d, 1, 2, "b = a;", n, 64);
+  w.kernel.code.grid = sct_expr_const(w.spec.pool, 132); /* a grid-stride loop */
+  world_list(&w);
+  assert_true(has(&w, 4097, 0) && has(&w, 65, 0));
+  assert_true(w.tuples.n >= 10);
+  for (int k = 0; k < w.tuples.n; k++) {
+    assert_in_range(w.tuples.values[k], 0, 4097);
+  }
+  world_close(&w);
+}
+
+static void test_many_dimensions(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {2, 3, 4, 5};
+  world_open(&w, "a0 a1 a2 a3", copy_1d, 1, 2, "b = a;", n, 16);
+  world_list(&w);
+  bool zero = false, mixed = false;
+  for (int k = 0; k < w.tuples.n; k++) {
+    const int64_t *v = w.tuples.values + 4 * k;
+    zero = zero || v[0] * v[1] * v[2] * v[3] == 0;
+    mixed = mixed || (v[1] == 5 && v[2] == 7 && v[3] == 11);
+  }
+  assert_true(zero && mixed);
+  world_close(&w);
+}
+
+/* ---- cases: what the spec allows ---- */
+
+static void test_own_extents_are_found(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {64, 200}; /* the table is about three times as long */
+  const fixture_array arrays[] = {
+      {.name = "t", .types = "f32", .dims = "m", .at = "3 * i + 2", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  world_open(&w, "i", arrays, 1, 2, "b = t;", n, 32);
+  static const int64_t sizes[] = {0, 1, 2, 33, 127, 1000, 4097};
+  for (int k = 0; k < SCT_COUNT(sizes); k++) {
+    sct_case *c = NULL;
+    assert_ok(sct_case_get(&w.m, &sizes[k], &c, &fixture_err));
+    assert_true(c->legal);
+    assert_true(sizes[k] == 0 || c->shape.extent[1] >= 3 * sizes[k]);
+  }
+  sct_case *again = NULL, *first = NULL;
+  assert_ok(sct_case_get(&w.m, &sizes[3], &first, &fixture_err));
+  assert_ok(sct_case_get(&w.m, &sizes[3], &again, &fixture_err));
+  assert_ptr_equal(first, again); /* kept, not made anew */
+  world_close(&w);
+}
+
+static void test_scatter_needs_room_and_distinct_values(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {64, 64};
+  const fixture_array arrays[] = {
+      {.name = "pick", .types = "i32", .layout = FIXTURE_AOS},
+      {.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32", .dims = "m", .at = "pick", .layout = FIXTURE_AOS}};
+  world_open(&w, "i", arrays, 2, 3, "b = a;", n, 32);
+  for (int64_t size = 1; size < 300; size += 7) {
+    sct_case *c = NULL;
+    assert_ok(sct_case_get(&w.m, &size, &c, &fixture_err));
+    assert_true(c->legal);
+    assert_true(c->shape.extent[1] >= size);
+    bool seen[1024] = {false};
+    for (int64_t i = 0; i < size; i++) {
+      const int64_t at = c->shape.op[0].values[i];
+      assert_in_range(at, 0, c->shape.extent[1] - 1);
+      assert_true(at < 1024 && !seen[at]);
+      seen[at] = true;
+    }
+  }
+  world_close(&w);
+}
+
+static void test_gathers_get_every_kind_of_index(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {64, 64};
+  const fixture_array arrays[] = {
+      {.name = "pick", .types = "i32", .layout = FIXTURE_AOS},
+      {.name = "a", .types = "f32", .dims = "m", .at = "pick", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  bool seen[4] = {false}, shorter = false, equal = false;
+  world_open(&w, "i", arrays, 2, 3, "b = a;", n, 32);
+  for (int64_t size = 101; size < 140; size++) {
+    sct_case *c = NULL;
+    assert_ok(sct_case_get(&w.m, &size, &c, &fixture_err));
+    assert_true(c->legal);
+    seen[c->shape.fill[0]] = true;
+    shorter = shorter || c->shape.extent[1] != size;
+    equal = equal || c->shape.extent[1] == size;
+  }
+  assert_true(seen[SCT_FILL_IDENTITY] && seen[SCT_FILL_PERMUTED] && seen[SCT_FILL_RANDOM]);
+  assert_true(shorter && equal);
+  world_close(&w);
+}
+
+static void test_requirements_are_asked(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {1000};
+  world_open(&w, "i", copy_1d, 1, 2, "b = a;", n, 64);
+  const sct_expr four = sct_expr_const(w.spec.pool, 4), zero = sct_expr_const(w.spec.pool, 0);
+  w.kernel.require[0] = sct_expr_binary(
+      w.spec.pool, SCT_EXPR_EQ, sct_expr_mod(w.spec.pool, w.spec.extent_var[0], four), zero);
+  w.kernel.code.require = w.kernel.require;
+  w.kernel.code.n_require = 1;
+  for (int64_t k = 0; k < 9; k++) {
+    assert_int_equal(sct_code_allows(&w.m.plan, &w.kernel.code, &k), k % 4 == 0);
+  }
+  world_close(&w);
+}
+
+static void test_limits_of_the_device(void **state) {
+  (void)state;
+  const sct_device_desc device = {.threads_block = 1024, .smem_block_optin_bytes = 1000};
+  sct_kernel_code code = {.threads = 1024, .shared_bytes = 600, .static_shared_bytes = 400};
+  sct_verdict v = {.outcome = SCT_OUT_OK};
+  sct_code_fits(&device, &code, &v);
+  assert_int_equal(v.outcome, SCT_OUT_OK);
+  code.shared_bytes++;
+  sct_code_fits(&device, &code, &v);
+  assert_int_equal(v.outcome, SCT_OUT_TOO_LARGE);
+  assert_string_equal(v.detail, "1001 bytes of shared memory a block; the device has 1000");
+  v.outcome = SCT_OUT_OK;
+  code = (sct_kernel_code){.threads = 1025};
+  sct_code_fits(&device, &code, &v);
+  assert_int_equal(v.outcome, SCT_OUT_TOO_LARGE);
+}
+
+static void test_grids_that_cannot_be_launched(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {1000}, huge[] = {(int64_t)1 << 35};
+  world_open(&w, "i", copy_1d, 1, 2, "b = a;", n, 8);
+  sct_shape shape;
+  sct_verdict v = {.outcome = SCT_OUT_OK};
+  int64_t blocks = 0;
+  assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
+  assert_ok(sct_code_blocks(&shape, &w.kernel.code, &blocks, &v, &fixture_err));
+  assert_int_equal(blocks, 125);
+  assert_int_equal(v.outcome, SCT_OUT_OK);
+  sct_shape_free(&shape);
+  assert_ok(sct_shape_init(&shape, &w.m.plan, huge, NULL, &fixture_err));
+  assert_ok(sct_code_blocks(&shape, &w.kernel.code, &blocks, &v, &fixture_err));
+  assert_int_equal(v.outcome, SCT_OUT_TOO_LARGE);
+  sct_shape_free(&shape);
+  world_close(&w);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_line_has_the_block_edges),
+      cmocka_unit_test(test_plane_has_the_box_edges),
+      cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
+      cmocka_unit_test(test_many_dimensions),
+      cmocka_unit_test(test_own_extents_are_found),
+      cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
+      cmocka_unit_test(test_gathers_get_every_kind_of_index),
+      cmocka_unit_test(test_requirements_are_asked),
+      cmocka_unit_test(test_limits_of_the_device),
+      cmocka_unit_test(test_grids_that_cannot_be_launched),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

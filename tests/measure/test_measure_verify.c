@@ -1,0 +1,399 @@
+/* Verification end to end against the fake GPU: every fault must become its outcome, and the
+ * candidate after it must be judged on its own. */
+#include "measure_fixture.h"
+
+#include "measure/measure_session.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define N_KERNELS 4
+
+typedef struct world {
+  sct_spec spec;
+  sct_measure *m;
+  fixture_kernel kernel[N_KERNELS]; /* 0: the naive variant */
+} world;
+
+static const int first_layout[SCT_MAX_OPERANDS];
+
+static void open_spec(world *w, const char *script, const char *dims, const fixture_array *arrays,
+                      int n_inputs, int n, const char *scalar, const char *body,
+                      const int64_t *extents) {
+  memset(w, 0, sizeof *w);
+  const sct_measure_opts opts = {.fake = script, .seed = 11};
+  fixture_spec(&w->spec, dims, arrays, n_inputs, n, scalar, body, extents);
+  for (int k = 0; k < N_KERNELS; k++) {
+    fixture_kernel_init(&w->kernel[k], &w->spec, k, 64 + 32 * k);
+  }
+  assert_ok(sct_measure_open(&w->m, 0, &opts, &fixture_err));
+  assert_ok(sct_measure_problem(w->m, &w->spec, first_layout, &w->kernel[0].binary, &fixture_err));
+}
+
+static const fixture_array mixed[] = {{.name = "a", .types = "f64 f32 u8", .layout = FIXTURE_AOS},
+                                      {.name = "b", .types = "f64 f32 u8", .layout = FIXTURE_AOS}};
+static const int64_t thousand[] = {1000};
+
+static void open_world(world *w, const char *script) {
+  open_spec(w, script, "i", mixed, 1, 2, NULL, "b = a;", thousand);
+}
+
+static void close_world(world *w) {
+  sct_measure_close(w->m);
+  sct_spec_free(&w->spec);
+}
+
+static sct_verdict verify(world *w, int kernel) {
+  sct_verdict v;
+  assert_ok(sct_measure_verify(w->m, &w->kernel[kernel].binary, &v, &fixture_err));
+  return v;
+}
+
+static void expect(world *w, int kernel, sct_outcome_kind outcome) {
+  const sct_verdict v = verify(w, kernel);
+  if (v.outcome != outcome) {
+    print_error("kernel %d: %s (%s) instead of %s\n", kernel, sct_outcome_name(v.outcome), v.detail,
+                sct_outcome_name(outcome));
+  }
+  assert_int_equal(v.outcome, outcome);
+}
+
+static void test_right_candidates_pass(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "ok");
+  for (int k = 0; k < N_KERNELS; k++) {
+    expect(&w, k, SCT_OUT_OK);
+  }
+  assert_int_equal(w.m->generation, 1); /* one worker did it all */
+  assert_true(w.m->n_cases > 10);
+  close_world(&w);
+}
+
+static void test_each_fault_becomes_its_outcome(void **state) {
+  (void)state;
+  static const struct {
+    const char *script; /* candidate 2 of 3 is bad */
+    sct_outcome_kind outcome;
+    const char *says;
+  } cases[] = {
+      {"wrong@2", SCT_OUT_WRONG_RESULT, "b"},
+      {"wrong@2=9", SCT_OUT_WRONG_RESULT, "b"}, /* right at first */
+      {"unwritten@2", SCT_OUT_NOT_WRITTEN, "not written"},
+      {"guard@2", SCT_OUT_OUT_OF_BOUNDS, "behind its array"},
+      {"before@2", SCT_OUT_OUT_OF_BOUNDS, "before its array"},
+      {"gap@2", SCT_OUT_OK, ""}, /* padding of this layout may be overwritten */
+      {"input@2", SCT_OUT_INPUT_CHANGED, "'a'"},
+      {"stray@2", SCT_OUT_INPUT_CHANGED, "'a'"}, /* that of a size yet to come */
+      {"crash@2", SCT_OUT_CRASH, "signal 9"},
+      {"exit@2", SCT_OUT_CRASH, "exit status 3"},
+      {"noload@2", SCT_OUT_LAUNCH_ERROR, "CUDA_ERROR_INVALID_IMAGE"},
+      {"refuse701@2", SCT_OUT_TOO_LARGE, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {"refuse1@2", SCT_OUT_LAUNCH_ERROR, "CUDA_ERROR_INVALID_VALUE"},
+      {"sticky700@2", SCT_OUT_ILLEGAL_ACCESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {"sticky716@2", SCT_OUT_MISALIGNED, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+      {"sticky719@2", SCT_OUT_TRAP, "CUDA_ERROR_LAUNCH_FAILED"},
+      {"sticky715@2", SCT_OUT_TRAP, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+      {"sticky710@2", SCT_OUT_TRAP, "CUDA_ERROR_ASSERT"},
+      {"sticky702@2", SCT_OUT_HANG, "CUDA_ERROR_LAUNCH_TIMEOUT"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    world w;
+    open_world(&w, cases[k].script);
+    expect(&w, 1, SCT_OUT_OK);
+    const sct_verdict v = verify(&w, 2);
+    if (v.outcome != cases[k].outcome || !strstr(v.detail, cases[k].says)) {
+      print_error("%s: %s: %s\n", cases[k].script, sct_outcome_name(v.outcome), v.detail);
+    }
+    assert_int_equal(v.outcome, cases[k].outcome);
+    assert_non_null(strstr(v.detail, cases[k].says));
+    expect(&w, 3, SCT_OUT_OK);
+    expect(&w, 2, cases[k].outcome); /* the same again, after a new worker too */
+    expect(&w, 1, SCT_OUT_OK);
+    close_world(&w);
+  }
+}
+
+static void test_a_hang_ends_at_its_limit(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "hang@2");
+  expect(&w, 1, SCT_OUT_OK);
+  const int64_t start = sct_now_ns();
+  const sct_verdict v = verify(&w, 2);
+  assert_int_equal(v.outcome, SCT_OUT_HANG);
+  assert_true(sct_now_ns() - start >= 1900000000); /* not before: a slow kernel is no hang */
+  assert_non_null(strstr(v.detail, "within 2 s"));
+  assert_non_null(strstr(v.detail, "n_i="));
+  expect(&w, 3, SCT_OUT_OK);
+  assert_int_equal(w.m->generation, 2);
+  close_world(&w);
+}
+
+/* A write into an array of a size that was already checked shows only in the last audit, of all
+ * buffers. The last launch is found by trying later and later ones. */
+static void test_strays_into_other_sizes_are_found(void **state) {
+  (void)state;
+  sct_verdict before = {.outcome = SCT_OUT_INPUT_CHANGED};
+  for (int launch = 1; launch < 100; launch++) {
+    world w;
+    char script[32];
+    snprintf(script, sizeof script, "stray@2=%d", launch);
+    open_world(&w, script);
+    expect(&w, 1, SCT_OUT_OK);
+    const sct_verdict v = verify(&w, 2);
+    expect(&w, 3, SCT_OUT_OK);
+    close_world(&w);
+    if (v.outcome == SCT_OUT_OK) { /* one launch too late: the one before was the last */
+      assert_int_equal(before.outcome, SCT_OUT_OUT_OF_BOUNDS);
+      assert_non_null(strstr(before.detail, "not its own"));
+      return;
+    }
+    before = v;
+  }
+  fail_msg("it never passes");
+}
+
+static void test_messages_name_element_and_values(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "wrong@1");
+  const sct_verdict v = verify(&w, 1);
+  assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+  assert_non_null(strstr(v.detail, "b."));
+  assert_non_null(strstr(v.detail, "of element i="));
+  assert_non_null(strstr(v.detail, "(n_i="));
+  assert_non_null(strstr(v.detail, " instead of 0x"));
+  close_world(&w);
+}
+
+static void test_gaps_that_are_not_the_arrays_must_stay(void **state) {
+  (void)state;
+  const fixture_array pitched[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                   {.name = "b", .types = "f32", .layout = FIXTURE_PITCHED}};
+  const int64_t n[] = {30, 50};
+  world w;
+  open_spec(&w, "gap@2", "row col", pitched, 1, 2, NULL, "b = a;", n);
+  expect(&w, 1, SCT_OUT_OK);
+  const sct_verdict v = verify(&w, 2);
+  assert_int_equal(v.outcome, SCT_OUT_OUT_OF_BOUNDS);
+  assert_non_null(strstr(v.detail, "between its elements"));
+  expect(&w, 3, SCT_OUT_OK);
+  close_world(&w);
+}
+
+static void test_every_layout_and_shape_of_problem(void **state) {
+  (void)state;
+  static const fixture_array scatter[] = {
+      {.name = "pick", .types = "i64", .layout = FIXTURE_AOS},
+      {.name = "a", .types = "f32 u16", .layout = FIXTURE_SOA},
+      {.name = "b", .types = "f32 u16", .dims = "m", .at = "pick", .layout = FIXTURE_AOSOA}};
+  static const fixture_array turn[] = {{.name = "a", .types = "bf16", .layout = FIXTURE_AOS},
+                                       {.name = "b", .types = "bf16", .layout = FIXTURE_COL}};
+  static const fixture_array shifted[] = {
+      {.name = "a", .types = "f32x4", .at = "i + 1", .pad = 1, .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32x4", .at = "i + 2", .pad = 5, .layout = FIXTURE_AOS}};
+  const int64_t n[] = {100, 150};
+  world w;
+  open_spec(&w, "unwritten@2", "i", scatter, 2, 3, NULL, "b = a;", n);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_NOT_WRITTEN);
+  close_world(&w);
+  open_spec(&w, "wrong@2", "row col", turn, 1, 2, NULL, "b = a;", n);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_WRONG_RESULT);
+  close_world(&w);
+  open_spec(&w, "guard@2", "i", shifted, 1, 2, NULL, "b = a;", n);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_OUT_OF_BOUNDS);
+  close_world(&w);
+}
+
+/* A body that computes has no host evaluation: the naive variant is the reference. */
+static void test_bodies_that_compute(void **state) {
+  (void)state;
+  const fixture_array arrays[] = {{.name = "a", .types = "f32 f32", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "f32 f32", .layout = FIXTURE_SOA}};
+  world w;
+  open_spec(&w, "wrong@2 wrong@0=1000", "i", arrays, 1, 2, "k", "b.x0 = a.x0 + k; b.x1 = a.x1 + k;",
+            thousand);
+  assert_int_equal(w.spec.n_moves, 0);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_WRONG_RESULT);
+  close_world(&w);
+}
+
+static void test_the_naive_variant_is_checked_against_the_host(void **state) {
+  (void)state;
+  world w;
+  sct_verdict v;
+  open_world(&w, "wrong@0");
+  assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err),
+                   SCT_ENOTVERIFIED);
+  assert_non_null(strstr(fixture_err.text, "naive"));
+  expect(&w, 0, SCT_OUT_WRONG_RESULT); /* asked for itself, it is a candidate like any other */
+  assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err),
+                   SCT_ENOTVERIFIED);
+  close_world(&w);
+}
+
+/* 4 or more to a piece: of the fixed sizes only 0, 32 and 1000 qualify; others are multiplied. */
+static void test_requirements_multiply_sizes(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "wrong@2=5");
+  for (int k = 1; k < 4; k++) {
+    sct_expr_pool *p = w.spec.pool;
+    const sct_expr unit = sct_expr_const(p, k == 3 ? 100003 : 12);
+    w.kernel[k].require[0] = sct_expr_binary(
+        p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[0], unit), sct_expr_const(p, 0));
+    w.kernel[k].code.require = w.kernel[k].require;
+    w.kernel[k].code.n_require = 1;
+  }
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_WRONG_RESULT); /* at the sixth size: so there are that many */
+  const sct_verdict v = verify(&w, 3);
+  assert_int_equal(v.outcome, SCT_OUT_LAUNCH_ERROR); /* never "verified" without having run */
+  assert_non_null(strstr(v.detail, "too few"));
+  close_world(&w);
+}
+
+static void test_too_large_is_known_without_a_launch(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "crash@1");
+  w.kernel[1].code.threads = 2048;
+  expect(&w, 1, SCT_OUT_TOO_LARGE);
+  close_world(&w);
+}
+
+static void test_a_lost_device_is_an_error_not_an_outcome(void **state) {
+  (void)state;
+  world w;
+  sct_verdict v;
+  open_world(&w, "refuse214@1 crash@2 gone=2");
+  assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err), SCT_EUNHEALTHY);
+  assert_non_null(strstr(fixture_err.text, "CUDA_ERROR_ECC_UNCORRECTABLE"));
+  expect(&w, 2, SCT_OUT_CRASH);
+  assert_int_equal(sct_measure_verify(w.m, &w.kernel[3].binary, &v, &fixture_err), SCT_EUNHEALTHY);
+  assert_int_equal(fixture_err.code, SCT_EUNHEALTHY);
+  assert_non_null(strstr(fixture_err.text, "no new worker"));
+  close_world(&w);
+}
+
+/* A worker that dies between two launches takes nobody's verdict with it. */
+static void test_a_worker_killed_from_outside_is_replaced(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "ok");
+  expect(&w, 1, SCT_OUT_OK);
+  siginfo_t info;
+  kill(w.m->worker.pid, SIGKILL);
+  assert_int_equal(waitid(P_PID, (id_t)w.m->worker.pid, &info, WEXITED | WNOWAIT), 0);
+  expect(&w, 2, SCT_OUT_OK);
+  assert_int_equal(w.m->generation, 2);
+  close_world(&w);
+}
+
+static void test_memory_does_not_grow_with_candidates(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "memory=40000000"); /* a leak of a few hundred kilobytes a candidate would show */
+  expect(&w, 1, SCT_OUT_OK);
+  const int64_t held = w.m->case_bytes;
+  const size_t n_cases = w.m->n_cases;
+  for (int k = 0; k < 30; k++) {
+    expect(&w, 1, SCT_OUT_OK);
+  }
+  assert_int_equal(w.m->case_bytes, held);
+  assert_int_equal(w.m->n_cases, n_cases);
+  for (int k = 0; k < 10; k++) { /* a new problem gives the memory of the old one back */
+    assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &w.kernel[0].binary, &fixture_err));
+    expect(&w, 2, SCT_OUT_OK);
+  }
+  assert_int_equal(w.m->generation, 1);
+  close_world(&w);
+}
+
+static void test_a_full_device_is_an_error(void **state) {
+  (void)state;
+  world w;
+  sct_verdict v;
+  open_world(&w, "memory=200000");
+  assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err), SCT_ENOMEM);
+  assert_non_null(strstr(fixture_err.text, "CUDA_ERROR_OUT_OF_MEMORY"));
+  close_world(&w);
+}
+
+/* ---- sessions ---- */
+
+static void test_no_device(void **state) {
+  (void)state;
+  sct_measure *m = NULL;
+  const sct_measure_opts none = {.fake = "none"}, two = {.fake = "devices=2"};
+  assert_int_equal(sct_measure_open(&m, 0, &none, &fixture_err), SCT_ENODEVICE);
+  assert_non_null(strstr(fixture_err.text, "driver"));
+  assert_null(m);
+  assert_int_equal(sct_measure_open(&m, 2, &two, &fixture_err), SCT_ENODEVICE);
+  assert_ok(sct_measure_open(&m, 1, &two, &fixture_err));
+  assert_string_equal(sct_measure_device(m)->id, "cuda:1");
+  sct_verdict v;
+  fixture_kernel k = {0};
+  assert_int_equal(sct_measure_verify(m, &k.binary, &v, &fixture_err), SCT_EUSAGE);
+  sct_measure_close(m);
+}
+
+static void test_lists(void **state) {
+  (void)state;
+  sct_device_desc *list = NULL;
+  int n = 0;
+  const sct_measure_opts two = {.fake = "devices=2"}, none = {.fake = "none"};
+  const sct_measure_opts zero = {.fake = "devices=0"};
+  assert_ok(sct_measure_list(&list, &n, &two, &fixture_err));
+  assert_int_equal(n, 2);
+  assert_string_equal(list[1].id, "cuda:1");
+  assert_string_not_equal(list[0].uuid, list[1].uuid);
+  sct_free(list);
+  assert_ok(sct_measure_list(&list, &n, &none, &fixture_err));
+  assert_int_equal(n, 0);
+  assert_int_equal(fixture_err.code, SCT_ENODEVICE); /* no error, but the reason */
+  assert_ok(sct_measure_list(&list, &n, &zero, &fixture_err));
+  assert_int_equal(n, 0);
+}
+
+static void test_every_outcome_has_a_name(void **state) {
+  (void)state;
+  for (int a = 0; a < SCT_N_OUTCOMES; a++) {
+    for (int b = 0; b < a; b++) {
+      assert_string_not_equal(sct_outcome_name((sct_outcome_kind)a),
+                              sct_outcome_name((sct_outcome_kind)b));
+    }
+    assert_true(strlen(sct_outcome_text((sct_outcome_kind)a)) > 5);
+  }
+  assert_string_equal(sct_outcome_name(SCT_OUT_WRONG_RESULT), "wrong_result");
+}
+
+int main(int argc, char **argv) {
+  FIXTURE_WORKER(argc, argv);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_right_candidates_pass),
+      cmocka_unit_test(test_each_fault_becomes_its_outcome),
+      cmocka_unit_test(test_a_hang_ends_at_its_limit),
+      cmocka_unit_test(test_strays_into_other_sizes_are_found),
+      cmocka_unit_test(test_messages_name_element_and_values),
+      cmocka_unit_test(test_gaps_that_are_not_the_arrays_must_stay),
+      cmocka_unit_test(test_every_layout_and_shape_of_problem),
+      cmocka_unit_test(test_bodies_that_compute),
+      cmocka_unit_test(test_the_naive_variant_is_checked_against_the_host),
+      cmocka_unit_test(test_requirements_multiply_sizes),
+      cmocka_unit_test(test_too_large_is_known_without_a_launch),
+      cmocka_unit_test(test_a_lost_device_is_an_error_not_an_outcome),
+      cmocka_unit_test(test_a_worker_killed_from_outside_is_replaced),
+      cmocka_unit_test(test_memory_does_not_grow_with_candidates),
+      cmocka_unit_test(test_a_full_device_is_an_error),
+      cmocka_unit_test(test_no_device),
+      cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_every_outcome_has_a_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
