@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define LANES          32
-#define DEFAULT_BLOCKS 24
+#define DEFAULT_BLOCKS 48
 #define MAX_INPUTS     64
 #define MAX_LOOPS      4
 #define MAX_INDEX      2

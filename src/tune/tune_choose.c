@@ -30,23 +30,37 @@ static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   }
 }
 
-static int compare_doubles(double a, double b) {
-  return a < b ? -1 : a > b;
+/* What breaks ties, in order: fewer sectors, shared wavefronts, requests, registers. */
+static double key_of(const sct_rank_row *row, int key) {
+  const double keys[] = {row->sectors, row->wavefronts, row->requests, (double)row->registers};
+  return keys[key];
 }
+#define N_KEYS 4
 
-/* Fewer sectors, wavefronts, requests, registers, then the label. */
-static int compare_counts(const sct_rank_row *a, const sct_rank_row *b) {
-  const double pairs[][2] = {{a->sectors, b->sectors},
-                             {a->wavefronts, b->wavefronts},
-                             {a->requests, b->requests},
-                             {a->registers, b->registers}};
-  for (int k = 0; k < SCT_COUNT(pairs); k++) {
-    const int c = compare_doubles(pairs[k][0], pairs[k][1]);
-    if (c != 0) {
-      return c;
+/* Counts of large problems are scaled from sampled blocks, so a key decides only beyond this much.
+ */
+#define COUNT_SLACK 1.02
+
+/* Among the rows marked in `in`, keeps those that are best in one key after the other; what is left
+ * is decided by the label. Clears `in`. Returns the row, -1 if none was marked. */
+static int first_by_counts(const sct_rank_row *rows, int n, bool *in) {
+  for (int key = 0; key < N_KEYS; key++) {
+    double least = INFINITY;
+    for (int r = 0; r < n; r++) {
+      least = in[r] ? fmin(least, key_of(&rows[r], key)) : least;
+    }
+    for (int r = 0; r < n; r++) {
+      in[r] = in[r] && key_of(&rows[r], key) <= fmax(least * COUNT_SLACK, least);
     }
   }
-  return strcmp(a->label, b->label);
+  int best = -1;
+  for (int r = 0; r < n; r++) {
+    if (in[r] && (best < 0 || strcmp(rows[r].label, rows[best].label) < 0)) {
+      best = r;
+    }
+    in[r] = false;
+  }
+  return best;
 }
 
 static bool competes(const sct_rank_row *row, bool any) {
@@ -88,31 +102,26 @@ static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
 }
 
 /* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
-static int break_ties(sct_rank_row *rows, int n, int best, bool any, sct_choice *choice) {
-  int winner = best;
+static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, sct_choice *choice) {
   for (int r = 0; r < n; r++) {
     rows[r].tied =
         competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
+    in[r] = rows[r].tied;
     if (rows[r].tied) {
       choice->n_tied++;
       const double apart = rows[r].timing.median_ns / rows[best].timing.median_ns - 1.0;
       choice->noise = apart > choice->noise ? apart : choice->noise;
-      if (compare_counts(&rows[r], &rows[winner]) < 0) {
-        winner = r;
-      }
     }
   }
-  return winner;
+  return first_by_counts(rows, n, in);
 }
 
-static int best_by_counts(sct_rank_row *rows, int n, bool any, sct_choice *choice) {
-  int winner = -1;
+static int best_by_counts(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
   for (int r = 0; r < n; r++) {
-    if (competes(&rows[r], any) && (winner < 0 || compare_counts(&rows[r], &rows[winner]) < 0)) {
-      winner = r;
-    }
+    in[r] = competes(&rows[r], any);
   }
-  for (int r = 0; winner >= 0 && r < n; r++) {
+  const int winner = first_by_counts(rows, n, in);
+  for (int r = 0; r < n; r++) {
     rows[r].tied = r == winner;
   }
   choice->n_tied = winner >= 0;
@@ -130,13 +139,18 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
     some |= competes(&rows[r], any);
   }
   any = any || !some;
+  bool *in = sct_alloc(sizeof *in * (size_t)(n + 1));
+  if (!in) {
+    return choice; /* no winner: the caller says so */
+  }
   choice.fastest = fastest_row(rows, n, true);
   const int best = fastest_row(rows, n, any);
+  choice.winner = best < 0 ? best_by_counts(rows, n, any, in, &choice)
+                           : break_ties(rows, n, best, any, in, &choice);
+  sct_free(in);
   if (best < 0) {
-    choice.winner = best_by_counts(rows, n, any, &choice);
     return choice;
   }
-  choice.winner = break_ties(rows, n, best, any, &choice);
   if (choice.fastest >= 0 && choice.fastest != best &&
       !is_tied(&rows[choice.fastest], &rows[best])) {
     choice.faster_ratio =

@@ -15,5 +15,5 @@ return s.kernel {
   inputs  = { s.array("p", mixed, s.aos) },
   outputs = { s.array("q", mixed, s.soa) },
   body    = "q = p;",
-  sizes   = { { i = 22369621 } }, -- 2^29 bytes in each array, or a little less
+  sizes   = { { i = 22369600 } }, -- 2^29 bytes in each array, or a little less
 }

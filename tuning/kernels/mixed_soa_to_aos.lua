@@ -14,5 +14,5 @@ return s.kernel {
   inputs  = { s.array("p", mixed, s.soa) },
   outputs = { s.array("q", mixed, s.aos) },
   body    = "q = p;",
-  sizes   = { { i = 22369621 } }, -- 2^29 bytes in each array, or a little less
+  sizes   = { { i = 22369600 } }, -- 2^29 bytes in each array, or a little less
 }

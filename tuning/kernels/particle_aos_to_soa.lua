@@ -17,5 +17,5 @@ return s.kernel {
   inputs  = { s.array("p", particle, s.aos) },
   outputs = { s.array("q", particle, s.soa) },
   body    = "q = p;",
-  sizes   = { { i = 19173961 } }, -- 2^29 bytes in each array, or a little less
+  sizes   = { { i = 19173952 } }, -- 2^29 bytes in each array, or a little less
 }
