@@ -4,6 +4,7 @@
 #include "measure_fixture.h"
 
 #include "measure/measure_backend.h"
+#include "measure_gpu_kernels.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,16 +42,20 @@ static void assemble(const char *arch, sct_str *log) {
   assert_int_equal(status, 0);
 }
 
+static void write_ptx(const sct_str *ptx) {
+  char path[300];
+  assert_ok(sct_str_status(ptx, &fixture_err));
+  snprintf(path, sizeof path, "%s/k.ptx", folder);
+  assert_ok(sct_file_write(path, ptx->data, ptx->len, &fixture_err));
+}
+
 static void test_ptxas_accepts_it(void **state) {
   (void)state;
   static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
   static const char *const entries[] = {"sct_fill", "sct_checksum", "sct_compare", "sct_copy16"};
   sct_str ptx = {0}, log = {0};
-  char path[300];
   sct_measure_ptx(&ptx);
-  assert_ok(sct_str_status(&ptx, &fixture_err));
-  snprintf(path, sizeof path, "%s/k.ptx", folder);
-  assert_ok(sct_file_write(path, ptx.data, ptx.len, &fixture_err));
+  write_ptx(&ptx);
   for (int a = 0; a < SCT_COUNT(archs); a++) {
     assemble(archs[a], &log);
     for (int k = 0; k < SCT_COUNT(entries); k++) {
@@ -67,6 +72,20 @@ static void test_ptxas_accepts_it(void **state) {
   sct_str_free(&log);
 }
 
+/* So that the test that needs a GPU cannot fail for a spelling mistake. */
+static void test_ptxas_accepts_the_gpu_tests_kernels(void **state) {
+  (void)state;
+  sct_str ptx = {0}, log = {0};
+  for (int k = 0; k < SCT_COUNT(gpu_kernels); k++) {
+    sct_str_append(&ptx, gpu_kernels[k]);
+  }
+  write_ptx(&ptx);
+  assemble("sm_90", &log);
+  assert_non_null(strstr(sct_str_c(&log), "'record_whole'"));
+  sct_str_free(&ptx);
+  sct_str_free(&log);
+}
+
 int main(void) {
   if (!find_ptxas()) {
     printf("skipped: no ptxas on this machine\n");
@@ -75,7 +94,8 @@ int main(void) {
   if (!mkdtemp(folder)) {
     return 1;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ptxas_accepts_it)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ptxas_accepts_it),
+                                     cmocka_unit_test(test_ptxas_accepts_the_gpu_tests_kernels)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   char command[64];
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
