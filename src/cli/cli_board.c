@@ -30,9 +30,9 @@ static void add_columns(cli_table *t) {
   cli_table_column(t, "time", true);
   cli_table_column(t, "GB/s", true);
   cli_table_column(t, "of copy", true);
-  cli_table_column(t, "sectors/request ld | st", true);
+  cli_table_column(t, "sectors ld | st", true);
   cli_table_column(t, "coalesced", true);
-  cli_table_column(t, "registers", true);
+  cli_table_column(t, "regs", true);
   cli_table_column(t, "spilled", true);
   cli_table_column(t, "occupancy", true);
 }
@@ -164,5 +164,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
   for (int z = 0; z < report->n_sizes; z++) {
     append_size(out, &report->sizes[z], top, colour);
   }
-  sct_str_append(out, "\n* winner   = tied with it   n naive   ! not coalesced\n");
+  sct_str_append(out,
+                 "\n* winner   = tied with it   n naive   ! not coalesced   sectors: of 32 bytes, "
+                 "a request of a warp\n");
 }

@@ -168,9 +168,10 @@ typedef struct cli_progress {
   const char *subject; /* the spec's file */
   char phase[24];
   int64_t phase_start_ns, phase_first; /* when the phase began, and what was done then */
-  int64_t shown_ns;
-  bool drawn; /* a line stands on the terminal */
+  int64_t step_ns, shown_ns;           /* the last step, and the last that was shown */
+  bool drawn;                          /* a line stands on the terminal */
 } cli_progress;
+void cli_progress_start(cli_progress *p, int64_t now_ns, const char *subject);
 void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
                        int64_t total, const char *item);
 void cli_progress_clear(cli_progress *p); /* wipes the line from the terminal */

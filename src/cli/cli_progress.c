@@ -66,6 +66,12 @@ static void print_sparse(cli_progress *p, int64_t now_ns, int64_t done, int64_t 
   fflush(p->out);
 }
 
+void cli_progress_start(cli_progress *p, int64_t now_ns, const char *subject) {
+  p->subject = subject;
+  p->step_ns = now_ns;
+  p->phase[0] = '\0';
+}
+
 void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
                        int64_t total, const char *item) {
   if (p->quiet) {
@@ -74,12 +80,13 @@ void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64
   const bool begins = strcmp(phase, p->phase) != 0;
   if (begins) {
     snprintf(p->phase, sizeof p->phase, "%s", phase);
-    p->phase_start_ns = now_ns;
+    p->phase_start_ns = p->step_ns; /* the first step is done when it is told of */
     p->phase_first = done > 0 ? done - 1 : 0;
     if (!p->terminal) { /* a phase that ends at once needs one line only */
       p->shown_ns = now_ns;
     }
   }
+  p->step_ns = now_ns;
   const bool ends = done >= total;
   const int64_t pause = p->terminal ? REDRAW_NS : SPARSE_NS;
   if (!ends && !(begins && p->terminal) && now_ns - p->shown_ns < pause) {

@@ -68,8 +68,8 @@ static void choose_device(job *j) {
     snprintf(j->device, sizeof j->device, "%s", gpus[0].id);
   } else {
     snprintf(j->device, sizeof j->device, "virtual:%s", CLI_VIRTUAL);
-    cli_note(j->args, "no GPU here (%s): using %s", why.text[0] ? why.text : "none is visible",
-             j->device);
+    cli_note(j->args, "no GPU here: %s; using %s: %s", why.text[0] ? why.text : "none is visible",
+             j->device, cli_device_says(j->device));
   }
   sct_free(gpus);
 }
@@ -113,7 +113,7 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
   const sct_tune_events events = {.ctx = j, .progress = on_progress, .stop = on_stop};
   sct_tune_report report = {0};
   sct_error session_err = {0};
-  j->progress.subject = path;
+  cli_progress_start(&j->progress, sct_now_ns(), path);
   *outcome = cli_hint_example(sct_tune_run(&report, path, &opts, &events, &session_err), path,
                               &session_err);
   cli_progress_clear(&j->progress);
@@ -125,12 +125,19 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
   return status;
 }
 
+/* The next spec would fail for the same reason. */
+static bool ends_all(sct_status outcome) {
+  return outcome == SCT_EUSAGE || outcome == SCT_ENODEVICE || outcome == SCT_ENVRTC ||
+         outcome == SCT_EUNHEALTHY || outcome == SCT_EDATA || outcome == SCT_EBUSY;
+}
+
 sct_status cli_tune(const cli_args *args, sct_error *err) {
   job j = {.args = args, .progress = {.out = stderr, .quiet = args->verbosity < 0}};
   j.progress.terminal = isatty(STDERR_FILENO) != 0;
   j.progress.width = cli_terminal_width(stderr);
   j.documents = json_array();
   sct_status first = SCT_OK, status = SCT_OK;
+  int left = args->n_words;
   catch_interrupts();
   choose_device(&j);
   for (int k = 0; status == SCT_OK && k < args->n_words && !interrupted; k++) {
@@ -139,10 +146,16 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
       fputs("\n", stdout);
     }
     status = tune_one(&j, args->words[k], &outcome, err);
-    if (outcome == SCT_EINTERRUPTED) {
-      first = outcome; /* the rest was not tried, whatever came before */
+    first = first == SCT_OK || outcome == SCT_EINTERRUPTED ? outcome : first;
+    left = args->n_words - k - 1;
+    if (ends_all(outcome)) {
+      break;
     }
-    first = first == SCT_OK ? outcome : first;
+  }
+  if (interrupted && left > 0) {
+    cli_note(args, "interrupted: %d more %s not tuned", left,
+             left == 1 ? "spec was" : "specs were");
+    first = SCT_EINTERRUPTED;
   }
   if (status == SCT_OK && args->json) {
     status = cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",

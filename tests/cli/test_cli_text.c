@@ -1,0 +1,369 @@
+/* Tables, progress, leaderboard and JSON from made-up figures: what a person and a script get. */
+#include "cli/cli_internal.h"
+#include "cli_fixture.h"
+
+#include <math.h>
+
+#define HAS(text, part)                                                                            \
+  do {                                                                                             \
+    if (!strstr((text), (part))) {                                                                 \
+      fail_msg("no '%s' in:\n%s", (part), (text));                                                 \
+    }                                                                                              \
+  } while (0)
+#define HAS_NOT(text, part)                                                                        \
+  do {                                                                                             \
+    if (strstr((text), (part))) {                                                                  \
+      fail_msg("'%s' in:\n%s", (part), (text));                                                    \
+    }                                                                                              \
+  } while (0)
+
+/* ---- tables ---- */
+
+static void columns_are_as_wide_as_their_cells(void **state) {
+  (void)state;
+  cli_table t = {0};
+  sct_str out = {0};
+  cli_table_column(&t, "name", false);
+  cli_table_column(&t, "empty", true);
+  cli_table_column(&t, "n", true);
+  cli_table_column(&t, "", false);
+  static const char *const names[] = {"a", "longer name", ""};
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    cli_table_row(&t, k == 1 ? CLI_GOOD : CLI_PLAIN);
+    cli_table_cell(&t, "%s", names[k]);
+    cli_table_cell(&t, "%s", "");
+    cli_table_cell(&t, "%d", 7 * k * k * k * k);
+    if (k == 0) {
+      cli_table_cell(&t, "last"); /* the other rows end early */
+    }
+  }
+  cli_table_print(&out, &t, 2, false);
+  assert_string_equal(sct_str_c(&out), "  name           n\n"
+                                       "  a              0  last\n"
+                                       "  longer name    7\n"
+                                       "               112\n");
+  sct_str_clear(&out);
+  cli_table_print(&out, &t, 0, true);
+  HAS(sct_str_c(&out), "\033[2mname");
+  HAS(sct_str_c(&out), "\033[1;32mlonger name    7\033[0m\n");
+  HAS(sct_str_c(&out), "\033[0m\na              0  last\n"); /* plain rows stay plain */
+  sct_str_free(&out);
+  cli_table_free(&t);
+}
+
+static void a_cell_too_many_fails_the_table(void **state) {
+  (void)state;
+  cli_table t = {0};
+  sct_str out = {0};
+  cli_table_column(&t, "one", false);
+  cli_table_row(&t, CLI_PLAIN);
+  cli_table_cell(&t, "a");
+  cli_table_cell(&t, "b");
+  cli_table_print(&out, &t, 0, false);
+  assert_true(out.failed);
+  sct_str_free(&out);
+  cli_table_free(&t);
+}
+
+/* ---- progress ---- */
+
+static const char *bar(int64_t done, int64_t total, int64_t left_ns) {
+  static char text[128];
+  sct_str out = {0};
+  cli_progress_bar(&out, done, total, left_ns, 10);
+  snprintf(text, sizeof text, "%s", sct_str_c(&out));
+  sct_str_free(&out);
+  return text;
+}
+
+static void the_bar_fills_up(void **state) {
+  (void)state;
+  assert_string_equal(bar(0, 40, -1), "[----------] 0/40");
+  assert_string_equal(bar(20, 40, -1), "[#####-----] 20/40");
+  assert_string_equal(bar(39, 40, 2000000000), "[#########-] 39/40  2 s left");
+  assert_string_equal(bar(40, 40, -1), "[##########] 40/40");
+  assert_string_equal(bar(0, 0, -1), "[##########] 0/0");
+  char left[32];
+  cli_format_left(left, 59000000001);
+  assert_string_equal(left, "1 min 0 s");
+  cli_format_left(left, (int64_t)200 * 1000000000);
+  assert_string_equal(left, "3 min 20 s");
+  cli_format_left(left, (int64_t)7500 * 1000000000);
+  assert_string_equal(left, "2 h 5 min");
+}
+
+#define MS ((int64_t)1000000)
+
+/* Runs a phase of `n` steps, `step_ns` apart, and gives what was printed. */
+static char *progress_of(bool terminal, bool quiet, int n, int64_t step_ns) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *out = open_memstream(&text, &bytes);
+  assert_non_null(out);
+  cli_progress p = {.out = out, .terminal = terminal, .quiet = quiet, .width = 60, .subject = "a"};
+  for (int k = 1; k <= n; k++) {
+    cli_progress_step(&p, 1000 * MS + (k - 1) * step_ns, "compile", k, n, "direct t256 hnone");
+  }
+  cli_progress_clear(&p);
+  fclose(out);
+  return text;
+}
+
+static int count(const char *text, const char *part) {
+  int n = 0;
+  for (const char *at = strstr(text, part); at; at = strstr(at + 1, part)) {
+    n++;
+  }
+  return n;
+}
+
+static void a_terminal_gets_one_line_drawn_anew(void **state) {
+  (void)state;
+  char *text = progress_of(true, false, 1000, 10 * MS);
+  HAS(text, "\r\033[Kcompile  [");
+  HAS(text, "5 s left"); /* half of ten seconds */
+  HAS_NOT(text, "\n");
+  assert_int_equal(count(text, "compile"), 101); /* ten a second, and the last */
+  assert_true(sct_has_suffix(text, "\r\033[K")); /* wiped in the end */
+  for (const char *at = text; (at = strstr(at, "\033[K")) != NULL; at += 3) {
+    assert_true(strcspn(at + 3, "\r") < 60); /* shorter than the terminal, so it never wraps */
+  }
+  free(text);
+}
+
+static void elsewhere_lines_are_sparse(void **state) {
+  (void)state;
+  char *text = progress_of(false, false, 1000, 30 * MS);
+  assert_int_equal(count(text, "\n"), 3); /* at 10 s, 20 s and the end */
+  HAS(text, "a: compile 1000/1000 (");
+  HAS_NOT(text, "\033");
+  HAS_NOT(text, "\r");
+  free(text);
+  text = progress_of(false, false, 1000, 1000);
+  assert_int_equal(count(text, "\n"), 1);
+  free(text);
+}
+
+static void quiet_prints_nothing(void **state) {
+  (void)state;
+  char *text = progress_of(true, true, 100, 100 * MS);
+  assert_string_equal(text, "");
+  free(text);
+}
+
+/* ---- the leaderboard ---- */
+
+static char winner_label[] = "staged t256", tied_label[] = "staged t512", naive_label[] = "direct",
+            far_label[] = "vector v8", bad_label[] = "vector v4", wrong_label[] = "flat v2",
+            hung_label[] = "flat v4", lost_label[] = "flat v8";
+static char wrong_detail[] = "b.x of element i=3: 1 instead of 2\nand a second line";
+static char name[] = "kernel", size_label[] = "i=1024", faster[] = "'x' is 1.20 times as fast";
+
+static sct_tune_row rows[] = {
+    {.label = winner_label,
+     .outcome = "ok",
+     .median_ns = 12000,
+     .bytes_per_s = 4.2e12,
+     .share = 0.98,
+     .sectors = 100,
+     .sectors_ld = 8,
+     .sectors_st = 4.5,
+     .degree = 1,
+     .registers = 24,
+     .occupancy = 1,
+     .coalesced = true,
+     .tied = true,
+     .winner = true},
+    {.label = tied_label,
+     .outcome = "ok",
+     .median_ns = 12010,
+     .bytes_per_s = 4.19e12,
+     .share = 0.97,
+     .sectors = 100,
+     .sectors_ld = 8,
+     .sectors_st = 8,
+     .degree = 1,
+     .registers = 25,
+     .occupancy = 0.5,
+     .coalesced = true,
+     .tied = true},
+    {.label = far_label,
+     .outcome = "ok",
+     .median_ns = 20000,
+     .bytes_per_s = 2e12,
+     .share = 0.5,
+     .sectors = 300,
+     .sectors_ld = 24,
+     .sectors_st = 24,
+     .degree = 0.333,
+     .registers = 32,
+     .spill_bytes = 16,
+     .occupancy = 0.5},
+    {.label = naive_label,
+     .outcome = "ok",
+     .median_ns = 30000,
+     .bytes_per_s = 1.5e12,
+     .share = 0.3,
+     .sectors = 300,
+     .sectors_ld = 24,
+     .sectors_st = 24,
+     .degree = 0.333,
+     .registers = 16,
+     .occupancy = 1,
+     .naive = true},
+    {.label = wrong_label, .outcome = "wrong_result", .detail = wrong_detail},
+    {.label = bad_label, .outcome = "compile_error"},
+    {.label = hung_label, .outcome = "hang"},
+    {.label = lost_label, .outcome = "crash"},
+};
+
+static sct_tune_report report_of(sct_tune_size *size) {
+  *size = (sct_tune_size){.label = size_label,
+                          .n_rows = SCT_COUNT(rows),
+                          .rows = rows,
+                          .ceiling_bytes_s = 4.27e12,
+                          .read_bytes = 24576,
+                          .write_bytes = 24576,
+                          .n_verified = 4,
+                          .n_failed = 4,
+                          .n_tied = 2,
+                          .n_unfit = 3,
+                          .faster = faster};
+  return (sct_tune_report){.name = name,
+                           .device = {.id = "cuda:0", .name = "NVIDIA H200", .cc_major = 9},
+                           .says = "timed",
+                           .n_points = 50,
+                           .n_candidates = 20,
+                           .n_sources = 12,
+                           .n_sizes = 1,
+                           .sizes = size};
+}
+
+static char *board(int top, bool colour) {
+  sct_tune_size size;
+  const sct_tune_report report = report_of(&size);
+  sct_str out = {0};
+  cli_board(&out, &report, top, colour);
+  assert_false(out.failed);
+  char *text = strdup(sct_str_c(&out));
+  sct_str_free(&out);
+  return text;
+}
+
+static void the_board_says_what_matters(void **state) {
+  (void)state;
+  char *text = board(10, false);
+  HAS(text, "kernel on cuda:0 (NVIDIA H200, CC 9.0): timed\n");
+  HAS(text, "50 points, 20 candidates, 12 different kernels\n");
+  HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
+  HAS(text, "  *   1  staged t256     12 us  4200     98 %       8.0 |  4.5      100 %    24");
+  HAS(text, "  =   2  staged t512");
+  HAS(text, "  !   3  vector v8");
+  HAS(text, "  n!  4  direct");
+  HAS(text, "16 B");
+  HAS(text, "4 verified, 4 failed, 2 tied for the best, 3 not for this size");
+  HAS(text, "failed: flat v2: results differ from the reference: b.x of element i=3: 1 instead of "
+            "2\n");
+  HAS(text, "failed: vector v4: did not compile\n");
+  HAS(text, "failed: flat v4: did not end in time\n");
+  HAS(text, "and 1 more; --json has all of them");
+  HAS_NOT(text, "second line");
+  HAS_NOT(text, "flat v8");
+  HAS(text, "note: 'x' is 1.20 times as fast\n");
+  HAS_NOT(text, "\033");
+  free(text);
+}
+
+static void a_short_board_keeps_the_naive_row(void **state) {
+  (void)state;
+  char *text = board(1, false);
+  HAS(text, "1  staged t256");
+  HAS_NOT(text, "staged t512");
+  HAS_NOT(text, "vector v8");
+  HAS(text, "  n!  4  direct");
+  free(text);
+}
+
+static void the_winner_is_green_on_a_terminal(void **state) {
+  (void)state;
+  char *text = board(10, true);
+  HAS(text, "\033[1;32m  *   1  staged t256");
+  HAS(text, "\033[33m  !   3  vector v8");
+  HAS(text, "\033[31mfailed:\033[0m");
+  free(text);
+}
+
+static void columns_of_time_are_left_out_where_nothing_ran(void **state) {
+  (void)state;
+  sct_tune_row counted[] = {rows[0], rows[3]};
+  for (int k = 0; k < SCT_COUNT(counted); k++) {
+    counted[k].outcome = "counted";
+    counted[k].median_ns = counted[k].bytes_per_s = counted[k].share = 0;
+  }
+  sct_tune_size size;
+  sct_tune_report report = report_of(&size);
+  size.rows = counted;
+  size.n_rows = SCT_COUNT(counted);
+  size.verified_only_counted = true;
+  size.ceiling_bytes_s = 0;
+  sct_str out = {0};
+  cli_board(&out, &report, 10, false);
+  const char *text = sct_str_c(&out);
+  HAS(text, "staged t256");
+  HAS(text, "4 counted, 4 failed");
+  HAS_NOT(text, "  time");
+  HAS_NOT(text, "GB/s");
+  sct_str_free(&out);
+}
+
+/* ---- JSON ---- */
+
+static void the_report_is_complete_as_json(void **state) {
+  (void)state;
+  sct_tune_size size;
+  const sct_tune_report report = report_of(&size);
+  json_t *doc = cli_json_report(&report);
+  assert_non_null(doc);
+  const json_t *first = json_array_get(json_object_get(doc, "sizes"), 0);
+  const json_t *list = json_object_get(first, "rows");
+  assert_int_equal(json_array_size(list), SCT_COUNT(rows));
+  const json_t *row = json_array_get(list, 0);
+  assert_int_equal(json_integer_value(json_object_get(row, "rank")), 1);
+  assert_true(json_is_true(json_object_get(row, "winner")));
+  assert_true(fabs(json_number_value(json_object_get(row, "sectors_st")) - 4.5) < 1e-12);
+  const json_t *failed = json_array_get(list, 4);
+  assert_true(json_is_null(json_object_get(failed, "median_ns")));
+  assert_string_equal(json_string_value(json_object_get(failed, "detail")), wrong_detail);
+  assert_int_equal(json_integer_value(json_object_get(first, "unfit")), 3);
+  assert_string_equal(json_string_value(json_object_get(first, "faster")), faster);
+  json_decref(doc);
+}
+
+static void json_bears_what_is_no_number_and_no_text(void **state) {
+  (void)state;
+  json_t *nan_json = cli_json_number(NAN), *zero = cli_json_positive(0.0),
+         *none = cli_json_text(NULL),
+         *odd = cli_json_text("a\xff"
+                              "b");
+  assert_true(json_is_null(nan_json) && json_is_null(zero) && json_is_null(none));
+  assert_string_equal(json_string_value(odd), "a?b");
+  json_decref(odd);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(columns_are_as_wide_as_their_cells),
+      cmocka_unit_test(a_cell_too_many_fails_the_table),
+      cmocka_unit_test(the_bar_fills_up),
+      cmocka_unit_test(a_terminal_gets_one_line_drawn_anew),
+      cmocka_unit_test(elsewhere_lines_are_sparse),
+      cmocka_unit_test(quiet_prints_nothing),
+      cmocka_unit_test(the_board_says_what_matters),
+      cmocka_unit_test(a_short_board_keeps_the_naive_row),
+      cmocka_unit_test(the_winner_is_green_on_a_terminal),
+      cmocka_unit_test(columns_of_time_are_left_out_where_nothing_ran),
+      cmocka_unit_test(the_report_is_complete_as_json),
+      cmocka_unit_test(json_bears_what_is_no_number_and_no_text),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

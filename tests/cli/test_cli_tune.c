@@ -1,0 +1,295 @@
+/* The way from a spec to a header with the virtual H200: tune, the store, emit, nvcc. */
+#include "cli/cli_internal.h"
+#include "cli_fixture.h"
+
+#include <pty.h>
+#include <signal.h>
+
+/* Few candidates and small extents: these tests are about the way, not about the space. */
+#define TWICE_SPEC(factor)                                                                         \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"twice\", dims = { \"i\" },\n"                                                        \
+  "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"               \
+  "  body = \"b = " factor " * a;\", sizes = { { i = 5000 }, { i = 20000 } },\n"                   \
+  "}\n"
+
+/* Blocks of 48 records, fields in reverse order: nothing the program has built in. */
+#define REVERSED_LAYOUT                                                                            \
+  "return {\n"                                                                                     \
+  "  name = \"reversed48\",\n"                                                                     \
+  "  doc = \"Blocks of 48 records, the last field first.\",\n"                                     \
+  "  params = {},\n"                                                                               \
+  "  offset = function(l, field, idx, ext)\n"                                                      \
+  "    local i = l.linear(idx, ext)\n"                                                             \
+  "    local after = l.record.bytes - field.offset - field.bytes\n"                                \
+  "    return i // 48 * (48 * l.record.bytes) + 48 * after + i % 48 * field.bytes\n"               \
+  "  end,\n"                                                                                       \
+  "  bytes = function(l, ext) return l.round_up(l.count(ext), 48) * l.record.bytes end,\n"         \
+  "}\n"
+#define REVERSED_SPEC                                                                              \
+  "local s = require \"sectile\"\n"                                                                \
+  "local pair = s.record { { \"x\", \"f32\" }, { \"y\", \"f64\" }, name = \"pair\" }\n"            \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"reorder\", dims = { \"i\" },\n"                                                      \
+  "  inputs = { s.array(\"a\", pair, s.soa) },\n"                                                  \
+  "  outputs = { s.array(\"b\", pair, s.layout \"reversed48.lua\") },\n"                           \
+  "  body = \"b = a;\", sizes = { { i = 4800 } },\n"                                               \
+  "}\n"
+
+static void tune_twice(fx_result *r) {
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_run(r, "tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200");
+  fx_expect(r, 0, "twice on virtual:h200 (NVIDIA H200, CC 9.0): ", NULL);
+}
+
+static void tune_prints_boards_and_tells_progress_apart(void **state) {
+  (void)state;
+  fx_result r = {0};
+  tune_twice(&r);
+  fx_expect(&r, 0, "not timed\n", NULL);
+  fx_expect(&r, 0, "\ni=5000: reads ", NULL);
+  fx_expect(&r, 0, "\ni=20000: reads ", NULL);
+  fx_expect(&r, 0, "\n  *", NULL);
+  fx_expect(&r, 0, "direct t", NULL);
+  fx_expect(&r, 0, " counted, 0 failed, ", NULL);
+  fx_expect(&r, 0, NULL, "twice.lua: compile ");
+  assert_null(strstr(sct_str_c(&r.out), "twice.lua: ")); /* progress is no data */
+  assert_null(strchr(sct_str_c(&r.err), '\r'));
+  assert_null(strstr(sct_str_c(&r.err), "direct t")); /* nor data progress */
+
+  fx_run(&r, "tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200", "-q", "--top", "1");
+  fx_expect(&r, 0, "n", NULL);
+  assert_int_equal(r.err.len, 0);
+  int rows = 0;
+  for (const char *at = sct_str_c(&r.out); (at = strstr(at, "\n  *")) != NULL; at++) {
+    rows++;
+  }
+  assert_int_equal(rows, 2); /* a winner a size */
+  fx_free(&r);
+}
+
+static void no_gpu_is_said_with_what_comes_instead(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "devices", "--json");
+  json_t *doc = fx_json(&r);
+  const bool no_gpu = json_is_string(json_object_get(doc, "no_gpu"));
+  json_decref(doc);
+  if (!no_gpu) {
+    skip();
+  }
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_run(&r, "tune", "twice.lua", "--store", "twice.db");
+  fx_expect(&r, 0, "twice on virtual:h200", "no GPU here: ");
+  fx_expect(&r, 0, NULL, "using virtual:h200: ");
+  fx_run(&r, "tune", "twice.lua", "--store", "twice.db", "-d", "cuda:0");
+  fx_expect(&r, 4, NULL, "sectile: ");
+  fx_free(&r);
+}
+
+static const json_t *winner_of(const json_t *size) {
+  const json_t *row;
+  size_t k;
+  json_array_foreach(json_object_get(size, "rows"), k, row) {
+    if (json_is_true(json_object_get(row, "winner"))) {
+      return row;
+    }
+  }
+  return NULL;
+}
+
+static void tune_as_json_has_every_candidate(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_write("bad.lua", "return nil + 1\n");
+  fx_run(&r, "tune", "bad.lua", "twice.lua", "--store", "twice.db", "-d", "virtual:h200", "--json");
+  fx_expect(&r, 3, NULL, "bad.lua:1: error: ");
+  json_t *doc = fx_json(&r);
+  assert_int_equal(json_integer_value(json_object_get(doc, "exit_code")), 3);
+  const json_t *list = json_object_get(doc, "tuned"), *bad = json_array_get(list, 0),
+               *good = json_array_get(list, 1);
+  assert_int_equal(json_array_size(list), 2);
+  assert_int_equal(json_integer_value(json_object_get(bad, "exit_code")), 3);
+  assert_true(json_is_null(json_object_get(bad, "report")));
+  assert_non_null(strstr(json_string_value(json_object_get(bad, "message")), "bad.lua:1: error"));
+  const json_t *report = json_object_get(good, "report");
+  assert_int_equal(json_integer_value(json_object_get(good, "exit_code")), 0);
+  const json_t *sizes = json_object_get(report, "sizes"), *size;
+  assert_int_equal(json_array_size(sizes), 2);
+  size_t k;
+  json_array_foreach(sizes, k, size) {
+    const json_t *winner = winner_of(size);
+    assert_non_null(winner);
+    assert_true(json_is_true(json_object_get(winner, "coalesced")));
+    assert_true(json_is_null(json_object_get(winner, "median_ns"))); /* counted, not timed */
+    assert_true(json_integer_value(json_object_get(winner, "registers")) > 0);
+    assert_true(json_number_value(json_object_get(winner, "sectors")) > 0);
+    assert_int_equal(json_array_size(json_object_get(size, "rows")) +
+                         (size_t)json_integer_value(json_object_get(size, "unfit")),
+                     json_integer_value(json_object_get(report, "sources")));
+  }
+  json_decref(doc);
+  fx_free(&r);
+}
+
+/* ---- emit ---- */
+
+static void use_header(const char *nvcc, const char *name, const char *call) {
+  sct_str text = {0};
+  sct_str_printf(&text,
+                 "#include \"%s.h\"\n"
+                 "#include <cstdio>\n"
+                 "int main() {\n"
+                 "  const cudaError_t error = %s;\n"
+                 "  std::printf(\"%%s\\n\", cudaGetErrorString(error));\n"
+                 "  return error != cudaSuccess;\n"
+                 "}\n",
+                 name, call);
+  fx_write("use.cu", sct_str_c(&text));
+  fx_compile(nvcc, "-Xcompiler -Wall,-Wextra -Werror all-warnings -c use.cu -o use.o");
+  sct_str_free(&text);
+}
+
+static void what_was_tuned_is_emitted_and_compiles(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_str file = {0};
+  sct_error err = {0};
+  tune_twice(&r);
+  fx_run(&r, "emit", "twice.lua", "--store", "twice.db", "-o", "twice.h");
+  fx_expect(&r, 0, NULL, "wrote twice.h");
+  assert_int_equal(r.out.len, 0);
+  assert_int_equal(sct_file_read(&file, fx_path("twice.h"), &err), SCT_OK);
+  assert_non_null(strstr(sct_str_c(&file), "not timed"));
+  fx_run(&r, "emit", "twice", "--store", "twice.db"); /* by name, to stdout */
+  assert_int_equal(r.exit_code, 0);
+  assert_string_equal(sct_str_c(&r.out), sct_str_c(&file));
+  fx_run(&r, "emit", "twice", "--store", "twice.db", "--json");
+  json_t *doc = fx_json(&r);
+  assert_string_equal(json_string_value(json_object_get(doc, "header")), sct_str_c(&file));
+  json_decref(doc);
+  const char *nvcc = fx_nvcc();
+  if (nvcc) {
+    use_header(nvcc, "twice", "twice(nullptr, nullptr, 0, nullptr)");
+  } else {
+    print_message("no nvcc here: the header is not compiled\n");
+  }
+  sct_str_free(&file);
+  fx_free(&r);
+}
+
+static void emit_refuses_what_was_not_tuned(void **state) {
+  (void)state;
+  fx_result r = {0};
+  tune_twice(&r);
+  fx_write("changed.lua", TWICE_SPEC("3.0f")); /* the same name, another spec */
+  fx_run(&r, "emit", "changed.lua", "--store", "twice.db", "-o", "changed.h");
+  fx_expect(&r, 8, NULL, "changed since it was tuned");
+  assert_false(sct_file_exists(fx_path("changed.h")));
+  fx_run(&r, "emit", "twise", "--store", "twice.db");
+  fx_expect(&r, 8, NULL, "nothing called 'twise' is in this store; did you mean 'twice'?");
+  fx_free(&r);
+}
+
+/* ---- a layout of the user's own ---- */
+
+static void a_layout_from_outside_is_tuned_and_emitted(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("reversed48.lua", REVERSED_LAYOUT);
+  fx_write("reorder.lua", REVERSED_SPEC);
+  fx_run(&r, "gen", "reorder.lua");
+  fx_expect(&r, 0, "48", NULL);
+  fx_run(&r, "tune", "reorder.lua", "--store", "own.db", "-d", "virtual:h200", "--json", "-q");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const json_t *report =
+      json_object_get(json_array_get(json_object_get(doc, "tuned"), 0), "report");
+  const json_t *size = json_array_get(json_object_get(report, "sizes"), 0);
+  const json_t *winner = winner_of(size);
+  assert_non_null(winner);
+  assert_true(json_is_true(json_object_get(winner, "coalesced")));
+  assert_int_equal(json_integer_value(json_object_get(size, "failed")), 0);
+  assert_true(json_integer_value(json_object_get(size, "verified")) > 8); /* more than direct */
+  json_decref(doc);
+  fx_run(&r, "emit", "reorder.lua", "--store", "own.db", "-o", "reorder.h");
+  fx_expect(&r, 0, NULL, NULL);
+  const char *nvcc = fx_nvcc();
+  if (nvcc) {
+    use_header(nvcc, "reorder", "reorder(nullptr, nullptr, 0, nullptr)");
+  }
+  fx_free(&r);
+}
+
+/* ---- ends before the end ---- */
+
+static bool file_has(const char *path, const char *text) {
+  sct_str file = {0};
+  sct_error err = {0};
+  const bool has = sct_file_read(&file, path, &err) == SCT_OK && strstr(sct_str_c(&file), text);
+  sct_str_free(&file);
+  return has;
+}
+
+static void sigint_ends_with_130(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_SPEC("5.0f")); /* not in the compile cache yet */
+  const char *const words[] = {"tune",         "twice.lua", FX_SPECS "add_const_double3.lua",
+                               "--store",      "int.db",    "-d",
+                               "virtual:h200", NULL};
+  const pid_t pid = fx_start(words);
+  while (!file_has(fx_path("stderr"), "twice.lua: generate ") && waitpid(pid, NULL, WNOHANG) == 0) {
+    usleep(2000);
+  }
+  assert_int_equal(kill(pid, SIGINT), 0);
+  fx_finish(&r, pid);
+  fx_expect(&r, 130, NULL, "interrupted");
+  assert_null(strstr(sct_str_c(&r.out), "add_const_double3 on"));
+  fx_free(&r);
+}
+
+/* ---- a terminal ---- */
+
+static void a_terminal_sees_the_bar(void **state) {
+  (void)state;
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  int master = -1;
+  struct winsize size = {.ws_row = 40, .ws_col = 90};
+  setenv("NO_COLOR", "1", 1);
+  const pid_t pid = forkpty(&master, NULL, NULL, &size);
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    fx_exec_((const char *const[]){"tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200",
+                                   NULL});
+  }
+  sct_str all = {0};
+  char buffer[4096];
+  ssize_t n;
+  while ((n = read(master, buffer, sizeof buffer)) > 0) {
+    sct_str_append_n(&all, buffer, (size_t)n);
+  }
+  close(master);
+  unsetenv("NO_COLOR");
+  assert_int_equal(fx_wait_(pid), 0);
+  assert_non_null(strstr(sct_str_c(&all), "\r\033[Kcompile  [####"));
+  assert_non_null(strstr(sct_str_c(&all), "\r\033[Ktwice on virtual:h200")); /* the bar is gone */
+  assert_null(strstr(sct_str_c(&all), "\033[1"));                            /* no colour */
+  sct_str_free(&all);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tune_prints_boards_and_tells_progress_apart),
+      cmocka_unit_test(no_gpu_is_said_with_what_comes_instead),
+      cmocka_unit_test(tune_as_json_has_every_candidate),
+      cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
+      cmocka_unit_test(emit_refuses_what_was_not_tuned),
+      cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
+      cmocka_unit_test(sigint_ends_with_130),
+      cmocka_unit_test(a_terminal_sees_the_bar),
+  };
+  return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
+}
