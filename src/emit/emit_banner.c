@@ -138,8 +138,8 @@ static void result_row(table_row *row, const char *device, const sct_row_result 
 
 static void counts_text(sct_str *s, const sct_row_run *run, bool is_virtual) {
   sct_str_printf(s, "%d candidates: %d %s, %d tied with the winner, %d failed", run->n_candidates,
-                 run->n_verified, is_virtual ? "compiled and counted" : "verified", run->n_tied,
-                 run->n_failed);
+                 is_virtual ? run->n_candidates - run->n_failed : run->n_verified,
+                 is_virtual ? "compiled and counted" : "verified", run->n_tied, run->n_failed);
 }
 
 static void print_row(sct_str *s, const table_row *row, const size_t *width) {

@@ -82,14 +82,23 @@ static void kernel_needs(sct_str *s, const emit_header *h, const emit_launch *la
   sct_str_append(s, between[0] == ',' ? "\n" : "");
 }
 
+/* What the kernel does, unless its source says so itself (the shipped templates do). */
+static void kernel_doc(sct_str *s, const emit_kernel *kernel) {
+  char start[25];
+  snprintf(start, sizeof(start), "%s", kernel->launch.doc); /* short enough not to be wrapped */
+  if (start[0] != '\0' && strstr(plain_text(kernel->source->source), start) == NULL) {
+    sct_str_append(s, " ");
+    emit_comment(s, kernel->launch.doc);
+  }
+}
+
 static void kernel_text(sct_str *s, const emit_header *h, int index) {
   const emit_kernel *kernel = &h->kernels[index];
   const char *source = plain_text(kernel->source->source);
   sct_str_append(s, "// ");
   emit_comment(s, kernel->source->label);
   sct_str_append(s, index == 0 ? ", the naive variant." : ".");
-  sct_str_append(s, kernel->launch.doc[0] != '\0' ? " " : "");
-  emit_comment(s, kernel->launch.doc);
+  kernel_doc(s, kernel);
   sct_str_append(s, "\n");
   kernel_wins(s, h, index);
   kernel_needs(s, h, &kernel->launch);
@@ -462,9 +471,13 @@ sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) {
                  "namespace %s_detail {\n"
                  "namespace {  // every file that includes this header has its own kernels\n\n",
                  name);
+  sct_str_append(s, "#ifdef __NVCC__  // a variant may leave a variable of the computation unused\n"
+                    "#pragma nv_diagnostic push\n"
+                    "#pragma nv_diag_suppress 177, 550\n#endif\n\n");
   for (int k = 0; k < h->n_kernels; k++) {
     kernel_text(s, h, k);
   }
+  sct_str_append(s, "#ifdef __NVCC__\n#pragma nv_diagnostic pop\n#endif\n\n");
   helpers(s, h);
   call_struct(s, &h->sig);
   elements_function(s, &h->sig);

@@ -155,6 +155,25 @@ static void the_banner_says_how_figures_came_about(void **state) {
   sct_str_free(&counted);
 }
 
+static void a_kernel_is_described_once(void **state) {
+  fixture *f = *state;
+  fixture_add(f); /* "How it works." stands in no source */
+  sct_str header = fixture_header(f, "add3");
+  assert_true(has_text(&header, "// flat t256 w16. How it works.\n//   for NVIDIA H200"));
+  sct_str_free(&header);
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "i=7", "{\"i\": 7}", 336, "2025-01-01T00:00:00Z");
+  kernel told = add_direct;
+  told.launch =
+      "{\"kernel\": \"add3_kernel\", \"threads\": 256, \"grid\": \"n_i\", "
+      "\"shared_bytes\": 0, \"static_shared_bytes\": 0, \"doc\": \"One element a thread.\"}";
+  const sct_id id = fixture_result(f, &run, &told, 9000, false);
+  fixture_finish(f, &run, id, id);
+  header = fixture_header(f, "add3");
+  assert_true(has_text(&header, "// direct t256.\n//   for NVIDIA H200 at i=7\n"));
+  sct_str_free(&header);
+}
+
 static void names_of_the_user_do_not_meet_ours(void **state) {
   fixture *f = *state;
   fixture_scale(f); /* has a scalar called stream */
@@ -207,17 +226,12 @@ static void text_is_appended(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-      TEST(add_two_devices_is_as_it_was),
-      TEST(transpose_is_as_it_was),
-      TEST(scale_is_as_it_was),
-      TEST(hostile_is_as_it_was),
-      TEST(the_bytes_are_the_same_again),
-      TEST(kernels_are_the_stored_bytes),
-      TEST(a_date_only_on_request),
-      TEST(the_banner_says_how_figures_came_about),
-      TEST(names_of_the_user_do_not_meet_ours),
-      TEST(an_equal_file_is_left_alone),
-      TEST(text_is_appended),
+      TEST(add_two_devices_is_as_it_was), TEST(transpose_is_as_it_was),
+      TEST(scale_is_as_it_was),           TEST(hostile_is_as_it_was),
+      TEST(the_bytes_are_the_same_again), TEST(kernels_are_the_stored_bytes),
+      TEST(a_date_only_on_request),       TEST(the_banner_says_how_figures_came_about),
+      TEST(a_kernel_is_described_once),   TEST(names_of_the_user_do_not_meet_ours),
+      TEST(an_equal_file_is_left_alone),  TEST(text_is_appended),
 #undef TEST
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,11 @@ typedef struct add3_choice {
 namespace add3_detail {
 namespace {  // every file that includes this header has its own kernels
 
+#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 177, 550
+#endif
+
 // direct t256, the naive variant. How it works.
 //   needs a aligned to 8, b aligned to 8
 //   source 95380dd3dc2d3eeb86ffb24d4a29e68c
@@ -86,7 +91,7 @@ __global__ void __launch_bounds__(256) add3_kernel(const double2 *__restrict__ a
 // staged t512 big. How it works.
 //   for NVIDIA H200 at i=67108864
 //   needs a aligned to 8, b aligned to 8, 65536 bytes of shared memory
-//   source 87a4a85ff4a964e63a5dfdef5782d9c2
+//   source 126fb7ec1712ddd45d499e63ea900606
 namespace k2_staged {
 struct vec3 {
   double x;
@@ -97,6 +102,7 @@ struct vec3 {
 // Records through shared memory, 512 a block.
 __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   extern __shared__ __align__(16) unsigned char raw[];
+  const int unused = 512;
   double *const tile = reinterpret_cast<double *>(raw);
   const long long first = blockIdx.x * 512LL;
   const long long left = n_i - first;
@@ -112,7 +118,7 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
 // staged t512. How it works.
 //   for NVIDIA A100 at i=16777216
 //   needs a aligned to 8, b aligned to 8
-//   source 05513643172560a70a1cb2d065776bfe
+//   source ab4e99f07d3169cf63b062019ca1755a
 namespace k3_staged {
 struct vec3 {
   double x;
@@ -123,6 +129,7 @@ struct vec3 {
 // Records through shared memory, 512 a block.
 __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   extern __shared__ __align__(16) unsigned char raw[];
+  const int unused = 512;
   double *const tile = reinterpret_cast<double *>(raw);
   const long long first = blockIdx.x * 512LL;
   const long long left = n_i - first;
@@ -134,6 +141,10 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
   for (int j = threadIdx.x; j < n; j += 512) out[j] = tile[j] + k;
 }
 }  // namespace k3_staged
+
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 
 // A pointer as the type that a kernel declares: each brings its own copy of the types.
 struct input {
@@ -412,11 +423,11 @@ static const add3_tuning add3_tunings[] = {
      14, 3595.1177142857141, 0.85598040816326526, 28, 40, 38, 1, 2},
     {"NVIDIA H200", "sm_90", "timed",
      "580.1", "13.0", "0.1.0",
-     "i=67108864", "staged t512 big", "87a4a85ff4a964e63a5dfdef5782d9c2",
+     "i=67108864", "staged t512 big", "126fb7ec1712ddd45d499e63ea900606",
      780, 4129.7762461538459, 0.98328005860805845, 1560, 40, 38, 1, 2},
     {"NVIDIA A100", "sm_80", "timed",
      "570.2", "13.0", "0.1.0",
-     "i=16777216", "staged t512", "05513643172560a70a1cb2d065776bfe",
+     "i=16777216", "staged t512", "ab4e99f07d3169cf63b062019ca1755a",
      560, 1438.0470857142857, 0.34239216326530608, 1120, 40, 38, 1, 2},
 };
 static const struct {

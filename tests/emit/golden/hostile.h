@@ -59,6 +59,11 @@ typedef struct hostile_choice {
 namespace hostile_detail {
 namespace {  // every file that includes this header has its own kernels
 
+#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 177, 550
+#endif
+
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, the naive variant. * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   for * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } / at * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   needs blocks aligned to 64
@@ -68,6 +73,10 @@ __global__ void launch(const void *aligned, void *blocks, long long n_i, long lo
   (void)aligned, (void)blocks, (void)n_i, (void)n_m;
 }
 }  // namespace k0_int_evil_1_error_broke_out
+
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 
 // A pointer as the type that a kernel declares: each brings its own copy of the types.
 struct input {
