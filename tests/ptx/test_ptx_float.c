@@ -1,0 +1,446 @@
+/* f32 and f64 arithmetic: every rounding mode, .ftz and .sat, NaN, infinities and subnormals,
+ * against one operation at a time in the host's own IEEE arithmetic, plus results worked out by
+ * hand. */
+#include "ptx_eval.h"
+
+#include <fenv.h>
+#include <math.h>
+
+static const uint64_t corners32[] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x00800001,
+    0x3f800000, 0xbf800000, 0x3f800001, 0x3f7fffff, 0x33800000, 0x34000000, 0x40490fdb, 0x3f000000,
+    0x4b7fffff, 0x4b800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345,
+    0x7f800001, 0x1f800000, 0x5f000000, 0x3eaaaaab, 0xc0a00000};
+static const uint64_t corners64[] = {0x0000000000000000, 0x8000000000000000, 0x0000000000000001,
+                                     0x800fffffffffffff, 0x0010000000000000, 0x3ff0000000000000,
+                                     0xbff0000000000000, 0x3ff0000000000001, 0x3fefffffffffffff,
+                                     0x3ca0000000000000, 0x3cb0000000000000, 0x400921fb54442d18,
+                                     0x4340000000000001, 0x7fefffffffffffff, 0xffefffffffffffff,
+                                     0x7ff0000000000000, 0xfff0000000000000, 0x1ff0000000000000,
+                                     0x5fe0000000000000, 0x3fd5555555555555, 0xc014000000000000};
+
+static float f32(uint64_t bits) {
+  const uint32_t b = (uint32_t)bits;
+  float f = 0;
+  memcpy(&f, &b, 4);
+  return f;
+}
+static uint64_t b32(float f) {
+  uint32_t b = 0;
+  memcpy(&b, &f, 4);
+  return f != f ? 0x7fffffff : b; /* the one NaN of f32 results */
+}
+static double f64(uint64_t b) {
+  double f = 0;
+  memcpy(&f, &b, 8);
+  return f;
+}
+static uint64_t b64(double f) {
+  uint64_t b = 0;
+  memcpy(&b, &f, 8);
+  return b;
+}
+
+enum { ADD, SUB, MUL, DIV, FMA, RCP, SQRT };
+
+/* volatile keeps the compiler from moving the operation out of its rounding mode */
+static float op32(int op, float x, float y, float z, int mode) {
+  volatile float a = x, b = y, c = z, r = 0;
+  fesetround(mode);
+  switch (op) {
+  case ADD:
+    r = a + b;
+    break;
+  case SUB:
+    r = a - b;
+    break;
+  case MUL:
+    r = a * b;
+    break;
+  case DIV:
+    r = a / b;
+    break;
+  case FMA:
+    r = fmaf(a, b, c);
+    break;
+  case RCP:
+    r = 1.0f / a;
+    break;
+  default:
+    r = sqrtf(a);
+    break;
+  }
+  fesetround(FE_TONEAREST);
+  return r;
+}
+static double op64(int op, double x, double y, double z, int mode) {
+  volatile double a = x, b = y, c = z, r = 0;
+  fesetround(mode);
+  switch (op) {
+  case ADD:
+    r = a + b;
+    break;
+  case SUB:
+    r = a - b;
+    break;
+  case MUL:
+    r = a * b;
+    break;
+  case DIV:
+    r = a / b;
+    break;
+  case FMA:
+    r = fma(a, b, c);
+    break;
+  case RCP:
+    r = 1.0 / a;
+    break;
+  default:
+    r = sqrt(a);
+    break;
+  }
+  fesetround(FE_TONEAREST);
+  return r;
+}
+
+static float flushed(float x) {
+  return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
+}
+static float saturated(float x) {
+  return isnan(x) || x <= 0 ? 0.0f : x >= 1 ? 1.0f : x;
+}
+
+typedef struct form {
+  const char *instr, *sig;
+  int op, mode;
+  bool ftz, sat;
+} form;
+
+static uint64_t want32(const form *f, uint64_t a, uint64_t b, uint64_t c) {
+  float x = f32(a), y = f32(b), z = f32(c);
+  if (f->ftz) {
+    x = flushed(x);
+    y = flushed(y);
+    z = flushed(z);
+  }
+  float r = op32(f->op, x, y, z, f->mode);
+  r = f->ftz ? flushed(r) : r;
+  return b32(f->sat ? saturated(r) : r);
+}
+
+static void check_form(const form *f, const eval_data *d, uint64_t *out) {
+  const bool wide = f->sig[0] == '6';
+  const int n_in = (int)strlen(f->sig) - 1;
+  eval(f->instr, f->sig, (uint64_t *const *)d->in, d->n, out);
+  for (int i = 0; i < d->n; i++) {
+    const uint64_t a = d->in[0][i], b = n_in > 1 ? d->in[1][i] : 0, c = n_in > 2 ? d->in[2][i] : 0;
+    const uint64_t want =
+        wide ? b64(op64(f->op, f64(a), f64(b), f64(c), f->mode)) : want32(f, a, b, c);
+    const bool both_nan = wide && isnan(f64(want)) && isnan(f64(out[i]));
+    if (out[i] != want && !both_nan) {
+      fail_msg("%s: %#llx %#llx %#llx gives %#llx, not %#llx", f->instr, (unsigned long long)a,
+               (unsigned long long)b, (unsigned long long)c, (unsigned long long)out[i],
+               (unsigned long long)want);
+    }
+  }
+}
+
+static void check_forms(const form *forms, int n, const uint64_t *corners, int n_corners,
+                        uint64_t seed) {
+  eval_data d = eval_data_new(corners, n_corners, seed);
+  uint64_t *out = calloc(EVAL_MAX, sizeof *out);
+  assert_non_null(out);
+  for (int i = 0; i < n; i++) {
+    check_form(&forms[i], &d, out);
+  }
+  free(out);
+  eval_data_free(&d);
+}
+
+#define N0 FE_TONEAREST
+#define Z0 FE_TOWARDZERO
+#define M0 FE_DOWNWARD
+#define P0 FE_UPWARD
+
+static void single_precision(void **state) {
+  (void)state;
+  static const form forms[] = {
+      {"add.f32 %d, %a, %b", "333", ADD, N0, false, false},
+      {"add.rn.f32 %d, %a, %b", "333", ADD, N0, false, false},
+      {"add.rz.f32 %d, %a, %b", "333", ADD, Z0, false, false},
+      {"add.rm.f32 %d, %a, %b", "333", ADD, M0, false, false},
+      {"add.rp.f32 %d, %a, %b", "333", ADD, P0, false, false},
+      {"add.ftz.f32 %d, %a, %b", "333", ADD, N0, true, false},
+      {"add.rn.ftz.f32 %d, %a, %b", "333", ADD, N0, true, false},
+      {"add.rz.ftz.sat.f32 %d, %a, %b", "333", ADD, Z0, true, true},
+      {"add.sat.f32 %d, %a, %b", "333", ADD, N0, false, true},
+      {"sub.f32 %d, %a, %b", "333", SUB, N0, false, false},
+      {"sub.rp.f32 %d, %a, %b", "333", SUB, P0, false, false},
+      {"sub.ftz.f32 %d, %a, %b", "333", SUB, N0, true, false},
+      {"sub.ftz.sat.f32 %d, %a, %b", "333", SUB, N0, true, true},
+      {"mul.f32 %d, %a, %b", "333", MUL, N0, false, false},
+      {"mul.rn.f32 %d, %a, %b", "333", MUL, N0, false, false},
+      {"mul.rz.f32 %d, %a, %b", "333", MUL, Z0, false, false},
+      {"mul.rm.f32 %d, %a, %b", "333", MUL, M0, false, false},
+      {"mul.rp.ftz.f32 %d, %a, %b", "333", MUL, P0, true, false},
+      {"mul.sat.f32 %d, %a, %b", "333", MUL, N0, false, true},
+      {"fma.rn.f32 %d, %a, %b, %c", "3333", FMA, N0, false, false},
+      {"fma.rz.f32 %d, %a, %b, %c", "3333", FMA, Z0, false, false},
+      {"fma.rm.f32 %d, %a, %b, %c", "3333", FMA, M0, false, false},
+      {"fma.rp.f32 %d, %a, %b, %c", "3333", FMA, P0, false, false},
+      {"fma.rn.ftz.f32 %d, %a, %b, %c", "3333", FMA, N0, true, false},
+      {"fma.rn.ftz.sat.f32 %d, %a, %b, %c", "3333", FMA, N0, true, true},
+      {"mad.rn.f32 %d, %a, %b, %c", "3333", FMA, N0, false, false},
+      {"div.rn.f32 %d, %a, %b", "333", DIV, N0, false, false},
+      {"div.rz.f32 %d, %a, %b", "333", DIV, Z0, false, false},
+      {"div.rm.f32 %d, %a, %b", "333", DIV, M0, false, false},
+      {"div.rn.ftz.f32 %d, %a, %b", "333", DIV, N0, true, false},
+      {"rcp.rn.f32 %d, %a", "33", RCP, N0, false, false},
+      {"rcp.rp.f32 %d, %a", "33", RCP, P0, false, false},
+      {"rcp.rn.ftz.f32 %d, %a", "33", RCP, N0, true, false},
+      {"sqrt.rn.f32 %d, %a", "33", SQRT, N0, false, false},
+      {"sqrt.rz.f32 %d, %a", "33", SQRT, Z0, false, false},
+      {"sqrt.rn.ftz.f32 %d, %a", "33", SQRT, N0, true, false},
+  };
+  check_forms(forms, SCT_COUNT(forms), corners32, SCT_COUNT(corners32), 21);
+}
+
+static void double_precision(void **state) {
+  (void)state;
+  static const form forms[] = {
+      {"add.f64 %d, %a, %b", "666", ADD, N0, false, false},
+      {"add.rn.f64 %d, %a, %b", "666", ADD, N0, false, false},
+      {"add.rz.f64 %d, %a, %b", "666", ADD, Z0, false, false},
+      {"add.rm.f64 %d, %a, %b", "666", ADD, M0, false, false},
+      {"add.rp.f64 %d, %a, %b", "666", ADD, P0, false, false},
+      {"sub.f64 %d, %a, %b", "666", SUB, N0, false, false},
+      {"sub.rm.f64 %d, %a, %b", "666", SUB, M0, false, false},
+      {"mul.f64 %d, %a, %b", "666", MUL, N0, false, false},
+      {"mul.rp.f64 %d, %a, %b", "666", MUL, P0, false, false},
+      {"mul.rz.f64 %d, %a, %b", "666", MUL, Z0, false, false},
+      {"fma.rn.f64 %d, %a, %b, %c", "6666", FMA, N0, false, false},
+      {"fma.rm.f64 %d, %a, %b, %c", "6666", FMA, M0, false, false},
+      {"fma.rz.f64 %d, %a, %b, %c", "6666", FMA, Z0, false, false},
+      {"div.rn.f64 %d, %a, %b", "666", DIV, N0, false, false},
+      {"div.rp.f64 %d, %a, %b", "666", DIV, P0, false, false},
+      {"rcp.rn.f64 %d, %a", "66", RCP, N0, false, false},
+      {"rcp.rz.f64 %d, %a", "66", RCP, Z0, false, false},
+      {"sqrt.rn.f64 %d, %a", "66", SQRT, N0, false, false},
+      {"sqrt.rm.f64 %d, %a", "66", SQRT, M0, false, false},
+  };
+  check_forms(forms, SCT_COUNT(forms), corners64, SCT_COUNT(corners64), 22);
+}
+
+/* Worked out by hand: a rounding mode that is swapped or ignored shows. */
+static void known_results(void **state) {
+  (void)state;
+  static const struct {
+    const char *instr;
+    uint64_t a, b, want;
+  } known[] = {
+      /* 1 + 2^-24 lies half way: to even is 1, upwards 1 + 2^-23 */
+      {"add.rn.f32 %d, %a, %b", 0x3f800000, 0x33800000, 0x3f800000},
+      {"add.rp.f32 %d, %a, %b", 0x3f800000, 0x33800000, 0x3f800001},
+      {"add.rm.f32 %d, %a, %b", 0xbf800000, 0xb3800000, 0xbf800001},
+      {"add.rz.f32 %d, %a, %b", 0xbf800000, 0xb3800000, 0xbf800000},
+      /* overflow: away to infinity, inwards to the greatest number */
+      {"mul.rn.f32 %d, %a, %b", 0x7f7fffff, 0x40000000, 0x7f800000},
+      {"mul.rz.f32 %d, %a, %b", 0x7f7fffff, 0x40000000, 0x7f7fffff},
+      /* 2^-126 / 2: subnormal, flushed with its sign */
+      {"mul.f32 %d, %a, %b", 0x80800000, 0x3f000000, 0x80400000},
+      {"mul.ftz.f32 %d, %a, %b", 0x80800000, 0x3f000000, 0x80000000},
+      /* inf - inf, 0 * inf: the one NaN */
+      {"sub.f32 %d, %a, %b", 0x7f800000, 0x7f800000, 0x7fffffff},
+      {"mul.f32 %d, %a, %b", 0x00000000, 0xff800000, 0x7fffffff},
+      {"add.sat.f32 %d, %a, %b", 0x7fc00000, 0x3f800000, 0x00000000},
+      /* -0 is below +0 */
+      {"min.f32 %d, %a, %b", 0x00000000, 0x80000000, 0x80000000},
+      {"max.f32 %d, %a, %b", 0x80000000, 0x00000000, 0x00000000},
+      {"min.f32 %d, %a, %b", 0x7fc00000, 0x3f800000, 0x3f800000},
+      {"max.NaN.f32 %d, %a, %b", 0x7fc00000, 0x3f800000, 0x7fffffff},
+      {"min.f32 %d, %a, %b", 0x7fc00000, 0xffc00001, 0x7fffffff},
+      {"min.ftz.f32 %d, %a, %b", 0x80000001, 0x3f800000, 0x80000000},
+      {"max.xorsign.abs.f32 %d, %a, %b", 0xc0000000, 0x3f800000, 0xc0000000},
+      {"min.xorsign.abs.f32 %d, %a, %b", 0xc0000000, 0xbf800000, 0x3f800000},
+      {"copysign.f32 %d, %a, %b", 0x80000000, 0x3f800000, 0xbf800000},
+  };
+  for (int k = 0; k < SCT_COUNT(known); k++) {
+    uint64_t a[32], b[32], out[32];
+    for (int i = 0; i < 32; i++) {
+      a[i] = known[k].a;
+      b[i] = known[k].b;
+    }
+    uint64_t *const in[4] = {a, b, NULL, NULL};
+    eval(known[k].instr, "333", in, 32, out);
+    if (out[7] != known[k].want) {
+      fail_msg("%s gives %#llx, not %#llx", known[k].instr, (unsigned long long)out[7],
+               (unsigned long long)known[k].want);
+    }
+  }
+}
+
+/* ---- sign, extremes and classes by bit patterns */
+
+#define WANT(name, expr)                                                                           \
+  static uint64_t name(uint64_t a, uint64_t b, uint64_t c, uint64_t e) {                           \
+    (void)a, (void)b, (void)c, (void)e;                                                            \
+    return (uint64_t)(expr);                                                                       \
+  }
+/* Floats in the order of their values, as integers: NaN last. */
+static int64_t order32(uint64_t a) {
+  const int64_t m = (int64_t)(a & 0x7fffffff);
+  return m > 0x7f800000 ? INT64_MAX : a >> 31 ? -m - 1 : m;
+}
+static uint64_t pick32(uint64_t a, uint64_t b, bool max) {
+  const int64_t x = order32(a), y = order32(b);
+  if (x == INT64_MAX || y == INT64_MAX) {
+    return x == y ? 0x7fffffff : x == INT64_MAX ? b : a;
+  }
+  return (x < y) == max ? b : a;
+}
+__extension__ typedef __int128 big;
+static big order64(uint64_t a) {
+  const big m = (big)(a << 1 >> 1);
+  return m > 0x7ff0000000000000 ? (big)1 << 100 : a >> 63 ? -m - 1 : m;
+}
+static uint64_t pick64(uint64_t a, uint64_t b, bool max) {
+  const big nan = (big)1 << 100;
+  if (order64(a) == nan || order64(b) == nan) {
+    return order64(a) == nan ? b : a;
+  }
+  return (order64(a) < order64(b)) == max ? b : a;
+}
+static int class32(uint64_t a) { /* 0 zero, 1 subnormal, 2 normal, 3 infinite, 4 NaN */
+  const uint64_t e = a >> 23 & 255, m = a & 0x7fffff;
+  return e == 255 ? (m ? 4 : 3) : e ? 2 : m ? 1 : 0;
+}
+static int class64(uint64_t a) {
+  const uint64_t e = a >> 52 & 2047, m = a << 12;
+  return e == 2047 ? (m ? 4 : 3) : e ? 2 : m ? 1 : 0;
+}
+WANT(w_abs32, a & 0x7fffffff)
+WANT(w_neg32, a ^ 0x80000000)
+WANT(w_absftz, class32(a) == 1 ? 0 : a & 0x7fffffff)
+WANT(w_negftz, (class32(a) == 1 ? a & 0x80000000 : a) ^ 0x80000000)
+WANT(w_abs64, a << 1 >> 1)
+WANT(w_neg64, a ^ 0x8000000000000000)
+WANT(w_min32, pick32(a, b, false))
+WANT(w_max32, pick32(a, b, true))
+WANT(w_min64, pick64(a, b, false))
+WANT(w_max64, pick64(a, b, true))
+WANT(w_copysign32, (a & 0x80000000) | (b & 0x7fffffff))
+WANT(w_copysign64, (a >> 63 << 63) | (b << 1 >> 1))
+WANT(w_finite32, class32(a) <= 2)
+WANT(w_infinite32, class32(a) == 3)
+WANT(w_number32, class32(a) != 4)
+WANT(w_nan32, class32(a) == 4)
+WANT(w_normal32, class32(a) == 2 || class32(a) == 0)
+WANT(w_subnormal32, class32(a) == 1)
+WANT(w_finite64, class64(a) <= 2)
+WANT(w_infinite64, class64(a) == 3)
+WANT(w_number64, class64(a) != 4)
+WANT(w_nan64, class64(a) == 4)
+WANT(w_normal64, class64(a) == 2 || class64(a) == 0)
+WANT(w_subnormal64, class64(a) == 1)
+
+static void signs_and_classes(void **state) {
+  (void)state;
+  static const eval_case narrow[] = {
+      {"abs.f32 %d, %a", "33", w_abs32},
+      {"abs.ftz.f32 %d, %a", "33", w_absftz},
+      {"neg.f32 %d, %a", "33", w_neg32},
+      {"neg.ftz.f32 %d, %a", "33", w_negftz},
+      {"min.f32 %d, %a, %b", "333", w_min32},
+      {"max.f32 %d, %a, %b", "333", w_max32},
+      {"copysign.f32 %d, %a, %b", "333", w_copysign32},
+      {"testp.finite.f32 %d, %a", "p3", w_finite32},
+      {"testp.infinite.f32 %d, %a", "p3", w_infinite32},
+      {"testp.number.f32 %d, %a", "p3", w_number32},
+      {"testp.notanumber.f32 %d, %a", "p3", w_nan32},
+      {"testp.normal.f32 %d, %a", "p3", w_normal32},
+      {"testp.subnormal.f32 %d, %a", "p3", w_subnormal32},
+  };
+  static const eval_case wide[] = {
+      {"abs.f64 %d, %a", "66", w_abs64},
+      {"neg.f64 %d, %a", "66", w_neg64},
+      {"min.f64 %d, %a, %b", "666", w_min64},
+      {"max.f64 %d, %a, %b", "666", w_max64},
+      {"copysign.f64 %d, %a, %b", "666", w_copysign64},
+      {"testp.finite.f64 %d, %a", "p6", w_finite64},
+      {"testp.infinite.f64 %d, %a", "p6", w_infinite64},
+      {"testp.number.f64 %d, %a", "p6", w_number64},
+      {"testp.notanumber.f64 %d, %a", "p6", w_nan64},
+      {"testp.normal.f64 %d, %a", "p6", w_normal64},
+      {"testp.subnormal.f64 %d, %a", "p6", w_subnormal64},
+  };
+  eval_data d = eval_data_new(corners32, SCT_COUNT(corners32), 23);
+  eval_check(narrow, SCT_COUNT(narrow), &d);
+  eval_data_free(&d);
+  d = eval_data_new(corners64, SCT_COUNT(corners64), 24);
+  eval_check(wide, SCT_COUNT(wide), &d);
+  eval_data_free(&d);
+}
+
+/* ---- approximations stay within what the manual promises, and never claim to be exact */
+
+static void approximations(void **state) {
+  (void)state;
+  static const struct {
+    const char *instr;
+    double (*exact)(double);
+    double lo, hi, relative, absolute;
+  } ops[] = {
+      {"ex2.approx.f32 %d, %a", exp2, -30, 30, 0x1p-22, 0},
+      {"ex2.approx.ftz.f32 %d, %a", exp2, -30, 30, 0x1p-22, 0},
+      {"lg2.approx.f32 %d, %a", log2, 1e-30, 1e30, 0x1p-21, 0x1p-22},
+      {"sin.approx.f32 %d, %a", sin, -6.2, 6.2, 0, 0x1p-20},
+      {"cos.approx.ftz.f32 %d, %a", cos, -6.2, 6.2, 0, 0x1p-20},
+      {"sqrt.approx.f32 %d, %a", sqrt, 1e-30, 1e30, 0x1p-22, 0},
+      {"tanh.approx.f32 %d, %a", tanh, -5, 5, 0x1p-10, 0},
+  };
+  sct_rng rng = sct_rng_new(25);
+  uint64_t in0[1024], out[1024];
+  uint64_t *const in[4] = {in0, NULL, NULL, NULL};
+  for (int k = 0; k < SCT_COUNT(ops); k++) {
+    for (int i = 0; i < 1024; i++) {
+      in0[i] = b32((float)(ops[k].lo + (ops[k].hi - ops[k].lo) * sct_rng_unit(&rng)));
+    }
+    eval(ops[k].instr, "33", in, 1024, out);
+    for (int i = 0; i < 1024; i++) {
+      const double want = ops[k].exact((double)f32(in0[i]));
+      const double off = fabs((double)f32(out[i]) - want);
+      if (!(off <= ops[k].relative * fabs(want) + ops[k].absolute)) {
+        fail_msg("%s of %a is %a, not %a", ops[k].instr, (double)f32(in0[i]), (double)f32(out[i]),
+                 want);
+      }
+    }
+  }
+}
+
+/* Seeds of Newton steps: right to 2^-20, lower 32 bits zero. */
+static void seeds(void **state) {
+  (void)state;
+  static const char *const instr[] = {"rcp.approx.ftz.f64 %d, %a", "rsqrt.approx.ftz.f64 %d, %a",
+                                      "rsqrt.approx.f64 %d, %a"};
+  uint64_t in0[64], out[64];
+  uint64_t *const in[4] = {in0, NULL, NULL, NULL};
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < 64; i++) {
+      in0[i] = b64(0.37 * (i + 1) * (i + 1));
+    }
+    eval(instr[k], "66", in, 64, out);
+    for (int i = 0; i < 64; i++) {
+      const double x = f64(in0[i]), want = k == 0 ? 1 / x : 1 / sqrt(x);
+      assert_true(fabs(f64(out[i]) / want - 1) < 0x1p-19);
+      assert_int_equal((int64_t)(out[i] & 0xffffffff), 0);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(single_precision), cmocka_unit_test(double_precision),
+      cmocka_unit_test(known_results),    cmocka_unit_test(signs_and_classes),
+      cmocka_unit_test(approximations),   cmocka_unit_test(seeds)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
