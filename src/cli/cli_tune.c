@@ -19,7 +19,8 @@ static void on_interrupt(int signal_number) {
 /* The first SIGINT or SIGTERM asks the session to end; the handler is gone then, so the second one
  * ends the program. */
 static void catch_interrupts(void) {
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction action = {.sa_handler = on_interrupt,
+                             .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
   sigemptyset(&action.sa_mask);
   interrupted = 0;
   sigaction(SIGINT, &action, NULL);

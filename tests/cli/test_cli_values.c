@@ -56,7 +56,7 @@ static void numbers_are_held_to_their_range(void **state) {
 /* ---- arguments ---- */
 
 static sct_status parse(cli_args *args, sct_error *err, const char *const *words) {
-  static char *argv[16]; /* what is parsed borrows it */
+  static char *argv[32]; /* what is parsed borrows it */
   int argc = 1;
   argv[0] = (char *)(uintptr_t) "sectile";
   for (; words[argc - 1]; argc++) {
