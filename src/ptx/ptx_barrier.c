@@ -4,6 +4,9 @@
 /* All threads of the block have come, or as many as the barrier asks for. */
 static bool complete(const ptx_exec *x, const ptx_barrier *b) {
   int32_t expected = b->expected;
+  if (x->has_soft) {
+    return false; /* a warp that has stopped is missing */
+  }
   if (expected == 0) {
     expected = PTX_LANES * x->launch->n_warps;
     for (int i = 0; x->launch->opts->lenient_exits && i < x->launch->n_warps; i++) {

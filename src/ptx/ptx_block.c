@@ -163,6 +163,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->steps = 0;
   x->epoch++;
   x->shared_approx = false;
+  x->stop = x->soft = x->has_soft = false;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
     memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,

@@ -43,6 +43,14 @@ void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
   if (x->stop) {
     return;
   }
+  const bool race = kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE;
+  const bool undefined = kind == SCT_PTX_UNDEFINED_ADDRESS || kind == SCT_PTX_UNDEFINED_BRANCH ||
+                         kind == SCT_PTX_UNDEFINED_STORE;
+  x->soft = x->has_soft ? !race : undefined && x->launch->races;
+  if (x->has_soft && !race) { /* the first one stands */
+    x->stop = true;
+    return;
+  }
   const sct_ptx_module *m = x->launch->module;
   sct_ptx_diag *d = &x->diag;
   va_list args;
@@ -68,6 +76,10 @@ void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
 }
 
 void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *d) {
+  if (d->kind == SCT_PTX_CLEAN) {
+    sct_str_append(out, kinds[d->kind].name);
+    return;
+  }
   sct_str_printf(out, "%s: %s (kernel %s", kinds[d->kind].name, d->text, d->kernel);
   if (d->line > 0) {
     sct_str_printf(out, ", line %d of %s", d->line, d->file[0] != '\0' ? d->file : "the source");

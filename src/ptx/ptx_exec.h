@@ -108,6 +108,7 @@ struct ptx_exec {
   uint64_t *state;
   uint32_t mask;
   bool stop;  /* a diagnosis was made */
+  bool soft;  /* ... that a race found later would explain: only the warp stops */
   bool yield; /* the warp waits for others */
   ptx_warp *warp;
   ptx_frame *frame;
@@ -127,7 +128,8 @@ struct ptx_exec {
   ptx_warp *warps;
   int *order; /* [n_warps] in which order they run */
   uint64_t clock;
-  sct_ptx_diag diag;
+  sct_ptx_diag diag; /* with stop set, or the block's first soft one */
+  bool has_soft;     /* a warp of the block has stopped */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts;      /* [n_insts] */
   int64_t *block_runs, *block_lanes; /* [n_blocks] */
@@ -220,7 +222,12 @@ static inline void ptx_put_pred(ptx_exec *x, const ptx_uop *u, uint32_t t) {
 
 /* ---- faults */
 
-/* Records the diagnosis and stops the launch. `lane` -1: none. */
+/* Records the diagnosis and stops the launch. `lane` -1: none.
+ *
+ * Undefined values are soft while races are looked for: what is undefined now may be what another
+ * warp writes later without a barrier in between, and then the race is what the user must hear of.
+ * So only the warp stops; the rest of the block runs to its next barrier, the other blocks run too.
+ */
 void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
                    const char *fmt, ...) SCT_PRINTF(6, 7);
 

@@ -123,8 +123,10 @@ static void drop_touch(const ptx_launch *l) {
 
 typedef struct work {
   const ptx_launch *launch;
-  int64_t next;      /* block to be handed out */
-  int64_t failed;    /* lowest block with a diagnosis; n_blocks: none */
+  int64_t next;   /* block to be handed out */
+  int64_t failed; /* lowest block with a diagnosis; n_blocks: none */
+  int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
+  sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
   bool no_memory;
   pthread_mutex_t lock;
@@ -155,13 +157,25 @@ static int64_t take(work *w) {
   return i;
 }
 
-static void report(work *w, int64_t i, const sct_ptx_diag *diag) {
+static void report(work *w, int64_t i, const ptx_exec *x) {
   pthread_mutex_lock(&w->lock);
-  if (i < w->failed) {
+  if (x->stop && i < w->failed) {
     w->failed = i;
-    w->diag = *diag;
+    w->diag = x->diag;
+  } else if (!x->stop && i < w->soft) {
+    w->soft = i;
+    w->soft_diag = x->diag;
   }
   pthread_mutex_unlock(&w->lock);
+}
+
+/* A race explains an undefined value of an earlier block; nothing else does. */
+static const sct_ptx_diag *verdict(const work *w) {
+  const bool race = w->diag.kind == SCT_PTX_SHARED_RACE || w->diag.kind == SCT_PTX_GLOBAL_RACE;
+  if (w->soft < w->launch->n_blocks && (w->soft < w->failed && !race)) {
+    return &w->soft_diag;
+  }
+  return w->failed < w->launch->n_blocks ? &w->diag : NULL;
 }
 
 static void *run_blocks(void *ctx) {
@@ -174,10 +188,9 @@ static void *run_blocks(void *ctx) {
     return NULL;
   }
   for (int64_t i = take(w); i >= 0; i = take(w)) {
-    k->exec.stop = false;
     sct_ptx_run_block(&k->exec, block_at(w->launch, i));
-    if (k->exec.stop) {
-      report(w, i, &k->exec.diag);
+    if (k->exec.stop || k->exec.has_soft) {
+      report(w, i, &k->exec);
     }
   }
   return NULL;
@@ -310,7 +323,7 @@ static int host_threads(const ptx_launch *l) {
 }
 
 static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *err) {
-  work w = {.launch = l, .failed = l->n_blocks};
+  work w = {.launch = l, .failed = l->n_blocks, .soft = l->n_blocks};
   const int n = host_threads(l);
   sct_status status = SCT_OK;
   int started = 1;
@@ -336,8 +349,9 @@ static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *e
     goto done;
   }
   SCT_TRY_DONE(collect(out, l, workers, started, err));
-  if (w.failed < l->n_blocks) {
-    out->diag = w.diag;
+  const sct_ptx_diag *diag = verdict(&w);
+  if (diag != NULL) {
+    out->diag = *diag;
   } else {
     check_outputs(&out->diag, l);
   }

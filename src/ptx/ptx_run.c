@@ -2,7 +2,7 @@
  * on a stack that brings them together again at the branch's immediate post-dominator. */
 #include "ptx/ptx_exec.h"
 
-#define SLICE_STEPS 100000 /* a warp that spins on another one hands over after so many */
+#define SLICE_STEPS 10000 /* a warp that spins on another one hands over after so many */
 
 /* ---- frames and paths */
 
@@ -177,6 +177,7 @@ static void end_block(ptx_exec *x, const ptx_block *b, uint32_t live) {
     p->pc = b->next;
     if (taken != 0) {
       sct_ptx_barrier(x, u, taken);
+      x->yield = true; /* the order of warps begins anew */
     }
     break;
   case PTX_TERM_CALL:
@@ -248,9 +249,14 @@ void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
         run_warp(x, w);
         progress = true;
       }
+      if (x->stop && x->soft) {
+        w->status = PTX_WARP_DONE;
+        x->stop = false;
+        x->has_soft = true;
+      }
       left |= w->status != PTX_WARP_DONE;
     }
-    if (x->stop || !left) {
+    if (x->stop || !left || (!progress && x->has_soft)) {
       return;
     }
     if (!progress) {

@@ -1,0 +1,269 @@
+/* Kernels with one mistake each (mutants.cu): every one gets its diagnosis, at its line, and the
+ * correct ones get none. */
+#include "nvrtc_text.h"
+#include "ptx/ptx.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct mutant {
+  const char *kernel;
+  sct_ptx_kind kind;
+  int blocks, threads[2], n, d;
+  int shared_bytes;
+  bool orders;   /* only other orders of warps show it */
+  bool in_place; /* in and out are one buffer */
+} mutant;
+
+#define ONE(kernel, kind)                                                                          \
+  { kernel, SCT_PTX_##kind, 1, {256, 1}, 256, 0, 0, false, false }
+#define MAP(kernel, kind)                                                                          \
+  { kernel, SCT_PTX_##kind, 4, {256, 1}, 1000, 0, 0, false, false }
+
+static const mutant mutants[] = {
+    MAP("ok_map", CLEAN),
+    MAP("off_by_one_read", OUT_OF_BOUNDS),
+    MAP("read_before_first", OUT_OF_BOUNDS),
+    MAP("no_tail_guard", OUT_OF_BOUNDS),
+    MAP("guard_less_or_equal", OUT_OF_BOUNDS),
+    {"wrong_pitch", SCT_PTX_OUT_OF_BOUNDS, 4, {256, 1}, 1024, 0, 0, false, false},
+    MAP("wide_read_past_end", OUT_OF_BOUNDS),
+    ONE("shared_past_end", OUT_OF_BOUNDS),
+    ONE("shared_before_first", OUT_OF_BOUNDS),
+    {"shared_into_next_array", SCT_PTX_OUT_OF_BOUNDS, 1, {256, 1}, 256, 1, 0, false, false},
+    {"dynamic_shared_too_small", SCT_PTX_OUT_OF_BOUNDS, 1, {256, 1}, 256, 0, 1020, false, false},
+    MAP("wild_index", OUT_OF_BOUNDS),
+    ONE("null_pointer", OUT_OF_BOUNDS),
+    MAP("misaligned_float4", MISALIGNED),
+    MAP("misaligned_float2_store", MISALIGNED),
+    MAP("misaligned_short", MISALIGNED),
+    {"misaligned_shared", SCT_PTX_MISALIGNED, 1, {256, 1}, 1024, 0, 0, false, false},
+    MAP("writes_its_input", READ_ONLY),
+    ONE("undefined_index", UNDEFINED_ADDRESS),
+    ONE("undefined_condition", UNDEFINED_BRANCH),
+    ONE("undefined_result", UNDEFINED_STORE),
+    MAP("undefined_scratch", UNDEFINED_STORE),
+    ONE("undefined_byte_of_a_word", UNDEFINED_STORE),
+    {"wrong_pad", SCT_PTX_UNDEFINED_STORE, 1, {32, 8}, 1024, 0, 0, false, false},
+    ONE("ok_undefined_unused", CLEAN),
+    ONE("ok_undefined_permuted", CLEAN),
+    MAP("missed_tail", NOT_WRITTEN),
+    {"missed_field", SCT_PTX_NOT_WRITTEN, 4, {256, 1}, 999, 0, 0, false, false},
+    MAP("missed_blocks", NOT_WRITTEN),
+    {"partial_vector", SCT_PTX_NOT_WRITTEN, 4, {256, 1}, 1001, 0, 0, false, false},
+    MAP("stale_output", NOT_WRITTEN),
+    ONE("missing_barrier", SHARED_RACE),
+    ONE("missing_barrier_in_loop", SHARED_RACE),
+    ONE("all_to_one_word", SHARED_RACE),
+    ONE("warps_overlap", SHARED_RACE),
+    {"blocks_overlap", SCT_PTX_GLOBAL_RACE, 4, {250, 1}, 1000, 0, 0, false, false},
+    MAP("reads_other_block", GLOBAL_RACE),
+    ONE("in_place_shift", GLOBAL_RACE),
+    {"restrict_lies", SCT_PTX_NC_WRITTEN, 4, {256, 1}, 1000, 0, 0, false, true},
+    {"ok_tile", SCT_PTX_CLEAN, 1, {32, 8}, 1024, 0, 0, false, false},
+    ONE("ok_same_value", CLEAN),
+    ONE("ok_tree", CLEAN),
+    ONE("barrier_in_half_warp", BARRIER_DIVERGENCE),
+    ONE("barrier_skipped_by_warps", BARRIER_DIVERGENCE),
+    ONE("barrier_after_return", BARRIER_DIVERGENCE),
+    ONE("barrier_in_uneven_loop", BARRIER_DIVERGENCE),
+    ONE("barriers_crossed", DEADLOCK),
+    ONE("ok_named_barriers", CLEAN),
+    ONE("shuffle_in_branch", ABSENT_LANE),
+    ONE("shuffle_without_itself", ABSENT_LANE),
+    ONE("syncwarp_in_branch", ABSENT_LANE),
+    {"shuffle_from_outside", SCT_PTX_UNDEFINED_STORE, 1, {40, 1}, 40, 0, 0, false, false},
+    ONE("ok_shuffle", CLEAN),
+    ONE("copy_without_wait", ASYNC_EARLY),
+    ONE("copy_wait_too_loose", ASYNC_EARLY),
+    ONE("copy_not_committed", ASYNC_EARLY),
+    ONE("copy_without_barrier", SHARED_RACE),
+    ONE("copy_overwritten", ASYNC_EARLY),
+    ONE("copy_out_of_bounds", OUT_OF_BOUNDS),
+    ONE("ok_copy", CLEAN),
+    ONE("gives_up", TRAP),
+    ONE("endless", STEP_LIMIT),
+    ONE("waits_for_nobody", STEP_LIMIT),
+    ONE("ok_waits_for_a_warp", CLEAN),
+    {"last_block_wins", SCT_PTX_ORDER_DEPENDENT, 4, {256, 1}, 256, 0, 0, true, false},
+};
+
+typedef struct lab {
+  sct_str cuda;
+  sct_ptx_module *module;
+} lab;
+
+static int setup(void **state) {
+  static lab l;
+  sct_error err = {0};
+  assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/mutants.cu", &err), SCT_OK);
+  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "mutants.cu", "sm_90", NULL);
+  assert_non_null(ptx);
+  if (sct_ptx_parse(&l.module, ptx, "mutants.ptx", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  free(ptx);
+  *state = &l;
+  return 0;
+}
+
+static int teardown(void **state) {
+  lab *l = *state;
+  sct_str_free(&l->cuda);
+  sct_ptx_module_free(l->module);
+  return 0;
+}
+
+/* Whether the kernel's text marks this line with a comment that ends in "here"; true if it marks
+ * none. */
+static bool marked_line(const lab *l, const char *kernel, int line) {
+  char head[64];
+  snprintf(head, sizeof head, "K(%s)", kernel);
+  const char *cuda = sct_str_c(&l->cuda), *at = strstr(cuda, head);
+  if (at == NULL) {
+    snprintf(head, sizeof head, "void %s(", kernel);
+    at = strstr(cuda, head);
+  }
+  assert_non_null(at);
+  const char *end = strstr(at, "\n}");
+  bool any = false;
+  for (const char *here = strstr(at, " here\n"); here != NULL && here < end;
+       here = strstr(here + 1, " here\n")) {
+    int n = 1;
+    for (const char *p = cuda; p < here; p++) {
+      n += *p == '\n';
+    }
+    any = true;
+    if (n == line) {
+      return true;
+    }
+  }
+  return !any;
+}
+
+/* The values 0, 1, 2, ...: element 5 is 5. */
+static sct_ptx_memory *make_memory(const mutant *m, uint64_t address[3]) {
+  sct_error err = {0};
+  sct_ptx_memory *memory = NULL;
+  float *data = sct_alloc(sizeof(*data) * (size_t)m->n);
+  assert_non_null(data);
+  for (int i = 0; i < m->n; i++) {
+    data[i] = (float)i;
+  }
+  const sct_ptx_buffer buffers[3] = {
+      {.name = "in", .bytes = 4LL * m->n, .data = data, .read_only = !m->in_place},
+      {.name = "out", .bytes = 4LL * m->n, .output = true},
+      {.name = "scratch", .bytes = 4LL * m->n}};
+  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  for (int k = 0; k < 3; k++) {
+    if (k == 1 && m->in_place) {
+      address[1] = address[0];
+      continue;
+    }
+    assert_int_equal(sct_ptx_memory_add(memory, &address[k], &buffers[k], &err), SCT_OK);
+  }
+  sct_free(data);
+  return memory;
+}
+
+static void run_mutant(const lab *l, const mutant *m, int d, sct_ptx_diag *diag) {
+  sct_error err = {0};
+  uint64_t address[3];
+  sct_ptx_result result;
+  sct_ptx_memory *memory = make_memory(m, address);
+  const void *args[] = {&address[0], &address[1], &address[2], &m->n, &d};
+  const sct_ptx_launch_opts opts = {.module = l->module,
+                                    .kernel = m->kernel,
+                                    .grid = {m->blocks, 1, 1},
+                                    .block = {m->threads[0], m->threads[1], 1},
+                                    .args = args,
+                                    .n_args = 5,
+                                    .shared_bytes = m->shared_bytes,
+                                    .max_steps = 300000};
+  if (m->orders) { /* one order alone sees nothing */
+    assert_int_equal(sct_ptx_launch(&result, memory, &opts, &err), SCT_OK);
+    assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
+    sct_ptx_result_free(&result);
+  }
+  const sct_status status = m->orders || m->kind == SCT_PTX_CLEAN
+                                ? sct_ptx_launch_orders(&result, memory, &opts, &err)
+                                : sct_ptx_launch(&result, memory, &opts, &err);
+  if (status != SCT_OK) {
+    fail_msg("%s: %s", m->kernel, err.text);
+  }
+  *diag = result.diag;
+  sct_ptx_result_free(&result);
+  sct_ptx_memory_free(memory);
+}
+
+/* false and a message: another diagnosis, or another line. */
+static bool check_mutant(const lab *l, const mutant *m, int d) {
+  sct_ptx_diag diag;
+  sct_str text = {0};
+  run_mutant(l, m, d, &diag);
+  sct_ptx_diag_print(&text, &diag);
+  bool ok = diag.kind == m->kind && marked_line(l, m->kernel, diag.line);
+  ok &= diag.kind == SCT_PTX_CLEAN || strcmp(diag.kernel, m->kernel) == 0;
+  if (!ok) {
+    print_message("%s (d = %d) should be %s: %s\n", m->kernel, d, sct_ptx_kind_name(m->kind),
+                  sct_str_c(&text));
+  }
+  sct_str_free(&text);
+  return ok;
+}
+
+static void every_mutant_gets_its_diagnosis(void **state) {
+  int missed = 0;
+  for (int k = 0; k < SCT_COUNT(mutants); k++) {
+    missed += !check_mutant(*state, &mutants[k], mutants[k].d);
+  }
+  assert_int_equal(missed, 0);
+}
+
+/* One byte too far, up to 4,096 bytes, each way, reading and writing. */
+static void every_distance_is_out_of_bounds(void **state) {
+  static const int far[] = {1,   2,   3,   4,   7,    8,    31,   32,  100,
+                            128, 511, 512, 513, 1000, 2048, 4095, 4096};
+  const mutant read = MAP("read_bytes_at", OUT_OF_BOUNDS),
+               write = MAP("write_bytes_at", OUT_OF_BOUNDS);
+  int missed = 0;
+  for (int k = 0; k < SCT_COUNT(far); k++) {
+    missed += !check_mutant(*state, &read, -far[k]);
+    missed += !check_mutant(*state, &read, 4 * 1000 - 1 + far[k]);
+    missed += !check_mutant(*state, &write, -far[k]);
+    missed += !check_mutant(*state, &write, 4 * 1000 - 1 + far[k]);
+  }
+  assert_int_equal(missed, 0);
+}
+
+/* A diagnosis names block, warp, lane and address. */
+static void the_place_is_exact(void **state) {
+  const mutant m = MAP("off_by_one_read", OUT_OF_BOUNDS);
+  sct_ptx_diag diag;
+  sct_str text = {0};
+  run_mutant(*state, &m, 0, &diag);
+  assert_int_equal(diag.block[0], 3); /* element 999 = 3 * 256 + 231 = ... + 7 * 32 + 7 */
+  assert_int_equal(diag.warp, 7);
+  assert_int_equal(diag.lane, 7);
+  assert_int_equal(diag.address % 512, 4000 % 512);
+  assert_true(sct_has_suffix(diag.file, "mutants.cu"));
+  assert_non_null(strstr(diag.instruction, "ld.global"));
+  assert_non_null(strstr(diag.text, "offset 4000 of 'in', which has 4000 bytes"));
+  sct_ptx_diag_print(&text, &diag);
+  assert_non_null(strstr(sct_str_c(&text), "block (3,0,0), warp 7, lane 7"));
+  sct_str_free(&text);
+}
+
+int main(void) {
+  nvrtc_door door;
+  if (!nvrtc_open(&door)) {
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_mutant_gets_its_diagnosis),
+                                     cmocka_unit_test(every_distance_is_out_of_bounds),
+                                     cmocka_unit_test(the_place_is_exact)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
