@@ -1,13 +1,15 @@
 /* model - exact counts from stated accesses, and occupancy: what is known of a candidate without
  * running it.
  *
- * Counting rules for CC 7.0 and later (checked against an H200's profiler on 531 kernels):
- *   global   a warp instruction with an active lane is one request; sectors = distinct address/32
- * over active lanes; tags = distinct address/128; ideal = min(sectors, ceil(active lanes x width /
- * 32)). shared   32 banks of 4 bytes; lanes are served in groups of 32 (width <= 4), 16 (8 bytes),
- * 8 (16 bytes), half as many groups if lanes n, n^1 (or n, n^2) agree on their addresses
- * throughout; wavefronts of a group = most distinct words in one bank; ideal = groups with an
- * active lane. */
+ * Counting rules for CC 7.0 and later (they give what an H200's profiler counted in 527 of 531
+ * kernels; in the other four the compiler narrowed loads):
+ *   global  a warp instruction with an active lane is one request; sectors = distinct address / 32
+ *           over active lanes; tags = distinct address / 128; ideal = min(sectors, ceil(active
+ *           lanes x width / 32)).
+ *   shared  32 banks of 4 bytes; lanes are served in groups of 32 (width <= 4), 16 (8 bytes) or 8
+ *           (16 bytes), half as many groups if lanes n, n^1 (or n, n^2) agree on their addresses
+ *           throughout; wavefronts of a group = most distinct words in one bank; ideal = groups of
+ *           the width with an active lane, or the wavefronts if they are fewer. */
 #ifndef SCT_MODEL_H
 #define SCT_MODEL_H
 
@@ -23,9 +25,8 @@ typedef struct sct_counters {
   sct_count *operand;    /* [n_operands] the same per operand; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
-      wavefronts_st_ideal; /* shared memory */
-  int64_t blocks_counted,
-      blocks; /* all blocks counted: the figures are exact, else scaled from a sample of blocks */
+      wavefronts_st_ideal;        /* shared memory */
+  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from a sample */
 } sct_counters;
 
 /* Global counting rule for one warp: lanes' byte addresses, bit l of `active` for lane l. */
@@ -34,9 +35,10 @@ void sct_model_count_global(sct_count *c, const int64_t address[32], uint32_t ac
 void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t address[32],
                             uint32_t active, int width);
 
-/* Counts what `code` touches at `size`. Blocks are sampled (first, last, and evenly spaced ones: at
- * most max_blocks, 0: 64) and scaled when there are more. SCT_ESPEC if an expression cannot be
- * evaluated (names the access). */
+/* Counts what `code` touches at `size`. Where there are more than max_blocks (0: 24) blocks, the
+ * first, the last and some between are counted and scaled; so are the iterations of loops that run
+ * more than 1,024 times a block. SCT_ESPEC if an expression cannot be evaluated (names the access);
+ * `out` is set on success only. Leaves the spec's pool as it was. */
 sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);

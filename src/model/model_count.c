@@ -1,305 +1,493 @@
-/* Counting what a kernel states that it touches: its accesses evaluated for every lane of sampled
- * blocks. */
+/* model_count - the counters of a whole kernel from the accesses it states.
+ *
+ * Extents become constants and expressions programs; then blocks are walked, and in each block the
+ * iterations of an access' loops and the warps: all of them where they are few, else the first, the
+ * last and some between, which stand for the others. Where the lanes' addresses differ from block
+ * to block only by a base that is the same for all lanes, one count serves every base that is equal
+ * modulo 128: sectors and tags repeat after 128 bytes (and conflicts stay when all banks turn by
+ * whole words). */
 #include "model/model.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LANES          32
-#define DEFAULT_BLOCKS 48
-#define MAX_INPUTS     64
+#define LANES          SCT_EXPR_LANES
 #define MAX_LOOPS      4
 #define MAX_INDEX      2
+#define MAX_ITERATIONS 1024 /* of one access in one block, before they are sampled */
+#define DEFAULT_BLOCKS 24
+#define GLOBAL_PATTERN 128 /* bytes after which what a warp costs repeats */
+#define SHARED_PATTERN 4
 
-/* One access as programs over the inputs: thread, block, loops, index values, extents. */
-typedef struct counted_access {
+/* What programs read. */
+enum {
+  IN_BLOCK,
+  IN_THREAD,
+  IN_LOOP,
+  IN_INDEX = IN_LOOP + MAX_LOOPS,
+  N_INPUTS = IN_INDEX + MAX_INDEX
+};
+
+/* What one access costs: global counts or shared wavefronts. */
+typedef struct cost {
+  sct_count global;
+  int64_t wavefronts, ideal;
+} cost;
+
+/* The last count of one warp of one access, and what it was for. */
+typedef struct remembered {
+  bool valid;
+  int64_t base; /* modulo the pattern */
+  uint32_t active;
+  cost cost;
+} remembered;
+
+/* One access, ready to be walked. Its address is varying + base. */
+typedef struct walker {
   const sct_access *access;
-  sct_expr_program *address, *active, *loop_count[MAX_LOOPS], *linear[MAX_INDEX];
+  sct_expr_program *varying; /* the terms that mention thread or an index value */
+  sct_expr_program *base;    /* the others: the same for all lanes */
+  sct_expr_program *active;  /* NULL: always */
+  sct_expr_program *count[MAX_LOOPS];
+  sct_expr_program *linear[MAX_INDEX];
   int index_operand[MAX_INDEX];
-} counted_access;
+  int64_t index_elements[MAX_INDEX];
+  bool fixed; /* varying depends on thread alone: lanes[warp] holds it */
+  int64_t (*lanes)[LANES];
+  remembered *seen; /* [n_warps], if fixed */
+} walker;
 
-typedef struct counter {
+typedef struct tally {
+  double requests, sectors, ideal, tags, bytes;
+} tally;
+
+typedef struct counting {
   const sct_spec *spec;
+  const sct_kernel_code *code;
   const sct_size *size;
-  sct_expr vars[MAX_INPUTS];
-  int64_t values[MAX_INPUTS];
-  int n_inputs, at_loops, at_index;
-  double *sums; /* [n_operands + 2][N_SUMS]: operands, shared loads, shared stores; of the block at
-                   hand */
-} counter;
+  int n_warps;
+  sct_expr inputs[N_INPUTS]; /* block and thread; the rest belongs to the access at hand */
+  int64_t value[N_INPUTS][LANES];
+  tally load, store;
+  tally *operand;
+  double wavefronts[2], wavefronts_ideal[2]; /* loads, stores */
+  bool sampled_loops;
+  sct_error *err;
+} counting;
 
-/* What is summed per operand and direction. */
-enum { REQUESTS, SECTORS, IDEAL, TAGS, BYTES, N_SUMS };
+/* ---- samples */
 
-/* ---- programs ----------------------------------------------------------------------------------
- */
+/* Numbers that stand for all of [0, total): the ends for themselves, the others for all between. */
+typedef struct sample {
+  int64_t total, n;
+} sample;
 
-static sct_expr named(sct_expr_pool *pool, const char *name) {
-  const sct_expr e = sct_expr_var_find(pool, name);
-  return e != SCT_EXPR_NONE ? e : sct_expr_var(pool, name, 0, SCT_EXPR_MAX_VALUE, 1);
+static sample sample_of(int64_t total, int64_t at_most) {
+  const int64_t n = at_most < 3 ? 3 : at_most;
+  return (sample){total, total < n ? total : n};
 }
 
-static sct_status set_inputs(counter *c, const sct_access *access, sct_error *err) {
-  const sct_spec *spec = c->spec;
-  if (2 + MAX_LOOPS + MAX_INDEX + spec->n_extents > MAX_INPUTS) {
-    return sct_fail(err, SCT_ESPEC, "more than %d extents", MAX_INPUTS - 2 - MAX_LOOPS - MAX_INDEX);
+/* Between the ends one number at a random place of each of n - 2 equal parts: evenly spaced ones
+ * could fall in step with the layout. */
+static int64_t sample_at(sample s, int64_t k) {
+  if (s.n == s.total || k == 0) {
+    return k;
   }
-  int n = 0;
-  c->vars[n++] = named(spec->pool, "thread");
-  c->vars[n++] = named(spec->pool, "block");
-  for (int k = 0; k < spec->n_extents; k++) {
-    c->values[n] = c->size->extent[k];
-    c->vars[n++] = spec->extent_var[k];
+  if (k == s.n - 1) {
+    return s.total - 1;
   }
-  c->at_loops = n;
-  for (int k = 0; k < access->n_loops; k++) {
-    c->vars[n++] = access->loop_var[k];
-  }
-  c->at_index = n;
-  for (int k = 0; k < access->n_index; k++) {
-    c->vars[n++] = access->index_var[k];
-  }
-  c->n_inputs = n;
-  return SCT_OK;
+  const int64_t part = (s.total - 2) / (s.n - 2);
+  const int64_t rest = (s.total - 2) % (s.n - 2);
+  const int64_t from = 1 + (k - 1) * part + (k - 1) * rest / (s.n - 2);
+  return from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)part);
 }
 
-static int operand_of_index(const sct_spec *spec, sct_expr var) {
-  for (int op = 0; op < spec->n_operands; op++) {
-    if (spec->operands[op].is_index && spec->operands[op].index_value == var) {
-      return op;
+static double sample_weight(sample s, int64_t k) {
+  const bool itself = s.n == s.total || k == 0 || k == s.n - 1;
+  return itself ? 1.0 : (double)(s.total - 2) / (double)(s.n - 2);
+}
+
+/* ---- getting ready */
+
+static sct_status out_of_memory(sct_error *err) {
+  return sct_fail(err, SCT_ENOMEM, "out of memory for counting");
+}
+
+/* Says which access an error is about. */
+static sct_status name_access(const counting *c, const sct_access *a, sct_status status) {
+  const char *const where = a->operand >= 0 && a->operand < c->spec->n_operands
+                                ? c->spec->operands[a->operand].name
+                                : "shared memory";
+  return sct_fail_prefix(c->err, status, "%s, access %d (%s %s): ", c->code->kernel,
+                         (int)(a - c->code->accesses), a->is_store ? "store to" : "load from",
+                         where);
+}
+
+static sct_expr bind_extents(const counting *c, sct_expr e) {
+  sct_expr_pool *pool = c->spec->pool;
+  sct_expr values[SCT_MAX_EXTENTS];
+  for (int k = 0; k < c->spec->n_extents; k++) {
+    values[k] = sct_expr_const(pool, c->size->extent[k]);
+  }
+  return sct_expr_subst(pool, sct_expr_expand(pool, e), c->spec->extent_var, values,
+                        c->spec->n_extents);
+}
+
+/* Programs never fail, so what may fail is tried once, for the first lane of the first block. */
+static sct_status make_program(const counting *c, sct_expr_program **out, sct_expr e) {
+  const int64_t zeros[N_INPUTS] = {0};
+  const sct_expr_env env = {c->inputs, zeros, N_INPUTS};
+  int64_t value = 0;
+  SCT_TRY(sct_expr_eval(c->spec->pool, e, &env, &value, c->err));
+  return sct_expr_program_new(out, c->spec->pool, e, c->inputs, N_INPUTS, c->err);
+}
+
+static bool mentions_any(const counting *c, sct_expr e, int from, int to) {
+  for (int k = from; k < to; k++) {
+    if (sct_expr_mentions(c->spec->pool, e, c->inputs[k])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int find_index_operand(const sct_spec *spec, sct_expr value) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    if (spec->operands[k].is_index && spec->operands[k].index_value == value) {
+      return k;
     }
   }
   return -1;
 }
 
-static void close_access(counted_access *a) {
-  sct_expr_program_free(a->address);
-  sct_expr_program_free(a->active);
-  for (int k = 0; k < MAX_LOOPS; k++) {
-    sct_expr_program_free(a->loop_count[k]);
-  }
-  for (int k = 0; k < MAX_INDEX; k++) {
-    sct_expr_program_free(a->linear[k]);
-  }
-  *a = (counted_access){0};
-}
-
-static sct_status open_access(counted_access *a, counter *c, const sct_access *access,
-                              sct_error *err) {
-  *a = (counted_access){.access = access};
-  SCT_TRY(set_inputs(c, access, err));
-  sct_expr_pool *pool = c->spec->pool;
-  SCT_TRY(sct_expr_program_new(&a->address, pool, access->address, c->vars, c->n_inputs, err));
-  if (access->active != SCT_EXPR_NONE) {
-    SCT_TRY(sct_expr_program_new(&a->active, pool, access->active, c->vars, c->n_inputs, err));
-  }
-  for (int k = 0; k < access->n_loops; k++) {
-    SCT_TRY(sct_expr_program_new(&a->loop_count[k], pool, access->loop_count[k], c->vars,
-                                 c->n_inputs, err));
-  }
-  for (int k = 0; k < access->n_index; k++) {
-    a->index_operand[k] = operand_of_index(c->spec, access->index_var[k]);
-    if (a->index_operand[k] < 0) {
-      return sct_fail(err, SCT_ESPEC, "an access names an index value that no operand has");
+static sct_status prepare_indexes(const counting *c, walker *w) {
+  const sct_access *a = w->access;
+  const sct_expr_env extents = {c->spec->extent_var, c->size->extent, c->spec->n_extents};
+  for (int k = 0; k < a->n_index; k++) {
+    const int op = find_index_operand(c->spec, a->index_var[k]);
+    if (op < 0) {
+      return sct_fail(c->err, SCT_ESPEC, "'%s' is no index operand's value",
+                      sct_expr_var_name(c->spec->pool, a->index_var[k]));
     }
-    SCT_TRY(sct_expr_program_new(&a->linear[k], pool, access->index_linear[k], c->vars, c->n_inputs,
-                                 err));
+    w->index_operand[k] = op;
+    w->index_elements[k] = 1;
+    for (int d = 0; d < c->spec->operands[op].n_dims; d++) {
+      int64_t extent = 0;
+      SCT_TRY(
+          sct_expr_eval(c->spec->pool, c->spec->operands[op].extent[d], &extents, &extent, c->err));
+      w->index_elements[k] *= extent;
+    }
+    SCT_TRY(make_program(c, &w->linear[k], bind_extents(c, a->index_linear[k])));
   }
   return SCT_OK;
 }
 
-/* ---- one warp instruction ----------------------------------------------------------------------
- */
-
-/* Elements that index operand `op` holds at this size. */
-static int64_t index_elements(const counter *c, int op) {
-  return sct_spec_bytes(c->spec, op, 0, c->size) / c->spec->operands[op].record.bytes;
+static sct_status prepare_address(const counting *c, walker *w) {
+  sct_expr_pool *pool = c->spec->pool;
+  const sct_expr lane_inputs[1 + MAX_INDEX] = {c->inputs[IN_THREAD], c->inputs[IN_INDEX],
+                                               c->inputs[IN_INDEX + 1]};
+  const sct_expr address = bind_extents(c, w->access->address);
+  sct_expr varying = SCT_EXPR_NONE;
+  sct_expr base = SCT_EXPR_NONE;
+  sct_expr_split(pool, address, lane_inputs, 1 + w->access->n_index, &varying, &base);
+  SCT_TRY(make_program(c, &w->varying, varying));
+  SCT_TRY(make_program(c, &w->base, base));
+  w->fixed = !mentions_any(c, varying, IN_BLOCK, IN_BLOCK + 1) &&
+             !mentions_any(c, varying, IN_LOOP, N_INPUTS);
+  return SCT_OK;
 }
 
-/* Puts the values of index operands for the lane at hand in place; false if an element lies
- * outside. */
-static bool load_indexes(counter *c, const counted_access *a) {
-  for (int k = 0; k < a->access->n_index; k++) {
-    const int op = a->index_operand[k];
-    const int64_t linear = sct_expr_program_run(a->linear[k], c->values);
-    if (linear < 0 || linear >= index_elements(c, op)) {
-      return false;
-    }
-    c->values[c->at_index + k] = sct_spec_index_value(c->spec, op, linear, c->size);
-  }
-  return true;
-}
-
-static void add_count(double *sums, const sct_count *one) {
-  sums[REQUESTS] += (double)one->requests;
-  sums[SECTORS] += (double)one->sectors;
-  sums[IDEAL] += (double)one->sectors_ideal;
-  sums[TAGS] += (double)one->tags;
-  sums[BYTES] += (double)one->bytes;
-}
-
-static void count_warp(counter *c, const counted_access *a, int64_t first_thread) {
-  int64_t address[LANES] = {0};
-  uint32_t active = 0;
+static void set_threads(counting *c, int warp) {
   for (int lane = 0; lane < LANES; lane++) {
-    c->values[0] = first_thread + lane;
-    if ((a->active && !sct_expr_program_run(a->active, c->values)) || !load_indexes(c, a)) {
-      continue;
-    }
-    active |= 1u << lane;
-    address[lane] = sct_expr_program_run(a->address, c->values);
+    c->value[IN_THREAD][lane] = warp * LANES + lane;
   }
-  const sct_access *access = a->access;
-  sct_count one = {0};
-  if (access->mem == SCT_MEM_GLOBAL) {
-    sct_model_count_global(&one, address, active, access->width);
-    add_count(c->sums + access->operand * N_SUMS, &one);
+}
+
+static void run_lanes(const counting *c, const sct_expr_program *program, int64_t out[LANES]) {
+  sct_expr_program_run_lanes(program, (const int64_t(*)[LANES])c->value, out);
+}
+
+/* The varying part of every lane, once and for all. */
+static sct_status prepare_lanes(counting *c, walker *w) {
+  if (!w->fixed) {
+    return SCT_OK;
+  }
+  w->lanes = sct_alloc((size_t)c->n_warps * sizeof *w->lanes);
+  w->seen = sct_alloc((size_t)c->n_warps * sizeof *w->seen);
+  if (w->lanes == NULL || w->seen == NULL) {
+    return out_of_memory(c->err);
+  }
+  for (int warp = 0; warp < c->n_warps; warp++) {
+    set_threads(c, warp);
+    run_lanes(c, w->varying, w->lanes[warp]);
+  }
+  return SCT_OK;
+}
+
+static sct_status prepare(counting *c, walker *w) {
+  const sct_access *a = w->access;
+  for (int k = 0; k < MAX_LOOPS; k++) {
+    c->inputs[IN_LOOP + k] = k < a->n_loops ? a->loop_var[k] : SCT_EXPR_NONE;
+  }
+  for (int k = 0; k < MAX_INDEX; k++) {
+    c->inputs[IN_INDEX + k] = k < a->n_index ? a->index_var[k] : SCT_EXPR_NONE;
+  }
+  SCT_TRY(prepare_indexes(c, w));
+  SCT_TRY(prepare_address(c, w));
+  for (int k = 0; k < a->n_loops; k++) {
+    SCT_TRY(make_program(c, &w->count[k], bind_extents(c, a->loop_count[k])));
+  }
+  if (a->active != SCT_EXPR_NONE) {
+    SCT_TRY(make_program(c, &w->active, bind_extents(c, a->active)));
+  }
+  return prepare_lanes(c, w);
+}
+
+static void walker_free(walker *w) {
+  sct_expr_program_free(w->varying);
+  sct_expr_program_free(w->base);
+  sct_expr_program_free(w->active);
+  for (int k = 0; k < MAX_LOOPS; k++) {
+    sct_expr_program_free(w->count[k]);
+  }
+  for (int k = 0; k < MAX_INDEX; k++) {
+    sct_expr_program_free(w->linear[k]);
+  }
+  sct_free(w->lanes);
+  sct_free(w->seen);
+}
+
+/* ---- one warp instruction */
+
+static void set_uniform(counting *c, int input, int64_t value) {
+  for (int lane = 0; lane < LANES; lane++) {
+    c->value[input][lane] = value;
+  }
+}
+
+/* Puts the values that the lanes of `lanes` read from index operands in place. Returns the lanes
+ * whose element exists. */
+static uint32_t read_indexes(counting *c, const walker *w, uint32_t lanes) {
+  int64_t linear[LANES];
+  for (int k = 0; k < w->access->n_index; k++) {
+    run_lanes(c, w->linear[k], linear);
+    for (int lane = 0; lane < LANES; lane++) {
+      const bool inside = linear[lane] >= 0 && linear[lane] < w->index_elements[k];
+      lanes &= inside ? UINT32_MAX : ~((uint32_t)1 << lane);
+      c->value[IN_INDEX + k][lane] =
+          (lanes >> lane & 1) != 0
+              ? sct_spec_index_value(c->spec, w->index_operand[k], linear[lane], c->size)
+              : 0;
+    }
+  }
+  return lanes;
+}
+
+static uint32_t active_lanes(const counting *c, const walker *w, uint32_t exist) {
+  int64_t taken[LANES];
+  uint32_t mask = 0;
+  if (w->active == NULL) {
+    return exist;
+  }
+  run_lanes(c, w->active, taken);
+  for (int lane = 0; lane < LANES; lane++) {
+    mask |= (uint32_t)(taken[lane] != 0) << lane;
+  }
+  return mask & exist;
+}
+
+static void count_lanes(const walker *w, const int64_t address[LANES], uint32_t active, cost *sum) {
+  if (w->access->mem == SCT_MEM_GLOBAL) {
+    sct_model_count_global(&sum->global, address, active, w->access->width);
   } else {
-    sct_model_count_shared(&one.sectors, &one.sectors_ideal, address, active, access->width);
-    add_count(c->sums + (c->spec->n_operands + access->is_store) * N_SUMS, &one);
+    sct_model_count_shared(&sum->wavefronts, &sum->ideal, address, active, w->access->width);
   }
 }
 
-/* Runs the loops around an access for one warp. */
-static void count_loops(counter *c, const counted_access *a, int64_t first_thread) {
-  const int n = a->access->n_loops;
-  int64_t count[MAX_LOOPS] = {0};
-  int64_t *at = c->values + c->at_loops;
-  for (int k = 0; k < n; k++) {
-    at[k] = 0;
+static void cost_add(cost *sum, const cost *c) {
+  sum->global.requests += c->global.requests;
+  sum->global.sectors += c->global.sectors;
+  sum->global.sectors_ideal += c->global.sectors_ideal;
+  sum->global.tags += c->global.tags;
+  sum->global.bytes += c->global.bytes;
+  sum->wavefronts += c->wavefronts;
+  sum->ideal += c->ideal;
+}
+
+/* Adds what one warp costs in the iteration at hand. */
+static void count_warp(counting *c, walker *w, int warp, int64_t base, cost *sum) {
+  const int left = c->code->threads - warp * LANES;
+  uint32_t exist = left >= LANES ? UINT32_MAX : ((uint32_t)1 << left) - 1;
+  int64_t address[LANES];
+  set_threads(c, warp);
+  exist = w->access->n_index > 0 ? read_indexes(c, w, exist) : exist;
+  const uint32_t active = active_lanes(c, w, exist);
+  if (active == 0) {
+    return;
   }
-  c->values[0] = first_thread;
-  for (int k = 0; k < n; k++) {
-    count[k] = sct_expr_program_run(a->loop_count[k], c->values);
-    if (count[k] <= 0) {
-      return;
+  remembered *seen = w->fixed ? &w->seen[warp] : NULL;
+  const int64_t pattern =
+      base & ((w->access->mem == SCT_MEM_GLOBAL ? GLOBAL_PATTERN : SHARED_PATTERN) - 1);
+  if (seen != NULL && seen->valid && seen->base == pattern && seen->active == active) {
+    cost_add(sum, &seen->cost);
+    return;
+  }
+  if (w->fixed) {
+    memcpy(address, w->lanes[warp], sizeof address);
+  } else {
+    run_lanes(c, w->varying, address);
+  }
+  for (int lane = 0; lane < LANES; lane++) {
+    address[lane] += base;
+  }
+  cost once = {0};
+  count_lanes(w, address, active, &once);
+  cost_add(sum, &once);
+  if (seen != NULL) {
+    *seen = (remembered){true, pattern, active, once};
+  }
+}
+
+/* ---- blocks */
+
+static void tally_add(tally *t, const sct_count *c, double weight) {
+  t->requests += weight * (double)c->requests;
+  t->sectors += weight * (double)c->sectors;
+  t->ideal += weight * (double)c->sectors_ideal;
+  t->tags += weight * (double)c->tags;
+  t->bytes += weight * (double)c->bytes;
+}
+
+static void account(counting *c, const sct_access *a, const cost *sum, double weight) {
+  if (a->mem == SCT_MEM_SHARED) {
+    c->wavefronts[a->is_store] += weight * (double)sum->wavefronts;
+    c->wavefronts_ideal[a->is_store] += weight * (double)sum->ideal;
+    return;
+  }
+  tally_add(a->is_store ? &c->store : &c->load, &sum->global, weight);
+  if (a->operand >= 0 && a->operand < c->spec->n_operands) {
+    tally_add(&c->operand[a->operand], &sum->global, weight);
+  }
+}
+
+/* How often each loop runs in the block at hand; returns the product. */
+static int64_t loop_counts(const walker *w, int64_t scalars[N_INPUTS], int64_t counts[MAX_LOOPS]) {
+  int64_t total = 1;
+  for (int k = 0; k < w->access->n_loops; k++) {
+    const int64_t n = sct_expr_program_run(w->count[k], scalars);
+    counts[k] = n > 0 ? n : 0;
+    if (__builtin_mul_overflow(total, counts[k], &total)) {
+      total = INT64_MAX;
     }
   }
-  for (;;) {
-    count_warp(c, a, first_thread);
-    int k = n - 1;
-    while (k >= 0 && ++at[k] == count[k]) {
-      at[k--] = 0;
+  return total;
+}
+
+/* What an access costs in the block at hand. The last loop runs fastest. */
+static void walk_block(counting *c, walker *w, double weight) {
+  int64_t counts[MAX_LOOPS] = {1, 1, 1, 1};
+  int64_t scalars[N_INPUTS] = {[IN_BLOCK] = c->value[IN_BLOCK][0]};
+  const sample iterations = sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
+  c->sampled_loops = c->sampled_loops || iterations.n < iterations.total;
+  for (int64_t k = 0; k < iterations.n; k++) {
+    cost sum = {0};
+    int64_t at = sample_at(iterations, k);
+    for (int loop = w->access->n_loops - 1; loop >= 0; loop--) {
+      scalars[IN_LOOP + loop] = at % counts[loop];
+      set_uniform(c, IN_LOOP + loop, at % counts[loop]);
+      at /= counts[loop];
     }
-    if (k < 0) {
-      return;
+    const int64_t base = sct_expr_program_run(w->base, scalars);
+    for (int warp = 0; warp < c->n_warps; warp++) {
+      count_warp(c, w, warp, base, &sum);
     }
+    account(c, w->access, &sum, weight * sample_weight(iterations, k));
   }
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+static sct_count rounded(const tally *t) {
+  return (sct_count){.requests = llround(t->requests),
+                     .sectors = llround(t->sectors),
+                     .sectors_ideal = llround(t->ideal),
+                     .tags = llround(t->tags),
+                     .bytes = llround(t->bytes)};
+}
 
-/* Block number `k` of a sample of `n` out of `blocks`: the first, the last, and one at a
- * pseudo-random place of each stratum between (evenly spaced ones could fall in step with the
- * layout). */
-static int64_t sampled_block(int64_t k, int64_t n, int64_t blocks) {
-  if (n == blocks || k == 0) {
-    return k;
+static void fill(sct_counters *out, const counting *c, sample blocks) {
+  out->load = rounded(&c->load);
+  out->store = rounded(&c->store);
+  for (int k = 0; k < out->n_operands; k++) {
+    out->operand[k] = rounded(&c->operand[k]);
   }
-  if (k == n - 1) {
-    return blocks - 1;
-  }
-  const int64_t inner = blocks - 2, low = 1 + (k - 1) * inner / (n - 2),
-                high = 1 + k * inner / (n - 2);
-  return low + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)(high - low));
+  out->wavefronts_ld = llround(c->wavefronts[0]);
+  out->wavefronts_ld_ideal = llround(c->wavefronts_ideal[0]);
+  out->wavefronts_st = llround(c->wavefronts[1]);
+  out->wavefronts_st_ideal = llround(c->wavefronts_ideal[1]);
+  out->blocks = blocks.total;
+  out->blocks_counted = c->sampled_loops && blocks.n == blocks.total ? blocks.n - 1 : blocks.n;
 }
 
-static sct_status blocks_of(const sct_spec *spec, const sct_kernel_code *code, const sct_size *size,
-                            int64_t *blocks, sct_error *err) {
-  const sct_expr_env env = {.vars = spec->extent_var, .values = size->extent, .n = spec->n_extents};
-  return sct_expr_eval(spec->pool, code->grid, &env, blocks, err);
-}
-
-/* The first block and the last are themselves; the others stand for all between them. */
-static double weight_of(int64_t k, int64_t n, int64_t blocks) {
-  return n == blocks || k == 0 || k == n - 1 ? 1.0 : (double)(blocks - 2) / (double)(n - 2);
-}
-
-static void finish_count(sct_count *out, const double *sums) {
-  out->requests += llround(sums[REQUESTS]);
-  out->sectors += llround(sums[SECTORS]);
-  out->sectors_ideal += llround(sums[IDEAL]);
-  out->tags += llround(sums[TAGS]);
-  out->bytes += llround(sums[BYTES]);
-}
-
-static void finish(sct_counters *out, const sct_spec *spec, const double *totals) {
-  for (int op = 0; op < spec->n_operands; op++) {
-    const double *sums = totals + op * N_SUMS;
-    finish_count(&out->operand[op], sums);
-    finish_count(spec->operands[op].is_output ? &out->store : &out->load, sums);
-  }
-  const double *shared = totals + spec->n_operands * N_SUMS;
-  out->wavefronts_ld = llround(shared[SECTORS]);
-  out->wavefronts_ld_ideal = llround(shared[IDEAL]);
-  out->wavefronts_st = llround(shared[N_SUMS + SECTORS]);
-  out->wavefronts_st_ideal = llround(shared[N_SUMS + IDEAL]);
-}
-
-static void count_block(counter *c, const counted_access *accesses, int n, int threads,
-                        int64_t block, size_t n_sums) {
-  memset(c->sums, 0, n_sums * sizeof *c->sums);
-  for (int a = 0; a < n; a++) {
-    if (set_inputs(c, accesses[a].access, NULL) != SCT_OK) {
-      continue; /* it succeeded when the access was opened */
-    }
-    for (int64_t first = 0; first < threads; first += LANES) {
-      c->values[1] = block;
-      count_loops(c, &accesses[a], first);
+static sct_status count_blocks(counting *c, walker *walkers, sample blocks) {
+  for (int k = 0; k < c->code->n_accesses && blocks.n > 0; k++) {
+    walkers[k].access = &c->code->accesses[k];
+    const sct_status status = prepare(c, &walkers[k]);
+    if (status != SCT_OK) {
+      return name_access(c, walkers[k].access, status);
     }
   }
+  for (int64_t b = 0; b < blocks.n; b++) {
+    set_uniform(c, IN_BLOCK, sample_at(blocks, b));
+    for (int k = 0; k < c->code->n_accesses; k++) {
+      walk_block(c, &walkers[k], sample_weight(blocks, b));
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_expr find_or_make(sct_expr_pool *pool, const char *name) {
+  const sct_expr known = sct_expr_var_find(pool, name);
+  return known != SCT_EXPR_NONE ? known : sct_expr_var(pool, name, 0, SCT_EXPR_MAX_VALUE, 1);
 }
 
 sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, int64_t max_blocks, sct_error *err) {
-  *out = (sct_counters){.n_operands = spec->n_operands};
-  const size_t n_sums = (size_t)(spec->n_operands + 2) * N_SUMS;
-  counter c = {.spec = spec, .size = size, .sums = sct_alloc(n_sums * sizeof(double))};
-  double *totals = sct_alloc(n_sums * sizeof *totals);
-  counted_access *accesses = sct_alloc(sizeof *accesses * (size_t)(code->n_accesses + 1));
-  out->operand = sct_alloc(sizeof *out->operand * (size_t)(spec->n_operands + 1));
+  const sct_expr_env extents = {spec->extent_var, size->extent, spec->n_extents};
+  int64_t n_blocks = 0;
+  SCT_TRY(sct_expr_eval(spec->pool, code->grid, &extents, &n_blocks, err));
+  const sample blocks =
+      sample_of(n_blocks > 0 ? n_blocks : 0, max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS);
+  const int32_t mark = sct_expr_mark(spec->pool);
+  const size_t n_operands = (size_t)spec->n_operands;
   sct_status status = SCT_OK;
-  int n_open = 0;
-  if (!c.sums || !totals || !accesses || !out->operand) {
-    SCT_TRY_DONE(sct_fail(err, SCT_ENOMEM, "out of memory"));
+  sct_counters counters = {.n_operands = spec->n_operands};
+  counting c = {.spec = spec, .code = code, .size = size, .err = err};
+  c.n_warps = (code->threads + LANES - 1) / LANES;
+  c.inputs[IN_BLOCK] = find_or_make(spec->pool, "block");
+  c.inputs[IN_THREAD] = find_or_make(spec->pool, "thread");
+  counters.operand = sct_alloc((n_operands + 1) * sizeof *counters.operand);
+  c.operand = sct_alloc((n_operands + 1) * sizeof *c.operand);
+  walker *walkers = sct_alloc((size_t)(code->n_accesses + 1) * sizeof *walkers);
+  status = counters.operand == NULL || c.operand == NULL || walkers == NULL
+               ? out_of_memory(err)
+               : count_blocks(&c, walkers, blocks);
+  if (status == SCT_OK) {
+    fill(&counters, &c, blocks);
+    *out = counters;
+  } else {
+    sct_counters_free(&counters);
   }
-  SCT_TRY_DONE(blocks_of(spec, code, size, &out->blocks, err));
-  for (; n_open < code->n_accesses; n_open++) {
-    status = open_access(&accesses[n_open], &c, &code->accesses[n_open], err);
-    if (status != SCT_OK) {
-      (void)sct_fail_prefix(err, status, "%s, access %d: ", code->kernel, n_open);
-      n_open++;
-      goto done;
-    }
+  for (int k = 0; walkers != NULL && k < code->n_accesses; k++) {
+    walker_free(&walkers[k]);
   }
-  const int64_t most = max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS;
-  out->blocks_counted = out->blocks < most ? out->blocks : most < 3 ? 3 : most;
-  if (out->blocks_counted > out->blocks) {
-    out->blocks_counted = out->blocks;
-  }
-  for (int64_t k = 0; k < out->blocks_counted; k++) {
-    count_block(&c, accesses, n_open, code->threads,
-                sampled_block(k, out->blocks_counted, out->blocks), n_sums);
-    for (size_t s = 0; s < n_sums; s++) {
-      totals[s] += c.sums[s] * weight_of(k, out->blocks_counted, out->blocks);
-    }
-  }
-  finish(out, spec, totals);
-done:
-  for (int a = 0; a < n_open; a++) {
-    close_access(&accesses[a]);
-  }
-  sct_free(accesses);
-  sct_free(totals);
-  sct_free(c.sums);
-  if (status != SCT_OK) {
-    sct_counters_free(out);
-  }
+  sct_free(walkers);
+  sct_free(c.operand);
+  sct_expr_reset(spec->pool, mark);
   return status;
 }
 
 void sct_counters_free(sct_counters *c) {
-  sct_free(c->operand);
-  *c = (sct_counters){0};
+  if (c != NULL) {
+    sct_free(c->operand);
+    *c = (sct_counters){0};
+  }
 }
