@@ -201,6 +201,9 @@ static void compile_chunk(lua_State *L, sct_script_chunk *chunk, int env_index) 
     memcpy(chunk->short_name, ar.short_src, sizeof(chunk->short_name));
   }
   if (luaL_loadbufferx(L, chunk->text, chunk->n, id, "t") != LUA_OK) {
+    if (!sct_has_prefix(lua_tostring(L, -1), chunk->short_name)) { /* a binary chunk */
+      lua_pushfstring(L, "%s:1: %s", chunk->short_name, lua_tostring(L, -1));
+    }
     lua_error(L);
   }
   lua_remove(L, -2);

@@ -14,9 +14,9 @@
 #include "script/script_internal.h"
 #include "script/script_private.h"
 
-enum cost { FREE, LIST, SHIFT, PATTERN };
+enum cost { FREE, LIST, SHIFT, SORT, PATTERN };
 
-enum { LIST_ITEMS_A_UNIT = 8, PATTERN_STEPS_A_UNIT = 100, MAX_NAMES = 256 };
+enum { PATTERN_STEPS_A_UNIT = 50, MAX_NAMES = 256 };
 
 /* Registry keys: their addresses are the keys. */
 static const char core_key = 0;
@@ -117,6 +117,14 @@ void sct_sandbox_freeze(lua_State *L, int idx, const char *what) {
 
 /* ---- sorted pairs ---- */
 
+static int bits_of(int64_t n) {
+  int bits = 1;
+  for (; n > 1; n /= 2) {
+    bits++;
+  }
+  return bits;
+}
+
 static int key_rank(lua_State *L, int idx) {
   const int type = lua_type(L, idx);
   return type == LUA_TNUMBER ? 0 : type == LUA_TSTRING ? 1 : type == LUA_TBOOLEAN ? 2 : 3;
@@ -165,7 +173,7 @@ static int push_sorted_pairs(lua_State *L, int table) {
     lua_pushvalue(L, -1);
     lua_rawseti(L, keys, ++n);
   }
-  sct_sandbox_charge(L, n);
+  sct_sandbox_charge(L, 2 * n * bits_of(n));
   lua_pushvalue(L, keys - 1);
   lua_pushvalue(L, keys);
   lua_pushcfunction(L, key_less);
@@ -205,6 +213,25 @@ int sct_script_std_setmetatable(lua_State *L) {
   lua_settop(L, 2);
   lua_setmetatable(L, 1);
   return 1;
+}
+
+/* xpcall(f, handler, ...). Lua runs a handler where the error was raised; for an error of the
+ * budget's hook that is inside the hook, where no hook fires: a handler that loops would never end.
+ * Ours runs it after the call has been left. */
+int sct_script_std_xpcall(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushvalue(L, 1);
+  lua_copy(L, 2, 1); /* handler, (unused), ..., f */
+  lua_replace(L, 2); /* handler, f, ... */
+  if (lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0) == LUA_OK) {
+    lua_pushboolean(L, 1);
+    lua_replace(L, 1);
+    return lua_gettop(L);
+  }
+  lua_call(L, 1, LUA_MULTRET);
+  lua_pushboolean(L, 0);
+  lua_insert(L, 1);
+  return lua_gettop(L);
 }
 
 int sct_script_std_random(lua_State *L) {
@@ -349,8 +376,10 @@ static int charged(lua_State *L) {
     const char *pattern = lua_tolstring(L, 2, &len);
     const double units = pattern_steps(pattern, len, n) / PATTERN_STEPS_A_UNIT;
     sct_sandbox_charge(L, units < 1e18 ? (int64_t)units : INT64_MAX);
-  } else if (lua_istable(L, 1) && (cost == LIST || (cost == SHIFT && lua_gettop(L) > 2))) {
-    sct_sandbox_charge(L, (int64_t)(lua_rawlen(L, 1) / LIST_ITEMS_A_UNIT));
+  } else if (lua_istable(L, 1)) {
+    const int64_t n = (int64_t)lua_rawlen(L, 1);
+    const bool moves = cost != SHIFT || lua_gettop(L) > 2; /* insert at the end moves nothing */
+    sct_sandbox_charge(L, cost == SORT ? 2 * n * bits_of(n) : moves ? n : 0);
   }
   return f(L); /* none of these uses upvalues of its own */
 }

@@ -1,0 +1,121 @@
+/* Device descriptions: the figures that the counting and occupancy rules rest on. */
+#include "script_test.h"
+
+static sct_device_desc desc;
+
+static void load_device(const char *name) {
+  if (sct_script_load_device(&desc, name, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+}
+
+static void test_h200(void **state) {
+  (void)state;
+  load_device("h200");
+  assert_string_equal(desc.name, "NVIDIA H200");
+  assert_string_equal(desc.id, "virtual:h200");
+  assert_string_equal(desc.uuid, "");
+  assert_true(desc.is_virtual);
+  assert_int_equal(desc.cc_major * 10 + desc.cc_minor, 90);
+  assert_int_equal(desc.n_sms, 132);
+  assert_int_equal(desc.smem_sm_bytes, 228 << 10);
+  assert_int_equal(desc.smem_block_bytes, 48 << 10);
+  assert_int_equal(desc.smem_block_optin_bytes, 227 << 10);
+  assert_int_equal(desc.smem_reserved_bytes, 1 << 10);
+  assert_int_equal(desc.regs_sm, 65536);
+  assert_int_equal(desc.regs_thread, 255);
+  assert_int_equal(desc.regs_unit, 256);
+  assert_int_equal(desc.threads_sm, 2048);
+  assert_int_equal(desc.threads_block, 1024);
+  assert_int_equal(desc.blocks_sm, 32);
+  assert_int_equal(desc.l2_bytes, (int64_t)60 << 20);
+  assert_true(desc.peak_bytes_s == 4.8e12);
+  assert_true(desc.copy_bytes_s == 4.27e12);
+  assert_int_equal(desc.inflight_bytes, 48 << 10);
+  assert_int_equal(desc.memory_bytes, 141000000000);
+  assert_int_equal(desc.clock_khz, 1980000);
+}
+
+static void test_every_device_is_plausible(void **state) {
+  (void)state;
+  static const char *const expected[] = {"a100", "b200",      "h100", "h200",
+                                         "l40",  "rtx_a2000", "t4",   "v100"};
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0;
+  assert_int_equal(sct_script_device_names(&names, &n, &arena, &err), SCT_OK);
+  assert_int_equal(n, SCT_COUNT(expected));
+  for (int k = 0; k < n; k++) {
+    assert_string_equal(names[k], expected[k]);
+    load_device(names[k]);
+    assert_in_range(desc.n_sms, 10, 200);
+    assert_true(desc.smem_block_optin_bytes + desc.smem_reserved_bytes == desc.smem_sm_bytes);
+    assert_true((desc.cc_major >= 8) == (desc.smem_reserved_bytes > 0));
+    assert_true(desc.threads_sm % 512 == 0 && desc.threads_sm >= desc.threads_block);
+    assert_true(desc.peak_bytes_s > 2e11 && desc.peak_bytes_s < 1e13);
+    assert_true(desc.copy_bytes_s < desc.peak_bytes_s);
+    assert_true(desc.memory_bytes > (int64_t)4 << 30 && desc.l2_bytes >= 3 << 20);
+    /* Little's law: what an SM must have in flight grows with what it moves */
+    const double bytes_sm_us = desc.peak_bytes_s / desc.n_sms * 1e-6;
+    assert_true((double)desc.inflight_bytes > 0.5 * bytes_sm_us);
+  }
+  sct_arena_free(&arena);
+}
+
+static void test_unknown_devices(void **state) {
+  (void)state;
+  assert_int_equal(sct_script_load_device(&desc, "h2000", &err), SCT_ENODEVICE);
+  assert_string_equal(err.text,
+                      "there is no description of a device 'h2000'; did you mean 'h200'?");
+  assert_int_equal(sct_script_load_device(&desc, "../kernels/shifted", &err), SCT_ENODEVICE);
+  assert_int_equal(sct_script_load_device(&desc, "", &err), SCT_ENODEVICE);
+  assert_int_equal(sct_script_load_device(&desc, "a_name_far_too_long", &err), SCT_ENODEVICE);
+  assert_int_equal(desc.n_sms, 0);
+}
+
+/* A folder put over the embedded assets may hold a wrong description. */
+static void test_wrong_descriptions(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int line;
+    const char *says;
+  } cases[] = {
+      {"return 3", 1, "a device file returns a table"},
+      {"return { name = 'x',\n sm = 4 }", 2, "device file has no option 'sm'; did you mean 'sms'?"},
+      {"return { name = 'x' }", 1, "device file needs 'cc'"},
+      {"return { name = 'x',\n cc = '9.9', sms = 1, clock_mhz = 1, l2_mib = 1, memory_gb = 1, "
+       "peak_gb_s = 1 }",
+       2, "unknown compute capability '9.9'"},
+      {"return { name = 'x', cc = '9.0',\n sms = 0, clock_mhz = 1, l2_mib = 1, memory_gb = 1, "
+       "peak_gb_s = 1 }",
+       2, "sms must be more than 0"},
+      {"return { name = 'x', cc = '9.0', sms = 1, clock_mhz = 1,\n l2_mib = 1.5, memory_gb = 1, "
+       "peak_gb_s = 1 }",
+       2, "l2_mib must be an integer, not a number"},
+      {"while true do end", 1, "ran too long"},
+  };
+  assert_int_equal(mkdir(path_of("tuning"), 0700), 0);
+  assert_int_equal(mkdir(path_of("tuning/devices"), 0700), 0);
+  sct_assets_override(folder);
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    write_file("tuning/devices/wrong.lua", cases[k].text);
+    assert_int_equal(sct_script_load_device(&desc, "wrong", &err), SCT_ESPEC);
+    char place[64];
+    snprintf(place, sizeof place, "tuning/devices/wrong.lua:%d: error: ", cases[k].line);
+    if (!sct_has_prefix(err.text, place) || !strstr(err.text, cases[k].says)) {
+      fail_msg("expected %s%s, got %s", place, cases[k].says, err.text);
+    }
+  }
+  sct_assets_override(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_h200),
+      cmocka_unit_test(test_every_device_is_plausible),
+      cmocka_unit_test(test_unknown_devices),
+      cmocka_unit_test(test_wrong_descriptions),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
