@@ -7,8 +7,7 @@
 
 #include "spec/spec.h"
 
-/* ---- the table of kinds
- * ------------------------------------------------------------------------------------------ */
+/* ---- the table of kinds ---- */
 
 typedef struct sct_device_kind {
   const char *prefix; /* "cuda", "virtual" */
@@ -23,8 +22,7 @@ const sct_device_kind *sct_device_kinds(int *n);
 sct_status sct_device_parse(const sct_device_kind **kind, const char **name, const char *id,
                             sct_error *err) SCT_MUST_USE;
 
-/* ---- the CUDA driver (worker process only)
- * ----------------------------------------------------------------------- */
+/* ---- the CUDA driver (worker process only) ---- */
 
 typedef struct sct_cuda sct_cuda;
 typedef uint64_t sct_cuda_ptr; /* CUdeviceptr */

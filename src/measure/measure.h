@@ -1,11 +1,13 @@
 /* measure - verification and timing of candidates in a disposable worker process.
  *
- * The worker is this same binary, started with fork + exec (hidden argument SCT_WORKER_ARG), in its
- * own process group, with a parent-death signal. It is a remote driver: it allocates, fills,
- * launches, times and answers, over length-prefixed messages on a pair of pipes. All judgement
- * lives here, in the parent, which never loads CUDA. Every request has a time limit; a worker that
- * misses it is killed with its group, and one that reports a sticky error is replaced. The
- * candidate at hand gets the outcome; the next one starts in a fresh worker. */
+ * The worker is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process
+ * group with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
+ * answers, over length-prefixed messages on a socket. All judgement lives here, in the parent,
+ * which never loads CUDA. Every request has a time limit; a worker that misses it is killed with
+ * its group, and one that reports a sticky error is replaced. The candidate at hand gets the
+ * outcome; the next one starts in a fresh worker.
+ *
+ * A kernel's arguments are: a pointer per operand, the scalars, the extents as long long. */
 #ifndef SCT_MEASURE_H
 #define SCT_MEASURE_H
 
@@ -13,12 +15,11 @@
 #include "space/space.h"
 
 #define SCT_WORKER_ARG "--worker"
-int sct_measure_worker_main(
-    int argc, char **argv); /* main() of the worker: never returns to the parent's code path */
+/* main() of the worker: a program's main must hand over to it, before anything else, when argv[1]
+ * is SCT_WORKER_ARG. Returns the exit status. */
+int sct_measure_worker_main(int argc, char **argv);
 
-/* ---- outcomes
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- outcomes ---- */
 
 /* What became of a candidate. Failure is data: it is stored and not tried again. */
 typedef enum sct_outcome_kind {
@@ -30,8 +31,7 @@ typedef enum sct_outcome_kind {
 const char *sct_outcome_name(sct_outcome_kind kind); /* "wrong_result", as stored */
 const char *sct_outcome_text(sct_outcome_kind kind); /* "results differ from the reference" */
 
-/* ---- a session with one GPU
- * ------------------------------------------------------------------------------------- */
+/* ---- a session with one GPU ---- */
 
 typedef struct sct_measure sct_measure;
 
@@ -42,7 +42,9 @@ typedef struct sct_measure_opts {
   uint64_t seed;       /* of the data */
 } sct_measure_opts;
 
-/* Starts a worker for device ordinal `ordinal`. SCT_ENODEVICE with the driver's words. */
+/* Starts a worker for device ordinal `ordinal`. SCT_ENODEVICE with the driver's words. Workers die
+ * with the thread that calls this and the functions below: use one that lives as long as the
+ * session. Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
@@ -63,7 +65,8 @@ typedef struct sct_binary {
 
 /* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant
  * for these layouts. Verification data are made per extent on demand. Drops the previous problem.
- */
+ * Borrows spec and naive (and what they point to, the pool's expressions too) until the next
+ * problem or the end. The naive variant must write the fields of elements and nothing else. */
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
                                const sct_binary *naive, sct_error *err) SCT_MUST_USE;
 
@@ -72,12 +75,14 @@ typedef struct sct_verdict {
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
 } sct_verdict;
 
-/* Runs `candidate` on every extent of a fixed list of small, odd and tile-edge extents (0, 1, 31,
- * 32, 33, 1000, tile - 1, tile, tile + 1, primes; all combinations are too many for n-d, so mixed
- * pairs) that satisfies its requirements, with random data from the session's seed, outputs
- * poisoned, guard zones around every buffer, inputs checked unchanged. Outputs must equal, bit for
- * bit (or within spec.tolerance), what the naive variant gives, and for a body that only moves data
- * also the host evaluation of the layouts. */
+/* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block
+ * starts, several tiles and a rest; mixed tuples for n-d) that satisfy its requirements, or
+ * multiples of them that do, with random data from the session's seed, outputs poisoned, guard
+ * zones around every buffer, inputs checked unchanged, memory of other sizes checked at the end.
+ * Outputs must equal, bit for bit (or within spec.tolerance; NaN then never passes), what the naive
+ * variant gives, which for a body that only moves data must itself equal the host evaluation of the
+ * layouts. SCT_ENOTVERIFIED if the naive variant fails (asked for as a candidate, it gets its
+ * outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 
@@ -91,21 +96,23 @@ typedef struct sct_timing {
 
 /* Times `candidate` at `size`: warm-up, then samples of one launch each between events, the L2
  * flushed before every sample by writing a buffer of 2 x L2, until the median's 95 % interval is
- * within 0.5 % or limits (min 11, max 101 samples, `budget_ns` of wall time, 0: 2 s) are met. At
- * this size too the outputs are compared with the naive variant's, before and after timing. Buffers
- * live as long as the size stays the same. */
+ * within 0.5 % or limits are met: at least 11 samples (51 if one takes less than 20 us), at most
+ * 101, `budget_ns` of wall time (0: 2 s). At this size too the outputs are compared with the naive
+ * variant's: before timing, as the timed launches left them, and once more over fresh poison.
+ * Buffers live as long as the size stays the same. SCT_ENOTVERIFIED as above; SCT_ENOMEM if the
+ * device is too small. */
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) SCT_MUST_USE;
 
-/* The copy ceiling in bytes/s (read + written) for a copy that moves `read_bytes` and `write_bytes`
- * in the same ratio on this device now: best of the driver's memcpy and our own flat copy kernels,
- * timed like a candidate. `copy` binaries are extra copy kernels to try (arguments: const void *in,
- * void *out, long long n16); may be NULL, 0. */
+/* The copy ceiling in bytes/s (read + written) of a copy that moves `bytes` in all, half of them
+ * each way, on this device now: best of the driver's memcpy and our own flat copy, timed like a
+ * candidate. `copy` binaries are extra copy kernels to try (arguments: const void *in, void *out,
+ * long long n16; launched with a thread per 16-byte word, code->threads a block); may be NULL, 0.
+ * One that fails or copies wrongly is left out, with a warning. */
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
                                double *bytes_per_s, sct_error *err) SCT_MUST_USE;
 
-/* ---- statistics (measure_stats.c)
- * --------------------------------------------------------------------------------- */
+/* ---- statistics (measure_stats.c) ---- */
 
 double sct_stats_quantile(const double *sorted, int n, double q); /* linear interpolation */
 /* Sorts `samples` in place and fills n, median, quartiles and min of `t`. */

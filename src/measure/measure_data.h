@@ -18,8 +18,8 @@ typedef struct sct_masks {
 sct_masks sct_data_masks(sct_type type);
 /* Masks for a whole buffer filled word by word: those of the fields' common type, or, for mixed
  * fields, a pattern of 0x3f803c00 .. 0x3fff3fff that reads as a normal number (2^-7 .. 2) in every
- * type at every offset aligned to it; for packed records 0x3c .. 0x3f in every byte, normal at every
- * offset whatever, but as an f64 far below 1. */
+ * type at every offset aligned to it; for packed records 0x3c .. 0x3f in every byte, normal at
+ * every offset whatever, but as an f64 far below 1. */
 sct_masks sct_data_record_masks(const sct_record *record);
 /* Value number `index` of the stream `key`, all lanes of the type, to `out`. */
 void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index);

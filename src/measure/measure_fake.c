@@ -13,6 +13,7 @@
  *   input       changes an input                        stray       changes another size's array
  *   hang        never ends                              crash       kills the worker
  *   exit        the worker exits                        noload      the image does not load
+ *   child       starts a process of its own, and hangs
  *   refuse701   the launch is refused with result 701   sticky700   the launch ends with result 700
  *   slow@N=F    takes F times as long                   fast        takes 1 ns
  * and, for the device:
@@ -38,6 +39,7 @@ typedef enum fault_kind {
   FAULT_HANG,
   FAULT_CRASH,
   FAULT_EXIT,
+  FAULT_CHILD,
   FAULT_NOLOAD,
   FAULT_REFUSE,
   FAULT_STICKY,
@@ -51,9 +53,9 @@ typedef enum fault_kind {
 } fault_kind;
 
 static const char *const fault_names[N_FAULTS] = {
-    "ok",    "wrong", "unwritten", "guard",   "before", "gap",    "input",
-    "stray", "hang",  "crash",     "exit",    "noload", "refuse", "sticky",
-    "slow",  "fast",  "none",      "devices", "gone",   "memory"};
+    "ok",     "wrong", "unwritten", "guard", "before",  "gap",    "input",
+    "stray",  "hang",  "crash",     "exit",  "child",   "noload", "refuse",
+    "sticky", "slow",  "fast",      "none",  "devices", "gone",   "memory"};
 
 typedef struct fault {
   fault_kind kind;
@@ -419,7 +421,8 @@ static sct_status fail_launch(fake_backend *f, const fake_kernel *kernel, sct_er
   if (find_fault(&f->script, FAULT_EXIT, kernel)) {
     _exit(3);
   }
-  while (find_fault(&f->script, FAULT_HANG, kernel)) {
+  const bool child = find_fault(&f->script, FAULT_CHILD, kernel) && fork() >= 0;
+  while (child || find_fault(&f->script, FAULT_HANG, kernel)) {
     pause();
   }
   const fault *refuse = find_fault(&f->script, FAULT_REFUSE, kernel);

@@ -40,8 +40,8 @@ bool sct_worker_check(sct_worker *w);
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_worker *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
-/* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its exit
- * status, -1 if a signal ended it. */
+/* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its
+ * exit status, -1 if a signal ended it. */
 int sct_worker_stop(sct_worker *w, int64_t grace_ns);
 void sct_worker_kill(sct_worker *w);
 

@@ -338,7 +338,7 @@ static void test_tolerance_is_relative_and_nan_never_passes(void **state) {
   const fixture_array arrays[] = {{.name = "a", .types = "f32x2 i32", .layout = FIXTURE_SOA},
                                   {.name = "b", .types = "f32x2 i32", .layout = FIXTURE_SOA}};
   world_open(&w, "i", arrays, 1, 2, "b = a;", n);
-  uint8_t got[4 * 12];
+  uint8_t got[4 * 16];
   float x;
   memcpy(got, w.image[1], sizeof got);
   memcpy(&x, got + 12, 4); /* i = 1, lane 1 */

@@ -4,8 +4,10 @@
 
 #include "measure/measure_session.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define N_KERNELS 4
 
@@ -107,6 +109,9 @@ static void test_each_fault_becomes_its_outcome(void **state) {
     }
     assert_int_equal(v.outcome, cases[k].outcome);
     assert_non_null(strstr(v.detail, cases[k].says));
+    /* a worker that crashed, or cannot be trusted, is not asked again */
+    const bool sticky = sct_has_prefix(cases[k].script, "sticky");
+    assert_true(!sticky || !sct_worker_alive(&w.m->worker));
     expect(&w, 3, SCT_OUT_OK);
     expect(&w, 2, cases[k].outcome); /* the same again, after a new worker too */
     expect(&w, 1, SCT_OUT_OK);
@@ -152,6 +157,19 @@ static void test_strays_into_other_sizes_are_found(void **state) {
     before = v;
   }
   fail_msg("it never passes");
+}
+
+static void test_a_hang_takes_its_children_along(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "child@1");
+  const pid_t group = w.m->worker.pid;
+  expect(&w, 1, SCT_OUT_HANG);
+  while (kill(-group, 0) == 0) { /* until init has collected it; ctest's limit ends a failure */
+    usleep(1000);
+  }
+  assert_int_equal(errno, ESRCH);
+  close_world(&w);
 }
 
 static void test_messages_name_element_and_values(void **state) {
@@ -220,6 +238,18 @@ static void test_bodies_that_compute(void **state) {
   assert_int_equal(w.spec.n_moves, 0);
   expect(&w, 1, SCT_OUT_OK);
   expect(&w, 2, SCT_OUT_WRONG_RESULT);
+  close_world(&w);
+}
+
+/* What the naive variant computes is taken; where it must not write is checked all the same. */
+static void test_a_naive_variant_that_writes_too_much(void **state) {
+  (void)state;
+  const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "f32", .layout = FIXTURE_PITCHED}};
+  const int64_t n[] = {30, 50};
+  world w;
+  open_spec(&w, "gap@0", "row col", arrays, 1, 2, "k", "b = a + k;", n);
+  expect(&w, 0, SCT_OUT_OUT_OF_BOUNDS);
   close_world(&w);
 }
 
@@ -380,10 +410,12 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_each_fault_becomes_its_outcome),
       cmocka_unit_test(test_a_hang_ends_at_its_limit),
       cmocka_unit_test(test_strays_into_other_sizes_are_found),
+      cmocka_unit_test(test_a_hang_takes_its_children_along),
       cmocka_unit_test(test_messages_name_element_and_values),
       cmocka_unit_test(test_gaps_that_are_not_the_arrays_must_stay),
       cmocka_unit_test(test_every_layout_and_shape_of_problem),
       cmocka_unit_test(test_bodies_that_compute),
+      cmocka_unit_test(test_a_naive_variant_that_writes_too_much),
       cmocka_unit_test(test_the_naive_variant_is_checked_against_the_host),
       cmocka_unit_test(test_requirements_multiply_sizes),
       cmocka_unit_test(test_too_large_is_known_without_a_launch),
