@@ -49,6 +49,22 @@ static void record_text(sct_str *s, const emit_record *record) {
                  record->packed ? ", packed" : "");
 }
 
+static void text_list(sct_str *s, const char *const *texts, int n) {
+  for (int k = 0; k < n; k++) {
+    sct_str_append(s, k > 0 ? ", " : "");
+    emit_comment(s, texts[k]);
+  }
+}
+
+/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+static bool at_its_own_place(const emit_operand *op) {
+  bool own = op->n_at == 0 || op->n_at == op->n_dims;
+  for (int k = 0; own && k < op->n_at; k++) {
+    own = strcmp(op->at[k], op->dims[k]) == 0;
+  }
+  return own;
+}
+
 static void operand_text(sct_str *s, const emit_header *h, int index, int name_width) {
   const emit_operand *op = &h->sig.operands[index];
   sct_str_printf(s, "//   %-*s  %-3s  ", name_width, op->name, op->is_output ? "out" : "in");
@@ -60,11 +76,14 @@ static void operand_text(sct_str *s, const emit_header *h, int index, int name_w
     emit_comment(s, op->layouts[k]);
   }
   sct_str_append(s, "; over (");
-  for (int k = 0; k < op->n_dims; k++) {
-    sct_str_append(s, k > 0 ? ", " : "");
-    emit_comment(s, op->dims[k]);
+  text_list(s, op->dims, op->n_dims);
+  sct_str_append(s, ")");
+  if (!at_its_own_place(op)) {
+    sct_str_append(s, op->is_output ? ", written at (" : ", read at (");
+    text_list(s, op->at, op->n_at);
+    sct_str_append(s, ")");
   }
-  sct_str_append(s, ")\n");
+  sct_str_append(s, "\n");
 }
 
 static void computation(sct_str *s, const emit_header *h) {

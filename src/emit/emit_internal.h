@@ -39,8 +39,9 @@ typedef struct emit_operand {
   emit_record record;
   int n_layouts;
   const char **layouts;
-  int n_dims;
+  int n_dims, n_at;
   const char **dims;
+  const char **at; /* [n_at] the place of an element, for each dimension; may be empty */
 } emit_operand;
 
 typedef struct emit_scalar {

@@ -181,6 +181,7 @@ static sct_status read_operand(emit_operand *op, const reader *r, const json_t *
   SCT_TRY(read_record(&op->record, r, json_object_get(object, "record"),
                       path_join(r, path, "record"), bare));
   SCT_TRY(get_texts(&op->layouts, &op->n_layouts, r, object, path, "layouts", false));
+  SCT_TRY(get_texts(&op->at, &op->n_at, r, object, path, "at", true));
   return get_texts(&op->dims, &op->n_dims, r, object, path, "dims", true);
 }
 

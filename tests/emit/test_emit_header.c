@@ -174,6 +174,23 @@ static void a_kernel_is_described_once(void **state) {
   sct_str_free(&header);
 }
 
+static void a_place_that_is_not_its_own_is_shown(void **state) {
+  fixture *f = *state;
+  static const char *const moved =
+      "{\"name\": \"add3\", \"extents\": [{\"name\": \"i\", \"dim\": true}], "
+      "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\"}], \"operands\": ["
+      "{\"name\": \"a\", \"role\": \"in\", \"record\": " VEC3 ", \"layouts\": [\"aos\"], "
+      "\"dims\": [\"i\"], \"at\": [\"i + 1\"]}, "
+      "{\"name\": \"b\", \"role\": \"out\", \"record\": " VEC3 ", \"layouts\": [\"aos\"], "
+      "\"dims\": [\"i\"], \"at\": [\"i\"]}], \"body\": \"\"}";
+  fixture_problem(f, "add3", moved);
+  fixture_add_size(f, fixture_h200(f), 64, &add_direct, 9000, "2025-01-01T00:00:00Z");
+  sct_str header = fixture_header(f, "add3");
+  assert_true(has_text(&header, "layout aos; over (i), read at (i + 1)\n"));
+  assert_false(has_text(&header, "written at"));
+  sct_str_free(&header);
+}
+
 static void names_of_the_user_do_not_meet_ours(void **state) {
   fixture *f = *state;
   fixture_scale(f); /* has a scalar called stream */
