@@ -243,12 +243,19 @@ static void text_is_appended(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-      TEST(add_two_devices_is_as_it_was), TEST(transpose_is_as_it_was),
-      TEST(scale_is_as_it_was),           TEST(hostile_is_as_it_was),
-      TEST(the_bytes_are_the_same_again), TEST(kernels_are_the_stored_bytes),
-      TEST(a_date_only_on_request),       TEST(the_banner_says_how_figures_came_about),
-      TEST(a_kernel_is_described_once),   TEST(names_of_the_user_do_not_meet_ours),
-      TEST(an_equal_file_is_left_alone),  TEST(text_is_appended),
+      TEST(add_two_devices_is_as_it_was),
+      TEST(transpose_is_as_it_was),
+      TEST(scale_is_as_it_was),
+      TEST(hostile_is_as_it_was),
+      TEST(the_bytes_are_the_same_again),
+      TEST(kernels_are_the_stored_bytes),
+      TEST(a_date_only_on_request),
+      TEST(the_banner_says_how_figures_came_about),
+      TEST(a_kernel_is_described_once),
+      TEST(names_of_the_user_do_not_meet_ours),
+      TEST(a_place_that_is_not_its_own_is_shown),
+      TEST(an_equal_file_is_left_alone),
+      TEST(text_is_appended),
 #undef TEST
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
