@@ -6,6 +6,7 @@
 #define SCT_MEASURE_BACKEND_H
 
 #include "device/device.h"
+#include "measure_wire.h"
 
 /* Bytes [lo, hi) counted from `base`, which is a multiple of 8. */
 typedef struct sct_region {
@@ -18,7 +19,6 @@ typedef struct sct_arg {
   uint64_t value[2]; /* 16 bytes: the widest scalar type */
   size_t bytes;
 } sct_arg;
-#define SCT_MAX_ARGS 64
 
 typedef struct sct_launch {
   int kernel; /* index into the worker's list */

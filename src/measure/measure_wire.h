@@ -17,6 +17,7 @@ const char *sct_op_name(uint32_t op);
 /* What both ends must know beside the messages. */
 #define SCT_WORKER_FD   3    /* the worker's end of the socket */
 #define SCT_GUARD_BYTES 4096 /* before and after every buffer */
+#define SCT_MAX_ARGS    64   /* of a kernel */
 typedef enum sct_damage {
   SCT_DAMAGE_NONE,
   SCT_DAMAGE_BEFORE, /* in the guard zone before the buffer; the offset is negative */

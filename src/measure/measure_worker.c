@@ -76,7 +76,11 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   if (in->failed || !w->backend) {
     return sct_worker_malformed(err);
   }
-  if (!SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels)) {
+  size_t id = 0; /* the first that is free */
+  while (id < w->n_kernels && w->kernels[id].module) {
+    id++;
+  }
+  if (!SCT_GROW(w->kernels, id, w->cap_kernels)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   char *copy = sct_alloc(n + 1); /* aligned, and with a NUL behind: it may be PTX */
@@ -89,8 +93,9 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
       w->backend->ops->load(w->backend, &kernel, copy, entry, shared_bytes, serial, err);
   sct_free(copy);
   if (status == SCT_OK) {
-    sct_wire_put_i64(out, (int64_t)w->n_kernels);
-    w->kernels[w->n_kernels++] = kernel;
+    sct_wire_put_i64(out, (int64_t)id);
+    w->kernels[id] = kernel;
+    w->n_kernels += id == w->n_kernels;
   }
   return status;
 }

@@ -52,7 +52,11 @@ sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
   if (in->failed || !w->backend || bytes < 0 || bytes > INT64_MAX / 2) {
     return sct_worker_malformed(err);
   }
-  if (!SCT_GROW(w->buffers, w->n_buffers, w->cap_buffers)) {
+  size_t id = 0; /* the first that is free: ids must not grow with the candidates */
+  while (id < w->n_buffers && w->buffers[id].raw != 0) {
+    id++;
+  }
+  if (!SCT_GROW(w->buffers, id, w->cap_buffers)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sct_worker_buffer b = {.bytes = bytes};
@@ -66,8 +70,9 @@ sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
       return status;
     }
   }
-  sct_wire_put_i64(out, (int64_t)w->n_buffers);
-  w->buffers[w->n_buffers++] = b;
+  sct_wire_put_i64(out, (int64_t)id);
+  w->buffers[id] = b;
+  w->n_buffers += id == w->n_buffers;
   return SCT_OK;
 }
 
