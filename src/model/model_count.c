@@ -48,6 +48,8 @@ typedef struct walker {
   sct_expr_program *varying; /* the terms that mention thread or an index value */
   sct_expr_program *base;    /* the others: the same for all lanes */
   sct_expr_program *active;  /* NULL: always */
+  sct_expr_program *warps;   /* NULL: all */
+  bool *on;                  /* [n_warps] which take part in the block at hand */
   sct_expr_program *count[MAX_LOOPS];
   sct_expr_program *linear[MAX_INDEX];
   int index_operand[MAX_INDEX];
@@ -240,6 +242,13 @@ static sct_status prepare(counting *c, walker *w) {
   if (a->active != SCT_EXPR_NONE) {
     SCT_TRY(make_program(c, &w->active, bind_extents(c, a->active)));
   }
+  if (a->warps != SCT_EXPR_NONE) {
+    SCT_TRY(make_program(c, &w->warps, bind_extents(c, a->warps)));
+  }
+  w->on = sct_alloc((size_t)c->n_warps * sizeof *w->on);
+  if (w->on == NULL) {
+    return out_of_memory(c->err);
+  }
   return prepare_lanes(c, w);
 }
 
@@ -247,6 +256,8 @@ static void walker_free(walker *w) {
   sct_expr_program_free(w->varying);
   sct_expr_program_free(w->base);
   sct_expr_program_free(w->active);
+  sct_expr_program_free(w->warps);
+  sct_free(w->on);
   for (int k = 0; k < MAX_LOOPS; k++) {
     sct_expr_program_free(w->count[k]);
   }
@@ -383,10 +394,25 @@ static int64_t loop_counts(const walker *w, int64_t scalars[N_INPUTS], int64_t c
   return total;
 }
 
+/* Which warps of the block at hand take part; false: none. */
+static bool choose_warps(const counting *c, walker *w, int64_t scalars[N_INPUTS]) {
+  bool any = false;
+  for (int warp = 0; warp < c->n_warps; warp++) {
+    scalars[IN_THREAD] = warp * LANES;
+    w->on[warp] = w->warps == NULL || sct_expr_program_run(w->warps, scalars) != 0;
+    any = any || w->on[warp];
+  }
+  scalars[IN_THREAD] = 0;
+  return any;
+}
+
 /* What an access costs in the block at hand. The last loop runs fastest. */
 static void walk_block(counting *c, walker *w, double weight) {
   int64_t counts[MAX_LOOPS] = {1, 1, 1, 1};
   int64_t scalars[N_INPUTS] = {[IN_BLOCK] = c->value[IN_BLOCK][0]};
+  if (!choose_warps(c, w, scalars)) {
+    return;
+  }
   const sample iterations = sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
   c->sampled_loops = c->sampled_loops || iterations.n < iterations.total;
   for (int64_t k = 0; k < iterations.n; k++) {
@@ -399,7 +425,9 @@ static void walk_block(counting *c, walker *w, double weight) {
     }
     const int64_t base = sct_expr_program_run(w->base, scalars);
     for (int warp = 0; warp < c->n_warps; warp++) {
-      count_warp(c, w, warp, base, &sum);
+      if (w->on[warp]) {
+        count_warp(c, w, warp, base, &sum);
+      }
     }
     account(c, w->access, &sum, weight * sample_weight(iterations, k));
   }

@@ -17,7 +17,7 @@
 enum { LOAD = 0, STORE = 1 };
 #define MAX_ACCESSES 32
 
-static sct_expr_pool *pool;
+static sct_expr_pool *fixture_pool;
 static sct_operand fixture_operands[2]; /* 0: what is loaded from, 1: what is stored to */
 static sct_spec fixture_spec;
 static sct_size fixture_size;
@@ -27,7 +27,7 @@ static sct_kernel_code fixture_code;
 static inline sct_expr parse(const char *text) {
   sct_expr e = SCT_EXPR_NONE;
   sct_error err = {SCT_OK, ""};
-  if (sct_expr_parse(&e, pool, text, NULL, &err) != SCT_OK) {
+  if (sct_expr_parse(&e, fixture_pool, text, NULL, &err) != SCT_OK) {
     fail_msg("%s: %s", text, err.text);
   }
   return e;
@@ -38,32 +38,32 @@ static inline sct_expr parse(const char *text) {
 static inline void open_kernel(int64_t blocks, int threads) {
   sct_error err = {SCT_OK, ""};
   char text[64];
-  assert_int_equal(sct_expr_pool_new(&pool, &err), SCT_OK);
-  sct_expr_var(pool, "thread", 0, 1023, 1);
-  sct_expr_var(pool, "block", 0, INT32_MAX, 1);
-  sct_expr_var(pool, "j", 0, INT32_MAX, 1);
-  sct_expr_var(pool, "k", 0, INT32_MAX, 1);
+  assert_int_equal(sct_expr_pool_new(&fixture_pool, &err), SCT_OK);
+  sct_expr_var(fixture_pool, "thread", 0, 1023, 1);
+  sct_expr_var(fixture_pool, "block", 0, INT32_MAX, 1);
+  sct_expr_var(fixture_pool, "j", 0, INT32_MAX, 1);
+  sct_expr_var(fixture_pool, "k", 0, INT32_MAX, 1);
   snprintf(text, sizeof text, "block * %d + thread", threads);
-  sct_expr_let(pool, "gid", parse(text));
-  sct_expr_let(pool, "lane", parse("thread % 32"));
+  sct_expr_let(fixture_pool, "gid", parse(text));
+  sct_expr_let(fixture_pool, "lane", parse("thread % 32"));
   memset(fixture_operands, 0, sizeof fixture_operands);
   fixture_operands[0].name = "in";
   fixture_operands[1].name = "out";
   fixture_operands[1].is_output = true;
-  fixture_spec =
-      (sct_spec){.name = "fixture", .pool = pool, .operands = fixture_operands, .n_operands = 2};
+  fixture_spec = (sct_spec){
+      .name = "fixture", .pool = fixture_pool, .operands = fixture_operands, .n_operands = 2};
   fixture_spec.n_inputs = 1;
   fixture_size = (sct_size){0};
   memset(fixture_accesses, 0, sizeof fixture_accesses);
   fixture_code = (sct_kernel_code){.threads = threads, .accesses = fixture_accesses};
   fixture_code.kernel = "fixture";
-  fixture_code.grid = sct_expr_const(pool, blocks);
+  fixture_code.grid = sct_expr_const(fixture_pool, blocks);
   fixture_code.counted = true;
 }
 
 static inline void close_kernel(void) {
-  sct_expr_pool_free(pool);
-  pool = NULL;
+  sct_expr_pool_free(fixture_pool);
+  fixture_pool = NULL;
 }
 
 static inline sct_access *add_access(sct_mem mem, int direction, int width, const char *active,

@@ -226,10 +226,10 @@ static bool transpose(const row *r) {
   const int w = width_of(type);
   const int n = (int)r->arg[0];
   const int pitch = 32 + (xor? 0 : r->kernel[strlen(r->kernel) - 1] - '0');
-  sct_expr_let(pool, "tx", parse("thread % 32"));
-  sct_expr_let(pool, "ty", parse("thread // 32 + 8 * j"));
-  sct_expr_let(pool, "bx", parse("block % 8 * 32"));
-  sct_expr_let(pool, "by", parse("block // 8 * 32"));
+  sct_expr_let(fixture_pool, "tx", parse("thread % 32"));
+  sct_expr_let(fixture_pool, "ty", parse("thread // 32 + 8 * j"));
+  sct_expr_let(fixture_pool, "bx", parse("block % 8 * 32"));
+  sct_expr_let(fixture_pool, "by", parse("block // 8 * 32"));
   const char *in = text("bx + tx < %d and by + ty < %d", n, n);
   sct_access *a[4];
   a[0] = global(LOAD, w, in, text("((by + ty) * %d + bx + tx) * %d", n, w));
@@ -247,8 +247,8 @@ static bool transpose(const row *r) {
 
 static bool plane(const row *r) {
   const int n = (int)r->arg[0];
-  sct_expr_let(pool, "x", parse("block % 8 * 32 + thread % 32"));
-  sct_expr_let(pool, "y", parse("block // 8 * 8 + thread // 32"));
+  sct_expr_let(fixture_pool, "x", parse("block % 8 * 32 + thread % 32"));
+  sct_expr_let(fixture_pool, "y", parse("block // 8 * 8 + thread // 32"));
   if (strcmp(r->kernel, "tr_f32_naive") == 0) {
     const char *in = text("x < %d and y < %d", n, n);
     global(LOAD, 4, in, text("(y * %d + x) * 4", n));
