@@ -161,7 +161,7 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
 }
 
 /* One access: { operand = n or nil, store = bool, width = bytes, at = expr, active = expr or nil,
- *   loops = { var, count, ... }, index = { { var, linear }, ... } } */
+ * warps = expr or nil, loops = { var, count, ... }, index = { { var, linear }, ... } } */
 static void read_access(lua_State *L, sct_access *access) {
   const int t = lua_gettop(L);
   access->operand = (int)get_integer(L, t, "operand", 0) - 1;
@@ -172,6 +172,7 @@ static void read_access(lua_State *L, sct_access *access) {
   access->width = (int)get_integer(L, t, "width", 0);
   access->address = get_expr(L, t, "at");
   access->active = get_expr(L, t, "active");
+  access->warps = get_expr(L, t, "warps");
   lua_getfield(L, t, "loops");
   const lua_Integer n = lua_isnil(L, -1) ? 0 : luaL_len(L, -1) / 2;
   if (n > SCT_COUNT(access->loop_var)) {

@@ -46,7 +46,6 @@ flat(const double *__restrict__ a_in, double *__restrict__ b_out, double k, long
       __align__(16) double b_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long scalar = first + (item * 256 + thread) * kVec + part;
         const double a = a_v[item * kVec + part];
         double b;
         { b = a + k; }

@@ -46,7 +46,6 @@ staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
     #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const int slot = (item * 256 + thread); // this element's place in the tile
-      const long long i = first + (item * 256 + thread);
       vec3 a;
       a.x = at<double>(a_tile, 24 * slot);
       a.y = at<double>(a_tile, 24 * slot + 8);

@@ -53,7 +53,6 @@ staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
     #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const int slot = (item * 128 + thread); // this element's place in the tile
-      const long long i = first + (item * 128 + thread);
       vec3 a;
       a.x = at<double>(a_tile, 24 * slot + ((3 * slot) >> 4) * 8);
       a.y = at<double>(a_tile, 24 * slot + ((3 * slot + 1) >> 4) * 8 + 8);

@@ -55,7 +55,6 @@ vector(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
       __align__(16) vec3 b_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long i = first + (item * 256 + thread) * kVec + part;
         const vec3 a = a_v[item * kVec + part];
         vec3 b;
         { b.x = a.x + k; b.y = a.y + k; b.z = a.z + k; }

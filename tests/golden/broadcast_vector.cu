@@ -53,7 +53,6 @@ vector(const float *__restrict__ a_in, const float *__restrict__ w_in, float *__
       __align__(16) float b_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long i = first + (item * 256 + thread) * kVec + part;
         const float a = a_v[item * kVec + part];
         const float w = w_v[item * kVec + part];
         float b;

@@ -48,7 +48,6 @@ vector(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i)
       __align__(16) float b_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long i = first + (item * 256 + thread) * kVec + part;
         const float a = a_v[item * kVec + part];
         float b;
         { b = a; }

@@ -75,7 +75,6 @@ vector(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n
       __align__(16) particle q_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long i = first + (item * 256 + thread) * kVec + part;
         particle p;
         p.x = p_x_v[item * kVec + part];
         p.y = p_y_v[item * kVec + part];

@@ -61,7 +61,6 @@ staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n
     #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const int slot = (item * 32 + lane); // this element's place in the tile
-      const long long i = first + (item * 32 + lane);
       const particle p = p_v[item];
       particle q;
       { q = p; }

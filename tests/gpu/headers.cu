@@ -27,6 +27,12 @@
 #include "transpose_f32.h"
 #include "transpose_f64.h"
 
+// A pointer that becomes whatever type a launch function asks for.
+struct Any {
+  void *p;
+  template <class T> operator T *() const { return (T *)p; }
+};
+
 typedef std::vector<unsigned char> Bytes;
 static int failures = 0;
 static const long long kExtents[] = {0, 1, 31, 1000, 4097};
@@ -68,19 +74,19 @@ template <class T> static std::vector<T> random_values(long long n, uint64_t see
   return v;
 }
 
-typedef std::function<cudaError_t(const std::vector<void *> &in, void *out)> Launch;
+typedef std::function<cudaError_t(const std::vector<Any> &in, Any out)> Launch;
 
 // `mask` marks the bytes of `want` that the kernel must write; others (padding) may hold anything.
 static bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const Bytes &mask, size_t shift, const Launch &launch) {
   std::vector<Buffer *> buffers;
-  std::vector<void *> in;
+  std::vector<Any> in;
   for (const Bytes &b : inputs) {
     buffers.push_back(new Buffer(b.size(), shift));
     if (!b.empty()) check(cudaMemcpy(buffers.back()->ptr(), b.data(), b.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-    in.push_back(buffers.back()->ptr());
+    in.push_back(Any{buffers.back()->ptr()});
   }
   Buffer out(want.size(), shift);
-  check(launch(in, out.ptr()), "launch");
+  check(launch(in, Any{out.ptr()}), "launch");
   check(cudaDeviceSynchronize(), "kernel");
   const Bytes got = out.all();
   bool good = true;
@@ -106,7 +112,7 @@ static void report(const char *name, int n_cases, int n_bad) {
 
 // One-dimensional kernels: `make(n, inputs, want, mask)` fills the case, `launch(in, out, n)` calls the header.
 static void run_1d(const char *name, size_t misalign, std::function<void(long long, std::vector<Bytes> &, Bytes &, Bytes &)> make,
-                   std::function<cudaError_t(const std::vector<void *> &, void *, long long)> launch) {
+                   std::function<cudaError_t(const std::vector<Any> &, Any, long long)> launch) {
   int n_bad = 0, n_cases = 0;
   for (long long n : kExtents) {
     for (size_t shift : {(size_t)0, misalign}) {
@@ -114,7 +120,7 @@ static void run_1d(const char *name, size_t misalign, std::function<void(long lo
       Bytes want, mask;
       make(n, inputs, want, mask);
       if (mask.empty()) mask.assign(want.size(), 1);
-      n_bad += !run_case(inputs, want, mask, shift, [&](const std::vector<void *> &in, void *out) { return launch(in, out, n); });
+      n_bad += !run_case(inputs, want, mask, shift, [&](const std::vector<Any> &in, Any out) { return launch(in, out, n); });
       n_cases++;
     }
   }
@@ -131,8 +137,8 @@ template <class T> static void run_transpose(const char *name, cudaError_t (*lau
         for (long long r = 0; r < rows; r++)
           for (long long c = 0; c < cols; c++) b[c * rows + r] = a[r * cols + c];
         const Bytes want = bytes_of(b);
-        n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<void *> &in, void *out) {
-          return launch((const T *)in[0], (T *)out, rows, cols, 0);
+        n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) {
+          return launch(in[0], out, rows, cols, 0);
         });
         n_cases++;
       }
@@ -171,7 +177,7 @@ static void fill_records(const Layout &l, bool soa, long long n, Bytes &data, By
 }
 
 static void run_records(const char *name, const Layout &l, bool soa_in, bool soa_out,
-                        std::function<cudaError_t(const void *, void *, long long)> launch) {
+                        std::function<cudaError_t(Any, Any, long long)> launch) {
   run_1d(
       name, l.bytes[0],
       [&](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &mask) {
@@ -180,7 +186,7 @@ static void run_records(const char *name, const Layout &l, bool soa_in, bool soa
         fill_records(l, soa_in, n, in[0], ignored);
         fill_records(l, soa_out, n, want, mask);
       },
-      [&](const std::vector<void *> &in, void *out, long long n) { return launch(in[0], out, n); });
+      [&](const std::vector<Any> &in, Any out, long long n) { return launch(in[0], out, n); });
 }
 
 template <class T, class F> static void run_gather(const char *name, int lanes, F launch) {
@@ -209,7 +215,7 @@ int main() {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<void *> &in, void *out, long long n) { return add_const_double3(in[0], out, 2.5, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return add_const_double3(in[0], out, 2.5, n, 0); });
   run_1d(
       "float3_increment", 4,
       [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
@@ -218,7 +224,7 @@ int main() {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<void *> &in, void *out, long long n) { return float3_increment(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return float3_increment(in[0], out, n, 0); });
   run_1d(
       "stride3", 4,
       [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
@@ -227,7 +233,7 @@ int main() {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<void *> &in, void *out, long long n) { return stride3((const float *)in[0], (float *)out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return stride3(in[0], out, n, 0); });
   run_1d(
       "shifted", 4,
       [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
@@ -236,7 +242,7 @@ int main() {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<void *> &in, void *out, long long n) { return shifted((const float *)in[0], (float *)out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return shifted(in[0], out, n, 0); });
   run_1d(
       "broadcast", 4,
       [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
@@ -245,30 +251,30 @@ int main() {
         in = {bytes_of(a), bytes_of(w)};
         want = bytes_of(b);
       },
-      [](const std::vector<void *> &in, void *out, long long n) {
-        return broadcast((const float *)in[0], (const float *)in[1], (float *)out, n, 0);
+      [](const std::vector<Any> &in, Any out, long long n) {
+        return broadcast(in[0], in[1], out, n, 0);
       });
-  run_gather<float>("indirect_f32", 1, [](const std::vector<void *> &in, void *out, long long n) {
-    return indirect_f32((const int *)in[0], (const float *)in[1], (float *)out, n, n, 0);
+  run_gather<float>("indirect_f32", 1, [](const std::vector<Any> &in, Any out, long long n) {
+    return indirect_f32(in[0], in[1], out, n, n, 0);
   });
-  run_gather<double>("indirect_f64", 1, [](const std::vector<void *> &in, void *out, long long n) {
-    return indirect_f64((const int *)in[0], (const double *)in[1], (double *)out, n, n, 0);
+  run_gather<double>("indirect_f64", 1, [](const std::vector<Any> &in, Any out, long long n) {
+    return indirect_f64(in[0], in[1], out, n, n, 0);
   });
-  run_gather<float>("gather_rows16", 4, [](const std::vector<void *> &in, void *out, long long n) {
-    return gather_rows16((const int *)in[0], (const float4 *)in[1], (float4 *)out, n, n, 0);
+  run_gather<float>("gather_rows16", 4, [](const std::vector<Any> &in, Any out, long long n) {
+    return gather_rows16(in[0], in[1], out, n, n, 0);
   });
   run_transpose<float>("transpose_f32", transpose_f32);
   run_transpose<double>("transpose_f64", transpose_f64);
   run_records("particle_aos_to_soa", kParticle, false, true,
-              [](const void *in, void *out, long long n) { return particle_aos_to_soa(in, out, n, 0); });
+              [](Any in, Any out, long long n) { return particle_aos_to_soa(in, out, n, 0); });
   run_records("particle_soa_to_aos", kParticle, true, false,
-              [](const void *in, void *out, long long n) { return particle_soa_to_aos(in, out, n, 0); });
+              [](Any in, Any out, long long n) { return particle_soa_to_aos(in, out, n, 0); });
   run_records("particle_aos_to_aos", kParticle, false, false,
-              [](const void *in, void *out, long long n) { return particle_aos_to_aos(in, out, n, 0); });
+              [](Any in, Any out, long long n) { return particle_aos_to_aos(in, out, n, 0); });
   run_records("mixed_aos_to_soa", kMixed, false, true,
-              [](const void *in, void *out, long long n) { return mixed_aos_to_soa(in, out, n, 0); });
+              [](Any in, Any out, long long n) { return mixed_aos_to_soa(in, out, n, 0); });
   run_records("mixed_soa_to_aos", kMixed, true, false,
-              [](const void *in, void *out, long long n) { return mixed_soa_to_aos(in, out, n, 0); });
+              [](Any in, Any out, long long n) { return mixed_soa_to_aos(in, out, n, 0); });
   printf("%s\n", failures ? "FAILED" : "all emitted headers give the reference result");
   return failures ? 1 : 0;
 }

@@ -228,10 +228,11 @@ function G:close()
   self.loops[#self.loops] = nil
 end
 
---- Limits what follows to lanes for which the condition holds (an expression over defined names);
--- nil lifts it.
-function G:when(condition)
-  self.condition = condition and E.subst(condition, self.real) or nil
+--- Limits what follows to lanes for which `lanes` holds, in warps for which `warps` holds; both are expressions over
+--- defined names, `warps` must be the same for all lanes and loops. nil lifts a limit.
+function G:when(lanes, warps)
+  self.condition = lanes and E.subst(lanes, self.real) or nil
+  self.warp_condition = warps and E.subst(warps, self.real) or nil
 end
 
 --- Notes one access: `op` nil for shared memory.
@@ -247,6 +248,7 @@ function G:touch(op, store, width, at)
     width = width,
     at = E.subst(at, self.real),
     active = self.condition,
+    warps = self.warp_condition,
     loops = loops,
     index = {},
   }
@@ -617,8 +619,8 @@ end
 
 --- Statement that computes the element at the dimensions' variables; notes its accesses under
 -- `condition`.
-function G:call_element(condition)
-  self:when(condition)
+function G:call_element(lanes, warps)
+  self:when(lanes, warps)
   self:load_element()
   self:store_element()
   self:when(nil)

@@ -190,10 +190,10 @@ end
 -- Condition and text for tiles that are no multiple of the team: the slot must lie in the tile.
 local function guard(p)
   if not p.ragged then
-    p.g:when(p.full)
+    p.g:when(nil, p.full)
     return ""
   end
-  p.g:when(p.full:land(p.group:lt(p.tile)))
+  p.g:when(p.group:lt(p.tile), p.full)
   return string.format("if (%s >= kTile) break;\n", slot_text(p))
 end
 
@@ -373,6 +373,16 @@ local function store_vector(p, op)
   return kit.concat(lines)
 end
 
+-- Does computing an element mention the last dimension's index: in the body, or where a result goes directly?
+local function needs_index(p)
+  for _, op in ipairs(p.g.outputs) do
+    if is_direct(p, op) then
+      return true
+    end
+  end
+  return string.find(p.k.body, "%f[%w_]" .. p.last .. "%f[^%w_]") ~= nil
+end
+
 --- Computes every element of the tile and stores what goes straight to memory.
 function map.compute(p)
   local g, out = p.g, {}
@@ -393,7 +403,8 @@ function map.compute(p)
       slot = g:define("slot", 0, p.tile - 1, p.vec > 1 and p.group + p.part or p.group)
       lines[1] = string.format("const int slot = %s%s; // this element's place in the tile", slot_text(p), p.vec > 1 and " + part" or "")
     end
-    lines[#lines + 1] = declare_index(p)
+    local index = declare_index(p)
+    lines[#lines + 1] = needs_index(p) and index or ""
     for _, op in ipairs(g.inputs) do
       lines[#lines + 1] = value_of(p, op, slot)
     end
@@ -423,8 +434,7 @@ function map.edge(p)
   local mark = #g.real
   local turn = g:loop("turn", kit.ceil_div(p.tile, p.team_size))
   g:tie(p.k.index[p.dim], g.first + turn * p.team_size + p.member)
-  local inside = p.k.index[p.dim]:lt(p.k.extents[p.dim]):land(p.full:lnot())
-  local call = g:call_element(inside)
+  local call = g:call_element(p.k.index[p.dim]:lt(p.k.extents[p.dim]), p.full:lnot())
   g:close()
   g:forget(mark)
   return string.format("for (long long %s = first + %s; %s < n_%s; %s += %d) %s", p.last, p.member_text, p.last, p.last, p.last,

@@ -218,7 +218,7 @@ local function load_tile(p, x)
   local col = g:define("x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
   local turn = g:loop("turn", turns)
   local row = g:define("y", 0, rows - 1, g.thread // lanes + turn * step)
-  g:when(ragged and p.full:land(row:lt(rows)) or p.full)
+  g:when(ragged and row:lt(rows) or nil, p.full)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
   local type, guard = op.record.fields[1].cuda, ragged and string.format("if (y < %d) ", rows) or ""
@@ -315,7 +315,7 @@ local function store_tile(p)
   local job = g:define("job", 0, groups * (p.tile_a // along_a) - 1, g.thread // 32 + turn * warps)
   local y = g:define("y", 0, p.tile_b - 1, (job % groups * along_b + lane % along_b) * p.vec_out, p.vec_out)
   local col = g:define("x", 0, p.tile_a - 1, job // groups * along_a + lane // along_b)
-  g:when(p.full)
+  g:when(nil, p.full)
   g:tie(p.var_a, p.first_a + col)
   local lines = {
     string.format("const int job = thread / 32 + turn * %d, y = (job %% %d * %d + lane %% %d)%s, x = job / %d * %d + lane / %d;",
@@ -370,6 +370,18 @@ end
 -- ---- border tiles -----------------------------------------------------------------------------
 -- -------------------
 
+-- Limits the notes to cells of a border tile that lie in the index space.
+local function border_condition(p, cell, cells)
+  local inside = p.var_a:lt(p.n_a):land(p.var_b:lt(p.n_b))
+  if cells % p.threads ~= 0 then
+    inside = inside:land(cell:lt(cells))
+  end
+  if p.skew > 0 then -- the first tile starts before the array
+    inside = inside:land((E.subst(p.var_b, p.g.real) + 1):le(0):lnot())
+  end
+  p.g:when(inside, p.full:lnot())
+end
+
 local function load_border(p, x)
   local g, op = p.g, x.op
   local rows = p.tile_b + p.skew
@@ -380,8 +392,7 @@ local function load_border(p, x)
   local row = g:define("y", 0, rows - 1, cell // p.tile_a)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
-  g:when(p.full:lnot():land(cell:lt(rows * p.tile_a)):land(p.var_a:lt(p.n_a)):land(p.var_b:lt(p.n_b)):land(
-    (E.subst(p.var_b, g.real) + 1):le(0):lnot()))
+  border_condition(p, cell, rows * p.tile_a)
   local load = g:load(op, 1, op.offset[1])
   touch_shared(p, x, true, row, col, 1)
   g:when(nil)
@@ -417,8 +428,7 @@ local function store_border(p)
   end
   local row, declare = tile_row(p, y, "y")
   g:tie(p.var_b, start + y)
-  g:when(p.full:lnot():land(cell:lt(p.tile_b * p.tile_a)):land(p.var_a:lt(p.n_a)):land(p.var_b:lt(p.n_b)):land(
-    (E.subst(p.var_b, g.real) + 1):le(0):lnot()))
+  border_condition(p, cell, p.tile_b * p.tile_a)
   lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
   lines[#lines + 1] = string.format("if (%s%s < n_%s && %s < n_%s) {", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a)
   lines[#lines + 1] = indent(kit.concat { declare, read_inputs(p, row, col), g:declare_outputs(), g:body(), g:store_element() }, 2)
