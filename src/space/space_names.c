@@ -5,8 +5,8 @@
 
 int64_t sct_space_intern(const char *text) {
   const sct_hash h = sct_hash_text(text);
-  /* bit 61 set, bits 62 and 63 clear: far from any axis value, and inside the range expressions
-   * keep exact */
+  /* bit 61 set, bits 62 and 63 clear: far from any axis value, and inside the range that
+   * expressions keep exact */
   return (int64_t)((h.lo & (((uint64_t)1 << 61) - 1)) | ((uint64_t)1 << 61));
 }
 
@@ -21,33 +21,89 @@ void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *
   }
 }
 
-int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err) {
-  sct_arena arena = {0};
-  const char **labels =
-      sct_alloc(sizeof *labels * (space->n_candidates + 1)); /* for the suggestion */
-  sct_str text = {0};
-  int64_t found = -1;
+/* Words that two labels share, in any order. */
+static int shared_words(const char *a, const char *b) {
   int n = 0;
-  for (size_t c = 0; labels && found < 0 && c < space->n_candidates; c++) {
+  while (*a) {
+    const size_t len = strcspn(a, " ");
+    for (const char *p = b; *p && len > 0;) {
+      const size_t other = strcspn(p, " ");
+      if (other == len && strncmp(a, p, len) == 0) {
+        n++;
+        break;
+      }
+      p += other + (p[other] == ' ');
+    }
+    a += len + (a[len] == ' ');
+  }
+  return n;
+}
+
+static bool same_strategy(const char *label, const char *name) {
+  const size_t len = strlen(name);
+  return strncmp(label, name, len) == 0 && (label[len] == '\0' || label[len] == ' ');
+}
+
+/* The candidate of the same strategy that shares most words with the label, or -1. */
+static int64_t nearest_label(const sct_space *space, const char *label) {
+  sct_str text = {0};
+  int64_t best = -1;
+  int most = -1;
+  for (size_t c = 0; c < space->n_candidates; c++) {
+    const sct_candidate *cand = &space->candidates[c];
+    if (!same_strategy(label, space->strategies[cand->strategy].name)) {
+      continue;
+    }
+    sct_str_clear(&text);
+    sct_space_label(&text, space, cand);
+    const int shared = shared_words(label, sct_str_c(&text));
+    if (shared > most) {
+      most = shared;
+      best = (int64_t)c;
+    }
+  }
+  sct_str_free(&text);
+  return best;
+}
+
+static void suggest_label(sct_str *out, const sct_space *space, const char *label) {
+  const int64_t near = nearest_label(space, label);
+  if (near >= 0) {
+    sct_str_append(out, "; did you mean '");
+    sct_space_label(out, space, &space->candidates[near]);
+    sct_str_append(out, "'?");
+    return;
+  }
+  const char **names = sct_alloc(sizeof(*names) * (size_t)(space->n_strategies + 1));
+  char word[64];
+  int n = 0;
+  for (int k = 0; names && k < space->n_strategies; k++) {
+    if (space->strategies[k].applies) {
+      names[n++] = space->strategies[k].name;
+    }
+  }
+  snprintf(word, sizeof(word), "%.*s", (int)strcspn(label, " "), label);
+  sct_str_append(out, "; a label begins with a strategy");
+  sct_str_suggest(out, word, names, n);
+  sct_free(names);
+}
+
+int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err) {
+  sct_str text = {0};
+  for (size_t c = 0; c < space->n_candidates; c++) {
     sct_str_clear(&text);
     sct_space_label(&text, space, &space->candidates[c]);
     if (strcmp(sct_str_c(&text), label) == 0) {
-      found = (int64_t)c;
+      sct_str_free(&text);
+      return (int64_t)c;
     }
-    labels[n] = sct_arena_strdup(&arena, sct_str_c(&text));
-    n += labels[n] != NULL;
   }
-  if (found < 0) {
-    sct_str message = {0};
-    sct_str_printf(&message, "no candidate is called '%s'", label);
-    sct_str_suggest(&message, label, labels, n);
-    sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&message));
-    sct_str_free(&message);
-  }
+  sct_str_clear(&text);
+  sct_str_printf(&text, "no candidate is called '%s'", label);
+  suggest_label(&text, space, label);
+  sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
   sct_str_free(&text);
-  sct_free(labels);
-  sct_arena_free(&arena);
-  return found;
+  return -1;
 }
 
 bool sct_space_value(const sct_space *space, const sct_candidate *cand, const char *axis,
