@@ -10,9 +10,7 @@
 #include "space/space.h"
 #include "spec/spec.h"
 
-/* ---- specs
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- specs ---- */
 
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
@@ -22,9 +20,7 @@ sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err)
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err) SCT_MUST_USE;
 
-/* ---- devices
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 /* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the
  * nearest name. */
@@ -34,8 +30,7 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name,
 sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena,
                                    sct_error *err) SCT_MUST_USE;
 
-/* ---- strategies and templates
- * ------------------------------------------------------------------------------------ */
+/* ---- strategies and templates ---- */
 
 typedef struct sct_script sct_script;
 

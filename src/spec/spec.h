@@ -5,9 +5,10 @@
  * its pool.
  *
  * Variables of the pool, by name:
- *   "i"     a dimension's index, in [0, n_i)       (every name in dims)
- *   "n_i"   the extent of a dimension, >= 0         (every name in dims and in the operands' own
- * dims) "pick"  the value an index operand has for the element at hand, in [0, extent it addresses)
+ *   "i"      a dimension's index, in [0, n_i): every name in dims
+ *   "n_i"    an extent, >= 0: every name in dims and in the operands' own dims
+ *   "pick"   what an index operand holds for the element at hand, in [0, extent it addresses)
+ *   "a.0"    index 0 of array a, whatever its place in the index space
  * Offsets are bytes from the operand's base pointer, which is at least 256-byte aligned while
  * tuning. */
 #ifndef SCT_SPEC_H
@@ -15,9 +16,7 @@
 
 #include "expr/expr.h"
 
-/* ---- types
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 typedef enum sct_type {
 #define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) SCT_TYPE_##id,
@@ -39,9 +38,7 @@ const sct_type_info *sct_type_get(sct_type type);
 bool sct_type_find(sct_type *out, const char *name);
 const char *const *sct_type_names(int *n); /* for error messages */
 
-/* ---- records
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- records ---- */
 
 typedef struct sct_field {
   const char *name; /* "" for the only field of a bare type */
@@ -62,8 +59,8 @@ typedef struct sct_record {
 } sct_record;
 
 /* Fills offsets, prefixes, bytes and align from names and types. `align` 0: natural (1 when
- * packed); else a power of two
- * >= natural. SCT_ESPEC for no field, a duplicate or illegal name, a bad align. */
+ * packed); else a power of two >= natural. SCT_ESPEC for no field, a duplicate or illegal name, a
+ * bad align. */
 sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) SCT_MUST_USE;
 
 /* ---- operands and layouts ---- */
@@ -81,12 +78,10 @@ typedef struct sct_layout {
   const char *label; /* "aosoa(lanes=32)": name and parameters */
   const char *file;  /* the layout script, and the line of its offset function */
   int line;
-  sct_expr
-      *element; /* [n_fields] byte offset in the array's own index variables (sct_operand.index) */
-  sct_expr
-      *offset;    /* [n_fields] the same with `at` put in: over dims, extents and index operands */
-  sct_expr bytes; /* size of the array, over extents */
-  bool owns_gaps; /* bytes between fields (padding) belong to the array and may be overwritten */
+  sct_expr *element; /* [n_fields] byte offset over the array's own indices (sct_operand.index) */
+  sct_expr *offset;  /* [n_fields] the same with `at` put in: over dims, extents, index operands */
+  sct_expr bytes;    /* size of the array, over extents */
+  bool owns_gaps;    /* padding between fields belongs to the array and may be overwritten */
 } sct_layout;
 
 /* How the tuner fills an index operand. */
@@ -183,10 +178,8 @@ typedef struct sct_spec {
   bool *body_uses_dim; /* [n_dims] the body names this index */
   int n_moves;         /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
-  bool
-      component_wise; /* every field of every operand is treated alike (a map over n x k scalars) */
-  const char *component_body; /* then: the statement with operand names standing for one scalar: "b
-                                 = a + k;" */
+  bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
+  const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
   const char *canonical;      /* text that says all of the above, equal for equal specs */
   sct_hash hash;              /* of canonical */
 } sct_spec;
@@ -221,8 +214,7 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
  * identifier, reserved for generated code), or NULL if it can. */
 const char *sct_spec_bad_name(const char *name);
 
-/* ---- what the expressions tell
- * ----------------------------------------------------------------------------------- */
+/* ---- what the expressions tell ---- */
 
 /* Memory order of one operand under one layout: the dimension whose step moves the fewest bytes
  * (its index in spec.dims), -1 if the operand does not move with any dimension, -2 if no dimension
@@ -262,9 +254,7 @@ int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes);
 
-/* ---- devices
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- devices ---- */
 
 /* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for
  * virtual:NAME. Limits are per the CUDA programming guide's compute-capability table. */
@@ -278,11 +268,9 @@ typedef struct sct_device_desc {
   int regs_sm, regs_thread, regs_unit; /* regs_unit: allocation unit per warp */
   int threads_sm, threads_block, blocks_sm;
   int64_t l2_bytes;
-  double
-      peak_bytes_s; /* DRAM peak from clock and bus width, or the data sheet for a virtual device */
-  double copy_bytes_s; /* measured copy ceiling where known, else 0 */
-  int64_t
-      inflight_bytes; /* bytes in flight an SM needs (axes.md, "min bytes in flight"), 0 unknown */
+  double peak_bytes_s;    /* DRAM peak from clock and bus width, or the data sheet's */
+  double copy_bytes_s;    /* measured copy ceiling where known, else 0 */
+  int64_t inflight_bytes; /* bytes in flight an SM needs to saturate memory, 0 unknown */
   int64_t memory_bytes;
   int clock_khz;
   char driver[32]; /* "580.159.04" or "" */
