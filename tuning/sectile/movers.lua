@@ -143,11 +143,18 @@ local function try_split(k, op, dim, n_slots)
   return parts, tile, slot
 end
 
---- The smallest number of elements that a tile of `op` must be a multiple of, or nil if no tile
--- splits.
+-- Small primes: a tile length whose multiples by these all split has the layout's whole period in it.
+local MULTIPLES = { 1, 2, 3, 5, 7, 11 }
+
+--- The smallest number of elements that a tile of `op` must be a multiple of, so that its offsets split into tile and
+--- slot; nil if there is none.
 function movers.period(k, op, dim)
   for n = 1, MAX_PERIOD do
-    if try_split(k, op, dim, n) then
+    local good = true
+    for _, times in ipairs(MULTIPLES) do
+      good = good and try_split(k, op, dim, n * times) ~= nil
+    end
+    if good then
       return n
     end
   end
@@ -201,17 +208,33 @@ local function find_image(k, op, dim, n_slots)
   return { base = base + low, bytes = high - low, slots = slots, tile = tile, slot = slot }
 end
 
---- The tile of `n_slots` elements of `op` along dimension `dim` as an image in shared memory.
----   fix "none" | "pad" | "xor": how bank conflicts are avoided. Returns nil and a reason if there is no such tile.
-function movers.image(g, op, dim, n_slots, fix)
+local function shape_of(k, op, dim, n_slots)
   local key = string.format("%d %s %d %d %s", op.number, op.layout_label, dim, n_slots, tostring(op.offset[1]))
   local shape = found[key]
   if not shape then
     local reason
-    shape, reason = find_image(g.k, op, dim, n_slots)
-    found[key] = shape or { reason = reason }
-    shape = found[key]
+    shape, reason = find_image(k, op, dim, n_slots)
+    shape = shape or { reason = reason }
+    found[key] = shape
   end
+  return shape
+end
+
+--- Can tiles of `op` along `dim` be copied as one run of bytes each? Returns the period of such tiles, or nil.
+function movers.stageable(k, op, dim)
+  if op.is_index or op.through_index then
+    return nil
+  end
+  local period = movers.period(k, op, dim)
+  if period and not shape_of(k, op, dim, math.max(period, 2)).reason then
+    return period
+  end
+end
+
+--- The tile of `n_slots` elements of `op` along dimension `dim` as an image in shared memory.
+---   fix "none" | "pad" | "xor": how bank conflicts are avoided. Returns nil and a reason if there is no such tile.
+function movers.image(g, op, dim, n_slots, fix)
+  local shape = shape_of(g.k, op, dim, n_slots)
   if shape.reason then
     return nil, shape.reason
   end

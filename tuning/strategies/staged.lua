@@ -10,15 +10,14 @@ local function list_staged(p)
   return kit.concat(names, " and ")
 end
 
--- Worth staging: records of several fields, or elements that are not neighbours in memory, whose
--- tile is one run.
+-- Worth staging: records of several fields whose tiles are runs of bytes. Returns the period of the tiles.
 local function stageable(k, op)
-  return not op.is_index and not op.through_index and not op.record.bare and movers.period(k, op, #k.dims) ~= nil
+  return not op.record.bare and movers.stageable(k, op, #k.dims) or nil
 end
 
 local function has_stageable(k, output)
   for _, op in ipairs(k.operands) do
-    if op.is_output == output and stageable(k, op) and op.layout ~= "soa" then
+    if op.is_output == output and stageable(k, op) then
       return true
     end
   end
@@ -54,9 +53,9 @@ return {
     local period, staged = 1, {}
     for _, op in ipairs(k.operands) do
       local wanted = op.is_output and c.stage_out or not op.is_output and c.stage_in
-      staged[op.number] = wanted and stageable(k, op) and op.layout ~= "soa"
+      staged[op.number] = wanted and stageable(k, op)
       if staged[op.number] then
-        period = kit.lcm(period, movers.period(k, op, #k.dims))
+        period = kit.lcm(period, staged[op.number])
       end
     end
     local p, reason = map.plan(k, "staged", {
