@@ -2,7 +2,7 @@
  * random test beside this one shows that the rules are right; this one shows that they are used. */
 #include "expr_test.h"
 
-static sct_expr i, j, g, v, t, n, n4, row, col, flag, z;
+static sct_expr i, j, g, v, t, n, n4, row, col, flag, z, five;
 
 static int setup(void **state) {
   (void)state;
@@ -17,6 +17,7 @@ static int setup(void **state) {
   row = sct_expr_var(pool, "row", 0, SCT_EXPR_MAX_VALUE, 1);
   col = sct_expr_var(pool, "col", 0, SCT_EXPR_MAX_VALUE, 1);
   flag = sct_expr_var(pool, "flag", 0, 1, 1);
+  five = sct_expr_var(pool, "five", 5, 7, 1);
   z = sct_expr_var(pool, "z", SCT_EXPR_MIN_VALUE, SCT_EXPR_MAX_VALUE, 1);
   return 0;
 }
@@ -75,6 +76,10 @@ static void test_small_values_leave_divisions(void **state) {
   folds("(v + 4) // 4", "1");
   folds("(v - 4) // 4", "-1");
   folds("(v - 4) % 4", "v");
+  folds("five // 4", "1");
+  folds("five % 4", "five - 4");
+  folds("(i + five // 8) // 4", "i // 4");
+  folds("five % 5 // 3", "0"); /* at most 2 */
   folds("j // 512", "0");
   folds("j // 511", "j // 511");
   folds("v // (n + 4)", "0");
@@ -106,6 +111,19 @@ static void test_nested_divisions(void **state) {
   folds("i % n % n", "i % n");
   folds("i % 8 % 32", "i % 8");
   folds("i % 32 // 4", "i // 4 % 8");
+}
+
+/* n4 is a multiple of 4: its quotients are exact. */
+static void test_exact_divisions(void **state) {
+  (void)state;
+  folds("n4 // 4 * 4", "n4");
+  folds("n4 // 4 * 2", "n4 // 2");
+  folds("n4 // 4 * 3", "n4 // 4 * 3");
+  folds("n4 // 2 + n4", "n4 // 2 * 3");
+  folds("n4 // 4 + n4 // 2", "n4 // 4 * 3");
+  folds("n4 // 4 * row", "n4 * row // 4");
+  folds("-n4 // 4", "-(n4 // 4)");
+  folds("n4 // 4 * (n4 // 2) * 2", "n4 * n4 // 4");
 }
 
 static void test_quotient_joins_remainder(void **state) {
@@ -175,6 +193,7 @@ static void test_xor(void **state) {
   folds("(i ^ 5) ^ 5", "i");
   folds("(4 * i + v) ^ (4 * n)", "(i ^ n) * 4 + v");
   folds("v ^ 16", "v + 16");
+  folds("flag ^ (12 * flag)", "flag ^ (12 * flag)"); /* 13 * flag would lose the pieces */
   folds("(8 * i) ^ (8 * n) ^ (4 * i + v)", "(i ^ (2 * i) ^ (2 * n)) * 4 + v");
   assert_int_equal(parse("(8 * i ^ 4 * n) ^ g"), parse("8 * i ^ (4 * n ^ g)"));
 }
@@ -218,6 +237,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_small_values_leave_divisions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_low_parts_leave_divisions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nested_divisions, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_exact_divisions, setup, teardown),
       cmocka_unit_test_setup_teardown(test_quotient_joins_remainder, setup, teardown),
       cmocka_unit_test_setup_teardown(test_min_max, setup, teardown),
       cmocka_unit_test_setup_teardown(test_comparisons, setup, teardown),

@@ -2,7 +2,7 @@
  * (test_expr_random.c holds ranges and divisors to values; here stands how tight they are.) */
 #include "expr_test.h"
 
-static sct_expr i, j, n, m;
+static sct_expr i, j, n, m, by4;
 
 static int setup(void **state) {
   (void)state;
@@ -11,6 +11,7 @@ static int setup(void **state) {
   j = sct_expr_var(pool, "j", 0, 511, 1);
   n = sct_expr_var(pool, "n", 1, SCT_EXPR_MAX_VALUE, 1);
   m = sct_expr_var(pool, "m", -8, 8, 1);
+  by4 = sct_expr_var(pool, "by4", 0, SCT_EXPR_MAX_VALUE, 4);
   sct_expr_let(pool, "k", parse("4 * i + j"));
   return 0;
 }
@@ -112,6 +113,7 @@ static void test_ranges(void **state) {
   has_range("i // 32", 0, INF);
   has_range("i % 32", 0, 31);
   has_range("4 * i % 32", 0, 28);
+  has_range("by4 % 32", 0, 28);
   has_range("j % n", 0, 511);
   has_range("m % -5", -4, 0);
   has_range("min(i, j)", 0, 511);
@@ -142,6 +144,7 @@ static void test_divisors(void **state) {
   has_divisor("(i < n) * 5", 5);
   has_divisor("0", 0);
   has_divisor("-24", 24);
+  assert_int_equal(sct_expr_divisor(pool, by4), 4);
 }
 
 static void test_divisor_if(void **state) {
