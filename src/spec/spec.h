@@ -246,6 +246,14 @@ int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size 
 /* What index operand `op` holds for its element number `linear` (row-major over its extents) at
  * `size`. */
 int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size);
+/* The same for millions of elements: what does not depend on the element, worked out once. */
+typedef struct sct_index_fill {
+  sct_fill fill; /* never SCT_FILL_DEFAULT */
+  int64_t limit; /* values lie in [0, limit) */
+  uint64_t seed;
+} sct_index_fill;
+sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size);
+int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear);
 /* Number of elements of the index space at `size`. */
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
 /* Useful bytes read and written once at `size`: each field of each operand that the body uses,

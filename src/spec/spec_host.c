@@ -112,23 +112,34 @@ static sct_fill resolve_fill(const sct_operand *op, sct_fill fill, int64_t count
   return op->index_scatters || count == limit ? SCT_FILL_PERMUTED : SCT_FILL_RANDOM;
 }
 
-int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size) {
+sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *index = &spec->operands[op];
   const spec_env env = sct_spec_env_extents(spec, size->extent);
-  int64_t limit = 0;
-  if (sct_spec_env_eval(spec, &env, index->index_limit, &limit, NULL) != SCT_OK || limit < 1) {
-    return 0;
+  sct_index_fill fill = {.seed = sct_hash_text(index->name).lo};
+  if (sct_spec_env_eval(spec, &env, index->index_limit, &fill.limit, NULL) != SCT_OK) {
+    fill.limit = 0;
   }
-  const uint64_t seed = sct_hash_text(index->name).lo;
-  const int64_t count = operand_elements(spec, index, size);
-  switch (resolve_fill(index, size->fill[op], count, limit)) {
+  fill.fill = resolve_fill(index, size->fill[op], operand_elements(spec, index, size), fill.limit);
+  return fill;
+}
+
+int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
+  if (fill->limit < 1) {
+    return 0; /* there is nothing to point to; sct_spec_finish refuses such sizes */
+  }
+  switch (fill->fill) {
   case SCT_FILL_IDENTITY:
-    return linear % limit;
+    return linear % fill->limit;
   case SCT_FILL_PERMUTED:
-    return sct_permute(linear % limit, limit, seed);
+    return sct_permute(linear % fill->limit, fill->limit, fill->seed);
   default:
-    return (int64_t)(sct_mix64(seed, (uint64_t)linear) % (uint64_t)limit);
+    return (int64_t)(sct_mix64(fill->seed, (uint64_t)linear) % (uint64_t)fill->limit);
   }
+}
+
+int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size) {
+  const sct_index_fill fill = sct_spec_index_fill(spec, op, size);
+  return sct_index_fill_value(&fill, linear);
 }
 
 /* ---- amounts ---- */
