@@ -485,6 +485,9 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
 }
 
 static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
+  if (strchr(attrs, '!') != NULL && strchr(mods->attrs, 'R') == NULL) {
+    return false;
+  }
   for (const char *a = mods->attrs; *a != '\0'; a++) {
     const bool rn_only =
         *a == 'R' && strchr(attrs, 'N') != NULL && (mods->flags & PTX_F_RND_MASK) == 0;

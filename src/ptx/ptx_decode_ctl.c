@@ -350,6 +350,22 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
   return true;
 }
 
+bool sct_ptx_decode_activemask(ptx_dec *d) {
+  uint32_t slot = 0;
+  if (sct_ptx_dec_take_type(d) != PTX_T_B32) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov_activemask);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slot;
+  return true;
+}
+
 /* shfl.sync.idx.b32 d|p, a, b, c, membermask */
 bool sct_ptx_decode_shfl(ptx_dec *d) {
   static const char *const modes[] = {"up", "down", "bfly", "idx"};

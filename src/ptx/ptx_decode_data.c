@@ -90,11 +90,19 @@ static bool mov_symbol(ptx_dec *d, const ptx_opd *opd, char cls, bool *found, ui
   return sym->space != PTX_SPACE_LOCAL || d->func->is_entry || cls != '6' || in_frame(d, slot);
 }
 
-/* %clock and its like change while a block runs. */
-static bool is_clock(ptx_span name) {
-  return sct_ptx_span_is(name, "%clock") || sct_ptx_span_is(name, "%clock64") ||
-         sct_ptx_span_is(name, "%clock_hi") || sct_ptx_span_is(name, "%globaltimer") ||
-         sct_ptx_span_is(name, "%globaltimer_lo") || sct_ptx_span_is(name, "%globaltimer_hi");
+/* %clock and its like change while a block runs: class of such a register, 0 for others. */
+static char clock_class(const ptx_opd *opd) {
+  static const struct {
+    const char *name;
+    char cls;
+  } clocks[] = {{"%clock", '3'},          {"%clock_hi", '3'},       {"%clock64", '6'},
+                {"%globaltimer_lo", '3'}, {"%globaltimer_hi", '3'}, {"%globaltimer", '6'}};
+  for (int i = 0; opd->kind == PTX_OPD_NAME && i < SCT_COUNT(clocks); i++) {
+    if (sct_ptx_span_is(opd->name, clocks[i].name)) {
+      return clocks[i].cls;
+    }
+  }
+  return 0;
 }
 
 bool sct_ptx_decode_mov(ptx_dec *d) {
@@ -112,17 +120,21 @@ bool sct_ptx_decode_mov(ptx_dec *d) {
   }
   uint32_t a = 0, slot = 0;
   bool found = false;
-  const bool clock = from->kind == PTX_OPD_NAME && is_clock(from->name);
-  if (from->kind == PTX_OPD_NAME && !clock && !mov_symbol(d, from, cls, &found, &a)) {
+  const char clock = clock_class(from);
+  if (clock != 0 && clock != cls) {
+    return sct_ptx_dec_fail(d, "special register '%.*s' has another width", from->name.len,
+                            from->name.p);
+  }
+  if (from->kind == PTX_OPD_NAME && clock == 0 && !mov_symbol(d, from, cls, &found, &a)) {
     return false;
   }
-  if (!found && !clock && !sct_ptx_dec_source(d, from, cls, type, &a)) {
+  if (!found && clock == 0 && !sct_ptx_dec_source(d, from, cls, type, &a)) {
     return false;
   }
   if (!sct_ptx_dec_dest(d, &d->inst->opds[0], cls, &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, clock        ? sct_ptx_op_mov_clock
+  ptx_uop *u = sct_ptx_dec_emit(d, clock != 0   ? sct_ptx_op_mov_clock
                                    : cls == 'p' ? sct_ptx_op_mov_pred
                                    : cls == '6' ? sct_ptx_op_mov64
                                                 : sct_ptx_op_mov32);

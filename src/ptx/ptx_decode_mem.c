@@ -72,7 +72,7 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
                                      : 1;
   m->type = sct_ptx_dec_take_type(d);
   const int bytes = sct_ptx_type_bytes(m->type);
-  return bytes > 0 && bytes <= 8 && bytes * m->n <= 32;
+  return bytes > 0 && bytes <= 8 && bytes * m->n <= 32 && !sct_ptx_dec_mods_left(d);
 }
 
 /* Data register of a load or store: may be wider than the type. */

@@ -167,19 +167,27 @@ static uint64_t element_value(const ptx_exec *x, const ptx_uop *u, uint32_t slot
   return u->wide ? ptx_r64(x, slot)[lane] : ptx_r32(x, slot)[lane];
 }
 
-/* Lanes whose store changes what is in memory. */
+/* Whether memory holds what `lane` stores. */
+static bool holds(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                  uint32_t lane) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  const uint8_t *p = part->host + lane_offset(acc, part, lane);
+  bool same = true;
+  for (int e = 0; e < u->n && same; e++) {
+    const uint64_t v = element_value(x, u, slots[e], lane);
+    same = memcmp(p + e * u->bytes, &v, u->bytes) == 0;
+  }
+  return same;
+}
+
+/* Lanes whose store changes what is in memory; to set what was undefined is a change. */
 static uint32_t changed_lanes(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                               const ptx_part *part) {
-  const uint32_t *slots = x->code->vec + u->vec;
   uint32_t lanes = 0;
   FOR_LANES(i, part->mask) {
-    const int64_t off = lane_offset(acc, part, i);
-    bool same = part->defined == NULL || all_ones(part->defined + off, (size_t)acc->width);
-    for (int e = 0; e < u->n && same; e++) {
-      const uint64_t v = element_value(x, u, slots[e], i);
-      same = memcmp(part->host + off + e * u->bytes, &v, u->bytes) == 0;
-    }
-    lanes |= (uint32_t)!same << i;
+    const bool set = part->defined == NULL ||
+                     all_ones(part->defined + lane_offset(acc, part, i), (size_t)acc->width);
+    lanes |= (uint32_t) !(set && holds(x, u, acc, part, i)) << i;
   }
   return lanes;
 }
@@ -187,15 +195,15 @@ static uint32_t changed_lanes(const ptx_exec *x, const ptx_uop *u, const ptx_acc
 /* Two lanes of one store that put different values in one place: one of them finds the other's. */
 static bool lanes_conflict(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                            const ptx_part *part) {
-  const uint32_t lost = changed_lanes(x, u, acc, part);
-  if (lost == 0) {
-    return false;
+  FOR_LANES(i, part->mask) {
+    if (!holds(x, u, acc, part, i)) {
+      sct_ptx_fault(
+          x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, (int)i, acc->addr[i],
+          "two lanes of one store write different values to the same %d bytes", acc->width);
+      return true;
+    }
   }
-  const int lane = ptx_first_lane(lost);
-  sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
-                acc->addr[lane],
-                "two lanes of one store write different values to the same %d bytes", acc->width);
-  return true;
+  return false;
 }
 
 static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {

@@ -86,10 +86,12 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     return;
   }
   b->approx = false;
-  if (data != NULL) {
+  if (data != NULL && b->bytes > 0) {
     memcpy(b->host, data, (size_t)b->bytes);
   }
-  if (b->defined != NULL) {
+  if (data == NULL && b->defined == NULL) {
+    b->defined = sct_alloc((size_t)(b->bytes > 0 ? b->bytes : 1)); /* without it: all defined */
+  } else if (b->defined != NULL) {
     memset(b->defined, data != NULL ? 0xff : 0, (size_t)b->bytes);
   }
 }
