@@ -17,8 +17,7 @@
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- status and error
- * ------------------------------------------------------------------------------------------ */
+/* ---- status and error ---- */
 
 /* Every fallible function returns one of these. The exit code of the program follows from it
  * (base_status.def). */
@@ -64,9 +63,7 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
     }                                                                                              \
   } while (0)
 
-/* ---- memory
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 /* malloc family behind one door (fault injection replaces it). All return NULL on failure; sizes of
  * 0 give NULL. */
@@ -94,9 +91,7 @@ char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) SCT_PRINTF(2, 3);
 void sct_arena_free(sct_arena *arena); /* leaves an empty arena */
 #define SCT_ARENA_NEW(arena, type, n) ((type *)sct_arena_alloc((arena), sizeof(type) * (size_t)(n)))
 
-/* ---- text
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 /* Growing text, always NUL-terminated (data may be NULL while empty: use sct_str_c). A zeroed
  * struct is a valid empty string. Out of memory is sticky: `failed` stays set and later calls do
@@ -124,9 +119,7 @@ bool sct_is_identifier(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
 char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
 
-/* ---- spelling
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- spelling ---- */
 
 /* The legal name nearest to `word` by edit distance (transpositions count one), or NULL if none is
  * near (distance more than a third of the length, at least 1, ignoring case). Ties: the first in
@@ -136,9 +129,7 @@ const char *sct_nearest(const char *word, const char *const *names, int n_names)
  * names). */
 void sct_str_suggest(sct_str *s, const char *word, const char *const *names, int n_names);
 
-/* ---- hashes
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- hashes ---- */
 
 typedef struct sct_hash {
   uint64_t hi, lo;
@@ -149,9 +140,7 @@ sct_hash sct_hash_text(const char *text);
 char *sct_hash_hex(char out[SCT_HASH_HEX], sct_hash h);
 bool sct_hash_equal(sct_hash a, sct_hash b);
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 /* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
  * MiB. */
@@ -172,8 +161,7 @@ void sct_path_cache(sct_str *out);
 void sct_path_dirname(sct_str *out, const char *path);
 const char *sct_path_basename(const char *path);
 
-/* ---- assets: the Lua files and templates that travel inside the binary
- * ------------------------------------------- */
+/* ---- assets: the Lua files and templates that travel inside the binary ---- */
 
 /* Reads "templates/map.cu", "tuning/layouts/aos.lua", ... : from the folder set by
  * sct_assets_override() if the file is there, else from the copy embedded at build time. SCT_EIO
@@ -186,8 +174,7 @@ void sct_assets_override(const char *folder);
  * once. */
 void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx);
 
-/* ---- random numbers and permutations
- * ----------------------------------------------------------------------------- */
+/* ---- random numbers and permutations ---- */
 
 /* xoshiro256**; the same seed gives the same stream on every machine. */
 typedef struct sct_rng {
@@ -205,9 +192,7 @@ uint64_t sct_mix64(uint64_t seed, uint64_t index);
  * Stateless, so every process agrees. */
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 
-/* ---- time, log
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- time, log ---- */
 
 int64_t sct_now_ns(void); /* monotonic */
 typedef enum sct_log_level {

@@ -37,9 +37,7 @@ void sct_expr_reset(sct_expr_pool *pool, int32_t mark);
  * bits", ... A fixed phrase. */
 const char *sct_expr_failure(const sct_expr_pool *pool);
 
-/* ---- building
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 typedef enum sct_expr_op {
   SCT_EXPR_CONST,
@@ -97,9 +95,7 @@ sct_expr sct_expr_expand(sct_expr_pool *pool, sct_expr e);
 sct_expr sct_expr_assume_multiple(sct_expr_pool *pool, sct_expr e, const sct_expr *vars,
                                   const int64_t *multiples, int n);
 
-/* ---- asking
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- asking ---- */
 
 sct_expr_op sct_expr_op_of(const sct_expr_pool *pool, sct_expr e);
 bool sct_expr_is_const(const sct_expr_pool *pool, sct_expr e,
@@ -124,9 +120,7 @@ bool sct_expr_linear(sct_expr_pool *pool, sct_expr e, sct_expr var, int64_t *coe
 void sct_expr_split(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, int n, sct_expr *with,
                     sct_expr *without);
 
-/* ---- evaluating
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- evaluating ---- */
 
 /* The value of every variable of an evaluation: values[k] belongs to vars[k]. A variable that is
  * not listed (and is no let) makes evaluation fail. */
@@ -154,9 +148,7 @@ void sct_expr_program_run_lanes(const sct_expr_program *program,
                                 int64_t out[SCT_EXPR_LANES]);
 void sct_expr_program_free(sct_expr_program *program);
 
-/* ---- text
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 /* Appends e as a C/CUDA expression that a person would write: "24 * i + 8", "row * n_col + col",
  * "(i >> 5) * 896". Divisions by powers of two of values known to be >= 0 print as shifts and

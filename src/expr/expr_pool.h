@@ -8,7 +8,7 @@
 
 #include "expr/expr.h"
 
-#define EXPR_PROD       ((sct_expr_op)(SCT_EXPR_NOT + 1)) /* two or more atoms; public name: a sum */
+#define EXPR_PROD       ((sct_expr_op)(SCT_EXPR_NOT + 1)) /* two or more atoms; to callers a sum */
 #define EXPR_MAX_TERMS  1024                              /* of one sum */
 #define EXPR_MAX_DEGREE 32                                /* atoms of one product */
 #define EXPR_MAX_DEPTH  200 /* nesting of divisions and the like; bounds every recursion here */

@@ -18,9 +18,7 @@
 
 #include "base/base.h"
 
-/* ---- modules: what the text holds
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- modules: what the text holds ---- */
 
 typedef struct sct_ptx_module sct_ptx_module;
 
@@ -53,8 +51,7 @@ const sct_ptx_kernel *sct_ptx_kernel_at(const sct_ptx_module *module, int index)
 /* NULL if there is none of that name. */
 const sct_ptx_kernel *sct_ptx_kernel_find(const sct_ptx_module *module, const char *name);
 
-/* ---- memory: the allocation registry
- * --------------------------------------------------------------------------------------------- */
+/* ---- memory: the allocation registry ---- */
 
 typedef struct sct_ptx_memory sct_ptx_memory;
 
@@ -88,9 +85,7 @@ int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address,
  * tolerance. */
 bool sct_ptx_memory_approximate(const sct_ptx_memory *memory, uint64_t address);
 
-/* ---- diagnosis
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- diagnosis ---- */
 
 typedef enum sct_ptx_kind {
 #define SCT_PTX_KIND(id, name, text) SCT_PTX_##id,
@@ -118,8 +113,7 @@ typedef struct sct_ptx_diag {
  * block (0,0,0), warp 3, lane 5)" appended to `out`. */
 void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *diag);
 
-/* ---- counters: rules of counters.md, checked against an H200
- * ----------------------------------------------------------------------- */
+/* ---- counters: rules of counters.md, checked against an H200 ---- */
 
 typedef struct sct_ptx_global { /* one direction of global memory, or one instruction */
   int64_t requests;             /* warp instructions with an active lane */
@@ -168,9 +162,7 @@ typedef struct sct_ptx_inst_counters {
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;
 
-/* ---- launch
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- launch ---- */
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
 

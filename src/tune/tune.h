@@ -15,8 +15,7 @@
 #include "script/script.h"
 #include "store/store.h"
 
-/* ---- choosing: pure, so that it can be tested
- * ------------------------------------------------------------------- */
+/* ---- choosing: pure, so that it can be tested ---- */
 
 /* What selection looks at, one candidate at one size. */
 typedef struct sct_rank_row {
@@ -49,9 +48,7 @@ typedef struct sct_choice {
  */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
-/* ---- sessions
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- sessions ---- */
 
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200"; NULL: the first GPU, else virtual:h200 */
@@ -119,8 +116,7 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts,
                            sct_error *err) SCT_MUST_USE;
 
-/* ---- without a device: for `space` and `gen`
- * --------------------------------------------------------------------- */
+/* ---- without a device: for `space` and `gen` ---- */
 
 /* A candidate of a plan with the kernel made from it. */
 typedef struct sct_tune_item {
