@@ -34,7 +34,7 @@ struct Any {
 };
 
 typedef std::vector<unsigned char> Bytes;
-static int failures = 0;
+static int failures = 0, shown = 0;
 static const long long kExtents[] = {0, 1, 31, 1000, 4097};
 static const size_t kGuard = 4096;
 
@@ -93,7 +93,13 @@ static bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const 
   for (size_t i = 0; i < got.size(); i++) {
     const bool inside = i >= kGuard + shift && i < kGuard + shift + want.size();
     const size_t k = i - kGuard - shift;
-    if (inside ? (mask[k] && got[k] != want[k]) : got[i] != 0xa5) good = false;
+    if (inside ? (mask[k] && got[i] != want[k]) : got[i] != 0xa5) {
+      if (good && shown++ < 5) {
+        printf("  byte %lld of %zu, arrays %zu bytes off: %02x instead of %02x\n", (long long)k, want.size(), shift, got[i],
+               inside ? want[k] : 0xa5);
+      }
+      good = false;
+    }
   }
   for (Buffer *b : buffers) delete b;
   return good;
