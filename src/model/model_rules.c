@@ -5,14 +5,11 @@
 
 #define LANES        32
 #define SECTOR_BYTES 32
+#define SECTOR_BITS  5 /* shifts, not divisions: offsets may be negative */
+#define TAG_BITS     7
 #define BANKS        32
 #define WORD_BYTES   4
-#define MAX_WIDTH    32 /* bytes a lane */
-
-/* The piece of 2^bits bytes that an address lies in; offsets may be negative. */
-static int64_t piece_of(int64_t address, int bits) {
-  return address >> bits;
-}
+#define WORD_BITS    2
 
 /* Adds `value` to a small set; returns how many members it has now. */
 static int add_distinct(int64_t *set, int n, int64_t value) {
@@ -25,21 +22,18 @@ static int add_distinct(int64_t *set, int n, int64_t value) {
   return n + 1;
 }
 
-/* Distinct sectors and tags of addresses in any order. */
-static void count_scattered(const int64_t address[LANES], uint32_t active, int width,
-                            int64_t *sectors, int64_t *tags) {
-  int64_t sector_set[LANES * (MAX_WIDTH / SECTOR_BYTES + 1)];
-  int64_t tag_set[LANES * 2];
+/* Distinct sectors and tags of addresses in any order. An access is aligned to its width, so it
+ * lies in one sector. */
+static void count_scattered(const int64_t address[LANES], uint32_t active, int64_t *sectors,
+                            int64_t *tags) {
+  int64_t sector_set[LANES];
+  int64_t tag_set[LANES];
   int n_sectors = 0;
   int n_tags = 0;
   for (int lane = 0; lane < LANES; lane++) {
     if ((active >> lane & 1) != 0) {
-      const int64_t first = piece_of(address[lane], 5);
-      const int64_t last = piece_of(address[lane] + width - 1, 5);
-      n_sectors = add_distinct(sector_set, n_sectors, first);
-      n_sectors = add_distinct(sector_set, n_sectors, last);
-      n_tags = add_distinct(tag_set, n_tags, piece_of(first, 2));
-      n_tags = add_distinct(tag_set, n_tags, piece_of(last, 2));
+      n_sectors = add_distinct(sector_set, n_sectors, address[lane] >> SECTOR_BITS);
+      n_tags = add_distinct(tag_set, n_tags, address[lane] >> TAG_BITS);
     }
   }
   *sectors = n_sectors;
@@ -47,29 +41,21 @@ static void count_scattered(const int64_t address[LANES], uint32_t active, int w
 }
 
 /* The same for addresses that never step back, the usual case: no set is needed. false: they do. */
-static bool count_ascending(const int64_t address[LANES], uint32_t active, int width,
-                            int64_t *sectors, int64_t *tags) {
-  int64_t top = INT64_MIN; /* the last sector counted */
+static bool count_ascending(const int64_t address[LANES], uint32_t active, int64_t *sectors,
+                            int64_t *tags) {
+  int64_t last = INT64_MIN; /* the last address */
   *sectors = 0;
   *tags = 0;
   for (int lane = 0; lane < LANES; lane++) {
     if ((active >> lane & 1) == 0) {
       continue;
     }
-    const int64_t first = piece_of(address[lane], 5);
-    const int64_t last = piece_of(address[lane] + width - 1, 5);
-    if (first < top) {
+    if (address[lane] < last) {
       return false;
     }
-    if (first > top) {
-      *tags += top == INT64_MIN || piece_of(first, 2) != piece_of(top, 2);
-      ++*sectors;
-    }
-    if (last > first) {
-      *tags += piece_of(last, 2) != piece_of(first, 2);
-      ++*sectors;
-    }
-    top = last;
+    *sectors += address[lane] >> SECTOR_BITS != last >> SECTOR_BITS;
+    *tags += address[lane] >> TAG_BITS != last >> TAG_BITS;
+    last = address[lane];
   }
   return true;
 }
@@ -81,8 +67,8 @@ void sct_model_count_global(sct_count *c, const int64_t address[LANES], uint32_t
   if (active == 0) {
     return; /* a warp without an active lane executes nothing */
   }
-  if (!count_ascending(address, active, width, &sectors, &tags)) {
-    count_scattered(address, active, width, &sectors, &tags);
+  if (!count_ascending(address, active, &sectors, &tags)) {
+    count_scattered(address, active, &sectors, &tags);
   }
   const int64_t bytes = (int64_t)__builtin_popcount(active) * width;
   const int64_t enough = (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
@@ -117,8 +103,8 @@ static int group_wavefronts(const int64_t address[LANES], uint32_t active, int w
     if ((active >> lane & 1) == 0) {
       continue;
     }
-    const int64_t last = piece_of(address[lane] + width - 1, 2);
-    for (int64_t word = piece_of(address[lane], 2); word <= last; word++) {
+    const int64_t last = (address[lane] + width - 1) >> WORD_BITS;
+    for (int64_t word = address[lane] >> WORD_BITS; word <= last; word++) {
       const int bank = (int)(word & (BANKS - 1));
       n_words[bank] = add_distinct(words[bank], n_words[bank], word);
       most = n_words[bank] > most ? n_words[bank] : most;

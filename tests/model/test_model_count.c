@@ -75,14 +75,18 @@ static void test_sample_is_close(void **state) {
 static void test_loops(void **state) {
   (void)state;
   open_kernel(3, 64);
-  sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "thread * 4 + j * 4096 + k * 128");
+  sct_access *a =
+      add_access(SCT_MEM_GLOBAL, LOAD, 4, "k >= 3 * j", "thread * 4 + j * 4096 + k * 128");
   add_loop(a, "j", "block"); /* none in block 0, one in block 1, two in block 2 */
-  add_loop(a, "k", "3");
+  add_loop(a, "k", "4");     /* four times for j = 0, once for j = 1 */
+  a = add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "thread * 4");
+  add_loop(a, "j", "0 - 1 - block"); /* never: less than nothing twice is nothing */
+  add_loop(a, "k", "0 - 2");
   a = add_access(SCT_MEM_GLOBAL, STORE, 4, "k % 2 == 0", "thread * 4 + k * 2");
   add_loop(a, "k", "5 - 2 * block * 100"); /* five times in block 0, never after */
   sct_counters c = count_kernel(0);
-  assert_int_equal(c.load.requests, (0 + 1 + 2) * 3 * 2);
-  assert_int_equal(c.load.sectors, (0 + 1 + 2) * 3 * 2 * 4);
+  assert_int_equal(c.load.requests, (4 + 4 + 1) * 2);
+  assert_int_equal(c.load.sectors, (4 + 4 + 1) * 2 * 4);
   assert_int_equal(c.store.requests, 3 * 2);
   assert_int_equal(c.store.sectors, (4 + 5 + 5) * 2);
   assert_int_equal(c.blocks_counted, c.blocks);
@@ -108,23 +112,28 @@ static void test_partial_warp(void **state) {
   (void)state;
   open_kernel(2, 40);
   add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "gid * 4");
+  add_access(SCT_MEM_GLOBAL, STORE, 4, "thread % 2 == 0", "gid * 4");
   add_access(SCT_MEM_SHARED, STORE, 4, NULL, "thread * 4");
   sct_counters c = count_kernel(0);
   assert_int_equal(c.load.requests, 4);
   assert_int_equal(c.load.bytes, 320);
+  assert_int_equal(c.store.bytes, 160);
   assert_int_equal(c.wavefronts_st, 4);
   assert_int_equal(c.wavefronts_ld, 0);
   sct_counters_free(&c);
   close_kernel();
 }
 
-/* Bases that differ modulo 128 are different patterns, ones that do not are the same. */
+/* Bases that differ modulo 128 are different patterns, ones that do not are the same; and the
+ * lanes' own pattern may change from block to block. */
 static void test_bases(void **state) {
   (void)state;
   open_kernel(64, 32);
   add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "thread * 4 + block * 36");
   add_access(SCT_MEM_SHARED, LOAD, 1, NULL, "thread * 33 + block");
+  add_access(SCT_MEM_GLOBAL, STORE, 4, NULL, "gid % 48 * 100");
   int64_t sectors = 0;
+  sct_count store = {0};
   int64_t wavefronts = 0;
   int64_t ideal = 0;
   for (int block = 0; block < 64; block++) {
@@ -138,10 +147,16 @@ static void test_bases(void **state) {
     for (int lane = 0; lane < 32; lane++) {
       address[lane] = lane * 33 + block;
     }
+    int64_t place[32];
+    for (int lane = 0; lane < 32; lane++) {
+      place[lane] = (block * 32 + lane) % 48 * 100;
+    }
+    sct_model_count_global(&store, place, UINT32_MAX, 4);
     sct_model_count_shared(&wavefronts, &ideal, address, UINT32_MAX, 1);
   }
   sct_counters c = count_kernel(64);
   assert_int_equal(c.load.sectors, sectors);
+  assert_memory_equal(&c.store, &store, sizeof store);
   assert_int_equal(c.wavefronts_ld, wavefronts);
   assert_int_equal(c.wavefronts_ld_ideal, ideal);
   sct_counters_free(&c);
@@ -296,6 +311,21 @@ static void test_indirect_permuted(void **state) {
   sct_counters_free(&c);
 }
 
+/* Lanes whose element of the index array does not exist read nothing. */
+static void test_indirect_outside(void **state) {
+  (void)state;
+  sct_counters c = {0};
+  open_indirect("f32", "identity");
+  add_indirect(LOAD, 1, 4);
+  fixture_accesses[0].active = SCT_EXPR_NONE; /* 10,240 threads, 10,000 elements */
+  assert_int_equal(sct_model_count(&c, &spec, &fixture_code, &spec.sizes[0], 1000, &err), SCT_OK);
+  assert_int_equal(c.load.bytes, 40000);
+  assert_int_equal(c.load.requests, 313);
+  sct_counters_free(&c);
+  close_spec();
+  fixture_pool = NULL;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_double3),
@@ -311,6 +341,7 @@ int main(void) {
       cmocka_unit_test(test_pool_is_left_alone),
       cmocka_unit_test(test_indirect_identity),
       cmocka_unit_test(test_indirect_permuted),
+      cmocka_unit_test(test_indirect_outside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
