@@ -187,7 +187,7 @@ sct_status sct_tune_compile(tune_session *s, sct_error *err) {
 
 sct_status sct_tune_count(tune_session *s, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
-  for (int k = 0; k < s->plan.n_items; k++) {
+  for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
     const sct_tune_item *item = &s->plan.items[k];
     for (int z = 0; z < spec->n_sizes; z++) {
       tune_cell *cell = sct_tune_cell(s, k, z);
