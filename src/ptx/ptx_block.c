@@ -76,15 +76,29 @@ static uint64_t sreg_value(const ptx_exec *x, const ptx_warp *w, int sreg, int l
   }
 }
 
-void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base) {
+static bool of_block(int sreg) {
+  return (sreg >= SREG_CTAID_X && sreg <= SREG_CTAID_Z) || sreg == SREG_SMID ||
+         (sreg >= SREG_CLUSTERID_X && sreg <= SREG_CLUSTERID_Z);
+}
+
+static void fill_sreg(const ptx_exec *x, ptx_warp *w, int sreg, uint8_t *slot) {
+  const bool wide = sreg == SREG_GRIDID, uniform = of_block(sreg);
+  uint64_t v = sreg_value(x, w, sreg, 0);
+  for (int i = 0; i < PTX_LANES; i++) {
+    v = uniform ? v : sreg_value(x, w, sreg, i);
+    if (wide) {
+      memcpy(slot + 8 * i, &v, 8);
+    } else {
+      memcpy(slot + 4 * i, &v, 4);
+    }
+  }
+}
+
+void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all) {
   const ptx_body *b = &x->code->bodies[body];
   for (size_t k = 0; k < b->n_sregs; k++) {
-    uint8_t *slot = w->regs + (slot_base + b->sregs[k].slot) * PTX_SLOT_BYTES;
-    const int sreg = b->sregs[k].sreg;
-    const bool wide = sreg == SREG_GRIDID;
-    for (int i = 0; i < PTX_LANES; i++) {
-      const uint64_t v = sreg_value(x, w, sreg, i);
-      memcpy(slot + (wide ? 8 : 4) * i, &v, wide ? 8 : 4);
+    if (all || of_block(b->sregs[k].sreg)) {
+      fill_sreg(x, w, b->sregs[k].sreg, w->regs + (slot_base + b->sregs[k].slot) * PTX_SLOT_BYTES);
     }
   }
 }
@@ -148,7 +162,7 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   w->paths[0] = (ptx_path){l->code->bodies[0].entry, -1, w->lanes};
   w->n_paths = 1;
   sct_ptx_clear_state(x, w, 0, 0);
-  sct_ptx_fill_sregs(x, w, 0, 0);
+  sct_ptx_fill_sregs(x, w, 0, 0, false);
   if (w->local_bytes > 0) {
     sct_ptx_clear_locals(l->code, w, l->definedness);
   }
@@ -198,6 +212,7 @@ static bool new_warp(ptx_exec *x, ptx_warp *w, int index) {
                   (w->local_bytes == 0 || (w->local != NULL && w->local_defined != NULL));
   if (ok) {
     sct_ptx_fill_consts(x, w, 0, 0);
+    sct_ptx_fill_sregs(x, w, 0, 0, true);
   }
   return ok;
 }

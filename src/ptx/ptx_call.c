@@ -120,7 +120,7 @@ static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t bod
   w->n_frames++;
   w->paths[w->n_paths++] = (ptx_path){to->entry, -1, mask};
   sct_ptx_fill_consts(x, w, body, slot_base);
-  sct_ptx_fill_sregs(x, w, body, slot_base);
+  sct_ptx_fill_sregs(x, w, body, slot_base, true);
   sct_ptx_clear_state(x, w, body, slot_base);
   return true;
 }

@@ -34,7 +34,7 @@ static int distinct(const uint64_t *v, int n) {
 }
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
-  const int lanes = __builtin_popcount(acc->mask);
+  const int lanes = ptx_count_lanes(acc->mask);
   const int64_t bytes = (int64_t)lanes * acc->width;
   int64_t sectors = 0, tags = 0;
   if (acc->full_run) {
@@ -115,7 +115,7 @@ static int group_wavefronts(const ptx_access *acc, uint32_t mask) {
  * too. */
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
   s->requests++;
-  s->bytes += (int64_t)__builtin_popcount(acc->mask) * acc->width;
+  s->bytes += (int64_t)ptx_count_lanes(acc->mask) * acc->width;
   if (acc->full_run) { /* no two lanes share a word of different rows: one wavefront a group */
     const int groups = acc->width <= 4 ? 1 : acc->width / 4;
     s->wavefronts += groups;

@@ -153,6 +153,10 @@ static inline uint32_t *ptx_pred(const ptx_exec *x, uint32_t slot) {
   return ptx_r32(x, slot);
 }
 
+static inline int ptx_count_lanes(uint32_t mask) {
+  return mask == PTX_ALL ? PTX_LANES : __builtin_popcount(mask);
+}
+
 static inline int ptx_first_lane(uint32_t mask) {
   return __builtin_ctz(mask);
 }
@@ -292,7 +296,8 @@ bool sct_ptx_exec_init(ptx_exec *x,
                        const ptx_launch *l); /* false: out of memory; free all the same */
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
-void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
+/* all: else only those that change from block to block */
+void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all);
 void sct_ptx_fill_consts(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 

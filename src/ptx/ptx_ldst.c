@@ -13,31 +13,54 @@ static int64_t lane_offset(const ptx_access *acc, const ptx_part *part, uint32_t
 
 static uint64_t read_value(const uint8_t *p, int bytes, bool sign) {
   uint64_t v = 0;
-  memcpy(&v, p, (size_t)bytes);
+  switch (bytes) {
+  case 1:
+    v = *p;
+    break;
+  case 2:
+    memcpy(&v, p, 2);
+    break;
+  case 4:
+    memcpy(&v, p, 4);
+    break;
+  default:
+    memcpy(&v, p, 8);
+    break;
+  }
   const int drop = 64 - 8 * bytes;
   return sign ? (uint64_t)((int64_t)(v << drop) >> drop) : v;
+}
+
+/* Full warps, by far the most, in loops without a mask. */
+static void load_full32(uint32_t *r, const uint8_t *p, const ptx_access *acc, uint64_t origin) {
+  if (acc->full_run && acc->width == 4) {
+    memcpy(r, p + (acc->addr[0] - origin), 4 * PTX_LANES);
+    return;
+  }
+  for (int i = 0; i < PTX_LANES; i++) {
+    memcpy(&r[i], p + (acc->addr[i] - origin), 4);
+  }
+}
+
+static void load_full64(uint64_t *r, const uint8_t *p, const ptx_access *acc, uint64_t origin) {
+  if (acc->full_run && acc->width == 8) {
+    memcpy(r, p + (acc->addr[0] - origin), 8 * PTX_LANES);
+    return;
+  }
+  for (int i = 0; i < PTX_LANES; i++) {
+    memcpy(&r[i], p + (acc->addr[i] - origin), 8);
+  }
 }
 
 /* Element `e` of the lanes of `part`, from memory to register `d`. */
 static void load_values(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                         int e, uint32_t d) {
   const uint8_t *p = part->host + e * u->bytes;
-  if (acc->full_run && u->bytes == 4 && u->to == 4) {
-    uint32_t *r = ptx_r32(x, d);
-    p += lane_offset(acc, part, 0);
-    for (int i = 0; i < PTX_LANES; i++) {
-      memcpy(&r[i], p + (size_t)i * (size_t)acc->width, 4);
-    }
-  } else if (u->bytes == 4 && u->to == 4) {
-    uint32_t *r = ptx_r32(x, d);
-    FOR_LANES(i, part->mask) {
-      memcpy(&r[i], p + lane_offset(acc, part, i), 4);
-    }
-  } else if (u->bytes == 8) {
-    uint64_t *r = ptx_r64(x, d);
-    FOR_LANES(i, part->mask) {
-      memcpy(&r[i], p + lane_offset(acc, part, i), 8);
-    }
+  const bool full = part->mask == PTX_ALL && part->stride == 0;
+  if (full && u->bytes == 4 && u->to == 4) {
+    load_full32(ptx_r32(x, d), p, acc, part->origin);
+  } else if (full && u->bytes == 8) {
+    load_full64(ptx_r64(x, d), p, acc, part->origin);
   } else if (u->wide) {
     uint64_t *r = ptx_r64(x, d);
     FOR_LANES(i, part->mask) {
@@ -139,26 +162,61 @@ static void load_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, cons
 
 /* ---- stores */
 
-/* Element `e` of the lanes of `part`, from register to `base`, which is memory or a scratch area.
- */
+static void store_full32(uint8_t *p, const uint32_t *r, const ptx_access *acc, uint64_t origin) {
+  if (acc->full_run && acc->width == 4) {
+    memcpy(p + (acc->addr[0] - origin), r, 4 * PTX_LANES);
+    return;
+  }
+  for (int i = 0; i < PTX_LANES; i++) {
+    memcpy(p + (acc->addr[i] - origin), &r[i], 4);
+  }
+}
+
+static void store_full64(uint8_t *p, const uint64_t *r, const ptx_access *acc, uint64_t origin) {
+  if (acc->full_run && acc->width == 8) {
+    memcpy(p + (acc->addr[0] - origin), r, 8 * PTX_LANES);
+    return;
+  }
+  for (int i = 0; i < PTX_LANES; i++) {
+    memcpy(p + (acc->addr[i] - origin), &r[i], 8);
+  }
+}
+
+static void write_value(uint8_t *p, uint64_t v, int bytes) { /* little-endian host */
+  switch (bytes) {
+  case 1:
+    *p = (uint8_t)v;
+    break;
+  case 2:
+    memcpy(p, &v, 2);
+    break;
+  case 4:
+    memcpy(p, &v, 4);
+    break;
+  default:
+    memcpy(p, &v, 8);
+    break;
+  }
+}
+
+/* Element `e` of the lanes of `part`, from register `s` to memory. */
 static void store_values(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                          const ptx_part *part, int e, uint32_t s) {
   uint8_t *p = part->host + e * u->bytes;
-  if (acc->full_run && u->bytes == 4 && u->to == 4) {
-    const uint32_t *r = ptx_r32(x, s);
-    p += lane_offset(acc, part, 0);
-    for (int i = 0; i < PTX_LANES; i++) {
-      memcpy(p + (size_t)i * (size_t)acc->width, &r[i], 4);
-    }
+  const bool full = part->mask == PTX_ALL && part->stride == 0;
+  if (full && u->bytes == 4 && u->to == 4) {
+    store_full32(p, ptx_r32(x, s), acc, part->origin);
+  } else if (full && u->bytes == 8) {
+    store_full64(p, ptx_r64(x, s), acc, part->origin);
   } else if (u->wide) {
     const uint64_t *r = ptx_r64(x, s);
     FOR_LANES(i, part->mask) {
-      memcpy(p + lane_offset(acc, part, i), &r[i], u->bytes); /* little-endian host */
+      write_value(p + lane_offset(acc, part, i), r[i], u->bytes);
     }
   } else {
     const uint32_t *r = ptx_r32(x, s);
     FOR_LANES(i, part->mask) {
-      memcpy(p + lane_offset(acc, part, i), &r[i], u->bytes);
+      write_value(p + lane_offset(acc, part, i), r[i], u->bytes);
     }
   }
 }
@@ -174,8 +232,9 @@ static bool holds(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc, co
   const uint8_t *p = part->host + lane_offset(acc, part, lane);
   bool same = true;
   for (int e = 0; e < u->n && same; e++) {
-    const uint64_t v = element_value(x, u, slots[e], lane);
-    same = memcmp(p + e * u->bytes, &v, u->bytes) == 0;
+    const uint64_t cut = u->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
+    const uint64_t v = element_value(x, u, slots[e], lane) & cut;
+    same = read_value(p + e * u->bytes, u->bytes, false) == v;
   }
   return same;
 }
@@ -358,22 +417,61 @@ ACCESS(st_local, PTX_WRITE, run_local)
 
 /* ---- parameters */
 
-/* The kernel's parameter block: the same bytes for every lane. */
+static void fault_param(ptx_exec *x, const ptx_uop *u, int64_t a, int width, int lane) {
+  sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
+                "reads %d bytes at offset %lld of the parameters, which have %lld bytes", width,
+                (long long)a, (long long)x->launch->kernel->param_bytes);
+}
+
+static bool param_inside(const ptx_exec *x, int64_t a, int width) {
+  return a >= 0 && a + width <= x->launch->kernel->param_bytes && (a & (width - 1)) == 0;
+}
+
+/* The kernel's parameter block by computed addresses: each lane may read another place. */
 static void load_params(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
-  const ptx_launch *l = x->launch;
-  ptx_part part = {.host = l->params, .mask = acc->mask};
+  const ptx_part part = {.host = x->launch->params, .mask = acc->mask};
   FOR_LANES(i, acc->mask) {
-    const int64_t a = (int64_t)acc->addr[i];
-    if (a < 0 || a + acc->width > l->kernel->param_bytes || (a & (acc->width - 1)) != 0) {
-      sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, (int)i, (uint64_t)a,
-                    "reads %d bytes at offset %lld of the parameters, which have %lld bytes",
-                    acc->width, (long long)a, (long long)l->kernel->param_bytes);
+    if (!param_inside(x, (int64_t)acc->addr[i], acc->width)) {
+      fault_param(x, u, (int64_t)acc->addr[i], acc->width, (int)i);
       return;
     }
   }
   load_part(x, u, acc, &part);
 }
-ACCESS(ld_param, PTX_READ, load_params)
+
+/* By name, as nearly always: one value for all lanes. */
+static void broadcast_param(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *slots = x->code->vec + u->vec;
+  if (!param_inside(x, u->imm, u->bytes * u->n)) {
+    fault_param(x, u, u->imm, u->bytes * u->n, ptx_first_lane(x->mask));
+    return;
+  }
+  for (int e = 0; e < u->n; e++) {
+    const uint64_t v = read_value(x->launch->params + u->imm + e * u->bytes, u->bytes, u->sign);
+    const ptx_uop put = {.d = slots[e]};
+    uint64_t wide[PTX_LANES];
+    uint32_t narrow[PTX_LANES];
+    for (int i = 0; i < PTX_LANES; i++) {
+      wide[i] = v;
+      narrow[i] = (uint32_t)v & (u->to == 2 ? 0xffff : PTX_ALL);
+    }
+    if (u->wide) {
+      ptx_put64(x, &put, wide);
+    } else {
+      ptx_put32(x, &put, narrow);
+    }
+  }
+}
+
+void sct_ptx_op_ld_param(ptx_exec *x, const ptx_uop *u) {
+  ptx_access acc;
+  acc.dir = PTX_READ;
+  if (u->a == PTX_SLOT_ZERO) {
+    broadcast_param(x, u);
+  } else if (sct_ptx_addresses(x, u, &acc)) {
+    load_params(x, u, &acc);
+  }
+}
 
 static void own_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   for (int i = 0; i < PTX_LANES; i++) {

@@ -121,6 +121,12 @@ int sct_ptx_granule_shift(int min_bytes) {
   return min_bytes >= 4 ? 2 : min_bytes >= 2 ? 1 : 0;
 }
 
+/* Nobody, this warp, or the same block before its last barrier: nothing to look at. */
+static inline bool settled(uint64_t touch, uint64_t me) {
+  const uint64_t interval = me >> WHO_BITS << WHO_BITS;
+  return touch == 0 || touch == me || (touch < interval && touch >= me >> 32 << 32);
+}
+
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed) {
   const int shift =
@@ -130,14 +136,21 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
     return true;
   }
   const uint64_t origin = part->origin >> shift;
+  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t first = (acc->addr[i] >> shift) - origin;
     const uint64_t last = ((acc->addr[i] + (uint64_t)acc->width - 1) >> shift) - origin;
+    const bool write = acc->dir != PTX_READ;
     for (uint64_t g = first; g <= last; g++) {
-      const bool ok = acc->dir == PTX_READ
-                          ? read_granule(x, u, acc, part, i, &touch[g])
-                          : write_granule(x, u, acc, part, i, &touch[g], changed >> i & 1);
+      ptx_touch *t = &touch[g];
+      if (plain && settled(t->write, me) && settled(t->read, me)) {
+        *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
+        continue;
+      }
+      const bool ok = write ? write_granule(x, u, acc, part, i, t, changed >> i & 1)
+                            : read_granule(x, u, acc, part, i, t);
       if (!ok) {
         return false;
       }

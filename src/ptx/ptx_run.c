@@ -227,7 +227,7 @@ static void run_warp(ptx_exec *x, ptx_warp *w) {
     const ptx_block *b = &x->code->blocks[p->pc];
     const uint32_t live = live_lanes(w, p->mask);
     x->block_runs[p->pc]++;
-    x->block_lanes[p->pc] += __builtin_popcount(live);
+    x->block_lanes[p->pc] += ptx_count_lanes(live);
     x->steps += b->n_insts;
     x->clock++;
     run_basic_block(x, b, live);
