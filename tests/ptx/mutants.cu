@@ -347,6 +347,18 @@ K(copy_wait_too_loose) { // two groups, waits for all but one
   __syncthreads();
   out[threadIdx.x] = t[threadIdx.x] + t[511 - threadIdx.x]; // here
 }
+K(copy_to_a_used_buffer) { // the old contents are there, the new ones are read too early
+  __shared__ float t[256];
+  t[threadIdx.x] = 1.f;
+  __syncthreads();
+  float old = t[255 - threadIdx.x];
+  __syncthreads();
+  COPY(&t[threadIdx.x], in + threadIdx.x);
+  COMMIT;
+  __syncthreads();
+  out[threadIdx.x] = old + t[255 - threadIdx.x]; // here
+  WAIT(0);
+}
 K(copy_not_committed) {
   __shared__ float t[256];
   COPY(&t[threadIdx.x], in + threadIdx.x);

@@ -119,12 +119,15 @@ static void scoped_labels(void **state) {
   "ld.param.b32 %r1, [x]; mul.lo.s32 %r2, %r1, %r1;\n"                                             \
   "setp.gt.s32 %p1, %r1, 20; @!%p1 bra S; mov.u32 %r2, 7; st.param.b32 [r], %r2; ret;\n"           \
   "S: st.param.b32 [r], %r2; ret;\n}\n"                                                            \
-  ".func (.param .b32 r) fact(.param .b32 x)\n{\n.reg .b32 %r<5>; .reg .pred %p1;\n"               \
+  ".func (.param .b32 r) fact(.param .b32 x)\n{\n.reg .b32 %r<6>; .reg .pred %p<3>;\n"             \
   ".local .align 4 .b8 keep[4]; .reg .b64 %d1; mov.u64 %d1, keep;\n"                               \
-  "ld.param.b32 %r1, [x]; st.local.u32 [%d1], %r1; setp.le.s32 %p1, %r1, 1; @%p1 bra B;\n"         \
+  "ld.param.b32 %r1, [x]; add.s32 %r5, %r1, 5; st.local.u32 [%d1], %r5;\n"                         \
+  "setp.le.s32 %p1, %r1, 1; @%p1 bra B;\n"                                                         \
   "sub.s32 %r2, %r1, 1;\n{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2;\n"                 \
   "call.uni (b), fact, (a); ld.param.b32 %r3, [b]; }\n"                                            \
-  "ld.local.u32 %r4, [keep]; mul.lo.s32 %r3, %r3, %r4; st.param.b32 [r], %r3; ret;\n"              \
+  "ld.local.u32 %r4, [keep]; sub.s32 %r4, %r4, 5; ld.param.b32 %r5, [x];\n"                        \
+  "setp.ne.s32 %p2, %r4, %r5; @%p2 trap;\n"                                                        \
+  "mul.lo.s32 %r3, %r3, %r4; st.param.b32 [r], %r3; ret;\n"                                        \
   "B: mov.u32 %r3, 1; st.param.b32 [r], %r3; ret;\n}\n"                                            \
   ".global .align 8 .u64 table[2] = {twice, square};\n"                                            \
   ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"                                        \

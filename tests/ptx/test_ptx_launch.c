@@ -148,6 +148,33 @@ static void the_first_failing_block_is_reported(void **state) {
   }
 }
 
+/* Later blocks fail sooner: the lowest one is reported all the same. */
+static void the_lowest_block_wins(void **state) {
+  (void)state;
+  sct_error err = {0};
+  sct_ptx_module *module = NULL;
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_result result;
+  static const char text[] =
+      PTX_HEAD ".visible .entry k()\n{\n.reg .pred %p1;\n.reg .b32 %r<4>;\nmov.u32 %r1, %ctaid.x;\n"
+               "sub.s32 %r2, 7, %r1; mul.lo.s32 %r2, %r2, 5000;\n"
+               "L: sub.s32 %r2, %r2, 1; setp.gt.s32 %p1, %r2, 0; @%p1 bra L;\ntrap; ret;\n}\n";
+  assert_int_equal(sct_ptx_parse(&module, text, "trap.ptx", &err), SCT_OK);
+  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  const sct_ptx_launch_opts opts = {.module = module,
+                                    .kernel = "k",
+                                    .grid = {8, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .threads = 8,
+                                    .no_races = true};
+  assert_int_equal(sct_ptx_launch(&result, memory, &opts, &err), SCT_OK);
+  assert_int_equal(result.diag.kind, SCT_PTX_TRAP);
+  assert_int_equal(result.diag.block[0], 0);
+  sct_ptx_result_free(&result);
+  sct_ptx_memory_free(memory);
+  sct_ptx_module_free(module);
+}
+
 static void never_written(void **state) {
   bench *b = *state;
   sct_ptx_result result;
@@ -332,6 +359,7 @@ int main(void) {
       WITH(never_written),
       WITH(counters_by_instruction),
       WITH(counters_can_be_off),
+      cmocka_unit_test(the_lowest_block_wins),
       cmocka_unit_test(step_budget),
       cmocka_unit_test(dynamic_shared_memory),
       cmocka_unit_test(bad_buffers),

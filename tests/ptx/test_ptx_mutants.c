@@ -79,6 +79,7 @@ static const mutant mutants[] = {
     ONE("ok_shuffle", CLEAN),
     ONE("copy_without_wait", ASYNC_EARLY),
     ONE("copy_wait_too_loose", ASYNC_EARLY),
+    ONE("copy_to_a_used_buffer", ASYNC_EARLY),
     ONE("copy_not_committed", ASYNC_EARLY),
     ONE("copy_without_barrier", SHARED_RACE),
     ONE("copy_overwritten", ASYNC_EARLY),
