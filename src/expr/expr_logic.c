@@ -16,24 +16,37 @@ static sct_expr pair(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b
   return expr_intern(pool, op, 0, args, 2);
 }
 
+/* a - b. Coefficients whose negative does not exist fail: they could not change sides. */
 static void difference(sct_expr_pool *pool, expr_sum *s, sct_expr a, sct_expr b) {
   expr_sum_init(s);
   expr_sum_add(pool, s, a, 1);
   expr_sum_add(pool, s, b, -1);
   expr_sum_collect(pool, s);
-  for (int k = 0; k < s->n && !s->failed; k++) {
-    s->failed = s->terms[k].coef == INT64_MIN; /* could change sides with no other sign */
+  bool too_big = s->constant == INT64_MIN;
+  for (int k = 0; k < s->n; k++) {
+    too_big = too_big || s->terms[k].coef == INT64_MIN;
+  }
+  if (too_big && !s->failed) {
+    (void)expr_none(pool, "a constant overflows 64 bits");
+    s->failed = true;
   }
 }
 
-/* The terms of s with a positive coefficient times `sign`, divided by g, plus a constant. */
-static sct_expr one_side(sct_expr_pool *pool, const expr_sum *s, int64_t g, int64_t sign,
-                         int64_t constant) {
+/* Divides the coefficients by g; the constant becomes `constant`. */
+static void reduce(expr_sum *s, int64_t g, int64_t constant) {
+  for (int k = 0; k < s->n; k++) {
+    s->terms[k].coef /= g;
+  }
+  s->constant = constant;
+}
+
+/* The terms of s with a positive coefficient times `sign`, plus a constant. */
+static sct_expr one_side(sct_expr_pool *pool, const expr_sum *s, int64_t sign, int64_t constant) {
   expr_sum side;
   expr_sum_init(&side);
   for (int k = 0; k < s->n; k++) {
     if ((s->terms[k].coef > 0) == (sign > 0)) {
-      expr_sum_add(pool, &side, s->terms[k].e, s->terms[k].coef / g * sign);
+      expr_sum_add(pool, &side, s->terms[k].e, s->terms[k].coef * sign);
     }
   }
   expr_sum_add_const(pool, &side, constant);
@@ -46,13 +59,9 @@ static bool is_const_expr(const sct_expr_pool *pool, sct_expr e) {
 
 /* s <= 0 for a sum that is neither always so nor never. */
 static sct_expr at_most_zero(sct_expr_pool *pool, const expr_sum *s) {
-  const int64_t g = expr_sum_content(s);
-  if (s->constant <= INT64_MIN + 1) {
-    return expr_none(pool, "a constant overflows 64 bits");
-  }
-  const int64_t limit = expr_floor_div(-s->constant, g); /* positive - negative <= limit */
-  const sct_expr positive = one_side(pool, s, g, 1, 0);
-  const sct_expr negative = one_side(pool, s, g, -1, 0);
+  const int64_t limit = -s->constant; /* positive - negative <= limit */
+  const sct_expr positive = one_side(pool, s, 1, 0);
+  const sct_expr negative = one_side(pool, s, -1, 0);
   if (positive == SCT_EXPR_NONE || negative == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -61,12 +70,14 @@ static sct_expr at_most_zero(sct_expr_pool *pool, const expr_sum *s) {
     return is_it ? negative : pair(pool, SCT_EXPR_LE, sct_expr_const(pool, -limit), negative);
   }
   if (is_const_expr(pool, negative)) {
-    return limit == 0 && expr_is_truth(pool, positive)
-               ? sct_expr_not(pool, positive)
-               : pair(pool, SCT_EXPR_LT, positive, sct_expr_const(pool, limit + 1));
+    if (limit == 0 && expr_is_truth(pool, positive)) {
+      return sct_expr_not(pool, positive);
+    }
+    return limit == INT64_MAX ? pair(pool, SCT_EXPR_LE, positive, sct_expr_const(pool, limit))
+                              : pair(pool, SCT_EXPR_LT, positive, sct_expr_const(pool, limit + 1));
   }
-  return limit >= 0 ? pair(pool, SCT_EXPR_LE, positive, one_side(pool, s, g, -1, limit))
-                    : pair(pool, SCT_EXPR_LT, one_side(pool, s, g, 1, -limit - 1), negative);
+  return limit >= 0 ? pair(pool, SCT_EXPR_LE, positive, one_side(pool, s, -1, limit))
+                    : pair(pool, SCT_EXPR_LT, one_side(pool, s, 1, -limit - 1), negative);
 }
 
 static sct_expr order_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
@@ -74,6 +85,10 @@ static sct_expr order_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, 
   sct_expr e = SCT_EXPR_NONE;
   difference(pool, &s, a, b);
   expr_sum_add_const(pool, &s, op == SCT_EXPR_LT ? 1 : 0);
+  if (!s.failed) {
+    const int64_t g = s.n > 0 ? expr_sum_content(&s) : 1;
+    reduce(&s, g, -expr_floor_div(-s.constant, g));
+  }
   const expr_range range = expr_sum_range(pool, &s);
   if (s.failed) {
     /* the reason has been given */
@@ -88,14 +103,10 @@ static sct_expr order_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, 
 
 /* s == 0 for a sum that may be either. The first term gets a positive sign. */
 static sct_expr is_zero(sct_expr_pool *pool, const expr_sum *s, sct_expr_op op) {
-  const int64_t g = expr_sum_content(s);
   const int64_t sign = s->terms[0].coef > 0 ? 1 : -1;
-  if (s->constant == INT64_MIN) {
-    return expr_none(pool, "a constant overflows 64 bits");
-  }
-  const int64_t value = -s->constant / g * sign; /* positive - negative == value */
-  const sct_expr positive = one_side(pool, s, g, sign, 0);
-  const sct_expr negative = one_side(pool, s, g, -sign, 0);
+  const int64_t value = -s->constant * sign; /* positive - negative == value */
+  const sct_expr positive = one_side(pool, s, sign, 0);
+  const sct_expr negative = one_side(pool, s, -sign, 0);
   if (positive == SCT_EXPR_NONE || negative == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -105,21 +116,32 @@ static sct_expr is_zero(sct_expr_pool *pool, const expr_sum *s, sct_expr_op op) 
     }
     return pair(pool, op, positive, sct_expr_const(pool, value));
   }
-  return value >= 0 ? pair(pool, op, positive, one_side(pool, s, g, -sign, value))
-                    : pair(pool, op, one_side(pool, s, g, sign, -value), negative);
+  return value >= 0 ? pair(pool, op, positive, one_side(pool, s, -sign, value))
+                    : pair(pool, op, one_side(pool, s, sign, -value), negative);
+}
+
+/* A number that divides every value of the terms of s; 0 if there is no term. */
+static int64_t terms_divisor(const sct_expr_pool *pool, const expr_sum *s) {
+  int64_t d = 0;
+  for (int k = 0; k < s->n; k++) {
+    const int64_t known = expr_known_divisor(pool, s->terms[k].e);
+    d = expr_gcd(d, expr_divisor_mul(s->terms[k].coef, known));
+  }
+  return d;
 }
 
 static sct_expr equality(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   expr_sum s;
   sct_expr e = SCT_EXPR_NONE;
-  int64_t divisor = 0;
   difference(pool, &s, a, b);
-  const expr_range range = expr_sum_range(pool, &s);
-  for (int k = 0; k < s.n; k++) {
-    divisor = expr_gcd(divisor,
-                       expr_divisor_mul(s.terms[k].coef, expr_known_divisor(pool, s.terms[k].e)));
+  const int64_t g = expr_sum_content(&s);
+  const int64_t divisor = terms_divisor(pool, &s);
+  const bool out_of_step =
+      !s.failed && s.n > 0 && (s.constant % divisor != 0 || s.constant % g != 0);
+  if (!s.failed && s.n > 0 && !out_of_step) {
+    reduce(&s, g, s.constant / g);
   }
-  const bool out_of_step = divisor != 0 && s.constant % divisor != 0;
+  const expr_range range = expr_sum_range(pool, &s);
   if (s.failed) {
     /* the reason has been given */
   } else if (s.n == 0 || out_of_step || range.lo > 0 || range.hi < 0) {
@@ -277,8 +299,10 @@ sct_expr expr_extreme(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr 
 
 /* ---- exclusive or */
 
+/* The lowest bit set; 2^62 stands for all higher ones. */
 static int64_t low_bit(int64_t value) {
-  return value == 0 ? SCT_EXPR_MAX_VALUE : value & -value;
+  const uint64_t bit = (uint64_t)value & (0 - (uint64_t)value);
+  return bit == 0 || bit > (uint64_t)SCT_EXPR_MAX_VALUE ? SCT_EXPR_MAX_VALUE : (int64_t)bit;
 }
 
 /* Operands of a chain of xors under construction. */

@@ -52,6 +52,13 @@ static int shift_of(const printer *p, const expr_node *node) {
   return __builtin_ctzll((unsigned long long)c);
 }
 
+/* True for arithmetic in the place of a condition (a product of conditions, say), which compilers
+ * want compared with 0. */
+static bool is_bare_number(const printer *p, sct_expr e) {
+  const sct_expr_op op = expr_op(p->pool, e);
+  return p->c && (op == EXPR_PROD || op == SCT_EXPR_SUM);
+}
+
 static level level_of(const printer *p, sct_expr e) {
   const expr_node *node = expr_node_of(p->pool, e);
   const expr_term first = node->n > 0 ? expr_arg(p->pool, e, 0) : (expr_term){0, SCT_EXPR_NONE};
@@ -84,7 +91,7 @@ static level level_of(const printer *p, sct_expr e) {
   case SCT_EXPR_OR:
     return LEVEL_OR;
   case SCT_EXPR_NOT:
-    return LEVEL_UNARY;
+    return is_bare_number(p, first.e) ? LEVEL_COMPARISON : LEVEL_UNARY;
   default: /* variables, calls */
     return LEVEL_PRIMARY;
   }
@@ -252,11 +259,32 @@ static void print_extreme(const printer *p, sct_expr e) {
   }
 }
 
-static void print_chain(const printer *p, sct_expr e, const char *between, level need) {
+static void print_xor(const printer *p, sct_expr e) {
   const int n = expr_node_of(p->pool, e)->n;
   for (int k = 0; k < n; k++) {
+    sct_str_append(p->out, k > 0 ? " ^ " : "");
+    print_at(p, expr_arg(p->pool, e, k).e, LEVEL_PRIMARY);
+  }
+}
+
+static void print_conditions(const printer *p, sct_expr e, const char *between) {
+  const int n = expr_node_of(p->pool, e)->n;
+  for (int k = 0; k < n; k++) {
+    const sct_expr condition = expr_arg(p->pool, e, k).e;
+    const bool bare = is_bare_number(p, condition);
     sct_str_append(p->out, k > 0 ? between : "");
-    print_at(p, expr_arg(p->pool, e, k).e, need);
+    print_at(p, condition, bare ? LEVEL_SUM : LEVEL_COMPARISON);
+    sct_str_append(p->out, bare ? " != 0" : "");
+  }
+}
+
+static void print_not(const printer *p, sct_expr condition) {
+  if (is_bare_number(p, condition)) {
+    print_at(p, condition, LEVEL_SUM);
+    sct_str_append(p->out, " == 0");
+  } else {
+    sct_str_append(p->out, p->c ? "!" : "not ");
+    print_at(p, condition, LEVEL_UNARY);
   }
 }
 
@@ -304,17 +332,16 @@ static void print_node(const printer *p, sct_expr e) {
     print_extreme(p, e);
     break;
   case SCT_EXPR_XOR:
-    print_chain(p, e, " ^ ", LEVEL_PRIMARY);
+    print_xor(p, e);
     break;
   case SCT_EXPR_AND:
-    print_chain(p, e, p->c ? " && " : " and ", LEVEL_COMPARISON);
+    print_conditions(p, e, p->c ? " && " : " and ");
     break;
   case SCT_EXPR_OR: /* compilers warn about && inside || */
-    print_chain(p, e, p->c ? " || " : " or ", LEVEL_COMPARISON);
+    print_conditions(p, e, p->c ? " || " : " or ");
     break;
   case SCT_EXPR_NOT:
-    sct_str_append(p->out, p->c ? "!" : "not ");
-    print_at(p, expr_arg(p->pool, e, 0).e, LEVEL_UNARY);
+    print_not(p, expr_arg(p->pool, e, 0).e);
     break;
   default:
     print_comparison(p, e);

@@ -138,12 +138,52 @@ static void test_resolver(void **state) {
   assert_string_equal(err.text, "column 1: unknown name 'hnit'; did you mean 'hint'?");
 }
 
+/* Random words in a row: an error with a column, or an expression whose text reads back. */
+static void test_word_soup(void **state) {
+  (void)state;
+  static const char *const values[] = {
+      "a",   "b",   "threads",  "layout.x", "3", "0x10", "7",  "not",   "-",
+      "( a", "b )", "min( a ,", "(",        ")", "'s'",  "64", "and b", "9223372036854775807"};
+  static const char *const operators[] = {"+", "-",  "*", "/",  "//", "%",   "^",  "~",
+                                          "<", "<=", ")", "==", "~=", "and", "or", ","};
+  sct_rng rng = sct_rng_new(31);
+  const int32_t mark = sct_expr_mark(pool);
+  int good = 0;
+  printf("seed 31\n");
+  for (int round = 0; round < 60000; round++) {
+    char text[256] = "";
+    const int64_t n = 1 + sct_rng_below(&rng, 9);
+    for (int64_t k = 0; k < n; k++) {
+      const bool value = (k % 2 == 0) != (sct_rng_below(&rng, 30) == 0);
+      strcat(text, value ? values[sct_rng_below(&rng, SCT_COUNT(values))]
+                         : operators[sct_rng_below(&rng, SCT_COUNT(operators))]);
+      strcat(text, " ");
+    }
+    sct_expr e = SCT_EXPR_NONE;
+    sct_error err = {SCT_OK, ""};
+    if (sct_expr_parse(&e, pool, text, NULL, &err) == SCT_OK) {
+      sct_str printed = {0};
+      sct_expr_print(&printed, pool, e);
+      if (parse(sct_str_c(&printed)) != e) {
+        fail_msg("%s reads as %s, which reads as something else", text, sct_str_c(&printed));
+      }
+      sct_str_free(&printed);
+      good++;
+    } else {
+      assert_int_equal(strncmp(err.text, "column ", 7), 0);
+    }
+    sct_expr_reset(pool, mark);
+  }
+  assert_true(good > 3000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_precedence, setup, teardown),
       cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nesting_is_bounded, setup, teardown),
       cmocka_unit_test_setup_teardown(test_resolver, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_word_soup, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

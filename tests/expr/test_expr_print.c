@@ -282,6 +282,8 @@ static void test_text(void **state) {
   prints("n < c and (e or n ~= 4)", false, "n < c && (e || n != 4)");
   prints("e or n >= 1 and c == 2", false, "e || (n >= 1 && c == 2)");
   prints("not e", false, "!e");
+  prints("e * (a < 2) and c < n", false, "e * (a < 2) != 0 && c < n");
+  prints("not (e * (a < 2))", false, "e * (a < 2) == 0");
   prints("(n ^ c) < 5", false, "(c ^ n) < 5");
   prints("(n ^ (c + z)) * 4", false, "(n ^ (c + z)) * 4");
   prints("min(n, 512)", false, "min(n, 512)");
