@@ -36,6 +36,55 @@ int sct_spec_find_field(const sct_record *record, const char *name, size_t len) 
 
 /* ---- names ---- */
 
+/* Names of generated kernels' own variables and functions: what shares a scope with the user's
+ * names. */
+static const char *const generated[] = {
+    "at",        "block",          "element",     "first",         "group_start",
+    "item",      "lane",           "loaded",      "part",          "rest",
+    "slot",      "team",           "thread",      "tiles",         "turn",
+    "warp",      "word",           "copy_pieces", "gather_pieces", "load_words",
+    "run_shift", "scatter_pieces", "store_words", "tile_cell",     "tile_line",
+    "tile_x",    "tile_y",         "warp_job"};
+
+/* What generated kernels put behind an array's name: "a_in", "a_tile". */
+static const char *const suffixes[] = {"_in", "_out", "_tile", "_v"};
+
+static bool is_generated(const sct_spec *spec, const char *name) {
+  for (int k = 0; k < SCT_COUNT(generated); k++) {
+    if (strcmp(generated[k], name) == 0) {
+      return true;
+    }
+  }
+  for (int op = 0; op < spec->n_operands; op++) {
+    const char *stem = spec->operands[op].name;
+    const size_t n = strlen(stem);
+    for (int k = 0; k < SCT_COUNT(suffixes); k++) {
+      if (strncmp(name, stem, n) == 0 && strcmp(name + n, suffixes[k]) == 0) {
+        return true;
+      }
+    }
+  }
+  for (int k = 0; k < spec->n_dims; k++) {
+    if ((sct_has_prefix(name, "first_") && strcmp(name + 6, spec->dims[k]) == 0) ||
+        (sct_has_prefix(name, "tiles_") && strcmp(name + 6, spec->dims[k]) == 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A dimension, a scalar or an array stands beside generated names. */
+static sct_status check_apart(const sct_spec *spec, const char *file, int line, const char *what,
+                              const char *name, sct_error *err) {
+  if (is_generated(spec, name)) {
+    return sct_spec_fail_at(
+        spec, err, file, line,
+        "%s '%s' has a name that generated kernels use themselves; call it '%s_'", what, name,
+        name);
+  }
+  return SCT_OK;
+}
+
 static sct_status check_name(const sct_spec *spec, const char *file, int line, const char *what,
                              const char *name, sct_error *err) {
   const char *bad = sct_spec_bad_name(name);
@@ -74,6 +123,7 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_dims; k++) {
     SCT_TRY(check_name(spec, spec->file, spec->line, "dimension", spec->dims[k], err));
+    SCT_TRY(check_apart(spec, spec->file, spec->line, "dimension", spec->dims[k], err));
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->dims[other], spec->dims[k]) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->line, "dimension '%s' appears twice",
@@ -83,6 +133,7 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     SCT_TRY(check_name(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, err));
+    SCT_TRY(check_apart(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, err));
     SCT_TRY(check_taken(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, k, 0, err));
   }
   if (spec->n_operands > SCT_MAX_OPERANDS || spec->n_inputs >= spec->n_operands) {
@@ -93,6 +144,7 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
+    SCT_TRY(check_apart(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
     if (op->n_dims < 1 || op->n_dims > SCT_MAX_DIMS) {
       return sct_spec_fail_at(spec, err, op->file, op->line,

@@ -170,6 +170,33 @@ static void test_extents_name_dimensions(void **state) {
   assert_bind_fails("did you mean 'col'?");
 }
 
+/* What generated kernels declare themselves stands in one scope with the user's names. */
+static void test_names_of_generated_code(void **state) {
+  (void)state;
+  open_spec("block");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("dimension 'block' has a name that generated kernels use themselves; call it "
+                    "'block_'");
+  open_spec("i");
+  add_scalar("lane", "f32");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("scalar 'lane' has a name that generated kernels use");
+  open_spec("i");
+  add_array("a", "f32", INPUT);
+  add_array("a_tile", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("array 'a_tile' has a name that generated kernels use");
+  open_spec("i j");
+  add_array("first_j", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("array 'first_j' has a name that generated kernels use");
+  open_spec("x y");
+  add_array("first_k", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  bind();
+  close_spec();
+}
+
 static void test_clashing_names(void **state) {
   (void)state;
   open_spec("i i");
@@ -249,6 +276,7 @@ int main(void) {
       cmocka_unit_test(test_one_level_of_indirection),
       cmocka_unit_test(test_own_dimension_needs_a_place),
       cmocka_unit_test(test_extents_name_dimensions),
+      cmocka_unit_test(test_names_of_generated_code),
       cmocka_unit_test(test_clashing_names),
       cmocka_unit_test(test_amounts),
       cmocka_unit_test(test_record_names),
