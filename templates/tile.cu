@@ -3,12 +3,15 @@ $(g:helpers())
 $(kit.comment(doc))
 $(g:head(bounds)) {
   constexpr int kThreads = $(threads);
-  constexpr int k$(A) = $(tile_a), k$(B) = $(tile_b); // a block's tile: inputs run along $(a), outputs along $(b)
+  // a block's tile: inputs run along $(a), outputs along $(b)
+  constexpr int k$(A) = $(tile_a), k$(B) = $(tile_b);
 //% if skew > 0 then
-  constexpr int kSkew = $(skew); // elements in a 32-byte sector: each store run is moved back to start on one
+  // elements in a 32-byte sector: each store run is moved back to start on one
+  constexpr int kSkew = $(skew);
 //% end
 //% for _, x in ipairs(exchanged) do
-  __shared__ __align__(16) $(x.type) $(x.name)[$(x.elems)]; // $(x.how)
+  // $(x.how)
+  __shared__ __align__(16) $(x.type) $(x.name)[$(x.elems)];
 //% end
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

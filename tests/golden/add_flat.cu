@@ -7,13 +7,17 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // kCount words from or to neighbouring addresses, streaming: each is used once.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = __ldcs(static_cast<const Word *>(from) + k);
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = __ldcs(static_cast<const Word *>(from) + k);
 }
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) __stcs(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
+  for (int k = 0; k < kCount; k++)
+    __stcs(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
 }
 
 // One element of the index space, every access where its layout puts it.
@@ -55,6 +59,7 @@ flat(const double *__restrict__ a_in, double *__restrict__ b_out, double k, long
       store_words<uint4, 1>(&at<uint4>(b_out, 8 * group_start), b_v);
     }
   } else { // the last, partial tile
-    for (long long scalar = first + thread; scalar < n_scalar; scalar += 256) element(a_in, b_out, k, n_i, scalar);
+    for (long long scalar = first + thread; scalar < n_scalar; scalar += 256)
+      element(a_in, b_out, k, n_i, scalar);
   }
 }

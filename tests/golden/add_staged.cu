@@ -31,8 +31,10 @@ __global__ void __launch_bounds__(256)
 staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   constexpr int kThreads = 256, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  __shared__ __align__(16) unsigned char a_tile[12288]; // a's tile as it lies in memory
-  __shared__ __align__(16) unsigned char b_tile[12288]; // b's tile as it lies in memory
+  // a's tile as it lies in memory
+  __shared__ __align__(16) unsigned char a_tile[12288];
+  // b's tile as it lies in memory
+  __shared__ __align__(16) unsigned char b_tile[12288];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long first = block * (long long)kTile; // of i
@@ -63,6 +65,7 @@ staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
       at<uint4>(b_out, 24 * first + 16 * word) = at<uint4>(b_tile, 16 * word);
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 256) element(a_in, b_out, k, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 256)
+      element(a_in, b_out, k, n_i, i);
   }
 }

@@ -12,9 +12,11 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // A word in kCount pieces: where the image's rows are padded, only pieces are aligned.
-template <class Piece, int kCount> __device__ __forceinline__ void copy_pieces(void *to, const void *from) {
+template <class Piece, int kCount>
+__device__ __forceinline__ void copy_pieces(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Piece *>(to)[k] = static_cast<const Piece *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Piece *>(to)[k] = static_cast<const Piece *>(from)[k];
 }
 
 // One element of the index space, every access where its layout puts it.
@@ -37,8 +39,10 @@ __global__ void __launch_bounds__(128)
 staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   constexpr int kThreads = 128, kItems = 1;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  __shared__ __align__(16) unsigned char a_tile[3280]; // a's tile as it lies in memory, 8 bytes of padding every 128
-  __shared__ __align__(16) unsigned char b_tile[3280]; // b's tile as it lies in memory, 8 bytes of padding every 128
+  // a's tile as it lies in memory, 8 bytes of padding every 128
+  __shared__ __align__(16) unsigned char a_tile[3280];
+  // b's tile as it lies in memory, 8 bytes of padding every 128
+  __shared__ __align__(16) unsigned char b_tile[3280];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long first = block * (long long)kTile; // of i
@@ -72,6 +76,7 @@ staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
       at<uint4>(b_out, 24 * first + 16 * word) = value;
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 128) element(a_in, b_out, k, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 128)
+      element(a_in, b_out, k, n_i, i);
   }
 }

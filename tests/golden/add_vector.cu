@@ -12,13 +12,17 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // kCount words from or to neighbouring addresses.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
 
 // One element of the index space, every access where its layout puts it.
@@ -64,6 +68,7 @@ vector(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long l
       store_words<uint4, 3>(&at<uint4>(b_out, 24 * group_start), b_v);
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 256) element(a_in, b_out, k, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 256)
+      element(a_in, b_out, k, n_i, i);
   }
 }

@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(256)
 staged(const mixed *__restrict__ p_in, void *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 256, kItems = 1;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  __shared__ __align__(16) unsigned char p_tile[6144]; // p's tile as it lies in memory
+  // p's tile as it lies in memory
+  __shared__ __align__(16) unsigned char p_tile[6144];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long first = block * (long long)kTile; // of i
@@ -69,6 +70,7 @@ staged(const mixed *__restrict__ p_in, void *__restrict__ q_out, long long n_i) 
       at<unsigned char>(q_out, 18 * n_i + i) = q.flags;
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 256) element(p_in, q_out, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 256)
+      element(p_in, q_out, n_i, i);
   }
 }

@@ -7,13 +7,17 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // kCount words from or to neighbouring addresses.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
 
 // One element of the index space, every access where its layout puts it.
@@ -57,6 +61,7 @@ vector(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i)
       store_words<uint4, 1>(&at<uint4>(b_out, 4 * group_start), b_v);
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 256) element(a_in, b_out, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 256)
+      element(a_in, b_out, n_i, i);
   }
 }

@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(256)
 staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 256, kItems = 1;
   constexpr int kTile = 32 * kItems; // elements of i that a warp owns
-  __shared__ __align__(16) unsigned char q_tile[8][896]; // q's tile as it lies in memory
+  // q's tile as it lies in memory
+  __shared__ __align__(16) unsigned char q_tile[8][896];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const int warp = thread / 32, lane = thread % 32;
@@ -79,6 +80,7 @@ staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n
       at<uint4>(q_out, 28 * first + 16 * word) = at<uint4>(q_tile[warp], 16 * word);
     }
   } else { // the last, partial tile
-    for (long long i = first + lane; i < n_i; i += 32) element(p_in, q_out, n_i, i);
+    for (long long i = first + lane; i < n_i; i += 32)
+      element(p_in, q_out, n_i, i);
   }
 }

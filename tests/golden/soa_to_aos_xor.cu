@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(128)
 staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 128, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  __shared__ __align__(16) unsigned char q_tile[7168]; // q's tile as it lies in memory, 16-byte words swizzled within 8 rows of 128 bytes
+  // q's tile as it lies in memory, 16-byte words swizzled within 8 rows of 128 bytes
+  __shared__ __align__(16) unsigned char q_tile[7168];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long first = block * (long long)kTile; // of i
@@ -77,6 +78,7 @@ staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n
       __stcs(&at<uint4>(q_out, 28 * first + 16 * word), at<uint4>(q_tile, (word ^ ((word >> 3) & 7)) * 16));
     }
   } else { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 128) element(p_in, q_out, n_i, i);
+    for (long long i = first + thread; i < n_i; i += 128)
+      element(p_in, q_out, n_i, i);
   }
 }

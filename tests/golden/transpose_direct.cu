@@ -9,7 +9,8 @@ __device__ __forceinline__ void element(const float *__restrict__ a_in, float *_
 
 // One thread an element of row, col; every access where its layout puts it.
 __global__ void __launch_bounds__(256)
-direct(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
+direct(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
+       long long n_col) {
   constexpr int kTile = 256; // one element a thread
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -3,8 +3,10 @@
 __global__ void __launch_bounds__(256)
 tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
   constexpr int kThreads = 256;
-  constexpr int kCol = 32, kRow = 32; // a block's tile: inputs run along col, outputs along row
-  __shared__ __align__(16) float a_tile[1056]; // rows of 32 and 1 more: columns fall into different banks
+  // a block's tile: inputs run along col, outputs along row
+  constexpr int kCol = 32, kRow = 32;
+  // rows of 32 and 1 more: columns fall into different banks
+  __shared__ __align__(16) float a_tile[1056];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles_col = (n_col + kCol - 1) / kCol, tiles_row = (n_row + kRow - 1) / kRow;
@@ -31,7 +33,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 8, y = (job % 1 * 32 + lane % 32), x = job / 1 * 1 + lane / 32;
+      const int job = thread / 32 + turn * 8;
+      const int y = (job % 1 * 32 + lane % 32), x = job / 1 * 1 + lane / 32;
       const long long col = first_col + x;
       const long long row = first_row + y;
       const float a = a_tile[33 * y + x];
@@ -43,7 +46,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     for (int cell = thread; cell < 1024; cell += kThreads) {
       const int x = cell % kCol, y = cell / kCol;
       const long long row = first_row + y, col = first_col + x;
-      if (row < n_row && col < n_col) a_tile[33 * y + x] = a_in[n_col * row + col];
+      if (row < n_row && col < n_col)
+        a_tile[33 * y + x] = a_in[n_col * row + col];
     }
     __syncthreads();
     for (int cell = thread; cell < kCol * kRow; cell += kThreads) {

@@ -7,13 +7,17 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // kCount words from or to neighbouring addresses.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
 
 // A block moves a tile of 128 x 64 elements (row x col): in along col, through shared memory, out
@@ -22,9 +26,12 @@ template <class Word, int kCount> __device__ __forceinline__ void store_words(vo
 __global__ void __launch_bounds__(512)
 tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
   constexpr int kThreads = 512;
-  constexpr int kCol = 64, kRow = 128; // a block's tile: inputs run along col, outputs along row
-  constexpr int kSkew = 8; // elements in a 32-byte sector: each store run is moved back to start on one
-  __shared__ __align__(16) float a_tile[8840]; // rows of 64 and 1 more: columns fall into different banks
+  // a block's tile: inputs run along col, outputs along row
+  constexpr int kCol = 64, kRow = 128;
+  // elements in a 32-byte sector: each store run is moved back to start on one
+  constexpr int kSkew = 8;
+  // rows of 64 and 1 more: columns fall into different banks
+  __shared__ __align__(16) float a_tile[8840];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles_col = (n_col + kCol - 1) / kCol, tiles_row = (n_row + 7 + kRow - 1) / kRow;
@@ -51,9 +58,11 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 16, y = (job % 4 * 8 + lane % 8) * 4, x = job / 4 * 4 + lane / 8;
+      const int job = thread / 32 + turn * 16;
+      const int y = (job % 4 * 8 + lane % 8) * 4, x = job / 4 * 4 + lane / 8;
       const long long col = first_col + x;
-      const int shift = (int)((col * n_row) & 7); // col's run starts this many elements earlier: on a sector
+      // this many elements earlier, col's run starts on a sector
+      const int shift = (int)((col * n_row) & 7);
       __align__(16) float b_v[4];
       #pragma unroll
       for (int part = 0; part < 4; part++) {
@@ -71,7 +80,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     for (int cell = thread; cell < 8704; cell += kThreads) {
       const int x = cell % kCol, y = cell / kCol;
       const long long row = first_row - kSkew + y, col = first_col + x;
-      if (row >= 0 && row < n_row && col < n_col) a_tile[65 * y + x] = a_in[n_col * row + col];
+      if (row >= 0 && row < n_row && col < n_col)
+        a_tile[65 * y + x] = a_in[n_col * row + col];
     }
     __syncthreads();
     for (int cell = thread; cell < kCol * kRow; cell += kThreads) {

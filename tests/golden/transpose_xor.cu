@@ -7,13 +7,17 @@ template <class T> __device__ __forceinline__ T &at(void *base, long long bytes)
 }
 
 // kCount words from or to neighbouring addresses.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
 }
 
 // A block moves a tile of 64 x 64 elements (row x col): in along col, through shared memory, out
@@ -21,8 +25,10 @@ template <class Word, int kCount> __device__ __forceinline__ void store_words(vo
 __global__ void __launch_bounds__(256)
 tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
   constexpr int kThreads = 256;
-  constexpr int kCol = 64, kRow = 64; // a block's tile: inputs run along col, outputs along row
-  __shared__ __align__(16) float a_tile[4096]; // columns swizzled by row: columns fall into different banks
+  // a block's tile: inputs run along col, outputs along row
+  constexpr int kCol = 64, kRow = 64;
+  // columns swizzled by row: columns fall into different banks
+  __shared__ __align__(16) float a_tile[4096];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles_col = (n_col + kCol - 1) / kCol, tiles_row = (n_row + kRow - 1) / kRow;
@@ -49,7 +55,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 8, y = (job % 2 * 8 + lane % 8) * 4, x = job / 2 * 4 + lane / 8;
+      const int job = thread / 32 + turn * 8;
+      const int y = (job % 2 * 8 + lane % 8) * 4, x = job / 2 * 4 + lane / 8;
       const long long col = first_col + x;
       __align__(16) float b_v[4];
       #pragma unroll
@@ -67,7 +74,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     for (int cell = thread; cell < 4096; cell += kThreads) {
       const int x = cell % kCol, y = cell / kCol;
       const long long row = first_row + y, col = first_col + x;
-      if (row < n_row && col < n_col) a_tile[64 * y + (x ^ (((y >> 2) & 7) * 4))] = a_in[n_col * row + col];
+      if (row < n_row && col < n_col)
+        a_tile[64 * y + (x ^ (((y >> 2) & 7) * 4))] = a_in[n_col * row + col];
     }
     __syncthreads();
     for (int cell = thread; cell < kCol * kRow; cell += kThreads) {

@@ -5,20 +5,25 @@
 -- A generator `g` (kit.new) belongs to one candidate. Names that the generated code declares
 -- (block, thread, first, slot, ...) are expression variables; g:define() ties each to its meaning
 -- in terms of block, thread, loops and extents, which is what counting evaluates.
+local declare = require "sectile.declare"
+
 local kit = {}
 
 local MAX_INDEX = 1 << 40
 
 -- Words of 1 to 16 bytes as CUDA spells them; __ldcs and __stcs take each of them.
-local WORD = { [1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned int", [8] = "uint2", [16] = "uint4" }
+local WORD = {
+  [1] = "unsigned char", [2] = "unsigned short", [4] = "unsigned int", [8] = "uint2",
+  [16] = "uint4",
+}
 
 --- Names that generated code uses for itself.
 kit.reserved = {
-  "block", "thread", "warp", "lane", "team", "tiles", "rest", "first", "item", "part", "slot", "word", "element", "at",
+  "block", "thread", "warp", "lane", "team", "tiles", "rest", "first", "item", "part", "slot",
+  "word", "element", "at",
 }
 
--- ---- small things -----------------------------------------------------------------------------
--- -------------------
+-- ---- small things ----
 
 -- Joins the pieces that are not empty.
 local function concat(list, between)
@@ -39,16 +44,25 @@ local function gcd(a, b)
 end
 
 --- Least common multiple.
+---@param a integer
+---@param b integer
+---@return integer
 function kit.lcm(a, b)
   return a // gcd(a, b) * b
 end
 
 --- ceil(e / n) for expressions and integers.
+---@param e sectile.Expr|integer
+---@param n sectile.Expr|integer
+---@return sectile.Expr|integer
 function kit.ceil_div(e, n)
   return (e + (n - 1)) // n
 end
 
 --- Largest power of two that divides n and is at most `most`.
+---@param n integer
+---@param most? integer default 16
+---@return integer
 function kit.word_bytes(n, most)
   local w = most or 16
   while w > 1 and n % w ~= 0 do
@@ -58,6 +72,8 @@ function kit.word_bytes(n, most)
 end
 
 --- Wraps `text` as // comment lines of at most 100 columns.
+---@param text string
+---@return string
 function kit.comment(text)
   local lines, line = {}, "//"
   for word in string.gmatch(text, "%S+") do
@@ -78,8 +94,7 @@ local function const_of(e)
   return e:const()
 end
 
--- ---- operands ---------------------------------------------------------------------------------
--- -------------------
+-- ---- operands ----
 
 local function same(a, b)
   local d = a - b
@@ -109,6 +124,8 @@ local function pointer_style(op)
 end
 
 --- C type of the operand's value: a struct or a plain type.
+---@param op sectile.Operand
+---@return string
 function kit.value_type(op)
   return op.record.bare and op.record.fields[1].cuda or op.record.name
 end
@@ -141,15 +158,35 @@ local function used_fields(op, body)
   return list
 end
 
--- ---- the generator
--- -----------------------------------------------------------------------------------------------
+-- What the parts of a generator are called in the annotations of this folder.
+---@class sectile.Expr an expression (E, script_expr.c)
+---@class sectile.View the kernel as strategies see it (script_view.c)
+---@class sectile.Operand one of view.operands; kit.new adds style, pointer and used
+---@class sectile.Field one of operand.record.fields
 
+-- ---- the generator ----
+
+---@class sectile.Generator
 local G = {}
 G.__index = G
 
+-- The type that an operand's pointer has as a parameter.
+local function argument_type(op)
+  local type = "void"
+  if op.style == "record" then
+    type = op.record.name
+  elseif op.style == "scalar" then
+    type = op.record.fields[1].cuda
+  end
+  return (op.is_output and "" or "const ") .. type .. " *"
+end
+
 --- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align,
--- arguments, accesses,
---- doc, static_shared_bytes.
+--- arguments, accesses, doc, static_shared_bytes.
+---@param k sectile.View
+---@param kernel string the kernel's name
+---@param threads integer threads a block
+---@return sectile.Generator
 function kit.new(k, kernel, threads)
   local g = setmetatable({}, G)
   g.k, g.kernel, g.threads = k, kernel, threads
@@ -171,8 +208,7 @@ function kit.new(k, kernel, threads)
     list[#list + 1] = op
     g.ops[n] = op
     g.align[n] = op.record.align
-    local type = op.style == "record" and op.record.name or op.style == "scalar" and op.record.fields[1].cuda or "void"
-    g.arguments[n] = (op.is_output and "" or "const ") .. type .. " *"
+    g.arguments[n] = argument_type(op)
     for f, field in ipairs(op.record.fields) do
       local whole = E.divisor(op.offset[f]) % field.bytes == 0
       g.needs.at = g.needs.at or op.style == "bytes"
@@ -190,8 +226,13 @@ function kit.new(k, kernel, threads)
 end
 
 --- Declares the name of a C variable with range [lo, hi] whose meaning is `meaning` (an
--- expression over names defined
---- before). Returns the variable.
+--- expression over names defined before).
+---@param name string
+---@param lo integer
+---@param hi integer
+---@param meaning sectile.Expr
+---@param multiple? integer the values are multiples of it
+---@return sectile.Expr var
 function G:define(name, lo, hi, meaning, multiple)
   local var = E.var(name, lo, hi, multiple or 1)
   self:tie(var, meaning)
@@ -199,12 +240,15 @@ function G:define(name, lo, hi, meaning, multiple)
 end
 
 --- Ties an existing variable (a dimension's index) to its meaning.
+---@param var sectile.Expr
+---@param meaning sectile.Expr
 function G:tie(var, meaning)
   self.real[#self.real + 1] = var
   self.real[#self.real + 1] = E.subst(meaning, self.real)
 end
 
 --- Forgets what was defined after `mark` (#g.real), as a C scope does.
+---@param mark integer
 function G:forget(mark)
   for n = #self.real, mark + 1, -1 do
     self.real[n] = nil
@@ -212,30 +256,43 @@ function G:forget(mark)
 end
 
 --- Opens a loop `for (int name = 0; name < count; name++)`; close it with g:close().
+---@param name string
+---@param count sectile.Expr|integer
+---@return sectile.Expr var
 function G:loop(name, count)
   local n = const_of(count)
   local var = E.var(name, 0, n and n > 0 and n - 1 or MAX_INDEX)
   local inner = E.var(name .. "_of_loop", 0, n and n > 0 and n - 1 or MAX_INDEX)
-  self.loops[#self.loops + 1] = { var = inner, count = E.subst(count + 0 * inner, self.real), mark = #self.real }
+  self.loops[#self.loops + 1] = {
+    var = inner, count = E.subst(count + 0 * inner, self.real), mark = #self.real,
+  }
   self.real[#self.real + 1] = var
   self.real[#self.real + 1] = inner
   return var
 end
 
+--- Closes the innermost loop.
 function G:close()
   local loop = self.loops[#self.loops]
   self:forget(loop.mark)
   self.loops[#self.loops] = nil
 end
 
---- Limits what follows to lanes for which `lanes` holds, in warps for which `warps` holds; both are expressions over
---- defined names, `warps` must be the same for all lanes and loops. nil lifts a limit.
+--- Limits what follows to lanes for which `lanes` holds, in warps for which `warps` holds; both
+--- are expressions over defined names, `warps` must be the same for all lanes and loops. nil lifts
+--- a limit.
+---@param lanes? sectile.Expr
+---@param warps? sectile.Expr
 function G:when(lanes, warps)
   self.condition = lanes and E.subst(lanes, self.real) or nil
   self.warp_condition = warps and E.subst(warps, self.real) or nil
 end
 
 --- Notes one access: `op` nil for shared memory.
+---@param op? sectile.Operand
+---@param store boolean
+---@param width integer bytes a lane
+---@param at sectile.Expr byte offset in the operand or in shared memory
 function G:touch(op, store, width, at)
   local loops = {}
   for _, loop in ipairs(self.loops) do
@@ -258,13 +315,16 @@ function G:touch(op, store, width, at)
       for d = 2, #index.at do
         linear = linear * index.extent[d] + index.at[d]
       end
-      access.index[#access.index + 1] = { var = index.index_value, linear = E.subst(linear, self.real) }
+      access.index[#access.index + 1] = {
+        var = index.index_value, linear = E.subst(linear, self.real),
+      }
     end
   end
   self.accesses[#self.accesses + 1] = access
 end
 
 --- The kernel is right only if the condition over extents holds.
+---@param condition sectile.Expr
 function G:require(condition)
   for _, other in ipairs(self.requires) do
     if other:same(condition) then
@@ -275,20 +335,22 @@ function G:require(condition)
 end
 
 --- The pointer of `op` needs this alignment.
+---@param op sectile.Operand
+---@param bytes integer
 function G:need_align(op, bytes)
   if self.align[op.number] < bytes then
     self.align[op.number] = bytes
   end
 end
 
--- ---- text of single accesses
--- -------------------------------------------------------------------------------------
+-- ---- text of single accesses ----
 
 -- Place of field f of `op` at byte offset `at`, as an lvalue.
 local function place(op, f, at)
   local field = op.record.fields[f]
   if op.style == "record" then
-    return member(string.format("%s[%s]", op.pointer, E.text((at - field.offset) // op.record.bytes, true)), field)
+    local number = E.text((at - field.offset) // op.record.bytes, true)
+    return member(string.format("%s[%s]", op.pointer, number), field)
   elseif op.style == "scalar" then
     return string.format("%s[%s]", op.pointer, E.text(at // field.bytes, true))
   end
@@ -312,12 +374,17 @@ local function touch_pieces(g, op, store, field, at, piece)
 end
 
 --- Expression text that loads field f of global operand `op` at byte offset `at`.
+---@param op sectile.Operand
+---@param f integer
+---@param at sectile.Expr
+---@return string
 function G:load(op, f, at)
   local field = op.record.fields[f]
   local piece = piece_bytes(field, at)
   touch_pieces(self, op, false, field, at, piece)
   if op.style ~= "record" and piece < field.bytes then
-    return string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, WORD[piece], op.pointer, E.text(at, true))
+    return string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, WORD[piece], op.pointer,
+      E.text(at, true))
   end
   local text = place(op, f, at)
   if self.hint == "cs" and hintable(field) and piece == field.bytes then
@@ -327,12 +394,18 @@ function G:load(op, f, at)
 end
 
 --- Statement that stores `value` to field f of global operand `op` at byte offset `at`.
+---@param op sectile.Operand
+---@param f integer
+---@param at sectile.Expr
+---@param value string
+---@return string
 function G:store(op, f, at, value)
   local field = op.record.fields[f]
   local piece = piece_bytes(field, at)
   touch_pieces(self, op, true, field, at, piece)
   if op.style ~= "record" and piece < field.bytes then
-    return string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, WORD[piece], op.pointer, E.text(at, true), value)
+    return string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, WORD[piece],
+      op.pointer, E.text(at, true), value)
   end
   local text = place(op, f, at)
   if self.hint == "cs" and hintable(field) and piece == field.bytes then
@@ -342,24 +415,32 @@ function G:store(op, f, at, value)
 end
 
 --- Byte offset of field f of `op`, with variables replaced (E.subst's list).
+---@param op sectile.Operand
+---@param f integer
+---@param with? table
+---@return sectile.Expr
 function kit.offset(op, f, with)
   return with and E.subst(op.offset[f], with) or op.offset[f]
 end
 
 --- Statements that declare operand values and load them with single accesses: for the element at
--- the dimensions' own
---- variables. `only` limits to some operands.
+--- the dimensions' own variables.
+---@param only? sectile.Operand[] default: all inputs
+---@return string
 function G:load_element(only)
   local lines = {}
   for _, op in ipairs(only or self.inputs) do
     if op.is_index then
-      lines[#lines + 1] = string.format("const long long %s = %s;", op.name, self:load(op, 1, op.offset[1]))
+      lines[#lines + 1] = string.format("const long long %s = %s;", op.name,
+        self:load(op, 1, op.offset[1]))
     elseif op.record.bare then
-      lines[#lines + 1] = string.format("const %s %s = %s;", kit.value_type(op), op.name, self:load(op, 1, op.offset[1]))
+      lines[#lines + 1] = string.format("const %s %s = %s;", kit.value_type(op), op.name,
+        self:load(op, 1, op.offset[1]))
     else
       lines[#lines + 1] = string.format("%s %s;", kit.value_type(op), op.name)
       for _, f in ipairs(op.used) do
-        lines[#lines + 1] = string.format("%s = %s;", member(op.name, op.record.fields[f]), self:load(op, f, op.offset[f]))
+        lines[#lines + 1] = string.format("%s = %s;", member(op.name, op.record.fields[f]),
+          self:load(op, f, op.offset[f]))
       end
     end
   end
@@ -367,6 +448,8 @@ function G:load_element(only)
 end
 
 --- Declarations of the outputs' values.
+---@param only? sectile.Operand[] default: all outputs
+---@return string
 function G:declare_outputs(only)
   local lines = {}
   for _, op in ipairs(only or self.outputs) do
@@ -376,6 +459,8 @@ function G:declare_outputs(only)
 end
 
 --- Statements that store the outputs' values with single accesses.
+---@param only? sectile.Operand[] default: all outputs
+---@return string
 function G:store_element(only)
   local lines = {}
   for _, op in ipairs(only or self.outputs) do
@@ -387,6 +472,7 @@ function G:store_element(only)
 end
 
 --- The body in braces of its own, so that its names stay inside.
+---@return string
 function G:body()
   local text = self.k.body
   if not string.find(text, "\n", 1, true) and #text < 80 then
@@ -395,157 +481,22 @@ function G:body()
   return "{\n  " .. string.gsub(text, "\n%s*", "\n  ") .. "\n}"
 end
 
--- ---- declarations -----------------------------------------------------------------------------
--- -------------------
-
-local HALF = [[
-// %s: 2 bytes; arithmetic goes through float.
-struct %s {
-  unsigned short bits;
-  %s() = default;
-  __device__ __forceinline__ %s(float x) { asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x)); }
-  __device__ __forceinline__ operator float() const {
-    float x;
-    %s
-    return x;
-  }
-};
-]]
-
-local function half_types(k)
-  local seen, text = {}, {}
-  local function see(type)
-    if (type == "f16" or type == "bf16") and not seen[type] then
-      seen[type] = true
-      -- a bf16 is the upper half of a float
-      local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
-        or "x = __uint_as_float((unsigned int)bits << 16);"
-      text[#text + 1] = string.format(HALF, type, type, type, type, type, back)
-    end
-  end
-  for _, op in ipairs(k.operands) do
-    for _, field in ipairs(op.record.fields) do
-      see(field.type)
-    end
-  end
-  for _, scalar in ipairs(k.scalars) do
-    see(scalar.type)
-  end
-  return concat(text)
-end
-
--- struct definitions, fields of one type on one line
-local function struct_text(record)
-  local natural = 1
-  for _, field in ipairs(record.fields) do
-    natural = math.max(natural, math.min(field.bytes, 16))
-  end
-  local attribute = ""
-  if record.packed then
-    attribute = "__attribute__((packed)) "
-  elseif record.align > natural then
-    attribute = string.format("__align__(%d) ", record.align)
-  end
-  local lines = { string.format("struct %s%s {", attribute, record.name) }
-  local n = 1
-  while n <= #record.fields do
-    local names, type = {}, record.fields[n].cuda
-    while n <= #record.fields and record.fields[n].cuda == type do
-      names[#names + 1] = record.fields[n].name
-      n = n + 1
-    end
-    lines[#lines + 1] = string.format("  %s %s;", type, concat(names, ", "))
-  end
-  lines[#lines + 1] = "};"
-  lines[#lines + 1] = string.format('static_assert(sizeof(%s) == %d, "layout of %s");', record.name, record.bytes, record.name)
-  return concat(lines) .. "\n"
-end
+-- ---- declarations ----
 
 --- Type definitions: half floats and records, each once.
+---@return string
 function G:types()
-  local parts, seen = { half_types(self.k) }, {}
-  for _, op in ipairs(self.k.operands) do
-    if not op.record.bare and not seen[op.record.name] then
-      seen[op.record.name] = true
-      parts[#parts + 1] = struct_text(op.record)
-    end
-  end
-  if parts[1] == "" then
-    table.remove(parts, 1)
-  end
-  return concat(parts)
+  return declare.types(self.k)
 end
 
-local AT = [[
-// The value of type T that lies `bytes` after `base`.
-template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
-  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
-}
-template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
-  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
-}
-]]
-
-local PIECES = [[
-// A value that lies off its alignment, moved in pieces that are aligned.
-template <class T, class Piece> __device__ __forceinline__ T gather_pieces(const void *base, long long bytes) {
-  union { Piece piece[sizeof(T) / sizeof(Piece)]; T value; } u;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++) u.piece[k] = at<Piece>(base, bytes + k * sizeof(Piece));
-  return u.value;
-}
-template <class T, class Piece> __device__ __forceinline__ void scatter_pieces(void *base, long long bytes, T value) {
-  union { T value; Piece piece[sizeof(T) / sizeof(Piece)]; } u = {value};
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++) at<Piece>(base, bytes + k * sizeof(Piece)) = u.piece[k];
-}
-]]
-
-local COPY_PIECES = [[
-// A word in kCount pieces: where the image's rows are padded, only pieces are aligned.
-template <class Piece, int kCount> __device__ __forceinline__ void copy_pieces(void *to, const void *from) {
-#pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Piece *>(to)[k] = static_cast<const Piece *>(from)[k];
-}
-]]
-
-local WORDS = [[
-// kCount words from or to neighbouring addresses%s.
-template <class Word, int kCount> __device__ __forceinline__ void load_words(void *to, const void *from) {
-#pragma unroll
-  for (int k = 0; k < kCount; k++) static_cast<Word *>(to)[k] = %s;
-}
-template <class Word, int kCount> __device__ __forceinline__ void store_words(void *to, const void *from) {
-#pragma unroll
-  for (int k = 0; k < kCount; k++) %s;
-}
-]]
-
 --- Helper functions that the kernel needs.
+---@return string
 function G:helpers()
-  local parts = {}
-  if self.needs.at or self.needs.pieces then
-    parts[#parts + 1] = AT
-  end
-  if self.needs.pieces then
-    parts[#parts + 1] = PIECES
-  end
-  if self.needs.copy_pieces then
-    parts[#parts + 1] = COPY_PIECES
-  end
-  if self.needs.words then
-    local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
-    if self.hint == "cs" then
-      parts[#parts + 1] = string.format(WORDS, ", streaming: each is used once",
-        "__ldcs(" .. from .. " + k)", "__stcs(" .. to .. " + k, " .. from .. "[k])")
-    else
-      parts[#parts + 1] = string.format(WORDS, "", from .. "[k]", to .. "[k] = " .. from .. "[k]")
-    end
-  end
-  return concat(parts)
+  return declare.helpers(self.needs, self.hint == "cs")
 end
 
 --- Parameters of the kernel: pointers, scalars, extents.
+---@return string[]
 function G:params()
   local list = {}
   for n, op in ipairs(self.ops) do
@@ -560,11 +511,12 @@ function G:params()
   return list
 end
 
--- Comma separated, broken into lines of at most 100 columns with `indent` in front of the second and later ones.
+-- Comma separated, broken into lines of at most 100 columns with `indent` in front of the second
+-- and later ones.
 local function wrapped(list, used, indent)
   local lines, line = {}, list[1]
   for n = 2, #list do
-    if #line + #list[n] + (#lines == 0 and used or #indent) + 4 > 100 then
+    if #line + #list[n] + (#lines == 0 and used or #indent) + 5 > 100 then
       lines[#lines + 1] = line .. ","
       line = list[n]
     else
@@ -576,6 +528,8 @@ local function wrapped(list, used, indent)
 end
 
 --- Head of the kernel.
+---@param bounds string|integer what stands in __launch_bounds__
+---@return string
 function G:head(bounds)
   local head = string.format("__global__ void __launch_bounds__(%s)\n%s(", bounds, self.kernel)
   return head .. wrapped(self:params(), #self.kernel + 1, string.rep(" ", #self.kernel + 1)) .. ")"
@@ -599,6 +553,7 @@ local function arguments(g)
 end
 
 --- The function that computes one element with single accesses, for naive kernels and edges.
+---@return string
 function G:element()
   local dims = {}
   for _, dim in ipairs(self.k.dims) do
@@ -606,7 +561,9 @@ function G:element()
   end
   local hint, accesses = self.hint, self.accesses
   self.accesses = {}
-  local inside = concat({ self:load_element(), self:declare_outputs(), self:body(), self:store_element() })
+  local inside = concat {
+    self:load_element(), self:declare_outputs(), self:body(), self:store_element(),
+  }
   self.hint, self.accesses = hint, accesses
   local params = self:params()
   for _, dim in ipairs(dims) do
@@ -617,8 +574,11 @@ function G:element()
     .. string.gsub(inside, "\n", "\n  ") .. "\n}\n"
 end
 
---- Statement that computes the element at the dimensions' variables; notes its accesses under
--- `condition`.
+--- Statement that computes the element at the dimensions' variables; notes its accesses under the
+--- conditions of g:when.
+---@param lanes? sectile.Expr
+---@param warps? sectile.Expr
+---@return string
 function G:call_element(lanes, warps)
   self:when(lanes, warps)
   self:load_element()
@@ -627,13 +587,15 @@ function G:call_element(lanes, warps)
   return "element(" .. arguments(self) .. ");"
 end
 
--- ---- cutting the index space
--- -------------------------------------------------------------------------------------
+-- ---- cutting the index space ----
 
 --- Text that finds which part of the index space a team (a block or a warp) owns: `tile` elements
--- of the last dimension
---- for one value of each other dimension. Declares the other dimensions and `first`; sets g.grid,
--- g.first.
+--- of the last dimension for one value of each other dimension. Declares the other dimensions and
+--- `first`; sets g.grid, g.first.
+---@param tile integer
+---@param team { name: string, var: sectile.Expr } the team's number, as text and as expression
+---@param teams_per_block? integer default 1
+---@return string
 function G:cut(tile, team, teams_per_block)
   local k, lines = self.k, {}
   local n_dims = #k.dims
@@ -646,7 +608,8 @@ function G:cut(tile, team, teams_per_block)
     lines[1] = string.format("const long long first = %s * (long long)kTile; // of %s", name, last)
   else
     self:define("tiles", 1, MAX_INDEX, total)
-    lines[1] = string.format("const long long tiles = (n_%s + kTile - 1) / kTile; // along %s", last, last)
+    lines[1] = string.format("const long long tiles = (n_%s + kTile - 1) / kTile; // along %s",
+      last, last)
     lines[2] = string.format("const long long first = %s %% tiles * kTile;", name)
     self.first = self:define("first", 0, MAX_INDEX, team.var % total * tile)
     local rest, rest_text = team.var // total, name .. " / tiles"
@@ -655,7 +618,8 @@ function G:cut(tile, team, teams_per_block)
         lines[#lines + 1] = string.format("const long long %s = %s;", k.dims[d], rest_text)
         self:tie(k.index[d], rest)
       else
-        lines[#lines + 1] = string.format("const long long %s = %s %% n_%s;", k.dims[d], rest_text, k.dims[d])
+        lines[#lines + 1] = string.format("const long long %s = %s %% n_%s;", k.dims[d], rest_text,
+          k.dims[d])
         self:tie(k.index[d], rest % k.extents[d])
         rest, rest_text = rest // k.extents[d], string.format("%s / n_%s", rest_text, k.dims[d])
       end
@@ -667,6 +631,16 @@ function G:cut(tile, team, teams_per_block)
   end
   self.grid = per_block > 1 and kit.ceil_div(total, per_block) or total
   return concat(lines)
+end
+
+--- Puts into the plan what C reads of the generator. The lists are the generator's own: what the
+--- template's calls note later is in them too.
+---@param g sectile.Generator
+---@param plan table
+function kit.hand_over(g, plan)
+  plan.grid, plan.requires, plan.align = g.grid, g.requires, g.align
+  plan.arguments, plan.accesses = g.arguments, g.accesses
+  plan.static_shared_bytes = g.static_shared_bytes
 end
 
 kit.word_type = WORD

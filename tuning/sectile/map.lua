@@ -8,7 +8,8 @@ local function indent(text, by)
   return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
 end
 
--- Loops over values in registers are always unrolled: an array that is indexed at run time lies in local memory.
+-- Loops over values in registers are always unrolled: an array that is indexed at run time lies in
+-- local memory.
 local function unrolled(text)
   return "#pragma unroll\n" .. text
 end
@@ -17,30 +18,21 @@ local function is_direct(p, op)
   return p.mover[op.number].kind == "direct"
 end
 
--- Name of the array that holds an operand's values, or one field's.
-local function array_of(op, field)
-  return op.name .. (field and "_" .. field.name or "") .. "_v"
+-- Name of the array that holds an operand's values.
+local function array_of(op)
+  return op.name .. "_v"
 end
 
---- A plan for templates/map.cu.
----   opts.threads, opts.items, opts.vec; opts.scope "block" | "warp"; opts.hint; opts.unroll; opts.min_blocks
----   opts.mover(g, op): a mover for the operand ("direct", "vector" or "staged" with its image)
----   opts.period: the tile is rounded up to a multiple of it (1)
-function map.plan(k, kernel, opts)
-  local g = kit.new(k, kernel, opts.threads)
-  local n_dims = #k.dims
-  local p = {
-    g = g, k = k, kernel = kernel, threads = opts.threads, vec = opts.vec, dim = n_dims, last = k.dims[n_dims],
-    scope = opts.scope or "block", mover = {}, images_in = {}, images_out = {},
-    copy_unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
-  }
-  g.hint = opts.hint or "none"
-  p.team_size = p.scope == "warp" and 32 or opts.threads
-  local period = opts.period or 1
-  p.tile = kit.ceil_div(p.team_size * opts.items * opts.vec, period) * period
-  p.items = kit.ceil_div(p.tile, p.team_size * opts.vec)
-  p.ragged = p.tile ~= p.team_size * p.items * opts.vec
-  p.any = false -- does any operand move better than directly?
+-- Name of the array that a vector mover's run fills: one a field, unless the run is whole records.
+local function run_array(op, run)
+  local name = run.record and "" or op.record.fields[run.field].name
+  return name == "" and array_of(op) or op.name .. "_" .. name .. "_v"
+end
+
+-- Asks opts.mover for every operand's mover and takes what it needs into the plan. nil and a reason
+-- if one has none.
+local function adopt_movers(p, opts)
+  local g = p.g
   for _, op in ipairs(g.ops) do
     local mover, reason = opts.mover(g, op, p)
     if not mover then
@@ -56,6 +48,47 @@ function map.plan(k, kernel, opts)
       list[#list + 1] = mover.image
     end
   end
+  return true
+end
+
+---@class sectile.MapPlan what map.plan gives, for templates/map.cu
+---@class sectile.MapOptions
+---@field threads integer threads a block
+---@field items integer groups a thread
+---@field vec integer neighbouring elements in a group
+---@field mover fun(g, op, p): sectile.Mover? an operand's mover, or nil and a reason
+---@field scope? "block"|"warp" who owns a tile
+---@field hint? "none"|"cs"
+---@field unroll? integer 1: the copies of tiles stay loops
+---@field min_blocks? integer for the launch bounds
+---@field period? integer the tile is rounded up to a multiple of it (1)
+
+--- A plan for templates/map.cu. The strategy that returns it sets p.p = p and p.doc.
+---@param k sectile.View
+---@param kernel string
+---@param opts sectile.MapOptions
+---@return sectile.MapPlan? plan
+---@return string? reason why there is none
+function map.plan(k, kernel, opts)
+  local g = kit.new(k, kernel, opts.threads)
+  local n_dims = #k.dims
+  local p = {
+    g = g, k = k, kernel = kernel, threads = opts.threads, vec = opts.vec, dim = n_dims,
+    last = k.dims[n_dims], scope = opts.scope or "block",
+    mover = {}, images_in = {}, images_out = {},
+    copy_unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
+  }
+  g.hint = opts.hint or "none"
+  p.team_size = p.scope == "warp" and 32 or opts.threads
+  local period = opts.period or 1
+  p.tile = kit.ceil_div(p.team_size * opts.items * opts.vec, period) * period
+  p.items = kit.ceil_div(p.tile, p.team_size * opts.vec)
+  p.ragged = p.tile ~= p.team_size * p.items * opts.vec
+  p.any = false -- does any operand move better than directly?
+  local good, reason = adopt_movers(p, opts)
+  if not good then
+    return nil, reason
+  end
   local warps = opts.threads // 32
   local team = { name = "block", var = g.block }
   p.member_text, p.member = "thread", g.thread
@@ -67,21 +100,23 @@ function map.plan(k, kernel, opts)
     team = { name = "team", var = g:define("team", 0, kit.MAX_INDEX, g.block * warps + warp) }
     p.warp = warp
     p.declare = string.format(
-      "const int warp = thread / 32, lane = thread %% 32;\nconst long long team = block * %d + warp; // each warp on its own",
-      warps)
+      "const int warp = thread / 32, lane = thread %% 32;\n"
+        .. "const long long team = block * %d + warp; // each warp on its own", warps)
   end
   p.cut = g:cut(p.tile, team, p.scope == "warp" and warps or 1)
   p.full = (g.first + p.tile):le(k.extents[n_dims])
   p.sync = p.scope == "warp" and "__syncwarp();" or "__syncthreads();"
-  p.bounds = opts.min_blocks and opts.min_blocks > 0 and string.format("%d, %d", opts.threads, opts.min_blocks)
+  local min_blocks = opts.min_blocks or 0
+  p.bounds = min_blocks > 0 and string.format("%d, %d", opts.threads, min_blocks)
     or tostring(opts.threads)
   p.team = { size = p.team_size, member = p.member, text = p.member_text, warp = p.warp }
-  p.grid, p.requires, p.align, p.arguments, p.accesses = g.grid, g.requires, g.align, g.arguments, g.accesses
-  p.static_shared_bytes = g.static_shared_bytes
+  kit.hand_over(g, p)
   return p
 end
 
 --- constexpr lines at the top of the kernel.
+---@param p sectile.MapPlan
+---@return string
 function map.constants(p)
   local names = { string.format("kThreads = %d", p.threads), string.format("kItems = %d", p.items) }
   if p.vec > 1 then
@@ -89,26 +124,36 @@ function map.constants(p)
   end
   local tile = p.ragged and tostring(p.tile)
     or (p.scope == "warp" and "32" or "kThreads") .. " * kItems" .. (p.vec > 1 and " * kVec" or "")
-  return string.format("constexpr int %s;\nconstexpr int kTile = %s; // elements of %s that a %s owns",
+  return string.format(
+    "constexpr int %s;\nconstexpr int kTile = %s; // elements of %s that a %s owns",
     kit.concat(names, ", "), tile, p.last, p.scope)
 end
 
 --- Declarations of the images.
+---@param p sectile.MapPlan
+---@return string
 function map.images(p)
   local lines = {}
   for _, list in ipairs { p.images_in, p.images_out } do
     for _, image in ipairs(list) do
-      local how = image.fix == "pad" and string.format(", %d bytes of padding every 128", image.unit)
-        or image.fix == "xor" and ", 16-byte words swizzled within 8 rows of 128 bytes"
-        or ""
-      lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d]; // %s's tile as it lies in memory%s",
-        image.name, image.slices > 1 and string.format("[%d]", image.slices) or "", image.bytes, image.op.name, how)
+      local how = ""
+      if image.fix == "pad" then
+        how = string.format(", %d bytes of padding every 128", image.unit)
+      elseif image.fix == "xor" then
+        how = ", 16-byte words swizzled within 8 rows of 128 bytes"
+      end
+      local slices = image.slices > 1 and string.format("[%d]", image.slices) or ""
+      lines[#lines + 1] = string.format("// %s's tile as it lies in memory%s", image.op.name, how)
+      lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d];",
+        image.name, slices, image.bytes)
     end
   end
   return kit.concat(lines)
 end
 
 --- Copies all input tiles in.
+---@param p sectile.MapPlan
+---@return string
 function map.copy_in(p)
   local lines = {}
   for _, image in ipairs(p.images_in) do
@@ -118,6 +163,8 @@ function map.copy_in(p)
 end
 
 --- Copies all output tiles out.
+---@param p sectile.MapPlan
+---@return string
 function map.copy_out(p)
   local lines = {}
   for _, image in ipairs(p.images_out) do
@@ -126,8 +173,7 @@ function map.copy_out(p)
   return kit.concat(lines)
 end
 
--- ---- values in registers
--- -----------------------------------------------------------------------------------------
+-- ---- values in registers ----
 
 local function value_count(p)
   return p.vec > 1 and "kItems * kVec" or "kItems"
@@ -141,7 +187,8 @@ local function declare_values(p, op)
     local lines = {}
     for _, run in ipairs(mover.runs) do
       local field = op.record.fields[run.field]
-      lines[#lines + 1] = string.format("%s%s %s[%s];", align, field.cuda, array_of(op, field.name ~= "" and field or nil), count)
+      lines[#lines + 1] = string.format("%s%s %s[%s];", align, field.cuda, run_array(op, run),
+        count)
     end
     return kit.concat(lines)
   end
@@ -159,7 +206,8 @@ local function open_items(p)
 end
 
 local function slot_text(p)
-  return string.format("(item * %d + %s)%s", p.team_size, p.member_text, p.vec > 1 and " * kVec" or "")
+  return string.format("(item * %d + %s)%s", p.team_size, p.member_text,
+    p.vec > 1 and " * kVec" or "")
 end
 
 -- The index of a value in its arrays, and the loop over the parts of a group if there are several.
@@ -184,7 +232,8 @@ local function declare_index(p)
   local g = p.g
   local slot = p.vec > 1 and p.group + (p.part or 0) or p.group
   g:tie(p.k.index[p.dim], g.first + slot)
-  return string.format("const long long %s = first + %s%s;", p.last, slot_text(p), p.part and " + part" or "")
+  return string.format("const long long %s = first + %s%s;", p.last, slot_text(p),
+    p.part and " + part" or "")
 end
 
 -- Condition and text for tiles that are no multiple of the team: the slot must lie in the tile.
@@ -207,9 +256,9 @@ local function load_vector(p, op, mover)
     for n = 0, run.count - 1 do
       g:touch(op, false, run.word, at + n * run.word)
     end
-    lines[#lines + 1] = string.format("load_words<%s, %d>(&%s[%s], &at<%s>(%s, %s));", kit.word_type[run.word], run.count,
-      array_of(op, not run.record and field.name ~= "" and field or nil), at_group, kit.word_type[run.word], op.pointer,
-      E.text(at, true))
+    local word = kit.word_type[run.word]
+    lines[#lines + 1] = string.format("load_words<%s, %d>(&%s[%s], &at<%s>(%s, %s));", word,
+      run.count, run_array(op, run), at_group, word, op.pointer, E.text(at, true))
   end
   return kit.concat(lines)
 end
@@ -217,8 +266,8 @@ end
 local function load_direct(p, op)
   local g, lines, at = p.g, {}, value_index(p)
   for _, f in ipairs(op.used) do
-    lines[#lines + 1] = string.format("%s = %s;", kit.member(string.format("%s[%s]", array_of(op), at), op.record.fields[f]),
-      g:load(op, f, op.offset[f]))
+    local value = kit.member(string.format("%s[%s]", array_of(op), at), op.record.fields[f])
+    lines[#lines + 1] = string.format("%s = %s;", value, g:load(op, f, op.offset[f]))
   end
   return kit.concat(lines)
 end
@@ -230,7 +279,8 @@ local function declare_indexes(p, op)
     if index.is_index and not op.is_index then
       for f = 1, #op.offset do
         if E.mentions(op.offset[f], index.index_value) then
-          lines[#lines + 1] = string.format("const long long %s = %s[%s];", index.name, array_of(index), value_index(p))
+          lines[#lines + 1] = string.format("const long long %s = %s[%s];", index.name,
+            array_of(index), value_index(p))
           break
         end
       end
@@ -271,7 +321,8 @@ local function load_nest(p, ops)
           lines[#lines + 1] = indexes
         end
         local mover = p.mover[op.number]
-        lines[#lines + 1] = mover.kind == "vector" and load_vector(p, op, mover) or load_direct(p, op)
+        lines[#lines + 1] = mover.kind == "vector" and load_vector(p, op, mover)
+          or load_direct(p, op)
       end
       return kit.concat(lines)
     end) .. "\n"
@@ -284,7 +335,9 @@ local function load_nest(p, ops)
 end
 
 --- Loads everything that does not come through an image: index operands first, then what they
--- lead to.
+--- lead to.
+---@param p sectile.MapPlan
+---@return string
 function map.load_values(p)
   local plain, through, lines = {}, {}, {}
   local any_index = false
@@ -315,7 +368,8 @@ local function value_of(p, op, slot)
     local lines = { string.format("%s %s;", op.record.name, op.name) }
     for _, run in ipairs(mover.runs) do
       local field = op.record.fields[run.field]
-      lines[#lines + 1] = string.format("%s.%s = %s[%s];", op.name, field.name, array_of(op, field), at)
+      lines[#lines + 1] = string.format("%s.%s = %s[%s];", op.name, field.name, run_array(op, run),
+        at)
     end
     return kit.concat(lines)
   end
@@ -336,9 +390,8 @@ local function result_of(p, op, slot)
   end
   local lines = {}
   for _, run in ipairs(mover.runs) do
-    local field = op.record.fields[run.field]
-    local named = field.name ~= "" and field or nil
-    lines[#lines + 1] = string.format("%s[%s] = %s;", array_of(op, named), at, kit.member(op.name, field))
+    lines[#lines + 1] = string.format("%s[%s] = %s;", run_array(op, run), at,
+      kit.member(op.name, op.record.fields[run.field]))
   end
   return kit.concat(lines)
 end
@@ -353,7 +406,7 @@ local function declare_group(p, op)
   for _, run in ipairs(mover.runs) do
     local field = op.record.fields[run.field]
     lines[#lines + 1] =
-      string.format("__align__(16) %s %s[%s];", field.cuda, array_of(op, field.name ~= "" and field or nil), count)
+      string.format("__align__(16) %s %s[%s];", field.cuda, run_array(op, run), count)
   end
   return kit.concat(lines)
 end
@@ -367,13 +420,15 @@ local function store_vector(p, op)
     for n = 0, run.count - 1 do
       g:touch(op, true, run.word, at + n * run.word)
     end
-    lines[#lines + 1] = string.format("store_words<%s, %d>(&at<%s>(%s, %s), %s);", kit.word_type[run.word], run.count,
-      kit.word_type[run.word], op.pointer, E.text(at, true), array_of(op, not run.record and field.name ~= "" and field or nil))
+    local word = kit.word_type[run.word]
+    lines[#lines + 1] = string.format("store_words<%s, %d>(&at<%s>(%s, %s), %s);", word, run.count,
+      word, op.pointer, E.text(at, true), run_array(op, run))
   end
   return kit.concat(lines)
 end
 
--- Does computing an element mention the last dimension's index: in the body, or where a result goes directly?
+-- Does computing an element mention the last dimension's index: in the body, or where a result
+-- goes directly?
 local function needs_index(p)
   for _, op in ipairs(p.g.outputs) do
     if is_direct(p, op) then
@@ -384,6 +439,8 @@ local function needs_index(p)
 end
 
 --- Computes every element of the tile and stores what goes straight to memory.
+---@param p sectile.MapPlan
+---@return string
 function map.compute(p)
   local g, out = p.g, {}
   local mark = #g.real
@@ -401,7 +458,8 @@ function map.compute(p)
     local slot
     if slot_used then
       slot = g:define("slot", 0, p.tile - 1, p.vec > 1 and p.group + p.part or p.group)
-      lines[1] = string.format("const int slot = %s%s; // this element's place in the tile", slot_text(p), p.vec > 1 and " + part" or "")
+      lines[1] = string.format("const int slot = %s%s; // this element's place in the tile",
+        slot_text(p), p.vec > 1 and " + part" or "")
     end
     local index = declare_index(p)
     lines[#lines + 1] = needs_index(p) and index or ""
@@ -416,7 +474,8 @@ function map.compute(p)
     return kit.concat(lines)
   end)
   if #vectors > 0 then
-    out[#out + 1] = "\n" .. string.gsub(declare_index(p), "const long long " .. p.last, "const long long group_start", 1)
+    out[#out + 1] = "\n" .. string.gsub(declare_index(p), "const long long " .. p.last,
+      "const long long group_start", 1)
     for _, op in ipairs(vectors) do
       local text = store_vector(p, op)
       out[#out + 1] = "\n" .. string.gsub(text, "%f[%w_]" .. p.last .. "%f[^%w_]", "group_start")
@@ -429,6 +488,8 @@ function map.compute(p)
 end
 
 --- The last, partial tile: one element after the other, directly.
+---@param p sectile.MapPlan
+---@return string
 function map.edge(p)
   local g = p.g
   local mark = #g.real
@@ -437,9 +498,8 @@ function map.edge(p)
   local call = g:call_element(p.k.index[p.dim]:lt(p.k.extents[p.dim]), p.full:lnot())
   g:close()
   g:forget(mark)
-  return string.format("for (long long %s = first + %s; %s < n_%s; %s += %d) %s", p.last, p.member_text, p.last, p.last, p.last,
-    p.team_size, call)
+  return string.format("for (long long %s = first + %s; %s < n_%s; %s += %d)\n  %s", p.last,
+    p.member_text, p.last, p.last, p.last, p.team_size, call)
 end
 
-map.is_direct = is_direct
 return map

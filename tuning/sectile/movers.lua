@@ -2,18 +2,21 @@
 --
 --   direct   one access a field, where the layout puts it
 --   vector   the bytes of kVec neighbouring elements (or of one record) as words of up to 16 bytes
---   staged   through an image of the tile's bytes in shared memory: the team copies whole words between the image
---            and global memory, the threads pick their fields from the image
+--   staged   through an image of the tile's bytes in shared memory: the team copies whole words
+--            between the image and global memory, the threads pick their fields from the image
 --
 -- The description of a tile (movers.image) follows from the offset expressions alone: put tile *
 -- T + slot for the dimension's index, split what depends on the slot from what depends on the
 -- tile, and look which bytes are covered.
 local movers = {}
 
+---@class sectile.Mover kind "direct" | "vector" (op, runs) | "staged" (image)
+---@class sectile.Image the bytes of one tile of `op` in shared memory
+---@class sectile.Team size, member (lane or thread as an expression), text (the same in C), warp
+
 local MAX_PERIOD = 256
 
--- ---- vector -----------------------------------------------------------------------------------
--- -------------------
+-- ---- vector ----
 
 -- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
 -- bytes; nil if the records do not follow each other. `dim` is the dimension's number.
@@ -22,8 +25,9 @@ local function record_run(k, op, dim, width)
   local start
   for f, field in ipairs(op.record.fields) do
     local offset = E.subst(op.offset[f], { k.index[dim], group * width + part }) - field.offset
-    local step, rest = 0, offset
+    local rest = offset
     if width > 1 then
+      local step
       step, rest = E.linear(offset, part)
       if not step or step ~= op.record.bytes then
         return nil
@@ -73,8 +77,12 @@ local function padding(op)
 end
 
 --- How `op` moves for `width` elements along dimension `dim`: a mover of kind "vector" with its
--- runs, or nil where that is
---- no better than single accesses.
+--- runs, or nil where that is no better than single accesses.
+---@param g sectile.Generator
+---@param op sectile.Operand
+---@param dim integer the dimension's number
+---@param width integer
+---@return sectile.Mover?
 function movers.vector(g, op, dim, width)
   local k = g.k
   if op.is_index and width == 1 then
@@ -91,7 +99,8 @@ function movers.vector(g, op, dim, width)
   if start then
     local word, used = choose_word(g, start, bytes, width)
     if word > widest or (word == widest and width > 1 and not op.record.bare) then
-      return { kind = "vector", op = op, runs = { { word = word, count = bytes // word, record = true, used = used } } }
+      local run = { word = word, count = bytes // word, record = true, used = used }
+      return { kind = "vector", op = op, runs = { run } }
     end
     return nil
   end
@@ -116,6 +125,9 @@ function movers.vector(g, op, dim, width)
 end
 
 --- Takes a vector mover into the plan: what it requires of pointers and extents.
+---@param g sectile.Generator
+---@param mover sectile.Mover
+---@param width integer
 function movers.adopt_vector(g, mover, width)
   g.needs.words, g.needs.at = true, true
   for _, run in ipairs(mover.runs) do
@@ -126,8 +138,7 @@ function movers.adopt_vector(g, mover, width)
   end
 end
 
--- ---- staged: the image of a tile
--- ---------------------------------------------------------------------------------
+-- ---- staged: the image of a tile ----
 
 local function try_split(k, op, dim, n_slots)
   local tile, slot = E.var("tile", 0, kit.MAX_INDEX), E.var("slot", 0, n_slots - 1)
@@ -143,11 +154,16 @@ local function try_split(k, op, dim, n_slots)
   return parts, tile, slot
 end
 
--- Small primes: a tile length whose multiples by these all split has the layout's whole period in it.
+-- Small primes: a tile length whose multiples by these all split has the layout's whole period in
+-- it.
 local MULTIPLES = { 1, 2, 3, 5, 7, 11 }
 
---- The smallest number of elements that a tile of `op` must be a multiple of, so that its offsets split into tile and
---- slot; nil if there is none.
+--- The smallest number of elements that a tile of `op` must be a multiple of, so that its offsets
+--- split into tile and slot; nil if there is none.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return integer?
 function movers.period(k, op, dim)
   for n = 1, MAX_PERIOD do
     local good = true
@@ -209,7 +225,8 @@ local function find_image(k, op, dim, n_slots)
 end
 
 local function shape_of(k, op, dim, n_slots)
-  local key = string.format("%d %s %d %d %s", op.number, op.layout_label, dim, n_slots, tostring(op.offset[1]))
+  local key = string.format("%d %s %d %d %s", op.number, op.layout_label, dim, n_slots,
+    tostring(op.offset[1]))
   local shape = found[key]
   if not shape then
     local reason
@@ -220,7 +237,12 @@ local function shape_of(k, op, dim, n_slots)
   return shape
 end
 
---- Can tiles of `op` along `dim` be copied as one run of bytes each? Returns the period of such tiles, or nil.
+--- Can tiles of `op` along `dim` be copied as one run of bytes each? The period of such tiles, or
+--- nil.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return integer?
 function movers.stageable(k, op, dim)
   if op.is_index or op.through_index then
     return nil
@@ -232,7 +254,13 @@ function movers.stageable(k, op, dim)
 end
 
 --- The tile of `n_slots` elements of `op` along dimension `dim` as an image in shared memory.
----   fix "none" | "pad" | "xor": how bank conflicts are avoided. Returns nil and a reason if there is no such tile.
+---@param g sectile.Generator
+---@param op sectile.Operand
+---@param dim integer
+---@param n_slots integer
+---@param fix "none"|"pad"|"xor" how bank conflicts are avoided
+---@return sectile.Image? image nil if there is no such tile
+---@return string? reason
 function movers.image(g, op, dim, n_slots, fix)
   local shape = shape_of(g.k, op, dim, n_slots)
   if shape.reason then
@@ -241,12 +269,13 @@ function movers.image(g, op, dim, n_slots, fix)
   local widest, aligned = 1, 16
   for f, field in ipairs(op.record.fields) do
     widest = math.max(widest, math.min(field.bytes, 16))
-    aligned = math.min(aligned, kit.word_bytes(E.divisor(shape.slots[f]), field.bytes) == field.bytes and 16 or 1)
+    local piece = kit.word_bytes(E.divisor(shape.slots[f]), field.bytes)
+    aligned = math.min(aligned, piece == field.bytes and 16 or 1)
   end
   local word = kit.word_bytes(shape.bytes, kit.word_bytes(E.divisor(shape.base), 16))
   local image = {
-    op = op, shape = shape, fix = fix, word = word, words = shape.bytes // word, bytes = shape.bytes, unit = word,
-    name = op.name .. "_tile",
+    op = op, shape = shape, fix = fix, word = word, words = shape.bytes // word,
+    bytes = shape.bytes, unit = word, name = op.name .. "_tile",
   }
   if fix == "pad" then
     image.unit = math.min(word, math.max(widest, 4))
@@ -265,6 +294,9 @@ function movers.image(g, op, dim, n_slots, fix)
 end
 
 --- Where byte `at` of the tile lies in its image.
+---@param image sectile.Image
+---@param at sectile.Expr
+---@return sectile.Expr
 function movers.physical(image, at)
   if image.fix == "pad" then
     return at + at // 128 * image.unit
@@ -274,7 +306,10 @@ function movers.physical(image, at)
   return at
 end
 
---- Takes an image into the plan. `slices`: one per warp, or 1.
+--- Takes an image into the plan.
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param slices integer one per warp, or 1
 function movers.adopt_image(g, image, slices)
   g.needs.at = true
   g.needs.copy_pieces = g.needs.copy_pieces or image.unit < image.word
@@ -289,7 +324,7 @@ function movers.adopt_image(g, image, slices)
 end
 
 -- C text and counted address of byte `at` of an image.
-local function image_ref(g, image, at, warp)
+local function image_ref(image, at, warp)
   local place = movers.physical(image, at)
   local address = place
   if image.slices > 1 then
@@ -312,7 +347,14 @@ local function stream(g, place)
 end
 
 --- Text that copies a tile between global memory and its image, word by word, coalesced.
----   team { size, member = expr, text }, n_slots, first = expr, unroll = text of the pragma, full = condition
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param team sectile.Team
+---@param n_slots integer
+---@param first sectile.Expr the tile's first element
+---@param unroll string text of the pragma
+---@param full sectile.Expr condition under which the tile is copied
+---@return string
 function movers.copy(g, image, team, n_slots, first, unroll, full)
   local op, words = image.op, image.words
   local turns = kit.ceil_div(words, team.size)
@@ -323,9 +365,9 @@ function movers.copy(g, image, team, n_slots, first, unroll, full)
   local at = base_of(image, first, n_slots) + word * image.word
   g:touch(op, op.is_output, image.word, at)
   local lines = {}
-  local name, text = image_ref(g, image, word * image.word, team.warp)
+  local name, text = image_ref(image, word * image.word, team.warp)
   for n = 0, count - 1 do
-    local _, _, address = image_ref(g, image, word * image.word + n * image.unit, team.warp)
+    local _, _, address = image_ref(image, word * image.word + n * image.unit, team.warp)
     g:touch(nil, not op.is_output, image.unit, address)
   end
   local global = string.format("at<%s>(%s, %s)", type, op.pointer, E.text(at, true))
@@ -334,8 +376,12 @@ function movers.copy(g, image, team, n_slots, first, unroll, full)
     local pieces = string.format("copy_pieces<%s, %d>", kit.word_type[image.unit], count)
     local address = string.format("&at<%s>(%s, %s)", kit.word_type[image.unit], name, text)
     shared = "value"
-    lines[1] = op.is_output and string.format("%s value;\n  %s(&value, %s);", type, pieces, address)
-      or string.format("const %s value = %s;\n  %s(%s, &value);", type, stream(g, global), pieces, address)
+    if op.is_output then
+      lines[1] = string.format("%s value;\n  %s(&value, %s);", type, pieces, address)
+    else
+      lines[1] = string.format("const %s value = %s;\n  %s(%s, &value);", type, stream(g, global),
+        pieces, address)
+    end
   end
   if op.is_output then
     lines[#lines + 1] = g.hint == "cs" and string.format("__stcs(&%s, %s);", global, shared)
@@ -346,26 +392,32 @@ function movers.copy(g, image, team, n_slots, first, unroll, full)
   g:when(nil)
   g:close()
   return string.format(
-    "// %s: the tile's %d bytes %s as %d-byte words\n%s\nfor (int word = %s; word < %d; word += %d) {\n  %s\n}",
-    op.name, image.shape.bytes, op.is_output and "out" or "in", image.word, unroll, team.text, words, team.size,
-    kit.concat(lines, "\n  "))
+    "// %s: the tile's %d bytes %s as %d-byte words\n%s\n"
+      .. "for (int word = %s; word < %d; word += %d) {\n  %s\n}",
+    op.name, image.shape.bytes, op.is_output and "out" or "in", image.word, unroll, team.text,
+    words, team.size, kit.concat(lines, "\n  "))
 end
 
+-- Notes the accesses to field f at `slot` of an image, in pieces as large as its alignment allows:
+-- the field, bytes of a piece, the image's name, text of the offset.
 local function copy_field(g, image, f, slot, warp, store)
   local field = image.op.record.fields[f]
   local at = E.subst(image.shape.slots[f], { image.shape.slot, slot })
   local piece = kit.word_bytes(E.divisor(image.shape.slots[f]), field.bytes)
-  local name, text, address
   for n = 0, field.bytes // piece - 1 do
-    local _, t, a = image_ref(g, image, at + n * piece, warp)
-    g:touch(nil, store, piece, a)
-    text = text or t
+    local _, _, address = image_ref(image, at + n * piece, warp)
+    g:touch(nil, store, piece, address)
   end
-  name, _, address = image_ref(g, image, at, warp)
-  return field, piece, name, text, address
+  local name, text = image_ref(image, at, warp)
+  return field, piece, name, text
 end
 
 --- Statements that declare the operand's value and pick it from the image at `slot`.
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param slot sectile.Expr
+---@param warp? sectile.Expr which slice, if there are several
+---@return string
 function movers.pick(g, image, slot, warp)
   local op, lines = image.op, {}
   local bare = op.record.bare
@@ -375,21 +427,29 @@ function movers.pick(g, image, slot, warp)
   for _, f in ipairs(op.used) do
     local field, piece, name, text = copy_field(g, image, f, slot, warp, false)
     local value = piece < field.bytes
-        and string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, kit.word_type[piece], name, text)
+        and string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, kit.word_type[piece], name,
+          text)
       or string.format("at<%s>(%s, %s)", field.cuda, name, text)
-    lines[#lines + 1] = string.format("%s%s = %s;", bare and "const " .. field.cuda .. " " or "", kit.member(op.name, field), value)
+    lines[#lines + 1] = string.format("%s%s = %s;", bare and "const " .. field.cuda .. " " or "",
+      kit.member(op.name, field), value)
   end
   return kit.concat(lines)
 end
 
 --- Statements that put the operand's value into the image at `slot`.
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param slot sectile.Expr
+---@param warp? sectile.Expr
+---@return string
 function movers.put(g, image, slot, warp)
   local op, lines = image.op, {}
   for f = 1, #op.record.fields do
     local field, piece, name, text = copy_field(g, image, f, slot, warp, true)
     local value = kit.member(op.name, field)
     lines[#lines + 1] = piece < field.bytes
-        and string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, kit.word_type[piece], name, text, value)
+        and string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, kit.word_type[piece],
+          name, text, value)
       or string.format("at<%s>(%s, %s) = %s;", field.cuda, name, text, value)
   end
   return kit.concat(lines)

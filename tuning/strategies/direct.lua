@@ -5,7 +5,8 @@ return {
   applies = {},
   axes = {
     { "threads", { 256, 128, 512, 1024 }, key = "t", doc = "threads a block" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
   },
   where = {},
   template = "direct.cu",
@@ -13,13 +14,15 @@ return {
     local g = kit.new(k, "direct", c.threads)
     g.hint = c.hint
     local last = #k.dims
-    local doc = "One thread an element of " .. kit.concat(k.dims, ", ") .. "; every access where its layout puts it."
     local cut = g:cut(c.threads, { name = "block", var = g.block })
     g:tie(k.index[last], g.first + g.thread)
-    return {
-      g = g, doc = doc, kernel = g.kernel, threads = g.threads, grid = g.grid, cut = cut,
+    local plan = {
+      g = g, kernel = g.kernel, threads = g.threads, cut = cut,
       last = k.dims[last], inside = k.index[last]:lt(k.extents[last]),
-      requires = g.requires, align = g.align, arguments = g.arguments, accesses = g.accesses,
+      doc = string.format("One thread an element of %s; every access where its layout puts it.",
+        kit.concat(k.dims, ", ")),
     }
+    kit.hand_over(g, plan)
+    return plan
   end,
 }

@@ -9,16 +9,24 @@ local function flattened(k)
   for _, extent in ipairs(k.extents) do
     count = count * extent
   end
-  local view = setmetatable({ dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {} }, { __index = k })
+  local view = setmetatable({
+    dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {},
+  }, { __index = k })
   view.body = k.component_body
   view.prologue = string.format("const long long n_scalar = %s;", E.text(count, true))
   for n, op in ipairs(k.operands) do
     local field = op.record.fields[1]
-    local one = { name = "", type = field.type, cuda = field.cuda, kind = field.kind, lanes = field.lanes, bytes = field.bytes,
-                  offset = 0, prefix = 0, index = 1 }
-    local bare = { bytes = field.bytes, align = field.bytes, data_bytes = field.bytes, packed = false, bare = true, fields = { one } }
+    local one = {
+      name = "", type = field.type, cuda = field.cuda, kind = field.kind, lanes = field.lanes,
+      bytes = field.bytes, offset = 0, prefix = 0, index = 1,
+    }
+    local bare = {
+      bytes = field.bytes, align = field.bytes, data_bytes = field.bytes, packed = false,
+      bare = true, fields = { one },
+    }
     view.operands[n] = setmetatable({
-      record = bare, offset = { scalar * field.bytes }, at = { scalar }, extent = { count }, owns_gaps = false,
+      record = bare, offset = { scalar * field.bytes }, at = { scalar }, extent = { count },
+      owns_gaps = false,
       run = function()
         return { contiguous = true, align = field.bytes, align_if = 256 }
       end,
@@ -36,8 +44,9 @@ local function dense(k)
   end
   for _, op in ipairs(k.operands) do
     for f, field in ipairs(op.record.fields) do
-      local place = op.offset[f] - linear * op.record.bytes
-      if kit.const_of(place) ~= field.offset or op.record.bytes ~= #fields * field.bytes or #op.record.fields ~= #fields then
+      local place = kit.const_of(op.offset[f] - linear * op.record.bytes)
+      local whole = op.record.bytes == #fields * field.bytes and #op.record.fields == #fields
+      if place ~= field.offset or not whole then
         return false
       end
     end
@@ -47,7 +56,8 @@ end
 
 return {
   name = "flat",
-  doc = "A component-wise map over records as a map over all their scalars, moved in words of up to 16 bytes.",
+  doc = "A component-wise map over records as a map over all their scalars, moved in words of up "
+    .. "to 16 bytes.",
   applies = {
     { "the records have several fields", function(k) return #k.operands[1].record.fields > 1 end },
     { "the body treats every component alike", function(k) return k.component_wise end },
@@ -57,7 +67,8 @@ return {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4, 8 }, key = "i", doc = "words a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "scalars in a word" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
   },
   where = { "vec * scalar_bytes <= 16", "items * vec * scalar_bytes <= 128" },
   facts = function(k)
@@ -79,7 +90,8 @@ return {
       return nil, reason
     end
     p.p = p
-    p.doc = string.format("Components are treated alike, so records vanish: a map over all scalars, %d x %d a thread.", c.items, c.vec)
+    p.doc = string.format("Components are treated alike, so records vanish: a map over all "
+      .. "scalars, %d x %d a thread.", c.items, c.vec)
     return p
   end,
 }

@@ -10,7 +10,8 @@ local function list_staged(p)
   return kit.concat(names, " and ")
 end
 
--- Worth staging: records of several fields whose tiles are runs of bytes. Returns the period of the tiles.
+-- Worth staging: records of several fields whose tiles are runs of bytes. Returns the period of the
+-- tiles.
 local function stageable(k, op)
   return not op.record.bare and movers.stageable(k, op, #k.dims) or nil
 end
@@ -26,7 +27,8 @@ end
 
 return {
   name = "staged",
-  doc = "Threads own whole records; tiles of them travel between global and shared memory in words of up to 16 bytes.",
+  doc = "Threads own whole records; tiles of them travel between global and shared memory in words "
+    .. "of up to 16 bytes.",
   applies = {
     { "some operand's records form runs of whole tiles", function(k)
       return has_stageable(k, false) or has_stageable(k, true)
@@ -35,18 +37,23 @@ return {
   axes = {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4 }, key = "i", doc = "records a thread" },
-    { "stage_in", { true, false }, key = "in", doc = "inputs through shared memory", when = "can_in",
-      neutral = false },
+    { "stage_in", { true, false }, key = "in", doc = "inputs through shared memory",
+      when = "can_in", neutral = false },
     { "stage_out", { true, false }, key = "out", doc = "outputs through shared memory",
       when = "can_out", neutral = false },
-    { "scope", { "block", "warp" }, key = "s", doc = "who owns a tile: warps need no block barrier" },
+    { "scope", { "block", "warp" }, key = "s",
+      doc = "who owns a tile: warps need no block barrier" },
     { "fix", { "none", "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
     { "unroll", { 0, 1 }, key = "u", doc = "0: unroll the copies of tiles, 1: leave them loops" },
   },
   where = { "stage_in or stage_out", "items > 1 or unroll == 0" },
   facts = function(k)
-    return { { "can_in", has_stageable(k, false) and 1 or 0 }, { "can_out", has_stageable(k, true) and 1 or 0 } }
+    return {
+      { "can_in", has_stageable(k, false) and 1 or 0 },
+      { "can_out", has_stageable(k, true) and 1 or 0 },
+    }
   end,
   template = "map.cu",
   plan = function(k, c)
@@ -59,7 +66,8 @@ return {
       end
     end
     local p, reason = map.plan(k, "staged", {
-      threads = c.threads, items = c.items, vec = 1, scope = c.scope, hint = c.hint, unroll = c.unroll, period = period,
+      threads = c.threads, items = c.items, vec = 1, scope = c.scope, hint = c.hint,
+      unroll = c.unroll, period = period,
       mover = function(g, op, p)
         if not staged[op.number] then
           return movers.vector(g, op, #k.dims, 1) or { kind = "direct" }
@@ -81,8 +89,9 @@ return {
       return nil, "the tiles need more shared memory than a block has"
     end
     p.p = p
-    p.doc = string.format("%s owns %d records at a time; %s through shared memory in 16-byte words, so every sector is moved whole.",
-      c.scope == "warp" and "A warp" or "A block", p.tile, list_staged(p) .. (#p.images_in + #p.images_out > 1 and " go" or " goes"))
+    p.doc = string.format("%s owns %d records at a time; %s %s through shared memory in 16-byte "
+      .. "words, so every sector is moved whole.", c.scope == "warp" and "A warp" or "A block",
+      p.tile, list_staged(p), #p.images_in + #p.images_out > 1 and "go" or "goes")
     return p
   end,
 }

@@ -1,6 +1,9 @@
 -- tile: inputs that run along one dimension and outputs that run along another exchange a 2-D
 -- tile through shared memory, so that both sides move whole sectors.
 
+local SKEW_DOC = " Each store run is moved back to start on a 32-byte sector, so only the ends of "
+  .. "rows are partial."
+
 local function indent(text, by)
   return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
 end
@@ -72,14 +75,16 @@ local function start_plan(k, c)
   local g = kit.new(k, "tile", c.threads)
   g.hint = c.hint
   local p = {
-    g = g, k = k, kernel = "tile", threads = c.threads, tile_a = c.tile_a, tile_b = c.tile_b, vec_in = c.vec_in,
-    vec_out = c.vec_out, fix = c.fix, pad = c.fix == "pad" and 1 or 0, dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b],
+    g = g, k = k, kernel = "tile", threads = c.threads, tile_a = c.tile_a, tile_b = c.tile_b,
+    vec_in = c.vec_in, vec_out = c.vec_out, fix = c.fix, pad = c.fix == "pad" and 1 or 0,
+    dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b],
     bytes = largest(k), exchanged = {}, skew = 0,
   }
   p.A, p.B = capital(p.a), capital(p.b)
   p.var_a, p.var_b = k.index[a], k.index[b]
   p.n_a, p.n_b = k.extents[a], k.extents[b]
-  p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or tostring(c.threads)
+  p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks)
+    or tostring(c.threads)
   if c.skew then
     p.skew = 32 // p.bytes
   end
@@ -113,6 +118,22 @@ local function adopt_word(p, op, dim, width, skewed)
   return true
 end
 
+-- Takes an exchanged input into the plan: its tile in shared memory.
+local function adopt_exchanged(p, op)
+  local how = "as it lies in memory"
+  if p.fix == "pad" then
+    how = string.format("rows of %d and %d more: columns fall into different banks", p.tile_a,
+      p.pad)
+  elseif p.fix == "xor" then
+    how = "columns swizzled by row: columns fall into different banks"
+  end
+  local elems = (p.tile_b + p.skew) * (p.tile_a + p.pad)
+  p.exchanged[#p.exchanged + 1] = {
+    op = op, name = op.name .. "_tile", type = op.record.fields[1].cuda, elems = elems, how = how,
+  }
+  p.g.static_shared_bytes = p.g.static_shared_bytes + elems * op.record.bytes
+end
+
 local function adopt_operands(p)
   for _, op in ipairs(p.g.ops) do
     if op.is_output then
@@ -128,14 +149,7 @@ local function adopt_operands(p)
       if not good then
         return nil, op.name .. ": " .. why
       end
-      local rows = p.tile_b + p.skew
-      local elems = rows * (p.tile_a + p.pad)
-      p.exchanged[#p.exchanged + 1] = {
-        op = op, name = op.name .. "_tile", type = op.record.fields[1].cuda, elems = elems,
-        how = p.fix == "pad" and string.format("rows of %d and %d more: columns fall into different banks", p.tile_a, p.pad)
-          or p.fix == "xor" and "columns swizzled by row: columns fall into different banks" or "as it lies in memory",
-      }
-      p.g.static_shared_bytes = p.g.static_shared_bytes + elems * op.record.bytes
+      adopt_exchanged(p, op)
     end
   end
   return true
@@ -147,8 +161,8 @@ local function cut(p, order)
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
   local tiles_b = kit.ceil_div(p.n_b + math.max(p.skew - 1, 0), p.tile_b)
   local extra = p.skew > 0 and string.format(" + %d", p.skew - 1) or ""
-  lines[1] = string.format("const long long tiles_%s = (n_%s + k%s - 1) / k%s, tiles_%s = (n_%s%s + k%s - 1) / k%s;",
-    p.a, p.a, p.A, p.A, p.b, p.b, extra, p.B, p.B)
+  lines[1] = string.format("const long long tiles_%s = (n_%s + k%s - 1) / k%s, "
+    .. "tiles_%s = (n_%s%s + k%s - 1) / k%s;", p.a, p.a, p.A, p.A, p.b, p.b, extra, p.B, p.B)
   local fast, fast_n, slow, slow_n = p.a, tiles_a, p.b, tiles_b
   if order == "b" then
     fast, fast_n, slow, slow_n = p.b, tiles_b, p.a, tiles_a
@@ -157,14 +171,16 @@ local function cut(p, order)
   local name = { [p.a] = "k" .. p.A, [p.b] = "k" .. p.B }
   local outer = #k.dims > 2
   local slow_place = outer and g.block // fast_n % slow_n or g.block // fast_n
-  lines[2] = string.format("const long long first_%s = block %% tiles_%s * %s; // tiles along %s first", fast, fast, name[fast], fast)
+  lines[2] = string.format("const long long first_%s = block %% tiles_%s * %s; "
+    .. "// tiles along %s first", fast, fast, name[fast], fast)
   lines[3] = string.format("const long long first_%s = block / tiles_%s%s * %s;", slow, fast,
     outer and " % tiles_" .. slow or "", name[slow])
   p["first_" .. (fast == p.a and "a" or "b")] =
     g:define("first_" .. fast, 0, kit.MAX_INDEX, g.block % fast_n * size[fast], size[fast])
   p["first_" .. (slow == p.a and "a" or "b")] =
     g:define("first_" .. slow, 0, kit.MAX_INDEX, slow_place * size[slow], size[slow])
-  local rest, rest_text = g.block // (fast_n * slow_n), string.format("block / (tiles_%s * tiles_%s)", fast, slow)
+  local rest = g.block // (fast_n * slow_n)
+  local rest_text = string.format("block / (tiles_%s * tiles_%s)", fast, slow)
   local total, left = fast_n * slow_n, #k.dims - 2
   for d = #k.dims, 1, -1 do
     if d ~= p.dim_a and d ~= p.dim_b then
@@ -181,7 +197,8 @@ local function cut(p, order)
 end
 
 local function full_condition(p)
-  local text = string.format("first_%s + k%s <= n_%s && first_%s + k%s <= n_%s", p.a, p.A, p.a, p.b, p.B, p.b)
+  local text = string.format("first_%s + k%s <= n_%s && first_%s + k%s <= n_%s", p.a, p.A, p.a,
+    p.b, p.B, p.b)
   local full = (p.first_a + p.tile_a):le(p.n_a):land((p.first_b + p.tile_b):le(p.n_b))
   if p.skew > 0 then
     text = text .. string.format(" && first_%s >= kSkew", p.b)
@@ -190,8 +207,7 @@ local function full_condition(p)
   return full, text
 end
 
--- ---- full tiles -------------------------------------------------------------------------------
--- -------------------
+-- ---- full tiles ----
 
 -- Text and notes of one word between registers and the shared tile.
 local function touch_shared(p, x, store, y, col, width)
@@ -206,6 +222,21 @@ local function touch_shared(p, x, store, y, col, width)
     end
   end
   return vector
+end
+
+-- Statement that puts the vec_in elements of value[turn] into the tile at (row, col).
+local function put_shared(p, x, row, col)
+  local vector = touch_shared(p, x, true, row, col, p.vec_in)
+  local index = E.text(shared_index(p, row, col), false)
+  if vector then
+    local word = kit.word_type[p.vec_in * x.op.record.bytes]
+    return string.format("at<%s>(&%s[%s], 0) = at<%s>(value[turn], 0);", word, x.name, index, word)
+  elseif p.vec_in == 1 then
+    return string.format("%s[%s] = value[turn][0];", x.name, index)
+  end
+  return string.format("for (int part = 0; part < %d; part++) %s[%s] = value[turn][part];",
+    p.vec_in, x.name,
+    E.text(shared_index(p, row, col + E.var("part", 0, p.vec_in - 1)), false))
 end
 
 local function load_tile(p, x)
@@ -224,34 +255,24 @@ local function load_tile(p, x)
   local type, guard = op.record.fields[1].cuda, ragged and string.format("if (y < %d) ", rows) or ""
   local load
   if p.vec_in > 1 then
-    local bytes = p.vec_in * op.record.bytes
-    g:touch(op, false, bytes, op.offset[1])
-    load = string.format("load_words<%s, 1>(value[turn], &at<%s>(%s, %s));", kit.word_type[bytes], kit.word_type[bytes], op.pointer,
+    local word = kit.word_type[p.vec_in * op.record.bytes]
+    g:touch(op, false, p.vec_in * op.record.bytes, op.offset[1])
+    load = string.format("load_words<%s, 1>(value[turn], &at<%s>(%s, %s));", word, word, op.pointer,
       E.text(op.offset[1], true))
   else
     load = string.format("value[turn][0] = %s;", g:load(op, 1, op.offset[1]))
   end
-  local vector = touch_shared(p, x, true, row, col, p.vec_in)
-  local index = E.text(shared_index(p, row, col), false)
-  local put
-  if vector then
-    local word = kit.word_type[p.vec_in * op.record.bytes]
-    put = string.format("at<%s>(&%s[%s], 0) = at<%s>(value[turn], 0);", word, x.name, index, word)
-  elseif p.vec_in == 1 then
-    put = string.format("%s[%s] = value[turn][0];", x.name, index)
-  else
-    put = string.format("for (int part = 0; part < %d; part++) %s[%s] = value[turn][part];", p.vec_in, x.name,
-      E.text(shared_index(p, row, col + E.var("part", 0, p.vec_in - 1)), false))
-  end
+  local put = put_shared(p, x, row, col)
   g:when(nil)
   g:close()
   g:forget(mark)
   local y = string.format("const int y = thread / %d + turn * %d;", lanes, step)
-  local place = string.format("const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b, p.skew > 0 and " - kSkew" or "",
-    p.a, p.a)
+  local place = string.format("const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b,
+    p.skew > 0 and " - kSkew" or "", p.a, p.a)
   return kit.concat {
     string.format("{ // %s in: neighbours along %s, all loads before the first use", op.name, p.a),
-    string.format("  const int x = thread %% %d%s;", lanes, p.vec_in > 1 and " * " .. p.vec_in or ""),
+    string.format("  const int x = thread %% %d%s;", lanes,
+      p.vec_in > 1 and " * " .. p.vec_in or ""),
     string.format("  __align__(16) %s value[%d][%d];", type, turns, p.vec_in),
     "#pragma unroll",
     string.format("  for (int turn = 0; turn < %d; turn++) {", turns),
@@ -279,7 +300,8 @@ local function read_inputs(p, y, col)
     local x = exchanged[op.number]
     if x then
       touch_shared(p, x, false, y, col, 1)
-      lines[#lines + 1] = string.format("const %s %s = %s[%s];", x.type, op.name, x.name, E.text(shared_index(p, y, col), false))
+      lines[#lines + 1] = string.format("const %s %s = %s[%s];", x.type, op.name, x.name,
+        E.text(shared_index(p, y, col), false))
     else
       lines[#lines + 1] = g:load_element { op }
     end
@@ -293,7 +315,8 @@ local function skew_of(p)
   return E.subst(op.offset[1], { p.var_b, p.first_b }) // op.record.bytes % p.skew
 end
 
--- Row of the shared tile that holds element y of a store run, and the line that declares it if it is skewed.
+-- Row of the shared tile that holds element y of a store run, and the line that declares it if it
+-- is skewed.
 local function tile_row(p, y, text)
   if p.skew == 0 then
     return y, ""
@@ -303,72 +326,125 @@ local function tile_row(p, y, text)
     string.format("const int line = kSkew - shift + %s; // its row in the tile", text)
 end
 
-local function store_tile(p)
-  local g, out = p.g, p.g.outputs
+-- Where the store run of a column starts, in terms of dimension b: expression and text. A skewed
+-- run starts `shift` elements earlier; appends the declaration of `shift`, with `why` as a comment
+-- above it.
+local function run_start(p, lines, why)
+  if p.skew == 0 then
+    return p.first_b, "first_" .. p.b
+  end
+  lines[#lines + 1] = why
+  lines[#lines + 1] = string.format("const int shift = (int)(%s);", E.text(skew_of(p), true))
+  local shift = p.g:define("shift", 0, p.skew - 1, skew_of(p))
+  return p.first_b - shift, string.format("first_%s - shift", p.b)
+end
+
+-- How the lanes of a warp lie on the tile when storing: along_b groups of neighbours along b in
+-- along_a columns, so that one store covers 128 bytes of each column. A job is one such place.
+local function lane_grid(p)
   local along_b = math.min(32, math.max(1, 128 // (p.vec_out * p.bytes)), p.tile_b // p.vec_out)
   local along_a = 32 // along_b
-  local groups, warps = p.tile_b // (along_b * p.vec_out), p.threads // 32
-  local turns = kit.ceil_div(groups * (p.tile_a // along_a), warps)
-  local mark = #g.real
+  local groups = p.tile_b // (along_b * p.vec_out)
+  return {
+    along_a = along_a, along_b = along_b, groups = groups, warps = p.threads // 32,
+    jobs = groups * (p.tile_a // along_a),
+  }
+end
+
+-- Declares job, y and x of one turn: their expressions and text.
+local function define_job(p, grid, turn)
+  local g = p.g
   local lane = g:define("lane", 0, 31, g.thread % 32)
+  local job = g:define("job", 0, grid.jobs - 1, g.thread // 32 + turn * grid.warps)
+  local in_run = job % grid.groups * grid.along_b + lane % grid.along_b
+  local y = g:define("y", 0, p.tile_b - 1, in_run * p.vec_out, p.vec_out)
+  local col = g:define("x", 0, p.tile_a - 1, job // grid.groups * grid.along_a
+    + lane // grid.along_b)
+  local text = string.format("const int job = thread / 32 + turn * %d;\n"
+    .. "const int y = (job %% %d * %d + lane %% %d)%s, x = job / %d * %d + lane / %d;",
+    grid.warps, grid.groups, grid.along_b, grid.along_b,
+    p.vec_out > 1 and " * " .. p.vec_out or "", grid.groups, grid.along_a, grid.along_b)
+  return y, col, text
+end
+
+-- Reads the inputs of one element, computes, and passes every output to `result(op)`, which gives
+-- the statement that takes it further.
+local function compute_element(p, index, row, col, declare, result)
+  local g = p.g
+  local lines = { index, declare, read_inputs(p, row, col), g:declare_outputs(), g:body() }
+  for _, op in ipairs(g.outputs) do
+    lines[#lines + 1] = result(op)
+  end
+  return kit.concat(lines)
+end
+
+-- Computes vec_out neighbours along b into registers and stores them as words.
+local function store_group(p, start, start_text, y, col)
+  local g, out, vec, lines = p.g, p.g.outputs, p.vec_out, {}
+  local part = g:loop("part", vec)
+  g:tie(p.var_b, start + y + part)
+  local row, declare = tile_row(p, y + part, "y + part")
+  local index = string.format("const long long %s = %s + y + part;", p.b, start_text)
+  local inside = compute_element(p, index, row, col, declare, function(op)
+    return string.format("%s_v[part] = %s;", op.name, op.name)
+  end)
+  g:close()
+  for _, op in ipairs(out) do
+    lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda,
+      op.name, vec)
+  end
+  lines[#lines + 1] = "#pragma unroll"
+  lines[#lines + 1] = string.format("for (int part = 0; part < %d; part++) {", vec)
+  lines[#lines + 1] = indent(inside, 2)
+  lines[#lines + 1] = "}"
+  g:tie(p.var_b, start + y)
+  lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
+  for _, op in ipairs(out) do
+    local word = kit.word_type[vec * op.record.bytes]
+    g:touch(op, true, vec * op.record.bytes, op.offset[1])
+    lines[#lines + 1] = string.format("store_words<%s, 1>(&at<%s>(%s, %s), %s_v);", word, word,
+      op.pointer, E.text(op.offset[1], true), op.name)
+  end
+  return kit.concat(lines)
+end
+
+local function store_single(p, start, start_text, y, col)
+  local g = p.g
+  g:tie(p.var_b, start + y)
+  local row, declare = tile_row(p, y, "y")
+  local index = string.format("const long long %s = %s + y;", p.b, start_text)
+  return compute_element(p, index, row, col, declare, function(op)
+    return g:store_element { op }
+  end)
+end
+
+local function store_tile(p)
+  local g, grid = p.g, lane_grid(p)
+  local turns = kit.ceil_div(grid.jobs, grid.warps)
+  local mark = #g.real
   local turn = g:loop("turn", turns)
-  local job = g:define("job", 0, groups * (p.tile_a // along_a) - 1, g.thread // 32 + turn * warps)
-  local y = g:define("y", 0, p.tile_b - 1, (job % groups * along_b + lane % along_b) * p.vec_out, p.vec_out)
-  local col = g:define("x", 0, p.tile_a - 1, job // groups * along_a + lane // along_b)
+  local y, col, place = define_job(p, grid, turn)
   g:when(nil, p.full)
   g:tie(p.var_a, p.first_a + col)
-  local lines = {
-    string.format("const int job = thread / 32 + turn * %d, y = (job %% %d * %d + lane %% %d)%s, x = job / %d * %d + lane / %d;",
-      warps, groups, along_b, along_b, p.vec_out > 1 and " * " .. p.vec_out or "", groups, along_a, along_b),
-    string.format("const long long %s = first_%s + x;", p.a, p.a),
-  }
-  local start = p.first_b
-  local start_text = "first_" .. p.b
-  if p.skew > 0 then
-    lines[#lines + 1] = string.format("const int shift = (int)(%s); // %s's run starts %s on a sector", E.text(skew_of(p), true),
-      p.a, "this many elements earlier:")
-    local shift = g:define("shift", 0, p.skew - 1, skew_of(p))
-    start, start_text = p.first_b - shift, "first_" .. p.b .. " - shift"
-  end
-  local vec = p.vec_out
-  local part = vec > 1 and g:loop("part", vec) or nil
-  local plus_part = part and " + part" or ""
-  g:tie(p.var_b, start + y + (part or 0))
-  local here, declare = tile_row(p, y + (part or 0), "y" .. plus_part)
-  local inside = {
-    string.format("const long long %s = %s + y%s;", p.b, start_text, plus_part), declare,
-    read_inputs(p, here, col), g:declare_outputs(), g:body(),
-  }
-  for _, op in ipairs(out) do
-    inside[#inside + 1] = vec > 1 and string.format("%s_v[part] = %s;", op.name, op.name) or g:store_element { op }
-  end
-  if not part then
-    lines[#lines + 1] = kit.concat(inside)
-  else
-    g:close()
-    for _, op in ipairs(out) do
-      lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda, op.name, vec)
-    end
-    lines[#lines + 1] = string.format("#pragma unroll\nfor (int part = 0; part < %d; part++) {\n%s\n}", vec,
-      indent(kit.concat(inside), 2))
-    g:tie(p.var_b, start + y)
-    lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
-    for _, op in ipairs(out) do
-      local bytes = vec * op.record.bytes
-      g:touch(op, true, bytes, op.offset[1])
-      lines[#lines + 1] = string.format("store_words<%s, 1>(&at<%s>(%s, %s), %s_v);", kit.word_type[bytes], kit.word_type[bytes],
-        op.pointer, E.text(op.offset[1], true), op.name)
-    end
-  end
+  local lines = { place, string.format("const long long %s = first_%s + x;", p.a, p.a) }
+  local start, start_text = run_start(p, lines,
+    string.format("// this many elements earlier, %s's run starts on a sector", p.a))
+  local store = p.vec_out > 1 and store_group or store_single
+  lines[#lines + 1] = store(p, start, start_text, y, col)
   g:when(nil)
   g:close()
   g:forget(mark)
-  return string.format("// out: neighbours along %s\nconst int lane = thread %% 32;\n#pragma unroll\nfor (int turn = 0; turn < %d; turn++) {\n%s\n}",
-    p.b, turns, indent(kit.concat(lines), 2))
+  return kit.concat {
+    string.format("// out: neighbours along %s", p.b),
+    "const int lane = thread % 32;",
+    "#pragma unroll",
+    string.format("for (int turn = 0; turn < %d; turn++) {", turns),
+    indent(kit.concat(lines), 2),
+    "}",
+  }
 end
 
--- ---- border tiles -----------------------------------------------------------------------------
--- -------------------
+-- ---- border tiles ----
 
 -- Limits the notes to cells of a border tile that lie in the index space.
 local function border_condition(p, cell, cells)
@@ -380,6 +456,12 @@ local function border_condition(p, cell, cells)
     inside = inside:land((E.subst(p.var_b, p.g.real) + 1):le(0):lnot())
   end
   p.g:when(inside, p.full:lnot())
+end
+
+-- The same for the text: does the element at the dimensions' variables lie in the index space?
+local function inside_text(p)
+  return string.format("%s%s < n_%s && %s < n_%s", p.skew > 0 and p.b .. " >= 0 && " or "", p.b,
+    p.b, p.a, p.a)
 end
 
 local function load_border(p, x)
@@ -401,9 +483,10 @@ local function load_border(p, x)
   return kit.concat {
     string.format("for (int cell = thread; cell < %d; cell += kThreads) {", rows * p.tile_a),
     string.format("  const int x = cell %% k%s, y = cell / k%s;", p.A, p.A),
-    string.format("  const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b, p.skew > 0 and " - kSkew" or "", p.a, p.a),
-    string.format("  if (%s%s < n_%s && %s < n_%s) %s[%s] = %s;", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a, x.name,
-      E.text(shared_index(p, row, col), false), load),
+    string.format("  const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b,
+      p.skew > 0 and " - kSkew" or "", p.a, p.a),
+    string.format("  if (%s)", inside_text(p)),
+    string.format("    %s[%s] = %s;", x.name, E.text(shared_index(p, row, col), false), load),
     "}",
   }
 end
@@ -416,46 +499,54 @@ local function store_border(p)
   local y = g:define("y", 0, p.tile_b - 1, cell % p.tile_b)
   local col = g:define("x", 0, p.tile_a - 1, cell // p.tile_b)
   g:tie(p.var_a, p.first_a + col)
-  local start, lines = p.first_b, {
+  local lines = {
     string.format("const int y = cell %% k%s, x = cell / k%s;", p.B, p.B),
     string.format("const long long %s = first_%s + x;", p.a, p.a),
   }
-  local start_text = "first_" .. p.b
-  if p.skew > 0 then
-    lines[#lines + 1] = string.format("const int shift = (int)(%s);", E.text(skew_of(p), true))
-    local shift = g:define("shift", 0, p.skew - 1, skew_of(p))
-    start, start_text = p.first_b - shift, "first_" .. p.b .. " - shift"
-  end
+  local start, start_text = run_start(p, lines)
   local row, declare = tile_row(p, y, "y")
   g:tie(p.var_b, start + y)
   border_condition(p, cell, p.tile_b * p.tile_a)
   lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
-  lines[#lines + 1] = string.format("if (%s%s < n_%s && %s < n_%s) {", p.skew > 0 and p.b .. " >= 0 && " or "", p.b, p.b, p.a, p.a)
-  lines[#lines + 1] = indent(kit.concat { declare, read_inputs(p, row, col), g:declare_outputs(), g:body(), g:store_element() }, 2)
+  lines[#lines + 1] = string.format("if (%s) {", inside_text(p))
+  lines[#lines + 1] = indent(compute_element(p, "", row, col, declare, function(op)
+    return g:store_element { op }
+  end), 2)
   lines[#lines + 1] = "}"
   g:when(nil)
   g:close()
   g:forget(mark)
-  return string.format("for (int cell = thread; cell < k%s * k%s; cell += kThreads) {\n%s\n}", p.A, p.B, indent(kit.concat(lines), 2))
+  return kit.concat {
+    string.format("for (int cell = thread; cell < k%s * k%s; cell += kThreads) {", p.A, p.B),
+    indent(kit.concat(lines), 2),
+    "}",
+  }
 end
 
 return {
   name = "tile",
-  doc = "Inputs along one dimension, outputs along another: a block exchanges a 2-D tile through shared memory.",
+  doc = "Inputs along one dimension, outputs along another: a block exchanges a 2-D tile through "
+    .. "shared memory.",
   applies = {
     { "every operand is a bare type, not addressed through an index", all_bare },
-    { "inputs and outputs run along different dimensions", function(k) return directions(k) ~= nil end },
+    { "inputs and outputs run along different dimensions", function(k)
+      return directions(k) ~= nil
+    end },
   },
   axes = {
     { "threads", { 256, 128, 512 }, key = "t", doc = "threads a block" },
-    { "tile_a", { 32, 64, 128 }, key = "a", doc = "tile extent along the inputs' fastest dimension" },
-    { "tile_b", { 32, 64, 128 }, key = "b", doc = "tile extent along the outputs' fastest dimension" },
+    { "tile_a", { 32, 64, 128 }, key = "a",
+      doc = "tile extent along the inputs' fastest dimension" },
+    { "tile_b", { 32, 64, 128 }, key = "b",
+      doc = "tile extent along the outputs' fastest dimension" },
     { "vec_in", { 1, 2, 4 }, key = "vi", doc = "elements in a word when loading" },
     { "vec_out", { 1, 2, 4 }, key = "vo", doc = "elements in a word when storing" },
     { "fix", { "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
-    { "skew", { false, true }, key = "k", doc = "move each store run to start on a 32-byte sector" },
+    { "skew", { false, true }, key = "k",
+      doc = "move each store run to start on a 32-byte sector" },
     { "order", { "a", "b" }, key = "o", doc = "which way consecutive blocks go" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
     { "min_blocks", { 0 }, key = "m", doc = "blocks an SM that launch bounds ask for; 0: none" },
   },
   where = {
@@ -492,12 +583,11 @@ return {
     p.store_tile = function() return store_tile(p) end
     p.load_border = function(x) return load_border(p, x) end
     p.store_border = function() return store_border(p) end
-    p.doc = string.format("A block moves a tile of %d x %d elements (%s x %s): in along %s, through shared memory, out along %s.%s",
-      p.tile_b, p.tile_a, p.b, p.a, p.a, p.b,
-      p.skew > 0 and " Each store run is moved back to start on a 32-byte sector, so only the ends of rows are partial." or "")
+    p.doc = string.format("A block moves a tile of %d x %d elements (%s x %s): in along %s, "
+      .. "through shared memory, out along %s.%s", p.tile_b, p.tile_a, p.b, p.a, p.a, p.b,
+      p.skew > 0 and SKEW_DOC or "")
     g.needs.at = g.needs.at or p.vec_in > 1 or p.vec_out > 1
-    p.grid, p.requires, p.align, p.arguments, p.accesses = g.grid, g.requires, g.align, g.arguments, g.accesses
-    p.static_shared_bytes = g.static_shared_bytes
+    kit.hand_over(g, p)
     return p
   end,
 }

@@ -4,14 +4,17 @@ local DOC = "Each thread moves %d x %d neighbouring elements%s."
 
 return {
   name = "vector",
-  doc = "Threads own groups of neighbouring elements, moved as words of up to 16 bytes where the layouts allow.",
+  doc = "Threads own groups of neighbouring elements, moved as words of up to 16 bytes where the "
+    .. "layouts allow.",
   applies = {},
   axes = {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4 }, key = "i", doc = "groups a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbouring elements in a group" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads and stores as streaming" },
-    { "min_blocks", { 0, 2 }, key = "b", doc = "blocks an SM that launch bounds ask for; 0: none", when = "items * vec >= 8" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "min_blocks", { 0, 2 }, key = "b", doc = "blocks an SM that launch bounds ask for; 0: none",
+      when = "items * vec >= 8" },
   },
   where = { "items * vec <= 16", "items * vec * thread_bytes <= 256" },
   facts = function(k)
@@ -36,7 +39,8 @@ return {
       return nil, "no operand moves in wider words with this width"
     end
     p.p = p
-    p.doc = string.format(DOC, c.items, c.vec, p.any and ", in words as wide as alignment allows" or "")
+    p.doc = string.format(DOC, c.items, c.vec,
+      p.any and ", in words as wide as alignment allows" or "")
     return p
   end,
 }

@@ -1,0 +1,172 @@
+-- declare: the definitions that stand in front of a generated kernel: half floats, records, and
+-- the helper functions that its accesses need.
+local declare = {}
+
+-- ---- types ----
+
+local HALF = [[
+// %s: 2 bytes; arithmetic goes through float.
+struct %s {
+  unsigned short bits;
+  %s() = default;
+  __device__ __forceinline__ %s(float x) { asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x)); }
+  __device__ __forceinline__ operator float() const {
+    float x;
+    %s
+    return x;
+  }
+};
+]]
+
+local function half_types(k)
+  local seen, text = {}, {}
+  local function see(type)
+    if (type == "f16" or type == "bf16") and not seen[type] then
+      seen[type] = true
+      -- a bf16 is the upper half of a float
+      local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
+        or "x = __uint_as_float((unsigned int)bits << 16);"
+      text[#text + 1] = string.format(HALF, type, type, type, type, type, back)
+    end
+  end
+  for _, op in ipairs(k.operands) do
+    for _, field in ipairs(op.record.fields) do
+      see(field.type)
+    end
+  end
+  for _, scalar in ipairs(k.scalars) do
+    see(scalar.type)
+  end
+  return text
+end
+
+-- A struct definition, neighbouring fields of one type on one line.
+local function struct_text(record)
+  local natural = 1
+  for _, field in ipairs(record.fields) do
+    natural = math.max(natural, math.min(field.bytes, 16))
+  end
+  local attribute = ""
+  if record.packed then
+    attribute = "__attribute__((packed)) "
+  elseif record.align > natural then
+    attribute = string.format("__align__(%d) ", record.align)
+  end
+  local lines = { string.format("struct %s%s {", attribute, record.name) }
+  local n = 1
+  while n <= #record.fields do
+    local names, type = {}, record.fields[n].cuda
+    while n <= #record.fields and record.fields[n].cuda == type do
+      names[#names + 1] = record.fields[n].name
+      n = n + 1
+    end
+    lines[#lines + 1] = string.format("  %s %s;", type, table.concat(names, ", "))
+  end
+  lines[#lines + 1] = "};"
+  lines[#lines + 1] = string.format('static_assert(sizeof(%s) == %d, "layout of %s");', record.name,
+    record.bytes, record.name)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Type definitions: half floats and records, each once.
+---@param k sectile.View
+---@return string
+function declare.types(k)
+  local parts, seen = half_types(k), {}
+  for _, op in ipairs(k.operands) do
+    if not op.record.bare and not seen[op.record.name] then
+      seen[op.record.name] = true
+      parts[#parts + 1] = struct_text(op.record)
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+-- ---- helper functions ----
+
+local AT = [[
+// The value of type T that lies `bytes` after `base`.
+template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
+  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
+}
+template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
+  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
+}
+]]
+
+local PIECES = [[
+// A value that lies off its alignment, moved in pieces that are aligned.
+template <class T, class Piece>
+__device__ __forceinline__ T gather_pieces(const void *base, long long bytes) {
+  union { Piece piece[sizeof(T) / sizeof(Piece)]; T value; } u;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++)
+    u.piece[k] = at<Piece>(base, bytes + k * sizeof(Piece));
+  return u.value;
+}
+template <class T, class Piece>
+__device__ __forceinline__ void scatter_pieces(void *base, long long bytes, T value) {
+  union { T value; Piece piece[sizeof(T) / sizeof(Piece)]; } u = {value};
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(Piece); k++)
+    at<Piece>(base, bytes + k * sizeof(Piece)) = u.piece[k];
+}
+]]
+
+local COPY_PIECES = [[
+// A word in kCount pieces: where the image's rows are padded, only pieces are aligned.
+template <class Piece, int kCount>
+__device__ __forceinline__ void copy_pieces(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<Piece *>(to)[k] = static_cast<const Piece *>(from)[k];
+}
+]]
+
+local WORDS = [[
+// kCount words from or to neighbouring addresses%s.
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = %s;
+}
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    %s;
+}
+]]
+
+local function words(streaming)
+  local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
+  if streaming then
+    return string.format(WORDS, ", streaming: each is used once", "__ldcs(" .. from .. " + k)",
+      "__stcs(" .. to .. " + k, " .. from .. "[k])")
+  end
+  return string.format(WORDS, "", from .. "[k]", to .. "[k] = " .. from .. "[k]")
+end
+
+--- Helper functions that a kernel needs.
+---@param needs table at, pieces, copy_pieces, words: which
+---@param streaming boolean words are moved with the streaming hint
+---@return string
+function declare.helpers(needs, streaming)
+  local parts = {}
+  if needs.at or needs.pieces then
+    parts[#parts + 1] = AT
+  end
+  if needs.pieces then
+    parts[#parts + 1] = PIECES
+  end
+  if needs.copy_pieces then
+    parts[#parts + 1] = COPY_PIECES
+  end
+  if needs.words then
+    parts[#parts + 1] = words(streaming)
+  end
+  return table.concat(parts, "\n")
+end
+
+return declare
