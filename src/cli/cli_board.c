@@ -7,8 +7,7 @@
 #define MAX_FAILURES 3 /* shown with their reasons; --json has all */
 
 static bool is_good(const sct_tune_row *row) {
-  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0 ||
-         strcmp(row->outcome, sct_outcome_name(SCT_OUT_COUNTED)) == 0;
+  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
 }
 
 /* "did not compile" for "compile_error" */
@@ -139,7 +138,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, int top, bool c
   sct_str_append(out, "\n");
   append_table(out, size, top, colour);
   sct_str_printf(out, "  %d %s, %d failed, %d tied for the best", size->n_verified,
-                 size->verified_only_counted ? "counted" : "verified", size->n_failed,
+                 size->verified_only_counted ? "verified and counted" : "verified", size->n_failed,
                  size->n_tied);
   if (size->n_unfit > 0) {
     sct_str_printf(out, ", %d not for this size", size->n_unfit);

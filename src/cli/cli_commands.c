@@ -9,7 +9,8 @@ const cli_command cli_commands[] = {
         .doc = "GPUs here, and the virtual ones",
         .details =
             "Every place where candidates can be judged. On a GPU (cuda:N) they are verified\n"
-            "and timed; on a virtual one they are compiled and their sectors are counted.\n"
+            "and timed; on a virtual one their PTX is verified on the CPU and their sectors are\n"
+            "counted, not timed.\n"
             "Ends with 0 where there is no GPU.",
         .example = "devices",
     },

@@ -12,7 +12,7 @@
 typedef struct sct_device_kind {
   const char *prefix; /* "cuda", "virtual" */
   const char *doc;    /* one line for `sectile devices` */
-  const char *says;   /* how its figures come about: "timed", "counted, not timed" */
+  const char *says;   /* how its figures come about: "timed", "..., not timed" */
   bool runs;          /* executes candidates, so results can be verified */
   bool times;         /* gives times */
 } sct_device_kind;

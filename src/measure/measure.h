@@ -31,7 +31,7 @@ typedef enum sct_outcome_kind {
 const char *sct_outcome_name(sct_outcome_kind kind); /* "wrong_result", as stored */
 const char *sct_outcome_text(sct_outcome_kind kind); /* "results differ from the reference" */
 
-/* ---- a session with one GPU ---- */
+/* ---- a session with one device ---- */
 
 typedef struct sct_measure sct_measure;
 
@@ -40,11 +40,14 @@ typedef struct sct_measure_opts {
   const char *fake;    /* NULL, or a script of faults for a fake GPU (tests): see measure_fake.c */
   int64_t request_ns;  /* limit of one request; 0: 20 s */
   uint64_t seed;       /* of the data */
+  const sct_device_desc *described; /* NULL, or a virtual device: candidates run as PTX on the CPU,
+                                       with every access checked, and cannot be timed */
 } sct_measure_opts;
 
-/* Starts a worker for device ordinal `ordinal`. SCT_ENODEVICE with the driver's words. Workers die
- * with the thread that calls this and the functions below: use one that lives as long as the
- * session. Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
+/* Starts a worker for device ordinal `ordinal` (any, for a described one). SCT_ENODEVICE with the
+ * driver's words. Workers die with the thread that calls this and the functions below: use one that
+ * lives as long as the session. Everything below may return SCT_EUNHEALTHY when the device, not a
+ * candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
@@ -54,13 +57,14 @@ const sct_device_desc *sct_measure_device(const sct_measure *m);
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 
-/* A kernel ready to load: codegen's description and compile's cubin. The struct borrows all
- * pointers. */
+/* A kernel ready to load: codegen's description and what compile made of it. A GPU loads the cubin,
+ * a described device the PTX; the other may be NULL. The struct borrows all pointers. */
 typedef struct sct_binary {
   const sct_kernel_code *code;
   const void *cubin;
   size_t cubin_bytes;
   const char *entry;
+  const char *ptx; /* the whole program's, NUL-terminated */
 } sct_binary;
 
 /* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant
@@ -81,7 +85,9 @@ typedef struct sct_verdict {
  * zones around every buffer, inputs checked unchanged, memory of other sizes checked at the end.
  * Outputs must equal, bit for bit (or within spec.tolerance; NaN then never passes), what the naive
  * variant gives, which for a body that only moves data must itself equal the host evaluation of the
- * layouts. SCT_ENOTVERIFIED if the naive variant fails (asked for as a candidate, it gets its
+ * layouts. A described device takes the smaller of these sizes, and finds races, uninitialised
+ * values and reads outside of arrays too; its detail then starts with "line N: " of the CUDA
+ * source. SCT_ENOTVERIFIED if the naive variant fails (asked for as a candidate, it gets its
  * outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
@@ -100,7 +106,7 @@ typedef struct sct_timing {
  * 101, `budget_ns` of wall time (0: 2 s). At this size too the outputs are compared with the naive
  * variant's: before timing, as the timed launches left them, and once more over fresh poison.
  * Buffers live as long as the size stays the same. SCT_ENOTVERIFIED as above; SCT_ENOMEM if the
- * device is too small. */
+ * device is too small; SCT_EUSAGE on a described device. */
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) SCT_MUST_USE;
 

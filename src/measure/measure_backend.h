@@ -1,7 +1,9 @@
-/* measure_backend - what a worker drives: a real GPU or the fake one, behind one table.
+/* measure_backend - what a worker drives: a real GPU, the interpreter of PTX, or the fake GPU,
+ * behind one table.
  *
- * Only the worker process sees these. Pointers are device pointers (for the fake: host addresses).
- * Every failing call leaves its CUresult in last(). */
+ * Only the worker process sees these. Pointers are device pointers (host addresses where memory is
+ * the host's). Every failing call leaves its CUresult in last(), or one of measure_wire.h's
+ * SCT_RESULT_... for what the interpreter found. */
 #ifndef SCT_MEASURE_BACKEND_H
 #define SCT_MEASURE_BACKEND_H
 
@@ -18,6 +20,8 @@ typedef struct sct_region {
 typedef struct sct_arg {
   uint64_t value[2]; /* 16 bytes: the widest scalar type */
   size_t bytes;
+  bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
+  int64_t buffer_bytes;      /* of that array, guard zones not among them */
 } sct_arg;
 
 typedef struct sct_launch {
@@ -63,8 +67,8 @@ typedef struct sct_backend_ops {
    * differ do not count. */
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
-  /* NULL where kernels run for real. Else: a launch whose arguments hold the pointer p places the
-   * bytes of data whose flag is set. Both are copied. */
+  /* NULL on a GPU. Tells what a launch whose arguments hold the pointer p must write: the bytes
+   * whose flag is set, which the fake GPU takes from data. Both are copied. */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
   int n_copies;
@@ -77,10 +81,30 @@ sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err)
 /* generation: how many workers of this session came before. */
 sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
                                  int64_t generation, sct_error *err) SCT_MUST_USE;
+/* The interpreter of PTX, as the device `desc` describes. */
+sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc,
+                                sct_error *err) SCT_MUST_USE;
 /* Devices there are, or -1 with a reason; and the description of one without a context on it. */
 int sct_backend_fake_count(const char *script, sct_error *err);
 sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
                                  sct_error *err) SCT_MUST_USE;
+
+/* Table entries for backends whose pointers are host addresses (measure_host.c). */
+static inline uint8_t *sct_host(sct_cuda_ptr p) {
+  return (uint8_t *)(uintptr_t)p;
+}
+sct_status sct_host_upload(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
+                           sct_error *err);
+sct_status sct_host_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
+                             sct_error *err);
+sct_status sct_host_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
+                        sct_error *err);
+sct_status sct_host_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
+                         uint64_t or_mask, uint64_t seed, sct_error *err);
+sct_status sct_host_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
+                             sct_error *err);
+sct_status sct_host_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
+                            int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
 
 /* The host's version of the device's checksum and comparison. Sum over the 8-byte words that a
  * region touches, numbered from its base, of sct_mix64(word, number); bytes of a word outside [lo,

@@ -63,11 +63,11 @@ void sct_tuples_free(sct_tuples *t) {
 static sct_status add(sct_tuples *t, const int64_t *values, sct_error *err) {
   int64_t elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
-    if (values[d] < 0 || values[d] > SCT_MAX_VERIFY_ELEMENTS) {
+    if (values[d] < 0 || values[d] > t->max_elements) {
       return SCT_OK;
     }
     elements *= values[d];
-    if (elements > SCT_MAX_VERIFY_ELEMENTS) {
+    if (elements > t->max_elements) {
       return SCT_OK;
     }
   }
@@ -187,8 +187,8 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
 }
 
 sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                            sct_error *err) {
-  *out = (sct_tuples){.n_dims = plan->spec->n_dims};
+                            int64_t max_elements, sct_error *err) {
+  *out = (sct_tuples){.n_dims = plan->spec->n_dims, .max_elements = max_elements};
   SCT_TRY(add_fixed(out, err));
   return out->n_dims == 1 ? add_line_edges(out, plan, code, err) : add_edges(out, plan, code, err);
 }

@@ -226,10 +226,6 @@ static sct_status fail(fake_backend *f, int result, const char *what, sct_error 
                   sct_cuda_result_name(result), result, sct_cuda_result_text(result));
 }
 
-static uint8_t *host(sct_cuda_ptr p) {
-  return (uint8_t *)(uintptr_t)p;
-}
-
 static sct_status fake_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
   fake_backend *f = self(b);
   if (f->used_bytes + bytes > f->limit_bytes) {
@@ -262,7 +258,7 @@ static void fake_release(sct_backend *b, sct_cuda_ptr p) {
   fake_backend *f = self(b);
   for (size_t k = 0; k < f->n_allocations; k++) {
     allocation *a = &f->allocations[k];
-    if (a->raw == host(p)) {
+    if (a->raw == sct_host(p)) {
       forget(f, a->raw, a->raw + a->bytes);
       f->used_bytes -= a->bytes;
       sct_free(a->raw);
@@ -270,30 +266,6 @@ static void fake_release(sct_backend *b, sct_cuda_ptr p) {
       return;
     }
   }
-}
-
-static sct_status fake_upload(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
-                              sct_error *err) {
-  (void)b;
-  (void)err;
-  memcpy(host(to), from, (size_t)bytes);
-  return SCT_OK;
-}
-
-static sct_status fake_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
-                                sct_error *err) {
-  (void)b;
-  (void)err;
-  memcpy(to, host(from), (size_t)bytes);
-  return SCT_OK;
-}
-
-static sct_status fake_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
-                           sct_error *err) {
-  (void)b;
-  (void)err;
-  memset(host(p), byte, (size_t)bytes);
-  return SCT_OK;
 }
 
 #define LAUNCH_NS       2000.0
@@ -306,7 +278,7 @@ static sct_status fake_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t
 static sct_status fake_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
                             int64_t bytes, sct_error *err) {
   (void)err;
-  memcpy(host(to), host(from), (size_t)bytes);
+  memcpy(sct_host(to), sct_host(from), (size_t)bytes);
   self(b)->timer_ns +=
       LAUNCH_NS + 2.0 * (double)bytes / (variant == 0 ? MEMCPY_PER_NS : OWN_COPY_PER_NS);
   return SCT_OK;
@@ -315,8 +287,8 @@ static sct_status fake_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cu
 static sct_status fake_expect(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags,
                               const uint8_t *data, int64_t bytes, sct_error *err) {
   fake_backend *f = self(b);
-  forget(f, host(p), host(p) + 1);
-  expectation e = {.p = host(p), .bytes = bytes};
+  forget(f, sct_host(p), sct_host(p) + 1);
+  expectation e = {.p = sct_host(p), .bytes = bytes};
   e.flags = sct_alloc((size_t)bytes + 1);
   e.data = sct_alloc((size_t)bytes + 1);
   if (!e.flags || !e.data || !SCT_GROW(f->expectations, f->n_expectations, f->cap_expectations)) {
@@ -359,7 +331,7 @@ static void fake_unload(sct_backend *b, sct_cuda_kernel *kernel) {
 
 static bool is_argument(const sct_launch *launch, const uint8_t *p) {
   for (int k = 0; k < launch->n_args; k++) {
-    if (launch->args[k].bytes == sizeof(uint64_t) && host(launch->args[k].value[0]) == p) {
+    if (launch->args[k].bytes == sizeof(uint64_t) && sct_host(launch->args[k].value[0]) == p) {
       return true;
     }
   }
@@ -478,36 +450,7 @@ static sct_status fake_timer_stop(sct_backend *b, double *ns, sct_error *err) {
   return SCT_OK;
 }
 
-/* ---- the device's own functions ---- */
-
-static sct_status fake_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
-                            uint64_t or_mask, uint64_t seed, sct_error *err) {
-  (void)b;
-  (void)err;
-  for (int64_t k = 0; k < words; k++) {
-    const uint64_t word = (sct_mix64(seed, (uint64_t)k) & and_mask) | or_mask;
-    memcpy(host(p) + k * 8, &word, sizeof word);
-  }
-  return SCT_OK;
-}
-
-static sct_status fake_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
-                                sct_error *err) {
-  (void)b;
-  (void)err;
-  for (int k = 0; k < n; k++) {
-    sums[k] = sct_region_sum(host(regions[k].base) + regions[k].lo, regions[k].lo, regions[k].hi);
-  }
-  return SCT_OK;
-}
-
-static sct_status fake_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
-                               int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err) {
-  (void)b;
-  (void)err;
-  *n_differ = sct_bytes_differ(host(a), host(ref), ref2 ? host(ref2) : NULL, bytes, first);
-  return SCT_OK;
-}
+/* ---- the device itself ---- */
 
 static void fake_describe(sct_backend *b, sct_device_desc *out) {
   describe(out, self(b)->ordinal, &self(b)->script);
@@ -545,9 +488,9 @@ static const sct_backend_ops fake_ops = {
     .sm_clock_mhz = fake_clock,
     .alloc = fake_alloc,
     .release = fake_release,
-    .upload = fake_upload,
-    .download = fake_download,
-    .set = fake_set,
+    .upload = sct_host_upload,
+    .download = sct_host_download,
+    .set = sct_host_set,
     .copy = fake_copy,
     .load = fake_load,
     .unload = fake_unload,
@@ -555,9 +498,9 @@ static const sct_backend_ops fake_ops = {
     .sync = fake_sync,
     .timer_start = fake_timer_start,
     .timer_stop = fake_timer_stop,
-    .fill = fake_fill,
-    .checksum = fake_checksum,
-    .compare = fake_compare,
+    .fill = sct_host_fill,
+    .checksum = sct_host_checksum,
+    .compare = sct_host_compare,
     .expect = fake_expect,
     .n_copies = 2,
 };

@@ -1,5 +1,6 @@
 /* Outcomes: their names, and what a worker's answer means for the candidate at hand. */
 #include "measure_session.h"
+#include "ptx/ptx.h"
 
 #include <stdarg.h>
 
@@ -39,7 +40,37 @@ static const struct {
     {721, SCT_OUT_TRAP},
 };
 
+/* What the interpreter of PTX finds, as an outcome. */
+static const sct_outcome_kind diagnoses[SCT_PTX_N_KINDS] = {
+    [SCT_PTX_OUT_OF_BOUNDS] = SCT_OUT_OUT_OF_BOUNDS,
+    [SCT_PTX_MISALIGNED] = SCT_OUT_MISALIGNED,
+    [SCT_PTX_READ_ONLY] = SCT_OUT_INPUT_CHANGED,
+    [SCT_PTX_UNDEFINED_ADDRESS] = SCT_OUT_UNINITIALISED,
+    [SCT_PTX_UNDEFINED_BRANCH] = SCT_OUT_UNINITIALISED,
+    [SCT_PTX_UNDEFINED_STORE] = SCT_OUT_UNINITIALISED,
+    [SCT_PTX_NOT_WRITTEN] = SCT_OUT_NOT_WRITTEN,
+    [SCT_PTX_SHARED_RACE] = SCT_OUT_RACE,
+    [SCT_PTX_GLOBAL_RACE] = SCT_OUT_RACE,
+    [SCT_PTX_NC_WRITTEN] = SCT_OUT_RACE,
+    [SCT_PTX_BARRIER_DIVERGENCE] = SCT_OUT_BARRIER,
+    [SCT_PTX_ABSENT_LANE] = SCT_OUT_BARRIER,
+    [SCT_PTX_ASYNC_EARLY] = SCT_OUT_RACE,
+    [SCT_PTX_ORDER_DEPENDENT] = SCT_OUT_RACE,
+    [SCT_PTX_MBARRIER] = SCT_OUT_BARRIER,
+    [SCT_PTX_TRAP] = SCT_OUT_TRAP,
+    [SCT_PTX_BAD_OPERAND] = SCT_OUT_TRAP,
+    [SCT_PTX_CALL_DEPTH] = SCT_OUT_TRAP,
+    [SCT_PTX_STEP_LIMIT] = SCT_OUT_HANG,
+    [SCT_PTX_DEADLOCK] = SCT_OUT_HANG,
+};
+
 static sct_outcome_kind outcome_of(int result) {
+  if (result == SCT_RESULT_UNSUPPORTED) {
+    return SCT_OUT_UNSUPPORTED;
+  }
+  if (result > SCT_RESULT_PTX && result < SCT_RESULT_PTX + SCT_PTX_N_KINDS) {
+    return diagnoses[result - SCT_RESULT_PTX];
+  }
   for (int k = 0; k < SCT_COUNT(faults); k++) {
     if (faults[k].result == result) {
       return faults[k].outcome;

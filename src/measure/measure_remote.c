@@ -25,6 +25,7 @@ static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
   sct_wire_put_i64(&request, m->ordinal);
   sct_wire_put_i64(&request, m->generation);
   sct_wire_put_text(&request, m->fake);
+  sct_wire_put_bytes(&request, &m->device, m->is_virtual ? sizeof m->device : 0);
   sct_worker_call(&m->worker, SCT_OP_OPEN, &request, OPEN_NS, reply);
   sct_wire_free(&request);
   if (reply->kind != SCT_REPLY_OK) {
@@ -246,7 +247,11 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);
-  sct_wire_put_bytes(&request, binary->cubin, binary->cubin_bytes);
+  if (m->is_virtual) {
+    sct_wire_put_bytes(&request, binary->ptx, binary->ptx ? strlen(binary->ptx) : 0);
+  } else {
+    sct_wire_put_bytes(&request, binary->cubin, binary->cubin_bytes);
+  }
   sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
   const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
   if (reply.kind == SCT_REPLY_OK) {

@@ -1,11 +1,13 @@
-/* A session with one GPU: opening, the problem at hand, closing. */
+/* A session with one device: opening, the problem at hand, closing. */
 #include "measure_session.h"
 
 #include <string.h>
 
 #define DEFAULT_REQUEST_NS ((int64_t)20000000000)
-#define LIST_NS            ((int64_t)120000000000)
-#define CLOSE_NS           ((int64_t)5000000000)
+#define VIRTUAL_REQUEST_NS ((int64_t)120000000000) /* interpreted, on a machine that may be busy   \
+                                                    */
+#define LIST_NS  ((int64_t)120000000000)
+#define CLOSE_NS ((int64_t)5000000000)
 
 static void drop_problem(sct_measure *m) {
   sct_cases_drop(m);
@@ -39,7 +41,13 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   m->ordinal = ordinal;
   m->worker.fd = -1;
   m->seed = o->seed;
-  m->request_ns = o->request_ns > 0 ? o->request_ns : DEFAULT_REQUEST_NS;
+  m->is_virtual = o->described != NULL;
+  m->request_ns = o->request_ns > 0 ? o->request_ns
+                  : m->is_virtual   ? VIRTUAL_REQUEST_NS
+                                    : DEFAULT_REQUEST_NS;
+  if (o->described) {
+    m->device = *o->described;
+  }
   m->last_timed_ns = INT64_MIN / 2;
   m->program = o->program ? sct_strdup(o->program) : NULL;
   m->fake = sct_strdup(o->fake ? o->fake : "");

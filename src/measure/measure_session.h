@@ -6,6 +6,8 @@
 #include "measure_process.h"
 
 #define SCT_MAX_VERIFY_ELEMENTS ((int64_t)1 << 20) /* of an extent tuple used for verification */
+#define SCT_MAX_VIRTUAL_ELEMENTS                                                                   \
+  ((int64_t)20000) /* likewise where PTX is interpreted: tens of milliseconds a candidate */
 
 /* ---- one verification size ---- */
 
@@ -42,6 +44,7 @@ struct sct_measure {
   sct_worker worker;
   int64_t generation; /* of the worker, from 1 */
   sct_device_desc device;
+  bool is_virtual; /* `device` was given, and PTX runs */
   int n_copies;
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
@@ -149,14 +152,15 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 /* ---- extents (measure_extents.c) ---- */
 
 /* Appends extent tuples of the dimensions worth verifying `code` at (n_dims values each): small,
- * odd, and around the extents where it starts another block. */
+ * odd, and around the extents where it starts another block; none of more than max_elements. */
 typedef struct sct_tuples {
   int64_t *values;
   int n_dims, n;
   size_t cap;
+  int64_t max_elements;
 } sct_tuples;
 sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                            sct_error *err) SCT_MUST_USE;
+                            int64_t max_elements, sct_error *err) SCT_MUST_USE;
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,

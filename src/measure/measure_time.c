@@ -396,12 +396,19 @@ static void clear_samples(sct_timing *t) {
   t->n_samples = 0;
 }
 
+static sct_status must_time(const sct_measure *m, sct_error *err) {
+  return m->is_virtual
+             ? sct_fail(err, SCT_EUSAGE, "%s is interpreted: it gives no times", m->device.id)
+             : SCT_OK;
+}
+
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) {
   *out = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_time before sct_measure_problem");
   }
+  SCT_TRY(must_time(m, err));
   sct_code_fits(&m->device, candidate->code, &out->verdict);
   if (out->verdict.outcome != SCT_OUT_OK) {
     return SCT_OK;
@@ -496,6 +503,7 @@ sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *
   if (bytes < 2) {
     return sct_fail(err, SCT_EUSAGE, "a ceiling needs at least 2 bytes");
   }
+  SCT_TRY(must_time(m, err));
   SCT_TRY(ceiling_once(m, half, copy, n_copy, &best, err));
   if (best <= 0) {
     return sct_fail(err, SCT_EUNHEALTHY, "no copy could be timed");

@@ -8,7 +8,7 @@
 #define MAX_HELD_BYTES ((int64_t)1 << 29)
 
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
-  return m->has_problem && binary->cubin == m->naive.cubin &&
+  return m->has_problem && binary->cubin == m->naive.cubin && binary->ptx == m->naive.ptx &&
          strcmp(binary->entry, m->naive.entry) == 0;
 }
 
@@ -82,7 +82,7 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
     if (k < spec->n_inputs) {
       SCT_TRY_DONE(sct_remote_upload(m, c->buffer[k], c->image[k], bytes, err));
       SCT_TRY_DONE(sct_remote_seal(m, c->buffer[k], err));
-    } else if (m->fake[0] != '\0') {
+    } else if (m->fake[0] != '\0' || m->is_virtual) {
       SCT_TRY_DONE(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
     }
   }
@@ -181,6 +181,10 @@ static sct_status no_reference(const sct_measure *m, sct_error *err) {
 
 /* ---- a candidate ---- */
 
+static int64_t max_elements(const sct_measure *m) {
+  return m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS;
+}
+
 static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
 
@@ -195,7 +199,7 @@ static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, cons
       dims[d] = tuple[d] * factors[f];
       elements *= dims[d];
     }
-    if (elements > SCT_MAX_VERIFY_ELEMENTS || (f > 0 && elements == 0)) {
+    if (elements > max_elements(m) || (f > 0 && elements == 0)) {
       break;
     }
     sct_case *c = NULL;
@@ -222,6 +226,11 @@ static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, con
   return SCT_OK;
 }
 
+/* The interpreter counts steps, so time is no sign of a hang there: the machine may be busy. */
+static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
+  return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
+}
+
 static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
                             sct_verdict *out, sct_error *err) {
   for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
@@ -232,17 +241,16 @@ static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const 
       *out = m->naive_verdict;
       return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
     }
-    SCT_TRY(
-        run_case(m, job, list[k], sct_launch_limit_ns(list[k]->naive_ns), false, &ns, out, err));
+    SCT_TRY(run_case(m, job, list[k], launch_limit_ns(m, list[k]), false, &ns, out, err));
   }
   return SCT_OK;
 }
 
-/* Did it write into buffers of other sizes? */
+/* Did it write into buffers of other sizes? (A described device shows it no others.) */
 static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *out,
                             sct_error *err) {
   sct_audit audit = {0};
-  if (out->outcome != SCT_OUT_OK || !sct_worker_alive(&m->worker)) {
+  if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_worker_alive(&m->worker)) {
     return SCT_OK;
   }
   SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
@@ -261,7 +269,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   sct_status status = SCT_OK;
   int n = 0, n_full = 0;
   SCT_TRY_DONE(sct_remote_ensure(m, err));
-  SCT_TRY_DONE(sct_extents_list(&tuples, &m->plan, candidate->code, err));
+  SCT_TRY_DONE(sct_extents_list(&tuples, &m->plan, candidate->code, max_elements(m), err));
   list = sct_alloc(sizeof *list * (size_t)(tuples.n + 1));
   if (!list) {
     status = sct_fail(err, SCT_ENOMEM, "out of memory");

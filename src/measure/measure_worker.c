@@ -42,10 +42,16 @@ static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   const int ordinal = (int)sct_wire_get_i64(in);
   const int64_t generation = sct_wire_get_i64(in);
   const char *script = sct_wire_get_text(in);
-  if (in->failed || w->backend) {
+  sct_device_desc described;
+  size_t n = 0;
+  const uint8_t *desc = sct_wire_get_bytes(in, &n);
+  if (in->failed || w->backend || (n != 0 && n != sizeof described)) {
     return sct_worker_malformed(err);
   }
-  if (script[0] != '\0') {
+  if (n != 0) {
+    memcpy(&described, desc, sizeof described);
+    SCT_TRY(sct_backend_ptx_open(&w->backend, &described, err));
+  } else if (script[0] != '\0') {
     SCT_TRY(sct_backend_fake_open(&w->backend, ordinal, script, generation, err));
   } else {
     SCT_TRY(sct_backend_cuda_open(&w->backend, ordinal, err));
@@ -131,8 +137,11 @@ static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *lau
       if (!b) {
         return SCT_EINTERNAL;
       }
-      arg->value[0] = sct_worker_data(b);
-      arg->bytes = sizeof arg->value[0];
+      *arg = (sct_arg){.value = {sct_worker_data(b)},
+                       .bytes = sizeof arg->value[0],
+                       .is_buffer = true,
+                       .read_only = b->sealed,
+                       .buffer_bytes = b->bytes};
     } else {
       const uint8_t *bytes = sct_wire_get_bytes(in, &arg->bytes);
       if (in->failed || arg->bytes > sizeof arg->value) {

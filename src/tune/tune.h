@@ -1,5 +1,5 @@
-/* tune - one tuning session: spec to verified, timed (or counted) and stored candidates, and the
- * choice among them.
+/* tune - one tuning session: spec to verified, timed (on a virtual device: counted) and stored
+ * candidates, and the choice among them.
  *
  * The session asks script for the space, codegen for kernels, compile for machine code, model for
  * counts, measure for verdicts and times, and writes every outcome to the store as it comes. It
@@ -19,7 +19,7 @@
 
 /* What selection looks at, one candidate at one size. */
 typedef struct sct_rank_row {
-  bool eligible; /* verified (or counted, on a device that does not run) */
+  bool eligible; /* verified, and timed where the device gives times */
   bool timed;
   sct_timing timing;                    /* if timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
@@ -72,7 +72,7 @@ typedef struct sct_tune_events {
 
 typedef struct sct_tune_row {
   char *label;
-  const char *outcome; /* "ok", "counted", "wrong_result", ... */
+  const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
   double median_ns, q1_ns, q3_ns; /* 0: not timed */
   double bytes_per_s, share;      /* useful bytes; share of the ceiling */
@@ -91,14 +91,14 @@ typedef struct sct_tune_size {
   double ceiling_bytes_s;
   double read_bytes, write_bytes;
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
-  bool verified_only_counted;
+  bool verified_only_counted;                /* verified, but the device gives no times */
   char *faster; /* a sentence if a candidate that is not coalesced is faster; NULL */
 } sct_tune_size;
 
 typedef struct sct_tune_report {
   char *name;
   sct_device_desc device;
-  const char *says; /* "timed" or "counted, not timed" */
+  const char *says; /* the device kind's: "timed", "..., not timed" */
   int64_t n_points, n_candidates, n_sources;
   int n_sizes;
   sct_tune_size *sizes;

@@ -9,7 +9,8 @@ typedef struct tune_cell {
   bool fits; /* the kernel's requirements hold at this size */
   bool counted;
   sct_counters counters;
-  sct_verdict verdict;  /* of this size; OUT_OK from the start for devices that do not run */
+  sct_verdict verdict;  /* of this size; OUT_OK from the start */
+  bool verified;        /* ran with right results, in this session or an earlier one */
   sct_timing timing;    /* n_samples 0: not timed */
   bool from_store;      /* samples of an earlier session */
   bool coalesced, tied; /* as sct_tune_decide saw it last */
@@ -21,7 +22,7 @@ typedef struct tune_session {
   const sct_tune_events *events;
   const sct_device_kind *kind;
   sct_device_desc device;
-  sct_measure *measure; /* NULL unless the device runs */
+  sct_measure *measure;
   sct_tune_plan plan;
   sct_compiler *compiler;
   sct_store *store; /* NULL: keep nothing */

@@ -1,5 +1,6 @@
-/* Verifying and timing on a device that runs: a quick screen of every candidate, then a final among
- * the best in interleaved rounds, so that slow drifts of the machine meet all finalists alike. */
+/* Verifying, and on a device that gives times, timing: a quick screen of every candidate, then a
+ * final among the best in interleaved rounds, so that slow drifts of the machine meet all finalists
+ * alike. */
 #include "tune/tune_internal.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ static sct_binary binary_of(const sct_tune_item *item) {
   return (sct_binary){.code = &item->code,
                       .cubin = item->compiled.cubin,
                       .cubin_bytes = item->compiled.cubin_bytes,
+                      .ptx = item->compiled.ptx,
                       .entry = item->compiled.entry};
 }
 
@@ -42,9 +44,22 @@ static sct_status set_problem(tune_session *s, int naive, sct_error *err) {
                              err);
 }
 
+/* Where the detail names a line of the source, it names the template's line instead. */
 static void set_failure(tune_session *s, int item, const sct_verdict *verdict) {
-  s->plan.items[item].outcome = verdict->outcome;
-  s->plan.items[item].detail = sct_arena_strdup(&s->plan.arena, verdict->detail);
+  sct_tune_item *failed = &s->plan.items[item];
+  sct_str_clear(&s->scratch);
+  sct_codegen_map_log(&s->scratch, &failed->code, verdict->detail);
+  const size_t len = strcspn(sct_str_c(&s->scratch), "\n");
+  failed->outcome = verdict->outcome;
+  failed->detail = sct_arena_strndup(&s->plan.arena, sct_str_c(&s->scratch), len);
+}
+
+/* Verification is of the kernel, so it holds at every size that fits. */
+static void set_verified(tune_session *s, int item) {
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    tune_cell *cell = sct_tune_cell(s, item, z);
+    cell->verified = cell->verified || cell->fits;
+  }
 }
 
 /* ---- one layout choice: verify, then screen at every size
@@ -73,6 +88,8 @@ static sct_status verify_group(tune_session *s, const int *items, int n, int64_t
     SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
     if (verdict.outcome != SCT_OUT_OK) {
       set_failure(s, items[k], &verdict);
+    } else {
+      set_verified(s, items[k]);
     }
   }
   return SCT_OK;
@@ -146,7 +163,7 @@ static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
     }
     SCT_TRY(set_problem(s, naive, err));
     SCT_TRY(verify_group(s, items, n, &verified, err));
-    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    for (int z = 0; s->kind->times && z < s->plan.spec.n_sizes; z++) {
       if (s->runs[z].ceiling_bytes_s <= 0.0) {
         SCT_TRY(measure_ceiling(s, z, err));
       }
@@ -282,7 +299,10 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   if (status == SCT_OK) {
     status = screen_all(s, items, err);
   }
-  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes && !sct_tune_stop(s); z++) {
+  for (int z = 0; status == SCT_OK && s->kind->times && z < s->plan.spec.n_sizes; z++) {
+    if (sct_tune_stop(s)) {
+      break;
+    }
     status = final_of_size(s, z, rows, err);
   }
   sct_free(rows);

@@ -25,8 +25,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
   const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
-  *row = (sct_tune_row){.outcome = good && !s->kind->runs ? sct_outcome_name(SCT_OUT_COUNTED)
-                                                          : sct_outcome_name(kind),
+  *row = (sct_tune_row){.outcome = sct_outcome_name(kind),
                         .median_ns = cell->timing.median_ns,
                         .q1_ns = cell->timing.q1_ns,
                         .q3_ns = cell->timing.q3_ns,
@@ -59,7 +58,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
 }
 
 static bool is_good(const sct_tune_row *row) {
-  return strcmp(row->outcome, "ok") == 0 || strcmp(row->outcome, "counted") == 0;
+  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
 }
 
 /* Winner, then timed by time, then untimed by sectors, then failures; labels last. */
@@ -108,7 +107,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
   out->write_bytes = (double)write_bytes;
   out->ceiling_bytes_s = s->runs[size].ceiling_bytes_s;
   out->n_tied = s->choices[size].n_tied;
-  out->verified_only_counted = !s->kind->runs;
+  out->verified_only_counted = !s->kind->times;
   out->faster = faster_sentence(s, size);
   out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
   if (!out->label || !out->rows) {
@@ -121,8 +120,8 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
       out->n_unfit++;
       continue;
     }
-    const bool reached = failed || !s->kind->runs || cell->timing.n_samples > 0 ||
-                         cell->verdict.outcome != SCT_OUT_OK;
+    const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;
+    const bool reached = failed || done || cell->verdict.outcome != SCT_OUT_OK;
     if (!reached) {
       continue;
     }

@@ -41,24 +41,24 @@ static sct_status default_device(char *id, size_t n, const sct_tune_opts *opts) 
   return SCT_OK;
 }
 
-static sct_status open_device(const sct_device_kind **kind, sct_device_desc *desc,
-                              sct_measure **measure, const sct_tune_opts *opts, sct_error *err) {
-  char id[32];
+/* The kind and the part after the colon of the device that the options ask for. */
+static sct_status find_device(const sct_device_kind **kind, const char **name, char *id, size_t n,
+                              const sct_tune_opts *opts, sct_error *err) {
   if (opts->device) {
-    snprintf(id, sizeof id, "%s", opts->device);
+    snprintf(id, n, "%s", opts->device);
   } else {
-    SCT_TRY(default_device(id, sizeof id, opts));
+    SCT_TRY(default_device(id, n, opts));
   }
-  const char *name;
-  SCT_TRY(sct_device_parse(kind, &name, id, err));
-  if (!(*kind)->runs) {
-    return sct_script_load_device(desc, name, err);
-  }
+  return sct_device_parse(kind, name, id, err);
+}
+
+static sct_status open_gpu(sct_device_desc *desc, sct_measure **measure, const char *number,
+                           const sct_tune_opts *opts, sct_error *err) {
   char *end;
-  const long ordinal = strtol(name, &end, 10);
+  const long ordinal = strtol(number, &end, 10);
   if (*end != '\0' || ordinal < 0 || ordinal > 1023) {
-    return sct_fail(err, SCT_EUSAGE, "device '%s': expected a number after the colon, as in cuda:0",
-                    id);
+    return sct_fail(err, SCT_EUSAGE,
+                    "device 'cuda:%s': expected a number after the colon, as in cuda:0", number);
   }
   sct_measure_opts measure_opts = opts->measure;
   measure_opts.seed = opts->seed;
@@ -67,14 +67,37 @@ static sct_status open_device(const sct_device_kind **kind, sct_device_desc *des
   return SCT_OK;
 }
 
+static sct_status open_virtual(const sct_device_desc *desc, sct_measure **measure,
+                               const sct_tune_opts *opts, sct_error *err) {
+  sct_measure_opts measure_opts = opts->measure;
+  measure_opts.seed = opts->seed;
+  measure_opts.described = desc;
+  return sct_measure_open(measure, 0, &measure_opts, err);
+}
+
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err) {
   const sct_device_kind *kind;
+  const char *name;
+  char id[32];
   sct_measure *measure = NULL;
-  const sct_status status = open_device(&kind, out, &measure, opts, err);
-  if (measure) {
-    sct_measure_close(measure);
+  SCT_TRY(find_device(&kind, &name, id, sizeof id, opts, err));
+  if (!kind->times) {
+    return sct_script_load_device(out, name, err);
   }
+  const sct_status status = open_gpu(out, &measure, name, opts, err);
+  sct_measure_close(measure);
   return status;
+}
+
+static sct_status open_device(tune_session *s, sct_error *err) {
+  const char *name;
+  char id[32];
+  SCT_TRY(find_device(&s->kind, &name, id, sizeof id, s->opts, err));
+  if (s->kind->times) {
+    return open_gpu(&s->device, &s->measure, name, s->opts, err);
+  }
+  SCT_TRY(sct_script_load_device(&s->device, name, err));
+  return open_virtual(&s->device, &s->measure, s->opts, err);
 }
 
 /* ---- opening -----------------------------------------------------------------------------------
@@ -116,7 +139,7 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
 }
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) {
-  SCT_TRY(open_device(&s->kind, &s->device, &s->measure, s->opts, err));
+  SCT_TRY(open_device(s, err));
   SCT_TRY(open_compiler(s, err));
   return open_store(s, err);
 }
@@ -224,7 +247,8 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                           .wavefronts = -1,
                           .requests = -1};
     row->eligible = cell->fits && item->outcome == SCT_OUT_OK &&
-                    cell->verdict.outcome == SCT_OUT_OK && (row->timed || !s->kind->times);
+                    cell->verdict.outcome == SCT_OUT_OK &&
+                    (s->kind->times ? row->timed : cell->verified);
     if (cell->counted && sectors) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
@@ -269,9 +293,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   if (s->opts->budget_ns > 0) {
     s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
   }
-  if (s->kind->runs) {
-    SCT_TRY(sct_tune_measure(s, err));
-  }
+  SCT_TRY(sct_tune_measure(s, err));
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   if (!rows) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -302,9 +324,7 @@ static void close_session(tune_session *s) {
   if (s->compiler) {
     sct_compiler_free(s->compiler);
   }
-  if (s->measure) {
-    sct_measure_close(s->measure);
-  }
+  sct_measure_close(s->measure);
   if (s->store) {
     sct_store_close(s->store);
   }
@@ -324,8 +344,8 @@ static sct_status verdict(const tune_session *s, sct_error *err) {
     return sct_fail(err, SCT_EINTERRUPTED, "interrupted; what was measured is stored");
   }
   if (s->out_of_time) {
-    return sct_fail(err, SCT_ESTOPPED, "%s: the time budget ended before every candidate was timed",
-                    s->plan.spec.name);
+    return sct_fail(err, SCT_ESTOPPED, "%s: the time budget ended before every candidate was %s",
+                    s->plan.spec.name, s->kind->times ? "timed" : "verified");
   }
   return SCT_OK;
 }

@@ -97,7 +97,7 @@ static char *conditions_json(const tune_session *s) {
                           sct_compiler_options(s->compiler), "selection",
                           s->opts->select_any ? "any" : "coalesced", "protocol",
                           s->kind->times ? "events, L2 flushed, one launch a sample, 3 final rounds"
-                                         : "counted, not timed");
+                                         : "PTX verified on the CPU; counted, not timed");
   char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
   json_decref(doc);
   return text;
@@ -154,14 +154,12 @@ static void fill_candidate(tune_session *s, const sct_tune_item *item, sct_row_c
       .shared_bytes = item->compiled.static_shared_bytes + (int)item->code.shared_bytes};
 }
 
-static void fill_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell,
-                         const sct_row_run *run, sct_row_outcome *row) {
+static void fill_outcome(const sct_tune_item *item, const tune_cell *cell, const sct_row_run *run,
+                         sct_row_outcome *row) {
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
   *row = (sct_row_outcome){.run = run->id,
-                           .outcome = borrow(kind == SCT_OUT_OK && !s->kind->runs
-                                                 ? sct_outcome_name(SCT_OUT_COUNTED)
-                                                 : sct_outcome_name(kind)),
+                           .outcome = borrow(sct_outcome_name(kind)),
                            .detail = borrow(detail),
                            .median_ns = cell->timing.median_ns,
                            .q1_ns = cell->timing.q1_ns,
@@ -205,8 +203,8 @@ static bool has_outcome(const tune_session *s, const sct_tune_item *item, const 
   if (item->outcome != SCT_OUT_OK) {
     return true;
   }
-  return cell->fits &&
-         (!s->kind->runs || cell->verdict.outcome != SCT_OUT_OK || cell->timing.n_samples > 0);
+  const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;
+  return cell->fits && (done || cell->verdict.outcome != SCT_OUT_OK);
 }
 
 sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
@@ -219,7 +217,7 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   sct_row_candidate cand;
   sct_row_outcome outcome;
   fill_candidate(s, item, &cand, hex);
-  fill_outcome(s, item, cell, &s->runs[size], &outcome);
+  fill_outcome(item, cell, &s->runs[size], &outcome);
   sct_str axes = {0}, launch = {0};
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
@@ -255,7 +253,10 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
     cell->timing.samples_ns = known.outcome.samples_ns;
     cell->timing.n_samples = known.outcome.n_samples;
     known.outcome.samples_ns = NULL;
-    sct_stats_summary(&cell->timing);
+    if (s->kind->times) {
+      sct_stats_summary(&cell->timing);
+    }
+    cell->verified = true;
     cell->from_store = true;
   } else {
     for (int kind = 0; kind < SCT_N_OUTCOMES; kind++) { /* a failure is not tried again */
@@ -283,7 +284,7 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
     }
     const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
     run->n_candidates++;
-    run->n_verified += good && s->kind->runs;
+    run->n_verified += good;
     run->n_failed += !good;
   }
   run->n_tied = choice->n_tied;

@@ -19,8 +19,10 @@ static void test_ids_are_split(void **state) {
   assert_int_equal(sct_device_parse(&kind, &name, "virtual:h200", &err), SCT_OK);
   assert_string_equal(kind->prefix, "virtual");
   assert_string_equal(name, "h200");
+  assert_true(kind->runs);
   assert_false(kind->times);
-  assert_non_null(strstr(kind->says, "not timed"));
+  assert_non_null(strstr(kind->says, "verified"));
+  assert_non_null(strstr(kind->says, "counted, not timed"));
 }
 
 static void test_wrong_ids_name_the_kinds(void **state) {

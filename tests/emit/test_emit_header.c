@@ -148,7 +148,7 @@ static void the_banner_says_how_figures_came_about(void **state) {
   fixture_scale(f);
   sct_str counted = fixture_header(f, "scale");
   assert_true(has_text(&counted, "counted, not timed"));
-  assert_true(has_text(&counted, "38 compiled and counted"));
+  assert_true(has_text(&counted, "38 verified and counted"));
   assert_true(has_text(&counted, "no GPU ran"));
   assert_false(has_text(&counted, "naive, same run")); /* it is the winner itself */
   assert_false(has_text(&counted, "driver "));

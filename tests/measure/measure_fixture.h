@@ -217,7 +217,8 @@ static inline void fixture_kernel_init(fixture_kernel *k, sct_spec *spec, int nu
                                        int64_t tile) {
   *k = (fixture_kernel){.code = {.threads = 64, .grid = fixture_blocks(spec, tile)}};
   snprintf(k->entry, sizeof k->entry, "kernel_%d", number);
-  k->binary = (sct_binary){&k->code, k->entry, sizeof k->entry, k->entry};
+  k->binary = (sct_binary){
+      .code = &k->code, .cubin = k->entry, .cubin_bytes = sizeof k->entry, .entry = k->entry};
 }
 
 #endif

@@ -22,7 +22,8 @@ static void world_open(world *w, const char *dims, const fixture_array *arrays, 
 
 static void world_list(world *w) {
   sct_tuples_free(&w->tuples);
-  assert_ok(sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, &fixture_err));
+  assert_ok(sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, SCT_MAX_VERIFY_ELEMENTS,
+                             &fixture_err));
 }
 
 static void world_close(world *w) {

@@ -145,7 +145,8 @@ static char *image;
 static void kernel_init(fixture_kernel *k, sct_spec *spec, const char *entry) {
   fixture_kernel_init(k, spec, 0, 64);
   snprintf(k->entry, sizeof k->entry, "%s", entry);
-  k->binary = (sct_binary){&k->code, image, strlen(image) + 1, k->entry};
+  k->binary = (sct_binary){
+      .code = &k->code, .cubin = image, .cubin_bytes = strlen(image) + 1, .entry = k->entry};
 }
 
 static void expect(sct_measure *m, sct_spec *spec, const char *entry, const sct_outcome_kind *any,

@@ -10,11 +10,11 @@
 //
 // device               variant          size              median us  GB/s  of copy  sectors/request ld (least) | st (least)
 // NVIDIA H200 (sm_90)  direct t128 soa  i=65536  counted, not timed     -        -  8.0 (8.0) | 8.0 (8.0)
-//   40 candidates: 38 compiled and counted, 1 tied with the winner, 2 failed
+//   40 candidates: 38 verified and counted, 1 tied with the winner, 2 failed
 //
 // NVIDIA H200: described, NVRTC 13.0, sectile 0.1.0
-// Counted, not timed: compiled for a described device and sectors counted from the addresses.
-// The order of the variants is predicted; no GPU ran them.
+// Counted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
+// from the addresses. The counts alone order the variants; no GPU ran them.
 // Spec 207cd8309286a2b1316f7ea832ad5f05; the hash of each kernel's source stands beside it.
 #pragma once
 #ifndef SECTILE_HEADER_scale

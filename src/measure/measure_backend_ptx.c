@@ -1,0 +1,398 @@
+/* A described GPU behind the worker's table: kernels run as PTX on the CPU.
+ *
+ * Arrays live in host memory. Every launch gets a device memory of its own that holds copies of
+ * exactly the arrays among its arguments, so an access outside of them meets nothing; what was
+ * written is copied back when the interpreter found nothing wrong. A diagnosis fails the launch
+ * with SCT_RESULT_PTX + its kind, and the next launch starts clean. */
+#include "measure_backend.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define N_MODULES     8       /* parsed texts kept: a batch of candidates shares one */
+#define MAX_THREADS   8       /* of the host, for one launch */
+#define BLOCKS_THREAD 8       /* blocks that are worth another thread */
+#define MAX_STEPS     4000000 /* warp instructions of a block; verified sizes need some 100,000 */
+
+#define CUDA_INVALID_VALUE 1   /* as the driver says of a launch with wrong arguments */
+#define CUDA_INVALID_IMAGE 200 /* of a text that is no PTX */
+#define CUDA_NOT_FOUND     500 /* of a kernel that the text does not have */
+
+typedef struct module_entry {
+  sct_hash hash; /* of the text */
+  sct_ptx_module *module;
+  int n_kernels; /* loaded kernels that use it */
+  int64_t used;  /* when it was last asked for */
+} module_entry;
+
+typedef struct allocation {
+  uint8_t *raw;
+  int64_t bytes;
+  sct_cuda_ptr expected; /* the pointer that `required` is about, 0: none */
+  uint8_t *required;     /* bytes that kernels must write */
+} allocation;
+
+typedef struct loaded_kernel {
+  module_entry *entry;
+  char *name;
+} loaded_kernel;
+
+typedef struct ptx_backend {
+  sct_backend base;
+  sct_device_desc desc;
+  int last, n_cores;
+  int64_t clock; /* of `used` */
+  module_entry *modules[N_MODULES];
+  allocation *allocations;
+  size_t n_allocations, cap_allocations;
+  int64_t timer_ns;
+} ptx_backend;
+
+static ptx_backend *self(sct_backend *b) {
+  return (ptx_backend *)b;
+}
+
+static sct_status out_of_memory(sct_error *err) {
+  return sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+/* ---- memory ---- */
+
+static sct_status ptx_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  ptx_backend *p = self(b);
+  uint8_t *raw = SCT_GROW(p->allocations, p->n_allocations, p->cap_allocations)
+                     ? sct_alloc((size_t)bytes + 1)
+                     : NULL;
+  if (!raw) {
+    return out_of_memory(err);
+  }
+  p->allocations[p->n_allocations++] = (allocation){.raw = raw, .bytes = bytes};
+  *out = (uintptr_t)raw;
+  return SCT_OK;
+}
+
+static allocation *allocation_of(ptx_backend *p, sct_cuda_ptr address) {
+  for (size_t k = 0; k < p->n_allocations; k++) {
+    allocation *a = &p->allocations[k];
+    if (sct_host(address) >= a->raw && sct_host(address) < a->raw + a->bytes) {
+      return a;
+    }
+  }
+  return NULL;
+}
+
+static void ptx_release(sct_backend *b, sct_cuda_ptr address) {
+  ptx_backend *p = self(b);
+  allocation *a = allocation_of(p, address);
+  if (a) {
+    sct_free(a->raw);
+    sct_free(a->required);
+    *a = p->allocations[--p->n_allocations];
+  }
+}
+
+static sct_status ptx_expect(sct_backend *b, sct_cuda_ptr address, const uint8_t *flags,
+                             const uint8_t *data, int64_t bytes, sct_error *err) {
+  (void)data;
+  allocation *a = allocation_of(self(b), address);
+  uint8_t *required = a ? sct_alloc((size_t)bytes + 1) : NULL;
+  if (!required) {
+    return out_of_memory(err);
+  }
+  memcpy(required, flags, (size_t)bytes);
+  sct_free(a->required);
+  a->required = required;
+  a->expected = address;
+  return SCT_OK;
+}
+
+static sct_status ptx_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
+                           int64_t bytes, sct_error *err) {
+  (void)b;
+  (void)variant;
+  (void)err;
+  memcpy(sct_host(to), sct_host(from), (size_t)bytes);
+  return SCT_OK;
+}
+
+/* ---- modules and kernels ---- */
+
+static void free_entry(module_entry *e) {
+  sct_ptx_module_free(e->module);
+  sct_free(e);
+}
+
+/* A place in the table for one more: a free one, or that of the longest unused. NULL: all in use.
+ */
+static module_entry **free_place(ptx_backend *p) {
+  module_entry **best = NULL;
+  for (int k = 0; k < N_MODULES; k++) {
+    module_entry **at = &p->modules[k];
+    if (!*at) {
+      return at;
+    }
+    if ((*at)->n_kernels == 0 && (!best || (*at)->used < (*best)->used)) {
+      best = at;
+    }
+  }
+  if (best) {
+    free_entry(*best);
+    *best = NULL;
+  }
+  return best;
+}
+
+static sct_status find_module(ptx_backend *p, module_entry **out, const char *text,
+                              sct_error *err) {
+  const sct_hash hash = sct_hash_text(text);
+  for (int k = 0; k < N_MODULES; k++) {
+    if (p->modules[k] && sct_hash_equal(p->modules[k]->hash, hash)) {
+      *out = p->modules[k];
+      (*out)->used = ++p->clock;
+      return SCT_OK;
+    }
+  }
+  module_entry **place = free_place(p);
+  module_entry *e = place ? sct_alloc(sizeof *e) : NULL;
+  if (!e) {
+    return place ? out_of_memory(err)
+                 : sct_fail(err, SCT_EINTERNAL, "more than %d PTX texts at once", N_MODULES);
+  }
+  const sct_status status = sct_ptx_parse(&e->module, text, "PTX", err);
+  if (status != SCT_OK) {
+    p->last = status == SCT_EDATA ? CUDA_INVALID_IMAGE : 0;
+    sct_free(e);
+    return status;
+  }
+  e->hash = hash;
+  e->used = ++p->clock;
+  *out = *place = e;
+  return SCT_OK;
+}
+
+static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *image,
+                           const char *entry, int64_t shared_bytes, int64_t serial,
+                           sct_error *err) {
+  (void)shared_bytes;
+  (void)serial;
+  ptx_backend *p = self(b);
+  module_entry *e = NULL;
+  SCT_TRY(find_module(p, &e, image, err));
+  const sct_ptx_kernel *kernel = sct_ptx_kernel_find(e->module, entry);
+  if (!kernel) {
+    p->last = CUDA_NOT_FOUND;
+    return sct_fail(err, SCT_EDATA, "the PTX has no kernel %s", entry);
+  }
+  if (kernel->error) {
+    p->last = SCT_RESULT_UNSUPPORTED;
+    return sct_fail(err, SCT_EDATA, "%s", kernel->error);
+  }
+  loaded_kernel *loaded = sct_alloc(sizeof *loaded);
+  if (loaded) {
+    *loaded = (loaded_kernel){.entry = e, .name = sct_strdup(entry)};
+  }
+  if (!loaded || !loaded->name) {
+    sct_free(loaded);
+    return out_of_memory(err);
+  }
+  e->n_kernels++;
+  *out = (sct_cuda_kernel){loaded, loaded};
+  return SCT_OK;
+}
+
+static void ptx_unload(sct_backend *b, sct_cuda_kernel *kernel) {
+  (void)b;
+  loaded_kernel *loaded = kernel->module;
+  loaded->entry->n_kernels--;
+  sct_free(loaded->name);
+  sct_free(loaded);
+  *kernel = (sct_cuda_kernel){0};
+}
+
+/* ---- launches ---- */
+
+/* Copies of the arrays among the arguments; their addresses become the arguments' values. */
+static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct_launch *launch,
+                               uint64_t values[][2], sct_error *err) {
+  for (int k = 0; k < launch->n_args; k++) {
+    const sct_arg *arg = &launch->args[k];
+    memcpy(values[k], arg->value, sizeof arg->value);
+    if (!arg->is_buffer) {
+      continue;
+    }
+    const allocation *a = allocation_of(p, arg->value[0]);
+    char name[32];
+    snprintf(name, sizeof name, "argument %d", k + 1);
+    const sct_ptx_buffer buffer = {.name = name,
+                                   .bytes = arg->buffer_bytes,
+                                   .data = sct_host(arg->value[0]),
+                                   .read_only = arg->read_only,
+                                   .required =
+                                       a && a->expected == arg->value[0] ? a->required : NULL};
+    SCT_TRY(sct_ptx_memory_add(memory, &values[k][0], &buffer, err));
+  }
+  return SCT_OK;
+}
+
+static void take_arrays(const sct_ptx_memory *memory, const sct_launch *launch,
+                        uint64_t values[][2]) {
+  for (int k = 0; k < launch->n_args; k++) {
+    const sct_arg *arg = &launch->args[k];
+    if (arg->is_buffer && !arg->read_only) {
+      memcpy(sct_host(arg->value[0]), sct_ptx_memory_data(memory, values[k][0]),
+             (size_t)arg->buffer_bytes);
+    }
+  }
+}
+
+/* "line 12: out_of_bounds: reads 4 bytes ... (ld.global.f32 ..., block 3, warp 0, lane 5)": the
+ * line is the CUDA source's, and stands first so that it can be followed to the template. */
+static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *err) {
+  sct_str text = {0};
+  if (d->line > 0) {
+    sct_str_printf(&text, "line %d: ", d->line);
+  }
+  sct_str_printf(&text, "%s: %s (", sct_ptx_kind_name(d->kind), d->text);
+  if (d->ptx_line > 0) {
+    sct_str_printf(&text, "%s, ", d->instruction);
+  }
+  sct_str_printf(&text, "block %lld", (long long)d->block[0]);
+  if (d->warp >= 0) {
+    sct_str_printf(&text, ", warp %d", d->warp);
+  }
+  if (d->lane >= 0) {
+    sct_str_printf(&text, ", lane %d", d->lane);
+  }
+  p->last = SCT_RESULT_PTX + (int)d->kind;
+  const sct_status status = sct_fail(err, SCT_EDATA, "%s)", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
+                             const sct_launch *launch, sct_error *err) {
+  ptx_backend *p = self(b);
+  const loaded_kernel *loaded = kernel->function;
+  uint64_t values[SCT_MAX_ARGS][2];
+  const void *args[SCT_MAX_ARGS];
+  for (int k = 0; k < launch->n_args; k++) {
+    args[k] = values[k];
+  }
+  const int64_t threads = 1 + launch->blocks / BLOCKS_THREAD;
+  const sct_ptx_launch_opts opts = {.module = loaded->entry->module,
+                                    .kernel = loaded->name,
+                                    .grid = {launch->blocks},
+                                    .block = {launch->threads},
+                                    .shared_bytes = launch->shared_bytes,
+                                    .args = args,
+                                    .n_args = launch->n_args,
+                                    .threads = threads < p->n_cores ? (int)threads : p->n_cores,
+                                    .max_steps = MAX_STEPS,
+                                    .max_shared_bytes = (int)p->desc.smem_block_optin_bytes,
+                                    .no_counters = true};
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_result result = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY(sct_ptx_memory_new(&memory, err));
+  SCT_TRY_DONE(bring_arrays(p, memory, launch, values, err));
+  status = sct_ptx_launch(&result, memory, &opts, err);
+  if (status == SCT_EUSAGE || status == SCT_EDATA) {
+    p->last = status == SCT_EUSAGE ? CUDA_INVALID_VALUE : SCT_RESULT_UNSUPPORTED;
+  } else if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
+    status = diagnosed(p, &result.diag, err);
+  } else if (status == SCT_OK) {
+    take_arrays(memory, launch, values);
+  }
+  sct_ptx_result_free(&result);
+done:
+  sct_ptx_memory_free(memory);
+  return status;
+}
+
+/* ---- the device itself ---- */
+
+static sct_status ptx_sync(sct_backend *b, sct_error *err) {
+  (void)b;
+  (void)err;
+  return SCT_OK;
+}
+
+static sct_status ptx_timer_start(sct_backend *b, sct_error *err) {
+  (void)err;
+  self(b)->timer_ns = sct_now_ns();
+  return SCT_OK;
+}
+
+/* The interpreter's own time: for limits of requests, never a candidate's. */
+static sct_status ptx_timer_stop(sct_backend *b, double *ns, sct_error *err) {
+  (void)err;
+  *ns = (double)(sct_now_ns() - self(b)->timer_ns);
+  return SCT_OK;
+}
+
+static void ptx_describe(sct_backend *b, sct_device_desc *out) {
+  *out = self(b)->desc;
+}
+
+static int ptx_last(sct_backend *b) {
+  const int last = self(b)->last;
+  self(b)->last = 0;
+  return last;
+}
+
+static double ptx_clock(const sct_backend *b) {
+  (void)b;
+  return 0;
+}
+
+static void ptx_close(sct_backend *b) {
+  ptx_backend *p = self(b);
+  for (int k = 0; k < N_MODULES; k++) {
+    if (p->modules[k]) {
+      free_entry(p->modules[k]);
+    }
+  }
+  while (p->n_allocations > 0) {
+    ptx_release(b, (uintptr_t)p->allocations[0].raw);
+  }
+  sct_free(p->allocations);
+  sct_free(p);
+}
+
+static const sct_backend_ops ptx_ops = {
+    .close = ptx_close,
+    .describe = ptx_describe,
+    .last = ptx_last,
+    .sm_clock_mhz = ptx_clock,
+    .alloc = ptx_alloc,
+    .release = ptx_release,
+    .upload = sct_host_upload,
+    .download = sct_host_download,
+    .set = sct_host_set,
+    .copy = ptx_copy,
+    .load = ptx_load,
+    .unload = ptx_unload,
+    .launch = ptx_launch,
+    .sync = ptx_sync,
+    .timer_start = ptx_timer_start,
+    .timer_stop = ptx_timer_stop,
+    .fill = sct_host_fill,
+    .checksum = sct_host_checksum,
+    .compare = sct_host_compare,
+    .expect = ptx_expect,
+    .n_copies = 1,
+};
+
+sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc, sct_error *err) {
+  ptx_backend *p = sct_alloc(sizeof *p);
+  if (!p) {
+    return out_of_memory(err);
+  }
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  p->base.ops = &ptx_ops;
+  p->desc = *desc;
+  p->n_cores = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (int)cores;
+  *out = &p->base;
+  return SCT_OK;
+}
