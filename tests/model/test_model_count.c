@@ -163,6 +163,24 @@ static void test_bases(void **state) {
   close_kernel();
 }
 
+/* A condition for whole warps: full tiles in one path, the rest in another. */
+static void test_whole_warps(void **state) {
+  (void)state;
+  open_kernel(100, 128);
+  sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 4, "lane < 16", "gid * 4");
+  a->warps = parse("block * 4 + thread // 32 < 350"); /* ends inside block 87 */
+  a = add_access(SCT_MEM_GLOBAL, STORE, 4, NULL, "gid * 4 + k * 65536");
+  add_loop(a, "k", "3");
+  a->warps = parse("block >= 98");
+  sct_counters c = count_kernel(100);
+  assert_int_equal(c.load.requests, 350);
+  assert_int_equal(c.load.sectors, 700);
+  assert_int_equal(c.store.requests, 2 * 4 * 3);
+  assert_int_equal(c.store.sectors, 2 * 4 * 3 * 4);
+  sct_counters_free(&c);
+  close_kernel();
+}
+
 static void test_no_blocks(void **state) {
   (void)state;
   open_kernel(0, 256);
@@ -205,6 +223,9 @@ static void test_errors(void **state) {
   a->index_var[0] = parse("stray");
   a->index_linear[0] = parse("gid");
   fails("fixture, access 1 (load from in): 'stray' is no index operand's value");
+  fixture_code.n_accesses = 1;
+  fixture_accesses[0].warps = parse("stray");
+  fails("fixture, access 0 (load from in): 'stray' has no value here");
   close_kernel();
 }
 
@@ -336,6 +357,7 @@ int main(void) {
       cmocka_unit_test(test_long_loop),
       cmocka_unit_test(test_partial_warp),
       cmocka_unit_test(test_bases),
+      cmocka_unit_test(test_whole_warps),
       cmocka_unit_test(test_no_blocks),
       cmocka_unit_test(test_errors),
       cmocka_unit_test(test_pool_is_left_alone),
