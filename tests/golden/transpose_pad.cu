@@ -14,18 +14,18 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
   const long long first_row = block / tiles_col * kRow;
   if (first_col + kCol <= n_col && first_row + kRow <= n_row) {
     { // a in: neighbours along col, all loads before the first use
-      const int x = thread % 32;
-      __align__(16) float value[4][1];
+      const int tile_x = thread % 32;
+      __align__(16) float loaded[4][1];
     #pragma unroll
       for (int turn = 0; turn < 4; turn++) {
-        const int y = thread / 32 + turn * 8;
-        const long long row = first_row + y, col = first_col + x;
-        value[turn][0] = a_in[n_col * row + col];
+        const int tile_y = thread / 32 + turn * 8;
+        const long long row = first_row + tile_y, col = first_col + tile_x;
+        loaded[turn][0] = a_in[n_col * row + col];
       }
     #pragma unroll
       for (int turn = 0; turn < 4; turn++) {
-        const int y = thread / 32 + turn * 8;
-        a_tile[33 * y + x] = value[turn][0];
+        const int tile_y = thread / 32 + turn * 8;
+        a_tile[33 * tile_y + tile_x] = loaded[turn][0];
       }
     }
     __syncthreads();
@@ -33,29 +33,30 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 8;
-      const int y = (job % 1 * 32 + lane % 32), x = job / 1 * 1 + lane / 32;
-      const long long col = first_col + x;
-      const long long row = first_row + y;
-      const float a = a_tile[33 * y + x];
+      const int warp_job = thread / 32 + turn * 8;
+      const int tile_y = (warp_job % 1 * 32 + lane % 32);
+      const int tile_x = warp_job / 1 * 1 + lane / 32;
+      const long long col = first_col + tile_x;
+      const long long row = first_row + tile_y;
+      const float a = a_tile[33 * tile_y + tile_x];
       float b;
       { b = a; }
       b_out[col * n_row + row] = b;
     }
   } else { // a tile on the border: one element at a time, still through shared memory
-    for (int cell = thread; cell < 1024; cell += kThreads) {
-      const int x = cell % kCol, y = cell / kCol;
-      const long long row = first_row + y, col = first_col + x;
+    for (int tile_cell = thread; tile_cell < 1024; tile_cell += kThreads) {
+      const int tile_x = tile_cell % kCol, tile_y = tile_cell / kCol;
+      const long long row = first_row + tile_y, col = first_col + tile_x;
       if (row < n_row && col < n_col)
-        a_tile[33 * y + x] = a_in[n_col * row + col];
+        a_tile[33 * tile_y + tile_x] = a_in[n_col * row + col];
     }
     __syncthreads();
-    for (int cell = thread; cell < kCol * kRow; cell += kThreads) {
-      const int y = cell % kRow, x = cell / kRow;
-      const long long col = first_col + x;
-      const long long row = first_row + y;
+    for (int tile_cell = thread; tile_cell < kCol * kRow; tile_cell += kThreads) {
+      const int tile_y = tile_cell % kRow, tile_x = tile_cell / kRow;
+      const long long col = first_col + tile_x;
+      const long long row = first_row + tile_y;
       if (row < n_row && col < n_col) {
-        const float a = a_tile[33 * y + x];
+        const float a = a_tile[33 * tile_y + tile_x];
         float b;
         { b = a; }
         b_out[col * n_row + row] = b;

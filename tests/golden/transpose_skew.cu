@@ -39,18 +39,18 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
   const long long first_row = block / tiles_col * kRow;
   if (first_col + kCol <= n_col && first_row + kRow <= n_row && first_row >= kSkew) {
     { // a in: neighbours along col, all loads before the first use
-      const int x = thread % 64;
-      __align__(16) float value[17][1];
+      const int tile_x = thread % 64;
+      __align__(16) float loaded[17][1];
     #pragma unroll
       for (int turn = 0; turn < 17; turn++) {
-        const int y = thread / 64 + turn * 8;
-        const long long row = first_row - kSkew + y, col = first_col + x;
-        value[turn][0] = a_in[n_col * row + col];
+        const int tile_y = thread / 64 + turn * 8;
+        const long long row = first_row - kSkew + tile_y, col = first_col + tile_x;
+        loaded[turn][0] = a_in[n_col * row + col];
       }
     #pragma unroll
       for (int turn = 0; turn < 17; turn++) {
-        const int y = thread / 64 + turn * 8;
-        a_tile[65 * y + x] = value[turn][0];
+        const int tile_y = thread / 64 + turn * 8;
+        a_tile[65 * tile_y + tile_x] = loaded[turn][0];
       }
     }
     __syncthreads();
@@ -58,40 +58,41 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 16;
-      const int y = (job % 4 * 8 + lane % 8) * 4, x = job / 4 * 4 + lane / 8;
-      const long long col = first_col + x;
+      const int warp_job = thread / 32 + turn * 16;
+      const int tile_y = (warp_job % 4 * 8 + lane % 8) * 4;
+      const int tile_x = warp_job / 4 * 4 + lane / 8;
+      const long long col = first_col + tile_x;
       // this many elements earlier, col's run starts on a sector
-      const int shift = (int)((col * n_row) & 7);
+      const int run_shift = (int)((col * n_row) & 7);
       __align__(16) float b_v[4];
       #pragma unroll
       for (int part = 0; part < 4; part++) {
-        const long long row = first_row - shift + y + part;
-        const int line = kSkew - shift + y + part; // its row in the tile
-        const float a = a_tile[65 * line + x];
+        const long long row = first_row - run_shift + tile_y + part;
+        const int tile_line = kSkew - run_shift + tile_y + part; // its row in the tile
+        const float a = a_tile[65 * tile_line + tile_x];
         float b;
         { b = a; }
         b_v[part] = b;
       }
-      const long long row = first_row - shift + y;
+      const long long row = first_row - run_shift + tile_y;
       store_words<uint4, 1>(&at<uint4>(b_out, 4 * col * n_row + 4 * row), b_v);
     }
   } else { // a tile on the border: one element at a time, still through shared memory
-    for (int cell = thread; cell < 8704; cell += kThreads) {
-      const int x = cell % kCol, y = cell / kCol;
-      const long long row = first_row - kSkew + y, col = first_col + x;
+    for (int tile_cell = thread; tile_cell < 8704; tile_cell += kThreads) {
+      const int tile_x = tile_cell % kCol, tile_y = tile_cell / kCol;
+      const long long row = first_row - kSkew + tile_y, col = first_col + tile_x;
       if (row >= 0 && row < n_row && col < n_col)
-        a_tile[65 * y + x] = a_in[n_col * row + col];
+        a_tile[65 * tile_y + tile_x] = a_in[n_col * row + col];
     }
     __syncthreads();
-    for (int cell = thread; cell < kCol * kRow; cell += kThreads) {
-      const int y = cell % kRow, x = cell / kRow;
-      const long long col = first_col + x;
-      const int shift = (int)((col * n_row) & 7);
-      const long long row = first_row - shift + y;
+    for (int tile_cell = thread; tile_cell < kCol * kRow; tile_cell += kThreads) {
+      const int tile_y = tile_cell % kRow, tile_x = tile_cell / kRow;
+      const long long col = first_col + tile_x;
+      const int run_shift = (int)((col * n_row) & 7);
+      const long long row = first_row - run_shift + tile_y;
       if (row >= 0 && row < n_row && col < n_col) {
-        const int line = kSkew - shift + y; // its row in the tile
-        const float a = a_tile[65 * line + x];
+        const int tile_line = kSkew - run_shift + tile_y; // its row in the tile
+        const float a = a_tile[65 * tile_line + tile_x];
         float b;
         { b = a; }
         b_out[col * n_row + row] = b;

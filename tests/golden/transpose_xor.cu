@@ -36,18 +36,18 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
   const long long first_row = block / tiles_col * kRow;
   if (first_col + kCol <= n_col && first_row + kRow <= n_row) {
     { // a in: neighbours along col, all loads before the first use
-      const int x = thread % 16 * 4;
-      __align__(16) float value[4][4];
+      const int tile_x = thread % 16 * 4;
+      __align__(16) float loaded[4][4];
     #pragma unroll
       for (int turn = 0; turn < 4; turn++) {
-        const int y = thread / 16 + turn * 16;
-        const long long row = first_row + y, col = first_col + x;
-        load_words<uint4, 1>(value[turn], &at<uint4>(a_in, 4 * n_col * row + 4 * col));
+        const int tile_y = thread / 16 + turn * 16;
+        const long long row = first_row + tile_y, col = first_col + tile_x;
+        load_words<uint4, 1>(loaded[turn], &at<uint4>(a_in, 4 * n_col * row + 4 * col));
       }
     #pragma unroll
       for (int turn = 0; turn < 4; turn++) {
-        const int y = thread / 16 + turn * 16;
-        at<uint4>(&a_tile[64 * y + (x ^ (((y >> 2) & 7) * 4))], 0) = at<uint4>(value[turn], 0);
+        const int tile_y = thread / 16 + turn * 16;
+        at<uint4>(&a_tile[64 * tile_y + (tile_x ^ (((tile_y >> 2) & 7) * 4))], 0) = at<uint4>(loaded[turn], 0);
       }
     }
     __syncthreads();
@@ -55,35 +55,36 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     const int lane = thread % 32;
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int job = thread / 32 + turn * 8;
-      const int y = (job % 2 * 8 + lane % 8) * 4, x = job / 2 * 4 + lane / 8;
-      const long long col = first_col + x;
+      const int warp_job = thread / 32 + turn * 8;
+      const int tile_y = (warp_job % 2 * 8 + lane % 8) * 4;
+      const int tile_x = warp_job / 2 * 4 + lane / 8;
+      const long long col = first_col + tile_x;
       __align__(16) float b_v[4];
       #pragma unroll
       for (int part = 0; part < 4; part++) {
-        const long long row = first_row + y + part;
-        const float a = a_tile[64 * part + 64 * y + (x ^ (((y >> 2) & 7) * 4))];
+        const long long row = first_row + tile_y + part;
+        const float a = a_tile[64 * part + 64 * tile_y + (tile_x ^ (((tile_y >> 2) & 7) * 4))];
         float b;
         { b = a; }
         b_v[part] = b;
       }
-      const long long row = first_row + y;
+      const long long row = first_row + tile_y;
       store_words<uint4, 1>(&at<uint4>(b_out, 4 * col * n_row + 4 * row), b_v);
     }
   } else { // a tile on the border: one element at a time, still through shared memory
-    for (int cell = thread; cell < 4096; cell += kThreads) {
-      const int x = cell % kCol, y = cell / kCol;
-      const long long row = first_row + y, col = first_col + x;
+    for (int tile_cell = thread; tile_cell < 4096; tile_cell += kThreads) {
+      const int tile_x = tile_cell % kCol, tile_y = tile_cell / kCol;
+      const long long row = first_row + tile_y, col = first_col + tile_x;
       if (row < n_row && col < n_col)
-        a_tile[64 * y + (x ^ (((y >> 2) & 7) * 4))] = a_in[n_col * row + col];
+        a_tile[64 * tile_y + (tile_x ^ (((tile_y >> 2) & 7) * 4))] = a_in[n_col * row + col];
     }
     __syncthreads();
-    for (int cell = thread; cell < kCol * kRow; cell += kThreads) {
-      const int y = cell % kRow, x = cell / kRow;
-      const long long col = first_col + x;
-      const long long row = first_row + y;
+    for (int tile_cell = thread; tile_cell < kCol * kRow; tile_cell += kThreads) {
+      const int tile_y = tile_cell % kRow, tile_x = tile_cell / kRow;
+      const long long col = first_col + tile_x;
+      const long long row = first_row + tile_y;
       if (row < n_row && col < n_col) {
-        const float a = a_tile[64 * y + (x ^ (((y >> 2) & 7) * 4))];
+        const float a = a_tile[64 * tile_y + (tile_x ^ (((tile_y >> 2) & 7) * 4))];
         float b;
         { b = a; }
         b_out[col * n_row + row] = b;

@@ -230,11 +230,11 @@ local function put_shared(p, x, row, col)
   local index = E.text(shared_index(p, row, col), false)
   if vector then
     local word = kit.word_type[p.vec_in * x.op.record.bytes]
-    return string.format("at<%s>(&%s[%s], 0) = at<%s>(value[turn], 0);", word, x.name, index, word)
+    return string.format("at<%s>(&%s[%s], 0) = at<%s>(loaded[turn], 0);", word, x.name, index, word)
   elseif p.vec_in == 1 then
-    return string.format("%s[%s] = value[turn][0];", x.name, index)
+    return string.format("%s[%s] = loaded[turn][0];", x.name, index)
   end
-  return string.format("for (int part = 0; part < %d; part++) %s[%s] = value[turn][part];",
+  return string.format("for (int part = 0; part < %d; part++) %s[%s] = loaded[turn][part];",
     p.vec_in, x.name,
     E.text(shared_index(p, row, col + E.var("part", 0, p.vec_in - 1)), false))
 end
@@ -246,34 +246,35 @@ local function load_tile(p, x)
   local turns = kit.ceil_div(rows, step)
   local ragged = rows % step ~= 0
   local mark = #g.real
-  local col = g:define("x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
+  local col = g:define("tile_x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
   local turn = g:loop("turn", turns)
-  local row = g:define("y", 0, rows - 1, g.thread // lanes + turn * step)
+  local row = g:define("tile_y", 0, rows - 1, g.thread // lanes + turn * step)
   g:when(ragged and row:lt(rows) or nil, p.full)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
-  local type, guard = op.record.fields[1].cuda, ragged and string.format("if (y < %d) ", rows) or ""
+  local type = op.record.fields[1].cuda
+  local guard = ragged and string.format("if (tile_y < %d) ", rows) or ""
   local load
   if p.vec_in > 1 then
     local word = kit.word_type[p.vec_in * op.record.bytes]
     g:touch(op, false, p.vec_in * op.record.bytes, op.offset[1])
-    load = string.format("load_words<%s, 1>(value[turn], &at<%s>(%s, %s));", word, word, op.pointer,
-      E.text(op.offset[1], true))
+    load = string.format("load_words<%s, 1>(loaded[turn], &at<%s>(%s, %s));", word, word,
+      op.pointer, E.text(op.offset[1], true))
   else
-    load = string.format("value[turn][0] = %s;", g:load(op, 1, op.offset[1]))
+    load = string.format("loaded[turn][0] = %s;", g:load(op, 1, op.offset[1]))
   end
   local put = put_shared(p, x, row, col)
   g:when(nil)
   g:close()
   g:forget(mark)
-  local y = string.format("const int y = thread / %d + turn * %d;", lanes, step)
-  local place = string.format("const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b,
-    p.skew > 0 and " - kSkew" or "", p.a, p.a)
+  local y = string.format("const int tile_y = thread / %d + turn * %d;", lanes, step)
+  local place = string.format("const long long %s = first_%s%s + tile_y, %s = first_%s + tile_x;",
+    p.b, p.b, p.skew > 0 and " - kSkew" or "", p.a, p.a)
   return kit.concat {
     string.format("{ // %s in: neighbours along %s, all loads before the first use", op.name, p.a),
-    string.format("  const int x = thread %% %d%s;", lanes,
+    string.format("  const int tile_x = thread %% %d%s;", lanes,
       p.vec_in > 1 and " * " .. p.vec_in or ""),
-    string.format("  __align__(16) %s value[%d][%d];", type, turns, p.vec_in),
+    string.format("  __align__(16) %s loaded[%d][%d];", type, turns, p.vec_in),
     "#pragma unroll",
     string.format("  for (int turn = 0; turn < %d; turn++) {", turns),
     "    " .. y,
@@ -321,9 +322,9 @@ local function tile_row(p, y, text)
   if p.skew == 0 then
     return y, ""
   end
-  local shift = E.var("shift", 0, p.skew - 1)
-  return p.g:define("line", 0, p.tile_b + p.skew - 1, p.skew - shift + y),
-    string.format("const int line = kSkew - shift + %s; // its row in the tile", text)
+  local shift = E.var("run_shift", 0, p.skew - 1)
+  return p.g:define("tile_line", 0, p.tile_b + p.skew - 1, p.skew - shift + y),
+    string.format("const int tile_line = kSkew - run_shift + %s; // its row in the tile", text)
 end
 
 -- Where the store run of a column starts, in terms of dimension b: expression and text. A skewed
@@ -334,9 +335,9 @@ local function run_start(p, lines, why)
     return p.first_b, "first_" .. p.b
   end
   lines[#lines + 1] = why
-  lines[#lines + 1] = string.format("const int shift = (int)(%s);", E.text(skew_of(p), true))
-  local shift = p.g:define("shift", 0, p.skew - 1, skew_of(p))
-  return p.first_b - shift, string.format("first_%s - shift", p.b)
+  lines[#lines + 1] = string.format("const int run_shift = (int)(%s);", E.text(skew_of(p), true))
+  local shift = p.g:define("run_shift", 0, p.skew - 1, skew_of(p))
+  return p.first_b - shift, string.format("first_%s - run_shift", p.b)
 end
 
 -- How the lanes of a warp lie on the tile when storing: along_b groups of neighbours along b in
@@ -355,13 +356,14 @@ end
 local function define_job(p, grid, turn)
   local g = p.g
   local lane = g:define("lane", 0, 31, g.thread % 32)
-  local job = g:define("job", 0, grid.jobs - 1, g.thread // 32 + turn * grid.warps)
+  local job = g:define("warp_job", 0, grid.jobs - 1, g.thread // 32 + turn * grid.warps)
   local in_run = job % grid.groups * grid.along_b + lane % grid.along_b
-  local y = g:define("y", 0, p.tile_b - 1, in_run * p.vec_out, p.vec_out)
-  local col = g:define("x", 0, p.tile_a - 1, job // grid.groups * grid.along_a
+  local y = g:define("tile_y", 0, p.tile_b - 1, in_run * p.vec_out, p.vec_out)
+  local col = g:define("tile_x", 0, p.tile_a - 1, job // grid.groups * grid.along_a
     + lane // grid.along_b)
-  local text = string.format("const int job = thread / 32 + turn * %d;\n"
-    .. "const int y = (job %% %d * %d + lane %% %d)%s, x = job / %d * %d + lane / %d;",
+  local text = string.format("const int warp_job = thread / 32 + turn * %d;\n"
+    .. "const int tile_y = (warp_job %% %d * %d + lane %% %d)%s;\n"
+    .. "const int tile_x = warp_job / %d * %d + lane / %d;",
     grid.warps, grid.groups, grid.along_b, grid.along_b,
     p.vec_out > 1 and " * " .. p.vec_out or "", grid.groups, grid.along_a, grid.along_b)
   return y, col, text
@@ -383,8 +385,8 @@ local function store_group(p, start, start_text, y, col)
   local g, out, vec, lines = p.g, p.g.outputs, p.vec_out, {}
   local part = g:loop("part", vec)
   g:tie(p.var_b, start + y + part)
-  local row, declare = tile_row(p, y + part, "y + part")
-  local index = string.format("const long long %s = %s + y + part;", p.b, start_text)
+  local row, declare = tile_row(p, y + part, "tile_y + part")
+  local index = string.format("const long long %s = %s + tile_y + part;", p.b, start_text)
   local inside = compute_element(p, index, row, col, declare, function(op)
     return string.format("%s_v[part] = %s;", op.name, op.name)
   end)
@@ -398,7 +400,7 @@ local function store_group(p, start, start_text, y, col)
   lines[#lines + 1] = indent(inside, 2)
   lines[#lines + 1] = "}"
   g:tie(p.var_b, start + y)
-  lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
+  lines[#lines + 1] = string.format("const long long %s = %s + tile_y;", p.b, start_text)
   for _, op in ipairs(out) do
     local word = kit.word_type[vec * op.record.bytes]
     g:touch(op, true, vec * op.record.bytes, op.offset[1])
@@ -411,8 +413,8 @@ end
 local function store_single(p, start, start_text, y, col)
   local g = p.g
   g:tie(p.var_b, start + y)
-  local row, declare = tile_row(p, y, "y")
-  local index = string.format("const long long %s = %s + y;", p.b, start_text)
+  local row, declare = tile_row(p, y, "tile_y")
+  local index = string.format("const long long %s = %s + tile_y;", p.b, start_text)
   return compute_element(p, index, row, col, declare, function(op)
     return g:store_element { op }
   end)
@@ -426,7 +428,7 @@ local function store_tile(p)
   local y, col, place = define_job(p, grid, turn)
   g:when(nil, p.full)
   g:tie(p.var_a, p.first_a + col)
-  local lines = { place, string.format("const long long %s = first_%s + x;", p.a, p.a) }
+  local lines = { place, string.format("const long long %s = first_%s + tile_x;", p.a, p.a) }
   local start, start_text = run_start(p, lines,
     string.format("// this many elements earlier, %s's run starts on a sector", p.a))
   local store = p.vec_out > 1 and store_group or store_single
@@ -469,9 +471,9 @@ local function load_border(p, x)
   local rows = p.tile_b + p.skew
   local mark = #g.real
   local turn = g:loop("turn", kit.ceil_div(rows * p.tile_a, p.threads))
-  local cell = g:define("cell", 0, rows * p.tile_a - 1, g.thread + turn * p.threads)
-  local col = g:define("x", 0, p.tile_a - 1, cell % p.tile_a)
-  local row = g:define("y", 0, rows - 1, cell // p.tile_a)
+  local cell = g:define("tile_cell", 0, rows * p.tile_a - 1, g.thread + turn * p.threads)
+  local col = g:define("tile_x", 0, p.tile_a - 1, cell % p.tile_a)
+  local row = g:define("tile_y", 0, rows - 1, cell // p.tile_a)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
   border_condition(p, cell, rows * p.tile_a)
@@ -481,9 +483,10 @@ local function load_border(p, x)
   g:close()
   g:forget(mark)
   return kit.concat {
-    string.format("for (int cell = thread; cell < %d; cell += kThreads) {", rows * p.tile_a),
-    string.format("  const int x = cell %% k%s, y = cell / k%s;", p.A, p.A),
-    string.format("  const long long %s = first_%s%s + y, %s = first_%s + x;", p.b, p.b,
+    string.format("for (int tile_cell = thread; tile_cell < %d; tile_cell += kThreads) {",
+      rows * p.tile_a),
+    string.format("  const int tile_x = tile_cell %% k%s, tile_y = tile_cell / k%s;", p.A, p.A),
+    string.format("  const long long %s = first_%s%s + tile_y, %s = first_%s + tile_x;", p.b, p.b,
       p.skew > 0 and " - kSkew" or "", p.a, p.a),
     string.format("  if (%s)", inside_text(p)),
     string.format("    %s[%s] = %s;", x.name, E.text(shared_index(p, row, col), false), load),
@@ -495,19 +498,19 @@ local function store_border(p)
   local g = p.g
   local mark = #g.real
   local turn = g:loop("turn", kit.ceil_div(p.tile_b * p.tile_a, p.threads))
-  local cell = g:define("cell", 0, p.tile_b * p.tile_a - 1, g.thread + turn * p.threads)
-  local y = g:define("y", 0, p.tile_b - 1, cell % p.tile_b)
-  local col = g:define("x", 0, p.tile_a - 1, cell // p.tile_b)
+  local cell = g:define("tile_cell", 0, p.tile_b * p.tile_a - 1, g.thread + turn * p.threads)
+  local y = g:define("tile_y", 0, p.tile_b - 1, cell % p.tile_b)
+  local col = g:define("tile_x", 0, p.tile_a - 1, cell // p.tile_b)
   g:tie(p.var_a, p.first_a + col)
   local lines = {
-    string.format("const int y = cell %% k%s, x = cell / k%s;", p.B, p.B),
-    string.format("const long long %s = first_%s + x;", p.a, p.a),
+    string.format("const int tile_y = tile_cell %% k%s, tile_x = tile_cell / k%s;", p.B, p.B),
+    string.format("const long long %s = first_%s + tile_x;", p.a, p.a),
   }
   local start, start_text = run_start(p, lines)
-  local row, declare = tile_row(p, y, "y")
+  local row, declare = tile_row(p, y, "tile_y")
   g:tie(p.var_b, start + y)
   border_condition(p, cell, p.tile_b * p.tile_a)
-  lines[#lines + 1] = string.format("const long long %s = %s + y;", p.b, start_text)
+  lines[#lines + 1] = string.format("const long long %s = %s + tile_y;", p.b, start_text)
   lines[#lines + 1] = string.format("if (%s) {", inside_text(p))
   lines[#lines + 1] = indent(compute_element(p, "", row, col, declare, function(op)
     return g:store_element { op }
@@ -517,7 +520,8 @@ local function store_border(p)
   g:close()
   g:forget(mark)
   return kit.concat {
-    string.format("for (int cell = thread; cell < k%s * k%s; cell += kThreads) {", p.A, p.B),
+    string.format("for (int tile_cell = thread; tile_cell < k%s * k%s; tile_cell += kThreads) {",
+      p.A, p.B),
     indent(kit.concat(lines), 2),
     "}",
   }
