@@ -55,6 +55,8 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
     const int attr = attr_of(m);
     if (type != PTX_T_NONE && i + 1 == d->inst->n_mods) {
       out->type = type;
+    } else if (attr >= 0 && strchr(out->attrs, attr_mods[attr].attr) != NULL) {
+      return sct_ptx_dec_unknown(d); /* twice, or two rounding modes */
     } else if (attr >= 0 && n_attrs + 1 < sizeof out->attrs) {
       out->attrs[n_attrs++] = attr_mods[attr].attr;
       out->flags |= attr_mods[attr].flag;
@@ -71,6 +73,9 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
 static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
   if (strchr(attrs, '!') != NULL && strchr(mods->attrs, 'R') == NULL) {
     return false;
+  }
+  if ((mods->flags & PTX_F_SAT) != 0 && (mods->flags & PTX_F_CC) != 0) {
+    return false; /* a saturated sum has no carry */
   }
   for (const char *a = mods->attrs; *a != '\0'; a++) {
     const bool rn_only =
