@@ -36,7 +36,7 @@ static int raise_spent(lua_State *L) {
 static void budget_hook(lua_State *L, lua_Debug *ar) {
   sct_sandbox *sb = sct_sandbox_of(L);
   sb->left -= HOOK_EVERY;
-  if (sb->left > 0 && !sb->spent) {
+  if (sb->left > 0) {
     return;
   }
   spend_all(sb);

@@ -70,6 +70,13 @@ static void test_memory(void **state) {
   }
 }
 
+/* Few instructions and little time, so that only the cap can stop it. */
+static void test_memory_cap(void **state) {
+  (void)state;
+  assert_fails("local _ = ('x'):rep(150000000)", "spec.lua", 1, "the script needs too much memory");
+  assert_fails("local _ = ('x'):rep(50000000)\nerror 'fits'", "spec.lua", 2, "fits");
+}
+
 static void test_deep_recursion(void **state) {
   (void)state;
   assert_fails("local function f(n) return 1 + f(n + 1) end f(1)", "spec.lua", 1, "stack overflow");
@@ -253,6 +260,7 @@ int main(void) {
       cmocka_unit_test(test_patterns),
       cmocka_unit_test(test_work_by_the_megabyte),
       cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_memory_cap),
       cmocka_unit_test(test_deep_recursion),
       cmocka_unit_test(test_nothing_to_reach),
       cmocka_unit_test(test_nothing_to_break),

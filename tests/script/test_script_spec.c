@@ -114,6 +114,8 @@ static void test_built_in_layouts(void **state) {
   assert_layout(three, d1, "s.soa", "4 * i", "8 * n_i + 4 * i", "12 * n_i");
   assert_layout(gap, d1, "s.soa", "i", "(n_i + 7) // 8 * 8 + 8 * i",
                 "(n_i + 7) // 8 * 8 + 8 * n_i");
+  assert_layout(gap, d1, "s.aosoa { lanes = 4 }", "i // 4 * 64 + i % 4",
+                "i // 4 * 64 + i % 4 * 8 + 32", "(n_i + 3) // 4 * 64");
   assert_layout(packed, d1, "s.aos", "9 * i", "9 * i + 1", "9 * n_i");
   assert_layout(aligned, d1, "s.aos", "16 * i", "16 * i + 4", "16 * n_i");
   assert_layout("'f32'", d2, "s.row_major", "4 * i * n_j + 4 * j", "4 * i * n_j + 4 * j",

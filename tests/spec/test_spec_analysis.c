@@ -176,16 +176,16 @@ static void test_shift_alignment(void **state) {
 
 static void test_gather_is_no_run(void **state) {
   (void)state;
-  open_spec("i lane");
+  open_spec("i col");
   add_array("pick", "i32", INPUT);
   add_array("t", "f32", INPUT);
   add_array("b", "f32", OUTPUT);
   set_dims("pick", "i");
-  set_dims("t", "m lane");
-  set_at("t", "pick; lane");
+  set_dims("t", "m col");
+  set_at("t", "pick; col");
   bind();
   lay_out_rest();
-  set_sizes("i=8 lane=4 m=8");
+  set_sizes("i=8 col=4 m=8");
   finish("b = t;");
   const sct_operand *t = find("t");
   assert_false(sct_spec_run(&spec, t, 0, 0, 0, 2).contiguous);
@@ -196,6 +196,26 @@ static void test_gather_is_no_run(void **state) {
   int64_t step = 0;
   assert_int_equal(sct_spec_fastest_dim(&spec, t, 0, &step), 1);
   assert_int_equal(step, 4);
+  close_spec();
+}
+
+/* Along i both the row that is picked and the place in it change. */
+static void test_gather_by_the_same_dimension_is_no_run(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("pick", "i32", INPUT);
+  add_array("t", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("t", "m i");
+  set_at("t", "pick; i");
+  bind();
+  lay_out_rest();
+  set_sizes("i=8 m=8");
+  finish("b = t;");
+  assert_false(sct_spec_run(&spec, find("t"), 0, 0, 0, 2).contiguous);
+  assert_true(sct_spec_run(&spec, find("t"), 0, 0, 0, 1).contiguous);
+  int64_t step = 0;
+  assert_int_equal(sct_spec_fastest_dim(&spec, find("t"), 0, &step), -2);
   close_spec();
 }
 
@@ -305,9 +325,13 @@ static void test_random_layouts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_built_in_layouts), cmocka_unit_test(test_places),
-      cmocka_unit_test(test_shift_alignment),  cmocka_unit_test(test_gather_is_no_run),
-      cmocka_unit_test(test_fastest_dim),      cmocka_unit_test(test_random_layouts),
+      cmocka_unit_test(test_built_in_layouts),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_shift_alignment),
+      cmocka_unit_test(test_gather_is_no_run),
+      cmocka_unit_test(test_gather_by_the_same_dimension_is_no_run),
+      cmocka_unit_test(test_fastest_dim),
+      cmocka_unit_test(test_random_layouts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

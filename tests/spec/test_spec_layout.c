@@ -90,6 +90,10 @@ static void test_pitch_too_short_at_the_real_size(void **state) {
   assert_says("element (0, 5000) and element (1, 0) share bytes 20000 to 20003");
   assert_says("extents 100 x 5001");
   close_spec();
+  open_fixed_pitch(5000, "i=100 j=9000"); /* neither end of a row meets the next row's start */
+  assert_int_equal(try_finish("b = a;"), SCT_ESPEC);
+  assert_says("element (0, 5000) and element (1, 0) share bytes 20000 to 20003");
+  close_spec();
 }
 
 static void test_division_by_an_extent(void **state) {

@@ -49,6 +49,7 @@ static void test_places_outside(void **state) {
     const char *sizes, *says;
   } cases[] = {
       {"i + 1", NULL, 0, "i=10", "gives 10 for i = 9, outside [0, 10) (size 'i=10')"},
+      {"i + 1", NULL, 0, "i=100000000", "gives 100000000 for i = 99999999"}, /* one of 10^8 */
       {"i - 1", NULL, 0, "i=10", "gives -1 for i = 0, outside [0, 10)"},
       {"3 * i", NULL, 0, "i=10", "gives 27 for i = 9, outside [0, 10)"},
       {"3 * i + 3", "3 * i", 0, "i=0; i=10", "gives 30 for i = 9, outside [0, 30)"},
