@@ -52,7 +52,6 @@ vector(const int *__restrict__ pick_in, const float *__restrict__ table_in,
     for (int item = 0; item < kItems; item++) {
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long i = first + (item * 256 + thread) * kVec + part;
         const long long pick = pick_v[item * kVec + part];
         table_v[item * kVec + part] = table_in[pick];
       }
@@ -62,7 +61,6 @@ vector(const int *__restrict__ pick_in, const float *__restrict__ table_in,
       __align__(16) float b_v[kVec];
       #pragma unroll
       for (int part = 0; part < kVec; part++) {
-        const long long pick = pick_v[item * kVec + part];
         const float table = table_v[item * kVec + part];
         float b;
         { b = table; }

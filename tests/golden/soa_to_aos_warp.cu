@@ -37,7 +37,7 @@ __device__ __forceinline__ void element(const float *__restrict__ p_in,
 // is moved whole.
 __global__ void __launch_bounds__(256)
 staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i) {
-  constexpr int kThreads = 256, kItems = 1;
+  constexpr int kItems = 1;
   constexpr int kTile = 32 * kItems; // elements of i that a warp owns
   // q's tile as it lies in memory
   __shared__ __align__(16) unsigned char q_tile[8][896];

@@ -31,7 +31,7 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
   __shared__ __align__(16) float a_tile[4096];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
-  const long long tiles_col = (n_col + kCol - 1) / kCol, tiles_row = (n_row + kRow - 1) / kRow;
+  const long long tiles_col = (n_col + kCol - 1) / kCol;
   const long long first_col = block % tiles_col * kCol; // tiles along col first
   const long long first_row = block / tiles_col * kRow;
   if (first_col + kCol <= n_col && first_row + kRow <= n_row) {
@@ -62,7 +62,6 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
       __align__(16) float b_v[4];
       #pragma unroll
       for (int part = 0; part < 4; part++) {
-        const long long row = first_row + tile_y + part;
         const float a = a_tile[64 * part + 64 * tile_y + (tile_x ^ (((tile_y >> 2) & 7) * 4))];
         float b;
         { b = a; }

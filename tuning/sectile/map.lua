@@ -118,7 +118,10 @@ end
 ---@param p sectile.MapPlan
 ---@return string
 function map.constants(p)
-  local names = { string.format("kThreads = %d", p.threads), string.format("kItems = %d", p.items) }
+  local names = { string.format("kItems = %d", p.items) }
+  if not p.ragged and p.scope == "block" then
+    table.insert(names, 1, string.format("kThreads = %d", p.threads))
+  end
   if p.vec > 1 then
     names[#names + 1] = string.format("kVec = %d", p.vec)
   end
@@ -242,7 +245,7 @@ local function guard(p)
     p.g:when(nil, p.full)
     return ""
   end
-  p.g:when(p.group:lt(p.tile), p.full)
+  p.g:when(p.g:below(p.group, p.tile), p.full)
   return string.format("if (%s >= kTile) break;\n", slot_text(p))
 end
 
@@ -289,6 +292,18 @@ local function declare_indexes(p, op)
   return kit.concat(lines)
 end
 
+-- Does the place of one of these operands depend on the last dimension's index?
+local function mentions_index(p, ops)
+  for _, op in ipairs(ops) do
+    for f = 1, #op.offset do
+      if E.mentions(op.offset[f], p.k.index[p.dim]) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 -- One loop nest that loads the values of `ops` (vector movers a group at a time, direct ones an
 -- element at a time).
 local function load_nest(p, ops)
@@ -301,10 +316,8 @@ local function load_nest(p, ops)
     local list = p.mover[op.number].kind == "vector" and vectors or directs
     list[#list + 1] = op
   end
-  if #vectors > 0 and p.vec > 1 or #directs == 0 then
+  if p.vec > 1 and #vectors > 0 then
     out[#out + 1] = declare_index(p) .. "\n"
-  end
-  if p.vec > 1 then
     for _, op in ipairs(vectors) do
       out[#out + 1] = load_vector(p, op, p.mover[op.number]) .. "\n"
     end
@@ -312,8 +325,8 @@ local function load_nest(p, ops)
   local rest = p.vec > 1 and directs or ops
   if #rest > 0 then
     out[#out + 1] = part_loop(p, function()
-      local lines = { (p.vec > 1 or #directs > 0) and declare_index(p) or nil }
-      local seen = {}
+      local index, seen = declare_index(p), {}
+      local lines = { mentions_index(p, rest) and index or "" }
       for _, op in ipairs(rest) do
         local indexes = declare_indexes(p, op)
         if indexes ~= "" and not seen[indexes] then
@@ -427,15 +440,21 @@ local function store_vector(p, op)
   return kit.concat(lines)
 end
 
--- Does computing an element mention the last dimension's index: in the body, or where a result
--- goes directly?
-local function needs_index(p)
+local function in_body(p, name)
+  return string.find(p.k.body, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
+end
+
+-- Does computing an element mention the variable `name`: in the body, or where a result goes
+-- directly?
+local function used_in_compute(p, name, var)
   for _, op in ipairs(p.g.outputs) do
-    if is_direct(p, op) then
-      return true
+    for f = 1, is_direct(p, op) and #op.offset or 0 do
+      if E.mentions(op.offset[f], var) then
+        return true
+      end
     end
   end
-  return string.find(p.k.body, "%f[%w_]" .. p.last .. "%f[^%w_]") ~= nil
+  return in_body(p, name)
 end
 
 --- Computes every element of the tile and stores what goes straight to memory.
@@ -462,9 +481,11 @@ function map.compute(p)
         slot_text(p), p.vec > 1 and " + part" or "")
     end
     local index = declare_index(p)
-    lines[#lines + 1] = needs_index(p) and index or ""
+    lines[#lines + 1] = used_in_compute(p, p.last, p.k.index[p.dim]) and index or ""
     for _, op in ipairs(g.inputs) do
-      lines[#lines + 1] = value_of(p, op, slot)
+      local value = value_of(p, op, slot)
+      local used = not op.is_index or used_in_compute(p, op.name, op.index_value)
+      lines[#lines + 1] = used and value or ""
     end
     lines[#lines + 1] = g:declare_outputs()
     lines[#lines + 1] = g:body()

@@ -161,8 +161,10 @@ local function cut(p, order)
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
   local tiles_b = kit.ceil_div(p.n_b + math.max(p.skew - 1, 0), p.tile_b)
   local extra = p.skew > 0 and string.format(" + %d", p.skew - 1) or ""
-  lines[1] = string.format("const long long tiles_%s = (n_%s + k%s - 1) / k%s, "
-    .. "tiles_%s = (n_%s%s + k%s - 1) / k%s;", p.a, p.a, p.A, p.A, p.b, p.b, extra, p.B, p.B)
+  local count = {
+    [p.a] = string.format("tiles_%s = (n_%s + k%s - 1) / k%s", p.a, p.a, p.A, p.A),
+    [p.b] = string.format("tiles_%s = (n_%s%s + k%s - 1) / k%s", p.b, p.b, extra, p.B, p.B),
+  }
   local fast, fast_n, slow, slow_n = p.a, tiles_a, p.b, tiles_b
   if order == "b" then
     fast, fast_n, slow, slow_n = p.b, tiles_b, p.a, tiles_a
@@ -170,6 +172,7 @@ local function cut(p, order)
   local size = { [p.a] = p.tile_a, [p.b] = p.tile_b }
   local name = { [p.a] = "k" .. p.A, [p.b] = "k" .. p.B }
   local outer = #k.dims > 2
+  lines[1] = "const long long " .. count[fast] .. (outer and ", " .. count[slow] or "") .. ";"
   local slow_place = outer and g.block // fast_n % slow_n or g.block // fast_n
   lines[2] = string.format("const long long first_%s = block %% tiles_%s * %s; "
     .. "// tiles along %s first", fast, fast, name[fast], fast)
@@ -249,7 +252,7 @@ local function load_tile(p, x)
   local col = g:define("tile_x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
   local turn = g:loop("turn", turns)
   local row = g:define("tile_y", 0, rows - 1, g.thread // lanes + turn * step)
-  g:when(ragged and row:lt(rows) or nil, p.full)
+  g:when(ragged and g:below(row, rows) or nil, p.full)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
   local type = op.record.fields[1].cuda
@@ -380,13 +383,21 @@ local function compute_element(p, index, row, col, declare, result)
   return kit.concat(lines)
 end
 
+-- Does computing one element mention the index along b: in the body, or for an input that is not
+-- exchanged?
+local function needs_row(p)
+  return #p.exchanged < #p.g.inputs
+    or string.find(p.k.body, "%f[%w_]" .. p.b .. "%f[^%w_]") ~= nil
+end
+
 -- Computes vec_out neighbours along b into registers and stores them as words.
 local function store_group(p, start, start_text, y, col)
   local g, out, vec, lines = p.g, p.g.outputs, p.vec_out, {}
   local part = g:loop("part", vec)
   g:tie(p.var_b, start + y + part)
   local row, declare = tile_row(p, y + part, "tile_y + part")
-  local index = string.format("const long long %s = %s + tile_y + part;", p.b, start_text)
+  local index = needs_row(p) and string.format("const long long %s = %s + tile_y + part;", p.b,
+    start_text) or ""
   local inside = compute_element(p, index, row, col, declare, function(op)
     return string.format("%s_v[part] = %s;", op.name, op.name)
   end)
@@ -452,7 +463,7 @@ end
 local function border_condition(p, cell, cells)
   local inside = p.var_a:lt(p.n_a):land(p.var_b:lt(p.n_b))
   if cells % p.threads ~= 0 then
-    inside = inside:land(cell:lt(cells))
+    inside = inside:land(p.g:below(cell, cells))
   end
   if p.skew > 0 then -- the first tile starts before the array
     inside = inside:land((E.subst(p.var_b, p.g.real) + 1):le(0):lnot())
