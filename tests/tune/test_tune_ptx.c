@@ -1,0 +1,469 @@
+/* Every worked spec, a spread of candidates of every strategy: compiled, run as PTX on the CPU at
+ * odd sizes and around tile edges with every access checked, and counted. Two things must hold:
+ * results are right without a diagnosis, and what the model counted from the expressions is what
+ * the interpreter saw. Broken tile edges, fold rules and swizzles end here. */
+#include "codegen/codegen.h"
+#include "compile/compile.h"
+#include "measure/measure_data.h"
+#include "model/model.h"
+#include "ptx/ptx.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <ftw.h>
+
+#define STRIDE    17 /* of candidates; no divisor of any axis' length, so that axes take turns */
+#define MAX_PICKS 512
+#define MAX_SPECS 128
+#define POISON    0xa5
+#define SEED      20251121
+
+#define MUST(call)                                                                                 \
+  do {                                                                                             \
+    sct_error must_err_ = {0};                                                                     \
+    sct_error *const err = &must_err_;                                                             \
+    if ((call) != SCT_OK) {                                                                        \
+      fail_msg("%s: %s", #call, must_err_.text);                                                   \
+    }                                                                                              \
+  } while (0)
+
+static char folder[64]; /* the compile cache */
+static sct_device_desc device;
+static sct_compiler *compiler;
+
+/* One spec with the candidates picked from its space. */
+typedef struct picked {
+  sct_kernel_code code;
+  sct_compiled compiled;
+  char *label;
+} picked;
+
+typedef struct work {
+  sct_spec spec;
+  sct_script *script;
+  sct_space space;
+  sct_arena arena;
+  sct_measure *measure;
+  picked *list;
+  int n;
+  int n_compared;
+  sct_str failures;
+} work;
+
+/* ---- picking and compiling ---- */
+
+static void pick(work *w, int64_t candidate) {
+  picked *p = &w->list[w->n];
+  const char *rejected = NULL;
+  sct_str label = {0};
+  assert_true(w->n < MAX_PICKS);
+  *p = (picked){0};
+  MUST(sct_codegen_make(&p->code, &rejected, &w->arena, w->script, &w->spec, &w->space,
+                        &w->space.candidates[candidate], err));
+  if (rejected) {
+    return;
+  }
+  sct_space_label(&label, &w->space, &w->space.candidates[candidate]);
+  p->label = sct_arena_strdup(&w->arena, sct_str_c(&label));
+  sct_str_free(&label);
+  w->n++;
+}
+
+/* The first that planning accepts of every strategy's every STRIDE-th candidates. */
+static void pick_all(work *w) {
+  for (int strategy = 0; strategy < w->space.n_strategies; strategy++) {
+    int64_t seen = 0;
+    for (size_t c = 0; c < w->space.n_candidates; c++) {
+      if (w->space.candidates[c].strategy == strategy) {
+        const int before = w->n;
+        if (seen % STRIDE == 0) {
+          pick(w, (int64_t)c);
+          seen -= w->n == before; /* turned down: the next one instead */
+        }
+        seen++;
+      }
+    }
+  }
+}
+
+static void compile_all(work *w) {
+  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)w->n);
+  sct_compiled *results = sct_alloc(sizeof *results * (size_t)w->n);
+  assert_non_null(units);
+  assert_non_null(results);
+  for (int k = 0; k < w->n; k++) {
+    units[k] =
+        (sct_compile_unit){.source = w->list[k].code.source, .kernel = w->list[k].code.kernel};
+  }
+  MUST(sct_compiler_run(compiler, units, w->n, results, NULL, NULL, err));
+  for (int k = 0; k < w->n; k++) {
+    w->list[k].compiled = results[k];
+    if (!results[k].ok) {
+      fail_msg("'%s' does not compile: %s", w->list[k].label, results[k].log);
+    }
+  }
+  sct_free(units);
+  sct_free(results);
+}
+
+static void open_work(work *w, const char *path) {
+  *w = (work){0};
+  w->list = sct_alloc(sizeof *w->list * MAX_PICKS);
+  assert_non_null(w->list);
+  MUST(sct_script_load_spec(&w->spec, path, err));
+  MUST(sct_script_new(&w->script, &w->spec, &device, NULL, err));
+  MUST(sct_script_space(&w->space, w->script, err));
+  MUST(sct_space_enumerate(&w->space, err));
+  pick_all(w);
+  compile_all(w);
+  const sct_measure_opts opts = {.seed = SEED, .described = &device};
+  MUST(sct_measure_open(&w->measure, 0, &opts, err));
+}
+
+static void close_work(work *w) {
+  sct_measure_close(w->measure);
+  for (int k = 0; k < w->n; k++) {
+    sct_compiled_free(&w->list[k].compiled);
+    sct_kernel_code_free(&w->list[k].code);
+  }
+  sct_free(w->list);
+  sct_space_free(&w->space);
+  sct_script_free(w->script);
+  sct_spec_free(&w->spec);
+  sct_arena_free(&w->arena);
+  sct_str_free(&w->failures);
+}
+
+/* ---- results ---- */
+
+static sct_binary binary_of(const picked *p) {
+  return (sct_binary){.code = &p->code,
+                      .cubin = p->compiled.cubin,
+                      .cubin_bytes = p->compiled.cubin_bytes,
+                      .ptx = p->compiled.ptx,
+                      .entry = p->compiled.entry};
+}
+
+static bool same_layouts(const work *w, int a, int b) {
+  return memcmp(w->list[a].code.layout, w->list[b].code.layout,
+                sizeof(int) * (size_t)w->spec.n_operands) == 0;
+}
+
+/* The first pick with the layouts of pick k: `direct` comes first, and it is the naive one. */
+static int naive_of(const work *w, int k) {
+  int n = 0;
+  while (!same_layouts(w, n, k)) {
+    n++;
+  }
+  assert_memory_equal(w->list[n].label, "direct", 6);
+  return n;
+}
+
+static void verify_all(work *w) {
+  int problem = -1;
+  for (int k = 0; k < w->n; k++) {
+    const int naive = naive_of(w, k);
+    if (naive != problem) {
+      const sct_binary reference = binary_of(&w->list[naive]);
+      MUST(sct_measure_problem(w->measure, &w->spec, w->list[k].code.layout, &reference, err));
+      problem = naive;
+    }
+    const sct_binary binary = binary_of(&w->list[k]);
+    sct_verdict verdict;
+    MUST(sct_measure_verify(w->measure, &binary, &verdict, err));
+    if (verdict.outcome != SCT_OUT_OK) {
+      sct_str_printf(&w->failures, "'%s': %s: %s\n", w->list[k].label,
+                     sct_outcome_text(verdict.outcome), verdict.detail);
+    }
+  }
+}
+
+/* ---- counts ---- */
+
+/* Sizes to count at. Whole warps everywhere, so that all counts must agree; and a ragged one: there
+ * the compiler may unroll a loop that lanes of a warp leave at different times, which makes more
+ * requests of the same accesses. Both have a rest in the last tile where the kernel allows one. */
+static const struct small {
+  bool ragged;
+  int64_t tries[3][2]; /* of the only dimension, or of the last two */
+} smalls[] = {{false, {{1, 992}, {160, 96}, {192, 2048}}},
+              {true, {{1, 1000}, {130, 99}, {132, 1020}}}};
+
+/* The first of the tries that the kernel and the spec allow; false: none. */
+static bool small_shape(sct_shape *out, const sct_plan *plan, const sct_kernel_code *code,
+                        const struct small *small) {
+  const sct_spec *spec = plan->spec;
+  for (int t = 0; t < SCT_COUNT(small->tries); t++) {
+    int64_t extent[SCT_MAX_EXTENTS], elements = 1;
+    for (int d = 0; d < spec->n_dims; d++) {
+      const int from_end = spec->n_dims - 1 - d;
+      extent[d] = from_end < 2 ? small->tries[t][1 - from_end] : 3;
+      elements *= extent[d];
+    }
+    for (int factor = 1; factor <= 4; factor++) {
+      for (int k = spec->n_dims; k < spec->n_extents; k++) {
+        extent[k] = factor * elements;
+      }
+      const sct_size size = {.extent = extent};
+      MUST(sct_shape_init(out, plan, extent, NULL, err));
+      MUST(sct_shape_index(out, err));
+      if (sct_codegen_fits(spec, code, &size) && sct_shape_is_legal(out)) {
+        return true;
+      }
+      sct_shape_free(out);
+    }
+  }
+  return false;
+}
+
+typedef struct arguments {
+  uint64_t value[64][2];
+  const void *args[64];
+  int n;
+} arguments;
+
+static void add_argument(arguments *a, const void *value, size_t bytes) {
+  assert_true(a->n < SCT_COUNT(a->args));
+  memcpy(a->value[a->n], value, bytes);
+  a->args[a->n] = a->value[a->n];
+  a->n++;
+}
+
+static void add_array(arguments *a, sct_ptx_memory *memory, const sct_shape *s, int op) {
+  const sct_spec *spec = s->plan->spec;
+  uint8_t *content = NULL, *flags = NULL;
+  uint64_t address = 0;
+  if (op < spec->n_inputs) {
+    MUST(sct_image_input(&content, s, op, err));
+  } else {
+    content = sct_alloc((size_t)s->op[op].bytes + 1);
+    assert_non_null(content);
+    memset(content, POISON, (size_t)s->op[op].bytes);
+    MUST(sct_image_flags(&flags, s, op, err));
+  }
+  for (int64_t k = 0; flags && k < s->op[op].bytes; k++) {
+    flags[k] = (flags[k] & SCT_BYTE_WRITTEN) != 0;
+  }
+  const sct_ptx_buffer buffer = {.name = spec->operands[op].name,
+                                 .bytes = s->op[op].bytes,
+                                 .data = content,
+                                 .required = flags,
+                                 .read_only = op < spec->n_inputs};
+  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
+  add_argument(a, &address, sizeof address);
+  sct_free(content);
+  sct_free(flags);
+}
+
+static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked *p) {
+  const sct_spec *spec = s->plan->spec;
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_module *module = NULL;
+  sct_ptx_result result = {0};
+  arguments a = {.n = 0};
+  int64_t blocks = 0;
+  const sct_expr_env env = {spec->extent_var, s->extent, spec->n_extents};
+  MUST(sct_expr_eval(spec->pool, p->code.grid, &env, &blocks, err));
+  MUST(sct_ptx_memory_new(&memory, err));
+  MUST(sct_ptx_parse(&module, p->compiled.ptx, "PTX", err));
+  for (int op = 0; op < spec->n_operands; op++) {
+    add_array(&a, memory, s, op);
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    uint8_t value[16] = {0};
+    sct_data_scalar(value, spec->scalars[k].type, SEED, k);
+    add_argument(&a, value, sizeof value);
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    add_argument(&a, &s->extent[k], sizeof s->extent[k]);
+  }
+  const sct_ptx_launch_opts opts = {.module = module,
+                                    .kernel = p->compiled.entry,
+                                    .grid = {blocks},
+                                    .block = {p->code.threads},
+                                    .shared_bytes = p->code.shared_bytes,
+                                    .args = a.args,
+                                    .n_args = a.n};
+  MUST(sct_ptx_launch(&result, memory, &opts, err));
+  assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
+  *out = result.counters;
+  sct_ptx_result_free(&result);
+  sct_ptx_module_free(module);
+  sct_ptx_memory_free(memory);
+}
+
+/* Whether the compiler may merge single accesses of neighbouring fields into a wider one: two of
+ * them fit into a word that the record's alignment allows. */
+static bool may_merge(const sct_spec *spec) {
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_record *r = &spec->operands[op].record;
+    for (int f = 1; f < r->n_fields; f++) {
+      const sct_field *a = &r->fields[f - 1], *b = &r->fields[f];
+      const int64_t end = b->offset + sct_type_get(b->type)->bytes;
+      if (a->offset + sct_type_get(a->type)->bytes == b->offset && end - a->offset <= r->align) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* One direction of global memory. Merged accesses leave the bytes as they are; requests and sectors
+ * can only become fewer. */
+static bool agree(const sct_count *model, const sct_ptx_global *ptx, bool ragged, bool merging) {
+  if (ptx->bytes != model->bytes) {
+    return false;
+  }
+  if (merging) {
+    return ragged || (ptx->requests <= model->requests && ptx->sectors <= model->sectors);
+  }
+  return ragged || (ptx->requests == model->requests && ptx->sectors == model->sectors &&
+                    ptx->sectors_ideal == model->sectors_ideal && ptx->tags == model->tags);
+}
+
+static bool agree_shared(int64_t model, const sct_ptx_shared *ptx, bool ragged, bool merging) {
+  return ragged || model == ptx->wavefronts || (merging && ptx->wavefronts < model);
+}
+
+static void print_count(sct_str *out, const char *what, const sct_count *m,
+                        const sct_ptx_global *p) {
+  sct_str_printf(out, " %s: requests %lld | %lld, sectors %lld | %lld, bytes %lld | %lld;", what,
+                 (long long)m->requests, (long long)p->requests, (long long)m->sectors,
+                 (long long)p->sectors, (long long)m->bytes, (long long)p->bytes);
+}
+
+static void compare_at(work *w, const picked *p, const sct_shape *shape, bool ragged) {
+  const sct_size size = {
+      .label = "small", .extent = (int64_t *)shape->extent, .fill = (sct_fill *)shape->fill};
+  sct_counters model;
+  sct_ptx_counters ptx;
+  MUST(sct_model_count(&model, &w->spec, &p->code, &size, INT64_MAX, err));
+  assert_int_equal(model.blocks_counted, model.blocks);
+  run_counted(&ptx, shape, p);
+  const bool merging = may_merge(&w->spec);
+  if (!agree(&model.load, &ptx.load, ragged, merging) ||
+      !agree(&model.store, &ptx.store, ragged, merging) ||
+      !agree_shared(model.wavefronts_ld, &ptx.shared_load, ragged, merging) ||
+      !agree_shared(model.wavefronts_st, &ptx.shared_store, ragged, merging)) {
+    sct_str_printf(&w->failures, "'%s' at ", p->label);
+    sct_shape_label(&w->failures, shape);
+    sct_str_append(&w->failures, ", model | PTX:");
+    print_count(&w->failures, "loads", &model.load, &ptx.load);
+    print_count(&w->failures, "stores", &model.store, &ptx.store);
+    sct_str_printf(&w->failures, " shared wavefronts %lld | %lld and %lld | %lld\n",
+                   (long long)model.wavefronts_ld, (long long)ptx.shared_load.wavefronts,
+                   (long long)model.wavefronts_st, (long long)ptx.shared_store.wavefronts);
+  }
+  sct_counters_free(&model);
+}
+
+static void compare_counts(work *w, const picked *p) {
+  sct_plan plan;
+  assert_true(p->code.counted);
+  MUST(sct_plan_init(&plan, &w->spec, p->code.layout, SEED, err));
+  for (int k = 0; k < SCT_COUNT(smalls); k++) {
+    sct_shape shape;
+    if (small_shape(&shape, &plan, &p->code, &smalls[k])) {
+      compare_at(w, p, &shape, smalls[k].ragged);
+      w->n_compared++;
+      sct_shape_free(&shape);
+    } else if (!smalls[k].ragged) { /* a kernel may want whole tiles, but not more than that */
+      sct_str_printf(&w->failures, "'%s': no small size for it\n", p->label);
+    }
+  }
+  sct_plan_free(&plan);
+}
+
+/* ---- the test of one spec ---- */
+
+/* One by one: cmocka cuts long messages. */
+static void print_lines(const char *text) {
+  for (size_t n; *text != '\0'; text += n) {
+    n = strcspn(text, "\n") + 1;
+    print_error("%.*s", (int)n, text);
+  }
+}
+
+static void results_and_counts(void **state) {
+  work w;
+  open_work(&w, *state);
+  verify_all(&w);
+  for (int k = 0; k < w.n; k++) {
+    compare_counts(&w, &w.list[k]);
+  }
+  print_message("%d of %zu candidates, %d counts compared%s\n", w.n, w.space.n_candidates,
+                w.n_compared, may_merge(&w.spec) ? ", the compiler may merge accesses" : "");
+  if (w.failures.len > 0) {
+    print_lines(sct_str_c(&w.failures));
+  }
+  assert_int_equal(w.failures.len, 0);
+  assert_true(w.n_compared > w.n); /* some allow the ragged size too */
+  close_work(&w);
+}
+
+/* ---- all of them ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+  (void)st, (void)kind, (void)ftw;
+  return remove(path);
+}
+
+static int setup(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/sct_tune_ptx_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  MUST(sct_script_load_device(&device, "h200", err));
+  const sct_compile_opts compile = {.arch = "sm_90", .cache_dir = folder};
+  MUST(sct_compiler_new(&compiler, &compile, err));
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  sct_compiler_free(compiler);
+  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
+}
+
+/* A test for every file of tuning/kernels, so that none is forgotten; argv[1]: only that one. */
+static int list_tests(struct CMUnitTest *tests, sct_arena *arena, const char *only) {
+  const char *root = SCT_ROOT_DIR "/tuning/kernels";
+  DIR *dir = opendir(root);
+  int n = 0;
+  for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+    const size_t len = strlen(e->d_name);
+    const bool is_lua = len > 4 && strcmp(e->d_name + len - 4, ".lua") == 0;
+    if (is_lua && n < MAX_SPECS && (!only || strncmp(e->d_name, only, len - 4) == 0)) {
+      tests[n++] =
+          (struct CMUnitTest){.name = sct_arena_strndup(arena, e->d_name, len - 4),
+                              .test_func = results_and_counts,
+                              .initial_state = sct_arena_printf(arena, "%s/%s", root, e->d_name)};
+    }
+  }
+  if (dir) {
+    closedir(dir);
+  }
+  qsort(tests, (size_t)n, sizeof *tests, by_name);
+  return n;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
+    return sct_measure_worker_main(argc, argv);
+  }
+  struct CMUnitTest tests[MAX_SPECS];
+  sct_arena arena = {0};
+  const int n = list_tests(tests, &arena, argc > 1 ? argv[1] : NULL);
+  const int failed =
+      n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, setup, teardown) : 1;
+  sct_arena_free(&arena);
+  return failed;
+}
