@@ -17,7 +17,7 @@ template <class Word, int kCount>
 __device__ __forceinline__ void store_words(void *to, const void *from) {
 #pragma unroll
   for (int k = 0; k < kCount; k++)
-    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+    __stwb(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
 }
 
 // A block moves a tile of 128 x 64 elements (row x col): in along col, through shared memory, out

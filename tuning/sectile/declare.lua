@@ -145,7 +145,8 @@ local function words(streaming)
     return string.format(WORDS, ", streaming: each is used once", "__ldcs(" .. from .. " + k)",
       "__stcs(" .. to .. " + k, " .. from .. "[k])")
   end
-  return string.format(WORDS, "", from .. "[k]", to .. "[k] = " .. from .. "[k]")
+  -- a plain assignment lets the compiler split the word into stores of what it was computed from
+  return string.format(WORDS, "", from .. "[k]", "__stwb(" .. to .. " + k, " .. from .. "[k])")
 end
 
 --- Helper functions that a kernel needs.

@@ -247,6 +247,15 @@ function G:tie(var, meaning)
   self.real[#self.real + 1] = E.subst(meaning, self.real)
 end
 
+--- Condition that a defined variable is below `limit`. It is about the meaning: the variable's own
+--- range promises what a guard in the text makes true, so a comparison of it would fold away.
+---@param var sectile.Expr
+---@param limit sectile.Expr|integer
+---@return sectile.Expr
+function G:below(var, limit)
+  return E.subst(var, self.real):lt(limit)
+end
+
 --- Forgets what was defined after `mark` (#g.real), as a C scope does.
 ---@param mark integer
 function G:forget(mark)

@@ -360,7 +360,7 @@ function movers.copy(g, image, team, n_slots, first, unroll, full)
   local turns = kit.ceil_div(words, team.size)
   local turn = g:loop("turn", turns)
   local word = g:define("word", 0, words - 1, turn * team.size + team.member)
-  g:when(words % team.size ~= 0 and word:lt(words) or nil, full)
+  g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
   local type, count = kit.word_type[image.word], image.word // image.unit
   local at = base_of(image, first, n_slots) + word * image.word
   g:touch(op, op.is_output, image.word, at)
