@@ -96,6 +96,18 @@ static void test_pitch_too_short_at_the_real_size(void **state) {
   close_spec();
 }
 
+/* Strides in plain numbers hold for the sizes given, and need not for larger extents. */
+static void test_strides_made_for_the_size(void **state) {
+  (void)state;
+  open_fixed_pitch(11, "i=6 j=11");
+  finish("b = a;");
+  close_spec();
+  open_fixed_pitch(11, "i=6 j=12");
+  assert_int_equal(try_finish("b = a;"), SCT_ESPEC);
+  assert_says("element (0, 11) and element (1, 0) share");
+  close_spec();
+}
+
 static void test_division_by_an_extent(void **state) {
   (void)state;
   open_layout("i", "f32", AOS, 0, "i=4");
@@ -135,6 +147,7 @@ int main(void) {
       cmocka_unit_test(test_overlap_of_one_byte),
       cmocka_unit_test(test_out_of_bounds),
       cmocka_unit_test(test_pitch_too_short_at_the_real_size),
+      cmocka_unit_test(test_strides_made_for_the_size),
       cmocka_unit_test(test_division_by_an_extent),
       cmocka_unit_test(test_every_alternative_is_checked),
   };
