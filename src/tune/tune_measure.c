@@ -20,9 +20,10 @@ static sct_binary binary_of(const sct_tune_item *item) {
                       .entry = item->compiled.entry};
 }
 
+/* An item whose template failed has no kernel, so it is of no group. */
 static bool same_layouts(const tune_session *s, int a, int b) {
-  return memcmp(s->plan.items[a].code.layout, s->plan.items[b].code.layout,
-                sizeof(int) * (size_t)s->plan.spec.n_operands) == 0;
+  const int *x = s->plan.items[a].code.layout, *y = s->plan.items[b].code.layout;
+  return x && y && memcmp(x, y, sizeof(int) * (size_t)s->plan.spec.n_operands) == 0;
 }
 
 /* The first usable item with the same layouts as item k whose strategy is the naive one; -1 if it
@@ -192,6 +193,7 @@ static sct_status add_samples(sct_timing *t, sct_timing *more, sct_error *err) {
   }
   t->samples_ns = all;
   t->n_samples += more->n_samples;
+  t->sm_clock_mhz = more->sm_clock_mhz > 0.0 ? more->sm_clock_mhz : t->sm_clock_mhz;
   sct_stats_summary(t);
   return SCT_OK;
 }

@@ -39,7 +39,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
   row->label = sct_strdup(item->label);
   row->detail = detail && !good ? sct_strdup(detail) : NULL;
   row->naive =
-      s->plan.space.candidates[item->candidate].strategy == 0 &&
+      s->plan.space.candidates[item->candidate].strategy == 0 && item->code.layout &&
       item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
   if (cell->counted) {
     fill_counts(row, &cell->counters);

@@ -253,6 +253,7 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
     cell->timing.samples_ns = known.outcome.samples_ns;
     cell->timing.n_samples = known.outcome.n_samples;
     known.outcome.samples_ns = NULL;
+    cell->timing.sm_clock_mhz = known.outcome.sm_clock_mhz;
     if (s->kind->times) {
       sct_stats_summary(&cell->timing);
     }
