@@ -174,8 +174,9 @@ static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compil
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes + compiled->stack_bytes > 0 &&
              s->plan.space.candidates[item->candidate].strategy != 0) {
     item->outcome = SCT_OUT_SPILLS;
-    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded",
-                                    compiled->spill_store_bytes, compiled->spill_load_bytes);
+    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded, %d bytes of stack",
+                                    compiled->spill_store_bytes, compiled->spill_load_bytes,
+                                    compiled->stack_bytes);
   }
 }
 
@@ -293,7 +294,10 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   if (s->opts->budget_ns > 0) {
     s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
   }
-  SCT_TRY(sct_tune_measure(s, err));
+  const sct_status measured = sct_tune_measure(s, err);
+  if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
+    return measured;
+  }
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   if (!rows) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -309,7 +313,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
     }
   }
   sct_free(rows);
-  return status;
+  return status == SCT_OK ? measured : status;
 }
 
 static void close_session(tune_session *s) {
@@ -357,9 +361,11 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
   sct_status status = run_phases(&s, spec_path, err);
   if (status == SCT_EINTERRUPTED) {
     s.stopped = true;
-  } else if (status == SCT_OK) {
-    status = sct_tune_report_fill(&s, out, err);
-    if (status == SCT_OK) {
+  } else if (status == SCT_OK || status == SCT_ENOTVERIFIED) {
+    const sct_status filled = sct_tune_report_fill(&s, out, err);
+    if (filled != SCT_OK) {
+      status = filled;
+    } else if (status == SCT_OK) {
       status = verdict(&s, err);
     }
   }

@@ -61,7 +61,7 @@ end
 local function shared_index(p, y, x)
   if p.fix == "xor" then
     local c = math.max(p.vec_in, p.vec_out)
-    local chunks = math.max(1, 128 // (c * p.bytes))
+    local chunks = math.max(1, math.min(128 // (c * p.bytes), p.tile_a // c)) -- within the row
     return y * p.tile_a + x:xor(y // p.vec_out % chunks * c)
   end
   return y * (p.tile_a + p.pad) + x
