@@ -340,6 +340,15 @@ static void push_field(lua_State *L, int s, const char *name, int view) {
   }
 }
 
+/* Length of the list at the top; nothing there is an empty one. What is no list at all would drop
+ * out without a word. */
+static int list_length(lua_State *L, const char *file, const char *name) {
+  if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
+    sct_script_raise_at(L, file, 1, "'%s' is a list, not a %s", name, luaL_typename(L, -1));
+  }
+  return lua_isnil(L, -1) ? 0 : (int)luaL_len(L, -1);
+}
+
 static int layout_axes(const sct_spec *spec) {
   int n = 0;
   for (int op = 0; op < spec->n_operands; op++) {
@@ -390,7 +399,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
 
 static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "where", view);
-  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  const int n = list_length(L, strategy->file, "where");
   strategy->where = keep_array(L, &r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
@@ -409,10 +418,13 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
 /* facts: a list of { name, integer }, so that their order is fixed. */
 static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "facts", view);
-  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  const int n = list_length(L, strategy->file, "facts");
   strategy->facts = keep_array(L, &r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
+    if (!lua_istable(L, -1)) {
+      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
+    }
     lua_geti(L, -1, 1);
     lua_geti(L, -2, 2);
     if (lua_type(L, -2) != LUA_TSTRING || !lua_isinteger(L, -1)) {
@@ -430,9 +442,13 @@ static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *s
 static const char *why_not(lua_State *L, int s, int view, const char *file) {
   const char *reason = NULL;
   lua_getfield(L, s, "applies");
-  const lua_Integer n = lua_istable(L, -1) ? luaL_len(L, -1) : 0;
-  for (lua_Integer k = 1; k <= n && !reason; k++) {
+  const int n = list_length(L, file, "applies");
+  for (int k = 1; k <= n && !reason; k++) {
     lua_geti(L, -1, k);
+    if (!lua_istable(L, -1)) {
+      sct_script_raise_at(L, file, 1,
+                          "an entry of 'applies' is { condition in words, function(k) }");
+    }
     lua_geti(L, -1, 1);
     lua_geti(L, -2, 2);
     if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1)) {

@@ -141,19 +141,32 @@ static void a_failure_is_not_tried_again(void **state) {
   tf_free(&r);
 }
 
-/* Without the naive variant there is no reference: the session says so, and what it is. */
+/* Without the naive variant there is no reference: the session says so, and report and store say
+ * what became of it. */
 static void a_failing_naive_variant_ends_the_session(void **state) {
   (void)state;
   static const struct {
-    const char *script, *says;
-  } cases[] = {{"wrong@0", "naive"}, {"crash@0", "naive"}, {"sticky700@0", "naive"}};
+    const char *script, *outcome;
+  } cases[] = {{"wrong@0", "wrong_result"},
+               {"crash@0", "crash"},
+               {"guard@0", "out_of_bounds"},
+               {"sticky700@0", "illegal_access"}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    tf_run r = tf_new(cases[k].script, NULL);
+    (void)unlink(tf_path("naive.db"));
+    tf_run r = tf_new(cases[k].script, "naive.db");
     tf_tune(&r, SPEC);
     assert_int_equal(r.status, SCT_ENOTVERIFIED);
-    if (!strstr(r.err.text, cases[k].says)) {
-      fail_msg("%s: %s", cases[k].script, r.err.text);
-    }
+    assert_non_null(strstr(r.err.text, "naive"));
+    assert_int_equal(r.report.n_sizes, 1);
+    tf_assert_outcome(&r, 0, "direct t256", cases[k].outcome);
+    assert_int_equal(r.report.sizes[0].n_verified, 0);
+    assert_int_equal(r.report.sizes[0].n_tied, 0);
+    tf_stored s;
+    tf_stored_open(&s, "naive.db");
+    assert_string_equal(tf_result(&s, "direct t256")->outcome.outcome, cases[k].outcome);
+    assert_int_equal(s.runs[0].winner, 0);
+    assert_int_equal(s.runs[0].n_failed, 1);
+    tf_stored_close(&s);
     tf_free(&r);
   }
 }

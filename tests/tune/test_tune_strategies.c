@@ -1,0 +1,322 @@
+/* Strategies of one's own in a session: one that wins, and every way to be wrong; and which device
+ * a session takes. */
+#include "tune_fixture.h"
+
+#define SPEC TF_COPY("{ i = 4096 }")
+
+/* A session with the built-in naive variant and the strategy files of FOLDER/dir. */
+static tf_run session(const char *faults, const char *dir) {
+  tf_run r = tf_new(faults, NULL);
+  r.opts.strategy_dir = tf_path(dir);
+  return r;
+}
+
+static void a_strategy_of_ones_own_wins(void **state) {
+  (void)state;
+  tf_add_strategy("mine", "mine", tf_strategy("mine", "{ 64, 96 }"));
+  tf_write("mine/notes.txt", "no strategy, so it is not read");
+  tf_write("mine/.hidden.lua", "this is not Lua");
+  tf_run r = session("slow@0=3 slow@1=3 slow@2=3 slow@3=2", "mine");
+  tf_tune_ok(&r, SPEC);
+  tf_assert_winner(&r, 0, "mine t96");
+  assert_int_equal(r.report.sizes[0].n_rows, 5);
+  assert_false(tf_row(&r, 0, "mine t64")->naive);
+  assert_true(tf_row(&r, 0, "direct t256")->naive);
+  tf_free(&r);
+}
+
+static void a_strategy_folder_that_is_not_there_is_an_error(void **state) {
+  (void)state;
+  tf_run r = session("ok", "absent");
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EIO);
+  assert_non_null(strstr(r.err.text, tf_path("absent")));
+  tf_free(&r);
+}
+
+static void a_broken_strategy_file_is_an_error_with_its_place(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *place, *says;
+  } cases[] = {
+      {"return {\n  name = \"bad\",\n  axes = { { \"threads\" } },\n",
+       "bad.lua:4: error: ", "expected"},
+      {"return 7\n", "bad.lua:1: error: ", "returns a table, not a number"},
+      {"return { name = \"bad\", templat = \"direct.cu\" }\n",
+       "bad.lua:1: error: ", "unknown field 'templat' in a strategy; did you mean 'template'?"},
+      {"local x = nil\nreturn x.field\n", "bad.lua:2: error: ", "nil"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    tf_add_strategy("broken", "bad", cases[k].text);
+    tf_run r = session("ok", "broken");
+    tf_tune(&r, SPEC);
+    assert_int_equal(r.status, SCT_ESPEC);
+    if (!strstr(r.err.text, cases[k].place) || !strstr(r.err.text, cases[k].says)) {
+      fail_msg("expected %s%s, got %s", cases[k].place, cases[k].says, r.err.text);
+    }
+    tf_free(&r);
+  }
+}
+
+/* The strategy `name` with this text put in place of its template's name. */
+static void add_with_template(const char *dir, const char *name, const char *cu, const char *text) {
+  tf_write(sct_arena_printf(&tf_arena, "assets/templates/%s", cu), text);
+  tf_add_strategy(dir, name, tf_replace(tf_strategy(name, "{ 64 }"), "direct.cu", cu));
+}
+
+static void assert_failed(const tf_run *r, const char *label, const char *outcome,
+                          const char *place, const char *says) {
+  tf_assert_outcome(r, 0, label, outcome);
+  const sct_tune_row *row = tf_row(r, 0, label);
+  assert_non_null(row->detail);
+  if (!strstr(row->detail, place) || !strstr(row->detail, says)) {
+    fail_msg("expected %s ... %s, got: %s", place, says, row->detail);
+  }
+}
+
+static void a_template_that_raises_is_a_render_error(void **state) {
+  (void)state;
+  add_with_template("render", "raising", "raising.cu",
+                    "// one\n//% local t = {}\n// three $(t.a.b)\n");
+  add_with_template("render", "shouting", "shouting.cu", "// one\n//% error(\"not like this\")\n");
+  add_with_template("render", "open", "open.cu", "// one\n// two\n// three\n// $(g:types(\n");
+  tf_run r = session("slow@0=2", "render");
+  tf_tune_ok(&r, SPEC);
+  assert_failed(&r, "raising", "render_error", "templates/raising.cu:3: error: ", "nil");
+  assert_failed(&r, "shouting", "render_error",
+                "templates/shouting.cu:2: error: ", "not like this");
+  assert_failed(&r, "open", "render_error",
+                "templates/open.cu:4: error: ", "'$(' without its ')' on the same line");
+  assert_int_equal(r.report.sizes[0].n_failed, 3);
+  assert_int_equal(r.report.sizes[0].n_verified, 3);
+  assert_true(r.report.sizes[0].rows[0].winner);
+  tf_free(&r);
+}
+
+static void a_missing_template_is_a_render_error(void **state) {
+  (void)state;
+  tf_add_strategy("missing", "lost",
+                  tf_replace(tf_strategy("lost", "{ 64 }"), "direct.cu", "nowhere.cu"));
+  tf_run r = session("ok", "missing");
+  tf_tune_ok(&r, SPEC);
+  assert_failed(&r, "lost", "render_error", "templates/nowhere.cu", "no asset named");
+  tf_free(&r);
+}
+
+static void a_plan_that_raises_is_a_render_error(void **state) {
+  (void)state;
+  tf_add_strategy("plan", "planless",
+                  "return { name = \"planless\", template = \"direct.cu\", axes = {},\n"
+                  "  plan = function(k, c)\n"
+                  "    local w = k.operands[9].record\n"
+                  "    return { width = w }\n"
+                  "  end,\n"
+                  "}\n");
+  tf_run r = session("ok", "plan");
+  tf_tune_ok(&r, SPEC);
+  assert_failed(&r, "planless", "render_error", "plan/planless.lua:3: error: ", "nil");
+  tf_free(&r);
+}
+
+static void a_kernel_that_does_not_compile_names_the_template(void **state) {
+  (void)state;
+  sct_str text = {0};
+  sct_error err;
+  tf_must(sct_asset_read(&text, "templates/direct.cu", &err), &err);
+  const char *good = sct_arena_strdup(&tf_arena, sct_str_c(&text));
+  sct_str_free(&text);
+  const char *bad = tf_replace(good, "  const int thread = threadIdx.x;",
+                               "  const int thread = threadIdx.x + no_such_name;");
+  int line = 1;
+  for (const char *p = good; p < strstr(good, "  const int thread"); p++) {
+    line += *p == '\n';
+  }
+  add_with_template("compile", "typo", "typo.cu", bad);
+  tf_run r = tf_new("slow@0=2", "compile.db");
+  r.opts.strategy_dir = tf_path("compile");
+  tf_tune_ok(&r, SPEC);
+  assert_failed(&r, "typo", "compile_error",
+                sct_arena_printf(&tf_arena, "templates/typo.cu:%d: error: ", line),
+                "\"no_such_name\" is undefined");
+  tf_stored s;
+  tf_stored_open(&s, "compile.db");
+  const sct_row_result *stored = tf_result(&s, "typo");
+  assert_string_equal(stored->outcome.outcome, "compile_error");
+  assert_non_null(strstr(stored->candidate.source, "no_such_name"));
+  assert_int_equal(stored->outcome.n_samples, 0);
+  tf_stored_close(&s);
+  tf_free(&r);
+}
+
+/* 64 KiB of static shared memory do not fit a block without opting in. */
+static void a_kernel_that_is_too_large_is_not_run(void **state) {
+  (void)state;
+  const char *text = tf_replace(tf_strategy("huge", "{ 64 }"), "kit.hand_over(g, plan)",
+                                "kit.hand_over(g, plan)\n    plan.shared_bytes = 300000");
+  tf_add_strategy("large", "huge", text);
+  tf_run r = session("slow@0=2", "large");
+  tf_tune_ok(&r, SPEC);
+  assert_failed(&r, "huge", "too_large", "64 threads", "300000 shared bytes");
+  tf_free(&r);
+}
+
+/* ---- plans ---- */
+
+static void make_plan(tf_run *r, sct_tune_plan *plan) {
+  sct_device_desc device;
+  const char *path = tf_write("spec.lua", SPEC);
+  tf_must(sct_script_load_device(&device, "h200", &r->err), &r->err);
+  tf_must(sct_tune_plan_make(plan, path, &device, r->opts.strategy_dir, NULL, &r->err), &r->err);
+}
+
+static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const char *reason) {
+  int64_t n = 0;
+  for (size_t k = 0; k < plan->space.n_prunes; k++) {
+    const sct_prune *p = &plan->space.prunes[k];
+    n += strcmp(p->strategy, strategy) == 0 && strstr(p->reason, reason) ? p->count : 0;
+  }
+  return n;
+}
+
+/* The axis "spare" changes nothing: two of three sources of each thread count are known. */
+static void equal_sources_are_kept_once(void **state) {
+  (void)state;
+  const char *text = tf_replace(tf_strategy("twin", "{ 64, 96 }"), "axes = {",
+                                "axes = {\n    { \"spare\", { 1, 2, 3 }, key = \"s\" },");
+  tf_add_strategy("twins", "twin", text);
+  tf_run r = session("ok", "twins");
+  sct_tune_plan plan;
+  make_plan(&r, &plan);
+  assert_int_equal(plan.space.n_candidates, 3 + 6);
+  assert_int_equal(plan.n_items, 3 + 2);
+  assert_int_equal(pruned(&plan, "twin", "same source as an earlier candidate"), 4);
+  assert_int_equal(pruned(&plan, "direct", ""), 0);
+  assert_string_equal(plan.items[0].label, "direct t256"); /* the naive variant first */
+  for (int k = 0; k < plan.n_items; k++) {
+    assert_non_null(plan.items[k].code.source);
+    assert_int_equal(plan.items[k].outcome, SCT_OUT_OK);
+    for (int other = 0; other < k; other++) {
+      assert_string_not_equal(plan.items[k].code.source, plan.items[other].code.source);
+    }
+  }
+  sct_tune_plan_free(&plan);
+  tf_free(&r);
+}
+
+static void what_plan_and_constraints_turn_down_is_counted(void **state) {
+  (void)state;
+  const char *text = tf_strategy("fussy", "{ 32, 64, 96, 192, 160 }");
+  text = tf_replace(text, "where = {}", "where = { \"threads >= 64\" }");
+  text = tf_replace(text, "plan = function(k, c)",
+                    "plan = function(k, c)\n    if c.threads % 64 == 32 then return nil, \"odd "
+                    "warps\" end");
+  tf_add_strategy("fussy", "fussy", text);
+  tf_run r = session("ok", "fussy");
+  sct_tune_plan plan;
+  make_plan(&r, &plan);
+  assert_int_equal(pruned(&plan, "fussy", "threads >= 64"), 1);
+  assert_int_equal(pruned(&plan, "fussy", "odd warps"), 2);
+  assert_int_equal(plan.n_items, 3 + 2);
+  assert_string_equal(plan.items[3].label, "fussy t64");
+  assert_string_equal(plan.items[4].label, "fussy t192");
+  sct_tune_plan_free(&plan);
+  tf_free(&r);
+}
+
+/* ---- devices ---- */
+
+static void bad_device_ids_are_usage_errors(void **state) {
+  (void)state;
+  static const struct {
+    const char *id;
+    sct_status status;
+    const char *says;
+  } cases[] = {
+      {"cuda:x", SCT_EUSAGE, "expected a number after the colon, as in cuda:0"},
+      {"cuda:-1", SCT_EUSAGE, "expected a number"},
+      {"cuda:99999", SCT_EUSAGE, "expected a number"},
+      {"cuda:1.5", SCT_EUSAGE, "expected a number"},
+      {"cuda:3", SCT_ENODEVICE, "there is no device cuda:3"},
+      {"cuad:0", SCT_EUSAGE, "cuda"},
+      {"h200", SCT_EUSAGE, "virtual"},
+      {"", SCT_EUSAGE, "virtual"},
+      {"virtual:h2000", SCT_ENODEVICE, "h200"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    tf_run r = tf_new("ok", NULL);
+    r.opts.device = cases[k].id;
+    sct_device_desc desc;
+    sct_error err = {0};
+    assert_int_equal(sct_tune_device(&desc, &r.opts, &err), cases[k].status);
+    if (!strstr(err.text, cases[k].says)) {
+      fail_msg("'%s': expected \"%s\", got: %s", cases[k].id, cases[k].says, err.text);
+    }
+    tf_tune(&r, SPEC);
+    assert_int_equal(r.status, cases[k].status);
+    assert_string_equal(r.err.text, err.text);
+    assert_int_equal(r.report.n_sizes, 0);
+    tf_free(&r);
+  }
+}
+
+/* "cuda:" has no number: it must not be read as 0. */
+static void a_device_number_must_be_there(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", NULL);
+  r.opts.device = "cuda:";
+  sct_device_desc desc;
+  assert_int_equal(sct_tune_device(&desc, &r.opts, &r.err), SCT_EUSAGE);
+  tf_free(&r);
+}
+
+static void the_default_device_is_the_first_gpu_or_a_virtual_one(void **state) {
+  (void)state;
+  sct_device_desc desc;
+  tf_run r = tf_new("devices=2", NULL);
+  r.opts.device = NULL;
+  tf_must(sct_tune_device(&desc, &r.opts, &r.err), &r.err);
+  assert_string_equal(desc.id, "cuda:0");
+  assert_false(desc.is_virtual);
+  r.opts.device = "cuda:1";
+  tf_must(sct_tune_device(&desc, &r.opts, &r.err), &r.err);
+  assert_string_equal(desc.id, "cuda:1");
+  r.opts.device = NULL;
+  r.opts.measure.fake = "none";
+  tf_must(sct_tune_device(&desc, &r.opts, &r.err), &r.err);
+  assert_string_equal(desc.id, "virtual:h200");
+  assert_true(desc.is_virtual);
+  tf_free(&r);
+}
+
+static void a_spec_that_is_not_there_is_an_error(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", NULL);
+  r.status = sct_tune_run(&r.report, tf_path("absent.lua"), &r.opts, NULL, &r.err);
+  assert_int_equal(r.status, SCT_EIO);
+  assert_non_null(strstr(r.err.text, "absent.lua"));
+  tf_tune(&r, "return 1\n");
+  assert_int_equal(r.status, SCT_ESPEC);
+  assert_non_null(strstr(r.err.text, "spec.lua"));
+  tf_free(&r);
+}
+
+int main(int argc, char **argv) {
+  TF_WORKER(argc, argv)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_strategy_of_ones_own_wins),
+      cmocka_unit_test(a_strategy_folder_that_is_not_there_is_an_error),
+      cmocka_unit_test(a_broken_strategy_file_is_an_error_with_its_place),
+      cmocka_unit_test(a_template_that_raises_is_a_render_error),
+      cmocka_unit_test(a_missing_template_is_a_render_error),
+      cmocka_unit_test(a_plan_that_raises_is_a_render_error),
+      cmocka_unit_test(a_kernel_that_does_not_compile_names_the_template),
+      cmocka_unit_test(a_kernel_that_is_too_large_is_not_run),
+      cmocka_unit_test(equal_sources_are_kept_once),
+      cmocka_unit_test(what_plan_and_constraints_turn_down_is_counted),
+      cmocka_unit_test(bad_device_ids_are_usage_errors),
+      cmocka_unit_test(a_device_number_must_be_there),
+      cmocka_unit_test(the_default_device_is_the_first_gpu_or_a_virtual_one),
+      cmocka_unit_test(a_spec_that_is_not_there_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
+}
