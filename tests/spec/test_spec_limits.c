@@ -177,9 +177,9 @@ static void test_a_long_body(void **state) {
  * can tell, such as "y = ;", is left to it.) */
 static void test_tiny_bodies(void **state) {
   (void)state;
-  static const char *const bodies[] = {"x",   "y",  ";",    "y;",  "x.",       "y.;",  "y=",   "=;",
-                                       "x;",  ".;", "y=x",  "++;", "y++;",     "(;",   "int;", "{}",
-                                       "y.x", "1;", "y=.;", "?;",  "float x;", "y==x;"};
+  static const char *const bodies[] = {
+      "x",   "y",    ";",  "y;",   "x.", "y.;", "y=", "=;", "x;",       ".;",   "y=x",
+      "++;", "y++;", "(;", "int;", "{}", "y.x", "1;", "?;", "float x;", "y==x;"};
   for (int k = 0; k < SCT_COUNT(bodies); k++) {
     if (finish_body(bodies[k]) == SCT_OK) {
       fail_msg("accepted: %s", bodies[k]);
