@@ -464,6 +464,9 @@ static sct_status parse_label_or_inst(ptx_parser *p) {
 sct_status sct_ptx_parse_body(ptx_parser *p) {
   p->scope = -1;
   p->loc = (ptx_loc){0, 0};
+  if (!sct_ptx_lex_at(&p->lex, '{')) { /* all below stands in a scope */
+    return sct_ptx_parse_expect(p, '{');
+  }
   do {
     const ptx_tok *tok = &p->lex.tok;
     if (sct_ptx_lex_at(&p->lex, '{')) {
