@@ -162,15 +162,26 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
 
 /* One access: { operand = n or nil, store = bool, width = bytes, at = expr, active = expr or nil,
  * warps = expr or nil, loops = { var, count, ... }, index = { { var, linear }, ... } } */
-static void read_access(lua_State *L, sct_access *access) {
+static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) {
   const int t = lua_gettop(L);
-  access->operand = (int)get_integer(L, t, "operand", 0) - 1;
+  if (!lua_istable(L, t)) {
+    luaL_error(L, "an access is a table { operand, width, at }, not a %s", luaL_typename(L, t));
+  }
+  const int64_t operand = get_integer(L, t, "operand", 0);
+  if (operand < 0 || operand > spec->n_operands) {
+    luaL_error(L, "an access of operand %I: there are %d, the first is 1", (LUAI_UACINT)operand,
+               spec->n_operands);
+  }
+  access->operand = (int)operand - 1;
   access->mem = access->operand < 0 ? SCT_MEM_SHARED : SCT_MEM_GLOBAL;
   lua_getfield(L, t, "store");
   access->is_store = lua_toboolean(L, -1);
   lua_pop(L, 1);
   access->width = (int)get_integer(L, t, "width", 0);
   access->address = get_expr(L, t, "at");
+  if (access->width < 1 || access->address == SCT_EXPR_NONE) {
+    luaL_error(L, "an access has 'at', where its bytes start, and 'width', how many a lane moves");
+  }
   access->active = get_expr(L, t, "active");
   access->warps = get_expr(L, t, "warps");
   lua_getfield(L, t, "loops");
@@ -199,7 +210,7 @@ static void read_access(lua_State *L, sct_access *access) {
   lua_pop(L, 1);
 }
 
-static void read_accesses(lua_State *L, int plan, sct_kernel_code *code) {
+static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
   lua_getfield(L, plan, "accesses");
   code->counted = lua_istable(L, -1);
   const int n = code->counted ? (int)luaL_len(L, -1) : 0;
@@ -209,7 +220,7 @@ static void read_accesses(lua_State *L, int plan, sct_kernel_code *code) {
   }
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
-    read_access(L, &code->accesses[k]);
+    read_access(L, spec, &code->accesses[k]);
     lua_pop(L, 1);
   }
   code->n_accesses = n;
@@ -277,7 +288,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   }
   read_requires(L, plan, job->script->spec, code);
   read_arguments(L, plan, job->script->spec, code);
-  read_accesses(L, plan, code);
+  read_accesses(L, plan, job->script->spec, code);
   read_lines(L, job, code);
 }
 
