@@ -141,8 +141,9 @@ typedef struct sct_ptx_counters {
   int64_t texture_requests;
   int64_t local_requests;
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
-  int64_t branches, divergent_branches;         /* executed by a warp; lanes went both ways */
-  int64_t barriers;                             /* executed by a warp */
+  int64_t branches,
+      divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
+  int64_t barriers;       /* executed by a warp */
 } sct_ptx_counters;
 
 /* bytes requested / (32 x sectors), loads and stores together; 1 if there are none */

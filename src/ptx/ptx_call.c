@@ -139,7 +139,9 @@ void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
   const ptx_frame *f = &w->frames[w->n_frames - 1];
   const ptx_func *callee = x->code->bodies[body].func;
   const int64_t top = f->local_base + frame_bytes(&x->code->bodies[body]);
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
+  const uint32_t with_frame =
+      top > f->param_base ? mask : 0; /* a kernel may have no local memory */
+  for (uint32_t m = with_frame; m != 0; m &= m - 1) {
     memset(w->local_defined + ptx_first_lane(m) * w->local_bytes + f->param_base, 0,
            (size_t)(top - f->param_base));
   }
