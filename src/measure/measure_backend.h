@@ -22,6 +22,7 @@ typedef struct sct_arg {
   size_t bytes;
   bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
   int64_t buffer_bytes;      /* of that array, guard zones not among them */
+  const char *name;          /* of that array, "" unknown; belongs to the worker */
 } sct_arg;
 
 typedef struct sct_launch {

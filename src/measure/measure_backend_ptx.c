@@ -222,9 +222,7 @@ static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct
       continue;
     }
     const allocation *a = allocation_of(p, arg->value[0]);
-    char name[32];
-    snprintf(name, sizeof name, "argument %d", k + 1);
-    const sct_ptx_buffer buffer = {.name = name,
+    const sct_ptx_buffer buffer = {.name = arg->name,
                                    .bytes = arg->buffer_bytes,
                                    .data = sct_host(arg->value[0]),
                                    .read_only = arg->read_only,

@@ -125,6 +125,17 @@ sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) {
   return ask_numbers(m, SCT_OP_SEAL, &buffer, 1, NULL, 0, err);
 }
 
+sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_wire_put_i64(&request, buffer);
+  sct_wire_put_text(&request, name);
+  const sct_status status = ask(m, SCT_OP_NAME, &request, &reply, err);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
 sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
                            sct_error *err) {
   const int64_t in[] = {buffer, (int64_t)masks.and_mask, (int64_t)masks.or_mask, (int64_t)seed};

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #define DEFAULT_REQUEST_NS ((int64_t)20000000000)
-#define VIRTUAL_REQUEST_NS ((int64_t)120000000000) /* interpreted, on a machine that may be busy   \
-                                                    */
+#define VIRTUAL_REQUEST_NS                                                                         \
+  ((int64_t)120000000000) /* interpreted, on a machine that may be busy                            \
+                           */
 #define LIST_NS  ((int64_t)120000000000)
 #define CLOSE_NS ((int64_t)5000000000)
 

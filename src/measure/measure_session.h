@@ -89,6 +89,8 @@ sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, u
 sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
                            sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name,
+                           sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
 /* ids NULL: all buffers. */
 typedef struct sct_audit {

@@ -79,6 +79,9 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
     SCT_TRY_DONE(sct_remote_alloc(m, bytes, &c->buffer[k], err));
+    if (m->is_virtual) {
+      SCT_TRY_DONE(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
+    }
     if (k < spec->n_inputs) {
       SCT_TRY_DONE(sct_remote_upload(m, c->buffer[k], c->image[k], bytes, err));
       SCT_TRY_DONE(sct_remote_seal(m, c->buffer[k], err));

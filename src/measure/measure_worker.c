@@ -141,7 +141,8 @@ static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *lau
                        .bytes = sizeof arg->value[0],
                        .is_buffer = true,
                        .read_only = b->sealed,
-                       .buffer_bytes = b->bytes};
+                       .buffer_bytes = b->bytes,
+                       .name = b->name};
     } else {
       const uint8_t *bytes = sct_wire_get_bytes(in, &arg->bytes);
       if (in->failed || arg->bytes > sizeof arg->value) {

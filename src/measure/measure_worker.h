@@ -10,6 +10,7 @@ typedef struct sct_worker_buffer {
   int64_t bytes;
   uint64_t guard_sum[2], sum;
   bool sealed;
+  char name[32]; /* of the array, "" unknown */
 } sct_worker_buffer;
 
 typedef struct sct_worker_state {
@@ -41,8 +42,8 @@ static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
 
 /* measure_worker_buffers.c */
 sct_worker_handler sct_worker_alloc, sct_worker_free, sct_worker_set, sct_worker_upload,
-    sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_seal, sct_worker_audit,
-    sct_worker_compare, sct_worker_expect;
+    sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name, sct_worker_seal,
+    sct_worker_audit, sct_worker_compare, sct_worker_expect;
 void sct_worker_free_buffers(sct_worker_state *w);
 
 #endif

@@ -174,6 +174,17 @@ sct_status sct_worker_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct
   return w->backend->ops->sync(w->backend, err);
 }
 
+sct_status sct_worker_name(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const char *name = sct_wire_get_text(in);
+  if (!b || in->failed) {
+    return sct_worker_malformed(err);
+  }
+  snprintf(b->name, sizeof b->name, "%s", name);
+  return SCT_OK;
+}
+
 sct_status sct_worker_seal(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   (void)out;
   sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
