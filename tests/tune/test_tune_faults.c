@@ -173,10 +173,11 @@ static void a_failing_naive_variant_ends_the_session(void **state) {
 
 static void a_lost_device_ends_the_session(void **state) {
   (void)state;
-  tf_run r = tf_new("crash@1 gone=1", NULL); /* the second worker finds no device */
+  tf_run r = tf_new("crash@1 gone=2", NULL); /* the second worker finds no device */
   tf_tune(&r, SPEC);
   assert_int_equal(r.status, SCT_EUNHEALTHY);
   assert_non_null(strstr(r.err.text, "CUDA_ERROR_UNKNOWN"));
+  assert_int_equal(r.n_verify, 3); /* the one after the crash finds none */
   assert_int_equal(r.report.n_sizes, 0);
   tf_free(&r);
 }

@@ -146,6 +146,24 @@ static void a_kernel_that_does_not_fit_a_size_is_unfit(void **state) {
   tf_free(&r);
 }
 
+/* One that fits no size is never run: it would take the only worker with it. */
+static void an_unfit_kernel_is_not_run(void **state) {
+  (void)state;
+  const char *text = tf_strategy("even", "{ 64 }");
+  text = tf_replace(text, "kit.hand_over(g, plan)",
+                    "kit.hand_over(g, plan)\n    plan.requires = { (k.extents[1] % 64):eq(0) }");
+  tf_add_strategy("unfit", "even", text);
+  tf_run r = tf_new("crash@3 gone=2 slow@0=2", NULL);
+  r.opts.strategy_dir = tf_path("unfit");
+  tf_tune_ok(&r, TF_COPY("{ i = 5000 }"));
+  assert_int_equal(r.report.sizes[0].n_unfit, 1);
+  assert_int_equal(r.report.sizes[0].n_verified, 3);
+  assert_non_null(strstr(r.items, "<even>")); /* its turn came */
+  tf_tune(&r, TF_COPY("{ i = 6400 }"));
+  assert_int_equal(r.status, SCT_EUNHEALTHY);
+  tf_free(&r);
+}
+
 static void sizes_have_winners_of_their_own(void **state) {
   (void)state;
   tf_run r = tf_new("slow@0=2", NULL);
@@ -242,6 +260,7 @@ static void stopping_keeps_what_was_measured(void **state) {
   assert_int_equal(r.status, SCT_EINTERRUPTED);
   assert_true(r.report.stopped_early);
   assert_int_equal(r.n_time, 2);
+  assert_string_equal(r.items, "<direct t256><direct t128>");
   assert_int_equal(r.n_final, 0);
   assert_int_equal(r.report.n_sizes, 1);
   tf_assert_winner(&r, 0, "direct t128");
@@ -465,6 +484,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(ties_are_counted),
       cmocka_unit_test(a_faster_variant_that_is_not_coalesced_is_told),
       cmocka_unit_test(a_kernel_that_does_not_fit_a_size_is_unfit),
+      cmocka_unit_test(an_unfit_kernel_is_not_run),
       cmocka_unit_test(sizes_have_winners_of_their_own),
       cmocka_unit_test(layout_choices_are_groups_with_a_naive_variant_each),
       cmocka_unit_test(the_budget_ends_the_session_early),
