@@ -402,3 +402,56 @@ bool sct_ptx_decode_shfl(ptx_dec *d) {
   u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
   return true;
 }
+
+/* d, a, membermask of an operation over the named lanes */
+static bool group_op(ptx_dec *d, ptx_fn fn, const char sig[2], ptx_type type, int op) {
+  uint32_t a = 0, mask = 0, slot = 0;
+  if (!sct_ptx_dec_count(d, 3) || !sct_ptx_dec_source(d, &d->inst->opds[1], sig[1], type, &a) ||
+      !sct_ptx_dec_source(d, &d->inst->opds[2], '3', PTX_T_B32, &mask) ||
+      !sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &slot)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, fn);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slot;
+  u->a = a;
+  u->e = mask;
+  u->op = (uint8_t)op;
+  u->sign = sct_ptx_type_kind(type) == PTX_KIND_S;
+  return true;
+}
+
+/* vote.sync.all.pred d, {!}a, membermask; vote.sync.ballot.b32 */
+bool sct_ptx_decode_vote(ptx_dec *d) {
+  static const char *const modes[] = {"all", "any", "uni", "ballot"};
+  int mode = -1;
+  if (!sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  for (int i = 0; i < SCT_COUNT(modes) && mode < 0; i++) {
+    mode = sct_ptx_dec_take(d, modes[i]) ? i : -1;
+  }
+  const bool ballot = mode == PTX_VOTE_BALLOT;
+  if (mode < 0 || sct_ptx_dec_take_type(d) != (ballot ? PTX_T_B32 : PTX_T_PRED)) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return group_op(d, sct_ptx_op_vote, ballot ? "3p" : "pp", PTX_T_PRED, mode);
+}
+
+/* redux.sync.add.u32 d, a, membermask */
+bool sct_ptx_decode_redux(ptx_dec *d) {
+  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor"};
+  int op = -1;
+  if (!sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  for (int i = 0; i < SCT_COUNT(ops) && op < 0; i++) {
+    op = sct_ptx_dec_take(d, ops[i]) ? i : -1;
+  }
+  const ptx_type type = sct_ptx_dec_take_type(d);
+  const bool legal =
+      op >= PTX_REDUX_AND ? type == PTX_T_B32 : type == PTX_T_U32 || type == PTX_T_S32;
+  return op >= 0 && legal ? group_op(d, sct_ptx_op_redux, "33", type, op) : sct_ptx_dec_unknown(d);
+}

@@ -102,3 +102,82 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
     ptx_put_pred(x, &put_pred, inside);
   }
 }
+
+/* Lane i's result t[i] comes from the lanes that it names: undefined or approximate if one of them
+ * is. */
+static void put_group(ptx_exec *x, const ptx_uop *u, const uint32_t *t, bool pred) {
+  const uint32_t *member = ptx_r32(x, u->e);
+  const uint64_t from = x->state[u->a];
+  uint32_t undefined = 0, approx = 0, bits = 0;
+  uint64_t all[PTX_LANES];
+  const ptx_uop put = {.d = u->d};
+  for (uint32_t m = x->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint32_t named = member[i] & x->mask;
+    undefined |= (uint32_t)(((uint32_t)from & named) != 0) << i;
+    approx |= (uint32_t)(((uint32_t)(from >> 32) & named) != 0) << i;
+    bits |= (uint32_t)(t[i] != 0) << i;
+  }
+  if (pred) {
+    ptx_put_pred(x, &put, bits);
+  } else {
+    ptx_put32(x, &put, t);
+  }
+  x->state[u->d] |= (uint64_t)approx << 32;
+  memset(all, 0xff, sizeof all);
+  if (undefined != 0 && x->launch->definedness) {
+    sct_ptx_shadow_set(x, u->d, undefined, all);
+  }
+}
+
+void sct_ptx_op_vote(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *member = ptx_r32(x, u->e), yes = *ptx_pred(x, u->a);
+  uint32_t t[PTX_LANES] = {0};
+  if (!sct_ptx_members_here(x, u, u->e)) {
+    return;
+  }
+  for (uint32_t m = x->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint32_t named = member[i] & x->mask, votes = yes & named;
+    t[i] = u->op == PTX_VOTE_ALL   ? votes == named
+           : u->op == PTX_VOTE_ANY ? votes != 0
+           : u->op == PTX_VOTE_UNI ? votes == 0 || votes == named
+                                   : votes;
+  }
+  put_group(x, u, t, u->op != PTX_VOTE_BALLOT);
+}
+
+static uint32_t redux(uint32_t a, uint32_t b, int op, bool is_signed) {
+  const bool less = is_signed ? (int32_t)a < (int32_t)b : a < b;
+  switch (op) {
+  case PTX_REDUX_ADD:
+    return a + b;
+  case PTX_REDUX_MIN:
+    return less ? a : b;
+  case PTX_REDUX_MAX:
+    return less ? b : a;
+  case PTX_REDUX_AND:
+    return a & b;
+  case PTX_REDUX_OR:
+    return a | b;
+  default:
+    return a ^ b;
+  }
+}
+
+void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *member = ptx_r32(x, u->e), *a = ptx_r32(x, u->a);
+  uint32_t t[PTX_LANES] = {0};
+  if (!sct_ptx_members_here(x, u, u->e)) {
+    return;
+  }
+  for (uint32_t m = x->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    uint32_t rest = member[i] & x->mask;
+    t[i] = a[ptx_first_lane(rest)];
+    for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
+      t[i] = redux(t[i], a[ptx_first_lane(rest)], u->op, u->sign);
+    }
+  }
+  put_group(x, u, t, false);
+}
