@@ -20,6 +20,7 @@
 /* What selection looks at, one candidate at one size. */
 typedef struct sct_rank_row {
   bool eligible; /* verified, and timed where the device gives times */
+  bool naive;    /* the naive variant of its layouts */
   bool timed;
   sct_timing timing;                    /* if timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */

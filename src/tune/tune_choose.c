@@ -101,12 +101,25 @@ static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
   return row->timing.median_ns <= fastest->timing.median_ns * (1.0 + limit);
 }
 
+/* The least median of the naive variants that were timed; no winner is slower: a result never loses
+ * to not tuning. */
+static double naive_median(const sct_rank_row *rows, int n) {
+  double least = INFINITY;
+  for (int r = 0; r < n; r++) {
+    if (rows[r].naive && rows[r].eligible && rows[r].timed) {
+      least = fmin(least, rows[r].timing.median_ns);
+    }
+  }
+  return least;
+}
+
 /* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
 static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, sct_choice *choice) {
+  const double most = fmax(naive_median(rows, n), rows[best].timing.median_ns);
   for (int r = 0; r < n; r++) {
     rows[r].tied =
         competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
-    in[r] = rows[r].tied;
+    in[r] = rows[r].tied && rows[r].timing.median_ns <= most;
     if (rows[r].tied) {
       choice->n_tied++;
       const double apart = rows[r].timing.median_ns / rows[best].timing.median_ns - 1.0;

@@ -240,13 +240,17 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const sct_tune_item *item = &s->plan.items[k];
     sct_rank_row *row = &rows[k];
-    *row = (sct_rank_row){.label = item->label,
-                          .registers = item->compiled.registers,
-                          .timing = cell->timing,
-                          .timed = cell->timing.n_samples > 0,
-                          .sectors = -1,
-                          .wavefronts = -1,
-                          .requests = -1};
+    *row =
+        (sct_rank_row){.label = item->label,
+                       .naive = item->code.layout &&
+                                item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space,
+                                                                     item->code.layout),
+                       .registers = item->compiled.registers,
+                       .timing = cell->timing,
+                       .timed = cell->timing.n_samples > 0,
+                       .sectors = -1,
+                       .wavefronts = -1,
+                       .requests = -1};
     row->eligible = cell->fits && item->outcome == SCT_OUT_OK &&
                     cell->verdict.outcome == SCT_OUT_OK &&
                     (s->kind->times ? row->timed : cell->verified);

@@ -90,6 +90,18 @@ static void test_noise_decides_what_is_a_tie(void **state) {
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
 }
 
+static void test_no_winner_is_slower_than_the_naive_variant(void **state) {
+  (void)state;
+  /* all tied; by counts "b" would win, but it is slower than the naive variant, "c" is not */
+  sct_rank_row rows[] = {row(0, "direct", 400.1, 9, 9, 20), row(1, "b", 400.2, 8, 8, 20),
+                         row(2, "c", 400.0, 9, 8, 20)};
+  assert_int_equal(sct_tune_choose(rows, 3, N_OPERANDS, false).winner, 1);
+  rows[0].naive = true;
+  const sct_choice choice = sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_int_equal(choice.winner, 2);
+  assert_int_equal(choice.n_tied, 3);
+}
+
 static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 300, 24, 24, 20), row(1, "staged", 400, 8, 8, 30)};
@@ -130,6 +142,7 @@ int main(void) {
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
+      cmocka_unit_test(test_no_winner_is_slower_than_the_naive_variant),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
