@@ -321,6 +321,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
 }
 
 static void close_session(tune_session *s) {
+  sct_measure_close(s->measure); /* first: it borrows the plan's spec and kernels */
   for (int k = 0; s->cells && k < s->plan.n_items * s->plan.spec.n_sizes; k++) {
     sct_counters_free(&s->cells[k].counters);
     sct_free(s->cells[k].timing.samples_ns);
@@ -332,7 +333,6 @@ static void close_session(tune_session *s) {
   if (s->compiler) {
     sct_compiler_free(s->compiler);
   }
-  sct_measure_close(s->measure);
   if (s->store) {
     sct_store_close(s->store);
   }

@@ -165,7 +165,7 @@ static inline tf_run tf_new(const char *faults, const char *store) {
   r.opts.store_path = store ? tf_path(store) : "";
   r.opts.cache_dir = tf_path("cache");
   r.opts.measure.fake = faults;
-  r.opts.measure.request_ns = 3000000000;
+  r.opts.measure.request_ns = 60000000000; /* sanitizers and busy machines */
   return r;
 }
 
@@ -179,17 +179,6 @@ static inline void tf_tune(tf_run *r, const char *spec) {
   r->status = sct_tune_run(&r->report, path, &r->opts, &events, &r->err);
 }
 
-static inline void tf_tune_ok(tf_run *r, const char *spec) {
-  tf_tune(r, spec);
-  if (r->status != SCT_OK) {
-    fail_msg("%s", r->err.text);
-  }
-}
-
-static inline void tf_free(tf_run *r) {
-  sct_tune_report_free(&r->report);
-}
-
 static inline void tf_show(const sct_tune_size *size) {
   for (int k = 0; k < size->n_rows; k++) {
     const sct_tune_row *row = &size->rows[k];
@@ -197,6 +186,20 @@ static inline void tf_show(const sct_tune_size *size) {
                 row->winner ? " winner" : "", row->naive ? " naive" : "",
                 row->coalesced ? " coalesced" : "", row->detail ? row->detail : "");
   }
+}
+
+static inline void tf_tune_ok(tf_run *r, const char *spec) {
+  tf_tune(r, spec);
+  if (r->status != SCT_OK) {
+    for (int z = 0; z < r->report.n_sizes; z++) {
+      tf_show(&r->report.sizes[z]);
+    }
+    fail_msg("%s", r->err.text);
+  }
+}
+
+static inline void tf_free(tf_run *r) {
+  sct_tune_report_free(&r->report);
 }
 
 /* The row with this label at size z; NULL if there is none. */
