@@ -197,8 +197,12 @@ sct_status sct_tune_compile(tune_session *s, sct_error *err) {
   if (status == SCT_OK) {
     status = sct_compiler_run(s->compiler, units, n_units, compiled, compile_progress, s, err);
   }
-  for (int u = 0; status == SCT_OK && u < n_units; u++) {
-    take_compiled(s, &s->plan.items[which[u]], &compiled[u]);
+  for (int u = 0; u < n_units; u++) {
+    if (status == SCT_OK) {
+      take_compiled(s, &s->plan.items[which[u]], &compiled[u]);
+    } else { /* interrupted: some are made */
+      sct_compiled_free(&compiled[u]);
+    }
   }
   sct_free(which);
   sct_free(compiled);
