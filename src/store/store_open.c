@@ -130,6 +130,19 @@ static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   return *fresh ? SCT_OK : check_identity(s, application, version, err);
 }
 
+/* The same in a transaction of its own: another process may be making the store just now, and the
+ * three readings must be of one moment. */
+static sct_status identify_now(sct_store *s, bool *fresh, sct_error *err) {
+  SCT_TRY(sct_store_exec(s, "BEGIN", err));
+  const sct_status status = identify(s, fresh, err);
+  sct_error second;
+  const sct_status end = sct_store_exec(s, "ROLLBACK", &second);
+  if (status == SCT_OK && end != SCT_OK) {
+    return sct_fail(err, end, "%s", second.text);
+  }
+  return status;
+}
+
 static sct_status quick_check(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
@@ -189,11 +202,11 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
   }
   sct_status status = connect_to(s, s->path, SQLITE_OPEN_READWRITE, err);
   if (status == SCT_OK) {
-    status = identify(s, &fresh, err);
+    status = identify_now(s, &fresh, err);
   }
   if (status == SCT_EIO) {
     SCT_TRY(connect_immutable(s, err));
-    status = identify(s, &fresh, err);
+    status = identify_now(s, &fresh, err);
   }
   if (status != SCT_OK) {
     return status;
@@ -281,7 +294,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
     SCT_TRY(check_writable(s, err));
   }
   SCT_TRY(connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
-  SCT_TRY(identify(s, &fresh, err));
+  SCT_TRY(identify_now(s, &fresh, err));
   if (!fresh) {
     SCT_TRY(quick_check(s, err));
   }
