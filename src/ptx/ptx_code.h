@@ -76,6 +76,19 @@ enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2 }; /* bits of ptx_uop.op of an access 
 enum { PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_POPC, PTX_BAR_AND, PTX_BAR_OR };
 enum { PTX_SHFL_UP, PTX_SHFL_DOWN, PTX_SHFL_BFLY, PTX_SHFL_IDX };
 enum { PTX_VOTE_ALL, PTX_VOTE_ANY, PTX_VOTE_UNI, PTX_VOTE_BALLOT };
+enum {
+  PTX_ATOMIC_ADD,
+  PTX_ATOMIC_MIN,
+  PTX_ATOMIC_MAX,
+  PTX_ATOMIC_AND,
+  PTX_ATOMIC_OR,
+  PTX_ATOMIC_XOR,
+  PTX_ATOMIC_INC,
+  PTX_ATOMIC_DEC,
+  PTX_ATOMIC_EXCH,
+  PTX_ATOMIC_CAS
+};
+enum { PTX_SYNC_ACQUIRE = 1, PTX_SYNC_RELEASE = 2 }; /* bits of ptx_uop.sync */
 enum { PTX_REDUX_ADD, PTX_REDUX_MIN, PTX_REDUX_MAX, PTX_REDUX_AND, PTX_REDUX_OR, PTX_REDUX_XOR };
 
 struct ptx_uop {
@@ -95,6 +108,7 @@ struct ptx_uop {
   uint8_t op;     /* a choice within fn: comparison, atomic operation, ... */
   uint8_t from;   /* source type of a conversion */
   uint8_t to;
+  uint8_t sync; /* what an atomic operation or a fence orders */
   int64_t imm;
 };
 
@@ -195,7 +209,8 @@ typedef struct ptx_code {
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_dynamic;     /* an extern shared array is named */
   bool has_global_atomics, has_approx, has_calls;
-  bool orders_blocks; /* fences wider than a block: blocks may talk to each other */
+  bool has_float_sums; /* atomic additions whose rounding depends on their order */
+  bool orders_blocks;  /* fences wider than a block: blocks may talk to each other */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race shadows */
 } ptx_code;
 

@@ -62,6 +62,10 @@ bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t
 bool sct_ptx_dec_vector(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type, bool dest,
                         uint32_t *first);
 
+/* Slots of the lower and the upper half of a 128-bit register. */
+bool sct_ptx_dec_pair128(ptx_dec *d, const ptx_opd *opd, bool dest, uint32_t out[2]);
+bool sct_ptx_decode_mov128(ptx_dec *d); /* both operands are there */
+
 /* Opens a block, ending an open one that falls through to it. */
 bool sct_ptx_dec_begin_block(ptx_dec *d);
 /* Ends the open block with the micro-operation `term` that was emitted last. */

@@ -306,50 +306,6 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
 }
 
-/* membar.gl, fence.acq_rel.gpu, fence.proxy.async.shared::cta, ...: warps run one after the other,
- * so fences have nothing to do; those wider than a block say that blocks talk to each other. */
-bool sct_ptx_decode_fence(ptx_dec *d) {
-  static const char *const parts[] = {"gl",
-                                      "cta",
-                                      "sys",
-                                      "sc",
-                                      "acq_rel",
-                                      "acquire",
-                                      "release",
-                                      "gpu",
-                                      "cluster",
-                                      "alias",
-                                      "proxy",
-                                      "async",
-                                      "mbarrier_init",
-                                      "global",
-                                      "shared::cta",
-                                      "async::generic",
-                                      "async.global",
-                                      "shared::cluster"};
-  bool wide = false;
-  while (sct_ptx_dec_mods_left(d)) {
-    const int before = d->mod;
-    for (int i = 0; i < SCT_COUNT(parts) && d->mod == before; i++) {
-      wide |= sct_ptx_dec_take(d, parts[i]) && (sct_ptx_span_is(d->inst->mods[before], "gl") ||
-                                                sct_ptx_span_is(d->inst->mods[before], "gpu") ||
-                                                sct_ptx_span_is(d->inst->mods[before], "sys"));
-    }
-    if (d->mod == before) {
-      return sct_ptx_dec_unknown(d);
-    }
-  }
-  if (!sct_ptx_dec_count(d, 0)) {
-    return false;
-  }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_fence);
-  if (u == NULL) {
-    return false;
-  }
-  d->code->orders_blocks |= wide;
-  return true;
-}
-
 bool sct_ptx_decode_activemask(ptx_dec *d) {
   uint32_t slot = 0;
   if (sct_ptx_dec_take_type(d) != PTX_T_B32) {
@@ -454,4 +410,25 @@ bool sct_ptx_decode_redux(ptx_dec *d) {
   const bool legal =
       op >= PTX_REDUX_AND ? type == PTX_T_B32 : type == PTX_T_U32 || type == PTX_T_S32;
   return op >= 0 && legal ? group_op(d, sct_ptx_op_redux, "33", type, op) : sct_ptx_dec_unknown(d);
+}
+
+/* match.any.sync.b32 d, a, membermask; match.all.sync.b64 d{|p}, a, membermask */
+bool sct_ptx_decode_match(ptx_dec *d) {
+  const bool all = sct_ptx_dec_take(d, "all");
+  if ((!all && !sct_ptx_dec_take(d, "any")) || !sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  const ptx_type type = sct_ptx_dec_take_type(d);
+  const int32_t pair = d->inst->n_opds > 0 ? d->inst->opds[0].pair : -1;
+  if ((type != PTX_T_B32 && type != PTX_T_B64) || (!all && pair >= 0)) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!group_op(d, sct_ptx_op_match, type == PTX_T_B64 ? "36" : "33", type, all)) {
+    return false;
+  }
+  ptx_uop *u = &d->code->uops[d->code->n_uops - 1];
+  u->wide = type == PTX_T_B64;
+  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+  return pair < 0 || sct_ptx_dec_reg_class(d, pair) == 'p' ||
+         sct_ptx_dec_fail(d, "the second destination is no predicate");
 }

@@ -108,11 +108,14 @@ static char clock_class(const ptx_opd *opd) {
 bool sct_ptx_decode_mov(ptx_dec *d) {
   const ptx_type type = sct_ptx_dec_take_type(d);
   const char cls = sct_ptx_dec_class(type);
-  if (type == PTX_T_NONE || cls == '?') {
+  if (type == PTX_T_NONE || (cls == '?' && type != PTX_T_B128)) {
     return sct_ptx_dec_unknown(d);
   }
   if (!sct_ptx_dec_count(d, 2)) {
     return false;
+  }
+  if (type == PTX_T_B128) {
+    return sct_ptx_decode_mov128(d);
   }
   const ptx_opd *from = &d->inst->opds[1];
   if (d->inst->opds[0].kind == PTX_OPD_VEC || from->kind == PTX_OPD_VEC) {

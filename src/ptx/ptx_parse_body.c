@@ -67,7 +67,8 @@ static sct_status reg_class_of(ptx_parser *p, ptx_type type, ptx_reg_class *out)
 static sct_status add_regs(ptx_parser *p, ptx_span name, int32_t count, bool ranged,
                            ptx_reg_class cls) {
   ptx_func *f = p->f;
-  if (count <= 0 || (size_t)count + f->n_regs > MAX_REGS) {
+  const int32_t slots = cls == PTX_REG_128 ? 2 * count : count; /* upper halves come behind */
+  if (count <= 0 || (size_t)slots + f->n_regs > MAX_REGS) {
     return sct_ptx_parse_fail(p, p->lex.tok.line, "bad number of registers '%.*s'", name.len,
                               name.p);
   }
@@ -82,7 +83,7 @@ static sct_status add_regs(ptx_parser *p, ptx_span name, int32_t count, bool ran
                        .cls = cls,
                        .next = f->scopes[p->scope].regs};
   f->scopes[p->scope].regs = r;
-  for (int32_t i = 0; i < count; i++) {
+  for (int32_t i = 0; i < slots; i++) {
     if (!SCT_GROW(f->reg_class, f->n_regs, f->cap_regs)) {
       return no_memory(p);
     }

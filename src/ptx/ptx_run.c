@@ -215,6 +215,17 @@ static void run_basic_block(ptx_exec *x, const ptx_block *b, uint32_t live) {
   end_block(x, b, live);
 }
 
+/* Locks and flags are the usual reason in a kernel that talks across blocks. */
+static void fault_steps(ptx_exec *x) {
+  const bool talks = x->code->has_global_atomics || x->code->orders_blocks;
+  sct_ptx_fault(x, NULL, SCT_PTX_STEP_LIMIT, -1, 0, "block still running after %lld instructions%s",
+                (long long)x->steps,
+                talks ? "; if it waits for a flag or a lock: blocks run one after the other here, "
+                        "and the lanes of a warp together, so a block must not wait for one that "
+                        "comes later, nor a lane for another lane of its warp"
+                      : "");
+}
+
 static void run_warp(ptx_exec *x, ptx_warp *w) {
   const int64_t until = x->steps + SLICE_STEPS;
   enter(x, w);
@@ -233,8 +244,7 @@ static void run_warp(ptx_exec *x, ptx_warp *w) {
     run_basic_block(x, b, live);
   }
   if (x->steps > x->launch->max_steps && !x->stop) {
-    sct_ptx_fault(x, NULL, SCT_PTX_STEP_LIMIT, -1, 0, "block still running after %lld instructions",
-                  (long long)x->steps);
+    fault_steps(x);
   }
 }
 

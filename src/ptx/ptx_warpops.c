@@ -105,12 +105,12 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
 
 /* Lane i's result t[i] comes from the lanes that it names: undefined or approximate if one of them
  * is. */
-static void put_group(ptx_exec *x, const ptx_uop *u, const uint32_t *t, bool pred) {
+static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t *t, bool pred) {
   const uint32_t *member = ptx_r32(x, u->e);
   const uint64_t from = x->state[u->a];
   uint32_t undefined = 0, approx = 0, bits = 0;
   uint64_t all[PTX_LANES];
-  const ptx_uop put = {.d = u->d};
+  const ptx_uop put = {.d = d};
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint32_t named = member[i] & x->mask;
@@ -123,10 +123,10 @@ static void put_group(ptx_exec *x, const ptx_uop *u, const uint32_t *t, bool pre
   } else {
     ptx_put32(x, &put, t);
   }
-  x->state[u->d] |= (uint64_t)approx << 32;
+  x->state[d] |= (uint64_t)approx << 32;
   memset(all, 0xff, sizeof all);
   if (undefined != 0 && x->launch->definedness) {
-    sct_ptx_shadow_set(x, u->d, undefined, all);
+    sct_ptx_shadow_set(x, d, undefined, all);
   }
 }
 
@@ -144,7 +144,7 @@ void sct_ptx_op_vote(ptx_exec *x, const ptx_uop *u) {
            : u->op == PTX_VOTE_UNI ? votes == 0 || votes == named
                                    : votes;
   }
-  put_group(x, u, t, u->op != PTX_VOTE_BALLOT);
+  put_group(x, u, u->d, t, u->op != PTX_VOTE_BALLOT);
 }
 
 static uint32_t redux(uint32_t a, uint32_t b, int op, bool is_signed) {
@@ -179,5 +179,30 @@ void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
       t[i] = redux(t[i], a[ptx_first_lane(rest)], u->op, u->sign);
     }
   }
-  put_group(x, u, t, false);
+  put_group(x, u, u->d, t, false);
+}
+
+/* Lanes with the same value (any), or all named lanes if all have the same (all). */
+void sct_ptx_op_match(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *member = ptx_r32(x, u->e);
+  uint32_t t[PTX_LANES] = {0}, same[PTX_LANES] = {0};
+  if (!sct_ptx_members_here(x, u, u->e)) {
+    return;
+  }
+  for (uint32_t m = x->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint32_t named = member[i] & x->mask;
+    for (uint32_t rest = named; rest != 0; rest &= rest - 1) {
+      const int k = ptx_first_lane(rest);
+      const bool equal = u->wide ? ptx_r64(x, u->a)[k] == ptx_r64(x, u->a)[i]
+                                 : ptx_r32(x, u->a)[k] == ptx_r32(x, u->a)[i];
+      t[i] |= (uint32_t)equal << k;
+    }
+    same[i] = t[i] == named;
+    t[i] = u->op == 0 || same[i] ? t[i] : 0;
+  }
+  if (u->vec != 0) { /* first: the other destination may be a source */
+    put_group(x, u, u->vec, same, true);
+  }
+  put_group(x, u, u->d, t, false);
 }
