@@ -142,10 +142,12 @@ static const ptx_range *shared_range(const ptx_exec *x, int64_t a) {
 static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane) {
   const int64_t a = (int64_t)acc->addr[lane];
   const ptx_range *near = NULL;
-  int64_t best = INT64_MAX;
+  uint64_t best = UINT64_MAX; /* any address: differences may not fit in 63 bits */
   for (int i = 0; i < x->n_ranges; i++) {
     const ptx_range *r = &x->ranges[i];
-    const int64_t far = a < r->lo ? r->lo - a : a >= r->hi ? a - r->hi : 0;
+    const uint64_t far = a < r->lo    ? (uint64_t)r->lo - (uint64_t)a
+                         : a >= r->hi ? (uint64_t)a - (uint64_t)r->hi
+                                      : 0;
     if (far < best) {
       best = far;
       near = r;
@@ -159,8 +161,8 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
   }
   sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, (uint64_t)a,
                 "%s %d bytes at offset %lld of shared '%.*s', which has %lld bytes", verb(acc->dir),
-                acc->width, (long long)(a - near->lo), near->sym->name.len, near->sym->name.p,
-                (long long)(near->hi - near->lo));
+                acc->width, (long long)((uint64_t)a - (uint64_t)near->lo), near->sym->name.len,
+                near->sym->name.p, (long long)(near->hi - near->lo));
 }
 
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
@@ -170,9 +172,9 @@ ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const int64_t a = (int64_t)acc->addr[i];
-    if (r == NULL || a < r->lo || a + acc->width > r->hi) {
+    if (r == NULL || a < r->lo || a > r->hi - acc->width) {
       r = shared_range(x, a);
-      if (r == NULL || a + acc->width > r->hi) {
+      if (r == NULL || a > r->hi - acc->width) {
         fault_shared(x, u, acc, i);
         return part;
       }
@@ -194,7 +196,7 @@ ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const int64_t a = (int64_t)acc->addr[i];
-    if (a < 0 || a + acc->width > w->local_bytes) {
+    if (a < 0 || a > w->local_bytes - acc->width) {
       sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, i, (uint64_t)a,
                     "%s %d bytes at offset %lld of local memory, which has %lld bytes",
                     verb(acc->dir), acc->width, (long long)a, (long long)w->local_bytes);

@@ -424,7 +424,7 @@ static void fault_param(ptx_exec *x, const ptx_uop *u, int64_t a, int width, int
 }
 
 static bool param_inside(const ptx_exec *x, int64_t a, int width) {
-  return a >= 0 && a + width <= x->launch->kernel->param_bytes && (a & (width - 1)) == 0;
+  return a >= 0 && a <= x->launch->kernel->param_bytes - width && (a & (width - 1)) == 0;
 }
 
 /* The kernel's parameter block by computed addresses: each lane may read another place. */

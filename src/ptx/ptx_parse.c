@@ -475,6 +475,7 @@ static sct_status parse_target(ptx_parser *p) {
   sct_ptx_lex_next(&p->lex);
   SCT_TRY(sct_ptx_parse_name(p, &name));
   if (name.len > 3 && memcmp(name.p, "sm_", 3) == 0) {
+    p->m->target = 0; /* of the last directive, if there are several */
     for (int i = 3; i < name.len && name.p[i] >= '0' && name.p[i] <= '9' && i < 7; i++) {
       p->m->target = p->m->target * 10 + (name.p[i] - '0');
     }
