@@ -1,7 +1,11 @@
 /* Every worked spec, a spread of candidates of every strategy: compiled, run as PTX on the CPU at
  * odd sizes and around tile edges with every access checked, and counted. Two things must hold:
  * results are right without a diagnosis, and what the model counted from the expressions is what
- * the interpreter saw. Broken tile edges, fold rules and swizzles end here. */
+ * the interpreter saw. Broken tile edges, fold rules and swizzles end here.
+ *
+ *   test_tune_ptx [SPEC|all [STRIDE]]   one spec of tuning/kernels; every STRIDE-th candidate, 1:
+ * all
+ */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
 #include "measure/measure_data.h"
@@ -25,7 +29,6 @@
 #else
 #define STRIDE 17 /* of candidates; no divisor of any axis' length, so that axes take turns */
 #endif
-#define MAX_PICKS 512
 #define MAX_SPECS 128
 #define POISON    0xa5
 #define SEED      20251121
@@ -40,6 +43,7 @@
   } while (0)
 
 static char folder[64]; /* the compile cache */
+static int64_t stride = STRIDE;
 static sct_device_desc device;
 static sct_compiler *compiler;
 
@@ -68,7 +72,6 @@ static void pick(work *w, int64_t candidate) {
   picked *p = &w->list[w->n];
   const char *rejected = NULL;
   sct_str label = {0};
-  assert_true(w->n < MAX_PICKS);
   *p = (picked){0};
   MUST(sct_codegen_make(&p->code, &rejected, &w->arena, w->script, &w->spec, &w->space,
                         &w->space.candidates[candidate], err));
@@ -81,14 +84,14 @@ static void pick(work *w, int64_t candidate) {
   w->n++;
 }
 
-/* The first that planning accepts of every strategy's every STRIDE-th candidates. */
+/* The first that planning accepts of every strategy's every stride-th candidates. */
 static void pick_all(work *w) {
   for (int strategy = 0; strategy < w->space.n_strategies; strategy++) {
     int64_t seen = 0;
     for (size_t c = 0; c < w->space.n_candidates; c++) {
       if (w->space.candidates[c].strategy == strategy) {
         const int before = w->n;
-        if (seen % STRIDE == 0) {
+        if (seen % stride == 0) {
           pick(w, (int64_t)c);
           seen -= w->n == before; /* turned down: the next one instead */
         }
@@ -120,12 +123,12 @@ static void compile_all(work *w) {
 
 static void open_work(work *w, const char *path) {
   *w = (work){0};
-  w->list = sct_alloc(sizeof *w->list * MAX_PICKS);
-  assert_non_null(w->list);
   MUST(sct_script_load_spec(&w->spec, path, err));
   MUST(sct_script_new(&w->script, &w->spec, &device, NULL, err));
   MUST(sct_script_space(&w->space, w->script, err));
   MUST(sct_space_enumerate(&w->space, err));
+  w->list = sct_alloc(sizeof *w->list * w->space.n_candidates);
+  assert_non_null(w->list);
   pick_all(w);
   compile_all(w);
   const sct_measure_opts opts = {.seed = SEED, .described = &device};
@@ -440,7 +443,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
 }
 
-/* A test for every file of tuning/kernels, so that none is forgotten; argv[1]: only that one. */
+/* A test for every file of tuning/kernels, so that none is forgotten, or only that one. */
 static int list_tests(struct CMUnitTest *tests, sct_arena *arena, const char *only) {
   const char *root = SCT_ROOT_DIR "/tuning/kernels";
   DIR *dir = opendir(root);
@@ -468,7 +471,9 @@ int main(int argc, char **argv) {
   }
   struct CMUnitTest tests[MAX_SPECS];
   sct_arena arena = {0};
-  const int n = list_tests(tests, &arena, argc > 1 ? argv[1] : NULL);
+  const bool one = argc > 1 && strcmp(argv[1], "all") != 0;
+  const int n = list_tests(tests, &arena, one ? argv[1] : NULL);
+  stride = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STRIDE;
   const int failed =
       n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, setup, teardown) : 1;
   sct_arena_free(&arena);
