@@ -43,6 +43,7 @@ static void release(ptx_exec *x, int id) {
         deliver(w, b);
       }
       w->status = PTX_WARP_READY;
+      ptx_sync_lanes(x, w);
     }
   }
   *b = (ptx_barrier){0};

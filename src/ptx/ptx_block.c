@@ -156,6 +156,7 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   w->exited = 0;
   w->carry = 0;
   w->n_asyncs = 0;
+  ptx_sync_lanes(x, w);
   memset(w->async_group, 0, sizeof w->async_group);
   w->n_frames = 1;
   w->frames[0] = (ptx_frame){.ret_block = -1, .call = -1, .mask = w->lanes};
@@ -239,8 +240,9 @@ static bool new_shared(ptx_exec *x) {
   x->shared = sct_alloc((size_t)l->shared_end);
   x->shared_defined = sct_alloc((size_t)l->shared_end);
   x->shared_touch = l->races ? sct_alloc(sizeof(*x->shared_touch) * (size_t)l->shared_end) : NULL;
+  x->shared_lanes = l->races ? sct_alloc(sizeof(*x->shared_lanes) * (size_t)l->shared_end) : NULL;
   if (x->ranges == NULL || x->shared == NULL || x->shared_defined == NULL ||
-      (l->races && x->shared_touch == NULL)) {
+      (l->races && (x->shared_touch == NULL || x->shared_lanes == NULL))) {
     return false;
   }
   for (size_t i = 0; i < c->n_shared; i++) {
@@ -279,4 +281,5 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->shared);
   sct_free(x->shared_defined);
   sct_free(x->shared_touch);
+  sct_free(x->shared_lanes);
 }

@@ -43,7 +43,7 @@ void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
   if (x->stop) {
     return;
   }
-  const bool race = kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE;
+  const bool race = ptx_is_race(kind);
   const bool undefined = kind == SCT_PTX_UNDEFINED_ADDRESS || kind == SCT_PTX_UNDEFINED_BRANCH ||
                          kind == SCT_PTX_UNDEFINED_STORE;
   x->soft = x->has_soft ? !race : undefined && x->launch->races;

@@ -69,6 +69,7 @@ typedef struct ptx_warp {
   ptx_async *asyncs;
   size_t n_asyncs, cap_asyncs;
   uint32_t async_group[PTX_LANES]; /* open commit group, by lane */
+  uint32_t sync; /* number of the last operation that brought its lanes together */
 } ptx_warp;
 
 /* What a launch fixes for all its blocks. */
@@ -118,6 +119,8 @@ struct ptx_exec {
   uint32_t epoch;                   /* grows at every barrier */
   uint8_t *shared, *shared_defined; /* by shared address */
   ptx_touch *shared_touch;          /* by shared address >> granule shift */
+  ptx_lanes *shared_lanes;          /* likewise */
+  uint32_t n_syncs;                 /* numbers given to ptx_warp.sync */
   bool shared_approx;
   ptx_range *ranges;
   int n_ranges;
@@ -277,6 +280,19 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
 
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed);
+
+/* The same among the lanes of a warp, for shared memory (ptx_race_warp.c). */
+bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                       uint32_t changed);
+
+/* What the lanes of `w` did before and what they do from here on is ordered. */
+static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
+  w->sync = ++x->n_syncs;
+}
+
+static inline bool ptx_is_race(sct_ptx_kind kind) {
+  return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
+}
 
 /* log2 of the bytes a touch stands for, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);

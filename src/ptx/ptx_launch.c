@@ -171,7 +171,7 @@ static void report(work *w, int64_t i, const ptx_exec *x) {
 
 /* A race explains an undefined value of an earlier block; nothing else does. */
 static const sct_ptx_diag *verdict(const work *w) {
-  const bool race = w->diag.kind == SCT_PTX_SHARED_RACE || w->diag.kind == SCT_PTX_GLOBAL_RACE;
+  const bool race = ptx_is_race(w->diag.kind);
   if (w->soft < w->launch->n_blocks && (w->soft < w->failed && !race)) {
     return &w->soft_diag;
   }

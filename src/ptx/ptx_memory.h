@@ -9,6 +9,13 @@ typedef struct ptx_touch {
   uint64_t write, read;
 } ptx_touch;
 
+/* Which lanes of a warp wrote and read a granule since the warp's synchronisation of that number:
+ * see ptx_race_warp.c. */
+typedef struct ptx_lanes {
+  uint32_t write_sync, written_by;
+  uint32_t read_sync, read_by;
+} ptx_lanes;
+
 typedef struct ptx_buf {
   uint64_t base;
   int64_t bytes;

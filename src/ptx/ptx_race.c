@@ -200,5 +200,5 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
       }
     }
   }
-  return true;
+  return !part->shared || sct_ptx_race_warp(x, u, acc, part, changed);
 }

@@ -20,10 +20,11 @@ void sct_ptx_op_fence(ptx_exec *x, const ptx_uop *u) {
   (void)u;
 }
 
-/* Every executing lane names itself, and every lane that is named is here (or has ended). */
+/* Every executing lane names itself, and every lane that is named is here (or has ended): from here
+ * on they are together. */
 bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
   const uint32_t *member = ptx_r32(x, slot);
-  const ptx_warp *w = x->warp;
+  ptx_warp *w = x->warp;
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint32_t absent = member[i] & ~x->mask & w->lanes & ~w->exited;
@@ -39,6 +40,7 @@ bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
       return false;
     }
   }
+  ptx_sync_lanes(x, w);
   return true;
 }
 

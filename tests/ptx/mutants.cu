@@ -80,6 +80,58 @@ K(null_pointer) {
   out[GID] = *p; // here
 }
 
+K(overflow_of_32_bits) { // rows from 2,147,483 on, 1,000 elements each; d tells the same places as n
+  int row = d + GID / 1000;
+  int i = GID;
+  if (i < n) out[i] = in[row * 1000 + i % 1000 - 1000LL * d]; // here
+}
+K(ok_64_bits) {
+  int row = d + GID / 1000;
+  int i = GID;
+  if (i < n) out[i] = in[row * 1000LL + i % 1000 - 1000LL * d];
+}
+K(overflow_of_unsigned) {
+  u32 at = 4u * (u32)(d + GID); // a byte offset
+  int i = GID;
+  if (i < n) out[i] = *(const float *)((const char *)in + at - 4LL * d); // here
+}
+K(reversed_off_by_one) {
+  int i = GID;
+  if (i < n) out[i] = in[n - i]; // here
+}
+K(unrolled_without_rest) { // n is no multiple of three
+  for (int i = 3 * GID; i < n; i += 3 * gridDim.x * blockDim.x)
+    for (int k = 0; k < 3; k++) out[i + k] = in[min(i + k, n - 1)]; // here
+}
+K(halo_past_end) { // the halo of the last block has nobody to read
+  __shared__ float t[258];
+  int i = GID;
+  if (i < n) t[threadIdx.x + 1] = in[i];
+  if (threadIdx.x == 0) t[0] = i > 0 ? in[i - 1] : 0.f;
+  if (threadIdx.x == blockDim.x - 1) t[257] = in[i + 1]; // here
+  __syncthreads();
+  if (i < n) out[i] = t[threadIdx.x] + t[threadIdx.x + 1];
+}
+K(local_past_end) {
+  float t[8];
+  for (int k = 0; k < 8; k++) t[(k + d) & 7] = in[threadIdx.x] + k;
+  out[threadIdx.x] = t[d]; // here
+}
+K(shared_read_bytes_at) {
+  __shared__ u8 t[1024];
+  for (int k = threadIdx.x; k < 1024; k += 256) t[k] = (u8)k;
+  __syncthreads();
+  out[threadIdx.x] = in[threadIdx.x] + t[d]; // here
+}
+K(shared_write_bytes_at) {
+  __shared__ u8 t[1024];
+  for (int k = threadIdx.x; k < 1024; k += 256) t[k] = (u8)k;
+  __syncthreads();
+  if (threadIdx.x == 0) t[d] = 1; // here
+  __syncthreads();
+  out[threadIdx.x] = in[threadIdx.x] + t[threadIdx.x];
+}
+
 // ---- alignment
 K(misaligned_float4) {
   int i = GID;
@@ -100,6 +152,15 @@ K(misaligned_shared) {
   ((float4 *)out)[threadIdx.x] = *(float4 *)(t + 5 * threadIdx.x); // here
 }
 
+K(misaligned_by_pitch) { // rows of 33 floats, read in pairs
+  int row = GID / 16, pair = GID % 16;
+  if (33 * row + 2 * pair + 1 < n) ((float2 *)out)[GID] = *(const float2 *)(in + 33 * row + 2 * pair); // here
+}
+K(misaligned_double) {
+  int i = GID;
+  if (2 * i + 2 < n) ((double *)out)[i] = *(const double *)(in + 2 * i + 1); // here
+}
+
 // ---- permissions
 K(writes_its_input) {
   int i = GID;
@@ -107,6 +168,17 @@ K(writes_its_input) {
     out[i] = in[i];
     ((float *)in)[i] = 0.f; // here
   }
+}
+
+K(writes_last_input) {
+  int i = GID;
+  if (i < n) out[i] = in[i];
+  if (i == n - 1) ((float *)in)[i] = 0.f; // here
+}
+K(swapped_pointers) {
+  int i = GID;
+  if (i < n) ((float *)in)[i] = i; // here
+  if (i < n) out[i] = i;
 }
 
 // ---- values that were never set
@@ -162,6 +234,43 @@ K(ok_undefined_permuted) { // an undefined byte is moved about and dropped
   ((u32 *)out)[threadIdx.x] = __byte_perm(w, 0x55, 0x4321);
 }
 
+#define NEVER_SET(name)                                                                                               \
+  int name;                                                                                                           \
+  asm volatile("{ .reg .b32 never; mov.b32 %0, never; }" : "=r"(name))
+K(register_to_address) {
+  NEVER_SET(k);
+  out[threadIdx.x] = in[k & 255]; // here
+}
+K(register_to_shared_address) {
+  __shared__ float t[256];
+  NEVER_SET(k);
+  t[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = t[k & 255]; // here
+}
+K(register_to_result) {
+  NEVER_SET(k);
+  out[threadIdx.x] = in[threadIdx.x] + k; // here
+}
+K(register_to_branch) {
+  NEVER_SET(k);
+  float v = in[threadIdx.x];
+  if (k > 0) // here
+    for (int j = 0; j < n; j++) v = v * v + in[j];
+  out[threadIdx.x] = v;
+}
+K(halo_not_loaded) { // a stencil whose right halo nobody loads
+  __shared__ float t[258];
+  t[threadIdx.x + 1] = in[threadIdx.x];
+  if (threadIdx.x == 0) t[0] = 0.f;
+  __syncthreads();
+  out[threadIdx.x] = t[threadIdx.x] + t[threadIdx.x + 2]; // here
+}
+K(ok_register_unused) { // what it holds cancels out
+  NEVER_SET(k);
+  out[threadIdx.x] = in[(k & 0) + threadIdx.x];
+}
+
 // ---- outputs
 K(missed_tail) {
   int i = GID;
@@ -185,6 +294,32 @@ K(partial_vector) {
 K(stale_output) { // writes only where the value is new
   int i = GID;
   if (i < n && in[i] != 5.f) out[i] = in[i];
+}
+
+K(missed_last) { // whole vectors, and a rest that ends too early
+  int i = GID;
+  if (4 * i + 3 < n) ((float4 *)out)[i] = ((const float4 *)in)[i];
+  if (i < n % 4 - 1) out[n / 4 * 4 + i] = in[n / 4 * 4 + i];
+}
+K(missed_first) {
+  int i = GID;
+  if (i > 0 && i < n) out[i] = in[i];
+}
+K(last_block_gives_up) { // a block that is not whole does nothing
+  if ((blockIdx.x + 1) * blockDim.x > n) return;
+  out[GID] = in[GID];
+}
+K(half_of_each_element) {
+  int i = GID;
+  if (i < n) ((u16 *)out)[2 * i] = ((const u16 *)in)[2 * i];
+}
+K(wrong_stride) {
+  int i = GID;
+  if (2 * i < n) out[2 * i] = in[2 * i];
+}
+K(stale_second_half) { // the second half of the block waits for work that never comes
+  int i = GID;
+  if (i < n && threadIdx.x < 128) out[i] = in[i];
 }
 
 // ---- races
@@ -262,6 +397,138 @@ K(ok_tree) {
   out[threadIdx.x] = t[0];
 }
 
+K(tree_without_barrier) {
+  __shared__ float t[256];
+  t[threadIdx.x] = in[threadIdx.x] + 1.f;
+  __syncthreads();
+  for (int s = 128; s >= 32; s >>= 1) // whole warps
+    if (threadIdx.x < s) t[threadIdx.x] += t[threadIdx.x + s]; // here
+  __syncthreads();
+  out[threadIdx.x] = t[0];
+}
+K(one_buffer_for_two) { // double buffering, one barrier a round, that never changes the buffer
+  __shared__ float t[2][256];
+  float s = 0;
+  for (int r = 0; r < 4; r++) {
+    t[d][threadIdx.x] = in[threadIdx.x] + r; // here
+    __syncthreads();
+    s += t[d][255 - threadIdx.x]; // or here
+  }
+  out[threadIdx.x] = s;
+}
+K(ok_two_buffers) {
+  __shared__ float t[2][256];
+  float s = 0;
+  for (int r = 0; r < 4; r++) {
+    t[r & 1][threadIdx.x] = in[threadIdx.x] + r;
+    __syncthreads();
+    s += t[r & 1][255 - threadIdx.x];
+  }
+  out[threadIdx.x] = s;
+}
+K(in_place_reverse) {
+  scratch[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  scratch[threadIdx.x] = scratch[255 - threadIdx.x]; // here
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
+// ---- races within a warp; 32 threads, or warps that keep to themselves
+#define LANE (threadIdx.x & 31)
+#define OWN (&t[threadIdx.x & ~31])
+K(warp_no_sync) {
+  __shared__ float t[256];
+  OWN[LANE] = in[threadIdx.x];
+  out[threadIdx.x] = OWN[31 - LANE]; // here
+}
+K(warp_no_sync_before_reuse) {
+  __shared__ float t[256];
+  float s = 0;
+  for (int r = 0; r < 2; r++) {
+    OWN[LANE] = in[threadIdx.x] + r; // here
+    __syncwarp();
+    s += OWN[31 - LANE];
+  }
+  out[threadIdx.x] = s;
+}
+K(warp_tree_no_sync) { // as it was written for GPUs whose warps ran in lockstep
+  __shared__ float t[320];
+  OWN[LANE] = in[threadIdx.x] + 1.f;
+  __syncthreads();
+  for (int s = 16; s > 0; s >>= 1)
+    if (LANE < s) OWN[LANE] += OWN[LANE + s]; // here
+  out[threadIdx.x] = in[threadIdx.x];
+}
+K(warp_halves_exchange) { // one half stores, the other half loads
+  __shared__ float t[256];
+  t[threadIdx.x] = 0.f;
+  __syncthreads();
+  float v = 0;
+  if (LANE < 16)
+    OWN[LANE] = in[threadIdx.x] + 1.f; // here
+  else
+    v = OWN[LANE - 16]; // or here
+  out[threadIdx.x] = v;
+}
+K(warp_two_writers) { // which of the two stays
+  __shared__ float t[256];
+  OWN[LANE] = in[threadIdx.x];
+  OWN[31 - LANE] = in[threadIdx.x] + 1.f; // here
+  __syncwarp();
+  out[threadIdx.x] = OWN[LANE];
+}
+K(warp_lost_update) { // a histogram without atomics
+  __shared__ int t[256];
+  t[threadIdx.x] = 0;
+  __syncthreads();
+  OWN[LANE / 4] += (int)in[threadIdx.x]; // here
+  __syncthreads();
+  out[threadIdx.x] = t[threadIdx.x];
+}
+K(warp_copy_no_sync) { // each lane has waited for its own copies only
+  __shared__ float t[256];
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((u32)__cvta_generic_to_shared(&t[threadIdx.x])),
+               "l"(in + threadIdx.x) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  out[threadIdx.x] = OWN[31 - LANE]; // here
+}
+K(ok_warp_sync) {
+  __shared__ float t[256];
+  float s = 0;
+  for (int r = 0; r < 2; r++) {
+    OWN[LANE] = in[threadIdx.x] + r;
+    __syncwarp();
+    s += OWN[31 - LANE];
+    __syncwarp();
+  }
+  out[threadIdx.x] = s;
+}
+K(ok_warp_tree) {
+  __shared__ float t[256];
+  OWN[LANE] = in[threadIdx.x] + 1.f;
+  __syncwarp();
+  for (int s = 16; s > 0; s >>= 1) {
+    float v = LANE < s ? OWN[LANE + s] : 0.f;
+    __syncwarp();
+    if (LANE < s) OWN[LANE] += v;
+    __syncwarp();
+  }
+  out[threadIdx.x] = OWN[0];
+}
+K(ok_own_words) { // no other lane looks
+  __shared__ __align__(16) float t[1024];
+  *(float4 *)(t + 4 * threadIdx.x) = ((const float4 *)in)[threadIdx.x];
+  float s = 0;
+  for (int k = 0; k < 4; k++) s += t[4 * threadIdx.x + k];
+  for (int k = 0; k < 4; k++) t[4 * threadIdx.x + k] = s;
+  ((float4 *)out)[threadIdx.x] = *(float4 *)(t + 4 * threadIdx.x);
+}
+K(ok_warp_same_value) { // lanes overwrite each other with what is there
+  __shared__ float t[8];
+  t[threadIdx.x / 32] = in[threadIdx.x & ~31];
+  out[threadIdx.x] = t[threadIdx.x / 32];
+}
+
 // ---- barriers
 K(barrier_in_half_warp) {
   if (threadIdx.x % 32 < 16) __syncthreads(); // here
@@ -298,6 +565,23 @@ K(ok_named_barriers) { // halves of the block, 128 threads each
   out[threadIdx.x] = t[threadIdx.x ^ 127];
 }
 
+K(tail_returns_early) {
+  __shared__ float t[256];
+  int i = GID;
+  if (i >= n) return;
+  t[threadIdx.x] = in[i];
+  __syncthreads(); // here
+  out[i] = t[threadIdx.x];
+}
+K(barrier_by_data) {
+  float v = in[threadIdx.x];
+  while (v > 100.f) {
+    v *= 0.5f;
+    __syncthreads(); // here
+  }
+  out[threadIdx.x] = v;
+}
+
 // ---- lanes
 K(shuffle_in_branch) {
   float v = in[threadIdx.x];
@@ -324,6 +608,35 @@ K(ok_shuffle) {
   float v = in[threadIdx.x];
   for (int k = 16; k > 0; k >>= 1) v += __shfl_xor_sync(0xffffffffu, v, k);
   out[threadIdx.x] = v;
+}
+
+K(shuffle_from_exited) {
+  if (LANE >= 20) {
+    out[threadIdx.x] = 0.f;
+    return;
+  }
+  float v = in[threadIdx.x];
+  out[threadIdx.x] = __shfl_down_sync(0xffffffffu, v, 1); // here
+}
+K(shuffle_after_exit) {
+  out[threadIdx.x] = 0.f;
+  asm volatile("{ .reg .pred p; setp.ge.u32 p, %0, 20; @p exit; }" ::"r"(LANE));
+  float v = in[threadIdx.x];
+  out[threadIdx.x] = __shfl_down_sync(0xffffffffu, v, 1); // here
+}
+K(shuffle_in_tail) { // the last warp is not whole, and lanes that are not there are asked
+  int i = GID;
+  if (i >= n) return;
+  out[i] = __shfl_down_sync(0xffffffffu, in[i], 1); // here
+}
+K(vote_in_branch) {
+  u32 v = 0;
+  if (in[threadIdx.x] > 3.f) v = __ballot_sync(0xffffffffu, 1); // here
+  out[threadIdx.x] = v;
+}
+K(lane_left_out) {
+  float v = in[threadIdx.x];
+  out[threadIdx.x] = __all_sync(0xfffffffeu, v > 0.f); // here
 }
 
 // ---- asynchronous copies
@@ -406,6 +719,31 @@ K(ok_copy) { // double buffering
   out[threadIdx.x] = s;
 }
 
+K(copy_pipeline_late) { // waits for the round before last
+  __shared__ float t[2][256];
+  float s = 0;
+  COPY(&t[0][threadIdx.x], in + threadIdx.x);
+  COMMIT;
+  for (int r = 0; r < 4; r++) {
+    if (r < 3) COPY(&t[(r + 1) & 1][threadIdx.x], in + (threadIdx.x + 17 * r) % 256);
+    COMMIT;
+    WAIT(2);
+    __syncthreads();
+    s += t[r & 1][255 - threadIdx.x]; // here
+    __syncthreads();
+  }
+  out[threadIdx.x] = s;
+}
+K(copy_misaligned) {
+  __shared__ __align__(16) float t[1028];
+  u32 to = (u32)__cvta_generic_to_shared(&t[4 * threadIdx.x]);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(in + 4 * threadIdx.x + 1) : "memory"); // here
+  COMMIT;
+  WAIT(0);
+  __syncthreads();
+  ((float4 *)out)[threadIdx.x] = *(float4 *)(t + 4 * threadIdx.x);
+}
+
 // ---- the rest
 K(gives_up) {
   if (in[threadIdx.x] == 5.f) __trap(); // here
@@ -437,4 +775,21 @@ K(ok_waits_for_a_warp) {
 K(last_block_wins) {
   volatile float *p = out;
   p[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+}
+K(last_warp_wins) {
+  __shared__ volatile float t[32];
+  t[LANE] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = t[LANE];
+}
+K(first_come) { // places in the order of arrival
+  __shared__ volatile int turn;
+  volatile float *p = out;
+  if (threadIdx.x == 0) turn = 0;
+  __syncthreads();
+  if (LANE == 0) {
+    int at = turn;
+    turn = at + 1;
+    for (int k = 0; k < 32; k++) p[32 * at + k] = in[threadIdx.x + k];
+  }
 }

@@ -37,11 +37,22 @@ static const mutant mutants[] = {
     {"dynamic_shared_too_small", SCT_PTX_OUT_OF_BOUNDS, 1, {256, 1}, 256, 0, 1020, false, false},
     MAP("wild_index", OUT_OF_BOUNDS),
     ONE("null_pointer", OUT_OF_BOUNDS),
+    {"overflow_of_32_bits", SCT_PTX_OUT_OF_BOUNDS, 4, {256, 1}, 1000, 2147484, 0, false, false},
+    {"ok_64_bits", SCT_PTX_CLEAN, 4, {256, 1}, 1000, 2147484, 0, false, false},
+    {"overflow_of_unsigned", SCT_PTX_OUT_OF_BOUNDS, 4, {256, 1}, 1000, 1073741824, 0, false, false},
+    MAP("reversed_off_by_one", OUT_OF_BOUNDS),
+    MAP("unrolled_without_rest", OUT_OF_BOUNDS),
+    {"halo_past_end", SCT_PTX_OUT_OF_BOUNDS, 4, {256, 1}, 1024, 0, 0, false, false},
+    {"local_past_end", SCT_PTX_OUT_OF_BOUNDS, 1, {256, 1}, 256, 8, 0, false, false},
     MAP("misaligned_float4", MISALIGNED),
     MAP("misaligned_float2_store", MISALIGNED),
     MAP("misaligned_short", MISALIGNED),
     {"misaligned_shared", SCT_PTX_MISALIGNED, 1, {256, 1}, 1024, 0, 0, false, false},
+    MAP("misaligned_by_pitch", MISALIGNED),
+    MAP("misaligned_double", MISALIGNED),
     MAP("writes_its_input", READ_ONLY),
+    MAP("writes_last_input", READ_ONLY),
+    MAP("swapped_pointers", READ_ONLY),
     ONE("undefined_index", UNDEFINED_ADDRESS),
     ONE("undefined_condition", UNDEFINED_BRANCH),
     ONE("undefined_result", UNDEFINED_STORE),
@@ -50,11 +61,23 @@ static const mutant mutants[] = {
     {"wrong_pad", SCT_PTX_UNDEFINED_STORE, 1, {32, 8}, 1024, 0, 0, false, false},
     ONE("ok_undefined_unused", CLEAN),
     ONE("ok_undefined_permuted", CLEAN),
+    ONE("register_to_address", UNDEFINED_ADDRESS),
+    ONE("register_to_shared_address", UNDEFINED_ADDRESS),
+    ONE("register_to_result", UNDEFINED_STORE),
+    ONE("register_to_branch", UNDEFINED_BRANCH),
+    ONE("halo_not_loaded", UNDEFINED_STORE),
+    ONE("ok_register_unused", CLEAN),
     MAP("missed_tail", NOT_WRITTEN),
     {"missed_field", SCT_PTX_NOT_WRITTEN, 4, {256, 1}, 999, 0, 0, false, false},
     MAP("missed_blocks", NOT_WRITTEN),
     {"partial_vector", SCT_PTX_NOT_WRITTEN, 4, {256, 1}, 1001, 0, 0, false, false},
     MAP("stale_output", NOT_WRITTEN),
+    {"missed_last", SCT_PTX_NOT_WRITTEN, 4, {256, 1}, 1002, 0, 0, false, false},
+    MAP("missed_first", NOT_WRITTEN),
+    MAP("last_block_gives_up", NOT_WRITTEN),
+    MAP("half_of_each_element", NOT_WRITTEN),
+    MAP("wrong_stride", NOT_WRITTEN),
+    MAP("stale_second_half", NOT_WRITTEN),
     ONE("missing_barrier", SHARED_RACE),
     ONE("missing_barrier_in_loop", SHARED_RACE),
     ONE("all_to_one_word", SHARED_RACE),
@@ -66,17 +89,39 @@ static const mutant mutants[] = {
     {"ok_tile", SCT_PTX_CLEAN, 1, {32, 8}, 1024, 0, 0, false, false},
     ONE("ok_same_value", CLEAN),
     ONE("ok_tree", CLEAN),
+    ONE("tree_without_barrier", SHARED_RACE),
+    ONE("one_buffer_for_two", SHARED_RACE),
+    ONE("ok_two_buffers", CLEAN),
+    ONE("in_place_reverse", GLOBAL_RACE),
+    ONE("warp_no_sync", WARP_RACE),
+    ONE("warp_no_sync_before_reuse", WARP_RACE),
+    ONE("warp_tree_no_sync", WARP_RACE),
+    ONE("warp_halves_exchange", WARP_RACE),
+    ONE("warp_two_writers", WARP_RACE),
+    ONE("warp_lost_update", WARP_RACE),
+    ONE("warp_copy_no_sync", WARP_RACE),
+    ONE("ok_warp_sync", CLEAN),
+    ONE("ok_warp_tree", CLEAN),
+    {"ok_own_words", SCT_PTX_CLEAN, 1, {256, 1}, 1024, 0, 0, false, false},
+    ONE("ok_warp_same_value", CLEAN),
     ONE("barrier_in_half_warp", BARRIER_DIVERGENCE),
     ONE("barrier_skipped_by_warps", BARRIER_DIVERGENCE),
     ONE("barrier_after_return", BARRIER_DIVERGENCE),
     ONE("barrier_in_uneven_loop", BARRIER_DIVERGENCE),
     ONE("barriers_crossed", DEADLOCK),
+    MAP("tail_returns_early", BARRIER_DIVERGENCE),
+    ONE("barrier_by_data", BARRIER_DIVERGENCE),
     ONE("ok_named_barriers", CLEAN),
     ONE("shuffle_in_branch", ABSENT_LANE),
     ONE("shuffle_without_itself", ABSENT_LANE),
     ONE("syncwarp_in_branch", ABSENT_LANE),
     {"shuffle_from_outside", SCT_PTX_UNDEFINED_STORE, 1, {40, 1}, 40, 0, 0, false, false},
     ONE("ok_shuffle", CLEAN),
+    ONE("shuffle_from_exited", ABSENT_LANE),
+    ONE("shuffle_after_exit", UNDEFINED_STORE),
+    MAP("shuffle_in_tail", ABSENT_LANE),
+    ONE("vote_in_branch", ABSENT_LANE),
+    ONE("lane_left_out", ABSENT_LANE),
     ONE("copy_without_wait", ASYNC_EARLY),
     ONE("copy_wait_too_loose", ASYNC_EARLY),
     ONE("copy_to_a_used_buffer", ASYNC_EARLY),
@@ -85,11 +130,15 @@ static const mutant mutants[] = {
     ONE("copy_overwritten", ASYNC_EARLY),
     ONE("copy_out_of_bounds", OUT_OF_BOUNDS),
     ONE("ok_copy", CLEAN),
+    ONE("copy_pipeline_late", ASYNC_EARLY),
+    {"copy_misaligned", SCT_PTX_MISALIGNED, 1, {256, 1}, 1032, 0, 0, false, false},
     ONE("gives_up", TRAP),
     ONE("endless", STEP_LIMIT),
     ONE("waits_for_nobody", STEP_LIMIT),
     ONE("ok_waits_for_a_warp", CLEAN),
     {"last_block_wins", SCT_PTX_ORDER_DEPENDENT, 4, {256, 1}, 256, 0, 0, true, false},
+    {"last_warp_wins", SCT_PTX_ORDER_DEPENDENT, 1, {256, 1}, 256, 0, 0, true, false},
+    {"first_come", SCT_PTX_ORDER_DEPENDENT, 1, {256, 1}, 256, 0, 0, true, false},
 };
 
 typedef struct lab {
@@ -224,20 +273,50 @@ static void every_mutant_gets_its_diagnosis(void **state) {
   assert_int_equal(missed, 0);
 }
 
-/* One byte too far, up to 4,096 bytes, each way, reading and writing. */
+/* One byte too far, up to 4,096 bytes, each way, reading and writing, global and shared. */
 static void every_distance_is_out_of_bounds(void **state) {
-  static const int far[] = {1,   2,   3,   4,   7,    8,    31,   32,  100,
-                            128, 511, 512, 513, 1000, 2048, 4095, 4096};
-  const mutant read = MAP("read_bytes_at", OUT_OF_BOUNDS),
-               write = MAP("write_bytes_at", OUT_OF_BOUNDS);
-  int missed = 0;
-  for (int k = 0; k < SCT_COUNT(far); k++) {
-    missed += !check_mutant(*state, &read, -far[k]);
-    missed += !check_mutant(*state, &read, 4 * 1000 - 1 + far[k]);
-    missed += !check_mutant(*state, &write, -far[k]);
-    missed += !check_mutant(*state, &write, 4 * 1000 - 1 + far[k]);
+  static const mutant global[] = {
+      {"read_bytes_at", SCT_PTX_OUT_OF_BOUNDS, 1, {8, 1}, 8, 0, 0, false, false},
+      {"write_bytes_at", SCT_PTX_OUT_OF_BOUNDS, 1, {8, 1}, 8, 0, 0, false, false}};
+  static const mutant shared[] = {ONE("shared_read_bytes_at", OUT_OF_BOUNDS),
+                                  ONE("shared_write_bytes_at", OUT_OF_BOUNDS)};
+  int missed = 0, n = 0;
+  for (int far = 1; far <= 4096 && missed == 0; far += far < 64 || far > 4090 ? 1 : 11) {
+    for (int k = 0; k < 2; k++) {
+      missed += !check_mutant(*state, &global[k], -far);
+      missed += !check_mutant(*state, &global[k], 4 * 8 - 1 + far);
+      n += 2;
+    }
+  }
+  for (int far = 1; far <= 4096 && missed == 0; far *= 4) {
+    for (int k = 0; k < 2; k++) {
+      missed += !check_mutant(*state, &shared[k], -far);
+      missed += !check_mutant(*state, &shared[k], 1024 - 1 + far);
+      n += 2;
+    }
   }
   assert_int_equal(missed, 0);
+  assert_true(n > 1000);
+}
+
+/* The catalogue is as large as it says, and names each kernel once. */
+static void the_catalogue_is_whole(void **state) {
+  const lab *l = *state;
+  int wrong = 0, right = 0, kinds[SCT_PTX_N_KINDS] = {0};
+  for (int k = 0; k < SCT_COUNT(mutants); k++) {
+    const bool ok = strncmp(mutants[k].kernel, "ok_", 3) == 0;
+    assert_int_equal(ok, mutants[k].kind == SCT_PTX_CLEAN);
+    wrong += !ok;
+    right += ok;
+    kinds[mutants[k].kind]++;
+    for (int j = 0; j < k; j++) {
+      assert_string_not_equal(mutants[j].kernel, mutants[k].kernel);
+    }
+  }
+  print_message("%d mutants, %d correct kernels\n", wrong, right);
+  assert_int_equal(wrong + right + 4, sct_ptx_n_kernels(l->module)); /* 4 take distances */
+  assert_true(wrong >= 95 && right >= 15);
+  assert_true(kinds[SCT_PTX_WARP_RACE] >= 5 && kinds[SCT_PTX_ASYNC_EARLY] >= 5);
 }
 
 /* A diagnosis names block, warp, lane and address. */
@@ -265,6 +344,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_mutant_gets_its_diagnosis),
                                      cmocka_unit_test(every_distance_is_out_of_bounds),
+                                     cmocka_unit_test(the_catalogue_is_whole),
                                      cmocka_unit_test(the_place_is_exact)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
