@@ -22,6 +22,7 @@ static const char *outcome_text(const char *name) {
 
 /* ---- one row ---- */
 
+/* Columns without a figure are left out, so a table has those of a time or of a prediction. */
 static void add_columns(cli_table *t) {
   cli_table_column(t, "", false); /* marks */
   cli_table_column(t, "#", true);
@@ -29,6 +30,9 @@ static void add_columns(cli_table *t) {
   cli_table_column(t, "time", true);
   cli_table_column(t, "GB/s", true);
   cli_table_column(t, "of copy", true);
+  cli_table_column(t, "predicted", true);
+  cli_table_column(t, "GB/s predicted", true);
+  cli_table_column(t, "by", false);
   cli_table_column(t, "sectors ld | st", true);
   cli_table_column(t, "coalesced", true);
   cli_table_column(t, "regs", true);
@@ -44,6 +48,19 @@ static void percent_cell(cli_table *t, double share) {
   }
 }
 
+static void predicted_cells(cli_table *t, const sct_tune_row *row, double bytes) {
+  if (row->predicted_ns > 0.0 && row->median_ns <= 0.0) {
+    char time[32];
+    cli_table_cell(t, "%s", sct_format_ns(time, row->predicted_ns));
+    cli_table_cell(t, "%.0f", bytes / row->predicted_ns);
+    cli_table_cell(t, "%s", row->predicted_limit);
+  } else {
+    cli_table_cell(t, "%s", "");
+    cli_table_cell(t, "%s", "");
+    cli_table_cell(t, "%s", "");
+  }
+}
+
 static void sectors_cell(cli_table *t, const sct_tune_row *row) {
   if (row->sectors <= 0.0) {
     cli_table_cell(t, "%s", ""); /* not counted */
@@ -52,7 +69,7 @@ static void sectors_cell(cli_table *t, const sct_tune_row *row) {
   }
 }
 
-static void add_row(cli_table *t, const sct_tune_row *row, int rank) {
+static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row *row, int rank) {
   char time[32] = "";
   if (row->median_ns > 0.0) {
     sct_format_ns(time, row->median_ns);
@@ -75,6 +92,7 @@ static void add_row(cli_table *t, const sct_tune_row *row, int rank) {
     cli_table_cell(t, "%s", "");
   }
   percent_cell(t, row->share);
+  predicted_cells(t, row, size->read_bytes + size->write_bytes);
   sectors_cell(t, row);
   percent_cell(t, row->sectors > 0.0 ? row->degree : 0.0);
   cli_table_cell(t, "%d", row->registers);
@@ -97,7 +115,7 @@ static void append_table(sct_str *out, const sct_tune_size *size, int top, bool 
     if (!is_good(row) || !(shown < top || (row->naive && !naive_shown))) {
       continue;
     }
-    add_row(&table, row, r + 1);
+    add_row(&table, size, row, r + 1);
     naive_shown |= row->naive;
     shown++;
   }
@@ -138,8 +156,8 @@ static void append_size(sct_str *out, const sct_tune_size *size, int top, bool c
   sct_str_append(out, "\n");
   append_table(out, size, top, colour);
   sct_str_printf(out, "  %d %s, %d failed, %d tied for the best", size->n_verified,
-                 size->verified_only_counted ? "verified and counted" : "verified", size->n_failed,
-                 size->n_tied);
+                 size->verified_only_counted ? "verified, counted and predicted" : "verified",
+                 size->n_failed, size->n_tied);
   if (size->n_unfit > 0) {
     sct_str_printf(out, ", %d not for this size", size->n_unfit);
   }

@@ -9,8 +9,8 @@ const cli_command cli_commands[] = {
         .doc = "GPUs here, and the virtual ones",
         .details =
             "Every place where candidates can be judged. On a GPU (cuda:N) they are verified\n"
-            "and timed; on a virtual one their PTX is verified on the CPU and their sectors are\n"
-            "counted, not timed.\n"
+            "and timed; on a virtual one their PTX is verified on the CPU, their sectors are\n"
+            "counted and their times predicted, not measured.\n"
             "Ends with 0 where there is no GPU.",
         .example = "devices",
     },

@@ -6,7 +6,7 @@
 static const sct_device_kind kinds[] = {
     {"cuda", "a GPU of this machine, by number: cuda:0", "timed", true, true},
     {"virtual", "a described GPU, by name: virtual:h200",
-     "verified on the virtual GPU and counted, not timed", true, false},
+     "verified on the virtual GPU, counted and predicted, not timed", true, false},
 };
 
 const sct_device_kind *sct_device_kinds(int *n) {

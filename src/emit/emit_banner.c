@@ -107,7 +107,7 @@ static void computation(sct_str *s, const emit_header *h) {
 
 /* ---- the table ---- */
 
-enum { N_COLUMNS = 7 };
+enum { COLUMN_MEDIAN = 3, COLUMN_RATE, COLUMN_SHARE, COLUMN_PREDICTED, COLUMN_SECTORS, N_COLUMNS };
 
 typedef struct table_row {
   sct_str cell[N_COLUMNS];
@@ -136,36 +136,43 @@ static void result_row(table_row *row, const char *device, const sct_row_result 
   cell(row, 0, device);
   cell(row, 1, result->candidate.label);
   cell(row, 2, run->size_label);
-  cell(row, 3, is_virtual ? "counted, not timed" : "-");
-  cell(row, 4, "-");
-  cell(row, 5, "-");
+  cell(row, COLUMN_MEDIAN, is_virtual ? "not timed" : "-");
+  cell(row, COLUMN_RATE, "-");
+  cell(row, COLUMN_SHARE, "-");
   if (o->median_ns > 0 && !is_virtual) {
     const double gb_s = (run->read_bytes + run->write_bytes) / o->median_ns; /* bytes a ns */
-    sct_str_clear(&row->cell[3]);
-    sct_str_printf(&row->cell[3], "%.1f", o->median_ns / 1e3);
-    sct_str_clear(&row->cell[4]);
-    sct_str_printf(&row->cell[4], "%.0f", gb_s);
+    sct_str_clear(&row->cell[COLUMN_MEDIAN]);
+    sct_str_printf(&row->cell[COLUMN_MEDIAN], "%.1f", o->median_ns / 1e3);
+    sct_str_clear(&row->cell[COLUMN_RATE]);
+    sct_str_printf(&row->cell[COLUMN_RATE], "%.0f", gb_s);
     if (run->ceiling_bytes_s > 0) {
-      sct_str_clear(&row->cell[5]);
-      sct_str_printf(&row->cell[5], "%.0f %%", 100 * gb_s * 1e9 / run->ceiling_bytes_s);
+      sct_str_clear(&row->cell[COLUMN_SHARE]);
+      sct_str_printf(&row->cell[COLUMN_SHARE], "%.0f %%", 100 * gb_s * 1e9 / run->ceiling_bytes_s);
     }
   }
-  sectors_text(&row->cell[6], o->requests_ld, o->sectors_ld, o->sectors_ld_ideal);
-  sct_str_append(&row->cell[6], " | ");
-  sectors_text(&row->cell[6], o->requests_st, o->sectors_st, o->sectors_st_ideal);
+  if (is_virtual && o->predicted_ns > 0) {
+    sct_str_printf(&row->cell[COLUMN_PREDICTED], "%.1f", o->predicted_ns / 1e3);
+  }
+  sct_str *sectors = &row->cell[COLUMN_SECTORS];
+  sectors_text(sectors, o->requests_ld, o->sectors_ld, o->sectors_ld_ideal);
+  sct_str_append(sectors, " | ");
+  sectors_text(sectors, o->requests_st, o->sectors_st, o->sectors_st_ideal);
 }
 
 static void counts_text(sct_str *s, const sct_row_run *run, bool is_virtual) {
   sct_str_printf(s, "%d candidates: %d %s, %d tied with the winner, %d failed", run->n_candidates,
-                 run->n_verified, is_virtual ? "verified and counted" : "verified", run->n_tied,
-                 run->n_failed);
+                 run->n_verified, is_virtual ? "verified, counted and predicted" : "verified",
+                 run->n_tied, run->n_failed);
 }
 
 static void print_row(sct_str *s, const table_row *row, const size_t *width) {
   const size_t start = s->len;
   sct_str_append(s, "// ");
   for (int c = 0; c < N_COLUMNS; c++) {
-    const bool number = c >= 3 && c <= 5;
+    if (width[c] == 0) { /* nothing is predicted */
+      continue;
+    }
+    const bool number = c >= COLUMN_MEDIAN && c <= COLUMN_PREDICTED;
     sct_str_printf(s, number ? "%*s" : "%-*s", (int)width[c], sct_str_c(&row->cell[c]));
     sct_str_append(s, c + 1 < N_COLUMNS ? "  " : "");
   }
@@ -177,13 +184,9 @@ static void print_row(sct_str *s, const table_row *row, const size_t *width) {
 
 /* A table row for every winner and naive variant, `after` holding the line that follows a row. */
 static int fill_rows(table_row *rows, sct_str *after, const emit_header *h) {
-  static const char *const titles[N_COLUMNS] = {"device",
-                                                "variant",
-                                                "size",
-                                                "median us",
-                                                "GB/s",
-                                                "of copy",
-                                                "sectors/request ld (least) | st (least)"};
+  static const char *const titles[N_COLUMNS] = {
+      "device", "variant", "size",         "median us",
+      "GB/s",   "of copy", "predicted us", "sectors/request ld (least) | st (least)"};
   int n = 1;
   for (int c = 0; c < N_COLUMNS; c++) {
     cell(&rows[0], c, titles[c]);
@@ -216,9 +219,10 @@ static void table(sct_str *s, const emit_header *h) {
     goto done;
   }
   const int n = fill_rows(rows, after, h);
-  for (int r = 0; r < n; r++) {
+  for (int r = n - 1; r >= 0; r--) {
     for (int c = 0; c < N_COLUMNS; c++) {
-      width[c] = rows[r].cell[c].len > width[c] ? rows[r].cell[c].len : width[c];
+      const bool head = r == 0 && width[c] == 0 && c == COLUMN_PREDICTED;
+      width[c] = !head && rows[r].cell[c].len > width[c] ? rows[r].cell[c].len : width[c];
     }
   }
   for (int r = 0; r < n; r++) {
@@ -261,10 +265,10 @@ static void provenance(sct_str *s, const emit_header *h) {
   }
   if (any_virtual) {
     sct_str_append(
-        s,
-        "// Counted, not timed: compiled for a described device, PTX verified on the CPU, sectors "
-        "counted\n// from the addresses. The counts alone order the variants; no GPU ran "
-        "them.\n");
+        s, "// Predicted, not timed: compiled for a described device, PTX verified on the CPU, "
+           "sectors "
+           "counted\n// from the addresses, times predicted from the counts. No GPU ran the "
+           "variants.\n");
   }
   sct_str_append(s, "// Spec ");
   emit_comment(s, h->problem->spec_hash);

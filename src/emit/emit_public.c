@@ -15,7 +15,7 @@ static void tuning_row(sct_str *s, const emit_device *device, const emit_size *s
   const bool timed = !d->is_virtual && o->median_ns > 0;
   const char *const texts[] = {d->name,
                                d->arch,
-                               d->is_virtual ? "counted, not timed" : "timed",
+                               d->is_virtual ? "counted and predicted, not timed" : "timed",
                                d->driver,
                                d->nvrtc,
                                d->tool,

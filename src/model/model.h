@@ -1,5 +1,5 @@
-/* model - exact counts from stated accesses, and occupancy: what is known of a candidate without
- * running it.
+/* model - exact counts from stated accesses, occupancy, and a predicted time: what is known of a
+ * candidate without running it.
  *
  * Counting rules for CC 7.0 and later (they give what an H200's profiler counted in 527 of 531
  * kernels; in the other four the compiler narrowed loads):
@@ -53,6 +53,46 @@ typedef struct sct_occupancy {
  * dynamic. */
 sct_occupancy sct_model_occupancy(const sct_device_desc *dev, int threads, int registers,
                                   int64_t shared_bytes);
+
+/* ---- predicted time ---- */
+
+/* What a kernel may wait for most. SCT_LIMIT(id, name) */
+typedef enum sct_limit {
+#define SCT_LIMIT(id, name) SCT_LIMIT_##id,
+#include "model_limits.def"
+#undef SCT_LIMIT
+  SCT_N_LIMITS
+} sct_limit;
+const char *sct_limit_name(sct_limit limit); /* "DRAM bytes" */
+
+/* A candidate at one size, as far as it is known. */
+typedef struct sct_workload {
+  const sct_spec *spec;
+  const sct_kernel_code *code;
+  const sct_size *size;
+  const sct_counters *counters; /* of the whole kernel at this size */
+  int registers;                /* a thread */
+  int64_t shared_bytes;         /* a block, static + dynamic */
+  double warp_instructions;     /* of the whole kernel; 0: unknown, and issue is left out */
+} sct_workload;
+
+typedef struct sct_prediction {
+  double ns; /* launch + the longest part; 0: the device's description says too little */
+  sct_limit limit;
+  double part_ns[SCT_N_LIMITS]; /* each part by itself */
+} sct_prediction;
+/* Predicted time of one launch with a cold L2: the launch itself plus the longest of these, each as
+ * if the others took no time. docs/figures/predict.md holds it against measured times.
+ *   DRAM bytes         each operand's sectors once, as L2 keeps what is used again; lines read or
+ *                      written through an index array in no order cost 128 bytes each, unless they
+ *                      are in the half of L2 that one SM sees
+ *   L2 sectors         loads by sectors, but a record's once where a warp reads neighbouring
+ * records (L1 keeps them for the other fields); stores by lines of 4 sectors shared wavefronts  one
+ * a cycle and SM issue              warp instructions, issue_clk a cycle and SM bytes in flight
+ * Little's law: resident warps live for a latency, so the grid takes its waves times that SCT_ESPEC
+ * if an extent or the size of an array has no value. */
+sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
+                             const sct_workload *work, sct_error *err) SCT_MUST_USE;
 
 /* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 *
  * sectors), 1 if none. */

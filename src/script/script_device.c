@@ -112,6 +112,10 @@ static int read_device(lua_State *L) {
   d->inflight_bytes = integer_of(L, "inflight_bytes");
   d->memory_bytes = integer_of(L, "memory_bytes");
   d->clock_khz = (int)integer_of(L, "clock_khz");
+  d->l2_bytes_clk = (int)integer_of(L, "l2_bytes_clk");
+  d->issue_clk = (int)integer_of(L, "issue_clk");
+  d->latency_cycles = (int)integer_of(L, "latency_cycles");
+  d->launch_ns = number_of(L, "launch_ns");
   d->is_virtual = true;
   return 0;
 }

@@ -281,7 +281,12 @@ typedef struct sct_device_desc {
   int64_t inflight_bytes; /* bytes in flight an SM needs to saturate memory, 0 unknown */
   int64_t memory_bytes;
   int clock_khz;
-  char driver[32]; /* "580.159.04" or "" */
+  /* what a predicted time needs; 0: unknown, and nothing is predicted */
+  int l2_bytes_clk;   /* between all SMs and L2, a cycle */
+  int issue_clk;      /* warp instructions an SM starts a cycle */
+  int latency_cycles; /* of a lone load from DRAM */
+  double launch_ns;   /* an empty kernel between two events */
+  char driver[32];    /* "580.159.04" or "" */
   bool is_virtual;
 } sct_device_desc;
 

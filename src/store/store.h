@@ -91,6 +91,7 @@ typedef struct sct_row_outcome {
   double degree; /* bytes requested / bytes in sectors, whole kernel */
   bool coalesced;
   bool counts_exact;
+  double predicted_ns; /* by the model, never measured; NaN or 0: not predicted */
 } sct_row_outcome;
 
 /* All put functions insert or find the existing row and set its id. Each is one durable

@@ -11,11 +11,12 @@
 #include <sqlite3.h>
 
 #define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
-#define SCT_STORE_SCHEMA         1          /* PRAGMA user_version */
+#define SCT_STORE_SCHEMA         2          /* PRAGMA user_version */
 
 struct sct_store {
   sqlite3 *db;
   char *path;
+  int schema; /* of the file as it is now; older only where it is opened for reading */
 };
 
 /* ---- tables (store_schema.c) */
@@ -40,6 +41,7 @@ typedef struct sct_store_column {
   bool key;            /* part of the table's unique key */
   bool finish;         /* rewritten by sct_store_finish_run() */
   bool heavy;          /* left out of listings */
+  int since;           /* first schema that has it; 0: all */
 } sct_store_column;
 
 typedef struct sct_store_table {
@@ -58,9 +60,13 @@ extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
 
 /* Appends all that makes an empty file a store: tables, application_id, user_version. */
 void sct_store_schema_sql(sct_str *out);
-/* Appends "alias.id, alias.a, alias.b, ...". Without heavy columns: NULL in their place. */
-void sct_store_column_list(sct_str *out, const sct_store_table *table, const char *alias,
-                           bool heavy);
+/* Appends what turns a store of an older schema into one of this one: the columns that came since.
+ */
+void sct_store_upgrade_sql(sct_str *out, int schema);
+/* Appends "alias.id, alias.a, alias.b, ...". NULL in the place of heavy columns, if they are not
+ * wanted, and of those that the file's schema does not have. */
+void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_table *table,
+                           const char *alias, bool heavy);
 
 /* ---- statements (store_query.c) */
 

@@ -127,6 +127,7 @@ static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   SCT_TRY(read_number(s, "PRAGMA user_version", &version, err));
   SCT_TRY(read_number(s, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
   *fresh = application == 0 && version == 0 && n_tables == 0;
+  s->schema = *fresh ? SCT_STORE_SCHEMA : (int)version;
   return *fresh ? SCT_OK : check_identity(s, application, version, err);
 }
 
@@ -237,6 +238,25 @@ static sct_status create(sct_store *s, sct_error *err) {
   return sct_store_end(s, status, err);
 }
 
+/* Adds what came since the file's schema. Two processes may want to: the second finds it done. */
+static sct_status upgrade(sct_store *s, sct_error *err) {
+  bool fresh = false;
+  sct_str sql = {0};
+  SCT_TRY(sct_store_begin(s, err));
+  sct_status status = identify(s, &fresh, err);
+  if (status == SCT_OK && s->schema < SCT_STORE_SCHEMA) {
+    sct_store_upgrade_sql(&sql, s->schema);
+    status = sct_str_status(&sql, err);
+    if (status == SCT_OK) {
+      status = sct_store_exec(s, sql.data, err);
+    }
+  }
+  sct_str_free(&sql);
+  status = sct_store_end(s, status, err);
+  s->schema = status == SCT_OK ? SCT_STORE_SCHEMA : s->schema;
+  return status;
+}
+
 /* Changing the journal mode fails at once when another process holds the file: SQLite's busy
  * timeout does not cover it. Where WAL is not to be had (some network file systems) the rollback
  * journal stays, which is as safe and slower. */
@@ -299,7 +319,10 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
     SCT_TRY(quick_check(s, err));
   }
   SCT_TRY(use_wal(s, err));
-  return fresh ? create(s, err) : SCT_OK;
+  if (fresh) {
+    return create(s, err);
+  }
+  return s->schema < SCT_STORE_SCHEMA ? upgrade(s, err) : SCT_OK;
 }
 
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) {

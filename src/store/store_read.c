@@ -72,7 +72,7 @@ static sct_status list_table(sct_store *s, const sct_store_table *table, const c
   sct_store_query q = {0};
   sct_str sql = {0};
   sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, table, "t", true);
+  sct_store_column_list(&sql, s, table, "t", true);
   sct_str_printf(&sql, " FROM %s t %s", table->name, where);
   sct_status status = sct_str_status(&sql, err);
   if (status == SCT_OK) {
@@ -203,9 +203,9 @@ static sct_status list_results(sct_store *s, const char *where, sct_id id, const
   sct_store_query q = {0};
   sct_str sql = {0};
   sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, RESULT[0], "c", heavy);
+  sct_store_column_list(&sql, s, RESULT[0], "c", heavy);
   sct_str_append(&sql, ", ");
-  sct_store_column_list(&sql, RESULT[1], "o", heavy);
+  sct_store_column_list(&sql, s, RESULT[1], "o", heavy);
   sct_str_printf(&sql, " FROM outcome o JOIN candidate c ON c.id = o.candidate %s", where);
   sct_status status = sct_str_status(&sql, err);
   if (status == SCT_OK) {

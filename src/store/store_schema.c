@@ -118,6 +118,10 @@ static const sct_store_column outcome_columns[] = {
     PART(outcome, degree, SCT_COLUMN_REAL),
     PART(outcome, coalesced, SCT_COLUMN_BOOL),
     PART(outcome, counts_exact, SCT_COLUMN_BOOL),
+    {.name = "predicted_ns",
+     .kind = SCT_COLUMN_REAL,
+     .offset = offsetof(sct_row_result, outcome.predicted_ns),
+     .since = 2},
 };
 
 #define TABLE(table, row, id_field)                                                                \
@@ -175,11 +179,28 @@ void sct_store_schema_sql(sct_str *out) {
                  SCT_STORE_APPLICATION_ID, SCT_STORE_SCHEMA);
 }
 
-void sct_store_column_list(sct_str *out, const sct_store_table *table, const char *alias,
-                           bool heavy) {
+/* Columns added later may be NULL: rows that are there have no value for them. */
+void sct_store_upgrade_sql(sct_str *out, int schema) {
+  static const sct_store_table *const tables[] = {&sct_store_problem_table, &sct_store_device_table,
+                                                  &sct_store_run_table, &sct_store_candidate_table,
+                                                  &sct_store_outcome_table};
+  for (int t = 0; t < SCT_COUNT(tables); ++t) {
+    for (int i = 0; i < tables[t]->n_columns; ++i) {
+      const sct_store_column *const c = &tables[t]->columns[i];
+      if (c->since > schema) {
+        sct_str_printf(out, "ALTER TABLE %s ADD COLUMN %s %s;\n", tables[t]->name, c->name,
+                       TYPE_SQL[c->kind]);
+      }
+    }
+  }
+  sct_str_printf(out, "PRAGMA user_version = %d;\n", SCT_STORE_SCHEMA);
+}
+
+void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_table *table,
+                           const char *alias, bool heavy) {
   sct_str_printf(out, "%s.id", alias);
   for (int i = 0; i < table->n_columns; ++i) {
-    if (table->columns[i].heavy && !heavy) {
+    if ((table->columns[i].heavy && !heavy) || table->columns[i].since > s->schema) {
       sct_str_append(out, ", NULL");
     } else {
       sct_str_printf(out, ", %s.%s", alias, table->columns[i].name);

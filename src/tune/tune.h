@@ -22,7 +22,8 @@ typedef struct sct_rank_row {
   bool eligible; /* verified, and timed where the device gives times */
   bool naive;    /* the naive variant of its layouts */
   bool timed;
-  sct_timing timing;                    /* if timed */
+  sct_timing timing;   /* if timed */
+  double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
   const int64_t *operand_sectors;       /* [n_operands]; NULL: unknown */
   int registers;
@@ -45,8 +46,8 @@ typedef struct sct_choice {
 
 /* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to fewer
  * sectors, fewer shared wavefronts, fewer requests, fewer registers, then the label. With `any`
- * rows that are not coalesced compete too. Untimed rows are compared by the same list without time.
- */
+ * rows that are not coalesced compete too. Untimed rows are compared by predicted time, where it is
+ * known, and by the same list for those within 2 % of the least. */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
 /* ---- sessions ---- */
@@ -77,6 +78,8 @@ typedef struct sct_tune_row {
   char *detail;
   double median_ns, q1_ns, q3_ns; /* 0: not timed */
   double bytes_per_s, share;      /* useful bytes; share of the ceiling */
+  double predicted_ns;            /* by the model, never measured; 0: not predicted */
+  const char *predicted_limit;    /* what the prediction waits for: "DRAM bytes"; NULL */
   double sectors_ld, sectors_st;  /* per request; 0: none */
   double sectors, sectors_ideal;  /* whole kernel */
   double degree;                  /* of coalescing, whole kernel */

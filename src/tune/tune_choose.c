@@ -129,9 +129,21 @@ static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, s
   return first_by_counts(rows, n, in);
 }
 
-static int best_by_counts(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
+/* Predicted times this close are the same: the model knows no better. */
+#define PREDICTED_SLACK 1.02
+
+/* Without times: the least predicted, what is as good as that by counts. A row without a prediction
+ * (no counts) stands behind those that have one. */
+static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
+  double least = INFINITY;
   for (int r = 0; r < n; r++) {
-    in[r] = competes(&rows[r], any);
+    const bool predicted = competes(&rows[r], any) && rows[r].predicted_ns > 0;
+    least = predicted ? fmin(least, rows[r].predicted_ns) : least;
+  }
+  for (int r = 0; r < n; r++) {
+    in[r] = competes(&rows[r], any) &&
+            (isinf(least) ||
+             (rows[r].predicted_ns > 0 && rows[r].predicted_ns <= least * PREDICTED_SLACK));
   }
   const int winner = first_by_counts(rows, n, in);
   for (int r = 0; r < n; r++) {
@@ -158,7 +170,7 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
   }
   choice.fastest = fastest_row(rows, n, true);
   const int best = fastest_row(rows, n, any);
-  choice.winner = best < 0 ? best_by_counts(rows, n, any, in, &choice)
+  choice.winner = best < 0 ? best_untimed(rows, n, any, in, &choice)
                            : break_ties(rows, n, best, any, in, &choice);
   sct_free(in);
   if (best < 0) {

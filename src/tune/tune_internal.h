@@ -9,11 +9,12 @@ typedef struct tune_cell {
   bool fits; /* the kernel's requirements hold at this size */
   bool counted;
   sct_counters counters;
-  sct_verdict verdict;  /* of this size; OUT_OK from the start */
-  bool verified;        /* ran with right results, in this session or an earlier one */
-  sct_timing timing;    /* n_samples 0: not timed */
-  bool from_store;      /* samples of an earlier session */
-  bool coalesced, tied; /* as sct_tune_decide saw it last */
+  sct_prediction predicted; /* ns 0: unknown */
+  sct_verdict verdict;      /* of this size; OUT_OK from the start */
+  bool verified;            /* ran with right results, in this session or an earlier one */
+  sct_timing timing;        /* n_samples 0: not timed */
+  bool from_store;          /* samples of an earlier session */
+  bool coalesced, tied;     /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
 

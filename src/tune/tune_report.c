@@ -50,6 +50,10 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                             item->compiled.static_shared_bytes + item->code.shared_bytes)
             .fraction;
   }
+  if (cell->predicted.ns > 0.0) {
+    row->predicted_ns = cell->predicted.ns;
+    row->predicted_limit = sct_limit_name(cell->predicted.limit);
+  }
   if (row->median_ns > 0.0) {
     row->bytes_per_s = (out->read_bytes + out->write_bytes) / row->median_ns * 1e9;
     row->share = out->ceiling_bytes_s > 0.0 ? row->bytes_per_s / out->ceiling_bytes_s : 0.0;
@@ -61,7 +65,8 @@ static bool is_good(const sct_tune_row *row) {
   return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
 }
 
-/* Winner, then timed by time, then untimed by sectors, then failures; labels last. */
+/* Winner, then timed by time, then untimed by predicted time and sectors, then failures; labels
+ * last. */
 static int by_rank(const void *pa, const void *pb) {
   const sct_tune_row *a = pa, *b = pb;
   if (a->winner != b->winner) {
@@ -70,13 +75,13 @@ static int by_rank(const void *pa, const void *pb) {
   if (is_good(a) != is_good(b)) {
     return is_good(a) ? -1 : 1;
   }
-  if ((a->median_ns > 0) != (b->median_ns > 0)) {
-    return a->median_ns > 0 ? -1 : 1;
-  }
-  const double x = a->median_ns > 0 ? a->median_ns : a->sectors;
-  const double y = b->median_ns > 0 ? b->median_ns : b->sectors;
-  if (x != y) {
-    return x < y ? -1 : 1;
+  const double keys[][2] = {
+      {a->median_ns, b->median_ns}, {a->predicted_ns, b->predicted_ns}, {a->sectors, b->sectors}};
+  for (int k = 0; k < SCT_COUNT(keys); k++) {
+    const double x = keys[k][0], y = keys[k][1];
+    if (x != y) { /* what is unknown stands last */
+      return x > 0 && (y <= 0 || x < y) ? -1 : 1;
+    }
   }
   if (a->registers != b->registers) {
     return a->registers < b->registers ? -1 : 1;

@@ -213,6 +213,19 @@ sct_status sct_tune_compile(tune_session *s, sct_error *err) {
 /* ---- counting ----------------------------------------------------------------------------------
  */
 
+/* Needs the counters; a real GPU's description lacks the rates, as it gives times. */
+static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_size *size,
+                          tune_cell *cell, sct_error *err) {
+  const sct_workload work = {.spec = &s->plan.spec,
+                             .code = &item->code,
+                             .size = size,
+                             .counters = &cell->counters,
+                             .registers = item->compiled.registers,
+                             .shared_bytes =
+                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
+  return sct_model_predict(&cell->predicted, &s->device, &work, err);
+}
+
 sct_status sct_tune_count(tune_session *s, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
@@ -226,6 +239,7 @@ sct_status sct_tune_count(tune_session *s, sct_error *err) {
       }
       SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
       cell->counted = true;
+      SCT_TRY(predict(s, item, &spec->sizes[z], cell, err));
     }
     sct_tune_progress(s, "count", k + 1, s->plan.n_items, item->label);
   }
@@ -252,6 +266,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                        .registers = item->compiled.registers,
                        .timing = cell->timing,
                        .timed = cell->timing.n_samples > 0,
+                       .predicted_ns = cell->predicted.ns,
                        .sectors = -1,
                        .wavefronts = -1,
                        .requests = -1};

@@ -93,11 +93,12 @@ static char *extents_json(const sct_spec *spec, const sct_size *size) {
 }
 
 static char *conditions_json(const tune_session *s) {
-  json_t *doc = json_pack("{s:I, s:s, s:s, s:s}", "seed", (json_int_t)s->opts->seed, "options",
-                          sct_compiler_options(s->compiler), "selection",
-                          s->opts->select_any ? "any" : "coalesced", "protocol",
-                          s->kind->times ? "events, L2 flushed, one launch a sample, 3 final rounds"
-                                         : "PTX verified on the CPU; counted, not timed");
+  json_t *doc =
+      json_pack("{s:I, s:s, s:s, s:s}", "seed", (json_int_t)s->opts->seed, "options",
+                sct_compiler_options(s->compiler), "selection",
+                s->opts->select_any ? "any" : "coalesced", "protocol",
+                s->kind->times ? "events, L2 flushed, one launch a sample, 3 final rounds"
+                               : "PTX verified on the CPU; counted and predicted, not timed");
   char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
   json_decref(doc);
   return text;
@@ -175,7 +176,8 @@ static void fill_outcome(const sct_tune_item *item, const tune_cell *cell, const
                            .sectors_st = -1,
                            .sectors_st_ideal = -1,
                            .wavefronts = -1,
-                           .degree = -1};
+                           .degree = -1,
+                           .predicted_ns = cell->predicted.ns};
   if (!cell->counted) {
     return;
   }

@@ -298,6 +298,8 @@ static void columns_of_time_are_left_out_where_nothing_ran(void **state) {
   sct_tune_row counted[] = {rows[0], rows[3]};
   for (int k = 0; k < SCT_COUNT(counted); k++) {
     counted[k].median_ns = counted[k].bytes_per_s = counted[k].share = 0;
+    counted[k].predicted_ns = 24000;
+    counted[k].predicted_limit = "DRAM bytes";
   }
   sct_tune_size size;
   sct_tune_report report = report_of(&size);
@@ -309,9 +311,11 @@ static void columns_of_time_are_left_out_where_nothing_ran(void **state) {
   cli_board(&out, &report, 10, false);
   const char *text = sct_str_c(&out);
   HAS(text, "staged t256");
-  HAS(text, "4 verified and counted, 4 failed");
+  HAS(text, "4 verified, counted and predicted, 4 failed");
+  HAS(text, "  predicted  GB/s predicted  by          sectors");
+  HAS(text, "      24 us               2  DRAM bytes  ");
   HAS_NOT(text, "  time");
-  HAS_NOT(text, "GB/s");
+  HAS_NOT(text, "of copy");
   sct_str_free(&out);
 }
 

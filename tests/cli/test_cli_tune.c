@@ -52,7 +52,9 @@ static void tune_prints_boards_and_tells_progress_apart(void **state) {
   fx_expect(&r, 0, "\ni=20000: reads ", NULL);
   fx_expect(&r, 0, "\n  *", NULL);
   fx_expect(&r, 0, "direct t", NULL);
-  fx_expect(&r, 0, " counted, 0 failed, ", NULL);
+  fx_expect(&r, 0, " verified, counted and predicted, 0 failed, ", NULL);
+  fx_expect(&r, 0, "  predicted  GB/s predicted  by ", NULL);
+  assert_null(strstr(sct_str_c(&r.out), " time ")); /* the column */
   fx_expect(&r, 0, NULL, "twice.lua: compile ");
   assert_null(strstr(sct_str_c(&r.out), "twice.lua: ")); /* progress is no data */
   assert_null(strchr(sct_str_c(&r.err), '\r'));
@@ -124,6 +126,8 @@ static void tune_as_json_has_every_candidate(void **state) {
     assert_non_null(winner);
     assert_true(json_is_true(json_object_get(winner, "coalesced")));
     assert_true(json_is_null(json_object_get(winner, "median_ns"))); /* counted, not timed */
+    assert_true(json_number_value(json_object_get(winner, "predicted_ns")) > 1000.0);
+    assert_non_null(json_string_value(json_object_get(winner, "predicted_limit")));
     assert_true(json_integer_value(json_object_get(winner, "registers")) > 0);
     assert_true(json_number_value(json_object_get(winner, "sectors")) > 0);
     assert_int_equal(json_array_size(json_object_get(size, "rows")) +
@@ -162,7 +166,8 @@ static void what_was_tuned_is_emitted_and_compiles(void **state) {
   fx_expect(&r, 0, NULL, "wrote twice.h");
   assert_int_equal(r.out.len, 0);
   assert_int_equal(sct_file_read(&file, fx_path("twice.h"), &err), SCT_OK);
-  assert_non_null(strstr(sct_str_c(&file), "not timed"));
+  assert_non_null(strstr(sct_str_c(&file), "  predicted us  "));
+  assert_non_null(strstr(sct_str_c(&file), "// Predicted, not timed: "));
   fx_run(&r, "emit", "twice", "--store", "twice.db"); /* by name, to stdout */
   assert_int_equal(r.exit_code, 0);
   assert_string_equal(sct_str_c(&r.out), sct_str_c(&file));

@@ -22,7 +22,7 @@ static void test_ids_are_split(void **state) {
   assert_true(kind->runs);
   assert_false(kind->times);
   assert_non_null(strstr(kind->says, "verified"));
-  assert_non_null(strstr(kind->says, "counted, not timed"));
+  assert_non_null(strstr(kind->says, "counted and predicted, not timed"));
 }
 
 static void test_wrong_ids_name_the_kinds(void **state) {

@@ -30,7 +30,11 @@ static void test_h200(void **state) {
   assert_int_equal(desc.blocks_sm, 32);
   assert_int_equal(desc.l2_bytes, (int64_t)60 << 20);
   assert_true(desc.peak_bytes_s == 4.8e12);
-  assert_true(desc.copy_bytes_s == 4.27e12);
+  assert_true(desc.copy_bytes_s == 4.289e12);
+  assert_int_equal(desc.l2_bytes_clk, 4224);
+  assert_int_equal(desc.issue_clk, 4);
+  assert_int_equal(desc.latency_cycles, 479);
+  assert_true(desc.launch_ns == 3100);
   assert_int_equal(desc.inflight_bytes, 48 << 10);
   assert_int_equal(desc.memory_bytes, 141000000000);
   assert_int_equal(desc.clock_khz, 1980000);
@@ -54,6 +58,10 @@ static void test_every_device_is_plausible(void **state) {
     assert_true(desc.threads_sm % 512 == 0 && desc.threads_sm >= desc.threads_block);
     assert_true(desc.peak_bytes_s > 2e11 && desc.peak_bytes_s < 1e13);
     assert_true(desc.copy_bytes_s < desc.peak_bytes_s);
+    /* L2 moves more than the memory, and a load takes longer than the 200 cycles of L2 */
+    assert_true((double)desc.l2_bytes_clk * desc.clock_khz * 1e3 > 1.2 * desc.peak_bytes_s);
+    assert_in_range(desc.latency_cycles, 300, 1000);
+    assert_true(desc.issue_clk == 4 && desc.launch_ns > 1e3 && desc.launch_ns < 1e4);
     assert_true(desc.memory_bytes > (int64_t)4 << 30 && desc.l2_bytes >= 3 << 20);
     /* Little's law: what an SM must have in flight grows with what it moves */
     const double bytes_sm_us = desc.peak_bytes_s / desc.n_sms * 1e-6;

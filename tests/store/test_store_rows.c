@@ -152,7 +152,8 @@ static void test_result_round_trip(void **state) {
                        .sectors_st_ideal = (double)INFINITY,
                        .wavefronts = (double)NAN,
                        .degree = 0.875,
-                       .coalesced = true};
+                       .coalesced = true,
+                       .predicted_ns = 9.5};
   FX_OK(sct_store_put_result(s, &c, &o, false, &err));
   assert_true(c.id > 0 && o.id > 0);
   assert_int_equal(o.candidate, c.id);
@@ -177,11 +178,11 @@ static void test_result_round_trip(void **state) {
   assert_int_equal(r.outcome.candidate, c.id);
   assert_string_equal(r.outcome.outcome, o.outcome);
   assert_string_equal(r.outcome.detail, o.detail);
-  const double got[] = {r.outcome.median_ns,        r.outcome.q1_ns,       r.outcome.q3_ns,
-                        r.outcome.min_ns,           r.outcome.requests_ld, r.outcome.sectors_ld,
-                        r.outcome.sectors_ld_ideal, r.outcome.requests_st, r.outcome.sectors_st,
-                        r.outcome.degree,           r.outcome.sm_clock_mhz};
-  const double expected[] = {10.25, 10, 11, 9, 1, 2, 3, 4, -1, 0.875, 1980};
+  const double got[] = {r.outcome.median_ns,        r.outcome.q1_ns,        r.outcome.q3_ns,
+                        r.outcome.min_ns,           r.outcome.requests_ld,  r.outcome.sectors_ld,
+                        r.outcome.sectors_ld_ideal, r.outcome.requests_st,  r.outcome.sectors_st,
+                        r.outcome.degree,           r.outcome.sm_clock_mhz, r.outcome.predicted_ns};
+  const double expected[] = {10.25, 10, 11, 9, 1, 2, 3, 4, -1, 0.875, 1980, 9.5};
   assert_memory_equal(got, expected, sizeof(expected));
   assert_true(isinf(r.outcome.sectors_st_ideal));
   assert_true(isnan(r.outcome.wavefronts));

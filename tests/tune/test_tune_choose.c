@@ -136,6 +136,30 @@ static void test_untimed_rows_are_ranked_by_counts(void **state) {
   assert_int_equal(choice.n_tied, 1);
 }
 
+static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "slow", 0, 8, 8, 1), row(1, "fast", 0, 9, 8, 40),
+                         row(2, "as fast", 0, 9, 8, 30), row(3, "unknown", 0, 8, 8, 1),
+                         row(4, "wasteful", 0, 24, 8, 1)};
+  static const double ns[] = {410, 400, 407, 0, 100};
+  for (int k = 0; k < SCT_COUNT(rows); k++) {
+    rows[k].predicted_ns = ns[k];
+  }
+  sct_choice choice = sct_tune_choose(rows, 5, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "as fast"); /* within 2 %, fewer registers */
+  rows[0].predicted_ns = 408;
+  choice = sct_tune_choose(rows, 5, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "slow"); /* fewer sectors */
+  choice = sct_tune_choose(rows, 5, N_OPERANDS, true);
+  assert_string_equal(rows[choice.winner].label, "wasteful"); /* not coalesced, if asked for */
+  /* a prediction never decides where there are times */
+  sct_rank_row timed[] = {row(0, "timed slow", 500, 8, 8, 1), row(1, "timed fast", 400, 8, 8, 1)};
+  timed[0].predicted_ns = 1;
+  timed[1].predicted_ns = 1000;
+  choice = sct_tune_choose(timed, 2, N_OPERANDS, false);
+  assert_string_equal(timed[choice.winner].label, "timed fast");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
@@ -146,6 +170,7 @@ int main(void) {
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
+      cmocka_unit_test(test_untimed_rows_are_ranked_by_predicted_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

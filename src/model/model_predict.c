@@ -1,0 +1,161 @@
+/* model_predict - how long a candidate may take, from its counts and a device's description.
+ *
+ * Every part is a number of things divided by a rate; the slowest part decides. The constants below
+ * were set by hand from the naive variants and gathers in docs/figures/h200.md, and are the same
+ * for all devices: a prediction orders candidates, it does not replace a timing. */
+#include "model/model.h"
+
+#include <math.h>
+
+#define LANES        32
+#define SECTOR_BYTES 32.0
+#define LINE_BYTES   128.0
+#define LINE_SECTORS 4.0
+
+/* Of the data sheet's bandwidth, where no copy was measured: 4,289 of 4,800 GB/s on an H200. */
+#define COPY_OF_PEAK 0.89
+/* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */
+#define L2_SHARE 0.5
+/* A warp's life with one load: cycles to start, compute addresses, store and retire; and a load
+ * under load takes longer than the latency of a lone one. Naive f32 copies live for about 800 ns on
+ * an H200, with an index array before the load for 1,260 ns. */
+#define LIFE_CYCLES 690.0
+#define LOADED      1.88
+/* Loads a thread has under way at a time, at most. */
+#define LOADS_AT_ONCE 16.0
+
+const char *sct_limit_name(sct_limit limit) {
+  static const char *const names[] = {
+#define SCT_LIMIT(id, name) name,
+#include "model_limits.def"
+#undef SCT_LIMIT
+  };
+  return names[limit];
+}
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* ---- what is moved ---- */
+
+/* Bytes of the operand's array at this size. */
+static sct_status footprint(const sct_workload *w, int op, double *out, sct_error *err) {
+  const sct_layout *layout = &w->spec->operands[op].layouts[w->code->layout[op]];
+  const sct_expr_env env = {w->spec->extent_var, w->size->extent, w->spec->n_extents};
+  int64_t bytes = 0;
+  SCT_TRY(sct_expr_eval(w->spec->pool, layout->bytes, &env, &bytes, err));
+  *out = (double)bytes;
+  return SCT_OK;
+}
+
+/* Is it addressed through an index array whose values are in no order? */
+static bool in_no_order(const sct_workload *w, int op) {
+  if (!w->spec->operands[op].through_index) {
+    return false;
+  }
+  for (int k = 0; k < w->spec->n_operands; k++) {
+    if (w->spec->operands[k].is_index && w->size->fill[k] != SCT_FILL_IDENTITY) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Bytes between L2 and DRAM: what is used again is found in L2. */
+static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
+  const sct_count *c = &w->counters->operand[op];
+  const double once = fmin(SECTOR_BYTES * (double)c->sectors, array);
+  if (!in_no_order(w, op)) {
+    return once;
+  }
+  const double seen = L2_SHARE * (double)dev->l2_bytes;
+  const double missing = array > seen ? 1.0 - seen / array : 0.0;
+  return larger(once, missing * LINE_BYTES * (double)c->tags);
+}
+
+/* Sectors between L1 and L2. */
+static double l2_sectors(const sct_workload *w, int op, double array) {
+  const sct_count *c = &w->counters->operand[op];
+  if (w->spec->operands[op].is_output) {
+    return LINE_SECTORS * (double)c->tags;
+  }
+  /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
+  const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
+  const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
+  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0) : (double)c->sectors;
+}
+
+static sct_status memory_parts(sct_prediction *out, const sct_device_desc *dev,
+                               const sct_workload *w, double clock_hz, sct_error *err) {
+  const double dram_bytes_s =
+      dev->copy_bytes_s > 0.0 ? dev->copy_bytes_s : COPY_OF_PEAK * dev->peak_bytes_s;
+  double dram = 0.0, sectors = 0.0;
+  for (int op = 0; op < w->spec->n_operands; op++) {
+    double array = 0.0;
+    SCT_TRY(footprint(w, op, &array, err));
+    dram += dram_bytes(dev, w, op, array);
+    sectors += l2_sectors(w, op, array);
+  }
+  out->part_ns[SCT_LIMIT_DRAM] = dram / dram_bytes_s * 1e9;
+  out->part_ns[SCT_LIMIT_L2] =
+      sectors * SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_hz) * 1e9;
+  return SCT_OK;
+}
+
+/* ---- what the multiprocessors do ---- */
+
+/* Dependent loads: an index array's value comes before what it points to. */
+static double chain_of(const sct_workload *w) {
+  for (int k = 0; k < w->code->n_accesses; k++) {
+    if (w->code->accesses[k].n_index > 0) {
+      return 2.0;
+    }
+  }
+  return 1.0;
+}
+
+static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, double clock_hz) {
+  const sct_counters *c = w->counters;
+  const sct_occupancy fit =
+      sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
+  if (c->blocks == 0 || fit.blocks_sm < 1) {
+    return 0.0;
+  }
+  const double warps = (double)c->blocks * (double)((w->code->threads + LANES - 1) / LANES);
+  const double rounds = larger(1.0, (double)c->load.requests / warps / LOADS_AT_ONCE);
+  const double cycles = LIFE_CYCLES + chain_of(w) * rounds * LOADED * dev->latency_cycles;
+  const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);
+  return larger(1.0, waves) * cycles / clock_hz * 1e9;
+}
+
+static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_workload *w,
+                     double clock_hz) {
+  const double sm_hz = clock_hz * dev->n_sms;
+  const double wavefronts = (double)(w->counters->wavefronts_ld + w->counters->wavefronts_st);
+  out->part_ns[SCT_LIMIT_SHARED] = wavefronts / sm_hz * 1e9;
+  out->part_ns[SCT_LIMIT_ISSUE] = w->warp_instructions / (sm_hz * dev->issue_clk) * 1e9;
+  out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, w, clock_hz);
+  out->part_ns[SCT_LIMIT_LAUNCH] = dev->launch_ns;
+}
+
+sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
+                             const sct_workload *work, sct_error *err) {
+  sct_prediction p = {.limit = SCT_LIMIT_LAUNCH};
+  const double clock_hz = 1e3 * dev->clock_khz;
+  if (dev->l2_bytes_clk <= 0 || dev->issue_clk <= 0 || dev->latency_cycles <= 0 ||
+      dev->peak_bytes_s <= 0 || clock_hz <= 0 || dev->n_sms <= 0) {
+    *out = p;
+    return SCT_OK;
+  }
+  SCT_TRY(memory_parts(&p, dev, work, clock_hz, err));
+  sm_parts(&p, dev, work, clock_hz);
+  double longest = 0.0;
+  for (int k = 0; k < SCT_N_LIMITS; k++) {
+    p.limit = p.part_ns[k] > p.part_ns[p.limit] ? (sct_limit)k : p.limit;
+    longest = k == SCT_LIMIT_LAUNCH ? longest : larger(longest, p.part_ns[k]);
+  }
+  p.ns = p.part_ns[SCT_LIMIT_LAUNCH] + longest;
+  *out = p;
+  return SCT_OK;
+}

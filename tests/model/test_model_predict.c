@@ -1,0 +1,274 @@
+/* Predicted times against sums done by hand, on a device of round figures; each limit in turn. */
+#include "model_fixture.h"
+
+#define N       1000000.0 /* warps' worth of requests in most kernels */
+#define THREADS 256
+
+static sct_layout layouts[2];
+static sct_record bare = {.bytes = 4};
+static int layout_of[2];
+static sct_fill fills[3];
+static sct_count counts[3];
+static sct_counters counters;
+
+/* 100 SMs at 1 GHz, 1 TB/s of DRAM, 3.2 TB/s of L2, 1 us a launch. */
+static sct_device_desc round_device(void) {
+  return (sct_device_desc){.cc_major = 9,
+                           .n_sms = 100,
+                           .smem_sm_bytes = 228 << 10,
+                           .smem_block_optin_bytes = 227 << 10,
+                           .smem_reserved_bytes = 1 << 10,
+                           .regs_sm = 65536,
+                           .regs_thread = 255,
+                           .regs_unit = 256,
+                           .threads_sm = 2048,
+                           .threads_block = 1024,
+                           .blocks_sm = 32,
+                           .l2_bytes = 2000000,
+                           .peak_bytes_s = 2e12,
+                           .copy_bytes_s = 1e12,
+                           .clock_khz = 1000000,
+                           .l2_bytes_clk = 3200,
+                           .issue_clk = 4,
+                           .latency_cycles = 500,
+                           .launch_ns = 1000};
+}
+
+/* A copy of 32 N floats, both sides coalesced, with so few blocks that latency is no matter. */
+static void open_copy(void) {
+  open_kernel(1000, THREADS);
+  for (int k = 0; k < 2; k++) {
+    layouts[k] = (sct_layout){.bytes = sct_expr_const(fixture_pool, (int64_t)(128 * N))};
+    fixture_operands[k].layouts = &layouts[k];
+    fixture_operands[k].n_layouts = 1;
+    fixture_operands[k].record = bare;
+    counts[k] = (sct_count){.requests = (int64_t)N,
+                            .sectors = (int64_t)(4 * N),
+                            .sectors_ideal = (int64_t)(4 * N),
+                            .tags = (int64_t)N,
+                            .bytes = (int64_t)(128 * N)};
+  }
+  fixture_code.layout = layout_of;
+  fixture_size.fill = fills;
+  memset(fills, 0, sizeof fills);
+  counters = (sct_counters){.load = counts[0],
+                            .store = counts[1],
+                            .operand = counts,
+                            .n_operands = 2,
+                            .blocks = 1000,
+                            .blocks_counted = 1000};
+  counters.load.requests = 8000; /* one a warp: the rest of the loads are not in rounds */
+}
+
+static sct_workload work_of(void) {
+  return (sct_workload){.spec = &fixture_spec,
+                        .code = &fixture_code,
+                        .size = &fixture_size,
+                        .counters = &counters,
+                        .registers = 32};
+}
+
+static sct_prediction predict_with(const sct_workload *work) {
+  const sct_device_desc dev = round_device();
+  sct_prediction p;
+  sct_error err = {0};
+  if (sct_model_predict(&p, &dev, work, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  return p;
+}
+
+static void expect(const sct_prediction *p, sct_limit limit, double ns) {
+  if (p->limit != limit || p->ns < 0.9999 * ns || p->ns > 1.0001 * ns) {
+    fail_msg("%.1f ns by %s; expected %.1f by %s", p->ns, sct_limit_name(p->limit), ns,
+             sct_limit_name(limit));
+  }
+}
+
+static void test_a_copy_waits_for_dram(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  sct_prediction p = predict_with(&work);
+  expect(&p, SCT_LIMIT_DRAM, 1000 + 256 * N / 1e12 * 1e9); /* 128 N bytes each way */
+  assert_string_equal(sct_limit_name(p.limit), "DRAM bytes");
+  /* sectors that are touched again are found in L2: the array moves once */
+  counts[1].sectors *= 8;
+  p = predict_with(&work);
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] == 256 * N / 1e12 * 1e9);
+  /* half of an array's sectors, half the bytes */
+  counts[0].sectors /= 2;
+  counts[1].sectors /= 16;
+  p = predict_with(&work);
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] == 128 * N / 1e12 * 1e9);
+  close_kernel();
+}
+
+static void test_without_a_measured_copy_the_peak_counts(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  sct_device_desc dev = round_device();
+  sct_prediction p;
+  dev.copy_bytes_s = 0;
+  assert_int_equal(sct_model_predict(&p, &dev, &work, NULL), SCT_OK);
+  const double least = 256 * N / 2e12 * 1e9;
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] > least && p.part_ns[SCT_LIMIT_DRAM] < 1.25 * least);
+  close_kernel();
+}
+
+/* 32 lines a request, one sector of each: a naive transpose. */
+static void test_scattered_stores_wait_for_l2(void **state) {
+  (void)state;
+  open_copy();
+  counts[1].sectors = counts[1].tags = (int64_t)(32 * N);
+  const sct_workload work = work_of();
+  const sct_prediction p = predict_with(&work);
+  /* 4 N sectors are read; a line of stores takes the time of 4 */
+  expect(&p, SCT_LIMIT_L2, 1000 + (4 * N + 4 * 32 * N) * 32 / 3.2e12 * 1e9);
+  close_kernel();
+}
+
+/* Loads of one field of records of 24 bytes: L1 keeps the sectors for the other fields. Columns of
+ * a matrix are as many sectors of other lines, and of them it cannot. */
+static void test_l1_keeps_records_but_no_columns(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  counts[0].sectors = (int64_t)(24 * N);
+  fixture_operands[0].record.bytes = 24;
+  sct_prediction p = predict_with(&work);
+  const double stores = 4 * N;
+  expect(&p, SCT_LIMIT_DRAM, 1000 + 256 * N / 1e12 * 1e9);
+  assert_true(p.part_ns[SCT_LIMIT_L2] < (4 * N + 2 + stores) * 32 / 3.2e12 * 1e9);
+  fixture_operands[0].record.bytes = 4;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_L2, 1000 + (24 * N + stores) * 32 / 3.2e12 * 1e9);
+  close_kernel();
+}
+
+static void test_conflicts_and_instructions(void **state) {
+  (void)state;
+  open_copy();
+  sct_workload work = work_of();
+  counters.wavefronts_ld = (int64_t)(20 * N);
+  counters.wavefronts_st = (int64_t)(20 * N);
+  sct_prediction p = predict_with(&work);
+  expect(&p, SCT_LIMIT_SHARED, 1000 + 40 * N / 100 / 1e9 * 1e9);
+  assert_true(p.part_ns[SCT_LIMIT_ISSUE] == 0); /* unknown */
+  work.warp_instructions = 400 * N;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_ISSUE, 1000 + 400 * N / 4 / 100 / 1e9 * 1e9);
+  close_kernel();
+}
+
+/* 8 warps a block, 8 blocks an SM: 800 at once. */
+static void test_bytes_in_flight_by_occupancy(void **state) {
+  (void)state;
+  open_copy();
+  sct_workload work = work_of();
+  counters.blocks = 800000;
+  counters.load.requests = 8 * 800000;
+  sct_prediction p = predict_with(&work);
+  const double life = p.ns - 1000 > 0 ? (p.ns - 1000) / 1000 : 0; /* 1000 waves */
+  assert_int_equal(p.limit, SCT_LIMIT_INFLIGHT);
+  assert_true(life > 500 && life < 2500); /* more than a latency, less than five */
+  work.shared_bytes = 56 << 10; /* 4 blocks an SM: half as much in flight, twice the time */
+  const sct_prediction half = predict_with(&work);
+  expect(&half, SCT_LIMIT_INFLIGHT, 1000 + 2 * (p.ns - 1000));
+  /* an index array's value is waited for before the load */
+  work.shared_bytes = 0;
+  sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "gid * 4");
+  a->n_index = 1;
+  const sct_prediction chained = predict_with(&work);
+  assert_true(chained.ns > p.ns + 500 * 1000 && chained.ns < 2 * p.ns);
+  /* more loads a thread than can be under way come in rounds */
+  a->n_index = 0;
+  counters.load.requests *= 64;
+  const sct_prediction rounds = predict_with(&work);
+  assert_true(rounds.ns > p.ns + 3 * 500 * 1000);
+  close_kernel();
+}
+
+static void test_a_small_kernel_waits_for_its_launch(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  counters.blocks = 1;
+  counters.load.requests = 8;
+  for (int k = 0; k < 2; k++) {
+    counts[k] = (sct_count){8, 32, 32, 8, 1024};
+  }
+  const sct_device_desc dev = round_device();
+  sct_device_desc slow = dev;
+  slow.launch_ns = 1e5;
+  sct_prediction p;
+  assert_int_equal(sct_model_predict(&p, &slow, &work, NULL), SCT_OK);
+  assert_int_equal(p.limit, SCT_LIMIT_LAUNCH);
+  assert_true(p.ns > 1e5 && p.ns < 1.1e5); /* and one warp's life */
+  close_kernel();
+}
+
+/* Input read through an index array, a line of its own for each lane. */
+static void test_gathers(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  sct_operand with_index[3] = {fixture_operands[0], fixture_operands[1], fixture_operands[0]};
+  sct_layout small = {.bytes = sct_expr_const(fixture_pool, 1000000)};
+  with_index[0].through_index = true;
+  with_index[2].is_index = true;
+  with_index[1].is_output = true;
+  counts[0].sectors = counts[0].tags = (int64_t)(32 * N);
+  counts[1] = counts[2] = (sct_count){0};
+  fixture_spec.operands = with_index;
+  counters.n_operands = 3;
+  fixture_spec.n_operands = 3;
+  int three[3] = {0};
+  fixture_code.layout = three;
+  fills[2] = SCT_FILL_PERMUTED;
+  sct_prediction p = predict_with(&work);
+  const double missing = 1.0 - 1e6 / (128 * N); /* half of L2 is 1 MB */
+  const double expected = missing * 128 * 32 * N / 1e12 * 1e9;
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] > 0.999 * expected);
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] < 1.001 * expected);
+  fills[2] = SCT_FILL_IDENTITY; /* in order: the array once */
+  p = predict_with(&work);
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] == 128 * N / 1e12 * 1e9);
+  fills[2] = SCT_FILL_RANDOM; /* an array that stays in L2: once, too */
+  with_index[0].layouts = &small;
+  p = predict_with(&work);
+  assert_true(p.part_ns[SCT_LIMIT_DRAM] == 1e6 / 1e12 * 1e9);
+  close_kernel();
+}
+
+static void test_without_rates_nothing_is_predicted(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  sct_device_desc dev = round_device();
+  sct_prediction p = {.ns = 7};
+  dev.l2_bytes_clk = 0;
+  assert_int_equal(sct_model_predict(&p, &dev, &work, NULL), SCT_OK);
+  assert_true(p.ns == 0);
+  dev = round_device();
+  sct_error err = {0};
+  layouts[0].bytes = parse("thread");
+  assert_int_equal(sct_model_predict(&p, &dev, &work, &err), SCT_ESPEC);
+  close_kernel();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_copy_waits_for_dram),
+      cmocka_unit_test(test_without_a_measured_copy_the_peak_counts),
+      cmocka_unit_test(test_scattered_stores_wait_for_l2),
+      cmocka_unit_test(test_l1_keeps_records_but_no_columns),
+      cmocka_unit_test(test_conflicts_and_instructions),
+      cmocka_unit_test(test_bytes_in_flight_by_occupancy),
+      cmocka_unit_test(test_a_small_kernel_waits_for_its_launch),
+      cmocka_unit_test(test_gathers),
+      cmocka_unit_test(test_without_rates_nothing_is_predicted),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
