@@ -37,8 +37,8 @@ local capabilities = {
 local REGISTERS_SM, REGISTERS_THREAD, REGISTER_UNIT = 65536, 255, 256
 local THREADS_BLOCK, SMEM_BLOCK = 1024, 48 * KIB
 
--- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction a
--- cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an H200 shows
+-- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
+-- a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an H200 shows
 -- (docs/figures/predict.md): a guess for the others.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 4, 32, 3.1
 

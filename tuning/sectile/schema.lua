@@ -59,7 +59,7 @@ M["device file"] = {
   { "peak_gb_s", "number", "memory bandwidth of the data sheet", required = true },
   { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
   { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
-  { "l2_bytes_clk", "integer", "bytes a cycle between the multiprocessors and L2; default: 32 each" },
+  { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: 32 an SM" },
   { "latency_cycles", "integer", "of a lone load from device memory; default: by cc" },
   { "launch_us", "number", "an empty kernel between two events; default: 3.1" },
 }
