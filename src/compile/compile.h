@@ -11,6 +11,7 @@
 #define SCT_COMPILE_H
 
 #include "base/base.h"
+#include "base/base_memops.h"
 
 typedef struct sct_compiler sct_compiler;
 
@@ -76,5 +77,16 @@ sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *unit
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
                             void *ctx, sct_error *err) SCT_MUST_USE;
 void sct_compiled_free(sct_compiled *result);
+
+/* Counts the memory instructions in the machine code of kernel `entry` of a cubin, the functions it
+ * calls included (they stand behind it in its section). Instructions that never run (guard "not
+ * true", which ptxas puts around asynchronous copies) and loads of parameters and constants are
+ * left out; spills are counted as local. Encodings: compile_sass.def, found by experiment for sm_75
+ * to sm_121. `out` is set on success only.
+ *
+ * SCT_EDATA: no cubin, damaged, another architecture, or a form of an instruction that the table
+ * does not have; SCT_EUSAGE: no such kernel in it. */
+sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
+                           sct_error *err) SCT_MUST_USE;
 
 #endif

@@ -16,6 +16,7 @@ typedef struct elf_view {
   int n_sections;
   const char *names; /* section names */
   size_t names_bytes;
+  int sm; /* architecture */
 } elf_view;
 
 typedef struct elf_section {
@@ -33,6 +34,12 @@ static bool section_header(const elf_view *view, int i, Elf64_Shdr *out) {
   return out->sh_type == SHT_NOBITS || in_file(view, out->sh_offset, out->sh_size);
 }
 
+/* e_flags holds the number of the architecture: in bits 8 to 15 as CUDA 13 writes it (ABI version
+ * 8), in bits 0 to 7 before. */
+static int architecture(const Elf64_Ehdr *header) {
+  return (int)(header->e_ident[EI_ABIVERSION] >= 8 ? header->e_flags >> 8 : header->e_flags) & 0xff;
+}
+
 static bool open_elf(elf_view *view, const void *data, size_t bytes) {
   Elf64_Ehdr header;
   memset(view, 0, sizeof(*view));
@@ -48,6 +55,7 @@ static bool open_elf(elf_view *view, const void *data, size_t bytes) {
       !in_file(view, header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr))) {
     return false;
   }
+  view->sm = architecture(&header);
   view->table = (size_t)header.e_shoff;
   view->n_sections = header.e_shnum;
   Elf64_Shdr names;
@@ -125,9 +133,36 @@ static bool hash_info(sct_hash *out, const elf_section *info) {
   return sound;
 }
 
+static const char text_prefix[] = ".text.";
+
+static bool is_text_of(const elf_section *s, const char *entry) {
+  return sct_has_prefix(s->name, text_prefix) &&
+         strcmp(s->name + sizeof(text_prefix) - 1, entry) == 0;
+}
+
+bool sct_compile_elf_text(sct_compile_text *out, const void *cubin, size_t bytes,
+                          const char *entry) {
+  elf_view view;
+  memset(out, 0, sizeof(*out));
+  if (!open_elf(&view, cubin, bytes)) {
+    return false;
+  }
+  out->sm = view.sm;
+  for (int i = 0; i < view.n_sections; ++i) {
+    elf_section s;
+    if (!section(&view, i, &s)) {
+      return false;
+    }
+    if (is_text_of(&s, entry)) {
+      out->data = s.data;
+      out->bytes = s.bytes;
+    }
+  }
+  return true;
+}
+
 bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t bytes,
                             const char *entry) {
-  static const char text_prefix[] = ".text.";
   static const char info_prefix[] = ".nv.info.";
   memset(out, 0, sizeof(*out));
   elf_view view;
@@ -145,8 +180,7 @@ bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t byt
       const sct_hash pair[] = {out->constants, sct_hash_bytes(s.data, s.bytes)};
       out->constants = sct_hash_bytes(pair, sizeof(pair));
       out->const_bytes = bank == 0 ? (int)s.bytes : out->const_bytes;
-    } else if (sct_has_prefix(s.name, text_prefix) &&
-               strcmp(s.name + sizeof(text_prefix) - 1, entry) == 0) {
+    } else if (is_text_of(&s, entry)) {
       out->text = sct_hash_bytes(s.data, s.bytes);
       found = s.bytes > 0;
     } else if (sct_has_prefix(s.name, info_prefix) &&

@@ -148,4 +148,15 @@ typedef struct sct_compile_bits {
 bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t bytes,
                             const char *entry);
 
+/* The machine code of one kernel. */
+typedef struct sct_compile_text {
+  const unsigned char *data; /* inside the cubin; NULL: it has no such kernel */
+  size_t bytes;
+  int sm; /* 90 of sm_90 */
+} sct_compile_text;
+
+/* false: no sound cubin. */
+bool sct_compile_elf_text(sct_compile_text *out, const void *cubin, size_t bytes,
+                          const char *entry);
+
 #endif

@@ -13,6 +13,7 @@
 #ifndef SCT_MODEL_H
 #define SCT_MODEL_H
 
+#include "base/base_memops.h"
 #include "space/space.h"
 
 typedef struct sct_count {
@@ -97,5 +98,12 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
 /* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 *
  * sectors), 1 if none. */
 double sct_model_degree(const sct_count *c);
+
+/* Whether counts taken from the PTX are what the machine executes, from the memory instructions of
+ * both (sct_ptx_memops(), sct_sass_memops()). True: equal kind by kind, but for whole copies of
+ * loop bodies that lanes leave together. Otherwise one sentence is appended to `cause`: what the
+ * machine code has where the PTX has something else, and what that looks like. Local memory is not
+ * compared. Nothing is promised of instruction counts. */
+bool sct_model_counts_exact(const sct_memops *ptx, const sct_memops *sass, sct_str *cause);
 
 #endif

@@ -17,6 +17,7 @@
 #define SCT_PTX_H
 
 #include "base/base.h"
+#include "base/base_memops.h"
 
 /* ---- modules: what the text holds ---- */
 
@@ -209,5 +210,14 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
 sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
                                  const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_ptx_result_free(sct_ptx_result *result);
+
+/* ---- census ---- */
+
+/* Counts the memory instructions of a kernel and of the functions it can call, each once, as the
+ * machine would execute them: elements of a load that nothing reads are left out as ptxas leaves
+ * them out. Parameters and constants are no memory here. To be held against the census of its
+ * machine code. SCT_EUSAGE: unknown kernel; SCT_EDATA: a kernel this module cannot decode. */
+sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const char *kernel,
+                          sct_error *err) SCT_MUST_USE;
 
 #endif

@@ -72,7 +72,8 @@ enum {
   PTX_F_RNA = 512
 };
 
-enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2 }; /* bits of ptx_uop.op of an access */
+/* bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written */
+enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2, PTX_MEM_KEEP = 4 };
 enum { PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_POPC, PTX_BAR_AND, PTX_BAR_OR };
 enum { PTX_SHFL_UP, PTX_SHFL_DOWN, PTX_SHFL_BFLY, PTX_SHFL_IDX };
 enum { PTX_VOTE_ALL, PTX_VOTE_ANY, PTX_VOTE_UNI, PTX_VOTE_BALLOT };
@@ -97,7 +98,7 @@ struct ptx_uop {
   uint32_t guard, guard_flip; /* runs in the lanes of (predicate ^ flip) */
   uint32_t inst;              /* PTX instruction, index into ptx_code.insts */
   uint32_t vec;               /* first of n slots in ptx_code.vec */
-  uint16_t flags;
+  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c) */
   uint8_t n;      /* elements of a vector access, targets of a branch table */
   uint8_t bytes;  /* of a memory element, of an operand */
   bool wide;      /* elements are kept in 64-bit lanes */
@@ -218,6 +219,20 @@ typedef struct ptx_code {
  * and the function returns NULL. */
 ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error);
 void sct_ptx_code_free(ptx_code *code);
+
+/* ---- what machine code makes of a load (ptx_live.c) */
+
+typedef struct ptx_live_part {
+  int offset, bytes; /* inside the vector */
+} ptx_live_part;
+
+#define PTX_LIVE_PARTS 2
+
+/* The accesses that stand for load `u`, 0 to 2: ptxas leaves out what nothing reads. */
+int sct_ptx_live_parts(const ptx_uop *u, ptx_live_part parts[PTX_LIVE_PARTS]);
+/* Notes in the loads from micro-operation `first` on which elements go to registers that no
+ * instruction reads. */
+void sct_ptx_live_mark(ptx_code *code, size_t first, const uint8_t *read, size_t n_regs);
 
 /* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */
 bool sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body); /* false: out of memory */

@@ -226,6 +226,7 @@ bool sct_ptx_dec_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
       return sct_ptx_dec_fail(d, "register '%.*s' has the wrong width", opd->name.len, opd->name.p);
     }
     *slot = PTX_SLOT_REGS + (uint32_t)opd->reg;
+    d->read[opd->reg] = 1;
     return opd->negated ? negate_pred(d, slot) : true;
   case PTX_OPD_INT:
   case PTX_OPD_F32:
@@ -257,7 +258,10 @@ bool sct_ptx_dec_dest(ptx_dec *d, const ptx_opd *opd, char cls, uint32_t *slot) 
   if (opd->kind != PTX_OPD_REG) {
     return sct_ptx_dec_fail(d, "the destination is no register");
   }
-  return sct_ptx_dec_source(d, opd, cls, PTX_T_NONE, slot);
+  const uint8_t read = d->read[opd->reg];
+  const bool ok = sct_ptx_dec_source(d, opd, cls, PTX_T_NONE, slot);
+  d->read[opd->reg] = read;
+  return ok;
 }
 
 /* ---- symbols and addresses */
@@ -332,6 +336,7 @@ bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t
   if (e->kind == PTX_OPD_REG) {
     const char cls = sct_ptx_dec_reg_class(d, e->reg);
     *base = PTX_SLOT_REGS + (uint32_t)e->reg;
+    d->read[e->reg] = 1;
     if (cls != '6' && cls != '3') {
       return sct_ptx_dec_fail(d, "register '%.*s' cannot hold an address", e->name.len, e->name.p);
     }
@@ -438,6 +443,9 @@ static bool decode_inst(ptx_dec *d) {
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
   d->mod = 1;
   d->block_insts++;
+  if (d->inst->guard >= 0) {
+    d->read[d->inst->guard] = 1;
+  }
   for (int i = 0; i < SCT_COUNT(ops); i++) {
     if (sct_ptx_span_is(d->inst->mods[0], ops[i].name)) {
       return ops[i].fn(d) && (!sct_ptx_dec_mods_left(d) || sct_ptx_dec_unknown(d));
@@ -525,11 +533,13 @@ static bool decode_body(ptx_dec *d, int index) {
     return sct_ptx_dec_fail(d, "function '%.*s' has no body", d->func->name.len, d->func->name.p);
   }
   d->block_of = sct_alloc(sizeof(*d->block_of) * (d->func->n_insts + 1));
-  if (d->block_of == NULL) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  d->read = sct_alloc(d->func->n_regs + 1);
   const int32_t entry = (int32_t)d->code->n_blocks;
-  bool ok = decode_insts(d);
+  const size_t first = d->code->n_uops;
+  bool ok = d->block_of != NULL && d->read != NULL ? decode_insts(d) : sct_ptx_dec_no_memory(d);
+  if (ok) {
+    sct_ptx_live_mark(d->code, first, d->read, d->func->n_regs);
+  }
   ptx_body *body = &d->code->bodies[index];
   body->entry = entry;
   ok = ok && resolve_branches(d, body);
@@ -539,7 +549,9 @@ static bool decode_body(ptx_dec *d, int index) {
     ok = sct_ptx_dec_no_memory(d);
   }
   sct_free(d->block_of);
+  sct_free(d->read);
   d->block_of = NULL;
+  d->read = NULL;
   return ok;
 }
 

@@ -15,6 +15,7 @@ typedef struct ptx_dec {
   int mod; /* next modifier to be read */
   bool in_block;
   int32_t block_insts;           /* PTX instructions of the open block */
+  uint8_t *read;                 /* [n_regs] whether an instruction uses the register's value */
   int32_t *block_of;             /* [n_insts + 1] block that starts at an instruction, -1 */
   int32_t heads[PTX_CONST_HASH]; /* of the constants' hash chains */
   char *error;

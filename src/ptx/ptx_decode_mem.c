@@ -6,6 +6,7 @@ typedef struct mem_mods {
   ptx_space space; /* PTX_SPACE_NONE: generic */
   bool nc;         /* read-only path */
   bool strong;     /* volatile, relaxed, acquire, release: synchronises, so no race */
+  bool keep;       /* volatile, mmio, acquire: machine code keeps its width */
   bool cache_hint; /* a policy operand follows */
   int n;           /* elements */
   ptx_type type;
@@ -45,7 +46,11 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
   static const char *const scopes[] = {"cta", "cluster", "gpu", "sys"};
   static const char *const load_ops[] = {"ca", "cg", "cs", "lu", "cv"};
   static const char *const store_ops[] = {"wb", "cg", "cs", "wt"};
+  static const char *const kept[] = {"volatile", "mmio", "acquire"};
   *m = (mem_mods){.n = 1};
+  for (int i = 0; i < SCT_COUNT(kept); i++) {
+    m->keep |= d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], kept[i]);
+  }
   m->strong = sct_ptx_dec_take(d, "mmio");
   m->strong |= take_any(d, strong, SCT_COUNT(strong));
   if (!m->strong) {
@@ -178,7 +183,8 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->to = cls == '1' ? 2 : cls == '3' ? 4 : 8;
   u->sign = sct_ptx_type_kind(m->type) == PTX_KIND_S;
   u->space = (uint8_t)space;
-  u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0));
+  u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0) |
+                    (m->keep ? PTX_MEM_KEEP : 0));
   sct_ptx_dec_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
   if (space == PTX_SPACE_SHARED || space == PTX_SPACE_NONE) {
     note_width(&d->code->min_shared_bytes, u->bytes * u->n);

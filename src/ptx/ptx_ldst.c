@@ -375,9 +375,32 @@ static void run_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, part
   }
 }
 
+/* Counts the parts of a load of which machine code leaves something out. */
+static void count_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bool shared) {
+  ptx_live_part parts[PTX_LIVE_PARTS];
+  const int n = sct_ptx_live_parts(u, parts);
+  for (int k = 0; k < n; k++) {
+    ptx_access part = *acc;
+    part.full_run = acc->full_run && parts[k].bytes == acc->width;
+    part.width = parts[k].bytes;
+    for (int i = 0; i < PTX_LANES; i++) {
+      part.addr[i] = acc->addr[i] + (uint64_t)parts[k].offset;
+    }
+    if (shared) {
+      sct_ptx_count_shared(&x->insts[u->inst].shared, &part);
+    } else {
+      sct_ptx_count_global(&x->insts[u->inst].global, &part);
+    }
+  }
+}
+
 static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
   if (x->launch->counters && u->space != PTX_SPACE_CONST) {
-    sct_ptx_count_global(&x->insts[u->inst].global, acc);
+    if (u->flags != 0) {
+      count_parts(x, u, acc, false);
+    } else {
+      sct_ptx_count_global(&x->insts[u->inst].global, acc);
+    }
   }
   run_parts(x, u, acc, sct_ptx_part_global);
 }
@@ -385,7 +408,11 @@ static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
 static void run_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
   run_parts(x, u, acc, sct_ptx_part_shared);
   if (x->launch->counters && !x->stop) {
-    sct_ptx_count_shared(&x->insts[u->inst].shared, acc);
+    if (u->flags != 0) {
+      count_parts(x, u, acc, true);
+    } else {
+      sct_ptx_count_shared(&x->insts[u->inst].shared, acc);
+    }
   }
 }
 
