@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/base_memops.h"
+
 #define SCT_VERSION "0.1.0"
 
 #define SCT_MUST_USE          __attribute__((warn_unused_result))

@@ -11,7 +11,6 @@
 #define SCT_COMPILE_H
 
 #include "base/base.h"
-#include "base/base_memops.h"
 
 typedef struct sct_compiler sct_compiler;
 

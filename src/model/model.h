@@ -13,7 +13,6 @@
 #ifndef SCT_MODEL_H
 #define SCT_MODEL_H
 
-#include "base/base_memops.h"
 #include "space/space.h"
 
 typedef struct sct_count {

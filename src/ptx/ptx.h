@@ -17,7 +17,6 @@
 #define SCT_PTX_H
 
 #include "base/base.h"
-#include "base/base_memops.h"
 
 /* ---- modules: what the text holds ---- */
 

@@ -167,7 +167,7 @@ static void test_asynchronous_copies(void **state) {
   "\"(" value ") : \"memory\"); sum += (unsigned long long)" out ";\n"
 #define RED(form, reg, place, value)                                                               \
   "  asm volatile(\"red." form " [%0], %1;\" :: " place ", \"" reg "\"(" value ") : "              \
-                                                                               "\"memory\");\n"
+  "\"memory\");\n"
 
 static void test_atomics(void **state) {
   (void)state;
