@@ -347,6 +347,44 @@ void sct_ptx_op_add_window(ptx_exec *x, const ptx_uop *u) {
   ptx_put64(x, u, t);
 }
 
+/* Whether the generic address names a .const variable of the module. */
+static bool in_const(const ptx_exec *x, uint64_t address) {
+  for (const ptx_sym *s = x->launch->module->syms; s != NULL; s = s->next) {
+    const uint64_t at = PTX_WINDOW(PTX_WINDOW_VARS) + (uint64_t)s->offset;
+    if (s->space == PTX_SPACE_CONST && address - at < (uint64_t)s->bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool in_space(const ptx_exec *x, uint64_t address, ptx_space space) {
+  switch (address >> PTX_WINDOW_SHIFT) {
+  case PTX_WINDOW_SHARED:
+    return space == PTX_SPACE_SHARED;
+  case PTX_WINDOW_LOCAL:
+    return space == PTX_SPACE_LOCAL;
+  case PTX_WINDOW_PARAM:
+    return space == PTX_SPACE_PARAM;
+  default:
+    return space == (in_const(x, address) ? PTX_SPACE_CONST : PTX_SPACE_GLOBAL);
+  }
+}
+
+void sct_ptx_op_isspacep(ptx_exec *x, const ptx_uop *u) {
+  uint32_t m = 0;
+  LANES(i) {
+    const uint64_t address = u->wide ? ptx_r64(x, u->a)[i] : ptx_r32(x, u->a)[i];
+    m |= (uint32_t)in_space(x, address, (ptx_space)u->space) << i;
+  }
+  ptx_put_pred(x, u, m);
+}
+
+void sct_ptx_op_nanosleep(ptx_exec *x, const ptx_uop *u) {
+  (void)u;
+  x->yield = true;
+}
+
 void sct_ptx_op_add_frame(ptx_exec *x, const ptx_uop *u) {
   const uint64_t *a = ptx_r64(x, u->a);
   uint64_t t[PTX_LANES];

@@ -52,7 +52,7 @@ typedef enum ptx_shadow {
   PTX_SHADOW_SELECT,
   PTX_SHADOW_PRMT,
   PTX_SHADOW_ZEXT, /* moves between widths: cvt without sign, truncation */
-  PTX_SHADOW_PACK2,
+  PTX_SHADOW_PACK2, /* two values side by side, each on its own */
   PTX_SHADOW_OWN /* the operation does it itself */
 } ptx_shadow;
 

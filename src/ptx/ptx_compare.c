@@ -70,8 +70,10 @@ static int value_index(ptx_type type) {
   case PTX_T_S64:
     return V_S64;
   case PTX_T_F16:
+  case PTX_T_F16X2:
     return V_F16;
   case PTX_T_BF16:
+  case PTX_T_BF16X2:
     return V_BF16;
   case PTX_T_F32:
     return V_F32;
@@ -93,10 +95,27 @@ bool sct_ptx_compare_known(uint8_t cmp, ptx_type type) {
   return v >= V_F16 ? compares[cmp].floats : compares[cmp].ints;
 }
 
+/* The 16-bit floats that begin at bit `shift`. */
+static uint32_t compare_half(const ptx_exec *x, const ptx_uop *u, int shift) {
+  const uint32_t slots[2] = {u->a, u->b};
+  uint32_t in[2][PTX_LANES];
+  for (int k = 0; k < 2; k++) {
+    const uint32_t *lanes = ptx_r32(x, slots[k]);
+    LANES(i) {
+      const uint16_t bits = (uint16_t)(lanes[i] >> shift);
+      in[k][i] = (u->flags & PTX_F_FTZ) ? sct_ptx_flush16(bits, 0x7c00) : bits;
+    }
+  }
+  return compares[u->op].fn[value_index((ptx_type)u->from)](in[0], in[1]);
+}
+
 static uint32_t compare(const ptx_exec *x, const ptx_uop *u) {
   const compare_fn fn = compares[u->op].fn[value_index((ptx_type)u->from)];
   if ((u->flags & PTX_F_FTZ) == 0) {
     return fn(ptx_r32(x, u->a), ptx_r32(x, u->b));
+  }
+  if (u->from != PTX_T_F32) {
+    return compare_half(x, u, 0);
   }
   float in[2][PTX_LANES];
   memcpy(in[0], ptx_rf32(x, u->a), sizeof in[0]);
@@ -129,29 +148,83 @@ void sct_ptx_op_setp(ptx_exec *x, const ptx_uop *u) {
   ptx_put_pred(x, u, combine(m, c, u->n));
 }
 
-void sct_ptx_op_set(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t m = combine(compare(x, u), *ptx_pred(x, u->c), u->n);
-  uint32_t yes = PTX_ALL;
-  switch ((ptx_type)u->to) {
+static uint32_t true_value(ptx_type type) {
+  switch (type) {
   case PTX_T_F32:
-    yes = 0x3f800000;
-    break;
+    return 0x3f800000;
   case PTX_T_F16:
-    yes = 0x3c00;
-    break;
+  case PTX_T_F16X2:
+    return 0x3c00;
   case PTX_T_BF16:
-    yes = 0x3f80;
-    break;
+  case PTX_T_BF16X2:
+    return 0x3f80;
   case PTX_T_U16:
   case PTX_T_S16:
-    yes = 0xffff;
-    break;
+    return 0xffff;
   default:
-    break;
+    return PTX_ALL;
   }
+}
+
+void sct_ptx_op_set(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t m = combine(compare(x, u), *ptx_pred(x, u->c), u->n);
+  const uint32_t yes = true_value((ptx_type)u->to);
   uint32_t t[PTX_LANES];
   LANES(i) {
     t[i] = m >> i & 1 ? yes : 0;
+  }
+  ptx_put32(x, u, t);
+}
+
+/* ---- pairs of 16-bit floats: each half has an answer of its own */
+
+/* Lanes of `lanes` whose half at `shift` is undefined in a or b, or that have no c. */
+static uint32_t undefined_half(const ptx_exec *x, const ptx_uop *u, uint32_t lanes, int shift) {
+  uint32_t out = 0;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint64_t v = sct_ptx_shadow_get(x, u->a, i) | sct_ptx_shadow_get(x, u->b, i);
+    const bool half = (v >> shift & 0xffff) != 0 || sct_ptx_shadow_get(x, u->c, i) != 0;
+    out |= (uint32_t)half << i;
+  }
+  return out;
+}
+
+static void put_half_pred(ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t m, uint32_t lanes,
+                          uint32_t undefined) {
+  ptx_uop to = *u;
+  uint64_t bits[PTX_LANES] = {0};
+  to.d = slot;
+  ptx_put_pred(x, &to, m);
+  if (lanes != 0) {
+    LANES(i) {
+      bits[i] = undefined >> i & 1 ? UINT64_MAX : 0;
+    }
+    sct_ptx_shadow_set(x, slot, lanes, bits);
+  }
+}
+
+/* p|q: p answers for the lower halves, q for the upper ones. */
+void sct_ptx_op_setp_pair(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t c = *ptx_pred(x, u->c);
+  const uint32_t lo = combine(compare_half(x, u, 0), c, u->n);
+  const uint32_t hi = combine(compare_half(x, u, 16), c, u->n);
+  const uint32_t lanes = (uint32_t)(x->state[u->a] | x->state[u->b] | x->state[u->c]) & x->mask;
+  const uint32_t no_lo = undefined_half(x, u, lanes, 0), no_hi = undefined_half(x, u, lanes, 16);
+  if (u->vec != 0) {
+    put_half_pred(x, u, u->vec, hi, lanes, no_hi);
+  }
+  put_half_pred(x, u, u->d, lo, lanes, no_lo);
+}
+
+void sct_ptx_op_set_pair(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t c = *ptx_pred(x, u->c);
+  const uint32_t lo = combine(compare_half(x, u, 0), c, u->n);
+  const uint32_t hi = combine(compare_half(x, u, 16), c, u->n);
+  const uint32_t yes = true_value((ptx_type)u->to) & 0xffff;
+  uint32_t t[PTX_LANES];
+  LANES(i) {
+    t[i] = (lo >> i & 1 ? yes : 0) | (hi >> i & 1 ? yes << 16 : 0);
   }
   ptx_put32(x, u, t);
 }

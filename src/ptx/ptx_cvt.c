@@ -78,25 +78,30 @@ static bool round_up(bool negative, bool odd, int against_half, bool inexact, un
 
 /* To a float of `mant` stored mantissa bits and exponents emin (of the least normal) to emax. */
 static uint16_t narrow(double value, unsigned rounding, int mant, int emin, int emax) {
-  const uint16_t sign = signbit(value) ? 0x8000 : 0;
+  uint64_t bits = 0;
+  memcpy(&bits, &value, 8);
+  const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
   const uint16_t inf = (uint16_t)((2 * emax + 1) << mant);
-  if (isnan(value)) {
-    return 0x7fff;
+  const int field = (int)(bits >> 52 & 0x7ff);
+  const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+  if (field == 0x7ff) {
+    return fraction != 0 ? 0x7fff : (uint16_t)(sign | inf);
   }
-  if (isinf(value)) {
-    return sign | inf;
-  }
-  int e = 0;
-  (void)frexp(value, &e); /* value = m * 2^e, m in [0.5, 1) */
-  const int exponent = value == 0 || e - 1 < emin ? emin : e - 1;
-  const double scaled = ldexp(fabs(value), mant - exponent); /* last bit of the result is 1 */
-  const double whole = floor(scaled), rest = scaled - whole;
-  uint64_t m = (uint64_t)whole;
-  const int half = rest > 0.5 ? 1 : rest == 0.5 ? 0 : -1;
-  m += round_up(sign != 0, m & 1, half, rest != 0, rounding);
-  /* m includes the hidden bit for normal numbers; adding fields lets a carry run into the exponent
+  const int e = field == 0 ? -1022 : field - 1023;
+  const int exponent = e < emin ? emin : e;
+  const uint64_t m = field == 0 ? fraction : fraction | (uint64_t)1 << 52;
+  /* below 2^-60 of the last place only "something" is left of a value: a sticky bit stands for it
    */
-  const uint64_t out = ((uint64_t)(exponent - emin) << mant) + m;
+  const int drop = 52 - mant + (exponent - e);
+  const uint64_t at = drop > 62 ? m != 0 : m;
+  const int by = drop > 62 ? 62 : drop;
+  const uint64_t rest = at & (((uint64_t)1 << by) - 1), half = (uint64_t)1 << (by - 1);
+  uint64_t whole = at >> by;
+  const int against_half = rest > half ? 1 : rest == half ? 0 : -1;
+  whole += round_up(sign != 0, whole & 1, against_half, rest != 0, rounding);
+  /* whole includes the hidden bit for normal numbers; adding fields lets a carry run into the
+   * exponent */
+  const uint64_t out = ((uint64_t)(exponent - emin) << mant) + whole;
   if (out >=
       inf) { /* overflow: to infinity, or to the greatest finite number when rounding inwards */
     const bool inwards = (rounding & PTX_F_RND_MASK) == PTX_F_RZ ||

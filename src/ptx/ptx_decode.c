@@ -203,6 +203,10 @@ static bool source_literal(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type ty
   if (opd->kind == PTX_OPD_INT && sct_ptx_type_kind(type) == PTX_KIND_F && bits != 0) {
     return sct_ptx_dec_fail(d, "integer literal for a float operand");
   }
+  if (sct_ptx_type_kind(type) == PTX_KIND_H || type == PTX_T_F32X2) {
+    return sct_ptx_dec_fail(d, "a literal where a register of type .%s is expected",
+                            sct_ptx_type_name(type));
+  }
   bits = cls == '1' ? bits & 0xffff : bits;
   return sct_ptx_dec_const(d, bits, cls == '6', slot);
 }

@@ -27,7 +27,7 @@ static const struct {
   uint16_t flag;
 } attr_mods[] = {{"rn", 'R', 0},           {"rz", 'R', PTX_F_RZ},   {"rm", 'R', PTX_F_RM},
                  {"rp", 'R', PTX_F_RP},    {"ftz", 'Z', PTX_F_FTZ}, {"sat", 'S', PTX_F_SAT},
-                 {"cc", 'C', PTX_F_CC},    {"NaN", 'n', PTX_F_NAN}, {"xorsign", 'x', PTX_F_XORSIGN},
+                 {"cc", 'C', PTX_F_CC},    {"NaN", 'n', PTX_F_NAN}, {"xorsign", 'X', PTX_F_XORSIGN},
                  {"relu", 'r', PTX_F_RELU}};
 
 typedef struct alu_mods {
@@ -70,17 +70,23 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
   return true;
 }
 
+/* What a letter of a row demands: a modifier's own letter. */
+static const struct { char letter, needs; } demands[] = {{'!', 'R'}, {'X', 'X'}, {'F', 'Z'}};
+
 static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
-  if (strchr(attrs, '!') != NULL && strchr(mods->attrs, 'R') == NULL) {
-    return false;
+  for (int i = 0; i < SCT_COUNT(demands); i++) {
+    if (strchr(attrs, demands[i].letter) != NULL && strchr(mods->attrs, demands[i].needs) == NULL) {
+      return false;
+    }
   }
-  if ((mods->flags & PTX_F_SAT) != 0 && (mods->flags & PTX_F_CC) != 0) {
-    return false; /* a saturated sum has no carry */
+  if ((mods->flags & PTX_F_SAT) != 0 && (mods->flags & (PTX_F_CC | PTX_F_RELU)) != 0) {
+    return false; /* a saturated sum has no carry, and no second clamp */
   }
   for (const char *a = mods->attrs; *a != '\0'; a++) {
     const bool rn_only =
         *a == 'R' && strchr(attrs, 'N') != NULL && (mods->flags & PTX_F_RND_MASK) == 0;
-    if (strchr(attrs, *a) == NULL && !rn_only) {
+    const bool demanded = *a == 'Z' && strchr(attrs, 'F') != NULL;
+    if (strchr(attrs, *a) == NULL && !rn_only && !demanded) {
       return false;
     }
   }

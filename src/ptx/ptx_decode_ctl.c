@@ -80,6 +80,16 @@ bool sct_ptx_decode_trap(ptx_dec *d) {
   return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_trap) != NULL;
 }
 
+/* nanosleep.u32 t: time does not pass here, but other warps get their turn */
+bool sct_ptx_decode_nanosleep(ptx_dec *d) {
+  uint32_t a = 0;
+  if (!sct_ptx_dec_take(d, "u32")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return sct_ptx_dec_count(d, 1) && sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) &&
+         sct_ptx_dec_emit(d, sct_ptx_op_nanosleep) != NULL;
+}
+
 /* ---- calls */
 
 static bool call_params(ptx_dec *d, const ptx_opd *list, const ptx_sym **out) {

@@ -373,6 +373,14 @@ static bool take_bool_op(ptx_dec *d, uint8_t *op) {
   return *op != PTX_BOOL_NONE;
 }
 
+static bool compare_flushes(ptx_type type) {
+  return type == PTX_T_F32 || type == PTX_T_F16 || type == PTX_T_F16X2;
+}
+
+static bool is_pair(ptx_type type) {
+  return type == PTX_T_F16X2 || type == PTX_T_BF16X2;
+}
+
 /* setp.lt.and.ftz.f32 p|q, a, b, !c */
 bool sct_ptx_decode_setp(ptx_dec *d) {
   uint8_t cmp = 0, combine = 0;
@@ -384,7 +392,7 @@ bool sct_ptx_decode_setp(ptx_dec *d) {
   const bool ftz = sct_ptx_dec_take(d, "ftz");
   const ptx_type type = sct_ptx_dec_take_type(d);
   const char cls = sct_ptx_dec_class(type);
-  if (!sct_ptx_compare_known(cmp, type) || (ftz && type != PTX_T_F32)) {
+  if (!sct_ptx_compare_known(cmp, type) || (ftz && !compare_flushes(type))) {
     return sct_ptx_dec_unknown(d);
   }
   if (!sct_ptx_dec_count(d, combined ? 4 : 3) ||
@@ -395,7 +403,7 @@ bool sct_ptx_decode_setp(ptx_dec *d) {
     return false;
   }
   const int32_t pair = d->inst->opds[0].pair;
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_setp);
+  ptx_uop *u = sct_ptx_dec_emit(d, is_pair(type) ? sct_ptx_op_setp_pair : sct_ptx_op_setp);
   if (u == NULL) {
     return false;
   }
@@ -411,6 +419,15 @@ bool sct_ptx_decode_setp(ptx_dec *d) {
   return true;
 }
 
+/* Whether set has results of type `to` for operands of type `from`. */
+static bool set_yields(ptx_type to, ptx_type from) {
+  if (is_pair(from)) {
+    return to == from || to == PTX_T_U32 || to == PTX_T_S32;
+  }
+  const char cls = sct_ptx_dec_class(to);
+  return !is_pair(to) && (cls == '1' || cls == '3') && sct_ptx_value_of(to) >= 0;
+}
+
 /* set.lt.f32.f32 d, a, b: all ones or 1.0 where true */
 bool sct_ptx_decode_set(ptx_dec *d) {
   uint8_t cmp = 0, combine = 0;
@@ -422,7 +439,8 @@ bool sct_ptx_decode_set(ptx_dec *d) {
   const bool ftz = sct_ptx_dec_take(d, "ftz");
   const ptx_type to = sct_ptx_dec_take_type(d), type = sct_ptx_dec_take_type(d);
   const char cls = sct_ptx_dec_class(type), to_cls = sct_ptx_dec_class(to);
-  if (!sct_ptx_compare_known(cmp, type) || (to_cls != '3' && to_cls != '1') || to == PTX_T_NONE) {
+  if (!sct_ptx_compare_known(cmp, type) || !set_yields(to, type) ||
+      (ftz && !compare_flushes(type))) {
     return sct_ptx_dec_unknown(d);
   }
   if (!sct_ptx_dec_count(d, combined ? 4 : 3) ||
@@ -432,7 +450,7 @@ bool sct_ptx_decode_set(ptx_dec *d) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], to_cls, &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_set);
+  ptx_uop *u = sct_ptx_dec_emit(d, is_pair(type) ? sct_ptx_op_set_pair : sct_ptx_op_set);
   if (u == NULL) {
     return false;
   }
@@ -445,6 +463,8 @@ bool sct_ptx_decode_set(ptx_dec *d) {
   u->to = (uint8_t)to;
   u->n = combine;
   u->flags = ftz ? PTX_F_FTZ : 0;
+  u->shadow = is_pair(type) ? PTX_SHADOW_PACK2 : PTX_SHADOW_ALL;
+  u->bytes = 4;
   return true;
 }
 
@@ -475,4 +495,102 @@ bool sct_ptx_decode_slct(ptx_dec *d) {
   u->from = (uint8_t)by;
   u->flags = ftz ? PTX_F_FTZ : 0;
   return true;
+}
+
+/* isspacep.shared p, a: whether a generic address lies in the space */
+bool sct_ptx_decode_isspacep(ptx_dec *d) {
+  static const struct {
+    const char *name;
+    ptx_space space;
+  } spaces[] = {{"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
+                {"shared::cta", PTX_SPACE_SHARED}, {"shared::cluster", PTX_SPACE_SHARED},
+                {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
+                {"param", PTX_SPACE_PARAM},        {"param::entry", PTX_SPACE_PARAM}};
+  ptx_space space = PTX_SPACE_NONE;
+  uint32_t a = 0, p = 0;
+  for (int i = 0; i < SCT_COUNT(spaces) && space == PTX_SPACE_NONE; i++) {
+    space = sct_ptx_dec_take(d, spaces[i].name) ? spaces[i].space : PTX_SPACE_NONE;
+  }
+  if (space == PTX_SPACE_NONE) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!sct_ptx_dec_count(d, 2)) {
+    return false;
+  }
+  const ptx_opd *from = &d->inst->opds[1];
+  const bool narrow = from->kind == PTX_OPD_REG && sct_ptx_dec_reg_class(d, from->reg) == '3';
+  if (!sct_ptx_dec_source(d, from, narrow ? '3' : '6', narrow ? PTX_T_U32 : PTX_T_U64, &a) ||
+      !sct_ptx_dec_dest(d, &d->inst->opds[0], 'p', &p)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_isspacep);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = a;
+  u->d = p;
+  u->wide = !narrow;
+  u->space = (uint8_t)space;
+  return true;
+}
+
+/* The compare that follows lop3.and.b32 d|p, a, b, c, lut, q: p = (d != 0) and q. */
+static bool lop3_compare(ptx_dec *d, uint8_t combine, uint32_t result) {
+  uint32_t q = 0;
+  const int32_t pair = d->inst->opds[0].pair;
+  if (pair < 0) {
+    return sct_ptx_dec_fail(d, "a second destination, d|p, is missing");
+  }
+  if (!sct_ptx_dec_source(d, &d->inst->opds[5], 'p', PTX_T_PRED, &q)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_setp);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = result;
+  u->b = PTX_SLOT_ZERO;
+  u->c = q;
+  u->d = PTX_SLOT_REGS + (uint32_t)pair;
+  u->op = 1; /* ne, the second line of ptx_cmps.def */
+  u->from = PTX_T_B32;
+  u->n = combine;
+  return true;
+}
+
+/* lop3.b32 is a row of ptx_alu.def; with a boolean operation it also answers in a predicate. */
+bool sct_ptx_decode_lop3(ptx_dec *d) {
+  uint8_t combine = 0;
+  uint32_t in[3], slot = 0;
+  if (d->inst->n_mods == 2) {
+    d->mod = 2;
+    return sct_ptx_dec_alu(d);
+  }
+  if (!take_bool_op(d, &combine) || combine == PTX_BOOL_XOR || !sct_ptx_dec_take(d, "b32")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!sct_ptx_dec_count(d, 6)) {
+    return false;
+  }
+  for (int i = 0; i < 3; i++) {
+    if (!sct_ptx_dec_source(d, &d->inst->opds[1 + i], '3', PTX_T_B32, &in[i])) {
+      return false;
+    }
+  }
+  if (d->inst->opds[4].kind != PTX_OPD_INT) {
+    return sct_ptx_dec_fail(d, "operand 5 must be a constant");
+  }
+  if (!sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_lop3);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = in[0];
+  u->b = in[1];
+  u->c = in[2];
+  u->d = slot;
+  u->imm = d->inst->opds[4].imm;
+  return lop3_compare(d, combine, slot);
 }

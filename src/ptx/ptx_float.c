@@ -102,10 +102,9 @@ static void put_f64(ptx_exec *x, const ptx_uop *u, const double *t) {
   ptx_put64(x, u, bits);
 }
 
-/* One f32 operation with its modifiers. */
-static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop) {
-  float t[PTX_LANES];
-  const float *a = ptx_rf32(x, u->a), *b = ptx_rf32(x, u->b), *c = ptx_rf32(x, u->c);
+/* One f32 operation with its modifiers on 32 lanes. */
+static void compute32(float *t, const float *a, const float *b, const float *c, const ptx_uop *u,
+                      loop32 loop) {
   float in[3][PTX_LANES];
   if (u->flags & PTX_F_FTZ) {
     memcpy(in[0], a, sizeof in[0]);
@@ -132,7 +131,32 @@ static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop) {
     saturate32(t);
   }
   canonical32(t);
+}
+
+static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop) {
+  float t[PTX_LANES];
+  compute32(t, ptx_rf32(x, u->a), ptx_rf32(x, u->b), ptx_rf32(x, u->c), u, loop);
   put_f32(x, u, t);
+}
+
+/* f32x2: the same on both halves of 64-bit lanes. */
+static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop) {
+  const uint32_t slots[3] = {u->a, u->b, u->c};
+  uint64_t out[PTX_LANES] = {0};
+  for (int shift = 0; shift < 64; shift += 32) {
+    float t[PTX_LANES], in[3][PTX_LANES];
+    for (int k = 0; k < 3; k++) {
+      const uint64_t *lanes = ptx_r64(x, slots[k]);
+      LANES(i) {
+        in[k][i] = float_of((uint32_t)(lanes[i] >> shift));
+      }
+    }
+    compute32(t, in[0], in[1], in[2], u, loop);
+    LANES(i) {
+      out[i] |= (uint64_t)bits_of(t[i]) << shift;
+    }
+  }
+  ptx_put64(x, u, out);
 }
 
 static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
@@ -153,6 +177,10 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     run32(x, u, loop_##name);                                                                      \
   }
+#define OP32X2(name)                                                                               \
+  void sct_ptx_op_##name##x2(ptx_exec *x, const ptx_uop *u) {                                      \
+    run32x2(x, u, loop_##name);                                                                    \
+  }
 #define OP64(name, expr)                                                                           \
   LOOP64(name, expr)                                                                               \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
@@ -162,6 +190,9 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
 OP32(add_f32, x + y)
 OP32(sub_f32, x - y)
 OP32(mul_f32, x *y)
+OP32X2(add_f32)
+OP32X2(sub_f32)
+OP32X2(mul_f32)
 OP32(div_f32, x / y)
 OP32(rcp_f32, 1.0f / x)
 OP32(sqrt_f32, sqrtf(x))
@@ -203,6 +234,9 @@ static bool has_fma(void) {
 
 void sct_ptx_op_fma_f32(ptx_exec *x, const ptx_uop *u) {
   run32(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32);
+}
+void sct_ptx_op_fma_f32x2(ptx_exec *x, const ptx_uop *u) {
+  run32x2(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32);
 }
 void sct_ptx_op_fma_f64(ptx_exec *x, const ptx_uop *u) {
   run64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64);

@@ -422,6 +422,10 @@ static sct_status parse_directive(ptx_parser *p) {
   if (sct_ptx_span_is(word, ".reg")) {
     return parse_regs(p);
   }
+  if (word.len > 5 && memcmp(word.p, ".reg.", 5) == 0) { /* cuda_fp16.hpp writes ".reg.b32 r;" */
+    p->lex.p = word.p + 4;
+    return parse_regs(p);
+  }
   if (sct_ptx_span_is(word, ".loc")) {
     return parse_loc(p);
   }

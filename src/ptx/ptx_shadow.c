@@ -38,6 +38,12 @@ static uint64_t upwards(uint64_t v) {
   return v | (0 - v);
 }
 
+/* Each half of the value, `width` bits, is undefined entirely or not at all. */
+static uint64_t halves(uint64_t v, unsigned width) {
+  const uint64_t low = ((uint64_t)1 << width) - 1;
+  return ((v & low) != 0 ? low : 0) | ((v >> width & low) != 0 ? low << width : 0);
+}
+
 static uint64_t lane_value(const ptx_exec *x, uint32_t slot, int lane, bool wide) {
   return wide ? ptx_r64(x, slot)[lane] : ptx_r32(x, slot)[lane];
 }
@@ -103,6 +109,8 @@ static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
       return UINT64_MAX;
     }
     return prmt_bits((va & PTX_ALL) | vb << 32, ptx_r32(x, u->c)[lane]);
+  case PTX_SHADOW_PACK2:
+    return halves(va | vb | sct_ptx_shadow_get(x, u->c, lane), 4u * u->bytes);
   case PTX_SHADOW_ZEXT:
     return u->bytes == 0 || u->bytes >= 8 ? va : va & (((uint64_t)1 << 8 * u->bytes) - 1);
   default:

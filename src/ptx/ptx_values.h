@@ -18,6 +18,9 @@ float sct_ptx_bf16_to_f32(uint16_t bits);
 uint16_t sct_ptx_f64_to_f16(double value, unsigned rounding);
 uint16_t sct_ptx_f64_to_bf16(double value, unsigned rounding);
 
+/* A subnormal 16-bit float becomes a zero of its sign; `exponent` is the mask of its exponent. */
+uint16_t sct_ptx_flush16(uint16_t bits, uint16_t exponent);
+
 /* Subnormal lanes become zeros of their sign. */
 void sct_ptx_flush32(float *lanes);
 

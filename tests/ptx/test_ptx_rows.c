@@ -17,6 +17,12 @@ static const char *const type_names[N_TYPES] = {
 #undef PTX_TYPE
 };
 
+static const char type_kinds[N_TYPES] = {
+#define PTX_TYPE(id, name, bytes, kind) #kind[0],
+#include "ptx/ptx_types.def"
+#undef PTX_TYPE
+};
+
 typedef struct row {
   const char *op, *sub;
   int type;
@@ -41,7 +47,7 @@ static void opcode(sct_str *out, const row *r, const char *mods) {
 }
 
 static const char *least_mods(const row *r) {
-  return has(r, '!') ? ".rn" : "";
+  return has(r, '!') ? ".rn" : has(r, 'X') ? ".xorsign" : has(r, 'F') ? ".ftz" : "";
 }
 
 /* ---- modifiers: NULL, or why the kernel cannot run */
@@ -95,21 +101,25 @@ static void modifiers(void **state) {
   for (int i = 0; i < SCT_COUNT(rows); i++) {
     const row *r = &rows[i];
     check_form(r, least_mods(r), true);
-    if (has(r, '!')) {
+    if (least_mods(r)[0] != '\0') {
       check_form(r, "", false);
     }
     for (int k = 0; k < 4; k++) {
-      check_form(r, rounding[k], has(r, 'R') || (k == 0 && has(r, 'N')));
+      char mods[32];
+      snprintf(mods, sizeof mods, "%s%s", has(r, '!') ? "" : least_mods(r), rounding[k]);
+      check_form(r, mods, has(r, 'R') || (k == 0 && has(r, 'N')));
     }
     static const struct {
       const char *mod;
       char attr;
-    } others[] = {{".ftz", 'Z'}, {".sat", 'S'},     {".cc", 'C'},
-                  {".NaN", 'n'}, {".xorsign", 'x'}, {".relu", 'r'}};
+    } others[] = {{".ftz", 'Z'}, {".sat", 'S'}, {".cc", 'C'}, {".NaN", 'n'}, {".relu", 'r'}};
     for (int k = 0; k < SCT_COUNT(others); k++) {
       char mods[32];
       snprintf(mods, sizeof mods, "%s%s", least_mods(r), others[k].mod);
       check_form(r, mods, has(r, others[k].attr));
+    }
+    if (!has(r, 'X')) {
+      check_form(r, ".xorsign", false);
     }
     check_form(r, ".frob", false);
   }
@@ -128,6 +138,9 @@ static void modifiers_that_exclude_each_other(void **state) {
     if (has(r, 'C')) {
       check_form(r, ".cc.cc", false);
       check_form(r, ".sat.cc", false);
+    }
+    if (has(r, 'S') && has(r, 'r')) {
+      check_form(r, ".rn.sat.relu", false);
     }
   }
 }
@@ -286,10 +299,9 @@ static void constants(void **state) {
   d.n = 32;
   for (int i = 0; i < SCT_COUNT(rows); i++) {
     const row *r = &rows[i];
-    const char kind = type_names[r->type][0];
     char sig[8];
     reg_sig(r, sig);
-    for (int k = 1; sig[k] != '\0' && kind != 'f' && kind != 'p'; k++) {
+    for (int k = 1; sig[k] != '\0' && strchr("FHP", type_kinds[r->type]) == NULL; k++) {
       if (sig[k] == 'p') {
         continue;
       }

@@ -1,0 +1,155 @@
+/* Arithmetic on 16-bit floats, f16 and bf16, one or two to a register.
+ *
+ * Operands become doubles, which hold every one of them and every product of two. A sum may need
+ * more bits than a double has (a bf16 product against a much smaller addend): it is rounded to odd
+ * there, which keeps "something was dropped" in the last bit, so that the one rounding to 16 bits
+ * that follows is the right one (Boldo and Melquiond, IEEE Trans. Computers 2008: 53 bits are more
+ * than the 11 + 2 it takes). Results have one NaN, 0x7fff, signs and absolute values too: the
+ * hardware computes them by adding -0. */
+#include "ptx/ptx_exec.h"
+#include "ptx/ptx_values.h"
+
+#include <math.h>
+
+#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
+
+typedef void (*half_loop)(double *restrict t, const double *a, const double *b, const double *c);
+
+typedef struct half_format {
+  float (*widen)(uint16_t bits);
+  uint16_t (*round)(double value, unsigned rounding);
+  uint16_t exponent; /* mask of the exponent field */
+} half_format;
+
+static const half_format f16_format = {sct_ptx_f16_to_f32, sct_ptx_f64_to_f16, 0x7c00};
+static const half_format bf16_format = {sct_ptx_bf16_to_f32, sct_ptx_f64_to_bf16, 0x7f80};
+
+uint16_t sct_ptx_flush16(uint16_t bits, uint16_t exponent) {
+  return (bits & exponent) == 0 ? bits & 0x8000 : bits;
+}
+
+/* a + b, rounded to odd: exact by Knuth's two-sum, then away from an even last bit. */
+static double odd_sum(double a, double b) {
+  double s = a + b;
+  if (!isfinite(s)) {
+    return s;
+  }
+  const double from_b = s - a;
+  const double dropped = (a - (s - from_b)) + (b - from_b);
+  uint64_t bits = 0;
+  memcpy(&bits, &s, 8);
+  if (dropped != 0 && (bits & 1) == 0) {
+    bits += (dropped > 0) == (s > 0) ? 1 : UINT64_MAX;
+    memcpy(&s, &bits, 8);
+  }
+  return s;
+}
+
+/* A number wins over a NaN; -0 is below +0. */
+static double least(double x, double y) {
+  return x != x ? y : y != y ? x : x < y || (x == y && signbit(x)) ? x : y;
+}
+static double greatest(double x, double y) {
+  return x != x ? y : y != y ? x : x > y || (x == y && !signbit(x)) ? x : y;
+}
+static double signed_like(double value, double x, double y) {
+  return copysign(value, signbit(x) != signbit(y) ? -1.0 : 1.0);
+}
+
+#define LOOP(name, expr)                                                                           \
+  static void loop_##name(double *restrict t, const double *a, const double *b, const double *c) { \
+    LANES(i) {                                                                                     \
+      const double x = a[i], y = b[i], z = c[i];                                                   \
+      (void)y;                                                                                     \
+      (void)z;                                                                                     \
+      t[i] = (expr);                                                                               \
+    }                                                                                              \
+  }
+LOOP(add, odd_sum(x, y))
+LOOP(sub, odd_sum(x, -y))
+LOOP(mul, x *y)
+LOOP(fma, odd_sum(x *y, z))
+LOOP(neg, -x)
+LOOP(abs, fabs(x))
+LOOP(ex2, exp2(x))
+LOOP(tanh, tanh(x))
+LOOP(min, least(x, y))
+LOOP(max, greatest(x, y))
+LOOP(min_nan, x != x || y != y ? (double)NAN : least(x, y))
+LOOP(max_nan, x != x || y != y ? (double)NAN : greatest(x, y))
+LOOP(min_xor, signed_like(least(fabs(x), fabs(y)), x, y))
+LOOP(max_xor, signed_like(greatest(fabs(x), fabs(y)), x, y))
+LOOP(min_nan_xor, x != x || y != y ? (double)NAN : signed_like(least(fabs(x), fabs(y)), x, y))
+LOOP(max_nan_xor, x != x || y != y ? (double)NAN : signed_like(greatest(fabs(x), fabs(y)), x, y))
+
+/* The 16-bit values of a slot that begin at bit `shift`; a NaN keeps its sign for .xorsign. */
+static void widen(double *out, const uint32_t *lanes, int shift, const half_format *f, bool ftz) {
+  LANES(i) {
+    const uint16_t bits = (uint16_t)(lanes[i] >> shift);
+    const double value = f->widen(ftz ? sct_ptx_flush16(bits, f->exponent) : bits);
+    out[i] = copysign(value, bits & 0x8000 ? -1.0 : 1.0);
+  }
+}
+
+/* sat: into [0, 1], NaN to 0. relu: nothing below +0, NaN stays. */
+static void clamp(double *t, unsigned flags) {
+  LANES(i) {
+    if (flags & PTX_F_SAT) {
+      t[i] = t[i] > 0 ? (t[i] < 1 ? t[i] : 1.0) : 0.0;
+    }
+    if ((flags & PTX_F_RELU) && t[i] <= 0) {
+      t[i] = 0;
+    }
+  }
+}
+
+/* One operation on `n` values a lane. */
+static void run(ptx_exec *x, const ptx_uop *u, half_loop loop, const half_format *f, int n) {
+  const bool ftz = (u->flags & PTX_F_FTZ) != 0;
+  uint32_t out[PTX_LANES] = {0};
+  for (int shift = 0; shift < 16 * n; shift += 16) {
+    double t[PTX_LANES], a[PTX_LANES], b[PTX_LANES], c[PTX_LANES];
+    widen(a, ptx_r32(x, u->a), shift, f, ftz);
+    widen(b, ptx_r32(x, u->b), shift, f, ftz);
+    widen(c, ptx_r32(x, u->c), shift, f, ftz);
+    loop(t, a, b, c);
+    clamp(t, u->flags);
+    LANES(i) {
+      const uint16_t bits = f->round(t[i], 0);
+      out[i] |= (uint32_t)(ftz ? sct_ptx_flush16(bits, f->exponent) : bits) << shift;
+    }
+  }
+  ptx_put32(x, u, out);
+}
+
+/* The operation on each of the four types; `loop` is an expression over u. */
+#define HALF(name, loop)                                                                           \
+  void sct_ptx_op_##name##_f16(ptx_exec *x, const ptx_uop *u) {                                    \
+    run(x, u, loop, &f16_format, 1);                                                               \
+  }                                                                                                \
+  void sct_ptx_op_##name##_f16x2(ptx_exec *x, const ptx_uop *u) {                                  \
+    run(x, u, loop, &f16_format, 2);                                                               \
+  }                                                                                                \
+  void sct_ptx_op_##name##_bf16(ptx_exec *x, const ptx_uop *u) {                                   \
+    run(x, u, loop, &bf16_format, 1);                                                              \
+  }                                                                                                \
+  void sct_ptx_op_##name##_bf16x2(ptx_exec *x, const ptx_uop *u) {                                 \
+    run(x, u, loop, &bf16_format, 2);                                                              \
+  }
+
+static half_loop min_max(const ptx_uop *u, const half_loop forms[4]) {
+  return forms[((u->flags & PTX_F_NAN) ? 1 : 0) + ((u->flags & PTX_F_XORSIGN) ? 2 : 0)];
+}
+static const half_loop min_forms[4] = {loop_min, loop_min_nan, loop_min_xor, loop_min_nan_xor};
+static const half_loop max_forms[4] = {loop_max, loop_max_nan, loop_max_xor, loop_max_nan_xor};
+
+HALF(add, loop_add)
+HALF(sub, loop_sub)
+HALF(mul, loop_mul)
+HALF(fma, loop_fma)
+HALF(neg, loop_neg)
+HALF(abs, loop_abs)
+HALF(ex2, loop_ex2)
+HALF(tanh, loop_tanh)
+HALF(min, min_max(u, min_forms))
+HALF(max, min_max(u, max_forms))
