@@ -3,7 +3,13 @@
  * is caught every time, not once in a thousand runs. */
 #include "ptx/ptx_exec.h"
 
-bool sct_ptx_async_pending(const ptx_exec *x, int64_t address, int bytes) {
+bool sct_ptx_async_pending(const ptx_exec *x, int64_t address, int64_t bytes) {
+  for (size_t k = 0; k < x->n_bulks; k++) {
+    const ptx_bulk *b = &x->bulks[k];
+    if (b->load && address < b->shared + b->bytes && b->shared < address + bytes) {
+      return true;
+    }
+  }
   for (int i = 0; i < x->launch->n_warps; i++) {
     const ptx_warp *w = &x->warps[i];
     for (size_t k = 0; k < w->n_asyncs; k++) {
@@ -75,6 +81,7 @@ static bool issue(ptx_exec *x, const ptx_uop *u, const ptx_access *from, const p
                    .lane = (uint8_t)lane,
                    .bytes = u->bytes,
                    .inst = u->inst,
+                   .mbar = -1,
                    .address = (int64_t)to->addr[lane]};
   if (!fetch(x, u, from, lane, a)) {
     return false;
@@ -148,4 +155,23 @@ void sct_ptx_op_cp_wait(ptx_exec *x, const ptx_uop *u) {
     }
   }
   w->n_asyncs = kept;
+}
+
+void sct_ptx_async_deliver(ptx_exec *x, int k) {
+  const ptx_mbar *b = &x->mbars[k];
+  for (int i = 0; i < x->launch->n_warps; i++) {
+    ptx_warp *w = &x->warps[i];
+    size_t kept = 0;
+    for (size_t j = 0; j < w->n_asyncs; j++) {
+      const ptx_async a = w->asyncs[j];
+      if (a.mbar != k || a.phase >= b->phase) {
+        w->asyncs[kept++] = a;
+        continue;
+      }
+      memcpy(x->shared + a.address, a.data, a.bytes);
+      memcpy(x->shared_defined + a.address, a.defined, a.bytes);
+      sct_ptx_race_deliver(x, a.address, a.bytes, b->who, b->done);
+    }
+    w->n_asyncs = kept;
+  }
 }

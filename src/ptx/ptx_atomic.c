@@ -208,6 +208,12 @@ static bool pending_copy(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   for (int e = 0; e < u->n; e++) {
     undefined |= w->old_bits[e];
   }
+  if (part->shared && sct_ptx_bulk_reads(x, (int64_t)acc->addr[lane], acc->width)) {
+    sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, lane, acc->addr[lane],
+                  "updates %d bytes that a bulk store may still read: no wait_group in between",
+                  acc->width);
+    return true;
+  }
   if (!part->shared || undefined == 0 ||
       !sct_ptx_async_pending(x, (int64_t)acc->addr[lane], acc->width)) {
     return false;

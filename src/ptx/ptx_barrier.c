@@ -47,7 +47,7 @@ static void release(ptx_exec *x, int id) {
     }
   }
   *b = (ptx_barrier){0};
-  x->epoch++;
+  sct_ptx_clock_barrier(x);
 }
 
 /* The operand must be the same in all lanes; -1 after a fault. */

@@ -157,7 +157,11 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   w->carry = 0;
   w->n_asyncs = 0;
   ptx_sync_lanes(x, w);
+  w->steps = 0;
+  w->stamp = x->epoch;
+  w->idle = (ptx_idle){0};
   memset(w->async_group, 0, sizeof w->async_group);
+  memset(w->bulk_group, 0, sizeof w->bulk_group);
   w->n_frames = 1;
   w->frames[0] = (ptx_frame){.ret_block = -1, .call = -1, .mask = w->lanes};
   w->paths[0] = (ptx_path){l->code->bodies[0].entry, -1, w->lanes};
@@ -176,7 +180,10 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->block[1] = block_index / l->grid[0] % l->grid[1];
   x->block[2] = block_index / (l->grid[0] * l->grid[1]);
   x->steps = 0;
-  x->epoch++;
+  x->base = x->block_epoch = ++x->epoch;
+  x->events = 0;
+  x->n_mbars = 0;
+  sct_ptx_bulk_clear(x);
   x->shared_approx = false;
   x->stop = x->soft = x->has_soft = false;
   memset(x->barriers, 0, sizeof x->barriers);
@@ -269,6 +276,9 @@ bool sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
 }
 
 void sct_ptx_exec_free(ptx_exec *x) {
+  sct_ptx_bulk_clear(x);
+  sct_free(x->bulks);
+  sct_free(x->mbars);
   for (int i = 0; x->warps != NULL && i < x->launch->n_warps; i++) {
     free_warp(&x->warps[i]);
   }

@@ -18,15 +18,16 @@
 #define PTX_ALL        0xffffffffu
 
 /* Address windows of 64 GiB: generic addresses tell their space by their upper bits. */
-#define PTX_WINDOW_SHIFT  36
-#define PTX_WINDOW_SHARED 1
-#define PTX_WINDOW_LOCAL  2
-#define PTX_WINDOW_PARAM  3
-#define PTX_WINDOW_VARS   4 /* .global and .const variables of the module */
-#define PTX_WINDOW_FUNCS  5 /* addresses of functions */
-#define PTX_WINDOW_FIRST  8 /* of buffers */
-#define PTX_N_WINDOWS     2048
-#define PTX_WINDOW(k)     ((uint64_t)(k) << PTX_WINDOW_SHIFT)
+#define PTX_WINDOW_SHIFT    36
+#define PTX_WINDOW_SHARED   1
+#define PTX_WINDOW_LOCAL    2
+#define PTX_WINDOW_PARAM    3
+#define PTX_WINDOW_VARS     4 /* .global and .const variables of the module */
+#define PTX_WINDOW_FUNCS    5 /* addresses of functions */
+#define PTX_WINDOW_TEXTURES 6 /* handles, no memory */
+#define PTX_WINDOW_FIRST    8 /* of buffers */
+#define PTX_N_WINDOWS       2048
+#define PTX_WINDOW(k)       ((uint64_t)(k) << PTX_WINDOW_SHIFT)
 
 /* Shared addresses start here (as the 1 KiB that sm_90 reserves); arrays lie this far apart, a
  * multiple of 128 so that their banks stay as they would be without the gap. */
@@ -89,7 +90,10 @@ enum {
   PTX_ATOMIC_EXCH,
   PTX_ATOMIC_CAS
 };
-enum { PTX_SYNC_ACQUIRE = 1, PTX_SYNC_RELEASE = 2 }; /* bits of ptx_uop.sync */
+/* Bits of ptx_uop.sync; PROXY: what asynchronous copies read from shared memory. */
+enum { PTX_SYNC_ACQUIRE = 1, PTX_SYNC_RELEASE = 2, PTX_SYNC_PROXY = 4 };
+enum { PTX_MBAR_EXPECT_TX = 1, PTX_MBAR_NO_COMPLETE = 2, PTX_MBAR_DROP = 4 }; /* .flags */
+enum { PTX_MBAR_STATE, PTX_MBAR_PARITY };
 enum { PTX_REDUX_ADD, PTX_REDUX_MIN, PTX_REDUX_MAX, PTX_REDUX_AND, PTX_REDUX_OR, PTX_REDUX_XOR };
 
 struct ptx_uop {
@@ -209,6 +213,7 @@ typedef struct ptx_code {
   size_t n_shared, cap_shared;
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_dynamic;     /* an extern shared array is named */
+  bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx, has_calls;
   bool has_float_sums; /* atomic additions whose rounding depends on their order */
   bool orders_blocks;  /* fences wider than a block: blocks may talk to each other */

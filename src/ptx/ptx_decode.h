@@ -59,6 +59,11 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address);
 bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
                          ptx_space *space);
 
+/* The same as one slot, the displacement added. */
+bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *space);
+/* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
+ptx_space sct_ptx_dec_take_space(ptx_dec *d);
+
 /* Elements of {a, b, ...}, or the one operand itself, as consecutive entries of code->vec. */
 bool sct_ptx_dec_vector(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type, bool dest,
                         uint32_t *first);
@@ -82,6 +87,8 @@ bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u);
 /* What the instruction at hand is to the counters. */
 void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
-bool sct_ptx_dec_alu(ptx_dec *d); /* by ptx_alu.def */
+bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */
+bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* behind cp.async.mbarrier */
+bool sct_ptx_dec_alu(ptx_dec *d);         /* by ptx_alu.def */
 
 #endif

@@ -306,10 +306,10 @@ static const struct {
     {"fence", "release.sync_restrict::shared::cta", "cluster", 0, 0},
     {"fence", "mbarrier_init.release", "cluster", 0, 0},
     {"fence", "proxy.alias", "", 0, 0},
-    {"fence", "proxy.async", "", 0, 0},
+    {"fence", "proxy.async", "", PTX_SYNC_PROXY, 0},
     {"fence", "proxy.async.global", "", 0, 0},
-    {"fence", "proxy.async.shared::cta", "", 0, 0},
-    {"fence", "proxy.async.shared::cluster", "", 0, 0},
+    {"fence", "proxy.async.shared::cta", "", PTX_SYNC_PROXY, 0},
+    {"fence", "proxy.async.shared::cluster", "", PTX_SYNC_PROXY, 0},
     {"fence", "proxy.async::generic.acquire.sync_restrict::shared::cluster", "cluster", 0, 0},
     {"fence", "proxy.async::generic.release.sync_restrict::shared::cta", "cluster", 0, 0},
     {"fence", "proxy.tensormap::generic.release", ANY_SCOPE, 0, 0},
@@ -363,7 +363,8 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
       (fences[f].n_opds > 0 && !sct_ptx_dec_address(d, &d->inst->opds[0], &base, &imm, &space))) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_fence);
+  const bool proxy = fences[f].sync == PTX_SYNC_PROXY;
+  ptx_uop *u = sct_ptx_dec_emit(d, proxy ? sct_ptx_op_fence_async : sct_ptx_op_fence);
   if (u == NULL) {
     return false;
   }

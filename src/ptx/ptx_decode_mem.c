@@ -22,7 +22,7 @@ static bool take_any(ptx_dec *d, const char *const *names, int n) {
 }
 
 /* ".shared::cta" and its like */
-static ptx_space take_space(ptx_dec *d) {
+ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
   static const struct {
     const char *name;
     ptx_space space;
@@ -57,7 +57,7 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
     (void)sct_ptx_dec_take(d, "weak");
   }
   (void)take_any(d, scopes, SCT_COUNT(scopes));
-  m->space = take_space(d);
+  m->space = sct_ptx_dec_take_space(d);
   if (load) {
     (void)take_any(d, load_ops, SCT_COUNT(load_ops));
     m->nc = sct_ptx_dec_take(d, "nc");
@@ -209,7 +209,7 @@ bool sct_ptx_decode_st(ptx_dec *d) {
 bool sct_ptx_decode_prefetch(ptx_dec *d) {
   uint32_t base = 0;
   int64_t imm = 0;
-  ptx_space space = take_space(d);
+  ptx_space space = sct_ptx_dec_take_space(d);
   if (!sct_ptx_dec_take(d, "L1") && !sct_ptx_dec_take(d, "L2") &&
       !sct_ptx_dec_take_prefix(d, "L2::")) {
     return sct_ptx_dec_unknown(d);
@@ -248,7 +248,7 @@ static bool cp_async_copy(ptx_dec *d) {
   uint32_t to = 0, from = 0, size = 0;
   int64_t to_imm = 0, from_imm = 0;
   ptx_space space = PTX_SPACE_NONE;
-  if ((!cg && !sct_ptx_dec_take(d, "ca")) || take_space(d) != PTX_SPACE_SHARED ||
+  if ((!cg && !sct_ptx_dec_take(d, "ca")) || sct_ptx_dec_take_space(d) != PTX_SPACE_SHARED ||
       !sct_ptx_dec_take(d, "global")) {
     return sct_ptx_dec_unknown(d);
   }
@@ -298,8 +298,17 @@ static bool cp_async_wait(ptx_dec *d, bool all) {
 }
 
 bool sct_ptx_decode_cp(ptx_dec *d) {
+  if (sct_ptx_dec_take(d, "reduce")) {
+    return sct_ptx_dec_fail(d, "reducing copies (cp.reduce.async.bulk) are not supported");
+  }
   if (!sct_ptx_dec_take(d, "async")) {
     return sct_ptx_dec_unknown(d);
+  }
+  if (sct_ptx_dec_take(d, "bulk")) {
+    return sct_ptx_dec_bulk(d);
+  }
+  if (sct_ptx_dec_take(d, "mbarrier")) {
+    return sct_ptx_dec_cp_mbarrier(d);
   }
   if (sct_ptx_dec_take(d, "commit_group")) {
     return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_cp_commit) != NULL;

@@ -34,6 +34,24 @@ typedef struct ptx_frame { /* one function being executed */
 
 typedef enum ptx_warp_status { PTX_WARP_READY, PTX_WARP_BARRIER, PTX_WARP_DONE } ptx_warp_status;
 
+/* What happened before: the last epoch of each warp, and of the copies of each mbarrier, that this
+ * one comes behind, and the same for writes that a proxy fence has passed on to asynchronous
+ * copies. See ptx_race.c. */
+#define PTX_N_WHO    64
+#define PTX_WHO_COPY 43 /* and up: by mbarrier */
+typedef struct ptx_clock {
+  uint32_t known[PTX_N_WHO], fenced[PTX_N_WHO];
+} ptx_clock;
+
+/* A wait for an mbarrier that has failed. */
+typedef struct ptx_idle {
+  int tries;       /* in a row, with nothing in between */
+  uint64_t events; /* changes of any mbarrier up to the last one */
+  int64_t steps;   /* of the block, then */
+  const ptx_uop *by;
+  int lane, mbar;
+} ptx_idle;
+
 /* A cp.async that has been issued and not waited for: bytes on their way to shared memory. */
 typedef struct ptx_async {
   uint32_t group; /* number of its commit group */
@@ -42,8 +60,37 @@ typedef struct ptx_async {
   bool done;
   uint32_t inst;
   int64_t address; /* shared */
+  int32_t mbar;    /* that tells of its end; -1: none */
+  uint32_t phase;  /* of the mbarrier */
   uint8_t data[16], defined[16];
 } ptx_async;
+
+/* An mbarrier: its state is the 8 bytes in shared memory, and here is what they must be. */
+typedef struct ptx_mbar {
+  int64_t address;
+  uint64_t bits;
+  bool live;      /* initialised and not invalidated */
+  uint32_t phase; /* that are over */
+  uint32_t done;  /* epoch in which the last one ended */
+  uint8_t who;    /* its copies, in a ptx_clock */
+  ptx_clock arriving, ended;
+} ptx_mbar;
+
+/* A cp.async.bulk between issue and wait. */
+typedef struct ptx_bulk {
+  bool load; /* to shared memory */
+  bool told; /* a load: the mbarrier knows of its bytes; a store: its source has been read */
+  uint8_t lane;
+  int warp;
+  const ptx_uop *by;
+  int64_t shared, bytes;
+  int32_t mbar; /* of a load, and the phase it ended in */
+  uint32_t phase;
+  uint32_t group; /* of a store, and where it goes */
+  ptx_buf *buf;
+  int64_t offset;
+  uint8_t *data, *defined; /* [bytes]; one allocation */
+} ptx_bulk;
 
 typedef struct ptx_warp {
   int index; /* in its block */
@@ -68,8 +115,14 @@ typedef struct ptx_warp {
   int barrier_id;
   ptx_async *asyncs;
   size_t n_asyncs, cap_asyncs;
+  int64_t steps;                   /* instructions in this block */
   uint32_t async_group[PTX_LANES]; /* open commit group, by lane */
   uint32_t sync; /* number of the last operation that brought its lanes together */
+  uint32_t bulk_group[PTX_LANES];
+  uint32_t stamp;    /* epoch of what it does: grows when others may come behind it */
+  uint32_t acquired; /* epoch of its last wait for an mbarrier */
+  ptx_clock clock;
+  ptx_idle idle;
 } ptx_warp;
 
 /* What a launch fixes for all its blocks. */
@@ -111,12 +164,16 @@ struct ptx_exec {
   bool stop;  /* a diagnosis was made */
   bool soft;  /* ... that a race found later would explain: only the warp stops */
   bool yield; /* the warp waits for others */
+  bool waits; /* ... for an mbarrier */
   ptx_warp *warp;
   ptx_frame *frame;
   /* of the block */
   int64_t block_index, block[3];
   int64_t steps;
-  uint32_t epoch;                   /* grows at every barrier */
+  uint32_t epoch;                   /* grows at every barrier, arrival and wait */
+  uint32_t base;                    /* all that is older has happened before */
+  uint32_t block_epoch;             /* where the block began */
+  uint64_t events;                  /* changes of mbarriers */
   uint8_t *shared, *shared_defined; /* by shared address */
   ptx_touch *shared_touch;          /* by shared address >> granule shift */
   ptx_lanes *shared_lanes;          /* likewise */
@@ -125,6 +182,10 @@ struct ptx_exec {
   ptx_range *ranges;
   int n_ranges;
   ptx_barrier barriers[PTX_N_BARRIERS];
+  ptx_mbar *mbars;
+  size_t n_mbars, cap_mbars;
+  ptx_bulk *bulks;
+  size_t n_bulks, cap_bulks;
   /* of the thread */
   const ptx_launch *launch;
   const ptx_code *code;
@@ -297,10 +358,44 @@ static inline bool ptx_is_race(sct_ptx_kind kind) {
 /* log2 of the bytes a touch stands for, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);
 
+/* Bytes of shared memory that a copy has brought, by what a ptx_clock calls `who`. */
+void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,
+                          uint32_t epoch);
+/* First shared address of the range that warp *writer wrote and that no proxy fence has covered on
+ * the way to this warp; -1: none. */
+int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer);
+void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from);
+/* A barrier of the block: what came before it is ordered. */
+void sct_ptx_clock_barrier(ptx_exec *x);
+
+/* ---- mbarriers (ptx_mbarrier.c) */
+
+/* The live mbarrier at the address of `lane`, checked; NULL: fault. */
+ptx_mbar *sct_ptx_mbar_at(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address, bool generic);
+/* The mbarrier hears of `bytes` that a copy has brought; false: fault. */
+bool sct_ptx_mbar_complete(ptx_exec *x, const ptx_uop *u, int lane, ptx_mbar *b, int64_t bytes);
+/* Whether every warp that could run waits for an mbarrier that nothing changes any more. */
+bool sct_ptx_mbar_all_idle(const ptx_exec *x);
+void sct_ptx_mbar_stuck(ptx_exec *x);
+
+/* ---- bulk copies (ptx_bulk.c) */
+
+void sct_ptx_bulk_clear(ptx_exec *x);
+/* Copies that report to mbarrier `k` end now; false: fault. */
+bool sct_ptx_bulk_finish(ptx_exec *x, int k);
+/* Bytes of the phases that are over reach shared memory. */
+void sct_ptx_bulk_deliver(ptx_exec *x, int k);
+/* Whether the bytes are the source of a bulk store that may still read them. */
+bool sct_ptx_bulk_reads(const ptx_exec *x, int64_t address, int bytes);
+/* The block ends: nothing may be on its way from or to its shared memory. */
+void sct_ptx_bulk_end(ptx_exec *x);
+
 /* ---- asynchronous copies (ptx_async.c) */
 
 /* Whether bytes at a shared address are the destination of a copy that is still on its way. */
-bool sct_ptx_async_pending(const ptx_exec *x, int64_t address, int bytes);
+bool sct_ptx_async_pending(const ptx_exec *x, int64_t address, int64_t bytes);
+/* Copies that report to mbarrier `k` in a phase that is over reach shared memory. */
+void sct_ptx_async_deliver(ptx_exec *x, int k);
 
 /* ---- running (ptx_run.c) */
 

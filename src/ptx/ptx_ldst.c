@@ -332,6 +332,20 @@ static void note_approx(ptx_exec *x, const ptx_uop *u, const ptx_part *part) {
   }
 }
 
+/* A store to what a bulk copy may still read. */
+static bool overwrites_source(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                              const ptx_part *part) {
+  FOR_LANES(i, part->mask) {
+    if (sct_ptx_bulk_reads(x, (int64_t)acc->addr[i], acc->width)) {
+      sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, (int)i, acc->addr[i],
+                    "writes %d bytes that a bulk store may still read: no wait_group in between",
+                    acc->width);
+      return true;
+    }
+  }
+  return false;
+}
+
 static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part) {
   const uint32_t *slots = x->code->vec + u->vec;
   const uint32_t undefined = undefined_sources(x, u) & part->mask;
@@ -342,8 +356,11 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part))) {
     return;
   }
-  if (part->shared && x->warp->n_asyncs > 0 && x->launch->definedness &&
+  if (part->shared && (x->warp->n_asyncs > 0 || x->n_bulks > 0) && x->launch->definedness &&
       early_copy(x, u, acc, part, undefined_lanes(acc, part))) {
+    return;
+  }
+  if (part->shared && x->n_bulks > 0 && overwrites_source(x, u, acc, part)) {
     return;
   }
   for (int e = 0; e < u->n; e++) {

@@ -2,10 +2,15 @@
  * between that orders them.
  *
  * Every granule (the kernel's narrowest access, at most 4 bytes) of shared memory and of writable
- * buffers remembers its last writer and its readers as block, epoch and warp; the epoch grows at
- * every barrier of the block. Warps of one block conflict within an epoch, blocks always. A store
- * that leaves the bytes as they were is no race. Atomic operations do not conflict with each other;
- * a plain access does with one of another warp. Where a kernel orders its blocks itself (fences of
+ * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
+ * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
+ * those who wait: every warp knows up to which epoch it comes behind each other one (ptx_clock;
+ * Flanagan and Freund, FastTrack, PLDI 2009), and so do the mbarriers that carry this along; the
+ * bytes of bulk copies have a number of their own, one for each mbarrier. Where several warps share
+ * a touch, any wait that ended later is taken to order them: a race may be missed there, none is
+ * invented. Warps of one block conflict where nothing orders them, blocks always. A store that
+ * leaves the bytes as they were is no race. Atomic operations do not conflict with each other; a
+ * plain access does with one of another warp. Where a kernel orders its blocks itself (fences of
  * device scope), blocks are not compared. */
 #include "ptx/ptx_exec.h"
 
@@ -13,16 +18,18 @@
 #define WHO_BITS   7
 #define WHO_MANY   40                  /* several warps, which agree */
 #define WHO_ATOMIC 64                  /* added to the warp or to WHO_MANY */
+#define EPOCHS     0x1ffffffu          /* as many as there are */
 #define NC_BIT     ((uint64_t)1 << 63) /* read through the read-only path */
 #define BLOCK_MANY UINT64_C(0x7fffffff)
 
 static uint64_t touch_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
   const uint64_t block = part->shared ? 1 : (uint64_t)(x->block_index % 0x7ffffffe) + 1;
-  return block << 32 | (uint64_t)(x->epoch & 0x1ffffff) << WHO_BITS | who;
+  const uint32_t epoch = (who & ~(unsigned)WHO_ATOMIC) < PTX_LANES ? x->warp->stamp : x->epoch;
+  return block << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
 }
 
-static bool same_interval(uint64_t a, uint64_t b) {
-  return (a & ~NC_BIT) >> WHO_BITS == b >> WHO_BITS;
+static uint32_t epoch_of(uint64_t t) {
+  return (uint32_t)(t >> WHO_BITS) & EPOCHS;
 }
 static uint64_t block_of(uint64_t t) {
   return (t & ~NC_BIT) >> 32;
@@ -37,8 +44,22 @@ static unsigned warp_of(uint64_t t) { /* WHO_MANY: several */
   return who_of(t) & ~(unsigned)WHO_ATOMIC;
 }
 
-/* Whether `other` and `mine` are unordered: same block in the same epoch by another warp, or
- * another block. */
+/* Whether this warp comes behind `other`, a touch of its own block. */
+static bool behind(const ptx_exec *x, uint64_t other) {
+  const ptx_warp *w = x->warp;
+  const unsigned who = warp_of(other);
+  const uint32_t epoch = epoch_of(other);
+  if (epoch < (x->base & EPOCHS)) {
+    return true;
+  }
+  if (who == WHO_MANY) {
+    return epoch < w->acquired;
+  }
+  return who == (unsigned)w->index || w->clock.known[who] >= epoch;
+}
+
+/* Whether `other` and `mine` are unordered: same block, by another warp, with nothing in between,
+ * or another block. */
 static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   if (other == 0) {
     return false;
@@ -46,7 +67,7 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   if (block_of(other) != block_of(mine)) {
     return !x->code->orders_blocks;
   }
-  return same_interval(other, mine) && warp_of(other) != warp_of(mine);
+  return warp_of(other) != warp_of(mine) && !behind(x, other);
 }
 
 static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -59,6 +80,8 @@ static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
     snprintf(who, sizeof who, "block number %lld", (long long)block_of(other) - 1);
   } else if (warp_of(other) < PTX_LANES) {
     snprintf(who, sizeof who, "warp %u of the same block", warp_of(other));
+  } else if (warp_of(other) >= PTX_WHO_COPY) {
+    snprintf(who, sizeof who, "an asynchronous copy");
   } else {
     snprintf(who, sizeof who, "other warps of the same block");
   }
@@ -91,7 +114,7 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   uint64_t now = me;
   if (t->read != 0 && block_of(t->read) != block_of(me) && !x->code->orders_blocks) {
     now = BLOCK_MANY << 32 | WHO_MANY;
-  } else if (same_interval(t->read, me) && who_of(t->read) != who_of(me)) {
+  } else if (unordered(x, keep ^ t->read, me)) {
     now = touch_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
@@ -153,7 +176,7 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   t->write = me;
   if (is_atomic(last) && block_of(last) != block_of(me) && !x->code->orders_blocks) {
     t->write = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
-  } else if (is_atomic(last) && same_interval(last, me) && warp_of(last) != warp_of(me)) {
+  } else if (is_atomic(last) && unordered(x, last, me)) {
     t->write = touch_of(x, part, WHO_ATOMIC | WHO_MANY);
   }
   return true;
@@ -163,10 +186,9 @@ int sct_ptx_granule_shift(int min_bytes) {
   return min_bytes >= 4 ? 2 : min_bytes >= 2 ? 1 : 0;
 }
 
-/* Nobody, this warp, or the same block before its last barrier: nothing to look at. */
-static inline bool settled(uint64_t touch, uint64_t me) {
-  const uint64_t interval = me >> WHO_BITS << WHO_BITS;
-  return touch == 0 || touch == me || (touch < interval && touch >= me >> 32 << 32);
+/* Nobody, this warp, or the same block before its last barrier (`base`): nothing to look at. */
+static inline bool settled(uint64_t touch, uint64_t me, uint64_t base) {
+  return touch == 0 || touch == me || (touch < base && touch >= base >> 32 << 32);
 }
 
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -179,6 +201,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   }
   const uint64_t origin = part->origin >> shift;
   const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  const uint64_t base = me >> 32 << 32 | (uint64_t)(x->base & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
@@ -187,7 +210,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
     const bool write = acc->dir != PTX_READ;
     for (uint64_t g = first; g <= last; g++) {
       ptx_touch *t = &touch[g];
-      if (plain && settled(t->write, me) && settled(t->read, me)) {
+      if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
         *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
         continue;
       }
@@ -201,4 +224,66 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
     }
   }
   return !part->shared || sct_ptx_race_warp(x, u, acc, part, changed);
+}
+
+/* ---- asynchronous copies */
+
+static void touched(const ptx_exec *x, int64_t address, int64_t bytes, ptx_touch **from,
+                    ptx_touch **to) {
+  const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
+  *from = x->shared_touch + (address >> shift);
+  *to = x->shared_touch + ((address + bytes - 1) >> shift) + 1;
+}
+
+void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,
+                          uint32_t epoch) {
+  ptx_touch *t = NULL, *end = NULL;
+  if (!x->launch->races || bytes == 0) {
+    return;
+  }
+  touched(x, address, bytes, &t, &end);
+  for (; t < end; t++) {
+    t->write = (uint64_t)1 << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
+  }
+}
+
+int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer) {
+  ptx_touch *first = NULL, *end = NULL;
+  if (!x->launch->races || bytes == 0) {
+    return -1;
+  }
+  touched(x, address, bytes, &first, &end);
+  for (const ptx_touch *t = first; t < end; t++) {
+    const unsigned who = who_of(t->write);
+    if (t->write != 0 && who < PTX_LANES && epoch_of(t->write) >= (x->block_epoch & EPOCHS) &&
+        epoch_of(t->write) > x->warp->clock.fenced[who]) {
+      *writer = (int)who;
+      return address + (int64_t)((t - first) << sct_ptx_granule_shift(x->code->min_shared_bytes));
+    }
+  }
+  return -1;
+}
+
+void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from) {
+  for (int i = 0; i < PTX_N_WHO; i++) {
+    to->known[i] = from->known[i] > to->known[i] ? from->known[i] : to->known[i];
+    to->fenced[i] = from->fenced[i] > to->fenced[i] ? from->fenced[i] : to->fenced[i];
+  }
+}
+
+void sct_ptx_clock_barrier(ptx_exec *x) {
+  ptx_clock all = {0};
+  const int n = x->launch->n_warps;
+  x->base = ++x->epoch;
+  for (int i = 0; i < n; i++) {
+    x->warps[i].stamp = x->epoch;
+  }
+  if (x->code->uses_bulk) { /* what one warp has fenced, all have */
+    for (int i = 0; i < n; i++) {
+      sct_ptx_clock_join(&all, &x->warps[i].clock);
+    }
+    for (int i = 0; i < n; i++) {
+      memcpy(x->warps[i].clock.fenced, all.fenced, sizeof all.fenced);
+    }
+  }
 }

@@ -226,10 +226,30 @@ static void fault_steps(ptx_exec *x) {
                       : "");
 }
 
+/* The lanes at hand wait for an mbarrier: others of the warp go on if a branch has parted them, as
+ * they would on a GPU. The lowest of the paths that have nothing to do with what lies above it
+ * comes to the top. */
+static void turn_paths(const ptx_exec *x) {
+  ptx_warp *w = x->warp;
+  const int top = w->n_paths - 1;
+  for (int i = x->frame->path_base; i < top; i++) {
+    const ptx_path p = w->paths[i];
+    uint32_t above = 0;
+    for (int j = i + 1; j <= top; j++) {
+      above |= w->paths[j].mask;
+    }
+    if ((p.mask & above) == 0 && p.pc >= 0 && p.pc != p.rpc && live_lanes(w, p.mask) != 0) {
+      memmove(&w->paths[i], &w->paths[i + 1], sizeof p * (size_t)(top - i));
+      w->paths[top] = p;
+      return;
+    }
+  }
+}
+
 static void run_warp(ptx_exec *x, ptx_warp *w) {
   const int64_t until = x->steps + SLICE_STEPS;
   enter(x, w);
-  x->yield = false;
+  x->yield = x->waits = false;
   while (w->status == PTX_WARP_READY && !x->stop && !x->yield && x->steps < until) {
     if (!settle(x)) {
       return;
@@ -240,8 +260,12 @@ static void run_warp(ptx_exec *x, ptx_warp *w) {
     x->block_runs[p->pc]++;
     x->block_lanes[p->pc] += ptx_count_lanes(live);
     x->steps += b->n_insts;
+    w->steps += b->n_insts;
     x->clock++;
     run_basic_block(x, b, live);
+  }
+  if (x->waits && !x->stop && w->status == PTX_WARP_READY) {
+    turn_paths(x);
   }
   if (x->steps > x->launch->max_steps && !x->stop) {
     fault_steps(x);
@@ -266,7 +290,14 @@ void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
       }
       left |= w->status != PTX_WARP_DONE;
     }
+    if (!x->stop && !left && !x->has_soft) {
+      sct_ptx_bulk_end(x);
+    }
     if (x->stop || !left || (!progress && x->has_soft)) {
+      return;
+    }
+    if (x->waits && sct_ptx_mbar_all_idle(x)) { /* a warp that has stopped may be missing */
+      sct_ptx_mbar_stuck(x);
       return;
     }
     if (!progress) {
