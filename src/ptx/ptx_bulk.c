@@ -35,6 +35,16 @@ bool sct_ptx_bulk_reads(const ptx_exec *x, int64_t address, int bytes) {
   return false;
 }
 
+bool sct_ptx_bulk_writes(const ptx_exec *x, const ptx_buf *buf, int64_t offset, int bytes) {
+  for (size_t k = 0; k < x->n_bulks; k++) {
+    const ptx_bulk *b = &x->bulks[k];
+    if (!b->load && b->buf == buf && offset < b->offset + b->bytes && b->offset < offset + bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* ---- both sides of a copy */
 
 typedef struct ends {

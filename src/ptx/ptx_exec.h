@@ -387,6 +387,8 @@ bool sct_ptx_bulk_finish(ptx_exec *x, int k);
 void sct_ptx_bulk_deliver(ptx_exec *x, int k);
 /* Whether the bytes are the source of a bulk store that may still read them. */
 bool sct_ptx_bulk_reads(const ptx_exec *x, int64_t address, int bytes);
+/* Whether bytes of a buffer are the destination of a bulk store that is still on its way. */
+bool sct_ptx_bulk_writes(const ptx_exec *x, const ptx_buf *buf, int64_t offset, int bytes);
 /* The block ends: nothing may be on its way from or to its shared memory. */
 void sct_ptx_bulk_end(ptx_exec *x);
 
