@@ -106,7 +106,7 @@ K(ok_inval) { // the bytes are reused for another barrier
 #define TILES(tile) for (int tile = blockIdx.x, i = 0; tile < n / T; tile += gridDim.x, i++)
 #define STAGE(i) ((i) % STAGES)
 #define PARITY(i) ((i) / STAGES & 1)
-template <int STAGES> __device__ inline void block_pipeline(const float *in, float *out, int n, bool refill_waits) {
+template <int STAGES> __device__ inline void block_pipeline(const float *in, float *out, int n, int refill_waits) {
   __shared__ __align__(128) float t[STAGES][T];
   __shared__ u64 full[STAGES];
   if (threadIdx.x == 0)
@@ -121,16 +121,17 @@ template <int STAGES> __device__ inline void block_pipeline(const float *in, flo
   TILES(tile) {
     WAIT(&full[STAGE(i)], PARITY(i));
     out[T * tile + threadIdx.x] = t[STAGE(i)][T - 1 - threadIdx.x] + 1.f;
-    if (refill_waits) __syncthreads();
+    if (refill_waits == 2) __syncthreads(); // 1: only the warp, 0: nobody
+    if (refill_waits == 1) __syncwarp();
     if (threadIdx.x == 0 && i + STAGES < tiles) {
       EXPECT(&full[STAGE(i)], BYTES);
       LOAD(t[STAGE(i)], in + T * (tile + STAGES * gridDim.x), BYTES, &full[STAGE(i)]);
     }
   }
 }
-K(ok_pipeline2) { block_pipeline<2>(in, out, n, true); }
-K(ok_pipeline3) { block_pipeline<3>(in, out, n, true); }
-K(ok_pipeline4) { block_pipeline<4>(in, out, n, true); }
+K(ok_pipeline2) { block_pipeline<2>(in, out, n, 2); }
+K(ok_pipeline3) { block_pipeline<3>(in, out, n, 2); }
+K(ok_pipeline4) { block_pipeline<4>(in, out, n, 2); }
 
 // A warp of its own loads, the others compute into a second pair of buffers, one thread stores them.
 // mistake: 0 none, 1 the producer does not wait for empty stages, 2 no fence, 3 no wait before reuse,
@@ -294,7 +295,8 @@ K(waits_for_the_other) {
   out[T * blockIdx.x + threadIdx.x] = t[0][T - 1 - threadIdx.x]; // here
   WAIT(&full[0], 0);
 }
-K(refilled_early) { block_pipeline<2>(in, out, n, false); }
+K(refilled_early) { block_pipeline<2>(in, out, n, 0); }
+K(refilled_early_by_warps) { block_pipeline<2>(in, out, n, 1); }
 K(overwrites_the_load) {
   TILE;
   BEGIN(1);
@@ -330,6 +332,14 @@ K(not_initialised) {
 K(no_barrier_after_init) {
   __shared__ u64 full;
   if (threadIdx.x == 0) INIT(&full, T); // here
+  ARRIVE(&full); // or here
+  WAIT(&full, 0);
+  out[T * blockIdx.x + threadIdx.x] = 0.f;
+}
+K(no_barrier_after_init_by_warps) {
+  __shared__ u64 full;
+  if (threadIdx.x == 0) INIT(&full, T); // here
+  __syncwarp();
   ARRIVE(&full); // or here
   WAIT(&full, 0);
   out[T * blockIdx.x + threadIdx.x] = 0.f;
@@ -376,6 +386,16 @@ K(inval_while_others_wait) {
   if (threadIdx.x == 0) INVAL(&full); // or here
   out[T * blockIdx.x + threadIdx.x] = 0.f;
 }
+K(inval_while_warps_wait) {
+  __shared__ u64 full;
+  if (threadIdx.x == 0) INIT(&full, T);
+  __syncthreads();
+  ARRIVE(&full);
+  WAIT(&full, 0); // here
+  __syncwarp();
+  if (threadIdx.x == 0) INVAL(&full); // or here
+  out[T * blockIdx.x + threadIdx.x] = 0.f;
+}
 K(no_proxy_fence) {
   __shared__ __align__(128) float t[T];
   t[threadIdx.x] = FROM[threadIdx.x];
@@ -412,6 +432,17 @@ K(store_without_barrier) {
   __shared__ __align__(128) float t[T];
   t[threadIdx.x] = FROM[threadIdx.x]; // here
   FENCE;
+  if (threadIdx.x == 0) {
+    STORE(out + T * blockIdx.x, t, BYTES); // or here
+    COMMIT;
+    WAIT_READ(0);
+  }
+}
+K(store_without_barrier_by_warps) {
+  __shared__ __align__(128) float t[T];
+  t[threadIdx.x] = FROM[threadIdx.x]; // here
+  FENCE;
+  __syncwarp();
   if (threadIdx.x == 0) {
     STORE(out + T * blockIdx.x, t, BYTES); // or here
     COMMIT;
