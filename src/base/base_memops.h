@@ -26,9 +26,7 @@ typedef enum sct_memop_kind {
 #define SCT_MEMOP_N_WIDTHS 6 /* bytes a lane: 1, 2, 4, 8, 16, 32 */
 
 typedef struct sct_memops_loop {
-  /* Lanes that run it together leave it together, as far as the text proves: what ends it depends
-   * on parameters, block and constants, never on the lane or on memory. */
-  bool uniform;
+  bool uniform; /* a run showed that lanes leave it, and the loops around it, together */
   int32_t n[SCT_MEMOP_N_SPACES][SCT_MEMOP_N_OPS][SCT_MEMOP_N_WIDTHS];
 } sct_memops_loop;
 

@@ -242,5 +242,10 @@ void sct_ptx_result_free(sct_ptx_result *result);
  * machine code. SCT_EUSAGE: unknown kernel; SCT_EDATA: a kernel this module cannot decode. */
 sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const char *kernel,
                           sct_error *err) SCT_MUST_USE;
+/* The same with what a launch of this kernel showed (per_instruction must have been set, else it
+ * shows nothing): loops are `uniform` in which no warp was split at an exit. For that launch only.
+ */
+sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *module, const char *kernel,
+                              const sct_ptx_result *run, sct_error *err) SCT_MUST_USE;
 
 #endif

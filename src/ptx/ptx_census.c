@@ -102,8 +102,44 @@ static void add_uop(sct_memops *out, int loop, const ptx_code *c, const ptx_uop 
   }
 }
 
-sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *m, const char *kernel,
-                          sct_error *err) {
+/* Place of `loop` among the loops of the census that hold memory instructions; `place` remembers.
+ */
+static void add_block(sct_memops *out, const ptx_code *c, const ptx_block *b, int32_t loop,
+                      const ptx_loops *loops, int32_t *place) {
+  const sct_memops before = *out;
+  const int index = loop < 0 ? -1 : place[loop] > 0 ? place[loop] - 1 : out->n_loops;
+  for (int32_t i = b->first; i <= b->end && i < (int32_t)c->n_uops; i++) {
+    const bool inside = i < b->end || b->term != PTX_TERM_FALL;
+    if (inside) {
+      add_uop(out, index, c, &c->uops[i]);
+    }
+  }
+  if (index == out->n_loops && index < SCT_MEMOP_MAX_LOOPS &&
+      memcmp(before.n, out->n, sizeof before.n) != 0) {
+    place[loop] = ++out->n_loops;
+    out->loops[index].uniform = loops->together[loop];
+  }
+}
+
+static sct_status census(sct_memops *out, const ptx_code *c, const sct_ptx_inst_counters *insts,
+                         sct_error *err) {
+  ptx_loops loops;
+  sct_memops found = {0};
+  const bool ok = sct_ptx_loops_find(&loops, c, insts);
+  int32_t *place = sct_alloc(sizeof(*place) * (size_t)(loops.n + 1));
+  if (ok && place != NULL) {
+    for (size_t b = 0; b < c->n_blocks; b++) {
+      add_block(&found, c, &c->blocks[b], loops.of[b], &loops, place);
+    }
+    *out = found;
+  }
+  sct_free(place);
+  sct_ptx_loops_free(&loops);
+  return ok && place != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for loops");
+}
+
+sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *m, const char *kernel,
+                              const sct_ptx_result *run, sct_error *err) {
   const ptx_func *f = NULL;
   for (int i = 0; i < m->n_kernels; i++) {
     f = strcmp(m->kernels[i].name, kernel) == 0 ? m->kernel_funcs[i] : f;
@@ -114,9 +150,11 @@ sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *m, const char *
   if (f->code == NULL) {
     return sct_fail(err, SCT_EDATA, "%s", f->error);
   }
-  memset(out, 0, sizeof *out);
-  for (size_t i = 0; i < f->code->n_uops; i++) {
-    add_uop(out, -1, f->code, &f->code->uops[i]);
-  }
-  return SCT_OK;
+  const bool fits = run != NULL && run->insts != NULL && run->n_insts == (int)f->code->n_insts;
+  return census(out, f->code, fits ? run->insts : NULL, err);
+}
+
+sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *m, const char *kernel,
+                          sct_error *err) {
+  return sct_ptx_memops_run(out, m, kernel, NULL, err);
 }

@@ -239,6 +239,19 @@ int sct_ptx_live_parts(const ptx_uop *u, ptx_live_part parts[PTX_LIVE_PARTS]);
  * instruction reads. */
 void sct_ptx_live_mark(ptx_code *code, size_t first, const uint8_t *read, size_t n_regs);
 
+/* ---- loops (ptx_loops.c) */
+
+typedef struct ptx_loops {
+  int32_t *of;    /* [n_blocks] innermost loop of a block, -1: none */
+  bool *together; /* [n] in a run no warp was split where it, or a loop around it, is left */
+  int32_t n;
+} ptx_loops;
+
+/* insts: counters of a run of this code, a record an instruction; NULL: none, then no loop is
+ * `together`. false: out of memory. Free in either case. */
+bool sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
+void sct_ptx_loops_free(ptx_loops *loops);
+
 /* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */
 bool sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body); /* false: out of memory */
 
