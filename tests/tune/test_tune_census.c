@@ -108,25 +108,25 @@ static void launch(const built *b, const char *kernel, int32_t n, bool per_instr
   sct_free(data);
 }
 
+/* ptxas unrolls these loops. */
 static const char sums[] =
+    "typedef unsigned long long u64;\n"
     "extern \"C\" __global__ void together(const float *in, float *out, int n) {\n"
-    "  float s = 0;\n"
-    "  for (int r = 0; r < n; r++) s += in[r * 64 + threadIdx.x];\n"
-    "  out[threadIdx.x] = s;\n"
+    "  const int c = threadIdx.x;\n"
+    "  if (c < 64) { float s = 0; for (int r = 0; r < n; r++) s += in[(u64)r * n + c]; "
+    "out[c] = s; }\n"
     "}\n"
     "extern \"C\" __global__ void apart(const float *in, float *out, int n) {\n"
-    "  float s = 0;\n"
-    "  const int end = n + (n > 100 ? (int)threadIdx.x : 0);\n"
-    "  for (int r = 0; r < end; r++) s += in[r * 64 + threadIdx.x];\n"
-    "  out[threadIdx.x] = s;\n"
+    "  const int c = threadIdx.x, end = n + (n > 100 ? c : 0);\n"
+    "  if (c < 64) { float s = 0; for (int r = 0; r < end; r++) s += in[(u64)r * n + c]; "
+    "out[c] = s; }\n"
     "}\n"
     "extern \"C\" __global__ void nested(const float *in, float *out, int n) {\n"
-    "  float s = 0;\n"
-    "  for (int q = 0; q < (int)threadIdx.x % 4 + 1; q++) {\n"
-    "    for (int r = 0; r < n; r++) s += in[r * 64 + threadIdx.x + q];\n"
-    "    out[q] = 0;\n"
+    "  const int c = threadIdx.x;\n"
+    "  for (int q = 0; q < c % 4 + 1; q++) {\n"
+    "    float s = 0; for (int r = 0; r < n; r++) s += in[(u64)r * n + c + q]; out[c + 64 * q] = "
+    "s;\n"
     "  }\n"
-    "  out[threadIdx.x + 64] = s;\n"
     "}\n";
 
 static void expect_run(const built *b, const char *kernel, int32_t n, bool exact) {
