@@ -178,6 +178,10 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
                  (long long)report->n_points, (long long)report->n_candidates,
                  (long long)report->n_sources,
                  report->stopped_early ? "; stopped early, so not all were judged" : "");
+  if (report->n_checked > 0) {
+    sct_str_printf(out, "%d checked on the CPU before the GPU, %d failed there\n",
+                   report->n_checked, report->n_caught);
+  }
   for (int z = 0; z < report->n_sizes; z++) {
     append_size(out, &report->sizes[z], top, colour);
   }

@@ -29,7 +29,7 @@ typedef enum cli_option_id {
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any;
+  bool help, version, json, list, again, select_any, no_check;
   int verbosity; /* 0; below: -q, above: -v */
   const char *store, *assets, *device, *pick, *strategies, *out;
   int64_t budget_ns; /* 0: no limit */

@@ -110,7 +110,8 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
                               .budget_ns = args->budget_ns,
                               .seed = args->seed,
                               .select_any = args->select_any,
-                              .again = args->again};
+                              .again = args->again,
+                              .no_check = args->no_check};
   const sct_tune_events events = {.ctx = j, .progress = on_progress, .stop = on_stop};
   sct_tune_report report = {0};
   sct_error session_err = {0};

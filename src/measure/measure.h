@@ -87,8 +87,9 @@ typedef struct sct_verdict {
  * variant gives, which for a body that only moves data must itself equal the host evaluation of the
  * layouts. A described device takes the smaller of these sizes, and finds races, uninitialised
  * values and reads outside of arrays too; its detail then starts with "line N: " of the CUDA
- * source. SCT_ENOTVERIFIED if the naive variant fails (asked for as a candidate, it gets its
- * outcome); SCT_ENOMEM. */
+ * source; a naive variant that it does not know is no failure where the body only moves data: then
+ * the host's evaluation judges alone. SCT_ENOTVERIFIED if the naive variant fails (asked for as a
+ * candidate, it gets its outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 

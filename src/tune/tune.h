@@ -61,13 +61,15 @@ typedef struct sct_tune_opts {
   uint64_t seed;            /* of the data */
   bool select_any;
   bool again;               /* measure what the store already has */
+  bool no_check;            /* send candidates to a GPU that were not run on the CPU first */
   int compile_threads;      /* 0: all cores */
   sct_measure_opts measure; /* for tests: the worker's program, a fake GPU */
 } sct_tune_opts;
 
 typedef struct sct_tune_events {
   void *ctx;
-  /* `phase`: "generate", "compile", "verify", "time"; item: label at hand or NULL. */
+  /* `phase`: "generate", "compile", "count", "check", "verify", "time", "final"; item: label at
+   * hand or NULL. */
   void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
   bool (*stop)(void *ctx); /* true: end early, keep what is there */
 } sct_tune_events;
@@ -106,6 +108,8 @@ typedef struct sct_tune_report {
   int64_t n_points, n_candidates, n_sources;
   int n_sizes;
   sct_tune_size *sizes;
+  int n_checked; /* before a GPU: judged by running their PTX on the CPU */
+  int n_caught;  /* those of them that failed, and were not sent to the GPU */
   bool stopped_early;
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);

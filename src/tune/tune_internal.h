@@ -34,6 +34,7 @@ typedef struct tune_session {
   sct_choice *choices; /* [n_sizes] */
   int64_t deadline_ns; /* 0: none */
   bool stopped, out_of_time;
+  int n_checked, n_caught; /* candidates judged on the virtual device first; those that failed */
   sct_str scratch;
 } tune_session;
 
@@ -45,7 +46,19 @@ void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t
 sct_status sct_tune_open(tune_session *s, sct_error *err) SCT_MUST_USE; /* device, worker, store */
 sct_status sct_tune_compile(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
+/* Runs what the GPU has not run yet on the CPU; failures become outcomes. Ends early as
+ * sct_tune_stop() says. */
+sct_status sct_tune_check(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
+
+/* What checking and measuring share (tune_measure.c). */
+sct_binary sct_tune_binary(const sct_tune_item *item);
+bool sct_tune_same_layouts(const tune_session *s, int a,
+                           int b);                     /* false for one without a kernel */
+int sct_tune_naive_item(const tune_session *s, int k); /* of item k's layouts; -1 if it failed */
+void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict);
+bool sct_tune_known_already(tune_session *s, int item); /* the store has it at every size */
+
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows);
 
 sct_status sct_tune_store_begin(tune_session *s, sct_error *err) SCT_MUST_USE;

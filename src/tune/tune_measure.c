@@ -12,7 +12,7 @@
 #define MAX_FINALISTS    12
 #define FINAL_MARGIN     1.04 /* of the best screened median */
 
-static sct_binary binary_of(const sct_tune_item *item) {
+sct_binary sct_tune_binary(const sct_tune_item *item) {
   return (sct_binary){.code = &item->code,
                       .cubin = item->compiled.cubin,
                       .cubin_bytes = item->compiled.cubin_bytes,
@@ -21,18 +21,18 @@ static sct_binary binary_of(const sct_tune_item *item) {
 }
 
 /* An item whose template failed has no kernel, so it is of no group. */
-static bool same_layouts(const tune_session *s, int a, int b) {
+bool sct_tune_same_layouts(const tune_session *s, int a, int b) {
   const int *x = s->plan.items[a].code.layout, *y = s->plan.items[b].code.layout;
   return x && y && memcmp(x, y, sizeof(int) * (size_t)s->plan.spec.n_operands) == 0;
 }
 
 /* The first usable item with the same layouts as item k whose strategy is the naive one; -1 if it
  * failed. */
-static int naive_item(const tune_session *s, int k) {
+int sct_tune_naive_item(const tune_session *s, int k) {
   for (int n = 0; n < s->plan.n_items; n++) {
     const sct_tune_item *item = &s->plan.items[n];
     if (item->outcome == SCT_OUT_OK && s->plan.space.candidates[item->candidate].strategy == 0 &&
-        same_layouts(s, n, k)) {
+        sct_tune_same_layouts(s, n, k)) {
       return n;
     }
   }
@@ -40,13 +40,13 @@ static int naive_item(const tune_session *s, int k) {
 }
 
 static sct_status set_problem(tune_session *s, int naive, sct_error *err) {
-  const sct_binary binary = binary_of(&s->plan.items[naive]);
+  const sct_binary binary = sct_tune_binary(&s->plan.items[naive]);
   return sct_measure_problem(s->measure, &s->plan.spec, s->plan.items[naive].code.layout, &binary,
                              err);
 }
 
 /* Where the detail names a line of the source, it names the template's line instead. */
-static void set_failure(tune_session *s, int item, const sct_verdict *verdict) {
+void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &s->plan.items[item];
   sct_str_clear(&s->scratch);
   sct_codegen_map_log(&s->scratch, &failed->code, verdict->detail);
@@ -66,7 +66,7 @@ static void set_verified(tune_session *s, int item) {
 /* ---- one layout choice: verify, then screen at every size
  * ---------------------------------------- */
 
-static bool known_already(tune_session *s, int item) {
+bool sct_tune_known_already(tune_session *s, int item) {
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(s, item, z);
     if (cell->fits && !cell->from_store) {
@@ -81,14 +81,14 @@ static sct_status verify_group(tune_session *s, const int *items, int n, int64_t
   for (int k = 0; k < n && !sct_tune_stop(s); k++) {
     sct_tune_item *item = &s->plan.items[items[k]];
     sct_tune_progress(s, "verify", ++*done, s->plan.n_items, item->label);
-    if (item->outcome != SCT_OUT_OK || known_already(s, items[k])) {
+    if (item->outcome != SCT_OUT_OK || sct_tune_known_already(s, items[k])) {
       continue;
     }
-    const sct_binary binary = binary_of(item);
+    const sct_binary binary = sct_tune_binary(item);
     sct_verdict verdict;
     SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
     if (verdict.outcome != SCT_OUT_OK) {
-      set_failure(s, items[k], &verdict);
+      sct_tune_fail_item(s, items[k], &verdict);
     } else {
       set_verified(s, items[k]);
     }
@@ -98,7 +98,7 @@ static sct_status verify_group(tune_session *s, const int *items, int n, int64_t
 
 static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_ns, sct_timing *out,
                             sct_error *err) {
-  const sct_binary binary = binary_of(&s->plan.items[item]);
+  const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
   *out = (sct_timing){0};
   return sct_measure_time(s->measure, &binary, &s->plan.spec.sizes[size], budget_ns, out, err);
 }
@@ -133,7 +133,7 @@ static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
 static int group_of(const tune_session *s, int first, int *items) {
   int n = 0;
   for (int k = first; k < s->plan.n_items; k++) {
-    if (same_layouts(s, k, first)) {
+    if (sct_tune_same_layouts(s, k, first)) {
       items[n++] = k;
     }
   }
@@ -142,7 +142,7 @@ static int group_of(const tune_session *s, int first, int *items) {
 
 static bool is_first_of_group(const tune_session *s, int k) {
   for (int n = 0; n < k; n++) {
-    if (same_layouts(s, n, k)) {
+    if (sct_tune_same_layouts(s, n, k)) {
       return false;
     }
   }
@@ -155,12 +155,13 @@ static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
     if (!s->plan.items[k].code.layout || !is_first_of_group(s, k)) {
       continue;
     }
-    const int n = group_of(s, k, items), naive = naive_item(s, k);
+    const int n = group_of(s, k, items), naive = sct_tune_naive_item(s, k);
     if (naive < 0) {
       return sct_fail(
           err, SCT_ENOTVERIFIED,
-          "%s: the naive variant does not compile or run, so nothing can be verified: %s",
-          s->plan.spec.name, s->plan.items[k].detail ? s->plan.items[k].detail : "");
+          "%s: the naive variant does not compile or run, so nothing can be verified: %s: %s",
+          s->plan.spec.name, sct_outcome_text(s->plan.items[k].outcome),
+          s->plan.items[k].detail ? s->plan.items[k].detail : "");
     }
     SCT_TRY(set_problem(s, naive, err));
     SCT_TRY(verify_group(s, items, n, &verified, err));
@@ -232,7 +233,7 @@ static int pick_finalists(tune_session *s, int size, sct_rank_row *rows, finalis
     }
     out[at] = (finalist){.item = k};
   }
-  const int others[] = {choice.fastest, naive_item(s, choice.winner)};
+  const int others[] = {choice.fastest, sct_tune_naive_item(s, choice.winner)};
   for (int k = 0; k < SCT_COUNT(others); k++) {
     bool in = others[k] < 0;
     for (int f = 0; f < n; f++) {
@@ -254,8 +255,8 @@ static sct_status final_rounds(tune_session *s, int size, finalist *finalists, i
         return SCT_OK;
       }
       const int item = finalists[f].item;
-      if (layout_of < 0 || !same_layouts(s, layout_of, item)) {
-        SCT_TRY(set_problem(s, naive_item(s, item), err));
+      if (layout_of < 0 || !sct_tune_same_layouts(s, layout_of, item)) {
+        SCT_TRY(set_problem(s, sct_tune_naive_item(s, item), err));
         layout_of = item;
       }
       sct_tune_progress(s, "final", (int64_t)round * n + f + 1, (int64_t)FINAL_ROUNDS * n,
@@ -297,6 +298,9 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     for (int k = 0; status == SCT_OK && k < s->plan.n_items; k++) {
       status = sct_tune_store_resume(s, k, z, err);
     }
+  }
+  if (status == SCT_OK && s->kind->times && !s->opts->no_check) {
+    status = sct_tune_check(s, err);
   }
   if (status == SCT_OK) {
     status = screen_all(s, items, err);

@@ -146,6 +146,8 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_points = s->plan.space.n_points,
                            .n_candidates = (int64_t)s->plan.space.n_candidates,
                            .n_sources = s->plan.n_items,
+                           .n_checked = s->n_checked,
+                           .n_caught = s->n_caught,
                            .stopped_early = s->stopped || s->out_of_time};
   out->name = sct_strdup(s->plan.spec.name);
   out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));

@@ -156,6 +156,40 @@ static void test_a_naive_variant_at_fault_is_said(void **state) {
   close_world(&w);
 }
 
+/* A naive variant whose PTX is not known: a body that moves data has the host's reference, one that
+ * computes has none, and that is said. */
+static void test_an_unknown_naive_variant_is_no_fault(void **state) {
+  (void)state;
+  for (int computes = 0; computes < 2; computes++) {
+    world w;
+    open_world(&w);
+    if (computes) {
+      sct_spec_free(&w.spec);
+      fixture_spec(&w.spec, "i", plain, 1, 2, NULL, "b = a + 1;", thousand);
+      fixture_kernel_init(&w.naive, &w.spec, 0, 64);
+      fixture_kernel_init(&w.other, &w.spec, 1, 64);
+    }
+    const sct_binary naive = kernel_of(&w, "unknown_form"), right = kernel_of(&w, "right"),
+                     wrong = kernel_of(&w, "wrong");
+    sct_verdict v;
+    assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &naive, &fixture_err));
+    if (computes) {
+      assert_int_equal(sct_measure_verify(w.m, &right, &v, &fixture_err), SCT_ENOTVERIFIED);
+      assert_non_null(strstr(fixture_err.text, "naive variant"));
+      assert_non_null(strstr(fixture_err.text, "does not know its PTX"));
+      assert_non_null(strstr(fixture_err.text, "frobnicate"));
+    } else {
+      assert_ok(sct_measure_verify(w.m, &right, &v, &fixture_err));
+      assert_int_equal(v.outcome, SCT_OUT_OK);
+      assert_ok(sct_measure_verify(w.m, &wrong, &v, &fixture_err));
+      assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+    }
+    assert_ok(sct_measure_verify(w.m, &naive, &v, &fixture_err));
+    assert_int_equal(v.outcome, SCT_OUT_UNSUPPORTED);
+    close_world(&w);
+  }
+}
+
 static void test_every_diagnosis_is_classified(void **state) {
   (void)state;
   for (int kind = SCT_PTX_CLEAN + 1; kind < SCT_PTX_N_KINDS; kind++) {
@@ -297,6 +331,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_each_misdeed_becomes_its_outcome),
       cmocka_unit_test(test_a_diagnosis_names_its_line_and_size),
       cmocka_unit_test(test_a_naive_variant_at_fault_is_said),
+      cmocka_unit_test(test_an_unknown_naive_variant_is_no_fault),
       cmocka_unit_test(test_every_diagnosis_is_classified),
       cmocka_unit_test(test_it_is_the_described_one_and_gives_no_times),
       cmocka_unit_test(test_sizes_are_small_and_around_the_tiles),

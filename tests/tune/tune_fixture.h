@@ -135,9 +135,10 @@ typedef struct tf_run {
   sct_tune_report report;
   sct_status status;
   sct_error err;
-  int n_compile, n_verify, n_time, n_final; /* progress events of each phase */
-  int stop_at;                              /* true after so many "time" events; 0: never */
-  char items[4096];                         /* labels of the "time" events, each in <> */
+  int n_compile, n_check, n_verify, n_time, n_final; /* progress events of each phase */
+  int stop_at_check;                                 /* likewise of "check" events */
+  int stop_at;      /* true after so many "time" events; 0: never */
+  char items[4096]; /* labels of the "time" events, each in <> */
 } tf_run;
 
 static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t total,
@@ -145,6 +146,7 @@ static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   tf_run *r = ctx;
   assert_in_range(done, 0, total);
   r->n_compile += strcmp(phase, "compile") == 0;
+  r->n_check += strcmp(phase, "check") == 0;
   r->n_verify += strcmp(phase, "verify") == 0;
   r->n_final += strcmp(phase, "final") == 0;
   if (strcmp(phase, "time") == 0) {
@@ -156,7 +158,8 @@ static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t tota
 
 static bool tf_stop(void *ctx) {
   const tf_run *r = ctx;
-  return r->stop_at > 0 && r->n_time >= r->stop_at;
+  return (r->stop_at > 0 && r->n_time >= r->stop_at) ||
+         (r->stop_at_check > 0 && r->n_check >= r->stop_at_check);
 }
 
 /* A session on the fake GPU with this script of faults; store FOLDER/store (NULL: none). */
@@ -173,7 +176,7 @@ static inline void tf_tune(tf_run *r, const char *spec) {
   const char *path = tf_write("spec.lua", spec);
   const sct_tune_events events = {.ctx = r, .progress = tf_progress, .stop = tf_stop};
   sct_tune_report_free(&r->report);
-  r->n_compile = r->n_verify = r->n_time = r->n_final = 0;
+  r->n_compile = r->n_check = r->n_verify = r->n_time = r->n_final = 0;
   r->items[0] = '\0';
   memset(&r->err, 0, sizeof r->err);
   r->status = sct_tune_run(&r->report, path, &r->opts, &events, &r->err);

@@ -1,0 +1,164 @@
+/* Candidates pass the virtual device before a GPU gets them. The fake GPU runs no code and notices
+ * nothing, so whatever is found here was found by the interpreter; what the fake timed was sent. */
+#include "tune_fixture.h"
+
+#define SPEC TF_COPY("{ i = 4096 }")
+#define LAST "if ($(last) < n_$(last)) $(g:call_element(inside))"
+
+typedef struct misdeed {
+  const char *name, *code; /* in place of LAST */
+  const char *outcome, *detail;
+} misdeed;
+
+static const misdeed misdeeds[] = {
+    {"tail", "if ($(last) < n_$(last) - 1) $(g:call_element(inside))", "not_written",
+     "not written"},
+    {"edge", "if ($(last) < n_$(last) + 1) $(g:call_element(inside))", "out_of_bounds",
+     "reads 4 bytes"},
+    {"racy",
+     "__shared__ volatile int seen;\n  seen = thread;\n"
+     "  if ($(last) < n_$(last) && seen >= 0) $(g:call_element(inside))",
+     "race", "shared"},
+    {"off",
+     "if ($(last) < n_$(last)) { const long long at = $(last) == 32 ? 31 : $(last);\n"
+     "    b_out[$(last)] = a_in[at]; }",
+     "wrong_result", "i=32"},
+};
+
+/* The naive strategy with another last line of its template. */
+static void add_misdeed(const misdeed *m) {
+  sct_str text = {0};
+  sct_error err;
+  if (sct_asset_read(&text, "templates/direct.cu", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  tf_write(sct_arena_printf(&tf_arena, "assets/templates/%s.cu", m->name),
+           tf_replace(sct_str_c(&text), LAST, m->code));
+  sct_str_free(&text);
+  tf_add_strategy("wrong", m->name,
+                  tf_replace(tf_strategy(m->name, "{ 64 }"), "template = \"direct.cu\"",
+                             sct_arena_printf(&tf_arena, "template = \"%s.cu\"", m->name)));
+}
+
+static const char *label_of(const misdeed *m) {
+  return sct_arena_printf(&tf_arena, "%s", m->name);
+}
+
+static void add_all(void) {
+  for (int k = 0; k < SCT_COUNT(misdeeds); k++) {
+    add_misdeed(&misdeeds[k]);
+  }
+}
+
+/* Is a candidate of this name among those the fake timed? */
+static bool was_timed(const tf_run *r, const char *label) {
+  for (int k = 0; k < r->report.sizes[0].n_rows; k++) {
+    const sct_tune_row *row = &r->report.sizes[0].rows[k];
+    if (strcmp(row->label, label) == 0) {
+      return row->median_ns > 0;
+    }
+  }
+  return false;
+}
+
+static void what_a_gpu_would_not_notice_is_caught(void **state) {
+  (void)state;
+  add_all();
+  tf_run r = tf_new("slow@0=2 slow@1=3 slow@2=4", "check.db");
+  r.opts.strategy_dir = tf_path("wrong");
+  tf_tune_ok(&r, SPEC);
+  for (int k = 0; k < SCT_COUNT(misdeeds); k++) {
+    const sct_tune_row *row = tf_row(&r, 0, label_of(&misdeeds[k]));
+    tf_assert_outcome(&r, 0, row->label, misdeeds[k].outcome);
+    if (!row->detail || !strstr(row->detail, misdeeds[k].detail)) {
+      fail_msg("%s: %s", row->label, row->detail ? row->detail : "no detail");
+    }
+    assert_false(was_timed(&r, row->label) || row->winner);
+  }
+  tf_assert_winner(&r, 0, "direct t256");
+  assert_int_equal(r.report.n_checked, 3 + SCT_COUNT(misdeeds));
+  assert_int_equal(r.report.n_caught, SCT_COUNT(misdeeds));
+  assert_int_equal(r.n_check, 3 + SCT_COUNT(misdeeds));
+  assert_int_equal(r.report.sizes[0].n_verified, 3);
+  /* an outcome like others: stored, and not tried again */
+  tf_tune_ok(&r, SPEC);
+  tf_assert_outcome(&r, 0, "racy", "race");
+  assert_int_equal(r.n_check, 0);
+  assert_int_equal(r.report.n_checked, 0);
+  tf_free(&r);
+}
+
+/* The same without the check: the fake takes them all, and the fastest wrong one wins. So it is the
+ * check that keeps them off. */
+static void without_the_check_they_reach_the_gpu(void **state) {
+  (void)state;
+  add_all();
+  tf_run r = tf_new("slow@0=2 slow@1=3 slow@2=4", NULL);
+  r.opts.strategy_dir = tf_path("wrong");
+  r.opts.no_check = true;
+  tf_tune_ok(&r, SPEC);
+  for (int k = 0; k < SCT_COUNT(misdeeds); k++) {
+    tf_assert_outcome(&r, 0, label_of(&misdeeds[k]), "ok");
+    assert_true(was_timed(&r, label_of(&misdeeds[k])));
+  }
+  assert_int_equal(r.n_check, 0);
+  assert_int_equal(r.report.n_checked, 0);
+  tf_free(&r);
+}
+
+/* What the interpreter does not know is no failure: the GPU decides. */
+static void what_is_unknown_is_left_to_the_gpu(void **state) {
+  (void)state;
+  static const misdeed unknown = {
+      "unknown", "asm volatile(\"nanosleep.u32 1;\\n  griddepcontrol.wait;\");\n  " LAST, "ok", ""};
+  add_misdeed(&unknown);
+  tf_run r = tf_new("slow@0=2 slow@1=3 slow@2=4", NULL);
+  r.opts.strategy_dir = tf_path("wrong");
+  tf_tune_ok(&r, SPEC);
+  tf_assert_outcome(&r, 0, "unknown", "ok");
+  tf_assert_winner(&r, 0, "unknown");
+  assert_int_equal(r.report.n_checked, 3);
+  assert_int_equal(r.report.n_caught, 0);
+  tf_free(&r);
+}
+
+/* A naive variant that misbehaves leaves nothing to compare with: its diagnosis is the message. */
+static void a_naive_variant_that_fails_is_said(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", NULL);
+  tf_tune(&r, "local s = require \"sectile\"\n"
+              "return s.kernel {\n"
+              "  name = \"past\", dims = { \"i\" },\n"
+              "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"
+              "  body = \"{ __shared__ volatile int x; x = threadIdx.x; b = a + (x > 9000); }\",\n"
+              "  sizes = { { i = 4096 } },\n"
+              "}\n");
+  assert_int_equal(r.status, SCT_ENOTVERIFIED);
+  assert_non_null(strstr(r.err.text, "naive"));
+  assert_non_null(strstr(r.err.text, "race"));
+  assert_int_equal(r.n_time, 0);
+  tf_free(&r);
+}
+
+static void stopping_ends_the_check(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", NULL);
+  r.stop_at_check = 1;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EINTERRUPTED);
+  assert_int_equal(r.n_time, 0);
+  assert_true(r.n_check >= 1);
+  tf_free(&r);
+}
+
+int main(int argc, char **argv) {
+  TF_WORKER(argc, argv)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(what_a_gpu_would_not_notice_is_caught, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(without_the_check_they_reach_the_gpu, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(what_is_unknown_is_left_to_the_gpu, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(a_naive_variant_that_fails_is_said, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(stopping_ends_the_check, tf_setup, tf_teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
