@@ -26,8 +26,8 @@
 
 /* One candidate's verdict on its way to the parent: below PIPE_BUF, so it is written whole. */
 typedef struct message {
-  int item; /* -1: no session could be opened, detail says why */
-  bool judged;
+  int item;                  /* -1: no session could be opened, detail says why */
+  bool judged, no_reference; /* neither: the worker or the interpreter is at fault */
   sct_outcome_kind outcome;
   char detail[512];
 } message;
@@ -35,6 +35,8 @@ typedef struct message {
 typedef struct check {
   int *order; /* items to check, those of equal layouts beside each other */
   int n;
+  int *left; /* those whose naive variant failed, so that there was nothing to compare with */
+  int n_left;
   atomic_int *next; /* into order; shared by the processes */
   pid_t pids[MAX_PROCESSES];
   int n_pids;
@@ -103,6 +105,7 @@ static void judge_items(tune_session *s, check *c, sct_measure *measure) {
       status = sct_measure_verify(measure, &binary, &verdict, NULL);
     }
     m.judged = status == SCT_OK;
+    m.no_reference = status == SCT_ENOTVERIFIED;
     m.outcome = verdict.outcome;
     memcpy(m.detail, verdict.detail, sizeof m.detail);
     send_message(c->pipe[1], &m);
@@ -122,7 +125,7 @@ static _Noreturn void run_process(tune_session *s, check *c) {
     judge_items(s, c, measure);
   } else {
     message m = {.item = -1};
-    snprintf(m.detail, sizeof m.detail, "%s", err.text);
+    snprintf(m.detail, sizeof m.detail, "%.*s", (int)sizeof m.detail - 1, err.text);
     send_message(c->pipe[1], &m);
   }
   sct_measure_close(measure);
@@ -136,7 +139,8 @@ static sct_status list_items(tune_session *s, check *c, sct_error *err) {
   const int n = s->plan.n_items;
   bool *listed = sct_alloc(sizeof *listed * (size_t)(n + 1));
   c->order = sct_alloc(sizeof *c->order * (size_t)(n + 1));
-  if (!listed || !c->order) {
+  c->left = sct_alloc(sizeof *c->left * (size_t)(n + 1));
+  if (!listed || !c->order || !c->left) {
     sct_free(listed);
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
@@ -181,12 +185,15 @@ static sct_status start_processes(tune_session *s, check *c, sct_error *err) {
   return SCT_OK;
 }
 
-static void take_message(tune_session *s, const message *m) {
+static void take_message(tune_session *s, check *c, const message *m) {
   if (m->item < 0) {
     sct_log(SCT_LOG_WARN, "a process of the check could not start: %s", m->detail);
     return;
   }
   sct_tune_item *item = &s->plan.items[m->item];
+  if (m->no_reference) {
+    c->left[c->n_left++] = m->item;
+  }
   if (!m->judged || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
     return; /* the GPU decides */
   }
@@ -230,7 +237,7 @@ static void collect(tune_session *s, check *c) {
     if (!read_message(c->pipe[0], &m)) {
       return;
     }
-    take_message(s, &m);
+    take_message(s, c, &m);
     if (m.item >= 0) {
       sct_tune_progress(s, "check", ++done, c->n, s->plan.items[m.item].label);
     }
@@ -247,24 +254,42 @@ static void end_processes(check *c) {
   }
 }
 
+/* One round over c->order. */
+static sct_status run_round(tune_session *s, check *c, sct_error *err) {
+  c->n_left = c->n_pids = 0;
+  c->pipe[0] = c->pipe[1] = -1;
+  const sct_status status = start_processes(s, c, err);
+  if (status == SCT_OK) {
+    collect(s, c);
+  }
+  end_processes(c);
+  for (int k = 0; k < 2; k++) {
+    if (c->pipe[k] >= 0) {
+      close(c->pipe[k]);
+    }
+  }
+  if (c->next) {
+    munmap(c->next, sizeof *c->next);
+  }
+  return status;
+}
+
+/* A naive variant that fails takes those it is compared with out of a round; the next usable one of
+ * their layouts is their reference in the next. Every further round has lost a naive variant. */
 sct_status sct_tune_check(tune_session *s, sct_error *err) {
   check c = {.pipe = {-1, -1}};
   sct_status status = list_items(s, &c, err);
-  if (status == SCT_OK && c.n > 0) {
-    status = start_processes(s, &c, err);
-  }
-  if (status == SCT_OK && c.n > 0) {
-    collect(s, &c);
-  }
-  end_processes(&c);
-  for (int k = 0; k < 2; k++) {
-    if (c.pipe[k] >= 0) {
-      close(c.pipe[k]);
+  for (int caught = -1; status == SCT_OK && c.n > 0 && s->n_caught > caught && !sct_tune_stop(s);) {
+    caught = s->n_caught;
+    status = run_round(s, &c, err);
+    c.n = 0;
+    for (int k = 0; k < c.n_left; k++) {
+      if (sct_tune_naive_item(s, c.left[k]) >= 0) {
+        c.order[c.n++] = c.left[k];
+      }
     }
   }
-  if (c.next) {
-    munmap(c.next, sizeof *c.next);
-  }
   sct_free(c.order);
+  sct_free(c.left);
   return status;
 }

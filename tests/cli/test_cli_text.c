@@ -235,6 +235,8 @@ static sct_tune_report report_of(sct_tune_size *size) {
                            .n_points = 50,
                            .n_candidates = 20,
                            .n_sources = 12,
+                           .n_checked = 12,
+                           .n_caught = 1,
                            .n_sizes = 1,
                            .sizes = size};
 }
@@ -255,6 +257,7 @@ static void the_board_says_what_matters(void **state) {
   char *text = board(10, false);
   HAS(text, "kernel on cuda:0 (NVIDIA H200, CC 9.0): timed\n");
   HAS(text, "50 points, 20 candidates, 12 different kernels\n");
+  HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
   HAS(text, "  *   1  staged t256     12 us  4200     98 %       8.0 |  4.5      100 %    24");
   HAS(text, "  =   2  staged t512");
