@@ -546,7 +546,7 @@ static bool decode_body(ptx_dec *d, int index) {
   }
   ptx_body *body = &d->code->bodies[index];
   body->entry = entry;
-  ok = ok && resolve_branches(d, body);
+  ok = ok && resolve_branches(d, body) && sct_ptx_dec_guesses(d, first);
   body = &d->code->bodies[index];
   body->n_blocks = (int32_t)d->code->n_blocks - entry;
   if (ok && !sct_ptx_cfg_ipdoms(d->code, body)) {

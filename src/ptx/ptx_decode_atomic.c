@@ -127,36 +127,6 @@ static bool take_words(ptx_dec *d, const ptx_opd *opd, const atomic_mods *m, boo
   return true;
 }
 
-/* Register behind the base of an access: 32-bit ones were widened by the micro-operation before. */
-static uint32_t base_register(const ptx_code *c, size_t at) {
-  const ptx_uop *u = &c->uops[at];
-  const bool widened = at > 0 && u[-1].fn == sct_ptx_op_zext64 && u[-1].d == u->a;
-  return widened ? u[-1].a : u->a;
-}
-
-/* "old = *p; do old = atomicCAS(p, seen = old, f(old)); while (old != seen)" and "if (*p < v)
- * atomicMax(p, v)": a load that comes before such an operation on the same address only guesses,
- * and the operation corrects the guess. It is no race, plain as it is. */
-static void excuse_guesses(ptx_dec *d) {
-  ptx_code *c = d->code;
-  const ptx_body *before = d->body > 0 ? &c->bodies[d->body - 1] : NULL;
-  const size_t last = c->n_uops - 1;
-  const uint32_t base = base_register(c, last);
-  size_t first = 0;
-  if (before != NULL) {
-    const ptx_block *end = &c->blocks[before->entry + before->n_blocks - 1];
-    first = (size_t)end->end + (end->term != PTX_TERM_FALL);
-  }
-  for (size_t i = first; i < last; i++) {
-    ptx_uop *u = &c->uops[i];
-    const bool load = u->fn == sct_ptx_op_ld_global || u->fn == sct_ptx_op_ld_shared ||
-                      u->fn == sct_ptx_op_ld_generic;
-    if (load && u->imm == c->uops[last].imm && base_register(c, i) == base) {
-      u->op |= PTX_MEM_STRONG;
-    }
-  }
-}
-
 static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int bytes) {
   ptx_code *c = d->code;
   const ptx_type_kind kind = sct_ptx_type_kind(m->type);
@@ -171,9 +141,6 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
   c->has_approx |= rounds;
   c->has_float_sums |= rounds;
   c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
-  if (m->of[OP] == PTX_ATOMIC_CAS || m->of[OP] == PTX_ATOMIC_MIN || m->of[OP] == PTX_ATOMIC_MAX) {
-    excuse_guesses(d);
-  }
 }
 
 static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
@@ -231,6 +198,86 @@ bool sct_ptx_decode_red(ptx_dec *d) {
   atomic_mods m;
   return take_mods(d, &m) && legal(&m, false) ? atomic_access(d, &m, false)
                                               : sct_ptx_dec_unknown(d);
+}
+
+/* ---- loads that only guess */
+
+/* An address as far as the text tells: what its base register was moved from. */
+typedef struct place {
+  uint32_t base;
+  int64_t imm;
+} place;
+
+/* sources[slot]: what the one move into it reads, the slot itself if there is none, PTX_ALL if
+ * there are several. */
+static void find_moves(const ptx_code *c, size_t first, uint32_t *sources, uint32_t n_slots) {
+  for (uint32_t i = 0; i < n_slots; i++) {
+    sources[i] = i;
+  }
+  for (size_t i = first; i < c->n_uops; i++) {
+    const ptx_uop *u = &c->uops[i];
+    const bool move =
+        u->fn == sct_ptx_op_mov64 || u->fn == sct_ptx_op_mov32 || u->fn == sct_ptx_op_zext64;
+    if (move && u->d < n_slots) {
+      sources[u->d] = sources[u->d] == u->d ? u->a : PTX_ALL;
+    }
+  }
+}
+
+static place place_of(const ptx_body *b, const ptx_uop *u, const uint32_t *sources) {
+  place p = {u->a, u->imm};
+  for (int steps = 0; steps < 8 && sources[p.base] < b->n_slots; steps++) {
+    p.base = sources[p.base];
+  }
+  for (size_t i = 0; i < b->n_consts; i++) {
+    if (b->consts[i].slot == p.base) {
+      return (place){PTX_SLOT_ZERO, p.imm + (int64_t)b->consts[i].bits};
+    }
+  }
+  return p;
+}
+
+static bool is_load(const ptx_uop *u) {
+  return u->fn == sct_ptx_op_ld_global || u->fn == sct_ptx_op_ld_shared ||
+         u->fn == sct_ptx_op_ld_generic;
+}
+
+static bool corrects(const ptx_uop *u) {
+  return u->fn == sct_ptx_op_atomic &&
+         (u->from == PTX_ATOMIC_CAS || u->from == PTX_ATOMIC_MIN || u->from == PTX_ATOMIC_MAX);
+}
+
+static void excuse(ptx_code *c, const ptx_body *b, size_t first, size_t last,
+                   const uint32_t *sources) {
+  const place to = place_of(b, &c->uops[last], sources);
+  for (size_t i = first; i < last; i++) {
+    ptx_uop *u = &c->uops[i];
+    if (is_load(u)) {
+      const place from = place_of(b, u, sources);
+      u->op |= from.base == to.base && from.imm == to.imm ? PTX_MEM_STRONG : 0;
+    }
+  }
+}
+
+bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
+  ptx_code *c = d->code;
+  const ptx_body *b = &c->bodies[d->body];
+  uint32_t *sources = NULL;
+  for (size_t i = first; i < c->n_uops; i++) {
+    if (!corrects(&c->uops[i])) {
+      continue;
+    }
+    if (sources == NULL) {
+      sources = sct_alloc(sizeof(*sources) * b->n_slots);
+      if (sources == NULL) {
+        return sct_ptx_dec_no_memory(d);
+      }
+      find_moves(c, first, sources, b->n_slots);
+    }
+    excuse(c, b, first, i, sources);
+  }
+  sct_free(sources);
+  return true;
 }
 
 /* ---- 128-bit registers: two slots, the upper half in a register of its own without a name */

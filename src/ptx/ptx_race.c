@@ -18,8 +18,9 @@
 #define WHO_BITS   7
 #define WHO_MANY   40                  /* several warps, which agree */
 #define WHO_ATOMIC 64                  /* added to the warp or to WHO_MANY */
-#define EPOCHS     0x1ffffffu          /* as many as there are */
+#define EPOCHS     0xffffffu           /* as many as there are */
 #define NC_BIT     ((uint64_t)1 << 63) /* read through the read-only path */
+#define PLAIN_BIT  ((uint64_t)1 << 31) /* the block of this update has stored there as well */
 #define BLOCK_MANY UINT64_C(0x7fffffff)
 
 static uint64_t touch_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
@@ -74,6 +75,8 @@ static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
                        int lane, uint64_t other, bool other_wrote) {
   char who[96];
   const bool blocks = !part->shared && block_of(other) != block_of(touch_of(x, part, 0));
+  const bool stored = !is_atomic(other) || (blocks && (other & PLAIN_BIT) != 0);
+  const char *wrote = stored ? "wrote" : "updated";
   if (blocks && block_of(other) == BLOCK_MANY) {
     snprintf(who, sizeof who, "several blocks");
   } else if (blocks) {
@@ -92,8 +95,7 @@ static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
                                         : "updates",
                 acc->width, part->shared ? "shared memory" : "'",
                 part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
-                other_wrote ? (is_atomic(other) ? "updated" : "wrote") : "read",
-                blocks ? "nothing" : "no barrier");
+                other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
 }
 
 static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -163,7 +165,10 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                            const ptx_part *part, int lane, ptx_touch *t, bool changed) {
   const uint64_t me = touch_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index), last = t->write;
-  if ((changed || u->e != 0) && unordered(x, last, me) && !is_atomic(last)) {
+  const bool same_block = block_of(last) == block_of(me);
+  const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
+  if ((changed || u->e != 0) && unordered(x, last, me) &&
+      (same_block ? !is_atomic(last) : stored)) {
     fault_race(x, u, acc, part, lane, last, true);
     return false;
   }
@@ -174,11 +179,12 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     return false;
   }
   t->write = me;
-  if (is_atomic(last) && block_of(last) != block_of(me) && !x->code->orders_blocks) {
+  if (is_atomic(last) && !same_block && !x->code->orders_blocks) {
     t->write = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
   } else if (is_atomic(last) && unordered(x, last, me)) {
     t->write = touch_of(x, part, WHO_ATOMIC | WHO_MANY);
   }
+  t->write |= same_block && stored ? PLAIN_BIT : 0;
   return true;
 }
 

@@ -1,0 +1,354 @@
+/* Kernels whose threads, warps and blocks meet in atomic operations (atomics.cu): the right ones
+ * give the right results whatever runs first, the others their diagnosis at their line. */
+#include "nvrtc_text.h"
+#include "ptx/ptx.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N       1000
+#define BLOCKS  4
+#define THREADS 256
+#define BINS    64
+
+typedef struct lab {
+  sct_str cuda;
+  sct_ptx_module *module;
+  uint32_t in[N];
+} lab;
+
+typedef struct run {
+  sct_ptx_result result;
+  uint32_t out[N];
+  bool approximate; /* of out */
+} run;
+
+static int setup(void **state) {
+  static lab l;
+  sct_error err = {0};
+  sct_rng rng = sct_rng_new(17);
+  assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/atomics.cu", &err), SCT_OK);
+  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "atomics.cu", "sm_90", NULL);
+  assert_non_null(ptx);
+  if (sct_ptx_parse(&l.module, ptx, "atomics.ptx", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  free(ptx);
+  for (int i = 0; i < N; i++) {
+    l.in[i] = (uint32_t)sct_rng_below(&rng, 1000);
+  }
+  *state = &l;
+  return 0;
+}
+
+static int teardown(void **state) {
+  lab *l = *state;
+  sct_str_free(&l->cuda);
+  sct_ptx_module_free(l->module);
+  return 0;
+}
+
+/* Runs `kernel`, in three orders if asked. Free with sct_ptx_result_free. */
+static void run_one(const lab *l, const char *kernel, int blocks, bool orders, run *r) {
+  static const uint32_t zeros[N];
+  sct_error err = {0};
+  sct_ptx_memory *memory = NULL;
+  uint64_t address[4];
+  const int n = N;
+  const sct_ptx_buffer buffers[4] = {
+      {.name = "in", .bytes = sizeof l->in, .data = l->in, .read_only = true},
+      {.name = "out", .bytes = sizeof zeros, .data = zeros},
+      {.name = "aux", .bytes = sizeof zeros, .data = zeros},
+      {.name = "fresh", .bytes = sizeof zeros}};
+  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  for (int k = 0; k < 4; k++) {
+    assert_int_equal(sct_ptx_memory_add(memory, &address[k], &buffers[k], &err), SCT_OK);
+  }
+  const void *args[] = {&address[0], &address[1], &address[2], &address[3], &n};
+  const sct_ptx_launch_opts opts = {.module = l->module,
+                                    .kernel = kernel,
+                                    .grid = {blocks, 1, 1},
+                                    .block = {THREADS, 1, 1},
+                                    .args = args,
+                                    .n_args = 5,
+                                    .threads = 4,
+                                    .seed = 5,
+                                    .max_steps = 300000};
+  const sct_status status = orders ? sct_ptx_launch_orders(&r->result, memory, &opts, &err)
+                                   : sct_ptx_launch(&r->result, memory, &opts, &err);
+  if (status != SCT_OK) {
+    fail_msg("%s: %s", kernel, err.text);
+  }
+  memcpy(r->out, sct_ptx_memory_data(memory, address[1]), sizeof r->out);
+  r->approximate = sct_ptx_memory_approximate(memory, address[1]);
+  sct_ptx_memory_free(memory);
+}
+
+/* Runs a kernel that must be clean in every order. */
+static void run_clean(const lab *l, const char *kernel, run *r) {
+  run_one(l, kernel, BLOCKS, true, r);
+  if (r->result.diag.kind != SCT_PTX_CLEAN) {
+    sct_str text = {0};
+    sct_ptx_diag_print(&text, &r->result.diag);
+    fail_msg("%s: %s", kernel, sct_str_c(&text));
+  }
+  sct_ptx_result_free(&r->result);
+}
+
+static void bins_of(const lab *l, uint32_t mod, uint32_t *bins) {
+  memset(bins, 0, sizeof(*bins) * mod);
+  for (int i = 0; i < N; i++) {
+    bins[l->in[i] % mod]++;
+  }
+}
+
+/* ---- right kernels */
+
+static void histograms(void **state) {
+  static const char *const kernels[] = {"ok_histogram", "ok_global_histogram",
+                                        "ok_generic_histogram", "ok_warp_aggregated"};
+  uint32_t want[BINS];
+  run r;
+  bins_of(*state, BINS, want);
+  for (int k = 0; k < SCT_COUNT(kernels); k++) {
+    run_clean(*state, kernels[k], &r);
+    assert_memory_equal(r.out, want, sizeof want);
+    assert_false(r.approximate);
+  }
+  run_clean(*state, "ok_warp_private", &r);
+  bins_of(*state, 8, want);
+  assert_memory_equal(r.out, want, 8 * sizeof *want);
+}
+
+static void blocks_talk_to_each_other(void **state) {
+  const lab *l = *state;
+  uint32_t sum = 0;
+  run r;
+  for (int i = 0; i < N; i++) {
+    sum += l->in[i];
+  }
+  run_clean(l, "ok_last_block", &r);
+  assert_int_equal(r.out[0], sum);
+  assert_int_equal(r.out[1], 0); /* atomicInc went around */
+  run_clean(l, "ok_lock", &r);
+  assert_int_equal(r.out[0], 1 + 2 + 3 + 4);
+  assert_int_equal(r.out[1], BLOCKS);
+  run_clean(l, "ok_tickets", &r);
+  assert_int_equal(r.out[0], 1 + 2 + 3 + 4);
+}
+
+static void compare_and_swap_loops(void **state) {
+  const lab *l = *state;
+  double sum = 0;
+  uint32_t most = 0;
+  uint64_t pair[2];
+  run r;
+  for (int i = 0; i < N; i++) {
+    sum += l->in[i];
+    most = l->in[i] > most ? l->in[i] : most;
+  }
+  run_clean(l, "ok_cas_sum", &r);
+  assert_memory_equal(r.out, &sum, sizeof sum);
+  const float half = (float)most * 0.5f;
+  run_clean(l, "ok_cas_float_max", &r);
+  assert_memory_equal(r.out, &half, sizeof half);
+  run_clean(l, "ok_asks_first", &r);
+  assert_int_equal(r.out[0], most);
+  run_clean(l, "ok_wide_cas", &r);
+  memcpy(pair, r.out, sizeof pair);
+  assert_int_equal(pair[0], N);
+  assert_int_equal(pair[1], N * N);
+}
+
+static void every_integer_operation(void **state) {
+  const lab *l = *state;
+  uint32_t or = 0, xor = 0, inc = 0, dec = 0;
+  uint64_t most = 0, got = 0;
+  int least = 0;
+  run r;
+  for (int i = 0; i < N; i++) {
+    const int v = (int)l->in[i];
+    or |= 1u << l->in[i] % 32;
+    xor ^= l->in[i];
+    least = -v < least ? -v : least;
+    most = (uint64_t)v << 20 > most ? (uint64_t)v << 20 : most;
+    inc = inc >= 10 ? 0 : inc + 1;
+    dec = dec == 0 || dec > 10 ? 10 : dec - 1;
+  }
+  run_clean(l, "ok_bits", &r);
+  memcpy(&got, r.out + 4, 8);
+  assert_int_equal(r.out[0], or);
+  assert_int_equal(r.out[1], xor);
+  assert_int_equal(r.out[2], 0);
+  assert_int_equal((int)r.out[3], least);
+  assert_true(got == most);
+  assert_int_equal(r.out[6], inc);
+  assert_int_equal(r.out[7], dec);
+}
+
+/* Their last digits are nobody's fault, and say so. */
+static void sums_of_floats_are_approximate(void **state) {
+  const lab *l = *state;
+  double sum = 0, got = 0;
+  float f = 0;
+  uint16_t halves[2];
+  run r;
+  for (int i = 0; i < N; i++) {
+    sum += 1.0 / (1 + l->in[i]);
+  }
+  run_clean(l, "ok_float_sum", &r);
+  memcpy(&f, r.out, 4);
+  assert_true(fabs(f - sum) < 1e-4 * sum);
+  assert_true(r.approximate);
+  run_clean(l, "ok_float_sum_by_shared", &r);
+  memcpy(&got, r.out, 8);
+  assert_true(fabs(got - sum) < 1e-4 * sum);
+  assert_true(r.approximate);
+  run_clean(l, "ok_half_vectors", &r);
+  memcpy(halves, r.out, 4);
+  assert_int_equal(halves[0], 0x63d0); /* 1000 */
+  assert_int_equal(halves[1], 0x63d0);
+  memcpy(&f, r.out + 3, 4);
+  assert_true(f == 0.25f * N);
+  assert_false(sct_ptx_kernel_find(l->module, "ok_float_sum")->exact);
+  assert_true(sct_ptx_kernel_find(l->module, "ok_histogram")->exact);
+}
+
+/* ---- wrong kernels */
+
+/* Whether the line of the kernel's text ends in "here"; true if none of its lines does. */
+static bool marked_line(const lab *l, const char *kernel, int line) {
+  char head[64];
+  snprintf(head, sizeof head, "K(%s)", kernel);
+  const char *cuda = sct_str_c(&l->cuda), *at = strstr(cuda, head);
+  assert_non_null(at);
+  const char *end = strstr(at, "\n}");
+  bool any = false;
+  for (const char *here = strstr(at, " here\n"); here != NULL && here < end;
+       here = strstr(here + 1, " here\n")) {
+    int n = 1;
+    for (const char *p = cuda; p < here; p++) {
+      n += *p == '\n';
+    }
+    any = true;
+    if (n == line) {
+      return true;
+    }
+  }
+  return !any;
+}
+
+static const struct wrong {
+  const char *kernel;
+  sct_ptx_kind kind;
+  const char *text; /* part of what is said */
+  int blocks;
+  bool orders; /* one order alone sees nothing */
+} wrongs[] = {
+    {"bins_not_zeroed", SCT_PTX_UNDEFINED_STORE, "with a value that was never set", 1, false},
+    {"no_barrier_behind_zeroing", SCT_PTX_SHARED_RACE, "no barrier between", 1, false},
+    {"no_barrier_behind_counting", SCT_PTX_SHARED_RACE, "of the same block read", 1, false},
+    {"reads_its_own_count", SCT_PTX_GLOBAL_RACE, "of the same block read", 1, false},
+    {"cleared_by_one_block", SCT_PTX_GLOBAL_RACE, "block number 0 wrote", 3, false},
+    {"last_block_without_fence", SCT_PTX_GLOBAL_RACE, "wrote", BLOCKS, false},
+    {"counts_in_fresh_memory", SCT_PTX_UNDEFINED_STORE, "of 'fresh', which was never set", 1,
+     false},
+    {"compares_with_fresh_memory", SCT_PTX_UNDEFINED_STORE, "which was never set", 1, false},
+    {"adds_what_nobody_set", SCT_PTX_UNDEFINED_STORE, "with a value that was never set", 1, false},
+    {"past_the_end", SCT_PTX_OUT_OF_BOUNDS, "updates 4 bytes at offset 4000 of 'out'", BLOCKS,
+     false},
+    {"shared_past_the_end", SCT_PTX_OUT_OF_BOUNDS, "updates 4 bytes at offset 256 of shared", 1,
+     false},
+    {"misaligned_64", SCT_PTX_MISALIGNED, "4 bytes past a multiple of 8", 1, false},
+    {"misaligned_vector", SCT_PTX_MISALIGNED, "8 bytes past a multiple of 16", 1, false},
+    {"updates_its_input", SCT_PTX_READ_ONLY, "read-only 'in'", 1, false},
+    {"updates_a_local", SCT_PTX_BAD_OPERAND, "neither global nor shared", 1, false},
+    {"index_nobody_set", SCT_PTX_UNDEFINED_ADDRESS, "never set", 1, false},
+    {"updates_an_early_copy", SCT_PTX_ASYNC_EARLY, "has not delivered", 1, false},
+    {"waits_for_the_next_block", SCT_PTX_STEP_LIMIT, "must not wait for one that comes later",
+     BLOCKS, false},
+    {"lock_in_a_warp", SCT_PTX_STEP_LIMIT, "another lane of its warp", 1, false},
+    {"last_one_wins", SCT_PTX_ORDER_DEPENDENT, "of 'out'", BLOCKS, true},
+    {"last_lane_wins", SCT_PTX_ORDER_DEPENDENT, "of 'out'", 1, true},
+    {"places_by_ticket", SCT_PTX_ORDER_DEPENDENT, "of 'out'", BLOCKS - 1, true},
+};
+
+static void wrong_kernels_get_their_diagnosis(void **state) {
+  const lab *l = *state;
+  int missed = 0;
+  for (int k = 0; k < SCT_COUNT(wrongs); k++) {
+    const struct wrong *w = &wrongs[k];
+    sct_str text = {0};
+    run r;
+    if (w->orders) {
+      run_one(l, w->kernel, w->blocks, false, &r);
+      assert_int_equal(r.result.diag.kind, SCT_PTX_CLEAN);
+      sct_ptx_result_free(&r.result);
+    }
+    run_one(l, w->kernel, w->blocks, w->orders, &r);
+    const sct_ptx_diag *d = &r.result.diag;
+    sct_ptx_diag_print(&text, d);
+    if (d->kind != w->kind || strstr(d->text, w->text) == NULL ||
+        !marked_line(l, w->kernel, d->line)) {
+      print_message("%s should be %s (%s): %s\n", w->kernel, sct_ptx_kind_name(w->kind), w->text,
+                    sct_str_c(&text));
+      missed++;
+    }
+    sct_str_free(&text);
+    sct_ptx_result_free(&r.result);
+  }
+  assert_int_equal(missed, 0);
+}
+
+/* ---- counters */
+
+static void updates_are_counted(void **state) {
+  const lab *l = *state;
+  run r;
+  run_one(l, "ok_global_histogram", BLOCKS, false, &r);
+  const sct_ptx_counters *c = &r.result.counters;
+  int64_t sectors = 0, tags = 0;
+  for (int w = 0; w < N; w += 32) { /* of the addresses 4 x bin: 8 bins a sector, 32 a line */
+    uint32_t sector = 0, line = 0;
+    for (int i = w; i < w + 32 && i < N; i++) {
+      sector |= 1u << l->in[i] % BINS / 8;
+      line |= 1u << l->in[i] % BINS / 32;
+    }
+    sectors += __builtin_popcount(sector);
+    tags += __builtin_popcount(line);
+  }
+  assert_int_equal(c->atomics.requests, (N + 31) / 32);
+  assert_int_equal(c->atomics.bytes, 4 * N);
+  assert_int_equal(c->atomics.sectors, sectors);
+  assert_int_equal(c->atomics.tags, tags);
+  assert_int_equal(c->store.requests, 0);
+  assert_int_equal(c->load.requests, (N + 31) / 32);
+  assert_int_equal(c->shared_atomics.requests, 0);
+  sct_ptx_result_free(&r.result);
+  run_one(l, "ok_histogram", BLOCKS, false, &r);
+  assert_int_equal(c->shared_atomics.requests, (N + 31) / 32);
+  assert_int_equal(c->shared_atomics.bytes, 4 * N);
+  assert_int_equal(c->atomics.requests, 2 * BLOCKS);
+  assert_int_equal(c->atomics.bytes, 4 * BINS * BLOCKS);
+  assert_int_equal(c->shared_store.requests, 2 * BLOCKS); /* zeroing; the updates are no stores */
+  sct_ptx_result_free(&r.result);
+}
+
+int main(void) {
+  nvrtc_door door;
+  if (!nvrtc_open(&door)) {
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(histograms),
+                                     cmocka_unit_test(blocks_talk_to_each_other),
+                                     cmocka_unit_test(compare_and_swap_loops),
+                                     cmocka_unit_test(every_integer_operation),
+                                     cmocka_unit_test(sums_of_floats_are_approximate),
+                                     cmocka_unit_test(wrong_kernels_get_their_diagnosis),
+                                     cmocka_unit_test(updates_are_counted)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
