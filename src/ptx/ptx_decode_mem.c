@@ -7,6 +7,8 @@ typedef struct mem_mods {
   bool nc;         /* read-only path */
   bool strong;     /* volatile, relaxed, acquire, release: synchronises, so no race */
   bool keep;       /* volatile, mmio, acquire: machine code keeps its width */
+  uint8_t sync;    /* what it orders, as an atomic operation does */
+  bool wide;       /* scope of the device or the system */
   bool cache_hint; /* a policy operand follows */
   int n;           /* elements */
   ptx_type type;
@@ -42,8 +44,8 @@ ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
 /* Order, scope, space, cache operators, eviction priorities and prefetch sizes in the order in
  * which PTX wants them; the hints change no result and no count. */
 static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
-  static const char *const strong[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
-  static const char *const scopes[] = {"cta", "cluster", "gpu", "sys"};
+  static const char *const strong[] = {"volatile", "relaxed", "mmio"};
+  static const char *const near[] = {"cta", "cluster"}, *const wide[] = {"gpu", "sys"};
   static const char *const load_ops[] = {"ca", "cg", "cs", "lu", "cv"};
   static const char *const store_ops[] = {"wb", "cg", "cs", "wt"};
   static const char *const kept[] = {"volatile", "mmio", "acquire"};
@@ -52,11 +54,14 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
     m->keep |= d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], kept[i]);
   }
   m->strong = sct_ptx_dec_take(d, "mmio");
-  m->strong |= take_any(d, strong, SCT_COUNT(strong));
+  m->sync = sct_ptx_dec_take(d, "acquire")   ? PTX_SYNC_ACQUIRE
+            : sct_ptx_dec_take(d, "release") ? PTX_SYNC_RELEASE
+                                             : 0;
+  m->strong |= m->sync != 0 || take_any(d, strong, SCT_COUNT(strong));
   if (!m->strong) {
     (void)sct_ptx_dec_take(d, "weak");
   }
-  (void)take_any(d, scopes, SCT_COUNT(scopes));
+  m->wide = !take_any(d, near, SCT_COUNT(near)) && take_any(d, wide, SCT_COUNT(wide));
   m->space = sct_ptx_dec_take_space(d);
   if (load) {
     (void)take_any(d, load_ops, SCT_COUNT(load_ops));
@@ -185,6 +190,8 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->space = (uint8_t)space;
   u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0) |
                     (m->keep ? PTX_MEM_KEEP : 0));
+  u->sync = m->sync;
+  d->code->orders_blocks |= m->sync != 0 && m->wide;
   sct_ptx_dec_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
   if (space == PTX_SPACE_SHARED || space == PTX_SPACE_NONE) {
     note_width(&d->code->min_shared_bytes, u->bytes * u->n);

@@ -123,6 +123,8 @@ typedef struct ptx_warp {
   uint32_t acquired; /* epoch of its last wait for an mbarrier */
   ptx_clock clock;
   ptx_idle idle;
+  bool fenced;           /* since the last barrier: what it writes to a flag is a release */
+  uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
 } ptx_warp;
 
 /* What a launch fixes for all its blocks. */
@@ -156,6 +158,13 @@ typedef struct ptx_barrier {
 
 #define PTX_N_BARRIERS 16
 
+typedef struct ptx_flag { /* its address and the warps that have released there */
+  uint64_t place;
+  uint32_t warps;
+} ptx_flag;
+
+#define PTX_N_FLAGS 64
+
 struct ptx_exec {
   /* of the warp and micro-operation at hand */
   uint8_t *regs;
@@ -186,6 +195,9 @@ struct ptx_exec {
   size_t n_mbars, cap_mbars;
   ptx_bulk *bulks;
   size_t n_bulks, cap_bulks;
+  ptx_flag flags[PTX_N_FLAGS]; /* since the barrier `flags_base` */
+  int n_flags;
+  uint32_t flags_rest, flags_base;
   /* of the thread */
   const ptx_launch *launch;
   const ptx_code *code;
@@ -354,6 +366,15 @@ static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
 static inline bool ptx_is_race(sct_ptx_kind kind) {
   return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
 }
+
+/* ---- order by flags and fences (ptx_sync.c) */
+
+/* An atomic or strong access to a flag; with races looked for only. */
+void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                         const ptx_part *part);
+/* Whether the warp at hand has acquired what `warp` of its block did; PTX_LANES or more: what all
+ * its other warps did. */
+bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
 
 /* log2 of the bytes a touch stands for, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);

@@ -4,14 +4,14 @@
  * Every granule (the kernel's narrowest access, at most 4 bytes) of shared memory and of writable
  * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
  * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
- * those who wait: every warp knows up to which epoch it comes behind each other one (ptx_clock;
- * Flanagan and Freund, FastTrack, PLDI 2009), and so do the mbarriers that carry this along; the
- * bytes of bulk copies have a number of their own, one for each mbarrier. Where several warps share
- * a touch, any wait that ended later is taken to order them: a race may be missed there, none is
- * invented. Warps of one block conflict where nothing orders them, blocks always. A store that
- * leaves the bytes as they were is no race. Atomic operations do not conflict with each other; a
- * plain access does with one of another warp. Where a kernel orders its blocks itself (fences of
- * device scope), blocks are not compared. */
+ * those who wait, flags and fences likewise (ptx_sync.c): every warp knows up to which epoch it
+ * comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI 2009), and so do the
+ * mbarriers that carry this along; the bytes of bulk copies have a number of their own, one for
+ * each mbarrier. Where several warps share a touch, any wait that ended later is taken to order
+ * them: a race may be missed there, none is invented. Warps of one block conflict where nothing
+ * orders them, blocks always. A store that leaves the bytes as they were is no race. Atomic
+ * operations do not conflict with each other; a plain access does with one of another warp. Where a
+ * kernel orders its blocks itself (fences of device scope), blocks are not compared. */
 #include "ptx/ptx_exec.h"
 
 /* A touch: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
@@ -54,9 +54,10 @@ static bool behind(const ptx_exec *x, uint64_t other) {
     return true;
   }
   if (who == WHO_MANY) {
-    return epoch < w->acquired;
+    return epoch < w->acquired || sct_ptx_synced(x, who);
   }
-  return who == (unsigned)w->index || w->clock.known[who] >= epoch;
+  return who == (unsigned)w->index || w->clock.known[who] >= epoch ||
+         (who < PTX_LANES && sct_ptx_synced(x, who));
 }
 
 /* Whether `other` and `mine` are unordered: same block, by another warp, with nothing in between,
@@ -116,7 +117,7 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   uint64_t now = me;
   if (t->read != 0 && block_of(t->read) != block_of(me) && !x->code->orders_blocks) {
     now = BLOCK_MANY << 32 | WHO_MANY;
-  } else if (unordered(x, keep ^ t->read, me)) {
+  } else if (block_of(t->read) == block_of(me) && unordered(x, keep ^ t->read, me)) {
     now = touch_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
@@ -202,7 +203,11 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   const int shift =
       sct_ptx_granule_shift(part->shared ? x->code->min_shared_bytes : x->code->min_global_bytes);
   ptx_touch *touch = part->shared ? x->shared_touch : part->buf != NULL ? part->buf->touch : NULL;
-  if (touch == NULL || ((u->op & PTX_MEM_STRONG) != 0 && acc->dir != PTX_ATOMIC)) {
+  const bool strong = (u->op & PTX_MEM_STRONG) != 0;
+  if ((strong || acc->dir == PTX_ATOMIC) && (part->shared || part->buf != NULL)) {
+    sct_ptx_sync_access(x, u, acc, part);
+  }
+  if (touch == NULL || strong) {
     return true;
   }
   const uint64_t origin = part->origin >> shift;

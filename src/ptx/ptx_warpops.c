@@ -15,11 +15,6 @@ void sct_ptx_op_trap(ptx_exec *x, const ptx_uop *u) {
   sct_ptx_fault(x, u, SCT_PTX_TRAP, ptx_first_lane(x->mask), 0, "the kernel gave up here");
 }
 
-void sct_ptx_op_fence(ptx_exec *x, const ptx_uop *u) {
-  (void)x;
-  (void)u;
-}
-
 /* Every executing lane names itself, and every lane that is named is here (or has ended): from here
  * on they are together. */
 bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {

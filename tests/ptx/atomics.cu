@@ -153,6 +153,56 @@ K(ok_wide_cas) { // 128 bits: a count and its square, always together
                  : "memory");
   } while (lo != seen_lo || hi != seen_hi);
 }
+K(ok_last_warp) { // the warp that comes last adds up what the others left in shared memory
+  __shared__ u32 part[32];
+  __shared__ u32 arrived;
+  const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) arrived = 0;
+  __syncthreads();
+  const u32 sum = __reduce_add_sync(0xffffffff, GID < n ? in[GID] : 0);
+  u32 ticket = 0;
+  if (lane == 0) {
+    part[w] = sum;
+    __threadfence_block();
+    ticket = atomicAdd(&arrived, 1);
+    __threadfence_block();
+  }
+  ticket = __shfl_sync(0xffffffff, ticket, 0);
+  if (ticket == blockDim.x / 32 - 1 && lane < blockDim.x / 32) atomicAdd(&out[0], part[lane]);
+}
+K(ok_lock_of_warps) { // plain accesses between acquire and release
+  __shared__ u32 lock, sum;
+  if (threadIdx.x == 0) lock = sum = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    u32 busy;
+    do
+      asm volatile("atom.acquire.cta.shared.cas.b32 %0, [%1], 0, 1;"
+                   : "=r"(busy)
+                   : "r"((u32)__cvta_generic_to_shared(&lock))
+                   : "memory");
+    while (busy);
+    sum = sum + threadIdx.x / 32 + 1;
+    asm volatile("{ .reg .b32 old; atom.release.cta.shared.exch.b32 old, [%0], 0; }" ::"r"(
+                     (u32)__cvta_generic_to_shared(&lock))
+                 : "memory");
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(&out[0], sum);
+}
+K(ok_flag) { // the last warp produces, the others wait for its flag
+  __shared__ u32 value, flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  const u32 f = (u32)__cvta_generic_to_shared(&flag);
+  if (threadIdx.x == blockDim.x - 32) {
+    value = in[5];
+    asm volatile("st.release.cta.shared.u32 [%0], 1;" ::"r"(f) : "memory");
+  }
+  u32 there = 0;
+  while (there == 0) asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(there) : "r"(f) : "memory");
+  if (GID < n) out[GID] = value;
+}
 
 // ---- wrong
 K(bins_not_zeroed) {
@@ -268,4 +318,45 @@ K(last_lane_wins) {
 }
 K(places_by_ticket) {
   if (GID < n) out[atomicAdd(&aux[0], 1)] = in[GID];
+}
+K(last_warp_without_fence) {
+  __shared__ u32 part[32];
+  __shared__ u32 arrived;
+  const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) arrived = 0;
+  __syncthreads();
+  u32 ticket = 0;
+  if (lane == 0) {
+    part[w] = in[GID];
+    ticket = atomicAdd(&arrived, 1);
+  }
+  ticket = __shfl_sync(0xffffffff, ticket, 0);
+  if (ticket == blockDim.x / 32 - 1 && lane < blockDim.x / 32) atomicAdd(&out[0], part[lane]); // here
+}
+K(last_warp_asks_another_flag) { // what it read is no release of the others
+  __shared__ u32 part[32];
+  __shared__ u32 arrived, other;
+  const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) arrived = other = 0;
+  __syncthreads();
+  if (lane == 0) {
+    part[w] = in[GID];
+    __threadfence_block();
+    atomicAdd(w == 7 ? &other : &arrived, 1);
+    __threadfence_block();
+    if (w == 7) out[0] = part[3]; // here
+  }
+}
+K(flag_is_plain) {
+  __shared__ u32 value;
+  __shared__ volatile u32 flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    value = in[5];
+    flag = 1; // no fence
+  }
+  while (flag == 0) {
+  }
+  out[GID] = value; // here
 }

@@ -141,6 +141,23 @@ static void blocks_talk_to_each_other(void **state) {
   assert_int_equal(r.out[0], 1 + 2 + 3 + 4);
 }
 
+static void warps_talk_to_each_other(void **state) {
+  const lab *l = *state;
+  uint32_t sum = 0;
+  run r;
+  for (int i = 0; i < N; i++) {
+    sum += l->in[i];
+  }
+  run_clean(l, "ok_last_warp", &r);
+  assert_int_equal(r.out[0], sum);
+  run_clean(l, "ok_lock_of_warps", &r);
+  assert_int_equal(r.out[0], BLOCKS * 36);
+  run_clean(l, "ok_flag", &r);
+  for (int i = 0; i < N; i++) {
+    assert_int_equal(r.out[i], l->in[5]);
+  }
+}
+
 static void compare_and_swap_loops(void **state) {
   const lab *l = *state;
   double sum = 0;
@@ -255,6 +272,10 @@ static const struct wrong {
     {"reads_its_own_count", SCT_PTX_GLOBAL_RACE, "of the same block read", 1, false},
     {"cleared_by_one_block", SCT_PTX_GLOBAL_RACE, "block number 0 wrote", 3, false},
     {"last_block_without_fence", SCT_PTX_GLOBAL_RACE, "wrote", BLOCKS, false},
+    {"last_warp_without_fence", SCT_PTX_SHARED_RACE, "wrote", 1, false},
+    {"last_warp_asks_another_flag", SCT_PTX_SHARED_RACE, "warp 3 of the same block wrote", 1,
+     false},
+    {"flag_is_plain", SCT_PTX_SHARED_RACE, "warp 0 of the same block wrote", 1, false},
     {"counts_in_fresh_memory", SCT_PTX_UNDEFINED_STORE, "of 'fresh', which was never set", 1,
      false},
     {"compares_with_fresh_memory", SCT_PTX_UNDEFINED_STORE, "which was never set", 1, false},
@@ -345,6 +366,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(histograms),
                                      cmocka_unit_test(blocks_talk_to_each_other),
+                                     cmocka_unit_test(warps_talk_to_each_other),
                                      cmocka_unit_test(compare_and_swap_loops),
                                      cmocka_unit_test(every_integer_operation),
                                      cmocka_unit_test(sums_of_floats_are_approximate),
