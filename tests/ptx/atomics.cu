@@ -204,6 +204,45 @@ K(ok_flag) { // the last warp produces, the others wait for its flag
   if (GID < n) out[GID] = value;
 }
 
+K(ok_flag_chain) { // the first warp tells the second, which tells the third
+  __shared__ u32 value, flags[2];
+  const int w = threadIdx.x / 32;
+  if (threadIdx.x < 2) flags[threadIdx.x] = 0;
+  __syncthreads();
+  if (w == 0) value = in[5];
+  if (w == 1 || w == 2) {
+    while (atomicAdd(&flags[w - 1], 0) == 0) {
+    }
+    __threadfence_block();
+  }
+  if (w < 2) {
+    __threadfence_block();
+    atomicExch(&flags[w], 1);
+  }
+  if (w == 2) out[threadIdx.x] = value;
+}
+K(ok_tickets_by_acquire) {
+  if (threadIdx.x == 0) {
+    const u32 t = atomicAdd(&aux[0], 1);
+    u32 there = t == 0;
+    while (there == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(aux + t) : "memory");
+    fresh[t] = t == 0 ? 1 : fresh[t - 1] + t + 1;
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(aux + t + 1) : "memory");
+    if (t == gridDim.x - 1) out[0] = fresh[t];
+  }
+}
+K(ok_float_sum_in_shared) {
+  __shared__ float sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd(&sum, 1.0f / (1 + in[GID % n]));
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = __float_as_int(sum);
+}
+K(ok_float_sums_so_far) { // what it was before is as approximate as the sum
+  if (GID < n) out[GID] = __float_as_int(atomicAdd((float *)aux, 1.0f / (1 + in[GID])));
+}
+
 // ---- wrong
 K(bins_not_zeroed) {
   __shared__ u32 bins[BINS];
@@ -359,4 +398,30 @@ K(flag_is_plain) {
   while (flag == 0) {
   }
   out[GID] = value; // here
+}
+K(fence_only_acquires) {
+  __shared__ u32 part[32];
+  __shared__ u32 arrived;
+  const int w = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) arrived = 0;
+  __syncthreads();
+  if (lane == 0) {
+    part[w] = in[GID];
+    asm volatile("fence.acquire.cta;" ::: "memory");
+    const u32 ticket = atomicAdd(&arrived, 1);
+    asm volatile("fence.acquire.cta;" ::: "memory");
+    if (ticket == blockDim.x / 32 - 1) out[0] = part[0]; // here
+  }
+}
+K(last_warp_reads_the_count) {
+  __shared__ u32 count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  if (threadIdx.x / 32 == 7) out[threadIdx.x] = count; // here
+}
+K(last_block_reads_the_count) {
+  atomicAdd(&aux[0], 1);
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x == 1) out[0] = aux[0]; // here
 }

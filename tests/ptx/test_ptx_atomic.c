@@ -297,6 +297,7 @@ static void fill(const form *f, uint8_t in[3328], uint64_t seed) {
     memcpy(in + 3200 + 4 * i, &active, 4);
     if (sct_rng_below(&rng, 2) == 0) { /* cas finds what it looks for */
       memcpy(in + 1024 + CELL * i, in + CELL * many[seed % 4], CELL);
+      in[1024 + CELL * i + size - 1] ^= (uint8_t)(sct_rng_below(&rng, 4) == 0); /* but for a bit */
     }
   }
 }
@@ -355,6 +356,44 @@ static void every_form_in_every_space(void **state) {
         }
       }
     }
+  }
+}
+
+/* Subnormals vanish in global memory, whether they go in or come out; shared memory keeps them. */
+static void subnormal_sums(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t a, b, global, shared;
+  } cases[] = {{0x00800001, 0x80800000, 0x00000000, 0x00000001},
+               {0x80800001, 0x00800000, 0x80000000, 0x80000001},
+               {0x00000001, 0x00000001, 0x00000000, 0x00000002},
+               {0x80000001, 0x80000001, 0x80000000, 0x80000002},
+               {0x00ffffff, 0x007fffff, 0x00ffffff, 0x013fffff},
+               {0x3f800000, 0x007fffff, 0x3f800000, 0x3f800000},
+               {0x00400000, 0x00400000, 0x00000000, 0x00800000}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    uint32_t in[64] = {0}, out[96];
+    for (int i = 0; i < 32; i++) {
+      in[i] = cases[k].a;
+      in[32 + i] = cases[k].b;
+    }
+    const kernel_run r = {
+        .blocks = 1, .threads = 32, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof out};
+    assert_int_equal(run_kernel(PTX_KERNEL
+                                ".shared .align 4 .b8 s[128]; mov.u32 %r5, s; shl.b32 %r6, %i, 2;\n"
+                                "add.u32 %r5, %r5, %r6; ld.global.u32 %r1, [%pi];\n"
+                                "ld.global.u32 %r2, [%pi+128]; st.shared.u32 [%r5], %r1;\n"
+                                "st.global.u32 [%po], %r1; st.global.u32 [%po+256], %r1;\n"
+                                "red.global.add.f32 [%po], %r2; red.shared.add.f32 [%r5], %r2;\n"
+                                "ld.shared.u32 %r3, [%r5]; st.global.u32 [%po+128], %r3;\n"
+                                "and.b32 %r4, %i, 1; setp.eq.u32 %p2, %r4, 0; mov.u32 %r7, 0;\n"
+                                "@%p2 red.global.add.v2.f32 [%po+256], {%r2, %r7};\n"
+                                "ret;\n}\n",
+                                &r, out, NULL),
+                     SCT_PTX_CLEAN);
+    assert_int_equal(out[0], cases[k].global);
+    assert_int_equal(out[32], cases[k].shared);
+    assert_int_equal(out[64], cases[k].global);
   }
 }
 
@@ -431,6 +470,7 @@ static void forms_as_ptxas_takes_them(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_form_in_every_space),
+                                     cmocka_unit_test(subnormal_sums),
                                      cmocka_unit_test(forms_as_ptxas_takes_them)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,8 @@ static void blocks_talk_to_each_other(void **state) {
   assert_int_equal(r.out[1], BLOCKS);
   run_clean(l, "ok_tickets", &r);
   assert_int_equal(r.out[0], 1 + 2 + 3 + 4);
+  run_clean(l, "ok_tickets_by_acquire", &r);
+  assert_int_equal(r.out[0], 1 + 2 + 3 + 4);
 }
 
 static void warps_talk_to_each_other(void **state) {
@@ -152,6 +154,8 @@ static void warps_talk_to_each_other(void **state) {
   assert_int_equal(r.out[0], sum);
   run_clean(l, "ok_lock_of_warps", &r);
   assert_int_equal(r.out[0], BLOCKS * 36);
+  run_clean(l, "ok_flag_chain", &r);
+  assert_int_equal(r.out[64], l->in[5]);
   run_clean(l, "ok_flag", &r);
   for (int i = 0; i < N; i++) {
     assert_int_equal(r.out[i], l->in[5]);
@@ -225,6 +229,10 @@ static void sums_of_floats_are_approximate(void **state) {
   memcpy(&got, r.out, 8);
   assert_true(fabs(got - sum) < 1e-4 * sum);
   assert_true(r.approximate);
+  run_clean(l, "ok_float_sum_in_shared", &r);
+  assert_true(r.approximate);
+  run_clean(l, "ok_float_sums_so_far", &r);
+  assert_true(r.approximate);
   run_clean(l, "ok_half_vectors", &r);
   memcpy(halves, r.out, 4);
   assert_int_equal(halves[0], 0x63d0); /* 1000 */
@@ -276,6 +284,10 @@ static const struct wrong {
     {"last_warp_asks_another_flag", SCT_PTX_SHARED_RACE, "warp 3 of the same block wrote", 1,
      false},
     {"flag_is_plain", SCT_PTX_SHARED_RACE, "warp 0 of the same block wrote", 1, false},
+    {"fence_only_acquires", SCT_PTX_SHARED_RACE, "warp 0 of the same block wrote", 1, false},
+    {"last_warp_reads_the_count", SCT_PTX_SHARED_RACE, "other warps of the same block updated", 1,
+     false},
+    {"last_block_reads_the_count", SCT_PTX_GLOBAL_RACE, "several blocks updated", 2, false},
     {"counts_in_fresh_memory", SCT_PTX_UNDEFINED_STORE, "of 'fresh', which was never set", 1,
      false},
     {"compares_with_fresh_memory", SCT_PTX_UNDEFINED_STORE, "which was never set", 1, false},
