@@ -35,8 +35,8 @@ typedef struct sct_ptx_kernel {
   int64_t static_shared_bytes; /* as ptxas lays them out, without what the system reserves */
   int64_t max_threads;         /* of .maxntid, 0: not stated */
   int n_instructions;
-  bool exact;        /* no approximate operation (ex2.approx, ...): results can be compared bit for
-                        bit */
+  bool exact; /* no approximate operation (ex2.approx, ..., atomic additions of floats): results
+                 can be compared bit for bit */
   const char *error; /* why it cannot be launched ("kernel k, line 12: ..."), else NULL */
 } sct_ptx_kernel;
 
@@ -105,8 +105,9 @@ const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *memory, uint64_t addres
 /* First byte offset >= `from` that is required and was never written (or holds an undefined value);
  * -1: none. */
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);
-/* Whether a value that went through an approximate operation was stored there: then compare with a
- * tolerance. */
+/* Whether a value that went through an approximate operation, or through an atomic addition of
+ * floats (which rounds in the order of the day), was stored there: then compare with a tolerance.
+ */
 bool sct_ptx_memory_approximate(const sct_ptx_memory *memory, uint64_t address);
 
 /* ---- diagnosis ---- */
@@ -228,8 +229,9 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 /* The same, run again from the same memory contents with blocks and warps in reverse and in a
  * shuffled order: results that differ in a writable buffer are the diagnosis
- * SCT_PTX_ORDER_DEPENDENT. Counters are of the first run; the memory holds the first run's
- * results. */
+ * SCT_PTX_ORDER_DEPENDENT, but for approximate buffers of a kernel that adds floats atomically.
+ * Lanes of an atomic operation change their order too. Counters are of the first run; the memory
+ * holds the first run's results. */
 sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
                                  const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_ptx_result_free(sct_ptx_result *result);
