@@ -397,7 +397,7 @@ K(flag_is_plain) {
   }
   while (flag == 0) {
   }
-  out[GID] = value; // here
+  if (threadIdx.x >= 32) out[GID] = value; // here
 }
 K(fence_only_acquires) {
   __shared__ u32 part[32];
