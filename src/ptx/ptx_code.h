@@ -109,11 +109,13 @@ struct ptx_uop {
   bool approx;    /* its result is not compared bit for bit */
   bool sign;      /* loads extend the sign */
   uint8_t space;  /* ptx_space */
-  uint8_t shadow; /* ptx_shadow */
-  uint8_t op;     /* a choice within fn: comparison, atomic operation, ... */
-  uint8_t from;   /* source type of a conversion */
+  union {
+    uint8_t shadow; /* ptx_shadow, of arithmetic */
+    uint8_t sync;   /* PTX_SYNC_ACQUIRE and its like, of accesses and fences */
+  };
+  uint8_t op;   /* a choice within fn: comparison, atomic operation, ... */
+  uint8_t from; /* source type of a conversion */
   uint8_t to;
-  uint8_t sync; /* what an atomic operation or a fence orders */
   int64_t imm;
 };
 

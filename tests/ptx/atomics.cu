@@ -243,6 +243,38 @@ K(ok_float_sums_so_far) { // what it was before is as approximate as the sum
   if (GID < n) out[GID] = __float_as_int(atomicAdd((float *)aux, 1.0f / (1 + in[GID])));
 }
 
+K(ok_builtins) { // vectors, 16 and 128 bits, and the built-in functions with orders and scopes; one thread
+  if (GID != 0) return;
+  float4 *f4 = (float4 *)aux;
+  float2 *f2 = (float2 *)(aux + 8);
+  u64 *w = (u64 *)(aux + 16);
+  u64 expected = 4;
+  atomicAdd(f4, make_float4(1, 2, 3, 4));
+  const float4 was = atomicAdd(f4, make_float4(10, 20, 30, 40));
+  atomicAdd(f2, make_float2(0.5f, was.w));
+  const float2 two = atomicAdd(f2, make_float2(0.25f, 0));
+  out[0] = was.x + 10 * was.y + 100 * was.z + 1000 * was.w;
+  out[1] = f4->x + f4->w;
+  out[2] = two.x * 100 + two.y;
+  out[3] = atomicCAS((unsigned short *)&aux[12], (unsigned short)0, (unsigned short)0xbeef);
+  out[4] = atomicCAS((unsigned short *)&aux[12], (unsigned short)0, (unsigned short)1);
+  out[5] = __nv_atomic_fetch_add(w, 4ull, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+  out[6] = __nv_atomic_compare_exchange_n(w, &expected, 9ull, false, __NV_ATOMIC_SEQ_CST, __NV_ATOMIC_RELAXED,
+                                          __NV_THREAD_SCOPE_SYSTEM);
+  __nv_atomic_store_n(w + 1, 5ull, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_BLOCK);
+  out[7] = __nv_atomic_load_n(w + 1, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_CLUSTER);
+  out[8] = __nv_atomic_fetch_max((long long *)w, -3ll, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+  __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+  ulonglong2 pair = {11, 12};
+  pair = atomicExch((ulonglong2 *)(aux + 24), pair);
+  out[9] = pair.x + pair.y;
+  pair = atomicExch((ulonglong2 *)(aux + 24), pair);
+  out[10] = pair.x * 100 + pair.y;
+  out[11] = atomicSub((int *)&aux[40], 3) + atomicMin_block((int *)&aux[40], -8);
+  out[12] = atomicMax_system((int *)&aux[40], 7) == -8;
+  out[13] = atomicAdd_system((double *)(aux + 42), 3.0) == 0 && atomicExch((float *)&aux[44], 1.0f) == 0;
+}
+
 // ---- wrong
 K(bins_not_zeroed) {
   __shared__ u32 bins[BINS];
@@ -324,6 +356,8 @@ K(updates_a_local) {
 }
 K(index_nobody_set) {
   __shared__ u32 t[BINS];
+  if (threadIdx.x < BINS - 1) t[threadIdx.x] = in[threadIdx.x] % BINS;
+  __syncthreads();
   atomicAdd(&out[t[threadIdx.x % BINS]], 1); // here
 }
 K(updates_an_early_copy) {

@@ -27,12 +27,13 @@ typedef struct run {
   bool approximate; /* of out */
 } run;
 
-static int setup(void **state) {
+static int setup(void **state, const char *arch) {
   static lab l;
+  l = (lab){.module = NULL};
   sct_error err = {0};
   sct_rng rng = sct_rng_new(17);
   assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/atomics.cu", &err), SCT_OK);
-  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "atomics.cu", "sm_90", NULL);
+  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "atomics.cu", arch, NULL);
   assert_non_null(ptx);
   if (sct_ptx_parse(&l.module, ptx, "atomics.ptx", &err) != SCT_OK) {
     fail_msg("%s", err.text);
@@ -43,6 +44,14 @@ static int setup(void **state) {
   }
   *state = &l;
   return 0;
+}
+
+static int setup_90(void **state) {
+  return setup(state, "sm_90");
+}
+
+static int setup_100(void **state) {
+  return setup(state, "sm_100");
 }
 
 static int teardown(void **state) {
@@ -77,7 +86,7 @@ static void run_one(const lab *l, const char *kernel, int blocks, bool orders, r
                                     .n_args = 5,
                                     .threads = 4,
                                     .seed = 5,
-                                    .max_steps = 300000};
+                                    .max_steps = 60000};
   const sct_status status = orders ? sct_ptx_launch_orders(&r->result, memory, &opts, &err)
                                    : sct_ptx_launch(&r->result, memory, &opts, &err);
   if (status != SCT_OK) {
@@ -209,6 +218,17 @@ static void every_integer_operation(void **state) {
   assert_true(got == most);
   assert_int_equal(r.out[6], inc);
   assert_int_equal(r.out[7], dec);
+}
+
+static void builtin_functions(void **state) {
+  static const uint32_t want[] = {4321, 55, 54, 0, 0xbeef, 0, 1, 5, 9, 0, 1112, (uint32_t)-3, 1, 1};
+  run r;
+  run_clean(*state, "ok_builtins", &r);
+  for (int i = 0; i < SCT_COUNT(want); i++) {
+    if (r.out[i] != want[i]) {
+      fail_msg("result %d is %u, not %u", i, r.out[i], want[i]);
+    }
+  }
 }
 
 /* Their last digits are nobody's fault, and say so. */
@@ -381,8 +401,17 @@ int main(void) {
                                      cmocka_unit_test(warps_talk_to_each_other),
                                      cmocka_unit_test(compare_and_swap_loops),
                                      cmocka_unit_test(every_integer_operation),
+                                     cmocka_unit_test(builtin_functions),
                                      cmocka_unit_test(sums_of_floats_are_approximate),
                                      cmocka_unit_test(wrong_kernels_get_their_diagnosis),
                                      cmocka_unit_test(updates_are_counted)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  const struct CMUnitTest others[] = {cmocka_unit_test(histograms),
+                                      cmocka_unit_test(blocks_talk_to_each_other),
+                                      cmocka_unit_test(warps_talk_to_each_other),
+                                      cmocka_unit_test(compare_and_swap_loops),
+                                      cmocka_unit_test(every_integer_operation),
+                                      cmocka_unit_test(builtin_functions),
+                                      cmocka_unit_test(sums_of_floats_are_approximate)};
+  return cmocka_run_group_tests_name("sm_90", tests, setup_90, teardown) +
+         cmocka_run_group_tests_name("sm_100", others, setup_100, teardown);
 }
