@@ -86,7 +86,7 @@ static void run_one(const lab *l, const char *kernel, int blocks, bool orders, r
                                     .n_args = 5,
                                     .threads = 4,
                                     .seed = 5,
-                                    .max_steps = 60000};
+                                    .max_steps = 100000};
   const sct_status status = orders ? sct_ptx_launch_orders(&r->result, memory, &opts, &err)
                                    : sct_ptx_launch(&r->result, memory, &opts, &err);
   if (status != SCT_OK) {
