@@ -247,14 +247,14 @@ static bool corrects(const ptx_uop *u) {
          (u->from == PTX_ATOMIC_CAS || u->from == PTX_ATOMIC_MIN || u->from == PTX_ATOMIC_MAX);
 }
 
-static void excuse(ptx_code *c, const ptx_body *b, size_t first, size_t last,
-                   const uint32_t *sources) {
-  const place to = place_of(b, &c->uops[last], sources);
-  for (size_t i = first; i < last; i++) {
-    ptx_uop *u = &c->uops[i];
-    if (is_load(u)) {
-      const place from = place_of(b, u, sources);
-      u->op |= from.base == to.base && from.imm == to.imm ? PTX_MEM_STRONG : 0;
+/* Marks the loads among the micro-operations from `first` on that stand before an operation which
+ * corrects them; places: [n_uops - first]. */
+static void excuse(ptx_code *c, size_t first, const place *places) {
+  for (size_t k = first; k < c->n_uops; k++) {
+    for (size_t i = first; i < k && corrects(&c->uops[k]); i++) {
+      const place *to = &places[k - first], *from = &places[i - first];
+      const bool guess = is_load(&c->uops[i]) && from->base == to->base && from->imm == to->imm;
+      c->uops[i].op |= guess ? PTX_MEM_STRONG : 0;
     }
   }
 }
@@ -262,22 +262,28 @@ static void excuse(ptx_code *c, const ptx_body *b, size_t first, size_t last,
 bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   ptx_code *c = d->code;
   const ptx_body *b = &c->bodies[d->body];
-  uint32_t *sources = NULL;
-  for (size_t i = first; i < c->n_uops; i++) {
-    if (!corrects(&c->uops[i])) {
-      continue;
-    }
-    if (sources == NULL) {
-      sources = sct_alloc(sizeof(*sources) * b->n_slots);
-      if (sources == NULL) {
-        return sct_ptx_dec_no_memory(d);
+  size_t n = first;
+  while (n < c->n_uops && !corrects(&c->uops[n])) {
+    n++;
+  }
+  if (n == c->n_uops) {
+    return true; /* as nearly always */
+  }
+  uint32_t *sources = sct_alloc(sizeof(*sources) * b->n_slots);
+  place *places = sct_alloc(sizeof(*places) * (c->n_uops - first));
+  const bool ok = sources != NULL && places != NULL;
+  if (ok) {
+    find_moves(c, first, sources, b->n_slots);
+    for (size_t i = first; i < c->n_uops; i++) {
+      if (is_load(&c->uops[i]) || corrects(&c->uops[i])) {
+        places[i - first] = place_of(b, &c->uops[i], sources);
       }
-      find_moves(c, first, sources, b->n_slots);
     }
-    excuse(c, b, first, i, sources);
+    excuse(c, first, places);
   }
   sct_free(sources);
-  return true;
+  sct_free(places);
+  return ok || sct_ptx_dec_no_memory(d);
 }
 
 /* ---- 128-bit registers: two slots, the upper half in a register of its own without a name */
