@@ -71,7 +71,7 @@ json_t *cli_json_device(const sct_device_desc *d) {
 static json_t *row_json(const sct_tune_row *row, int rank) {
   return json_pack(
       "{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, "
-      "s:i, s:i, s:o, s:o, s:o, s:b, s:b, s:b, s:b}",
+      "s:i, s:i, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o, s:o}",
       "rank", rank, "label", cli_json_text(row->label), "outcome", row->outcome, "detail",
       cli_json_text(row->detail), "median_ns", cli_json_positive(row->median_ns), "q1_ns",
       cli_json_positive(row->q1_ns), "q3_ns", cli_json_positive(row->q3_ns), "bytes_per_s",
@@ -82,7 +82,11 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
       "shared_bytes", row->shared_bytes, "occupancy", cli_json_number(row->occupancy),
       "predicted_ns", cli_json_positive(row->predicted_ns), "predicted_limit",
       cli_json_text(row->predicted_limit), "coalesced", row->coalesced, "tied", row->tied, "winner",
-      row->winner, "naive", row->naive);
+      row->winner, "naive", row->naive, "counts",
+      cli_json_text(!row->counted      ? NULL
+                    : row->approximate ? "approximate"
+                                       : "exact"),
+      "counts_cause", cli_json_text(row->approximate));
 }
 
 static json_t *size_json(const sct_tune_size *size) {

@@ -88,6 +88,8 @@ typedef struct sct_tune_row {
   int registers, spill_bytes, shared_bytes;
   double occupancy;
   bool coalesced, tied, winner, naive;
+  bool counted;      /* the counts above are known */
+  char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
 } sct_tune_row;
 
 typedef struct sct_tune_size {
@@ -134,6 +136,8 @@ typedef struct sct_tune_item {
   sct_compiled compiled;
   sct_outcome_kind outcome; /* SCT_OUT_OK until something fails */
   char *detail;
+  char *approximate; /* how its machine code differs from its PTX; NULL: as far as counts go, it
+                        does not */
 } sct_tune_item;
 
 typedef struct sct_tune_plan {

@@ -45,6 +45,7 @@ void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) SCT_MUST_USE; /* device, worker, store */
 sct_status sct_tune_compile(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_compare_code(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Runs what the GPU has not run yet on the CPU; failures become outcomes. Ends early as
  * sct_tune_stop() says. */

@@ -18,6 +18,25 @@ static void fill_counts(sct_tune_row *row, const sct_counters *c) {
   row->degree = sct_model_degree(&whole);
 }
 
+/* A sentence for a person, malloc'ed; *out stays NULL where the counts are exact. */
+static sct_status explain_counts(char **out, const sct_tune_item *item, const sct_counters *c,
+                                 sct_error *err) {
+  sct_str text = {0};
+  if (c->blocks_counted != c->blocks) {
+    sct_str_printf(&text, "%lld of %lld blocks were counted", (long long)c->blocks_counted,
+                   (long long)c->blocks);
+  }
+  if (item->approximate) {
+    sct_str_printf(&text, "%s%s", text.len > 0 ? "; " : "", item->approximate);
+  }
+  if (text.failed) {
+    sct_str_free(&text);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  *out = text.data;
+  return SCT_OK;
+}
+
 static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
                            sct_tune_row *row, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
@@ -43,6 +62,8 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
       item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
   if (cell->counted) {
     fill_counts(row, &cell->counters);
+    row->counted = true;
+    SCT_TRY(explain_counts(&row->approximate, item, &cell->counters, err));
   }
   if (item->compiled.ok) {
     row->occupancy =
@@ -130,9 +151,8 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
     if (!reached) {
       continue;
     }
-    sct_tune_row *row = &out->rows[out->n_rows];
+    sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
     SCT_TRY(fill_row(s, k, size, out, row, err));
-    out->n_rows++;
     out->n_verified += is_good(row);
     out->n_failed += !is_good(row);
   }
@@ -168,6 +188,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     for (int r = 0; r < size->n_rows; r++) {
       sct_free(size->rows[r].label);
       sct_free(size->rows[r].detail);
+      sct_free(size->rows[r].approximate);
     }
     sct_free(size->rows);
     sct_free(size->label);

@@ -310,6 +310,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
       sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));
   SCT_TRY(sct_tune_compile(s, err));
+  SCT_TRY(sct_tune_compare_code(s, err));
   SCT_TRY(sct_tune_count(s, err));
   if (s->store) {
     SCT_TRY(sct_tune_store_begin(s, err));

@@ -192,7 +192,7 @@ static void fill_outcome(const sct_tune_item *item, const tune_cell *cell, const
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
   row->wavefronts = (double)(c->wavefronts_ld + c->wavefronts_st);
   row->degree = sct_model_degree(&whole);
-  row->counts_exact = c->blocks_counted == c->blocks;
+  row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
   row->coalesced = cell->coalesced;
 }
 

@@ -101,6 +101,25 @@ static const json_t *winner_of(const json_t *size) {
   return NULL;
 }
 
+/* Every row says exact, or why not. */
+static void expect_counts(const json_t *size) {
+  const json_t *row;
+  size_t k;
+  json_array_foreach(json_object_get(size, "rows"), k, row) {
+    const char *counts = json_string_value(json_object_get(row, "counts"));
+    const char *cause = json_string_value(json_object_get(row, "counts_cause"));
+    if (json_is_null(json_object_get(row, "sectors_ld")) || counts == NULL) {
+      assert_null(cause);
+    } else if (strcmp(counts, "exact") == 0) {
+      assert_null(cause);
+    } else {
+      assert_string_equal(counts, "approximate");
+      assert_true(strstr(cause, "blocks were counted") != NULL ||
+                  strstr(cause, "executed counts may differ") != NULL);
+    }
+  }
+}
+
 static void tune_as_json_has_every_candidate(void **state) {
   (void)state;
   fx_result r = {0};
@@ -128,6 +147,8 @@ static void tune_as_json_has_every_candidate(void **state) {
     assert_true(json_is_null(json_object_get(winner, "median_ns"))); /* counted, not timed */
     assert_true(json_number_value(json_object_get(winner, "predicted_ns")) > 1000.0);
     assert_non_null(json_string_value(json_object_get(winner, "predicted_limit")));
+    assert_non_null(json_string_value(json_object_get(winner, "counts")));
+    expect_counts(size);
     assert_true(json_integer_value(json_object_get(winner, "registers")) > 0);
     assert_true(json_number_value(json_object_get(winner, "sectors")) > 0);
     assert_int_equal(json_array_size(json_object_get(size, "rows")) +

@@ -1,0 +1,56 @@
+/* Whether the counts of a candidate are what its machine code executes: its memory instructions
+ * against those of its PTX. Nothing has run here, so a loop that ptxas unrolled leaves doubt. */
+#include "ptx/ptx.h"
+#include "tune/tune_internal.h"
+
+/* The candidates of a batch share one text, and stand one after the other. */
+typedef struct parsed {
+  const char *text;
+  sct_ptx_module *module; /* NULL: this text cannot be read */
+} parsed;
+
+static sct_status parse(parsed *p, const char *text, sct_error *err) {
+  if (p->text == text && p->module != NULL) {
+    return SCT_OK;
+  }
+  sct_ptx_module_free(p->module);
+  *p = (parsed){.text = text};
+  return sct_ptx_parse(&p->module, text, "candidate.ptx", err);
+}
+
+/* Appends to `cause` why the counts are approximate; nothing if they are exact. */
+static void compare(parsed *p, const sct_compiled *compiled, sct_str *cause) {
+  sct_error err = {0};
+  sct_memops ptx, sass;
+  sct_status status = parse(p, compiled->ptx, &err);
+  if (status == SCT_OK) {
+    status = sct_ptx_memops(&ptx, p->module, compiled->entry, &err);
+  }
+  if (status == SCT_OK) {
+    status = sct_sass_memops(&sass, compiled->cubin, compiled->cubin_bytes, compiled->entry, &err);
+  }
+  if (status != SCT_OK) {
+    sct_str_printf(cause, "the machine code could not be compared: %s", err.text);
+  } else {
+    (void)sct_model_counts_exact(&ptx, &sass, cause);
+  }
+}
+
+sct_status sct_tune_compare_code(tune_session *s, sct_error *err) {
+  parsed p = {0};
+  sct_status status = SCT_OK;
+  for (int k = 0; k < s->plan.n_items && status == SCT_OK && !sct_tune_stop(s); k++) {
+    sct_tune_item *item = &s->plan.items[k];
+    if (!item->compiled.ok) {
+      continue;
+    }
+    sct_str_clear(&s->scratch);
+    compare(&p, &item->compiled, &s->scratch);
+    if (s->scratch.len > 0) {
+      item->approximate = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
+      status = item->approximate != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+  }
+  sct_ptx_module_free(p.module);
+  return status;
+}
