@@ -59,6 +59,51 @@ static void every_space_operation_and_width(void **state) {
   assert_int_equal(m.bulk + m.texture, 0);
 }
 
+static void atomics_bulk_copies_and_textures(void **state) {
+  (void)state;
+  sct_memops m;
+  census_of(HEAD
+            "mov.u32 %r1, s;\nmov.f32 %r9, 0f3f800000;\n"
+            "atom.global.add.u32 %r2, [%pi], %i;\nred.global.add.u32 [%po], %r2;\n"
+            "atom.shared.cas.b32 %r3, [%r1], 1, 2;\nred.shared::cta.max.u32 [%r1], %r3;\n"
+            "atom.global.exch.b64 %d1, [%pi], %d2;\nred.add.u64 [%po], %d1;\n"
+            "mbarrier.init.shared.b64 [s+64], 1;\n"
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%pi], 16, "
+            "[s+64];\n"
+            "cp.async.bulk.global.shared::cta.bulk_group [%po], [s], 16;\n"
+            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+            "tex.1d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%in, {%i}];\nret;\n}\n",
+            &m);
+  assert_int_equal(m.n[SCT_MEMOP_GLOBAL][SCT_MEMOP_ATOMIC][W4], 2);
+  assert_int_equal(m.n[SCT_MEMOP_SHARED][SCT_MEMOP_ATOMIC][W4], 2);
+  assert_int_equal(m.n[SCT_MEMOP_GLOBAL][SCT_MEMOP_ATOMIC][W8], 1);
+  assert_int_equal(m.n[SCT_MEMOP_GENERIC][SCT_MEMOP_ATOMIC][W8], 1);
+  assert_int_equal(total(&m), 6);
+  assert_int_equal(m.bulk, 2);
+  assert_int_equal(m.texture, 1);
+}
+
+/* The census of loops: straight code, a loop, and a loop in it. */
+static void instructions_stand_in_innermost_loops(void **state) {
+  (void)state;
+  sct_memops m;
+  census_of(HEAD "ld.global.u32 %r1, [%pi];\nmov.u32 %r2, 0;\n"
+                 "outer:\nst.global.u32 [%po], %r1;\nst.global.u32 [%po+4], %r1;\nmov.u32 %r3, 0;\n"
+                 "inner:\nst.global.u32 [%po+8], %r1;\nadd.u32 %r3, %r3, 1;\n"
+                 "setp.lt.u32 %p1, %r3, 4;\n@%p1 bra inner;\n"
+                 "st.global.u8 [%po], %h1;\nadd.u32 %r2, %r2, 1;\n"
+                 "setp.lt.u32 %p2, %r2, %i;\n@%p2 bra outer;\nst.global.u32 [%po+12], %r1;\n"
+                 "ret;\n}\n",
+            &m);
+  assert_int_equal(m.n[SCT_MEMOP_GLOBAL][SCT_MEMOP_STORE][W4], 4);
+  assert_int_equal(m.n_loops, 2);
+  assert_int_equal(m.loops[0].n[SCT_MEMOP_GLOBAL][SCT_MEMOP_STORE][W4], 2);
+  assert_int_equal(m.loops[0].n[SCT_MEMOP_GLOBAL][SCT_MEMOP_STORE][W1], 1);
+  assert_int_equal(m.loops[1].n[SCT_MEMOP_GLOBAL][SCT_MEMOP_STORE][W4], 1);
+  assert_int_equal(m.loops[1].n[SCT_MEMOP_GLOBAL][SCT_MEMOP_STORE][W1], 0);
+  assert_false(m.loops[0].uniform || m.loops[1].uniform);
+}
+
 static void parameters_and_constants_are_no_memory(void **state) {
   (void)state;
   sct_memops m;
@@ -207,9 +252,42 @@ static void volatile_loads_stay_whole(void **state) {
   }
 }
 
+/* One warp reads vectors of four words one after the other: x and z, from global and from shared
+ * memory. */
+static void counters_follow_the_parts(void **state) {
+  (void)state;
+  static const char text[] =
+      HEAD "mul.wide.u32 %d1, %i, 16;\nadd.s64 %d2, %in, %d1;\ncvt.u32.u64 %r20, %d1;\n"
+           "mov.u32 %r21, s;\nadd.u32 %r20, %r20, %r21;\n"
+           "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d2];\n"
+           "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r20];\n"
+           "add.u32 %r1, %r1, %r3;\nst.global.u32 [%po], %r1;\nadd.u32 %r5, %r5, %r7;\n"
+           "st.shared.u32 [%r20], %r5;\nret;\n}\n";
+  static const uint32_t in[128];
+  uint32_t out[32];
+  sct_ptx_result result;
+  const kernel_run r = {
+      .blocks = 1, .threads = 32, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof out};
+  (void)run_kernel(text, &r, out, &result);
+  const sct_ptx_global *g = &result.counters.load;
+  assert_int_equal(g->requests, 2);
+  assert_int_equal(g->sectors, 32);      /* 16 each */
+  assert_int_equal(g->sectors_ideal, 8); /* 128 bytes each */
+  assert_int_equal(g->bytes, 256);
+  assert_int_equal(result.counters.load_width[W4], 2);
+  assert_int_equal(result.counters.load_width[W16], 0);
+  assert_int_equal(result.counters.shared_load.requests, 2);
+  assert_int_equal(result.counters.shared_load.wavefronts, 8); /* every fourth bank */
+  assert_int_equal(result.counters.shared_load.bytes, 256);
+  sct_ptx_result_free(&result);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_operation_and_width),
+      cmocka_unit_test(atomics_bulk_copies_and_textures),
+      cmocka_unit_test(instructions_stand_in_innermost_loops),
+      cmocka_unit_test(counters_follow_the_parts),
       cmocka_unit_test(parameters_and_constants_are_no_memory),
       cmocka_unit_test(called_functions_count_once),
       cmocka_unit_test(unknown_kernels_are_errors),
