@@ -4,6 +4,7 @@
 #ifndef TESTS_PTX_HALF_EXACT_H
 #define TESTS_PTX_HALF_EXACT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,6 +46,17 @@ static inline void half_split(const half_kind *k, uint32_t h, uint32_t *m, int *
     *m |= 1u << k->mant;
   }
   *e = (field == 0 ? k->emin : field - k->emax) - k->mant;
+}
+
+static inline double half_value(const half_kind *k, uint32_t h) {
+  uint32_t m = 0;
+  int e = 0;
+  if (half_is_nan(k, h)) {
+    return (double)NAN;
+  }
+  half_split(k, h, &m, &e);
+  const double v = half_is_inf(k, h) ? (double)INFINITY : ldexp(m, e);
+  return h & 0x8000 ? -v : v;
 }
 
 static inline void exact_negate(exact *x) {
