@@ -452,24 +452,25 @@ static void spaces(void **state) {
   }
 }
 
-/* Warp 0 sleeps until warp 1 has written: it must hand over, or it spins for ever. */
+/* Warp 0 sleeps until warp 1 has written: it hands over at once, so it looks a few times, not for
+ * all of its time slice. */
 static void sleepers_hand_over(void **state) {
   (void)state;
   static const char text[] = PTX_KERNEL
       ".shared .b32 flag;\nsetp.ne.u32 %p0, %i, 0;\n@%p0 bra A;\nst.volatile.shared.u32 [flag], "
       "0;\n"
-      "A: bar.sync 0;\nsetp.ge.u32 %p1, %i, 32;\n@%p1 bra WRITER;\n"
-      "SPIN: nanosleep.u32 20;\nld.volatile.shared.u32 %r1, [flag];\nsetp.eq.u32 %p2, %r1, 0;\n"
-      "@%p2 bra SPIN;\nbra DONE;\n"
+      "A: bar.sync 0;\nmov.u32 %r2, 0;\nsetp.ge.u32 %p1, %i, 32;\n@%p1 bra WRITER;\n"
+      "SPIN: nanosleep.u32 20;\nadd.u32 %r2, %r2, 1;\nld.volatile.shared.u32 %r1, [flag];\n"
+      "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra SPIN;\nbra DONE;\n"
       "WRITER: mov.u32 %r1, 9;\nnanosleep.u32 %r1;\nsetp.ne.u32 %p3, %i, 32;\n@%p3 bra DONE;\n"
-      "st.volatile.shared.u32 [flag], 9;\nDONE: st.global.u32 [%po], %r1;\nret;\n}\n";
+      "st.volatile.shared.u32 [flag], 9;\nDONE: st.global.u32 [%po], %r2;\nret;\n}\n";
   uint32_t in[64] = {0}, out[64];
   const kernel_run r = {
       .blocks = 1, .threads = 64, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof out};
   const sct_ptx_kind kind = run_kernel(text, &r, out, NULL);
   assert_int_equal(kind, SCT_PTX_CLEAN);
-  assert_int_equal(out[0], 9);
-  assert_int_equal(out[63], 9);
+  assert_in_range(out[0], 1, 4);
+  assert_int_equal(out[63], 0);
 }
 
 int main(void) {
