@@ -81,6 +81,21 @@ const cli_command cli_commands[] = {
         .example = "emit my_kernel.lua -o my_kernel.h",
     },
     {
+        .name = "count",
+        .words = "FILE.cu",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(CASES) | CLI_BIT(ARCH) | CLI_BIT(CSV) | CLI_BIT(BY) | CLI_BIT(THREADS) |
+                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(OUT),
+        .run = cli_count,
+        .doc = "what the launches of any CUDA file do to memory",
+        .details =
+            "Compiles the file, runs the launches of --cases on the CPU and counts requests,\n"
+            "sectors and shared memory wavefronts as the profiler of a GPU does. Needs no GPU.\n"
+            "A case that misbehaves is reported with its diagnosis, and the others still run.",
+        .example = "count kernels.cu --cases cases.json --csv",
+    },
+    {
         .name = "init",
         .words = "[DIR]",
         .max_words = 1,

@@ -27,14 +27,25 @@ typedef enum cli_option_id {
   (CLI_BIT(HELP) | CLI_BIT(VERSION) | CLI_BIT(JSON) | CLI_BIT(STORE) | CLI_BIT(ASSETS) |           \
    CLI_BIT(VERBOSE) | CLI_BIT(QUIET))
 
+/* Values of an option that may be given several times. */
+typedef struct cli_list {
+  int n;
+  const char *items[64];
+} cli_list;
+
+typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
+
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any, no_check;
+  bool help, version, json, list, again, select_any, no_check, csv;
   int verbosity; /* 0; below: -q, above: -v */
-  const char *store, *assets, *device, *pick, *strategies, *out;
+  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch;
   int64_t budget_ns; /* 0: no limit */
   uint64_t seed;
   int top;
+  int threads; /* 0: one a core */
+  cli_by by;
+  cli_list includes, defines;
   int n_words; /* what is no option: specs, names, folders */
   char **words;
 } cli_args;
@@ -73,6 +84,7 @@ sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_init(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_examples(const cli_args *args, sct_error *err) SCT_MUST_USE;
 
@@ -95,6 +107,8 @@ void cli_usage_line(sct_str *out,
 
 /* ---- output ---- */
 
+/* Writes to the file of --out, or to stdout, and frees the text. */
+sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) SCT_MUST_USE;
 /* Writes to stdout and frees the text. SCT_ENOMEM if it was not all made, SCT_EIO if not all
  * written. */
 sct_status cli_print(sct_str *text, sct_error *err) SCT_MUST_USE;
@@ -137,6 +151,8 @@ json_t *cli_json_text(const char *text); /* null for NULL; bytes that are not UT
 json_t *cli_json_number(double value);   /* null for what is no finite number */
 json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */
 json_t *cli_json_parse(const sct_str *text); /* a document another module wrote */
+/* The document as text with a newline at its end; releases it. */
+sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) SCT_MUST_USE;
 /* Prints the document and releases it. */
 sct_status cli_json_print(json_t *doc, sct_error *err) SCT_MUST_USE;
 json_t *cli_json_error(sct_status status, const char *text);

@@ -34,15 +34,24 @@ json_t *cli_json_parse(const sct_str *text) {
   return json_loads(sct_str_c(text), 0, NULL);
 }
 
-sct_status cli_json_print(json_t *doc, sct_error *err) {
+sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) {
   char *dump = doc ? json_dumps(doc, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
   json_decref(doc);
   if (!dump) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_str text = {0};
-  sct_str_printf(&text, "%s\n", dump);
+  sct_str_printf(out, "%s\n", dump);
   free(dump);
+  return sct_str_status(out, err);
+}
+
+sct_status cli_json_print(json_t *doc, sct_error *err) {
+  sct_str text = {0};
+  const sct_status status = cli_json_dump(&text, doc, err);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
   return cli_print(&text, err);
 }
 

@@ -52,20 +52,52 @@ static sct_status take_top(void *field, const char *name, const char *value, sct
   return SCT_OK;
 }
 
-static sct_status take_select(void *field, const char *name, const char *value, sct_error *err) {
-  static const char *const rules[] = {"coalesced", "any"};
-  for (int k = 0; k < SCT_COUNT(rules); k++) {
-    if (strcmp(value, rules[k]) == 0) {
-      *(bool *)field = k == 1;
+static sct_status take_threads(void *field, const char *name, const char *value, sct_error *err) {
+  int64_t number;
+  SCT_TRY(cli_read_number(&number, name, value, 1, 64, err));
+  *(int *)field = (int)number;
+  return SCT_OK;
+}
+
+static sct_status take_list(void *field, const char *name, const char *value, sct_error *err) {
+  cli_list *list = field;
+  if (list->n == SCT_COUNT(list->items)) {
+    return sct_fail(err, SCT_EUSAGE, "--%s is given more than %d times", name, list->n);
+  }
+  return take_text(&list->items[list->n++], name, value, err);
+}
+
+/* The index of `value` in `words`. */
+static sct_status take_word(int *out, const char *const *words, int n, const char *name,
+                            const char *value, sct_error *err) {
+  for (*out = 0; *out < n; (*out)++) {
+    if (strcmp(value, words[*out]) == 0) {
       return SCT_OK;
     }
   }
   sct_str text = {0};
   sct_str_printf(&text, "--%s '%s'", name, value);
-  sct_str_suggest(&text, value, rules, SCT_COUNT(rules));
+  sct_str_suggest(&text, value, words, n);
   const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
   sct_str_free(&text);
   return status;
+}
+
+static sct_status take_select(void *field, const char *name, const char *value, sct_error *err) {
+  static const char *const rules[] = {"coalesced", "any"};
+  int k;
+  SCT_TRY(take_word(&k, rules, SCT_COUNT(rules), name, value, err));
+  *(bool *)field = k == 1;
+  return SCT_OK;
+}
+
+static sct_status take_by(void *field, const char *name, const char *value, sct_error *err) {
+  static const char *const words[] = {
+      [CLI_BY_CASE] = "case", [CLI_BY_INSTRUCTION] = "instruction", [CLI_BY_LINE] = "line"};
+  int k;
+  SCT_TRY(take_word(&k, words, SCT_COUNT(words), name, value, err));
+  *(cli_by *)field = (cli_by)k;
+  return SCT_OK;
 }
 
 const cli_option cli_options[CLI_N_OPTIONS] = {

@@ -17,6 +17,18 @@ sct_status cli_print(sct_str *text, sct_error *err) {
   return status;
 }
 
+sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
+  if (args->out == NULL) {
+    return cli_print(text, err);
+  }
+  sct_status status = sct_str_status(text, err);
+  if (status == SCT_OK) {
+    status = sct_file_write(args->out, sct_str_c(text), text->len, err);
+  }
+  sct_str_free(text);
+  return status;
+}
+
 void cli_note(const cli_args *args, const char *fmt, ...) {
   if (args->verbosity < 0) {
     return;

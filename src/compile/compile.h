@@ -88,4 +88,39 @@ void sct_compiled_free(sct_compiled *result);
 sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
                            sct_error *err) SCT_MUST_USE;
 
+/* ---- whole files ---- */
+
+/* A CUDA file as it stands, with its own includes, macros and templates and any number of kernels.
+ * Include folders, in this order: the file's own, those of sct_compile_opts.extra, the toolkit's
+ * (`include` and `include/cccl`, beside the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
+ * /usr/local/cuda). Headers of the standard library that libcu++ has (<cstdint>, <limits>, ...; see
+ * compile_headers.def) stand for those, with namespace std. */
+typedef struct sct_compile_file {
+  const char *path;           /* stands in messages and line information as given */
+  const char *const *kernels; /* [n_kernels] as a C++ expression names them: "axpy",
+                                 "ns::copy<float, 4>"; templates are instantiated by being named.
+                                 None: every kernel that is no template, and no names */
+  int n_kernels;
+} sct_compile_file;
+
+typedef struct sct_compiled_file {
+  bool ok;
+  char *log;      /* when !ok: NVRTC's messages, "FILE:12: error: ..." */
+  int unknown;    /* when !ok: index of a name that means nothing in the file; -1: something else */
+  char **entries; /* [n_entries] lowered names of the kernels in PTX and cubin */
+  int n_entries;
+  const char *ptx; /* NUL-terminated; like cubin valid as long as this result */
+  const void *cubin;
+  size_t cubin_bytes;
+  struct sct_compile_object *object; /* private */
+} sct_compiled_file;
+
+/* Compiles one file in a thread of its own; nothing goes through the cache. `out` need not be
+ * initialised; free it with sct_compiled_file_free, after an error too. Source that does not
+ * compile has ok == false and is no error. SCT_EIO: the file cannot be read; SCT_EUSAGE: NVRTC
+ * refuses an option of `extra`. */
+sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) SCT_MUST_USE;
+void sct_compiled_file_free(sct_compiled_file *result);
+
 #endif

@@ -34,6 +34,8 @@ typedef struct sct_nvrtc {
 } sct_nvrtc;
 
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
+/* Path of the library's file, "" if it is not known; belongs to the loader. */
+const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch,
                                         sct_error *err) SCT_MUST_USE;
 
@@ -73,6 +75,51 @@ sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table, cha
                                             size_t cubin_bytes, char *ptx, size_t ptx_bytes);
 void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
 
+/* ---- one NVRTC program (compile_build.c) */
+
+typedef struct sct_compile_text {
+  const char *source;
+  const char *name; /* of the file, in messages and in .file lines */
+  const char *const *expressions;
+  int n_expressions;
+  const char *const *options;
+  int n_options;
+  const char *const *headers, *const *header_names; /* [n_headers] found before any folder */
+  int n_headers;
+  int64_t limit_ns;
+} sct_compile_text;
+
+typedef struct sct_compile_build {
+  void *handle;
+  int result; /* of nvrtcCompileProgram */
+  sct_str log;
+} sct_compile_build;
+
+/* "NVRTC 13.0: WHAT failed: REASON" */
+sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
+                                  sct_error *err);
+/* Runs the compiler and reads its log; `result` says how it went. `stop` (may be NULL) is polled
+ * between its passes. Free with sct_compile_build_free, after an error too. */
+sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
+                                 const sct_compile_text *in, const atomic_bool *stop,
+                                 sct_error *err) SCT_MUST_USE;
+void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b);
+/* A result that is the fault of the source, as against one of the options or the machine. */
+bool sct_compile_build_failed(const sct_compile_build *b);
+/* The error of a result that is neither success nor the source's fault. */
+sct_status sct_compile_build_refused(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                     sct_error *err);
+/* Cubin and PTX of a program that compiled, with a reference for the caller. */
+sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                    sct_compile_object_table *objects, sct_compile_object **out,
+                                    sct_error *err) SCT_MUST_USE;
+/* The lowered name of one of its expressions; the caller frees it. */
+sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                   const char *expression, char **out, sct_error *err) SCT_MUST_USE;
+/* Puts source lines in place of PTX lines in the log; NVRTC keeps the PTX that ptxas refused. */
+sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b,
+                                     sct_error *err) SCT_MUST_USE;
+
 /* ---- the cache on disk (compile_cache.c) */
 
 typedef struct sct_compile_cache {
@@ -105,6 +152,11 @@ typedef struct sct_compile_item {
   char *expression; /* as nvrtcAddNameExpression has it, while its program lives */
 } sct_compile_item;
 
+enum {
+  SCT_COMPILE_STACK_BYTES =
+      64 << 20 /* of a thread: NVRTC recurses, and may not raise the process' limit */
+};
+
 struct sct_compiler {
   sct_nvrtc nvrtc;
   sct_str option_line;
@@ -135,6 +187,10 @@ bool sct_compile_log_blames(const char *log, const sct_compile_item *unit);
 /* The log of a program of one unit as its user should read it. Never empty. Sets *error_line. */
 void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit,
                              int *error_line);
+
+/* The log of a whole file: "FILE(12): error: x" as "FILE:12: error: x", without figures and totals.
+ * Never empty. */
+void sct_compile_log_places(sct_str *out, const char *log);
 
 /* ---- the cubin (compile_elf.c) */
 

@@ -319,3 +319,43 @@ void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_it
     sct_str_append(out, "error: NVRTC gave no reason\n");
   }
 }
+
+/* Length of "FILE" in "FILE(12): text", the shortest there is; 0: no such place. */
+static size_t place_file(text_line line, long *number, size_t *after) {
+  for (size_t i = 1; i + 1 < line.len; ++i) {
+    const char *const digits = line.at + i + 1;
+    if (line.at[i] != '(' || *digits < '0' || *digits > '9') {
+      continue;
+    }
+    char *end = NULL;
+    *number = strtol(digits, &end, 10);
+    if (sct_has_prefix(end, "):")) {
+      *after = (size_t)(end - line.at) + 2;
+      return i;
+    }
+  }
+  return 0;
+}
+
+void sct_compile_log_places(sct_str *out, const char *log) {
+  bool skipping = false; /* the excerpt and caret below a line that was left out */
+  text_line line;
+  while (next_line(&log, &line)) {
+    const bool indented = line.len == 0 || line.at[0] == ' ';
+    skipping = indented ? skipping : is_noise(line);
+    if (skipping || line.len == 0 || append_assembler_error(out, line)) {
+      continue;
+    }
+    long number = 0;
+    size_t after = 0;
+    const size_t file = indented ? 0 : place_file(line, &number, &after);
+    if (file > 0) {
+      sct_str_printf(out, "%.*s:%ld:", (int)file, line.at, number);
+    }
+    sct_str_append_n(out, line.at + after, line.len - after);
+    sct_str_append(out, "\n");
+  }
+  if (out->len == 0) {
+    sct_str_append(out, "error: NVRTC gave no reason\n");
+  }
+}

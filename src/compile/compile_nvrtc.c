@@ -80,13 +80,15 @@ static bool search(sct_nvrtc *nvrtc, sct_str *looked, sct_str *why) {
   return found;
 }
 
-static int64_t library_bytes(void *handle) {
+const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc) {
   const struct link_map *map = NULL;
+  const bool known = dlinfo(nvrtc->handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL;
+  return known && map->l_name != NULL ? map->l_name : "";
+}
+
+static int64_t library_bytes(const sct_nvrtc *nvrtc) {
   struct stat st;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL || stat(map->l_name, &st) != 0) {
-    return 0;
-  }
-  return (int64_t)st.st_size;
+  return stat(sct_compile_nvrtc_path(nvrtc), &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
 static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
@@ -98,7 +100,7 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
     return sct_fail(err, SCT_ENVRTC, "NVRTC does not say its version and architectures");
   }
   nvrtc->n_known = n;
-  nvrtc->file_bytes = library_bytes(nvrtc->handle);
+  nvrtc->file_bytes = library_bytes(nvrtc);
   (void)snprintf(nvrtc->version_text, sizeof(nvrtc->version_text), "%d.%d", major, minor);
   return SCT_OK;
 }

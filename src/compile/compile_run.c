@@ -12,7 +12,6 @@ enum {
   MAX_DEFAULT_THREADS =
       8, /* more do not help: NVRTC's threads stop scaling (H200 machine, 16 cores) */
   MAX_THREADS = 64,
-  STACK_BYTES = 64 << 20, /* of a worker: NVRTC recurses, and may not raise the process' limit */
   PROGRESS_MS = 100
 };
 static const int64_t DEFAULT_LIMIT_NS = 60000000000;
@@ -344,7 +343,7 @@ static int start_workers(request *r, pthread_t *threads) {
   if (pthread_attr_init(&attributes) != 0) {
     return 0;
   }
-  (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
   (void)pthread_mutex_lock(&r->lock);
   while (n < most && pthread_create(&threads[n], &attributes, work, r) == 0) {
     ++n;

@@ -1,0 +1,434 @@
+/* The command `count`: counters of the launches of a manifest, as a table, CSV or JSON. */
+#include "cli/cli_internal.h"
+#include "count/count.h"
+
+#include <string.h>
+
+#define DEFAULT_ARCH "sm_90"
+
+/* ---- figures */
+
+enum { N_FIGURES = 12 };
+static const char *const figure_names[N_FIGURES] = {
+    "requests_ld",          "sectors_ld",           "tags_ld",
+    "requests_st",          "sectors_st",           "tags_st",
+    "sectors_global",       "sectors_global_ideal", "wavefronts_shared_ld",
+    "wavefronts_shared_st", "wavefronts_shared",    "wavefronts_shared_ideal"};
+
+/* Asynchronous copies write shared memory but are no shared store: their wavefronts are in the sums
+ * only, as in a profiler's. */
+static void figures_of(int64_t v[N_FIGURES], const sct_ptx_counters *c) {
+  const int64_t all[N_FIGURES] = {
+      c->load.requests,
+      c->load.sectors,
+      c->load.tags,
+      c->store.requests,
+      c->store.sectors,
+      c->store.tags,
+      c->load.sectors + c->store.sectors,
+      c->load.sectors_ideal + c->store.sectors_ideal,
+      c->shared_load.wavefronts,
+      c->shared_store.wavefronts,
+      c->shared_load.wavefronts + c->shared_store.wavefronts + c->shared_async.wavefronts,
+      c->shared_load.wavefronts_ideal + c->shared_store.wavefronts_ideal +
+          c->shared_async.wavefronts_ideal,
+  };
+  memcpy(v, all, sizeof(all));
+}
+
+/* What one instruction or one source line did. */
+typedef struct part {
+  int ptx_line; /* 0: a source line */
+  const char *file;
+  int line, instructions;
+  const char *text;
+  int text_len;
+  int64_t executed, lanes, divergent;
+  const sct_ptx_global *global;
+  const sct_ptx_shared *shared;
+} part;
+
+typedef void part_fn(void *ctx, const sct_count_row *row, const part *p);
+
+/* Calls `visit` for every instruction, or source line, that a warp reached. */
+static sct_status each_part(const sct_count_row *row, cli_by by, part_fn *visit, void *ctx,
+                            sct_error *err) {
+  sct_count_line *lines = NULL;
+  int n = 0;
+  for (int i = 0; by == CLI_BY_INSTRUCTION && i < row->n_insts; i++) {
+    const sct_ptx_inst_counters *k = &row->insts[i];
+    if (k->executed > 0) {
+      visit(ctx, row,
+            &(part){k->ptx_line, k->file, k->line, 1, k->text, k->text_len, k->executed, k->lanes,
+                    k->divergent, &k->global, &k->shared});
+    }
+  }
+  if (by == CLI_BY_LINE) {
+    SCT_TRY(sct_count_lines(&lines, &n, row, err));
+  }
+  for (int i = 0; i < n; i++) {
+    const sct_count_line *k = &lines[i];
+    if (k->executed > 0) {
+      visit(ctx, row,
+            &(part){0, k->file, k->line, k->instructions, "", 0, k->executed, k->lanes,
+                    k->divergent, &k->global, &k->shared});
+    }
+  }
+  sct_free(lines);
+  return SCT_OK;
+}
+
+/* Active lanes of a warp that got there, 1 to 32. */
+static double active_lanes(int64_t lanes, int64_t executed) {
+  return executed > 0 ? (double)lanes / (double)executed : 0.0;
+}
+
+/* ---- CSV, RFC 4180 */
+
+static void csv_text(sct_str *out, const char *text, int n) {
+  const bool quoted = strcspn(text, ",\"\r\n") < (size_t)n;
+  sct_str_append(out, quoted ? "\"" : "");
+  for (int i = 0; i < n; i++) {
+    sct_str_printf(out, "%s%c", text[i] == '"' ? "\"" : "", text[i]);
+  }
+  sct_str_append(out, quoted ? "\"" : "");
+}
+
+static void csv_part(void *ctx, const sct_count_row *row, const part *p) {
+  sct_str *out = ctx;
+  csv_text(out, row->name, (int)strlen(row->name));
+  sct_str_printf(out, ",%d,", p->ptx_line);
+  csv_text(out, p->file, (int)strlen(p->file));
+  const sct_ptx_global *g = p->global;
+  const sct_ptx_shared *s = p->shared;
+  const int64_t values[] = {p->line,       p->executed,         p->lanes, p->divergent, g->requests,
+                            g->sectors,    g->sectors_ideal,    g->tags,  g->bytes,     s->requests,
+                            s->wavefronts, s->wavefronts_ideal, s->bytes};
+  for (int k = 0; k < SCT_COUNT(values); k++) {
+    sct_str_printf(out, ",%lld", (long long)values[k]);
+  }
+  sct_str_append(out, ",");
+  csv_text(out, p->text, p->text_len);
+  sct_str_append(out, "\n");
+}
+
+static void csv_row(sct_str *out, const sct_count_row *row) {
+  int64_t v[N_FIGURES];
+  figures_of(v, &row->counters);
+  csv_text(out, row->name, (int)strlen(row->name));
+  for (int k = 0; k < N_FIGURES; k++) {
+    sct_str_append(out, ",");
+    if (row->problem == NULL) {
+      sct_str_printf(out, "%lld", (long long)v[k]);
+    }
+  }
+  sct_str_append(out, "\n");
+}
+
+static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report *report,
+                      sct_error *err) {
+  if (args->by != CLI_BY_CASE) {
+    sct_str_append(out, "case,ptx_line,file,line,executed,lanes,divergent,requests,sectors,"
+                        "sectors_ideal,tags,bytes,shared_requests,wavefronts,wavefronts_ideal,"
+                        "shared_bytes,text\n");
+    for (int i = 0; i < report->n_rows; i++) {
+      SCT_TRY(each_part(&report->rows[i], args->by, csv_part, out, err));
+    }
+    return SCT_OK;
+  }
+  sct_str_append(out, "case");
+  for (int k = 0; k < N_FIGURES; k++) {
+    sct_str_printf(out, ",%s", figure_names[k]);
+  }
+  sct_str_append(out, "\n");
+  for (int i = 0; i < report->n_rows; i++) {
+    csv_row(out, &report->rows[i]);
+  }
+  return SCT_OK;
+}
+
+/* ---- JSON */
+
+static json_t *global_json(const sct_ptx_global *g) {
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests, "sectors",
+                   (json_int_t)g->sectors, "sectors_ideal", (json_int_t)g->sectors_ideal, "tags",
+                   (json_int_t)g->tags, "bytes", (json_int_t)g->bytes);
+}
+
+static json_t *shared_json(const sct_ptx_shared *s) {
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)s->requests, "wavefronts",
+                   (json_int_t)s->wavefronts, "wavefronts_ideal", (json_int_t)s->wavefronts_ideal,
+                   "conflicts", (json_int_t)(s->wavefronts - s->wavefronts_ideal), "bytes",
+                   (json_int_t)s->bytes);
+}
+
+static json_t *widths_json(const int64_t *widths) {
+  json_t *doc = json_object();
+  for (int k = 0; k < SCT_PTX_N_WIDTHS; k++) {
+    char key[8];
+    snprintf(key, sizeof key, "%d", 1 << k);
+    json_object_set_new(doc, key, json_integer(widths[k]));
+  }
+  return doc;
+}
+
+static json_t *counters_json(const sct_ptx_counters *c) {
+  int64_t v[N_FIGURES];
+  figures_of(v, c);
+  json_t *doc = json_object();
+  for (int k = 0; k < N_FIGURES; k++) {
+    json_object_set_new(doc, figure_names[k], json_integer(v[k]));
+  }
+  json_t *more = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
+      "s:I, s:I}",
+      "degree", cli_json_number(sct_ptx_degree(c)), "load", global_json(&c->load), "store",
+      global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
+      widths_json(c->store_width), "shared_load", shared_json(&c->shared_load), "shared_store",
+      shared_json(&c->shared_store), "shared_async", shared_json(&c->shared_async), "atomics",
+      global_json(&c->atomics), "shared_atomics",
+      json_pack("{s:I, s:I}", "requests", (json_int_t)c->shared_atomics.requests, "bytes",
+                (json_int_t)c->shared_atomics.bytes),
+      "bulk_load_bytes", (json_int_t)c->bulk_load_bytes, "bulk_store_bytes",
+      (json_int_t)c->bulk_store_bytes, "texture_requests", (json_int_t)c->texture_requests,
+      "local_requests", (json_int_t)c->local_requests, "warp_instructions",
+      (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
+      "active_lanes", cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
+      "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
+      "barriers", (json_int_t)c->barriers);
+  json_object_update(doc, more);
+  json_decref(more);
+  return doc;
+}
+
+static void json_part(void *ctx, const sct_count_row *row, const part *p) {
+  (void)row;
+  json_t *doc = json_pack(
+      "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", cli_json_text(p->file), "line", p->line,
+      "executed", (json_int_t)p->executed, "lanes", (json_int_t)p->lanes, "active_lanes",
+      cli_json_number(active_lanes(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
+      "global", global_json(p->global), "shared", shared_json(p->shared));
+  if (p->ptx_line > 0) {
+    json_object_set_new(doc, "ptx_line", json_integer(p->ptx_line));
+    json_object_set_new(doc, "text", json_stringn(p->text, (size_t)p->text_len));
+  } else {
+    json_object_set_new(doc, "instructions", json_integer(p->instructions));
+  }
+  json_array_append_new(ctx, doc);
+}
+
+static json_t *diag_json(const sct_ptx_diag *d) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:[I,I,I], s:i, s:i, s:I}", "kind",
+                   sct_ptx_kind_name(d->kind), "text", d->text, "kernel", d->kernel, "file",
+                   d->file, "line", d->line, "instruction", d->instruction, "ptx_line", d->ptx_line,
+                   "block", (json_int_t)d->block[0], (json_int_t)d->block[1],
+                   (json_int_t)d->block[2], "warp", d->warp, "lane", d->lane, "address",
+                   (json_int_t)d->address);
+}
+
+static sct_status row_json(json_t **out, const cli_args *args, const sct_count_row *row,
+                           sct_error *err) {
+  json_t *doc = row->problem == NULL ? counters_json(&row->counters) : json_object();
+  *out = doc;
+  json_object_set_new(doc, "case", cli_json_text(row->name));
+  json_object_set_new(doc, "kernel", cli_json_text(row->kernel));
+  json_object_set_new(doc, "problem", cli_json_text(row->problem));
+  json_object_set_new(doc, "diagnosis",
+                      row->diag.kind != SCT_PTX_CLEAN ? diag_json(&row->diag) : json_null());
+  if (args->by == CLI_BY_CASE) {
+    return SCT_OK;
+  }
+  json_t *parts = json_array();
+  json_object_set_new(doc, args->by == CLI_BY_LINE ? "lines" : "instructions", parts);
+  return each_part(row, args->by, json_part, parts, err);
+}
+
+static sct_status json(sct_str *out, const cli_args *args, const sct_count_report *report,
+                       sct_error *err) {
+  json_t *cases = json_array();
+  for (int i = 0; i < report->n_rows; i++) {
+    json_t *row;
+    const sct_status status = row_json(&row, args, &report->rows[i], err);
+    json_array_append_new(cases, row);
+    if (status != SCT_OK) {
+      json_decref(cases);
+      return status;
+    }
+  }
+  return cli_json_dump(out,
+                       json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                                 cli_json_text(args->words[0]), "arch",
+                                 args->arch ? args->arch : DEFAULT_ARCH, "exit_code",
+                                 report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
+                                 "failed", report->n_failed, "cases", cases),
+                       err);
+}
+
+/* ---- a table for a person */
+
+static void ratio_cell(cli_table *t, int64_t of, int64_t by) {
+  if (by > 0) {
+    cli_table_cell(t, "%.2f", (double)of / (double)by);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+}
+
+static void number_cell(cli_table *t, int64_t v, bool shown) {
+  if (shown) {
+    cli_table_cell(t, "%lld", (long long)v);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+}
+
+static void table_part(void *ctx, const sct_count_row *row, const part *p) {
+  cli_table *t = ctx;
+  const bool global = p->global->requests > 0, shared = p->shared->requests > 0;
+  cli_table_row(t, CLI_PLAIN);
+  cli_table_cell(t, "%s", row->name);
+  cli_table_cell(t, "%s:%d", sct_path_basename(p->file), p->line);
+  cli_table_cell(t, "%lld", (long long)p->executed);
+  cli_table_cell(t, "%.1f", active_lanes(p->lanes, p->executed));
+  number_cell(t, p->divergent, p->divergent > 0);
+  number_cell(t, p->global->requests, global);
+  number_cell(t, p->global->sectors, global);
+  ratio_cell(t, p->global->sectors, p->global->requests);
+  number_cell(t, p->global->sectors_ideal, global);
+  number_cell(t, p->shared->wavefronts, shared);
+  number_cell(t, p->shared->wavefronts_ideal, shared);
+  cli_table_cell(t, "%.*s", p->text_len, p->text);
+}
+
+static void table_row(cli_table *t, const sct_count_row *row) {
+  const sct_ptx_counters *c = &row->counters;
+  int64_t v[N_FIGURES];
+  figures_of(v, c);
+  cli_table_row(t, row->problem ? CLI_BAD : CLI_PLAIN);
+  cli_table_cell(t, "%s", row->name);
+  if (row->problem != NULL) {
+    cli_table_cell(t, "%s", "failed");
+    return;
+  }
+  number_cell(t, v[0], true);
+  number_cell(t, v[1], true);
+  ratio_cell(t, v[1], v[0]);
+  number_cell(t, v[3], true);
+  number_cell(t, v[4], true);
+  ratio_cell(t, v[4], v[3]);
+  number_cell(t, v[6] - v[7], true);
+  cli_table_cell(t, "%.0f%%", 100.0 * sct_ptx_degree(c));
+  number_cell(t, v[10], v[10] > 0);
+  number_cell(t, v[10] - v[11], v[10] > 0);
+}
+
+static const char *const case_heads[] = {"case",        "ld requests", "sectors",  "each",
+                                         "st requests", "sectors",     "each",     "excessive",
+                                         "coalesced",   "wavefronts",  "conflicts"};
+static const char *const part_heads[] = {"case",      "place",      "warps",   "lanes",
+                                         "divergent", "requests",   "sectors", "each",
+                                         "ideal",     "wavefronts", "ideal"};
+
+static sct_status table(sct_str *out, const cli_args *args, const sct_count_report *report,
+                        sct_error *err) {
+  cli_table t = {0};
+  sct_status status = SCT_OK;
+  const bool whole = args->by == CLI_BY_CASE;
+  const char *const *heads = whole ? case_heads : part_heads;
+  const int n = whole ? SCT_COUNT(case_heads) : SCT_COUNT(part_heads);
+  for (int k = 0; k < n; k++) {
+    cli_table_column(&t, heads[k], k > (whole ? 0 : 1));
+  }
+  if (!whole) {
+    cli_table_column(&t, args->by == CLI_BY_LINE ? "" : "instruction", false);
+  }
+  for (int i = 0; status == SCT_OK && i < report->n_rows; i++) {
+    if (whole) {
+      table_row(&t, &report->rows[i]);
+    } else {
+      status = each_part(&report->rows[i], args->by, table_part, &t, err);
+    }
+  }
+  if (status == SCT_OK) {
+    cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
+  }
+  cli_table_free(&t);
+  return status;
+}
+
+/* ---- the command */
+
+/* -I and -D as NVRTC has them, NULL-terminated. */
+static const char *const *compiler_options(sct_arena *arena, const cli_args *args) {
+  const struct {
+    const char *option;
+    const cli_list *values;
+  } lists[] = {{"--include-path=", &args->includes}, {"--define-macro=", &args->defines}};
+  const char **options = SCT_ARENA_NEW(arena, const char *, args->includes.n + args->defines.n + 1);
+  int n = 0;
+  for (int k = 0; options != NULL && k < SCT_COUNT(lists); k++) {
+    for (int i = 0; i < lists[k].values->n; i++) {
+      options[n] = sct_arena_printf(arena, "%s%s", lists[k].option, lists[k].values->items[i]);
+      if (options[n++] == NULL) {
+        return NULL;
+      }
+    }
+  }
+  return options;
+}
+
+static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
+                      const cli_args *args, sct_error *err) {
+  sct_arena arena = {0};
+  const sct_count_opts opts = {.file = args->words[0],
+                               .arch = args->arch ? args->arch : DEFAULT_ARCH,
+                               .extra = compiler_options(&arena, args),
+                               .threads = args->threads,
+                               .per_instruction = args->by != CLI_BY_CASE};
+  const sct_status status = opts.extra != NULL ? sct_count_run(out, manifest, &opts, err)
+                                               : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_arena_free(&arena);
+  return status;
+}
+
+static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
+  sct_str text = {0};
+  const sct_status status = args->json  ? json(&text, args, report, err)
+                            : args->csv ? csv(&text, args, report, err)
+                                        : table(&text, args, report, err);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
+  return cli_put(args, &text, err);
+}
+
+static void report_problems(const sct_count_report *report) {
+  fflush(stdout);
+  for (int i = 0; i < report->n_rows; i++) {
+    if (report->rows[i].problem != NULL) {
+      fprintf(stderr, "sectile: case '%s': %s\n", report->rows[i].name, report->rows[i].problem);
+    }
+  }
+}
+
+sct_status cli_count(const cli_args *args, sct_error *err) {
+  sct_count_manifest manifest;
+  sct_count_report report = {0};
+  if (args->cases == NULL) {
+    return sct_fail(err, SCT_EUSAGE, "`sectile count` needs --cases FILE, the launches");
+  }
+  if (args->csv && args->json) {
+    return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
+  }
+  SCT_TRY(sct_count_read(&manifest, args->cases, err));
+  sct_status status = run(&report, &manifest, args, err);
+  if (status == SCT_OK) {
+    status = print(args, &report, err);
+    report_problems(&report);
+    status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
+  }
+  sct_count_report_free(&report);
+  sct_count_manifest_free(&manifest);
+  return status;
+}

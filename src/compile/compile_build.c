@@ -1,0 +1,169 @@
+/* compile_build - one NVRTC program: made, compiled, asked for its results. What is compiled, and
+ * what becomes of it, is the caller's (compile_program.c, compile_file.c). */
+#include "compile/compile_internal.h"
+
+#include <string.h>
+
+/* What the callback between compiler passes looks at. Once it says stop it must go on saying so. */
+typedef struct flow {
+  const atomic_bool *stop; /* may be NULL */
+  int64_t deadline_ns;
+  atomic_bool cancelled;
+} flow;
+
+static int on_flow(void *payload, void *unused) {
+  flow *const f = payload;
+  (void)unused;
+  if ((f->stop != NULL && atomic_load(f->stop)) || sct_now_ns() >= f->deadline_ns) {
+    atomic_store(&f->cancelled, true);
+  }
+  return atomic_load(&f->cancelled) ? 1 : 0;
+}
+
+sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
+                                  sct_error *err) {
+  const sct_status code = result == NVRTC_OUT_OF_MEMORY ? SCT_ENOMEM : SCT_ENVRTC;
+  return sct_fail(err, code, "NVRTC %s: %s failed: %s", nvrtc->version_text, what,
+                  nvrtc->error_string(result));
+}
+
+void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b) {
+  if (b->handle != NULL) {
+    (void)nvrtc->destroy(&b->handle);
+  }
+  sct_str_free(&b->log);
+  memset(b, 0, sizeof(*b));
+}
+
+static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_error *err) {
+  size_t bytes = 0;
+  int result = nvrtc->log_size(b->handle, &bytes);
+  char *const text = result == NVRTC_SUCCESS ? sct_alloc(bytes + 1) : NULL;
+  if (result == NVRTC_SUCCESS && text == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiler log of %zu bytes", bytes);
+  }
+  if (text != NULL) {
+    result = nvrtc->log(b->handle, text);
+    sct_str_append(&b->log, text);
+    sct_free(text);
+  }
+  if (result != NVRTC_SUCCESS) {
+    return sct_compile_nvrtc_fail(nvrtc, result, "reading its log", err);
+  }
+  return sct_str_status(&b->log, err);
+}
+
+static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct_compile_text *in,
+                         sct_error *err) {
+  const int result =
+      nvrtc->create(&b->handle, in->source, in->name, in->n_headers, in->headers, in->header_names);
+  if (result != NVRTC_SUCCESS) {
+    return sct_compile_nvrtc_fail(nvrtc, result, "a program", err);
+  }
+  for (int i = 0; i < in->n_expressions; ++i) {
+    const int added = nvrtc->add_name(b->handle, in->expressions[i]);
+    if (added != NVRTC_SUCCESS) {
+      return sct_compile_nvrtc_fail(nvrtc, added, in->expressions[i], err);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
+                                 const sct_compile_text *in, const atomic_bool *stop,
+                                 sct_error *err) {
+  flow f = {stop, sct_now_ns() + in->limit_ns, false};
+  memset(b, 0, sizeof(*b));
+  SCT_TRY(create(nvrtc, b, in, err));
+  if (nvrtc->set_flow_callback != NULL) {
+    (void)nvrtc->set_flow_callback(b->handle, on_flow, &f);
+  }
+  b->result = nvrtc->compile(b->handle, in->n_options, in->options);
+  return read_log(nvrtc, b, err);
+}
+
+sct_status sct_compile_build_refused(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                     sct_error *err) {
+  const sct_status code = b->result == NVRTC_INVALID_OPTION  ? SCT_EUSAGE
+                          : b->result == NVRTC_OUT_OF_MEMORY ? SCT_ENOMEM
+                                                             : SCT_ENVRTC;
+  return sct_fail(err, code, "NVRTC %s: %s: %s", nvrtc->version_text,
+                  nvrtc->error_string(b->result), sct_str_c(&b->log));
+}
+
+/* ---- a program that compiled */
+
+typedef int (*size_call)(void *program, size_t *bytes);
+typedef int (*data_call)(void *program, char *data);
+
+static sct_status take(const sct_nvrtc *nvrtc, void *handle, size_call size, data_call data,
+                       const char *what, char **out, size_t *bytes, sct_error *err) {
+  int result = size(handle, bytes);
+  if (result != NVRTC_SUCCESS || *bytes == 0) {
+    return sct_compile_nvrtc_fail(nvrtc, result, what, err);
+  }
+  *out = sct_alloc(*bytes + 1);
+  if (*out == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %zu bytes of %s", *bytes, what);
+  }
+  result = data(handle, *out);
+  return result == NVRTC_SUCCESS ? SCT_OK : sct_compile_nvrtc_fail(nvrtc, result, what, err);
+}
+
+sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                    sct_compile_object_table *objects, sct_compile_object **out,
+                                    sct_error *err) {
+  char *cubin = NULL;
+  char *ptx = NULL;
+  size_t cubin_bytes = 0;
+  size_t ptx_bytes = 0;
+  sct_status status =
+      take(nvrtc, b->handle, nvrtc->cubin_size, nvrtc->cubin, "cubin", &cubin, &cubin_bytes, err);
+  if (status == SCT_OK) {
+    status = take(nvrtc, b->handle, nvrtc->ptx_size, nvrtc->ptx, "PTX", &ptx, &ptx_bytes, err);
+  }
+  if (status != SCT_OK) {
+    sct_free(cubin);
+    sct_free(ptx);
+    return status;
+  }
+  *out = sct_compile_objects_add(objects, cubin, cubin_bytes, ptx, strlen(ptx));
+  return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
+}
+
+sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,
+                                   const char *expression, char **out, sct_error *err) {
+  const char *lowered = NULL;
+  const int result = nvrtc->lowered_name(b->handle, expression, &lowered);
+  if (result != NVRTC_SUCCESS || lowered == NULL) {
+    return sct_compile_nvrtc_fail(nvrtc, result, expression, err);
+  }
+  *out = sct_strdup(lowered);
+  return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a name");
+}
+
+/* ---- a program that failed */
+
+bool sct_compile_build_failed(const sct_compile_build *b) {
+  return b->result == NVRTC_COMPILATION || b->result == NVRTC_INTERNAL ||
+         b->result == NVRTC_CANCELLED;
+}
+
+sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_error *err) {
+  size_t bytes = 0;
+  char *ptx = NULL;
+  sct_str resolved = {0};
+  if (strstr(sct_str_c(&b->log), "ptxas") != NULL &&
+      nvrtc->ptx_size(b->handle, &bytes) == NVRTC_SUCCESS && bytes > 0) {
+    ptx = sct_alloc(bytes + 1);
+    if (ptx != NULL && nvrtc->ptx(b->handle, ptx) != NVRTC_SUCCESS) {
+      sct_free(ptx);
+      ptx = NULL;
+    }
+  }
+  sct_compile_log_resolve(&resolved, sct_str_c(&b->log), ptx);
+  sct_free(ptx);
+  sct_str_free(&b->log);
+  b->log = resolved;
+  return sct_str_status(&b->log, err);
+}

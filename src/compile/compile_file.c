@@ -1,0 +1,237 @@
+/* compile_file - a CUDA file of somebody else, compiled as it stands: no namespace around it, its
+ * own folder and the toolkit's as include folders, its kernels found by name. */
+#include "compile/compile_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- headers that NVRTC does not have */
+
+#define FROM_LIBCUXX(file)                                                                         \
+  "#pragma once\n#include <" file ">\nnamespace std { using namespace cuda::std; }\n"
+
+static const char *const header_names[] = {
+#define SCT_COMPILE_HEADER(name, from) name,
+#include "compile/compile_headers.def"
+#undef SCT_COMPILE_HEADER
+};
+
+static const char *const header_texts[] = {
+#define SCT_COMPILE_HEADER(name, from) sizeof(from) > 1 ? FROM_LIBCUXX(from) : "#pragma once\n",
+#include "compile/compile_headers.def"
+#undef SCT_COMPILE_HEADER
+};
+
+/* ---- options: those of the compiler, and include folders */
+
+typedef struct option_list {
+  sct_arena arena;
+  const char **items;
+  size_t n, cap;
+  bool failed;
+} option_list;
+
+static void add(option_list *l, const char *option) {
+  l->failed = l->failed || option == NULL || !SCT_GROW(l->items, l->n, l->cap);
+  if (!l->failed) {
+    l->items[l->n++] = option;
+  }
+}
+
+static void add_folder(option_list *l, const char *folder, const char *below) {
+  add(l, sct_arena_printf(&l->arena, "--include-path=%s%s", folder, below));
+}
+
+/* Is this the toolkit's include folder? Adds it, and what lies in it, if so. */
+static bool try_toolkit(option_list *l, const char *root, const char *below) {
+  if (root == NULL || root[0] != '/') {
+    return false;
+  }
+  char *const folder = sct_arena_printf(&l->arena, "%s%s", root, below);
+  const char *const sign = sct_arena_printf(&l->arena, "%s%s/cuda_fp16.h", root, below);
+  if (folder == NULL || sign == NULL || !sct_file_exists(sign)) {
+    l->failed = l->failed || folder == NULL || sign == NULL;
+    return false;
+  }
+  add_folder(l, folder, "");
+  const char *const cccl = sct_arena_printf(&l->arena, "%s/cccl/cuda/std/cstdint", folder);
+  if (cccl != NULL && sct_file_exists(cccl)) {
+    add_folder(l, folder, "/cccl");
+  }
+  return true;
+}
+
+/* Beside the library first: headers and compiler of one release belong together. A library in
+ * lib64/ or targets/NAME/lib/ has them in ../include; as a Python package in a folder of its own.
+ */
+static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
+  static const char *const beside[] = {"/../include", "/../../include",
+                                       "/../../cuda_runtime/include", "/../../../include"};
+  char *const library = realpath(sct_compile_nvrtc_path(nvrtc), NULL);
+  sct_str folder = {0};
+  bool found = false;
+  sct_path_dirname(&folder, library != NULL ? library : "");
+  for (int i = 0; i < SCT_COUNT(beside) && !found; ++i) {
+    found = try_toolkit(l, sct_str_c(&folder), beside[i]);
+  }
+  found = found || try_toolkit(l, getenv("CUDA_HOME"), "/include") ||
+          try_toolkit(l, getenv("CUDA_PATH"), "/include") ||
+          try_toolkit(l, "/usr/local/cuda", "/include");
+  sct_str_free(&folder);
+  free(library);
+}
+
+static sct_status list_options(option_list *l, const sct_compiler *compiler, const char *path,
+                               sct_error *err) {
+  sct_str folder = {0};
+  sct_path_dirname(&folder, path);
+  add_folder(l, sct_str_c(&folder), "");
+  for (int i = 1; i < compiler->n_options; ++i) { /* 0 is ptxas -v: see compile_program.c */
+    add(l, compiler->options[i]);
+  }
+  add_toolkit(l, &compiler->nvrtc);
+  l->failed = l->failed || folder.failed;
+  sct_str_free(&folder);
+  return l->failed ? sct_fail(err, SCT_ENOMEM, "out of memory for compiler options") : SCT_OK;
+}
+
+/* ---- results */
+
+static sct_status collect(sct_compiler *compiler, sct_compiled_file *out,
+                          const sct_compile_build *b, const sct_compile_file *file,
+                          sct_error *err) {
+  out->entries = file->n_kernels > 0 ? sct_alloc((size_t)file->n_kernels * sizeof(char *)) : NULL;
+  if (file->n_kernels > 0 && out->entries == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %d names", file->n_kernels);
+  }
+  out->n_entries = file->n_kernels;
+  for (int i = 0; i < file->n_kernels; ++i) {
+    SCT_TRY(sct_compile_build_entry(&compiler->nvrtc, b, file->kernels[i], &out->entries[i], err));
+  }
+  SCT_TRY(sct_compile_build_object(&compiler->nvrtc, b, &compiler->objects, &out->object, err));
+  out->ptx = out->object->ptx;
+  out->cubin = out->object->cubin;
+  out->cubin_bytes = out->object->cubin_bytes;
+  out->ok = true;
+  return SCT_OK;
+}
+
+/* The first name that NVRTC could not look up, if all its errors are of that kind. Its message
+ * quotes the name on a line of its own. */
+static int unknown_name(const char *log, const sct_compile_file *file) {
+  static const char quoted[] = "#pragma nv_mangled_name ";
+  const char *const at = strstr(log, quoted);
+  if (at == NULL) {
+    return -1;
+  }
+  const char *const name = at + sizeof(quoted) - 1;
+  const size_t n = strcspn(name, "\n");
+  for (int i = 0; i < file->n_kernels; ++i) {
+    if (strlen(file->kernels[i]) == n && memcmp(file->kernels[i], name, n) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static sct_status explain(const sct_compiler *compiler, sct_compiled_file *out,
+                          sct_compile_build *b, const sct_compile_file *file, sct_error *err) {
+  sct_str text = {0};
+  if (b->result == NVRTC_CANCELLED) {
+    char limit[32];
+    sct_str_printf(&text, "%s: error: compiling took longer than %s\n", file->path,
+                   sct_format_ns(limit, (double)compiler->limit_ns));
+  } else {
+    SCT_TRY(sct_compile_build_resolve(&compiler->nvrtc, b, err));
+    sct_compile_log_places(&text, sct_str_c(&b->log));
+  }
+  const sct_status status = sct_str_status(&text, err);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
+  out->unknown = unknown_name(sct_str_c(&b->log), file);
+  out->log = text.data;
+  return SCT_OK;
+}
+
+static sct_status compile(sct_compiler *compiler, sct_compiled_file *out,
+                          const sct_compile_file *file, sct_error *err) {
+  sct_str source = {0};
+  option_list options = {0};
+  sct_compile_build b = {0};
+  sct_compile_text in = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_file_read(&source, file->path, err));
+  SCT_TRY_DONE(list_options(&options, compiler, file->path, err));
+  in = (sct_compile_text){.source = sct_str_c(&source),
+                          .name = file->path,
+                          .expressions = file->kernels,
+                          .n_expressions = file->n_kernels,
+                          .options = options.items,
+                          .n_options = (int)options.n,
+                          .headers = header_texts,
+                          .header_names = header_names,
+                          .n_headers = SCT_COUNT(header_names),
+                          .limit_ns = compiler->limit_ns};
+  SCT_TRY_DONE(sct_compile_build_run(&compiler->nvrtc, &b, &in, NULL, err));
+  if (b.result == NVRTC_SUCCESS) {
+    status = collect(compiler, out, &b, file, err);
+  } else if (sct_compile_build_failed(&b)) {
+    status = explain(compiler, out, &b, file, err);
+  } else {
+    status = sct_compile_build_refused(&compiler->nvrtc, &b, err);
+  }
+done:
+  sct_compile_build_free(&compiler->nvrtc, &b);
+  sct_free(options.items);
+  sct_arena_free(&options.arena);
+  sct_str_free(&source);
+  return status;
+}
+
+/* ---- a thread with a deep stack */
+
+typedef struct job {
+  sct_compiler *compiler;
+  sct_compiled_file *out;
+  const sct_compile_file *file;
+  sct_error *err;
+  sct_status status;
+} job;
+
+static void *work(void *argument) {
+  job *const j = argument;
+  j->status = compile(j->compiler, j->out, j->file, j->err);
+  return NULL;
+}
+
+sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) {
+  job j = {compiler, out, file, err, SCT_OK};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  memset(out, 0, sizeof(*out));
+  out->unknown = -1;
+  if (pthread_attr_init(&attributes) != 0) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a thread");
+  }
+  (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
+  const int failed = pthread_create(&thread, &attributes, work, &j);
+  (void)pthread_attr_destroy(&attributes);
+  if (failed != 0) {
+    return sct_fail(err, SCT_EINTERNAL, "cannot start a thread: %s", strerror(failed));
+  }
+  (void)pthread_join(thread, NULL);
+  return j.status;
+}
+
+void sct_compiled_file_free(sct_compiled_file *result) {
+  for (int i = 0; i < result->n_entries; ++i) {
+    sct_free(result->entries[i]);
+  }
+  sct_free(result->entries);
+  sct_free(result->log);
+  sct_compile_object_release(result->object);
+  memset(result, 0, sizeof(*result));
+}

@@ -1,0 +1,131 @@
+/* count - what the launches of a manifest do to memory, counted by running a CUDA file's PTX.
+ *
+ *   sct_count_read()   manifest text -> cases and buffers, checked as far as a manifest alone goes
+ *   sct_count_run()    compiles the CUDA file, runs every case on the virtual GPU -> a report
+ *   sct_count_lines()  the instructions of a case summed by source line
+ *
+ * A manifest is JSON: a list of cases, or {"buffers": {...}, "cases": [...]}. A case:
+ *
+ *   {"case": "name", "kernel": "copy<float>", "grid": [64,1,1], "block": [256,1,1],
+ *    "args": ["in", "out+16", 3, 1.5, {"f64": 1.5}, [{"f32": 1}, "in"], null], "shared": 1024}
+ *
+ * Arguments: text is a buffer, with a byte offset; a whole number goes to the parameter as an
+ * integer of its size, a number with a point as f16, f32 or f64 of its size, {"TYPE": x} says the
+ * type (count_types.def), a list is a struct by value with members at their natural alignment, null
+ * a null pointer. `shared` is dynamic shared memory in bytes. Further keys are ignored with a
+ * warning unless they look like a misspelling.
+ *
+ * Launches run in the order of the manifest on one memory, as on a GPU: buffers are not cleared in
+ * between. A case that misbehaves (ptx.h, diagnosis) or cannot be launched is an outcome of its
+ * row, and the cases after it run. Uninitialised values and races are not looked for: kernels that
+ * are written to be counted do both. */
+#ifndef SCT_COUNT_H
+#define SCT_COUNT_H
+
+#include "base/base.h"
+#include "ptx/ptx.h"
+
+/* ---- manifests ---- */
+
+typedef struct sct_count_arg {
+  enum {
+    SCT_COUNT_NULL,
+    SCT_COUNT_BUFFER,
+    SCT_COUNT_INTEGER,
+    SCT_COUNT_REAL,
+    SCT_COUNT_STRUCT
+  } kind;
+  int buffer;     /* index in the manifest's buffers */
+  int64_t offset; /* bytes */
+  int64_t integer;
+  double real;
+  int type; /* row of count_types.def; -1: as the parameter has it */
+  struct sct_count_arg *members;
+  int n_members;
+} sct_count_arg;
+
+typedef struct sct_count_case {
+  const char *name, *kernel;
+  int64_t grid[3], block[3], shared_bytes;
+  sct_count_arg *args;
+  int n_args;
+  int line; /* of the manifest, where the case begins */
+} sct_count_case;
+
+typedef struct sct_count_buffer {
+  const char *name;
+  int64_t bytes;
+  int fill;  /* row of count_fills.def */
+  bool used; /* by a case: others are not made */
+} sct_count_buffer;
+
+typedef struct sct_count_manifest {
+  const char *path; /* for messages */
+  sct_count_case *cases;
+  int n_cases;
+  sct_count_buffer
+      *buffers; /* the manifest's and those that every manifest has (count_buffers.c) */
+  int n_buffers;
+  sct_arena arena; /* private: all of the above */
+} sct_count_manifest;
+
+/* Reads a manifest. SCT_EIO: no such file; SCT_ESPEC: "FILE:line: error: ..." with the case, the
+ * key, what was expected and the nearest legal word. Free with sct_count_manifest_free, on success
+ * only. */
+sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) SCT_MUST_USE;
+void sct_count_manifest_free(sct_count_manifest *manifest);
+
+/* ---- runs ---- */
+
+typedef struct sct_count_opts {
+  const char *file;         /* CUDA source */
+  const char *arch;         /* "sm_90" */
+  const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
+  int threads;              /* host threads over which the blocks of a launch are spread; 0: one a
+                               core, at most 16. Counts are the same for every number */
+  bool per_instruction;     /* fill sct_count_row.insts */
+} sct_count_opts;
+
+typedef struct sct_count_row {
+  const char *name, *kernel; /* of the manifest */
+  const char *entry;         /* the kernel's name in the PTX */
+  const char *problem;       /* why the case has no counts: a diagnosis with its place, or what the
+                                launch asks too much of; NULL: counted */
+  sct_ptx_diag diag;         /* kind SCT_PTX_CLEAN: none */
+  sct_ptx_counters counters;
+  sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */
+  int n_insts;
+} sct_count_row;
+
+typedef struct sct_count_report {
+  sct_count_row *rows; /* [n_rows] as in the manifest, which must outlive the report */
+  int n_rows;
+  int n_failed;                      /* rows with a problem */
+  struct sct_count_session *session; /* private */
+} sct_count_report;
+
+/* Compiles and runs. SCT_ESPEC: the file does not compile ("FILE:12: error: ..."), or a case names
+ * a kernel that it does not have, or gives arguments that do not fit (nothing is run then).
+ * SCT_ENVRTC, SCT_EIO, SCT_EUSAGE (architecture, option of `extra`), SCT_ENOMEM. Free with
+ * sct_count_report_free, on success only. */
+sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manifest,
+                         const sct_count_opts *opts, sct_error *err) SCT_MUST_USE;
+void sct_count_report_free(sct_count_report *report);
+
+/* ---- by source line ---- */
+
+typedef struct sct_count_line {
+  const char *file; /* "" if unknown */
+  int line;
+  int instructions;                   /* of PTX */
+  int64_t executed, lanes, divergent; /* warps, their active lanes, branches that diverged */
+  sct_ptx_global global;              /* loads, stores and atomics together */
+  sct_ptx_shared shared;
+} sct_count_line;
+
+/* Sums a row's instructions, in the order of file and line. `*lines` is from sct_alloc and the
+ * caller's. */
+sct_status sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row,
+                           sct_error *err) SCT_MUST_USE;
+
+#endif

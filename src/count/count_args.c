@@ -1,0 +1,157 @@
+/* count_args - arguments as the bytes of a parameter. */
+#include "count/count_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INTEGER false
+#define REAL    true
+const count_type count_types[] = {
+#define COUNT_TYPE(name, bytes, kind, exponent_bits) {name, bytes, kind, exponent_bits},
+#include "count/count_types.def"
+#undef COUNT_TYPE
+};
+const int count_n_types = SCT_COUNT(count_types);
+#undef INTEGER
+#undef REAL
+
+/* ---- numbers */
+
+/* IEEE 754 bits of a 16-bit format, rounded to nearest even. */
+static uint16_t bits16(double v, int exponent_bits) {
+  const int mantissa = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const uint32_t infinity = ((1U << exponent_bits) - 1) << mantissa;
+  const uint32_t sign = signbit(v) ? 0x8000U : 0U;
+  if (isnan(v)) {
+    return (uint16_t)(sign | infinity | 1U << (mantissa - 1));
+  }
+  if (isinf(v)) {
+    return (uint16_t)(sign | infinity);
+  }
+  int exponent = v != 0.0 ? ilogb(v) : 1 - bias;
+  exponent = exponent < 1 - bias ? 1 - bias : exponent; /* subnormal */
+  exponent = exponent > bias + 1 ? bias + 1 : exponent; /* infinite in any case */
+  /* The leading 1 of a normal number adds one to the exponent below. */
+  const double fraction = nearbyint(ldexp(fabs(v), mantissa - exponent));
+  const double whole = ldexp((double)(exponent + bias - 1), mantissa) + fraction;
+  return (uint16_t)(sign | (whole < (double)infinity ? (uint32_t)whole : infinity));
+}
+
+static bool encode_real(uint8_t *out, int64_t bytes, int type, double v, sct_str *why) {
+  const int exponent_bits = type >= 0 ? count_types[type].exponent_bits : 5;
+  const float single = (float)v;
+  const uint16_t half = bytes == 2 ? bits16(v, exponent_bits) : 0;
+  switch (bytes) {
+  case 2:
+    memcpy(out, &half, 2);
+    return true;
+  case 4:
+    memcpy(out, &single, 4);
+    return true;
+  case 8:
+    memcpy(out, &v, 8);
+    return true;
+  default:
+    sct_str_printf(why, "a number with a point for a parameter of %lld bytes", (long long)bytes);
+    return false;
+  }
+}
+
+static bool encode_integer(uint8_t *out, int64_t bytes, int64_t v, sct_str *why) {
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
+    sct_str_printf(why, "a number for a parameter of %lld bytes; expected a list of its members",
+                   (long long)bytes);
+    return false;
+  }
+  const int64_t half = bytes < 8 ? INT64_C(1) << (8 * bytes - 1) : 0;
+  if (bytes < 8 && (v < -half || v >= 2 * half)) {
+    sct_str_printf(why, "%lld does not fit the parameter's %lld bytes", (long long)v,
+                   (long long)bytes);
+    return false;
+  }
+  memcpy(out, &v, (size_t)bytes); /* little-endian, as the GPU is */
+  return true;
+}
+
+static bool encode_address(uint8_t *out, int64_t bytes, uint64_t v, sct_str *why) {
+  if (bytes != 8) {
+    sct_str_printf(why, "an address has 8 bytes, the parameter %lld", (long long)bytes);
+    return false;
+  }
+  memcpy(out, &v, 8);
+  return true;
+}
+
+/* ---- structs */
+
+/* Bytes of a member: what its type says, 8 for addresses, 4 for a number without a type. */
+static int64_t member_bytes(const sct_count_arg *m) {
+  if (m->kind == SCT_COUNT_NULL || m->kind == SCT_COUNT_BUFFER) {
+    return 8;
+  }
+  return m->type >= 0 ? count_types[m->type].bytes : 4;
+}
+
+/* Size of a struct with members at their natural alignment, and that alignment. */
+static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
+  int64_t at = 0;
+  *align = 1;
+  for (int i = 0; i < arg->n_members; i++) {
+    int64_t step = 1, bytes;
+    if (arg->members[i].kind == SCT_COUNT_STRUCT) {
+      bytes = struct_bytes(&arg->members[i], &step);
+    } else {
+      bytes = step = member_bytes(&arg->members[i]);
+    }
+    *align = step > *align ? step : *align;
+    at = (at + step - 1) / step * step + bytes;
+  }
+  return (at + *align - 1) / *align * *align;
+}
+
+static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
+                          const uint64_t *address, sct_str *why) {
+  int64_t align, at = 0;
+  const int64_t packed = struct_bytes(arg, &align);
+  if (packed != bytes) {
+    sct_str_printf(why, "the struct's members take %lld bytes, the parameter has %lld",
+                   (long long)packed, (long long)bytes);
+    return false;
+  }
+  for (int i = 0; i < arg->n_members; i++) {
+    const sct_count_arg *m = &arg->members[i];
+    int64_t step = member_bytes(m), size = step;
+    if (m->kind == SCT_COUNT_STRUCT) {
+      size = struct_bytes(m, &step);
+    }
+    at = (at + step - 1) / step * step;
+    if (!count_encode(out + at, size, m, address, why)) {
+      return false;
+    }
+    at += size;
+  }
+  return true;
+}
+
+bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, const uint64_t *address,
+                  sct_str *why) {
+  memset(out, 0, (size_t)bytes);
+  if (arg->type >= 0 && count_types[arg->type].bytes != bytes) {
+    sct_str_printf(why, "%s has %d bytes, the parameter %lld", count_types[arg->type].name,
+                   count_types[arg->type].bytes, (long long)bytes);
+    return false;
+  }
+  switch (arg->kind) {
+  case SCT_COUNT_NULL:
+    return encode_address(out, bytes, 0, why);
+  case SCT_COUNT_BUFFER:
+    return encode_address(out, bytes, address[arg->buffer] + (uint64_t)arg->offset, why);
+  case SCT_COUNT_INTEGER:
+    return encode_integer(out, bytes, arg->integer, why);
+  case SCT_COUNT_REAL:
+    return encode_real(out, bytes, arg->type, arg->real, why);
+  case SCT_COUNT_STRUCT:
+    return encode_struct(out, bytes, arg, address, why);
+  }
+  return false;
+}

@@ -1,0 +1,43 @@
+/* count_internal - what the files of this module share. */
+#ifndef SCT_COUNT_INTERNAL_H
+#define SCT_COUNT_INTERNAL_H
+
+#include "count/count.h"
+
+/* ---- types of arguments (count_args.c) */
+
+typedef struct count_type {
+  const char *name;
+  int bytes;
+  bool real;
+  int exponent_bits;
+} count_type;
+extern const count_type count_types[];
+extern const int count_n_types;
+
+/* Writes an argument for a parameter of `bytes` bytes. `address` holds those of the buffers. On
+ * failure `why` receives a sentence without the place. */
+bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, const uint64_t *address,
+                  sct_str *why);
+
+/* ---- buffers (count_buffers.c) */
+
+extern const char *const count_fills[];
+extern const int count_n_fills;
+
+/* The buffers that every manifest has. */
+extern const sct_count_buffer count_given[];
+extern const int count_n_given;
+
+/* A memory with the buffers that are used; `address` [n_buffers] receives theirs, 0 for others. */
+sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
+                            const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;
+
+/* ---- names (count_names.c) */
+
+/* Appends "; did you mean 'x'?" or the kernels there are: those of `module` (may be NULL) with
+ * their names in the source, and those of templates in the source text. */
+void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module *module,
+                          const char *source);
+
+#endif

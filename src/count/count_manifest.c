@@ -1,0 +1,438 @@
+/* count_manifest - JSON to cases, with messages that name the line, the case and the key. */
+#include "count/count_internal.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <string.h>
+
+typedef struct reader {
+  sct_count_manifest *m;
+  const char *text; /* of the file */
+  bool is_object;   /* {"cases": [...]} */
+  int line;         /* of the case at hand; 0: none */
+  const char *name; /* likewise; NULL: not known */
+  sct_error *err;
+} reader;
+
+static const char *const case_keys[] = {"case", "kernel", "grid", "block", "args", "shared"};
+static const char *const top_keys[] = {"buffers", "cases"};
+static const char *const buffer_keys[] = {"bytes", "fill"};
+
+/* ---- messages */
+
+static sct_status fail_text(const reader *r, const char *fmt, ...) SCT_PRINTF(2, 3);
+static sct_status fail_text(const reader *r, const char *fmt, ...) {
+  sct_str text = {0};
+  va_list args;
+  va_start(args, fmt);
+  sct_str_vprintf(&text, fmt, args);
+  va_end(args);
+  sct_str place = {0};
+  if (r->line > 0) {
+    sct_str_printf(&place, ":%d: error:", r->line);
+  } else {
+    sct_str_append(&place, ": error:");
+  }
+  if (r->name != NULL) {
+    sct_str_printf(&place, " case '%s':", r->name);
+  }
+  const sct_status status =
+      sct_fail(r->err, SCT_ESPEC, "%s%s %s", r->m->path, sct_str_c(&place), sct_str_c(&text));
+  sct_str_free(&place);
+  sct_str_free(&text);
+  return status;
+}
+
+static const char *kind_of(const json_t *v) {
+  switch (v != NULL ? json_typeof(v) : JSON_NULL) {
+  case JSON_OBJECT:
+    return "an object";
+  case JSON_ARRAY:
+    return "a list";
+  case JSON_STRING:
+    return "text";
+  case JSON_INTEGER:
+  case JSON_REAL:
+    return "a number";
+  case JSON_TRUE:
+  case JSON_FALSE:
+    return "a truth value";
+  default:
+    return v != NULL ? "null" : "nothing";
+  }
+}
+
+static sct_status expected(const reader *r, const char *key, const char *what, const json_t *got) {
+  return fail_text(r, "'%s': expected %s, not %s", key, what, kind_of(got));
+}
+
+static sct_status no_memory(const reader *r) {
+  return sct_fail(r->err, SCT_ENOMEM, "out of memory for the manifest %s", r->m->path);
+}
+
+/* A word that is none of `words`. */
+static sct_status unknown_word(const reader *r, const char *what, const char *word,
+                               const char *const *words, int n) {
+  sct_str hint = {0};
+  sct_str_suggest(&hint, word, words, n);
+  const sct_status status = fail_text(r, "%s '%s'%s", what, word, sct_str_c(&hint));
+  sct_str_free(&hint);
+  return status;
+}
+
+static bool is_one_of(const char *word, const char *const *words, int n) {
+  for (int k = 0; k < n; k++) {
+    if (strcmp(words[k], word) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Manifests of other programs may say more than is read here; but a misspelt key would change what
+ * is launched. */
+static sct_status check_keys(const reader *r, json_t *object, const char *const *keys, int n) {
+  const char *key;
+  json_t *value;
+  json_object_foreach(object, key, value) {
+    if (is_one_of(key, keys, n)) {
+      continue;
+    }
+    if (sct_nearest(key, keys, n) != NULL) {
+      return unknown_word(r, "unknown key", key, keys, n);
+    }
+    sct_log(SCT_LOG_WARN, "%s:%d: unknown key '%s' is ignored", r->m->path, r->line, key);
+  }
+  return SCT_OK;
+}
+
+/* ---- lines: the JSON library keeps none of a document that it has read */
+
+/* Skips a string that opens at `at`; returns its closing quote. */
+static const char *skip_string(const char *at) {
+  for (at++; *at != '"' && *at != '\0'; at++) {
+    at += *at == '\\' && at[1] != '\0';
+  }
+  return at;
+}
+
+/* Line of entry `index` of the cases, in text that is known to be JSON. */
+static int case_line(const reader *r, int index) {
+  const int depth_of_cases = r->is_object ? 2 : 1;
+  int line = 1, depth = 0, seen = 0;
+  bool inside = !r->is_object;
+  for (const char *at = r->text; *at != '\0'; at++) {
+    const bool here = inside && depth == depth_of_cases;
+    line += *at == '\n';
+    if (here && seen == index && !isspace((unsigned char)*at) && *at != ',' && *at != ']') {
+      return line;
+    }
+    seen += here && *at == ',';
+    if (*at == '"') {
+      const char *const end = skip_string(at);
+      if (r->is_object && depth == 1) {
+        inside = (size_t)(end - at) == sizeof("cases") && memcmp(at, "\"cases\"", 7) == 0;
+      }
+      at = *end != '\0' ? end : end - 1;
+    }
+    depth += *at == '{' || *at == '[';
+    depth -= *at == '}' || *at == ']';
+  }
+  return 0;
+}
+
+/* ---- buffers */
+
+static int buffer_named(const sct_count_manifest *m, const char *name, size_t n) {
+  for (int k = 0; k < m->n_buffers; k++) {
+    if (strlen(m->buffers[k].name) == n && memcmp(m->buffers[k].name, name, n) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+static sct_status read_fill(const reader *r, int *out, json_t *given) {
+  const char *const fill = json_string_value(given);
+  *out = 0;
+  if (given != NULL && fill == NULL) {
+    return expected(r, "fill", "the name of a fill", given);
+  }
+  for (int k = 0; fill != NULL && k < count_n_fills; k++) {
+    if (strcmp(count_fills[k], fill) == 0) {
+      *out = k;
+      return SCT_OK;
+    }
+  }
+  return fill == NULL ? SCT_OK : unknown_word(r, "unknown fill", fill, count_fills, count_n_fills);
+}
+
+static sct_status read_buffer(const reader *r, const char *name, json_t *given) {
+  sct_count_manifest *const m = r->m;
+  if (!json_is_object(given)) {
+    return expected(r, name, "{\"bytes\": N, \"fill\": NAME}", given);
+  }
+  if (name[0] == '\0' || strchr(name, '+') != NULL) {
+    return fail_text(r, "buffer '%s': a name may not be empty or hold a '+'", name);
+  }
+  const json_t *const bytes = json_object_get(given, "bytes");
+  const int64_t most = INT64_C(1) << 32;
+  SCT_TRY(check_keys(r, given, buffer_keys, SCT_COUNT(buffer_keys)));
+  if (!json_is_integer(bytes) || json_integer_value(bytes) < 1 ||
+      json_integer_value(bytes) > most) {
+    return fail_text(r, "buffer '%s': 'bytes': expected a whole number from 1 to %lld", name,
+                     (long long)most);
+  }
+  int k = buffer_named(m, name, strlen(name)); /* the manifest's goes before the given one */
+  k = k >= 0 ? k : m->n_buffers++;
+  m->buffers[k] = (sct_count_buffer){.name = sct_arena_strdup(&m->arena, name),
+                                     .bytes = json_integer_value(bytes)};
+  SCT_TRY(read_fill(r, &m->buffers[k].fill, json_object_get(given, "fill")));
+  return m->buffers[k].name != NULL ? SCT_OK : no_memory(r);
+}
+
+static sct_status read_buffers(const reader *r, json_t *given) {
+  sct_count_manifest *const m = r->m;
+  if (given != NULL && !json_is_object(given)) {
+    return expected(r, "buffers", "an object", given);
+  }
+  m->buffers =
+      SCT_ARENA_NEW(&m->arena, sct_count_buffer, (size_t)count_n_given + json_object_size(given));
+  if (m->buffers == NULL) {
+    return no_memory(r);
+  }
+  memcpy(m->buffers, count_given, sizeof(*m->buffers) * (size_t)count_n_given);
+  m->n_buffers = count_n_given;
+  const char *name;
+  json_t *buffer;
+  json_object_foreach(given, name, buffer) {
+    SCT_TRY(read_buffer(r, name, buffer));
+  }
+  return SCT_OK;
+}
+
+/* ---- arguments */
+
+/* "in", "out+16" */
+static sct_status read_address(const reader *r, sct_count_arg *out, const char *text, int index) {
+  sct_count_manifest *const m = r->m;
+  const size_t n = strcspn(text, "+");
+  out->kind = SCT_COUNT_BUFFER;
+  out->buffer = buffer_named(m, text, n);
+  if (out->buffer < 0) {
+    char what[48];
+    const char *names[64];
+    int n_names = 0;
+    for (; n_names < m->n_buffers && n_names < SCT_COUNT(names); n_names++) {
+      names[n_names] = m->buffers[n_names].name;
+    }
+    snprintf(what, sizeof what, "argument %d: unknown buffer", index);
+    const char *const name = sct_arena_strndup(&m->arena, text, n);
+    return name != NULL ? unknown_word(r, what, name, names, n_names) : no_memory(r);
+  }
+  const int64_t bytes = m->buffers[out->buffer].bytes;
+  for (const char *at = text + n + 1; text[n] == '+' && *at != '\0'; at++) {
+    const int digit = *at - '0';
+    if (digit < 0 || digit > 9 || out->offset > bytes) {
+      out->offset = -1;
+      break;
+    }
+    out->offset = out->offset * 10 + digit;
+  }
+  if (out->offset < 0 || out->offset > bytes || (text[n] == '+' && text[n + 1] == '\0')) {
+    return fail_text(r, "argument %d '%s': expected a byte offset from 0 to %lld behind the '+'",
+                     index, text, (long long)bytes);
+  }
+  m->buffers[out->buffer].used = true;
+  return SCT_OK;
+}
+
+/* {"f64": 1.5} */
+static sct_status read_typed(const reader *r, sct_count_arg *out, json_t *given, int index) {
+  void *const first = json_object_iter(given);
+  const char *const name = first != NULL ? json_object_iter_key(first) : "";
+  const json_t *const value = json_object_get(given, name);
+  const char *names[32];
+  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
+    names[k] = count_types[k].name;
+    out->type = strcmp(name, names[k]) == 0 ? k : out->type;
+  }
+  if (json_object_size(given) != 1 || out->type < 0) {
+    char what[64];
+    snprintf(what, sizeof what, "argument %d: expected one type and its value, not", index);
+    return unknown_word(r, what, name, names, count_n_types);
+  }
+  const bool real = count_types[out->type].real;
+  if (real ? !json_is_number(value) : !json_is_integer(value)) {
+    return fail_text(r, "argument %d: '%s' expects a %s, not %s", index, name,
+                     real ? "number" : "whole number", kind_of(value));
+  }
+  out->kind = real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER;
+  out->real = real ? json_number_value(value) : 0.0;
+  out->integer = real ? 0 : json_integer_value(value);
+  return SCT_OK;
+}
+
+static sct_status read_arg(const reader *r, sct_count_arg *out, json_t *given, int index);
+
+static sct_status read_members(const reader *r, sct_count_arg *out, json_t *given, int index) {
+  const size_t n = json_array_size(given);
+  out->kind = SCT_COUNT_STRUCT;
+  out->n_members = (int)n;
+  out->members = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
+  if (out->members == NULL) {
+    return no_memory(r);
+  }
+  for (size_t i = 0; i < n; i++) {
+    SCT_TRY(read_arg(r, &out->members[i], json_array_get(given, i), index));
+  }
+  return SCT_OK;
+}
+
+/* The depth of lists is that of the JSON library, which bounds it. */
+static sct_status read_arg(const reader *r, sct_count_arg *out, json_t *given, int index) {
+  out->type = -1;
+  switch (json_typeof(given)) {
+  case JSON_STRING:
+    return read_address(r, out, json_string_value(given), index);
+  case JSON_OBJECT:
+    return read_typed(r, out, given, index);
+  case JSON_ARRAY:
+    return read_members(r, out, given, index);
+  case JSON_INTEGER:
+    out->kind = SCT_COUNT_INTEGER;
+    out->integer = json_integer_value(given);
+    return SCT_OK;
+  case JSON_REAL:
+    out->kind = SCT_COUNT_REAL;
+    out->real = json_real_value(given);
+    return SCT_OK;
+  case JSON_NULL:
+    out->kind = SCT_COUNT_NULL;
+    return SCT_OK;
+  default:
+    return fail_text(r, "argument %d: expected a buffer, a number, {TYPE: number}, a list or null",
+                     index);
+  }
+}
+
+/* ---- cases */
+
+static sct_status read_shape(const reader *r, int64_t shape[3], const char *key, json_t *given) {
+  const size_t n = json_array_size(given);
+  bool good = json_is_array(given) && n >= 1 && n <= 3;
+  shape[0] = shape[1] = shape[2] = 1;
+  for (size_t k = 0; good && k < n; k++) {
+    const json_t *const v = json_array_get(given, k);
+    good = json_is_integer(v) && json_integer_value(v) >= 1 && json_integer_value(v) <= INT32_MAX;
+    shape[k] = good ? json_integer_value(v) : 1;
+  }
+  return good ? SCT_OK : fail_text(r, "'%s': expected a list of one to three numbers above 0", key);
+}
+
+static sct_status read_texts(reader *r, sct_count_case *c, json_t *given) {
+  const json_t *const name = json_object_get(given, "case");
+  const json_t *const kernel = json_object_get(given, "kernel");
+  if (name != NULL && !json_is_string(name)) {
+    return expected(r, "case", "its name", name);
+  }
+  r->name = json_string_value(name);
+  if (!json_is_string(kernel) || json_string_length(kernel) == 0) {
+    return expected(r, "kernel", "the name of a kernel", kernel);
+  }
+  c->kernel = sct_arena_strdup(&r->m->arena, json_string_value(kernel));
+  c->name = name != NULL ? sct_arena_strdup(&r->m->arena, json_string_value(name)) : c->kernel;
+  r->name = c->name;
+  return c->kernel != NULL && c->name != NULL ? SCT_OK : no_memory(r);
+}
+
+static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
+  if (!json_is_object(given)) {
+    return expected(r, "cases", "objects", given);
+  }
+  SCT_TRY(read_texts(r, c, given));
+  SCT_TRY(check_keys(r, given, case_keys, SCT_COUNT(case_keys)));
+  SCT_TRY(read_shape(r, c->grid, "grid", json_object_get(given, "grid")));
+  SCT_TRY(read_shape(r, c->block, "block", json_object_get(given, "block")));
+  json_t *const shared = json_object_get(given, "shared");
+  if (shared != NULL && (!json_is_integer(shared) || json_integer_value(shared) < 0)) {
+    return expected(r, "shared", "bytes, 0 or more", shared);
+  }
+  c->shared_bytes = json_integer_value(shared);
+  json_t *const args = json_object_get(given, "args");
+  const size_t n = json_array_size(args);
+  if (!json_is_array(args) || n > INT16_MAX) {
+    return expected(r, "args", "a list", args);
+  }
+  c->n_args = (int)n;
+  c->args = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
+  for (size_t i = 0; c->args != NULL && i < n; i++) {
+    SCT_TRY(read_arg(r, &c->args[i], json_array_get(args, i), (int)i + 1));
+  }
+  return c->args != NULL ? SCT_OK : no_memory(r);
+}
+
+static sct_status read_cases(reader *r, json_t *list) {
+  sct_count_manifest *const m = r->m;
+  const size_t n = json_array_size(list);
+  if (!json_is_array(list) || n == 0 || n > INT32_MAX) {
+    return fail_text(r, "expected a list of at least one case%s, not %s",
+                     r->is_object ? " in 'cases'" : "",
+                     json_is_array(list) ? "an empty one" : kind_of(list));
+  }
+  m->cases = SCT_ARENA_NEW(&m->arena, sct_count_case, n);
+  m->n_cases = (int)n;
+  for (size_t i = 0; m->cases != NULL && i < n; i++) {
+    m->cases[i].line = r->line = case_line(r, (int)i);
+    r->name = NULL;
+    SCT_TRY(read_case(r, &m->cases[i], json_array_get(list, i)));
+  }
+  return m->cases != NULL ? SCT_OK : no_memory(r);
+}
+
+static sct_status read_document(reader *r, json_t *doc) {
+  if (!json_is_object(doc)) {
+    SCT_TRY(read_buffers(r, NULL));
+    return read_cases(r, doc);
+  }
+  r->is_object = true;
+  SCT_TRY(check_keys(r, doc, top_keys, SCT_COUNT(top_keys)));
+  SCT_TRY(read_buffers(r, json_object_get(doc, "buffers")));
+  return read_cases(r, json_object_get(doc, "cases"));
+}
+
+sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) {
+  sct_str text = {0};
+  json_error_t wrong;
+  json_t *doc = NULL;
+  reader r = {.m = out, .err = err};
+  *out = (sct_count_manifest){0};
+  sct_status status = sct_file_read(&text, path, err);
+  if (status != SCT_OK) {
+    goto done;
+  }
+  out->path = sct_arena_strdup(&out->arena, path);
+  if (out->path == NULL) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory for the manifest %s", path);
+    goto done;
+  }
+  r.text = sct_str_c(&text);
+  doc = json_loadb(r.text, text.len, JSON_REJECT_DUPLICATES, &wrong);
+  if (doc == NULL) {
+    status = sct_fail(err, SCT_ESPEC, "%s:%d: error: not JSON: %s", path, wrong.line, wrong.text);
+    goto done;
+  }
+  status = read_document(&r, doc);
+done:
+  json_decref(doc);
+  sct_str_free(&text);
+  if (status != SCT_OK) {
+    sct_count_manifest_free(out);
+  }
+  return status;
+}
+
+void sct_count_manifest_free(sct_count_manifest *manifest) {
+  sct_arena_free(&manifest->arena);
+  *manifest = (sct_count_manifest){0};
+}

@@ -1,0 +1,132 @@
+/* count_names - which kernels a file has, for messages: those that the compiler emitted by the
+ * names a reader knows, and templates, which it emits only when they are asked for. */
+#include "count/count_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAMES 256
+
+typedef struct name_list {
+  sct_arena arena;
+  const char *names[MAX_NAMES];
+  int n;
+} name_list;
+
+static void add_name(name_list *l, const char *name) {
+  for (int k = 0; k < l->n; k++) {
+    if (strcmp(l->names[k], name) == 0) {
+      return;
+    }
+  }
+  if (name[0] != '\0' && l->n < MAX_NAMES) {
+    l->names[l->n++] = name;
+  }
+}
+
+/* "_ZN3foo4copyIfEEvPT_" is "foo::copy": the names at the start of a mangled one, as the Itanium
+ * C++ ABI writes them (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling). */
+static void plain_name(sct_str *out, const char *entry) {
+  if (!sct_has_prefix(entry, "_Z")) {
+    sct_str_append(out, entry);
+    return;
+  }
+  const char *at = entry + 2;
+  const bool nested = *at == 'N';
+  at += nested;
+  at += *at == 'L'; /* internal linkage */
+  while (isdigit((unsigned char)*at)) {
+    char *name = NULL;
+    const unsigned long n = strtoul(at, &name, 10);
+    if (n > strlen(name)) {
+      return;
+    }
+    sct_str_append(out, out->len > 0 ? "::" : "");
+    sct_str_append_n(out, name, n);
+    at = name + n;
+    if (!nested) {
+      return;
+    }
+  }
+}
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The closing parenthesis of the one at `at`, or the end. */
+static const char *skip_parens(const char *at) {
+  int depth = 0;
+  for (; *at != '\0'; at++) {
+    depth += *at == '(';
+    depth -= *at == ')';
+    if (depth == 0) {
+      return at;
+    }
+  }
+  return at;
+}
+
+/* The name of the function declared behind `__global__`: what stands before the first parenthesis
+ * that is not an attribute's, as that of __launch_bounds__(256). */
+static void name_behind(name_list *l, const char *at) {
+  const char *const from = at;
+  for (; *at != '\0' && *at != ';' && *at != '{'; at++) {
+    if (*at != '(') {
+      continue;
+    }
+    const char *end = at;
+    while (end > from && isspace((unsigned char)end[-1])) {
+      end--;
+    }
+    const char *start = end;
+    while (start > from && is_word(start[-1])) {
+      start--;
+    }
+    if (end - start >= 2 && memcmp(start, "__", 2) == 0) {
+      at = skip_parens(at);
+      if (*at == '\0') {
+        return;
+      }
+      continue;
+    }
+    const char *const name = sct_arena_strndup(&l->arena, start, (size_t)(end - start));
+    if (name != NULL) {
+      add_name(l, name);
+    }
+    return;
+  }
+}
+
+static void add_source(name_list *l, const char *source) {
+  static const char word[] = "__global__";
+  for (const char *at = strstr(source, word); at != NULL; at = strstr(at, word)) {
+    at += sizeof(word) - 1;
+    name_behind(l, at);
+  }
+}
+
+void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module *module,
+                          const char *source) {
+  name_list list = {0};
+  sct_str word = {0};
+  for (int k = 0; module != NULL && k < sct_ptx_n_kernels(module); k++) {
+    sct_str plain = {0};
+    plain_name(&plain, sct_ptx_kernel_at(module, k)->name);
+    const char *const name = sct_arena_strdup(&list.arena, sct_str_c(&plain));
+    if (name != NULL) {
+      add_name(&list, name);
+    }
+    sct_str_free(&plain);
+  }
+  add_source(&list, source);
+  sct_str_append_n(&word, kernel, strcspn(kernel, "<"));
+  if (list.n > 0) {
+    sct_str_suggest(out, sct_str_c(&word), list.names, list.n);
+  } else {
+    sct_str_append(out, "; the file has no kernel");
+  }
+  sct_str_free(&word);
+  sct_arena_free(&list.arena);
+}

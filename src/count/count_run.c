@@ -1,0 +1,272 @@
+/* count_run - from a manifest and a CUDA file to a row a case. */
+#include "compile/compile.h"
+#include "count/count_internal.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define MAX_THREADS                                                                                \
+  16 /* more gain little: a launch has few blocks, and each thread its own warps */
+
+struct sct_count_session {
+  sct_arena arena; /* texts and arguments */
+  sct_compiler *compiler;
+  sct_compiled_file compiled;
+  sct_ptx_module *module;
+  sct_ptx_memory *memory;
+  int threads;
+};
+typedef struct sct_count_session session;
+
+typedef struct run {
+  const sct_count_manifest *m;
+  const sct_count_opts *opts;
+  session *s;
+  sct_count_report *out;
+  const char **kernels; /* [n_kernels] distinct names */
+  int n_kernels;
+  int *kernel_of;    /* [n_cases] index in kernels */
+  uint64_t *address; /* [m->n_buffers] */
+  sct_error *err;
+} run;
+
+static int core_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static sct_status no_memory(const run *r) {
+  return sct_fail(r->err, SCT_ENOMEM, "out of memory for %d cases", r->m->n_cases);
+}
+
+/* ---- kernels by name */
+
+static sct_status list_kernels(run *r) {
+  const int n = r->m->n_cases;
+  r->kernels = SCT_ARENA_NEW(&r->s->arena, const char *, n);
+  r->kernel_of = SCT_ARENA_NEW(&r->s->arena, int, n);
+  if (r->kernels == NULL || r->kernel_of == NULL) {
+    return no_memory(r);
+  }
+  for (int i = 0; i < n; i++) {
+    int k = 0;
+    while (k < r->n_kernels && strcmp(r->kernels[k], r->m->cases[i].kernel) != 0) {
+      k++;
+    }
+    if (k == r->n_kernels) {
+      r->kernels[r->n_kernels++] = r->m->cases[i].kernel;
+    }
+    r->kernel_of[i] = k;
+  }
+  return SCT_OK;
+}
+
+/* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
+static sct_status fail_case(const run *r, const sct_count_case *c, const sct_str *text) {
+  return sct_fail(r->err, SCT_ESPEC, "%s:%d: error: case '%s': %s", r->m->path, c->line, c->name,
+                  sct_str_c(text));
+}
+
+static const sct_count_case *first_case_of(const run *r, int kernel) {
+  int i = 0;
+  while (r->kernel_of[i] != kernel) {
+    i++;
+  }
+  return &r->m->cases[i];
+}
+
+/* What the compiler says of a name: `identifier "flo" is undefined` of copy<flo>. */
+static void append_reason(sct_str *out, const char *log) {
+  static const char word[] = "error: ";
+  const char *const at = log != NULL ? strstr(log, word) : NULL;
+  if (at != NULL) {
+    const char *const text = at + sizeof(word) - 1;
+    sct_str_printf(out, " (NVRTC: %.*s)", (int)strcspn(text, "\n"), text);
+  }
+}
+
+/* A name that the file does not have. What it has is known once it compiles without names. */
+static sct_status fail_kernel(const run *r, int kernel) {
+  const sct_compile_file file = {.path = r->opts->file};
+  sct_compiled_file compiled = {0};
+  sct_ptx_module *module = NULL;
+  sct_str text = {0}, source = {0};
+  sct_error ignored;
+  sct_str_printf(&text, "%s has no kernel '%s'", r->opts->file, r->kernels[kernel]);
+  if (sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
+      sct_compiler_file(r->s->compiler, &compiled, &file, &ignored) == SCT_OK && compiled.ok &&
+      sct_ptx_parse(&module, compiled.ptx, r->opts->file, &ignored) != SCT_OK) {
+    module = NULL;
+  }
+  count_suggest_kernel(&text, r->kernels[kernel], module, sct_str_c(&source));
+  append_reason(&text, r->s->compiled.log);
+  const sct_status status = fail_case(r, first_case_of(r, kernel), &text);
+  sct_ptx_module_free(module);
+  sct_compiled_file_free(&compiled);
+  sct_str_free(&source);
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status compile(run *r) {
+  session *const s = r->s;
+  const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = r->opts->extra};
+  const sct_compile_file file = {r->opts->file, r->kernels, r->n_kernels};
+  SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
+  SCT_TRY(sct_compiler_file(s->compiler, &s->compiled, &file, r->err));
+  if (!s->compiled.ok) {
+    return s->compiled.unknown >= 0 ? fail_kernel(r, s->compiled.unknown)
+                                    : sct_fail(r->err, SCT_ESPEC, "%s", s->compiled.log);
+  }
+  SCT_TRY(sct_ptx_parse(&s->module, s->compiled.ptx, r->opts->file, r->err));
+  for (int k = 0; k < r->n_kernels; k++) {
+    if (sct_ptx_kernel_find(s->module, s->compiled.entries[k]) == NULL) {
+      return fail_kernel(r, k); /* a function that is no kernel */
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- arguments */
+
+static sct_status encode_args(const run *r, const sct_count_case *c, const sct_ptx_kernel *k,
+                              const void **args) {
+  sct_str text = {0};
+  sct_status status = SCT_OK;
+  if (c->n_args != k->n_params) {
+    sct_str_printf(&text, "'args': kernel '%s' takes %d, not %d", c->kernel, k->n_params,
+                   c->n_args);
+    status = fail_case(r, c, &text);
+  }
+  for (int i = 0; status == SCT_OK && i < c->n_args; i++) {
+    const int64_t bytes = k->params[i].bytes;
+    uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
+    sct_str why = {0};
+    if (value == NULL) {
+      status = no_memory(r);
+    } else if (!count_encode(value, bytes, &c->args[i], r->address, &why)) {
+      sct_str_printf(&text, "argument %d: %s", i + 1, sct_str_c(&why));
+      status = fail_case(r, c, &text);
+    }
+    args[i] = value;
+    sct_str_free(&why);
+  }
+  sct_str_free(&text);
+  return status;
+}
+
+/* Every case's arguments, before any of them runs. */
+static sct_status encode_all(const run *r, const void ***args) {
+  for (int i = 0; i < r->m->n_cases; i++) {
+    const sct_count_case *const c = &r->m->cases[i];
+    const char *const entry = r->s->compiled.entries[r->kernel_of[i]];
+    args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, c->n_args > 0 ? c->n_args : 1);
+    if (args[i] == NULL) {
+      return no_memory(r);
+    }
+    SCT_TRY(encode_args(r, c, sct_ptx_kernel_find(r->s->module, entry), args[i]));
+  }
+  return SCT_OK;
+}
+
+/* ---- launches */
+
+static sct_status set_problem(const run *r, sct_count_row *row, const char *text) {
+  row->problem = sct_arena_strdup(&r->s->arena, text);
+  r->out->n_failed++;
+  return row->problem != NULL ? SCT_OK : no_memory(r);
+}
+
+/* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
+static sct_status run_case(const run *r, int i, const void *const *args) {
+  const sct_count_case *const c = &r->m->cases[i];
+  sct_count_row *const row = &r->out->rows[i];
+  sct_ptx_launch_opts opts = {.module = r->s->module,
+                              .kernel = r->s->compiled.entries[r->kernel_of[i]],
+                              .shared_bytes = c->shared_bytes,
+                              .args = args,
+                              .n_args = c->n_args,
+                              .threads = r->s->threads,
+                              .no_definedness = true,
+                              .no_races = true,
+                              .lenient_exits = true,
+                              .per_instruction = r->opts->per_instruction};
+  memcpy(opts.grid, c->grid, sizeof(opts.grid));
+  memcpy(opts.block, c->block, sizeof(opts.block));
+  *row = (sct_count_row){.name = c->name, .kernel = c->kernel, .entry = opts.kernel};
+  sct_ptx_result result;
+  sct_error err = {0};
+  sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
+  if (status == SCT_EUSAGE || status == SCT_EDATA) {
+    return set_problem(r, row, err.text);
+  }
+  if (status != SCT_OK) {
+    return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
+  }
+  row->diag = result.diag;
+  row->counters = result.counters;
+  row->insts = result.insts;
+  row->n_insts = result.n_insts;
+  if (result.diag.kind != SCT_PTX_CLEAN) {
+    sct_str text = {0};
+    sct_ptx_diag_print(&text, &result.diag);
+    status = set_problem(r, row, sct_str_c(&text));
+    sct_str_free(&text);
+  }
+  return status;
+}
+
+static sct_status run_all(run *r) {
+  const int n = r->m->n_cases;
+  session *const s = r->s;
+  SCT_TRY(list_kernels(r));
+  SCT_TRY(compile(r));
+  r->address = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
+  const void ***const args = SCT_ARENA_NEW(&s->arena, const void **, n);
+  r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));
+  if (r->address == NULL || args == NULL || r->out->rows == NULL) {
+    return no_memory(r);
+  }
+  r->out->n_rows = n;
+  SCT_TRY(count_memory_new(&s->memory, r->address, r->m, r->err));
+  SCT_TRY(encode_all(r, args));
+  for (int i = 0; i < n; i++) {
+    SCT_TRY(run_case(r, i, args[i]));
+  }
+  sct_ptx_memory_free(s->memory); /* the largest part, and of no use to the report */
+  s->memory = NULL;
+  return SCT_OK;
+}
+
+sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manifest,
+                         const sct_count_opts *opts, sct_error *err) {
+  *out = (sct_count_report){.session = sct_alloc(sizeof(*out->session))};
+  if (out->session == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %d cases", manifest->n_cases);
+  }
+  const int cores = core_count();
+  run r = {.m = manifest, .opts = opts, .s = out->session, .out = out, .err = err};
+  r.s->threads = opts->threads > 0 ? opts->threads : cores < MAX_THREADS ? cores : MAX_THREADS;
+  const sct_status status = run_all(&r);
+  if (status != SCT_OK) {
+    sct_count_report_free(out);
+  }
+  return status;
+}
+
+void sct_count_report_free(sct_count_report *report) {
+  session *const s = report->session;
+  for (int i = 0; i < report->n_rows; i++) {
+    sct_free(report->rows[i].insts);
+  }
+  sct_free(report->rows);
+  if (s != NULL) {
+    sct_ptx_memory_free(s->memory);
+    sct_ptx_module_free(s->module);
+    sct_compiled_file_free(&s->compiled);
+    sct_compiler_free(s->compiler);
+    sct_arena_free(&s->arena);
+    sct_free(s);
+  }
+  *report = (sct_count_report){0};
+}
