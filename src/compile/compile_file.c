@@ -116,18 +116,33 @@ static sct_status collect(sct_compiler *compiler, sct_compiled_file *out,
   return SCT_OK;
 }
 
-/* The first name that NVRTC could not look up, if all its errors are of that kind. Its message
- * quotes the name on a line of its own. */
-static int unknown_name(const char *log, const sct_compile_file *file) {
-  static const char quoted[] = "#pragma nv_mangled_name ";
+/* Is every error of the log one of looking a name up? */
+static bool only_names_fail(const char *log) {
+  for (const char *line = log; *line != '\0'; line += *line == '\n') {
+    const char *const end = line + strcspn(line, "\n");
+    if (line[0] != ' ' && !sct_has_prefix(line, "__nv_name_map(") &&
+        memmem(line, (size_t)(end - line), "error: ", 7) != NULL) {
+      return false;
+    }
+    line = end;
+  }
+  return true;
+}
+
+/* The first name that NVRTC could not look up, if that is all that is wrong; -1: something else.
+ * Its message is followed by the name, on a line of its own; `why` receives the message. */
+static int unknown_name(sct_str *why, const char *log, const sct_compile_file *file) {
+  static const char quoted[] = "#pragma nv_mangled_name ", error[] = "error: ";
   const char *const at = strstr(log, quoted);
-  if (at == NULL) {
+  const char *const message = strstr(log, error);
+  if (at == NULL || message == NULL || !only_names_fail(log)) {
     return -1;
   }
   const char *const name = at + sizeof(quoted) - 1;
   const size_t n = strcspn(name, "\n");
   for (int i = 0; i < file->n_kernels; ++i) {
     if (strlen(file->kernels[i]) == n && memcmp(file->kernels[i], name, n) == 0) {
+      sct_str_append_n(why, message, strcspn(message, "\n") + 1);
       return i;
     }
   }
@@ -143,14 +158,16 @@ static sct_status explain(const sct_compiler *compiler, sct_compiled_file *out,
                    sct_format_ns(limit, (double)compiler->limit_ns));
   } else {
     SCT_TRY(sct_compile_build_resolve(&compiler->nvrtc, b, err));
-    sct_compile_log_places(&text, sct_str_c(&b->log));
+    out->unknown = unknown_name(&text, sct_str_c(&b->log), file);
+    if (out->unknown < 0) {
+      sct_compile_log_places(&text, sct_str_c(&b->log));
+    }
   }
   const sct_status status = sct_str_status(&text, err);
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;
   }
-  out->unknown = unknown_name(sct_str_c(&b->log), file);
   out->log = text.data;
   return SCT_OK;
 }

@@ -14,9 +14,16 @@ typedef struct name_list {
   int n;
 } name_list;
 
+/* Is `name` this one, or this one without its namespace? */
+static bool stands_for(const char *name, const char *full) {
+  const size_t n = strlen(full), k = strlen(name);
+  return strcmp(name, full) == 0 ||
+         (n > k + 2 && strcmp(full + n - k, name) == 0 && memcmp(full + n - k - 2, "::", 2) == 0);
+}
+
 static void add_name(name_list *l, const char *name) {
   for (int k = 0; k < l->n; k++) {
-    if (strcmp(l->names[k], name) == 0) {
+    if (stands_for(name, l->names[k])) {
       return;
     }
   }
@@ -122,7 +129,13 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   }
   add_source(&list, source);
   sct_str_append_n(&word, kernel, strcspn(kernel, "<"));
-  if (list.n > 0) {
+  int found = 0; /* a namespace is missing */
+  while (found < list.n && !stands_for(sct_str_c(&word), list.names[found])) {
+    found++;
+  }
+  if (found < list.n) {
+    sct_str_printf(out, "; did you mean '%s'?", list.names[found]);
+  } else if (list.n > 0) {
     sct_str_suggest(out, sct_str_c(&word), list.names, list.n);
   } else {
     sct_str_append(out, "; the file has no kernel");

@@ -118,7 +118,8 @@ static sct_status compile(run *r) {
     return s->compiled.unknown >= 0 ? fail_kernel(r, s->compiled.unknown)
                                     : sct_fail(r->err, SCT_ESPEC, "%s", s->compiled.log);
   }
-  SCT_TRY(sct_ptx_parse(&s->module, s->compiled.ptx, r->opts->file, r->err));
+  const char *const name = sct_arena_printf(&s->arena, "%s (PTX)", r->opts->file);
+  SCT_TRY(sct_ptx_parse(&s->module, s->compiled.ptx, name, r->err));
   for (int k = 0; k < r->n_kernels; k++) {
     if (sct_ptx_kernel_find(s->module, s->compiled.entries[k]) == NULL) {
       return fail_kernel(r, k); /* a function that is no kernel */
