@@ -83,6 +83,10 @@ static double active_lanes(int64_t lanes, int64_t executed) {
   return executed > 0 ? (double)lanes / (double)executed : 0.0;
 }
 
+static const char *counts_word(const sct_count_row *row) {
+  return row->problem != NULL ? "failed" : row->exact ? "exact" : "approximate";
+}
+
 /* ---- CSV, RFC 4180 */
 
 static void csv_text(sct_str *out, const char *text, int n) {
@@ -122,7 +126,7 @@ static void csv_row(sct_str *out, const sct_count_row *row) {
       sct_str_printf(out, "%lld", (long long)v[k]);
     }
   }
-  sct_str_append(out, "\n");
+  sct_str_printf(out, ",%s\n", counts_word(row));
 }
 
 static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report *report,
@@ -140,7 +144,7 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
   for (int k = 0; k < N_FIGURES; k++) {
     sct_str_printf(out, ",%s", figure_names[k]);
   }
-  sct_str_append(out, "\n");
+  sct_str_append(out, ",counts\n");
   for (int i = 0; i < report->n_rows; i++) {
     csv_row(out, &report->rows[i]);
   }
@@ -232,6 +236,8 @@ static sct_status row_json(json_t **out, const cli_args *args, const sct_count_r
   *out = doc;
   json_object_set_new(doc, "case", cli_json_text(row->name));
   json_object_set_new(doc, "kernel", cli_json_text(row->kernel));
+  json_object_set_new(doc, "counts", cli_json_text(counts_word(row)));
+  json_object_set_new(doc, "cause", cli_json_text(row->cause));
   json_object_set_new(doc, "problem", cli_json_text(row->problem));
   json_object_set_new(doc, "diagnosis",
                       row->diag.kind != SCT_PTX_CLEAN ? diag_json(&row->diag) : json_null());
@@ -307,7 +313,7 @@ static void table_row(cli_table *t, const sct_count_row *row) {
   cli_table_row(t, row->problem ? CLI_BAD : CLI_PLAIN);
   cli_table_cell(t, "%s", row->name);
   if (row->problem != NULL) {
-    cli_table_cell(t, "%s", "failed");
+    cli_table_cell(t, "%s", counts_word(row));
     return;
   }
   number_cell(t, v[0], true);
@@ -320,11 +326,12 @@ static void table_row(cli_table *t, const sct_count_row *row) {
   cli_table_cell(t, "%.0f%%", 100.0 * sct_ptx_degree(c));
   number_cell(t, v[10], v[10] > 0);
   number_cell(t, v[10] - v[11], v[10] > 0);
+  cli_table_cell(t, "%s", counts_word(row));
 }
 
-static const char *const case_heads[] = {"case",        "ld requests", "sectors",  "each",
-                                         "st requests", "sectors",     "each",     "excessive",
-                                         "coalesced",   "wavefronts",  "conflicts"};
+static const char *const case_heads[] = {"case",        "ld requests", "sectors",   "each",
+                                         "st requests", "sectors",     "each",      "excessive",
+                                         "coalesced",   "wavefronts",  "conflicts", "counts"};
 static const char *const part_heads[] = {"case",      "place",      "warps",   "lanes",
                                          "divergent", "requests",   "sectors", "each",
                                          "ideal",     "wavefronts", "ideal"};
@@ -403,11 +410,17 @@ static sct_status print(const cli_args *args, const sct_count_report *report, sc
   return cli_put(args, &text, err);
 }
 
-static void report_problems(const sct_count_report *report) {
+/* Why cases failed, and once a kernel why its counts are approximate. */
+static void report_problems(const cli_args *args, const sct_count_report *report) {
+  const char *last = NULL;
   fflush(stdout);
   for (int i = 0; i < report->n_rows; i++) {
     if (report->rows[i].problem != NULL) {
       fprintf(stderr, "sectile: case '%s': %s\n", report->rows[i].name, report->rows[i].problem);
+    } else if (!report->rows[i].exact && report->rows[i].cause != last) {
+      last = report->rows[i].cause;
+      cli_note(args, "sectile: counts of kernel '%s' are approximate: %s", report->rows[i].kernel,
+               last);
     }
   }
 }
@@ -425,7 +438,7 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
   sct_status status = run(&report, &manifest, args, err);
   if (status == SCT_OK) {
     status = print(args, &report, err);
-    report_problems(&report);
+    report_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
   }
   sct_count_report_free(&report);

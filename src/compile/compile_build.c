@@ -53,7 +53,7 @@ static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_err
   return sct_str_status(&b->log, err);
 }
 
-static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct_compile_text *in,
+static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct_compile_input *in,
                          sct_error *err) {
   const int result =
       nvrtc->create(&b->handle, in->source, in->name, in->n_headers, in->headers, in->header_names);
@@ -70,7 +70,7 @@ static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct
 }
 
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                 const sct_compile_text *in, const atomic_bool *stop,
+                                 const sct_compile_input *in, const atomic_bool *stop,
                                  sct_error *err) {
   flow f = {stop, sct_now_ns() + in->limit_ns, false};
   memset(b, 0, sizeof(*b));

@@ -177,20 +177,20 @@ static sct_status compile(sct_compiler *compiler, sct_compiled_file *out,
   sct_str source = {0};
   option_list options = {0};
   sct_compile_build b = {0};
-  sct_compile_text in = {0};
+  sct_compile_input in = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_read(&source, file->path, err));
   SCT_TRY_DONE(list_options(&options, compiler, file->path, err));
-  in = (sct_compile_text){.source = sct_str_c(&source),
-                          .name = file->path,
-                          .expressions = file->kernels,
-                          .n_expressions = file->n_kernels,
-                          .options = options.items,
-                          .n_options = (int)options.n,
-                          .headers = header_texts,
-                          .header_names = header_names,
-                          .n_headers = SCT_COUNT(header_names),
-                          .limit_ns = compiler->limit_ns};
+  in = (sct_compile_input){.source = sct_str_c(&source),
+                           .name = file->path,
+                           .expressions = file->kernels,
+                           .n_expressions = file->n_kernels,
+                           .options = options.items,
+                           .n_options = (int)options.n,
+                           .headers = header_texts,
+                           .header_names = header_names,
+                           .n_headers = SCT_COUNT(header_names),
+                           .limit_ns = compiler->limit_ns};
   SCT_TRY_DONE(sct_compile_build_run(&compiler->nvrtc, &b, &in, NULL, err));
   if (b.result == NVRTC_SUCCESS) {
     status = collect(compiler, out, &b, file, err);

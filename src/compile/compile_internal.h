@@ -77,7 +77,7 @@ void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
 
 /* ---- one NVRTC program (compile_build.c) */
 
-typedef struct sct_compile_text {
+typedef struct sct_compile_input {
   const char *source;
   const char *name; /* of the file, in messages and in .file lines */
   const char *const *expressions;
@@ -87,7 +87,7 @@ typedef struct sct_compile_text {
   const char *const *headers, *const *header_names; /* [n_headers] found before any folder */
   int n_headers;
   int64_t limit_ns;
-} sct_compile_text;
+} sct_compile_input;
 
 typedef struct sct_compile_build {
   void *handle;
@@ -101,7 +101,7 @@ sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char
 /* Runs the compiler and reads its log; `result` says how it went. `stop` (may be NULL) is polled
  * between its passes. Free with sct_compile_build_free, after an error too. */
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                 const sct_compile_text *in, const atomic_bool *stop,
+                                 const sct_compile_input *in, const atomic_bool *stop,
                                  sct_error *err) SCT_MUST_USE;
 void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b);
 /* A result that is the fault of the source, as against one of the options or the machine. */

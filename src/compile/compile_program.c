@@ -28,13 +28,13 @@ static sct_status build(const sct_compiler *compiler, sct_compile_build *p,
     names[i] = units[i]->expression;
   }
   const int skip = figures ? 0 : 1; /* -v is the first option */
-  const sct_compile_text in = {.source = sct_str_c(&text),
-                               .name = "prog.cu",
-                               .expressions = names,
-                               .n_expressions = n,
-                               .options = (const char *const *)compiler->options + skip,
-                               .n_options = compiler->n_options - skip,
-                               .limit_ns = compiler->limit_ns * n};
+  const sct_compile_input in = {.source = sct_str_c(&text),
+                                .name = "prog.cu",
+                                .expressions = names,
+                                .n_expressions = n,
+                                .options = (const char *const *)compiler->options + skip,
+                                .n_options = compiler->n_options - skip,
+                                .limit_ns = compiler->limit_ns * n};
   sct_status status = names != NULL ? sct_str_status(&text, err)
                                     : sct_fail(err, SCT_ENOMEM, "out of memory for %d names", n);
   if (status == SCT_OK) {

@@ -91,6 +91,8 @@ typedef struct sct_count_row {
   const char *entry;         /* the kernel's name in the PTX */
   const char *problem;       /* why the case has no counts: a diagnosis with its place, or what the
                                 launch asks too much of; NULL: counted */
+  bool exact;                /* the machine code has the memory instructions that were counted */
+  const char *cause;         /* why not; NULL: exact */
   sct_ptx_diag diag;         /* kind SCT_PTX_CLEAN: none */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */

@@ -1,6 +1,7 @@
 /* count_run - from a manifest and a CUDA file to a row a case. */
 #include "compile/compile.h"
 #include "count/count_internal.h"
+#include "model/model.h"
 
 #include <sched.h>
 #include <string.h>
@@ -26,6 +27,7 @@ typedef struct run {
   const char **kernels; /* [n_kernels] distinct names */
   int n_kernels;
   int *kernel_of;    /* [n_cases] index in kernels */
+  char **causes;     /* [n_kernels] why counts are approximate; NULL: they are exact */
   uint64_t *address; /* [m->n_buffers] */
   sct_error *err;
 } run;
@@ -128,6 +130,42 @@ static sct_status compile(run *r) {
   return SCT_OK;
 }
 
+/* ---- PTX against machine code */
+
+/* Counts are of the PTX; where the assembler made other loads and stores of it they are not what
+ * the machine does. */
+static sct_status compare_kernel(const run *r, int k) {
+  const session *const s = r->s;
+  const char *const entry = s->compiled.entries[k];
+  sct_memops ptx, sass;
+  sct_str cause = {0};
+  sct_error why = {0};
+  sct_status status = sct_ptx_memops(&ptx, s->module, entry, &why);
+  if (status == SCT_OK) {
+    status = sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why);
+  }
+  const bool exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
+  if (!exact) {
+    if (status != SCT_OK) {
+      sct_str_printf(&cause, "PTX and machine code cannot be compared: %s", why.text);
+    }
+    r->causes[k] = sct_arena_strdup(&r->s->arena, sct_str_c(&cause));
+  }
+  sct_str_free(&cause);
+  return exact || r->causes[k] != NULL ? SCT_OK : no_memory(r);
+}
+
+static sct_status compare_kernels(run *r) {
+  r->causes = SCT_ARENA_NEW(&r->s->arena, char *, r->n_kernels);
+  if (r->causes == NULL) {
+    return no_memory(r);
+  }
+  for (int k = 0; k < r->n_kernels; k++) {
+    SCT_TRY(compare_kernel(r, k));
+  }
+  return SCT_OK;
+}
+
 /* ---- arguments */
 
 static sct_status encode_args(const run *r, const sct_count_case *c, const sct_ptx_kernel *k,
@@ -195,6 +233,8 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
   *row = (sct_count_row){.name = c->name, .kernel = c->kernel, .entry = opts.kernel};
+  row->cause = r->causes[r->kernel_of[i]];
+  row->exact = row->cause == NULL;
   sct_ptx_result result;
   sct_error err = {0};
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
@@ -222,6 +262,7 @@ static sct_status run_all(run *r) {
   session *const s = r->s;
   SCT_TRY(list_kernels(r));
   SCT_TRY(compile(r));
+  SCT_TRY(compare_kernels(r));
   r->address = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
   const void ***const args = SCT_ARENA_NEW(&s->arena, const void **, n);
   r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));

@@ -146,9 +146,9 @@ static void cases_that_misbehave_do_not_stop_the_others(void **state) {
   fx_result r = {0};
   const char *cu = fx_write("k.cu", source);
   fx_run(&r, "count", cu, "--cases", fx_write("e.json", cases), "--csv");
-  fx_expect(&r, 5, "\nfar,,,,,,,,,,,,", "case 'far': out_of_bounds: ");
-  fx_expect(&r, 5, "\nwide,,,,,,,,,,,,", "case 'wide': kernel ");
-  fx_expect(&r, 5, "\nodd,,,,,,,,,,,,", "case 'odd': misaligned: ");
+  fx_expect(&r, 5, "\nfar,,,,,,,,,,,,,failed\n", "case 'far': out_of_bounds: ");
+  fx_expect(&r, 5, "\nwide,,,,,,,,,,,,,failed\n", "case 'wide': kernel ");
+  fx_expect(&r, 5, "\nodd,,,,,,,,,,,,,failed\n", "case 'odd': misaligned: ");
   fx_expect(&r, 5, "\n\"good, \"\"last\"\"\",1,4,1,1,4,1,8,8,0,0,0,0", "line 5 of ");
   fx_run(&r, "count", cu, "--cases", fx_path("e.json"), "--json");
   fx_expect(&r, 5, NULL, NULL);

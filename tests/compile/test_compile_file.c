@@ -1,0 +1,194 @@
+/* A whole CUDA file: names of kernels, include folders, standard headers, messages. */
+#include "compile_fixture.h"
+
+static char folder[64];
+
+static const char *write_file(const char *name, const char *text) {
+  static char path[128];
+  sct_error err = {0};
+  (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+  assert_int_equal(sct_file_write(path, text, strlen(text), &err), SCT_OK);
+  return path;
+}
+
+static sct_compiled_file compile(sct_compiler **compiler, const char *text,
+                                 const char *const *kernels, int n, const char *const *extra) {
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .extra = extra};
+  const sct_compile_file file = {write_file("a.cu", text), kernels, n};
+  sct_compiled_file result;
+  sct_error err = {0};
+  *compiler = fx_compiler(&opts);
+  if (sct_compiler_file(*compiler, &result, &file, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  return result;
+}
+
+static void drop(sct_compiler *compiler, sct_compiled_file *result) {
+  sct_compiled_file_free(result);
+  sct_compiler_free(compiler);
+}
+
+static void test_names_of_every_kind(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"plain", "c_name", "in::hidden", "copy<float>",
+                                        "copy<double>"};
+  static const char text[] = "__global__ void plain(int *p) { *p = 1; }\n"
+                             "extern \"C\" __global__ void c_name(int *p) { *p = 2; }\n"
+                             "namespace in { static __global__ void hidden(int *p) { *p = 3; } }\n"
+                             "template <class T> __global__ void copy(T *p) { *p = T(4); }\n";
+  sct_compiler *compiler;
+  sct_compiled_file r = compile(&compiler, text, kernels, SCT_COUNT(kernels), NULL);
+  assert_true(r.ok);
+  assert_int_equal(r.n_entries, 5);
+  assert_string_equal(r.entries[0], "_Z5plainPi");
+  assert_string_equal(r.entries[1], "c_name");
+  assert_string_equal(r.entries[3], "_Z4copyIfEvPT_");
+  assert_string_equal(r.entries[4], "_Z4copyIdEvPT_");
+  for (int k = 0; k < r.n_entries; k++) {
+    assert_non_null(strstr(r.ptx, r.entries[k]));
+    assert_non_null(memmem(r.cubin, r.cubin_bytes, r.entries[k], strlen(r.entries[k])));
+  }
+  assert_non_null(strstr(r.ptx, "a.cu\"")); /* line information names the file */
+  drop(compiler, &r);
+}
+
+static void test_no_names_means_all_but_templates(void **state) {
+  (void)state;
+  sct_compiler *compiler;
+  sct_compiled_file r = compile(&compiler,
+                                "__global__ void plain(int *p) { *p = 1; }\n"
+                                "template <class T> __global__ void copy(T *p) { *p = T(4); }\n",
+                                NULL, 0, NULL);
+  assert_true(r.ok);
+  assert_int_equal(r.n_entries, 0);
+  assert_non_null(strstr(r.ptx, "_Z5plainPi"));
+  assert_null(strstr(r.ptx, "copy"));
+  drop(compiler, &r);
+}
+
+/* Every name of the table compiles, all of them together, with host functions beside. */
+static void test_standard_headers(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"k"};
+  sct_compiler *compiler;
+  sct_str text = {0};
+#define SCT_COMPILE_HEADER(name, from) sct_str_append(&text, "#include <" name ">\n");
+#include "compile/compile_headers.def"
+#undef SCT_COMPILE_HEADER
+  sct_str_append(&text, "int main() { return 0; }\n"
+                        "__global__ void k(std::uint8_t *p, uint32_t n) {\n"
+                        "  *p = std::numeric_limits<std::uint8_t>::max();\n"
+                        "  static_assert(std::is_same<uint32_t, unsigned>::value, \"\");\n"
+                        "}\n");
+  sct_compiled_file r = compile(&compiler, sct_str_c(&text), kernels, 1, NULL);
+  if (!r.ok) {
+    fail_msg("%s", r.log);
+  }
+  assert_string_equal(r.entries[0], "_Z1kPhj");
+  sct_str_free(&text);
+  drop(compiler, &r);
+}
+
+static void test_own_folder_and_options(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"k"};
+  static const char *const extra[] = {"--define-macro=N=3", NULL};
+  sct_compiler *compiler;
+  (void)write_file("beside.h", "#define TWICE(n) (2 * (n))\n");
+  sct_compiled_file r = compile(&compiler,
+                                "#include \"beside.h\"\n"
+                                "__global__ void k(int *p) { *p = TWICE(N); }\n",
+                                kernels, 1, extra);
+  assert_true(r.ok);
+  assert_non_null(strstr(r.ptx, ", 6;"));
+  drop(compiler, &r);
+}
+
+static void test_unknown_names_are_told_from_errors(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"k", "kk", "copy<flo>"};
+  static const char good[] = "__global__ void k() {}\n"
+                             "template <class T> __global__ void copy(T *p) {}\n";
+  sct_compiler *compiler;
+  sct_compiled_file r = compile(&compiler, good, kernels, 2, NULL);
+  assert_false(r.ok);
+  assert_int_equal(r.unknown, 1);
+  assert_string_equal(r.log, "error: identifier \"kk\" is undefined\n");
+  drop(compiler, &r);
+  const char *const types[] = {"k", "copy<flo>"};
+  r = compile(&compiler, good, types, 2, NULL);
+  assert_int_equal(r.unknown, 1);
+  assert_string_equal(r.log, "error: identifier \"flo\" is undefined\n");
+  drop(compiler, &r);
+  r = compile(&compiler, "__global__ void k() { x = 1; }\n", kernels, 2, NULL);
+  assert_false(r.ok);
+  assert_int_equal(r.unknown, -1);
+  assert_non_null(strstr(r.log, "a.cu:1: error: identifier \"x\" is undefined\n"));
+  assert_null(strstr(r.log, "kk"));
+  assert_null(strstr(r.log, "detected in the compilation"));
+  drop(compiler, &r);
+}
+
+static void test_assembler_errors_have_their_line(void **state) {
+  (void)state;
+  static const char *const kernels[] = {"k"};
+  sct_compiler *compiler;
+  sct_compiled_file r = compile(&compiler,
+                                "__global__ void k(int *p) {\n"
+                                "  asm volatile(\"no.such.thing;\");\n"
+                                "}\n",
+                                kernels, 1, NULL);
+  assert_false(r.ok);
+  assert_int_equal(r.unknown, -1);
+  assert_non_null(strstr(r.log, "a.cu:2: error:"));
+  drop(compiler, &r);
+}
+
+static void test_files_and_options_that_cannot_be_used(void **state) {
+  (void)state;
+  static const char *const extra[] = {"--no-such-option", NULL};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .extra = extra};
+  const sct_compile_file none = {.path = "/nowhere/a.cu"};
+  const sct_compile_file file = {.path = write_file("a.cu", "__global__ void k() {}\n")};
+  sct_compiled_file result;
+  sct_error err = {0};
+  sct_compiler *const compiler = fx_compiler(&opts);
+  assert_int_equal(sct_compiler_file(compiler, &result, &none, &err), SCT_EIO);
+  assert_non_null(strstr(err.text, "/nowhere/a.cu"));
+  sct_compiled_file_free(&result);
+  assert_int_equal(sct_compiler_file(compiler, &result, &file, &err), SCT_EUSAGE);
+  assert_non_null(strstr(err.text, "no-such-option"));
+  drop(compiler, &result);
+}
+
+static int setup(void **state) {
+  (void)state;
+  fx_temp_dir(folder);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  fx_remove_dir(folder);
+  return 0;
+}
+
+int main(void) {
+  const sct_compile_opts opts = {.arch = "sm_90"};
+  sct_compiler *compiler = NULL;
+  if (sct_compiler_new(&compiler, &opts, NULL) != SCT_OK) {
+    return 77;
+  }
+  sct_compiler_free(compiler);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names_of_every_kind),
+      cmocka_unit_test(test_no_names_means_all_but_templates),
+      cmocka_unit_test(test_standard_headers),
+      cmocka_unit_test(test_own_folder_and_options),
+      cmocka_unit_test(test_unknown_names_are_told_from_errors),
+      cmocka_unit_test(test_assembler_errors_have_their_line),
+      cmocka_unit_test(test_files_and_options_that_cannot_be_used),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
