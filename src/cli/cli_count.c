@@ -410,17 +410,25 @@ static sct_status print(const cli_args *args, const sct_count_report *report, sc
   return cli_put(args, &text, err);
 }
 
+/* Is this the first row that says so? Rows of one kernel share the text. */
+static bool first_to_say(const sct_count_report *report, int row) {
+  for (int i = 0; i < row; i++) {
+    if (report->rows[i].cause == report->rows[row].cause && report->rows[i].problem == NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Why cases failed, and once a kernel why its counts are approximate. */
 static void report_problems(const cli_args *args, const sct_count_report *report) {
-  const char *last = NULL;
   fflush(stdout);
   for (int i = 0; i < report->n_rows; i++) {
-    if (report->rows[i].problem != NULL) {
-      fprintf(stderr, "sectile: case '%s': %s\n", report->rows[i].name, report->rows[i].problem);
-    } else if (!report->rows[i].exact && report->rows[i].cause != last) {
-      last = report->rows[i].cause;
-      cli_note(args, "sectile: counts of kernel '%s' are approximate: %s", report->rows[i].kernel,
-               last);
+    const sct_count_row *row = &report->rows[i];
+    if (row->problem != NULL) {
+      fprintf(stderr, "sectile: case '%s': %s\n", row->name, row->problem);
+    } else if (!row->exact && first_to_say(report, i)) {
+      cli_note(args, "sectile: counts of kernel '%s' are approximate: %s", row->kernel, row->cause);
     }
   }
 }

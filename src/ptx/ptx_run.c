@@ -49,18 +49,33 @@ static bool settle(ptx_exec *x) {
   }
 }
 
-/* Lanes go to several blocks: those whose block is the meeting point wait in the entry below. */
+/* A block of the kernel itself in which lanes do nothing but end. */
+static bool leaves(const ptx_exec *x, int32_t block) {
+  const ptx_block *b = &x->code->blocks[block >= 0 ? block : 0];
+  const bool ends = b->term == PTX_TERM_EXIT || (b->term == PTX_TERM_RET && x->warp->n_frames == 1);
+  return block >= 0 && ends && b->n_insts == 1 && x->code->uops[b->end].guard == PTX_SLOT_TRUE;
+}
+
+/* Lanes go to several blocks: those whose block is the meeting point wait in the entry below. With
+ * lenient exits none waits at the end of the kernel for the others, which may come to a barrier
+ * first: those that leave do so before the others go on. */
 static void split(ptx_exec *x, const ptx_block *b, const int32_t *to, const uint32_t *mask, int n) {
   ptx_warp *w = x->warp;
   ptx_path *p = &w->paths[w->n_paths - 1];
-  if (b->ipdom < 0 || p->rpc == b->ipdom) {
+  const bool lenient = x->launch->opts->lenient_exits;
+  const int32_t meet = lenient && leaves(x, b->ipdom) ? -1 : b->ipdom;
+  if (meet < 0 || p->rpc == meet) {
     w->n_paths--;
   } else {
-    p->pc = b->ipdom;
+    p->pc = meet;
   }
-  for (int i = 0; i < n; i++) {
-    if (to[i] != b->ipdom && !push_path(x, to[i], b->ipdom, mask[i])) {
-      return;
+  for (int last = 0; last <= (int)lenient; last++) { /* the last pushed runs first */
+    for (int i = 0; i < n; i++) {
+      const bool waits = to[i] == meet;
+      if (!waits && (!lenient || leaves(x, to[i]) == (last == 1)) &&
+          !push_path(x, to[i], meet, mask[i])) {
+        return;
+      }
     }
   }
 }

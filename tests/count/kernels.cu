@@ -1,9 +1,10 @@
 // Kernels as people write them with the toolkit's headers: templates, namespaces, cooperative groups,
-// structs by value, dynamic shared memory. test_count_kernels.c derives their counts.
+// structs by value, half precision, atomics, dynamic shared memory. test_count_kernels.c derives their counts.
 #include "kernels.cuh"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cuda_fp16.h>
 #include <limits>
 
 namespace cg = cooperative_groups;
@@ -57,6 +58,15 @@ static __global__ void warp_max(const float *in, float *out) {
   if (warp.thread_rank() == 0) {
     out[i / 32 * 8] = most;
   }
+}
+
+__global__ void axpy_half(__half a, const __half2 *x, __half2 *y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = __hfma2(__half2half2(a), x[i], y[i]);
+}
+
+__global__ void histogram(const unsigned *in, unsigned *bins) {
+  atomicAdd(&bins[in[blockIdx.x * blockDim.x + threadIdx.x] % 8], 1u);
 }
 
 #ifndef STRIDE

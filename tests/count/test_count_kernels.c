@@ -29,6 +29,10 @@ static const struct {
     {"tile_sums", {4, 16, 4}, {4, 4, 4}, 20, {0}},
     /* Every second word: 8 sectors, 2 lines, where 4 sectors would do. One lane stores. */
     {"warp_max", {4, 32, 8}, {4, 4, 4}, 20, {0}},
+    /* 4 warps load x and y and store y, 4 bytes a lane. */
+    {"axpy_half", {8, 32, 8}, {4, 16, 4}, 48, {0}},
+    /* Atomics are neither loads nor stores. */
+    {"histogram", {2, 8, 2}, {0, 0, 0}, 8, {0}},
     {"strided", {2, 8, 2}, {2, 8, 2}, 16, {0}},
 };
 
@@ -129,6 +133,9 @@ static void json_has_all_counters(void **state) {
   c = case_named(doc, "copy_f32"); /* the warp of 8 lanes diverges at its guard */
   assert_int_equal(number_at(c, "branches", NULL), 32);
   assert_int_equal(number_at(c, "divergent_branches", NULL), 1);
+  c = case_named(doc, "histogram"); /* 8 bins in one sector */
+  assert_int_equal(number_at(c, "atomics", "requests"), 2);
+  assert_int_equal(number_at(c, "atomics", "sectors"), 2);
   json_decref(doc);
   fx_free(&r);
 }
@@ -151,7 +158,8 @@ static void instructions_add_up_to_their_case(void **state) {
       assert_true(number_at(k, "ptx_line", NULL) > 0);
       assert_true(json_string_length(json_object_get(k, "text")) > 0);
     }
-    assert_int_equal(sectors, number_at(c, "sectors_global", NULL));
+    assert_int_equal(sectors,
+                     number_at(c, "sectors_global", NULL) + number_at(c, "atomics", "sectors"));
     assert_int_equal(executed, number_at(c, "warp_instructions", NULL));
   }
   json_decref(doc);
