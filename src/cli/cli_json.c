@@ -77,10 +77,24 @@ json_t *cli_json_device(const sct_device_desc *d) {
 
 /* ---- the report of a session ---- */
 
+static json_t *counts_json(const sct_run_counts *c) {
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "requests_ld", (json_int_t)c->requests_ld,
+                   "sectors_ld", (json_int_t)c->sectors_ld, "requests_st",
+                   (json_int_t)c->requests_st, "sectors_st", (json_int_t)c->sectors_st,
+                   "wavefronts_ld", (json_int_t)c->wavefronts_ld, "wavefronts_st",
+                   (json_int_t)c->wavefronts_st);
+}
+
+static json_t *ptx_json(const sct_ptx_check *check) {
+  return check->known ? json_pack("{s:b, s:o, s:o}", "same", check->same, "ptx",
+                                  counts_json(&check->ptx), "model", counts_json(&check->model))
+                      : json_null();
+}
+
 static json_t *row_json(const sct_tune_row *row, int rank) {
   return json_pack(
       "{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, "
-      "s:i, s:i, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o, s:o}",
+      "s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o, s:o}",
       "rank", rank, "label", cli_json_text(row->label), "outcome", row->outcome, "detail",
       cli_json_text(row->detail), "median_ns", cli_json_positive(row->median_ns), "q1_ns",
       cli_json_positive(row->q1_ns), "q3_ns", cli_json_positive(row->q3_ns), "bytes_per_s",
@@ -90,8 +104,8 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
       cli_json_number(row->degree), "registers", row->registers, "spill_bytes", row->spill_bytes,
       "shared_bytes", row->shared_bytes, "occupancy", cli_json_number(row->occupancy),
       "predicted_ns", cli_json_positive(row->predicted_ns), "predicted_limit",
-      cli_json_text(row->predicted_limit), "coalesced", row->coalesced, "tied", row->tied, "winner",
-      row->winner, "naive", row->naive, "counts",
+      cli_json_text(row->predicted_limit), "small_size", ptx_json(&row->ptx), "coalesced",
+      row->coalesced, "tied", row->tied, "winner", row->winner, "naive", row->naive, "counts",
       cli_json_text(!row->counted      ? NULL
                     : row->approximate ? "approximate"
                                        : "exact"),

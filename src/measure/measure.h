@@ -74,9 +74,21 @@ typedef struct sct_binary {
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
                                const sct_binary *naive, sct_error *err) SCT_MUST_USE;
 
+/* What one launch did, as the interpreter of PTX counted it: warp requests and 32-byte sectors of
+ * global memory, wavefronts of shared memory. */
+typedef struct sct_run_counts {
+  int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
+} sct_run_counts;
+
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
+  /* Of a described device: the counts of one of the sizes that ran, the largest whose last
+   * dimension is in whole warps, if there is one. */
+  bool counted;
+  int64_t extent[SCT_MAX_EXTENTS];
+  sct_fill fill[SCT_MAX_OPERANDS]; /* of index operands at that size */
+  sct_run_counts counts;
 } sct_verdict;
 
 /* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block

@@ -8,6 +8,7 @@
 #define SCT_MEASURE_BACKEND_H
 
 #include "device/device.h"
+#include "measure/measure.h"
 #include "measure_wire.h"
 
 /* Bytes [lo, hi) counted from `base`, which is a multiple of 8. */
@@ -72,6 +73,8 @@ typedef struct sct_backend_ops {
    * whose flag is set, which the fake GPU takes from data. Both are copied. */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
+  /* NULL where nothing counts. Of the last launch. */
+  void (*counts)(sct_backend *b, sct_run_counts *out);
   int n_copies;
 } sct_backend_ops;
 struct sct_backend {

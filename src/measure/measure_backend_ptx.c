@@ -47,6 +47,7 @@ typedef struct ptx_backend {
   allocation *allocations;
   size_t n_allocations, cap_allocations;
   int64_t timer_ns;
+  sct_run_counts counts; /* of the last launch */
 } ptx_backend;
 
 static ptx_backend *self(sct_backend *b) {
@@ -268,6 +269,19 @@ static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *er
   return status;
 }
 
+static void take_counts(ptx_backend *p, const sct_ptx_counters *c) {
+  p->counts = (sct_run_counts){.requests_ld = c->load.requests,
+                               .sectors_ld = c->load.sectors,
+                               .requests_st = c->store.requests,
+                               .sectors_st = c->store.sectors,
+                               .wavefronts_ld = c->shared_load.wavefronts,
+                               .wavefronts_st = c->shared_store.wavefronts};
+}
+
+static void ptx_counts(sct_backend *b, sct_run_counts *out) {
+  *out = self(b)->counts;
+}
+
 static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                              const sct_launch *launch, sct_error *err) {
   ptx_backend *p = self(b);
@@ -287,8 +301,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .n_args = launch->n_args,
                                     .threads = threads < p->n_cores ? (int)threads : p->n_cores,
                                     .max_steps = MAX_STEPS,
-                                    .max_shared_bytes = (int)p->desc.smem_block_optin_bytes,
-                                    .no_counters = true};
+                                    .max_shared_bytes = (int)p->desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
   sct_ptx_result result = {0};
   sct_status status = SCT_OK;
@@ -301,6 +314,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
     status = diagnosed(p, &result.diag, err);
   } else if (status == SCT_OK) {
     take_arrays(memory, launch, values);
+    take_counts(p, &result.counters);
   }
   sct_ptx_result_free(&result);
 done:
@@ -379,6 +393,7 @@ static const sct_backend_ops ptx_ops = {
     .checksum = sct_host_checksum,
     .compare = sct_host_compare,
     .expect = ptx_expect,
+    .counts = ptx_counts,
     .n_copies = 1,
 };
 

@@ -163,7 +163,12 @@ static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   SCT_TRY(ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err));
   SCT_TRY(ops->timer_stop(w->backend, &ns, err));
   SCT_TRY(ops->sync(w->backend, err));
+  sct_run_counts counts = {0};
+  if (ops->counts) {
+    ops->counts(w->backend, &counts);
+  }
   sct_wire_put_f64(out, ns);
+  sct_wire_put_bytes(out, &counts, ops->counts ? sizeof counts : 0);
   return SCT_OK;
 }
 

@@ -74,6 +74,14 @@ typedef struct sct_tune_events {
   bool (*stop)(void *ctx); /* true: end early, keep what is there */
 } sct_tune_events;
 
+/* Counts of one small size, from running the PTX and from the model of the same accesses. The first
+ * are the truth; they differ where the compiler merged or dropped accesses. */
+typedef struct sct_ptx_check {
+  bool known; /* the candidate was verified on a virtual device in this session */
+  sct_run_counts ptx, model;
+  bool same;
+} sct_ptx_check;
+
 typedef struct sct_tune_row {
   char *label;
   const char *outcome; /* "ok", "wrong_result", ... */
@@ -90,6 +98,7 @@ typedef struct sct_tune_row {
   bool coalesced, tied, winner, naive;
   bool counted;      /* the counts above are known */
   char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
+  sct_ptx_check ptx;
 } sct_tune_row;
 
 typedef struct sct_tune_size {
@@ -138,6 +147,7 @@ typedef struct sct_tune_item {
   char *detail;
   char *approximate; /* how its machine code differs from its PTX; NULL: as far as counts go, it
                         does not */
+  sct_ptx_check ptx;
 } sct_tune_item;
 
 typedef struct sct_tune_plan {

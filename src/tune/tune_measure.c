@@ -76,6 +76,32 @@ bool sct_tune_known_already(tune_session *s, int item) {
   return true;
 }
 
+/* Holds what the interpreter counted against the model at the same size. */
+static sct_status compare_counts(tune_session *s, sct_tune_item *item, const sct_verdict *verdict,
+                                 sct_error *err) {
+  if (!verdict->counted || !item->code.counted) {
+    return SCT_OK;
+  }
+  sct_fill fill[SCT_MAX_OPERANDS];
+  int64_t extent[SCT_MAX_EXTENTS];
+  memcpy(extent, verdict->extent, sizeof extent);
+  memcpy(fill, verdict->fill, sizeof fill);
+  const sct_size size = {.extent = extent, .fill = fill, .label = "a small size"};
+  sct_counters c = {0};
+  SCT_TRY(sct_model_count(&c, &s->plan.spec, &item->code, &size, INT64_MAX, err));
+  item->ptx = (sct_ptx_check){.known = true,
+                              .ptx = verdict->counts,
+                              .model = {.requests_ld = c.load.requests,
+                                        .sectors_ld = c.load.sectors,
+                                        .requests_st = c.store.requests,
+                                        .sectors_st = c.store.sectors,
+                                        .wavefronts_ld = c.wavefronts_ld,
+                                        .wavefronts_st = c.wavefronts_st}};
+  item->ptx.same = memcmp(&item->ptx.ptx, &item->ptx.model, sizeof item->ptx.ptx) == 0;
+  sct_counters_free(&c);
+  return SCT_OK;
+}
+
 static sct_status verify_group(tune_session *s, const int *items, int n, int64_t *done,
                                sct_error *err) {
   for (int k = 0; k < n && !sct_tune_stop(s); k++) {
@@ -91,6 +117,7 @@ static sct_status verify_group(tune_session *s, const int *items, int n, int64_t
       sct_tune_fail_item(s, items[k], &verdict);
     } else {
       set_verified(s, items[k]);
+      SCT_TRY(compare_counts(s, item, &verdict, err));
     }
   }
   return SCT_OK;

@@ -71,6 +71,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                             item->compiled.static_shared_bytes + item->code.shared_bytes)
             .fraction;
   }
+  row->ptx = item->ptx;
   if (cell->predicted.ns > 0.0) {
     row->predicted_ns = cell->predicted.ns;
     row->predicted_limit = sct_limit_name(cell->predicted.limit);

@@ -222,6 +222,25 @@ static void test_it_is_the_described_one_and_gives_no_times(void **state) {
   close_world(&w);
 }
 
+/* The counts are those of a size in whole warps, as long as there is one: 4 sectors a request. */
+static void test_a_verdict_has_the_counts_of_one_size(void **state) {
+  (void)state;
+  world w;
+  open_world(&w);
+  const sct_verdict v = verify(&w, "right_shared");
+  assert_true(v.counted);
+  assert_true(v.extent[0] >= 64 && v.extent[0] % 32 == 0);
+  const int64_t warps = v.extent[0] / 32;
+  const sct_run_counts *c = &v.counts;
+  assert_int_equal(c->requests_ld, warps);
+  assert_int_equal(c->sectors_ld, 4 * warps);
+  assert_int_equal(c->requests_st, warps);
+  assert_int_equal(c->sectors_st, 4 * warps);
+  assert_int_equal(c->wavefronts_st, (v.extent[0] + 63) / 64 * 2);
+  assert_int_equal(c->wavefronts_ld, warps);
+  close_world(&w);
+}
+
 static void test_sizes_are_small_and_around_the_tiles(void **state) {
   (void)state;
   world w;
@@ -334,6 +353,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_an_unknown_naive_variant_is_no_fault),
       cmocka_unit_test(test_every_diagnosis_is_classified),
       cmocka_unit_test(test_it_is_the_described_one_and_gives_no_times),
+      cmocka_unit_test(test_a_verdict_has_the_counts_of_one_size),
       cmocka_unit_test(test_sizes_are_small_and_around_the_tiles),
       cmocka_unit_test(test_many_texts_come_and_go),
       cmocka_unit_test(test_padding_may_be_undefined_and_fields_may_not),
