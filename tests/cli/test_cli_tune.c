@@ -130,7 +130,8 @@ static void tune_as_json_has_every_candidate(void **state) {
   fx_result r = {0};
   fx_write("twice.lua", TWICE_SPEC("2.0f"));
   fx_write("bad.lua", "return nil + 1\n");
-  fx_run(&r, "tune", "bad.lua", "twice.lua", "--store", "twice.db", "-d", "virtual:h200", "--json");
+  fx_run(&r, "tune", "bad.lua", "twice.lua", "--store", "twice.db", "-d", "virtual:h200", "--json",
+         "--again");
   fx_expect(&r, 3, NULL, "bad.lua:1: error: ");
   json_t *doc = fx_json(&r);
   assert_int_equal(json_integer_value(json_object_get(doc, "exit_code")), 3);
