@@ -63,6 +63,7 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lan
   }
   const size_t off = from->addr[lane] - part.origin;
   memcpy(out->data, part.host + off, n);
+  x->shared_approx |= part.approx;
   if (part.defined != NULL) {
     memcpy(out->defined, part.defined + off, n);
   }

@@ -203,6 +203,15 @@ static const row rows[] = {
     BAD("mov.u32 %r0, 3; fence.proxy.async; st.shared.v4.u32 [%t], {%r0, %r0, %r0, %r0};"
         "cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16;",
         PROXY_FENCE, "what warp 0 wrote"),
+    BAD("mov.u32 %r0, 3; st.shared.v4.u32 [%t], {%r0, %r0, %r0, %r0}; fence.proxy.async;"
+        "cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16; cp.async.bulk.commit_group;"
+        "red.shared.add.u32 [%t+12], 1; cp.async.bulk.wait_group 0;",
+        ASYNC_EARLY, "updates 4 bytes that a bulk store may still read"),
+    BAD("mov.u32 %r0, 3; st.shared.v4.u32 [%t], {%r0, %r0, %r0, %r0}; fence.proxy.async;"
+        "cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16; cp.async.bulk.commit_group;"
+        "mbarrier.init.shared.b64 [%b], 1; mbarrier.arrive.expect_tx.shared.b64 %d0, [%b], 16;"
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%t], [%in], 16, [%b];",
+        ASYNC_EARLY, "an earlier asynchronous copy may still read"),
     BAD("cp.async.bulk.global.shared::cta.bulk_group [%out], [%r9], 16;", UNDEFINED_ADDRESS,
         "shared address of a bulk copy"),
     BAD("cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], %r9;", UNDEFINED_ADDRESS,
@@ -397,6 +406,42 @@ static void a_slow_warp_is_no_deadlock(void **state) {
   sct_ptx_result_free(&result);
 }
 
+/* ---- approximate values */
+
+/* Bytes keep their mark when a bulk copy moves them, there and back. */
+static void copies_of_approximate_values_are_marked(void **state) {
+  (void)state;
+  static const char text[] = BODY(
+      "mov.b32 %r0, 0f40000000; ex2.approx.f32 %r1, %r0; st.shared.v4.b32 [%t], {%r1, %r1, %r1, "
+      "%r1}; fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16;"
+      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; mov.u32 %r0, 5;");
+  sct_error err = {0};
+  sct_ptx_module *module = NULL;
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_result result;
+  uint64_t address[2];
+  const uint32_t zeros[16] = {0};
+  const sct_ptx_buffer buffer = {.name = "b", .bytes = sizeof zeros, .data = zeros};
+  const void *args[] = {&address[0], &address[1]};
+  assert_int_equal(sct_ptx_parse(&module, text, "a.ptx", &err), SCT_OK);
+  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(sct_ptx_memory_add(memory, &address[i], &buffer, &err), SCT_OK);
+  }
+  const sct_ptx_launch_opts opts = {.module = module, .kernel = "k", .args = args, .n_args = 2};
+  if (sct_ptx_launch(&result, memory, &opts, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  if (result.diag.kind != SCT_PTX_CLEAN) {
+    fail_msg("%s", result.diag.text);
+  }
+  assert_true(sct_ptx_memory_approximate(memory, address[1]));
+  assert_false(sct_ptx_memory_approximate(memory, address[0]));
+  sct_ptx_result_free(&result);
+  sct_ptx_memory_free(memory);
+  sct_ptx_module_free(module);
+}
+
 /* ---- what there is not */
 
 static void other_forms_are_refused(void **state) {
@@ -460,6 +505,7 @@ int main(void) {
                                      cmocka_unit_test(lanes_arrive_one_by_one),
                                      cmocka_unit_test(parted_lanes_go_on_while_others_wait),
                                      cmocka_unit_test(a_slow_warp_is_no_deadlock),
+                                     cmocka_unit_test(copies_of_approximate_values_are_marked),
                                      cmocka_unit_test(other_forms_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
