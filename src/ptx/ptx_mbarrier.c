@@ -279,11 +279,14 @@ static uint64_t token(const ptx_exec *x, const ptx_mbar *b, int32_t pending) {
   return (uint64_t)number_of(x, b) << 52 | (uint64_t)b->phase << COUNT_BITS | (uint32_t)pending;
 }
 
-/* What `lane` has done before comes before whatever waits for this phase. */
+/* What the warp has done before comes before whatever waits for this phase: noted once for all its
+ * lanes, since every arrival begins a stamp. */
 static void release(ptx_exec *x, ptx_mbar *b) {
   const ptx_warp *w = x->warp;
-  sct_ptx_clock_join(&b->arriving, &w->clock);
-  b->arriving.known[w->index] = w->stamp;
+  if (b->arriving.known[w->index] != w->stamp) {
+    sct_ptx_clock_join(&b->arriving, &w->clock);
+    b->arriving.known[w->index] = w->stamp;
+  }
 }
 
 static bool arrive(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {

@@ -236,6 +236,23 @@ K(chain_broken) { // waits for another warp than the one that wrote
   out[T * blockIdx.x + threadIdx.x] = 0.f;
 }
 
+K(writes_after_its_arrival) { // the second value comes behind the arrival
+  __shared__ float v[2];
+  __shared__ u64 bar;
+  if (threadIdx.x == 0) INIT(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    v[d] = in[5];
+    ARRIVE(&bar);
+    v[d + 1] = in[6]; // here
+  }
+  if (threadIdx.x / 32 == 2) {
+    WAIT(&bar, 0);
+    scratch[threadIdx.x] = v[d] + v[d + 1]; // or here
+  }
+  out[T * blockIdx.x + threadIdx.x] = 0.f;
+}
+
 // ---- one mistake each
 #define ONE_LOAD(count, expect, size, from, to, bar_of_load, parity) \
   TILE; \

@@ -180,6 +180,12 @@ static const row rows[] = {
     OK("mbarrier.init.shared.b64 [%b], 1; mbarrier.arrive.shared.b64 %d0, [%b];" /* no bytes */
        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [data], [%in], 0, [bar];",
        0),
+    /* the copy is there, the phase is not over: a wait for the phase before delivers nothing */
+    BAD("mbarrier.init.shared.b64 [%b], 2; mbarrier.arrive.expect_tx.shared.b64 %d0, [%b], 16;"
+        "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%t], [%in], 16, [%b];"
+        "mbarrier.test_wait.parity.shared.b64 %p1, [%b], 0;"
+        "mbarrier.test_wait.parity.shared.b64 %p1, [%b], 1; ld.shared.u32 %r0, [%t];",
+        ASYNC_EARLY, "reads 4 bytes"),
     OK("mov.u32 %r0, 3; st.shared.u32 [%t], %r0; st.shared.u32 [%t+4], %r0;"
        "st.shared.u32 [%t+8], %r0; st.shared.u32 [%t+12], %r0; fence.proxy.async;"
        "cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16; cp.async.bulk.commit_group;"
@@ -406,6 +412,26 @@ static void a_slow_warp_is_no_deadlock(void **state) {
   sct_ptx_result_free(&result);
 }
 
+/* Polls a thousand times and more, with work in between, before it does what the others wait for.
+ */
+static void polling_at_work_is_no_deadlock(void **state) {
+  (void)state;
+  static const char text[] =
+      PTX_KERNEL ".shared .align 8 .b64 bar;\n.reg .b32 %b;\nmov.u32 %b, bar;\n"
+                 "setp.eq.u32 %p1, %i, 0;\n@%p1 mbarrier.init.shared.b64 [%b], 32;\nbar.sync 0;\n"
+                 "setp.lt.u32 %p2, %i, 32;\nmov.u32 %r0, 0;\n@%p2 bra WORK;\n"
+                 "A: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra A;\nbra DONE;\n"
+                 "WORK: mov.u32 %r1, 0;\n"
+                 "L: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p4, %r1, 30;\n@%p4 bra L;\n"
+                 "mbarrier.test_wait.parity.shared.b64 %p3, [%b], 0;\n"
+                 "add.u32 %r0, %r0, 1;\nsetp.lt.u32 %p4, %r0, 1500;\n@%p4 bra WORK;\n"
+                 "mbarrier.arrive.shared.b64 %d0, [%b];\n"
+                 "DONE: st.global.u32 [%po], %i;\nret;\n}\n";
+  uint32_t out[64];
+  const kernel_run run = {.blocks = 1, .threads = 64, .in = out, .out_bytes = sizeof out};
+  assert_int_equal(run_kernel(text, &run, out, NULL), SCT_PTX_CLEAN);
+}
+
 /* ---- approximate values */
 
 /* Bytes keep their mark when a bulk copy moves them, there and back. */
@@ -505,6 +531,7 @@ int main(void) {
                                      cmocka_unit_test(lanes_arrive_one_by_one),
                                      cmocka_unit_test(parted_lanes_go_on_while_others_wait),
                                      cmocka_unit_test(a_slow_warp_is_no_deadlock),
+                                     cmocka_unit_test(polling_at_work_is_no_deadlock),
                                      cmocka_unit_test(copies_of_approximate_values_are_marked),
                                      cmocka_unit_test(other_forms_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,7 @@ static const mutant mutants[] = {
     BAD("lanes_wait_for_themselves", DEADLOCK, "256 of its 256 arrivals never come"),
     BAD("barrier_against_mbarrier", DEADLOCK, "1 of its 1 arrivals never come"),
     BAD("chain_broken", SHARED_RACE, ""),
+    BAD("writes_after_its_arrival", SHARED_RACE, "warp 0 of the same block wrote"),
     {"stage_not_awaited", SCT_PTX_MBARRIER, "arrivals in phase 0, which waits for 0 more", 2,
      TILE + 32, 12},
     {"pipeline_no_fence", SCT_PTX_PROXY_FENCE, "", 2, TILE + 32, 12},
