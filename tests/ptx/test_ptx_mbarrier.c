@@ -160,6 +160,10 @@ static const row rows[] = {
     BAD("mbarrier.init.shared.b64 [%b], 1; cp.async.ca.shared.global [%t], [%pi], 4;"
         "cp.async.mbarrier.arrive.noinc.b64 [%g]; ld.shared.u32 %r0, [%t];",
         ASYNC_EARLY, ""),
+    BAD("mbarrier.init.shared.b64 [%b], 2; cp.async.ca.shared.global [%t], [%pi], 4;"
+        "cp.async.mbarrier.arrive.noinc.b64 [%g];"
+        "mbarrier.test_wait.parity.shared.b64 %p1, [%b], 1; ld.shared.u32 %r0, [%t];",
+        ASYNC_EARLY, "reads 4 bytes"),
     BAD("cp.async.mbarrier.arrive.noinc.shared.b64 [%b];", MBARRIER, "before mbarrier.init"),
     BAD("mbarrier.init.shared.b64 [%b], 1; mbarrier.arrive.expect_tx.shared.b64 %d0, [%b], 16;"
         "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];",
@@ -378,11 +382,11 @@ static void parted_lanes_go_on_while_others_wait(void **state) {
   static const char text[] =
       PTX_KERNEL ".shared .align 8 .b64 bar;\n.reg .b32 %b;\nmov.u32 %b, bar;\n"
                  "setp.eq.u32 %p1, %i, 0;\n@%p1 mbarrier.init.shared.b64 [%b], 16;\nbar.sync 0;\n"
-                 "setp.lt.u32 %p2, %i, 16;\nmov.u32 %r0, 1;\n@%p2 bra FIRST;\n"
+                 "setp.ge.u32 %p2, %i, 16;\nmov.u32 %r0, 1;\n@%p2 bra LAST;\n"
+                 "mbarrier.arrive.shared.b64 %d0, [%b];\n"
+                 "B: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra B;\nbra DONE;\n"
+                 "LAST: mov.u32 %r0, 2;\n"
                  "A: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra A;\n"
-                 "mov.u32 %r0, 2;\nbra DONE;\n"
-                 "FIRST: mbarrier.arrive.shared.b64 %d0, [%b];\n"
-                 "B: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra B;\n"
                  "DONE: st.global.u32 [%po], %r0;\nret;\n}\n";
   uint32_t out[32];
   const kernel_run run = {.blocks = 1, .threads = 32, .in = out, .out_bytes = sizeof out};
@@ -429,6 +433,21 @@ static void polling_at_work_is_no_deadlock(void **state) {
                  "DONE: st.global.u32 [%po], %i;\nret;\n}\n";
   uint32_t out[64];
   const kernel_run run = {.blocks = 1, .threads = 64, .in = out, .out_bytes = sizeof out};
+  assert_int_equal(run_kernel(text, &run, out, NULL), SCT_PTX_CLEAN);
+}
+
+/* Waits that succeed are no sign of being stuck. */
+static void two_barriers_polled_in_turn(void **state) {
+  (void)state;
+  static const char text[] =
+      PTX_KERNEL ".shared .align 8 .b64 bar;\n.reg .b32 %b;\nmov.u32 %b, bar;\nmov.u32 %r0, 0;\n"
+                 "mbarrier.init.shared.b64 [%b], 1;\n"
+                 "L: mbarrier.test_wait.parity.shared.b64 %p3, [%b], 0;\n"
+                 "mbarrier.test_wait.parity.shared.b64 %p4, [%b], 1;\n"
+                 "add.u32 %r0, %r0, 1;\nsetp.lt.u32 %p5, %r0, 1500;\n@%p5 bra L;\n"
+                 "st.global.u32 [%po], %i;\nret;\n}\n";
+  uint32_t out[1];
+  const kernel_run run = {.blocks = 1, .threads = 1, .in = out, .out_bytes = sizeof out};
   assert_int_equal(run_kernel(text, &run, out, NULL), SCT_PTX_CLEAN);
 }
 
@@ -532,6 +551,7 @@ int main(void) {
                                      cmocka_unit_test(parted_lanes_go_on_while_others_wait),
                                      cmocka_unit_test(a_slow_warp_is_no_deadlock),
                                      cmocka_unit_test(polling_at_work_is_no_deadlock),
+                                     cmocka_unit_test(two_barriers_polled_in_turn),
                                      cmocka_unit_test(copies_of_approximate_values_are_marked),
                                      cmocka_unit_test(other_forms_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
