@@ -180,6 +180,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->block[1] = block_index / l->grid[0] % l->grid[1];
   x->block[2] = block_index / (l->grid[0] * l->grid[1]);
   x->steps = 0;
+  sct_ptx_clock_renew(x);
   x->base = x->block_epoch = ++x->epoch;
   x->events = 0;
   x->n_mbars = 0;

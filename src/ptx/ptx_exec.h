@@ -386,6 +386,8 @@ void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned 
  * the way to this warp; -1: none. */
 int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer);
 void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from);
+/* A block begins: epochs stay within what a touch can hold. */
+void sct_ptx_clock_renew(ptx_exec *x);
 /* A barrier of the block: what came before it is ordered. */
 void sct_ptx_clock_barrier(ptx_exec *x);
 

@@ -282,6 +282,22 @@ void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from) {
   }
 }
 
+/* A touch has few bits for its epoch. Between blocks nothing is compared, so counting may begin
+ * anew; half of the range is left for one block. */
+void sct_ptx_clock_renew(ptx_exec *x) {
+  if (x->epoch <= EPOCHS / 2) {
+    return;
+  }
+  x->epoch = x->flags_base = 0;
+  if (x->shared_touch != NULL) {
+    memset(x->shared_touch, 0, sizeof(*x->shared_touch) * (size_t)x->launch->shared_end);
+  }
+  for (int i = 0; i < x->launch->n_warps; i++) {
+    x->warps[i].clock = (ptx_clock){0};
+    x->warps[i].acquired = 0;
+  }
+}
+
 void sct_ptx_clock_barrier(ptx_exec *x) {
   ptx_clock all = {0};
   const int n = x->launch->n_warps;
