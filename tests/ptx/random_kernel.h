@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-#include "random_ref.h"
+#include "random_ref_half.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -41,11 +41,12 @@ static const struct random_class {
   char letter;
   const char *name; /* in PTX */
   int n, bytes;
-} random_classes[] = {{'1', "%h", 6, 2}, {'3', "%r", 10, 4}, {'6', "%w", 8, 8},
-                      {'f', "%f", 8, 4}, {'d', "%g", 6, 8},  {'p', "%p", 6, 0}};
+} random_classes[] = {{'1', "%h", 6, 2}, {'3', "%r", 10, 4}, {'6', "%w", 8, 8}, {'f', "%f", 8, 4},
+                      {'d', "%g", 6, 8}, {'h', "%v", 6, 2},  {'x', "%x", 4, 4}, {'k', "%k", 6, 2},
+                      {'y', "%y", 4, 4}, {'p', "%p", 6, 0}};
 
 enum {
-  RANDOM_REGS = 6 + 10 + 8 + 8 + 6 + 6,
+  RANDOM_REGS = 6 + 10 + 8 + 8 + 6 + 6 + 4 + 6 + 4 + 6,
   RANDOM_BLOCKS = 2,
   RANDOM_BLOCK = 64,
   RANDOM_THREADS = RANDOM_BLOCKS * RANDOM_BLOCK,
@@ -88,8 +89,12 @@ static inline uint64_t random_cut(char letter) {
   case 'b':
     return 255;
   case '1':
+  case 'h':
+  case 'k':
     return 0xffff;
   case '3':
+  case 'x':
+  case 'y':
   case 'f':
     return 0xffffffff;
   default:
@@ -114,7 +119,8 @@ static const random_access random_accesses[] = {
     {"v2.u8", '1', 2, 1, false},  {"v4.u8", '3', 4, 1, false},  {"v2.b16", '1', 2, 2, false},
     {"v4.b16", '1', 4, 2, false}, {"v2.b32", '3', 2, 4, false}, {"v4.f32", 'f', 4, 4, false},
     {"v2.f32", 'f', 2, 4, false}, {"v4.b32", '3', 4, 4, false}, {"v2.b64", '6', 2, 8, false},
-    {"v2.f64", 'd', 2, 8, false},
+    {"v2.f64", 'd', 2, 8, false}, {"b16", 'h', 1, 2, false},    {"v4.b16", 'k', 4, 2, false},
+    {"v2.b32", 'x', 2, 4, false}, {"b32", 'y', 1, 4, false},
 };
 
 static const char *const random_caches[] = {"", "", ".ca", ".cg", ".cs", ".nc"};
@@ -191,6 +197,12 @@ static inline uint64_t random_bits(sct_rng *rng, char letter) {
       -0x1p31f,  0x1p63f,   65504.0f,     65520.0f,        0x1p-14f, 0x1.8p-25f, 255.5f, 0.1f};
   const uint64_t any = sct_rng_u64(rng);
   const int64_t kind = sct_rng_below(rng, 8);
+  if (strchr("hxky", letter) != NULL) { /* no immediates: two in a word are drawn as one */
+    const double v = kind < 1 ? (double)floats[any % SCT_COUNT(floats)]
+                              : (double)(int64_t)(any % 20001 - 10000) * 0x1p-8;
+    const uint64_t low = strchr("hx", letter) ? ref_to_half(v, REF_RN) : ref_to_bf16(v, REF_RN);
+    return kind > 5 ? any : low | (any >> 8 & 0xffff) << 16;
+  }
   if (letter == 'f' || letter == 'd') {
     const double small = (double)(int64_t)(any % 20001 - 10000) * 0x1p-8;
     const double v = kind < 2 ? (double)floats[any % SCT_COUNT(floats)] : small;
@@ -214,7 +226,8 @@ static inline void random_operation(random_program *p, random_node *n) {
   n->dst[0] = random_reg(p, sig[0]);
   for (int k = 1; sig[k] != '\0'; k++) {
     const bool constant = sig[k] == 'i';
-    n->is_imm[k - 1] = constant || (plain && k > 1 && sig[k] != 'p' && random_below(p, 5) == 0);
+    n->is_imm[k - 1] =
+        constant || (plain && k > 1 && strchr("phxky", sig[k]) == NULL && random_below(p, 5) == 0);
     n->imm[k - 1] = random_bits(&p->rng, sig[k]) & (constant ? 255 : random_cut(sig[k]));
     n->src[k - 1] = constant ? 0 : random_reg(p, sig[k]);
   }
@@ -362,7 +375,7 @@ static inline void random_cover(random_coverage *c, const random_program *p) {
 static inline void random_input(uint8_t *in, uint64_t seed) {
   sct_rng rng = sct_rng_new(seed ^ 0x5eed);
   for (int k = 0; k < RANDOM_POOL_BYTES; k += 8) {
-    const uint64_t v = random_bits(&rng, "36fd"[k / 8 & 3]);
+    const uint64_t v = random_bits(&rng, "36fdxyhd"[k / 8 & 7]);
     memcpy(in + k, &v, 8);
   }
   for (int t = 0; t < RANDOM_THREADS; t++) {

@@ -314,8 +314,8 @@ static inline uint64_t ref_to_half(double v, int rounding) {
 static inline uint64_t ref_to_bf16(double v, int rounding) {
   return ref_narrow(v, rounding, 8, -133, 127);
 }
-static inline float ref_from_half(uint16_t bits) {
-  const int e = bits >> 10 & 31, m = bits & 1023;
+static inline float ref_from_half(uint64_t bits) {
+  const int e = (int)(bits >> 10 & 31), m = (int)(bits & 1023);
   const double size = e == 31  ? (m != 0 ? NAN : INFINITY)
                       : e == 0 ? ldexp(m, -24)
                                : ldexp(1024 + m, e - 25);

@@ -1,0 +1,166 @@
+/* Kernels that access nothing wrongly and still give wrong values: the comparison with the naive
+ * variant must find each, at the right field. Mistakes of access are in tests/ptx/mutants.cu. */
+#include "measure_fixture.h"
+#include "nvrtc_text.h"
+
+/* Records of three floats, b = a, 64 threads a block, one record each. */
+static const char *const cuda_text =
+    "#define KERNEL(name) extern \"C\" __global__ void __launch_bounds__(64) \\\n"
+    "  name(const float *a, float *b, long long n)\n"
+    "#define I const int t = threadIdx.x; const long long i = blockIdx.x * 64LL + t; (void)t;\n"
+    "#define PUT(x, y, z) if (i < n) { b[3 * i] = x; b[3 * i + 1] = y; b[3 * i + 2] = z; }\n"
+    "#define A(i, f) a[3 * (i) + f]\n"
+    "#define IN(f) (i < n ? A(i, f) : 0.0f)\n"
+    "KERNEL(right) { I PUT(A(i, 0), A(i, 1), A(i, 2)) }\n"
+    "KERNEL(right_staged) { I __shared__ float s[192];\n"
+    "  for (int k = t; k < 192; k += 64) {\n"
+    "    const long long at = blockIdx.x * 192LL + k; s[k] = at < 3 * n ? a[at] : 0.0f; }\n"
+    "  __syncthreads(); PUT(s[3 * t], s[3 * t + 1], s[3 * t + 2]) }\n"
+    "KERNEL(swapped_fields) { I PUT(A(i, 0), A(i, 2), A(i, 1)) }\n"
+    "KERNEL(rotated_fields) { I PUT(A(i, 1), A(i, 2), A(i, 0)) }\n"
+    "KERNEL(one_field_twice) { I PUT(A(i, 0), A(i, 0), A(i, 2)) }\n"
+    "KERNEL(wrong_lane) { I const float v = __shfl_xor_sync(~0u, IN(2), 1);\n"
+    "  PUT(A(i, 0), A(i, 1), v) }\n"
+    "KERNEL(lost_at_the_edge_of_a_warp) { I float v = IN(0);\n"
+    "  v = __shfl_down_sync(~0u, v, 1); v = __shfl_up_sync(~0u, v, 1);\n"
+    "  PUT(t % 32 == 0 ? A(i, 0) : v, A(i, 1), A(i, 2))\n"
+    "  if (i < n && t % 32 == 31) b[3 * i] = v == A(i, 0) ? v + 1 : v; }\n"
+    "KERNEL(wrong_stride) { I PUT(A(2 * i % n, 0), A(i, 1), A(i, 2)) }\n"
+    "KERNEL(transposed_twice) { I __shared__ float s[64]; s[t / 8 + t % 8 * 8] = IN(1);\n"
+    "  __syncthreads(); PUT(A(i, 0), s[t], A(i, 2)) }\n"
+    "KERNEL(added_twice) { I PUT(A(i, 0), A(i, 1), A(i, 2)) if (i < n) b[3 * i + 1] += A(i, 1); }\n"
+    "KERNEL(last_one_repeated) { I const long long j = i < n - 1 || n < 2 ? i : n - 2;\n"
+    "  PUT(A(j, 0), A(j, 1), A(j, 2)) }\n"
+    "KERNEL(first_tile_again) { I PUT(A(t, 0), A(t, 1), A(t, 2)) }\n"
+    "KERNEL(index_of_a_byte) { I const int j = (unsigned char)i; PUT(A(j, 0), A(j, 1), A(j, 2)) }\n"
+    "KERNEL(not_a_number) { I const float q = A(i, 0) - A(i, 0); PUT(A(i, 0), A(i, 1), q / q) }\n"
+    "KERNEL(rounded) { I float v = IN(2); unsigned short h;\n"
+    "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(v));\n"
+    "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(v) : \"h\"(h)); PUT(A(i, 0), A(i, 1), v) }\n"
+    "KERNEL(last_bit_lost) { I PUT(A(i, 0), __int_as_float(__float_as_int(A(i, 1)) & ~1),\n"
+    "  A(i, 2)) }\n"
+    "KERNEL(stale_sum) { I __shared__ float s; if (t == 0) s = 0; __syncthreads();\n"
+    "  if (t == 0 && i < n) s = A(i, 0) - A(i, 0) + 1; __syncthreads();\n"
+    "  PUT(A(i, 0), A(i, 1), A(i, 2) + s) }\n"
+    "KERNEL(reversed_block) { I const long long j = blockIdx.x * 64LL + 63 - t;\n"
+    "  PUT(j < n ? A(j, 0) : A(i, 0), A(i, 1), A(i, 2)) }\n"
+    "KERNEL(half_a_field) { I PUT(A(i, 0), A(i, 1), A(i, 2))\n"
+    "  if (i < n) ((unsigned short *)b)[6 * i + 5] = 0; }\n";
+
+static const sct_device_desc described = {.name = "Described",
+                                          .id = "virtual:test",
+                                          .cc_major = 9,
+                                          .n_sms = 4,
+                                          .smem_block_bytes = 49152,
+                                          .smem_block_optin_bytes = 232448,
+                                          .threads_block = 1024,
+                                          .is_virtual = true};
+static const int first_layout[SCT_MAX_OPERANDS];
+static char *ptx;
+
+typedef struct world {
+  sct_spec spec;
+  sct_measure *m;
+  fixture_kernel kernel;
+} world;
+
+static void open_world(world *w, double tolerance) {
+  static const fixture_array arrays[] = {{.name = "a", .types = "f32 f32 f32"},
+                                         {.name = "b", .types = "f32 f32 f32"}};
+  static const int64_t thousand[] = {1000};
+  const sct_measure_opts opts = {.seed = 5, .described = &described};
+  memset(w, 0, sizeof *w);
+  fixture_spec(&w->spec, "i", arrays, 1, 2, NULL, "b = a;", thousand);
+  w->spec.tolerance = tolerance;
+  fixture_kernel_init(&w->kernel, &w->spec, 0, 64);
+  w->kernel.binary = (sct_binary){.code = &w->kernel.code, .entry = "right", .ptx = ptx};
+  assert_ok(sct_measure_open(&w->m, 0, &opts, &fixture_err));
+  assert_ok(sct_measure_problem(w->m, &w->spec, first_layout, &w->kernel.binary, &fixture_err));
+}
+
+static void close_world(world *w) {
+  sct_measure_close(w->m);
+  sct_spec_free(&w->spec);
+}
+
+static sct_verdict verify(world *w, const char *entry) {
+  const sct_binary binary = {.code = &w->kernel.code, .entry = entry, .ptx = ptx};
+  sct_verdict v;
+  assert_ok(sct_measure_verify(w->m, &binary, &v, &fixture_err));
+  return v;
+}
+
+static const struct {
+  const char *kernel, *field;
+} mutants[] = {
+    {"swapped_fields", "b.x1"},
+    {"rotated_fields", "b.x0"},
+    {"one_field_twice", "b.x1"},
+    {"wrong_lane", "b.x2"},
+    {"lost_at_the_edge_of_a_warp", "b.x0"},
+    {"wrong_stride", "b.x0"},
+    {"transposed_twice", "b.x1"},
+    {"added_twice", "b.x1"},
+    {"last_one_repeated", "b.x0"},
+    {"first_tile_again", "b.x0"},
+    {"index_of_a_byte", "b.x0"},
+    {"not_a_number", "b.x2"},
+    {"rounded", "b.x2"},
+    {"last_bit_lost", "b.x1"},
+    {"stale_sum", "b.x2"},
+    {"reversed_block", "b.x0"},
+    {"half_a_field", "b.x2"},
+};
+
+static void test_wrong_values_are_found_at_their_field(void **state) {
+  (void)state;
+  world w;
+  int missed = 0;
+  open_world(&w, 0);
+  for (int k = 0; k < SCT_COUNT(mutants); k++) {
+    const sct_verdict v = verify(&w, mutants[k].kernel);
+    if (v.outcome != SCT_OUT_WRONG_RESULT || strstr(v.detail, mutants[k].field) == NULL) {
+      print_error("%s: %s: %s\n", mutants[k].kernel, sct_outcome_name(v.outcome), v.detail);
+      missed++;
+    }
+    assert_int_equal(verify(&w, "right_staged").outcome, SCT_OUT_OK);
+  }
+  assert_int_equal(missed, 0);
+  close_world(&w);
+}
+
+/* A tolerance lets rounding pass, and nothing else: NaN least of all. */
+static void test_a_tolerance_excuses_rounding_only(void **state) {
+  (void)state;
+  world w;
+  int excused = 0;
+  open_world(&w, 0.01);
+  for (int k = 0; k < SCT_COUNT(mutants); k++) {
+    const sct_verdict v = verify(&w, mutants[k].kernel);
+    const bool rounded = strcmp(mutants[k].kernel, "rounded") == 0 ||
+                         strcmp(mutants[k].kernel, "last_bit_lost") == 0;
+    excused += v.outcome == SCT_OUT_OK;
+    if ((v.outcome == SCT_OUT_OK) != rounded) {
+      fail_msg("%s: %s: %s", mutants[k].kernel, sct_outcome_name(v.outcome), v.detail);
+    }
+  }
+  assert_int_equal(excused, 2);
+  close_world(&w);
+}
+
+int main(int argc, char **argv) {
+  FIXTURE_WORKER(argc, argv);
+  nvrtc_door door;
+  if (!nvrtc_open(&door)) {
+    return 77;
+  }
+  ptx = nvrtc_ptx(cuda_text, "mutants.cu", "compute_90", NULL);
+  if (!ptx) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_values_are_found_at_their_field),
+                                     cmocka_unit_test(test_a_tolerance_excuses_rounding_only)};
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(ptx);
+  return failed;
+}
