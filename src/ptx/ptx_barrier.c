@@ -34,20 +34,39 @@ static void deliver(ptx_warp *w, const ptx_barrier *b) {
   }
 }
 
+static bool waits_at(const ptx_warp *w, int id) {
+  return w->status == PTX_WARP_BARRIER && w->barrier_id == id;
+}
+
+/* Whether every warp waits there, but for those that have ended. */
+static bool all_wait(const ptx_exec *x, int id) {
+  bool all = true;
+  for (int i = 0; i < x->launch->n_warps; i++) {
+    all &= waits_at(&x->warps[i], id) || x->warps[i].status == PTX_WARP_DONE;
+  }
+  return all;
+}
+
 static void release(ptx_exec *x, int id) {
   ptx_barrier *b = &x->barriers[id];
+  const bool whole = b->expected == 0 || all_wait(x, id);
   for (int i = 0; i < x->launch->n_warps; i++) {
     ptx_warp *w = &x->warps[i];
-    if (w->status == PTX_WARP_BARRIER && w->barrier_id == id) {
+    if (waits_at(w, id)) {
       if (w->barrier->op >= PTX_BAR_POPC) {
         deliver(w, b);
       }
       w->status = PTX_WARP_READY;
       ptx_sync_lanes(x, w);
+      if (!whole) {
+        sct_ptx_clock_leave(x, &x->barrier_clocks[id], w);
+      }
     }
   }
   *b = (ptx_barrier){0};
-  sct_ptx_clock_barrier(x);
+  if (whole) {
+    sct_ptx_clock_barrier(x);
+  }
 }
 
 /* The operand must be the same in all lanes; -1 after a fault. */
@@ -97,6 +116,12 @@ void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
     return;
   }
   ptx_barrier *b = &x->barriers[id];
+  if (count != 0) {
+    if (b->arrived == 0) {
+      x->barrier_clocks[id] = (ptx_clock){0};
+    }
+    sct_ptx_clock_arrive(x, &x->barrier_clocks[id], w, u->op == PTX_BAR_ARRIVE);
+  }
   x->counters.barriers++;
   b->expected = (int32_t)count;
   b->arrived += PTX_LANES;

@@ -191,6 +191,7 @@ struct ptx_exec {
   ptx_range *ranges;
   int n_ranges;
   ptx_barrier barriers[PTX_N_BARRIERS];
+  ptx_clock barrier_clocks[PTX_N_BARRIERS]; /* of those with a thread count */
   ptx_mbar *mbars;
   size_t n_mbars, cap_mbars;
   ptx_bulk *bulks;
@@ -390,6 +391,9 @@ void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from);
 void sct_ptx_clock_renew(ptx_exec *x);
 /* A barrier of the block: what came before it is ordered. */
 void sct_ptx_clock_barrier(ptx_exec *x);
+/* A barrier of some of its warps: `w` comes to it, and does not wait (bar.arrive) or leaves it. */
+void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on);
+void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w);
 
 /* ---- mbarriers (ptx_mbarrier.c) */
 

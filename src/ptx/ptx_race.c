@@ -4,14 +4,14 @@
  * Every granule (the kernel's narrowest access, at most 4 bytes) of shared memory and of writable
  * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
  * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
- * those who wait, flags and fences likewise (ptx_sync.c): every warp knows up to which epoch it
- * comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI 2009), and so do the
- * mbarriers that carry this along; the bytes of bulk copies have a number of their own, one for
- * each mbarrier. Where several warps share a touch, any wait that ended later is taken to order
- * them: a race may be missed there, none is invented. Warps of one block conflict where nothing
- * orders them, blocks always. A store that leaves the bytes as they were is no race. Atomic
- * operations do not conflict with each other; a plain access does with one of another warp. Where a
- * kernel orders its blocks itself (fences of device scope), blocks are not compared. */
+ * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) likewise: every warp knows
+ * up to which epoch it comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
+ * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
+ * their own, one for each mbarrier. Where several warps share a touch, any wait that ended later is
+ * taken to order them: a race may be missed there, none is invented. Warps of one block conflict
+ * where nothing orders them, blocks always. A store that leaves the bytes as they were is no race.
+ * Atomic operations do not conflict with each other; a plain access does with one of another warp.
+ * Where a kernel orders its blocks itself (fences of device scope), blocks are not compared. */
 #include "ptx/ptx_exec.h"
 
 /* A touch: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
@@ -313,4 +313,18 @@ void sct_ptx_clock_barrier(ptx_exec *x) {
       memcpy(x->warps[i].clock.fenced, all.fenced, sizeof all.fenced);
     }
   }
+}
+
+/* A barrier that not all warps wait at orders those that do behind those that came. */
+void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on) {
+  sct_ptx_clock_join(barrier, &w->clock);
+  barrier->known[w->index] = w->stamp;
+  if (goes_on) { /* what it does from here on is not part of it */
+    w->stamp = ++x->epoch;
+  }
+}
+
+void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w) {
+  sct_ptx_clock_join(&w->clock, barrier);
+  w->stamp = w->acquired = ++x->epoch;
 }

@@ -406,6 +406,45 @@ K(tree_without_barrier) {
   __syncthreads();
   out[threadIdx.x] = t[0];
 }
+K(barrier_of_a_half) { // the halves wait for themselves and read from each other
+  __shared__ float t[256];
+  t[threadIdx.x] = in[threadIdx.x] + 1.f; // here
+  if (threadIdx.x < 128)
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+  else
+    asm volatile("bar.sync 2, 128;" ::: "memory");
+  out[threadIdx.x] = t[255 - threadIdx.x]; // or here
+}
+K(producer_does_not_wait) { // one half fills the tile twice; the other says when it may, and nobody listens
+  __shared__ float t[128];
+  float s = 0;
+  for (int r = 0; r < 2; r++) {
+    if (threadIdx.x < 128) {
+      t[threadIdx.x] = in[threadIdx.x] + r; // here
+      asm volatile("bar.arrive 1, 256;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 256;" ::: "memory");
+      s += t[255 - threadIdx.x]; // or here
+    }
+  }
+  out[threadIdx.x] = s;
+}
+K(ok_producer) { // barrier 1: the tile is full; barrier 2: it may be filled again
+  __shared__ float t[128];
+  float s = 0;
+  for (int r = 0; r < 3; r++) {
+    if (threadIdx.x < 128) {
+      if (r > 0) asm volatile("bar.sync 2, 256;" ::: "memory");
+      t[threadIdx.x] = in[threadIdx.x] + r;
+      asm volatile("bar.arrive 1, 256;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 256;" ::: "memory");
+      s += t[255 - threadIdx.x];
+      if (r < 2) asm volatile("bar.arrive 2, 256;" ::: "memory");
+    }
+  }
+  out[threadIdx.x] = s;
+}
 K(one_buffer_for_two) { // double buffering, one barrier a round, that never changes the buffer
   __shared__ float t[2][256];
   float s = 0;
