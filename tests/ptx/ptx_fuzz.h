@@ -36,7 +36,7 @@ static inline sct_ptx_memory *fuzz_memory(uint64_t address[FUZZ_BUFFERS]) {
   uint32_t data[FUZZ_BUFFER_BYTES / 4];
   sct_ptx_memory *memory = NULL;
   for (int i = 0; i < SCT_COUNT(data); i++) {
-    data[i] = (uint32_t)(i & 1 ? i : i * 0x9e3779b1u);
+    data[i] = (uint32_t)i * (i & 1 ? 1u : 0x9e3779b1u);
   }
   if (sct_ptx_memory_new(&memory, NULL) != SCT_OK) {
     return NULL;
