@@ -479,11 +479,11 @@ static bool decode_insts(ptx_dec *d) {
       return false;
     }
   }
-  /* an end without ret, or a label at the very end */
+  /* an end without ret, a label at the very end, or nothing at all */
   static const ptx_inst ret = {.guard = -1, .n_mods = 1, .mods = {{"ret", 3}}, .text = {"ret", 3}};
   ptx_inst last = ret;
   last.line = f->n_insts > 0 ? f->insts[f->n_insts - 1].line : f->line;
-  if (d->in_block || d->block_of[f->n_insts] == 0) {
+  if (d->in_block || d->block_of[f->n_insts] == 0 || f->n_insts == 0) {
     d->inst = &last;
     if (!d->in_block || d->block_of[f->n_insts] == 0) {
       if (!sct_ptx_dec_begin_block(d)) {

@@ -341,6 +341,24 @@ static void lanes_meet_again(void **state) {
   }
 }
 
+/* A function without an instruction is one that returns. */
+static void an_empty_function_returns(void **state) {
+  (void)state;
+  uint32_t in[32] = {0}, out[32];
+  sct_str text = {0};
+  sct_str_append(&text, PTX_HEAD ".func nothing()\n{\n.reg .b32 %r<4>;\n}\n");
+  sct_str_append(&text, &PTX_KERNEL[sizeof PTX_HEAD - 1]);
+  sct_str_append(&text, "mov.u32 %r31, %i; call nothing, (); add.u32 %r31, %r31, 5;\n"
+                        "call nothing, (); st.global.u32 [%po], %r31; ret;\n}\n");
+  const kernel_run r = {
+      .blocks = 1, .threads = 32, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof out};
+  assert_int_equal(run_kernel(sct_str_c(&text), &r, out, NULL), SCT_PTX_CLEAN);
+  for (uint32_t i = 0; i < 32; i++) {
+    assert_int_equal(out[i], i + 5);
+  }
+  sct_str_free(&text);
+}
+
 /* Within a side of a branch only its lanes are active; partial warps have only theirs. */
 static void active_lanes(void **state) {
   (void)state;
@@ -414,6 +432,7 @@ static void flow_that_leads_nowhere(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_programs), cmocka_unit_test(lanes_meet_again),
-      cmocka_unit_test(active_lanes), cmocka_unit_test(flow_that_leads_nowhere)};
+      cmocka_unit_test(an_empty_function_returns), cmocka_unit_test(active_lanes),
+      cmocka_unit_test(flow_that_leads_nowhere)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
