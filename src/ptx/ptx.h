@@ -138,13 +138,47 @@ typedef struct sct_ptx_diag {
  * block (0,0,0), warp 3, lane 5)" appended to `out`. */
 void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *diag);
 
-/* ---- counters: rules of counters.md, checked against an H200 ---- */
+/* ---- counters: rules checked against an H200, and models of older devices ---- */
 
-typedef struct sct_ptx_global { /* one direction of global memory, or one instruction */
-  int64_t requests;             /* warp instructions with an active lane */
-  int64_t sectors;              /* distinct 32-byte sectors a request, summed */
+/* How a device splits the accesses of a warp into requests and transactions. The first, the
+ * default, is what an H200's profiler counts; the others are models from the programming guides of
+ * their time, applied to the same addresses:
+ *
+ *         a request is              sectors are transactions of      tags
+ *   cc70  a warp instruction        32 bytes                         lines a request
+ *   cc10  a half warp               64 or 128 bytes in order and     lines a half warp
+ *                                   aligned, else 32 bytes a lane
+ *   cc12  a half warp               128, 64 or 32 bytes, as few as   lines a half warp
+ *                                   hold the lanes of a segment
+ *   cc20  a warp; lanes of 8 bytes  128 bytes for loads; 32 bytes    lines a request
+ *         a half, of 16 a quarter   for stores, atomics, ld.cg, .cv
+ *   cc60  a warp instruction        32 bytes                         lines of 8 lanes; of 4 with 8
+ *                                                                    bytes, of 2 with 16 bytes
+ *
+ * A line is 128 bytes. Only requests with an active lane count. sectors_ideal of a request is the
+ * smaller of its transactions and its bytes over the largest transaction for its width, rounded up.
+ * Shared memory: cc60 as cc70; cc20 the same 32 banks, but no sharing between the groups of wide
+ * lanes; cc10 and cc12 half warps on 16 banks with one broadcast word a step, wider lanes taken
+ * apart into 4-byte requests. Asynchronous copies, unknown to the older devices, count as loads. */
+typedef enum sct_ptx_coalescing {
+#define SCT_PTX_COALESCING(id, name, cc, text) SCT_PTX_##id,
+#include "ptx_coalescing.def"
+#undef SCT_PTX_COALESCING
+  SCT_PTX_N_COALESCING
+} sct_ptx_coalescing;
+const char *sct_ptx_coalescing_name(sct_ptx_coalescing model); /* "cc12" */
+const char *sct_ptx_coalescing_text(sct_ptx_coalescing model); /* one line */
+/* SCT_EUSAGE for an unknown name, with the nearest: for "cc13" the model that covers CC 1.3. */
+sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name,
+                                   sct_error *err) SCT_MUST_USE;
+
+/* One direction of global memory, or one instruction. By the default rule: */
+typedef struct sct_ptx_global {
+  int64_t requests;      /* warp instructions with an active lane */
+  int64_t sectors;       /* distinct 32-byte sectors a request, summed */
   int64_t sectors_ideal; /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
   int64_t tags;          /* distinct 128-byte lines a request, summed */
+  int64_t moved;         /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;         /* active lanes x width, summed */
 } sct_ptx_global;
 
@@ -171,7 +205,7 @@ typedef struct sct_ptx_counters {
   int64_t barriers;       /* executed by a warp */
 } sct_ptx_counters;
 
-/* bytes requested / (32 x sectors), loads and stores together; 1 if there are none */
+/* bytes requested / bytes moved, loads and stores together; 1 if there are none */
 double sct_ptx_degree(const sct_ptx_counters *counters);
 
 /* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum
@@ -209,6 +243,7 @@ typedef struct sct_ptx_launch_opts {
   bool no_definedness;       /* do not track uninitialised values */
   bool no_races;             /* do not look for races */
   bool no_counters;
+  sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts */

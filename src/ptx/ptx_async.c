@@ -99,6 +99,7 @@ void sct_ptx_op_cp_async(ptx_exec *x, const ptx_uop *u) {
   dest.imm = u->vec;
   from.dir = PTX_READ;
   to.dir = PTX_WRITE;
+  from.uncached = to.uncached = false;
   if (!sct_ptx_addresses(x, u, &from) || !sct_ptx_addresses(x, &dest, &to)) {
     return;
   }
@@ -113,11 +114,11 @@ void sct_ptx_op_cp_async(ptx_exec *x, const ptx_uop *u) {
   }
   if (x->launch->counters) {
     const uint32_t reading = reading_lanes(x, u);
-    sct_ptx_count_shared(&x->insts[u->inst].shared, &to);
+    ptx_count_shared(x, u, &to);
     from.full_run &= reading == PTX_ALL;
     from.mask = reading;
     if (reading != 0) {
-      sct_ptx_count_global(&x->insts[u->inst].global, &from);
+      ptx_count_global(x, u, &from);
     }
   }
 }

@@ -23,7 +23,7 @@ static int distinct_any(const uint64_t *v, int n) {
 }
 
 /* Sorted values are counted by their steps; almost all real accesses are sorted. */
-static int distinct(const uint64_t *v, int n) {
+int sct_ptx_distinct(const uint64_t *v, int n) {
   int steps = 1;
   uint64_t down = 0;
   for (int i = 1; i < n; i++) {
@@ -49,14 +49,15 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
       sector[n] = a / 32;
       line[n++] = a / 128;
     }
-    sectors = distinct(sector, n);
-    tags = distinct(line, n);
+    sectors = sct_ptx_distinct(sector, n);
+    tags = sct_ptx_distinct(line, n);
   }
   const int64_t least = (bytes + 31) / 32;
   g->requests++;
   g->sectors += sectors;
   g->sectors_ideal += sectors < least ? sectors : least;
   g->tags += tags;
+  g->moved += 32 * sectors;
   g->bytes += bytes;
 }
 
@@ -83,12 +84,7 @@ static int group_lanes(const ptx_access *acc) {
   return lanes < PTX_LANES && (lanes_agree(acc, 1) || lanes_agree(acc, 2)) ? 2 * lanes : lanes;
 }
 
-static uint32_t group_mask(int first, int lanes) {
-  return (lanes == PTX_LANES ? PTX_ALL : (1u << lanes) - 1) << first;
-}
-
-/* Most distinct words in one bank among the lanes of `mask`. */
-static int group_wavefronts(const ptx_access *acc, uint32_t mask) {
+int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask) {
   uint32_t words[32][PTX_LANES];
   uint8_t n[32] = {0};
   int most = 0;
@@ -125,11 +121,11 @@ void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
   const int lanes = group_lanes(acc), natural = natural_lanes(acc->width);
   int wavefronts = 0, least = 0;
   for (int first = 0; first < PTX_LANES; first += lanes) {
-    const uint32_t group = group_mask(first, lanes) & acc->mask;
-    wavefronts += group != 0 ? group_wavefronts(acc, group) : 0;
+    const uint32_t group = ptx_lane_group(first, lanes) & acc->mask;
+    wavefronts += group != 0 ? sct_ptx_bank_wavefronts(acc, group) : 0;
   }
   for (int first = 0; first < PTX_LANES; first += natural) {
-    least += (group_mask(first, natural) & acc->mask) != 0;
+    least += (ptx_lane_group(first, natural) & acc->mask) != 0;
   }
   s->wavefronts += wavefronts;
   s->wavefronts_ideal += wavefronts < least ? wavefronts : least;
@@ -137,15 +133,16 @@ void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
 
 /* ---- sums */
 
-static void add_global(sct_ptx_global *to, const sct_ptx_global *from) {
+void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from) {
   to->requests += from->requests;
   to->sectors += from->sectors;
   to->sectors_ideal += from->sectors_ideal;
   to->tags += from->tags;
+  to->moved += from->moved;
   to->bytes += from->bytes;
 }
 
-static void add_shared(sct_ptx_shared *to, const sct_ptx_shared *from) {
+void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from) {
   to->requests += from->requests;
   to->wavefronts += from->wavefronts;
   to->wavefronts_ideal += from->wavefronts_ideal;
@@ -153,17 +150,17 @@ static void add_shared(sct_ptx_shared *to, const sct_ptx_shared *from) {
 }
 
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
-  add_global(&to->load, &from->load);
-  add_global(&to->store, &from->store);
-  add_global(&to->atomics, &from->atomics);
+  sct_ptx_global_add(&to->load, &from->load);
+  sct_ptx_global_add(&to->store, &from->store);
+  sct_ptx_global_add(&to->atomics, &from->atomics);
   for (int i = 0; i < SCT_PTX_N_WIDTHS; i++) {
     to->load_width[i] += from->load_width[i];
     to->store_width[i] += from->store_width[i];
   }
-  add_shared(&to->shared_load, &from->shared_load);
-  add_shared(&to->shared_store, &from->shared_store);
-  add_shared(&to->shared_async, &from->shared_async);
-  add_shared(&to->shared_atomics, &from->shared_atomics);
+  sct_ptx_shared_add(&to->shared_load, &from->shared_load);
+  sct_ptx_shared_add(&to->shared_store, &from->shared_store);
+  sct_ptx_shared_add(&to->shared_async, &from->shared_async);
+  sct_ptx_shared_add(&to->shared_atomics, &from->shared_atomics);
   to->bulk_load_bytes += from->bulk_load_bytes;
   to->bulk_store_bytes += from->bulk_store_bytes;
   to->texture_requests += from->texture_requests;
@@ -176,6 +173,6 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
 }
 
 double sct_ptx_degree(const sct_ptx_counters *c) {
-  const int64_t sectors = c->load.sectors + c->store.sectors;
-  return sectors == 0 ? 1.0 : (double)(c->load.bytes + c->store.bytes) / (32.0 * (double)sectors);
+  const int64_t moved = c->load.moved + c->store.moved;
+  return moved == 0 ? 1.0 : (double)(c->load.bytes + c->store.bytes) / (double)moved;
 }

@@ -9,6 +9,7 @@ typedef struct mem_mods {
   bool keep;       /* volatile, mmio, acquire: machine code keeps its width */
   uint8_t sync;    /* what it orders, as an atomic operation does */
   bool wide;       /* scope of the device or the system */
+  bool uncached;   /* passes by L1 where global loads are cached there */
   bool cache_hint; /* a policy operand follows */
   int n;           /* elements */
   ptx_type type;
@@ -42,11 +43,11 @@ ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
 }
 
 /* Order, scope, space, cache operators, eviction priorities and prefetch sizes in the order in
- * which PTX wants them; the hints change no result and no count. */
+ * which PTX wants them; the hints change no result. */
 static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
   static const char *const strong[] = {"volatile", "relaxed", "mmio"};
   static const char *const near[] = {"cta", "cluster"}, *const wide[] = {"gpu", "sys"};
-  static const char *const load_ops[] = {"ca", "cg", "cs", "lu", "cv"};
+  static const char *const load_ops[] = {"ca", "cs", "lu"}, *const uncached[] = {"cg", "cv"};
   static const char *const store_ops[] = {"wb", "cg", "cs", "wt"};
   static const char *const kept[] = {"volatile", "mmio", "acquire"};
   *m = (mem_mods){.n = 1};
@@ -64,7 +65,8 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
   m->wide = !take_any(d, near, SCT_COUNT(near)) && take_any(d, wide, SCT_COUNT(wide));
   m->space = sct_ptx_dec_take_space(d);
   if (load) {
-    (void)take_any(d, load_ops, SCT_COUNT(load_ops));
+    m->uncached = take_any(d, uncached, SCT_COUNT(uncached));
+    (void)(m->uncached || take_any(d, load_ops, SCT_COUNT(load_ops)));
     m->nc = sct_ptx_dec_take(d, "nc");
   } else {
     (void)take_any(d, store_ops, SCT_COUNT(store_ops));
@@ -189,7 +191,7 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->sign = sct_ptx_type_kind(m->type) == PTX_KIND_S;
   u->space = (uint8_t)space;
   u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0) |
-                    (m->keep ? PTX_MEM_KEEP : 0));
+                    (m->keep ? PTX_MEM_KEEP : 0) | (m->uncached ? PTX_MEM_UNCACHED : 0));
   u->sync = m->sync;
   d->code->orders_blocks |= m->sync != 0 && m->wide;
   sct_ptx_dec_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);

@@ -127,6 +127,8 @@ typedef struct ptx_warp {
   uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
 } ptx_warp;
 
+typedef struct ptx_rules ptx_rules;
+
 /* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
   const sct_ptx_module *module;
@@ -141,6 +143,7 @@ typedef struct ptx_launch {
   int64_t shared_end;     /* first address behind all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
+  const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -322,6 +325,7 @@ typedef struct ptx_access {
   uint32_t mask;
   int width;     /* bytes a lane */
   bool full_run; /* all 32 lanes, each right behind the one before */
+  bool uncached; /* a load that asked to pass by L1 */
   ptx_dir dir;
 } ptx_access;
 
@@ -344,11 +348,43 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
 ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
 
-/* ---- counting (ptx_count.c) */
+/* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
+void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
+void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
+int sct_ptx_distinct(const uint64_t *v, int n); /* values in v[0..n); n >= 1 */
+/* Most distinct words in one of 32 banks among the lanes of `mask`. */
+int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask);
+
+const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_count.c */
+void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
+void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
+
+/* Lanes [first, first + lanes). */
+static inline uint32_t ptx_lane_group(int first, int lanes) {
+  return (lanes == PTX_LANES ? PTX_ALL : (1u << lanes) - 1) << first;
+}
+
+static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  sct_ptx_global *g = &x->insts[u->inst].global;
+  if (x->launch->rules == NULL) {
+    sct_ptx_count_global(g, acc);
+  } else {
+    sct_ptx_count_global_by(x->launch->rules, g, acc);
+  }
+}
+
+static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  sct_ptx_shared *s = &x->insts[u->inst].shared;
+  if (x->launch->rules == NULL) {
+    sct_ptx_count_shared(s, acc);
+  } else {
+    sct_ptx_count_shared_by(x->launch->rules, s, acc);
+  }
+}
 
 /* ---- races (ptx_race.c): after a read, before a write that changes the lanes of `changed` */
 

@@ -202,15 +202,8 @@ static void add_inst(sct_ptx_inst_counters *to, const sct_ptx_inst_counters *fro
   to->executed += from->executed;
   to->lanes += from->lanes;
   to->divergent += from->divergent;
-  to->global.requests += from->global.requests;
-  to->global.sectors += from->global.sectors;
-  to->global.sectors_ideal += from->global.sectors_ideal;
-  to->global.tags += from->global.tags;
-  to->global.bytes += from->global.bytes;
-  to->shared.requests += from->shared.requests;
-  to->shared.wavefronts += from->shared.wavefronts;
-  to->shared.wavefronts_ideal += from->shared.wavefronts_ideal;
-  to->shared.bytes += from->shared.bytes;
+  sct_ptx_global_add(&to->global, &from->global);
+  sct_ptx_shared_add(&to->shared, &from->shared);
 }
 
 /* Executions are counted by basic block. */
@@ -377,6 +370,11 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
   l.max_steps = o->max_steps > 0 ? o->max_steps : DEFAULT_STEPS;
+  if ((unsigned)o->coalescing >= SCT_PTX_N_COALESCING) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s': no counting model %d", o->kernel,
+                    (int)o->coalescing);
+  }
+  l.rules = sct_ptx_rules(o->coalescing);
   SCT_TRY(find_kernel(&l, o, err));
   SCT_TRY(check_shape(&l, o, err));
   SCT_TRY(check_shared(&l, o, err));

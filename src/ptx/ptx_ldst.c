@@ -405,9 +405,9 @@ static void count_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bo
       part.addr[i] = acc->addr[i] + (uint64_t)parts[k].offset;
     }
     if (shared) {
-      sct_ptx_count_shared(&x->insts[u->inst].shared, &part);
+      ptx_count_shared(x, u, &part);
     } else {
-      sct_ptx_count_global(&x->insts[u->inst].global, &part);
+      ptx_count_global(x, u, &part);
     }
   }
 }
@@ -417,7 +417,7 @@ static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
     if (u->flags != 0) {
       count_parts(x, u, acc, false);
     } else {
-      sct_ptx_count_global(&x->insts[u->inst].global, acc);
+      ptx_count_global(x, u, acc);
     }
   }
   run_parts(x, u, acc, sct_ptx_part_global);
@@ -429,7 +429,7 @@ static void run_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
     if (u->flags != 0) {
       count_parts(x, u, acc, true);
     } else {
-      sct_ptx_count_shared(&x->insts[u->inst].shared, acc);
+      ptx_count_shared(x, u, acc);
     }
   }
 }
@@ -449,6 +449,7 @@ static void run_local(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     ptx_access acc;                                                                                \
     acc.dir = direction;                                                                           \
+    acc.uncached = (u->op & PTX_MEM_UNCACHED) != 0;                                                \
     if (sct_ptx_addresses(x, u, &acc)) {                                                           \
       run(x, u, &acc);                                                                             \
     }                                                                                              \

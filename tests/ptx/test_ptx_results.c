@@ -102,6 +102,7 @@ static void add_global(sct_ptx_global *to, const sct_ptx_global *g) {
   to->sectors += g->sectors;
   to->sectors_ideal += g->sectors_ideal;
   to->tags += g->tags;
+  to->moved += g->moved;
   to->bytes += g->bytes;
 }
 
