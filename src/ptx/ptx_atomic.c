@@ -338,7 +338,7 @@ static void run_space(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bool
     x->insts[u->inst].shared.requests++;
     x->insts[u->inst].shared.bytes += (int64_t)ptx_count_lanes(acc->mask) * acc->width;
   } else if (x->launch->counters) {
-    sct_ptx_count_global(&x->insts[u->inst].global, acc);
+    ptx_count_global(x, u, acc);
   }
   for (uint32_t todo = acc->mask; todo != 0 && !x->stop;) {
     const ptx_part part =
@@ -382,6 +382,7 @@ static void run_generic(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
 void sct_ptx_op_atomic(ptx_exec *x, const ptx_uop *u) {
   ptx_access acc;
   acc.dir = PTX_ATOMIC;
+  acc.uncached = false;
   if (!sct_ptx_addresses(x, u, &acc)) {
     return;
   }
