@@ -17,6 +17,16 @@ const char *cli_device_says(const char *id) {
   return sct_device_parse(&kind, &name, id, NULL) == SCT_OK ? kind->says : "";
 }
 
+/* How figures for a device come about, in `text` where that depends on the device. */
+static const char *says_of(char text[96], const sct_device_desc *d) {
+  if (!d->counting_only) {
+    return cli_device_says(d->id);
+  }
+  snprintf(text, 96, "for counting only (--coalescing %s): no toolkit compiles for it",
+           d->coalescing);
+  return text;
+}
+
 typedef struct device_list {
   sct_arena arena;
   sct_device_desc *gpus; /* [n_gpus] */
@@ -45,14 +55,14 @@ static sct_status load_list(device_list *list, sct_error *err) {
 }
 
 static void add_device(cli_table *t, const sct_device_desc *d) {
-  char memory[32];
+  char memory[32], says[96];
   cli_table_row(t, d->is_virtual ? CLI_PLAIN : CLI_GOOD);
   cli_table_cell(t, "%s", d->id);
   cli_table_cell(t, "%s", d->name);
   cli_table_cell(t, "%d.%d", d->cc_major, d->cc_minor);
   cli_table_cell(t, "%d", d->n_sms);
   cli_table_cell(t, "%s", sct_format_bytes(memory, (double)d->memory_bytes));
-  cli_table_cell(t, "%s", cli_device_says(d->id));
+  cli_table_cell(t, "%s", says_of(says, d));
 }
 
 static void append_text(sct_str *out, const device_list *list, const char *why) {
@@ -77,8 +87,9 @@ static void append_text(sct_str *out, const device_list *list, const char *why) 
 }
 
 static json_t *device_json(const sct_device_desc *d) {
+  char says[96];
   json_t *doc = cli_json_device(d);
-  json_object_set_new(doc, "says", cli_json_text(cli_device_says(d->id)));
+  json_object_set_new(doc, "says", cli_json_text(says_of(says, d)));
   return doc;
 }
 

@@ -64,7 +64,9 @@ json_t *cli_json_device(const sct_device_desc *d) {
   char cc[16];
   snprintf(cc, sizeof cc, "%d.%d", d->cc_major, d->cc_minor);
   return json_pack(
-      "{s:o, s:o, s:o, s:s, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o, s:i, s:o}",
+      "{s:o, s:o, s:o, s:s, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o, s:i, s:o, "
+      "s:s, "
+      "s:b}",
       "id", cli_json_text(d->id), "name", cli_json_text(d->name), "uuid", cli_json_text(d->uuid),
       "cc", cc, "virtual", d->is_virtual, "sms", d->n_sms, "memory_bytes",
       (json_int_t)d->memory_bytes, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
@@ -72,7 +74,8 @@ json_t *cli_json_device(const sct_device_desc *d) {
       (json_int_t)d->smem_block_optin_bytes, "regs_sm", d->regs_sm, "threads_sm", d->threads_sm,
       "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes, "peak_bytes_s",
       cli_json_positive(d->peak_bytes_s), "copy_bytes_s", cli_json_positive(d->copy_bytes_s),
-      "clock_khz", d->clock_khz, "driver", cli_json_text(d->driver));
+      "clock_khz", d->clock_khz, "driver", cli_json_text(d->driver), "coalescing",
+      d->coalescing[0] ? d->coalescing : "cc70", "counting_only", d->counting_only);
 }
 
 /* ---- the report of a session ---- */

@@ -2,8 +2,9 @@
  *
  * Registers are handed out a warp at a time, rounded up to regs_unit, and an SM's registers are
  * split evenly over its four sub-partitions: a warp lives in one of them, so what is left over in
- * each is lost. Shared memory is handed out a block at a time, rounded up, with the part that the
- * system keeps for every block (1 KB from compute capability 8.0). */
+ * each is lost. CC 2.x has two halves instead; CC 1.x hands registers out to a block, for an even
+ * number of warps. Shared memory is handed out a block at a time, rounded up, with the part that
+ * the system keeps for every block (1 KB from compute capability 8.0). */
 #include "model/model.h"
 
 #define WARP_LANES     32
@@ -17,12 +18,18 @@ static int64_t blocks_by_registers(const sct_device_desc *dev, int64_t warps, in
   if (registers < 1) {
     return INT64_MAX;
   }
+  const int64_t parts = dev->warp_unit > 0 ? dev->warp_unit : SUB_PARTITIONS;
+  if (dev->regs_by_block) {
+    const int64_t lanes = round_up(warps, parts) * WARP_LANES;
+    return dev->regs_sm / round_up(registers * lanes, dev->regs_unit);
+  }
   const int64_t a_warp = round_up((int64_t)registers * WARP_LANES, dev->regs_unit);
-  return dev->regs_sm / SUB_PARTITIONS / a_warp * SUB_PARTITIONS / warps;
+  return dev->regs_sm / parts / a_warp * parts / warps;
 }
 
 static int64_t blocks_by_shared(const sct_device_desc *dev, int64_t shared_bytes) {
-  const int64_t unit = dev->cc_major >= 8 ? 128 : 256; /* bytes */
+  const int64_t by_cc = dev->cc_major >= 8 ? 128 : 256; /* bytes */
+  const int64_t unit = dev->smem_unit > 0 ? dev->smem_unit : by_cc;
   const int64_t a_block = round_up(shared_bytes + dev->smem_reserved_bytes, unit);
   return a_block > 0 ? dev->smem_sm_bytes / a_block : INT64_MAX;
 }

@@ -79,6 +79,19 @@ static double number_of(lua_State *L, const char *key) {
   return value;
 }
 
+static bool flag_of(lua_State *L, const char *key) {
+  lua_getfield(L, -1, key);
+  const bool value = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+static void text_of(lua_State *L, const char *key, char *out, size_t n) {
+  lua_getfield(L, -1, key);
+  snprintf(out, n, "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+}
+
 /* Arguments: the loader, what the file returned. Raises what tuning/sectile/device.lua says. */
 static int read_device(lua_State *L) {
   const device_loader *loader = lua_touserdata(L, 1);
@@ -90,9 +103,8 @@ static int read_device(lua_State *L) {
   lua_pushvalue(L, 2);
   lua_pushstring(L, loader->asset);
   lua_call(L, 2, 1);
-  lua_getfield(L, -1, "name");
-  snprintf(d->name, sizeof(d->name), "%s", lua_tostring(L, -1));
-  lua_pop(L, 1);
+  text_of(L, "name", d->name, sizeof(d->name));
+  text_of(L, "coalescing", d->coalescing, sizeof(d->coalescing));
   d->cc_major = (int)integer_of(L, "cc_major");
   d->cc_minor = (int)integer_of(L, "cc_minor");
   d->n_sms = (int)integer_of(L, "n_sms");
@@ -103,6 +115,10 @@ static int read_device(lua_State *L) {
   d->regs_sm = (int)integer_of(L, "regs_sm");
   d->regs_thread = (int)integer_of(L, "regs_thread");
   d->regs_unit = (int)integer_of(L, "regs_unit");
+  d->regs_by_block = flag_of(L, "regs_by_block");
+  d->warp_unit = (int)integer_of(L, "warp_unit");
+  d->smem_unit = (int)integer_of(L, "smem_unit");
+  d->counting_only = flag_of(L, "counting_only");
   d->threads_sm = (int)integer_of(L, "threads_sm");
   d->threads_block = (int)integer_of(L, "threads_block");
   d->blocks_sm = (int)integer_of(L, "blocks_sm");

@@ -273,7 +273,10 @@ typedef struct sct_device_desc {
   int cc_major, cc_minor;
   int n_sms;
   int64_t smem_sm_bytes, smem_block_bytes, smem_block_optin_bytes, smem_reserved_bytes;
+  int smem_unit;                       /* allocation unit in bytes; 0: by cc_major */
   int regs_sm, regs_thread, regs_unit; /* regs_unit: allocation unit per warp */
+  int warp_unit;      /* warps have registers in multiples of this; 0: 4, the sub-partitions */
+  bool regs_by_block; /* regs_unit is of a block (CC 1.x) */
   int threads_sm, threads_block, blocks_sm;
   int64_t l2_bytes;
   double peak_bytes_s;    /* DRAM peak from clock and bus width, or the data sheet's */
@@ -288,6 +291,8 @@ typedef struct sct_device_desc {
   double launch_ns;   /* an empty kernel between two events */
   char driver[32];    /* "580.159.04" or "" */
   bool is_virtual;
+  bool counting_only; /* a description that no toolkit compiles for */
+  char coalescing[8]; /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
 } sct_device_desc;
 
 #endif

@@ -1,6 +1,7 @@
 /* One session from spec to stored winners: the order of the phases, and what they share. */
 #include "tune/tune_internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,56 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
   return status;
 }
 
+static bool compiles_for(const sct_device_desc *d) {
+  char arch[16];
+  snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
+  const sct_compile_opts opts = {.arch = arch, .threads = 1};
+  sct_compiler *probe = NULL;
+  const sct_status status = sct_compiler_new(&probe, &opts, NULL);
+  sct_compiler_free(probe);
+  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all: that is said elsewhere */
+}
+
+/* The described device of the nearest compute capability that candidates can be compiled for. */
+static bool nearest_usable(sct_device_desc *out, const sct_device_desc *wanted) {
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0, least = INT_MAX;
+  if (sct_script_device_names(&names, &n, &arena, NULL) == SCT_OK) {
+    for (int k = 0; k < n; k++) {
+      sct_device_desc d;
+      if (sct_script_load_device(&d, names[k], NULL) != SCT_OK || d.counting_only) {
+        continue;
+      }
+      const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
+      if (far < least && compiles_for(&d)) {
+        least = far;
+        *out = d;
+      }
+    }
+  }
+  sct_arena_free(&arena);
+  return least < INT_MAX;
+}
+
+/* A described device that the toolkit does not compile for: it can be counted for, not tuned for.
+ */
+static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
+  sct_device_desc usable;
+  sct_str text = {0};
+  sct_str_printf(&text,
+                 "device '%s' is for counting only: this toolkit cannot compile for "
+                 "compute capability %d.%d",
+                 d->id, d->cc_major, d->cc_minor);
+  if (nearest_usable(&usable, d)) {
+    sct_str_printf(&text, "; the nearest device to tune for is %s (%d.%d)", usable.id,
+                   usable.cc_major, usable.cc_minor);
+  }
+  const sct_status status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
 static sct_status open_device(tune_session *s, sct_error *err) {
   const char *name;
   char id[32];
@@ -97,6 +148,9 @@ static sct_status open_device(tune_session *s, sct_error *err) {
     return open_gpu(&s->device, &s->measure, name, s->opts, err);
   }
   SCT_TRY(sct_script_load_device(&s->device, name, err));
+  if (s->device.counting_only) {
+    return not_compiled_for(&s->device, err);
+  }
   return open_virtual(&s->device, &s->measure, s->opts, err);
 }
 
@@ -135,7 +189,7 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
     status = sct_compiler_new(&s->compiler, &opts, err);
   }
   sct_str_free(&cache);
-  return status;
+  return status == SCT_EUSAGE && s->device.is_virtual ? not_compiled_for(&s->device, err) : status;
 }
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) {

@@ -252,19 +252,25 @@ static void devices_are_listed_without_a_gpu(void **state) {
   fx_expect(&r, 0, "virtual:h200", NULL);
   fx_expect(&r, 0, "NVIDIA H200", NULL);
   fx_expect(&r, 0, "not timed", NULL);
+  fx_expect(&r, 0, "for counting only (--coalescing cc12): no toolkit compiles for it", NULL);
   fx_run(&r, "devices", "--json");
   fx_expect(&r, 0, NULL, NULL);
   json_t *doc = fx_json(&r);
   const json_t *list = json_object_get(doc, "devices"), *device;
   size_t k;
-  int n_gpus = 0, n_virtual = 0;
+  int n_gpus = 0, n_virtual = 0, n_counting = 0;
   json_array_foreach(list, k, device) {
     const bool is_virtual = json_is_true(json_object_get(device, "virtual"));
     n_gpus += !is_virtual;
     n_virtual += is_virtual;
     assert_true(json_integer_value(json_object_get(device, "sms")) > 0);
     assert_true(json_string_length(json_object_get(device, "says")) > 0);
+    const char *model = json_string_value(json_object_get(device, "coalescing"));
+    const bool counting = json_is_true(json_object_get(device, "counting_only"));
+    assert_int_equal(counting, strcmp(model, "cc70") != 0);
+    n_counting += counting;
   }
+  assert_int_equal(n_counting, 4);
   assert_true(n_virtual >= 1);
   /* a reason stands exactly where there is no GPU */
   assert_int_equal(json_is_string(json_object_get(doc, "no_gpu")), n_gpus == 0);

@@ -90,6 +90,26 @@ static void no_gpu_is_said_with_what_comes_instead(void **state) {
   fx_free(&r);
 }
 
+/* Devices of old are described, but nothing compiles for them: the nearest that will do is named.
+ */
+static void devices_for_counting_are_not_tuned_for(void **state) {
+  (void)state;
+  static const char *const ids[] = {"virtual:geforce_8800", "virtual:gtx280", "virtual:c2050",
+                                    "virtual:gtx1070"};
+  static const char *const ccs[] = {"1.0", "1.3", "2.0", "6.1"};
+  fx_result r = {0};
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  for (int k = 0; k < SCT_COUNT(ids); k++) {
+    fx_run(&r, "tune", "twice.lua", "--store", "twice.db", "-d", ids[k]);
+    fx_expect(&r, 4, NULL, ids[k]);
+    fx_expect(&r, 4, NULL, "is for counting only: this toolkit cannot compile for");
+    fx_expect(&r, 4, NULL, ccs[k]);
+    fx_expect(&r, 4, NULL, "; the nearest device to tune for is virtual:");
+  }
+  assert_null(strstr(sct_str_c(&r.err), "virtual:gtx1070 ("));
+  fx_free(&r);
+}
+
 static const json_t *winner_of(const json_t *size) {
   const json_t *row;
   size_t k;
@@ -320,6 +340,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tune_prints_boards_and_tells_progress_apart),
       cmocka_unit_test(no_gpu_is_said_with_what_comes_instead),
+      cmocka_unit_test(devices_for_counting_are_not_tuned_for),
       cmocka_unit_test(tune_as_json_has_every_candidate),
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),

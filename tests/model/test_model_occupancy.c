@@ -96,6 +96,87 @@ static void test_limits(void **state) {
   limited(90, 100, 0, 0, 16, 64, "threads"); /* unknown registers; a partial warp counts whole */
 }
 
+/* Devices of old: limits of the programming guide 4.2, table F-2, and units of the CUDA Occupancy
+ * Calculator. */
+static sct_device_desc old_device(int cc) {
+  sct_device_desc d = {.cc_major = cc / 10, .cc_minor = cc % 10, .warp_unit = 2, .blocks_sm = 8};
+  const bool first = cc < 20, small = cc < 12;
+  d.threads_sm = small ? 768 : first ? 1024 : 1536;
+  d.threads_block = first ? 512 : 1024;
+  d.regs_sm = small ? 8192 : first ? 16384 : 32768;
+  d.regs_thread = first ? 124 : 63;
+  d.regs_unit = small ? 256 : first ? 512 : 64;
+  d.regs_by_block = first;
+  d.smem_unit = first ? 512 : 128;
+  d.smem_sm_bytes = d.smem_block_bytes = d.smem_block_optin_bytes = (first ? 16 : 48) * 1024;
+  if (cc == 61) {
+    d = device(70);
+    d.cc_major = 6;
+  }
+  return d;
+}
+
+static void test_old_devices(void **state) {
+  (void)state;
+  static const struct {
+    int cc, threads, registers;
+    int64_t shared;
+    int blocks, percent;
+    const char *limit;
+  } known[] = {
+      /* ten registers fill an SM of CC 1.0 with blocks of 256; one more costs a block */
+      {10, 256, 10, 0, 3, 100, "threads"},
+      {10, 256, 11, 0, 2, 67, "registers"},
+      {10, 256, 16, 0, 2, 67, "registers"},
+      {10, 256, 17, 0, 1, 33, "registers"},
+      /* CUDA C Best Practices Guide 3.2, 4.2: 12 registers, blocks of 128 and of 256 */
+      {10, 128, 12, 0, 5, 83, "registers"},
+      {10, 256, 12, 0, 2, 67, "registers"},
+      {10, 64, 8, 0, 8, 67, "blocks"},
+      {10, 128, 8, 4096, 4, 67, "shared memory"},
+      {10, 128, 8, 3000, 5, 83, "shared memory"}, /* 3,072 bytes each */
+      {10, 96, 20, 0, 3, 38, "registers"},        /* four warps' worth for three: 2,560 */
+      {10, 512, 16, 0, 1, 67, "threads"},
+      /* CC 1.3: twice the registers, units of 512 */
+      {13, 256, 16, 0, 4, 100, "threads"},
+      {13, 256, 17, 0, 3, 75, "registers"},
+      {13, 128, 16, 0, 8, 100, "threads"},
+      {13, 128, 20, 0, 6, 75, "registers"},
+      {13, 64, 10, 0, 8, 50, "blocks"},
+      {13, 32, 9, 0, 8, 25, "blocks"},
+      {13, 32, 100, 0, 2, 6, "registers"}, /* two warps' worth for one: 6,656 */
+      /* CC 2.0: a warp at a time in units of 64, an even number of warps */
+      {20, 256, 20, 0, 6, 100, "threads"},
+      {20, 256, 21, 0, 5, 83, "registers"},
+      {20, 192, 20, 0, 8, 100, "threads"},
+      {20, 128, 20, 0, 8, 67, "blocks"},
+      {20, 256, 32, 0, 4, 67, "registers"},
+      {20, 512, 63, 0, 1, 33, "registers"},
+      {20, 256, 20, 16384, 3, 50, "shared memory"},
+      {20, 96, 62, 0, 5, 31, "registers"}, /* 16 warps hold five blocks of three */
+      /* CC 6.1; CUDA C Best Practices Guide, 10.1: 37 registers, blocks of 128 and of 320 */
+      {61, 128, 37, 0, 12, 75, "registers"},
+      {61, 320, 37, 0, 4, 63, "registers"},
+      {61, 256, 32, 0, 8, 100, "threads"},
+  };
+  for (int k = 0; k < SCT_COUNT(known); k++) {
+    const sct_device_desc d = old_device(known[k].cc);
+    const sct_occupancy o =
+        sct_model_occupancy(&d, known[k].threads, known[k].registers, known[k].shared);
+    const int percent = (int)(100.0 * o.fraction + 0.5);
+    if (o.blocks_sm != known[k].blocks || percent != known[k].percent ||
+        strcmp(o.limit, known[k].limit) != 0) {
+      fail_msg("CC %d, %d threads, %d registers, %" PRId64 " bytes: %d blocks, %d %% (%s)",
+               known[k].cc, known[k].threads, known[k].registers, known[k].shared, o.blocks_sm,
+               percent, o.limit);
+    }
+  }
+  const sct_device_desc d = old_device(10);
+  assert_int_equal(sct_model_occupancy(&d, 513, 8, 0).blocks_sm, 0);
+  assert_int_equal(sct_model_occupancy(&d, 256, 125, 0).blocks_sm, 0);
+  assert_int_equal(sct_model_occupancy(&d, 256, 8, 16385).blocks_sm, 0);
+}
+
 static void test_does_not_fit(void **state) {
   (void)state;
   const char *const no = "does not fit";
@@ -111,6 +192,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_against_the_toolkit),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_old_devices),
       cmocka_unit_test(test_does_not_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,9 @@ static void test_h200(void **state) {
 
 static void test_every_device_is_plausible(void **state) {
   (void)state;
-  static const char *const expected[] = {"a100", "b200",      "h100", "h200",
-                                         "l40",  "rtx_a2000", "t4",   "v100"};
+  static const char *const expected[] = {"a100",    "b200",      "c2050", "geforce_8800",
+                                         "gtx1070", "gtx280",    "h100",  "h200",
+                                         "l40",     "rtx_a2000", "t4",    "v100"};
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0;
@@ -52,6 +53,13 @@ static void test_every_device_is_plausible(void **state) {
   for (int k = 0; k < n; k++) {
     assert_string_equal(names[k], expected[k]);
     load_device(names[k]);
+    assert_true(desc.smem_unit >= 128 && desc.warp_unit >= 2);
+    assert_int_equal(desc.counting_only, desc.cc_major < 7);
+    if (desc.counting_only) {
+      continue;
+    }
+    assert_string_equal(desc.coalescing, "cc70");
+    assert_true(desc.warp_unit == 4 && !desc.regs_by_block);
     assert_in_range(desc.n_sms, 10, 200);
     assert_true(desc.smem_block_optin_bytes + desc.smem_reserved_bytes == desc.smem_sm_bytes);
     assert_true((desc.cc_major >= 8) == (desc.smem_reserved_bytes > 0));
@@ -68,6 +76,47 @@ static void test_every_device_is_plausible(void **state) {
     assert_true((double)desc.inflight_bytes > 0.5 * bytes_sm_us);
   }
   sct_arena_free(&arena);
+}
+
+/* CUDA C Programming Guide 4.2, table F-2, and the data sheets. */
+static void test_devices_for_counting(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *coalescing;
+    int cc, sms, regs_sm, regs_thread, regs_unit, warp_unit, threads_sm, threads_block, blocks_sm;
+    int64_t smem_sm_kib, smem_block_kib, smem_unit, l2_kib, memory_mb;
+    bool by_block;
+  } known[] = {
+      {"geforce_8800", "cc10", 10, 16, 8192, 124, 256, 2, 768, 512, 8, 16, 16, 512, 0, 768, true},
+      {"gtx280", "cc12", 13, 30, 16384, 124, 512, 2, 1024, 512, 8, 16, 16, 512, 0, 1000, true},
+      {"c2050", "cc20", 20, 14, 32768, 63, 64, 2, 1536, 1024, 8, 48, 48, 128, 768, 3000, false},
+      {"gtx1070", "cc60", 61, 15, 65536, 255, 256, 4, 2048, 1024, 32, 96, 48, 256, 2048, 8000,
+       false},
+  };
+  for (int k = 0; k < SCT_COUNT(known); k++) {
+    load_device(known[k].name);
+    assert_true(desc.counting_only && desc.is_virtual);
+    assert_string_equal(desc.coalescing, known[k].coalescing);
+    assert_int_equal(desc.cc_major * 10 + desc.cc_minor, known[k].cc);
+    assert_int_equal(desc.n_sms, known[k].sms);
+    assert_int_equal(desc.regs_sm, known[k].regs_sm);
+    assert_int_equal(desc.regs_thread, known[k].regs_thread);
+    assert_int_equal(desc.regs_unit, known[k].regs_unit);
+    assert_int_equal(desc.regs_by_block, known[k].by_block);
+    assert_int_equal(desc.warp_unit, known[k].warp_unit);
+    assert_int_equal(desc.threads_sm, known[k].threads_sm);
+    assert_int_equal(desc.threads_block, known[k].threads_block);
+    assert_int_equal(desc.blocks_sm, known[k].blocks_sm);
+    assert_int_equal(desc.smem_sm_bytes, known[k].smem_sm_kib << 10);
+    assert_int_equal(desc.smem_block_bytes, known[k].smem_block_kib << 10);
+    assert_int_equal(desc.smem_block_optin_bytes, known[k].smem_block_kib << 10);
+    assert_int_equal(desc.smem_reserved_bytes, 0);
+    assert_int_equal(desc.smem_unit, known[k].smem_unit);
+    assert_int_equal(desc.l2_bytes, known[k].l2_kib << 10);
+    assert_int_equal(desc.memory_bytes, known[k].memory_mb * 1000000);
+    assert_int_equal(desc.inflight_bytes, 0); /* unknown, as is all that predicts times */
+    assert_true(desc.l2_bytes_clk == 0 && desc.issue_clk == 0 && desc.latency_cycles == 0);
+  }
 }
 
 static void test_unknown_devices(void **state) {
@@ -98,9 +147,15 @@ static void test_wrong_descriptions(void **state) {
       {"return { name = 'x', cc = '9.0',\n sms = 0, clock_mhz = 1, l2_mib = 1, memory_gb = 1, "
        "peak_gb_s = 1 }",
        2, "sms must be more than 0"},
-      {"return { name = 'x', cc = '9.0', sms = 1, clock_mhz = 1,\n l2_mib = 1.5, memory_gb = 1, "
+      {"return { name = 'x', cc = '9.0', clock_mhz = 1,\n sms = 1.5, l2_mib = 1, memory_gb = 1, "
        "peak_gb_s = 1 }",
-       2, "l2_mib must be an integer, not a number"},
+       2, "sms must be an integer, not a number"},
+      {"return { name = 'x', cc = '2.0', sms = 1, clock_mhz = 1,\n l2_mib = 0, memory_gb = 1, "
+       "peak_gb_s = 1 }",
+       2, "l2_mib must be more than 0"},
+      {"return { name = 'x', cc = '1.0', sms = 1, clock_mhz = 1,\n l2_mib = -1, memory_gb = 1, "
+       "peak_gb_s = 1 }",
+       2, "l2_mib must be more than 0"},
       {"while true do end", 1, "ran too long"},
   };
   assert_int_equal(mkdir(path_of("tuning"), 0700), 0);
@@ -122,6 +177,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_h200),
       cmocka_unit_test(test_every_device_is_plausible),
+      cmocka_unit_test(test_devices_for_counting),
       cmocka_unit_test(test_unknown_devices),
       cmocka_unit_test(test_wrong_descriptions),
   };

@@ -33,13 +33,38 @@ local capabilities = {
   ["12.1"] = limits(100, 99, 1536, 24, 64),
 }
 
--- The same for all of them.
-local REGISTERS_SM, REGISTERS_THREAD, REGISTER_UNIT = 65536, 255, 256
-local THREADS_BLOCK, SMEM_BLOCK = 1024, 48 * KIB
+-- The same for all of them. Registers are split over the four sub-partitions of an SM.
+local REGISTERS = { sm = 65536, thread = 255, unit = 256, warps = 4 }
+local THREADS_BLOCK, SMEM_BLOCK_KIB = 1024, 48
+
+-- Devices for counting only, no toolkit of today compiles for them: CUDA C Programming Guide 4.2,
+-- appendix F, and the allocation units of the CUDA Occupancy Calculator. `warps`: a multiple of so
+-- many have registers; `block`: these are handed out to the block as a whole.
+local function legacy(coalescing, smem_kib, threads_block, threads_sm, blocks_sm, registers)
+  local l = limits(smem_kib, smem_kib, threads_sm, blocks_sm, 0)
+  l.coalescing, l.threads_block, l.registers = coalescing, threads_block, registers
+  return l
+end
+
+local G80 = { sm = 8192, thread = 124, unit = 256, warps = 2, block = true }
+local GT200 = { sm = 16384, thread = 124, unit = 512, warps = 2, block = true }
+local FERMI = { sm = 32768, thread = 63, unit = 64, warps = 2 }
+capabilities["1.0"] = legacy("cc10", 16, 512, 768, 8, G80)
+capabilities["1.1"] = legacy("cc10", 16, 512, 768, 8, G80)
+capabilities["1.2"] = legacy("cc12", 16, 512, 1024, 8, GT200)
+capabilities["1.3"] = legacy("cc12", 16, 512, 1024, 8, GT200)
+capabilities["2.0"] = legacy("cc20", 48, 1024, 1536, 8, FERMI)
+capabilities["2.1"] = legacy("cc20", 48, 1024, 1536, 8, FERMI)
+capabilities["6.0"] = legacy("cc60", 64, 1024, 2048, 32, REGISTERS)
+capabilities["6.1"] = legacy("cc60", 96, 1024, 2048, 32, REGISTERS)
+
+-- Shared memory is handed out in so many bytes, by the first number of the capability.
+local SMEM_UNITS = { 512, 128, 256, 256, 256, 256, 256 }
+local SMEM_UNIT = 128 -- from 8.0 on
 
 -- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
 -- a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an H200 shows
--- (docs/figures/predict.md): a guess for the others.
+-- (docs/figures/predict.md): a guess for the others. Times of older ones are not predicted: 0.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 4, 32, 3.1
 
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
@@ -59,29 +84,37 @@ function M.read(desc, file)
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
   for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
     "latency_cycles", "launch_us" } do
-    if desc[key] and desc[key] <= 0 then
+    local least_known = key == "l2_mib" and major == "1" and -1 or 0
+    if desc[key] and desc[key] <= least_known then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
     end
   end
+  local generation = math.tointeger(major)
+  local registers = cc.registers or REGISTERS
   return {
     name = desc.name,
-    cc_major = math.tointeger(major), cc_minor = math.tointeger(minor),
+    cc_major = generation, cc_minor = math.tointeger(minor),
     n_sms = desc.sms,
     smem_sm_bytes = cc.smem_sm_kib * KIB,
-    smem_block_bytes = SMEM_BLOCK,
-    smem_block_optin_bytes = cc.smem_block_kib * KIB,
-    smem_reserved_bytes = math.tointeger(major) >= 8 and KIB or 0,
-    regs_sm = REGISTERS_SM, regs_thread = REGISTERS_THREAD, regs_unit = REGISTER_UNIT,
-    threads_sm = cc.threads_sm, threads_block = THREADS_BLOCK, blocks_sm = cc.blocks_sm,
-    l2_bytes = math.tointeger(desc.l2_mib * MIB),
+    smem_block_bytes = math.min(SMEM_BLOCK_KIB, cc.smem_block_kib) * KIB,
+    smem_block_optin_bytes = (cc.coalescing and math.min(SMEM_BLOCK_KIB, cc.smem_block_kib)
+      or cc.smem_block_kib) * KIB,
+    smem_reserved_bytes = generation >= 8 and KIB or 0,
+    smem_unit = SMEM_UNITS[generation] or SMEM_UNIT,
+    regs_sm = registers.sm, regs_thread = registers.thread, regs_unit = registers.unit,
+    regs_by_block = registers.block or false, warp_unit = registers.warps,
+    threads_sm = cc.threads_sm, threads_block = cc.threads_block or THREADS_BLOCK,
+    blocks_sm = cc.blocks_sm,
+    coalescing = cc.coalescing or "cc70", counting_only = cc.coalescing ~= nil,
+    l2_bytes = math.floor(desc.l2_mib * MIB + 0.5),
     peak_bytes_s = desc.peak_gb_s * 1e9,
     copy_bytes_s = (desc.copy_gb_s or 0) * 1e9,
     inflight_bytes = (desc.inflight_kib or cc.inflight_kib) * KIB,
-    memory_bytes = math.tointeger(desc.memory_gb * 1000 * 1000 * 1000),
+    memory_bytes = math.floor(desc.memory_gb * 1e9 + 0.5),
     clock_khz = desc.clock_mhz * 1000,
-    l2_bytes_clk = desc.l2_bytes_clk or L2_BYTES_CLK_SM * desc.sms,
-    issue_clk = ISSUE_CLK,
-    latency_cycles = desc.latency_cycles or cc.latency_cycles,
+    l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
+    issue_clk = cc.coalescing and 0 or ISSUE_CLK,
+    latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
   }
 end
