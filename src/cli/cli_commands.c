@@ -85,13 +85,16 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(CASES) | CLI_BIT(ARCH) | CLI_BIT(CSV) | CLI_BIT(BY) | CLI_BIT(THREADS) |
-                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(OUT),
+        .options = CLI_BIT(CASES) | CLI_BIT(ARCH) | CLI_BIT(COALESCING) | CLI_BIT(CSV) |
+                   CLI_BIT(BY) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) |
+                   CLI_BIT(OUT),
         .run = cli_count,
         .doc = "what the launches of any CUDA file do to memory",
         .details =
             "Compiles the file, runs the launches of --cases on the CPU and counts requests,\n"
             "sectors and shared memory wavefronts as the profiler of a GPU does. Needs no GPU.\n"
+            "With --coalescing of an older device the sectors are its transactions: of 32 to\n"
+            "128 bytes on cc10 and cc12, loads of 128 bytes on cc20, 32 bytes elsewhere.\n"
             "A case that misbehaves is reported with its diagnosis, and the others still run.",
         .example = "count kernels.cu --cases cases.json --csv",
     },

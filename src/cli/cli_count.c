@@ -154,9 +154,10 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
 /* ---- JSON */
 
 static json_t *global_json(const sct_ptx_global *g) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests, "sectors",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests, "sectors",
                    (json_int_t)g->sectors, "sectors_ideal", (json_int_t)g->sectors_ideal, "tags",
-                   (json_int_t)g->tags, "bytes", (json_int_t)g->bytes);
+                   (json_int_t)g->tags, "moved", (json_int_t)g->moved, "bytes",
+                   (json_int_t)g->bytes);
 }
 
 static json_t *shared_json(const sct_ptx_shared *s) {
@@ -387,10 +388,15 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
 static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
                       const cli_args *args, sct_error *err) {
   sct_arena arena = {0};
+  sct_ptx_coalescing coalescing = SCT_PTX_CC70;
+  if (args->coalescing != NULL) {
+    SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
+  }
   const sct_count_opts opts = {.file = args->words[0],
                                .arch = args->arch ? args->arch : DEFAULT_ARCH,
                                .extra = compiler_options(&arena, args),
                                .threads = args->threads,
+                               .coalescing = coalescing,
                                .per_instruction = args->by != CLI_BY_CASE};
   const sct_status status = opts.extra != NULL ? sct_count_run(out, manifest, &opts, err)
                                                : sct_fail(err, SCT_ENOMEM, "out of memory");

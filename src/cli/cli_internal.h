@@ -39,7 +39,7 @@ typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
   bool help, version, json, list, again, select_any, no_check, csv;
   int verbosity; /* 0; below: -q, above: -v */
-  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch;
+  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *coalescing;
   int64_t budget_ns; /* 0: no limit */
   uint64_t seed;
   int top;

@@ -84,6 +84,7 @@ typedef struct sct_count_opts {
   int threads;              /* host threads over which the blocks of a launch are spread; 0: one a
                                core, at most 16. Counts are the same for every number */
   bool per_instruction;     /* fill sct_count_row.insts */
+  sct_ptx_coalescing coalescing; /* rules of the counters; of an older device never exact */
 } sct_count_opts;
 
 typedef struct sct_count_row {

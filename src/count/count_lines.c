@@ -19,6 +19,7 @@ static void add(sct_count_line *to, const sct_count_line *from) {
   to->global.sectors += from->global.sectors;
   to->global.sectors_ideal += from->global.sectors_ideal;
   to->global.tags += from->global.tags;
+  to->global.moved += from->global.moved;
   to->global.bytes += from->global.bytes;
   to->shared.requests += from->shared.requests;
   to->shared.wavefronts += from->shared.wavefronts;

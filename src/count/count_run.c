@@ -229,11 +229,15 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
                               .no_definedness = true,
                               .no_races = true,
                               .lenient_exits = true,
+                              .coalescing = r->opts->coalescing,
                               .per_instruction = r->opts->per_instruction};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
   *row = (sct_count_row){.name = c->name, .kernel = c->kernel, .entry = opts.kernel};
   row->cause = r->causes[r->kernel_of[i]];
+  if (row->cause == NULL && r->opts->coalescing != SCT_PTX_CC70) {
+    row->cause = "a model of an older device counts accesses that were compiled for another";
+  }
   row->exact = row->cause == NULL;
   sct_ptx_result result;
   sct_error err = {0};
