@@ -94,25 +94,43 @@ static json_t *ptx_json(const sct_ptx_check *check) {
                       : json_null();
 }
 
+/* Adds the keys of `part`, which is freed. */
+static void add_keys(json_t *doc, json_t *part) {
+  json_object_update(doc, part);
+  json_decref(part);
+}
+
+static json_t *row_times(const sct_tune_row *row) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "median_ns",
+                   cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns),
+                   "q3_ns", cli_json_positive(row->q3_ns), "launch_overhead_ns",
+                   cli_json_positive(row->overhead_ns), "resident_ns",
+                   cli_json_positive(row->resident_ns), "slow_samples", row->n_slow, "bytes_per_s",
+                   cli_json_positive(row->bytes_per_s), "share", cli_json_positive(row->share),
+                   "predicted_ns", cli_json_positive(row->predicted_ns), "predicted_limit",
+                   cli_json_text(row->predicted_limit));
+}
+
+static json_t *row_counts(const sct_tune_row *row) {
+  const char *quality = !row->counted ? NULL : row->approximate ? "approximate" : "exact";
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sectors_ld",
+                   cli_json_number(row->sectors_ld), "sectors_st", cli_json_number(row->sectors_st),
+                   "sectors", cli_json_number(row->sectors), "sectors_ideal",
+                   cli_json_number(row->sectors_ideal), "degree", cli_json_number(row->degree),
+                   "counts", cli_json_text(quality), "counts_cause",
+                   cli_json_text(row->approximate), "small_size", ptx_json(&row->ptx));
+}
+
 static json_t *row_json(const sct_tune_row *row, int rank) {
-  return json_pack(
-      "{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, "
-      "s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o, s:o}",
-      "rank", rank, "label", cli_json_text(row->label), "outcome", row->outcome, "detail",
-      cli_json_text(row->detail), "median_ns", cli_json_positive(row->median_ns), "q1_ns",
-      cli_json_positive(row->q1_ns), "q3_ns", cli_json_positive(row->q3_ns), "bytes_per_s",
-      cli_json_positive(row->bytes_per_s), "share", cli_json_positive(row->share), "sectors_ld",
-      cli_json_number(row->sectors_ld), "sectors_st", cli_json_number(row->sectors_st), "sectors",
-      cli_json_number(row->sectors), "sectors_ideal", cli_json_number(row->sectors_ideal), "degree",
-      cli_json_number(row->degree), "registers", row->registers, "spill_bytes", row->spill_bytes,
-      "shared_bytes", row->shared_bytes, "occupancy", cli_json_number(row->occupancy),
-      "predicted_ns", cli_json_positive(row->predicted_ns), "predicted_limit",
-      cli_json_text(row->predicted_limit), "small_size", ptx_json(&row->ptx), "coalesced",
-      row->coalesced, "tied", row->tied, "winner", row->winner, "naive", row->naive, "counts",
-      cli_json_text(!row->counted      ? NULL
-                    : row->approximate ? "approximate"
-                                       : "exact"),
-      "counts_cause", cli_json_text(row->approximate));
+  json_t *doc = json_pack("{s:i, s:o, s:s, s:o}", "rank", rank, "label", cli_json_text(row->label),
+                          "outcome", row->outcome, "detail", cli_json_text(row->detail));
+  add_keys(doc, row_times(row));
+  add_keys(doc, row_counts(row));
+  add_keys(doc, json_pack("{s:i, s:i, s:i, s:o, s:b, s:b, s:b, s:b}", "registers", row->registers,
+                          "spill_bytes", row->spill_bytes, "shared_bytes", row->shared_bytes,
+                          "occupancy", cli_json_number(row->occupancy), "coalesced", row->coalesced,
+                          "tied", row->tied, "winner", row->winner, "naive", row->naive));
+  return doc;
 }
 
 static json_t *size_json(const sct_tune_size *size) {

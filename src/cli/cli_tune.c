@@ -2,29 +2,44 @@
  * keeps what was measured. */
 #include "cli/cli_internal.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- Ctrl-C ---- */
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted;
 
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+/* A thread takes the signals, because NVRTC puts handlers of its own in place while it compiles,
+ * and they end the program: a blocked signal reaches no handler. The first asks the session to end,
+ * the second ends the program. */
+static void *watch_signals(void *set) {
+  int number = 0;
+  sigwait(set, &number);
+  atomic_store(&interrupted, true);
+  sigwait(set, &number);
+  signal(number, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, set, NULL);
+  raise(number);
+  return NULL;
 }
 
-/* The first SIGINT or SIGTERM asks the session to end; the handler is gone then, so the second one
- * ends the program. */
+/* Before there is any other thread: they inherit what is blocked. */
 static void catch_interrupts(void) {
-  struct sigaction action = {.sa_handler = on_interrupt,
-                             .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-  sigemptyset(&action.sa_mask);
-  interrupted = 0;
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  static sigset_t set;
+  pthread_t thread;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  if (pthread_create(&thread, NULL, watch_signals, &set) == 0) {
+    pthread_detach(thread);
+  } else { /* then the first signal ends the program */
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  }
 }
 
 /* ---- events of a session ---- */

@@ -70,8 +70,15 @@ sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_
                            int threads, int64_t dynamic_shared_bytes, void **args,
                            sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
-/* Events around what is queued between start and stop; stop synchronises. */
+/* Zeroed host memory that the device sees too, at address *device. */
+sct_status sct_cuda_host_alloc(sct_cuda *cuda, void **host, sct_cuda_ptr *device, int64_t bytes,
+                               sct_error *err) SCT_MUST_USE;
+void sct_cuda_host_free(sct_cuda *cuda, void *host);
+/* Events around what is queued between start and stop; stop synchronises. It is mark, which only
+ * queues the second event, and read, which waits for it. */
 sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
 
 #endif

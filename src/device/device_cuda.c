@@ -12,6 +12,7 @@ struct sct_cuda {
 };
 
 #define STREAM_NON_BLOCKING        1u
+#define HOST_ALLOC_DEVICE_MAP      2u
 #define MAX_DYNAMIC_SHARED_BYTES   8 /* CUfunction_attribute */
 #define ATTRIBUTE_MEMORY_CLOCK_KHZ 36
 #define ATTRIBUTE_BUS_BITS         37
@@ -183,6 +184,28 @@ void sct_cuda_release(sct_cuda *cuda, sct_cuda_ptr p) {
   }
 }
 
+sct_status sct_cuda_host_alloc(sct_cuda *cuda, void **host, sct_cuda_ptr *device, int64_t bytes,
+                               sct_error *err) {
+  void *p = NULL;
+  SCT_TRY(check(cuda, "cuMemHostAlloc",
+                cuda->driver.host_alloc(&p, (size_t)bytes, HOST_ALLOC_DEVICE_MAP), err));
+  const sct_status status =
+      check(cuda, "cuMemHostGetDevicePointer", cuda->driver.host_pointer(device, p, 0), err);
+  if (status != SCT_OK) {
+    sct_cuda_host_free(cuda, p);
+    return status;
+  }
+  memset(p, 0, (size_t)bytes);
+  *host = p;
+  return SCT_OK;
+}
+
+void sct_cuda_host_free(sct_cuda *cuda, void *host) {
+  if (host) {
+    cuda->driver.host_free(host);
+  }
+}
+
 sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, int64_t bytes,
                            sct_error *err) {
   if (bytes == 0) {
@@ -275,12 +298,20 @@ sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err) {
   return check(cuda, "cuEventRecord", cuda->driver.event_record(cuda->start, cuda->stream), err);
 }
 
-sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) {
+sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err) {
+  return check(cuda, "cuEventRecord", cuda->driver.event_record(cuda->stop, cuda->stream), err);
+}
+
+sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) {
   const sct_driver *d = &cuda->driver;
   float ms = 0;
-  SCT_TRY(check(cuda, "cuEventRecord", d->event_record(cuda->stop, cuda->stream), err));
   SCT_TRY(check(cuda, "cuEventSynchronize", d->event_sync(cuda->stop), err));
   SCT_TRY(check(cuda, "cuEventElapsedTime", d->event_elapsed(&ms, cuda->start, cuda->stop), err));
   *ns = (double)ms * 1e6;
   return SCT_OK;
+}
+
+sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) {
+  SCT_TRY(sct_cuda_timer_mark(cuda, err));
+  return sct_cuda_timer_read(cuda, ns, err);
 }

@@ -105,23 +105,42 @@ typedef struct sct_verdict {
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 
+/* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
+ * least three times the L2, so that none finds its data there. A sample is the mean of `launches`
+ * launches back to back, less overhead_ns. */
 typedef struct sct_timing {
   sct_verdict verdict;
   int n_samples;
   double *samples_ns;                     /* malloc'ed; caller frees with sct_free */
   double median_ns, q1_ns, q3_ns, min_ns; /* of the samples */
-  double sm_clock_mhz;                    /* seen during the samples, 0 unknown */
+  double overhead_ns;                     /* what an empty launch takes: raw time = sample + this */
+  double resident_ns; /* median on a single copy of the arrays; 0: not measured */
+  int launches;
+  int64_t copies;
+  int n_slow;          /* samples at less than 3/4 of the device's clock, in spite of waiting */
+  double sm_clock_mhz; /* during the last sample, 0 unknown */
 } sct_timing;
 
-/* Times `candidate` at `size`: warm-up, then samples of one launch each between events, the L2
- * flushed before every sample by writing a buffer of 2 x L2, until the median's 95 % interval is
- * within 0.5 % or limits are met: at least 11 samples (51 if one takes less than 20 us), at most
- * 101, `budget_ns` of wall time (0: 2 s). At this size too the outputs are compared with the naive
- * variant's: before timing, as the timed launches left them, and once more over fresh poison.
- * Buffers live as long as the size stays the same. SCT_ENOTVERIFIED as above; SCT_ENOMEM if the
- * device is too small; SCT_EUSAGE on a described device. */
+/* Times `candidate` at `size`: warm-up, then samples (units of at least 200 us behind a kernel that
+ * holds them back until all is queued) until the median's 95 % interval is within 0.5 % or limits
+ * are met: at least 7 samples, at most 101, `budget_ns` of wall time (0: 2 s). At this size too the
+ * outputs are compared with the naive variant's: before timing, as the timed launches left them,
+ * and once more over fresh poison. Buffers live as long as the size stays the same.
+ * SCT_ENOTVERIFIED as above; SCT_ENOMEM if the device is too small; SCT_EUSAGE on a described
+ * device. */
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) SCT_MUST_USE;
+
+/* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
+ * an order of its own, so that sample r of all of them was taken in the same conditions. Then the
+ * median of a single copy of the arrays. Checked like sct_measure_time. out[n]: samples in the
+ * order of the rounds, median and quartiles filled; a candidate that fails has its verdict and no
+ * samples, and the others are raced again without it. `stop` (may be NULL) is asked between rounds;
+ * true ends the race with the rounds done so far. Free the samples. */
+sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
+                            const sct_size *size, int rounds, sct_timing *out,
+                            bool (*stop)(void *ctx, int round), void *ctx,
+                            sct_error *err) SCT_MUST_USE;
 
 /* The copy ceiling in bytes/s (read + written) of a copy that moves `bytes` in all, half of them
  * each way, on this device now: best of the driver's memcpy and our own flat copy, timed like a
@@ -136,8 +155,19 @@ sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *
 double sct_stats_quantile(const double *sorted, int n, double q); /* linear interpolation */
 /* Sorts `samples` in place and fills n, median, quartiles and min of `t`. */
 void sct_stats_summary(sct_timing *t);
-/* nvbench's robust comparison on [min, q3] intervals: -1 a is faster, +1 b is faster, 0 the same or
- * too close to say. */
-int sct_stats_compare(const sct_timing *a, const sct_timing *b);
+/* The answer to "how does b compare with a": FAST b is faster, SLOW it is slower. */
+typedef enum sct_verdict_kind { SCT_FAST, SCT_SLOW, SCT_SAME, SCT_AMBIGUOUS } sct_verdict_kind;
+const char *sct_verdict_name(sct_verdict_kind kind); /* "FAST" */
+
+typedef struct sct_comparison {
+  sct_verdict_kind kind;
+  double ratio;     /* median of b / a */
+  double low, high; /* its 95 % interval */
+} sct_comparison;
+/* Compares samples of b with samples of a: in pairs if they are of one race (`paired`, n each),
+ * else by the intervals of their medians. SAME: the interval of the ratio lies within 1 % of 1.
+ * FAST and SLOW: it does not hold 1, and the ratio is more than 0.5 % away. Else AMBIGUOUS. The
+ * arrays are left as they are. SCT_AMBIGUOUS with an infinite interval for fewer than 5 samples. */
+sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int n_b, bool paired);
 
 #endif

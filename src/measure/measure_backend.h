@@ -23,7 +23,9 @@ typedef struct sct_arg {
   size_t bytes;
   bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
   int64_t buffer_bytes;      /* of that array, guard zones not among them */
-  const char *name;          /* of that array, "" unknown; belongs to the worker */
+  uint64_t copies; /* of that array, `stride` bytes apart; the value points to the first */
+  int64_t stride;
+  const char *name; /* of that array, "" unknown; belongs to the worker */
 } sct_arg;
 
 typedef struct sct_launch {
@@ -35,12 +37,15 @@ typedef struct sct_launch {
   sct_arg args[SCT_MAX_ARGS];
 } sct_launch;
 
+/* The driver's queue takes about a thousand launches before it makes the host wait; a host that
+ * waits never lets the unit start. */
+#define SCT_MAX_HELD 256
+
 typedef struct sct_backend sct_backend;
 typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);
   void (*describe)(sct_backend *b, sct_device_desc *out);
   int (*last)(sct_backend *b); /* asking clears it */
-  double (*sm_clock_mhz)(const sct_backend *b);
   sct_status (*alloc)(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
   void (*release)(sct_backend *b, sct_cuda_ptr p);
   sct_status (*upload)(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
@@ -59,6 +64,12 @@ typedef struct sct_backend_ops {
   sct_status (*sync)(sct_backend *b, sct_error *err);
   sct_status (*timer_start)(sct_backend *b, sct_error *err);
   sct_status (*timer_stop)(sct_backend *b, double *ns, sct_error *err);
+  /* A unit: what is queued between begin and end (at most SCT_MAX_HELD launches) starts when end
+   * lets it, so that the host's part is not in its time. `mhz`: the SM clock meanwhile, 0 unknown.
+   * end must follow begin, after a failing launch too. NULL where nothing is timed. */
+  sct_status (*unit_begin)(sct_backend *b, sct_error *err);
+  sct_status (*unit_end)(sct_backend *b, double *ns, double *mhz, sct_error *err);
+  sct_status (*launch_empty)(sct_backend *b, sct_error *err); /* one block that does nothing */
   /* 8-byte word i of the buffer becomes (sct_mix64(seed, i) & and_mask) | or_mask. */
   sct_status (*fill)(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                      uint64_t or_mask, uint64_t seed, sct_error *err);

@@ -9,7 +9,11 @@
 typedef struct cuda_backend {
   sct_backend base;
   sct_cuda *cuda;
-  sct_cuda_kernel fill, checksum, compare, copy16;
+  sct_cuda_kernel fill, checksum, compare, copy16, hold, stamp, empty;
+  volatile uint64_t *mailbox; /* seen by the device too: ticket, then two stamps of (ns, cycles) */
+  sct_cuda_ptr mailbox_device;
+  uint64_t ticket; /* of the unit at hand */
+  int stamp_blocks;
   sct_cuda_ptr scratch; /* results of checksum and comparison */
   int scratch_words;
   int64_t max_blocks; /* of our own kernels: enough to fill the device */
@@ -22,11 +26,13 @@ static cuda_backend *self(sct_backend *b) {
 static void cuda_close(sct_backend *b) {
   cuda_backend *c = self(b);
   if (c->cuda) {
+    sct_cuda_kernel *const own[] = {&c->fill, &c->checksum, &c->compare, &c->copy16,
+                                    &c->hold, &c->stamp,    &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
-    sct_cuda_unload(c->cuda, &c->fill);
-    sct_cuda_unload(c->cuda, &c->checksum);
-    sct_cuda_unload(c->cuda, &c->compare);
-    sct_cuda_unload(c->cuda, &c->copy16);
+    sct_cuda_host_free(c->cuda, (void *)c->mailbox);
+    for (int k = 0; k < SCT_COUNT(own); k++) {
+      sct_cuda_unload(c->cuda, own[k]);
+    }
     sct_cuda_close(c->cuda);
   }
   sct_free(c);
@@ -38,10 +44,6 @@ static void cuda_describe(sct_backend *b, sct_device_desc *out) {
 
 static int cuda_last(sct_backend *b) {
   return sct_cuda_last(self(b)->cuda);
-}
-
-static double cuda_clock(const sct_backend *b) {
-  return sct_cuda_sm_clock_mhz(((const cuda_backend *)b)->cuda);
 }
 
 static sct_status cuda_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
@@ -121,6 +123,55 @@ static sct_status cuda_timer_stop(sct_backend *b, double *ns, sct_error *err) {
   return sct_cuda_timer_stop(self(b)->cuda, ns, err);
 }
 
+/* ---- units ---- */
+
+#define STAMP_WORDS 2
+
+static sct_status stamp(cuda_backend *c, int which, sct_error *err) {
+  sct_cuda_ptr out = c->mailbox_device + (uint64_t)(1 + which * STAMP_WORDS) * 8;
+  void *args[] = {&out};
+  return sct_cuda_launch(c->cuda, &c->stamp, c->stamp_blocks, 1, 0, args, err);
+}
+
+static sct_status cuda_unit_begin(sct_backend *b, sct_error *err) {
+  cuda_backend *c = self(b);
+  c->ticket++;
+  for (int k = 0; k < 2 * STAMP_WORDS; k++) {
+    c->mailbox[1 + k] = 0;
+  }
+  void *args[] = {&c->mailbox_device, &c->ticket};
+  SCT_TRY(sct_cuda_launch(c->cuda, &c->hold, 1, 1, 0, args, err));
+  SCT_TRY(stamp(c, 0, err));
+  return sct_cuda_timer_start(c->cuda, err);
+}
+
+/* Cycles by nanoseconds between the stamps; 0 if no block of one of them ran on SM 0. */
+static double stamped_mhz(const cuda_backend *c) {
+  const volatile uint64_t *first = c->mailbox + 1, *second = first + STAMP_WORDS;
+  return first[0] != 0 && second[0] > first[0]
+             ? (double)(second[1] - first[1]) * 1e3 / (double)(second[0] - first[0])
+             : 0.0;
+}
+
+static sct_status cuda_unit_end(sct_backend *b, double *ns, double *mhz, sct_error *err) {
+  cuda_backend *c = self(b);
+  sct_status status = sct_cuda_timer_mark(c->cuda, err);
+  if (status == SCT_OK) {
+    status = stamp(c, 1, err);
+  }
+  __atomic_store_n(c->mailbox, c->ticket, __ATOMIC_RELEASE); /* whatever happened: let it run */
+  SCT_TRY(status);
+  SCT_TRY(sct_cuda_timer_read(c->cuda, ns, err));
+  SCT_TRY(sct_cuda_sync(c->cuda, err));
+  *mhz = stamped_mhz(c);
+  return SCT_OK;
+}
+
+static sct_status cuda_launch_empty(sct_backend *b, sct_error *err) {
+  void *none[1] = {NULL};
+  return sct_cuda_launch(self(b)->cuda, &self(b)->empty, 1, 32, 0, none, err);
+}
+
 static sct_status cuda_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                             uint64_t or_mask, uint64_t seed, sct_error *err) {
   cuda_backend *c = self(b);
@@ -185,7 +236,6 @@ static const sct_backend_ops cuda_ops = {
     .close = cuda_close,
     .describe = cuda_describe,
     .last = cuda_last,
-    .sm_clock_mhz = cuda_clock,
     .alloc = cuda_alloc,
     .release = cuda_release,
     .upload = cuda_upload,
@@ -198,6 +248,9 @@ static const sct_backend_ops cuda_ops = {
     .sync = cuda_sync,
     .timer_start = cuda_timer_start,
     .timer_stop = cuda_timer_stop,
+    .unit_begin = cuda_unit_begin,
+    .unit_end = cuda_unit_end,
+    .launch_empty = cuda_launch_empty,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .compare = cuda_compare,
@@ -209,10 +262,10 @@ static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
   const struct {
     sct_cuda_kernel *kernel;
     const char *entry;
-  } own[] = {{&c->fill, "sct_fill"},
-             {&c->checksum, "sct_checksum"},
-             {&c->compare, "sct_compare"},
-             {&c->copy16, "sct_copy16"}};
+  } own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
+             {&c->compare, "sct_compare"}, {&c->copy16, "sct_copy16"},
+             {&c->hold, "sct_hold"},       {&c->stamp, "sct_stamp"},
+             {&c->empty, "sct_empty"}};
   sct_str ptx = {0};
   sct_measure_ptx(&ptx);
   sct_status status = sct_str_status(&ptx, err);
@@ -234,7 +287,12 @@ sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err)
   SCT_TRY_DONE(sct_cuda_open(&c->cuda, ordinal, err));
   SCT_TRY_DONE(load_own_kernels(c, err));
   sct_cuda_describe(c->cuda, &desc);
-  c->max_blocks = 16LL * (desc.n_sms > 0 ? desc.n_sms : 1);
+  c->stamp_blocks = desc.n_sms > 0 ? desc.n_sms : 1;
+  c->max_blocks = 16LL * c->stamp_blocks;
+  void *mailbox = NULL;
+  SCT_TRY_DONE(
+      sct_cuda_host_alloc(c->cuda, &mailbox, &c->mailbox_device, 8 * (1 + 2 * STAMP_WORDS), err));
+  c->mailbox = mailbox;
   *out = &c->base;
   return SCT_OK;
 done:

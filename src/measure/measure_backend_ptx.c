@@ -353,11 +353,6 @@ static int ptx_last(sct_backend *b) {
   return last;
 }
 
-static double ptx_clock(const sct_backend *b) {
-  (void)b;
-  return 0;
-}
-
 static void ptx_close(sct_backend *b) {
   ptx_backend *p = self(b);
   for (int k = 0; k < N_MODULES; k++) {
@@ -376,7 +371,6 @@ static const sct_backend_ops ptx_ops = {
     .close = ptx_close,
     .describe = ptx_describe,
     .last = ptx_last,
-    .sm_clock_mhz = ptx_clock,
     .alloc = ptx_alloc,
     .release = ptx_release,
     .upload = sct_host_upload,

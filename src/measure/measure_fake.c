@@ -19,7 +19,8 @@
  * and, for the device:
  *   none        there is no GPU                         devices=N   there are N (1)
  *   gone=G      the G-th worker and later ones cannot open it
- *   memory=B    it has B bytes */
+ *   memory=B    it has B bytes
+ *   cold=N      its first N timed units run at half the clock */
 #include "measure_backend.h"
 
 #include <signal.h>
@@ -49,13 +50,14 @@ typedef enum fault_kind {
   FAULT_DEVICES,
   FAULT_GONE,
   FAULT_MEMORY,
+  FAULT_COLD,
   N_FAULTS
 } fault_kind;
 
 static const char *const fault_names[N_FAULTS] = {
-    "ok",     "wrong", "unwritten", "guard", "before",  "gap",    "input",
-    "stray",  "hang",  "crash",     "exit",  "child",   "noload", "refuse",
-    "sticky", "slow",  "fast",      "none",  "devices", "gone",   "memory"};
+    "ok",   "wrong", "unwritten", "guard", "before", "gap",    "input",  "stray",
+    "hang", "crash", "exit",      "child", "noload", "refuse", "sticky", "slow",
+    "fast", "none",  "devices",   "gone",  "memory", "cold"};
 
 typedef struct fault {
   fault_kind kind;
@@ -268,11 +270,11 @@ static void fake_release(sct_backend *b, sct_cuda_ptr p) {
   }
 }
 
-#define LAUNCH_NS       2000.0
+#define LAUNCH_NS       2.0
 #define BYTES_PER_NS    4000.0 /* of a kernel: 4 TB/s */
 #define MEMCPY_PER_NS   4200.0
 #define OWN_COPY_PER_NS 4100.0
-#define JITTER          0.002 /* each way, evenly spread */
+#define JITTER          0.001 /* each way, evenly spread */
 #define SM_CLOCK_MHZ    1980.0
 
 static sct_status fake_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
@@ -333,6 +335,20 @@ static bool is_argument(const sct_launch *launch, const uint8_t *p) {
   for (int k = 0; k < launch->n_args; k++) {
     if (launch->args[k].bytes == sizeof(uint64_t) && sct_host(launch->args[k].value[0]) == p) {
       return true;
+    }
+  }
+  return false;
+}
+
+/* Is the array at p, or a further copy of it, which lies in the same allocation, an argument? */
+static bool is_copy(const fake_backend *f, const sct_launch *launch, const uint8_t *p) {
+  for (size_t a = 0; a < f->n_allocations; a++) {
+    const uint8_t *from = f->allocations[a].raw, *to = from + f->allocations[a].bytes;
+    for (int k = 0; k < launch->n_args && from <= p && p < to; k++) {
+      const uint8_t *arg = sct_host(launch->args[k].value[0]);
+      if (launch->args[k].bytes == sizeof(uint64_t) && arg >= from && arg < to) {
+        return true;
+      }
     }
   }
   return false;
@@ -411,10 +427,11 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   SCT_TRY(fail_launch(f, k, err));
   double bytes = 0;
   for (size_t e = 0; e < f->n_expectations; e++) {
-    if (is_argument(launch, f->expectations[e].p)) {
-      place(f, &f->expectations[e], k);
-      bytes += 2.0 * (double)f->expectations[e].bytes;
+    const expectation *x = &f->expectations[e];
+    if (is_argument(launch, x->p)) {
+      place(f, x, k);
     }
+    bytes += is_copy(f, launch, x->p) ? 2.0 * (double)x->bytes : 0.0;
   }
   if (find_fault(&f->script, FAULT_INPUT, k)) {
     change_input(f, launch, false, guard);
@@ -423,10 +440,9 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
     change_input(f, launch, true, guard);
   }
   const fault *slow = find_fault(&f->script, FAULT_SLOW, k);
-  f->timer_ns += (LAUNCH_NS + bytes / BYTES_PER_NS) * (slow ? slow->value : 1.0);
-  if (find_fault(&f->script, FAULT_FAST, k)) {
-    f->timer_ns = 1.0;
-  }
+  f->timer_ns += LAUNCH_NS + (find_fault(&f->script, FAULT_FAST, k)
+                                  ? 1.0
+                                  : bytes / BYTES_PER_NS * (slow ? slow->value : 1.0));
   k->launches++;
   return SCT_OK;
 }
@@ -450,6 +466,20 @@ static sct_status fake_timer_stop(sct_backend *b, double *ns, sct_error *err) {
   return SCT_OK;
 }
 
+static sct_status fake_unit_end(sct_backend *b, double *ns, double *mhz, sct_error *err) {
+  const fault *cold = find_fault(&self(b)->script, FAULT_COLD, NULL);
+  *mhz = cold && (double)self(b)->samples < cold->value ? SM_CLOCK_MHZ / 2 : SM_CLOCK_MHZ;
+  SCT_TRY(fake_timer_stop(b, ns, err));
+  *ns *= SM_CLOCK_MHZ / *mhz;
+  return SCT_OK;
+}
+
+static sct_status fake_launch_empty(sct_backend *b, sct_error *err) {
+  (void)err;
+  self(b)->timer_ns += LAUNCH_NS;
+  return SCT_OK;
+}
+
 /* ---- the device itself ---- */
 
 static void fake_describe(sct_backend *b, sct_device_desc *out) {
@@ -460,11 +490,6 @@ static int fake_last(sct_backend *b) {
   const int last = self(b)->last;
   self(b)->last = 0;
   return last;
-}
-
-static double fake_clock(const sct_backend *b) {
-  (void)b;
-  return SM_CLOCK_MHZ;
 }
 
 static void fake_close(sct_backend *b) {
@@ -485,7 +510,6 @@ static const sct_backend_ops fake_ops = {
     .close = fake_close,
     .describe = fake_describe,
     .last = fake_last,
-    .sm_clock_mhz = fake_clock,
     .alloc = fake_alloc,
     .release = fake_release,
     .upload = sct_host_upload,
@@ -498,6 +522,9 @@ static const sct_backend_ops fake_ops = {
     .sync = fake_sync,
     .timer_start = fake_timer_start,
     .timer_stop = fake_timer_stop,
+    .unit_begin = fake_timer_start,
+    .unit_end = fake_unit_end,
+    .launch_empty = fake_launch_empty,
     .fill = sct_host_fill,
     .checksum = sct_host_checksum,
     .compare = sct_host_compare,

@@ -6,10 +6,12 @@
 #define OPEN_NS       ((int64_t)120000000000) /* cuInit on a machine with many GPUs is slow */
 #define HANG_FLOOR_NS ((int64_t)2000000000)
 #define HANG_FACTOR   50
-#define TIME_OVERHEAD_NS                                                                           \
-  ((int64_t)20000000) /* a sample's flush and the host's part, generously                          \
-                       */
-#define STOP_NS ((int64_t)2000000000)
+#define STOP_NS       ((int64_t)2000000000)
+#define UNIT_NS       ((int64_t)200000)     /* of one sample: events resolve 0.3 % of it */
+#define FAKE_UNIT_NS  ((int64_t)500)        /* a fake GPU's launches are slow for the host */
+#define WAITS_NS      ((int64_t)320000000)  /* of a unit taken again and again at a low clock */
+#define START_NS      ((int64_t)3000000000) /* of warming up and learning what a launch costs */
+#define LEAST_NS      1.0
 
 int64_t sct_launch_limit_ns(double naive_ns) {
   const double limit = naive_ns * HANG_FACTOR;
@@ -103,8 +105,13 @@ static sct_status ask_numbers(sct_measure *m, sct_op op, const int64_t *in, int 
 
 /* ---- buffers ---- */
 
-sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t *buffer, sct_error *err) {
-  return ask_numbers(m, SCT_OP_ALLOC, &bytes, 1, buffer, 1, err);
+sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
+                            sct_error *err) {
+  return ask_numbers(m, SCT_OP_ALLOC, (const int64_t[]){bytes, copies}, 2, buffer, 1, err);
+}
+
+sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) {
+  return ask_numbers(m, SCT_OP_REPEAT, &buffer, 1, NULL, 0, err);
 }
 
 void sct_remote_free(sct_measure *m, int64_t buffer) {
@@ -356,15 +363,39 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   return status;
 }
 
-/* Sends a timing request (everything but warm-up and number of samples is in it) and appends the
- * samples. */
+/* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
+ * takes. */
+static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_error *err) {
+  const int64_t launches = sct_wire_get_i64(body);
+  const double first = sct_wire_get_f64(body), next = sct_wire_get_f64(body);
+  t->n_slow += (int)sct_wire_get_i64(body);
+  const int64_t got = sct_wire_get_i64(body);
+  if (body->failed || got != n || launches < 1) {
+    return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
+  }
+  t->launches = (int)launches;
+  t->overhead_ns = (first + (double)(launches - 1) * next) / (double)launches;
+  for (int k = 0; k < n; k++) {
+    const double ns = sct_wire_get_f64(body) / (double)launches - t->overhead_ns;
+    const double mhz = sct_wire_get_f64(body);
+    t->samples_ns[t->n_samples++] = ns > LEAST_NS ? ns : LEAST_NS;
+    t->sm_clock_mhz = mhz > 0 ? mhz : t->sm_clock_mhz;
+  }
+  return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME") : SCT_OK;
+}
+
+/* Sends a timing request (all but how to sample is in it) and appends the samples. */
 static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
-                          int64_t warm_ns, int n, const char *where, sct_timing *t,
+                          const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
   sct_reply reply = {0};
-  sct_wire_put_i64(request, warm_ns);
-  sct_wire_put_i64(request, n);
-  double *samples = sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + n));
+  sct_wire_put_i64(request, how->warm_ns);
+  sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : UNIT_NS);
+  sct_wire_put_i64(request, how->launches);
+  sct_wire_put_i64(request, how->resident);
+  sct_wire_put_i64(request, how->n);
+  double *samples =
+      sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + how->n + 1));
   if (!samples) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
@@ -372,45 +403,37 @@ static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t 
   sct_worker_call(&m->worker, op, request, limit_ns, &reply);
   sct_status status = sct_reply_judge(&reply, where, &t->verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
-    const int64_t got = sct_wire_get_i64(&reply.body);
-    for (int64_t k = 0; k < got && got == n; k++) {
-      t->samples_ns[t->n_samples++] = sct_wire_get_f64(&reply.body);
-    }
-    t->sm_clock_mhz = sct_wire_get_f64(&reply.body);
-    if (got != n || reply.body.failed) {
-      status = sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
-    }
+    status = take_samples(t, &reply.body, how->n, err);
   }
   sct_reply_free(&reply);
   return status;
 }
 
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
-                           int64_t warm_ns, int n, sct_timing *t, sct_error *err) {
+                           const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_wire request = {0};
-  const int64_t each = (int64_t)(2 * target->run_ns) + TIME_OVERHEAD_NS;
-  const int64_t limit = warm_ns + target->limit_ns + (n + 2) * each;
+  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * UNIT_NS + WAITS_NS;
+  const int64_t limit = how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
   put_launch(m, &request, job, target);
-  const sct_status status =
-      collect(m, SCT_OP_TIME, &request, limit, warm_ns, n, target->where, t, err);
+  const sct_status status = collect(m, SCT_OP_TIME, &request, limit, how, target->where, t, err);
   sct_wire_free(&request);
   return status;
 }
 
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
-                                int64_t warm_ns, int n, sct_timing *t, sct_error *err) {
+                                const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_wire request = {0};
   sct_wire_put_i64(&request, to);
   sct_wire_put_i64(&request, from);
   sct_wire_put_i64(&request, variant);
   const sct_status status =
-      collect(m, SCT_OP_TIME_COPY, &request, m->request_ns, warm_ns, n, " (copy)", t, err);
+      collect(m, SCT_OP_TIME_COPY, &request, m->request_ns, how, " (copy)", t, err);
   sct_wire_free(&request);
   return status;
 }
 
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
-                                 int64_t words, int64_t warm_ns, int n, sct_timing *t,
+                                 int64_t words, const sct_sampling *how, sct_timing *t,
                                  sct_error *err) {
   sct_wire request = {0};
   const sct_kernel_code *code = job->binary->code;
@@ -426,7 +449,7 @@ sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to,
   sct_wire_put_i64(&request, 0);
   sct_wire_put_bytes(&request, &words, sizeof words);
   const sct_status status =
-      collect(m, SCT_OP_TIME, &request, m->request_ns, warm_ns, n, " (copy kernel)", t, err);
+      collect(m, SCT_OP_TIME, &request, m->request_ns, how, " (copy kernel)", t, err);
   sct_wire_free(&request);
   return status;
 }

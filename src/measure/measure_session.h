@@ -32,6 +32,7 @@ typedef struct sct_timed {
   int64_t buffer[SCT_MAX_OPERANDS];
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
+  int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
   double naive_ns;
   sct_verdict naive_verdict; /* not OK: it fails at this size, and there are no buffers */
 } sct_timed;
@@ -77,8 +78,10 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* The requests that set things up: their failure is never the candidate's. After a failure the
  * worker may be gone (sct_worker_alive). */
-sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t *buffer,
+/* `copies` of the array; every other request means the first of them. */
+sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
 void sct_remote_free(sct_measure *m, int64_t buffer); /* accepts -1 and a worker that is gone */
 sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
                           sct_error *err) SCT_MUST_USE;
@@ -124,14 +127,22 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* Appends n samples to t. */
+/* How to take samples. */
+typedef struct sct_sampling {
+  int64_t warm_ns;
+  int launches;  /* of a unit; 0: as many as it needs, which the timing then tells */
+  bool resident; /* on one copy of the buffers */
+  int n;
+} sct_sampling;
+/* These append n samples to t. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
-                           int64_t warm_ns, int n, sct_timing *t, sct_error *err) SCT_MUST_USE;
+                           const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
-                                int64_t warm_ns, int n, sct_timing *t, sct_error *err) SCT_MUST_USE;
+                                const sct_sampling *how, sct_timing *t,
+                                sct_error *err) SCT_MUST_USE;
 /* The same for a copy kernel: arguments in, out, number of 16-byte words. */
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
-                                 int64_t words, int64_t warm_ns, int n, sct_timing *t,
+                                 int64_t words, const sct_sampling *how, sct_timing *t,
                                  sct_error *err) SCT_MUST_USE;
 /* Limit of one launch of a candidate where the naive variant took naive_ns. */
 int64_t sct_launch_limit_ns(double naive_ns);
@@ -169,9 +180,28 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,
                         sct_error *err) SCT_MUST_USE;
 void sct_cases_drop(sct_measure *m);
 
-/* ---- timing ---- */
+/* ---- the timing size (measure_size.c) ---- */
 
 void sct_timed_drop(sct_measure *m);
+/* Buffers, data and references for the size, unless they are there. Afterwards, if the naive
+ * variant fails here, timed.naive_verdict says so. `where` as in sct_target. */
+sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
+                             sct_error *err) SCT_MUST_USE;
+/* Compares what the outputs hold with the naive variant's, and audits every buffer. */
+sct_status sct_timed_check(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+/* One launch over poisoned outputs, compared. */
+sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
+                               double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+/* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
+ * one is enough. */
+int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
+
+/* ---- timing ---- */
+
+/* SCT_EUSAGE on a described device. */
+sct_status sct_must_time(const sct_measure *m, sct_error *err) SCT_MUST_USE;
+/* How long to warm up before the next samples. */
+int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */
 double sct_stats_median_error(const double *sorted, int n);
 

@@ -78,7 +78,7 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   c->generation = m->generation;
   for (int k = 0; k < spec->n_operands; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
-    SCT_TRY_DONE(sct_remote_alloc(m, bytes, &c->buffer[k], err));
+    SCT_TRY_DONE(sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
     if (m->is_virtual) {
       SCT_TRY_DONE(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
     }

@@ -18,6 +18,7 @@ const char *sct_op_name(uint32_t op);
 #define SCT_WORKER_FD   3    /* the worker's end of the socket */
 #define SCT_GUARD_BYTES 4096 /* before and after every buffer */
 #define SCT_MAX_ARGS    64   /* of a kernel */
+#define SCT_MAX_COPIES  4096 /* of a buffer */
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
 #define SCT_RESULT_UNSUPPORTED 9999

@@ -14,11 +14,6 @@
 
 #include <signal.h>
 
-#define MAX_SAMPLES    100000
-#define MIN_WARM_UPS   2
-#define CLOCK_EVERY    8 /* samples between two readings of the SM clock */
-#define MAX_CLOCK_READ 64
-
 /* ---- the device ---- */
 
 static sct_status handle_list(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
@@ -57,7 +52,6 @@ static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, 
     SCT_TRY(sct_backend_cuda_open(&w->backend, ordinal, err));
   }
   w->backend->ops->describe(w->backend, &w->desc);
-  w->flush_bytes = w->desc.l2_bytes * 2;
   sct_wire_put_bytes(out, &w->desc, sizeof w->desc);
   sct_wire_put_i64(out, w->backend->ops->n_copies);
   return SCT_OK;
@@ -116,8 +110,8 @@ static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out
   return SCT_OK;
 }
 
-static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
-                              sct_error *err) {
+sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
+                                  sct_error *err) {
   const int64_t id = sct_wire_get_i64(in);
   launch->kernel = (int)id;
   launch->blocks = sct_wire_get_i64(in);
@@ -142,6 +136,8 @@ static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *lau
                        .is_buffer = true,
                        .read_only = b->sealed,
                        .buffer_bytes = b->bytes,
+                       .copies = (uint64_t)b->copies,
+                       .stride = b->stride,
                        .name = b->name};
     } else {
       const uint8_t *bytes = sct_wire_get_bytes(in, &arg->bytes);
@@ -157,7 +153,7 @@ static sct_status read_launch(sct_worker_state *w, sct_wire *in, sct_launch *lau
 static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   sct_launch launch;
   double ns = 0;
-  SCT_TRY(read_launch(w, in, &launch, err));
+  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
   const sct_backend_ops *ops = w->backend->ops;
   SCT_TRY(ops->timer_start(w->backend, err));
   SCT_TRY(ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err));
@@ -170,99 +166,6 @@ static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   sct_wire_put_f64(out, ns);
   sct_wire_put_bytes(out, &counts, ops->counts ? sizeof counts : 0);
   return SCT_OK;
-}
-
-/* ---- timing ---- */
-
-/* What a timed sample launches: a kernel, or (launch == NULL) a copy. */
-typedef struct timed_work {
-  const sct_launch *launch;
-  sct_cuda_ptr to, from;
-  int64_t bytes;
-  int variant;
-} timed_work;
-
-/* One sample: the flush is queued first, so the host's launch latency hides behind it. */
-static sct_status sample(sct_worker_state *w, const timed_work *work, double *ns, sct_error *err) {
-  const sct_backend_ops *ops = w->backend->ops;
-  if (w->flush_bytes > 0) {
-    SCT_TRY(ops->set(w->backend, w->flush, w->flush_byte++, w->flush_bytes, err));
-  }
-  SCT_TRY(ops->timer_start(w->backend, err));
-  if (work->launch) {
-    SCT_TRY(ops->launch(w->backend, &w->kernels[work->launch->kernel], work->launch, err));
-  } else {
-    SCT_TRY(ops->copy(w->backend, work->variant, work->to, work->from, work->bytes, err));
-  }
-  return ops->timer_stop(w->backend, ns, err);
-}
-
-static sct_status warm_up(sct_worker_state *w, const timed_work *work, int64_t warm_ns,
-                          sct_error *err) {
-  const int64_t end = sct_now_ns() + warm_ns;
-  double ns = 0;
-  for (int k = 0; k < MIN_WARM_UPS || sct_now_ns() < end; k++) {
-    SCT_TRY(sample(w, work, &ns, err));
-  }
-  return SCT_OK;
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Reads warm-up time and number of samples from `in`; writes the samples and the median SM clock.
- */
-static sct_status time_samples(sct_worker_state *w, const timed_work *work, sct_wire *in,
-                               sct_wire *out, sct_error *err) {
-  const int64_t warm_ns = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
-  double clocks[MAX_CLOCK_READ];
-  int n_clocks = 0;
-  if (in->failed || n < 0 || n > MAX_SAMPLES) {
-    return sct_worker_malformed(err);
-  }
-  if (w->flush == 0 && w->flush_bytes > 0) {
-    SCT_TRY(w->backend->ops->alloc(w->backend, &w->flush, w->flush_bytes, err));
-  }
-  if (warm_ns > 0) {
-    SCT_TRY(warm_up(w, work, warm_ns, err));
-  }
-  sct_wire_put_i64(out, n);
-  for (int64_t k = 0; k < n; k++) {
-    double ns = 0;
-    SCT_TRY(sample(w, work, &ns, err));
-    sct_wire_put_f64(out, ns);
-    if (k % CLOCK_EVERY == 0 && n_clocks < MAX_CLOCK_READ) {
-      clocks[n_clocks++] = w->backend->ops->sm_clock_mhz(w->backend);
-    }
-  }
-  qsort(clocks, (size_t)n_clocks, sizeof clocks[0], by_value);
-  sct_wire_put_f64(out, n_clocks > 0 ? clocks[n_clocks / 2] : 0.0);
-  return SCT_OK;
-}
-
-static sct_status handle_time(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  sct_launch launch;
-  SCT_TRY(read_launch(w, in, &launch, err));
-  const timed_work work = {.launch = &launch};
-  return time_samples(w, &work, in, out, err);
-}
-
-static sct_status handle_time_copy(sct_worker_state *w, sct_wire *in, sct_wire *out,
-                                   sct_error *err) {
-  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
-  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
-  const int64_t variant = sct_wire_get_i64(in);
-  if (!to || !from || to->bytes != from->bytes || variant < 0 ||
-      variant >= w->backend->ops->n_copies) {
-    return sct_worker_malformed(err);
-  }
-  const timed_work work = {.to = sct_worker_data(to),
-                           .from = sct_worker_data(from),
-                           .bytes = to->bytes,
-                           .variant = (int)variant};
-  return time_samples(w, &work, in, out, err);
 }
 
 /* ---- the loop ---- */
@@ -284,9 +187,6 @@ static void close_worker(sct_worker_state *w) {
       if (w->kernels[k].module) {
         w->backend->ops->unload(w->backend, &w->kernels[k]);
       }
-    }
-    if (w->flush != 0) {
-      w->backend->ops->release(w->backend, w->flush);
     }
     w->backend->ops->close(w->backend);
   }

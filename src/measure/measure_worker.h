@@ -8,6 +8,7 @@
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
   int64_t bytes;
+  int64_t copies, stride; /* of the data, for timing; only the first lies between guards */
   uint64_t guard_sum[2], sum;
   bool sealed;
   char name[32]; /* of the array, "" unknown */
@@ -20,9 +21,9 @@ typedef struct sct_worker_state {
   size_t n_buffers, cap_buffers;
   sct_cuda_kernel *kernels;
   size_t n_kernels, cap_kernels;
-  sct_cuda_ptr flush; /* 2 x L2, written before every timed sample */
-  int64_t flush_bytes;
-  uint8_t flush_byte;
+  uint64_t turn; /* launches timed: which copies of its buffers the next one gets */
+  bool knows_cost;
+  double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
   bool quit;
 } sct_worker_state;
 
@@ -40,10 +41,19 @@ static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
   return b->raw + SCT_GUARD_BYTES;
 }
 
+static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64_t turn) {
+  return sct_worker_data(b) + turn % (uint64_t)b->copies * (uint64_t)b->stride;
+}
+sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
+                                  sct_error *err);
+
+/* measure_worker_time.c */
+sct_worker_handler sct_worker_time, sct_worker_time_copy;
+
 /* measure_worker_buffers.c */
 sct_worker_handler sct_worker_alloc, sct_worker_free, sct_worker_set, sct_worker_upload,
     sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name, sct_worker_seal,
-    sct_worker_audit, sct_worker_compare, sct_worker_expect;
+    sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define COPY_ALIGN 512 /* what the driver gives a buffer of its own */
+
 sct_status sct_worker_malformed(sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "malformed request to the worker");
 }
@@ -48,8 +50,9 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
 }
 
 sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const int64_t bytes = sct_wire_get_i64(in);
-  if (in->failed || !w->backend || bytes < 0 || bytes > INT64_MAX / 2) {
+  const int64_t bytes = sct_wire_get_i64(in), copies = sct_wire_get_i64(in);
+  if (in->failed || !w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 ||
+      copies > SCT_MAX_COPIES) {
     return sct_worker_malformed(err);
   }
   size_t id = 0; /* the first that is free: ids must not grow with the candidates */
@@ -59,9 +62,11 @@ sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
   if (!SCT_GROW(w->buffers, id, w->cap_buffers)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_worker_buffer b = {.bytes = bytes};
-  /* whole 8-byte words, so that kernels may read the last one whole */
-  const int64_t raw_bytes = (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8;
+  sct_worker_buffer b = {.bytes = bytes, .copies = copies};
+  /* whole 8-byte words, so that kernels may read the last one whole; copies are aligned alike */
+  b.stride = (2 * SCT_GUARD_BYTES + bytes + 7 + COPY_ALIGN) / COPY_ALIGN * COPY_ALIGN;
+  const int64_t raw_bytes =
+      copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8;
   SCT_TRY(w->backend->ops->alloc(w->backend, &b.raw, raw_bytes, err));
   for (int side = 0; side < 2; side++) {
     const sct_status status = write_guard(w, &b, side, err);
@@ -171,6 +176,19 @@ sct_status sct_worker_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct
   }
   SCT_TRY(w->backend->ops->copy(w->backend, 0, sct_worker_data(to), sct_worker_data(from),
                                 to->bytes, err));
+  return w->backend->ops->sync(w->backend, err);
+}
+
+sct_status sct_worker_repeat(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  if (!b) {
+    return SCT_EINTERNAL;
+  }
+  for (int64_t k = 1; k < b->copies; k++) {
+    SCT_TRY(w->backend->ops->copy(w->backend, 0, sct_worker_copy_at(b, (uint64_t)k),
+                                  sct_worker_data(b), b->bytes, err));
+  }
   return w->backend->ops->sync(w->backend, err);
 }
 

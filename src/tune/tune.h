@@ -23,6 +23,7 @@ typedef struct sct_rank_row {
   bool naive;    /* the naive variant of its layouts */
   bool timed;
   sct_timing timing;   /* if timed */
+  int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
   double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
   const int64_t *operand_sectors;       /* [n_operands]; NULL: unknown */
@@ -87,6 +88,9 @@ typedef struct sct_tune_row {
   const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
   double median_ns, q1_ns, q3_ns; /* 0: not timed */
+  double overhead_ns;             /* already taken off the times; 0: unknown */
+  double resident_ns;             /* on a single copy of the arrays; 0: not measured */
+  int n_slow;                     /* samples at a low clock */
   double bytes_per_s, share;      /* useful bytes; share of the ceiling */
   double predicted_ns;            /* by the model, never measured; 0: not predicted */
   const char *predicted_limit;    /* what the prediction waits for: "DRAM bytes"; NULL */

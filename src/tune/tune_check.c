@@ -116,6 +116,9 @@ static _Noreturn void run_process(tune_session *s, check *c) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGINT, SIG_IGN); /* the parent decides */
   signal(SIGTERM, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL); /* the program waits for signals in a thread of its own */
   close(c->pipe[0]);
   sct_device_desc described = s->device;
   sct_measure *measure = NULL;

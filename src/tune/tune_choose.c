@@ -7,7 +7,7 @@
 
 /* Bounds of what may count as noise: below the first, differences are beyond any clock's trust;
  * above the second, a reader would call one candidate faster, however wide its samples scatter. */
-#define LEAST_NOISE 0.002
+#define LEAST_NOISE 0.003
 #define MOST_NOISE  0.02
 
 static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
@@ -79,26 +79,17 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
   return best;
 }
 
-/* Half of the 95 % confidence interval of the median, relative: from order statistics, without
- * assuming a distribution (ranks n/2 +- 0.98 sqrt(n); Conover, Practical Nonparametric
- * Statistics, 3.2). The samples are sorted. */
-static double median_noise(const sct_timing *t) {
-  const double half = 0.98 * sqrt((double)t->n_samples), middle = 0.5 * (t->n_samples - 1);
-  int low = (int)floor(middle - half), high = (int)ceil(middle + half);
-  low = low < 0 ? 0 : low;
-  high = high > t->n_samples - 1 ? t->n_samples - 1 : high;
-  return 0.5 * (t->samples_ns[high] - t->samples_ns[low]) / t->median_ns;
-}
-
-/* Is `row` too close to the fastest to tell apart? A row that was only screened cannot tie with one
- * that was measured at length: if it were that close it would have been a finalist. */
+/* Is `row` too close to the fastest to tell apart: may it, by the 95 % interval of their ratio, be
+ * as fast? A row that was only screened cannot tie with one that raced: if it were that close it
+ * would have raced too. */
 static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
-  if (2 * row->timing.n_samples < fastest->timing.n_samples) {
+  if ((fastest->race != 0) != (row->race != 0)) {
     return false;
   }
-  const double noise = fmax(median_noise(&fastest->timing), median_noise(&row->timing));
-  const double limit = fmin(fmax(noise, LEAST_NOISE), MOST_NOISE);
-  return row->timing.median_ns <= fastest->timing.median_ns * (1.0 + limit);
+  const bool paired = fastest->race != 0 && fastest->race == row->race;
+  const sct_comparison c = sct_stats_compare(fastest->timing.samples_ns, fastest->timing.n_samples,
+                                             row->timing.samples_ns, row->timing.n_samples, paired);
+  return c.ratio <= 1.0 + LEAST_NOISE || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
 }
 
 /* The least median of the naive variants that were timed; no winner is slower: a result never loses

@@ -13,6 +13,7 @@ typedef struct tune_cell {
   sct_verdict verdict;      /* of this size; OUT_OK from the start */
   bool verified;            /* ran with right results, in this session or an earlier one */
   sct_timing timing;        /* n_samples 0: not timed */
+  int race;                 /* of the session, from 1, that the timing comes from; 0: the screen */
   bool from_store;          /* samples of an earlier session */
   bool coalesced, tied;     /* as sct_tune_decide saw it last */
   sct_id outcome_id;
@@ -33,6 +34,7 @@ typedef struct tune_session {
   tune_cell *cells;    /* [n_items * n_sizes], item-major */
   sct_choice *choices; /* [n_sizes] */
   int64_t deadline_ns; /* 0: none */
+  int n_races;
   bool stopped, out_of_time;
   int n_checked, n_caught; /* candidates judged on the virtual device first; those that failed */
   sct_str scratch;
@@ -51,12 +53,16 @@ sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
  * sct_tune_stop() says. */
 sct_status sct_tune_check(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
+/* Races the best candidates of one size; rows[n_items] is scratch. */
+sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
+                          sct_error *err) SCT_MUST_USE;
 
-/* What checking and measuring share (tune_measure.c). */
+/* What checking, measuring and racing share (tune_measure.c). */
 sct_binary sct_tune_binary(const sct_tune_item *item);
 bool sct_tune_same_layouts(const tune_session *s, int a,
                            int b);                     /* false for one without a kernel */
 int sct_tune_naive_item(const tune_session *s, int k); /* of item k's layouts; -1 if it failed */
+sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) SCT_MUST_USE;
 void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict);
 bool sct_tune_known_already(tune_session *s, int item); /* the store has it at every size */
 

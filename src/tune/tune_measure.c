@@ -1,16 +1,10 @@
-/* Verifying, and on a device that gives times, timing: a quick screen of every candidate, then a
- * final among the best in interleaved rounds, so that slow drifts of the machine meet all finalists
- * alike. */
+/* Verifying, and on a device that gives times, a quick screen of every candidate. */
 #include "tune/tune_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SCREEN_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
-#define FINAL_ROUNDS     3
-#define FINAL_BUDGET_NS  ((int64_t)400000000)
-#define MAX_FINALISTS    12
-#define FINAL_MARGIN     1.04 /* of the best screened median */
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {
   return (sct_binary){.code = &item->code,
@@ -39,7 +33,7 @@ int sct_tune_naive_item(const tune_session *s, int k) {
   return -1;
 }
 
-static sct_status set_problem(tune_session *s, int naive, sct_error *err) {
+sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) {
   const sct_binary binary = sct_tune_binary(&s->plan.items[naive]);
   return sct_measure_problem(s->measure, &s->plan.spec, s->plan.items[naive].code.layout, &binary,
                              err);
@@ -190,7 +184,7 @@ static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
           s->plan.spec.name, sct_outcome_text(s->plan.items[k].outcome),
           s->plan.items[k].detail ? s->plan.items[k].detail : "");
     }
-    SCT_TRY(set_problem(s, naive, err));
+    SCT_TRY(sct_tune_set_problem(s, naive, err));
     SCT_TRY(verify_group(s, items, n, &verified, err));
     for (int z = 0; s->kind->times && z < s->plan.spec.n_sizes; z++) {
       if (s->runs[z].ceiling_bytes_s <= 0.0) {
@@ -200,120 +194,6 @@ static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
     }
   }
   return SCT_OK;
-}
-
-/* ---- the final ---------------------------------------------------------------------------------
- */
-
-/* Adds the samples of `more` to `t` and summarises anew; takes over more's verdict when it failed.
- */
-static sct_status add_samples(sct_timing *t, sct_timing *more, sct_error *err) {
-  if (more->verdict.outcome != SCT_OUT_OK) {
-    t->verdict = more->verdict;
-  }
-  double *all =
-      sct_realloc(t->samples_ns, sizeof *all * (size_t)(t->n_samples + more->n_samples + 1));
-  if (!all) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
-  if (more->n_samples > 0) {
-    memcpy(all + t->n_samples, more->samples_ns, sizeof *all * (size_t)more->n_samples);
-  }
-  t->samples_ns = all;
-  t->n_samples += more->n_samples;
-  t->sm_clock_mhz = more->sm_clock_mhz > 0.0 ? more->sm_clock_mhz : t->sm_clock_mhz;
-  sct_stats_summary(t);
-  return SCT_OK;
-}
-
-typedef struct finalist {
-  int item;
-  sct_timing timing;
-} finalist;
-
-/* The best coalesced candidates, the fastest of all, and the naive variant of the first finalist's
- * layouts. */
-static int pick_finalists(tune_session *s, int size, sct_rank_row *rows, finalist *out) {
-  const sct_choice choice = sct_tune_decide(s, size, rows);
-  int n = 0;
-  if (choice.winner < 0) {
-    return 0;
-  }
-  double best = rows[choice.winner].timing.median_ns;
-  for (int k = 0; k < s->plan.n_items; k++) {
-    if (rows[k].eligible && rows[k].coalesced && rows[k].timing.median_ns < best) {
-      best = rows[k].timing.median_ns;
-    }
-  }
-  for (int k = 0; k < s->plan.n_items; k++) {
-    if (!rows[k].eligible || !rows[k].coalesced || rows[k].timing.median_ns > FINAL_MARGIN * best) {
-      continue;
-    }
-    int at = n < MAX_FINALISTS ? n++ : MAX_FINALISTS - 1;
-    if (at == MAX_FINALISTS - 1 && n == MAX_FINALISTS && out[at].item >= 0 &&
-        rows[out[at].item].timing.median_ns <= rows[k].timing.median_ns) {
-      continue;
-    }
-    while (at > 0 && rows[out[at - 1].item].timing.median_ns > rows[k].timing.median_ns) {
-      out[at] = out[at - 1];
-      at--;
-    }
-    out[at] = (finalist){.item = k};
-  }
-  const int others[] = {choice.fastest, sct_tune_naive_item(s, choice.winner)};
-  for (int k = 0; k < SCT_COUNT(others); k++) {
-    bool in = others[k] < 0;
-    for (int f = 0; f < n; f++) {
-      in |= out[f].item == others[k];
-    }
-    if (!in) {
-      out[n++] = (finalist){.item = others[k]};
-    }
-  }
-  return n;
-}
-
-static sct_status final_rounds(tune_session *s, int size, finalist *finalists, int n,
-                               sct_error *err) {
-  int layout_of = -1; /* item whose layouts are the problem at hand */
-  for (int round = 0; round < FINAL_ROUNDS; round++) {
-    for (int f = 0; f < n; f++) {
-      if (sct_tune_stop(s)) {
-        return SCT_OK;
-      }
-      const int item = finalists[f].item;
-      if (layout_of < 0 || !sct_tune_same_layouts(s, layout_of, item)) {
-        SCT_TRY(set_problem(s, sct_tune_naive_item(s, item), err));
-        layout_of = item;
-      }
-      sct_tune_progress(s, "final", (int64_t)round * n + f + 1, (int64_t)FINAL_ROUNDS * n,
-                        s->plan.items[item].label);
-      sct_timing more;
-      SCT_TRY(time_cell(s, item, size, FINAL_BUDGET_NS / FINAL_ROUNDS, &more, err));
-      const sct_status status = add_samples(&finalists[f].timing, &more, err);
-      sct_free(more.samples_ns);
-      SCT_TRY(status);
-    }
-  }
-  return SCT_OK;
-}
-
-static sct_status final_of_size(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
-  finalist finalists[MAX_FINALISTS + 2];
-  for (int f = 0; f < SCT_COUNT(finalists); f++) {
-    finalists[f] = (finalist){.item = -1};
-  }
-  const int n = pick_finalists(s, size, rows, finalists);
-  const sct_status status = final_rounds(s, size, finalists, n, err);
-  for (int f = 0; f < n; f++) {
-    tune_cell *cell = sct_tune_cell(s, finalists[f].item, size);
-    if (finalists[f].timing.n_samples > 0) {
-      sct_free(cell->timing.samples_ns);
-      cell->timing = finalists[f].timing;
-      cell->verdict = cell->timing.verdict;
-    }
-  }
-  return status;
 }
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
@@ -336,7 +216,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     if (sct_tune_stop(s)) {
       break;
     }
-    status = final_of_size(s, z, rows, err);
+    status = sct_tune_final(s, z, rows, err);
   }
   sct_free(rows);
   sct_free(items);

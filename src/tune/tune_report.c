@@ -48,6 +48,9 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                         .median_ns = cell->timing.median_ns,
                         .q1_ns = cell->timing.q1_ns,
                         .q3_ns = cell->timing.q3_ns,
+                        .overhead_ns = cell->timing.overhead_ns,
+                        .resident_ns = cell->timing.resident_ns,
+                        .n_slow = cell->timing.n_slow,
                         .registers = item->compiled.registers,
                         .spill_bytes =
                             item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,

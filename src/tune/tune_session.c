@@ -321,6 +321,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                        .timing = cell->timing,
                        .timed = cell->timing.n_samples > 0,
                        .predicted_ns = cell->predicted.ns,
+                       .race = cell->race,
                        .sectors = -1,
                        .wavefronts = -1,
                        .requests = -1};

@@ -93,12 +93,14 @@ static char *extents_json(const sct_spec *spec, const sct_size *size) {
 }
 
 static char *conditions_json(const tune_session *s) {
-  json_t *doc =
-      json_pack("{s:I, s:s, s:s, s:s}", "seed", (json_int_t)s->opts->seed, "options",
-                sct_compiler_options(s->compiler), "selection",
-                s->opts->select_any ? "any" : "coalesced", "protocol",
-                s->kind->times ? "events, L2 flushed, one launch a sample, 3 final rounds"
-                               : "PTX verified on the CPU; counted and predicted, not timed");
+  json_t *doc = json_pack(
+      "{s:I, s:s, s:s, s:s}", "seed", (json_int_t)s->opts->seed, "options",
+      sct_compiler_options(s->compiler), "selection", s->opts->select_any ? "any" : "coalesced",
+      "protocol",
+      s->kind->times
+          ? "units of launches held back until queued, streaming over copies, launch cost "
+            "subtracted; screen, race, final"
+          : "PTX verified on the CPU; counted and predicted, not timed");
   char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
   json_decref(doc);
   return text;

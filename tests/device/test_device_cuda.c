@@ -17,10 +17,10 @@ static struct stub {
   int n_devices;
   int fail_at, fail_with; /* the fail_at-th call (from 1) returns fail_with; 0: none */
   int calls;
-  int contexts, streams, events, modules, allocations, nvml_inits; /* alive */
-  int shared_bytes;                                                /* asked for by attribute */
-  unsigned grid, block, shared;                                    /* of the last launch */
-  long long arg;                                                   /* its first argument */
+  int contexts, streams, events, modules, allocations, pinned, nvml_inits; /* alive */
+  int shared_bytes;             /* asked for by attribute */
+  unsigned grid, block, shared; /* of the last launch */
+  long long arg;                /* its first argument */
   uint8_t set_byte;
 } stub;
 
@@ -138,6 +138,25 @@ static int stub_mem_alloc(uint64_t *p, size_t bytes) {
 static int stub_mem_free(uint64_t p) {
   assert_int_equal(p, 0x1000);
   return counted(&stub.allocations, -1);
+}
+static uint64_t pinned[8];
+static int stub_host_alloc(void **host, size_t bytes, unsigned flags) {
+  assert_true(bytes > 0 && bytes <= sizeof pinned);
+  assert_int_equal(flags, 2); /* seen by the device */
+  memset(pinned, 0xff, sizeof pinned);
+  const int r = counted(&stub.pinned, 1);
+  *host = r == 0 ? pinned : NULL;
+  return r;
+}
+static int stub_host_pointer(uint64_t *p, void *host, unsigned flags) {
+  assert_ptr_equal(host, pinned);
+  assert_int_equal(flags, 0);
+  *p = 0x2000;
+  return result();
+}
+static int stub_host_free(void *host) {
+  assert_ptr_equal(host, pinned);
+  return counted(&stub.pinned, -1);
 }
 static int stub_copy_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
   (void)to;
@@ -378,11 +397,14 @@ static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
   sct_cuda_kernel kernel = {0};
   uint8_t bytes[16] = {0};
   long long argument = 77;
-  void *args[] = {&argument};
+  void *args[] = {&argument}, *host = NULL;
+  sct_cuda_ptr seen = 0;
   double ns = 0;
   sct_status status = SCT_OK;
   SCT_TRY(sct_cuda_open(cuda, 0, err));
   SCT_TRY_DONE(sct_cuda_alloc(*cuda, &p, 0, err));
+  SCT_TRY_DONE(sct_cuda_host_alloc(*cuda, &host, &seen, sizeof pinned, err));
+  assert_true(host == pinned && seen == 0x2000 && pinned[7] == 0); /* zeroed */
   SCT_TRY_DONE(sct_cuda_upload(*cuda, p, bytes, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_set(*cuda, p, 0xa5, 16, err));
   SCT_TRY_DONE(sct_cuda_copy(*cuda, p, p, 16, err));
@@ -397,6 +419,7 @@ static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
 done:
   sct_cuda_unload(*cuda, &kernel);
   sct_cuda_release(*cuda, p);
+  sct_cuda_host_free(*cuda, host);
   return status;
 }
 
@@ -446,7 +469,8 @@ static void test_every_call_may_fail(void **state) {
       sct_cuda_close(cuda);
     }
     /* what could not be given back because that very call failed is counted alive: one at most */
-    const int alive[] = {stub.contexts, stub.streams, stub.events, stub.modules, stub.allocations};
+    const int alive[] = {stub.contexts, stub.streams,     stub.events,
+                         stub.modules,  stub.allocations, stub.pinned};
     int total = 0;
     for (int k = 0; k < SCT_COUNT(alive); k++) {
       assert_true(alive[k] >= 0);

@@ -57,22 +57,60 @@ static void test_median_interval_covers(void **state) {
   assert_true(sct_stats_median_error(same, 5) == 0);
 }
 
-static sct_timing timing(double min, double median, double q3, double mhz) {
-  return (sct_timing){.min_ns = min, .median_ns = median, .q3_ns = q3, .sm_clock_mhz = mhz};
+#define N_RACE 31
+
+/* Samples around `centre` with an even jitter, and a drift that both of a pair share. */
+static void draw(sct_rng *rng, double *a, double *b, double ratio, double jitter, double drift) {
+  for (int k = 0; k < N_RACE; k++) {
+    const double now = 1000 * (1 + drift * k);
+    a[k] = now * (1 + jitter * (2 * sct_rng_unit(rng) - 1));
+    b[k] = now * ratio * (1 + jitter * (2 * sct_rng_unit(rng) - 1));
+  }
 }
 
-static void test_compare_needs_a_clear_gap(void **state) {
+/* Of 1,000 comparisons, how many give `kind`. */
+static int count_kind(sct_verdict_kind kind, double ratio, double jitter, double drift,
+                      bool paired) {
+  sct_rng rng = sct_rng_new(7);
+  int n = 0;
+  for (int k = 0; k < 1000; k++) {
+    double a[N_RACE], b[N_RACE];
+    draw(&rng, a, b, ratio, jitter, drift);
+    n += sct_stats_compare(a, N_RACE, b, N_RACE, paired).kind == kind;
+  }
+  return n;
+}
+
+static void test_equal_is_the_same_and_slower_is_slow(void **state) {
   (void)state;
-  const sct_timing fast = timing(100, 101, 102, 0), slow = timing(110, 111, 112, 0);
-  const sct_timing overlap = timing(101.5, 103, 104, 0), close = timing(102.1, 103, 104, 0);
-  assert_int_equal(sct_stats_compare(&fast, &slow), -1);
-  assert_int_equal(sct_stats_compare(&slow, &fast), 1);
-  assert_int_equal(sct_stats_compare(&fast, &overlap), 0);
-  assert_int_equal(sct_stats_compare(&fast, &close), 0);
-  assert_int_equal(sct_stats_compare(&fast, &fast), 0);
-  /* 10 % less time at a clock 15 % higher is no gain in cycles */
-  const sct_timing boosted = timing(100, 101, 102, 2000), plain = timing(110, 111, 112, 1700);
-  assert_int_equal(sct_stats_compare(&boosted, &plain), 0);
+  assert_true(count_kind(SCT_SAME, 1.0, 0.01, 0, true) > 950);
+  assert_true(count_kind(SCT_SLOW, 1.03, 0.01, 0, true) > 950);
+  assert_true(count_kind(SCT_FAST, 0.97, 0.01, 0, true) > 950);
+  assert_true(count_kind(SCT_SAME, 1.004, 0.002, 0, true) > 950); /* a real difference, too small */
+  assert_true(count_kind(SCT_AMBIGUOUS, 1.01, 0.001, 0, true) < 100);
+  assert_true(count_kind(SCT_FAST, 1.0, 0.05, 0, true) + count_kind(SCT_SLOW, 1.0, 0.05, 0, true) <
+              60); /* noise alone */
+}
+
+/* A clock that falls by a third during the race does not matter to pairs; to medians it does. */
+static void test_pairs_cancel_a_drift(void **state) {
+  (void)state;
+  assert_true(count_kind(SCT_SLOW, 1.03, 0.005, 0.01, true) > 990);
+  assert_true(count_kind(SCT_SLOW, 1.03, 0.005, 0.01, false) < 10);
+  assert_true(count_kind(SCT_SLOW, 1.03, 0.005, 0, false) > 990);
+}
+
+static void test_comparison_of_few_or_odd_samples(void **state) {
+  (void)state;
+  const double a[] = {10, 11, 12, 13, 14, 15, 16}, b[] = {20, 22, 24, 26, 28, 30, 32};
+  assert_int_equal(sct_stats_compare(a, 4, b, 7, true).kind, SCT_AMBIGUOUS);
+  assert_true(isinf(sct_stats_compare(a, 4, b, 7, true).high));
+  const sct_comparison c = sct_stats_compare(a, 7, b, 7, true);
+  assert_int_equal(c.kind, SCT_SLOW);
+  assert_true(c.ratio == 2 && c.low == 2 && c.high == 2);
+  assert_int_equal(sct_stats_compare(b, 7, a, 7, false).kind, SCT_FAST);
+  assert_true(a[0] == 10 && a[6] == 16); /* left as they were */
+  assert_string_equal(sct_verdict_name(SCT_AMBIGUOUS), "AMBIGUOUS");
 }
 
 int main(void) {
@@ -80,7 +118,9 @@ int main(void) {
       cmocka_unit_test(test_quantiles_interpolate),
       cmocka_unit_test(test_summary_sorts),
       cmocka_unit_test(test_median_interval_covers),
-      cmocka_unit_test(test_compare_needs_a_clear_gap),
+      cmocka_unit_test(test_equal_is_the_same_and_slower_is_slow),
+      cmocka_unit_test(test_pairs_cancel_a_drift),
+      cmocka_unit_test(test_comparison_of_few_or_odd_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void open_fake(const char *script) {
 }
 
 static int64_t new_buffer(int bytes) {
-  numbers(1, bytes);
+  numbers(2, bytes, 1);
   call_ok(SCT_OP_ALLOC);
   return sct_wire_get_i64(&reply.body);
 }
@@ -134,6 +134,43 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       assert_int_not_equal(other, id);
       sct_worker_kill(&worker);
     }
+  }
+}
+
+static void download(int64_t id, int bytes, uint8_t *out) {
+  numbers(3, (int)id, 0, bytes);
+  call_ok(SCT_OP_DOWNLOAD);
+  size_t n = 0;
+  const uint8_t *got = sct_wire_get_bytes(&reply.body, &n);
+  assert_int_equal(n, bytes);
+  memcpy(out, got, n);
+}
+
+/* Further copies are filled from the first, lie outside its guards, and nobody reads or compares
+ * them: they are there for timing. */
+static void test_copies_of_a_buffer(void **state) {
+  (void)state;
+  int64_t damage, where, offset;
+  uint8_t bytes[100], got[100];
+  memset(bytes, 0x3c, sizeof bytes);
+  open_fake("memory=60000");
+  numbers(2, 100, 5);
+  call_ok(SCT_OP_ALLOC);
+  const int64_t id = sct_wire_get_i64(&reply.body);
+  numbers(2, (int)id, 0);
+  sct_wire_put_bytes(&request, bytes, sizeof bytes);
+  call_ok(SCT_OP_UPLOAD);
+  numbers(1, (int)id);
+  call_ok(SCT_OP_REPEAT);
+  download(id, 100, got);
+  assert_memory_equal(got, bytes, sizeof bytes);
+  audit_all(&damage, &where, &offset);
+  assert_int_equal(damage, SCT_DAMAGE_NONE);
+  static const int copies[] = {0, -1, SCT_MAX_COPIES + 1, 20}; /* the last is more than there is */
+  for (int k = 0; k < SCT_COUNT(copies); k++) {
+    numbers(2, 100, copies[k]);
+    call(SCT_OP_ALLOC);
+    assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
 }
 
@@ -252,7 +289,7 @@ static void test_freed_buffers_are_gone(void **state) {
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
     assert_int_equal(reply.result, 0); /* not a CUDA result */
   }
-  numbers(1, 200000);
+  numbers(2, 200000, 1);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.result, 2);
@@ -263,12 +300,12 @@ static void test_a_dead_worker_is_told_with_its_signal(void **state) {
   (void)state;
   open_fake("ok");
   kill(worker.pid, SIGTERM);
-  numbers(1, 8);
+  numbers(2, 8, 1);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
   assert_false(sct_worker_alive(&worker));
   assert_non_null(strstr(reply.text, "signal 15"));
-  numbers(1, 8);
+  numbers(2, 8, 1);
   call(SCT_OP_ALLOC); /* asking nobody */
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
 }
@@ -279,7 +316,7 @@ static void test_a_stopped_worker_is_killed_with_its_group(void **state) {
   const pid_t pid = worker.pid;
   assert_int_equal(getpgid(pid), pid);
   kill(pid, SIGSTOP);
-  numbers(1, 8);
+  numbers(2, 8, 1);
   sct_worker_call(&worker, SCT_OP_ALLOC, &request, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
   assert_non_null(strstr(reply.text, "ALLOC within 50 ms"));
@@ -365,6 +402,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_it_describes_and_ends_cleanly, clean),
       cmocka_unit_test_teardown(test_it_holds_no_other_descriptor, clean),
       cmocka_unit_test_teardown(test_guard_zones_start_at_the_next_byte, clean),
+      cmocka_unit_test_teardown(test_copies_of_a_buffer, clean),
       cmocka_unit_test_teardown(test_sealed_buffers_are_watched, clean),
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),

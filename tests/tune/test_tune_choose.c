@@ -84,10 +84,26 @@ static void test_noise_decides_what_is_a_tie(void **state) {
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 1);
   rows[1] = row(1, "b", 412, 8, 8, 1);
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
-  /* a row with few samples does not tie with a finalist */
+  /* a row that was only screened does not tie with one that raced */
   rows[1] = row(1, "b", 400.1, 8, 8, 1);
-  rows[1].timing.n_samples = 5;
+  rows[0].race = 1;
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+  rows[1].race = 2; /* another race: compared without pairs */
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 1);
+}
+
+/* A drift of 4 % that two rows of a race share hides nothing: they are 1 % apart in every round. */
+static void test_rows_of_a_race_are_compared_in_pairs(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "a", 400, 9, 9, 1), row(1, "b", 404, 8, 8, 1)};
+  for (int s = 0; s < 11; s++) {
+    samples[0][s] = 400 * (1.0 + 0.004 * s);
+    samples[1][s] = 404 * (1.0 + 0.004 * s);
+  }
+  rows[0].race = rows[1].race = 1;
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+  rows[1].race = 2;
+  assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 1);
 }
 
 static void test_no_winner_is_slower_than_the_naive_variant(void **state) {
@@ -166,6 +182,7 @@ int main(void) {
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
+      cmocka_unit_test(test_rows_of_a_race_are_compared_in_pairs),
       cmocka_unit_test(test_no_winner_is_slower_than_the_naive_variant),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),

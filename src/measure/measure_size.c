@@ -1,0 +1,289 @@
+/* The size that is timed: buffers, data, what the naive variant makes of them, and the comparison
+ * of results with it on the device. */
+#include "measure_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POISON_FIRST  0xa5
+#define POISON_SECOND 0x5a
+#define CACHE_FACTOR  3 /* of the L2: what lies between two uses of the same copy */
+
+/* ---- buffers of the size at hand ---- */
+
+static void free_buffers(sct_measure *m) {
+  sct_timed *t = &m->timed;
+  for (int k = 0; k < m->plan.spec->n_operands && t->generation == m->generation; k++) {
+    sct_remote_free(m, t->buffer[k]);
+    sct_remote_free(m, t->reference[k][0]);
+    sct_remote_free(m, t->reference[k][1]);
+  }
+  t->generation = 0;
+}
+
+void sct_timed_drop(sct_measure *m) {
+  if (m->timed.shape.plan) {
+    free_buffers(m);
+    sct_shape_free(&m->timed.shape);
+  }
+  m->timed = (sct_timed){0};
+}
+
+static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *size) {
+  if (!t->shape.plan ||
+      memcmp(t->shape.extent, size->extent, sizeof *size->extent * (size_t)spec->n_extents) != 0) {
+    return false;
+  }
+  for (int k = 0; k < spec->n_operands && size->fill; k++) {
+    if (t->shape.fill[k] != size->fill[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
+  sct_timed *t = &m->timed;
+  const sct_operand *operand = m->plan.op[op].op;
+  SCT_TRY(sct_remote_alloc(m, t->shape.op[op].bytes, t->copies, &t->buffer[op], err));
+  if (operand->is_index) {
+    uint8_t *image = NULL;
+    SCT_TRY(sct_image_input(&image, &t->shape, op, err));
+    const sct_status status =
+        sct_remote_upload(m, t->buffer[op], image, t->shape.op[op].bytes, err);
+    sct_free(image);
+    SCT_TRY(status);
+  } else {
+    SCT_TRY(sct_remote_fill(m, t->buffer[op], sct_data_record_masks(&operand->record),
+                            sct_data_key(m->seed, op, 0), err));
+  }
+  SCT_TRY(sct_remote_repeat(m, t->buffer[op], err));
+  return sct_remote_seal(m, t->buffer[op], err);
+}
+
+/* A fake GPU must be told what kernels compute; at this size any values will do. */
+static sct_status tell_fake(sct_measure *m, int op, sct_error *err) {
+  sct_timed *t = &m->timed;
+  uint8_t *inputs[SCT_MAX_OPERANDS] = {0}, *image = NULL, *flags = NULL;
+  sct_status status = SCT_OK;
+  for (int k = 0; k < m->plan.spec->n_inputs; k++) {
+    SCT_TRY_DONE(sct_image_input(&inputs[k], &t->shape, k, err));
+  }
+  SCT_TRY_DONE(sct_image_output(&image, &flags, &t->shape, op, inputs, POISON_FIRST, err));
+  status = sct_remote_expect(m, t->buffer[op], flags, image, t->shape.op[op].bytes, err);
+done:
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    sct_free(inputs[k]);
+  }
+  sct_free(image);
+  sct_free(flags);
+  return status;
+}
+
+/* Bytes that no element owns may hold anything: then only what the naive variant writes counts. */
+static bool has_free_gaps(const sct_shape *s, int op) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  return p->layout->owns_gaps && s->op[op].count * p->op->record.data_bytes < s->op[op].bytes;
+}
+
+static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
+  sct_timed *t = &m->timed;
+  const int64_t bytes = t->shape.op[op].bytes;
+  SCT_TRY(sct_remote_alloc(m, bytes, t->copies, &t->buffer[op], err));
+  SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->reference[op][0], err));
+  if (has_free_gaps(&t->shape, op)) {
+    SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->reference[op][1], err));
+  }
+  return m->fake[0] != '\0' ? tell_fake(m, op, err) : SCT_OK;
+}
+
+static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+    SCT_TRY(sct_remote_set(m, m->timed.buffer[k], poison, err));
+  }
+  return SCT_OK;
+}
+
+static sct_target timed_target(sct_measure *m, const char *where) {
+  return (sct_target){.shape = &m->timed.shape,
+                      .buffer = m->timed.buffer,
+                      .limit_ns = m->request_ns,
+                      .where = where};
+}
+
+/* The naive variant's output over one poison, kept as reference number `which`. */
+static sct_status run_naive(sct_measure *m, const sct_job *job, int which, const char *where,
+                            sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_timed *t = &m->timed;
+  sct_target target = timed_target(m, where);
+  SCT_TRY(sct_code_blocks(&t->shape, job->binary->code, &target.blocks, verdict, err));
+  SCT_TRY(set_outputs(m, which == 0 ? POISON_FIRST : POISON_SECOND, err));
+  if (verdict->outcome == SCT_OUT_OK) {
+    SCT_TRY(sct_remote_run(m, job, &target, &t->naive_ns, verdict, err));
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
+    if (t->reference[k][which] >= 0) {
+      SCT_TRY(sct_remote_copy(m, t->reference[k][which], t->buffer[k], err));
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status make_references(sct_measure *m, const char *where, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_verdict verdict = {0};
+  sct_job job;
+  bool second = false;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    second = second || m->timed.reference[k][1] >= 0;
+  }
+  SCT_TRY(sct_remote_load(m, &m->naive, &job, &verdict, err));
+  sct_status status = SCT_OK; /* past this point the kernel must be unloaded */
+  for (int which = 0; which < (second ? 2 : 1); which++) {
+    if (status == SCT_OK && verdict.outcome == SCT_OUT_OK) {
+      status = run_naive(m, &job, which, where, &verdict, err);
+    }
+  }
+  sct_remote_unload(m, &job);
+  m->timed.naive_verdict = verdict;
+  return status;
+}
+
+static int64_t memory_needed(const sct_shape *s) {
+  int64_t bytes = 0;
+  for (int k = 0; k < s->plan->spec->n_operands; k++) {
+    const int copies = k < s->plan->spec->n_inputs ? 1 : has_free_gaps(s, k) ? 3 : 2;
+    bytes += s->op[k].bytes * copies;
+  }
+  return bytes;
+}
+
+int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes) {
+  const int64_t wanted = CACHE_FACTOR * device->l2_bytes, each = bytes > 0 ? bytes : 1;
+  const int64_t copies = (wanted + each - 1) / each;
+  return copies < 1 ? 1 : copies > SCT_MAX_COPIES ? SCT_MAX_COPIES : copies;
+}
+
+/* As many copies as the cache asks for and half of the memory has room for. */
+static int64_t choose_copies(const sct_measure *m) {
+  const sct_shape *s = &m->timed.shape;
+  int64_t bytes = 0;
+  for (int k = 0; k < s->plan->spec->n_operands; k++) {
+    bytes += s->op[k].bytes;
+  }
+  const int64_t each = bytes + 3 * (int64_t)SCT_GUARD_BYTES * s->plan->spec->n_operands;
+  const int64_t room = (m->device.memory_bytes / 2 - memory_needed(s)) / each;
+  const int64_t wanted = sct_copies_for(&m->device, bytes);
+  return room < wanted ? (room > 1 ? room : 1) : wanted;
+}
+
+static sct_status check_memory(const sct_measure *m, sct_error *err) {
+  const int64_t needed = memory_needed(&m->timed.shape);
+  char need[32], have[32];
+  return needed <= m->device.memory_bytes
+             ? SCT_OK
+             : sct_fail(err, SCT_ENOMEM, "this size needs %s of device memory; %s has %s",
+                        sct_format_bytes(need, (double)needed), m->device.name,
+                        sct_format_bytes(have, (double)m->device.memory_bytes));
+}
+
+sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
+                             sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_timed *t = &m->timed;
+  sct_status status = SCT_OK;
+  const bool same = same_size(t, spec, size);
+  if (same && (t->generation == m->generation || t->naive_verdict.outcome != SCT_OUT_OK)) {
+    return SCT_OK;
+  }
+  if (!same) {
+    sct_timed_drop(m);
+    SCT_TRY(sct_shape_init(&t->shape, &m->plan, size->extent, size->fill, err));
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    t->buffer[k] = t->reference[k][0] = t->reference[k][1] = -1;
+  }
+  t->generation = m->generation;
+  SCT_TRY_DONE(check_memory(m, err));
+  t->copies = choose_copies(m);
+  SCT_TRY_DONE(sct_shape_index(&t->shape, err));
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY_DONE(k < spec->n_inputs ? prepare_input(m, k, err) : prepare_output(m, k, err));
+  }
+  SCT_TRY_DONE(make_references(m, where, err));
+  if (t->naive_verdict.outcome != SCT_OUT_OK) {
+    free_buffers(m);
+  }
+  return SCT_OK;
+done:
+  sct_timed_drop(m);
+  return status;
+}
+
+/* ---- results at this size ---- */
+
+/* Value by value on the host; only where bits differ and the spec allows a tolerance. */
+static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_error *err) {
+  sct_timed *t = &m->timed;
+  const int64_t bytes = t->shape.op[op].bytes;
+  uint8_t *got = sct_alloc((size_t)bytes + 1), *want = sct_alloc((size_t)bytes + 1);
+  uint8_t *flags = NULL;
+  sct_status status = SCT_OK;
+  if (!got || !want) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+    goto done;
+  }
+  SCT_TRY_DONE(sct_remote_download(m, t->buffer[op], 0, got, bytes, err));
+  SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
+  SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
+  sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST, m->plan.spec->tolerance);
+done:
+  sct_free(got);
+  sct_free(want);
+  sct_free(flags);
+  return status;
+}
+
+static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byte, sct_verdict *out,
+                           sct_error *err) {
+  sct_timed *t = &m->timed;
+  uint8_t got[16] = {0}, want[16] = {0};
+  sct_place place;
+  sct_find_byte(&t->shape, op, byte, &place);
+  const int64_t bytes = place.field < 0 ? 1 : m->plan.op[op].op->record.fields[place.field].bytes;
+  SCT_TRY(sct_remote_download(m, t->buffer[op], place.offset, got, bytes, err));
+  SCT_TRY(sct_remote_download(m, t->reference[op][0], place.offset, want, bytes, err));
+  sct_describe_difference(out, &t->shape, op, byte, &place, got, want, POISON_FIRST);
+  const size_t len = strlen(out->detail);
+  snprintf(out->detail + len, sizeof out->detail - len, "; %lld bytes differ", (long long)n_differ);
+  return SCT_OK;
+}
+
+sct_status sct_timed_check(sct_measure *m, sct_verdict *out, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_timed *t = &m->timed;
+  sct_audit audit = {0};
+  SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
+  sct_judge_audit(out, &t->shape, t->buffer, &audit);
+  for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
+    int64_t n_differ = 0, first = -1;
+    SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1], &n_differ,
+                               &first, err));
+    if (n_differ > 0) {
+      SCT_TRY(spec->tolerance > 0 ? compare_values(m, k, out, err)
+                                  : describe(m, k, n_differ, first, out, err));
+    }
+  }
+  if (audit.damage != SCT_DAMAGE_NONE) {
+    sct_worker_kill(&m->worker);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
+                               double *ns, sct_verdict *out, sct_error *err) {
+  SCT_TRY(set_outputs(m, POISON_FIRST, err));
+  SCT_TRY(sct_remote_run(m, job, target, ns, out, err));
+  return out->outcome == SCT_OUT_OK ? sct_timed_check(m, out, err) : SCT_OK;
+}

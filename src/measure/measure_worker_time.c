@@ -1,0 +1,196 @@
+/* Timing in the worker. One sample is a unit: a kernel launched back to back, behind a kernel that
+ * waits until all of them are queued, often enough that the events' resolution does not matter.
+ * Launches go round the copies of their buffers, so that none finds its data in the cache. */
+#include "measure_worker.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define MAX_SAMPLES    10000
+#define MAX_UNIT_NS    ((int64_t)1000000000)
+#define EMPTY_LAUNCHES 129 /* of a long unit that measures what a launch costs */
+#define EMPTY_SAMPLES  9
+#define LEAST_CLOCK                                                                                \
+  0.75 /* of the device's clock: a slower unit is taken again (nvbench's rule)                     \
+        */
+#define MAX_TRIES        6
+#define WAIT_UNITS       100  /* before the second try; the third waits twice as long */
+#define WARM_UP_UNITS    5000 /* at most, for a clock that does not rise */
+#define GUESSED_LAUNCHES 4    /* of the units that warm up, before their time is known */
+
+/* What a unit launches: a kernel, a copy (launch NULL), or the empty kernel (neither). */
+typedef struct timed_work {
+  const sct_launch *launch;
+  const sct_worker_buffer *to, *from;
+  int variant;
+  bool resident; /* always the first copy of the buffers */
+  int launches;  /* of a unit */
+  int64_t unit_ns;
+} timed_work;
+
+typedef struct unit_time {
+  double ns, mhz;
+} unit_time;
+
+static sct_status launch_turn(sct_worker_state *w, const timed_work *work, uint64_t turn,
+                              sct_error *err) {
+  const sct_backend_ops *ops = w->backend->ops;
+  if (work->launch) {
+    sct_launch launch = *work->launch;
+    for (int k = 0; k < launch.n_args; k++) {
+      const sct_arg *arg = &launch.args[k];
+      if (arg->is_buffer) {
+        launch.args[k].value[0] += turn % arg->copies * (uint64_t)arg->stride;
+      }
+    }
+    return ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err);
+  }
+  return work->to ? ops->copy(w->backend, work->variant, sct_worker_copy_at(work->to, turn),
+                              sct_worker_copy_at(work->from, turn), work->to->bytes, err)
+                  : ops->launch_empty(w->backend, err);
+}
+
+static sct_status run_unit(sct_worker_state *w, const timed_work *work, unit_time *out,
+                           sct_error *err) {
+  const sct_backend_ops *ops = w->backend->ops;
+  SCT_TRY(ops->unit_begin(w->backend, err));
+  sct_status status = SCT_OK;
+  for (int k = 0; k < work->launches && status == SCT_OK; k++) {
+    status = launch_turn(w, work, work->resident ? 0 : w->turn++, err);
+  }
+  sct_error ignored; /* the launch's failure comes first */
+  const sct_status ended =
+      ops->unit_end(w->backend, &out->ns, &out->mhz, status == SCT_OK ? err : &ignored);
+  return status == SCT_OK ? ended : status;
+}
+
+static void wait_ns(int64_t ns) {
+  const struct timespec pause = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+  nanosleep(&pause, NULL);
+}
+
+static bool too_slow(const sct_worker_state *w, const unit_time *unit) {
+  return unit->mhz > 0 && unit->mhz < LEAST_CLOCK * 1e-3 * (double)w->desc.clock_khz;
+}
+
+/* A unit at full clock; after some tries, as it is, and *slow counts it. */
+static sct_status sample(sct_worker_state *w, const timed_work *work, unit_time *out, int64_t *slow,
+                         sct_error *err) {
+  for (int try = 0; try < MAX_TRIES; try++) {
+    SCT_TRY(run_unit(w, work, out, err));
+    if (!too_slow(w, out)) {
+      return SCT_OK;
+    }
+    wait_ns(try * WAIT_UNITS * work->unit_ns);
+  }
+  ++*slow;
+  return SCT_OK;
+}
+
+/* Units until the time is over and the clock is up, and how many launches make one of `unit_ns`. */
+static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns, sct_error *err) {
+  const int64_t start = sct_now_ns();
+  unit_time unit = {0};
+  const int asked = work->launches;
+  work->launches = asked > 0 ? asked : GUESSED_LAUNCHES;
+  SCT_TRY(run_unit(w, work, &unit, err)); /* the first loads code */
+  do {
+    SCT_TRY(run_unit(w, work, &unit, err));
+  } while (sct_now_ns() - start < warm_ns ||
+           (too_slow(w, &unit) && sct_now_ns() - start < WARM_UP_UNITS * work->unit_ns));
+  if (asked == 0) {
+    const double n = unit.ns > 0 ? (double)work->unit_ns * work->launches / unit.ns + 1 : 1;
+    work->launches = n < 1 ? 1 : n > SCT_MAX_HELD ? SCT_MAX_HELD : (int)n;
+  }
+  return SCT_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static sct_status median_empty(sct_worker_state *w, int launches, double *ns, sct_error *err) {
+  const timed_work work = {.launches = launches};
+  double times[EMPTY_SAMPLES];
+  for (int k = 0; k < EMPTY_SAMPLES; k++) {
+    unit_time unit;
+    SCT_TRY(run_unit(w, &work, &unit, err));
+    times[k] = unit.ns;
+  }
+  qsort(times, EMPTY_SAMPLES, sizeof times[0], by_value);
+  *ns = times[EMPTY_SAMPLES / 2];
+  return SCT_OK;
+}
+
+/* What a unit of empty launches takes: the first, and each one after it. Once a worker. */
+static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
+  if (w->knows_cost) {
+    return SCT_OK;
+  }
+  double many = 0;
+  SCT_TRY(median_empty(w, 1, &w->first_launch_ns, err));
+  SCT_TRY(median_empty(w, EMPTY_LAUNCHES, &many, err));
+  const double each = (many - w->first_launch_ns) / (EMPTY_LAUNCHES - 1);
+  w->next_launch_ns = each > 0 ? each : 0;
+  w->knows_cost = true;
+  return SCT_OK;
+}
+
+/* Reads how to sample from `in`; writes launches of a unit, cost of the first and of the next
+ * launches, slow units, samples, and of each its time and clock. */
+static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *in, sct_wire *out,
+                               sct_error *err) {
+  const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
+  const int64_t launches = sct_wire_get_i64(in), resident = sct_wire_get_i64(in);
+  const int64_t n = sct_wire_get_i64(in);
+  if (in->failed || n < 0 || n > MAX_SAMPLES || unit_ns < 1 || unit_ns > MAX_UNIT_NS ||
+      launches < 0 || launches > SCT_MAX_HELD || !w->backend->ops->unit_begin) {
+    return sct_worker_malformed(err);
+  }
+  work->launches = (int)launches;
+  work->resident = resident != 0;
+  work->unit_ns = unit_ns;
+  if (warm_ns > 0 || launches == 0) {
+    SCT_TRY(warm_up(w, work, warm_ns, err));
+  }
+  SCT_TRY(learn_launch_cost(w, err));
+  unit_time *units = sct_alloc(sizeof *units * (size_t)(n + 1));
+  int64_t slow = 0;
+  sct_status status = units ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int64_t k = 0; k < n && status == SCT_OK; k++) {
+    status = sample(w, work, &units[k], &slow, err);
+  }
+  if (status == SCT_OK) {
+    sct_wire_put_i64(out, work->launches);
+    sct_wire_put_f64(out, w->first_launch_ns);
+    sct_wire_put_f64(out, w->next_launch_ns);
+    sct_wire_put_i64(out, slow);
+    sct_wire_put_i64(out, n);
+    for (int64_t k = 0; k < n; k++) {
+      sct_wire_put_f64(out, units[k].ns);
+      sct_wire_put_f64(out, units[k].mhz);
+    }
+  }
+  sct_free(units);
+  return status;
+}
+
+sct_status sct_worker_time(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_launch launch;
+  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+  timed_work work = {.launch = &launch};
+  return time_samples(w, &work, in, out, err);
+}
+
+sct_status sct_worker_time_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
+  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
+  const int64_t variant = sct_wire_get_i64(in);
+  if (!to || !from || to->bytes != from->bytes || variant < 0 ||
+      variant >= w->backend->ops->n_copies) {
+    return sct_worker_malformed(err);
+  }
+  timed_work work = {.to = to, .from = from, .variant = (int)variant};
+  return time_samples(w, &work, in, out, err);
+}

@@ -1,0 +1,166 @@
+/* Racing: stages of fewer candidates and more rounds. In a round every live candidate is timed
+ * once, so slow drifts of the machine meet all of them alike and pairs of samples can be compared.
+ */
+#include "tune/tune_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A stage races the best coalesced candidates within a margin of the best median so far. Rounds end
+ * early when every racer can be told from the leader, or be called the same. */
+typedef struct stage {
+  const char *phase; /* of the progress */
+  int most;          /* racers, without the reference ones */
+  double margin;
+  int least_rounds, rounds;
+} stage;
+static const stage stages[] = {{"race", 48, 1.10, 7, 7}, {"final", 12, 1.04, 15, 61}};
+
+#define MAX_RACERS 50 /* the most of a stage, and two references */
+
+/* What a race is about, and how far it is. */
+typedef struct contest {
+  tune_session *s;
+  const stage *stage;
+  int size, n;
+  int item[MAX_RACERS]; /* fastest before first */
+  bool mine[MAX_RACERS];
+  sct_timing timing[MAX_RACERS];
+  int group[MAX_RACERS], n_group; /* of the layouts at hand: indexes into item */
+  sct_binary binary[MAX_RACERS];
+  sct_timing raced[MAX_RACERS];
+} contest;
+
+static bool add(contest *c, int item) {
+  for (int k = 0; k < c->n; k++) {
+    if (c->item[k] == item) {
+      return false;
+    }
+  }
+  if (item >= 0 && c->n < MAX_RACERS) {
+    c->item[c->n++] = item;
+    return true;
+  }
+  return false;
+}
+
+static int by_median(const void *a, const void *b, void *rows) {
+  const sct_rank_row *row = rows;
+  const double x = row[*(const int *)a].timing.median_ns, y = row[*(const int *)b].timing.median_ns;
+  return x != y ? (x > y) - (x < y) : *(const int *)a - *(const int *)b;
+}
+
+/* The best coalesced candidates, the fastest of all, and the naive variant of the leader's layouts.
+ */
+static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
+  tune_session *s = c->s;
+  const sct_choice choice = sct_tune_decide(s, c->size, rows);
+  c->n = 0;
+  if (choice.winner < 0) {
+    return SCT_OK;
+  }
+  int *order = sct_alloc(sizeof *order * (size_t)(s->plan.n_items + 1)), n = 0;
+  if (!order) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (rows[k].eligible && (rows[k].coalesced || k == choice.winner)) {
+      order[n++] = k;
+    }
+  }
+  qsort_r(order, (size_t)n, sizeof *order, by_median, rows);
+  for (int k = 0; k < n && k < c->stage->most; k++) {
+    if (rows[order[k]].timing.median_ns <= c->stage->margin * rows[order[0]].timing.median_ns) {
+      add(c, order[k]);
+    }
+  }
+  add(c, choice.fastest);
+  add(c, sct_tune_naive_item(s, choice.winner));
+  sct_free(order);
+  return SCT_OK;
+}
+
+/* Every racer is clearly apart from the one in front, or clearly the same. */
+static bool is_decided(const contest *c) {
+  double samples[2][MAX_RACERS]; /* medians so far */
+  int leader = 0;
+  for (int k = 0; k < c->n_group; k++) {
+    sct_timing copy = c->raced[k];
+    if (copy.n_samples > (int)SCT_COUNT(samples[0]) || copy.n_samples == 0) {
+      return false;
+    }
+    memcpy(samples[1], copy.samples_ns, sizeof(double) * (size_t)copy.n_samples);
+    copy.samples_ns = samples[1];
+    sct_stats_summary(&copy);
+    samples[0][k] = copy.median_ns;
+    leader = samples[0][k] < samples[0][leader] ? k : leader;
+  }
+  const sct_timing *front = &c->raced[leader];
+  for (int k = 0; k < c->n_group; k++) {
+    const sct_timing *t = &c->raced[k];
+    if (k != leader &&
+        sct_stats_compare(front->samples_ns, front->n_samples, t->samples_ns, t->n_samples, true)
+                .kind == SCT_AMBIGUOUS) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool after_round(void *ctx, int round) {
+  contest *c = ctx;
+  sct_tune_progress(c->s, c->stage->phase, round, c->stage->rounds,
+                    c->s->plan.items[c->item[c->group[0]]].label);
+  return sct_tune_stop(c->s) || (round >= c->stage->least_rounds && is_decided(c));
+}
+
+/* The racers with the layouts of racer `first` race each other. */
+static sct_status race_group(contest *c, int first, sct_error *err) {
+  tune_session *s = c->s;
+  c->n_group = 0;
+  for (int k = first; k < c->n; k++) {
+    if (sct_tune_same_layouts(s, c->item[first], c->item[k])) {
+      c->mine[k] = true;
+      c->binary[c->n_group] = sct_tune_binary(&s->plan.items[c->item[k]]);
+      c->group[c->n_group++] = k;
+    }
+  }
+  SCT_TRY(sct_tune_set_problem(s, sct_tune_naive_item(s, c->item[first]), err));
+  SCT_TRY(sct_measure_race(s->measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
+                           c->stage->rounds, c->raced, after_round, c, err));
+  const int race = ++s->n_races;
+  for (int k = 0; k < c->n_group; k++) {
+    tune_cell *cell = sct_tune_cell(s, c->item[c->group[k]], c->size);
+    const sct_timing *t = &c->raced[k];
+    if (t->n_samples == 0 && t->verdict.outcome == SCT_OUT_OK) {
+      continue; /* stopped before its first round */
+    }
+    sct_free(cell->timing.samples_ns);
+    cell->timing = *t;
+    cell->verdict = t->verdict;
+    cell->race = race;
+  }
+  return SCT_OK;
+}
+
+static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
+  SCT_TRY(pick(c, rows, err));
+  memset(c->mine, 0, sizeof c->mine);
+  for (int k = 0; k < c->n && !sct_tune_stop(c->s); k++) {
+    if (!c->mine[k]) {
+      SCT_TRY(race_group(c, k, err));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
+  contest *c = sct_alloc(sizeof *c);
+  sct_status status = c ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int k = 0; status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(s); k++) {
+    *c = (contest){.s = s, .stage = &stages[k], .size = size};
+    status = run_stage(c, rows, err);
+  }
+  sct_free(c);
+  return status;
+}
