@@ -116,6 +116,16 @@ static const char *skip_string(const char *at) {
   return at;
 }
 
+/* Line of the first zero byte, which the JSON library reads over behind a number; 0: none. */
+static int line_of_zero(const sct_str *text) {
+  const char *const zero = text->len > 0 ? memchr(text->data, 0, text->len) : NULL;
+  int line = 1;
+  for (const char *at = text->data; zero != NULL && at < zero; at++) {
+    line += *at == '\n';
+  }
+  return zero != NULL ? line : 0;
+}
+
 /* Line of entry `index` of the cases, in text that is known to be JSON. */
 static int case_line(const reader *r, int index) {
   const int depth_of_cases = r->is_object ? 2 : 1;
@@ -414,6 +424,11 @@ sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *
   out->path = sct_arena_strdup(&out->arena, path);
   if (out->path == NULL) {
     status = sct_fail(err, SCT_ENOMEM, "out of memory for the manifest %s", path);
+    goto done;
+  }
+  if (line_of_zero(&text) > 0) {
+    status = sct_fail(err, SCT_ESPEC, "%s:%d: error: not JSON: a byte with the value 0", path,
+                      line_of_zero(&text));
     goto done;
   }
   r.text = sct_str_c(&text);
