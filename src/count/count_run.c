@@ -26,9 +26,9 @@ typedef struct run {
   sct_count_report *out;
   const char **kernels; /* [n_kernels] distinct names */
   int n_kernels;
-  int *kernel_of;    /* [n_cases] index in kernels */
-  char **causes;     /* [n_kernels] why counts are approximate; NULL: they are exact */
-  uint64_t *address; /* [m->n_buffers] */
+  int *kernel_of;      /* [n_cases] index in kernels */
+  const char **causes; /* [n_kernels] why counts are approximate; NULL: they are exact */
+  uint64_t *address;   /* [m->n_buffers] */
   sct_error *err;
 } run;
 
@@ -134,34 +134,38 @@ static sct_status compile(run *r) {
 
 /* Counts are of the PTX; where the assembler made other loads and stores of it they are not what
  * the machine does. */
-static sct_status compare_kernel(const run *r, int k) {
+static sct_status compare_kernel(const run *r, int k, const sct_ptx_result *shown,
+                                 const char **out) {
   const session *const s = r->s;
   const char *const entry = s->compiled.entries[k];
   sct_memops ptx, sass;
   sct_str cause = {0};
   sct_error why = {0};
-  sct_status status = sct_ptx_memops(&ptx, s->module, entry, &why);
+  sct_status status = sct_ptx_memops_run(&ptx, s->module, entry, shown, &why);
   if (status == SCT_OK) {
     status = sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why);
   }
   const bool exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
-  if (!exact) {
-    if (status != SCT_OK) {
-      sct_str_printf(&cause, "PTX and machine code cannot be compared: %s", why.text);
-    }
-    r->causes[k] = sct_arena_strdup(&r->s->arena, sct_str_c(&cause));
+  if (!exact && status != SCT_OK) {
+    sct_str_printf(&cause, "PTX and machine code cannot be compared: %s", why.text);
+  }
+  const bool known = !exact && *out != NULL && strcmp(*out, sct_str_c(&cause)) == 0;
+  if (!known) { /* equal causes of a kernel's cases are one text: the printer tells each once */
+    *out = exact ? NULL : sct_arena_strdup(&r->s->arena, sct_str_c(&cause));
   }
   sct_str_free(&cause);
-  return exact || r->causes[k] != NULL ? SCT_OK : no_memory(r);
+  return exact || *out != NULL ? SCT_OK : no_memory(r);
 }
 
 static sct_status compare_kernels(run *r) {
-  r->causes = SCT_ARENA_NEW(&r->s->arena, char *, r->n_kernels);
+  r->causes = SCT_ARENA_NEW(&r->s->arena, const char *, r->n_kernels);
   if (r->causes == NULL) {
     return no_memory(r);
   }
   for (int k = 0; k < r->n_kernels; k++) {
-    SCT_TRY(compare_kernel(r, k));
+    const char *cause = NULL;
+    SCT_TRY(compare_kernel(r, k, NULL, &cause));
+    r->causes[k] = cause;
   }
   return SCT_OK;
 }
@@ -210,6 +214,25 @@ static sct_status encode_all(const run *r, const void ***args) {
 
 /* ---- launches */
 
+/* A kernel in doubt may be exact in this launch: if a loop was unrolled and this run showed that
+ * lanes leave it together. */
+static sct_status judge(const run *r, int kernel, sct_count_row *row, sct_ptx_result *result) {
+  sct_status status = SCT_OK;
+  if (row->cause != NULL) {
+    status = compare_kernel(r, kernel, result, &row->cause);
+  }
+  if (!r->opts->per_instruction) {
+    sct_free(result->insts);
+    result->insts = NULL;
+    result->n_insts = 0;
+  }
+  if (row->cause == NULL && r->opts->coalescing != SCT_PTX_CC70) {
+    row->cause = "a model of an older device counts accesses that were compiled for another";
+  }
+  row->exact = row->cause == NULL;
+  return status;
+}
+
 static sct_status set_problem(const run *r, sct_count_row *row, const char *text) {
   row->problem = sct_arena_strdup(&r->s->arena, text);
   r->out->n_failed++;
@@ -230,15 +253,12 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
                               .no_races = true,
                               .lenient_exits = true,
                               .coalescing = r->opts->coalescing,
-                              .per_instruction = r->opts->per_instruction};
+                              .per_instruction =
+                                  r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
   *row = (sct_count_row){.name = c->name, .kernel = c->kernel, .entry = opts.kernel};
   row->cause = r->causes[r->kernel_of[i]];
-  if (row->cause == NULL && r->opts->coalescing != SCT_PTX_CC70) {
-    row->cause = "a model of an older device counts accesses that were compiled for another";
-  }
-  row->exact = row->cause == NULL;
   sct_ptx_result result;
   sct_error err = {0};
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
@@ -248,11 +268,12 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
   }
+  status = judge(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
   row->counters = result.counters;
   row->insts = result.insts;
   row->n_insts = result.n_insts;
-  if (result.diag.kind != SCT_PTX_CLEAN) {
+  if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     sct_str text = {0};
     sct_ptx_diag_print(&text, &result.diag);
     status = set_problem(r, row, sct_str_c(&text));

@@ -83,9 +83,7 @@ static void every_case_counts_as_on_an_h200(void **state) {
   assert_int_equal(cases, 531);
   assert_true(mine != NULL && mine[1] == '\0');
   assert_int_equal(wrong, 0);
-  if (approximate > 10) {
-    fail_msg("%d cases are approximate", approximate);
-  }
+  assert_int_equal(approximate, 0); /* unrolled loops too: these runs leave them together */
 }
 
 static void columns_stand_in_their_order(void **state) {
