@@ -48,7 +48,7 @@ static sct_status ceiling_once(sct_measure *m, int64_t bytes, const sct_binary *
   for (int k = 0; k < m->n_copies; k++) {
     SCT_TRY_DONE(try_copy(m, NULL, k, ends, bytes, best, err));
   }
-  for (int k = 0; k < n_copy && sct_worker_alive(&m->worker); k++) {
+  for (int k = 0; k < n_copy && sct_child_alive(&m->worker); k++) {
     sct_job job;
     sct_verdict verdict = {0};
     SCT_TRY_DONE(sct_remote_load(m, &copy[k], &job, &verdict, err));

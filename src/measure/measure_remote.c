@@ -42,14 +42,14 @@ static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
   }
   m->n_copies = (int)sct_wire_get_i64(&reply->body);
   if (reply->body.failed || n != sizeof m->device) {
-    sct_worker_kill(&m->worker);
+    sct_child_kill(&m->worker);
     return sct_fail(err, SCT_EINTERNAL, "the worker speaks another protocol");
   }
   return SCT_OK;
 }
 
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
-  if (sct_worker_check(&m->worker)) {
+  if (sct_child_check(&m->worker)) {
     return SCT_OK;
   }
   sct_reply reply = {0};
@@ -115,7 +115,7 @@ sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) {
 }
 
 void sct_remote_free(sct_measure *m, int64_t buffer) {
-  if (buffer >= 0 && sct_worker_alive(&m->worker)) {
+  if (buffer >= 0 && sct_child_alive(&m->worker)) {
     (void)ask_numbers(m, SCT_OP_FREE, &buffer, 1, NULL, 0, NULL);
   }
 }
@@ -283,7 +283,7 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 }
 
 void sct_remote_unload(sct_measure *m, sct_job *job) {
-  if (job->kernel >= 0 && job->generation == m->generation && sct_worker_alive(&m->worker)) {
+  if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker)) {
     (void)ask_numbers(m, SCT_OP_UNLOAD, &job->kernel, 1, NULL, 0, NULL);
   }
   job->kernel = -1;

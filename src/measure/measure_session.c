@@ -107,7 +107,7 @@ static sct_status read_list(sct_wire *body, sct_device_desc **out, int *n, sct_e
 
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
                             sct_error *err) {
-  sct_worker worker;
+  sct_child worker;
   sct_wire request = {0};
   sct_reply reply = {0};
   *out = NULL;

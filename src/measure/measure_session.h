@@ -42,7 +42,7 @@ struct sct_measure {
   int ordinal;
   int64_t request_ns;
   uint64_t seed;
-  sct_worker worker;
+  sct_child worker;
   int64_t generation; /* of the worker, from 1 */
   sct_device_desc device;
   bool is_virtual; /* `device` was given, and PTX runs */
@@ -77,7 +77,7 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* The requests that set things up: their failure is never the candidate's. After a failure the
- * worker may be gone (sct_worker_alive). */
+ * worker may be gone (sct_child_alive). */
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) SCT_MUST_USE;

@@ -276,7 +276,7 @@ sct_status sct_timed_check(sct_measure *m, sct_verdict *out, sct_error *err) {
     }
   }
   if (audit.damage != SCT_DAMAGE_NONE) {
-    sct_worker_kill(&m->worker);
+    sct_child_kill(&m->worker);
   }
   return SCT_OK;
 }

@@ -143,7 +143,7 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
     SCT_TRY_DONE(check_output(m, c, k, as_reference, verdict, err));
   }
   if (audit.damage != SCT_DAMAGE_NONE) {
-    sct_worker_kill(&m->worker); /* its memory cannot be trusted any more */
+    sct_child_kill(&m->worker); /* its memory cannot be trusted any more */
   }
 done:
   sct_str_free(&label);
@@ -256,13 +256,13 @@ static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const 
 static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *out,
                             sct_error *err) {
   sct_audit audit = {0};
-  if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_worker_alive(&m->worker)) {
+  if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_child_alive(&m->worker)) {
     return SCT_OK;
   }
   SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
   sct_judge_audit(out, &last->shape, last->buffer, &audit);
   if (audit.damage != SCT_DAMAGE_NONE) {
-    sct_worker_kill(&m->worker);
+    sct_child_kill(&m->worker);
   }
   return SCT_OK;
 }
@@ -319,7 +319,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     sct_cases_drop(m);
   }
   sct_status status = verify_once(m, candidate, out, err);
-  if (status == SCT_EUNHEALTHY && !sct_worker_alive(&m->worker)) {
+  if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
     /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);

@@ -6,13 +6,8 @@
 
 #include "measure/measure.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <signal.h>
 
 /* ---- the device ---- */
 
@@ -221,18 +216,10 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
 }
 
 int sct_measure_worker_main(int argc, char **argv) {
-  if (argc < 3) {
-    fprintf(stderr, "this is started by the program itself, not by hand\n");
-    return 2;
+  const int refused = sct_process_enter(argc, argv);
+  if (refused != 0) {
+    return refused;
   }
-  const long parent = strtol(argv[2], NULL, 10);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != (pid_t)parent) {
-    return 1; /* it died before the line above */
-  }
-#ifdef SYS_close_range
-  syscall(SYS_close_range, SCT_WORKER_FD + 1, ~0U, 0); /* whatever else was inherited */
-#endif
   sct_worker_state w = {0};
   sct_wire in = {0}, out = {0};
   while (serve(&w, &in, &out)) {

@@ -111,7 +111,7 @@ static void test_each_fault_becomes_its_outcome(void **state) {
     assert_non_null(strstr(v.detail, cases[k].says));
     /* a worker that crashed, or cannot be trusted, is not asked again */
     const bool sticky = sct_has_prefix(cases[k].script, "sticky");
-    assert_true(!sticky || !sct_worker_alive(&w.m->worker));
+    assert_true(!sticky || !sct_child_alive(&w.m->worker));
     expect(&w, 3, SCT_OUT_OK);
     expect(&w, 2, cases[k].outcome); /* the same again, after a new worker too */
     expect(&w, 1, SCT_OUT_OK);

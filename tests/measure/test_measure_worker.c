@@ -12,7 +12,7 @@
 
 #define LIMIT_NS ((int64_t)60000000000)
 
-static sct_worker worker;
+static sct_child worker;
 static sct_wire request;
 static sct_reply reply;
 
@@ -55,7 +55,7 @@ static int64_t new_buffer(int bytes) {
 
 static int clean(void **state) {
   (void)state;
-  sct_worker_kill(&worker);
+  sct_child_kill(&worker);
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return 0;
@@ -82,7 +82,7 @@ static void test_it_describes_and_ends_cleanly(void **state) {
   new_buffer(0);
   assert_int_equal(sct_worker_stop(&worker, LIMIT_NS),
                    0); /* under a leak checker: no leak either */
-  assert_false(sct_worker_alive(&worker));
+  assert_false(sct_child_alive(&worker));
 }
 
 static void test_it_holds_no_other_descriptor(void **state) {
@@ -132,7 +132,7 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       audit_all(&damage, &where, &offset); /* reporting repaired the zone */
       assert_int_equal(damage, SCT_DAMAGE_NONE);
       assert_int_not_equal(other, id);
-      sct_worker_kill(&worker);
+      sct_child_kill(&worker);
     }
   }
 }
@@ -303,7 +303,7 @@ static void test_a_dead_worker_is_told_with_its_signal(void **state) {
   numbers(2, 8, 1);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
-  assert_false(sct_worker_alive(&worker));
+  assert_false(sct_child_alive(&worker));
   assert_non_null(strstr(reply.text, "signal 15"));
   numbers(2, 8, 1);
   call(SCT_OP_ALLOC); /* asking nobody */
@@ -320,7 +320,7 @@ static void test_a_stopped_worker_is_killed_with_its_group(void **state) {
   sct_worker_call(&worker, SCT_OP_ALLOC, &request, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
   assert_non_null(strstr(reply.text, "ALLOC within 50 ms"));
-  assert_false(sct_worker_alive(&worker));
+  assert_false(sct_child_alive(&worker));
   assert_int_equal(kill(pid, 0), -1); /* reaped: no zombie either */
   assert_int_equal(errno, ESRCH);
 }
@@ -334,7 +334,7 @@ static void test_it_does_not_outlive_its_parent(void **state) {
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
-    sct_worker w;
+    sct_child w;
     const sct_status status = sct_worker_start(&w, NULL, NULL);
     const ssize_t written = status == SCT_OK ? write(fds[1], &w.pid, sizeof w.pid) : 0;
     if (written == sizeof w.pid) {
@@ -386,7 +386,7 @@ static void test_a_missing_program_is_an_error(void **state) {
   (void)state;
   assert_int_equal(sct_worker_start(&worker, "/nonexistent/worker", &fixture_err), SCT_EIO);
   assert_non_null(strstr(fixture_err.text, "/nonexistent/worker"));
-  assert_false(sct_worker_alive(&worker));
+  assert_false(sct_child_alive(&worker));
 }
 
 static void test_unknown_words_of_the_fake_are_refused(void **state) {

@@ -1,11 +1,13 @@
 /* Messages: what goes in comes out, and nothing blocks, crashes or passes half. */
-#include "measure_fixture.h"
-
-#include "measure/measure_wire.h"
+#include "process/process.h"
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
 
 #define SECOND_NS ((int64_t)1000000000)
 

@@ -1,0 +1,92 @@
+/* process - child processes: this same binary started anew in a role of its own, and the messages
+ * that both ends exchange over one socket.
+ *
+ * A child leads its own process group (a terminal's Ctrl-C does not reach it), dies with its
+ * parent, holds no descriptor but 0 to 3, and may be limited in memory, processor time and
+ * priority. Nothing it does, or fails to do, may block the parent: every exchange has a deadline,
+ * and a child that misses it is killed with its group. */
+#ifndef SCT_PROCESS_H
+#define SCT_PROCESS_H
+
+#include "base/base.h"
+
+#include <sys/types.h>
+
+/* ---- children, seen from their parent ---- */
+
+#define SCT_CHILD_FD 3 /* the child's end of the socket */
+
+typedef struct sct_child_opts {
+  const char *program; /* NULL: this one */
+  const char *role;    /* argv[1] of the child, by which main() knows it */
+  /* 0: no limit. Memory is address space, which a driver reserves without using it: not for a
+   * child that uses a GPU. Left out in builds with the address sanitizer. */
+  int64_t memory_bytes;
+  int nice;   /* added to the priority value */
+  bool quiet; /* what it prints goes nowhere; else stdout and stderr go to our stderr */
+} sct_child_opts;
+
+typedef struct sct_child {
+  pid_t pid; /* 0: none */
+  int fd;    /* our end of the socket */
+} sct_child;
+
+/* The death signal follows the thread that calls this: call it from one that lives as long as the
+ * child is needed. SCT_EIO; SCT_EINTERNAL in a child whose main() does not call
+ * sct_process_enter(), so that such a program cannot start itself without end. */
+sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *err) SCT_MUST_USE;
+bool sct_child_alive(const sct_child *c); /* as far as we were told */
+/* Collects a child that ended without being asked; false: there is none any more. */
+bool sct_child_check(sct_child *c);
+void sct_child_kill(sct_child *c); /* with its group; accepts one that is gone */
+/* Sends the message `quit` and waits, at most grace_ns; then kills. Accepts one that is gone.
+ * Returns its exit status, -1 if a signal ended it. */
+int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns);
+/* Collects a child that is ending, killing it after grace_ns. Returns its wait status. */
+int sct_child_end(sct_child *c, int64_t grace_ns);
+/* "ended by signal 9 (Killed)", "ended with exit status 1" */
+void sct_child_describe_end(char *out, size_t bytes, int wait_status);
+
+/* ---- the child's own side ---- */
+
+/* To be called first in a child's main, with its arguments: it dies with its parent from here on,
+ * keeps no inherited descriptor, and takes the limits of its options. Returns 0, or the exit status
+ * to end with at once. */
+int sct_process_enter(int argc, char **argv) SCT_MUST_USE;
+/* The process is killed (SIGXCPU) after that much more processor time. */
+void sct_process_limit_cpu(int64_t cpu_ns);
+
+/* ---- messages ---- */
+
+/* A message body: written at the end, read from `at`. A zeroed struct is an empty body. Reading
+ * past the end and running out of memory set `failed` and give zeros. The bytes after `len` hold a
+ * NUL (the driver wants PTX so). */
+typedef struct sct_wire {
+  uint8_t *data;
+  size_t len, cap, at;
+  bool failed;
+} sct_wire;
+void sct_wire_clear(sct_wire *w); /* keeps the memory */
+void sct_wire_free(sct_wire *w);
+void sct_wire_put_i64(sct_wire *w, int64_t value);
+void sct_wire_put_u64(sct_wire *w, uint64_t value);
+void sct_wire_put_f64(sct_wire *w, double value);
+void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
+void sct_wire_put_text(sct_wire *w, const char *text);
+int64_t sct_wire_get_i64(sct_wire *w);
+uint64_t sct_wire_get_u64(sct_wire *w);
+double sct_wire_get_f64(sct_wire *w);
+const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
+const char *sct_wire_get_text(sct_wire *w);                /* "" on failure */
+
+typedef enum sct_io { SCT_IO_OK, SCT_IO_CLOSED, SCT_IO_TIMEOUT, SCT_IO_NOMEM } sct_io;
+#define SCT_NO_DEADLINE       INT64_MAX
+#define SCT_WIRE_MAX_BYTES    ((uint64_t)1 << 28) /* of one message */
+#define SCT_WIRE_HEADER_BYTES 16
+
+/* `code` is a request on the way to the child and an sct_status on the way back. Deadlines are in
+ * sct_now_ns() time. Never raises SIGPIPE. */
+sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
+sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
+
+#endif

@@ -1,0 +1,62 @@
+/* A child's first steps: tied to its parent, cut off from what it inherited, limited. */
+#include "process/process.h"
+#include "process/process_internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SPACE_IS_OURS 0 /* the sanitizer maps terabytes of it */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SPACE_IS_OURS 0
+#endif
+#endif
+#ifndef ADDRESS_SPACE_IS_OURS
+#define ADDRESS_SPACE_IS_OURS 1
+#endif
+
+static int limit(int resource, rlim_t most) {
+  struct rlimit r;
+  if (getrlimit(resource, &r) != 0) {
+    return 1;
+  }
+  r.rlim_cur = r.rlim_max != RLIM_INFINITY && r.rlim_max < most ? r.rlim_max : most;
+  return setrlimit(resource, &r) == 0 ? 0 : 1;
+}
+
+int sct_process_enter(int argc, char **argv) {
+  if (argc < 5) {
+    fprintf(stderr, "this is started by the program itself, not by hand\n");
+    return 2;
+  }
+  const long parent = strtol(argv[2], NULL, 10);
+  const long long memory_bytes = strtoll(argv[3], NULL, 10);
+  const int priority = (int)strtol(argv[4], NULL, 10);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != (pid_t)parent) {
+    return 1; /* it died before the line above */
+  }
+#ifdef SYS_close_range
+  syscall(SYS_close_range, SCT_CHILD_FD + 1, ~0U, 0); /* whatever else was inherited */
+#endif
+  if (unsetenv(SCT_CHILD_MARK) != 0 || limit(RLIMIT_CORE, 0) != 0) {
+    return 1;
+  }
+  if (priority != 0 && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + priority) != 0) {
+    return 1;
+  }
+  return memory_bytes > 0 && ADDRESS_SPACE_IS_OURS ? limit(RLIMIT_AS, (rlim_t)memory_bytes) : 0;
+}
+
+void sct_process_limit_cpu(int64_t cpu_ns) {
+  struct rusage used;
+  if (getrusage(RUSAGE_SELF, &used) == 0) {
+    const int64_t seconds = (int64_t)used.ru_utime.tv_sec + (int64_t)used.ru_stime.tv_sec;
+    (void)limit(RLIMIT_CPU, (rlim_t)(seconds + cpu_ns / 1000000000 + 2)); /* in whole seconds */
+  }
+}

@@ -1,0 +1,217 @@
+/* Messages: a body that grows as it is written, and frames that arrive whole or not at all. */
+#include "process/process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* ---- bodies ---- */
+
+/* Room for n more bytes and a NUL. */
+static bool reserve(sct_wire *w, size_t n) {
+  if (w->failed || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES) {
+    w->failed = true;
+    return false;
+  }
+  const size_t need = w->len + n + 1;
+  if (need > w->cap) {
+    size_t cap = w->cap < 256 ? 256 : w->cap;
+    while (cap < need) {
+      cap *= 2;
+    }
+    uint8_t *bigger = sct_realloc(w->data, cap);
+    if (!bigger) {
+      w->failed = true;
+      return false;
+    }
+    w->data = bigger;
+    w->cap = cap;
+  }
+  return true;
+}
+
+static void put(sct_wire *w, const void *bytes, size_t n) {
+  if (reserve(w, n)) {
+    if (n > 0) {
+      memcpy(w->data + w->len, bytes, n);
+    }
+    w->len += n;
+    w->data[w->len] = 0;
+  }
+}
+
+void sct_wire_clear(sct_wire *w) {
+  w->len = w->at = 0;
+  w->failed = false;
+}
+
+void sct_wire_free(sct_wire *w) {
+  sct_free(w->data);
+  *w = (sct_wire){0};
+}
+
+void sct_wire_put_i64(sct_wire *w, int64_t value) {
+  put(w, &value, sizeof value);
+}
+
+void sct_wire_put_u64(sct_wire *w, uint64_t value) {
+  put(w, &value, sizeof value);
+}
+
+void sct_wire_put_f64(sct_wire *w, double value) {
+  put(w, &value, sizeof value);
+}
+
+void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
+  sct_wire_put_u64(w, n);
+  put(w, bytes, n);
+}
+
+void sct_wire_put_text(sct_wire *w, const char *text) {
+  sct_wire_put_bytes(w, text, strlen(text) + 1);
+}
+
+static void get(sct_wire *w, void *out, size_t n) {
+  if (w->failed || n > w->len - w->at) {
+    w->failed = true;
+    memset(out, 0, n);
+    return;
+  }
+  memcpy(out, w->data + w->at, n);
+  w->at += n;
+}
+
+int64_t sct_wire_get_i64(sct_wire *w) {
+  int64_t value;
+  get(w, &value, sizeof value);
+  return value;
+}
+
+uint64_t sct_wire_get_u64(sct_wire *w) {
+  uint64_t value;
+  get(w, &value, sizeof value);
+  return value;
+}
+
+double sct_wire_get_f64(sct_wire *w) {
+  double value;
+  get(w, &value, sizeof value);
+  return value;
+}
+
+const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n) {
+  static const uint8_t nothing[1];
+  const uint64_t count = sct_wire_get_u64(w);
+  if (w->failed || count > w->len - w->at) {
+    w->failed = true;
+    *n = 0;
+    return nothing;
+  }
+  const uint8_t *bytes = w->data + w->at;
+  w->at += (size_t)count;
+  *n = (size_t)count;
+  return bytes;
+}
+
+const char *sct_wire_get_text(sct_wire *w) {
+  size_t n = 0;
+  const char *text = (const char *)sct_wire_get_bytes(w, &n);
+  if (n == 0 || text[n - 1] != '\0') {
+    w->failed = true;
+    return "";
+  }
+  return text;
+}
+
+/* ---- frames ---- */
+
+static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
+  for (;;) {
+    int timeout_ms = -1;
+    if (deadline_ns != SCT_NO_DEADLINE) {
+      const int64_t left = deadline_ns - sct_now_ns();
+      if (left <= 0) {
+        return SCT_IO_TIMEOUT;
+      }
+      timeout_ms = left / 1000000 >= 60000 ? 60000 : (int)(left / 1000000) + 1;
+    }
+    struct pollfd p = {.fd = fd, .events = events};
+    const int n = poll(&p, 1, timeout_ms);
+    if (n > 0) {
+      return SCT_IO_OK; /* readable, writable, or closed: the call that follows tells which */
+    }
+    if (n < 0 && errno != EINTR) {
+      return SCT_IO_CLOSED;
+    }
+  }
+}
+
+static sct_io send_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline_ns) {
+  while (n > 0) {
+    const ssize_t done = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (done > 0) {
+      bytes += done;
+      n -= (size_t)done;
+    } else if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      const sct_io io = wait_ready(fd, POLLOUT, deadline_ns);
+      if (io != SCT_IO_OK) {
+        return io;
+      }
+    } else if (done == 0 || errno != EINTR) {
+      return SCT_IO_CLOSED;
+    }
+  }
+  return SCT_IO_OK;
+}
+
+static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
+  while (n > 0) {
+    const ssize_t done = recv(fd, bytes, n, MSG_DONTWAIT);
+    if (done > 0) {
+      bytes += done;
+      n -= (size_t)done;
+    } else if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      const sct_io io = wait_ready(fd, POLLIN, deadline_ns);
+      if (io != SCT_IO_OK) {
+        return io;
+      }
+    } else if (done == 0 || errno != EINTR) {
+      return SCT_IO_CLOSED;
+    }
+  }
+  return SCT_IO_OK;
+}
+
+sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
+  const uint64_t len = body ? body->len : 0;
+  uint8_t header[SCT_WIRE_HEADER_BYTES] = {0};
+  memcpy(header, &code, sizeof code);
+  memcpy(header + 8, &len, sizeof len);
+  if (body && body->failed) {
+    return SCT_IO_NOMEM;
+  }
+  const sct_io io = send_all(fd, header, sizeof header, deadline_ns);
+  return io != SCT_IO_OK || len == 0 ? io : send_all(fd, body->data, (size_t)len, deadline_ns);
+}
+
+sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {
+  uint8_t header[SCT_WIRE_HEADER_BYTES];
+  uint64_t len = 0;
+  sct_wire_clear(body);
+  const sct_io io = recv_all(fd, header, sizeof header, deadline_ns);
+  if (io != SCT_IO_OK) {
+    return io;
+  }
+  memcpy(code, header, sizeof *code);
+  memcpy(&len, header + 8, sizeof len);
+  if (len > SCT_WIRE_MAX_BYTES) {
+    return SCT_IO_CLOSED; /* not our protocol */
+  }
+  if (!reserve(body, (size_t)len)) {
+    return SCT_IO_NOMEM;
+  }
+  body->len = (size_t)len;
+  body->data[len] = 0;
+  return recv_all(fd, body->data, (size_t)len, deadline_ns);
+}
