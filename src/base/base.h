@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/base_memops.h"
+#include "base/base_sys.h"
 
 #define SCT_VERSION "0.1.0"
 
@@ -67,8 +68,8 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
 
 /* ---- memory ---- */
 
-/* malloc family behind one door (fault injection replaces it). All return NULL on failure; sizes of
- * 0 give NULL. */
+/* malloc family behind one door (base_sys.h makes its calls fail). All return NULL on failure;
+ * sizes of 0 give NULL. */
 void *sct_alloc(size_t bytes);              /* zero-initialised */
 void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
 void sct_free(void *p);                     /* accepts NULL */

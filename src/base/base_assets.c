@@ -68,7 +68,7 @@ static void list_add(name_list *list, const char *name) {
 static void list_folder(name_list *list, const char *folder, const char *prefix) {
   sct_str path = {0};
   sct_str_printf(&path, "%s/%s", override_folder, folder);
-  DIR *dir = opendir(sct_str_c(&path));
+  DIR *dir = sct_opendir(sct_str_c(&path));
   for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
     if (e->d_name[0] == '.') {
       continue;

@@ -12,7 +12,7 @@
 
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
   sct_str_clear(out);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = sct_open(path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) {
     return sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno));
   }
@@ -25,7 +25,7 @@ sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
   }
   char chunk[65536];
   while (status == SCT_OK) {
-    const ssize_t n = read(fd, chunk, sizeof chunk);
+    const ssize_t n = sct_read(fd, chunk, sizeof chunk);
     if (n == 0) {
       break;
     }
@@ -57,7 +57,7 @@ static bool same_bytes(const char *path, const void *data, size_t n) {
 
 static bool write_all(int fd, const char *data, size_t n) {
   while (n > 0) {
-    const ssize_t done = write(fd, data, n);
+    const ssize_t done = sct_write(fd, data, n);
     if (done < 0 && errno == EINTR) {
       continue;
     }
@@ -73,9 +73,9 @@ static bool write_all(int fd, const char *data, size_t n) {
 static void sync_folder(const char *path) {
   sct_str dir = {0};
   sct_path_dirname(&dir, path);
-  const int fd = open(sct_str_c(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = sct_open(sct_str_c(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (fd >= 0) {
-    (void)fsync(fd);
+    (void)sct_fsync(fd);
     close(fd);
   }
   sct_str_free(&dir);
@@ -91,7 +91,7 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
     sct_str_free(&temp);
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  const int fd = mkostemp(temp.data, O_CLOEXEC);
+  const int fd = sct_mkostemp(temp.data, O_CLOEXEC);
   if (fd < 0) {
     const int e = errno;
     sct_str_free(&temp);
@@ -99,13 +99,13 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
   }
   const mode_t mask = umask(0);
   umask(mask);
-  bool good = write_all(fd, data, n) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
+  bool good = write_all(fd, data, n) && fchmod(fd, 0666 & ~mask) == 0 && sct_fsync(fd) == 0;
   int e = errno;
-  if (close(fd) != 0 && good) {
+  if (sct_close(fd) != 0 && good) {
     good = false;
     e = errno;
   }
-  if (good && rename(temp.data, path) != 0) {
+  if (good && sct_rename(temp.data, path) != 0) {
     good = false;
     e = errno;
   }
@@ -131,7 +131,7 @@ sct_status sct_dir_make(const char *path, sct_error *err) {
     const char old = *p;
     *p = '\0';
     struct stat st;
-    if (mkdir(copy, 0700) != 0 &&
+    if (sct_mkdir(copy, 0700) != 0 &&
         (errno != EEXIST || stat(copy, &st) != 0 || !S_ISDIR(st.st_mode))) {
       status = sct_fail(err, SCT_EIO, "cannot make folder '%s': %s", copy,
                         errno == EEXIST ? "a file is in the way" : strerror(errno));

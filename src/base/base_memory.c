@@ -5,18 +5,27 @@
 #include <string.h>
 
 void *sct_alloc(size_t bytes) {
-  return bytes == 0 ? NULL : calloc(1, bytes);
+  void *const p = bytes == 0 || sct_fault(SCT_FAULT_MALLOC) ? NULL : calloc(1, bytes);
+  sct_fault_live(p != NULL);
+  return p;
+}
+
+void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes) {
+  if (bytes == 0) {
+    sct_free(old);
+    return NULL;
+  }
+  void *const p = sct_fault(kind) ? NULL : realloc(old, bytes);
+  sct_fault_live(p != NULL && old == NULL);
+  return p;
 }
 
 void *sct_realloc(void *old, size_t bytes) {
-  if (bytes == 0) {
-    free(old);
-    return NULL;
-  }
-  return realloc(old, bytes);
+  return sct_realloc_as(SCT_FAULT_MALLOC, old, bytes);
 }
 
 void sct_free(void *p) {
+  sct_fault_live(p != NULL ? -1 : 0);
   free(p);
 }
 

@@ -41,7 +41,7 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sct_str_printf(out, "%s\n", dump);
-  free(dump);
+  sct_free(dump);
   return sct_str_status(out, err);
 }
 

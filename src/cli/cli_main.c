@@ -42,7 +42,12 @@ static sct_status run(const cli_args *args, sct_error *err) {
   return args->command->run(args, err);
 }
 
+static void *json_memory(size_t bytes) {
+  return sct_realloc_as(SCT_FAULT_JSON, NULL, bytes);
+}
+
 int sct_cli_main(int argc, char **argv) {
+  json_set_alloc_funcs(json_memory, sct_free);
   sct_error err = {0};
   cli_args args = {0};
   sct_status status = cli_parse(&args, argc, argv, &err);

@@ -35,7 +35,7 @@ static void catch_interrupts(void) {
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &set, NULL);
-  if (pthread_create(&thread, NULL, watch_signals, &set) == 0) {
+  if (sct_thread_create(&thread, NULL, watch_signals, &set) == 0) {
     pthread_detach(thread);
   } else { /* then the first signal ends the program */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);

@@ -10,7 +10,7 @@ static sct_status append_json(sct_str *out, json_t *doc, sct_error *err) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sct_str_append(out, text);
-  free(text);
+  sct_free(text);
   return sct_str_status(out, err);
 }
 

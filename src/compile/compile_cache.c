@@ -25,7 +25,7 @@ enum { MAX_FILE_BYTES = 256 << 20, NAME_BYTES = SCT_HASH_HEX + 16 };
  * may be reached through links of its owner; the folders inside may not. */
 static int open_private(int parent, const char *name, const char **why) {
   const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (parent == AT_FDCWD ? 0 : O_NOFOLLOW);
-  const int fd = openat(parent, name, flags);
+  const int fd = sct_openat(parent, name, flags, 0);
   if (fd < 0) {
     *why = strerror(errno);
     return -1;
@@ -43,7 +43,7 @@ static int open_private(int parent, const char *name, const char **why) {
 }
 
 static int open_sub(int parent, const char *name, const char **why) {
-  if (mkdirat(parent, name, S_IRWXU) != 0 && errno != EEXIST) {
+  if (sct_mkdirat(parent, name, S_IRWXU) != 0 && errno != EEXIST) {
     *why = strerror(errno);
     return -1;
   }
@@ -114,7 +114,7 @@ static char *read_file(int dir, const char *name, size_t *bytes) {
   char *data = NULL;
   size_t got = 0;
   struct stat st;
-  const int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  const int fd = sct_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
   if (fd < 0) {
     return NULL;
   }
@@ -125,7 +125,7 @@ static char *read_file(int dir, const char *name, size_t *bytes) {
   const size_t size = (size_t)st.st_size;
   data = sct_alloc(size + 1);
   while (data != NULL && got < size) {
-    const ssize_t n = read(fd, data + got, size - got);
+    const ssize_t n = sct_read(fd, data + got, size - got);
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -144,7 +144,7 @@ done:
 
 static bool write_all(int fd, const char *data, size_t bytes) {
   while (bytes > 0) {
-    const ssize_t n = write(fd, data, bytes);
+    const ssize_t n = sct_write(fd, data, bytes);
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -163,18 +163,18 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
   char temporary[64];
   (void)snprintf(temporary, sizeof(temporary), ".new-%ld-%u", (long)getpid(),
                  atomic_fetch_add(&cache->n_temporary, 1U));
-  int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = sct_openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 && errno == EEXIST) { /* left by a process that died under our number */
     (void)unlinkat(dir, temporary, 0);
-    fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = sct_openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   }
   bool good = fd >= 0 && write_all(fd, data, bytes);
   int reason = errno;
-  if (fd >= 0 && close(fd) != 0 && good) {
+  if (fd >= 0 && sct_close(fd) != 0 && good) {
     good = false;
     reason = errno;
   }
-  if (good && renameat(dir, temporary, dir, name) != 0) {
+  if (good && sct_renameat(dir, temporary, dir, name) != 0) {
     good = false;
     reason = errno;
   }

@@ -2,6 +2,7 @@
  * own folder and the toolkit's as include folders, its kernels found by name. */
 #include "compile/compile_internal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ static bool try_toolkit(option_list *l, const char *root, const char *below) {
 static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   static const char *const beside[] = {"/../include", "/../../include",
                                        "/../../cuda_runtime/include", "/../../../include"};
-  char *const library = realpath(sct_compile_nvrtc_path(nvrtc), NULL);
+  char path[PATH_MAX];
+  const char *const library = realpath(sct_compile_nvrtc_path(nvrtc), path);
   sct_str folder = {0};
   bool found = false;
   sct_path_dirname(&folder, library != NULL ? library : "");
@@ -78,7 +80,6 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
           try_toolkit(l, getenv("CUDA_PATH"), "/include") ||
           try_toolkit(l, "/usr/local/cuda", "/include");
   sct_str_free(&folder);
-  free(library);
 }
 
 static sct_status list_options(option_list *l, const sct_compiler *compiler, const char *path,
@@ -234,7 +235,7 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
     return sct_fail(err, SCT_ENOMEM, "out of memory for a thread");
   }
   (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
-  const int failed = pthread_create(&thread, &attributes, work, &j);
+  const int failed = sct_thread_create(&thread, &attributes, work, &j);
   (void)pthread_attr_destroy(&attributes);
   if (failed != 0) {
     return sct_fail(err, SCT_EINTERNAL, "cannot start a thread: %s", strerror(failed));

@@ -33,6 +33,9 @@ typedef struct sct_nvrtc {
   int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
 } sct_nvrtc;
 
+/* In builds with SCT_FAULTS: puts functions that fail on command before those of the library. */
+void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
+
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
 /* Path of the library's file, "" if it is not known; belongs to the loader. */
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);

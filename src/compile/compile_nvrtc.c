@@ -29,6 +29,7 @@ static bool bind_symbols(sct_nvrtc *nvrtc, const char **missing) {
   }
 #include "compile/compile_nvrtc.def"
 #undef SCT_NVRTC
+  sct_compile_faults_wrap(nvrtc);
   return true;
 }
 

@@ -345,7 +345,7 @@ static int start_workers(request *r, pthread_t *threads) {
   }
   (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
   (void)pthread_mutex_lock(&r->lock);
-  while (n < most && pthread_create(&threads[n], &attributes, work, r) == 0) {
+  while (n < most && sct_thread_create(&threads[n], &attributes, work, r) == 0) {
     ++n;
     ++r->n_running;
   }

@@ -230,7 +230,7 @@ static sct_status fail(fake_backend *f, int result, const char *what, sct_error 
 
 static sct_status fake_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
   fake_backend *f = self(b);
-  if (f->used_bytes + bytes > f->limit_bytes) {
+  if (f->used_bytes + bytes > f->limit_bytes || sct_fault(SCT_FAULT_DRIVER)) {
     return fail(f, 2, "cuMemAlloc", err);
   }
   uint8_t *raw = SCT_GROW(f->allocations, f->n_allocations, f->cap_allocations)
@@ -313,7 +313,7 @@ static sct_status fake_load(sct_backend *b, sct_cuda_kernel *out, const void *im
   (void)entry;
   (void)shared_bytes;
   const fake_kernel probe = {.serial = serial};
-  if (find_fault(&self(b)->script, FAULT_NOLOAD, &probe)) {
+  if (sct_fault(SCT_FAULT_DRIVER) || find_fault(&self(b)->script, FAULT_NOLOAD, &probe)) {
     return fail(self(b), 200, "cuModuleLoadData", err);
   }
   fake_kernel *kernel = sct_alloc(sizeof *kernel);
@@ -409,7 +409,7 @@ static sct_status fail_launch(fake_backend *f, const fake_kernel *kernel, sct_er
   if (find_fault(&f->script, FAULT_EXIT, kernel)) {
     _exit(3);
   }
-  const bool child = find_fault(&f->script, FAULT_CHILD, kernel) && fork() >= 0;
+  const bool child = find_fault(&f->script, FAULT_CHILD, kernel) && sct_fork() >= 0;
   while (child || find_fault(&f->script, FAULT_HANG, kernel)) {
     pause();
   }
@@ -424,6 +424,9 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   fake_backend *f = self(b);
   fake_kernel *k = kernel->function;
   const int64_t guard = 4096;
+  if (sct_fault(SCT_FAULT_DRIVER)) {
+    return fail(f, 701, "cuLaunchKernel", err);
+  }
   SCT_TRY(fail_launch(f, k, err));
   double bytes = 0;
   for (size_t e = 0; e < f->n_expectations; e++) {
@@ -449,6 +452,7 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
 
 static sct_status fake_sync(sct_backend *b, sct_error *err) {
   fake_backend *f = self(b);
+  f->pending = sct_fault(SCT_FAULT_DRIVER) ? 719 : f->pending;
   return f->pending ? fail(f, f->pending, "cuStreamSynchronize", err) : SCT_OK;
 }
 

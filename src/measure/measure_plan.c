@@ -202,7 +202,7 @@ static void fill_in_parallel(const sct_shape *s, int op) {
   bool started[MAX_THREADS] = {false};
   for (int64_t k = 0; k < n; k++) {
     jobs[k] = (index_job){s, op, count * k / n, count * (k + 1) / n};
-    started[k] = k > 0 && pthread_create(&threads[k], NULL, fill_values, &jobs[k]) == 0;
+    started[k] = k > 0 && sct_thread_create(&threads[k], NULL, fill_values, &jobs[k]) == 0;
   }
   for (int64_t k = 0; k < n; k++) {
     if (started[k]) {

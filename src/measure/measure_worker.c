@@ -210,6 +210,7 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   }
   const sct_io io = sct_wire_send(SCT_WORKER_FD, (uint32_t)status, out, SCT_NO_DEADLINE);
   if (status != SCT_OK && sct_cuda_is_sticky(result)) {
+    sct_fault_report();
     _exit(0);
   }
   return io == SCT_IO_OK && !w->quit;

@@ -28,7 +28,7 @@ bool sct_child_alive(const sct_child *c) {
 static sct_status make_sockets(int fds[2], sct_error *err) {
   int low[2] = {-1, -1};
   fds[0] = fds[1] = -1;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) == 0) {
+  if (sct_socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, low) == 0) {
     fds[0] = fcntl(low[0], F_DUPFD_CLOEXEC, FIRST_FD);
     fds[1] = fcntl(low[1], F_DUPFD_CLOEXEC, FIRST_FD);
   }
@@ -112,7 +112,7 @@ static int spawn(pid_t *pid, const sct_child_opts *opts, const char *path, int f
   result = environment == NULL ? ENOMEM : set_attributes(&attr);
   result = result == 0 ? set_files(&actions, opts, fd) : result;
   if (result == 0) {
-    result = posix_spawn(pid, path, &actions, &attr, argv, environment);
+    result = sct_spawn(pid, path, &actions, &attr, argv, environment);
   }
   sct_free(environment);
   posix_spawn_file_actions_destroy(&actions);

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -34,6 +35,7 @@ int sct_process_enter(int argc, char **argv) {
     fprintf(stderr, "this is started by the program itself, not by hand\n");
     return 2;
   }
+  sct_fault_role(argv[1] + strspn(argv[1], "-"));
   const long parent = strtol(argv[2], NULL, 10);
   const long long memory_bytes = strtoll(argv[3], NULL, 10);
   const int priority = (int)strtol(argv[4], NULL, 10);

@@ -149,7 +149,8 @@ static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
 
 static sct_io send_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline_ns) {
   while (n > 0) {
-    const ssize_t done = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t done =
+        sct_fault(SCT_FAULT_SEND) ? -1 : send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
       bytes += done;
       n -= (size_t)done;
@@ -167,7 +168,8 @@ static sct_io send_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline_
 
 static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
   while (n > 0) {
-    const ssize_t done = recv(fd, bytes, n, MSG_DONTWAIT);
+    const ssize_t done =
+        sct_fault(SCT_FAULT_RECV) ? -1 : recv(fd, bytes, n, MSG_DONTWAIT);
     if (done > 0) {
       bytes += done;
       n -= (size_t)done;

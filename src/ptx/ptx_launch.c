@@ -329,7 +329,7 @@ static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *e
     workers[k].w = &w;
   }
   while (started < n &&
-         pthread_create(&workers[started].thread, NULL, run_blocks, &workers[started]) == 0) {
+         sct_thread_create(&workers[started].thread, NULL, run_blocks, &workers[started]) == 0) {
     started++;
   }
   (void)run_blocks(&workers[0]); /* this thread is the first */

@@ -90,7 +90,7 @@ static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_byte
     note_refusal(sb);
     return NULL;
   }
-  void *block = sct_realloc(ptr, new_bytes);
+  void *block = sct_realloc_as(SCT_FAULT_LUA, ptr, new_bytes);
   if (!block) {
     sb->no_memory = true;
     return new_bytes <= old_bytes ? ptr : NULL;

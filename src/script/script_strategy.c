@@ -54,7 +54,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
   direct_first(list);
   *n_assets = list->n;
   if (strategy_dir) {
-    DIR *dir = opendir(strategy_dir);
+    DIR *dir = sct_opendir(strategy_dir);
     if (!dir) {
       return sct_fail(err, SCT_EIO, "cannot open the strategy folder '%s'", strategy_dir);
     }

@@ -19,6 +19,13 @@ struct sct_store {
   int schema; /* of the file as it is now; older only where it is opened for reading */
 };
 
+/* ---- what SQLite stands on */
+
+/* Gives SQLite our allocator, before its first use (store_memory.c); in builds with SCT_FAULTS also
+ * files that fail on command (store_faults.c). */
+void sct_store_memory_init(void);
+void sct_store_faults_init(void);
+
 /* ---- tables (store_schema.c) */
 
 typedef enum sct_store_kind {

@@ -55,7 +55,7 @@ static sct_status check_header(const sct_store *s, bool *fresh, sct_error *err) 
   unsigned char header[HEADER_BYTES];
   struct stat st;
   *fresh = false;
-  const int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = sct_open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
   if (fd < 0) {
     *fresh = errno == ENOENT;
     return *fresh
@@ -65,7 +65,7 @@ static sct_status check_header(const sct_store *s, bool *fresh, sct_error *err) 
   ssize_t n = -1;
   const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
   if (regular) {
-    n = read(fd, header, sizeof(header));
+    n = sct_read(fd, header, sizeof(header));
   }
   const int reason = errno;
   (void)close(fd);
@@ -326,6 +326,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
 }
 
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) {
+  sct_store_memory_init();
   sct_store *const s = sct_alloc(sizeof(*s));
   if (s == NULL) {
     return sct_fail(err, SCT_ENOMEM, "out of memory for a store");

@@ -69,7 +69,7 @@ static bool is_failure(sct_outcome_kind outcome) {
 static void send_message(int fd, const message *m) {
   ssize_t n;
   do {
-    n = write(fd, m, sizeof *m);
+    n = sct_write(fd, m, sizeof *m);
   } while (n < 0 && errno == EINTR);
 }
 
@@ -114,6 +114,7 @@ static void judge_items(tune_session *s, check *c, sct_measure *measure) {
 
 static _Noreturn void run_process(tune_session *s, check *c) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sct_fault_role("check");
   signal(SIGINT, SIG_IGN); /* the parent decides */
   signal(SIGTERM, SIG_DFL);
   sigset_t none;
@@ -132,6 +133,7 @@ static _Noreturn void run_process(tune_session *s, check *c) {
     send_message(c->pipe[1], &m);
   }
   sct_measure_close(measure);
+  sct_fault_report();
   _exit(0); /* nothing of the parent's is flushed or freed here */
 }
 
@@ -167,14 +169,13 @@ static sct_status start_processes(tune_session *s, check *c, sct_error *err) {
   int wanted = (c->n + ITEMS_A_PROCESS - 1) / ITEMS_A_PROCESS;
   wanted = cores > 0 && wanted > cores ? (int)cores : wanted;
   wanted = wanted > MAX_PROCESSES ? MAX_PROCESSES : wanted;
-  c->next = mmap(NULL, sizeof *c->next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (c->next == MAP_FAILED || pipe2(c->pipe, O_CLOEXEC) != 0) {
-    c->next = c->next == MAP_FAILED ? NULL : c->next;
+  c->next = sct_map_shared(sizeof *c->next);
+  if (!c->next || sct_pipe2(c->pipe, O_CLOEXEC) != 0) {
     return sct_fail(err, SCT_EIO, "cannot start the check: %s", strerror(errno));
   }
   atomic_init(c->next, 0);
   while (c->n_pids < wanted) {
-    const pid_t pid = fork();
+    const pid_t pid = sct_fork();
     if (pid == 0) {
       run_process(s, c);
     }
@@ -214,7 +215,7 @@ static void take_message(tune_session *s, check *c, const message *m) {
 static bool read_message(int fd, message *m) {
   size_t at = 0;
   while (at < sizeof *m) {
-    const ssize_t n = read(fd, (char *)m + at, sizeof *m - at);
+    const ssize_t n = sct_read(fd, (char *)m + at, sizeof *m - at);
     if (n > 0) {
       at += (size_t)n;
     } else if (n == 0 || errno != EINTR) {

@@ -75,7 +75,7 @@ static sct_status put_device(tune_session *s, sct_error *err) {
                        .cc_minor = d->cc_minor,
                        .is_virtual = d->is_virtual,
                        .description = keep(s, description)};
-  free(description);
+  sct_free(description);
   return sct_store_put_device(s->store, &s->device_row, err);
 }
 
@@ -124,8 +124,8 @@ static sct_status put_run(tune_session *s, int size, sct_error *err) {
                        .write_bytes = (double)write_bytes,
                        .started = keep(s, now),
                        .conditions = keep(s, conditions ? conditions : "{}")};
-  free(extents);
-  free(conditions);
+  sct_free(extents);
+  sct_free(conditions);
   return sct_store_put_run(s->store, run, err);
 }
 

@@ -1,0 +1,98 @@
+/* SQLite's file accesses fail on command (base_sys.h): a VFS in front of the system's own, whose
+ * files count their calls. Builds without SCT_FAULTS have none of it. */
+#include "store/store_internal.h"
+
+#ifdef SCT_FAULTS
+
+#include <errno.h>
+#include <string.h>
+
+static sqlite3_vfs vfs;             /* the system's, but for xOpen */
+static const sqlite3_vfs *original; /* set once, before any file is opened */
+
+/* SQLite's own file with other methods. The unix VFS has several tables of them (one for each way
+ * to lock); all files of a process's stores are of one kind, whose table is copied here. */
+static const sqlite3_io_methods *real;
+static sqlite3_io_methods ours;
+
+static int write_result(void) {
+  return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+}
+
+static int on_read(sqlite3_file *file, void *out, int bytes, sqlite3_int64 at) {
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_READ : real->xRead(file, out, bytes, at);
+}
+
+static int on_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 at) {
+  return sct_fault(SCT_FAULT_DBWRITE) ? write_result() : real->xWrite(file, data, bytes, at);
+}
+
+static int on_truncate(sqlite3_file *file, sqlite3_int64 bytes) {
+  return sct_fault(SCT_FAULT_DBWRITE) ? SQLITE_IOERR_TRUNCATE : real->xTruncate(file, bytes);
+}
+
+static int on_sync(sqlite3_file *file, int flags) {
+  return sct_fault(SCT_FAULT_DBSYNC) ? SQLITE_IOERR_FSYNC : real->xSync(file, flags);
+}
+
+static int on_lock(sqlite3_file *file, int level) {
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_LOCK : real->xLock(file, level);
+}
+
+static int on_size(sqlite3_file *file, sqlite3_int64 *bytes) {
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_FSTAT : real->xFileSize(file, bytes);
+}
+
+static int on_map(sqlite3_file *file, int region, int bytes, int extend, void volatile **out) {
+  return sct_fault(SCT_FAULT_MMAP) ? SQLITE_IOERR_SHMMAP
+                                   : real->xShmMap(file, region, bytes, extend, out);
+}
+
+static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
+                   int *out_flags) {
+  (void)self;
+  if (sct_fault(SCT_FAULT_OPEN)) {
+    file->pMethods = NULL;
+    return SQLITE_CANTOPEN;
+  }
+  const int result =
+      original->xOpen((sqlite3_vfs *)(uintptr_t)original, name, file, flags, out_flags);
+  if (file->pMethods != NULL && (real == NULL || real == file->pMethods)) {
+    real = file->pMethods;
+    ours = *real;
+    ours.xRead = on_read;
+    ours.xWrite = on_write;
+    ours.xTruncate = on_truncate;
+    ours.xSync = on_sync;
+    ours.xLock = on_lock;
+    ours.xFileSize = on_size;
+    ours.xShmMap = on_map;
+    file->pMethods = &ours;
+  }
+  return result;
+}
+
+static int on_delete(sqlite3_vfs *self, const char *name, int sync_folder) {
+  (void)self;
+  return sct_fault(SCT_FAULT_DBWRITE)
+             ? SQLITE_IOERR_DELETE
+             : original->xDelete((sqlite3_vfs *)(uintptr_t)original, name, sync_folder);
+}
+
+void sct_store_faults_init(void) {
+  original = sqlite3_vfs_find(NULL);
+  if (original != NULL) {
+    vfs = *original;
+    vfs.zName = "faults";
+    vfs.pNext = NULL;
+    vfs.xOpen = on_open;
+    vfs.xDelete = on_delete;
+    (void)sqlite3_vfs_register(&vfs, 1);
+  }
+}
+
+#else
+
+void sct_store_faults_init(void) {}
+
+#endif
