@@ -168,8 +168,7 @@ static sct_io send_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline_
 
 static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
   while (n > 0) {
-    const ssize_t done =
-        sct_fault(SCT_FAULT_RECV) ? -1 : recv(fd, bytes, n, MSG_DONTWAIT);
+    const ssize_t done = sct_fault(SCT_FAULT_RECV) ? -1 : recv(fd, bytes, n, MSG_DONTWAIT);
     if (done > 0) {
       bytes += done;
       n -= (size_t)done;
