@@ -37,8 +37,7 @@ typedef struct sct_row_problem {
                       docs/store.md */
 } sct_row_problem;
 
-/* A device under the conditions that change results. Unique by key = hash of (name, uuid, cc,
- * driver, nvrtc, tool). */
+/* A device under the conditions that change results. Unique by key: sct_store_device_key(). */
 typedef struct sct_row_device {
   sct_id id;
   char *key;
@@ -46,6 +45,9 @@ typedef struct sct_row_device {
   int cc_major, cc_minor;
   bool is_virtual;
   char *description; /* JSON of the sct_device_desc */
+  int measurement;   /* version of the way of measuring; samples of two are not compared */
+  int clock_khz;     /* the highest clock that the device is set to; 0: unknown */
+  char *options;     /* of NVRTC */
 } sct_row_device;
 
 /* One problem size on one device in one run: the conditions that all its timings share. Unique by
@@ -61,6 +63,9 @@ typedef struct sct_row_run {
   char *started;        /* ISO 8601 UTC */
   char *conditions;     /* JSON: seed, clocks, options, selection */
   sct_id winner, naive; /* outcome rows; 0: none */
+  char *finished;       /* ISO 8601 UTC: when the columns that sct_store_finish_run() rewrites were
+                           decided; "": not yet */
+  int raced;            /* stages of the race that are complete */
 } sct_row_run;
 
 /* A generated kernel. Unique by (problem, source_hash); the hash covers launch data too. options,
@@ -92,6 +97,15 @@ typedef struct sct_row_outcome {
   bool coalesced;
   bool counts_exact;
   double predicted_ns; /* by the model, never measured; NaN or 0: not predicted */
+  double overhead_ns;  /* cost of a launch, taken off every sample */
+  double resident_ns;  /* median on a single copy of the arrays; 0: not measured */
+  int launches;        /* back to back, in one sample */
+  int64_t copies;      /* of the arrays that the launches went round */
+  int n_slow;          /* samples at a low clock */
+  char *race;          /* "": measured alone; equal: sample k of both was taken in the same round */
+  char *measured;      /* ISO 8601 UTC */
+  char *small_size;    /* JSON, counts of the PTX as run and by the model; see docs/store.md */
+  char *content;       /* of an earlier outcome: hex, of all that it says but the time; NULL in the others */
 } sct_row_outcome;
 
 /* All put functions insert or find the existing row and set its id. Each is one durable
@@ -100,14 +114,16 @@ sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *
 /* Computes the key if row->key is NULL or empty. */
 sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) SCT_MUST_USE;
-/* The key of a device row from its other fields, as hex. Returns out. */
+/* The key of a device row, as hex: a hash of name, uuid (where there is none, device_id), driver,
+ * nvrtc, options, measurement, clock and compute capability. Returns out. */
 char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row);
 /* Rewrites the mutable columns of a run: ceiling, noise, counts, conditions, winner, naive. Winner
  * and naive must be outcomes of this run, or 0. SCT_EDATA if there is no such run. */
 sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) SCT_MUST_USE;
 /* Candidate and outcome in one transaction; sets both ids. A candidate that exists is left alone,
- * an outcome that exists too unless `replace`. outcome->candidate need not be set; outcome->run
- * must be a run of cand->problem. */
+ * an outcome that exists too unless `replace` and it differs in more than the time of measuring:
+ * then it moves, samples and all, to the earlier ones. outcome->candidate need not be set;
+ * outcome->run must be a run of cand->problem. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) SCT_MUST_USE;
 
@@ -139,6 +155,10 @@ sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row,
  */
 sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
                           bool *found, sct_error *err) SCT_MUST_USE;
+
+/* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
+sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
+                             sct_error *err) SCT_MUST_USE;
 
 void sct_row_problem_free(sct_row_problem *rows, int n); /* frees the array too */
 void sct_row_device_free(sct_row_device *rows, int n);

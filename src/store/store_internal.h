@@ -11,12 +11,22 @@
 #include <sqlite3.h>
 
 #define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
-#define SCT_STORE_SCHEMA         2          /* PRAGMA user_version */
+#define SCT_STORE_SCHEMA         3          /* PRAGMA user_version */
+
+/* A statement that is kept for the next call with the same text. */
+typedef struct sct_store_kept {
+  char *sql;
+  sqlite3_stmt *stmt;
+  bool busy;
+} sct_store_kept;
 
 struct sct_store {
   sqlite3 *db;
   char *path;
   int schema; /* of the file as it is now; older only where it is opened for reading */
+  sct_store_kept kept[32];
+  int n_kept;
+  bool keeps; /* once it is open */
 };
 
 /* ---- what SQLite stands on */
@@ -32,6 +42,7 @@ typedef enum sct_store_kind {
   SCT_COLUMN_TEXT,    /* char *; NULL is stored as "" and read back so */
   SCT_COLUMN_JSON,    /* the same; must be JSON, or empty */
   SCT_COLUMN_INT,     /* int */
+  SCT_COLUMN_INT64,   /* int64_t */
   SCT_COLUMN_BOOL,    /* bool */
   SCT_COLUMN_REAL,    /* double; NaN is NULL in the table */
   SCT_COLUMN_REF,     /* sct_id of a row that must exist */
@@ -48,6 +59,7 @@ typedef struct sct_store_column {
   bool key;            /* part of the table's unique key */
   bool finish;         /* rewritten by sct_store_finish_run() */
   bool heavy;          /* left out of listings */
+  bool stamp;          /* a time of day, which is no part of what a row says */
   int since;           /* first schema that has it; 0: all */
 } sct_store_column;
 
@@ -57,6 +69,7 @@ typedef struct sct_store_table {
   int n_columns;
   size_t id_offset;
   size_t row_bytes;
+  int since; /* first schema that has it; 0: all */
 } sct_store_table;
 
 extern const sct_store_table sct_store_problem_table;   /* sct_row_problem */
@@ -64,6 +77,7 @@ extern const sct_store_table sct_store_device_table;    /* sct_row_device */
 extern const sct_store_table sct_store_run_table;       /* sct_row_run */
 extern const sct_store_table sct_store_candidate_table; /* sct_row_result */
 extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
+extern const sct_store_table sct_store_earlier_table;   /* sct_row_result: replaced outcomes */
 
 /* Appends all that makes an empty file a store: tables, application_id, user_version. */
 void sct_store_schema_sql(sct_str *out);
@@ -80,6 +94,7 @@ void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_tab
 typedef struct sct_store_query {
   sct_store *store;
   sqlite3_stmt *stmt;
+  sct_store_kept *kept; /* NULL: the statement ends with the query */
   int n_bound;
   int n_read;  /* columns of the current row */
   int result;  /* the first SQLite code that was not SQLITE_OK */
@@ -92,6 +107,8 @@ sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error 
 sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
                                  sct_error *err) SCT_MUST_USE;
 void sct_store_query_end(sct_store_query *q);
+/* Ends the statements that are kept. */
+void sct_store_query_forget(sct_store *s);
 /* Bind the next parameter. Failures are kept for the next step. */
 void sct_store_bind_text(sct_store_query *q, const char *text);
 void sct_store_bind_id(sct_store_query *q, sct_id id);
@@ -106,6 +123,9 @@ sct_id sct_store_read_id(sct_store_query *q);
 sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
                               sct_error *err) SCT_MUST_USE;
 void sct_store_clear_row(const sct_store_table *table, void *row);
+
+/* Hex hash of what a row says: all columns but its key, references and the time of measuring. */
+char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
 
 /* Runs one statement without parameters and rows of interest. */
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUST_USE;

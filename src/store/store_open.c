@@ -342,6 +342,7 @@ sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct
     sct_store_close(s);
     return status;
   }
+  s->keeps = true;
   *out = s;
   return SCT_OK;
 }
@@ -350,6 +351,7 @@ void sct_store_close(sct_store *store) {
   if (store == NULL) {
     return;
   }
+  sct_store_query_forget(store);
   (void)sqlite3_close(store->db);
   sct_free(store->path);
   sct_free(store);

@@ -53,20 +53,62 @@ sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error 
 
 /* ---- statements */
 
+/* The kept statement with this text, if nobody is using it. */
+static bool take_kept(sct_store_query *q, sct_store *s, const char *sql) {
+  for (int i = 0; i < s->n_kept; ++i) {
+    if (!s->kept[i].busy && strcmp(s->kept[i].sql, sql) == 0) {
+      s->kept[i].busy = true;
+      q->kept = &s->kept[i];
+      q->stmt = s->kept[i].stmt;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Preparing a statement takes longer than running most of ours. */
+static void keep(sct_store_query *q, sct_store *s, const char *sql) {
+  char *const text = s->keeps && s->n_kept < SCT_COUNT(s->kept) ? sct_strdup(sql) : NULL;
+  if (text != NULL) {
+    q->kept = &s->kept[s->n_kept++];
+    *q->kept = (sct_store_kept){text, q->stmt, true};
+  }
+}
+
+void sct_store_query_forget(sct_store *s) {
+  for (int i = 0; i < s->n_kept; ++i) {
+    (void)sqlite3_finalize(s->kept[i].stmt);
+    sct_free(s->kept[i].sql);
+  }
+  s->n_kept = 0;
+}
+
 sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
                                  sct_error *err) {
   memset(q, 0, sizeof(*q));
   q->store = s;
+  if (take_kept(q, s, sql)) {
+    return SCT_OK;
+  }
   const int result = sqlite3_prepare_v2(s->db, sql, -1, &q->stmt, NULL);
   if (result == SQLITE_ERROR) { /* our text is right, so the tables are not ours */
     return sct_fail(err, SCT_EDATA, "the store '%s' lacks what it should hold: %s", s->path,
                     sqlite3_errmsg(s->db));
   }
+  if (result == SQLITE_OK) {
+    keep(q, s, sql);
+  }
   return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "reading its tables", err);
 }
 
 void sct_store_query_end(sct_store_query *q) {
-  (void)sqlite3_finalize(q->stmt);
+  if (q->kept != NULL) {
+    (void)sqlite3_reset(q->stmt);
+    (void)sqlite3_clear_bindings(q->stmt);
+    q->kept->busy = false;
+  } else {
+    (void)sqlite3_finalize(q->stmt);
+  }
   sct_str_free(&q->why);
   memset(q, 0, sizeof(*q));
 }
@@ -154,6 +196,9 @@ static void bind_column(sct_store_query *q, const sct_store_column *c, const voi
   case SCT_COLUMN_INT:
     sct_store_bind_id(q, *(const int *)field);
     break;
+  case SCT_COLUMN_INT64:
+    sct_store_bind_id(q, *(const int64_t *)field);
+    break;
   case SCT_COLUMN_BOOL:
     sct_store_bind_id(q, *(const bool *)field ? 1 : 0);
     break;
@@ -224,6 +269,9 @@ static bool read_column(sct_store_query *q, const sct_store_column *c, void *row
   case SCT_COLUMN_INT:
     *(int *)field = clamp_int(sqlite3_column_int64(q->stmt, at));
     return true;
+  case SCT_COLUMN_INT64:
+    *(int64_t *)field = sqlite3_column_int64(q->stmt, at);
+    return true;
   case SCT_COLUMN_BOOL:
     *(bool *)field = sqlite3_column_int64(q->stmt, at) != 0;
     return true;
@@ -262,6 +310,60 @@ void sct_store_clear_row(const sct_store_table *table, void *row) {
       *field = NULL;
     }
   }
+}
+
+/* ---- what a row says */
+
+/* Every value with a mark of its kind and its length, so that no two rows give the same text. */
+static void append_value(sct_str *out, const sct_store_column *c, const void *row) {
+  const void *const field = field_of(row, c->offset);
+  switch (c->kind) {
+  case SCT_COLUMN_TEXT:
+  case SCT_COLUMN_JSON: {
+    const char *const text = *(char *const *)field;
+    sct_str_printf(out, "t%zu:", text != NULL ? strlen(text) : 0);
+    sct_str_append(out, text != NULL ? text : "");
+    break;
+  }
+  case SCT_COLUMN_INT:
+    sct_str_printf(out, "i%d;", *(const int *)field);
+    break;
+  case SCT_COLUMN_INT64:
+    sct_str_printf(out, "i%lld;", (long long)*(const int64_t *)field);
+    break;
+  case SCT_COLUMN_BOOL:
+    sct_str_append(out, *(const bool *)field ? "i1;" : "i0;");
+    break;
+  case SCT_COLUMN_REAL: {
+    const double value = *(const double *)field;
+    sct_str_append(out, isnan(value) ? "n" : "d");
+    sct_str_append_n(out, isnan(value) ? "" : field, isnan(value) ? 0 : sizeof(value));
+    break;
+  }
+  case SCT_COLUMN_SAMPLES: {
+    const double *const *const samples = field;
+    const int *const n = field_of(row, c->count_offset);
+    sct_str_printf(out, "s%d:", *samples != NULL ? *n : 0);
+    sct_str_append_n(out, (const char *)*samples,
+                     *samples != NULL ? (size_t)*n * sizeof(double) : 0);
+    break;
+  }
+  case SCT_COLUMN_REF:
+  case SCT_COLUMN_MAY_REF:
+    break;
+  }
+}
+
+char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
+  sct_str text = {0};
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (!table->columns[i].key && !table->columns[i].stamp) {
+      append_value(&text, &table->columns[i], row);
+    }
+  }
+  (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
+  sct_str_free(&text);
+  return out;
 }
 
 /* ---- transactions */

@@ -197,16 +197,21 @@ sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_r
 static const sct_store_table *const RESULT[] = {&sct_store_candidate_table,
                                                 &sct_store_outcome_table};
 
+static const sct_store_table *const EARLIER[] = {&sct_store_candidate_table,
+                                                 &sct_store_earlier_table};
+
 /* `where` has one id and, if `text` is not NULL, one text as parameters. */
-static sct_status list_results(sct_store *s, const char *where, sct_id id, const char *text,
-                               bool heavy, void **out, int *n, sct_error *err) {
+static sct_status list_results(sct_store *s, const sct_store_table *const tables[2],
+                               const char *where, sct_id id, const char *text, bool heavy,
+                               void **out, int *n, sct_error *err) {
   sct_store_query q = {0};
   sct_str sql = {0};
   sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, s, RESULT[0], "c", heavy);
+  sct_store_column_list(&sql, s, tables[0], "c", heavy);
   sct_str_append(&sql, ", ");
-  sct_store_column_list(&sql, s, RESULT[1], "o", heavy);
-  sct_str_printf(&sql, " FROM outcome o JOIN candidate c ON c.id = o.candidate %s", where);
+  sct_store_column_list(&sql, s, tables[1], "o", heavy);
+  sct_str_printf(&sql, " FROM %s o JOIN candidate c ON c.id = o.candidate %s", tables[1]->name,
+                 where);
   sct_status status = sct_str_status(&sql, err);
   if (status == SCT_OK) {
     status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
@@ -216,7 +221,7 @@ static sct_status list_results(sct_store *s, const char *where, sct_id id, const
     if (text != NULL) {
       sct_store_bind_text(&q, text);
     }
-    status = read_rows(&q, RESULT, SCT_COUNT(RESULT), out, n, err);
+    status = read_rows(&q, tables, 2, out, n, err);
   }
   sct_store_query_end(&q);
   sct_str_free(&sql);
@@ -233,7 +238,21 @@ sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row
       " CASE WHEN o.sectors_ld >= 0 AND o.sectors_st >= 0 THEN o.sectors_ld + o.sectors_st END,"
       " c.label, o.id";
   void *list = NULL;
-  SCT_TRY(list_results(s, where, run, NULL, with_source, &list, n, err));
+  SCT_TRY(list_results(s, RESULT, where, run, NULL, with_source, &list, n, err));
+  *rows = list;
+  return SCT_OK;
+}
+
+sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
+                             sct_error *err) {
+  void *list = NULL;
+  *n = 0;
+  *rows = NULL;
+  if (s->schema < sct_store_earlier_table.since) {
+    return SCT_OK;
+  }
+  SCT_TRY(list_results(s, EARLIER, "WHERE o.run = ? ORDER BY o.measured, o.content", run, NULL,
+                       true, &list, n, err));
   *rows = list;
   return SCT_OK;
 }
@@ -252,7 +271,7 @@ static bool take_only(void *list, int n, sct_row_result *row) {
 sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row, sct_error *err) {
   void *list = NULL;
   int n = 0;
-  SCT_TRY(list_results(s, "WHERE o.id = ?", outcome, NULL, true, &list, &n, err));
+  SCT_TRY(list_results(s, RESULT, "WHERE o.id = ?", outcome, NULL, true, &list, &n, err));
   return take_only(list, n, row) ? SCT_OK
                                  : sct_fail(err, SCT_EDATA, "the store '%s' has no outcome %lld",
                                             s->path, (long long)outcome);
@@ -265,7 +284,7 @@ sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct
   /* By way of the run's problem: the candidates' key begins with it. */
   static const char where[] = "WHERE o.run = ?1 AND c.source_hash = ?2 AND "
                               "c.problem = (SELECT r.problem FROM run r WHERE r.id = ?1)";
-  SCT_TRY(list_results(s, where, run, source_hash, true, &list, &n, err));
+  SCT_TRY(list_results(s, RESULT, where, run, source_hash, true, &list, &n, err));
   *found = take_only(list, n, row);
   return SCT_OK;
 }
@@ -288,11 +307,12 @@ void sct_row_run_free(sct_row_run *rows, int n) {
   free_list(&sct_store_run_table, rows, n);
 }
 
+/* Earlier outcomes have all columns of the others. */
 void sct_row_result_free(sct_row_result *rows, int n) {
-  free_rows(RESULT, SCT_COUNT(RESULT), rows, rows != NULL ? (size_t)n : 0);
+  free_rows(EARLIER, SCT_COUNT(EARLIER), rows, rows != NULL ? (size_t)n : 0);
 }
 
 void sct_row_result_clear(sct_row_result *row) {
-  sct_store_clear_row(RESULT[0], row);
-  sct_store_clear_row(RESULT[1], row);
+  sct_store_clear_row(EARLIER[0], row);
+  sct_store_clear_row(EARLIER[1], row);
 }

