@@ -135,6 +135,9 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
                               &session_err);
   cli_progress_clear(&j->progress);
   const sct_status status = show(j, path, &report, *outcome, &session_err, err);
+  if (report.stale) {
+    cli_note(args, "%s", report.stale);
+  }
   if (*outcome != SCT_OK) {
     cli_report(&session_err);
   }

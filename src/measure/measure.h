@@ -19,6 +19,10 @@
  * is SCT_WORKER_ARG. Returns the exit status. */
 int sct_measure_worker_main(int argc, char **argv);
 
+/* The version of how candidates are verified and timed: raised when its figures cannot be compared
+ * with earlier ones any more. Part of a device's key in the store. */
+#define SCT_MEASUREMENT 1
+
 /* ---- outcomes ---- */
 
 /* What became of a candidate. Failure is data: it is stored and not tried again. */

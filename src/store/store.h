@@ -105,7 +105,8 @@ typedef struct sct_row_outcome {
   char *race;          /* "": measured alone; equal: sample k of both was taken in the same round */
   char *measured;      /* ISO 8601 UTC */
   char *small_size;    /* JSON, counts of the PTX as run and by the model; see docs/store.md */
-  char *content;       /* of an earlier outcome: hex, of all that it says but the time; NULL in the others */
+  char *content; /* of an earlier outcome: hex, of all that it says but the time; NULL in the others
+                  */
 } sct_row_outcome;
 
 /* All put functions insert or find the existing row and set its id. Each is one durable
@@ -156,6 +157,9 @@ sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row,
 sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
                           bool *found, sct_error *err) SCT_MUST_USE;
 
+/* How many outcomes a problem has on a device, at all sizes. */
+sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
+                           sct_error *err) SCT_MUST_USE;
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
 sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
                              sct_error *err) SCT_MUST_USE;

@@ -60,6 +60,7 @@ typedef struct sct_store_column {
   bool finish;         /* rewritten by sct_store_finish_run() */
   bool heavy;          /* left out of listings */
   bool stamp;          /* a time of day, which is no part of what a row says */
+  bool judged;         /* no part either: follows from all rows of a run */
   int since;           /* first schema that has it; 0: all */
 } sct_store_column;
 

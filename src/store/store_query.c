@@ -357,7 +357,7 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
 char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
   sct_str text = {0};
   for (int i = 0; i < table->n_columns; ++i) {
-    if (!table->columns[i].key && !table->columns[i].stamp) {
+    if (!table->columns[i].key && !table->columns[i].stamp && !table->columns[i].judged) {
       append_value(&text, &table->columns[i], row);
     }
   }

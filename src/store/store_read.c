@@ -257,6 +257,24 @@ sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, in
   return SCT_OK;
 }
 
+sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status =
+      sct_store_query_start(&q, s,
+                            "SELECT count(*) FROM outcome o JOIN run r ON r.id = o.run"
+                            " WHERE r.problem = ? AND r.device = ?",
+                            err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, problem);
+    sct_store_bind_id(&q, device);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  *n = status == SCT_OK && row ? (int)sct_store_read_id(&q) : 0;
+  sct_store_query_end(&q);
+  return status;
+}
+
 /* Moves the only row of a list into the caller's. */
 static bool take_only(void *list, int n, sct_row_result *row) {
   sct_row_result *const rows = list;

@@ -47,6 +47,11 @@
     .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(sct_row_result, part.field),       \
     .since = schema, .stamp = true                                                                 \
   }
+#define JUDGED(part, field)                                                                        \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_BOOL, .offset = offsetof(sct_row_result, part.field),       \
+    .judged = true                                                                                 \
+  }
 #define SAMPLES(part, field, count)                                                                \
   {                                                                                                \
     .name = #field, .kind = SCT_COLUMN_SAMPLES, .offset = offsetof(sct_row_result, part.field),    \
@@ -142,7 +147,7 @@ static const sct_store_column candidate_columns[] = {
       PART(outcome, requests_st, SCT_COLUMN_REAL), PART(outcome, sectors_st, SCT_COLUMN_REAL),     \
       PART(outcome, sectors_st_ideal, SCT_COLUMN_REAL),                                            \
       PART(outcome, wavefronts, SCT_COLUMN_REAL), PART(outcome, degree, SCT_COLUMN_REAL),          \
-      PART(outcome, coalesced, SCT_COLUMN_BOOL), PART(outcome, counts_exact, SCT_COLUMN_BOOL),     \
+      JUDGED(outcome, coalesced), PART(outcome, counts_exact, SCT_COLUMN_BOOL),                    \
       PART_SINCE(outcome, predicted_ns, SCT_COLUMN_REAL, 2),                                       \
       PART_SINCE(outcome, overhead_ns, SCT_COLUMN_REAL, 3),                                        \
       PART_SINCE(outcome, resident_ns, SCT_COLUMN_REAL, 3),                                        \

@@ -11,6 +11,10 @@ static bool is_value(const sct_store_column *column) {
   return !column->key;
 }
 
+static bool is_judged(const sct_store_column *column) {
+  return column->judged;
+}
+
 static bool is_finish(const sct_store_column *column) {
   return column->finish;
 }
@@ -206,7 +210,9 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   (void)sct_store_content(before, &sct_store_outcome_table, old);
   (void)sct_store_content(after, &sct_store_outcome_table, row);
   if (strcmp(before, after) == 0) {
-    return SCT_OK;
+    return old->outcome.coalesced == row->outcome.coalesced
+               ? SCT_OK
+               : update_row(s, &sct_store_outcome_table, row, is_judged, row->outcome.id, err);
   }
   bool inserted = false;
   sct_id id = 0;

@@ -128,7 +128,10 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   SCT_TRY(sct_tune_set_problem(s, sct_tune_naive_item(s, c->item[first]), err));
   SCT_TRY(sct_measure_race(s->measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
-  const int race = ++s->n_races;
+  const int race = sct_tune_race_new(s);
+  if (race == 0) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
   for (int k = 0; k < c->n_group; k++) {
     tune_cell *cell = sct_tune_cell(s, c->item[c->group[k]], c->size);
     const sct_timing *t = &c->raced[k];
@@ -139,6 +142,10 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
     cell->timing = *t;
     cell->verdict = t->verdict;
     cell->race = race;
+    cell->from_store = false;
+    if (s->store) {
+      SCT_TRY(sct_tune_store_cell(s, c->item[c->group[k]], c->size, true, err));
+    }
   }
   return SCT_OK;
 }
@@ -154,12 +161,28 @@ static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
   return SCT_OK;
 }
 
+/* Stages that an earlier session completed, if all that it raced or turned down is still all there
+ * is. */
+static int stages_done(tune_session *s, int size) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    if (cell->timing.n_samples > 0 && !cell->from_store) {
+      return 0;
+    }
+  }
+  return s->opts->again ? 0 : s->runs[size].raced;
+}
+
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
   contest *c = sct_alloc(sizeof *c);
   sct_status status = c ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  for (int k = 0; status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(s); k++) {
+  for (int k = stages_done(s, size); status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(s);
+       k++) {
     *c = (contest){.s = s, .stage = &stages[k], .size = size};
     status = run_stage(c, rows, err);
+    if (status == SCT_OK && s->store && !sct_tune_stop(s)) {
+      status = sct_tune_store_raced(s, size, k + 1, err);
+    }
   }
   sct_free(c);
   return status;

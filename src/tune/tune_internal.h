@@ -14,7 +14,9 @@ typedef struct tune_cell {
   bool verified;            /* ran with right results, in this session or an earlier one */
   sct_timing timing;        /* n_samples 0: not timed */
   int race;                 /* of the session, from 1, that the timing comes from; 0: the screen */
-  bool from_store;          /* samples of an earlier session */
+  bool from_store;          /* as an earlier session stored it */
+  bool stored;              /* by this session */
+  bool was_coalesced;       /* from_store: as it is stored */
   bool coalesced, tied;     /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
@@ -34,7 +36,9 @@ typedef struct tune_session {
   tune_cell *cells;    /* [n_items * n_sizes], item-major */
   sct_choice *choices; /* [n_sizes] */
   int64_t deadline_ns; /* 0: none */
-  int n_races;
+  const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
+  size_t n_races, cap_races;
+  char *stale; /* what the store has that is not used; NULL: nothing */
   bool stopped, out_of_time;
   int n_checked, n_caught; /* candidates judged on the virtual device first; those that failed */
   sct_str scratch;
@@ -74,6 +78,15 @@ sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
+
+/* A new race: its number in the session; 0: out of memory. */
+int sct_tune_race_new(tune_session *s);
+/* Notes durably that so many stages of the race at a size are complete. */
+sct_status sct_tune_store_raced(tune_session *s, int size, int n_stages,
+                                sct_error *err) SCT_MUST_USE;
+/* Says in s->stale what the store has of this kernel that was measured under other conditions, or
+ * of another version of the spec (tune_stale.c). */
+sct_status sct_tune_find_stale(tune_session *s, sct_error *err) SCT_MUST_USE;
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;
 

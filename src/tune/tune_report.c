@@ -173,6 +173,8 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_checked = s->n_checked,
                            .n_caught = s->n_caught,
                            .stopped_early = s->stopped || s->out_of_time};
+  out->stale = s->stale;
+  s->stale = NULL;
   out->name = sct_strdup(s->plan.spec.name);
   out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));
   sct_status status = out->name && out->sizes ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -200,5 +202,6 @@ void sct_tune_report_free(sct_tune_report *report) {
   }
   sct_free(report->sizes);
   sct_free(report->name);
+  sct_free(report->stale);
   *report = (sct_tune_report){0};
 }

@@ -404,6 +404,8 @@ static void close_session(tune_session *s) {
   sct_free(s->cells);
   sct_free(s->runs);
   sct_free(s->choices);
+  sct_free(s->races);
+  sct_free(s->stale);
   sct_tune_plan_free(&s->plan);
   if (s->compiler) {
     sct_compiler_free(s->compiler);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Rows own their strings when read; when written they borrow them. */
 static char *borrow(const char *text) {
@@ -52,29 +53,27 @@ static char *describe(const sct_device_desc *d) {
 
 static sct_status put_device(tune_session *s, sct_error *err) {
   const sct_device_desc *d = &s->device;
-  char hex[SCT_HASH_HEX], arch[16];
+  char arch[16];
   snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
   const char *nvrtc = sct_compiler_version(s->compiler);
-  sct_str_clear(&s->scratch);
-  sct_str_printf(&s->scratch, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->id, d->name, d->uuid, arch,
-                 d->driver, nvrtc, SCT_VERSION);
   char *description = describe(d);
   if (!description) {
     return out_of_memory(err);
   }
-  s->device_row =
-      (sct_row_device){.key = keep(s, sct_hash_hex(hex, sct_hash_text(sct_str_c(&s->scratch)))),
-                       .name = borrow(d->name),
-                       .device_id = borrow(d->id),
-                       .uuid = borrow(d->uuid),
-                       .driver = borrow(d->driver),
-                       .nvrtc = borrow(nvrtc),
-                       .tool = borrow(SCT_VERSION),
-                       .arch = keep(s, arch),
-                       .cc_major = d->cc_major,
-                       .cc_minor = d->cc_minor,
-                       .is_virtual = d->is_virtual,
-                       .description = keep(s, description)};
+  s->device_row = (sct_row_device){.name = borrow(d->name),
+                                   .device_id = borrow(d->id),
+                                   .uuid = borrow(d->uuid),
+                                   .driver = borrow(d->driver),
+                                   .nvrtc = borrow(nvrtc),
+                                   .tool = borrow(SCT_VERSION),
+                                   .arch = keep(s, arch),
+                                   .cc_major = d->cc_major,
+                                   .cc_minor = d->cc_minor,
+                                   .is_virtual = d->is_virtual,
+                                   .measurement = SCT_MEASUREMENT,
+                                   .clock_khz = d->clock_khz,
+                                   .options = borrow(sct_compiler_options(s->compiler)),
+                                   .description = keep(s, description)};
   sct_free(description);
   return sct_store_put_device(s->store, &s->device_row, err);
 }
@@ -106,14 +105,45 @@ static char *conditions_json(const tune_session *s) {
   return text;
 }
 
+static void now_text(char out[32]) {
+  struct timespec now;
+  struct tm utc;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const size_t n = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", gmtime_r(&now.tv_sec, &utc));
+  snprintf(out + n, 32 - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+/* What an earlier session decided for a run stays until this one decides anew. */
+static sct_status read_run(tune_session *s, sct_row_run *run, sct_error *err) {
+  sct_row_run *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_runs(s->store, run->problem, run->device, &rows, &n, err));
+  for (int k = 0; k < n; k++) {
+    const sct_row_run *known = &rows[k];
+    if (known->id == run->id) {
+      run->ceiling_bytes_s = s->opts->again ? 0 : known->ceiling_bytes_s;
+      run->noise = known->noise;
+      run->n_candidates = known->n_candidates;
+      run->n_verified = known->n_verified;
+      run->n_failed = known->n_failed;
+      run->n_tied = known->n_tied;
+      run->winner = known->winner;
+      run->naive = known->naive;
+      run->raced = known->raced;
+      run->started = keep(s, known->started);
+      run->finished = keep(s, known->finished);
+    }
+  }
+  sct_row_run_free(rows, n);
+  return SCT_OK;
+}
+
 static sct_status put_run(tune_session *s, int size, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
-  const time_t t = time(NULL);
-  struct tm utc;
-  strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
+  now_text(now);
   char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(s);
   sct_row_run *run = &s->runs[size];
   *run = (sct_row_run){.problem = s->problem.id,
@@ -126,7 +156,42 @@ static sct_status put_run(tune_session *s, int size, sct_error *err) {
                        .conditions = keep(s, conditions ? conditions : "{}")};
   sct_free(extents);
   sct_free(conditions);
-  return sct_store_put_run(s->store, run, err);
+  SCT_TRY(sct_store_put_run(s->store, run, err));
+  return read_run(s, run, err);
+}
+
+sct_status sct_tune_store_raced(tune_session *s, int size, int n_stages, sct_error *err) {
+  s->runs[size].raced = n_stages;
+  return sct_store_finish_run(s->store, &s->runs[size], err);
+}
+
+/* ---- races -------------------------------------------------------------------------------------
+ */
+
+/* The session's number of a race by its name. */
+static int race_number(tune_session *s, const char *name) {
+  for (size_t k = 0; k < s->n_races; k++) {
+    if (strcmp(s->races[k], name) == 0) {
+      return (int)k + 1;
+    }
+  }
+  const char *copy = sct_arena_strdup(&s->plan.arena, name);
+  if (!copy || !SCT_GROW(s->races, s->n_races, s->cap_races)) {
+    return 0;
+  }
+  s->races[s->n_races++] = copy;
+  return (int)s->n_races;
+}
+
+/* The name holds what no other race in any store shares: the process, the moment, the problem and
+ * the device. */
+int sct_tune_race_new(tune_session *s) {
+  char hex[SCT_HASH_HEX], now[32];
+  now_text(now);
+  sct_str_clear(&s->scratch);
+  sct_str_printf(&s->scratch, "%s %lld %ld %zu %s %s", now, (long long)sct_now_ns(), (long)getpid(),
+                 s->n_races, s->device.uuid, s->plan.spec.canonical ? s->plan.spec.canonical : "");
+  return race_number(s, sct_hash_hex(hex, sct_hash_text(sct_str_c(&s->scratch))));
 }
 
 sct_status sct_tune_store_begin(tune_session *s, sct_error *err) {
@@ -135,7 +200,7 @@ sct_status sct_tune_store_begin(tune_session *s, sct_error *err) {
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(put_run(s, z, err));
   }
-  return SCT_OK;
+  return sct_tune_find_stale(s, err);
 }
 
 /* ---- candidates and outcomes -------------------------------------------------------------------
@@ -157,8 +222,12 @@ static void fill_candidate(tune_session *s, const sct_tune_item *item, sct_row_c
       .shared_bytes = item->compiled.static_shared_bytes + (int)item->code.shared_bytes};
 }
 
-static void fill_outcome(const sct_tune_item *item, const tune_cell *cell, const sct_row_run *run,
-                         sct_row_outcome *row) {
+static const char *race_name(const tune_session *s, const tune_cell *cell) {
+  return cell->race > 0 ? s->races[cell->race - 1] : "";
+}
+
+static void fill_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell,
+                         const sct_row_run *run, sct_row_outcome *row) {
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
   *row = (sct_row_outcome){.run = run->id,
@@ -171,6 +240,12 @@ static void fill_outcome(const sct_tune_item *item, const tune_cell *cell, const
                            .sm_clock_mhz = cell->timing.sm_clock_mhz,
                            .samples_ns = cell->timing.samples_ns,
                            .n_samples = cell->timing.n_samples,
+                           .overhead_ns = cell->timing.overhead_ns,
+                           .resident_ns = cell->timing.resident_ns,
+                           .launches = cell->timing.launches,
+                           .copies = cell->timing.copies,
+                           .n_slow = cell->timing.n_slow,
+                           .race = borrow(race_name(s, cell)),
                            .requests_ld = -1,
                            .sectors_ld = -1,
                            .sectors_ld_ideal = -1,
@@ -211,18 +286,72 @@ static bool has_outcome(const tune_session *s, const sct_tune_item *item, const 
   return cell->fits && (done || cell->verdict.outcome != SCT_OUT_OK);
 }
 
+#define N_COUNTS 6
+static const char *const count_names[N_COUNTS] = {"requests_ld", "sectors_ld",    "requests_st",
+                                                  "sectors_st",  "wavefronts_ld", "wavefronts_st"};
+
+static void put_counts(sct_str *out, const char *name, const sct_run_counts *c) {
+  const int64_t counts[N_COUNTS] = {c->requests_ld, c->sectors_ld,    c->requests_st,
+                                    c->sectors_st,  c->wavefronts_ld, c->wavefronts_st};
+  sct_str_printf(out, "\"%s\":{", name);
+  for (int k = 0; k < N_COUNTS; k++) {
+    sct_str_printf(out, "%s\"%s\":%lld", k > 0 ? "," : "", count_names[k], (long long)counts[k]);
+  }
+  sct_str_append(out, "}");
+}
+
+static void put_small_size(sct_str *out, const sct_ptx_check *check) {
+  if (check->known) {
+    sct_str_append(out, "{");
+    put_counts(out, "ptx", &check->ptx);
+    sct_str_append(out, ",");
+    put_counts(out, "model", &check->model);
+    sct_str_append(out, "}");
+  }
+}
+
+static void take_counts(sct_run_counts *out, const json_t *doc) {
+  int64_t *const counts[N_COUNTS] = {&out->requests_ld, &out->sectors_ld,    &out->requests_st,
+                                     &out->sectors_st,  &out->wavefronts_ld, &out->wavefronts_st};
+  for (int k = 0; k < N_COUNTS; k++) {
+    *counts[k] = json_integer_value(json_object_get(doc, count_names[k]));
+  }
+}
+
+static void take_small_size(sct_ptx_check *out, const char *text) {
+  json_t *doc = json_loads(text, 0, NULL);
+  const json_t *ptx = json_object_get(doc, "ptx"), *model = json_object_get(doc, "model");
+  if (!out->known && json_is_object(ptx) && json_is_object(model)) {
+    *out = (sct_ptx_check){.known = true};
+    take_counts(&out->ptx, ptx);
+    take_counts(&out->model, model);
+    out->same = memcmp(&out->ptx, &out->model, sizeof out->ptx) == 0;
+  }
+  json_decref(doc);
+}
+
 sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
-  if (!has_outcome(s, item, cell)) {
+  const bool known = cell->from_store && cell->coalesced == cell->was_coalesced;
+  if (known || !has_outcome(s, item, cell)) {
     return SCT_OK;
   }
+  if (s->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
+      cell->race == 0) {
+    SCT_TRY(sct_tune_store_raced(s, size, 0, err)); /* one more that has to race */
+  }
+  char now[32];
   char hex[SCT_HASH_HEX];
   sct_row_candidate cand;
   sct_row_outcome outcome;
   fill_candidate(s, item, &cand, hex);
-  fill_outcome(item, cell, &s->runs[size], &outcome);
-  sct_str axes = {0}, launch = {0};
+  fill_outcome(s, item, cell, &s->runs[size], &outcome);
+  now_text(now);
+  outcome.measured = now;
+  sct_str axes = {0}, launch = {0}, small = {0};
+  put_small_size(&small, &item->ptx);
+  outcome.small_size = borrow(sct_str_c(&small));
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
   if (status == SCT_OK) {
@@ -233,16 +362,54 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
     cand.launch = launch.data;
     status = sct_store_put_result(s->store, &cand, &outcome, replace, err);
     cell->outcome_id = outcome.id;
+    cell->stored = true;
   }
   sct_str_free(&axes);
   sct_str_free(&launch);
+  sct_str_free(&small);
   return status;
+}
+
+/* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */
+static void take_timing(tune_session *s, tune_cell *cell, sct_row_outcome *known) {
+  cell->timing = (sct_timing){.samples_ns = known->samples_ns,
+                              .n_samples = known->n_samples,
+                              .median_ns = known->median_ns,
+                              .q1_ns = known->q1_ns,
+                              .q3_ns = known->q3_ns,
+                              .min_ns = known->min_ns,
+                              .overhead_ns = known->overhead_ns > 0 ? known->overhead_ns : 0,
+                              .resident_ns = known->resident_ns > 0 ? known->resident_ns : 0,
+                              .launches = known->launches,
+                              .copies = known->copies,
+                              .n_slow = known->n_slow,
+                              .sm_clock_mhz = known->sm_clock_mhz};
+  known->samples_ns = NULL;
+  cell->race = known->race[0] != '\0' ? race_number(s, known->race) : 0;
+}
+
+/* A failure is not tried again. At a size that the kernel does not fit it is one of the kernel. */
+static void take_failure(tune_session *s, sct_tune_item *item, tune_cell *cell,
+                         const sct_row_outcome *known) {
+  for (int kind = 0; kind < SCT_N_OUTCOMES; kind++) {
+    if (strcmp(known->outcome, sct_outcome_name((sct_outcome_kind)kind)) != 0) {
+      continue;
+    }
+    cell->from_store = true;
+    if (!cell->fits) {
+      item->outcome = (sct_outcome_kind)kind;
+      item->detail = keep(s, known->detail);
+      return;
+    }
+    cell->verdict.outcome = (sct_outcome_kind)kind;
+    snprintf(cell->verdict.detail, sizeof cell->verdict.detail, "%s", known->detail);
+  }
 }
 
 sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(s, k, size);
   sct_tune_item *item = &s->plan.items[k];
-  if (item->outcome != SCT_OUT_OK || !cell->fits) {
+  if (item->outcome != SCT_OUT_OK || !item->code.source) {
     return SCT_OK;
   }
   char hex[SCT_HASH_HEX];
@@ -253,28 +420,32 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
   if (!found) {
     return SCT_OK;
   }
-  if (strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0) {
-    cell->timing.samples_ns = known.outcome.samples_ns;
-    cell->timing.n_samples = known.outcome.n_samples;
-    known.outcome.samples_ns = NULL;
-    cell->timing.sm_clock_mhz = known.outcome.sm_clock_mhz;
-    if (s->kind->times) {
-      sct_stats_summary(&cell->timing);
-    }
+  const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+  if (good && cell->fits && (!s->kind->times || known.outcome.n_samples > 0)) {
+    take_timing(s, cell, &known.outcome);
+    take_small_size(&item->ptx, known.outcome.small_size);
     cell->verified = true;
     cell->from_store = true;
-  } else {
-    for (int kind = 0; kind < SCT_N_OUTCOMES; kind++) { /* a failure is not tried again */
-      if (strcmp(known.outcome.outcome, sct_outcome_name((sct_outcome_kind)kind)) == 0) {
-        cell->verdict.outcome = (sct_outcome_kind)kind;
-        snprintf(cell->verdict.detail, sizeof cell->verdict.detail, "%s",
-                 known.outcome.detail ? known.outcome.detail : "");
-        cell->from_store = true;
-      }
-    }
+    cell->was_coalesced = known.outcome.coalesced;
+  } else if (!good) {
+    take_failure(s, item, cell, &known.outcome);
   }
+  cell->outcome_id = known.outcome.id;
   sct_row_result_clear(&known);
   return SCT_OK;
+}
+
+/* When the run was decided: now, unless nothing came that an earlier session did not have. */
+static char *decided(tune_session *s, int size) {
+  char now[32];
+  bool anything = s->runs[size].finished == NULL || s->runs[size].finished[0] == '\0';
+  for (int k = 0; !anything && k < s->plan.n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    anything = s->plan.items[k].outcome == SCT_OUT_OK && !cell->from_store &&
+               has_outcome(s, &s->plan.items[k], cell);
+  }
+  now_text(now);
+  return anything ? keep(s, now) : s->runs[size].finished;
 }
 
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
@@ -292,6 +463,7 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
     run->n_verified += good;
     run->n_failed += !good;
   }
+  run->finished = decided(s, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
   if (choice->winner >= 0) {

@@ -423,7 +423,7 @@ static void rows_of_the_store_are_complete(void **state) {
   json_decref(conditions);
   assert_true(run->read_bytes == 16384.0 && run->write_bytes == 16384.0);
   assert_true(run->ceiling_bytes_s > 0);
-  assert_int_equal(strlen(run->started), strlen("2020-01-01T00:00:00Z"));
+  assert_int_equal(strlen(run->started), strlen("2020-01-01T00:00:00.000Z"));
   assert_int_equal(run->n_tied, 1);
   assert_true(run->noise >= 0 && run->noise < 0.05);
   assert_int_equal(run->winner, tf_result(&s, "direct t128")->outcome.id);

@@ -1,0 +1,118 @@
+/* What the store has of this kernel that a session does not use, and why: results that were
+ * measured on the same device under other conditions, or for another version of the spec. */
+#include "tune/tune_internal.h"
+
+#include <string.h>
+
+#define MOST_CAUSES 4 /* named in the sentence; the rest is summed up */
+
+typedef struct causes {
+  struct {
+    char text[160];
+    int n;
+  } cause[MOST_CAUSES + 1];
+  int n_causes;
+} causes;
+
+static void count(causes *c, const char *text, int n) {
+  int k = 0;
+  while (k < c->n_causes && strcmp(c->cause[k].text, text) != 0) {
+    k++;
+  }
+  if (k == c->n_causes && k < MOST_CAUSES) {
+    snprintf(c->cause[k].text, sizeof c->cause[k].text, "%s", text);
+    c->n_causes++;
+  } else if (k == MOST_CAUSES) {
+    snprintf(c->cause[k].text, sizeof c->cause[k].text, "other conditions");
+  }
+  c->cause[k].n += n;
+}
+
+static bool is_same_hardware(const sct_row_device *a, const sct_row_device *b) {
+  const bool has_uuid = a->uuid[0] != '\0';
+  return a->is_virtual == b->is_virtual && strcmp(a->uuid, b->uuid) == 0 &&
+         (has_uuid || strcmp(a->device_id, b->device_id) == 0);
+}
+
+/* The first condition in which `old` differs from the device at hand; false: none. */
+static bool differs(char out[160], const sct_row_device *old, const sct_row_device *now) {
+  const struct {
+    const char *name, *old, *now;
+  } text[] = {{"driver", old->driver, now->driver},
+              {"NVRTC", old->nvrtc, now->nvrtc},
+              {"options", old->options, now->options},
+              {"a device called", old->name, now->name}};
+  if (old->measurement != now->measurement) {
+    snprintf(out, 160, "another way of measuring (sectile %s)", old->tool);
+    return true;
+  }
+  for (int k = 0; k < SCT_COUNT(text); k++) {
+    if (strcmp(text[k].old, text[k].now) != 0) {
+      snprintf(out, 160, "%s %s", text[k].name, text[k].old[0] ? text[k].old : "unknown");
+      return true;
+    }
+  }
+  if (old->clock_khz != now->clock_khz) {
+    snprintf(out, 160, "a clock of %d MHz", old->clock_khz / 1000);
+    return true;
+  }
+  return false;
+}
+
+/* Counts the outcomes of one problem; `other_spec`: it is not the problem at hand. */
+static sct_status count_problem(tune_session *s, causes *c, sct_id problem, bool other_spec,
+                                const sct_row_device *devices, int n_devices, sct_error *err) {
+  for (int d = 0; d < n_devices; d++) {
+    char why[160];
+    const sct_row_device *device = &devices[d];
+    if (!is_same_hardware(device, &s->device_row)) {
+      continue;
+    }
+    const bool other = differs(why, device, &s->device_row);
+    if (!other && !other_spec) {
+      continue;
+    }
+    int n = 0;
+    SCT_TRY(sct_store_count(s->store, problem, device->id, &n, err));
+    if (n > 0) {
+      count(c, other_spec ? "another version of the spec" : why, n);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status say(tune_session *s, const causes *c, sct_error *err) {
+  sct_str text = {0};
+  const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
+  for (int k = 0; k < n; k++) {
+    const char *between = k == 0 ? "" : k + 1 < n ? ", " : " and ";
+    const char *noun = k > 0 ? "" : c->cause[k].n == 1 ? " result" : " results";
+    sct_str_printf(&text, "%s%d%s of %s", between, c->cause[k].n, noun, c->cause[k].text);
+  }
+  if (n > 0) {
+    sct_str_append(&text, n == 1 && c->cause[0].n == 1 ? " is not used" : " are not used");
+  }
+  const sct_status status = sct_str_status(&text, err);
+  s->stale = status == SCT_OK && n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
+  sct_row_problem *problems = NULL;
+  sct_row_device *devices = NULL;
+  int n_problems = 0, n_devices = 0;
+  causes c = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_store_problem_by_name(s->store, s->problem.name, &problems, &n_problems, err));
+  SCT_TRY_DONE(sct_store_devices(s->store, &devices, &n_devices, err));
+  for (int p = 0; p < n_problems; p++) {
+    const bool other_spec = problems[p].id != s->problem.id;
+    SCT_TRY_DONE(count_problem(s, &c, problems[p].id, other_spec, devices, n_devices, err));
+  }
+  status = say(s, &c, err);
+done:
+  sct_row_problem_free(problems, n_problems);
+  sct_row_device_free(devices, n_devices);
+  return status;
+}

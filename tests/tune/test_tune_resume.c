@@ -1,0 +1,313 @@
+/* Sessions that go on where others ended: what is known is not measured again, and the result is
+ * the same; what was measured under other conditions is not used, and that is said. */
+#include "tune_fixture.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#define SPEC  TF_COPY("{ i = 4096 }")
+#define SIZES TF_COPY("{ i = 4096 }, { i = 8192 }")
+
+static void sql(const char *store, const char *text) {
+  sqlite3 *db = NULL;
+  char *why = NULL;
+  assert_int_equal(sqlite3_open(tf_path(store), &db), SQLITE_OK);
+  if (sqlite3_exec(db, text, NULL, NULL, &why) != SQLITE_OK) {
+    fail_msg("%s", why);
+  }
+  sqlite3_close(db);
+}
+
+static int take_number(void *out, int n, char **values, char **names) {
+  (void)n, (void)names;
+  *(int *)out = values[0] ? atoi(values[0]) : -1;
+  return 0;
+}
+
+static int ask(const char *store, const char *text) {
+  sqlite3 *db = NULL;
+  int out = -1;
+  assert_int_equal(sqlite3_open(tf_path(store), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, text, take_number, &out, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  return out;
+}
+
+/* ---- two reports say the same ---- */
+
+static void same_text(const char *a, const char *b) {
+  assert_string_equal(a ? a : "", b ? b : "");
+}
+
+static void same_row(const sct_tune_row *a, const sct_tune_row *b) {
+  same_text(a->label, b->label);
+  same_text(a->outcome, b->outcome);
+  same_text(a->detail, b->detail);
+  assert_true(a->median_ns == b->median_ns && a->q1_ns == b->q1_ns && a->q3_ns == b->q3_ns);
+  assert_true(a->overhead_ns == b->overhead_ns && a->resident_ns == b->resident_ns);
+  assert_int_equal(a->n_slow, b->n_slow);
+  assert_true(a->bytes_per_s == b->bytes_per_s && a->share == b->share);
+  assert_true(a->predicted_ns == b->predicted_ns && a->sectors == b->sectors);
+  assert_int_equal(a->winner, b->winner);
+  assert_int_equal(a->tied, b->tied);
+  assert_int_equal(a->naive, b->naive);
+  assert_int_equal(a->ptx.known, b->ptx.known);
+  assert_memory_equal(&a->ptx.ptx, &b->ptx.ptx, sizeof a->ptx.ptx);
+  assert_memory_equal(&a->ptx.model, &b->ptx.model, sizeof a->ptx.model);
+}
+
+static void same_report(const sct_tune_report *a, const sct_tune_report *b) {
+  assert_int_equal(a->n_sizes, b->n_sizes);
+  for (int z = 0; z < a->n_sizes; z++) {
+    const sct_tune_size *x = &a->sizes[z], *y = &b->sizes[z];
+    assert_int_equal(x->n_rows, y->n_rows);
+    assert_int_equal(x->n_tied, y->n_tied);
+    assert_int_equal(x->n_unfit, y->n_unfit);
+    assert_int_equal(x->n_verified, y->n_verified);
+    assert_int_equal(x->n_failed, y->n_failed);
+    assert_true(x->ceiling_bytes_s == y->ceiling_bytes_s);
+    same_text(x->faster, y->faster);
+    for (int k = 0; k < x->n_rows; k++) {
+      same_row(&x->rows[k], &y->rows[k]);
+    }
+  }
+}
+
+/* ---- a finished session ---- */
+
+/* The second session's GPU would make everything wrong, slower or hang: it is not asked. */
+static void a_finished_session_measures_nothing(void **state) {
+  (void)state;
+  tf_run first = tf_new("slow@0=1.002 wrong@2", "done.db");
+  tf_add_strategy("more", "other", tf_strategy("other", "{ 64, 96 }"));
+  first.opts.strategy_dir = tf_path("more");
+  tf_tune_ok(&first, SIZES);
+  assert_true(first.report.sizes[0].n_tied > 1);
+  const int earlier = ask("done.db", "SELECT count(*) FROM earlier");
+  assert_true(earlier > 0); /* the samples of screen and race */
+  sql("done.db", "CREATE TABLE before AS SELECT * FROM outcome");
+  sql("done.db", "CREATE TABLE run_before AS SELECT * FROM run");
+
+  tf_run second = tf_new("wrong@0 slow@1=50 slow@3=9 hang@4", "done.db");
+  second.opts.strategy_dir = first.opts.strategy_dir;
+  tf_tune_ok(&second, SIZES);
+  assert_int_equal(second.n_final, 0);
+  same_report(&first.report, &second.report);
+  assert_null(second.report.stale);
+  assert_int_equal(ask("done.db", "SELECT count(*) FROM earlier"), earlier);
+  assert_int_equal(ask("done.db", "SELECT count(*) FROM (SELECT * FROM outcome EXCEPT "
+                                  "SELECT * FROM before)"),
+                   0);
+  assert_int_equal(ask("done.db", "SELECT count(*) FROM (SELECT * FROM run EXCEPT "
+                                  "SELECT * FROM run_before)"),
+                   0);
+  tf_free(&first);
+  tf_free(&second);
+}
+
+static void a_virtual_session_gives_the_same_report(void **state) {
+  (void)state;
+  tf_run r[2];
+  for (int k = 0; k < 2; k++) {
+    r[k] = tf_new(NULL, "virtual.db");
+    r[k].opts.device = "virtual:h200";
+    tf_tune_ok(&r[k], SPEC);
+  }
+  assert_true(r[0].report.sizes[0].rows[0].ptx.known);
+  same_report(&r[0].report, &r[1].report);
+  tf_free(&r[0]);
+  tf_free(&r[1]);
+}
+
+/* Samples are stored in the order of the rounds, so that pairs can be formed later. */
+static void races_are_stored_as_pairs(void **state) {
+  (void)state;
+  tf_run r = tf_new("slow@1=3", "pairs.db");
+  tf_tune_ok(&r, SPEC);
+  tf_stored s;
+  tf_stored_open(&s, "pairs.db");
+  const sct_row_outcome *a = &tf_result(&s, "direct t256")->outcome;
+  const sct_row_outcome *b = &tf_result(&s, "direct t512")->outcome;
+  assert_int_equal(strlen(a->race), 32);
+  assert_string_equal(a->race, b->race);
+  assert_int_equal(a->n_samples, b->n_samples);
+  assert_true(a->launches > 0 && a->copies > 0 && a->overhead_ns > 0);
+  bool sorted = true;
+  for (int k = 1; k < a->n_samples; k++) {
+    sorted = sorted && a->samples_ns[k - 1] <= a->samples_ns[k];
+  }
+  assert_false(sorted);
+  assert_int_equal(s.runs[0].raced, 2);
+  assert_int_equal(strlen(s.runs[0].finished), 24);
+  tf_stored_close(&s);
+  tf_free(&r);
+}
+
+/* A candidate that comes later races those that have been there. */
+static void a_further_candidate_races_the_others(void **state) {
+  (void)state;
+  tf_run r = tf_new("slow@0=2 slow@1=2 slow@2=2", "further.db");
+  tf_tune_ok(&r, SPEC);
+  tf_add_strategy("later", "other", tf_strategy("other", "{ 64, 96 }"));
+  r.opts.strategy_dir = tf_path("later");
+  r.opts.measure.fake = "ok";
+  tf_tune_ok(&r, SPEC);
+  assert_true(r.n_final > 0);
+  tf_stored s;
+  tf_stored_open(&s, "further.db");
+  const char *race = tf_result(&s, "other t64")->outcome.race;
+  assert_int_equal(strlen(race), 32);
+  assert_string_equal(race, tf_result(&s, "direct t256")->outcome.race);
+  tf_stored_close(&s);
+  tf_free(&r);
+}
+
+/* ---- killed ---- */
+
+typedef struct killer {
+  int at, n;
+} killer;
+
+static void kill_at(void *ctx, const char *phase, int64_t done, int64_t total, const char *item) {
+  killer *k = ctx;
+  (void)done, (void)total, (void)item;
+  if (strcmp(phase, "time") == 0 || strcmp(phase, "race") == 0 || strcmp(phase, "final") == 0) {
+    if (++k->n == k->at) {
+      kill(getpid(), SIGKILL);
+    }
+  }
+}
+
+/* true: it was killed. */
+static bool killed(const tf_run *r, const char *path, int at) {
+  const pid_t pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    killer k = {.at = at};
+    const sct_tune_events events = {.ctx = &k, .progress = kill_at};
+    sct_tune_report report = {0};
+    sct_error err;
+    const sct_status status = sct_tune_run(&report, path, &r->opts, &events, &err);
+    _exit(status == SCT_OK ? 0 : 1);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  if (WIFEXITED(status)) {
+    assert_int_equal(WEXITSTATUS(status), 0);
+  }
+  return WIFSIGNALED(status);
+}
+
+/* One session is killed further and further on, until it comes to its end. */
+static void a_killed_session_goes_on(void **state) {
+  (void)state;
+  static const char faults[] = "slow@0=2 slow@2=3";
+  tf_run whole = tf_new(faults, "whole.db"), r = tf_new(faults, "killed.db");
+  tf_tune_ok(&whole, SIZES);
+  const char *path = tf_write("spec.lua", SIZES);
+  int n_killed = 0, known = 0;
+  for (int at = 2; killed(&r, path, at); at += 5) {
+    n_killed++;
+    const int rows = ask("killed.db", "SELECT count(*) FROM outcome");
+    assert_true(rows >= known); /* nothing acknowledged is lost */
+    known = rows;
+    assert_int_equal(ask("killed.db", "SELECT count(*) FROM pragma_quick_check "
+                                      "WHERE quick_check <> 'ok'"),
+                     0);
+    assert_int_equal(ask("killed.db", "SELECT count(*) - count(DISTINCT run * 1000 + candidate) "
+                                      "FROM outcome"),
+                     0);
+  }
+  assert_true(n_killed >= 4);
+  tf_tune_ok(&r, SIZES);
+  assert_int_equal(r.n_final, 0);
+  for (int z = 0; z < 2; z++) {
+    tf_assert_winner(&r, z, "direct t128");
+    assert_int_equal(r.report.sizes[z].n_rows, whole.report.sizes[z].n_rows);
+    assert_int_equal(r.report.sizes[z].n_tied, whole.report.sizes[z].n_tied);
+  }
+  tf_free(&whole);
+  tf_free(&r);
+}
+
+/* What was screened before the kill is not screened again. */
+static void a_killed_session_does_not_repeat_itself(void **state) {
+  (void)state;
+  tf_run r = tf_new("slow@2=9", "once.db");
+  const char *path = tf_write("spec.lua", SPEC);
+  assert_true(killed(&r, path, 3)); /* before the third is timed */
+  assert_int_equal(ask("once.db", "SELECT count(*) FROM outcome"), 2);
+  sql("once.db", "CREATE TABLE before AS SELECT * FROM outcome");
+  tf_tune_ok(&r, SPEC);
+  /* the samples of before the kill became earlier ones when their candidates raced */
+  assert_int_equal(ask("once.db", "SELECT count(*) FROM before b JOIN earlier e ON "
+                                  "e.samples_ns = b.samples_ns AND e.measured = b.measured"),
+                   2);
+  assert_int_equal(ask("once.db", "SELECT count(*) - count(DISTINCT candidate) FROM earlier "
+                                  "WHERE race = ''"),
+                   0);
+  tf_free(&r);
+}
+
+/* ---- other conditions ---- */
+
+static void results_of_another_driver_are_not_used(void **state) {
+  (void)state;
+  tf_run r = tf_new("slow@0=2", "stale.db");
+  tf_tune_ok(&r, SPEC);
+  assert_null(r.report.stale);
+  static const struct {
+    const char *change, *says;
+  } cases[] = {
+      {"driver = '570.1'", "of driver 570.1"},
+      {"nvrtc = '12.1'", "of NVRTC 12.1"},
+      {"options = '-G'", "of options -G"},
+      {"measurement = 0", "of another way of measuring (sectile 0.1.0)"},
+      {"clock_khz = 900000", "of a clock of 900 MHz"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sql("stale.db", sct_arena_printf(&tf_arena,
+                                     "UPDATE device SET key = 'old%d', %s WHERE key NOT LIKE "
+                                     "'old%%'",
+                                     k, cases[k].change));
+    tf_tune_ok(&r, SPEC);
+    assert_true(r.n_final > 0); /* measured anew */
+    assert_non_null(r.report.stale);
+    if (!strstr(r.report.stale, cases[k].says) && k < 4) {
+      fail_msg("no '%s' in: %s", cases[k].says, r.report.stale);
+    }
+    if (k == 0) {
+      assert_string_equal(r.report.stale, "3 results of driver 570.1 are not used");
+    }
+    assert_int_equal(ask("stale.db", "SELECT count(*) FROM outcome"), 3 * (k + 2));
+  }
+  assert_non_null(strstr(r.report.stale, " and 3 of other conditions are not used"));
+  tf_free(&r);
+}
+
+static void results_of_another_spec_are_not_used(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", "spec.db");
+  tf_tune_ok(&r, SPEC);
+  tf_tune_ok(&r, SIZES);
+  assert_string_equal(r.report.stale, "3 results of another version of the spec are not used");
+  tf_tune_ok(&r, tf_replace(SPEC, "\"move\"", "\"other\""));
+  assert_null(r.report.stale);
+  tf_free(&r);
+}
+
+int main(int argc, char **argv) {
+  TF_WORKER(argc, argv);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_finished_session_measures_nothing),
+      cmocka_unit_test(a_virtual_session_gives_the_same_report),
+      cmocka_unit_test(races_are_stored_as_pairs),
+      cmocka_unit_test(a_further_candidate_races_the_others),
+      cmocka_unit_test(a_killed_session_goes_on),
+      cmocka_unit_test(a_killed_session_does_not_repeat_itself),
+      cmocka_unit_test(results_of_another_driver_are_not_used),
+      cmocka_unit_test(results_of_another_spec_are_not_used),
+  };
+  return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
+}
