@@ -1,0 +1,269 @@
+/* The table of methods, and what is the same for all of them: every candidate once, naive ones
+ * first, and what became of each. */
+#include "search/search_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Part of the expected cost that `order` decides: candidates that are predicted this close are told
+ * apart by it. The same as where nothing is timed (module tune). */
+#define ORDER_WEIGHT 0.02
+
+/* ---- the table ---- */
+
+static const sct_search_method methods[] = {
+    {"exhaustive", "all candidates, in the order of the space", NULL, search_exhaustive_next, NULL,
+     NULL},
+    {"model", "predicted times, corrected by what was measured so far", search_model_start,
+     search_model_next, search_model_told, search_model_end},
+    {"local", "downhill from candidate to neighbour, again and again from good predictions",
+     search_local_start, search_local_next, search_local_told, search_local_end},
+    {"random", "all candidates, in an order that the seed decides", NULL, search_random_next, NULL,
+     NULL},
+};
+
+const sct_search_method *sct_search_methods(int *n) {
+  *n = SCT_COUNT(methods);
+  return methods;
+}
+
+sct_status sct_search_find(const sct_search_method **out, const char *name, sct_error *err) {
+  const char *names[SCT_COUNT(methods)];
+  for (int k = 0; k < SCT_COUNT(methods); k++) {
+    names[k] = methods[k].name;
+    if (strcmp(names[k], name) == 0) {
+      *out = &methods[k];
+      return SCT_OK;
+    }
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "search method '%s' is unknown", name);
+  sct_str_suggest(&text, name, names, SCT_COUNT(names));
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+/* ---- places on the axes ---- */
+
+static bool as_number(const char *text, long long *out) {
+  char *end;
+  *out = strtoll(text, &end, 10);
+  return end != text && *end == '\0';
+}
+
+/* How many of the axis' values are less than its value v: v's place, if all are numbers. */
+static int place_of(const sct_search_axis *axis, int v) {
+  long long mine = 0, other = 0;
+  int less = 0;
+  for (int k = 0; k < axis->n_values; k++) {
+    if (!as_number(axis->values[k], &other) || !as_number(axis->values[v], &mine)) {
+      return -1;
+    }
+    less += other < mine;
+  }
+  return less;
+}
+
+static void order_axis(sct_search *s, int a) {
+  const sct_search_axis *axis = &s->problem->axes[a];
+  int16_t place[SCT_SEARCH_MAX_VALUES];
+  s->ordered[a] = true;
+  s->n_values[a] = axis->n_values;
+  for (int v = 0; v < axis->n_values; v++) {
+    place[v] = (int16_t)place_of(axis, v);
+    s->ordered[a] = s->ordered[a] && place[v] >= 0;
+  }
+  for (int k = 0; k < s->n; k++) {
+    const int16_t v = s->problem->points[k].value[a];
+    s->place[k * s->n_axes + a] = v >= 0 && s->ordered[a] ? place[v] : v;
+  }
+}
+
+int search_neighbours(const sct_search *s, int point, int *out) {
+  const int16_t *mine = &s->place[(size_t)point * (size_t)s->n_axes];
+  int below[SCT_SEARCH_MAX_AXES], above[SCT_SEARCH_MAX_AXES], n = 0;
+  memset(below, -1, sizeof below);
+  memset(above, -1, sizeof above);
+  for (int k = 0; k < s->n; k++) {
+    const int16_t *other = &s->place[(size_t)k * (size_t)s->n_axes];
+    int axis = -1, n_differ = 0;
+    for (int a = 0; a < s->n_axes && n_differ < 2; a++) {
+      if (other[a] != mine[a]) {
+        axis = a;
+        n_differ += other[a] < 0 || mine[a] < 0 ? 2 : 1;
+      }
+    }
+    if (n_differ != 1) {
+      continue;
+    }
+    if (!s->ordered[axis]) {
+      out[n++] = k;
+    } else if (other[axis] < mine[axis]) {
+      const int b = below[axis];
+      below[axis] = b < 0 || s->place[b * s->n_axes + axis] < other[axis] ? k : b;
+    } else {
+      const int b = above[axis];
+      above[axis] = b < 0 || s->place[b * s->n_axes + axis] > other[axis] ? k : b;
+    }
+  }
+  for (int a = 0; a < s->n_axes; a++) {
+    if (below[a] >= 0) {
+      out[n++] = below[a];
+    }
+    if (above[a] >= 0) {
+      out[n++] = above[a];
+    }
+  }
+  return n;
+}
+
+/* ---- what to expect ---- */
+
+/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + a grain of the seed, so that
+ * equal candidates are tried in an order of their own for each seed. What is not predicted is
+ * expected to cost as much as the worst that is. */
+static void fill_priors(sct_search *s) {
+  double worst = 0.0, least = INFINITY, most = -INFINITY;
+  for (int k = 0; k < s->n; k++) {
+    const sct_search_point *p = &s->problem->points[k];
+    worst = fmax(worst, p->predicted);
+    least = fmin(least, p->order);
+    most = fmax(most, p->order);
+  }
+  for (int k = 0; k < s->n; k++) {
+    const sct_search_point *p = &s->problem->points[k];
+    const double predicted = p->predicted > 0.0 ? p->predicted : worst;
+    const double order = most > least ? (p->order - least) / (most - least) : 0.0;
+    const double grain = 1e-6 * (double)(sct_mix64(s->seed, (uint64_t)k) >> 11) * 0x1p-53;
+    s->prior[k] = (predicted > 0.0 ? log(predicted) : 0.0) + ORDER_WEIGHT * order + grain;
+  }
+}
+
+int search_promising(const sct_search *s) {
+  int best = -1;
+  for (int k = 0; k < s->n; k++) {
+    if (s->state[k] == SEARCH_UNTRIED && (best < 0 || s->prior[k] < s->prior[best])) {
+      best = k;
+    }
+  }
+  return best;
+}
+
+/* ---- a search ---- */
+
+static sct_status allocate(sct_search *s, sct_error *err) {
+  const size_t n = (size_t)s->n + 1;
+  s->naive = sct_alloc(n * sizeof *s->naive);
+  s->state = sct_alloc(n * sizeof *s->state);
+  s->cost = sct_alloc(n * sizeof *s->cost);
+  s->prior = sct_alloc(n * sizeof *s->prior);
+  s->place = sct_alloc(n * (size_t)(s->n_axes + 1) * sizeof *s->place);
+  return s->naive && s->state && s->cost && s->prior && s->place
+             ? SCT_OK
+             : sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+sct_status sct_search_new(sct_search **out, const sct_search_method *method,
+                          const sct_search_problem *problem, uint64_t seed, sct_error *err) {
+  sct_search *s = sct_alloc(sizeof *s);
+  if (!s) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  *s = (sct_search){.method = method,
+                    .problem = problem,
+                    .rng = sct_rng_new(seed),
+                    .seed = seed,
+                    .n = problem->n_points,
+                    .n_axes = problem->n_axes,
+                    .best = -1};
+  sct_status status = allocate(s, err);
+  if (status == SCT_OK) {
+    for (int a = 0; a < s->n_axes; a++) {
+      order_axis(s, a);
+    }
+    fill_priors(s);
+    for (int k = 0; k < s->n; k++) {
+      if (problem->points[k].naive) {
+        s->naive[s->n_naive++] = k;
+      }
+    }
+    status = method->start ? method->start(s, err) : SCT_OK;
+  }
+  if (status != SCT_OK) {
+    sct_search_free(s);
+    return status;
+  }
+  *out = s;
+  return SCT_OK;
+}
+
+void sct_search_free(sct_search *s) {
+  if (!s) {
+    return;
+  }
+  if (s->method->end) {
+    s->method->end(s);
+  }
+  sct_free(s->naive);
+  sct_free(s->state);
+  sct_free(s->cost);
+  sct_free(s->prior);
+  sct_free(s->place);
+  sct_free(s);
+}
+
+int sct_search_next(sct_search *s) {
+  int k = -1;
+  for (int i = 0; i < s->n_naive && k < 0; i++) {
+    k = s->state[s->naive[i]] == SEARCH_UNTRIED ? s->naive[i] : -1;
+  }
+  if (k < 0 && s->n_proposed < s->n) {
+    k = s->method->next(s);
+  }
+  if (k >= 0) {
+    s->state[k] = SEARCH_PROPOSED;
+    s->n_proposed++;
+  }
+  return k;
+}
+
+static sct_status hear(sct_search *s, int point, search_state state, double cost, sct_error *err) {
+  if (point < 0 || point >= s->n) {
+    return sct_fail(err, SCT_EINTERNAL, "search: candidate %d of %d", point, s->n);
+  }
+  if (s->state[point] == SEARCH_TOLD || s->state[point] == SEARCH_FAILED) {
+    return sct_fail(err, SCT_EINTERNAL, "search: candidate %d is told of twice", point);
+  }
+  if (state == SEARCH_TOLD && !(isfinite(cost) && cost > 0.0)) {
+    return sct_fail(err, SCT_EINTERNAL, "search: candidate %d costs %g; expected more than 0",
+                    point, cost);
+  }
+  s->n_proposed += s->state[point] == SEARCH_UNTRIED;
+  s->state[point] = state;
+  s->cost[point] = cost;
+  if (state == SEARCH_TOLD && (s->best < 0 || cost < s->cost[s->best])) {
+    s->best = point;
+  }
+  if (s->method->told) {
+    s->method->told(s, point);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err) {
+  return hear(s, point, SEARCH_TOLD, cost, err);
+}
+
+sct_status sct_search_fail(sct_search *s, int point, sct_error *err) {
+  return hear(s, point, SEARCH_FAILED, 0.0, err);
+}
+
+int sct_search_n_proposed(const sct_search *s) {
+  return s->n_proposed;
+}
+
+int sct_search_best(const sct_search *s) {
+  return s->best;
+}

@@ -1,0 +1,133 @@
+/* search - which candidate is tried next.
+ *
+ * A search sees an abstract problem: candidates as points on named axes, and where known what each
+ * may cost. The caller asks for the next candidate, tries it, and tells what it cost; several may
+ * be under way at a time. Every method proposes each candidate once, the naive ones first, and ends
+ * when all were proposed: methods differ in the order only, so one that guesses badly is late,
+ * never wrong. Equal problem, seed, and order of calls give equal proposals. */
+#ifndef SCT_SEARCH_H
+#define SCT_SEARCH_H
+
+#include "space/space.h"
+
+/* ---- the problem ---- */
+
+#define SCT_SEARCH_MAX_AXES   64
+#define SCT_SEARCH_MAX_VALUES 1024 /* of one axis */
+
+typedef struct sct_search_axis {
+  const char *name;
+  int n_values;
+  size_t cap_values;
+  const char **values; /* as first met */
+} sct_search_axis;
+
+typedef struct sct_search_point {
+  int16_t value[SCT_SEARCH_MAX_AXES]; /* index into the axis' values; -1: it has no such axis */
+  double predicted;                   /* cost it may have, in any unit; 0: unknown */
+  double order; /* tells candidates of equal prediction apart: the lesser first */
+  bool naive;   /* proposed before all others */
+} sct_search_point;
+
+/* A zeroed struct is a valid problem without candidates. */
+typedef struct sct_search_problem {
+  sct_arena arena; /* owns names and values */
+  int n_axes;
+  sct_search_axis axes[SCT_SEARCH_MAX_AXES];
+  int n_points;
+  size_t cap_points;
+  sct_search_point *points;
+} sct_search_problem;
+
+/* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
+ * finite counts as unknown. SCT_ENOMEM. */
+sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
+                          sct_error *err) SCT_MUST_USE;
+/* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
+ * 1,024 values of one, or without a candidate; SCT_ENOMEM. */
+sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,
+                          sct_error *err) SCT_MUST_USE;
+/* The same for every axis of a candidate of a space; its strategy is the axis "strategy". */
+sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *space,
+                              const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+void sct_search_problem_free(sct_search_problem *problem);
+
+/* ---- methods ---- */
+
+typedef struct sct_search sct_search;
+
+typedef struct sct_search_method {
+  const char *name; /* "model" */
+  const char *doc;  /* one line */
+  /* For the method itself: `start` and `told` may be NULL; `next` gives an untried candidate, and
+   * is not asked where there is none. `told` hears of failures too (sct_search_failed()). */
+  sct_status (*start)(sct_search *s, sct_error *err);
+  int (*next)(sct_search *s);
+  void (*told)(sct_search *s, int point);
+  void (*end)(sct_search *s);
+} sct_search_method;
+const sct_search_method *sct_search_methods(int *n);
+/* SCT_EUSAGE names the nearest method. */
+sct_status sct_search_find(const sct_search_method **out, const char *name,
+                           sct_error *err) SCT_MUST_USE;
+
+/* ---- a search ---- */
+
+/* The problem is borrowed and may not change; values that are all whole numbers are put in order.
+ */
+sct_status sct_search_new(sct_search **out, const sct_search_method *method,
+                          const sct_search_problem *problem, uint64_t seed,
+                          sct_error *err) SCT_MUST_USE;
+void sct_search_free(sct_search *s); /* accepts NULL */
+/* The next candidate to try, or -1: all were proposed. */
+int sct_search_next(sct_search *s);
+/* What trying a candidate came to: its cost, above 0. One that was not proposed may be told too (a
+ * store knew it) and is then never proposed. SCT_EINTERNAL for an index out of range, a cost that
+ * is not positive and finite, or a second word on the same candidate: nothing is changed. */
+sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err) SCT_MUST_USE;
+/* The same for one that failed. */
+sct_status sct_search_fail(sct_search *s, int point, sct_error *err) SCT_MUST_USE;
+int sct_search_n_proposed(const sct_search *s); /* those told without a proposal included */
+int sct_search_best(const sct_search *s);       /* the least cost told; -1: none */
+
+/* ---- replay: recorded sweeps in place of a device ---- */
+
+/* All candidates of one kernel at one size with the times that a device gave, so that methods are
+ * compared without one. What cannot run at this size is left out, what failed is in it. */
+typedef struct sct_sweep {
+  const char *kernel, *size, *device; /* "transpose_f32", "row=4096 col=4096", "NVIDIA H200" */
+  sct_search_problem problem;
+  double try_ns;  /* what trying one candidate takes, on average, with all that belongs to it */
+  int *n_samples; /* [n_points] 0: it failed */
+  const double **samples_ns; /* of each, sorted */
+  double *median_ns;         /* of each; 0: it failed */
+  double best_ns;            /* the least median */
+} sct_sweep;
+
+typedef struct sct_replay {
+  sct_arena arena;
+  int n_sweeps;
+  size_t cap_sweeps;
+  sct_sweep *sweeps; /* without those in which nothing has a time */
+} sct_replay;
+
+/* Reads all timed runs of a store, or a JSON file of sweeps (tests/search/h200.json says what is in
+ * it). SCT_EIO, SCT_EDATA with the place, SCT_ENOMEM. */
+sct_status sct_replay_open(sct_replay *out, const char *path, sct_error *err) SCT_MUST_USE;
+void sct_replay_free(sct_replay *replay);
+/* What measuring a candidate gives: the median of five samples drawn from the recorded ones, a
+ * quick screen. 0: it fails. */
+double sct_sweep_try(const sct_sweep *sweep, int point, sct_rng *rng);
+
+/* How a search went, at one of its steps. */
+typedef struct sct_search_score {
+  int n_tried;
+  double found; /* median of the candidate that looks best so far, by the best; infinite: none */
+} sct_search_score;
+/* Lets a method search a sweep: scores[n_points] receives one entry a candidate, in the order of
+ * trying; *n how many there are. Up to `batch` candidates (at least 1) are under way at a time. */
+sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *sweep,
+                            const sct_search_method *method, uint64_t seed, int batch,
+                            sct_error *err) SCT_MUST_USE;
+
+#endif

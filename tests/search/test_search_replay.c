@@ -1,0 +1,271 @@
+/* Recorded sweeps: what the files say is what is replayed, and how the methods do on them. */
+#include "search_fixture.h"
+
+#include "store/store.h"
+
+#include <stdint.h>
+#include <unistd.h>
+
+#define SWEEPS SCT_TESTS_DIR "/search/h200.json"
+
+static char dir[32];
+
+static int make_dir(void **state) {
+  (void)state;
+  snprintf(dir, sizeof dir, "/tmp/sct_search_XXXXXX");
+  return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state) {
+  (void)state;
+  static const char *const files[] = {"s.db", "s.db-wal", "s.db-shm", "bad.json"};
+  for (int k = 0; k < SCT_COUNT(files); k++) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", dir, files[k]);
+    unlink(path);
+  }
+  return rmdir(dir);
+}
+
+static void recorded_sweeps_are_whole(void **state) {
+  (void)state;
+  static const struct {
+    const char *kernel, *size;
+    int n;
+    double best_ns;
+  } expected[] = {
+      {"add_const_double3", "i=1048576", 576, 12815},
+      {"add_const_double3", "i=67108864", 576, 745376},
+      {"indirect_f32", "i=10000 m=10000 pick=identity", 116, 1227},
+      {"indirect_f32", "i=10000 m=10000 pick=permuted", 116, 1195.8},
+      {"indirect_f32", "i=16777216 m=16777216 pick=identity", 116, 46493},
+      {"indirect_f32", "i=16777216 m=16777216 pick=permuted", 116, 275456},
+      {"transpose_f32", "row=4096 col=4096", 794, 33740},
+      {"transpose_f32", "row=8191 col=8191", 452, 140097},
+  };
+  sct_replay r;
+  sct_error err = {0};
+  assert_int_equal(sct_replay_open(&r, SWEEPS, &err), SCT_OK);
+  assert_int_equal(r.n_sweeps, SCT_COUNT(expected));
+  for (int k = 0; k < r.n_sweeps; k++) {
+    const sct_sweep *s = &r.sweeps[k];
+    assert_string_equal(s->kernel, expected[k].kernel);
+    assert_string_equal(s->size, expected[k].size);
+    assert_string_equal(s->device, "NVIDIA H200");
+    assert_int_equal(s->problem.n_points, expected[k].n);
+    assert_true(fabs(s->best_ns / expected[k].best_ns - 1.0) < 1e-4);
+    int n_naive = 0, n_predicted = 0;
+    for (int i = 0; i < s->problem.n_points; i++) {
+      n_naive += s->problem.points[i].naive;
+      n_predicted += s->problem.points[i].predicted > 0.0;
+    }
+    assert_int_equal(n_naive, 1);
+    assert_int_equal(n_predicted, expected[k].n);
+  }
+  sct_replay_free(&r);
+}
+
+static void tries_are_drawn_from_the_samples(void **state) {
+  (void)state;
+  sct_replay r;
+  assert_int_equal(sct_replay_open(&r, SWEEPS, NULL), SCT_OK);
+  const sct_sweep *s = &r.sweeps[0];
+  sct_rng rng = sct_rng_new(1), again = sct_rng_new(1);
+  bool varies = false;
+  for (int k = 0; k < 50; k++) {
+    const double ns = sct_sweep_try(s, k, &rng);
+    const int n = s->n_samples[k];
+    assert_true(ns >= s->samples_ns[k][0] && ns <= s->samples_ns[k][n - 1]);
+    assert_true(ns == sct_sweep_try(s, k, &again));
+    varies = varies || ns != s->median_ns[k];
+  }
+  assert_true(varies);
+  sct_replay_free(&r);
+}
+
+/* Candidates tried until one is within 2 % of the best, summed over 5 seeds. */
+static int n_near(const sct_sweep *s, const char *method, int batch) {
+  sct_search_score *scores = calloc((size_t)s->problem.n_points, sizeof *scores);
+  int sum = 0;
+  for (uint64_t seed = 1; seed <= 5; seed++) {
+    int n = 0, near = 0;
+    assert_int_equal(sct_sweep_search(scores, &n, s, method_named(method), seed, batch, NULL),
+                     SCT_OK);
+    assert_int_equal(n, s->problem.n_points);
+    assert_true(scores[n - 1].found < 1.02); /* all were tried */
+    while (scores[near].found > 1.02) {
+      near++;
+    }
+    sum += near + 1;
+  }
+  free(scores);
+  return sum;
+}
+
+static void the_model_needs_fewer_on_recorded_sweeps(void **state) {
+  (void)state;
+  sct_replay r;
+  int model = 0, chance = 0;
+  assert_int_equal(sct_replay_open(&r, SWEEPS, NULL), SCT_OK);
+  for (int k = r.n_sweeps - 1; k > r.n_sweeps - 3; k--) {
+    model += n_near(&r.sweeps[k], "model", 1);
+    chance += n_near(&r.sweeps[k], "random", 1);
+  }
+  assert_in_range(model, 10, chance / 2);
+  sct_replay_free(&r);
+}
+
+/* ---- stores ---- */
+
+static void put(sct_store *store, const sct_row_run *run, int k, sct_row_outcome *outcome,
+                const char *axes) {
+  char hash[16], label[16];
+  snprintf(hash, sizeof hash, "hash%d", k);
+  snprintf(label, sizeof label, "flat t%d", k);
+  sct_row_candidate c = {.problem = run->problem,
+                         .source_hash = hash,
+                         .label = label,
+                         .strategy = "flat",
+                         .axes = (char *)(uintptr_t)axes,
+                         .source = "",
+                         .kernel = "k"};
+  sct_error err = {0};
+  outcome->run = run->id;
+  assert_int_equal(sct_store_put_result(store, &c, outcome, false, &err), SCT_OK);
+}
+
+static void fill_store(const char *path, bool timed, const char *axes) {
+  sct_store *store = NULL;
+  sct_row_problem problem = {
+      .name = "shift", .spec_hash = "00", .spec_file = "s.lua", .canonical = "kernel shift"};
+  sct_row_device device = {.name = "Some GPU", .uuid = "GPU-1", .cc_major = 9};
+  assert_int_equal(sct_store_open(&store, path, false, NULL), SCT_OK);
+  assert_int_equal(sct_store_put_problem(store, &problem, NULL), SCT_OK);
+  assert_int_equal(sct_store_put_device(store, &device, NULL), SCT_OK);
+  sct_row_run run = {.problem = problem.id,
+                     .device = device.id,
+                     .size_label = "i=1000",
+                     .extents = "{\"i\":1000}",
+                     .started = "2024-06-11T10:00:00Z"};
+  assert_int_equal(sct_store_put_run(store, &run, NULL), SCT_OK);
+  double samples[] = {130, 110, 120};
+  sct_row_outcome naive = {.outcome = "ok", .median_ns = timed ? 120 : 0, .predicted_ns = 90};
+  naive.samples_ns = samples;
+  naive.n_samples = timed ? 3 : 0;
+  sct_row_outcome quick = {.outcome = "ok", .q1_ns = 45, .q3_ns = 55};
+  quick.median_ns = timed ? 50 : 0;
+  sct_row_outcome failed = {.outcome = "wrong_result"}, unfit = {.outcome = "ok"};
+  put(store, &run, 1, &naive, axes);
+  put(store, &run, 2, &quick, "{\"threads\":128,\"hint\":\"cs\",\"skew\":true}");
+  put(store, &run, 3, &failed, "{\"threads\":256}");
+  put(store, &run, 4, &unfit, "{\"threads\":512}");
+  run.naive = naive.id;
+  assert_int_equal(sct_store_finish_run(store, &run, NULL), SCT_OK);
+  sct_store_close(store);
+}
+
+static void stores_are_replayed(void **state) {
+  (void)state;
+  char path[64];
+  sct_replay r;
+  sct_error err = {0};
+  snprintf(path, sizeof path, "%s/s.db", dir);
+  fill_store(path, true, "{\"threads\":64,\"hint\":\"none\"}");
+  if (sct_replay_open(&r, path, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  assert_int_equal(r.n_sweeps, 1);
+  const sct_sweep *s = &r.sweeps[0];
+  assert_string_equal(s->kernel, "shift");
+  assert_string_equal(s->size, "i=1000");
+  assert_string_equal(s->device, "Some GPU");
+  assert_true(s->best_ns == 50.0 && s->try_ns > 0.0);
+  assert_int_equal(s->problem.n_points, 3); /* what does not fit is left out */
+  assert_int_equal(s->problem.n_axes, 4);   /* strategy, threads, hint, skew */
+  int n_naive = 0, n_failed = 0;
+  sct_rng rng = sct_rng_new(7);
+  for (int k = 0; k < 3; k++) {
+    const double ns = sct_sweep_try(s, k, &rng);
+    n_naive += s->problem.points[k].naive;
+    n_failed += ns == 0.0;
+    if (s->problem.points[k].naive) {
+      assert_true(s->problem.points[k].predicted == 90.0);
+      assert_true(ns == 110.0 || ns == 120.0 || ns == 130.0);
+    }
+  }
+  assert_int_equal(n_naive, 1);
+  assert_int_equal(n_failed, 1);
+  sct_search_score scores[3];
+  int n = 0;
+  assert_int_equal(sct_sweep_search(scores, &n, s, method_named("model"), 1, 2, &err), SCT_OK);
+  assert_int_equal(n, 3);
+  assert_true(scores[0].found == 120.0 / 50.0 && scores[2].found == 1.0);
+  sct_replay_free(&r);
+}
+
+static void stores_without_times_are_refused(void **state) {
+  (void)state;
+  char path[64];
+  sct_replay r;
+  sct_error err = {0};
+  snprintf(path, sizeof path, "%s/s.db", dir);
+  fill_store(path, false, "{\"threads\":64}");
+  assert_int_equal(sct_replay_open(&r, path, &err), SCT_EDATA);
+  assert_non_null(strstr(err.text, "no candidate has a time"));
+  assert_int_equal(r.n_sweeps, 0);
+}
+
+/* ---- files that are wrong ---- */
+
+static void wrong_files_are_refused(void **state) {
+  (void)state;
+#define AXES  "\"axes\":[[\"t\",[\"1\",\"2\"]]]"
+#define START "{\"device\":\"D\",\"kernels\":[{\"name\":\"k\",\"try_ms\":1,\"naive\":[0],"
+#define LISTS "\"order\":[0],\"median_ns\":[5],\"q1_ns\":[4],"
+  static const struct {
+    const char *text, *said;
+  } cases[] = {
+      {"", "not JSON"},
+      {"{\"device\":\"D\",\n\"kernels\":[}", "bad.json:2: error"},
+      {"{}", "expected the members device and kernels"},
+      {START AXES ",\"sizes\":[]}]}", "expected in every kernel"},
+      {START AXES ",\"candidates\":[[0]],\"sizes\":[{\"label\":\"z\"}]}]}", "in every list"},
+      {START AXES ",\"candidates\":[[2]],\"sizes\":[{\"label\":\"z\",\"predicted_ns\":[1]," LISTS
+                  "\"q3_ns\":[6]}]}]}",
+       "values of their axis"},
+      {START AXES ",\"candidates\":[[]],\"sizes\":[{\"label\":\"z\",\"predicted_ns\":[1]," LISTS
+                  "\"q3_ns\":[6]}]}]}",
+       "a place on each axis"},
+      {START AXES ",\"candidates\":[[0]],\"sizes\":[{\"label\":\"z\",\"predicted_ns\":[1]," LISTS
+                  "\"q3_ns\":[3]}]}]}",
+       "quartiles"},
+  };
+  char path[64];
+  snprintf(path, sizeof path, "%s/bad.json", dir);
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_replay r;
+    sct_error err = {0};
+    assert_int_equal(sct_file_write(path, cases[k].text, strlen(cases[k].text), NULL), SCT_OK);
+    assert_int_equal(sct_replay_open(&r, path, &err), SCT_EDATA);
+    if (!strstr(err.text, cases[k].said)) {
+      fail_msg("case %d: '%s' lacks '%s'", k, err.text, cases[k].said);
+    }
+  }
+  sct_replay r;
+  sct_error err = {0};
+  assert_int_equal(sct_replay_open(&r, "/nowhere/s.db", &err), SCT_EIO);
+  assert_non_null(strstr(err.text, "/nowhere/s.db"));
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
+  const struct CMUnitTest tests[] = {
+      TEST(recorded_sweeps_are_whole),
+      TEST(tries_are_drawn_from_the_samples),
+      TEST(the_model_needs_fewer_on_recorded_sweeps),
+      TEST(stores_are_replayed),
+      TEST(stores_without_times_are_refused),
+      TEST(wrong_files_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
