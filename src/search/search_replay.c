@@ -1,8 +1,6 @@
 /* Recorded sweeps: read from a JSON file or a store, then tried as a device would be. */
 #include "search/search_sweeps.h"
 
-#include "base/base_sys.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
