@@ -14,6 +14,8 @@ static const struct {
     {"particle_soa_to_aos", "staged t128 i2 in0 out1 sblock fxor hcs u1", "soa_to_aos_xor"},
     {"particle_soa_to_aos", "vector t256 i1 v4 hnone b0", "soa_to_aos_vector"},
     {"mixed_aos_to_soa", "staged t256 i1 in1 out0 sblock fnone hnone u0", "mixed_staged"},
+    {"mixed_aos_to_soa", "sections t256 i2 wall r1 sblock fpad hnone", "mixed_sections"},
+    {"mixed_soa_to_aos", "sections t256 i2 wnarrow r1 swarp fnone hcs", "mixed_sections_narrow"},
     {"indirect_f32", "vector t256 i4 v4 hnone b0", "indirect_vector"},
     {"gather_rows16", "direct t128 hnone", "gather_direct"},
     {"shifted", "vector t256 i1 v4 hnone b0", "shifted_vector"},

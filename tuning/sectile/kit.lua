@@ -134,16 +134,36 @@ local function member(value, field)
   return field.name == "" and value or value .. "." .. field.name
 end
 
+-- Position of the first byte from `at` on, in steps of `by`, that is no white space.
+local function skip_space(text, at, by)
+  local byte = string.byte(text, at)
+  while byte == 32 or (byte and byte >= 9 and byte <= 13) do
+    at = at + by
+    byte = string.byte(text, at)
+  end
+  return at
+end
+
+-- The names in a text with the positions of their first byte and of the one behind the last.
+local function names_in(text)
+  local names = {}
+  for from, name, to in string.gmatch(text, "()([%a_][%w_]*)()") do
+    names[#names + 1] = { from = from, name = name, to = to }
+  end
+  return names
+end
+
+local DOT = string.byte(".")
+
 -- Fields of `op` that the body reads or writes; a mention of the whole record uses all.
-local function used_fields(op, body)
+local function used_fields(op, body, names)
   local used, whole = {}, op.record.bare
-  for before, name, after in string.gmatch(" " .. body .. " ", "()([%a_][%w_]*)()") do
-    local text = " " .. body .. " "
-    local previous = string.match(string.sub(text, 1, before - 1), "(%S)%s*$")
-    if name == op.name and previous ~= "." then
-      local field = string.match(text, "^%s*%.%s*([%a_][%w_]*)", after)
-      if field then
-        used[field] = true
+  for n, word in ipairs(names) do
+    if word.name == op.name and string.byte(body, skip_space(body, word.from - 1, -1)) ~= DOT then
+      local at = skip_space(body, word.to, 1)
+      local field = names[n + 1]
+      if string.byte(body, at) == DOT and field and field.from == skip_space(body, at + 1, 1) then
+        used[field.name] = true
       else
         whole = true
       end
@@ -197,10 +217,11 @@ function kit.new(k, kernel, threads)
   g.thread = E.raw("thread", 0, 1023)
   g.block = E.raw("block", 0, MAX_INDEX)
   g.ops, g.inputs, g.outputs = {}, {}, {}
+  local names = names_in(k.body)
   for n, op in ipairs(k.operands) do
     op.style = pointer_style(op)
     op.pointer = op.name .. (op.is_output and "_out" or "_in")
-    op.used = used_fields(op, k.body)
+    op.used = used_fields(op, k.body, names)
     if op.is_index then
       op.used = { 1 }
     end

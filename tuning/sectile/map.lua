@@ -14,8 +14,13 @@ local function unrolled(text)
   return "#pragma unroll\n" .. text
 end
 
-local function is_direct(p, op)
-  return p.mover[op.number].kind == "direct"
+-- Fields of `op` that move by single accesses; nil: none.
+local function direct_fields(p, op)
+  local mover = p.mover[op.number]
+  if mover.kind == "direct" then
+    return op.used
+  end
+  return mover.kind == "staged" and mover.rest or nil
 end
 
 -- Name of the array that holds an operand's values.
@@ -140,13 +145,17 @@ function map.images(p)
   for _, list in ipairs { p.images_in, p.images_out } do
     for _, image in ipairs(list) do
       local how = ""
+      local what = "tile as it lies in memory"
+      if #image.runs > 1 or image.part then
+        what = "fields of the tile, one run of bytes behind the other"
+      end
       if image.fix == "pad" then
         how = string.format(", %d bytes of padding every 128", image.unit)
       elseif image.fix == "xor" then
         how = ", 16-byte words swizzled within 8 rows of 128 bytes"
       end
       local slices = image.slices > 1 and string.format("[%d]", image.slices) or ""
-      lines[#lines + 1] = string.format("// %s's tile as it lies in memory%s", image.op.name, how)
+      lines[#lines + 1] = string.format("// %s's %s%s", image.op.name, what, how)
       lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d];",
         image.name, slices, image.bytes)
     end
@@ -268,7 +277,7 @@ end
 
 local function load_direct(p, op)
   local g, lines, at = p.g, {}, value_index(p)
-  for _, f in ipairs(op.used) do
+  for _, f in ipairs(direct_fields(p, op)) do
     local value = kit.member(string.format("%s[%s]", array_of(op), at), op.record.fields[f])
     lines[#lines + 1] = string.format("%s = %s;", value, g:load(op, f, op.offset[f]))
   end
@@ -355,7 +364,7 @@ function map.load_values(p)
   local plain, through, lines = {}, {}, {}
   local any_index = false
   for _, op in ipairs(p.g.inputs) do
-    if p.mover[op.number].kind ~= "staged" then
+    if p.mover[op.number].kind ~= "staged" or direct_fields(p, op) then
       lines[#lines + 1] = declare_values(p, op)
       local list = op.through_index and through or plain
       list[#list + 1] = op
@@ -376,7 +385,12 @@ local function value_of(p, op, slot)
   local mover = p.mover[op.number]
   local at = value_index(p)
   if mover.kind == "staged" then
-    return movers.pick(p.g, mover.image, slot, p.warp)
+    local lines = { movers.pick(p.g, mover.image, slot, p.warp) }
+    for _, f in ipairs(mover.rest or {}) do
+      lines[#lines + 1] = string.format("%s = %s;", kit.member(op.name, op.record.fields[f]),
+        kit.member(string.format("%s[%s]", array_of(op), at), op.record.fields[f]))
+    end
+    return kit.concat(lines)
   elseif mover.kind == "vector" and not mover.runs[1].record and not op.record.bare then
     local lines = { string.format("%s %s;", op.record.name, op.name) }
     for _, run in ipairs(mover.runs) do
@@ -397,7 +411,11 @@ local function result_of(p, op, slot)
   if mover.kind == "direct" then
     return g:store_element { op }
   elseif mover.kind == "staged" then
-    return movers.put(g, mover.image, slot, p.warp)
+    local lines = { movers.put(g, mover.image, slot, p.warp) }
+    for _, f in ipairs(mover.rest or {}) do
+      lines[#lines + 1] = g:store(op, f, op.offset[f], kit.member(op.name, op.record.fields[f]))
+    end
+    return kit.concat(lines)
   elseif mover.runs[1].record then
     return string.format("%s[%s] = %s;", array_of(op), at, op.name)
   end
@@ -448,7 +466,7 @@ end
 -- directly?
 local function used_in_compute(p, name, var)
   for _, op in ipairs(p.g.outputs) do
-    for f = 1, is_direct(p, op) and #op.offset or 0 do
+    for _, f in ipairs(direct_fields(p, op) or {}) do
       if E.mentions(op.offset[f], var) then
         return true
       end

@@ -3,14 +3,16 @@
 --   direct   one access a field, where the layout puts it
 --   vector   the bytes of kVec neighbouring elements (or of one record) as words of up to 16 bytes
 --   staged   through an image of the tile's bytes in shared memory: the team copies whole words
---            between the image and global memory, the threads pick their fields from the image
+--            between the image and global memory, the threads pick their fields from the image;
+--            where fields lie in sections of their own, the image holds a run of bytes a field,
+--            of all fields or of some, and the others (`rest`) move directly
 --
 -- The description of a tile (movers.image) follows from the offset expressions alone: put tile *
 -- T + slot for the dimension's index, split what depends on the slot from what depends on the
 -- tile, and look which bytes are covered.
 local movers = {}
 
----@class sectile.Mover kind "direct" | "vector" (op, runs) | "staged" (image)
+---@class sectile.Mover kind "direct" | "vector" (op, runs) | "staged" (image, rest)
 ---@class sectile.Image the bytes of one tile of `op` in shared memory
 ---@class sectile.Team size, member (lane or thread as an expression), text (the same in C), warp
 
@@ -180,22 +182,13 @@ end
 -- per session.
 local found = {}
 
-local function find_image(k, op, dim, n_slots)
-  local parts, tile, slot = try_split(k, op, dim, n_slots)
-  if not parts then
-    return nil, "the tile is no multiple of the layout's period"
-  end
-  local base, covered, low, high = parts[1].without, {}, math.maxinteger, 0
-  local shift = {}
-  for f, part in ipairs(parts) do
-    shift[f] = kit.const_of(part.without - base)
-    if not shift[f] then
-      return nil, "its fields lie in separate runs"
-    end
-  end
-  for f, part in ipairs(parts) do
+-- The bytes that `fields` cover, relative to the base they share: lowest, one past the highest, and
+-- how many between are no field's.
+local function coverage(op, parts, slot, fields, shift, n_slots)
+  local covered, low, high = {}, math.maxinteger, 0
+  for _, f in ipairs(fields) do
     for s = 0, n_slots - 1 do
-      local at = E.eval(part.with, { slot, s }) + shift[f]
+      local at = E.eval(parts[f].with, { slot, s }) + shift[f]
       low, high = math.min(low, at), math.max(high, at + op.record.fields[f].bytes)
       for b = at, at + op.record.fields[f].bytes - 1 do
         covered[b] = true
@@ -206,35 +199,107 @@ local function find_image(k, op, dim, n_slots)
   for b = low, high - 1 do
     gaps = gaps + (covered[b] and 0 or 1)
   end
+  return low, high, gaps
+end
+
+-- Fields whose places differ by constants lie in one run: lists of their numbers, and what each
+-- field lies behind its run's base.
+local function group_fields(parts, wanted)
+  local groups, shift = {}, {}
+  for _, f in ipairs(wanted) do
+    local home
+    for _, group in ipairs(groups) do
+      shift[f] = kit.const_of(parts[f].without - parts[group[1]].without)
+      home = shift[f] and group
+      if home then
+        break
+      end
+    end
+    if home then
+      home[#home + 1] = f
+    else
+      shift[f] = 0
+      groups[#groups + 1] = { f }
+    end
+  end
+  return groups, shift
+end
+
+local function all_fields(op)
+  local list = {}
+  for f = 1, #op.record.fields do
+    list[f] = f
+  end
+  return list
+end
+
+-- One group of fields as a run of bytes; nil and a reason.
+local function find_run(op, parts, slot, group, shift, n_slots)
+  local low, high, gaps = coverage(op, parts, slot, group, shift, n_slots)
   -- trailing padding of the last record belongs to the tile as well
   local whole = n_slots * op.record.bytes
-  if gaps > 0 and high - low < whole and whole - (high - low) < op.record.bytes then
-    high = low + whole
+  local allowed = 0
+  if #group == #op.record.fields then
+    if gaps > 0 and high - low < whole and whole - (high - low) < op.record.bytes then
+      high = low + whole
+    end
+    allowed = whole - n_slots * op.record.data_bytes
   end
-  if gaps > whole - n_slots * op.record.data_bytes then
+  if gaps > allowed then
     return nil, "the tile's bytes do not follow each other"
   end
   if gaps > 0 and op.is_output and not op.owns_gaps then
     return nil, "the bytes between fields are not the array's own"
   end
-  local slots = {}
-  for f, part in ipairs(parts) do
-    slots[f] = part.with + (shift[f] - low)
-  end
-  return { base = base + low, bytes = high - low, slots = slots, tile = tile, slot = slot }
+  return { base = parts[group[1]].without + low, bytes = high - low, fields = group, low = low }
 end
 
-local function shape_of(k, op, dim, n_slots)
-  local key = string.format("%d %s %d %d %s", op.number, op.layout_label, dim, n_slots,
-    tostring(op.offset[1]))
+-- The runs of bytes that hold the `wanted` fields of a tile, one behind the other in the image.
+local function find_image(k, op, dim, n_slots, wanted)
+  local parts, tile, slot = try_split(k, op, dim, n_slots)
+  if not parts then
+    return nil, "the tile is no multiple of the layout's period"
+  end
+  local groups, shift = group_fields(parts, wanted)
+  local shape = { runs = {}, slots = {}, tile = tile, slot = slot, bytes = 0 }
+  for _, group in ipairs(groups) do
+    local run, reason = find_run(op, parts, slot, group, shift, n_slots)
+    if not run then
+      return nil, reason
+    end
+    run.start = (shape.bytes + 15) // 16 * 16
+    shape.bytes = run.start + run.bytes
+    shape.runs[#shape.runs + 1] = run
+    for _, f in ipairs(group) do
+      shape.slots[f] = parts[f].with + (shift[f] - run.low + run.start)
+    end
+  end
+  return shape
+end
+
+local function shape_of(k, op, dim, n_slots, wanted)
+  local key = string.format("%d %s %d %d %s %s", op.number, op.layout_label, dim, n_slots,
+    tostring(op.offset[1]), table.concat(wanted, ","))
   local shape = found[key]
   if not shape then
     local reason
-    shape, reason = find_image(k, op, dim, n_slots)
+    shape, reason = find_image(k, op, dim, n_slots, wanted)
     shape = shape or { reason = reason }
     found[key] = shape
   end
   return shape
+end
+
+-- The period of tiles whose `wanted` fields lie in `runs` runs or fewer, or nil.
+local function period_in_runs(k, op, dim, wanted, runs)
+  if op.is_index or op.through_index then
+    return nil
+  end
+  local period = movers.period(k, op, dim)
+  local shape = period and shape_of(k, op, dim, math.max(period, 2), wanted)
+  if shape and not shape.reason and #shape.runs <= runs then
+    return period
+  end
 end
 
 --- Can tiles of `op` along `dim` be copied as one run of bytes each? The period of such tiles, or
@@ -244,13 +309,69 @@ end
 ---@param dim integer
 ---@return integer?
 function movers.stageable(k, op, dim)
-  if op.is_index or op.through_index then
-    return nil
+  return period_in_runs(k, op, dim, all_fields(op), 1)
+end
+
+--- Can tiles of `op` along `dim` be copied as runs of bytes, several of them where its fields lie
+--- in sections of their own? The period of such tiles, or nil.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return integer?
+function movers.sectioned(k, op, dim)
+  return not movers.stageable(k, op, dim)
+    and period_in_runs(k, op, dim, all_fields(op), #op.record.fields) or nil
+end
+
+-- The widest word for a run, if the extents it depends on may be asked to be multiples of 16:
+-- bytes, what they must be multiples of, and which extents.
+local function section_word(k, run)
+  local extents = {}
+  for _, extent in ipairs(k.extents) do
+    if E.mentions(run.base, extent) then
+      extents[#extents + 1] = extent
+    end
   end
-  local period = movers.period(k, op, dim)
-  if period and not shape_of(k, op, dim, math.max(period, 2)).reason then
-    return period
+  local word = kit.word_bytes(run.bytes, 16)
+  while word > 1 do
+    for _, multiple in ipairs { 1, 2, 4, 8, 16 } do
+      if E.divisor(run.base, extents, multiple) % word == 0 then
+        return word, multiple, extents
+      end
+    end
+    word = word // 2
   end
+  return 1, 1, extents
+end
+
+--- Fields of `op` in sections of their own as an image: a run a field, one behind the other.
+---@param g sectile.Generator
+---@param op sectile.Operand
+---@param dim integer
+---@param n_slots integer
+---@param fields integer[] which
+---@return sectile.Image? image
+---@return string? reason
+function movers.sections(g, op, dim, n_slots, fields)
+  local shape = shape_of(g.k, op, dim, n_slots, fields)
+  if shape.reason then
+    return nil, shape.reason
+  end
+  local image = {
+    op = op, shape = shape, fix = "none", runs = {}, name = op.name .. "_tile", requires = {},
+    bytes = (shape.bytes + 15) // 16 * 16,
+  }
+  for n, run in ipairs(shape.runs) do
+    local word, multiple, extents = section_word(g.k, run)
+    image.runs[n] = {
+      base = run.base, start = run.start, bytes = run.bytes, word = word, unit = word,
+      name = #run.fields == 1 and kit.member(op.name, op.record.fields[run.fields[1]]) or op.name,
+    }
+    for _, extent in ipairs(multiple > 1 and extents or {}) do
+      image.requires[#image.requires + 1] = (extent % multiple):eq(0)
+    end
+  end
+  return image
 end
 
 --- The tile of `n_slots` elements of `op` along dimension `dim` as an image in shared memory.
@@ -262,20 +383,20 @@ end
 ---@return sectile.Image? image nil if there is no such tile
 ---@return string? reason
 function movers.image(g, op, dim, n_slots, fix)
-  local shape = shape_of(g.k, op, dim, n_slots)
-  if shape.reason then
-    return nil, shape.reason
+  local shape = shape_of(g.k, op, dim, n_slots, all_fields(op))
+  if shape.reason or #shape.runs > 1 then
+    return nil, shape.reason or "its fields lie in separate runs"
   end
-  local widest, aligned = 1, 16
+  local run, widest, aligned = shape.runs[1], 1, 16
   for f, field in ipairs(op.record.fields) do
     widest = math.max(widest, math.min(field.bytes, 16))
     local piece = kit.word_bytes(E.divisor(shape.slots[f]), field.bytes)
     aligned = math.min(aligned, piece == field.bytes and 16 or 1)
   end
-  local word = kit.word_bytes(shape.bytes, kit.word_bytes(E.divisor(shape.base), 16))
+  local word = kit.word_bytes(shape.bytes, kit.word_bytes(E.divisor(run.base), 16))
   local image = {
-    op = op, shape = shape, fix = fix, word = word, words = shape.bytes // word,
-    bytes = shape.bytes, unit = word, name = op.name .. "_tile",
+    op = op, shape = shape, fix = fix, bytes = shape.bytes, unit = word, name = op.name .. "_tile",
+    requires = {},
   }
   if fix == "pad" then
     image.unit = math.min(word, math.max(widest, 4))
@@ -290,6 +411,9 @@ function movers.image(g, op, dim, n_slots, fix)
     image.bytes = (shape.bytes + 127) // 128 * 128
   end
   image.bytes = (image.bytes + 15) // 16 * 16
+  image.runs = { {
+    base = run.base, start = 0, bytes = shape.bytes, word = word, unit = image.unit, name = op.name,
+  } }
   return image
 end
 
@@ -312,14 +436,19 @@ end
 ---@param slices integer one per warp, or 1
 function movers.adopt_image(g, image, slices)
   g.needs.at = true
-  g.needs.copy_pieces = g.needs.copy_pieces or image.unit < image.word
-  g:need_align(image.op, image.word)
+  for _, run in ipairs(image.runs) do
+    g.needs.copy_pieces = g.needs.copy_pieces or run.unit < run.word
+    g:need_align(image.op, run.word)
+  end
+  for _, condition in ipairs(image.requires) do
+    g:require(condition)
+  end
   g.static_shared_bytes = g.static_shared_bytes + image.bytes * slices
   image.slices = slices
-  local piece
   for f, field in ipairs(image.op.record.fields) do
-    piece = kit.word_bytes(E.divisor(image.shape.slots[f]), field.bytes)
-    g.needs.pieces = g.needs.pieces or piece < field.bytes
+    local at = image.shape.slots[f]
+    g.needs.pieces = g.needs.pieces
+      or (at and kit.word_bytes(E.divisor(at), field.bytes) < field.bytes)
   end
 end
 
@@ -334,47 +463,33 @@ local function image_ref(image, at, warp)
 end
 
 -- The tile's start in terms of `first`, which the kernel has declared.
-local function base_of(image, first, n_slots)
-  local step, rest = E.linear(image.shape.base, image.shape.tile)
+local function base_of(image, run, first, n_slots)
+  local step, rest = E.linear(run.base, image.shape.tile)
   if step and step % n_slots == 0 then
     return first * (step // n_slots) + rest
   end
-  return E.subst(image.shape.base, { image.shape.tile, first // n_slots })
+  return E.subst(run.base, { image.shape.tile, first // n_slots })
 end
 
 local function stream(g, place)
   return g.hint == "cs" and "__ldcs(&" .. place .. ")" or place
 end
 
---- Text that copies a tile between global memory and its image, word by word, coalesced.
----@param g sectile.Generator
----@param image sectile.Image
----@param team sectile.Team
----@param n_slots integer
----@param first sectile.Expr the tile's first element
----@param unroll string text of the pragma
----@param full sectile.Expr condition under which the tile is copied
----@return string
-function movers.copy(g, image, team, n_slots, first, unroll, full)
-  local op, words = image.op, image.words
-  local turns = kit.ceil_div(words, team.size)
-  local turn = g:loop("turn", turns)
-  local word = g:define("word", 0, words - 1, turn * team.size + team.member)
-  g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
-  local type, count = kit.word_type[image.word], image.word // image.unit
-  local at = base_of(image, first, n_slots) + word * image.word
-  g:touch(op, op.is_output, image.word, at)
-  local lines = {}
-  local name, text = image_ref(image, word * image.word, team.warp)
+-- One word of a run between global memory and the image: the statements.
+local function copy_word(g, image, run, team, place, at)
+  local op, type, count = image.op, kit.word_type[run.word], run.word // run.unit
+  g:touch(op, op.is_output, run.word, at)
+  local name, text = image_ref(image, place, team.warp)
   for n = 0, count - 1 do
-    local _, _, address = image_ref(image, word * image.word + n * image.unit, team.warp)
-    g:touch(nil, not op.is_output, image.unit, address)
+    local _, _, address = image_ref(image, place + n * run.unit, team.warp)
+    g:touch(nil, not op.is_output, run.unit, address)
   end
   local global = string.format("at<%s>(%s, %s)", type, op.pointer, E.text(at, true))
   local shared = string.format("at<%s>(%s, %s)", type, name, text)
+  local lines = {}
   if count > 1 then -- the image's unit is smaller than the word: through a register
-    local pieces = string.format("copy_pieces<%s, %d>", kit.word_type[image.unit], count)
-    local address = string.format("&at<%s>(%s, %s)", kit.word_type[image.unit], name, text)
+    local pieces = string.format("copy_pieces<%s, %d>", kit.word_type[run.unit], count)
+    local address = string.format("&at<%s>(%s, %s)", kit.word_type[run.unit], name, text)
     shared = "value"
     if op.is_output then
       lines[1] = string.format("%s value;\n  %s(&value, %s);", type, pieces, address)
@@ -389,13 +504,50 @@ function movers.copy(g, image, team, n_slots, first, unroll, full)
   elseif count == 1 then
     lines[1] = string.format("%s = %s;", shared, stream(g, global))
   end
-  g:when(nil)
-  g:close()
-  return string.format(
-    "// %s: the tile's %d bytes %s as %d-byte words\n%s\n"
-      .. "for (int word = %s; word < %d; word += %d) {\n  %s\n}",
-    op.name, image.shape.bytes, op.is_output and "out" or "in", image.word, unroll, team.text,
-    words, team.size, kit.concat(lines, "\n  "))
+  return kit.concat(lines, "\n  ")
+end
+
+-- Who takes a run's first word: where several runs are shorter than the team is wide, each begins
+-- with the warp behind the last one's end, so that all warps have some. Returns the text and the
+-- number of the thread among those that copy.
+local function copier(team, run, taken)
+  local turned = taken % team.size // 32 * 32
+  if turned == 0 or run.bytes // run.word % team.size == 0 then
+    return team.text, team.member
+  end
+  return string.format("(%s + %d) %% %d", team.text, team.size - turned, team.size),
+    (team.member + (team.size - turned)) % team.size
+end
+
+--- Text that copies a tile between global memory and its image, word by word, coalesced.
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param team sectile.Team
+---@param n_slots integer
+---@param first sectile.Expr the tile's first element
+---@param unroll string text of the pragma
+---@param full sectile.Expr condition under which the tile is copied
+---@return string
+function movers.copy(g, image, team, n_slots, first, unroll, full)
+  local blocks, taken = {}, 0
+  for _, run in ipairs(image.runs) do
+    local words = run.bytes // run.word
+    local start, member = copier(team, run, taken)
+    taken = taken + words
+    local turn = g:loop("turn", kit.ceil_div(words, team.size))
+    local word = g:define("word", 0, words - 1, turn * team.size + member)
+    g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
+    local at = base_of(image, run, first, n_slots) + word * run.word
+    local inside = copy_word(g, image, run, team, word * run.word + run.start, at)
+    g:when(nil)
+    g:close()
+    blocks[#blocks + 1] = string.format(
+      "// %s: the tile's %d bytes %s as %d-byte words\n%s\n"
+        .. "for (int word = %s; word < %d; word += %d) {\n  %s\n}",
+      run.name, run.bytes, image.op.is_output and "out" or "in", run.word, unroll, start, words,
+      team.size, inside)
+  end
+  return kit.concat(blocks)
 end
 
 -- Notes the accesses to field f at `slot` of an image, in pieces as large as its alignment allows:
@@ -412,6 +564,15 @@ local function copy_field(g, image, f, slot, warp, store)
   return field, piece, name, text
 end
 
+-- Those of `fields` that the image holds.
+local function held(image, fields)
+  local list = {}
+  for _, f in ipairs(fields) do
+    list[#list + 1] = image.shape.slots[f] and f or nil
+  end
+  return list
+end
+
 --- Statements that declare the operand's value and pick it from the image at `slot`.
 ---@param g sectile.Generator
 ---@param image sectile.Image
@@ -424,7 +585,7 @@ function movers.pick(g, image, slot, warp)
   if not bare then
     lines[1] = string.format("%s %s;", op.record.name, op.name)
   end
-  for _, f in ipairs(op.used) do
+  for _, f in ipairs(held(image, op.used)) do
     local field, piece, name, text = copy_field(g, image, f, slot, warp, false)
     local value = piece < field.bytes
         and string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, kit.word_type[piece], name,
@@ -444,7 +605,7 @@ end
 ---@return string
 function movers.put(g, image, slot, warp)
   local op, lines = image.op, {}
-  for f = 1, #op.record.fields do
+  for _, f in ipairs(held(image, all_fields(op))) do
     local field, piece, name, text = copy_field(g, image, f, slot, warp, true)
     local value = kit.member(op.name, field)
     lines[#lines + 1] = piece < field.bytes

@@ -16,7 +16,11 @@ return {
     { "min_blocks", { 0, 2 }, key = "b", doc = "blocks an SM that launch bounds ask for; 0: none",
       when = "items * vec >= 8" },
   },
-  where = { "items * vec <= 16", "items * vec * thread_bytes <= 256" },
+  where = {
+    -- small elements: as many as fill several words of 16 bytes
+    "items * vec <= 16 or items * vec * thread_bytes <= 128",
+    "items * vec * thread_bytes <= 256",
+  },
   facts = function(k)
     local bytes = 0
     for _, op in ipairs(k.operands) do
