@@ -103,7 +103,8 @@ static void own_strategies_see_the_device(void **state) {
   assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/vector.lua", &err),
                    SCT_OK);
   replace(&text, "name = \"vector\"", "name = \"mine\"");
-  replace(&text, "\"items * vec * thread_bytes <= 256\"", "\"threads * 256 <= optin\"");
+  replace(&text, "\"items * vec <= 16 or items * vec * thread_bytes <= 128\"",
+          "\"threads * 256 <= optin\"");
   replace(&text, "{ \"thread_bytes\", bytes }",
           "{ \"thread_bytes\", bytes }, { \"optin\", k.device.smem_optin_bytes }");
   assert_int_equal(mkdir(fx_path("mine"), 0700), 0);

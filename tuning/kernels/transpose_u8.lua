@@ -1,7 +1,7 @@
 -- Transpose a matrix of bytes.
 --
--- One byte a lane would waste three quarters of every access: blocks of 4 x 4 bytes are exchanged in
--- registers, so that all memory is moved in whole words.
+-- One byte a lane would waste three quarters of every access: blocks of 4 x 4 bytes are exchanged
+-- in registers, so that all memory is moved in whole words.
 local s = require "sectile"
 
 return s.kernel {
