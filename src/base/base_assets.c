@@ -20,12 +20,18 @@ void sct_assets_override(const char *folder) {
   snprintf(override_folder, sizeof override_folder, "%s", folder ? folder : "");
 }
 
+/* A regular file, so that reading it ends; names are ours, but templates' come from strategies. */
+static bool is_override(const char *path, const char *name) {
+  struct stat st;
+  return !strstr(name, "..") && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   sct_str_clear(out);
   if (override_folder[0]) {
     sct_str path = {0};
     sct_str_printf(&path, "%s/%s", override_folder, name);
-    const bool there = !path.failed && sct_file_exists(sct_str_c(&path));
+    const bool there = !path.failed && is_override(sct_str_c(&path), name);
     const sct_status status = there ? sct_file_read(out, sct_str_c(&path), err) : SCT_OK;
     sct_str_free(&path);
     if (there) {

@@ -136,6 +136,9 @@ static sct_expr append(sct_expr_pool *pool, expr_node node, const expr_term *arg
   if (node.depth > EXPR_MAX_DEPTH) {
     return expr_none(pool, "the expression is nested too deeply");
   }
+  if (node.tree > EXPR_MAX_TREE) {
+    return expr_none(pool, "the expression is too large");
+  }
   while (pool->cap_args < pool->n_args + (size_t)node.n) {
     if (!SCT_GROW(pool->args, pool->cap_args, pool->cap_args)) {
       return expr_none(pool, "out of memory");
@@ -258,6 +261,7 @@ sct_expr sct_expr_let(sct_expr_pool *pool, const char *name, sct_expr definition
   const expr_node *def = expr_node_of(pool, definition);
   const expr_node node = {.n = 1,
                           .depth = def->depth + 1,
+                          .tree = def->tree + 1,
                           .divisor = def->divisor,
                           .range = def->range,
                           .var_mask = def->var_mask};

@@ -12,6 +12,9 @@
 #define EXPR_MAX_TERMS  1024                              /* of one sum */
 #define EXPR_MAX_DEGREE 32                                /* atoms of one product */
 #define EXPR_MAX_DEPTH  200 /* nesting of divisions and the like; bounds every recursion here */
+/* Nodes of an expression written out: shared parts count each time, as whoever walks or prints it
+ * meets them. Without it forty nested divisions, each used twice, are 2^40 steps. */
+#define EXPR_MAX_TREE ((int64_t)1 << 17)
 
 __extension__ typedef __int128 expr_int128;
 
@@ -31,6 +34,7 @@ typedef struct expr_node {
   sct_expr next;    /* the next older node of the same bucket */
   sct_expr partner; /* of a remainder: the floor division of the same operands, made before it */
   int depth;
+  int64_t tree; /* see EXPR_MAX_TREE */
   uint64_t hash;
   int64_t value; /* of a constant; the constant part of a sum */
   int64_t divisor;
@@ -85,7 +89,7 @@ void expr_sort(const sct_expr_pool *pool, expr_term *args, int n);
 
 /* ---- properties (expr_props.c) */
 
-/* Fills range, divisor, depth and var_mask of a node that is about to join the pool. */
+/* Fills range, divisor, depth, tree and var_mask of a node that is about to join the pool. */
 void expr_properties(const sct_expr_pool *pool, expr_node *node, const expr_term *args);
 expr_range expr_range_add(expr_range a, expr_range b);
 expr_range expr_range_scale(expr_range a, int64_t k);

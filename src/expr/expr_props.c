@@ -245,8 +245,10 @@ static int64_t stored_divisor(const void *ctx, sct_expr e) {
 
 void expr_properties(const sct_expr_pool *pool, expr_node *node, const expr_term *args) {
   int depth = 0;
+  node->tree = 1; /* no overflow: no argument is above EXPR_MAX_TREE, and they are few */
   for (int k = 0; k < node->n; k++) {
     const expr_node *arg = expr_node_of(pool, args[k].e);
+    node->tree += arg->tree;
     depth = depth > arg->depth ? depth : arg->depth;
     node->var_mask |= arg->var_mask;
   }

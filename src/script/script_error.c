@@ -59,15 +59,10 @@ static void append_source_line(sct_str *out, const char *text, int line) {
   }
 }
 
-static void describe(sct_str *out, const sct_sandbox *sb, const char *message) {
-  size_t place_len = 0;
-  int line = 0;
-  const char *rest = NULL;
-  if (!split_place(message, &place_len, &line, &rest)) {
-    sct_str_printf(out, "error: %s", message);
-    return;
-  }
-  const sct_script_chunk *chunk = find_short(sb, message, place_len);
+/* "place:12: text" as "file:12: error: text" and the source line. */
+static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, size_t place_len,
+                        int line, const char *text) {
+  const sct_script_chunk *chunk = find_short(sb, place, place_len);
   if (chunk && sb->place_file && sct_has_prefix(chunk->name, "tuning/sectile/")) {
     /* our own Lua: the user's call is what can be changed */
     chunk = sct_script_find_chunk(sb, sb->place_file);
@@ -76,25 +71,50 @@ static void describe(sct_str *out, const sct_sandbox *sb, const char *message) {
   if (chunk) {
     sct_str_append(out, chunk->name);
   } else {
-    sct_str_append_n(out, message, place_len);
+    sct_str_append_n(out, place, place_len);
   }
-  const bool has_kind = sct_has_prefix(rest, "error: ");
-  sct_str_printf(out, ":%d: %s%s", line, has_kind ? "" : "error: ", rest);
-  if (chunk && !strchr(rest, '\n')) {
+  const bool has_kind = sct_has_prefix(text, "error: ");
+  sct_str_printf(out, ":%d: %s%s", line, has_kind ? "" : "error: ", text);
+  if (chunk && !strchr(text, '\n')) {
     append_source_line(out, chunk->text, line);
   }
 }
 
-/* A memory error carries no place of its own; the allocator noted one. */
-static void describe_refusal(sct_str *out, const sct_sandbox *sb) {
-  char message[LUA_IDSIZE + 128];
-  const char *what = sb->spent ? sct_script_spent_text : "the script needs too much memory";
-  if (sb->refused_line > 0) {
-    snprintf(message, sizeof(message), "%s:%d: %s", sb->refused_in, sb->refused_line, what);
+/* A message that names no place belongs to the line that ran when it was raised. */
+static void describe_raised(sct_str *out, const sct_sandbox *sb, const char *text) {
+  if (sb->raised_line > 0) {
+    describe_at(out, sb, sb->raised_in, strlen(sb->raised_in), sb->raised_line, text);
   } else {
-    snprintf(message, sizeof(message), "%s", what);
+    sct_str_printf(out, "error: %s", text);
   }
-  describe(out, sb, message);
+}
+
+static void describe(sct_str *out, const sct_sandbox *sb, const char *message) {
+  size_t place_len = 0;
+  int line = 0;
+  const char *rest = NULL;
+  const bool placed = split_place(message, &place_len, &line, &rest);
+  /* a place that is no chunk's was made up by the script, unless C says it of a file not loaded */
+  if (placed && (find_short(sb, message, place_len) || sb->raised_line == 0)) {
+    describe_at(out, sb, message, place_len, line, rest);
+  } else {
+    describe_raised(out, sb, message);
+  }
+}
+
+/* Scripts choose what their messages hold; a terminal must not obey them. Control characters,
+ * those that UTF-8 spells in two bytes too, become \xNN. */
+static void append_printable(sct_str *out, const char *text) {
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    const bool control = (*p < 32 && *p != '\n') || *p == 127;
+    if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+      sct_str_printf(out, "\\x%02x", *++p);
+    } else if (control && *p != '\t') {
+      sct_str_printf(out, "\\x%02x", *p);
+    } else {
+      sct_str_append_n(out, (const char *)p, 1);
+    }
+  }
 }
 
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
@@ -107,15 +127,22 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   if (lua_status == LUA_ERRMEM) {
-    describe_refusal(&text, sb);
+    describe_raised(&text, sb, sb->refused ? sb->refused : "the script needs too much memory");
   } else if (lua_type(L, -1) == LUA_TSTRING) {
     describe(&text, sb, lua_tostring(L, -1)); /* a string already: converts nothing, raises not */
   } else {
-    sct_str_printf(&text, "error: the script raised a %s value", luaL_typename(L, -1));
+    char what[64];
+    snprintf(what, sizeof(what), "the script raised a %s value", luaL_typename(L, -1));
+    describe_raised(&text, sb, what);
   }
   lua_pop(L, 1);
-  const sct_status status = text.failed ? SCT_ENOMEM : SCT_ESPEC;
-  sct_fail(err, status, "%s", text.failed ? "out of memory" : sct_str_c(&text));
+  sb->raised_line = 0;
+  sb->refused = NULL;
+  sct_str shown = {0};
+  append_printable(&shown, sct_str_c(&text));
+  const sct_status status = text.failed || shown.failed ? SCT_ENOMEM : SCT_ESPEC;
+  sct_fail(err, status, "%s", status == SCT_ENOMEM ? "out of memory" : sct_str_c(&shown));
+  sct_str_free(&shown);
   sct_str_free(&text);
   return status;
 }

@@ -33,10 +33,11 @@ typedef struct sct_sandbox {
   int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */
   bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
-  char refused_in[LUA_IDSIZE]; /* where the allocator refused: Lua's own message names no place */
-  int refused_line;
-  bool no_memory;         /* malloc failed, as opposed to the cap */
-  sct_rng rng;            /* behind math.random: the same numbers on every run */
+  char raised_in[LUA_IDSIZE]; /* the line that ran when an error was raised or memory refused */
+  int raised_line;            /* 0: none */
+  const char *refused;        /* why the allocator refused: Lua's own message does not say */
+  bool no_memory;             /* malloc failed, as opposed to the cap */
+  sct_rng rng;                /* behind math.random: the same numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
   const char *place_file; /* where the public function now running was called from */
   int place_line;
@@ -46,6 +47,7 @@ typedef struct sct_sandbox {
 } sct_sandbox;
 
 #define SCT_SANDBOX_MEMORY_BYTES ((size_t)128 << 20)
+#define SCT_SANDBOX_STRING_BYTES ((size_t)1 << 20)   /* of one string */
 #define SCT_SANDBOX_BUDGET       ((int64_t)20000000) /* about 0.2 s */
 
 /* A state with the allow-listed globals. `root` (NULL: none) is copied. `sb` must stay where it is
@@ -57,7 +59,8 @@ sct_sandbox *sct_sandbox_of(lua_State *L);
 /* Each pushes one function (the compiled chunk, text only) on success and nothing on failure. The
  * text is copied and kept for source lines (loading a name again replaces it).
  * `env_index`: stack index of the table that becomes its _ENV, 0: the sandbox's read-only globals
- * (an unknown name is an error with the nearest legal one; assigning a global is an error). */
+ * (an unknown name is an error with the nearest legal one; assigning a global is an error). Inside
+ * a call the text is compiled on that call's budget. */
 sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
                             int env_index, sct_error *err) SCT_MUST_USE;
 /* `asset` as for sct_asset_read ("tuning/strategies/direct.lua"); it is also the chunk's name. */
@@ -72,6 +75,7 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results,
  * code that touches the state and is not itself called from Lua goes through here. */
 sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx,
                                sct_error *err) SCT_MUST_USE;
+extern const char *const sct_script_long_text; /* what a script hears that makes a longer one */
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);
 /* Pushes a read-only view of the table at `idx`: assigning raises, and so does reading a key it

@@ -16,7 +16,25 @@ void sct_script_push_chunk(lua_State *L, const char *name, const char *text, siz
  */
 bool sct_script_push_below_root(lua_State *L, const char *name);
 
-/* The functions that script_api.def registers: std_* in script_std.c, core_* in script_core.c. */
+/* Reads a script: a regular file of at most 1 MiB, nothing that could block. */
+sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
+/* Reads the file `name` below the folder `root`, called `what` in messages: SCT_ESPEC for an
+ * absolute path, ".." or a link that leads out, SCT_OK without `found` if there is no such file. */
+sct_status sct_script_read_below(sct_str *out, const char *root, const char *what, const char *name,
+                                 bool *found, sct_error *err) SCT_MUST_USE;
+
+/* Pushes the list of the keys of the table at `table`: numbers, strings, booleans, each sorted.
+ * Raises if more than one is something else. */
+void sct_script_push_sorted_keys(lua_State *L, int table);
+/* Sorts the first n items of the table at `list`, raw and stable, by the function at `less` (0: by
+ * <). The same calls in the same order every time, whatever `less` answers. */
+void sct_script_sort(lua_State *L, int list, int64_t n, int less);
+/* Length of a table that has no __index, __newindex or __len of the script's own; raises for
+ * others: C loops over lengths that metamethods make up would have no end. */
+int64_t sct_script_plain_length(lua_State *L, int idx);
+
+/* The functions that script_api.def registers: std_* in script_std.c, lib_* in script_lib.c, core_*
+ * in script_core.c. */
 #define SCT_API_OWN(library, name, function) int sct_script_##function(lua_State *L);
 #include "script/script_api.def"
 

@@ -1,8 +1,11 @@
 /* Rendering: a candidate's plan (the strategy's Lua function), its template run with that plan, and
  * the result read back as plain data. */
+#include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
 #include <string.h>
+
+enum { MAX_PLAN_LIST = 65536, MAX_SOURCE_BYTES = 4 << 20, UNITS_A_LINE = 20 };
 
 typedef struct render_job {
   sct_script *script;
@@ -60,6 +63,11 @@ static int out_line(lua_State *L) {
   const size_t start = job->text.len;
   size_t indent = 0;
   bool blank = true, inserted = false;
+  sct_sandbox_charge(L, UNITS_A_LINE); /* the text is C's, no cap of Lua's holds for it */
+  if (start > MAX_SOURCE_BYTES) {
+    return luaL_error(L, "%s:%d: the template makes a text of more than 4 MiB", job->template_name,
+                      line);
+  }
   for (int k = 2; k <= n; k++) {
     if (lua_type(L, k) == LUA_TSTRING) {
       const char *text = lua_tostring(L, k);
@@ -153,6 +161,16 @@ static const char *get_text(lua_State *L, int t, const char *name, sct_arena *ar
   return text;
 }
 
+/* Length of the list at the top, the plan's `name`. */
+static int plan_list(lua_State *L, const char *name) {
+  const int64_t n = sct_script_plain_length(L, -1);
+  if (n > MAX_PLAN_LIST) {
+    luaL_error(L, "the plan's '%s' has %I entries; at most %d are possible", name, (LUAI_UACINT)n,
+               MAX_PLAN_LIST);
+  }
+  return (int)n;
+}
+
 static sct_expr get_expr(lua_State *L, int t, const char *name) {
   lua_getfield(L, t, name);
   const sct_expr e = lua_isnil(L, -1) ? SCT_EXPR_NONE : sct_script_check_expr(L, -1);
@@ -213,7 +231,7 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
 static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
   lua_getfield(L, plan, "accesses");
   code->counted = lua_istable(L, -1);
-  const int n = code->counted ? (int)luaL_len(L, -1) : 0;
+  const int n = code->counted ? plan_list(L, "accesses") : 0;
   code->accesses = SCT_ARENA_NEW(&code->arena, sct_access, n + 1);
   if (!code->accesses) {
     luaL_error(L, "out of memory");
@@ -229,7 +247,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
 
 static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
   lua_getfield(L, plan, "requires");
-  const int n = lua_istable(L, -1) ? (int)luaL_len(L, -1) : 0;
+  const int n = lua_istable(L, -1) ? plan_list(L, "requires") : 0;
   code->require = SCT_ARENA_NEW(&code->arena, sct_expr, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
@@ -301,7 +319,7 @@ static void push_template_env(lua_State *L, render_job *job, int plan) {
   lua_pushlightuserdata(L, job);
   lua_pushcclosure(L, out_line, 1);
   lua_setfield(L, -2, "_o");
-  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->env_ref);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->template_meta_ref);
   lua_setmetatable(L, -2);
   /* plan fields are copied: an env with two fallbacks would need a function */
   lua_pushnil(L);
@@ -344,6 +362,10 @@ static int render(lua_State *L) {
   sct_str text = {0};
   sct_error err;
   sct_status status = sct_asset_read(&text, job->template_name, &err);
+  if (status == SCT_OK && strlen(sct_str_c(&text)) != text.len) {
+    status =
+        sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", job->template_name);
+  }
   if (status == SCT_OK) {
     status = sct_template_translate(&job->chunk, job->template_name, sct_str_c(&text), &err);
   }

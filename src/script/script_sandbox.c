@@ -13,6 +13,8 @@
 
 enum { HOOK_EVERY = 1000, BYTES_A_UNIT = 64, SPENT_ALLOWANCE_BYTES = 4096 };
 
+const char *const sct_script_long_text = "the script makes a text of more than 1 MiB";
+
 sct_sandbox *sct_sandbox_of(lua_State *L) {
   return *(sct_sandbox **)lua_getextraspace(L);
 }
@@ -56,23 +58,36 @@ void sct_sandbox_charge(lua_State *L, int64_t units) {
 }
 
 /* Remembers the innermost Lua line. Only reads call frames, so it is safe inside an allocation. */
-static void note_refusal(sct_sandbox *sb) {
+static void note_place(sct_sandbox *sb) {
   lua_Debug ar;
-  sb->refused_line = 0;
+  sb->raised_line = 0;
   for (int level = 0; sb->L && lua_getstack(sb->L, level, &ar); level++) {
     if (lua_getinfo(sb->L, "Sl", &ar) && ar.currentline > 0) {
-      memcpy(sb->refused_in, ar.short_src, sizeof(sb->refused_in));
-      sb->refused_line = ar.currentline;
+      memcpy(sb->raised_in, ar.short_src, sizeof(sb->raised_in));
+      sb->raised_line = ar.currentline;
       return;
     }
   }
 }
 
+/* Lua answers with a full collection and one more try, which costs as much as what is in use. */
+static void *refuse(sct_sandbox *sb, const char *why) {
+  note_place(sb);
+  sb->refused = why;
+  const int64_t units = (int64_t)(sb->used_bytes / BYTES_A_UNIT);
+  sb->left = sb->left > units ? sb->left - units : 0;
+  return NULL;
+}
+
 /* lua_Alloc with a cap. A block may always shrink or go: Lua relies on that. */
 static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_bytes) {
   sct_sandbox *sb = ud;
-  if (!ptr) {
-    old_bytes = 0; /* Lua passes a type tag there */
+  if (!ptr) { /* Lua passes a type tag instead of a size */
+    /* comparing strings, or reading a number from one, is one instruction however long they are */
+    if (old_bytes == LUA_TSTRING && new_bytes > SCT_SANDBOX_STRING_BYTES) {
+      return refuse(sb, sct_script_long_text);
+    }
+    old_bytes = 0;
   }
   if (new_bytes == 0) {
     sct_free(ptr);
@@ -81,14 +96,12 @@ static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_byte
   }
   const size_t grow = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
   if (grow > sb->limit_bytes - sb->used_bytes) {
-    note_refusal(sb);
-    return NULL;
+    return refuse(sb, "the script needs too much memory");
   }
   const int64_t units = (int64_t)(grow / BYTES_A_UNIT);
   if (units >= sb->left && grow > SPENT_ALLOWANCE_BYTES) {
     spend_all(sb);
-    note_refusal(sb);
-    return NULL;
+    return refuse(sb, sct_script_spent_text);
   }
   void *block = sct_realloc_as(SCT_FAULT_LUA, ptr, new_bytes);
   if (!block) {
@@ -162,6 +175,9 @@ const sct_script_chunk *sct_script_find_chunk(const sct_sandbox *sb, const char 
 /* Copies name and text into the chunk table; a known name gets the new text. NULL: no memory. */
 static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, const char *text,
                                           size_t n) {
+  const size_t mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8's */
+  text += mark;
+  n -= mark;
   sct_script_chunk *chunk = (sct_script_chunk *)sct_script_find_chunk(sb, name);
   if (!chunk) {
     if (!SCT_GROW(sb->chunks, sb->n_chunks, sb->cap_chunks)) {
@@ -237,8 +253,6 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
   if (env != 0) {
     lua_pushvalue(L, env);
   }
-  sb->left = INT64_MAX;
-  sb->spent = false;
   const int rc = lua_pcall(L, env != 0 ? 2 : 1, 1, 0);
   return rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
 }
@@ -255,7 +269,7 @@ sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error 
 
 sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) {
   sct_str text = {0};
-  sct_status status = sct_file_read(&text, path, err);
+  sct_status status = sct_script_read_file(&text, path, err);
   if (status == SCT_OK) {
     status = sct_sandbox_load(sb, path, sct_str_c(&text), text.len, 0, err);
   }
@@ -275,13 +289,28 @@ void sct_script_push_chunk(lua_State *L, const char *name, const char *text, siz
 
 /* ---- calls ---- */
 
+/* Message handler: an error value may be anything and name no place, so the place is noted while
+ * the frames are still there. Runs inside the hook too, where no hook fires: it may not loop. */
+static int note_raise(lua_State *L) {
+  note_place(sct_sandbox_of(L));
+  return 1;
+}
+
 sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_error *err) {
   lua_State *L = sb->L;
+  if (!lua_checkstack(L, 1)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const int handler = lua_gettop(L) - n_args;
+  lua_pushcfunction(L, note_raise);
+  lua_insert(L, handler);
   sb->left = sb->budget;
   sb->spent = false;
+  sb->raised_line = 0;
   lua_sethook(L, budget_hook, LUA_MASKCOUNT, HOOK_EVERY);
-  const int rc = lua_pcall(L, n_args, n_results, 0);
+  const int rc = lua_pcall(L, n_args, n_results, handler);
   lua_sethook(L, NULL, 0, 0);
+  lua_remove(L, handler);
   const sct_status status = rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
   sb->left = INT64_MAX;
   return status;

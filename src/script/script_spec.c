@@ -86,6 +86,11 @@ static const char **string_list(lua_State *L, sct_spec *spec, int table, const c
   return list;
 }
 
+/* The value on top in a message: numbers and texts as they are, others by their type. */
+static const char *shown(lua_State *L) {
+  return lua_isstring(L, -1) ? luaL_tolstring(L, -1, NULL) : luaL_typename(L, -1);
+}
+
 static void read_place(lua_State *L, sct_spec *spec, int table, const char **file, int *line) {
   lua_getfield(L, table, "place");
   const int place = lua_gettop(L);
@@ -283,7 +288,7 @@ static void read_size_entry(lua_State *L, const loader *ld, sct_size *size) {
     if (strcmp(spec->extent_names[k], key) == 0) {
       if (!lua_isinteger(L, -1)) {
         sct_script_raise_at(L, spec->file, size->line, "sizes: %s must be a whole number, not %s",
-                            key, luaL_tolstring(L, -1, NULL));
+                            key, shown(L));
       }
       size->extent[k] = lua_tointeger(L, -1);
       return;
@@ -305,15 +310,19 @@ static void read_size_entry(lua_State *L, const loader *ld, sct_size *size) {
 static void read_size(lua_State *L, const loader *ld, int table, sct_size *size) {
   const sct_spec *spec = ld->spec;
   bool given[SCT_MAX_EXTENTS] = {false};
-  lua_pushnil(L);
-  while (lua_next(L, table) != 0) {
+  sct_script_push_sorted_keys(L, table); /* of two errors the same one is found every time */
+  const int keys = lua_gettop(L);
+  for (lua_Integer n = 1; lua_rawgeti(L, keys, n) != LUA_TNIL; n++) {
+    lua_pushvalue(L, -1);
+    lua_rawget(L, table);
     for (int k = 0; k < spec->n_extents; k++) {
       given[k] = given[k] || (lua_type(L, -2) == LUA_TSTRING &&
                               strcmp(spec->extent_names[k], lua_tostring(L, -2)) == 0);
     }
     read_size_entry(L, ld, size);
-    lua_pop(L, 1);
+    lua_pop(L, 2);
   }
+  lua_pop(L, 2);
   for (int k = 0; k < spec->n_extents; k++) {
     if (!given[k]) {
       sct_script_raise_at(L, spec->file, size->line, "sizes: this size lacks the extent of '%s'",
@@ -445,7 +454,7 @@ static sct_expr take_result(lua_State *L, const trace *t, const char *what) {
   if (e == SCT_EXPR_NONE) {
     sct_script_raise_at(L, t->layout->file, t->layout->line,
                         "layout '%s': %s must give a whole number, not %s", t->layout->label, what,
-                        luaL_tolstring(L, -1, NULL));
+                        shown(L));
   }
   lua_pop(L, 1);
   return e;
@@ -490,7 +499,7 @@ static void compare_element(lua_State *L, const sct_spec *spec, const trace *t,
       sct_script_raise_at(L, t->layout->file, t->layout->line,
                           "layout '%s': %s gives %s for plain numbers, but the formula traced from "
                           "it gives %lld; decide with l.min and l.max, not with if",
-                          t->layout->label, what, luaL_tolstring(L, -1, NULL), (long long)value);
+                          t->layout->label, what, shown(L), (long long)value);
     }
     lua_pop(L, 1);
   }
@@ -662,7 +671,7 @@ done:
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) {
   sct_str text = {0};
   memset(out, 0, sizeof(*out));
-  sct_status status = sct_file_read(&text, path, err);
+  sct_status status = sct_script_read_file(&text, path, err);
   if (status == SCT_EIO && sct_has_prefix(path, "tuning/kernels/") && !sct_file_exists(path)) {
     sct_str_clear(&text); /* a worked spec, wherever the program runs */
     status = sct_asset_read(&text, path, err);

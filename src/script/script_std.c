@@ -1,20 +1,19 @@
 /* What a script can call: the allow-list of script_api.def, registered behind read-only tables,
- * with our own pairs (sorted), math.random (seeded), setmetatable (no __gc), require and include.
+ * with our own pairs (sorted), math.random (seeded), setmetatable (no __gc), require and include;
+ * script_lib.c has those that replace functions of Lua's libraries.
  *
  * Pattern functions are charged for the worst case of the backtracking matcher before they start:
  * (subject + 1) to the power of the pattern's repetitions. It over-estimates ordinary patterns, so
  * a unit of budget buys PATTERN_STEPS_A_UNIT of it. */
 #include <lualib.h>
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "script/script_internal.h"
 #include "script/script_private.h"
 
-enum cost { FREE, LIST, SHIFT, SORT, PATTERN };
+enum cost { FREE, LIST, SHIFT, PATTERN };
 
 enum { PATTERN_STEPS_A_UNIT = 50, MAX_NAMES = 256 };
 
@@ -117,20 +116,12 @@ void sct_sandbox_freeze(lua_State *L, int idx, const char *what) {
 
 /* ---- sorted pairs ---- */
 
-static int bits_of(int64_t n) {
-  int bits = 1;
-  for (; n > 1; n /= 2) {
-    bits++;
-  }
-  return bits;
-}
-
 static int key_rank(lua_State *L, int idx) {
   const int type = lua_type(L, idx);
   return type == LUA_TNUMBER ? 0 : type == LUA_TSTRING ? 1 : type == LUA_TBOOLEAN ? 2 : 3;
 }
 
-/* Numbers, then strings, then booleans; other keys stay where they fall. */
+/* Numbers, then strings, then booleans, then at most one of the others. */
 static int key_less(lua_State *L) {
   const int a = key_rank(L, 1);
   const int b = key_rank(L, 2);
@@ -144,7 +135,7 @@ static int key_less(lua_State *L) {
   return 1;
 }
 
-/* Upvalues: table, its sorted keys, position, table.sort. */
+/* Upvalues: table, its sorted keys, position. */
 static int sorted_next(lua_State *L) {
   lua_Integer k = lua_tointeger(L, lua_upvalueindex(3));
   for (;;) {
@@ -162,22 +153,30 @@ static int sorted_next(lua_State *L) {
   }
 }
 
-static int push_sorted_pairs(lua_State *L, int table) {
-  lua_getfield(L, LUA_REGISTRYINDEX, "sectile.sort");
+void sct_script_push_sorted_keys(lua_State *L, int table) {
+  luaL_checkstack(L, 8, NULL);
   lua_newtable(L);
   const int keys = lua_gettop(L);
   lua_Integer n = 0;
+  int unordered = 0;
   lua_pushnil(L);
   while (lua_next(L, table) != 0) {
     lua_pop(L, 1);
+    unordered += key_rank(L, -1) == 3;
     lua_pushvalue(L, -1);
     lua_rawseti(L, keys, ++n);
   }
-  sct_sandbox_charge(L, 2 * n * bits_of(n));
-  lua_pushvalue(L, keys - 1);
-  lua_pushvalue(L, keys);
+  if (unordered > 1) { /* they lie by their addresses, which differ from run to run */
+    luaL_error(L, "pairs: keys that are tables or functions have no order; use a list");
+  }
   lua_pushcfunction(L, key_less);
-  lua_call(L, 2, 0);
+  sct_script_sort(L, keys, n, keys + 1);
+  lua_pop(L, 1);
+}
+
+static int push_sorted_pairs(lua_State *L, int table) {
+  sct_script_push_sorted_keys(L, table);
+  const int keys = lua_gettop(L);
   lua_pushvalue(L, table);
   lua_pushvalue(L, keys);
   lua_pushinteger(L, 0);
@@ -198,16 +197,26 @@ int sct_script_std_pairs(lua_State *L) {
 
 /* ---- small replacements ---- */
 
+static bool is_our_chunk(lua_State *L) {
+  int line = 0;
+  const char *name = sct_script_where(L, 1, &line);
+  return name && sct_has_prefix(name, "tuning/sectile/");
+}
+
+/* Finalisers run where no hook fires. Weak tables show when memory is collected, which is no
+ * business of a text that gives the same result every time; our own Lua may use them. */
 int sct_script_std_setmetatable(lua_State *L) {
+  static const char *const refused[] = {"__gc", "__mode"};
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argexpected(L, lua_isnoneornil(L, 2) || lua_istable(L, 2), 2, "nil or table");
   if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) {
     return luaL_error(L, "cannot change a protected metatable");
   }
-  if (lua_istable(L, 2)) {
-    lua_pushstring(L, "__gc");
-    if (lua_rawget(L, 2) != LUA_TNIL) {
-      return luaL_error(L, "a metatable may not have __gc here");
+  for (int k = 0; lua_istable(L, 2) && k < SCT_COUNT(refused); k++) {
+    lua_pushstring(L, refused[k]);
+    const bool ours = k > 0 && is_our_chunk(L);
+    if (lua_rawget(L, 2) != LUA_TNIL && !ours) {
+      return luaL_error(L, "a metatable may not have %s here", refused[k]);
     }
   }
   lua_settop(L, 2);
@@ -255,34 +264,31 @@ int sct_script_std_random(lua_State *L) {
 
 bool sct_script_push_below_root(lua_State *L, const char *name) {
   const sct_sandbox *sb = sct_sandbox_of(L);
-  if (name[0] == '/' || strstr(name, "..")) {
-    luaL_error(L, "'%s' is outside the spec's folder; only files below it may be read", name);
-  }
-  if (!sb->root) {
-    return false;
-  }
-  char root[PATH_MAX];
-  char path[PATH_MAX];
-  char real[PATH_MAX];
-  const int n = snprintf(path, sizeof(path), "%s/%s", sb->root, name);
-  if (n < 0 || n >= (int)sizeof(path) || !realpath(sb->root, root) || !realpath(path, real)) {
-    return false;
-  }
-  const size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
-  if (strncmp(real, root, root_len) != 0 || real[root_len] != '/') {
-    luaL_error(L, "'%s' leads out of the spec's folder; only files below it may be read", name);
-  }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_error err;
-  if (sct_file_read(text, real, &err) != SCT_OK) {
+  bool found = false;
+  if (sb->root &&
+      sct_script_read_below(text, sb->root, "the spec's folder", name, &found, &err) != SCT_OK) {
     luaL_error(L, "%s", err.text);
   }
-  sct_script_push_chunk(L, strcmp(sb->root, ".") == 0 ? name : path, sct_str_c(text), text->len);
-  return true;
+  if (found) {
+    const bool here = strcmp(sb->root, ".") == 0;
+    const char *path = here ? name : lua_pushfstring(L, "%s/%s", sb->root, name);
+    sct_script_push_chunk(L, path, sct_str_c(text), text->len);
+    if (!here) {
+      lua_remove(L, -2);
+    }
+  }
+  return found;
 }
 
-/* Runs the chunk on top of the stack once and remembers its value under `key`. */
+/* Runs the chunk on top of the stack once and remembers its value under `key`; false while it
+ * runs. */
 static int run_once(lua_State *L, const char *key) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded_key);
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, key);
+  lua_pop(L, 1);
   lua_call(L, 0, 1);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
@@ -299,6 +305,9 @@ static bool push_loaded(lua_State *L, const char *key) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &loaded_key);
   lua_getfield(L, -1, key);
   lua_remove(L, -2);
+  if (lua_isboolean(L, -1) && !lua_toboolean(L, -1)) {
+    luaL_error(L, "'%s' includes itself", strchr(key, ' ') + 1);
+  }
   if (!lua_isnil(L, -1)) {
     return true;
   }
@@ -377,11 +386,32 @@ static int charged(lua_State *L) {
     const double units = pattern_steps(pattern, len, n) / PATTERN_STEPS_A_UNIT;
     sct_sandbox_charge(L, units < 1e18 ? (int64_t)units : INT64_MAX);
   } else if (lua_istable(L, 1)) {
-    const int64_t n = (int64_t)lua_rawlen(L, 1);
+    const int64_t n = sct_script_plain_length(L, 1);
     const bool moves = cost != SHIFT || lua_gettop(L) > 2; /* insert at the end moves nothing */
-    sct_sandbox_charge(L, cost == SORT ? 2 * n * bits_of(n) : moves ? n : 0);
+    sct_sandbox_charge(L, moves ? n : 0);
   }
   return f(L); /* none of these uses upvalues of its own */
+}
+
+int64_t sct_script_plain_length(lua_State *L, int idx) {
+  static const char *const events[] = {"__index", "__newindex", "__len"};
+  if (!lua_getmetatable(L, idx)) {
+    return (int64_t)lua_rawlen(L, idx);
+  }
+  lua_pop(L, 1);
+  if (luaL_getmetafield(L, idx, "__len") != LUA_TNIL) {
+    const bool frozen = lua_tocfunction(L, -1) == frozen_len;
+    lua_pop(L, 1);
+    if (frozen) {
+      return (int64_t)luaL_len(L, idx);
+    }
+  }
+  for (int k = 0; k < SCT_COUNT(events); k++) {
+    if (luaL_getmetafield(L, idx, events[k]) != LUA_TNIL) {
+      luaL_error(L, "the functions of `table` take plain tables, not one with %s", events[k]);
+    }
+  }
+  return (int64_t)lua_rawlen(L, idx);
 }
 
 /* ---- registration ---- */
@@ -398,12 +428,18 @@ static const api_entry api[] = {
 #include "script/script_api.def"
 };
 
-/* Pushes Lua's own value `name` of `library`, wrapped when its work must be charged. The full
- * libraries lie in the table at `libraries`. */
+/* Pushes Lua's own value of that name; nil if it has none. The full libraries lie in the table at
+ * `libraries`. */
+static void push_full(lua_State *L, int libraries, const api_entry *entry) {
+  if (lua_getfield(L, libraries, entry->library) == LUA_TTABLE) {
+    lua_getfield(L, -1, entry->name);
+    lua_remove(L, -2);
+  }
+}
+
+/* The same, wrapped when its work must be charged. */
 static void push_std(lua_State *L, int libraries, const api_entry *entry) {
-  lua_getfield(L, libraries, entry->library);
-  lua_getfield(L, -1, entry->name);
-  lua_remove(L, -2);
+  push_full(L, libraries, entry);
   if (entry->cost != FREE) {
     lua_pushinteger(L, entry->cost);
     lua_insert(L, -2);
@@ -435,8 +471,9 @@ static void register_api(lua_State *L, int full, int ours) {
       lua_pushvalue(L, -1);
       lua_setfield(L, ours, api[k].library);
     }
-    if (api[k].own) {
-      lua_pushcfunction(L, api[k].own);
+    if (api[k].own) { /* upvalue 1: Lua's function of that name, or nil */
+      push_full(L, full, &api[k]);
+      lua_pushcclosure(L, api[k].own, 1);
     } else {
       push_std(L, full, &api[k]);
     }
@@ -478,10 +515,6 @@ void sct_script_open_std(lua_State *L) {
   lua_newtable(L);
   const int ours = lua_gettop(L);
   register_api(L, full, ours);
-  lua_getfield(L, full, "table");
-  lua_getfield(L, -1, "sort");
-  lua_setfield(L, LUA_REGISTRYINDEX, "sectile.sort");
-  lua_pop(L, 1);
   lock_strings(L, ours);
   install_globals(L, ours);
   lua_getfield(L, ours, "core");

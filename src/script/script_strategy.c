@@ -1,5 +1,6 @@
 /* Strategies: Lua files that say when they apply, which axes they have and what their constraints
  * are. This file loads them and turns them into plain sct_strategy data. */
+#include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #define STRATEGY_FOLDER         "tuning/strategies/"
 #define LAYOUT_PREFIX           "layout_" /* axis "layout_p" chooses the layout of operand p */
 #define MAX_LAYOUT_COMBINATIONS 64
+#define MAX_LIST                4096 /* values of an axis, conditions, facts */
 
 /* ---- which files -------------------------------------------------------------------------------
  */
@@ -75,28 +77,68 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
 /* ---- the state ---------------------------------------------------------------------------------
  */
 
-/* _ENV of strategies and templates: E, and the sandbox's globals behind it. Stays in the registry.
- */
+/* Upvalue: the table behind the environment. */
+static int env_assign(lua_State *L) {
+  const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : luaL_typename(L, 2);
+  return luaL_error(L, "assignment to global '%s'; write `local %s` in front", key, key);
+}
+
+/* Pushes a metatable that looks `names` up, the table at the top, and cannot be got at: were it the
+ * environment itself, a global `__gc` would be a finaliser. */
+static void push_env_meta(lua_State *L, bool read_only) {
+  lua_createtable(L, 0, 3);
+  lua_pushvalue(L, -2);
+  lua_setfield(L, -2, "__index");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  if (read_only) {
+    lua_pushcfunction(L, env_assign);
+    lua_setfield(L, -2, "__newindex");
+  }
+}
+
+/* The names of strategies and templates: E and the generator's files, the sandbox's globals behind
+ * them. `names_ref` holds the table, `env_ref` the read-only _ENV of strategies,
+ * `template_meta_ref` the metatable of each template's own table. */
 static int make_env(lua_State *L) {
   sct_script *script = lua_touserdata(L, 1);
   lua_createtable(L, 0, 4);
   sct_script_push_expr_library(L);
   lua_setfield(L, -2, "E");
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -2, "__index"); /* it is also the metatable of every template's own table */
   lua_createtable(L, 0, 1);
   lua_pushglobaltable(L);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
+  push_env_meta(L, false);
+  script->template_meta_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_createtable(L, 0, 0);
+  lua_pushvalue(L, -2);
+  push_env_meta(L, true);
+  lua_remove(L, -2);
+  lua_setmetatable(L, -2);
   script->env_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  script->names_ref = luaL_ref(L, LUA_REGISTRYINDEX);
   return 0;
 }
 
+/* `folder` NULL: an asset. */
+static sct_status read_strategy_file(sct_str *out, const char *name, const char *folder,
+                                     sct_error *err) {
+  if (!folder) {
+    return sct_asset_read(out, name, err);
+  }
+  bool found = false;
+  SCT_TRY(sct_script_read_below(out, folder, "the strategy folder", sct_path_basename(name), &found,
+                                err));
+  return found ? SCT_OK : sct_fail(err, SCT_EIO, "cannot read '%s'", name);
+}
+
 /* Runs one file in the shared environment and leaves its result on the stack. */
-static sct_status run_file(sct_script *script, const char *name, bool is_asset, sct_error *err) {
+static sct_status run_file(sct_script *script, const char *name, const char *folder,
+                           sct_error *err) {
   lua_State *L = script->sandbox.L;
   sct_str text = {0};
-  sct_status status = is_asset ? sct_asset_read(&text, name, err) : sct_file_read(&text, name, err);
+  sct_status status = read_strategy_file(&text, name, folder, err);
   if (status == SCT_OK) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
     const int env = lua_gettop(L);
@@ -117,8 +159,8 @@ static sct_status load_generator(sct_script *script, sct_error *err) {
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);
-    SCT_TRY(run_file(script, asset, true, err));
-    lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
+    SCT_TRY(run_file(script, asset, NULL, err));
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
     lua_insert(L, -2);
     lua_setfield(L, -2, names[k]);
     lua_pop(L, 1);
@@ -139,7 +181,7 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
     }
   }
   for (size_t k = 0; status == SCT_OK && k < list.n; k++) {
-    status = run_file(script, list.names[k], k < n_assets, err);
+    status = run_file(script, list.names[k], k < n_assets ? NULL : strategy_dir, err);
     if (status == SCT_OK && !lua_istable(L, -1)) {
       status = sct_fail(err, SCT_ESPEC, "%s:1: error: a strategy file returns a table, not a %s",
                         list.names[k], luaL_typename(L, -1));
@@ -231,9 +273,9 @@ static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, co
 /* Unknown keys are typos: say so, with the nearest legal one. The table is at the top. */
 static void check_keys(lua_State *L, const char *file, const char *what, const char *const *legal,
                        int n_legal) {
-  lua_pushnil(L);
-  while (lua_next(L, -2)) {
-    lua_pop(L, 1);
+  const int table = lua_gettop(L);
+  sct_script_push_sorted_keys(L, table);
+  for (lua_Integer n = 1; lua_rawgeti(L, table + 1, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
     if (lua_type(L, -1) != LUA_TSTRING) {
       continue;
     }
@@ -249,6 +291,7 @@ static void check_keys(lua_State *L, const char *file, const char *what, const c
       sct_script_raise_at(L, file, 1, "unknown field '%s' in %s%s", key, what, sct_str_c(scratch));
     }
   }
+  lua_settop(L, table);
 }
 
 static void read_value(lua_State *L, reader *r, const char *file, const char *axis,
@@ -278,6 +321,20 @@ static bool same_value(const sct_axis_value *a, const sct_axis_value *b) {
   return a->is_string == b->is_string && a->is_bool == b->is_bool && a->number == b->number;
 }
 
+/* Length of the list at the top; nothing there is an empty one. What is no list at all would drop
+ * out without a word. */
+static int list_length(lua_State *L, const char *file, const char *name) {
+  if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
+    sct_script_raise_at(L, file, 1, "'%s' is a list, not a %s", name, luaL_typename(L, -1));
+  }
+  const int64_t n = lua_isnil(L, -1) ? 0 : sct_script_plain_length(L, -1);
+  if (n > MAX_LIST) {
+    sct_script_raise_at(L, file, 1, "'%s' has %lld entries; at most %d are possible", name,
+                        (long long)n, MAX_LIST);
+  }
+  return (int)n;
+}
+
 /* One axis: { "threads", { 128, 256 }, key = "t", doc = "...", when = "...", neutral = 256 } */
 static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis) {
   static const char *const legal[] = {"key", "doc", "when", "neutral"};
@@ -300,11 +357,11 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
     axis->key = axis->name;
   }
   lua_geti(L, -1, 2);
-  if (!lua_istable(L, -1) || luaL_len(L, -1) < 1) {
+  axis->n_values = lua_istable(L, -1) ? list_length(L, file, "the values of an axis") : 0;
+  if (axis->n_values < 1) {
     sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
                         axis->name, axis->name);
   }
-  axis->n_values = (int)luaL_len(L, -1);
   axis->values = keep_array(L, arena, sizeof *axis->values * (size_t)axis->n_values);
   for (int k = 0; k < axis->n_values; k++) {
     lua_geti(L, -1, k + 1);
@@ -340,15 +397,6 @@ static void push_field(lua_State *L, int s, const char *name, int view) {
   }
 }
 
-/* Length of the list at the top; nothing there is an empty one. What is no list at all would drop
- * out without a word. */
-static int list_length(lua_State *L, const char *file, const char *name) {
-  if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
-    sct_script_raise_at(L, file, 1, "'%s' is a list, not a %s", name, luaL_typename(L, -1));
-  }
-  return lua_isnil(L, -1) ? 0 : (int)luaL_len(L, -1);
-}
-
 static int layout_axes(const sct_spec *spec) {
   int n = 0;
   for (int op = 0; op < spec->n_operands; op++) {
@@ -364,7 +412,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   if (!lua_istable(L, -1)) {
     sct_script_raise_at(L, strategy->file, 1, "'axes' is a list of axes");
   }
-  const int n_layout = layout_axes(spec), n = n_layout + (int)luaL_len(L, -1);
+  const int n_layout = layout_axes(spec), n = n_layout + list_length(L, strategy->file, "axes");
   if (n > SCT_MAX_AXES) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
@@ -513,6 +561,10 @@ static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy
   if (!strategy->name || !sct_is_identifier(strategy->name) || !strategy->template_name) {
     sct_script_raise_at(L, strategy->file, 1,
                         "a strategy has a name (an identifier) and a template");
+  }
+  if (strchr(strategy->template_name, '/')) {
+    sct_script_raise_at(L, strategy->file, 1, "template '%s': a file of templates/, without a '/'",
+                        strategy->template_name);
   }
   const char *reason = push_fitting_view(L, r, s, strategy->file);
   const int view = lua_gettop(L);

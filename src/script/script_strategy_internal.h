@@ -12,8 +12,10 @@ struct sct_script {
   sct_arena arena;
   int n_strategies;
   const char **files; /* [n_strategies] asset or path of each strategy, in order */
-  int env_ref;        /* registry: the table that is every strategy's and template's _ENV */
-  int *strategy_ref;  /* [n_strategies] registry: what each strategy file returned */
+  /* registry: the names of strategies and templates; the read-only _ENV of strategies in front of
+   * them; the metatable of each template's own _ENV */
+  int names_ref, env_ref, template_meta_ref;
+  int *strategy_ref; /* [n_strategies] registry: what each strategy file returned */
 };
 
 /* Pushes the table of expression functions ("E" to strategies): script_view.c lists them. */

@@ -81,7 +81,8 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
   int line = 1;
   for (const char *p = text; *p; line++) {
     const char *end = strchr(p, '\n');
-    const size_t n = end ? (size_t)(end - p) : strlen(p);
+    const size_t whole = end ? (size_t)(end - p) : strlen(p);
+    const size_t n = whole > 0 && p[whole - 1] == '\r' ? whole - 1 : whole; /* CRLF */
     const size_t blank = strspn(p, " \t");
     if (blank + 3 <= n && strncmp(p + blank, "//%", 3) == 0) {
       sct_str_append_n(out, p + blank + 3, n - blank - 3);
@@ -89,7 +90,7 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
     } else {
       SCT_TRY(translate_text(out, name, line, p, n, err));
     }
-    p += n + (end != NULL);
+    p += whole + (end != NULL);
   }
   return sct_str_status(out, err);
 }

@@ -284,6 +284,34 @@ static void lua_errors_keep_their_line(void **state) {
   assert_bad("while true do end\n", 1, "budget");
 }
 
+/* What strategies share is not theirs to change; a global `__gc` was once a finaliser. */
+static void names_are_read_only(void **state) {
+  (void)state;
+  assert_bad("\n__gc = function() while true do end end\nreturn {}\n", 2,
+             "assignment to global '__gc'");
+  assert_bad("kit = nil\nreturn {}\n", 1, "assignment to global 'kit'");
+  assert_bad("getmetatable(_ENV).__index = {}\nreturn {}\n", 1, "attempt to index a boolean");
+  assert_bad("return setmetatable({}, { __len = function() return 1 << 31 end,\n"
+             "  __index = { name = 'probe', template = 'direct.cu' } })\n",
+             1, "'axes' is a list");
+}
+
+static void lists_are_bounded(void **state) {
+  (void)state;
+  assert_bad("local v = {} for k = 1, 5000 do v[k] = k end\n"
+             "return { name = 'probe', template = 'direct.cu', axes = { { 'threads', v } } }\n",
+             1, "has 5000 entries; at most 4096");
+  assert_bad("local v = setmetatable({}, { __len = function() return 1 << 31 end })\n"
+             "return { name = 'probe', template = 'direct.cu', axes = { { 'threads', v } } }\n",
+             1, "plain tables");
+}
+
+static void templates_lie_in_their_folder(void **state) {
+  (void)state;
+  assert_bad("return { name = 'probe', template = '../../etc/passwd', axes = {} }\n", 1,
+             "a file of templates/, without a '/'");
+}
+
 static void files_that_are_no_strategy_are_refused(void **state) {
   (void)state;
   assert_bad("return 7\n", 1, "a strategy file returns a table, not a number");
@@ -308,6 +336,9 @@ int main(void) {
       cmocka_unit_test(lists_that_are_none_are_refused),
       cmocka_unit_test(applies_has_a_shape),
       cmocka_unit_test(lua_errors_keep_their_line),
+      cmocka_unit_test(names_are_read_only),
+      cmocka_unit_test(lists_are_bounded),
+      cmocka_unit_test(templates_lie_in_their_folder),
       cmocka_unit_test(files_that_are_no_strategy_are_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

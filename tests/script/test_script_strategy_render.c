@@ -225,6 +225,20 @@ static void a_template_that_fails_names_its_line(void **state) {
   assert_bad(PLAIN, "a\n//% for n = 1, 2 do\nb\n", "templates/probe.cu:", "'end' expected");
 }
 
+static void a_template_that_runs_away_is_stopped(void **state) {
+  (void)state;
+  assert_bad(PLAIN, "a\n//% while true do end\n", "templates/probe.cu:2: error: ", "ran too long");
+  assert_bad(PLAIN, "//% while true do\nb\n//% end\n", "templates/probe.cu:", "ran too long");
+  assert_bad(PLAIN, "//% local s = ('x'):rep(1000000)\n//% while true do\n$(s)\n//% end\n",
+             "templates/probe.cu:3: error: ", "more than 4 MiB");
+  assert_bad(PLAN("while true do end"), LINE_CU, "own/probe.lua:3: error: ", "ran too long");
+}
+
+static void lines_may_end_as_on_windows(void **state) {
+  (void)state;
+  assert_source(PLAIN, "a\r\n//% if true then\r\n  $(word)\r\n//% end\r\n", "a\n  text\n");
+}
+
 /* ---- the view: a plan that asserts in Lua; error() shows what it saw ---- */
 
 static void assert_lua(const char *body) {
@@ -389,6 +403,8 @@ int main(void) {
       cmocka_unit_test(lua_lines_steer),
       cmocka_unit_test(origins_of_lines_are_known),
       cmocka_unit_test(a_template_that_fails_names_its_line),
+      cmocka_unit_test(a_template_that_runs_away_is_stopped),
+      cmocka_unit_test(lines_may_end_as_on_windows),
       cmocka_unit_test(the_kernel_is_seen_whole),
       cmocka_unit_test(an_operand_is_seen_whole),
       cmocka_unit_test(an_operand_answers_questions),

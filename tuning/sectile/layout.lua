@@ -19,6 +19,9 @@ local function check_param(param, k, place)
   if type(param) ~= "table" or type(param[1]) ~= "string" then
     check.fail_key(place, "params", "%s: { name, values, default = value } was expected", what)
   end
+  if #param[1] > 48 or not param[1]:find "^[%a_][%w_]*$" then
+    check.fail_key(place, "params", "%s: its name is letters, digits and _ only, at most 48", what)
+  end
   check.options(param, "layout parameter", place)
   if param[2] ~= nil and type(param[2]) ~= "table" then
     check.fail_word(place, param[1], "parameter '%s': a list of values was expected", param[1])
@@ -67,6 +70,11 @@ function M.read(name, place)
       check.fail(at, "a layout file has named fields only")
     end
   end
+  -- it becomes part of labels, which stand in comments, tables and databases
+  if #desc.name > 48 or not desc.name:find "^[%w_.+-]+$" then
+    check.fail_key(at, "name", "the name of a layout is letters, digits and _ . + - only, at " ..
+      "most 48 of them")
+  end
   local copy = { params = {} }
   for k, param in ipairs(desc.params or {}) do
     check_param(param, k, at)
@@ -101,6 +109,10 @@ end
 -- Checks one value of a parameter; a list parameter checks each item.
 local function check_value(name, param, value, place)
   if param.text and type(value) == "string" then
+    if #value > 200 or value:find "[^ -~]" then
+      check.fail(place, "layout %s: %s is an expression of at most 200 printable characters", name,
+        param[1])
+    end
     return value
   end
   local number = math.tointeger(value)
