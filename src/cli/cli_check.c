@@ -29,7 +29,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   sct_spec spec;
   sct_error spec_err = {0};
   char hash[SCT_HASH_HEX];
-  *outcome = cli_hint_example(sct_script_load_spec(&spec, path, &spec_err), path, &spec_err);
+  *outcome = cli_hint_example(sct_script_try_spec(&spec, path, &spec_err), path, &spec_err);
   if (*outcome != SCT_OK) {
     json_array_append_new(documents, bad_json(path, *outcome, &spec_err));
     cli_report(&spec_err);

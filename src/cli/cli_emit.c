@@ -20,7 +20,7 @@ static sct_status read_wanted(wanted *w, const char *word, sct_error *err) {
     w->request.name = word;
     return SCT_OK;
   }
-  SCT_TRY(cli_hint_example(sct_script_load_spec(&w->spec, word, err), word, err));
+  SCT_TRY(cli_hint_example(sct_script_try_spec(&w->spec, word, err), word, err));
   sct_hash_hex(w->hash, w->spec.hash);
   w->request = (sct_emit_request){.name = w->spec.name, .spec_hash = w->hash};
   return SCT_OK;

@@ -10,13 +10,39 @@
 #include "space/space.h"
 #include "spec/spec.h"
 
+/* ---- trials ----
+ *
+ * What scripts make is made in a limited child first: bounded processor time, memory and files, no
+ * writing, no further processes, killed with its group when it makes no headway for
+ * SECTILE_SCRIPT_SECONDS (10). Parent and child run the same code and pass the same gates; the
+ * parent passes one only when the child has survived what lies behind it.
+ *
+ *   sct_trial_start(&trial, file, fn, ctx, err);         child: fn(ctx, trial, err)
+ *   each step: sct_trial_gate(trial, err), then the step; sct_trial_note(trial, hash of its result)
+ *   sct_trial_finish(trial, err); sct_trial_free(trial); parent only */
+typedef struct sct_trial sct_trial;
+typedef sct_status (*sct_trial_fn)(void *ctx, sct_trial *trial, sct_error *err);
+
+/* `subject`: the file to name where no line is known; borrowed, as is ctx. SCT_EIO: no child. */
+sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn, void *ctx,
+                           sct_error *err) SCT_MUST_USE;
+/* In the parent waits for the child; an error of the child is the parent's, a child that was lost
+ * is SCT_ESPEC at the line where it was last seen. Does nothing where there is no trial (NULL). */
+sct_status sct_trial_gate(sct_trial *trial, sct_error *err) SCT_MUST_USE;
+void sct_trial_note(sct_trial *trial, sct_hash hash);
+/* Waits for the child's end. SCT_ESPEC if its notes differ from the parent's. */
+sct_status sct_trial_finish(sct_trial *trial, sct_error *err) SCT_MUST_USE;
+void sct_trial_free(sct_trial *trial); /* kills a child that still runs; NULL is fine */
+
 /* ---- specs ---- */
 
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC, SCT_EIO if it cannot be read. */
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Same, from text; `path` is used in messages and to resolve layout files. */
+/* Same, after a trial. */
+sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
+/* Same, from text and without a trial; `path` is used in messages and to resolve layout files. */
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err) SCT_MUST_USE;
 

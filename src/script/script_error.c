@@ -84,6 +84,8 @@ static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, 
 static void describe_raised(sct_str *out, const sct_sandbox *sb, const char *text) {
   if (sb->raised_line > 0) {
     describe_at(out, sb, sb->raised_in, strlen(sb->raised_in), sb->raised_line, text);
+  } else if (sb->blame) { /* a wrong value, found after the script had ended */
+    sct_str_printf(out, "%s:1: error: %s", sb->blame, text);
   } else {
     sct_str_printf(out, "error: %s", text);
   }

@@ -35,9 +35,10 @@ typedef struct sct_sandbox {
   bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
   char raised_in[LUA_IDSIZE]; /* the line that ran when an error was raised or memory refused */
   int raised_line;            /* 0: none */
-  const char *refused;        /* why the allocator refused: Lua's own message does not say */
-  bool no_memory;             /* malloc failed, as opposed to the cap */
-  sct_rng rng;                /* behind math.random: the same numbers on every run */
+  const char *blame;      /* the chunk whose first line is named where no line ran; NULL: none */
+  const char *refused;    /* why the allocator refused: Lua's own message does not say */
+  bool no_memory;         /* malloc failed, as opposed to the cap */
+  sct_rng rng;            /* behind math.random: the same numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
   const char *place_file; /* where the public function now running was called from */
   int place_line;

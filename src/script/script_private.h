@@ -7,6 +7,8 @@
 /* What a script hears when it ran too long. */
 extern const char *const sct_script_spent_text;
 
+/* In a trial's child: where the scripts are, for a message if they never come back. */
+void sct_script_trial_at(const char *file, int line);
 /* Fills the registry: globals, string methods, the modules. Raises. */
 void sct_script_open_std(lua_State *L);
 /* Pushes the compiled chunk; for use inside a call. Raises what the parser says. */

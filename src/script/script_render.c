@@ -351,6 +351,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
 static int render(lua_State *L) {
   render_job *job = lua_touserdata(L, 1);
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
+  job->script->sandbox.blame = strategy->file;
   choose_layouts(L, job);
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[job->cand->strategy]);
   const int plan = run_plan(L, job, lua_gettop(L));

@@ -38,6 +38,11 @@ static int raise_spent(lua_State *L) {
 static void budget_hook(lua_State *L, lua_Debug *ar) {
   sct_sandbox *sb = sct_sandbox_of(L);
   sb->left -= HOOK_EVERY;
+  int line = 0;
+  const char *file = sct_script_where(L, 0, &line);
+  if (file) {
+    sct_script_trial_at(file, line);
+  }
   if (sb->left > 0) {
     return;
   }
@@ -313,6 +318,7 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
   lua_remove(L, handler);
   const sct_status status = rc == LUA_OK ? SCT_OK : sct_script_error(L, rc, err);
   sb->left = INT64_MAX;
+  sb->blame = NULL;
   return status;
 }
 

@@ -604,6 +604,7 @@ static void keep_sources(lua_State *L, loader *ld) {
 /* Protected: argument 1 is the loader, the spec script's function lies in the registry. */
 static int run_loader(lua_State *L) {
   loader *ld = lua_touserdata(L, 1);
+  ld->sb.blame = ld->path;
   lua_getfield(L, LUA_REGISTRYINDEX, "sectile.spec");
   lua_call(L, 0, 1);
   const char *returned = luaL_typename(L, -1);

@@ -552,6 +552,7 @@ static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy
   sct_arena *arena = &r->space->arena;
   const int top = lua_gettop(L);
   strategy->file = r->script->files[k];
+  r->script->sandbox.blame = strategy->file;
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
   const int s = lua_gettop(L);
   check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));

@@ -81,7 +81,36 @@ static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool 
   return item->label ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
-static sct_status make_items(sct_tune_plan *plan, const sct_tune_events *events, sct_error *err) {
+/* What both sides of a trial run. */
+typedef struct plan_job {
+  sct_tune_plan *plan;
+  const char *spec_path, *strategy_dir;
+  const sct_tune_events *events; /* NULL: nobody watches */
+  bool keep_code;                /* the child only looks whether it can be made */
+} plan_job;
+
+/* One candidate, behind the trial's gate. */
+static sct_status make_next(const plan_job *job, size_t c, hash_set *seen, sct_trial *trial,
+                            sct_error *err) {
+  sct_tune_plan *plan = job->plan;
+  sct_tune_item *item = &plan->items[plan->n_items];
+  bool kept;
+  SCT_TRY(sct_trial_gate(trial, err));
+  SCT_TRY(make_item(plan, c, seen, &kept, err));
+  if (kept) {
+    sct_trial_note(trial,
+                   item->outcome == SCT_OUT_OK ? item->code.hash : sct_hash_text(item->detail));
+    plan->n_items++;
+  }
+  if (kept && !job->keep_code) {
+    sct_kernel_code_free(&item->code);
+  }
+  return SCT_OK;
+}
+
+static sct_status make_items(const plan_job *job, sct_trial *trial, sct_error *err) {
+  sct_tune_plan *plan = job->plan;
+  const sct_tune_events *events = job->events;
   const size_t n = plan->space.n_candidates;
   hash_set seen = {0};
   sct_status status = SCT_OK;
@@ -90,9 +119,7 @@ static sct_status make_items(sct_tune_plan *plan, const sct_tune_events *events,
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   for (size_t c = 0; status == SCT_OK && c < n; c++) {
-    bool kept;
-    status = make_item(plan, c, &seen, &kept, err);
-    plan->n_items += status == SCT_OK && kept;
+    status = make_next(job, c, &seen, trial, err);
     if (events && events->progress) {
       events->progress(events->ctx, "generate", (int64_t)c + 1, (int64_t)n, NULL);
     }
@@ -101,23 +128,40 @@ static sct_status make_items(sct_tune_plan *plan, const sct_tune_events *events,
   return status;
 }
 
+static sct_status make_plan(const plan_job *job, sct_trial *trial, sct_error *err) {
+  sct_tune_plan *out = job->plan;
+  SCT_TRY(sct_trial_gate(trial, err));
+  SCT_TRY(sct_script_load_spec(&out->spec, job->spec_path, err));
+  sct_trial_note(trial, out->spec.hash);
+  SCT_TRY(sct_trial_gate(trial, err));
+  SCT_TRY(sct_script_new(&out->script, &out->spec, &out->device, job->strategy_dir, err));
+  SCT_TRY(sct_script_space(&out->space, out->script, err));
+  SCT_TRY(sct_trial_gate(trial, err));
+  SCT_TRY(sct_space_enumerate(&out->space, err));
+  return make_items(job, trial, err);
+}
+
+static sct_status make_in_child(void *ctx, sct_trial *trial, sct_error *err) {
+  plan_job job = *(const plan_job *)ctx;
+  job.events = NULL;
+  job.keep_code = false;
+  return make_plan(&job, trial, err);
+}
+
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const char *strategy_dir,
                               const sct_tune_events *events, sct_error *err) {
   *out = (sct_tune_plan){.device = *device};
-  sct_status status = sct_script_load_spec(&out->spec, spec_path, err);
+  plan_job job = {out, spec_path, strategy_dir, events, true};
+  sct_trial *trial = NULL;
+  sct_status status = sct_trial_start(&trial, spec_path, make_in_child, &job, err);
   if (status == SCT_OK) {
-    status = sct_script_new(&out->script, &out->spec, &out->device, strategy_dir, err);
+    status = make_plan(&job, trial, err);
   }
   if (status == SCT_OK) {
-    status = sct_script_space(&out->space, out->script, err);
+    status = sct_trial_finish(trial, err);
   }
-  if (status == SCT_OK) {
-    status = sct_space_enumerate(&out->space, err);
-  }
-  if (status == SCT_OK) {
-    status = make_items(out, events, err);
-  }
+  sct_trial_free(trial);
   if (status != SCT_OK) {
     sct_tune_plan_free(out);
   }

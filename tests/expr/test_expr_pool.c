@@ -184,9 +184,17 @@ static void test_overflow_and_size(void **state) {
 
   sct_expr deep = sct_expr_var(pool, "z", SCT_EXPR_MIN_VALUE, SCT_EXPR_MAX_VALUE, 1);
   for (int k = 0; k < 1000 && deep != SCT_EXPR_NONE; k++) {
-    deep = sct_expr_div(pool, sct_expr_mul(pool, deep, deep), sct_expr_const(pool, 7));
+    deep = sct_expr_div(pool,
+                        sct_expr_add(pool, sct_expr_mul(pool, deep, sct_expr_const(pool, 3)),
+                                     sct_expr_const(pool, 1)),
+                        sct_expr_const(pool, 7));
   }
   fails(deep, "the expression is nested too deeply");
+  sct_expr shared = sct_expr_var(pool, "z", SCT_EXPR_MIN_VALUE, SCT_EXPR_MAX_VALUE, 1);
+  for (int k = 0; k < 100 && shared != SCT_EXPR_NONE; k++) { /* 2^k nodes when written out */
+    shared = sct_expr_div(pool, sct_expr_mul(pool, shared, shared), sct_expr_const(pool, 7));
+  }
+  fails(shared, "the expression is too large");
 
   sct_expr wide = sct_expr_const(pool, 0);
   for (int k = 0; k < 2000 && wide != SCT_EXPR_NONE; k++) {

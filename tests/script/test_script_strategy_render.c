@@ -234,9 +234,34 @@ static void a_template_that_runs_away_is_stopped(void **state) {
   assert_bad(PLAN("while true do end"), LINE_CU, "own/probe.lua:3: error: ", "ran too long");
 }
 
+/* Values of a plan are looked at when no line of it runs any more: the file is named. */
+static void a_plan_of_wrong_values_names_its_file(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "threads = {}",
+      "requires = setmetatable({}, { __len = function() return 1 << 40 end })",
+      "accesses = setmetatable({}, { __len = function() return 1 << 40 end })",
+      "shared_bytes = 'much'",
+      "align = { 'x' }",
+      "arguments = { {} }",
+      "requires = { 'x' }",
+      "accesses = { { width = 4, at = {} } }",
+  };
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    char plan[512];
+    snprintf(plan, sizeof plan,
+             "return { name = 'probe', template = 'probe.cu', axes = {},\n"
+             "  plan = function(k, c)\n"
+             "    return { kernel = 'probe', threads = 64, grid = k.extents[1], %s }\n"
+             "  end }\n",
+             wrong[k]);
+    assert_bad(plan, LINE_CU, "own/probe.lua:1: error: ", "");
+  }
+}
+
 static void lines_may_end_as_on_windows(void **state) {
   (void)state;
-  assert_source(PLAIN, "a\r\n//% if true then\r\n  $(word)\r\n//% end\r\n", "a\n  text\n");
+  assert_source(PLAIN, "a\r\n//% if true then\r\n  $(word)\r\n//% end\r\n", "a\n  x\n");
 }
 
 /* ---- the view: a plan that asserts in Lua; error() shows what it saw ---- */
@@ -404,6 +429,7 @@ int main(void) {
       cmocka_unit_test(origins_of_lines_are_known),
       cmocka_unit_test(a_template_that_fails_names_its_line),
       cmocka_unit_test(a_template_that_runs_away_is_stopped),
+      cmocka_unit_test(a_plan_of_wrong_values_names_its_file),
       cmocka_unit_test(lines_may_end_as_on_windows),
       cmocka_unit_test(the_kernel_is_seen_whole),
       cmocka_unit_test(an_operand_is_seen_whole),
