@@ -14,7 +14,7 @@
 static sct_status read_all(sct_str *out, int fd, const char *path, sct_error *err) {
   char part[16384];
   for (;;) {
-    const ssize_t n = read(fd, part, sizeof(part));
+    const ssize_t n = sct_read(fd, part, sizeof(part));
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -33,7 +33,8 @@ static sct_status read_all(sct_str *out, int fd, const char *path, sct_error *er
 
 sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) {
   sct_str_clear(out);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO would wait */
+  const int fd =
+      sct_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO would wait */
   if (fd < 0) {
     return sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno));
   }
@@ -46,7 +47,7 @@ sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) 
   } else {
     status = read_all(out, fd, path, err);
   }
-  close(fd);
+  sct_close(fd);
   return status;
 }
 

@@ -85,23 +85,23 @@ static void limit(int resource, rlim_t value) {
 static void limit_memory(void) {}
 #else
 static void limit_memory(void) {
-  long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "re");
-  if (file) {
-    if (fscanf(file, "%ld", &pages) != 1) {
-      pages = 0;
-    }
-    fclose(file);
-  }
+  sct_str text = {0};
+  const long pages = sct_file_read(&text, "/proc/self/statm", NULL) == SCT_OK
+                         ? strtol(sct_str_c(&text), NULL, 10)
+                         : 0;
+  sct_str_free(&text);
   limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_BYTES);
 }
 #endif
 
 /* Nothing but the pipe and stderr stays open. */
 static void drop_files(int fd) {
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
-  dup2(null, STDOUT_FILENO);
+  const int null = sct_open("/dev/null", O_RDWR | O_CLOEXEC, 0);
+  for (int k = STDIN_FILENO; k <= STDOUT_FILENO; k++) {
+    if (dup2(null, k) < 0) {
+      close(k);
+    }
+  }
   if (fd != PIPE_FD) {
     dup2(fd, PIPE_FD);
   }
@@ -137,7 +137,7 @@ static void confine(sct_trial *trial, pid_t parent) {
 
 static void send_all(int fd, const void *data, size_t n) {
   for (const char *at = data; n > 0;) {
-    const ssize_t done = write(fd, at, n);
+    const ssize_t done = sct_write(fd, at, n);
     if (done < 0 && errno != EINTR) {
       _exit(1); /* nobody listens any more */
     }
@@ -148,6 +148,7 @@ static void send_all(int fd, const void *data, size_t n) {
 
 static _Noreturn void run_child(sct_trial *trial, sct_trial_fn fn, void *ctx, pid_t parent) {
   trial->is_child = true;
+  sct_fault_role("script");
   confine(trial, parent);
   noted = trial->page;
   sct_error err = {0};
@@ -175,11 +176,10 @@ sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn
   if (!trial) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  void *page =
-      mmap(NULL, sizeof(trial_page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED || pipe2(fds, O_CLOEXEC) != 0) {
+  void *page = sct_map_shared(sizeof(trial_page));
+  if (!page || sct_pipe2(fds, O_CLOEXEC) != 0) {
     const int reason = errno;
-    if (page != MAP_FAILED) {
+    if (page) {
       munmap(page, sizeof(trial_page));
     }
     sct_free(trial);
@@ -187,7 +187,7 @@ sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn
   }
   *trial = (sct_trial){.fd = fds[0], .seconds = limit_seconds(), .page = page, .subject = subject};
   const pid_t parent = getpid();
-  trial->pid = fork();
+  trial->pid = sct_fork();
   if (trial->pid == 0) {
     trial->fd = fds[1];
     run_child(trial, fn, ctx, parent);
@@ -264,7 +264,7 @@ static sct_status receive(sct_trial *trial, void *out, size_t n, sct_error *err)
       snprintf(what, sizeof(what), "the scripts made no headway for %d s", trial->seconds);
       return fail_there(trial, err, what);
     }
-    const ssize_t got = ready > 0 ? read(trial->fd, at, n) : -1;
+    const ssize_t got = ready > 0 ? sct_read(trial->fd, at, n) : -1;
     if (got == 0 || (got < 0 && errno != EINTR)) {
       return fail_gone(trial, err);
     }
