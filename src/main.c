@@ -1,12 +1,23 @@
-/* The program: the command line, or the worker process that measures for it. */
+/* The program: the command line, or one of the processes that work for it. */
 #include "cli/cli.h"
+#include "compile/compile.h"
 #include "measure/measure.h"
 
 #include <string.h>
 
+static const struct {
+  const char *role;
+  int (*main)(int argc, char **argv);
+} roles[] = {
+    {SCT_WORKER_ARG, sct_measure_worker_main},
+    {SCT_COMPILE_WORKER_ARG, sct_compile_worker_main},
+};
+
 int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
-    return sct_measure_worker_main(argc, argv);
+  for (int k = 0; argc > 1 && k < SCT_COUNT(roles); k++) {
+    if (strcmp(argv[1], roles[k].role) == 0) {
+      return roles[k].main(argc, argv);
+    }
   }
   return sct_cli_main(argc, argv);
 }

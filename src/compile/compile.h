@@ -1,8 +1,11 @@
-/* compile - CUDA text to PTX and cubin with NVRTC, in batches, on several threads, through a cache
- * on disk.
+/* compile - CUDA text to PTX and cubin with NVRTC, in batches, in several worker processes, through
+ * a cache on disk.
  *
- * NVRTC is loaded with dlopen (by soname; then $CUDA_HOME, $CUDA_PATH and the usual toolkit
- * folders), so the program starts without it. It is a pure compiler: no driver is touched.
+ * NVRTC is loaded by the workers only, with dlopen (by soname; then $CUDA_HOME, $CUDA_PATH and the
+ * usual toolkit folders), so the program starts without it. It is a pure compiler: no driver is
+ * touched. A worker is this same binary (module process) with limits on memory and time. One that
+ * dies, hangs or runs out of memory takes nothing with it: the sources it had are compiled again
+ * one by one, each in a fresh worker, and the guilty one's result says what happened.
  *
  * Each source is wrapped in a namespace of its own, so a batch of candidates becomes one program
  * and one cubin. If a program fails, the members that its errors name are compiled alone and the
@@ -12,15 +15,23 @@
 
 #include "base/base.h"
 
+#define SCT_COMPILE_WORKER_ARG "--compile-worker"
+/* main() of a worker: a program's main must hand over to it, before anything else, when argv[1] is
+ * SCT_COMPILE_WORKER_ARG. Returns the exit status. */
+int sct_compile_worker_main(int argc, char **argv);
+
 typedef struct sct_compiler sct_compiler;
 
 typedef struct sct_compile_opts {
   const char *arch;         /* "sm_90" */
-  int threads;              /* worker threads; 0: number of cores, at most 8 */
+  int threads;              /* worker processes; 0: number of cores */
   int batch;                /* sources a program; 0: 16 */
   const char *cache_dir;    /* NULL: no cache on disk */
   const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
-  int64_t limit_ns; /* for compiling one source; 0: 60 s. Looked at between compiler passes only */
+  int64_t limit_ns;         /* for compiling one program; 0: 60 s */
+  int64_t memory_bytes;     /* address space of a worker; 0: 4 GiB */
+  const char *program;      /* path of the worker's binary; NULL: this one */
+  bool faults;              /* for tests: sources command the worker, see compile_misbehave.c */
 } sct_compile_opts;
 
 /* A source with preprocessor directives other than #pragma is compiled in a program of its own, as
@@ -30,8 +41,18 @@ typedef struct sct_compile_unit {
   const char *kernel; /* the name of that function */
 } sct_compile_unit;
 
+/* Why there is no code. */
+typedef enum sct_compile_failure {
+  SCT_COMPILE_NONE,
+  SCT_COMPILE_ERROR,   /* NVRTC says what is wrong */
+  SCT_COMPILE_TIMEOUT, /* not done within the limit */
+  SCT_COMPILE_CRASH,   /* the worker died of it */
+  SCT_COMPILE_MEMORY   /* needs more than the worker may have */
+} sct_compile_failure;
+
 typedef struct sct_compiled {
   bool ok;
+  sct_compile_failure failure; /* when !ok */
   bool from_cache;
   char *log; /* when !ok: NVRTC's messages with line numbers of the unit's own source ("line 12:
                 error: ...") */
@@ -70,12 +91,26 @@ const char *sct_compiler_options(const sct_compiler *compiler);
 /* Compiles units[0..n) into results[0..n) (caller's array, need not be initialised; free each with
  * sct_compiled_free, after an error too). A unit that fails has ok == false and is no error.
  * `progress` (may be NULL) is called from the calling thread with the number done, several times a
- * second; returning false stops early with SCT_EINTERRUPTED. SCT_EUSAGE: NVRTC refuses an option of
- * `extra`. One run at a time. */
+ * second; returning false kills the workers and ends with SCT_EINTERRUPTED. SCT_EUSAGE: NVRTC
+ * refuses an option of `extra`. One run at a time. */
 sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n,
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
                             void *ctx, sct_error *err) SCT_MUST_USE;
 void sct_compiled_free(sct_compiled *result);
+
+/* The same in steps, for a caller that has other work meanwhile: units are compiled in their order,
+ * and finish in any. begin; then step and next until next says there is none left; end. `units`,
+ * what they point to, and `results` live until the end. */
+sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                              sct_compiled *results, sct_error *err) SCT_MUST_USE;
+/* Gives idle workers something to do and takes what they have finished, waiting at most wait_ns for
+ * it. Workers wait while nobody calls this. */
+sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+/* A unit whose result is there, each once, in the order of completion; -1: none so far. */
+int sct_compiler_next(sct_compiler *compiler);
+int sct_compiler_left(const sct_compiler *compiler); /* units without a result; 0 after the end */
+/* Kills workers that are still busy; results of units that did not finish are left empty. */
+void sct_compiler_end(sct_compiler *compiler);
 
 /* Counts the memory instructions in the machine code of kernel `entry` of a cubin, the functions it
  * calls included (they stand behind it in its section). Instructions that never run (guard "not
@@ -115,7 +150,7 @@ typedef struct sct_compiled_file {
   struct sct_compile_object *object; /* private */
 } sct_compiled_file;
 
-/* Compiles one file in a thread of its own; nothing goes through the cache. `out` need not be
+/* Compiles one file in a worker; nothing goes through the cache. `out` need not be
  * initialised; free it with sct_compiled_file_free, after an error too. Source that does not
  * compile has ok == false and is no error. SCT_EIO: the file cannot be read; SCT_EUSAGE: NVRTC
  * refuses an option of `extra`. */

@@ -6,7 +6,6 @@
 
 /* What the callback between compiler passes looks at. Once it says stop it must go on saying so. */
 typedef struct flow {
-  const atomic_bool *stop; /* may be NULL */
   int64_t deadline_ns;
   atomic_bool cancelled;
 } flow;
@@ -14,7 +13,7 @@ typedef struct flow {
 static int on_flow(void *payload, void *unused) {
   flow *const f = payload;
   (void)unused;
-  if ((f->stop != NULL && atomic_load(f->stop)) || sct_now_ns() >= f->deadline_ns) {
+  if (sct_now_ns() >= f->deadline_ns) {
     atomic_store(&f->cancelled, true);
   }
   return atomic_load(&f->cancelled) ? 1 : 0;
@@ -23,7 +22,7 @@ static int on_flow(void *payload, void *unused) {
 sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
                                   sct_error *err) {
   const sct_status code = result == NVRTC_OUT_OF_MEMORY ? SCT_ENOMEM : SCT_ENVRTC;
-  return sct_fail(err, code, "NVRTC %s: %s failed: %s", nvrtc->version_text, what,
+  return sct_fail(err, code, "NVRTC %s: %s failed: %s", nvrtc->about.version, what,
                   nvrtc->error_string(result));
 }
 
@@ -70,9 +69,8 @@ static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct
 }
 
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                 const sct_compile_input *in, const atomic_bool *stop,
-                                 sct_error *err) {
-  flow f = {stop, sct_now_ns() + in->limit_ns, false};
+                                 const sct_compile_input *in, sct_error *err) {
+  flow f = {in->deadline_ns, false};
   memset(b, 0, sizeof(*b));
   SCT_TRY(create(nvrtc, b, in, err));
   if (nvrtc->set_flow_callback != NULL) {
@@ -87,7 +85,7 @@ sct_status sct_compile_build_refused(const sct_nvrtc *nvrtc, const sct_compile_b
   const sct_status code = b->result == NVRTC_INVALID_OPTION  ? SCT_EUSAGE
                           : b->result == NVRTC_OUT_OF_MEMORY ? SCT_ENOMEM
                                                              : SCT_ENVRTC;
-  return sct_fail(err, code, "NVRTC %s: %s: %s", nvrtc->version_text,
+  return sct_fail(err, code, "NVRTC %s: %s: %s", nvrtc->about.version,
                   nvrtc->error_string(b->result), sct_str_c(&b->log));
 }
 

@@ -82,15 +82,15 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   sct_str_free(&folder);
 }
 
-static sct_status list_options(option_list *l, const sct_compiler *compiler, const char *path,
+static sct_status list_options(option_list *l, const sct_compile_engine *engine, const char *path,
                                sct_error *err) {
   sct_str folder = {0};
   sct_path_dirname(&folder, path);
   add_folder(l, sct_str_c(&folder), "");
-  for (int i = 1; i < compiler->n_options; ++i) { /* 0 is ptxas -v: see compile_program.c */
-    add(l, compiler->options[i]);
+  for (int i = 1; i < engine->n_options; ++i) { /* 0 is ptxas -v: see compile_program.c */
+    add(l, engine->options[i]);
   }
-  add_toolkit(l, &compiler->nvrtc);
+  add_toolkit(l, &engine->nvrtc);
   l->failed = l->failed || folder.failed;
   sct_str_free(&folder);
   return l->failed ? sct_fail(err, SCT_ENOMEM, "out of memory for compiler options") : SCT_OK;
@@ -98,7 +98,7 @@ static sct_status list_options(option_list *l, const sct_compiler *compiler, con
 
 /* ---- results */
 
-static sct_status collect(sct_compiler *compiler, sct_compiled_file *out,
+static sct_status collect(sct_compile_engine *engine, sct_compiled_file *out,
                           const sct_compile_build *b, const sct_compile_file *file,
                           sct_error *err) {
   out->entries = file->n_kernels > 0 ? sct_alloc((size_t)file->n_kernels * sizeof(char *)) : NULL;
@@ -107,9 +107,9 @@ static sct_status collect(sct_compiler *compiler, sct_compiled_file *out,
   }
   out->n_entries = file->n_kernels;
   for (int i = 0; i < file->n_kernels; ++i) {
-    SCT_TRY(sct_compile_build_entry(&compiler->nvrtc, b, file->kernels[i], &out->entries[i], err));
+    SCT_TRY(sct_compile_build_entry(&engine->nvrtc, b, file->kernels[i], &out->entries[i], err));
   }
-  SCT_TRY(sct_compile_build_object(&compiler->nvrtc, b, &compiler->objects, &out->object, err));
+  SCT_TRY(sct_compile_build_object(&engine->nvrtc, b, &engine->objects, &out->object, err));
   out->ptx = out->object->ptx;
   out->cubin = out->object->cubin;
   out->cubin_bytes = out->object->cubin_bytes;
@@ -150,15 +150,15 @@ static int unknown_name(sct_str *why, const char *log, const sct_compile_file *f
   return -1;
 }
 
-static sct_status explain(const sct_compiler *compiler, sct_compiled_file *out,
+static sct_status explain(const sct_compile_engine *engine, sct_compiled_file *out,
                           sct_compile_build *b, const sct_compile_file *file, sct_error *err) {
   sct_str text = {0};
   if (b->result == NVRTC_CANCELLED) {
     char limit[32];
     sct_str_printf(&text, "%s: error: compiling took longer than %s\n", file->path,
-                   sct_format_ns(limit, (double)compiler->limit_ns));
+                   sct_format_ns(limit, (double)engine->limit_ns));
   } else {
-    SCT_TRY(sct_compile_build_resolve(&compiler->nvrtc, b, err));
+    SCT_TRY(sct_compile_build_resolve(&engine->nvrtc, b, err));
     out->unknown = unknown_name(&text, sct_str_c(&b->log), file);
     if (out->unknown < 0) {
       sct_compile_log_places(&text, sct_str_c(&b->log));
@@ -173,15 +173,15 @@ static sct_status explain(const sct_compiler *compiler, sct_compiled_file *out,
   return SCT_OK;
 }
 
-static sct_status compile(sct_compiler *compiler, sct_compiled_file *out,
-                          const sct_compile_file *file, sct_error *err) {
+sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) {
   sct_str source = {0};
   option_list options = {0};
   sct_compile_build b = {0};
   sct_compile_input in = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_read(&source, file->path, err));
-  SCT_TRY_DONE(list_options(&options, compiler, file->path, err));
+  SCT_TRY_DONE(list_options(&options, engine, file->path, err));
   in = (sct_compile_input){.source = sct_str_c(&source),
                            .name = file->path,
                            .expressions = file->kernels,
@@ -191,57 +191,21 @@ static sct_status compile(sct_compiler *compiler, sct_compiled_file *out,
                            .headers = header_texts,
                            .header_names = header_names,
                            .n_headers = SCT_COUNT(header_names),
-                           .limit_ns = compiler->limit_ns};
-  SCT_TRY_DONE(sct_compile_build_run(&compiler->nvrtc, &b, &in, NULL, err));
+                           .deadline_ns = engine->deadline_ns};
+  SCT_TRY_DONE(sct_compile_build_run(&engine->nvrtc, &b, &in, err));
   if (b.result == NVRTC_SUCCESS) {
-    status = collect(compiler, out, &b, file, err);
+    status = collect(engine, out, &b, file, err);
   } else if (sct_compile_build_failed(&b)) {
-    status = explain(compiler, out, &b, file, err);
+    status = explain(engine, out, &b, file, err);
   } else {
-    status = sct_compile_build_refused(&compiler->nvrtc, &b, err);
+    status = sct_compile_build_refused(&engine->nvrtc, &b, err);
   }
 done:
-  sct_compile_build_free(&compiler->nvrtc, &b);
+  sct_compile_build_free(&engine->nvrtc, &b);
   sct_free(options.items);
   sct_arena_free(&options.arena);
   sct_str_free(&source);
   return status;
-}
-
-/* ---- a thread with a deep stack */
-
-typedef struct job {
-  sct_compiler *compiler;
-  sct_compiled_file *out;
-  const sct_compile_file *file;
-  sct_error *err;
-  sct_status status;
-} job;
-
-static void *work(void *argument) {
-  job *const j = argument;
-  j->status = compile(j->compiler, j->out, j->file, j->err);
-  return NULL;
-}
-
-sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err) {
-  job j = {compiler, out, file, err, SCT_OK};
-  pthread_attr_t attributes;
-  pthread_t thread;
-  memset(out, 0, sizeof(*out));
-  out->unknown = -1;
-  if (pthread_attr_init(&attributes) != 0) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a thread");
-  }
-  (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
-  const int failed = sct_thread_create(&thread, &attributes, work, &j);
-  (void)pthread_attr_destroy(&attributes);
-  if (failed != 0) {
-    return sct_fail(err, SCT_EINTERNAL, "cannot start a thread: %s", strerror(failed));
-  }
-  (void)pthread_join(thread, NULL);
-  return j.status;
 }
 
 void sct_compiled_file_free(sct_compiled_file *result) {

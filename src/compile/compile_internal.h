@@ -4,6 +4,7 @@
 #define SCT_COMPILE_INTERNAL_H
 
 #include "compile/compile.h"
+#include "process/process.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,15 +23,20 @@ enum {
 
 #define SCT_MAX_ARCHS 64
 
+/* What a parent may know of the library that only its workers load. */
+typedef struct sct_nvrtc_about {
+  char version[24];   /* "13.0" */
+  int64_t file_bytes; /* of the library's file: tells two builds of one version apart */
+  int n_known;
+  int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
+} sct_nvrtc_about;
+
 typedef struct sct_nvrtc {
 #define SCT_NVRTC(field, symbol, type, params, required) type(*field) params;
 #include "compile/compile_nvrtc.def"
 #undef SCT_NVRTC
   void *handle;
-  char version_text[24];
-  int64_t file_bytes; /* of the library's file: tells two builds of one version apart */
-  int n_known;
-  int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
+  sct_nvrtc_about about;
 } sct_nvrtc;
 
 /* In builds with SCT_FAULTS: puts functions that fail on command before those of the library. */
@@ -39,7 +45,7 @@ void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
 /* Path of the library's file, "" if it is not known; belongs to the loader. */
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
-sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch,
+sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
                                         sct_error *err) SCT_MUST_USE;
 
 /* ---- objects: cubin and PTX of one program (compile_object.c) */
@@ -89,7 +95,7 @@ typedef struct sct_compile_input {
   int n_options;
   const char *const *headers, *const *header_names; /* [n_headers] found before any folder */
   int n_headers;
-  int64_t limit_ns;
+  int64_t deadline_ns; /* looked at between compiler passes */
 } sct_compile_input;
 
 typedef struct sct_compile_build {
@@ -101,11 +107,10 @@ typedef struct sct_compile_build {
 /* "NVRTC 13.0: WHAT failed: REASON" */
 sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
                                   sct_error *err);
-/* Runs the compiler and reads its log; `result` says how it went. `stop` (may be NULL) is polled
- * between its passes. Free with sct_compile_build_free, after an error too. */
+/* Runs the compiler and reads its log; `result` says how it went. Free with sct_compile_build_free,
+ * after an error too. */
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                 const sct_compile_input *in, const atomic_bool *stop,
-                                 sct_error *err) SCT_MUST_USE;
+                                 const sct_compile_input *in, sct_error *err) SCT_MUST_USE;
 void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b);
 /* A result that is the fault of the source, as against one of the options or the machine. */
 bool sct_compile_build_failed(const sct_compile_build *b);
@@ -142,7 +147,8 @@ void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
 
 /* ---- units and programs */
 
-#define SCT_NAMESPACE_BYTES 24
+#define SCT_NAMESPACE_BYTES     24
+#define SCT_COMPILE_STACK_BYTES ((size_t)64 << 20) /* of the thread that compiles */
 
 /* One distinct source of a request. */
 typedef struct sct_compile_item {
@@ -151,31 +157,115 @@ typedef struct sct_compile_item {
   sct_hash key;
   char space[SCT_NAMESPACE_BYTES]; /* its namespace, a function of source and kernel name */
   bool alone;       /* has preprocessor directives: a program of its own, without namespace */
-  int lead;         /* index of an equal unit before it in the request, else -1 */
+  int next_equal;   /* index of the next equal unit of the request; -1: none */
+  bool is_repeat;   /* an equal unit stands before it */
   char *expression; /* as nvrtcAddNameExpression has it, while its program lives */
 } sct_compile_item;
 
+/* What a worker compiles with. */
+typedef struct sct_compile_engine {
+  sct_nvrtc nvrtc;
+  const char *const *options; /* of the job at hand; the first is ptxas -v */
+  int n_options;
+  int64_t limit_ns, deadline_ns; /* of the job */
+  sct_compile_object_table objects;
+} sct_compile_engine;
+
+/* Compiles units as one program; if that fails, in smaller ones (compile_program.c). Fills every
+ * unit's result. SCT_ESTOPPED: several units missed the deadline together; any other error is no
+ * unit's fault either. */
+sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **units, int n,
+                             sct_error *err) SCT_MUST_USE;
+/* Compiles a file (compile_file.c). */
+sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) SCT_MUST_USE;
+
+/* ---- messages between parent and worker (compile_wire.c); both write and read them */
+
+typedef enum sct_compile_op {
+  SCT_COMPILE_OP_ABOUT, /* -> sct_nvrtc_about */
+  SCT_COMPILE_OP_GROUP, /* job, units -> objects, results */
+  SCT_COMPILE_OP_FILE   /* job, file -> result */
+} sct_compile_op;
+
+/* What every job begins with. */
+typedef struct sct_compile_job {
+  int64_t limit_ns;
+  bool faults;
+  const char **options; /* allocated when read: free with sct_free */
+  int n_options;
+} sct_compile_job;
+
+void sct_compile_put_job(sct_wire *w, const sct_compile_job *job);
+bool sct_compile_get_job(sct_wire *w, sct_compile_job *job); /* borrows from w */
+void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n);
+void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n);
+/* Fills the results of these units; objects go to the table. SCT_EDATA: the worker speaks another
+ * protocol; SCT_ENOMEM. Results that were filled are freed again. */
+sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
+                                   sct_compile_item *const *units, int n,
+                                   sct_error *err) SCT_MUST_USE;
+void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file);
+sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
+                                sct_compiled_file *file, sct_error *err) SCT_MUST_USE;
+
+/* Misbehaves as the text commands, if it does (compile_misbehave.c); for tests. */
+void sct_compile_misbehave(const char *source);
+
+/* ---- workers, seen from their parent (compile_pool.c) */
+
 enum {
-  SCT_COMPILE_STACK_BYTES =
-      64 << 20 /* of a thread: NVRTC recurses, and may not raise the process' limit */
+  SCT_COMPILE_MAX_WORKERS = 64,
+  SCT_COMPILE_MEMORY_EXIT = 86 /* exit status of a worker that died near its memory limit */
 };
 
+/* A stretch of sct_compile_run.todo for one worker. */
+typedef struct sct_compile_span {
+  int first, n;
+  bool fresh; /* for a worker that has compiled nothing yet, so that its end has one cause */
+} sct_compile_span;
+
+typedef struct sct_compile_worker {
+  sct_child child;
+  int n_jobs; /* since it was started */
+  bool busy;
+  int64_t deadline_ns; /* of what it is busy with */
+  sct_compile_span span;
+} sct_compile_worker;
+
+/* How a job ended. */
+typedef struct sct_compile_end {
+  sct_compile_failure failure; /* SCT_COMPILE_NONE: there is a reply */
+  char text[160];
+} sct_compile_end;
+
 struct sct_compiler {
-  sct_nvrtc nvrtc;
+  sct_nvrtc_about about;
   sct_str option_line;
   char **options;
   int n_options;
-  int threads, batch;
-  int64_t limit_ns;
+  int n_workers, batch;
+  int64_t limit_ns, memory_bytes;
+  char *program; /* NULL: this one */
+  bool faults;
   sct_compile_cache cache;
   sct_compile_object_table objects;
+  sct_compile_worker workers[SCT_COMPILE_MAX_WORKERS];
+  struct sct_compile_run *run; /* the request at hand; NULL: none */
+  sct_wire wire;
 };
 
-/* Compiles units as one program; if that fails, in smaller ones (compile_program.c). Fills every
- * unit's result. `stop` is polled between compiler passes. SCT_EINTERRUPTED, or an error that is no
- * unit's fault. */
-sct_status sct_compile_group(sct_compiler *compiler, sct_compile_item **units, int n,
-                             const atomic_bool *stop, sct_error *err) SCT_MUST_USE;
+/* Makes sure that there is a worker; with `fresh`, one that has compiled nothing. */
+sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *w, bool fresh,
+                                    sct_error *err) SCT_MUST_USE;
+/* Sends compiler->wire as a job. false: it takes no message; its end will say why. */
+bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op);
+/* Receives the reply into compiler->wire, to be called when there is one or the deadline is over.
+ * After a failure the worker is gone. An error that the worker itself gives is returned. */
+sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker *w,
+                                      sct_compile_end *end, sct_error *err) SCT_MUST_USE;
+void sct_compile_workers_kill(sct_compiler *compiler, int keep); /* all but the first `keep` */
+void sct_compile_start_job(sct_compiler *compiler); /* begins a job in compiler->wire */
 
 /* ---- NVRTC's log (compile_log.c) */
 

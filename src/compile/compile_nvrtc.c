@@ -97,12 +97,12 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
   int minor = 0;
   int n = 0;
   if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS || nvrtc->n_archs(&n) != NVRTC_SUCCESS ||
-      n < 1 || n > SCT_MAX_ARCHS || nvrtc->archs(nvrtc->known) != NVRTC_SUCCESS) {
+      n < 1 || n > SCT_MAX_ARCHS || nvrtc->archs(nvrtc->about.known) != NVRTC_SUCCESS) {
     return sct_fail(err, SCT_ENVRTC, "NVRTC does not say its version and architectures");
   }
-  nvrtc->n_known = n;
-  nvrtc->file_bytes = library_bytes(nvrtc);
-  (void)snprintf(nvrtc->version_text, sizeof(nvrtc->version_text), "%d.%d", major, minor);
+  nvrtc->about.n_known = n;
+  nvrtc->about.file_bytes = library_bytes(nvrtc);
+  (void)snprintf(nvrtc->about.version, sizeof(nvrtc->about.version), "%d.%d", major, minor);
   return SCT_OK;
 }
 
@@ -135,7 +135,7 @@ done:
 }
 
 /* "sm_90", and from 90 on with the suffix of an architecture- or family-specific target. */
-static bool arch_known(const sct_nvrtc *nvrtc, const char *arch) {
+static bool arch_known(const sct_nvrtc_about *about, const char *arch) {
   if (!sct_has_prefix(arch, "sm_")) {
     return false;
   }
@@ -145,29 +145,30 @@ static bool arch_known(const sct_nvrtc *nvrtc, const char *arch) {
   if (arch[3] < '0' || arch[3] > '9' || (*end != '\0' && !suffix)) {
     return false;
   }
-  for (int i = 0; i < nvrtc->n_known; ++i) {
-    if (nvrtc->known[i] == number) {
+  for (int i = 0; i < about->n_known; ++i) {
+    if (about->known[i] == number) {
       return true;
     }
   }
   return false;
 }
 
-sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc *nvrtc, const char *arch, sct_error *err) {
-  if (arch != NULL && arch_known(nvrtc, arch)) {
+sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
+                                        sct_error *err) {
+  if (arch != NULL && arch_known(about, arch)) {
     return SCT_OK;
   }
   char text[SCT_MAX_ARCHS][16];
   const char *names[SCT_MAX_ARCHS];
-  for (int i = 0; i < nvrtc->n_known; ++i) {
-    (void)snprintf(text[i], sizeof(text[i]), "sm_%d", nvrtc->known[i]);
+  for (int i = 0; i < about->n_known; ++i) {
+    (void)snprintf(text[i], sizeof(text[i]), "sm_%d", about->known[i]);
     names[i] = text[i];
   }
   sct_str hint = {0};
-  sct_str_suggest(&hint, arch != NULL ? arch : "", names, nvrtc->n_known);
+  sct_str_suggest(&hint, arch != NULL ? arch : "", names, about->n_known);
   const sct_status status =
-      sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s",
-               nvrtc->version_text, arch != NULL ? arch : "(none)", sct_str_c(&hint));
+      sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s", about->version,
+               arch != NULL ? arch : "(none)", sct_str_c(&hint));
   sct_str_free(&hint);
   return status;
 }

@@ -17,9 +17,8 @@ static void append_unit(sct_str *text, const sct_compile_item *unit) {
 
 /* Runs the compiler. Without `figures`, ptxas -v is left out: with it, NVRTC 13.0 drops some of
  * ptxas' errors from the log. */
-static sct_status build(const sct_compiler *compiler, sct_compile_build *p,
-                        sct_compile_item **units, int n, bool figures, const atomic_bool *stop,
-                        sct_error *err) {
+static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
+                        sct_compile_item **units, int n, bool figures, sct_error *err) {
   sct_str text = {0};
   const char **const names = sct_alloc((size_t)n * sizeof(*names));
   memset(p, 0, sizeof(*p));
@@ -32,13 +31,13 @@ static sct_status build(const sct_compiler *compiler, sct_compile_build *p,
                                 .name = "prog.cu",
                                 .expressions = names,
                                 .n_expressions = n,
-                                .options = (const char *const *)compiler->options + skip,
-                                .n_options = compiler->n_options - skip,
-                                .limit_ns = compiler->limit_ns * n};
+                                .options = engine->options + skip,
+                                .n_options = engine->n_options - skip,
+                                .deadline_ns = engine->deadline_ns};
   sct_status status = names != NULL ? sct_str_status(&text, err)
                                     : sct_fail(err, SCT_ENOMEM, "out of memory for %d names", n);
   if (status == SCT_OK) {
-    status = sct_compile_build_run(&compiler->nvrtc, p, &in, stop, err);
+    status = sct_compile_build_run(&engine->nvrtc, p, &in, err);
   }
   sct_free(names);
   sct_str_free(&text);
@@ -100,7 +99,7 @@ static sct_hash hash_code(const sct_compile_bits *bits, const sct_compile_item *
   return sct_hash_bytes(parts, sizeof(parts));
 }
 
-static sct_status finish_unit(sct_compiler *compiler, sct_compile_item *unit,
+static sct_status finish_unit(sct_compile_engine *engine, sct_compile_item *unit,
                               sct_compile_item *const *units, int n, sct_compile_object *object,
                               sct_error *err) {
   sct_compiled *const out = unit->out;
@@ -108,7 +107,7 @@ static sct_status finish_unit(sct_compiler *compiler, sct_compile_item *unit,
   if (!sct_compile_elf_kernel(&bits, object->cubin, object->cubin_bytes, out->entry) ||
       out->registers == 0) {
     return sct_fail(err, SCT_ENVRTC, "NVRTC %s: cannot read code and registers of kernel '%s'",
-                    compiler->nvrtc.version_text, unit->in->kernel);
+                    engine->nvrtc.about.version, unit->in->kernel);
   }
   atomic_fetch_add(&object->refs, 1);
   out->object = object;
@@ -121,22 +120,18 @@ static sct_status finish_unit(sct_compiler *compiler, sct_compile_item *unit,
   return SCT_OK;
 }
 
-static sct_status collect(sct_compiler *compiler, sct_compile_build *p, sct_compile_item **units,
-                          int n, sct_error *err) {
+static sct_status collect(sct_compile_engine *engine, sct_compile_build *p,
+                          sct_compile_item **units, int n, sct_error *err) {
   sct_compile_object *object = NULL;
   sct_status status = SCT_OK;
   for (int i = 0; i < n; ++i) {
-    SCT_TRY_DONE(sct_compile_build_entry(&compiler->nvrtc, p, units[i]->expression,
+    SCT_TRY_DONE(sct_compile_build_entry(&engine->nvrtc, p, units[i]->expression,
                                          &units[i]->out->entry, err));
   }
   sct_compile_log_resources(sct_str_c(&p->log), units, n);
-  SCT_TRY_DONE(sct_compile_build_object(&compiler->nvrtc, p, &compiler->objects, &object, err));
+  SCT_TRY_DONE(sct_compile_build_object(&engine->nvrtc, p, &engine->objects, &object, err));
   for (int i = 0; i < n; ++i) {
-    SCT_TRY_DONE(finish_unit(compiler, units[i], units, n, object, err));
-  }
-  sct_compile_cache_put_object(&compiler->cache, object);
-  for (int i = 0; i < n; ++i) {
-    sct_compile_cache_put_entry(&compiler->cache, units[i]->key, units[i]->out);
+    SCT_TRY_DONE(finish_unit(engine, units[i], units, n, object, err));
   }
 done:
   sct_compile_object_release(object);
@@ -152,8 +147,10 @@ static bool has_error_text(const char *log) {
 static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns,
                             sct_error *err) {
   sct_str text = {0};
+  unit->out->failure = SCT_COMPILE_ERROR;
   if (p->result == NVRTC_CANCELLED) {
     char limit[32];
+    unit->out->failure = SCT_COMPILE_TIMEOUT;
     sct_str_printf(&text, "error: compiling took longer than %s\n",
                    sct_format_ns(limit, (double)limit_ns));
   } else {
@@ -170,16 +167,16 @@ static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, 
 
 /* Compiles a failed program's units again: those that its errors name one by one, the others
  * together; in halves if none is named. `blamed` units stand first. */
-static sct_status retry(sct_compiler *compiler, sct_compile_item **units, int n, int blamed,
-                        const atomic_bool *stop, sct_error *err) {
+static sct_status retry(sct_compile_engine *engine, sct_compile_item **units, int n, int blamed,
+                        sct_error *err) {
   if (blamed == 0) {
-    SCT_TRY(sct_compile_group(compiler, units, n / 2, stop, err));
-    return sct_compile_group(compiler, units + n / 2, n - n / 2, stop, err);
+    SCT_TRY(sct_compile_group(engine, units, n / 2, err));
+    return sct_compile_group(engine, units + n / 2, n - n / 2, err);
   }
   for (int i = 0; i < blamed; ++i) {
-    SCT_TRY(sct_compile_group(compiler, units + i, 1, stop, err));
+    SCT_TRY(sct_compile_group(engine, units + i, 1, err));
   }
-  return blamed < n ? sct_compile_group(compiler, units + blamed, n - blamed, stop, err) : SCT_OK;
+  return blamed < n ? sct_compile_group(engine, units + blamed, n - blamed, err) : SCT_OK;
 }
 
 static int blamed_first(sct_compile_item **units, int n, const char *log) {
@@ -194,40 +191,40 @@ static int blamed_first(sct_compile_item **units, int n, const char *log) {
   return blamed;
 }
 
-sct_status sct_compile_group(sct_compiler *compiler, sct_compile_item **units, int n,
-                             const atomic_bool *stop, sct_error *err) {
+sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **units, int n,
+                             sct_error *err) {
   sct_compile_build p;
   int blamed = 0;
-  sct_status status = build(compiler, &p, units, n, true, stop, err);
+  sct_status status = build(engine, &p, units, n, true, err);
   if (status == SCT_OK && n == 1 && p.result == NVRTC_COMPILATION &&
       !has_error_text(sct_str_c(&p.log))) {
-    sct_compile_build_free(&compiler->nvrtc, &p);
-    status = build(compiler, &p, units, n, false, stop, err);
+    sct_compile_build_free(&engine->nvrtc, &p);
+    status = build(engine, &p, units, n, false, err);
   }
   if (status != SCT_OK) {
     goto done;
   }
-  if (atomic_load(stop)) {
-    status = sct_fail(err, SCT_EINTERRUPTED, "compiling was stopped");
-    goto done;
-  }
   if (p.result == NVRTC_SUCCESS) {
-    status = collect(compiler, &p, units, n, err);
+    status = collect(engine, &p, units, n, err);
     goto done;
   }
   if (!sct_compile_build_failed(&p)) {
-    status = sct_compile_build_refused(&compiler->nvrtc, &p, err);
+    status = sct_compile_build_refused(&engine->nvrtc, &p, err);
     goto done;
   }
-  SCT_TRY_DONE(sct_compile_build_resolve(&compiler->nvrtc, &p, err));
+  if (n > 1 && p.result == NVRTC_CANCELLED) {
+    status = sct_fail(err, SCT_ESTOPPED, "compiling took too long");
+    goto done;
+  }
+  SCT_TRY_DONE(sct_compile_build_resolve(&engine->nvrtc, &p, err));
   if (n == 1) {
-    status = fail_unit(units[0], &p, compiler->limit_ns, err);
+    status = fail_unit(units[0], &p, engine->limit_ns, err);
     goto done;
   }
   blamed = blamed_first(units, n, sct_str_c(&p.log));
-  sct_compile_build_free(&compiler->nvrtc, &p);
-  return retry(compiler, units, n, blamed, stop, err);
+  sct_compile_build_free(&engine->nvrtc, &p);
+  return retry(engine, units, n, blamed, err);
 done:
-  sct_compile_build_free(&compiler->nvrtc, &p);
+  sct_compile_build_free(&engine->nvrtc, &p);
   return status;
 }

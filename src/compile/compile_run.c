@@ -1,158 +1,28 @@
-/* compile_run - the compiler object: options, and the way of a request through cache, batches and
- * worker threads. */
+/* compile_run - the way of a request through cache, batches and workers. */
 #include "compile/compile_internal.h"
 
-#include <errno.h>
-#include <sched.h>
+#include <poll.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-  DEFAULT_BATCH = 16,
-  MAX_DEFAULT_THREADS =
-      8, /* more do not help: NVRTC's threads stop scaling (H200 machine, 16 cores) */
-  MAX_THREADS = 64,
-  PROGRESS_MS = 100
-};
-static const int64_t DEFAULT_LIMIT_NS = 60000000000;
+#define PROGRESS_NS ((int64_t)100000000)
 
 /* Part of every cache key: raise it when an entry's meaning changes. */
 static const char KEY_FORMAT[] = "sectile compile 1";
 
-/* ---- the compiler */
-
-static int core_count(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-static bool add_option(sct_compiler *compiler, const char *text) {
-  char **const options =
-      sct_realloc(compiler->options, (size_t)(compiler->n_options + 1) * sizeof(*options));
-  if (options == NULL) {
-    return false;
-  }
-  compiler->options = options;
-  options[compiler->n_options] = sct_strdup(text);
-  if (options[compiler->n_options] == NULL) {
-    return false;
-  }
-  sct_str_printf(&compiler->option_line, "%s%s", compiler->n_options > 0 ? " " : "", text);
-  ++compiler->n_options;
-  return !compiler->option_line.failed;
-}
-
-static sct_status set_options(sct_compiler *compiler, const sct_compile_opts *opts,
-                              sct_error *err) {
-  /* -lineinfo costs no time and does not change the code; it doubles the cubin. Without warnings
-   * the log holds errors only. Raising the stack limit is per process, so not for threads. */
-  static const char *const fixed[] = {
-      "--ptxas-options=-v", /* first: see compile_program.c */
-      "-std=c++17",         "-default-device",           "-lineinfo",
-      "--disable-warnings", "--modify-stack-limit=false"};
-  char arch[64];
-  (void)snprintf(arch, sizeof(arch), "--gpu-architecture=%s", opts->arch);
-  bool good = true;
-  for (int i = 0; i < SCT_COUNT(fixed) && good; ++i) {
-    good = add_option(compiler, fixed[i]);
-  }
-  good = good && add_option(compiler, arch);
-  for (int i = 0; opts->extra != NULL && opts->extra[i] != NULL && good; ++i) {
-    good = add_option(compiler, opts->extra[i]);
-  }
-  return good ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for compiler options");
-}
-
-sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err) {
-  sct_compiler *const compiler = sct_alloc(sizeof(*compiler));
-  if (compiler == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiler");
-  }
-  if (!sct_compile_objects_init(&compiler->objects)) {
-    sct_free(compiler);
-    return sct_fail(err, SCT_EINTERNAL, "cannot make a lock");
-  }
-  compiler->cache.objects_fd = -1;
-  compiler->cache.entries_fd = -1;
-  const int cores = core_count();
-  const int threads = cores < MAX_DEFAULT_THREADS ? cores : MAX_DEFAULT_THREADS;
-  compiler->threads = opts->threads > 0 ? opts->threads : threads;
-  compiler->threads = compiler->threads < MAX_THREADS ? compiler->threads : MAX_THREADS;
-  compiler->batch = opts->batch > 0 ? opts->batch : DEFAULT_BATCH;
-  compiler->limit_ns = opts->limit_ns > 0 ? opts->limit_ns : DEFAULT_LIMIT_NS;
-
-  sct_status status = sct_compile_nvrtc_load(&compiler->nvrtc, err);
-  if (status == SCT_OK) {
-    status = sct_compile_nvrtc_check_arch(&compiler->nvrtc, opts->arch, err);
-  }
-  if (status == SCT_OK) {
-    status = set_options(compiler, opts, err);
-  }
-  if (status != SCT_OK) {
-    sct_compiler_free(compiler);
-    return status;
-  }
-  sct_compile_cache_open(&compiler->cache, opts->cache_dir);
-  *out = compiler;
-  return SCT_OK;
-}
-
-void sct_compiler_free(sct_compiler *compiler) {
-  if (compiler == NULL) {
-    return;
-  }
-  for (int i = 0; i < compiler->n_options; ++i) {
-    sct_free(compiler->options[i]);
-  }
-  sct_free(compiler->options);
-  sct_str_free(&compiler->option_line);
-  sct_compile_cache_close(&compiler->cache);
-  sct_compile_objects_free(&compiler->objects);
-  sct_free(compiler);
-}
-
-void sct_compiler_trim(sct_compiler *compiler) {
-  sct_compile_objects_trim(&compiler->objects);
-}
-
-const char *sct_compiler_version(const sct_compiler *compiler) {
-  return compiler->nvrtc.version_text;
-}
-
-const char *sct_compiler_options(const sct_compiler *compiler) {
-  return sct_str_c(&compiler->option_line);
-}
-
-void sct_compiled_free(sct_compiled *result) {
-  sct_free(result->log);
-  sct_free(result->entry);
-  sct_compile_object_release(result->object);
-  memset(result, 0, sizeof(*result));
-}
-
-/* ---- a request */
-
-typedef struct span {
-  int first, n; /* in request.todo */
-} span;
-
-typedef struct request {
-  sct_compiler *compiler;
+typedef struct sct_compile_run {
   sct_compile_item *items;
   int n_items;
   sct_compile_item **todo; /* not in the cache, each source once */
   int n_todo;
-  span *batches;
-  int n_batches;
-  atomic_bool stop;
-  pthread_mutex_t lock; /* of what follows */
-  pthread_cond_t changed;
-  int next_batch;
-  int n_done;    /* units: cached, or compiled by a worker */
-  int n_running; /* workers */
-  sct_status status;
-  sct_error err;
-} request;
+  sct_compile_span *batches; /* of todo */
+  int n_batches, next_batch;
+  sct_compile_span *again; /* those whose worker failed; the last is taken first */
+  int n_again;
+  int *finished; /* units in the order of completion */
+  int n_finished, n_taken;
+} sct_compile_run;
+
+/* ---- preparing */
 
 /* A directive other than #pragma: a macro would be seen by the units behind it. */
 static bool has_directives(const char *source) {
@@ -178,8 +48,8 @@ static sct_hash hash_unit(const sct_compile_unit *unit) {
 /* The key adds all that decides what NVRTC makes of a source. */
 static sct_hash hash_key(const sct_compiler *compiler, sct_hash unit) {
   sct_str text = {0};
-  sct_str_printf(&text, "%s\n%s %lld\n%s\n", KEY_FORMAT, compiler->nvrtc.version_text,
-                 (long long)compiler->nvrtc.file_bytes, sct_str_c(&compiler->option_line));
+  sct_str_printf(&text, "%s\n%s %lld\n%s\n", KEY_FORMAT, compiler->about.version,
+                 (long long)compiler->about.file_bytes, sct_str_c(&compiler->option_line));
   const sct_hash pair[] = {sct_hash_text(sct_str_c(&text)), unit};
   sct_str_free(&text);
   return sct_hash_bytes(pair, sizeof(pair));
@@ -193,7 +63,7 @@ static sct_status init_item(const sct_compiler *compiler, sct_compile_item *item
   item->out = result;
   item->key = hash_key(compiler, hash);
   item->alone = has_directives(unit->source);
-  item->lead = -1;
+  item->next_equal = -1;
   (void)snprintf(item->space, sizeof(item->space), "u%.16s", sct_hash_hex(hex, hash));
   sct_str expression = {0};
   sct_str_printf(&expression, "%s%s%s", item->alone ? "" : item->space,
@@ -202,13 +72,13 @@ static sct_status init_item(const sct_compiler *compiler, sct_compile_item *item
   return sct_str_status(&expression, err);
 }
 
-/* Finds equal units: each points to the first of its kind. */
-static sct_status link_equal(request *r, sct_error *err) {
+/* Chains equal units behind the first of their kind. */
+static sct_status link_equal(sct_compile_run *r, sct_error *err) {
   size_t n_slots = 16;
   while (n_slots < (size_t)r->n_items * 2) {
     n_slots *= 2;
   }
-  int *const slots = sct_alloc(n_slots * sizeof(*slots)); /* index + 1; 0: free */
+  int *const slots = sct_alloc(n_slots * sizeof(*slots)); /* index + 1 of the last; 0: free */
   if (slots == NULL) {
     return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
   }
@@ -217,212 +87,310 @@ static sct_status link_equal(request *r, sct_error *err) {
     while (slots[slot] != 0 && !sct_hash_equal(r->items[slots[slot] - 1].key, r->items[i].key)) {
       slot = (slot + 1) & (n_slots - 1);
     }
-    if (slots[slot] == 0) {
-      slots[slot] = i + 1;
-    } else {
-      r->items[i].lead = slots[slot] - 1;
+    if (slots[slot] != 0) {
+      r->items[slots[slot] - 1].next_equal = i;
+      r->items[i].is_repeat = true;
     }
+    slots[slot] = i + 1;
   }
   sct_free(slots);
   return SCT_OK;
 }
 
-/* Batches in the order of the request, at most `batch` long, short enough to give every thread one;
- * units with directives by themselves. */
-static void make_batches(request *r) {
-  const int threads = r->compiler->threads;
-  const int share = (r->n_todo + threads - 1) / threads;
-  const int most = share < r->compiler->batch ? share : r->compiler->batch;
+/* Batches in the order of the request, at most `batch` long; units with directives by themselves.
+ * With several workers the last batches are shorter, so that they end together. */
+static void make_batches(const sct_compiler *compiler, sct_compile_run *r) {
+  const int share = compiler->n_workers > 1 ? 2 * compiler->n_workers : 1;
+  int most = 0;
   for (int i = 0; i < r->n_todo; ++i) {
-    span *const last = r->n_batches > 0 ? &r->batches[r->n_batches - 1] : NULL;
+    sct_compile_span *const last = r->n_batches > 0 ? &r->batches[r->n_batches - 1] : NULL;
     if (last != NULL && last->n < most && !r->todo[i]->alone && !r->todo[last->first]->alone) {
       ++last->n;
     } else {
-      r->batches[r->n_batches++] = (span){i, 1};
+      const int fair = (r->n_todo - i + share - 1) / share;
+      most = fair < compiler->batch ? fair : compiler->batch;
+      r->batches[r->n_batches++] = (sct_compile_span){.first = i, .n = 1};
     }
   }
 }
 
-static sct_status prepare(request *r, const sct_compile_unit *units, sct_compiled *results,
-                          sct_error *err) {
-  const size_t n = (size_t)r->n_items;
-  r->items = sct_alloc(n * sizeof(*r->items));
-  r->todo = sct_alloc(n * sizeof(*r->todo));
-  r->batches = sct_alloc(n * sizeof(*r->batches));
-  if (r->items == NULL || r->todo == NULL || r->batches == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
+/* ---- finishing */
+
+static bool copy_result(sct_compiled *to, const sct_compiled *from) {
+  *to = *from;
+  to->log = from->log != NULL ? sct_strdup(from->log) : NULL;
+  to->entry = from->entry != NULL ? sct_strdup(from->entry) : NULL;
+  if (to->object != NULL) {
+    atomic_fetch_add(&to->object->refs, 1);
   }
-  for (int i = 0; i < r->n_items; ++i) {
-    SCT_TRY(init_item(r->compiler, &r->items[i], &units[i], &results[i], err));
-  }
-  SCT_TRY(link_equal(r, err));
-  for (int i = 0; i < r->n_items; ++i) {
-    sct_compile_item *const item = &r->items[i];
-    if (item->lead >= 0) {
-      continue;
-    }
-    if (sct_compile_cache_get(&r->compiler->cache, &r->compiler->objects, item->key, item->out)) {
-      ++r->n_done;
-    } else {
-      r->todo[r->n_todo++] = item;
-    }
-  }
-  make_batches(r);
-  return SCT_OK;
+  return (to->log == NULL) == (from->log == NULL) && (to->entry == NULL) == (from->entry == NULL);
 }
 
-/* ---- workers */
-
-static void *work(void *argument) {
-  request *const r = argument;
-  sct_error err = {0};
-  (void)pthread_mutex_lock(&r->lock);
-  while (r->next_batch < r->n_batches && !atomic_load(&r->stop)) {
-    const span batch = r->batches[r->next_batch++];
-    (void)pthread_mutex_unlock(&r->lock);
-    const sct_status status =
-        sct_compile_group(r->compiler, r->todo + batch.first, batch.n, &r->stop, &err);
-    (void)pthread_mutex_lock(&r->lock);
-    if (status == SCT_OK) {
-      r->n_done += batch.n;
-    } else if (r->status == SCT_OK) {
-      r->status = status;
-      r->err = err;
-      atomic_store(&r->stop, true);
-    }
-    (void)pthread_cond_signal(&r->changed);
-  }
-  --r->n_running;
-  (void)pthread_cond_signal(&r->changed);
-  (void)pthread_mutex_unlock(&r->lock);
-  return NULL;
-}
-
-/* Sleeps until something changed, or a moment. Called and left with the lock held. */
-static void wait_a_moment(request *r) {
-  struct timespec until;
-  (void)clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += PROGRESS_MS * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000L;
-  until.tv_nsec %= 1000000000L;
-  (void)pthread_cond_timedwait(&r->changed, &r->lock, &until);
-}
-
-static void watch(request *r, bool (*progress)(void *ctx, int done, int total), void *ctx) {
-  (void)pthread_mutex_lock(&r->lock);
-  while (r->n_running > 0) {
-    const int done = r->n_done;
-    (void)pthread_mutex_unlock(&r->lock);
-    if (progress != NULL && !atomic_load(&r->stop) && !progress(ctx, done, r->n_items)) {
-      atomic_store(&r->stop, true);
-    }
-    (void)pthread_mutex_lock(&r->lock);
-    if (r->n_running > 0 && r->n_done == done) {
-      wait_a_moment(r);
-    }
-  }
-  (void)pthread_mutex_unlock(&r->lock);
-}
-
-static bool init_locks(request *r) {
-  pthread_condattr_t attributes;
-  if (pthread_condattr_init(&attributes) != 0) {
-    return false;
-  }
-  const bool good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                    pthread_mutex_init(&r->lock, NULL) == 0 &&
-                    pthread_cond_init(&r->changed, &attributes) == 0;
-  (void)pthread_condattr_destroy(&attributes);
-  return good;
-}
-
-static int start_workers(request *r, pthread_t *threads) {
-  const int most = r->n_batches < r->compiler->threads ? r->n_batches : r->compiler->threads;
-  pthread_attr_t attributes;
-  int n = 0;
-  if (pthread_attr_init(&attributes) != 0) {
-    return 0;
-  }
-  (void)pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES);
-  (void)pthread_mutex_lock(&r->lock);
-  while (n < most && sct_thread_create(&threads[n], &attributes, work, r) == 0) {
-    ++n;
-    ++r->n_running;
-  }
-  (void)pthread_mutex_unlock(&r->lock);
-  (void)pthread_attr_destroy(&attributes);
-  return n;
-}
-
-static sct_status run_workers(request *r, bool (*progress)(void *ctx, int done, int total),
-                              void *ctx, sct_error *err) {
-  pthread_t threads[MAX_THREADS];
-  if (!init_locks(r)) {
-    return sct_fail(err, SCT_EINTERNAL, "cannot make a lock");
-  }
-  const int n = start_workers(r, threads);
-  if (n == 0 && r->n_batches > 0) {
-    r->status = sct_fail(&r->err, SCT_EINTERNAL, "cannot start a thread: %s", strerror(errno));
-  }
-  watch(r, progress, ctx);
-  for (int i = 0; i < n; ++i) {
-    (void)pthread_join(threads[i], NULL);
-  }
-  (void)pthread_cond_destroy(&r->changed);
-  (void)pthread_mutex_destroy(&r->lock);
-  if (r->status == SCT_OK && atomic_load(&r->stop)) {
-    return sct_fail(err, SCT_EINTERRUPTED, "compiling was stopped");
-  }
-  return r->status == SCT_OK ? SCT_OK : sct_fail(err, r->status, "%s", r->err.text);
-}
-
-static sct_status copy_equal(request *r, sct_error *err) {
-  for (int i = 0; i < r->n_items; ++i) {
-    if (r->items[i].lead < 0) {
-      continue;
-    }
-    const sct_compiled *const from = r->items[r->items[i].lead].out;
-    sct_compiled *const to = r->items[i].out;
-    *to = *from;
-    to->log = from->log != NULL ? sct_strdup(from->log) : NULL;
-    to->entry = from->entry != NULL ? sct_strdup(from->entry) : NULL;
-    if (to->object != NULL) {
-      atomic_fetch_add(&to->object->refs, 1);
-    }
-    if ((to->log == NULL) != (from->log == NULL) || (to->entry == NULL) != (from->entry == NULL)) {
+/* The unit's result is there: so are those of equal units. */
+static sct_status finish(sct_compile_run *r, const sct_compile_item *item, sct_error *err) {
+  r->finished[r->n_finished++] = (int)(item - r->items);
+  for (int i = item->next_equal; i >= 0; i = r->items[i].next_equal) {
+    r->finished[r->n_finished++] = i;
+    if (!copy_result(r->items[i].out, item->out)) {
       return sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
     }
   }
   return SCT_OK;
 }
 
-static void request_free(request *r) {
+static sct_status fail_alone(sct_compile_run *r, sct_compile_item *item, const sct_compile_end *end,
+                             sct_error *err) {
+  sct_str text = {0};
+  sct_str_printf(&text, "error: %s\n", end->text);
+  SCT_TRY(sct_str_status(&text, err));
+  item->out->failure = end->failure;
+  item->out->log = text.data;
+  return finish(r, item, err);
+}
+
+static void keep_on_disk(sct_compiler *compiler, sct_compile_item *const *units, int n) {
+  for (int i = 0; i < n; ++i) {
+    const sct_compile_object *const object = units[i]->out->object;
+    if (object == NULL) {
+      continue;
+    }
+    bool first = true;
+    for (int k = 0; k < i && first; ++k) {
+      first = units[k]->out->object != object;
+    }
+    if (first) {
+      sct_compile_cache_put_object(&compiler->cache, object);
+    }
+    sct_compile_cache_put_entry(&compiler->cache, units[i]->key, units[i]->out);
+  }
+}
+
+/* A worker failed over these units. One that had a fresh worker to itself is guilty; the others are
+ * tried again so. */
+static sct_status take_failure(sct_compile_run *r, const sct_compile_span *span,
+                               const sct_compile_end *end, sct_error *err) {
+  if (span->n == 1 && span->fresh) {
+    return fail_alone(r, r->todo[span->first], end, err);
+  }
+  for (int i = span->n - 1; i >= 0; --i) {
+    r->again[r->n_again++] = (sct_compile_span){.first = span->first + i, .n = 1, .fresh = true};
+  }
+  return SCT_OK;
+}
+
+/* The reply of a worker, or its end. */
+static sct_status collect(sct_compiler *compiler, sct_compile_worker *w, sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  const sct_compile_span span = w->span;
+  sct_compile_item **const units = r->todo + span.first;
+  sct_compile_end end;
+  SCT_TRY(sct_compile_worker_receive(compiler, w, &end, err));
+  if (end.failure == SCT_COMPILE_NONE) {
+    const sct_status status =
+        sct_compile_get_results(&compiler->wire, &compiler->objects, units, span.n, err);
+    if (status != SCT_EDATA) {
+      SCT_TRY(status);
+      keep_on_disk(compiler, units, span.n);
+      for (int i = 0; i < span.n; ++i) {
+        SCT_TRY(finish(r, units[i], err));
+      }
+      return SCT_OK;
+    }
+    sct_child_kill(&w->child);
+    end.failure = SCT_COMPILE_CRASH;
+    (void)snprintf(end.text, sizeof(end.text),
+                   "the compiler crashed on it: its process answered what makes no sense");
+  }
+  return take_failure(r, &span, &end, err);
+}
+
+/* ---- handing out */
+
+static bool next_span(sct_compile_run *r, sct_compile_span *out) {
+  if (r->n_again > 0) {
+    *out = r->again[--r->n_again];
+  } else if (r->next_batch < r->n_batches) {
+    *out = r->batches[r->next_batch++];
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static void put_back(sct_compile_run *r, const sct_compile_span *span) {
+  r->again[r->n_again++] = *span;
+}
+
+static int count_busy(const sct_compiler *compiler) {
+  int n = 0;
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    n += compiler->workers[i].busy;
+  }
+  return n;
+}
+
+/* Gives every idle worker something to do. A worker that cannot be started is done without, as long
+ * as there is another. */
+static sct_status hand_out(sct_compiler *compiler, sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    sct_compile_worker *const w = &compiler->workers[i];
+    sct_compile_span span;
+    if (w->busy || !next_span(r, &span)) {
+      continue;
+    }
+    const sct_status status = sct_compile_worker_ready(compiler, w, span.fresh, err);
+    if (status != SCT_OK) {
+      put_back(r, &span);
+      return count_busy(compiler) > 0 ? SCT_OK : status;
+    }
+    span.fresh = w->n_jobs == 0;
+    w->span = span;
+    sct_compile_start_job(compiler);
+    sct_compile_put_units(&compiler->wire, r->todo + span.first, span.n);
+    if (compiler->wire.failed) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", span.n);
+    }
+    (void)sct_compile_worker_send(compiler, w, SCT_COMPILE_OP_GROUP); /* if not, it has ended */
+  }
+  return SCT_OK;
+}
+
+/* ---- the steps */
+
+static void run_free(sct_compiler *compiler) {
+  sct_compile_run *const r = compiler->run;
+  if (r == NULL) {
+    return;
+  }
   for (int i = 0; r->items != NULL && i < r->n_items; ++i) {
     sct_free(r->items[i].expression);
   }
   sct_free(r->items);
   sct_free(r->todo);
   sct_free(r->batches);
+  sct_free(r->again);
+  sct_free(r->finished);
+  sct_free(r);
+  compiler->run = NULL;
 }
+
+static sct_status prepare(sct_compiler *compiler, const sct_compile_unit *units,
+                          sct_compiled *results, sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  const size_t n = (size_t)r->n_items;
+  r->items = sct_alloc(n * sizeof(*r->items));
+  r->todo = sct_alloc(n * sizeof(sct_compile_item *));
+  r->batches = sct_alloc(n * sizeof(*r->batches));
+  r->again = sct_alloc(n * sizeof(*r->again));
+  r->finished = sct_alloc(n * sizeof(*r->finished));
+  if (r->items == NULL || r->todo == NULL || r->batches == NULL || r->again == NULL ||
+      r->finished == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
+  }
+  for (int i = 0; i < r->n_items; ++i) {
+    SCT_TRY(init_item(compiler, &r->items[i], &units[i], &results[i], err));
+  }
+  SCT_TRY(link_equal(r, err));
+  for (int i = 0; i < r->n_items; ++i) {
+    sct_compile_item *const item = &r->items[i];
+    if (item->is_repeat) {
+      continue;
+    }
+    if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
+      SCT_TRY(finish(r, item, err));
+    } else {
+      r->todo[r->n_todo++] = item;
+    }
+  }
+  make_batches(compiler, r);
+  return SCT_OK;
+}
+
+sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                              sct_compiled *results, sct_error *err) {
+  if (compiler->run != NULL) {
+    return sct_fail(err, SCT_EUSAGE, "sct_compiler_begin before the end of another request");
+  }
+  if (n > 0) {
+    memset(results, 0, sizeof(*results) * (size_t)n);
+  }
+  compiler->run = n > 0 ? sct_alloc(sizeof(*compiler->run)) : NULL;
+  if (n > 0 && compiler->run == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", n);
+  }
+  if (n <= 0) {
+    return SCT_OK;
+  }
+  compiler->run->n_items = n;
+  const sct_status status = prepare(compiler, units, results, err);
+  if (status != SCT_OK) {
+    run_free(compiler);
+  }
+  return status;
+}
+
+/* Waits until a worker says something or its time is over. */
+static int wait_for_workers(const sct_compiler *compiler, struct pollfd *ready, int64_t wait_ns) {
+  const int64_t now = sct_now_ns();
+  int64_t until = now + wait_ns;
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    const sct_compile_worker *const w = &compiler->workers[i];
+    ready[i] = (struct pollfd){.fd = w->busy ? w->child.fd : -1, .events = POLLIN};
+    until = w->busy && w->deadline_ns < until ? w->deadline_ns : until;
+  }
+  const int64_t left = until > now ? until - now : 0;
+  return poll(ready, (nfds_t)compiler->n_workers, (int)((left + 999999) / 1000000));
+}
+
+sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) {
+  struct pollfd ready[SCT_COMPILE_MAX_WORKERS];
+  if (sct_compiler_left(compiler) == 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(hand_out(compiler, err));
+  const int n = wait_for_workers(compiler, ready, wait_ns);
+  const int64_t now = sct_now_ns();
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    sct_compile_worker *const w = &compiler->workers[i];
+    if (w->busy && ((n > 0 && ready[i].revents != 0) || now >= w->deadline_ns)) {
+      SCT_TRY(collect(compiler, w, err));
+    }
+  }
+  return hand_out(compiler, err);
+}
+
+int sct_compiler_next(sct_compiler *compiler) {
+  sct_compile_run *const r = compiler->run;
+  return r != NULL && r->n_taken < r->n_finished ? r->finished[r->n_taken++] : -1;
+}
+
+int sct_compiler_left(const sct_compiler *compiler) {
+  const sct_compile_run *const r = compiler->run;
+  return r != NULL ? r->n_items - r->n_finished : 0;
+}
+
+void sct_compiler_end(sct_compiler *compiler) {
+  sct_compile_workers_kill(compiler, compiler->workers[0].busy ? 0 : 1);
+  run_free(compiler);
+}
+
+/* ---- all at once */
 
 sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n,
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
                             void *ctx, sct_error *err) {
-  if (n <= 0) {
-    return SCT_OK;
+  SCT_TRY(sct_compiler_begin(compiler, units, n, results, err));
+  sct_status status = SCT_OK;
+  for (bool last = n <= 0; status == SCT_OK && !last;) {
+    const int left = sct_compiler_left(compiler);
+    last = left == 0;
+    if (progress != NULL && !progress(ctx, n - left, n)) {
+      status = sct_fail(err, SCT_EINTERRUPTED, "compiling was stopped");
+    } else if (!last) {
+      status = sct_compiler_step(compiler, PROGRESS_NS, err);
+    }
   }
-  memset(results, 0, sizeof(*results) * (size_t)n);
-  request r = {.compiler = compiler, .n_items = n};
-  sct_status status = prepare(&r, units, results, err);
-  if (status == SCT_OK) {
-    status = run_workers(&r, progress, ctx, err);
-  }
-  if (status == SCT_OK) {
-    status = copy_equal(&r, err);
-  }
-  if (status == SCT_OK && progress != NULL && !progress(ctx, n, n)) {
-    status = sct_fail(err, SCT_EINTERRUPTED, "compiling was stopped");
-  }
-  request_free(&r);
+  sct_compiler_end(compiler);
   return status;
 }

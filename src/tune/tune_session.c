@@ -185,6 +185,8 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
     snprintf(arch, sizeof arch, "sm_%d%d", s->device.cc_major, s->device.cc_minor);
     const sct_compile_opts opts = {.arch = arch,
                                    .threads = s->opts->compile_threads,
+                                   .limit_ns = s->opts->compile_limit_ns,
+                                   .faults = s->opts->compile_faults,
                                    .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
     status = sct_compiler_new(&s->compiler, &opts, err);
   }
@@ -208,11 +210,18 @@ static bool compile_progress(void *ctx, int done, int total) {
 }
 
 static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compiled *compiled) {
+  static const sct_outcome_kind outcome_of[] = {
+      [SCT_COMPILE_NONE] = SCT_OUT_OK,
+      [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
+      [SCT_COMPILE_TIMEOUT] = SCT_OUT_COMPILE_TIMEOUT,
+      [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
+      [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
+  };
   item->compiled = *compiled;
   if (!compiled->ok) {
     sct_str_clear(&s->scratch);
     sct_codegen_map_log(&s->scratch, &item->code, compiled->log ? compiled->log : "");
-    item->outcome = SCT_OUT_COMPILE_ERROR;
+    item->outcome = outcome_of[compiled->failure];
     item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
     return;
   }

@@ -1,4 +1,5 @@
-/* compile_fixture - sources, temporary folders and a captured log for the tests of this folder. */
+/* compile_fixture - sources, temporary folders and a captured log for the tests of this folder. A
+ * test is its own compile worker: its main() begins with FX_WORKER. */
 #ifndef COMPILE_FIXTURE_H
 #define COMPILE_FIXTURE_H
 
@@ -17,6 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define FX_WORKER(argc, argv)                                                                      \
+  if ((argc) > 1 && strcmp((argv)[1], SCT_COMPILE_WORKER_ARG) == 0) {                              \
+    return sct_compile_worker_main((argc), (argv));                                                \
+  }
 
 /* A map kernel; `tag` makes sources differ without changing the code. */
 static inline char *fx_map_source(int tag, const char *expression) {

@@ -390,7 +390,8 @@ static void test_refused_option(void **state) {
   free(source);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good_kernel_gives_code_and_figures),
       cmocka_unit_test(test_version_and_options),

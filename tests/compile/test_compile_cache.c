@@ -299,7 +299,8 @@ static void test_everything_is_private(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_hit_is_identical, setup, teardown),
       cmocka_unit_test_setup_teardown(test_only_the_missing_are_compiled, setup, teardown),

@@ -174,7 +174,8 @@ static int teardown(void **state) {
   return 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   const sct_compile_opts opts = {.arch = "sm_90"};
   sct_compiler *compiler = NULL;
   if (sct_compiler_new(&compiler, &opts, NULL) != SCT_OK) {

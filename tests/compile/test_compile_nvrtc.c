@@ -104,7 +104,8 @@ static void test_empty_request(void **state) {
   sct_compiler_free(NULL);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_missing_library, restore_environment),
       cmocka_unit_test_teardown(test_library_without_the_functions, restore_environment),

@@ -183,7 +183,8 @@ static void test_damaged_cubin(void **state) {
   sct_compiler_free(compiler);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_spills_under_a_launch_bound),
       cmocka_unit_test(test_register_limit_option),

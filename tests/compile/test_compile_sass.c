@@ -337,7 +337,8 @@ static void test_unknown_machine_code_is_an_error(void **state) {
   sct_compiler_free(compiler);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  FX_WORKER(argc, argv)
   sct_compiler *compiler = NULL;
   sct_error err = {0};
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1};

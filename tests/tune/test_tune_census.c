@@ -186,7 +186,10 @@ static void merged_and_narrowed_loads_are_approximate(void **state) {
   release(&b);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
+    return sct_compile_worker_main(argc, argv);
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(oracle_kernels_are_exact_but_for_unrolled_loops),
       cmocka_unit_test(a_run_shows_whether_lanes_leave_together),

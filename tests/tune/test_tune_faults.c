@@ -192,10 +192,37 @@ static void a_device_that_is_too_small_is_said(void **state) {
   tf_free(&r);
 }
 
+/* The template of candidate 1 commands the compiler's process. */
+static void a_candidate_that_kills_the_compiler_is_an_outcome(void **state) {
+  (void)state;
+  sct_str text = {0};
+  sct_error err;
+  if (sct_asset_read(&text, "templates/direct.cu", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  sct_str_append(&text, "//% if threads == 128 then\n//!crash\n//% end\n");
+  const char *bad = sct_arena_printf(&tf_arena, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  const char *path = tf_write("assets/templates/direct.cu", bad);
+  tf_run r = tf_new("slow@0=3", "crash.db");
+  r.opts.compile_faults = true;
+  tf_tune_ok(&r, SPEC);
+  tf_assert_winner(&r, 0, "direct t512");
+  tf_assert_outcome(&r, 0, "direct t128", "compile_crash");
+  assert_non_null(strstr(tf_row(&r, 0, "direct t128")->detail, "signal 11"));
+  tf_stored s;
+  tf_stored_open(&s, "crash.db");
+  assert_string_equal(tf_result(&s, "direct t128")->outcome.outcome, "compile_crash");
+  tf_stored_close(&s);
+  assert_int_equal(unlink(path), 0);
+  tf_free(&r);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_fault_is_an_outcome),
+      cmocka_unit_test(a_candidate_that_kills_the_compiler_is_an_outcome),
       cmocka_unit_test(a_dead_worker_is_replaced),
       cmocka_unit_test(a_hang_is_cut_off),
       cmocka_unit_test(a_fault_while_timing_is_one_of_that_size),

@@ -471,6 +471,9 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
     return sct_measure_worker_main(argc, argv);
   }
+  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
+    return sct_compile_worker_main(argc, argv);
+  }
   struct CMUnitTest tests[MAX_SPECS];
   sct_arena arena = {0};
   const bool one = argc > 1 && strcmp(argv[1], "all") != 0;

@@ -19,6 +19,9 @@
 #define TF_WORKER(argc, argv)                                                                      \
   if ((argc) > 1 && strcmp((argv)[1], SCT_WORKER_ARG) == 0) {                                      \
     return sct_measure_worker_main((argc), (argv));                                                \
+  }                                                                                                \
+  if ((argc) > 1 && strcmp((argv)[1], SCT_COMPILE_WORKER_ARG) == 0) {                              \
+    return sct_compile_worker_main((argc), (argv));                                                \
   }
 
 static char tf_folder[64];

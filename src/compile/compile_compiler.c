@@ -1,0 +1,211 @@
+/* compile_compiler - the compiler object: what it knows of the library, its options, its end; and
+ * whole files, which go past the cache. */
+#include "compile/compile_internal.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+
+enum { DEFAULT_BATCH = 16 };
+static const int64_t DEFAULT_LIMIT_NS = 60000000000;
+static const int64_t DEFAULT_MEMORY_BYTES = (int64_t)4 << 30;
+
+static int core_count(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static bool add_option(sct_compiler *compiler, const char *text) {
+  char **const options =
+      sct_realloc(compiler->options, (size_t)(compiler->n_options + 1) * sizeof(*options));
+  if (options == NULL) {
+    return false;
+  }
+  compiler->options = options;
+  options[compiler->n_options] = sct_strdup(text);
+  if (options[compiler->n_options] == NULL) {
+    return false;
+  }
+  sct_str_printf(&compiler->option_line, "%s%s", compiler->n_options > 0 ? " " : "", text);
+  ++compiler->n_options;
+  return !compiler->option_line.failed;
+}
+
+static sct_status set_options(sct_compiler *compiler, const sct_compile_opts *opts,
+                              sct_error *err) {
+  /* -lineinfo costs no time and does not change the code; it doubles the cubin. Without warnings
+   * the log holds errors only. The stack is that of a thread, which no limit of the process
+   * changes. */
+  static const char *const fixed[] = {
+      "--ptxas-options=-v", /* first: see compile_program.c */
+      "-std=c++17",         "-default-device",           "-lineinfo",
+      "--disable-warnings", "--modify-stack-limit=false"};
+  char arch[64];
+  (void)snprintf(arch, sizeof(arch), "--gpu-architecture=%s", opts->arch);
+  bool good = true;
+  for (int i = 0; i < SCT_COUNT(fixed) && good; ++i) {
+    good = add_option(compiler, fixed[i]);
+  }
+  good = good && add_option(compiler, arch);
+  for (int i = 0; opts->extra != NULL && opts->extra[i] != NULL && good; ++i) {
+    good = add_option(compiler, opts->extra[i]);
+  }
+  return good ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for compiler options");
+}
+
+/* ---- asking one worker, and waiting for it */
+
+static sct_status ask(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op,
+                      sct_compile_end *end, sct_error *err) {
+  (void)sct_compile_worker_send(compiler, w, op); /* if it takes nothing, it has ended */
+  for (;;) {
+    const int64_t left = w->deadline_ns - sct_now_ns();
+    struct pollfd ready = {.fd = w->child.fd, .events = POLLIN};
+    if (left <= 0 || poll(&ready, 1, (int)((left + 999999) / 1000000)) > 0) {
+      return sct_compile_worker_receive(compiler, w, end, err);
+    }
+  }
+}
+
+static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
+  sct_compile_worker *const w = &compiler->workers[0];
+  sct_compile_end end;
+  size_t n = 0;
+  SCT_TRY(sct_compile_worker_ready(compiler, w, false, err));
+  sct_wire_clear(&compiler->wire);
+  SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_ABOUT, &end, err));
+  if (end.failure != SCT_COMPILE_NONE) {
+    return sct_fail(err, SCT_ENVRTC, "no NVRTC: a worker that loads it does not live: %s",
+                    end.text);
+  }
+  const uint8_t *const about = sct_wire_get_bytes(&compiler->wire, &n);
+  if (n != sizeof(compiler->about)) {
+    return sct_fail(err, SCT_EINTERNAL, "the compile worker speaks another protocol");
+  }
+  memcpy(&compiler->about, about, n);
+  return SCT_OK;
+}
+
+/* ---- the compiler */
+
+static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opts, sct_error *err) {
+  const int most = SCT_COMPILE_MAX_WORKERS;
+  compiler->n_workers = opts->threads > 0 ? opts->threads : core_count();
+  compiler->n_workers = compiler->n_workers < most ? compiler->n_workers : most;
+  compiler->batch = opts->batch > 0 ? opts->batch : DEFAULT_BATCH;
+  compiler->limit_ns = opts->limit_ns > 0 ? opts->limit_ns : DEFAULT_LIMIT_NS;
+  compiler->memory_bytes = opts->memory_bytes > 0 ? opts->memory_bytes : DEFAULT_MEMORY_BYTES;
+  compiler->faults = opts->faults;
+  compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
+  return opts->program != NULL && compiler->program == NULL
+             ? sct_fail(err, SCT_ENOMEM, "out of memory for a compiler")
+             : SCT_OK;
+}
+
+sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err) {
+  sct_compiler *const compiler = sct_alloc(sizeof(*compiler));
+  if (compiler == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiler");
+  }
+  if (!sct_compile_objects_init(&compiler->objects)) {
+    sct_free(compiler);
+    return sct_fail(err, SCT_EINTERNAL, "cannot make a lock");
+  }
+  compiler->cache.objects_fd = -1;
+  compiler->cache.entries_fd = -1;
+  sct_status status = set_limits(compiler, opts, err);
+  if (status == SCT_OK) {
+    status = learn_about(compiler, err);
+  }
+  if (status == SCT_OK) {
+    status = sct_compile_nvrtc_check_arch(&compiler->about, opts->arch, err);
+  }
+  if (status == SCT_OK) {
+    status = set_options(compiler, opts, err);
+  }
+  if (status != SCT_OK) {
+    sct_compiler_free(compiler);
+    return status;
+  }
+  sct_compile_cache_open(&compiler->cache, opts->cache_dir);
+  *out = compiler;
+  return SCT_OK;
+}
+
+void sct_compiler_free(sct_compiler *compiler) {
+  if (compiler == NULL) {
+    return;
+  }
+  sct_compiler_end(compiler);
+  sct_compile_workers_kill(compiler, 0);
+  for (int i = 0; i < compiler->n_options; ++i) {
+    sct_free(compiler->options[i]);
+  }
+  sct_free(compiler->options);
+  sct_free(compiler->program);
+  sct_str_free(&compiler->option_line);
+  sct_wire_free(&compiler->wire);
+  sct_compile_cache_close(&compiler->cache);
+  sct_compile_objects_free(&compiler->objects);
+  sct_free(compiler);
+}
+
+void sct_compiler_trim(sct_compiler *compiler) {
+  sct_compile_objects_trim(&compiler->objects);
+}
+
+const char *sct_compiler_version(const sct_compiler *compiler) {
+  return compiler->about.version;
+}
+
+const char *sct_compiler_options(const sct_compiler *compiler) {
+  return sct_str_c(&compiler->option_line);
+}
+
+void sct_compiled_free(sct_compiled *result) {
+  sct_free(result->log);
+  sct_free(result->entry);
+  sct_compile_object_release(result->object);
+  memset(result, 0, sizeof(*result));
+}
+
+/* ---- whole files */
+
+static void put_file(sct_wire *w, const sct_compile_file *file) {
+  sct_wire_put_text(w, file->path);
+  sct_wire_put_i64(w, file->n_kernels);
+  for (int i = 0; i < file->n_kernels; ++i) {
+    sct_wire_put_text(w, file->kernels[i]);
+  }
+}
+
+static sct_status fail_file(sct_compiled_file *out, const sct_compile_file *file,
+                            const sct_compile_end *end, sct_error *err) {
+  sct_str text = {0};
+  sct_str_printf(&text, "%s: error: %s\n", file->path, end->text);
+  SCT_TRY(sct_str_status(&text, err));
+  out->log = text.data;
+  return SCT_OK;
+}
+
+sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
+                             const sct_compile_file *file, sct_error *err) {
+  sct_compile_worker *const w = &compiler->workers[0];
+  sct_compile_end end = {.failure = SCT_COMPILE_NONE};
+  memset(out, 0, sizeof(*out));
+  out->unknown = -1;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    SCT_TRY(sct_compile_worker_ready(compiler, w, attempt > 0, err));
+    sct_compile_start_job(compiler);
+    put_file(&compiler->wire, file);
+    const bool fresh = w->n_jobs == 0;
+    SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_FILE, &end, err));
+    if (end.failure == SCT_COMPILE_NONE) {
+      return sct_compile_get_file(&compiler->wire, &compiler->objects, out, err);
+    }
+    if (fresh) {
+      break;
+    }
+  }
+  return fail_file(out, file, &end, err);
+}

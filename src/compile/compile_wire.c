@@ -1,0 +1,265 @@
+/* compile_wire - what a compiler and its workers say to each other, both ways. Nothing a worker
+ * answers is trusted to be well-formed: it may have been hit by what it compiled. */
+#include "compile/compile_internal.h"
+
+#include <string.h>
+
+/* ---- jobs */
+
+void sct_compile_put_job(sct_wire *w, const sct_compile_job *job) {
+  sct_wire_put_i64(w, job->limit_ns);
+  sct_wire_put_i64(w, job->faults);
+  sct_wire_put_i64(w, job->n_options);
+  for (int i = 0; i < job->n_options; ++i) {
+    sct_wire_put_text(w, job->options[i]);
+  }
+}
+
+/* A count that cannot be larger than what is left of the message. */
+static int get_count(sct_wire *w) {
+  const int64_t n = sct_wire_get_i64(w);
+  if (n < 0 || n > (int64_t)(w->len - w->at)) {
+    w->failed = true;
+    return 0;
+  }
+  return (int)n;
+}
+
+bool sct_compile_get_job(sct_wire *w, sct_compile_job *job) {
+  job->limit_ns = sct_wire_get_i64(w);
+  job->faults = sct_wire_get_i64(w) != 0;
+  job->n_options = get_count(w);
+  job->options = sct_alloc((size_t)(job->n_options + 1) * sizeof(*job->options));
+  for (int i = 0; job->options != NULL && i < job->n_options; ++i) {
+    job->options[i] = sct_wire_get_text(w);
+  }
+  return job->options != NULL && !w->failed;
+}
+
+void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n) {
+  sct_wire_put_i64(w, n);
+  for (int i = 0; i < n; ++i) {
+    sct_wire_put_text(w, units[i]->in->source);
+    sct_wire_put_text(w, units[i]->in->kernel);
+    sct_wire_put_text(w, units[i]->space);
+    sct_wire_put_text(w, units[i]->expression);
+    sct_wire_put_bytes(w, &units[i]->key, sizeof(units[i]->key));
+    sct_wire_put_i64(w, units[i]->alone);
+  }
+}
+
+/* ---- objects: those of a reply come first, then results name them by number */
+
+static void put_object(sct_wire *w, const sct_compile_object *object) {
+  sct_wire_put_bytes(w, object->cubin, object->cubin_bytes);
+  sct_wire_put_bytes(w, object->ptx, object->ptx_bytes);
+}
+
+static char *copy_bytes(const uint8_t *bytes, size_t n) {
+  char *const copy = sct_alloc(n + 1);
+  if (copy != NULL) {
+    memcpy(copy, bytes, n);
+  }
+  return copy;
+}
+
+/* NULL: out of memory, or the message is damaged. */
+static sct_compile_object *get_object(sct_wire *w, sct_compile_object_table *objects) {
+  size_t cubin_bytes = 0;
+  size_t ptx_bytes = 0;
+  const uint8_t *const cubin = sct_wire_get_bytes(w, &cubin_bytes);
+  const uint8_t *const ptx = sct_wire_get_bytes(w, &ptx_bytes);
+  if (w->failed || cubin_bytes == 0 || ptx_bytes == 0) {
+    w->failed = true;
+    return NULL;
+  }
+  char *const cubin_copy = copy_bytes(cubin, cubin_bytes);
+  char *const ptx_copy = copy_bytes(ptx, ptx_bytes);
+  if (cubin_copy == NULL || ptx_copy == NULL) {
+    sct_free(cubin_copy);
+    sct_free(ptx_copy);
+    return NULL;
+  }
+  return sct_compile_objects_add(objects, cubin_copy, cubin_bytes, ptx_copy, ptx_bytes);
+}
+
+static int index_of(sct_compile_item *const *units, int n, const sct_compile_object *object) {
+  int index = 0; /* among the distinct objects, in the order of the units */
+  for (int i = 0; i < n && object != NULL; ++i) {
+    if (units[i]->out->object == object) {
+      return index;
+    }
+    bool first = units[i]->out->object != NULL;
+    for (int k = 0; k < i && first; ++k) {
+      first = units[k]->out->object != units[i]->out->object;
+    }
+    index += first ? 1 : 0;
+  }
+  return -1;
+}
+
+/* ---- results of units */
+
+static void put_result(sct_wire *w, const sct_compiled *r, int object) {
+  sct_wire_put_i64(w, r->ok);
+  sct_wire_put_i64(w, r->failure);
+  sct_wire_put_text(w, r->log != NULL ? r->log : "");
+  sct_wire_put_i64(w, r->error_line);
+  sct_wire_put_text(w, r->entry != NULL ? r->entry : "");
+  sct_wire_put_i64(w, object);
+  sct_wire_put_bytes(w, &r->code_hash, sizeof(r->code_hash));
+  const int figures[] = {r->registers,   r->spill_load_bytes,    r->spill_store_bytes,
+                         r->stack_bytes, r->static_shared_bytes, r->const_bytes};
+  sct_wire_put_bytes(w, figures, sizeof(figures));
+}
+
+void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n) {
+  int n_objects = 0;
+  for (int i = 0; i < n; ++i) {
+    const int index = index_of(units, n, units[i]->out->object);
+    n_objects = index >= n_objects ? index + 1 : n_objects;
+  }
+  sct_wire_put_i64(w, n_objects);
+  for (int i = 0, next = 0; i < n; ++i) {
+    if (index_of(units, n, units[i]->out->object) == next) {
+      put_object(w, units[i]->out->object);
+      ++next;
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    put_result(w, units[i]->out, index_of(units, n, units[i]->out->object));
+  }
+}
+
+static bool get_struct(sct_wire *w, void *out, size_t bytes) {
+  size_t n = 0;
+  const uint8_t *const from = sct_wire_get_bytes(w, &n);
+  if (n != bytes) {
+    w->failed = true;
+    return false;
+  }
+  memcpy(out, from, bytes);
+  return true;
+}
+
+static void hold_object(sct_compiled *r, sct_compile_object *object) {
+  atomic_fetch_add(&object->refs, 1);
+  r->object = object;
+  r->cubin = object->cubin;
+  r->cubin_bytes = object->cubin_bytes;
+  r->ptx = object->ptx;
+}
+
+/* false: out of memory, or w->failed. */
+static bool get_result(sct_wire *w, sct_compile_object **objects, int n_objects, sct_compiled *r) {
+  int figures[6] = {0};
+  r->ok = sct_wire_get_i64(w) != 0;
+  const int64_t failure = sct_wire_get_i64(w);
+  const char *const log = sct_wire_get_text(w);
+  r->error_line = (int)sct_wire_get_i64(w);
+  const char *const entry = sct_wire_get_text(w);
+  const int64_t object = sct_wire_get_i64(w);
+  if (!get_struct(w, &r->code_hash, sizeof(r->code_hash)) ||
+      !get_struct(w, figures, sizeof(figures)) || failure < 0 || failure > SCT_COMPILE_MEMORY ||
+      r->ok != (failure == SCT_COMPILE_NONE) || r->ok != (entry[0] != '\0') ||
+      r->ok != (object >= 0) || object >= n_objects || r->ok != (log[0] == '\0')) {
+    w->failed = true;
+    return false;
+  }
+  r->failure = (sct_compile_failure)failure;
+  r->registers = figures[0];
+  r->spill_load_bytes = figures[1];
+  r->spill_store_bytes = figures[2];
+  r->stack_bytes = figures[3];
+  r->static_shared_bytes = figures[4];
+  r->const_bytes = figures[5];
+  if (!r->ok) {
+    r->log = sct_strdup(log);
+    return r->log != NULL;
+  }
+  hold_object(r, objects[object]);
+  r->entry = sct_strdup(entry);
+  return r->entry != NULL;
+}
+
+sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
+                                   sct_compile_item *const *units, int n, sct_error *err) {
+  const int n_objects = get_count(w);
+  sct_compile_object **const list = sct_alloc((size_t)(n_objects + 1) * sizeof(*list));
+  bool good = list != NULL;
+  for (int i = 0; i < n_objects && good; ++i) {
+    list[i] = get_object(w, objects);
+    good = list[i] != NULL;
+  }
+  for (int i = 0; i < n && good; ++i) {
+    good = get_result(w, list, n_objects, units[i]->out);
+  }
+  for (int i = 0; list != NULL && i < n_objects; ++i) {
+    sct_compile_object_release(list[i]);
+  }
+  sct_free(list);
+  if (good && !w->failed && w->at == w->len) {
+    return SCT_OK;
+  }
+  for (int i = 0; i < n; ++i) {
+    sct_compiled_free(units[i]->out);
+  }
+  return w->failed || w->at != w->len
+             ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
+             : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+}
+
+/* ---- results of files */
+
+void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file) {
+  sct_wire_put_i64(w, file->ok);
+  sct_wire_put_text(w, file->log != NULL ? file->log : "");
+  sct_wire_put_i64(w, file->unknown);
+  sct_wire_put_i64(w, file->n_entries);
+  for (int i = 0; i < file->n_entries; ++i) {
+    sct_wire_put_text(w, file->entries[i]);
+  }
+  if (file->ok) {
+    put_object(w, file->object);
+  }
+}
+
+static bool get_entries(sct_wire *w, sct_compiled_file *file) {
+  const int n = get_count(w);
+  file->entries = n > 0 ? sct_alloc((size_t)n * sizeof(*file->entries)) : NULL;
+  if (n > 0 && file->entries == NULL) {
+    return false;
+  }
+  file->n_entries = n;
+  for (int i = 0; i < n; ++i) {
+    file->entries[i] = sct_strdup(sct_wire_get_text(w));
+    if (file->entries[i] == NULL) {
+      return false;
+    }
+  }
+  return !w->failed;
+}
+
+sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
+                                sct_compiled_file *file, sct_error *err) {
+  file->ok = sct_wire_get_i64(w) != 0;
+  const char *const log = sct_wire_get_text(w);
+  file->log = file->ok ? NULL : sct_strdup(log);
+  file->unknown = (int)sct_wire_get_i64(w);
+  bool good = get_entries(w, file) && (file->ok || file->log != NULL);
+  if (good && file->ok) {
+    file->object = get_object(w, objects);
+    good = file->object != NULL;
+  }
+  if (good && file->ok) {
+    file->ptx = file->object->ptx;
+    file->cubin = file->object->cubin;
+    file->cubin_bytes = file->object->cubin_bytes;
+  }
+  if (good && w->at == w->len) {
+    return SCT_OK;
+  }
+  file->ok = false;
+  return w->failed || good ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
+                           : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+}

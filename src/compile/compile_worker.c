@@ -1,0 +1,249 @@
+/* compile_worker - the child's side: reads jobs, compiles, answers. It runs with limits on address
+ * space and processor time, and may die of what it compiles. */
+#include "compile/compile_internal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+typedef struct state {
+  sct_compile_engine engine;
+  bool loaded;
+  sct_wire in, out;
+} state;
+
+/* ---- dying of too little memory */
+
+static int64_t memory_limit;          /* 0: none */
+static char handler_stack[64 * 1024]; /* a stack overflow leaves none */
+
+/* The most address space this process ever had, without asking for memory. */
+static int64_t peak_bytes(void) {
+  char text[2048];
+  const int fd = sct_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+  const ssize_t n = fd >= 0 ? sct_read(fd, text, sizeof(text) - 1) : 0;
+  if (fd >= 0) {
+    (void)sct_close(fd);
+  }
+  text[n > 0 ? n : 0] = '\0';
+  const char *const at = strstr(text, "VmPeak:");
+  int64_t kib = 0;
+  for (const char *c = at != NULL ? at + strlen("VmPeak:") : ""; *c != '\0' && *c != 'k'; ++c) {
+    kib = *c >= '0' && *c <= '9' ? kib * 10 + (*c - '0') : kib;
+  }
+  return kib * 1024;
+}
+
+/* NVRTC does not check every allocation: what falls over close to the limit fell over it. */
+static bool is_short_of_memory(void) {
+  return memory_limit > 0 && peak_bytes() > memory_limit - memory_limit / 8;
+}
+
+static void on_fatal(int number) {
+  if (is_short_of_memory()) {
+    _exit(SCT_COMPILE_MEMORY_EXIT);
+  }
+  (void)signal(number, SIG_DFL);
+  (void)raise(number);
+}
+
+static void watch_memory(void) {
+  struct rlimit r;
+  if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY) {
+    return;
+  }
+  memory_limit = (int64_t)r.rlim_cur;
+  const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof(handler_stack)};
+  struct sigaction action = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+  if (sigaltstack(&stack, NULL) == 0) {
+    (void)sigaction(SIGSEGV, &action, NULL);
+    (void)sigaction(SIGBUS, &action, NULL);
+    (void)sigaction(SIGABRT, &action, NULL);
+  }
+}
+
+/* ---- jobs */
+
+static sct_status load(state *s, sct_error *err) {
+  if (!s->loaded) {
+    SCT_TRY(sct_compile_nvrtc_load(&s->engine.nvrtc, err));
+    s->loaded = true;
+  }
+  return SCT_OK;
+}
+
+static sct_status malformed(sct_error *err) {
+  return sct_fail(err, SCT_EINTERNAL, "a compile worker cannot read what it is asked");
+}
+
+typedef struct group {
+  sct_compile_unit *units;
+  sct_compiled *results;
+  sct_compile_item *items, **list;
+  int n;
+} group;
+
+static void group_free(group *g) {
+  for (int i = 0; i < g->n; ++i) {
+    sct_compiled_free(&g->results[i]);
+  }
+  sct_free(g->units);
+  sct_free(g->results);
+  sct_free(g->items);
+  sct_free(g->list);
+}
+
+/* The units of a message, which keeps their texts. */
+static sct_status read_group(group *g, sct_wire *in, sct_error *err) {
+  const int64_t n = sct_wire_get_i64(in);
+  if (in->failed || n < 1 || n > (int64_t)in->len) {
+    return malformed(err);
+  }
+  g->units = sct_alloc((size_t)n * sizeof(*g->units));
+  g->results = sct_alloc((size_t)n * sizeof(*g->results));
+  g->items = sct_alloc((size_t)n * sizeof(*g->items));
+  g->list = sct_alloc((size_t)n * sizeof(sct_compile_item *));
+  if (g->units == NULL || g->results == NULL || g->items == NULL || g->list == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for %lld sources", (long long)n);
+  }
+  g->n = (int)n;
+  for (int i = 0; i < g->n; ++i) {
+    sct_compile_item *const item = &g->items[i];
+    size_t bytes = 0;
+    g->units[i].source = sct_wire_get_text(in);
+    g->units[i].kernel = sct_wire_get_text(in);
+    (void)snprintf(item->space, sizeof(item->space), "%s", sct_wire_get_text(in));
+    item->expression = (char *)(uintptr_t)sct_wire_get_text(in); /* only read here */
+    const uint8_t *const key = sct_wire_get_bytes(in, &bytes);
+    if (bytes != sizeof(item->key)) {
+      return malformed(err);
+    }
+    memcpy(&item->key, key, bytes);
+    item->alone = sct_wire_get_i64(in) != 0;
+    item->in = &g->units[i];
+    item->out = &g->results[i];
+    g->list[i] = item;
+  }
+  return in->failed ? malformed(err) : SCT_OK;
+}
+
+static sct_status serve_group(state *s, const sct_compile_job *job, sct_error *err) {
+  group g = {0};
+  sct_status status = read_group(&g, &s->in, err);
+  for (int i = 0; status == SCT_OK && job->faults && i < g.n; ++i) {
+    sct_compile_misbehave(g.units[i].source);
+  }
+  if (status == SCT_OK) {
+    status = sct_compile_group(&s->engine, g.list, g.n, err);
+  }
+  for (int i = 0; i < g.n; ++i) { /* a program that fails is taken apart in another order */
+    g.list[i] = &g.items[i];
+  }
+  if (status == SCT_OK) {
+    sct_compile_put_results(&s->out, g.list, g.n);
+  }
+  group_free(&g);
+  sct_compile_objects_trim(&s->engine.objects);
+  return status;
+}
+
+static sct_status serve_file(state *s, sct_error *err) {
+  const char *const path = sct_wire_get_text(&s->in);
+  const int64_t n = sct_wire_get_i64(&s->in);
+  if (s->in.failed || n < 0 || n > (int64_t)s->in.len) {
+    return malformed(err);
+  }
+  const char **const kernels = sct_alloc((size_t)(n + 1) * sizeof(*kernels));
+  sct_compiled_file out = {.unknown = -1};
+  sct_status status = kernels != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int64_t i = 0; status == SCT_OK && i < n; ++i) {
+    kernels[i] = sct_wire_get_text(&s->in);
+  }
+  if (status == SCT_OK) {
+    const sct_compile_file file = {path, kernels, (int)n};
+    status = s->in.failed ? malformed(err) : sct_compile_whole(&s->engine, &out, &file, err);
+  }
+  if (status == SCT_OK) {
+    sct_compile_put_file(&s->out, &out);
+  }
+  sct_compiled_file_free(&out);
+  sct_compile_objects_trim(&s->engine.objects);
+  sct_free(kernels);
+  return status;
+}
+
+static sct_status serve_job(state *s, uint32_t op, sct_error *err) {
+  sct_compile_job job = {0};
+  sct_status status = sct_compile_get_job(&s->in, &job) ? SCT_OK : malformed(err);
+  if (status == SCT_OK) {
+    sct_process_limit_cpu(job.limit_ns + job.limit_ns / 4);
+    s->engine.options = job.options;
+    s->engine.n_options = job.n_options;
+    s->engine.limit_ns = job.limit_ns;
+    s->engine.deadline_ns = sct_now_ns() + job.limit_ns;
+    status = op == SCT_COMPILE_OP_GROUP ? serve_group(s, &job, err) : serve_file(s, err);
+  }
+  sct_free(job.options);
+  return status;
+}
+
+/* One request. false: the parent is gone, or memory is. */
+static bool serve(state *s) {
+  uint32_t op = 0;
+  sct_error err = {0};
+  if (sct_wire_recv(SCT_CHILD_FD, &op, &s->in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    return false;
+  }
+  sct_wire_clear(&s->out);
+  sct_status status = load(s, &err);
+  if (status == SCT_OK && op == SCT_COMPILE_OP_ABOUT) {
+    sct_wire_put_bytes(&s->out, &s->engine.nvrtc.about, sizeof(s->engine.nvrtc.about));
+  } else if (status == SCT_OK) {
+    status = serve_job(s, op, &err);
+  }
+  if (status == SCT_ENOMEM || s->out.failed) {
+    _exit(SCT_COMPILE_MEMORY_EXIT); /* nothing here is to be relied on any more */
+  }
+  if (status != SCT_OK) {
+    sct_wire_clear(&s->out);
+    sct_wire_put_text(&s->out, err.text);
+  }
+  return sct_wire_send(SCT_CHILD_FD, (uint32_t)status, &s->out, SCT_NO_DEADLINE) == SCT_IO_OK;
+}
+
+/* In a thread, for its stack: NVRTC recurses, and may not raise the process' limit. */
+static void *work(void *unused) {
+  state *const s = sct_alloc(sizeof(*s));
+  (void)unused;
+  if (s == NULL || !sct_compile_objects_init(&s->engine.objects)) {
+    return NULL;
+  }
+  watch_memory();
+  while (serve(s)) {
+  }
+  sct_compile_objects_free(&s->engine.objects);
+  sct_wire_free(&s->in);
+  sct_wire_free(&s->out);
+  sct_free(s);
+  return NULL;
+}
+
+int sct_compile_worker_main(int argc, char **argv) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  const int refused = sct_process_enter(argc, argv);
+  if (refused != 0) {
+    return refused;
+  }
+  if (pthread_attr_init(&attributes) != 0 ||
+      pthread_attr_setstacksize(&attributes, SCT_COMPILE_STACK_BYTES) != 0 ||
+      sct_thread_create(&thread, &attributes, work, NULL) != 0) {
+    return 1;
+  }
+  (void)pthread_attr_destroy(&attributes);
+  (void)pthread_join(thread, NULL);
+  return 0;
+}
