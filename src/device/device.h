@@ -22,6 +22,55 @@ const sct_device_kind *sct_device_kinds(int *n);
 sct_status sct_device_parse(const sct_device_kind **kind, const char **name, const char *id,
                             sct_error *err) SCT_MUST_USE;
 
+/* ---- who else uses a GPU ---- */
+
+/* Where the locks lie: "$XDG_RUNTIME_DIR/sectile", or "/tmp/sectile-UID" where that is not set.
+ * Appends to `out`. */
+void sct_lock_folder(sct_str *out);
+/* Takes the lock NAME.lock of that folder, which is made with mode 0700 and must belong to the user
+ * alone; symbolic links are not followed. Does not wait. It is given back when the process ends,
+ * whatever ends it. SCT_EBUSY: err says who holds it, and nothing else ("process 12 (sectile tune
+ * ...) since ..."); SCT_EIO. */
+sct_status sct_lock_take(int *fd, const char *name, sct_error *err) SCT_MUST_USE;
+void sct_lock_release(int *fd); /* accepts -1, leaves -1 */
+
+/* NVIDIA's Multi-Process Service: its clients share a GPU, and a fault of one ends them all. */
+typedef struct sct_mps {
+  char folder[256]; /* of its pipe */
+  bool chosen;      /* by CUDA_MPS_PIPE_DIRECTORY */
+  char program[64];
+  long pid; /* 0: unknown */
+} sct_mps;
+bool sct_mps_find(sct_mps *out); /* true: its control daemon runs */
+
+typedef struct sct_gpu_process {
+  int64_t pid;   /* as the machine numbers it: in a container it may be another process here */
+  int64_t bytes; /* of GPU memory; -1 unknown */
+  char name[48]; /* "" unknown */
+} sct_gpu_process;
+
+/* What NVML says of a GPU. Plain data, to be sent. */
+typedef struct sct_gpu_state {
+  bool known; /* NVML answers for this GPU; else only mig_slice is filled */
+  bool mig;   /* cut into slices */
+  bool mig_slice;
+  int compute_mode; /* of NVML: 0 default, 2 prohibited, 3 exclusive process; -1 unknown */
+  int n_others;     /* processes that compute on it, this one not among them */
+  int n_processes;  /* of them, those listed */
+  sct_gpu_process processes[8];
+  int mps_clients;                                       /* of n_others */
+  double sm_mhz, sm_max_mhz, memory_mhz, memory_max_mhz; /* 0 unknown */
+  uint64_t throttle;                                     /* bits of device_throttle.def */
+  int64_t ecc_errors;                                    /* uncorrected; -1 unknown */
+  int celsius;                                           /* -1 unknown */
+} sct_gpu_state;
+const char *sct_compute_mode_name(int mode); /* "exclusive_process" */
+
+/* Why clocks are not at their maximum: bits of device_throttle.def. */
+uint64_t sct_throttle_hardware(uint64_t bits); /* those that make times worthless */
+void sct_throttle_names(sct_str *out, uint64_t bits, const char *between); /* appends */
+const char *sct_throttle_meaning(uint64_t bits); /* of the first; "" for none */
+
 /* ---- the CUDA driver (worker process only) ---- */
 
 typedef struct sct_cuda sct_cuda;
@@ -43,6 +92,12 @@ void sct_cuda_describe(sct_cuda *cuda,
 /* The description of a GPU without making a context on it (the driver string then is "CUDA 13.0").
  */
 sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) SCT_MUST_USE;
+/* The same with what NVML says of its state (may be NULL). */
+sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal,
+                         sct_error *err) SCT_MUST_USE;
+/* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
+ * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
+sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) SCT_MUST_USE;
 int sct_cuda_last(sct_cuda *cuda); /* CUresult of the last failing call; asking clears it */
 bool sct_cuda_is_sticky(int result);
 bool sct_cuda_is_lost(int result); /* the device is at fault, not the candidate: stop using it */

@@ -8,7 +8,8 @@ struct sct_cuda {
   sct_nvml nvml;
   int ordinal, device;
   void *context, *stream, *start, *stop;
-  int last; /* CUresult of the last failing call */
+  int last;           /* CUresult of the last failing call */
+  int64_t ecc_before; /* uncorrected errors when it was opened; -1 unknown */
 };
 
 #define STREAM_NON_BLOCKING        1u
@@ -95,6 +96,9 @@ sct_status sct_cuda_open(sct_cuda **out, int ordinal, sct_error *err) {
   char uuid[48];
   device_uuid(cuda, uuid);
   sct_nvml_open(&cuda->nvml, uuid);
+  sct_gpu_state state;
+  sct_nvml_state(&cuda->nvml, &state);
+  cuda->ecc_before = state.ecc_errors;
   *out = cuda;
   return SCT_OK;
 done:
@@ -154,11 +158,27 @@ void sct_cuda_describe(sct_cuda *cuda, sct_device_desc *out) {
   }
 }
 
-sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) {
+sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal, sct_error *err) {
   sct_cuda cuda = {0};
   SCT_TRY(find_device(&cuda, ordinal, err));
+  if (state) {
+    char uuid[48];
+    device_uuid(&cuda, uuid);
+    sct_nvml_open(&cuda.nvml, uuid);
+    sct_nvml_state(&cuda.nvml, state);
+  }
   sct_cuda_describe(&cuda, out);
+  sct_nvml_close(&cuda.nvml);
   return SCT_OK;
+}
+
+sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) {
+  return sct_cuda_look(out, NULL, ordinal, err);
+}
+
+sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) {
+  return check(cuda, "watching the GPU", sct_nvml_watch(&cuda->nvml, cuda->ecc_before, throttle),
+               err);
 }
 
 int sct_cuda_last(sct_cuda *cuda) {

@@ -25,17 +25,32 @@ typedef struct sct_driver {
 /* Loads the driver and calls cuInit. *result: the CUresult of cuInit, or 0. SCT_ENODEVICE. */
 sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err) SCT_MUST_USE;
 
+/* nvmlProcessInfo_t */
+typedef struct sct_nvml_process {
+  unsigned pid;
+  unsigned long long bytes;
+  unsigned gpu_instance, compute_instance;
+} sct_nvml_process;
+
 /* NVML is optional: a zeroed struct answers nothing. */
 typedef struct sct_nvml {
   int (*shutdown)(void);
   int (*driver_version)(char *text, unsigned bytes);
   int (*by_uuid)(const char *uuid, void **device);
   int (*clock)(void *device, int type, unsigned *mhz);
+#define SCT_NVML(member, symbol, params) int(*member) params;
+#include "device_nvml.def"
+#undef SCT_NVML
   void *device;
+  bool mig_slice;
 } sct_nvml;
 void sct_nvml_open(sct_nvml *out, const char *uuid);
 void sct_nvml_close(sct_nvml *nvml);
 bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes);
 double sct_nvml_sm_clock_mhz(const sct_nvml *nvml); /* 0: unknown */
+void sct_nvml_state(const sct_nvml *nvml, sct_gpu_state *out);
+/* 0, or the CUresult that stands for what NVML found: the GPU is lost, or has more uncorrected
+ * errors than `ecc_before` (negative: not asked). */
+int sct_nvml_watch(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle);
 
 #endif

@@ -72,6 +72,27 @@ sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err) {
 
 #define NVML_CLOCK_SM 1
 
+static const struct {
+  const char *symbol;
+  size_t slot;
+} nvml_optional[] = {
+#define SCT_NVML(member, symbol, params) {symbol, offsetof(sct_nvml, member)},
+#include "device_nvml.def"
+#undef SCT_NVML
+};
+
+/* The GPU of this UUID, or the slice of one, which NVML knows as MIG-... */
+static void find_nvml_device(sct_nvml *nvml, const char *uuid) {
+  char slice[64];
+  if (nvml->by_uuid(uuid, &nvml->device) == 0) {
+    return;
+  }
+  nvml->device = NULL; /* clocks and processes are the whole GPU's: a slice has none */
+  void *found = NULL;
+  snprintf(slice, sizeof slice, "MIG-%s", sct_has_prefix(uuid, "GPU-") ? uuid + 4 : uuid);
+  nvml->mig_slice = nvml->by_uuid(slice, &found) == 0;
+}
+
 void sct_nvml_open(sct_nvml *out, const char *uuid) {
   *out = (sct_nvml){0};
   void *const library = sct_device_library(SCT_NVML_SONAME);
@@ -84,9 +105,10 @@ void sct_nvml_open(sct_nvml *out, const char *uuid) {
       !load_symbol(&nvml.clock, library, "nvmlDeviceGetClockInfo") || init() != 0) {
     return;
   }
-  if (nvml.by_uuid(uuid, &nvml.device) != 0) {
-    nvml.device = NULL; /* a slice of a GPU: no clock of its own */
+  for (int k = 0; k < SCT_COUNT(nvml_optional); k++) {
+    (void)load_symbol((char *)&nvml + nvml_optional[k].slot, library, nvml_optional[k].symbol);
   }
+  find_nvml_device(&nvml, uuid);
   *out = nvml;
 }
 

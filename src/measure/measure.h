@@ -44,18 +44,39 @@ typedef struct sct_measure_opts {
   const char *fake;    /* NULL, or a script of faults for a fake GPU (tests): see measure_fake.c */
   int64_t request_ns;  /* limit of one request; 0: 20 s */
   uint64_t seed;       /* of the data */
+  int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */
+  bool force;          /* time where the Multi-Process Service is in front of the GPU */
+  bool look_only;      /* only asks what the GPU is: no lock, no refusal; times nothing */
+  bool (*stop)(void *ctx); /* asked while waiting; true: give up. May be NULL */
+  void *stop_ctx;
   const sct_device_desc *described; /* NULL, or a virtual device: candidates run as PTX on the CPU,
                                        with every access checked, and cannot be timed */
 } sct_measure_opts;
 
-/* Starts a worker for device ordinal `ordinal` (any, for a described one). SCT_ENODEVICE with the
- * driver's words. Workers die with the thread that calls this and the functions below: use one that
- * lives as long as the session. Everything below may return SCT_EUNHEALTHY when the device, not a
- * candidate, fails. */
+/* What was so while a session timed. */
+typedef struct sct_conditions {
+  sct_gpu_state start;                   /* of the GPU when the session began */
+  bool mps;                              /* the Multi-Process Service was in front of it */
+  int64_t waited_ns;                     /* for another session to end */
+  int64_t n_samples, n_slow, n_repeated; /* so far; slow and repeated as in sct_timing */
+  uint64_t throttle;                     /* reasons seen with them */
+  double sm_min_mhz, sm_max_mhz;         /* of the SM clock, 0 unknown */
+} sct_conditions;
+
+/* Starts a worker for device ordinal `ordinal` (any, for a described one). A GPU is held by a lock
+ * until the session is closed: SCT_EBUSY says who holds it, or that the Multi-Process Service is in
+ * front of it; SCT_EINTERRUPTED when opts.stop ended the waiting. Other processes on it are a
+ * warning, and stand in the conditions. SCT_ENODEVICE with the driver's words. Workers die with the
+ * thread that calls this and the functions below: use one that lives as long as the session.
+ * Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 const sct_device_desc *sct_measure_device(const sct_measure *m);
+const sct_conditions *sct_measure_conditions(const sct_measure *m);
+/* One GPU's description, its state and the name of its lock ("": none), without touching it. */
+sct_status sct_measure_look(sct_device_desc *desc, sct_gpu_state *state, char lock[64], int ordinal,
+                            const sct_measure_opts *opts, sct_error *err) SCT_MUST_USE;
 /* Descriptions of all visible GPUs, from a short-lived worker. *n = 0 without driver or GPU (err
  * then says why). */
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
@@ -121,7 +142,10 @@ typedef struct sct_timing {
   double resident_ns; /* median on a single copy of the arrays; 0: not measured */
   int launches;
   int64_t copies;
-  int n_slow;          /* samples at less than 3/4 of the device's clock, in spite of waiting */
+  int n_slow;     /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
+                     spite of waiting */
+  int n_repeated; /* units that were taken again for such a reason */
+  uint64_t throttle;   /* reasons seen with the samples: device_throttle.def */
   double sm_clock_mhz; /* during the last sample, 0 unknown */
 } sct_timing;
 

@@ -70,6 +70,9 @@ typedef struct sct_backend_ops {
   sct_status (*unit_begin)(sct_backend *b, sct_error *err);
   sct_status (*unit_end)(sct_backend *b, double *ns, double *mhz, sct_error *err);
   sct_status (*launch_empty)(sct_backend *b, sct_error *err); /* one block that does nothing */
+  /* Throttle reasons (device_throttle.def), and whether the device itself is well: asked after each
+   * unit. NULL where nothing is known. */
+  sct_status (*watch)(sct_backend *b, uint64_t *reasons, sct_error *err);
   /* 8-byte word i of the buffer becomes (sct_mix64(seed, i) & and_mask) | or_mask. */
   sct_status (*fill)(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                      uint64_t or_mask, uint64_t seed, sct_error *err);
@@ -103,6 +106,10 @@ sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc,
 int sct_backend_fake_count(const char *script, sct_error *err);
 sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
                                  sct_error *err) SCT_MUST_USE;
+
+/* The same with its state, and the name of its lock in lock[64] ("": none). */
+sct_status sct_backend_fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64],
+                                 int ordinal, const char *script, sct_error *err) SCT_MUST_USE;
 
 /* Table entries for backends whose pointers are host addresses (measure_host.c). */
 static inline uint8_t *sct_host(sct_cuda_ptr p) {

@@ -17,6 +17,8 @@ typedef struct cuda_backend {
   sct_cuda_ptr scratch; /* results of checksum and comparison */
   int scratch_words;
   int64_t max_blocks; /* of our own kernels: enough to fill the device */
+  int64_t watched_ns; /* when NVML was asked last */
+  uint64_t reasons;   /* and what it said */
 } cuda_backend;
 
 static cuda_backend *self(sct_backend *b) {
@@ -172,6 +174,20 @@ static sct_status cuda_launch_empty(sct_backend *b, sct_error *err) {
   return sct_cuda_launch(self(b)->cuda, &self(b)->empty, 1, 32, 0, none, err);
 }
 
+/* NVML takes longer to answer than a unit lasts, and its answer changes slowly. */
+#define WATCH_EVERY_NS ((int64_t)20000000)
+
+static sct_status cuda_watch(sct_backend *b, uint64_t *reasons, sct_error *err) {
+  cuda_backend *c = self(b);
+  const int64_t now = sct_now_ns();
+  if (now - c->watched_ns >= WATCH_EVERY_NS) {
+    SCT_TRY(sct_cuda_watch(c->cuda, &c->reasons, err));
+    c->watched_ns = now;
+  }
+  *reasons = c->reasons;
+  return SCT_OK;
+}
+
 static sct_status cuda_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                             uint64_t or_mask, uint64_t seed, sct_error *err) {
   cuda_backend *c = self(b);
@@ -251,6 +267,7 @@ static const sct_backend_ops cuda_ops = {
     .unit_begin = cuda_unit_begin,
     .unit_end = cuda_unit_end,
     .launch_empty = cuda_launch_empty,
+    .watch = cuda_watch,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .compare = cuda_compare,

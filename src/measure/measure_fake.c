@@ -20,7 +20,14 @@
  *   none        there is no GPU                         devices=N   there are N (1)
  *   gone=G      the G-th worker and later ones cannot open it
  *   memory=B    it has B bytes
- *   cold=N      its first N timed units run at half the clock */
+ *   cold=N      its first N timed units run at half the clock
+ *   throttle=B  NVML tells throttle reasons B (bits of device_throttle.def), of each unit
+ *   heat=N      and of the first N units hardware slowdown
+ *   lost=N      it falls off the bus at the N-th unit of a worker
+ *   lock=N      it has the lock "fake-N"; without this word any number of sessions share it
+ *   others=N    N other processes compute on it
+ *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
+ *   mps=N       N clients of MPS compute on it */
 #include "measure_backend.h"
 
 #include <signal.h>
@@ -51,13 +58,22 @@ typedef enum fault_kind {
   FAULT_GONE,
   FAULT_MEMORY,
   FAULT_COLD,
+  FAULT_THROTTLE,
+  FAULT_HEAT,
+  FAULT_LOST,
+  FAULT_LOCK,
+  FAULT_OTHERS,
+  FAULT_MODE,
+  FAULT_MIG,
+  FAULT_MPS,
   N_FAULTS
 } fault_kind;
 
 static const char *const fault_names[N_FAULTS] = {
-    "ok",   "wrong", "unwritten", "guard", "before", "gap",    "input",  "stray",
-    "hang", "crash", "exit",      "child", "noload", "refuse", "sticky", "slow",
-    "fast", "none",  "devices",   "gone",  "memory", "cold"};
+    "ok",   "wrong", "unwritten", "guard", "before", "gap",    "input",    "stray",
+    "hang", "crash", "exit",      "child", "noload", "refuse", "sticky",   "slow",
+    "fast", "none",  "devices",   "gone",  "memory", "cold",   "throttle", "heat",
+    "lost", "lock",  "others",    "mode",  "mig",    "mps"};
 
 typedef struct fault {
   fault_kind kind;
@@ -217,6 +233,40 @@ sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *
   fake_script s;
   SCT_TRY(parse_script(&s, script, err));
   describe(out, ordinal, &s);
+  return SCT_OK;
+}
+
+#define OTHER_PID 4000 /* of the first other process */
+#define FAKE_MHZ  1980.0
+
+sct_status sct_backend_fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64],
+                                 int ordinal, const char *script, sct_error *err) {
+  fake_script s;
+  SCT_TRY(parse_script(&s, script, err));
+  const int n = sct_backend_fake_count(script, err);
+  if (n < 0 || ordinal < 0 || ordinal >= n) {
+    return n < 0 ? SCT_ENODEVICE
+                 : sct_fail(err, SCT_ENODEVICE, "there is no device cuda:%d", ordinal);
+  }
+  describe(out, ordinal, &s);
+  *state = (sct_gpu_state){.known = true,
+                           .mig = find_fault(&s, FAULT_MIG, NULL) != NULL,
+                           .compute_mode = (int)device_value(&s, FAULT_MODE, 0),
+                           .mps_clients = (int)device_value(&s, FAULT_MPS, 0),
+                           .sm_mhz = FAKE_MHZ,
+                           .sm_max_mhz = FAKE_MHZ,
+                           .throttle = (uint64_t)device_value(&s, FAULT_THROTTLE, 0),
+                           .ecc_errors = 0,
+                           .celsius = 40};
+  state->n_others = (int)device_value(&s, FAULT_OTHERS, 0) + state->mps_clients;
+  while (state->n_processes < state->n_others && state->n_processes < SCT_COUNT(state->processes)) {
+    const int k = state->n_processes++;
+    state->processes[k] = (sct_gpu_process){.pid = OTHER_PID + k, .bytes = 1 << 20, .name = "else"};
+  }
+  const fault *named = find_fault(&s, FAULT_LOCK, NULL);
+  if (named) {
+    snprintf(lock, 64, "fake-%d-%d", (int)named->value, ordinal);
+  }
   return SCT_OK;
 }
 
@@ -478,6 +528,17 @@ static sct_status fake_unit_end(sct_backend *b, double *ns, double *mhz, sct_err
   return SCT_OK;
 }
 
+static sct_status fake_watch(sct_backend *b, uint64_t *reasons, sct_error *err) {
+  fake_backend *f = self(b);
+  const double unit = (double)f->samples;
+  if (unit >= device_value(&f->script, FAULT_LOST, 1e18)) {
+    return fail(f, 999, "watching the GPU", err);
+  }
+  *reasons = (uint64_t)device_value(&f->script, FAULT_THROTTLE, 0);
+  *reasons |= unit <= device_value(&f->script, FAULT_HEAT, 0) ? 0x40 : 0;
+  return SCT_OK;
+}
+
 static sct_status fake_launch_empty(sct_backend *b, sct_error *err) {
   (void)err;
   self(b)->timer_ns += LAUNCH_NS;
@@ -529,6 +590,7 @@ static const sct_backend_ops fake_ops = {
     .unit_begin = fake_timer_start,
     .unit_end = fake_unit_end,
     .launch_empty = fake_launch_empty,
+    .watch = fake_watch,
     .fill = sct_host_fill,
     .checksum = sct_host_checksum,
     .compare = sct_host_compare,

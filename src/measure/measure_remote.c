@@ -22,12 +22,17 @@ int64_t sct_launch_limit_ns(double naive_ns) {
 
 static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
   sct_wire request = {0};
-  SCT_TRY(sct_worker_start(&m->worker, m->program, err));
+  if (!sct_child_alive(&m->worker)) { /* it may have been started to look */
+    SCT_TRY(sct_worker_start(&m->worker, m->program, err));
+  }
   m->generation++;
   sct_wire_put_i64(&request, m->ordinal);
   sct_wire_put_i64(&request, m->generation);
   sct_wire_put_text(&request, m->fake);
   sct_wire_put_bytes(&request, &m->device, m->is_virtual ? sizeof m->device : 0);
+  char lock[80] = ""; /* the session holds the lock of the plain name */
+  snprintf(lock, sizeof lock, "%s%s", m->lock_name, m->lock_name[0] ? ".worker" : "");
+  sct_wire_put_text(&request, lock);
   sct_worker_call(&m->worker, SCT_OP_OPEN, &request, OPEN_NS, reply);
   sct_wire_free(&request);
   if (reply->kind != SCT_REPLY_OK) {
@@ -49,11 +54,14 @@ static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
 }
 
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
-  if (sct_child_check(&m->worker)) {
+  if (m->lost) {
+    return sct_fail(err, SCT_EUNHEALTHY, "%s failed before and is not used any more", m->device.id);
+  }
+  const bool first = m->generation == 0;
+  if (sct_child_check(&m->worker) && !first) {
     return SCT_OK;
   }
   sct_reply reply = {0};
-  const bool first = m->generation == 0;
   sct_status status = start(m, &reply, err);
   if (status != SCT_OK && !first) {
     (void)sct_fail_prefix(err, SCT_EUNHEALTHY, "after a failing candidate no new worker started: ");
@@ -66,10 +74,16 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
   return status;
 }
 
+/* Remembers a device that is at fault itself. Every reply about one passes here. */
+static void note_loss(sct_measure *m, const sct_reply *reply) {
+  m->lost = m->lost || (reply->kind == SCT_REPLY_FAILED && sct_cuda_is_lost(reply->result));
+}
+
 /* A request whose failure is nobody's fault but the device's, the worker's or ours. */
 static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_reply *reply,
                       sct_error *err) {
   sct_worker_call(&m->worker, op, request, m->request_ns, reply);
+  note_loss(m, reply);
   switch (reply->kind) {
   case SCT_REPLY_OK:
     return SCT_OK;
@@ -271,6 +285,7 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
     sct_wire_put_bytes(&request, binary->cubin, binary->cubin_bytes);
   }
   sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
+  note_loss(m, &reply);
   const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
     job->kernel = sct_wire_get_i64(&reply.body);
@@ -353,6 +368,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   }
   put_launch(m, &request, job, target);
   sct_worker_call(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &reply);
+  note_loss(m, &reply);
   if (reply.kind == SCT_REPLY_OK) {
     *ns = sct_wire_get_f64(&reply.body);
     take_counts(m, verdict, target->shape, &reply.body);
@@ -369,6 +385,8 @@ static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_error *
   const int64_t launches = sct_wire_get_i64(body);
   const double first = sct_wire_get_f64(body), next = sct_wire_get_f64(body);
   t->n_slow += (int)sct_wire_get_i64(body);
+  t->n_repeated += (int)sct_wire_get_i64(body);
+  t->throttle |= sct_wire_get_u64(body);
   const int64_t got = sct_wire_get_i64(body);
   if (body->failed || got != n || launches < 1) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
@@ -384,11 +402,25 @@ static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_error *
   return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME") : SCT_OK;
 }
 
+/* What the samples after `before` add to the session's conditions. */
+static void sum_up(sct_conditions *c, const sct_timing *t, const sct_timing *before) {
+  c->n_samples += t->n_samples - before->n_samples;
+  c->n_slow += t->n_slow - before->n_slow;
+  c->n_repeated += t->n_repeated - before->n_repeated;
+  c->throttle |= t->throttle;
+  if (t->sm_clock_mhz > 0) {
+    c->sm_min_mhz =
+        c->sm_min_mhz > 0 && c->sm_min_mhz < t->sm_clock_mhz ? c->sm_min_mhz : t->sm_clock_mhz;
+    c->sm_max_mhz = c->sm_max_mhz > t->sm_clock_mhz ? c->sm_max_mhz : t->sm_clock_mhz;
+  }
+}
+
 /* Sends a timing request (all but how to sample is in it) and appends the samples. */
 static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
                           const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
   sct_reply reply = {0};
+  const sct_timing before = *t;
   sct_wire_put_i64(request, how->warm_ns);
   sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : UNIT_NS);
   sct_wire_put_i64(request, how->launches);
@@ -401,9 +433,11 @@ static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t 
   }
   t->samples_ns = samples;
   sct_worker_call(&m->worker, op, request, limit_ns, &reply);
+  note_loss(m, &reply);
   sct_status status = sct_reply_judge(&reply, where, &t->verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
     status = take_samples(t, &reply.body, how->n, err);
+    sum_up(&m->conditions, t, &before);
   }
   sct_reply_free(&reply);
   return status;

@@ -24,6 +24,7 @@ void sct_measure_close(sct_measure *m) {
     return;
   }
   sct_worker_stop(&m->worker, CLOSE_NS); /* first: no need to free its buffers one by one */
+  sct_lock_release(&m->lock);
   drop_problem(m);
   sct_free(m->seen);
   sct_free(m->program);
@@ -54,6 +55,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   sct_status status = SCT_OK;
   m->ordinal = ordinal;
   m->worker.fd = -1;
+  m->lock = -1;
   m->seed = o->seed;
   m->is_virtual = o->described != NULL;
   m->request_ns = o->request_ns > 0 ? o->request_ns
@@ -69,12 +71,19 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
     goto done;
   }
+  if (!m->is_virtual) {
+    SCT_TRY_DONE(sct_remote_look(m, o, err));
+  }
   SCT_TRY_DONE(sct_remote_ensure(m, err));
   *out = m;
   return SCT_OK;
 done:
   sct_measure_close(m);
   return status;
+}
+
+const sct_conditions *sct_measure_conditions(const sct_measure *m) {
+  return &m->conditions;
 }
 
 const sct_device_desc *sct_measure_device(const sct_measure *m) {

@@ -47,6 +47,10 @@ struct sct_measure {
   sct_device_desc device;
   bool is_virtual; /* `device` was given, and PTX runs */
   int n_copies;
+  int lock; /* descriptor of the session's lock on the GPU; -1: none */
+  char lock_name[64];
+  bool lost; /* the device failed: it is not used any more */
+  sct_conditions conditions;
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
   sct_hash *seen; /* binaries in order of first loading: a fake GPU's faults go by their number */
@@ -74,6 +78,10 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 
 /* ---- remote calls (measure_remote.c) ---- */
 
+/* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
+ * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
+sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts,
+                           sct_error *err) SCT_MUST_USE;
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* The requests that set things up: their failure is never the candidate's. After a failure the

@@ -186,7 +186,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
   }
   const int64_t budget = budget_ns > 0 ? budget_ns : DEFAULT_BUDGET;
   sct_status status = time_once(m, candidate, size, budget, out, err);
-  if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
+  if (status == SCT_EUNHEALTHY && !m->lost && !sct_child_alive(&m->worker)) {
     /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
     clear_samples(out);
     out->verdict = (sct_verdict){.outcome = SCT_OUT_OK};

@@ -319,7 +319,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     sct_cases_drop(m);
   }
   sct_status status = verify_once(m, candidate, out, err);
-  if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
+  if (status == SCT_EUNHEALTHY && !m->lost && !sct_child_alive(&m->worker)) {
     /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);

@@ -7,6 +7,7 @@
 #include "measure/measure.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the device ---- */
@@ -28,6 +29,46 @@ static sct_status handle_list(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   return SCT_OK;
 }
 
+static sct_status handle_look(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)w;
+  const int ordinal = (int)sct_wire_get_i64(in);
+  const char *script = sct_wire_get_text(in);
+  sct_device_desc desc;
+  sct_gpu_state state = {0};
+  char lock[64] = "";
+  if (script[0] != '\0') {
+    SCT_TRY(sct_backend_fake_look(&desc, &state, lock, ordinal, script, err));
+  } else {
+    SCT_TRY(sct_cuda_look(&desc, &state, ordinal, err));
+    snprintf(lock, sizeof lock, "%s", desc.uuid);
+  }
+  sct_wire_put_bytes(out, &desc, sizeof desc);
+  sct_wire_put_bytes(out, &state, sizeof state);
+  sct_wire_put_text(out, lock);
+  return SCT_OK;
+}
+
+/* The session holds a lock of its own, so this one waits for nobody but the worker before this
+ * one: a killed process may be busy in the driver for a while. */
+#define LOCK_WAIT_NS ((int64_t)20000000000)
+
+static sct_status take_lock(sct_worker_state *w, const char *name, sct_error *err) {
+  const int64_t end = sct_now_ns() + LOCK_WAIT_NS;
+  const struct timespec pause_time = {.tv_nsec = 20000000};
+  if (name[0] == '\0' || w->lock >= 0) {
+    return SCT_OK;
+  }
+  for (;;) {
+    const sct_status status = sct_lock_take(&w->lock, name, err);
+    if (status != SCT_EBUSY || sct_now_ns() > end) {
+      return status == SCT_EBUSY
+                 ? sct_fail_prefix(err, status, "a worker that does not end holds the GPU: ")
+                 : status;
+    }
+    nanosleep(&pause_time, NULL);
+  }
+}
+
 static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   const int ordinal = (int)sct_wire_get_i64(in);
   const int64_t generation = sct_wire_get_i64(in);
@@ -35,9 +76,11 @@ static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   sct_device_desc described;
   size_t n = 0;
   const uint8_t *desc = sct_wire_get_bytes(in, &n);
+  const char *lock = sct_wire_get_text(in);
   if (in->failed || w->backend || (n != 0 && n != sizeof described)) {
     return sct_worker_malformed(err);
   }
+  SCT_TRY(take_lock(w, lock, err));
   if (n != 0) {
     memcpy(&described, desc, sizeof described);
     SCT_TRY(sct_backend_ptx_open(&w->backend, &described, err));
@@ -221,7 +264,7 @@ int sct_measure_worker_main(int argc, char **argv) {
   if (refused != 0) {
     return refused;
   }
-  sct_worker_state w = {0};
+  sct_worker_state w = {.lock = -1};
   sct_wire in = {0}, out = {0};
   while (serve(&w, &in, &out)) {
   }

@@ -24,6 +24,7 @@ typedef struct sct_worker_state {
   uint64_t turn; /* launches timed: which copies of its buffers the next one gets */
   bool knows_cost;
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
+  int lock;                               /* descriptor of the GPU's lock; -1: none */
   bool quit;
 } sct_worker_state;
 

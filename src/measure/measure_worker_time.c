@@ -69,21 +69,42 @@ static void wait_ns(int64_t ns) {
   nanosleep(&pause, NULL);
 }
 
+/* Throttle reasons now, added to *reasons; *hardware: some of them spoil times. */
+static sct_status watch(sct_worker_state *w, uint64_t *reasons, bool *hardware, sct_error *err) {
+  uint64_t now = 0;
+  if (w->backend->ops->watch) {
+    SCT_TRY(w->backend->ops->watch(w->backend, &now, err));
+  }
+  *hardware = sct_throttle_hardware(now) != 0;
+  *reasons |= now;
+  return SCT_OK;
+}
+
 static bool too_slow(const sct_worker_state *w, const unit_time *unit) {
   return unit->mhz > 0 && unit->mhz < LEAST_CLOCK * 1e-3 * (double)w->desc.clock_khz;
 }
 
-/* A unit at full clock; after some tries, as it is, and *slow counts it. */
-static sct_status sample(sct_worker_state *w, const timed_work *work, unit_time *out, int64_t *slow,
+/* What was seen while samples were taken. */
+typedef struct sampled {
+  int64_t slow;     /* samples at a low clock or under hardware slowdown, in spite of waiting */
+  int64_t repeated; /* units that were taken again */
+  uint64_t reasons; /* throttle reasons */
+} sampled;
+
+/* A unit at full clock; after some tries, as it is, and it counts as slow. */
+static sct_status sample(sct_worker_state *w, const timed_work *work, unit_time *out, sampled *seen,
                          sct_error *err) {
   for (int try = 0; try < MAX_TRIES; try++) {
+    bool hardware = false;
     SCT_TRY(run_unit(w, work, out, err));
-    if (!too_slow(w, out)) {
+    SCT_TRY(watch(w, &seen->reasons, &hardware, err));
+    if (!hardware && !too_slow(w, out)) {
       return SCT_OK;
     }
+    seen->repeated += try + 1 < MAX_TRIES;
     wait_ns(try * WAIT_UNITS * work->unit_ns);
   }
-  ++*slow;
+  seen->slow++;
   return SCT_OK;
 }
 
@@ -138,7 +159,8 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
 }
 
 /* Reads how to sample from `in`; writes launches of a unit, cost of the first and of the next
- * launches, slow units, samples, and of each its time and clock. */
+ * launches, slow units, units taken again, throttle reasons, samples, and of each its time and
+ * clock. */
 static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *in, sct_wire *out,
                                sct_error *err) {
   const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
@@ -156,16 +178,18 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
   }
   SCT_TRY(learn_launch_cost(w, err));
   unit_time *units = sct_alloc(sizeof *units * (size_t)(n + 1));
-  int64_t slow = 0;
+  sampled seen = {0};
   sct_status status = units ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   for (int64_t k = 0; k < n && status == SCT_OK; k++) {
-    status = sample(w, work, &units[k], &slow, err);
+    status = sample(w, work, &units[k], &seen, err);
   }
   if (status == SCT_OK) {
     sct_wire_put_i64(out, work->launches);
     sct_wire_put_f64(out, w->first_launch_ns);
     sct_wire_put_f64(out, w->next_launch_ns);
-    sct_wire_put_i64(out, slow);
+    sct_wire_put_i64(out, seen.slow);
+    sct_wire_put_i64(out, seen.repeated);
+    sct_wire_put_u64(out, seen.reasons);
     sct_wire_put_i64(out, n);
     for (int64_t k = 0; k < n; k++) {
       sct_wire_put_f64(out, units[k].ns);

@@ -125,8 +125,13 @@ typedef struct sct_tune_report {
   int64_t n_points, n_candidates, n_sources;
   int n_sizes;
   sct_tune_size *sizes;
-  int n_checked; /* before a GPU: judged by running their PTX on the CPU */
-  int n_caught;  /* those of them that failed, and were not sent to the GPU */
+  sct_str conditions; /* of the GPU while it timed, a JSON object (docs/store.md); empty where
+                         nothing is timed */
+  bool contended;     /* other processes computed on the GPU */
+  int64_t n_slow, n_samples; /* samples at a low clock or under hardware slowdown; all */
+  uint64_t throttle;         /* reasons seen with the samples */
+  int n_checked;             /* before a GPU: judged by running their PTX on the CPU */
+  int n_caught;              /* those of them that failed, and were not sent to the GPU */
   char *stale;   /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
 } sct_tune_report;

@@ -175,6 +175,14 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .stopped_early = s->stopped || s->out_of_time};
   out->stale = s->stale;
   s->stale = NULL;
+  if (s->kind->times) {
+    const sct_conditions *c = sct_measure_conditions(s->measure);
+    out->contended = c->start.n_others > 0;
+    out->n_slow = c->n_slow;
+    out->n_samples = c->n_samples;
+    out->throttle = c->throttle;
+    SCT_TRY(sct_tune_conditions(&out->conditions, c, err));
+  }
   out->name = sct_strdup(s->plan.spec.name);
   out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));
   sct_status status = out->name && out->sizes ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -203,5 +211,6 @@ void sct_tune_report_free(sct_tune_report *report) {
   sct_free(report->sizes);
   sct_free(report->name);
   sct_free(report->stale);
+  sct_str_free(&report->conditions);
   *report = (sct_tune_report){0};
 }

@@ -85,7 +85,9 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
   if (!kind->times) {
     return sct_script_load_device(out, name, err);
   }
-  const sct_status status = open_gpu(out, &measure, name, opts, err);
+  sct_tune_opts look = *opts;
+  look.measure.look_only = true;
+  const sct_status status = open_gpu(out, &measure, name, &look, err);
   sct_measure_close(measure);
   return status;
 }

@@ -100,6 +100,12 @@ static char *conditions_json(const tune_session *s) {
           ? "units of launches held back until queued, streaming over copies, launch cost "
             "subtracted; screen, race, final"
           : "PTX verified on the CPU; counted and predicted, not timed");
+  sct_str gpu = {0};
+  if (s->kind->times &&
+      sct_tune_conditions(&gpu, sct_measure_conditions(s->measure), NULL) == SCT_OK) {
+    json_object_set_new(doc, "gpu", json_loads(sct_str_c(&gpu), 0, NULL));
+  }
+  sct_str_free(&gpu);
   char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
   json_decref(doc);
   return text;
@@ -466,6 +472,9 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   run->finished = decided(s, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
+  char *conditions = conditions_json(s); /* with the clocks seen meanwhile */
+  run->conditions = conditions ? keep(s, conditions) : run->conditions;
+  free(conditions);
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
     run->naive = 0;

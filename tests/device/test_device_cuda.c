@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 /* cmocka wants the above first */
 #include <cmocka.h>
 
@@ -239,9 +240,67 @@ static int nvml_by_uuid(const char *uuid, void **device) {
 }
 static int nvml_clock(void *device, int type, unsigned *mhz) {
   (void)device;
-  assert_int_equal(type, 1);
-  *mhz = 1980;
+  *mhz = type == 1 ? 1980 : 3201;
   return 0;
+}
+
+/* What NVML answers of the GPU's state. */
+static struct {
+  int result; /* of every question */
+  unsigned n_processes, mps_clients;
+  unsigned long long ecc_errors, reasons;
+} nvml;
+
+static int fill_processes(unsigned found, unsigned *n, sct_nvml_process *processes) {
+  for (unsigned k = 0; k < found && k < *n; k++) {
+    processes[k] = (sct_nvml_process){.pid = k == 0 ? (unsigned)getpid() : 900000000 + k,
+                                      .bytes = k == 1 ? ~0ULL : 1000 * k};
+  }
+  const bool fits = found <= *n;
+  *n = found;
+  return !fits ? 7 : nvml.result;
+}
+static int nvml_compute_processes(void *device, unsigned *n, sct_nvml_process *processes) {
+  assert_ptr_equal(device, &handle);
+  return fill_processes(nvml.n_processes, n, processes);
+}
+static int nvml_mps_processes(void *device, unsigned *n, sct_nvml_process *processes) {
+  assert_ptr_equal(device, &handle);
+  return fill_processes(nvml.mps_clients, n, processes);
+}
+static int nvml_compute_mode(void *device, int *mode) {
+  (void)device;
+  *mode = 3;
+  return nvml.result;
+}
+static int nvml_mig_mode(void *device, unsigned *current, unsigned *pending) {
+  (void)device;
+  *current = 1;
+  *pending = 0;
+  return nvml.result;
+}
+static int nvml_max_clock(void *device, int type, unsigned *mhz) {
+  (void)device;
+  *mhz = type == 1 ? 1990 : 3202;
+  return nvml.result;
+}
+static int nvml_reasons(void *device, unsigned long long *reasons) {
+  (void)device;
+  *reasons = nvml.reasons;
+  return nvml.result;
+}
+static int nvml_ecc_errors(void *device, int kind, int counter, unsigned long long *n) {
+  (void)device;
+  assert_int_equal(kind, 1);
+  assert_int_equal(counter, 0);
+  *n = nvml.ecc_errors;
+  return nvml.result;
+}
+static int nvml_temperature(void *device, int sensor, unsigned *celsius) {
+  (void)device;
+  assert_int_equal(sensor, 0);
+  *celsius = 41;
+  return nvml.result;
 }
 
 typedef void function(void);
@@ -257,6 +316,9 @@ static const struct {
     {"nvmlSystemGetDriverVersion", (function *)nvml_driver_version},
     {"nvmlDeviceGetHandleByUUID", (function *)nvml_by_uuid},
     {"nvmlDeviceGetClockInfo", (function *)nvml_clock},
+#define SCT_NVML(member, symbol, params) {symbol, (function *)nvml_##member},
+#include "device/device_nvml.def"
+#undef SCT_NVML
 };
 
 static void *open_stub(const char *soname) {
@@ -378,6 +440,94 @@ static void test_describe(void **state) {
   assert_int_equal(sct_cuda_peek(&d, 1, NULL), SCT_OK); /* without a context */
   check_description(&d);
   assert_nothing_alive();
+}
+
+static sct_gpu_state look(void) {
+  sct_device_desc d;
+  sct_gpu_state s;
+  assert_int_equal(sct_cuda_look(&d, &s, 1, NULL), SCT_OK);
+  check_description(&d);
+  assert_nothing_alive();
+  return s;
+}
+
+static void test_state(void **state) {
+  (void)state;
+  memset(&nvml, 0, sizeof nvml);
+  sct_gpu_state s = look();
+  assert_false(s.known); /* no NVML */
+  assert_int_equal(s.compute_mode, -1);
+  stub.nvml = true;
+  nvml.n_processes = 3; /* the first is this process */
+  nvml.reasons = 0x44;
+  nvml.ecc_errors = 5;
+  s = look();
+  assert_true(s.known && s.mig && !s.mig_slice);
+  assert_int_equal(s.compute_mode, 3);
+  assert_string_equal(sct_compute_mode_name(s.compute_mode), "exclusive_process");
+  assert_int_equal(s.n_others, 2);
+  assert_int_equal(s.processes[0].pid, 900000001);
+  assert_int_equal(s.processes[0].bytes, -1);
+  assert_int_equal(s.processes[1].bytes, 2000);
+  assert_true(s.sm_mhz == 1980 && s.sm_max_mhz == 1990 && s.memory_mhz == 3201 &&
+              s.memory_max_mhz == 3202);
+  assert_int_equal(s.throttle, 0x44);
+  assert_int_equal(s.ecc_errors, 5);
+  assert_int_equal(s.celsius, 41);
+  nvml.mps_clients = 2;
+  s = look();
+  assert_int_equal(s.mps_clients, 2);
+  nvml.n_processes = 40;
+  s = look();
+  assert_int_equal(s.n_processes, 8);
+  nvml.result = 3; /* not supported, all of it */
+  s = look();
+  assert_true(s.known && !s.mig && s.sm_max_mhz == 0);
+  assert_int_equal(s.n_others, 0);
+  assert_int_equal(s.compute_mode, -1);
+  assert_int_equal(s.ecc_errors, -1);
+  assert_int_equal(s.celsius, -1);
+  memset(&nvml, 0, sizeof nvml);
+}
+
+static void test_watching(void **state) {
+  (void)state;
+  sct_error err;
+  sct_cuda *cuda = NULL;
+  uint64_t reasons = 7;
+  memset(&nvml, 0, sizeof nvml);
+  assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
+  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK);
+  assert_int_equal(reasons, 0); /* no NVML */
+  sct_cuda_close(cuda);
+  stub.nvml = true;
+  nvml.ecc_errors = 5;
+  nvml.reasons = 0x4c;
+  assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
+  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK); /* those errors are old */
+  assert_int_equal(reasons, 0x4c);
+  nvml.ecc_errors = 6;
+  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_EUNHEALTHY);
+  assert_non_null(strstr(err.text, "CUDA_ERROR_ECC_UNCORRECTABLE (214)"));
+  assert_int_equal(sct_cuda_last(cuda), 214);
+  nvml.result = 15;
+  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_EUNHEALTHY);
+  assert_true(sct_cuda_is_lost(sct_cuda_last(cuda)));
+  nvml.result = 3;
+  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK);
+  sct_cuda_close(cuda);
+  memset(&nvml, 0, sizeof nvml);
+}
+
+static void test_throttle_reasons(void **state) {
+  (void)state;
+  sct_str text = {0};
+  sct_throttle_names(&text, 0x4c, ", ");
+  assert_string_equal(sct_str_c(&text), "power_cap, hardware_slowdown, hardware_thermal_slowdown");
+  assert_int_equal(sct_throttle_hardware(0x1ff), 0x0e8);
+  assert_string_equal(sct_throttle_meaning(0x4), "the power limit");
+  assert_string_equal(sct_throttle_meaning(0), "");
+  sct_str_free(&text);
 }
 
 static void test_wrong_numbers(void **state) {
@@ -536,6 +686,9 @@ int main(void) {
       cmocka_unit_test_setup(test_every_symbol_is_needed, set_up),
       cmocka_unit_test_setup(test_counting, set_up),
       cmocka_unit_test_setup(test_describe, set_up),
+      cmocka_unit_test_setup(test_state, set_up),
+      cmocka_unit_test_setup(test_watching, set_up),
+      cmocka_unit_test_setup(test_throttle_reasons, set_up),
       cmocka_unit_test_setup(test_wrong_numbers, set_up),
       cmocka_unit_test_setup(test_calls_reach_the_driver, set_up),
       cmocka_unit_test_setup(test_every_call_may_fail, set_up),

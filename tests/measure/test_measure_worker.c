@@ -44,6 +44,7 @@ static void open_fake(const char *script) {
   numbers(2, 0, 1);
   sct_wire_put_text(&request, script);
   sct_wire_put_bytes(&request, "", 0); /* no description */
+  sct_wire_put_text(&request, ""); /* no lock */
   call(SCT_OP_OPEN);
 }
 
@@ -344,6 +345,7 @@ static void test_it_does_not_outlive_its_parent(void **state) {
       sct_wire_put_i64(&in, 1);
       sct_wire_put_text(&in, "hang");
       sct_wire_put_bytes(&in, "", 0);
+      sct_wire_put_text(&in, "");
       sct_worker_call(&w, SCT_OP_OPEN, &in, LIMIT_NS, &r); /* it is past its start */
       sct_wire_clear(&in);
       sct_wire_put_i64(&in, 0);
