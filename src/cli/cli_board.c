@@ -197,6 +197,15 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
     sct_str_printf(out, "%d checked on the CPU before the GPU, %d failed there\n",
                    report->n_checked, report->n_caught);
   }
+  if (report->contended) {
+    sct_str_append(out, "contended: other processes computed on the GPU; --json lists them\n");
+  }
+  if (report->n_slow > 0) {
+    sct_str_printf(out, "%lld of %lld samples at a low clock or under hardware slowdown",
+                   (long long)report->n_slow, (long long)report->n_samples);
+    const uint64_t hardware = sct_throttle_hardware(report->throttle);
+    sct_str_printf(out, "%s%s\n", hardware ? ": " : "", sct_throttle_meaning(hardware));
+  }
   for (int z = 0; z < report->n_sizes; z++) {
     append_size(out, &report->sizes[z], top, colour);
   }

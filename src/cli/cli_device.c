@@ -1,13 +1,19 @@
 /* The command `devices`, and which device a command is about. */
 #include "cli/cli_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+sct_measure_opts cli_measure_opts(const cli_args *args) {
+  return (sct_measure_opts){
+      .fake = getenv("SECTILE_FAKE_GPU"), .wait_ns = args->wait_ns, .force = args->force};
+}
 
 sct_status cli_device_describe(sct_device_desc *out, const cli_args *args, sct_error *err) {
   if (!args->device) {
     return sct_script_load_device(out, CLI_VIRTUAL, err);
   }
-  const sct_tune_opts opts = {.device = args->device};
+  const sct_tune_opts opts = {.device = args->device, .measure = cli_measure_opts(args)};
   return sct_tune_device(out, &opts, err);
 }
 
@@ -36,10 +42,11 @@ typedef struct device_list {
   sct_error no_gpu; /* why there is none */
 } device_list;
 
-static sct_status load_list(device_list *list, sct_error *err) {
+static sct_status load_list(device_list *list, const cli_args *args, sct_error *err) {
+  const sct_measure_opts opts = cli_measure_opts(args);
   const char **names = NULL;
   int n = 0;
-  if (sct_measure_list(&list->gpus, &list->n_gpus, NULL, &list->no_gpu) != SCT_OK) {
+  if (sct_measure_list(&list->gpus, &list->n_gpus, &opts, &list->no_gpu) != SCT_OK) {
     list->n_gpus = 0; /* no reason not to show the others */
   }
   SCT_TRY(sct_script_device_names(&names, &n, &list->arena, err));
@@ -107,7 +114,7 @@ static json_t *list_json(const device_list *list, const char *why) {
 
 sct_status cli_devices(const cli_args *args, sct_error *err) {
   device_list list = {0};
-  sct_status status = load_list(&list, err);
+  sct_status status = load_list(&list, args, err);
   const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";
   if (status == SCT_OK && args->json) {
     status = cli_json_print(list_json(&list, why), err);

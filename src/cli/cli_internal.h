@@ -21,7 +21,7 @@ typedef enum cli_option_id {
   CLI_N_OPTIONS
 } cli_option_id;
 
-#define CLI_BIT(id) (1U << CLI_OPT_##id)
+#define CLI_BIT(id) (UINT64_C(1) << CLI_OPT_##id)
 /* Options that every command takes, and that may stand in front of it. */
 #define CLI_GLOBAL                                                                                 \
   (CLI_BIT(HELP) | CLI_BIT(VERSION) | CLI_BIT(JSON) | CLI_BIT(STORE) | CLI_BIT(ASSETS) |           \
@@ -37,10 +37,11 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any, no_check, csv;
+  bool help, version, json, list, again, select_any, no_check, csv, force;
   int verbosity; /* 0; below: -q, above: -v */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *coalescing;
   int64_t budget_ns; /* 0: no limit */
+  int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
   int top;
   int threads; /* 0: one a core */
@@ -67,7 +68,7 @@ typedef struct cli_command {
   const char *name;
   const char *words; /* "SPEC..." in the usage line */
   int min_words, max_words;
-  uint32_t options; /* CLI_BIT of those it takes beside the global ones */
+  uint64_t options; /* CLI_BIT of those it takes beside the global ones */
   /* Prints its result. On failure err's text is printed by the caller, unless the command has
    * reported it already and left the text empty. */
   sct_status (*run)(const cli_args *args, sct_error *err);
@@ -169,6 +170,9 @@ sct_status cli_hint_example(sct_status status, const char *word, sct_error *err)
  */
 sct_status cli_device_describe(sct_device_desc *out, const cli_args *args,
                                sct_error *err) SCT_MUST_USE;
+/* How workers are started: --wait, --force, and the script of a fake GPU in the environment
+ * variable SECTILE_FAKE_GPU (tests: measure_fake.c has its words). */
+sct_measure_opts cli_measure_opts(const cli_args *args);
 /* How figures of this device come about. */
 const char *cli_device_says(const char *id);
 

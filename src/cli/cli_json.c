@@ -155,11 +155,12 @@ json_t *cli_json_report(const sct_tune_report *report) {
   for (int z = 0; z < report->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&report->sizes[z]));
   }
-  return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:b, s:o}", "name",
+  return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:b, s:o, s:o}", "name",
                    cli_json_text(report->name), "device", cli_json_device(&report->device), "says",
                    cli_json_text(report->says), "points", (json_int_t)report->n_points,
                    "candidates", (json_int_t)report->n_candidates, "sources",
                    (json_int_t)report->n_sources, "checked", report->n_checked, "caught",
                    report->n_caught, "stale", cli_json_text(report->stale), "stopped_early",
-                   report->stopped_early, "sizes", sizes);
+                   report->stopped_early, "sizes", sizes, "conditions",
+                   report->conditions.len > 0 ? cli_json_parse(&report->conditions) : json_null());
 }

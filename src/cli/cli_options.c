@@ -165,7 +165,7 @@ static void append_alike(sct_str *out, const char *word, const char *const *name
   }
 }
 
-static sct_status unknown_option(const cli_command *command, uint32_t allowed, const char *given,
+static sct_status unknown_option(const cli_command *command, uint64_t allowed, const char *given,
                                  int letter, sct_error *err) {
   const char *names[CLI_N_OPTIONS];
   char storage[CLI_N_OPTIONS][24];
@@ -214,7 +214,7 @@ typedef struct getopt_table {
   char letters[2 * CLI_N_OPTIONS + 3];
 } getopt_table;
 
-static void fill_table(getopt_table *t, uint32_t allowed, bool stop_early) {
+static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
   int n = 0, at = 0;
   if (stop_early) {
     t->letters[at++] = '+';
@@ -240,7 +240,7 @@ static void fill_table(getopt_table *t, uint32_t allowed, bool stop_early) {
 
 /* Parses options from the set `allowed` until a word that is none (stop_early), or to the end,
  * where getopt moves the words. *next receives the index of the first word. */
-static sct_status parse_options(cli_args *args, uint32_t allowed, bool stop_early, int argc,
+static sct_status parse_options(cli_args *args, uint64_t allowed, bool stop_early, int argc,
                                 char **argv, int *next, sct_error *err) {
   getopt_table table;
   fill_table(&table, allowed, stop_early);

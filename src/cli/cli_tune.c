@@ -47,6 +47,7 @@ static void catch_interrupts(void) {
 typedef struct job {
   const cli_args *args;
   char device[32];
+  sct_measure_opts measure;
   bool said_stopping;
   cli_progress progress;
   json_t *documents; /* with --json: one a spec */
@@ -79,7 +80,8 @@ static void choose_device(job *j) {
   sct_device_desc *gpus = NULL;
   int n = 0;
   sct_error why = {0};
-  const sct_status status = sct_measure_list(&gpus, &n, NULL, &why);
+  const sct_measure_opts opts = cli_measure_opts(j->args);
+  const sct_status status = sct_measure_list(&gpus, &n, &opts, &why);
   if (status == SCT_OK && n > 0) {
     snprintf(j->device, sizeof j->device, "%s", gpus[0].id);
   } else {
@@ -126,7 +128,8 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
                               .seed = args->seed,
                               .select_any = args->select_any,
                               .again = args->again,
-                              .no_check = args->no_check};
+                              .no_check = args->no_check,
+                              .measure = j->measure};
   const sct_tune_events events = {.ctx = j, .progress = on_progress, .stop = on_stop};
   sct_tune_report report = {0};
   sct_error session_err = {0};
@@ -159,6 +162,9 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
   sct_status first = SCT_OK, status = SCT_OK;
   int left = args->n_words;
   catch_interrupts();
+  j.measure = cli_measure_opts(args);
+  j.measure.stop = on_stop;
+  j.measure.stop_ctx = &j;
   choose_device(&j);
   for (int k = 0; status == SCT_OK && k < args->n_words && !interrupted; k++) {
     sct_status outcome;

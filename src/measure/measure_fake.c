@@ -22,7 +22,7 @@
  *   memory=B    it has B bytes
  *   cold=N      its first N timed units run at half the clock
  *   throttle=B  NVML tells throttle reasons B (bits of device_throttle.def), of each unit
- *   heat=N      and of the first N units hardware slowdown
+ *   heat=N      and hardware slowdown, the first N times that it is asked
  *   lost=N      it falls off the bus at the N-th unit of a worker
  *   lock=N      it has the lock "fake-N"; without this word any number of sessions share it
  *   others=N    N other processes compute on it
@@ -115,6 +115,7 @@ typedef struct fake_backend {
   size_t n_expectations, cap_expectations;
   double timer_ns; /* of what was queued since timer_start */
   uint64_t samples;
+  int64_t asked; /* how often NVML was */
 } fake_backend;
 
 static fake_backend *self(sct_backend *b) {
@@ -535,7 +536,7 @@ static sct_status fake_watch(sct_backend *b, uint64_t *reasons, sct_error *err) 
     return fail(f, 999, "watching the GPU", err);
   }
   *reasons = (uint64_t)device_value(&f->script, FAULT_THROTTLE, 0);
-  *reasons |= unit <= device_value(&f->script, FAULT_HEAT, 0) ? 0x40 : 0;
+  *reasons |= (double)f->asked++ < device_value(&f->script, FAULT_HEAT, 0) ? 0x40 : 0;
   return SCT_OK;
 }
 

@@ -114,7 +114,7 @@ static void the_page_documents_the_tables(void **state) {
                cli_options[id].arg ? " " : "", cli_options[id].arg ? cli_options[id].arg : "");
       const char *found = strstr(section, option);
       const bool listed = found && (!end || found < end);
-      const uint32_t takes = name ? cli_commands[k].options : CLI_GLOBAL;
+      const uint64_t takes = name ? cli_commands[k].options : CLI_GLOBAL;
       if (listed != ((takes & 1U << id) != 0)) {
         fail_msg("docs/commands.md, section of %s: option %s is %s", name ? name : "all", option,
                  listed ? "not taken" : "missing");

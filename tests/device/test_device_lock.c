@@ -152,7 +152,7 @@ static void test_links_are_not_followed(void **state) {
 static void test_where_the_folder_is(void **state) {
   (void)state;
   sct_str text = {0};
-  char expected[64];
+  char expected[96];
   snprintf(expected, sizeof expected, "%s/sectile", folder);
   sct_lock_folder(&text);
   assert_string_equal(sct_str_c(&text), expected);

@@ -44,7 +44,7 @@ static void open_fake(const char *script) {
   numbers(2, 0, 1);
   sct_wire_put_text(&request, script);
   sct_wire_put_bytes(&request, "", 0); /* no description */
-  sct_wire_put_text(&request, ""); /* no lock */
+  sct_wire_put_text(&request, "");     /* no lock */
   call(SCT_OP_OPEN);
 }
 

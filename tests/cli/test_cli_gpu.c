@@ -1,0 +1,145 @@
+/* The program on a GPU that others use too: a fake one (SECTILE_FAKE_GPU), whose script says who.
+ */
+#include "device/device.h"
+
+#include "cli_fixture.h"
+
+#define COPY_SPEC                                                                                  \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"copy\", dims = { \"i\" },\n"                                                         \
+  "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"               \
+  "  body = \"b = a;\", sizes = { { i = 5000 } },\n"                                               \
+  "}\n"
+
+/* Nothing but the naive strategy: these tests are about the GPU, not about the space. */
+static void switch_off(void *ctx, const char *name) {
+  (void)ctx;
+  const char *base = sct_path_basename(name);
+  sct_error err = {0};
+  if (strcmp(base, "direct.lua") == 0) {
+    return;
+  }
+  assert_int_equal(sct_dir_make(fx_path("assets/tuning/strategies"), &err), SCT_OK);
+  fx_write(sct_arena_printf(&fx_arena, "assets/%s", name),
+           sct_arena_printf(&fx_arena,
+                            "return { name = \"%.*s\", template = \"direct.cu\", axes = {},\n"
+                            "  applies = { { \"off\", function() return false end } } }\n",
+                            (int)(strlen(base) - 4), base));
+}
+
+static int set_up(void **state) {
+  if (fx_setup(state) != 0) {
+    return 1;
+  }
+  sct_asset_list("tuning/strategies/", switch_off, NULL);
+  fx_write("copy.lua", COPY_SPEC);
+  return setenv("XDG_RUNTIME_DIR", fx_folder, 1);
+}
+
+static void fake(const char *script) {
+  assert_int_equal(setenv("SECTILE_FAKE_GPU", script, 1), 0);
+}
+
+#define TUNE                                                                                       \
+  "tune", "copy.lua", "-d", "cuda:0", "--store", "gpu.db", "--no-virtual-check", "--assets",       \
+      "assets"
+
+static void a_gpu_that_is_held_is_refused_or_waited_for(void **state) {
+  (void)state;
+  fx_result r = {0};
+  int fd;
+  fake("lock=1");
+  assert_int_equal(sct_lock_take(&fd, "fake-1-0", NULL), SCT_OK);
+  fx_run(&r, TUNE);
+  char who[64];
+  snprintf(who, sizeof who, "cuda:0 (Fake GPU) is being timed by process %ld (", (long)getpid());
+  fx_expect(&r, 75, NULL, who);
+  fx_run(&r, TUNE, "--wait", "50ms");
+  fx_expect(&r, 75, NULL, "; waiting up to 50 ms");
+  fx_expect(&r, 75, NULL, "it was not free within 50 ms");
+  fx_run(&r, "space", "copy.lua", "-d", "cuda:0"); /* asks, times nothing */
+  fx_expect(&r, 0, "copy", NULL);
+  const pid_t pid = fx_start((const char *const[]){TUNE, "--wait", "1h", NULL});
+  sct_str said = {0};
+  while (!strstr(sct_str_c(&said), "waiting up to 1 h") &&
+         !strstr(sct_str_c(&said), "waiting up to 3600")) {
+    usleep(10000);
+    (void)!sct_file_read(&said, fx_path("stderr"), NULL);
+  }
+  sct_str_free(&said);
+  sct_lock_release(&fd);
+  fx_free(&r);
+  fx_finish(&r, pid);
+  fx_expect(&r, 0, "copy on cuda:0 (Fake GPU, CC 9.0): timed", NULL);
+  fx_free(&r);
+}
+
+static const json_t *conditions(json_t *doc) {
+  const json_t *tuned = json_array_get(json_object_get(doc, "tuned"), 0);
+  return json_object_get(json_object_get(tuned, "report"), "conditions");
+}
+
+static void conditions_are_told_and_stored(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fake("others=2 throttle=4 mig");
+  fx_run(&r, TUNE, "--json", "--again");
+  fx_expect(&r, 0, NULL, "cuda:0 is contended: process 4000 (else) with 1 MiB, 4001 (else)");
+  json_t *doc = fx_json(&r);
+  const json_t *c = conditions(doc);
+  assert_true(json_is_true(json_object_get(c, "contended")));
+  assert_true(json_is_true(json_object_get(c, "mig")));
+  assert_true(json_is_false(json_object_get(c, "mps")));
+  assert_int_equal(json_integer_value(json_object_get(c, "n_others")), 2);
+  const json_t *other = json_array_get(json_object_get(c, "others"), 1);
+  assert_int_equal(json_integer_value(json_object_get(other, "pid")), 4001);
+  assert_string_equal(json_string_value(json_object_get(c, "compute_mode")), "default");
+  const json_t *samples = json_object_get(c, "samples");
+  assert_true(json_integer_value(json_object_get(samples, "n")) > 0);
+  assert_int_equal(json_integer_value(json_object_get(samples, "slow")), 0);
+  const json_t *throttle = json_object_get(samples, "throttle");
+  assert_int_equal(json_array_size(throttle), 1);
+  assert_string_equal(json_string_value(json_array_get(throttle, 0)), "power_cap");
+  assert_true(json_real_value(json_object_get(json_object_get(c, "clocks"), "sm_mhz_least")) ==
+              1980.0);
+  json_decref(doc);
+  sct_str bytes = {0}; /* the store holds them as well */
+  assert_int_equal(sct_file_read(&bytes, fx_path("gpu.db-wal"), NULL) == SCT_OK ||
+                       sct_file_read(&bytes, fx_path("gpu.db"), NULL) == SCT_OK,
+                   1);
+  assert_non_null(memmem(bytes.data, bytes.len, "\"contended\":true", 16));
+  sct_str_free(&bytes);
+  fx_run(&r, TUNE);
+  fx_expect(&r, 0, "contended: other processes computed on the GPU", NULL);
+  fake("heat=12");
+  fx_run(&r, TUNE, "--again");
+  fx_expect(&r, 0, "samples at a low clock or under hardware slowdown: too hot", NULL);
+  fx_free(&r);
+}
+
+static void refusals(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fake("mps=1");
+  fx_run(&r, TUNE);
+  fx_expect(&r, 75, NULL, "the Multi-Process Service (MPS) is in front of cuda:0");
+  fx_run(&r, TUNE, "--force");
+  fx_expect(&r, 0, NULL, "contended");
+  fake("mode=2");
+  fx_run(&r, TUNE);
+  fx_expect(&r, 4, NULL, "prohibited compute mode");
+  fake("refuse214@1");
+  fx_run(&r, TUNE, "--again");
+  fx_expect(&r, 6, NULL, "CUDA_ERROR_ECC_UNCORRECTABLE (214)");
+  fx_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_gpu_that_is_held_is_refused_or_waited_for),
+      cmocka_unit_test(conditions_are_told_and_stored),
+      cmocka_unit_test(refusals),
+  };
+  return cmocka_run_group_tests(tests, set_up, fx_teardown);
+}
