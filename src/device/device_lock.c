@@ -2,6 +2,8 @@
  * holder ends, however it ends, so a file that is left over locks nothing. */
 #include "device/device.h"
 
+#include "base/base_sys.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,17 +48,17 @@ static sct_status check_folder(int folder, const char *path, sct_error *err) {
 }
 
 static sct_status open_folder(int *out, const char *path, sct_error *err) {
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+  if (sct_mkdir(path, 0700) != 0 && errno != EEXIST) {
     return sct_fail(err, SCT_EIO, "cannot make the lock folder '%s': %s", path, strerror(errno));
   }
-  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int folder = sct_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (folder < 0) {
     return sct_fail(err, SCT_EIO, "cannot open the lock folder '%s': %s", path,
                     errno == ELOOP || errno == ENOTDIR ? "it is no folder" : strerror(errno));
   }
   const sct_status status = check_folder(folder, path, err);
   if (status != SCT_OK) {
-    close(folder);
+    sct_close(folder);
     return status;
   }
   *out = folder;
@@ -67,8 +69,8 @@ static sct_status open_folder(int *out, const char *path, sct_error *err) {
 
 /* What this process is called: its arguments. */
 static void own_name(char *out, size_t size) {
-  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? 0 : read(fd, out, size - 1);
+  const int fd = sct_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+  const ssize_t n = fd < 0 ? 0 : sct_read(fd, out, size - 1);
   size_t len = n > 0 ? (size_t)n : 0;
   while (len > 0 && out[len - 1] == '\0') {
     len--;
@@ -78,7 +80,7 @@ static void own_name(char *out, size_t size) {
   }
   out[len] = '\0';
   if (fd >= 0) {
-    close(fd);
+    sct_close(fd);
   }
 }
 
@@ -90,7 +92,7 @@ static void write_holder(int fd) {
   strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &utc));
   snprintf(text, sizeof text, "process %ld (%s) since %s", (long)getpid(), program, now);
   /* for people only: nothing depends on it */
-  if (ftruncate(fd, 0) != 0 || pwrite(fd, text, strlen(text), 0) < 0) {
+  if (ftruncate(fd, 0) != 0 || sct_write(fd, text, strlen(text)) < 0) {
     sct_log(SCT_LOG_DEBUG, "the lock file could not be written: %s", strerror(errno));
   }
 }
@@ -109,13 +111,13 @@ static void read_holder(int fd, char out[MAX_HOLDER]) {
 /* ---- the lock ---- */
 
 static int open_file(int folder, const char *file, const char *path, sct_error *err) {
-  const int fd = openat(folder, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int fd = sct_openat(folder, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   struct stat st;
   if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     (void)sct_fail(err, SCT_EIO, "cannot open the lock file '%s/%s': %s", path, file,
                    fd >= 0 || errno == ELOOP ? "it is no plain file" : strerror(errno));
     if (fd >= 0) {
-      close(fd);
+      sct_close(fd);
     }
     return -1;
   }
@@ -140,7 +142,7 @@ static sct_status lock_file(int *out, int folder, const char *file, const char *
       const int reason = errno;
       char holder[MAX_HOLDER];
       read_holder(fd, holder);
-      close(fd);
+      sct_close(fd);
       return reason == EWOULDBLOCK
                  ? sct_fail(err, SCT_EBUSY, "%s", holder)
                  : sct_fail(err, SCT_EIO, "cannot lock '%s/%s': %s", path, file, strerror(reason));
@@ -150,7 +152,7 @@ static sct_status lock_file(int *out, int folder, const char *file, const char *
       *out = fd;
       return SCT_OK;
     }
-    close(fd);
+    sct_close(fd);
   }
   return sct_fail(err, SCT_EIO, "the lock file '%s/%s' is removed again and again", path, file);
 }
@@ -175,7 +177,7 @@ sct_status sct_lock_take(int *fd, const char *name, sct_error *err) {
   status = lock_file(fd, folder, sct_str_c(&file), sct_str_c(&path), err);
 done:
   if (folder >= 0) {
-    close(folder);
+    sct_close(folder);
   }
   sct_str_free(&file);
   sct_str_free(&path);
@@ -184,7 +186,7 @@ done:
 
 void sct_lock_release(int *fd) {
   if (*fd >= 0) {
-    close(*fd);
+    sct_close(*fd);
   }
   *fd = -1;
 }

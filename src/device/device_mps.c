@@ -3,6 +3,8 @@
  * alive. */
 #include "device/device.h"
 
+#include "base/base_sys.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,10 +18,10 @@
 #define DEFAULT_FOLDER "/tmp/nvidia-mps"
 
 static bool read_line(const char *path, char *out, size_t size) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+  const int fd = sct_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+  const ssize_t n = fd < 0 ? -1 : sct_read(fd, out, size - 1);
   if (fd >= 0) {
-    close(fd);
+    sct_close(fd);
   }
   out[n > 0 ? n : 0] = '\0';
   out[strcspn(out, "\n")] = '\0';
@@ -57,9 +59,9 @@ static liveness by_pipe(const char *folder) {
     return GONE;
   }
   if (S_ISFIFO(st.st_mode)) {
-    const int fd = open(address.sun_path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const int fd = sct_open(address.sun_path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd >= 0) {
-      close(fd);
+      sct_close(fd);
     }
     return fd >= 0 ? ALIVE : errno == ENXIO ? GONE : UNKNOWN;
   }
@@ -70,7 +72,7 @@ static liveness by_pipe(const char *folder) {
   const int result = fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
   const int reason = errno;
   if (fd >= 0) {
-    close(fd);
+    sct_close(fd);
   }
   return result == 0 || reason == EAGAIN ? ALIVE : reason == ECONNREFUSED ? GONE : UNKNOWN;
 }

@@ -2,6 +2,8 @@
  * of it optional: what cannot be asked is unknown. */
 #include "device_internal.h"
 
+#include "base/base_sys.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,10 +67,10 @@ const char *sct_compute_mode_name(int mode) {
 static void process_name(int64_t pid, char out[48]) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd < 0 ? 0 : read(fd, out, 47);
+  const int fd = sct_open(path, O_RDONLY | O_CLOEXEC, 0);
+  const ssize_t n = fd < 0 ? 0 : sct_read(fd, out, 47);
   if (fd >= 0) {
-    close(fd);
+    sct_close(fd);
   }
   out[n > 0 ? n : 0] = '\0';
   out[strcspn(out, "\n")] = '\0';

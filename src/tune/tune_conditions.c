@@ -58,6 +58,6 @@ sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error 
   sct_str_append(out, text ? text : "null");
   const sct_status status =
       text ? sct_str_status(out, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
-  free(text);
+  sct_free(text);
   return status;
 }

@@ -474,7 +474,7 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   run->noise = choice->noise;
   char *conditions = conditions_json(s); /* with the clocks seen meanwhile */
   run->conditions = conditions ? keep(s, conditions) : run->conditions;
-  free(conditions);
+  sct_free(conditions);
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
     run->naive = 0;
