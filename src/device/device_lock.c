@@ -2,8 +2,6 @@
  * holder ends, however it ends, so a file that is left over locks nothing. */
 #include "device/device.h"
 
-#include "base/base_sys.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,8 +3,6 @@
  * alive. */
 #include "device/device.h"
 
-#include "base/base_sys.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

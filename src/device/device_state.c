@@ -2,8 +2,6 @@
  * of it optional: what cannot be asked is unknown. */
 #include "device_internal.h"
 
-#include "base/base_sys.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
