@@ -138,6 +138,7 @@ static sct_status read_run(tune_session *s, sct_row_run *run, sct_error *err) {
       run->raced = known->raced;
       run->started = keep(s, known->started);
       run->finished = keep(s, known->finished);
+      run->conditions = keep(s, known->conditions);
     }
   }
   sct_row_run_free(rows, n);
@@ -472,9 +473,11 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   run->finished = decided(s, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
-  char *conditions = conditions_json(s); /* with the clocks seen meanwhile */
-  run->conditions = conditions ? keep(s, conditions) : run->conditions;
-  sct_free(conditions);
+  if (s->kind->times && sct_measure_conditions(s->measure)->n_samples > 0) {
+    char *conditions = conditions_json(s); /* with the clocks seen meanwhile */
+    run->conditions = conditions ? keep(s, conditions) : run->conditions;
+    sct_free(conditions);
+  }
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
     run->naive = 0;
