@@ -132,7 +132,7 @@ typedef struct sct_tune_report {
   uint64_t throttle;         /* reasons seen with the samples */
   int n_checked;             /* before a GPU: judged by running their PTX on the CPU */
   int n_caught;              /* those of them that failed, and were not sent to the GPU */
-  char *stale;   /* a sentence: what the store has of this kernel under other conditions; NULL */
+  char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
