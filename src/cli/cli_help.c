@@ -13,7 +13,7 @@ void cli_usage_line(sct_str *out, const cli_command *command) {
 static void append_options(sct_str *out, uint64_t which) {
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
     const cli_option *o = &cli_options[id];
-    if (!(which & 1U << id)) {
+    if (!(which & UINT64_C(1) << id)) {
       continue;
     }
     sct_str name = {0};

@@ -147,7 +147,7 @@ static void append_takers(sct_str *text, const char *word) {
     }
     const char *before = "; it belongs to ";
     for (int k = 0; k < cli_n_commands; k++) {
-      if (cli_commands[k].options & 1U << id) {
+      if (cli_commands[k].options & UINT64_C(1) << id) {
         sct_str_printf(text, "%s`sectile %s`", before, cli_commands[k].name);
         before = " and ";
       }
@@ -173,7 +173,7 @@ static sct_status unknown_option(const cli_command *command, uint64_t allowed, c
   int n = 0;
   option_word(&word, given, letter);
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
-    if (allowed & 1U << id) {
+    if (allowed & UINT64_C(1) << id) {
       snprintf(storage[n], sizeof storage[n], "--%s", cli_options[id].name);
       names[n] = storage[n];
       n++;
@@ -222,7 +222,7 @@ static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
   t->letters[at++] = ':'; /* a missing value is told from an unknown option */
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
     const cli_option *o = &cli_options[id];
-    if (!(allowed & 1U << id)) {
+    if (!(allowed & UINT64_C(1) << id)) {
       continue;
     }
     t->longs[n++] =

@@ -305,7 +305,7 @@ static void test_a_lost_device_is_an_error_not_an_outcome(void **state) {
   assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err), SCT_EUNHEALTHY);
   assert_non_null(strstr(fixture_err.text, "CUDA_ERROR_ECC_UNCORRECTABLE"));
   close_world(&w);
-  open_world(&w, "crash@2 gone=2");
+  open_world(&w, "crash@1 gone=2");
   expect(&w, 2, SCT_OUT_CRASH);
   assert_int_equal(sct_measure_verify(w.m, &w.kernel[3].binary, &v, &fixture_err), SCT_EUNHEALTHY);
   assert_int_equal(fixture_err.code, SCT_EUNHEALTHY);
