@@ -82,6 +82,57 @@ const cli_command cli_commands[] = {
         .example = "emit my_kernel.lua -o my_kernel.h",
     },
     {
+        .name = "merge",
+        .words = "OUT.db STORE.db...",
+        .min_words = 2,
+        .max_words = CLI_ANY_NUMBER,
+        .run = cli_merge,
+        .doc = "join stores into one; order and repetition do not matter",
+        .details = "OUT.db is made, or extended where it exists. All or nothing. Where two stores\n"
+                   "measured the same candidate, the latest measurement stands and the others\n"
+                   "stay beside it with their samples.",
+        .example = "merge all.db node1.db node2.db",
+    },
+    {
+        .name = "export",
+        .words = "[NAME]",
+        .max_words = 1,
+        .options = CLI_BIT(FORMAT) | CLI_BIT(OUT) | CLI_BIT(SIZE) | CLI_BIT(DEVICE),
+        .run = cli_export,
+        .doc = "the store as JSON, or a run as other tuners' files",
+        .details =
+            "json is the whole store and reads back exactly. kernel-tuner (a cache file) and\n"
+            "t4 (results of the auto-tuning association) hold one run: NAME, --size and\n"
+            "--device say which, where there are several.",
+        .example = "export -o results.json",
+    },
+    {
+        .name = "import",
+        .words = "FILE...",
+        .min_words = 1,
+        .max_words = CLI_ANY_NUMBER,
+        .run = cli_import,
+        .doc = "join exports, Kernel Tuner caches or T4 results to the store",
+        .details = "What other programs measured becomes a problem of its own, such as\n"
+                   "kernel-tuner:convolution, without a winner: no header is made of it. A file\n"
+                   "that is malformed changes nothing, and the message says where.",
+        .example = "import results.json",
+    },
+    {
+        .name = "compare",
+        .words = "A B",
+        .min_words = 2,
+        .max_words = 2,
+        .options = CLI_BIT(SIZE) | CLI_BIT(TOP),
+        .run = cli_compare,
+        .doc = "what became faster or slower between two stores or dates",
+        .details = "A and B are store files, or name@date (UTC, also a part of it: name@2026-01)\n"
+                   "for what the store knew of a kernel at the end of that time; name@ is now.\n"
+                   "Every candidate of both gets a verdict: FAST (B is faster), SLOW, SAME or\n"
+                   "AMBIGUOUS. Other winners and other conditions are named.",
+        .example = "compare before.db after.db",
+    },
+    {
         .name = "count",
         .words = "FILE.cu",
         .min_words = 1,

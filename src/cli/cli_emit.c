@@ -26,25 +26,6 @@ static sct_status read_wanted(wanted *w, const char *word, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status open_store(sct_store **out, const cli_args *args, sct_error *err) {
-  sct_str path = {0};
-  if (args->store) {
-    sct_str_append(&path, args->store);
-  } else {
-    sct_path_data(&path);
-    sct_str_append(&path, "/store.db");
-  }
-  sct_status status = sct_str_status(&path, err);
-  if (status == SCT_OK && !sct_file_exists(sct_str_c(&path))) {
-    status = sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
-                      sct_str_c(&path));
-  } else if (status == SCT_OK) {
-    status = sct_store_open(out, sct_str_c(&path), true, err);
-  }
-  sct_str_free(&path);
-  return status;
-}
-
 /* A name that the store has not is told with the nearest that it has. */
 static sct_status check_name(sct_store *store, const char *name, sct_error *err) {
   sct_row_problem *rows = NULL;
@@ -98,7 +79,7 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   sct_store *store = NULL;
   sct_status status = SCT_OK;
   SCT_TRY_DONE(read_wanted(&w, args->words[0], err));
-  SCT_TRY_DONE(open_store(&store, args, err));
+  SCT_TRY_DONE(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {
     SCT_TRY_DONE(check_name(store, w.request.name, err));
   }

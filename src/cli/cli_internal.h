@@ -39,7 +39,8 @@ typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
   bool help, version, json, list, again, select_any, no_check, csv, force;
   int verbosity; /* 0; below: -q, above: -v */
-  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *coalescing;
+  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *format, *size,
+      *coalescing;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -86,6 +87,10 @@ sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_merge(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_export(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_import(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_compare(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_init(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_examples(const cli_args *args, sct_error *err) SCT_MUST_USE;
 
@@ -159,6 +164,14 @@ sct_status cli_json_print(json_t *doc, sct_error *err) SCT_MUST_USE;
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
 json_t *cli_json_report(const sct_tune_report *report);
+
+/* ---- stores ---- */
+
+/* Appends the path of --store, or of the default store. */
+sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) SCT_MUST_USE;
+/* Opens it; for reading it must be there (SCT_EDATA says how it is made). */
+sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only,
+                          sct_error *err) SCT_MUST_USE;
 
 /* ---- specs and devices ---- */
 

@@ -164,6 +164,25 @@ sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
 sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
                              sct_error *err) SCT_MUST_USE;
 
+/* ---- several stores, and other formats */
+
+/* Joins all of the stores `from` to `to`, in one transaction: all or nothing. The result does not
+ * depend on order or repetition; docs/store.md states what happens where two disagree. Nothing that
+ * was measured is lost. SCT_EDATA for a store whose rows do not fit together. */
+sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n,
+                           sct_error *err) SCT_MUST_USE;
+/* Appends the whole store as JSON, equal bytes for equal contents. */
+sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err) SCT_MUST_USE;
+/* Appends one run as a cache of Kernel Tuner, or as results in the T4 format. */
+sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out,
+                                         sct_error *err) SCT_MUST_USE;
+sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err) SCT_MUST_USE;
+/* Joins a file to the store, in one transaction: an export of sct_store_export(), a cache of Kernel
+ * Tuner, or results in the T4 format; what others measured becomes a problem of its own, without a
+ * winner. SCT_EDATA: "FILE:LINE:COLUMN: error: ..." for what is no JSON, else
+ * "FILE: error: problems[0].name: expected ...", and nothing has changed. */
+sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) SCT_MUST_USE;
+
 void sct_row_problem_free(sct_row_problem *rows, int n); /* frees the array too */
 void sct_row_device_free(sct_row_device *rows, int n);
 void sct_row_run_free(sct_row_run *rows, int n);

@@ -125,11 +125,47 @@ sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, 
                               sct_error *err) SCT_MUST_USE;
 void sct_store_clear_row(const sct_store_table *table, void *row);
 
-/* Hex hash of what a row says: all columns but its key, references and the time of measuring. */
+/* Hex hash of what a row says: all columns but its key, references, times of
+ * day, and what follows from other rows. */
 char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
+
+/* ---- rows by table (store_write.c, store_read.c) */
+
+/* Inserts the row or finds the one with its key. */
+sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
+                            bool *inserted, sct_error *err);
+/* Rewrites the columns of row `id` for which `want` holds. */
+sct_status sct_store_update(sct_store *s, const sct_store_table *table, const void *row,
+                            bool (*want)(const sct_store_column *column), sct_id id,
+                            sct_error *err);
+/* Reads row `id`, which must be there; clear it, on failure too. */
+sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
+                           sct_error *err);
+/* Candidates of a problem by source hash; the outcomes are empty. */
+sct_status sct_store_candidates(sct_store *s, sct_id problem, sct_row_result **rows, int *n,
+                                sct_error *err);
+/* Like sct_store_runs(), with winners that sct_store_runs() withholds, in no order. */
+sct_status sct_store_all_runs(sct_store *s, sct_id problem, sct_row_run **rows, int *n,
+                              sct_error *err);
+
+/* ---- joining (store_join.c): all within a transaction of the caller */
+
+/* A problem, device or candidate. */
+sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const void *row,
+                              sct_id *id, sct_error *err);
+/* A run without its end, which sct_store_join_end() joins when its outcomes are there. */
+sct_status sct_store_join_run(sct_store *s, const sct_row_run *row, sct_id *id, bool *inserted,
+                              sct_error *err);
+/* One more outcome of a candidate in a run: run and candidate are those of `s`. */
+sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *err);
+/* `winner` and `naive` are source hashes, or "". */
+sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
+                              const char *winner, const char *naive, sct_error *err);
 
 /* Runs one statement without parameters and rows of interest. */
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUST_USE;
+/* Ends a transaction that only read. */
+void sct_store_leave(sct_store *s);
 /* Takes the write lock. */
 sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
 /* Commits if `status` is SCT_OK, else rolls back and returns it. */

@@ -357,8 +357,9 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
 char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
   sct_str text = {0};
   for (int i = 0; i < table->n_columns; ++i) {
-    if (!table->columns[i].key && !table->columns[i].stamp && !table->columns[i].judged) {
-      append_value(&text, &table->columns[i], row);
+    const sct_store_column *const c = &table->columns[i];
+    if (!c->key && !c->stamp && !c->judged && !c->finish) {
+      append_value(&text, c, row);
     }
   }
   (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
@@ -371,6 +372,10 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) {
   const int result = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
   return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "writing", err);
+}
+
+void sct_store_leave(sct_store *s) {
+  (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 sct_status sct_store_begin(sct_store *s, sct_error *err) {

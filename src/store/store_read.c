@@ -126,6 +126,41 @@ sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n, sct_er
   return SCT_OK;
 }
 
+sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
+                           sct_error *err) {
+  sct_store_query q = {0};
+  sct_str sql = {0};
+  bool any = false;
+  sct_str_append(&sql, "SELECT ");
+  sct_store_column_list(&sql, s, table, "t", true);
+  sct_str_printf(&sql, " FROM %s t WHERE t.id = ?", table->name);
+  sct_status status = sct_str_status(&sql, err);
+  if (status == SCT_OK) {
+    status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
+  }
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, id);
+    status = sct_store_query_step(&q, &any, err);
+  }
+  if (status == SCT_OK) {
+    status = any ? sct_store_read_row(&q, table, row, err)
+                 : sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
+                            (long long)id, table->name);
+  }
+  sct_store_query_end(&q);
+  sct_str_free(&sql);
+  return status;
+}
+
+sct_status sct_store_candidates(sct_store *s, sct_id problem, sct_row_result **rows, int *n,
+                                sct_error *err) {
+  void *list = NULL;
+  SCT_TRY(list_table(s, &sct_store_candidate_table, "WHERE t.problem = ? ORDER BY t.source_hash",
+                     NULL, problem, 0, &list, n, err));
+  *rows = list;
+  return SCT_OK;
+}
+
 /* ---- runs */
 
 typedef struct sized_run {
@@ -177,13 +212,47 @@ static sct_status sort_runs(sct_row_run *rows, int n, sct_error *err) {
   return SCT_OK;
 }
 
+/* A winner may have failed when it was measured again, in a store that was merged into this one:
+ * then it is none. */
+static sct_status withhold_winners(sct_store *s, sct_row_run *rows, int n, sct_error *err) {
+  for (int i = 0; i < n; ++i) {
+    sct_store_query q = {0};
+    bool good = true;
+    sct_status status = SCT_OK;
+    if (rows[i].winner != 0) {
+      status = sct_store_query_start(&q, s, "SELECT 1 FROM outcome WHERE id = ? AND outcome = 'ok'",
+                                     err);
+      if (status == SCT_OK) {
+        sct_store_bind_id(&q, rows[i].winner);
+        status = sct_store_query_step(&q, &good, err);
+      }
+      sct_store_query_end(&q);
+    }
+    SCT_TRY(status);
+    rows[i].winner = good ? rows[i].winner : 0;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_store_all_runs(sct_store *s, sct_id problem, sct_row_run **rows, int *n,
+                              sct_error *err) {
+  void *list = NULL;
+  SCT_TRY(
+      list_table(s, &sct_store_run_table, "WHERE t.problem = ?", NULL, problem, 0, &list, n, err));
+  *rows = list;
+  return SCT_OK;
+}
+
 sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n,
                           sct_error *err) {
   void *list = NULL;
   const char *const where =
       device != 0 ? "WHERE t.problem = ? AND t.device = ?" : "WHERE t.problem = ?";
   SCT_TRY(list_table(s, &sct_store_run_table, where, NULL, problem, device, &list, n, err));
-  const sct_status status = sort_runs(list, *n, err);
+  sct_status status = sort_runs(list, *n, err);
+  if (status == SCT_OK) {
+    status = withhold_winners(s, list, *n, err);
+  }
   if (status != SCT_OK) {
     sct_row_run_free(list, *n);
     return status;

@@ -70,8 +70,8 @@ static sct_status find_row(sct_store *s, const sct_store_table *table, const voi
                              table->name);
 }
 
-static sct_status put_row(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
-                          bool *inserted, sct_error *err) {
+sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
+                            bool *inserted, sct_error *err) {
   sct_str sql = {0};
   sct_str_printf(&sql, "INSERT INTO %s (", table->name);
   append_names(&sql, table, NULL, "", ", ");
@@ -91,9 +91,9 @@ static sct_status put_row(sct_store *s, const sct_store_table *table, const void
   return find_row(s, table, row, id, err);
 }
 
-static sct_status update_row(sct_store *s, const sct_store_table *table, const void *row,
-                             bool (*want)(const sct_store_column *column), sct_id id,
-                             sct_error *err) {
+sct_status sct_store_update(sct_store *s, const sct_store_table *table, const void *row,
+                            bool (*want)(const sct_store_column *column), sct_id id,
+                            sct_error *err) {
   sct_str sql = {0};
   sct_str_printf(&sql, "UPDATE %s SET ", table->name);
   append_names(&sql, table, want, " = ?", ", ");
@@ -111,7 +111,7 @@ static sct_status put_alone(sct_store *s, const sct_store_table *table, const vo
   bool inserted = false;
   sct_id found = 0;
   SCT_TRY(sct_store_begin(s, err));
-  SCT_TRY(sct_store_end(s, put_row(s, table, row, &found, &inserted, err), err));
+  SCT_TRY(sct_store_end(s, sct_store_insert(s, table, row, &found, &inserted, err), err));
   *id = found;
   return SCT_OK;
 }
@@ -193,7 +193,7 @@ static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_er
 static sct_status finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
   SCT_TRY(check_outcome(s, row->id, row->winner, err));
   SCT_TRY(check_outcome(s, row->id, row->naive, err));
-  return update_row(s, &sct_store_run_table, row, is_finish, row->id, err);
+  return sct_store_update(s, &sct_store_run_table, row, is_finish, row->id, err);
 }
 
 sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
@@ -212,14 +212,15 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   if (strcmp(before, after) == 0) {
     return old->outcome.coalesced == row->outcome.coalesced
                ? SCT_OK
-               : update_row(s, &sct_store_outcome_table, row, is_judged, row->outcome.id, err);
+               : sct_store_update(s, &sct_store_outcome_table, row, is_judged, row->outcome.id,
+                                  err);
   }
   bool inserted = false;
   sct_id id = 0;
   old->outcome.content = sct_strdup(before);
-  SCT_TRY(put_row(s, &sct_store_earlier_table, old, &id, &inserted, err));
+  SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, old, &id, &inserted, err));
   SCT_TRY(forget_earlier(s, row, after, err));
-  return update_row(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
+  return sct_store_update(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
 }
 
 static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sct_error *err) {
@@ -231,9 +232,9 @@ static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sc
     return sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld", s->path,
                     (long long)row->outcome.run, (long long)row->candidate.problem);
   }
-  SCT_TRY(put_row(s, &sct_store_candidate_table, row, &row->candidate.id, &inserted, err));
+  SCT_TRY(sct_store_insert(s, &sct_store_candidate_table, row, &row->candidate.id, &inserted, err));
   row->outcome.candidate = row->candidate.id;
-  SCT_TRY(put_row(s, &sct_store_outcome_table, row, &row->outcome.id, &inserted, err));
+  SCT_TRY(sct_store_insert(s, &sct_store_outcome_table, row, &row->outcome.id, &inserted, err));
   if (inserted || !replace) {
     return SCT_OK;
   }

@@ -1,0 +1,478 @@
+/* The command `compare`: two stores, or one at two dates, candidate by candidate. */
+#include "cli/cli_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One candidate at one size as one side knows it; points into the side. */
+typedef struct known {
+  const char *problem, *label;
+  const sct_row_device *device;
+  const sct_row_run *run;
+  const sct_row_result *result;
+} known;
+
+/* The rows of one run and, for a date, those that others have replaced since. */
+typedef struct loaded {
+  sct_row_result *rows, *earlier;
+  int n, n_earlier;
+} loaded;
+
+typedef struct side {
+  sct_store *store;
+  char *name;     /* of the kernel; NULL: all */
+  char until[40]; /* no later than this; "": now */
+  sct_row_problem *problems;
+  sct_row_device *devices;
+  sct_row_run **runs; /* [n_problems] */
+  int *n_runs, n_problems, n_devices;
+  loaded *loads;
+  size_t n_loads, cap_loads;
+  known *all; /* sorted: by problem, size, device, label */
+  size_t n_all, cap_all;
+} side;
+
+typedef struct comparing {
+  const cli_args *args;
+  side sides[2];
+  sct_str text;
+  json_t *groups;
+} comparing;
+
+static sct_status out_of_memory(sct_error *err) {
+  return sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+/* ---- loading ---- */
+
+static const char *when(const sct_row_result *row, const sct_row_run *run) {
+  return row->outcome.measured[0] ? row->outcome.measured : run->started;
+}
+
+static int by_place(const void *pa, const void *pb) {
+  const known *a = pa, *b = pb;
+  const int order[] = {strcmp(a->problem, b->problem),
+                       strcmp(a->run->size_label, b->run->size_label),
+                       strcmp(a->device->name, b->device->name), strcmp(a->label, b->label)};
+  for (int k = 0; k < SCT_COUNT(order); k++) {
+    if (order[k] != 0) {
+      return order[k];
+    }
+  }
+  return 0;
+}
+
+/* The same, the latest first. */
+static int by_place_and_time(const void *pa, const void *pb) {
+  const known *a = pa, *b = pb;
+  const int order = by_place(a, b);
+  return order != 0 ? order : strcmp(when(b->result, b->run), when(a->result, a->run));
+}
+
+static bool add_rows(side *s, const sct_row_problem *problem, const sct_row_device *device,
+                     const sct_row_run *run, const sct_row_result *rows, int n) {
+  for (int k = 0; k < n; k++) {
+    if (s->until[0] && strcmp(when(&rows[k], run), s->until) > 0) {
+      continue;
+    }
+    if (!SCT_GROW(s->all, s->n_all, s->cap_all)) {
+      return false;
+    }
+    s->all[s->n_all++] = (known){problem->name, rows[k].candidate.label, device, run, &rows[k]};
+  }
+  return true;
+}
+
+static sct_status load_run(side *s, const sct_row_problem *problem, const sct_row_run *run,
+                           sct_error *err) {
+  const sct_row_device *device = NULL;
+  for (int d = 0; d < s->n_devices; d++) {
+    device = s->devices[d].id == run->device ? &s->devices[d] : device;
+  }
+  if (!device || !SCT_GROW(s->loads, s->n_loads, s->cap_loads)) {
+    return device ? out_of_memory(err) : SCT_OK;
+  }
+  loaded *l = &s->loads[s->n_loads++];
+  *l = (loaded){0};
+  SCT_TRY(sct_store_results(s->store, run->id, true, &l->rows, &l->n, err));
+  if (s->until[0]) {
+    SCT_TRY(sct_store_earlier(s->store, run->id, &l->earlier, &l->n_earlier, err));
+  }
+  return add_rows(s, problem, device, run, l->rows, l->n) &&
+                 add_rows(s, problem, device, run, l->earlier, l->n_earlier)
+             ? SCT_OK
+             : out_of_memory(err);
+}
+
+/* Of several rows at one place, such as of two drivers, the latest. */
+static void sort_all(side *s) {
+  size_t n = 0;
+  if (s->n_all > 0) {
+    qsort(s->all, s->n_all, sizeof s->all[0], by_place_and_time);
+  }
+  for (size_t k = 0; k < s->n_all; k++) {
+    if (n == 0 || by_place(&s->all[n - 1], &s->all[k]) != 0) {
+      s->all[n++] = s->all[k];
+    }
+  }
+  s->n_all = n;
+}
+
+static sct_status load(side *s, const cli_args *args, sct_error *err) {
+  SCT_TRY(sct_store_problems(s->store, &s->problems, &s->n_problems, err));
+  SCT_TRY(sct_store_devices(s->store, &s->devices, &s->n_devices, err));
+  s->runs = sct_alloc(sizeof *s->runs * (size_t)(s->n_problems + 1));
+  s->n_runs = sct_alloc(sizeof *s->n_runs * (size_t)(s->n_problems + 1));
+  if (!s->runs || !s->n_runs) {
+    return out_of_memory(err);
+  }
+  for (int p = 0; p < s->n_problems; p++) {
+    if (s->name && strcmp(s->name, s->problems[p].name) != 0) {
+      continue;
+    }
+    SCT_TRY(sct_store_runs(s->store, s->problems[p].id, 0, &s->runs[p], &s->n_runs[p], err));
+    for (int k = 0; k < s->n_runs[p]; k++) {
+      if (!args->size || strcmp(args->size, s->runs[p][k].size_label) == 0) {
+        SCT_TRY(load_run(s, &s->problems[p], &s->runs[p][k], err));
+      }
+    }
+  }
+  sort_all(s);
+  return SCT_OK;
+}
+
+/* "FILE" or "name@date". */
+static sct_status open_side(side *s, const cli_args *args, const char *word, sct_error *err) {
+  const char *at = strrchr(word, '@');
+  if (sct_file_exists(word) || !at) {
+    return sct_store_open(&s->store, word, true, err);
+  }
+  if (strlen(at + 1) > 30 || strspn(at + 1, "0123456789-:TZ.") != strlen(at + 1)) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "'%s': expected a date after the @, as in move@2026-01-31 or "
+                    "move@2026-01-31T12",
+                    word);
+  }
+  if (at[1] != '\0') { /* "~" is behind all that a date goes on with */
+    snprintf(s->until, sizeof s->until, "%s~", at + 1);
+  }
+  s->name = sct_strdup(word);
+  if (!s->name) {
+    return out_of_memory(err);
+  }
+  s->name[at - word] = '\0';
+  return cli_store_open(&s->store, args, true, err);
+}
+
+static void close_side(side *s) {
+  for (size_t k = 0; k < s->n_loads; k++) {
+    sct_row_result_free(s->loads[k].rows, s->loads[k].n);
+    sct_row_result_free(s->loads[k].earlier, s->loads[k].n_earlier);
+  }
+  for (int p = 0; s->runs && s->n_runs && p < s->n_problems; p++) {
+    sct_row_run_free(s->runs[p], s->n_runs[p]);
+  }
+  sct_free(s->loads);
+  sct_free(s->runs);
+  sct_free(s->n_runs);
+  sct_free(s->all);
+  sct_free(s->name);
+  sct_row_problem_free(s->problems, s->n_problems);
+  sct_row_device_free(s->devices, s->n_devices);
+  sct_store_close(s->store);
+}
+
+/* ---- one kernel at one size on one device ---- */
+
+typedef struct pair {
+  const known *a, *b;
+  bool compared; /* both are timed */
+  sct_comparison c;
+} pair;
+
+typedef struct group {
+  const known *a, *b; /* the first of each */
+  pair *pairs;
+  size_t n, cap;
+  int counts[4]; /* by verdict */
+  json_t *only[2];
+  const char *winner[2];
+} group;
+
+static bool is_same_group(const known *a, const known *b) {
+  return strcmp(a->problem, b->problem) == 0 &&
+         strcmp(a->run->size_label, b->run->size_label) == 0 &&
+         strcmp(a->device->name, b->device->name) == 0;
+}
+
+static pair compare_pair(const known *a, const known *b) {
+  const sct_row_outcome *x = &a->result->outcome, *y = &b->result->outcome;
+  pair p = {.a = a, .b = b, .compared = x->n_samples > 0 && y->n_samples > 0};
+  if (p.compared) {
+    const bool paired = x->race[0] && strcmp(x->race, y->race) == 0 && x->n_samples == y->n_samples;
+    p.c = sct_stats_compare(x->samples_ns, x->n_samples, y->samples_ns, y->n_samples, paired);
+  }
+  return p;
+}
+
+/* The winner, where it was decided by then; else the fastest. */
+static const char *winner_of(const side *s, const known *first, const known *end) {
+  const known *best = NULL;
+  for (const known *k = first; k < end; k++) {
+    const sct_row_outcome *o = &k->result->outcome;
+    const bool decided = !s->until[0] || strcmp(k->run->finished, s->until) <= 0;
+    if (decided && k->run->winner != 0 && k->run->winner == o->id && !o->content) {
+      return k->label;
+    }
+    const bool good = strcmp(o->outcome, "ok") == 0 && o->median_ns > 0;
+    if (good && (!best || o->median_ns < best->result->outcome.median_ns)) {
+      best = k;
+    }
+  }
+  return best ? best->label : NULL;
+}
+
+static int by_time(const void *pa, const void *pb) {
+  const pair *a = pa, *b = pb;
+  const double x = a->b->result->outcome.median_ns, y = b->b->result->outcome.median_ns;
+  if (a->compared != b->compared) {
+    return a->compared ? -1 : 1;
+  }
+  return x != y ? (x > y) - (x < y) : strcmp(a->a->label, b->a->label);
+}
+
+static const struct {
+  const char *name;
+  size_t offset;
+} texts[] = {{"uuid", offsetof(sct_row_device, uuid)},
+             {"driver", offsetof(sct_row_device, driver)},
+             {"NVRTC", offsetof(sct_row_device, nvrtc)},
+             {"options", offsetof(sct_row_device, options)},
+             {"version", offsetof(sct_row_device, tool)}};
+
+static void add_condition(json_t *list, const char *name, const char *a, const char *b) {
+  if (strcmp(a, b) != 0) {
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", name, "a", cli_json_text(a),
+                                          "b", cli_json_text(b)));
+  }
+}
+
+static json_t *conditions_of(const known *a, const known *b) {
+  json_t *list = json_array();
+  char x[32], y[32];
+  for (int k = 0; k < SCT_COUNT(texts); k++) {
+    add_condition(list, texts[k].name, *(char *const *)((const char *)a->device + texts[k].offset),
+                  *(char *const *)((const char *)b->device + texts[k].offset));
+  }
+  snprintf(x, sizeof x, "%d", a->device->measurement);
+  snprintf(y, sizeof y, "%d", b->device->measurement);
+  add_condition(list, "measurement", x, y);
+  snprintf(x, sizeof x, "%d MHz", a->device->clock_khz / 1000);
+  snprintf(y, sizeof y, "%d MHz", b->device->clock_khz / 1000);
+  add_condition(list, "clock", x, y);
+  add_condition(list, "run", a->run->conditions, b->run->conditions);
+  return list;
+}
+
+/* ---- showing ---- */
+
+static void put_time(cli_table *t, const sct_row_outcome *o) {
+  char text[32];
+  if (strcmp(o->outcome, "ok") != 0) {
+    cli_table_cell(t, "%s", o->outcome);
+  } else {
+    cli_table_cell(t, "%s", o->median_ns > 0 ? sct_format_ns(text, o->median_ns) : "not timed");
+  }
+}
+
+static void put_table(comparing *c, const group *g) {
+  cli_table t = {0};
+  const size_t most = (size_t)c->args->top;
+  cli_table_column(&t, "B is", false);
+  cli_table_column(&t, "candidate", false);
+  cli_table_column(&t, "A", true);
+  cli_table_column(&t, "B", true);
+  cli_table_column(&t, "B / A", true);
+  cli_table_column(&t, "95 %", true);
+  for (size_t k = 0; k < g->n && k < most; k++) {
+    const pair *p = &g->pairs[k];
+    cli_table_row(&t, CLI_PLAIN);
+    cli_table_cell(&t, "%s", p->compared ? sct_verdict_name(p->c.kind) : "-");
+    cli_table_cell(&t, "%s", p->a->label);
+    put_time(&t, &p->a->result->outcome);
+    put_time(&t, &p->b->result->outcome);
+    cli_table_cell(&t, p->compared ? "%.3f" : "", p->c.ratio);
+    cli_table_cell(&t, p->compared ? "%.3f to %.3f" : "", p->c.low, p->c.high);
+  }
+  cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
+  cli_table_free(&t);
+}
+
+static void put_conditions(sct_str *out, const json_t *list) {
+  const json_t *item = NULL;
+  size_t k = 0;
+  json_array_foreach(list, k, item) {
+    const char *a = json_string_value(json_object_get(item, "a"));
+    const char *b = json_string_value(json_object_get(item, "b"));
+    sct_str_printf(out, "%s%s %s -> %s", k > 0 ? ", " : "  conditions differ: ",
+                   json_string_value(json_object_get(item, "name")), a && a[0] ? a : "unknown",
+                   b && b[0] ? b : "unknown");
+  }
+  sct_str_append(out, json_array_size(list) > 0 ? "\n" : "");
+}
+
+static bool winner_changed(const group *g) {
+  return g->winner[0] && g->winner[1] && strcmp(g->winner[0], g->winner[1]) != 0;
+}
+
+static void put_group(comparing *c, const group *g, const json_t *conditions) {
+  sct_str_printf(&c->text, "%s  %s  on %s\n", g->a->problem, g->a->run->size_label,
+                 g->a->device->name);
+  put_conditions(&c->text, conditions);
+  if (winner_changed(g)) {
+    sct_str_printf(&c->text, "  winner changed: %s -> %s\n", g->winner[0], g->winner[1]);
+  } else if (g->winner[0] && g->winner[1]) {
+    sct_str_printf(&c->text, "  same winner: %s\n", g->winner[0]);
+  }
+  put_table(c, g);
+  sct_str_append(&c->text, " ");
+  for (int k = 0; k < SCT_COUNT(g->counts); k++) {
+    sct_str_printf(&c->text, " %d %s", g->counts[k], sct_verdict_name((sct_verdict_kind)k));
+  }
+  sct_str_printf(&c->text, "; %zu only in A, %zu only in B\n\n", json_array_size(g->only[0]),
+                 json_array_size(g->only[1]));
+}
+
+static json_t *pair_json(const pair *p) {
+  const sct_row_outcome *x = &p->a->result->outcome, *y = &p->b->result->outcome;
+  const bool same_source =
+      strcmp(p->a->result->candidate.source_hash, p->b->result->candidate.source_hash) == 0;
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b}", "label",
+                   cli_json_text(p->a->label), "verdict",
+                   p->compared ? json_string(sct_verdict_name(p->c.kind)) : json_null(), "ratio",
+                   p->compared ? cli_json_number(p->c.ratio) : json_null(), "low",
+                   p->compared ? cli_json_number(p->c.low) : json_null(), "high",
+                   p->compared ? cli_json_number(p->c.high) : json_null(), "a_ns",
+                   cli_json_positive(x->median_ns), "b_ns", cli_json_positive(y->median_ns),
+                   "a_outcome", x->outcome, "b_outcome", y->outcome, "same_source", same_source);
+}
+
+static json_t *group_json(const group *g, json_t *conditions) {
+  json_t *pairs = json_array();
+  for (size_t k = 0; k < g->n; k++) {
+    json_array_append_new(pairs, pair_json(&g->pairs[k]));
+  }
+  return json_pack(
+      "{s:o, s:o, s:o, s:O, s:o, s:o, s:b, s:i, s:i, s:i, s:i, s:O, s:O, s:o}", "problem",
+      cli_json_text(g->a->problem), "size", cli_json_text(g->a->run->size_label), "device",
+      cli_json_text(g->a->device->name), "conditions", conditions, "winner_a",
+      cli_json_text(g->winner[0]), "winner_b", cli_json_text(g->winner[1]), "winner_changed",
+      winner_changed(g), "fast", g->counts[SCT_FAST], "slow", g->counts[SCT_SLOW], "same",
+      g->counts[SCT_SAME], "ambiguous", g->counts[SCT_AMBIGUOUS], "only_a", g->only[0], "only_b",
+      g->only[1], "candidates", pairs);
+}
+
+/* ---- the whole ---- */
+
+static const known *end_of_group(const side *s, const known *first) {
+  const known *end = first, *last = s->all + s->n_all;
+  while (end < last && is_same_group(first, end)) {
+    end++;
+  }
+  return end;
+}
+
+/* Both are sorted by label. */
+static bool join(group *g, const known *a, const known *end_a, const known *b, const known *end_b) {
+  while (a < end_a || b < end_b) {
+    const int order = a == end_a ? 1 : b == end_b ? -1 : strcmp(a->label, b->label);
+    if (order != 0) {
+      json_array_append_new(g->only[order > 0], cli_json_text(order > 0 ? b->label : a->label));
+    } else {
+      if (!SCT_GROW(g->pairs, g->n, g->cap)) {
+        return false;
+      }
+      const pair p = compare_pair(a, b);
+      g->pairs[g->n++] = p;
+      if (p.compared) {
+        g->counts[p.c.kind]++;
+      }
+    }
+    a += order <= 0;
+    b += order >= 0;
+  }
+  if (g->n > 0) {
+    qsort(g->pairs, g->n, sizeof g->pairs[0], by_time);
+  }
+  return true;
+}
+
+static sct_status compare_group(comparing *c, const known *a, const known *b, sct_error *err) {
+  const known *end_a = end_of_group(&c->sides[0], a), *end_b = end_of_group(&c->sides[1], b);
+  group g = {.a = a, .b = b, .only = {json_array(), json_array()}};
+  g.winner[0] = winner_of(&c->sides[0], a, end_a);
+  g.winner[1] = winner_of(&c->sides[1], b, end_b);
+  json_t *conditions = conditions_of(a, b);
+  const bool good = join(&g, a, end_a, b, end_b);
+  if (good) {
+    put_group(c, &g, conditions);
+    json_array_append_new(c->groups, group_json(&g, conditions));
+  }
+  json_decref(conditions);
+  json_decref(g.only[0]);
+  json_decref(g.only[1]);
+  sct_free(g.pairs);
+  return good ? SCT_OK : out_of_memory(err);
+}
+
+static void put_lonely(comparing *c, const known *k, const char *where) {
+  sct_str_printf(&c->text, "%s  %s  on %s: only in %s\n\n", k->problem, k->run->size_label,
+                 k->device->name, where);
+}
+
+static sct_status compare_all(comparing *c, sct_error *err) {
+  const side *x = &c->sides[0], *y = &c->sides[1];
+  const known *a = x->all, *b = y->all, *last_a = a + x->n_all, *last_b = b + y->n_all;
+  while (a < last_a || b < last_b) {
+    known first_a = a < last_a ? *a : (known){0}, first_b = b < last_b ? *b : (known){0};
+    first_a.label = first_b.label = "";
+    const int order = a == last_a ? 1 : b == last_b ? -1 : by_place(&first_a, &first_b);
+    if (order == 0) {
+      SCT_TRY(compare_group(c, a, b, err));
+    } else {
+      put_lonely(c, order < 0 ? a : b, order < 0 ? "A" : "B");
+    }
+    a = order <= 0 ? end_of_group(x, a) : a;
+    b = order >= 0 ? end_of_group(y, b) : b;
+  }
+  return sct_str_status(&c->text, err);
+}
+
+sct_status cli_compare(const cli_args *args, sct_error *err) {
+  comparing c = {.args = args, .groups = json_array()};
+  sct_status status = SCT_OK;
+  for (int k = 0; k < 2; k++) {
+    SCT_TRY_DONE(open_side(&c.sides[k], args, args->words[k], err));
+    SCT_TRY_DONE(load(&c.sides[k], args, err));
+    if (c.sides[k].n_all == 0) {
+      status = sct_fail(err, SCT_EDATA, "'%s' has no results%s", args->words[k],
+                        c.sides[k].until[0] ? " of that time" : "");
+      goto done;
+    }
+  }
+  SCT_TRY_DONE(compare_all(&c, err));
+  if (args->json) {
+    status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", cli_json_text(args->words[0]), "b",
+                                      cli_json_text(args->words[1]), "groups", c.groups),
+                            err);
+  } else {
+    status = cli_print(&c.text, err);
+    c.text = (sct_str){0};
+  }
+done:
+  close_side(&c.sides[0]);
+  close_side(&c.sides[1]);
+  json_decref(c.groups);
+  sct_str_free(&c.text);
+  return status;
+}

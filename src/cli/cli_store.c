@@ -1,0 +1,216 @@
+/* The commands `merge`, `export` and `import`: stores among each other, and other formats. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) {
+  if (args->store) {
+    sct_str_append(out, args->store);
+  } else {
+    sct_path_data(out);
+    sct_str_append(out, "/store.db");
+  }
+  return sct_str_status(out, err);
+}
+
+sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err) {
+  sct_str path = {0};
+  sct_status status = cli_store_path(&path, args, err);
+  if (status == SCT_OK && read_only && !sct_file_exists(sct_str_c(&path))) {
+    status = sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
+                      sct_str_c(&path));
+  } else if (status == SCT_OK) {
+    status = sct_store_open(out, sct_str_c(&path), read_only, err);
+  }
+  sct_str_free(&path);
+  return status;
+}
+
+/* ---- merge ---- */
+
+/* Every source is opened, and so checked, before the target is made. */
+sct_status cli_merge(const cli_args *args, sct_error *err) {
+  const int n = args->n_words - 1;
+  sct_store **from = sct_alloc(sizeof(sct_store *) * (size_t)(n + 1));
+  sct_store *to = NULL;
+  sct_status status = from ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int k = 0; status == SCT_OK && k < n; k++) {
+    status = sct_store_open(&from[k], args->words[k + 1], true, err);
+  }
+  if (status == SCT_OK) {
+    status = sct_store_open(&to, args->words[0], false, err);
+  }
+  if (status == SCT_OK) {
+    status = sct_store_merge(to, from, n, err);
+  }
+  for (int k = 0; from && k < n; k++) {
+    sct_store_close(from[k]);
+  }
+  sct_store_close(to);
+  sct_free(from);
+  if (status == SCT_OK && args->json) {
+    return cli_json_print(
+        json_pack("{s:o, s:i}", "store", cli_json_text(args->words[0]), "merged", n), err);
+  }
+  if (status == SCT_OK) {
+    cli_note(args, "merged %d %s into %s", n, n == 1 ? "store" : "stores", args->words[0]);
+  }
+  return status;
+}
+
+/* ---- export ---- */
+
+typedef struct chosen {
+  sct_id run;
+  int n;
+  sct_str list; /* of all that fit, for the message */
+} chosen;
+
+static bool fits(const char *wanted, const char *value) {
+  return !wanted || strcmp(wanted, value) == 0;
+}
+
+static bool fits_device(const char *wanted, const sct_row_device *d) {
+  return !wanted || strcmp(wanted, d->device_id) == 0 || strcmp(wanted, d->name) == 0 ||
+         (strlen(wanted) >= 6 && sct_has_prefix(d->key, wanted));
+}
+
+static const sct_row_device *device_of(const sct_row_device *devices, int n, sct_id id) {
+  for (int k = 0; k < n; k++) {
+    if (devices[k].id == id) {
+      return &devices[k];
+    }
+  }
+  return NULL;
+}
+
+static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
+                            const sct_row_problem *problem, const sct_row_device *devices,
+                            int n_devices, sct_error *err) {
+  sct_row_run *runs = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_runs(store, problem->id, 0, &runs, &n, err));
+  for (int k = 0; k < n; k++) {
+    const sct_row_device *d = device_of(devices, n_devices, runs[k].device);
+    if (d && fits(args->size, runs[k].size_label) && fits_device(args->device, d)) {
+      c->run = runs[k].id;
+      c->n++;
+      sct_str_printf(&c->list, "\n  %s --size \"%s\" --device %.12s   (%s, driver %s)",
+                     problem->name, runs[k].size_label, d->key, d->name,
+                     d->driver[0] ? d->driver : "unknown");
+    }
+  }
+  sct_row_run_free(runs, n);
+  return SCT_OK;
+}
+
+/* The one run that name, device and size leave. */
+static sct_status choose_run(const cli_args *args, sct_store *store, sct_id *run, sct_error *err) {
+  const char *name = args->n_words > 0 ? args->words[0] : NULL;
+  sct_row_problem *problems = NULL;
+  sct_row_device *devices = NULL;
+  int n_problems = 0, n_devices = 0;
+  chosen c = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_store_problems(store, &problems, &n_problems, err));
+  SCT_TRY_DONE(sct_store_devices(store, &devices, &n_devices, err));
+  for (int k = 0; k < n_problems; k++) {
+    if (fits(name, problems[k].name)) {
+      SCT_TRY_DONE(choose_in(&c, args, store, &problems[k], devices, n_devices, err));
+    }
+  }
+  *run = c.run;
+  if (c.n == 0) {
+    status = sct_fail(err, SCT_EDATA, "no run in this store fits%s%s%s", name ? " '" : "",
+                      name ? name : "", name ? "'" : "");
+  } else if (c.n > 1) {
+    status = sct_fail(err, SCT_EUSAGE, "the format holds one run, and %d fit; choose one:%.2500s",
+                      c.n, sct_str_c(&c.list));
+  }
+done:
+  sct_str_free(&c.list);
+  sct_row_problem_free(problems, n_problems);
+  sct_row_device_free(devices, n_devices);
+  return status;
+}
+
+static sct_status whole(sct_store *store, sct_id run, sct_str *out, sct_error *err) {
+  (void)run;
+  return sct_store_export(store, out, err);
+}
+
+static const struct {
+  const char *name;
+  bool one_run;
+  sct_status (*put)(sct_store *store, sct_id run, sct_str *out, sct_error *err);
+} formats[] = {{"json", false, whole},
+               {"kernel-tuner", true, sct_store_export_kernel_tuner},
+               {"t4", true, sct_store_export_t4}};
+
+static sct_status find_format(const char *name, int *out, sct_error *err) {
+  const char *names[SCT_COUNT(formats)];
+  for (int k = 0; k < SCT_COUNT(formats); k++) {
+    names[k] = formats[k].name;
+    if (!name || strcmp(name, names[k]) == 0) {
+      *out = k;
+      return SCT_OK;
+    }
+  }
+  sct_str text = {0};
+  sct_str_suggest(&text, name, names, SCT_COUNT(formats));
+  const sct_status status =
+      sct_fail(err, SCT_EUSAGE, "--format: '%s' is no format%s", name, sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+sct_status cli_export(const cli_args *args, sct_error *err) {
+  sct_store *store = NULL;
+  sct_str text = {0};
+  sct_id run = 0;
+  int format = 0;
+  sct_status status = find_format(args->format, &format, err);
+  if (status == SCT_OK && !formats[format].one_run &&
+      (args->n_words > 0 || args->size || args->device)) {
+    status = sct_fail(err, SCT_EUSAGE,
+                      "--format json holds the whole store: NAME, --size and --device choose a run "
+                      "for kernel-tuner and t4");
+  }
+  if (status == SCT_OK) {
+    status = cli_store_open(&store, args, true, err);
+  }
+  if (status == SCT_OK && formats[format].one_run) {
+    status = choose_run(args, store, &run, err);
+  }
+  if (status == SCT_OK) {
+    status = formats[format].put(store, run, &text, err);
+  }
+  sct_store_close(store);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
+  return cli_put(args, &text, err);
+}
+
+/* ---- import ---- */
+
+sct_status cli_import(const cli_args *args, sct_error *err) {
+  sct_store *store = NULL;
+  for (int k = 0; k < args->n_words; k++) {
+    if (!sct_file_exists(args->words[k])) {
+      return sct_fail(err, SCT_EIO, "there is no file '%s'", args->words[k]);
+    }
+  }
+  sct_status status = cli_store_open(&store, args, false, err);
+  for (int k = 0; status == SCT_OK && k < args->n_words; k++) {
+    status = sct_store_import(store, args->words[k], err);
+    if (status == SCT_OK && !args->json) {
+      cli_note(args, "imported %s", args->words[k]);
+    }
+  }
+  sct_store_close(store);
+  return status == SCT_OK && args->json
+             ? cli_json_print(json_pack("{s:i}", "imported", args->n_words), err)
+             : status;
+}

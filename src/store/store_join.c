@@ -1,0 +1,295 @@
+/* store_join - the union of two stores, row by row.
+ *
+ * What is known of a candidate in a run is a set of outcomes, each named by its content: joining is
+ * the union of the sets, and which of them stands as the outcome follows from the set alone. Every
+ * rule here is a maximum or a minimum, so the result does not depend on the order, nor on how often
+ * something is joined. docs/store.md states the rules. */
+#include "store/store_internal.h"
+
+#include <string.h>
+
+static bool is_value(const sct_store_column *column) {
+  return !column->key;
+}
+
+static bool is_fixed(const sct_store_column *column) {
+  return !column->key && !column->finish;
+}
+
+static bool is_finish(const sct_store_column *column) {
+  return column->finish;
+}
+
+static bool is_note(const sct_store_column *column) {
+  return column->judged || column->stamp;
+}
+
+/* Two rows with one key and different contents: the one with the lesser hash. */
+static bool prevails(const sct_store_table *table, const void *row, const void *known) {
+  char a[SCT_HASH_HEX], b[SCT_HASH_HEX];
+  return strcmp(sct_store_content(a, table, row), sct_store_content(b, table, known)) < 0;
+}
+
+sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const void *row,
+                              sct_id *id, sct_error *err) {
+  bool inserted = false;
+  SCT_TRY(sct_store_insert(s, table, row, id, &inserted, err));
+  if (inserted) {
+    return SCT_OK;
+  }
+  void *const known = sct_alloc(table->row_bytes);
+  if (known == NULL) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a row of '%s'", table->name);
+  }
+  sct_status status = sct_store_fetch(s, table, *id, known, err);
+  if (status == SCT_OK && prevails(table, row, known)) {
+    status = sct_store_update(s, table, row, is_value, *id, err);
+  }
+  sct_store_clear_row(table, known);
+  sct_free(known);
+  return status;
+}
+
+/* ---- runs */
+
+static char *lesser(char *a, char *b) {
+  return strcmp(a, b) <= 0 ? a : b;
+}
+
+sct_status sct_store_join_run(sct_store *s, const sct_row_run *row, sct_id *id, bool *inserted,
+                              sct_error *err) {
+  const sct_row_run open = {.problem = row->problem,
+                            .device = row->device,
+                            .size_label = row->size_label,
+                            .extents = row->extents,
+                            .read_bytes = row->read_bytes,
+                            .write_bytes = row->write_bytes,
+                            .started = row->started};
+  SCT_TRY(sct_store_insert(s, &sct_store_run_table, &open, id, inserted, err));
+  if (*inserted) {
+    return SCT_OK;
+  }
+  sct_row_run known = {0};
+  sct_status status = sct_store_fetch(s, &sct_store_run_table, *id, &known, err);
+  if (status == SCT_OK) {
+    sct_row_run merged = prevails(&sct_store_run_table, row, &known) ? open : known;
+    merged.started = lesser(row->started, known.started);
+    status = sct_store_update(s, &sct_store_run_table, &merged, is_fixed, *id, err);
+  }
+  sct_store_clear_row(&sct_store_run_table, &known);
+  return status;
+}
+
+/* Source hash of an outcome's candidate, "" for outcome 0. */
+static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HEX],
+                          sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(&q, s,
+                                            "SELECT c.source_hash FROM outcome o JOIN candidate c "
+                                            "ON c.id = o.candidate WHERE o.id = ?",
+                                            err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, outcome);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  snprintf(out, 2 * SCT_HASH_HEX, "%s",
+           status == SCT_OK && row ? (const char *)sqlite3_column_text(q.stmt, 0) : "");
+  sct_store_query_end(&q);
+  return status;
+}
+
+/* The outcome of a run that has this source hash; 0 for "". */
+static sct_status outcome_of(sct_store *s, sct_id run, const char *hash, sct_id *out,
+                             sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(&q, s,
+                                            "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
+                                            "o.candidate WHERE o.run = ? AND c.source_hash = ?",
+                                            err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, run);
+    sct_store_bind_text(&q, hash);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  *out = status == SCT_OK && row ? sct_store_read_id(&q) : 0;
+  sct_store_query_end(&q);
+  if (status == SCT_OK && *out == 0 && hash[0] != '\0') {
+    status = sct_fail(err, SCT_EDATA,
+                      "a run's winner or naive variant '%s' is none of its outcomes", hash);
+  }
+  return status;
+}
+
+/* How a run ended, as text that orders: the later first of all, then whatever it says. */
+static void describe_end(sct_str *out, const sct_row_run *run, const char *winner,
+                         const char *naive) {
+  sct_str_printf(out, "%s\n%a\n%a\n%d\n%d\n%s\n%s\n%s", run->finished, run->ceiling_bytes_s,
+                 run->noise, run->n_tied, run->raced, winner, naive, run->conditions);
+}
+
+/* Counts follow from the outcomes. */
+static sct_status count_outcomes(sct_store *s, sct_row_run *run, sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(
+      &q, s, "SELECT count(*), total(outcome = 'ok') FROM outcome WHERE run = ?", err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, run->id);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  if (status == SCT_OK && row) {
+    run->n_candidates = (int)sct_store_read_id(&q);
+    run->n_verified = (int)sct_store_read_id(&q);
+    run->n_failed = run->n_candidates - run->n_verified;
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
+                              const char *winner, const char *naive, sct_error *err) {
+  sct_row_run known = {0};
+  sct_str mine = {0}, theirs = {0};
+  char known_winner[2 * SCT_HASH_HEX], known_naive[2 * SCT_HASH_HEX];
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_run_table, id, &known, err));
+  SCT_TRY_DONE(hash_of(s, known.winner, known_winner, err));
+  SCT_TRY_DONE(hash_of(s, known.naive, known_naive, err));
+  describe_end(&mine, &known, known_winner, known_naive);
+  describe_end(&theirs, row, winner, naive);
+  SCT_TRY_DONE(sct_str_status(&mine, err));
+  SCT_TRY_DONE(sct_str_status(&theirs, err));
+  const bool take = inserted || strcmp(theirs.data, mine.data) > 0;
+  sct_row_run merged = take ? *row : known;
+  merged.id = id;
+  if (take) {
+    SCT_TRY_DONE(outcome_of(s, id, winner, &merged.winner, err));
+    SCT_TRY_DONE(outcome_of(s, id, naive, &merged.naive, err));
+  }
+  SCT_TRY_DONE(count_outcomes(s, &merged, err));
+  status = sct_store_update(s, &sct_store_run_table, &merged, is_finish, id, err);
+done:
+  sct_str_free(&mine);
+  sct_str_free(&theirs);
+  sct_store_clear_row(&sct_store_run_table, &known);
+  return status;
+}
+
+/* ---- outcomes */
+
+/* The same outcome twice: it was measured when it was measured first. */
+static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row_result *known,
+                             const sct_row_result *row, sct_id id, sct_error *err) {
+  sct_row_result merged = *known;
+  merged.outcome.measured = lesser(known->outcome.measured, row->outcome.measured);
+  merged.outcome.coalesced = known->outcome.coalesced || row->outcome.coalesced;
+  if (strcmp(merged.outcome.measured, known->outcome.measured) == 0 &&
+      merged.outcome.coalesced == known->outcome.coalesced) {
+    return SCT_OK;
+  }
+  return sct_store_update(s, table, &merged, is_note, id, err);
+}
+
+static sct_status join_earlier(sct_store *s, const sct_row_result *row, sct_error *err) {
+  bool inserted = false;
+  sct_id id = 0;
+  sct_row_result known = {0};
+  SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, row, &id, &inserted, err));
+  if (inserted) {
+    return SCT_OK;
+  }
+  sct_status status = sct_store_fetch(s, &sct_store_earlier_table, id, &known, err);
+  if (status == SCT_OK) {
+    status = join_notes(s, &sct_store_earlier_table, &known, row, id, err);
+  }
+  sct_store_clear_row(&sct_store_earlier_table, &known);
+  return status;
+}
+
+/* The latest of the earlier outcomes of a candidate; 0: none. */
+static sct_status latest_earlier(sct_store *s, const sct_row_result *of, sct_id *out,
+                                 sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status =
+      sct_store_query_start(&q, s,
+                            "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
+                            "ORDER BY measured DESC, content DESC LIMIT 1",
+                            err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, of->outcome.run);
+    sct_store_bind_id(&q, of->outcome.candidate);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  *out = status == SCT_OK && row ? sct_store_read_id(&q) : 0;
+  sct_store_query_end(&q);
+  return status;
+}
+
+static sct_status drop_earlier(sct_store *s, sct_id id, sct_error *err) {
+  sct_store_query q;
+  bool row = false;
+  sct_status status = sct_store_query_start(&q, s, "DELETE FROM earlier WHERE id = ?", err);
+  if (status == SCT_OK) {
+    sct_store_bind_id(&q, id);
+    status = sct_store_query_step(&q, &row, err);
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+/* Puts the earlier outcome `latest` in the place of outcome `id`, if it is later. */
+static sct_status settle(sct_store *s, sct_id id, sct_id latest, sct_error *err) {
+  sct_row_result now = {0}, other = {0};
+  char content[SCT_HASH_HEX];
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_outcome_table, id, &now, err));
+  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_earlier_table, latest, &other, err));
+  (void)sct_store_content(content, &sct_store_outcome_table, &now);
+  const int order = strcmp(other.outcome.measured, now.outcome.measured);
+  if (order > 0 || (order == 0 && strcmp(other.outcome.content, content) > 0)) {
+    now.outcome.content = content;
+    status = join_earlier(s, &now, err);
+    now.outcome.content = NULL;
+    if (status == SCT_OK) {
+      status = drop_earlier(s, latest, err);
+    }
+    if (status == SCT_OK) {
+      status = sct_store_update(s, &sct_store_outcome_table, &other, is_value, id, err);
+    }
+  }
+done:
+  sct_store_clear_row(&sct_store_outcome_table, &now);
+  sct_store_clear_row(&sct_store_earlier_table, &other);
+  return status;
+}
+
+sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *err) {
+  bool inserted = false;
+  sct_id id = 0, latest = 0;
+  SCT_TRY(sct_store_insert(s, &sct_store_outcome_table, row, &id, &inserted, err));
+  if (inserted) {
+    return SCT_OK;
+  }
+  char mine[SCT_HASH_HEX], theirs[SCT_HASH_HEX];
+  sct_row_result known = {0};
+  sct_status status = sct_store_fetch(s, &sct_store_outcome_table, id, &known, err);
+  if (status == SCT_OK) {
+    (void)sct_store_content(mine, &sct_store_outcome_table, &known);
+    (void)sct_store_content(theirs, &sct_store_outcome_table, row);
+    if (strcmp(mine, theirs) == 0) {
+      status = join_notes(s, &sct_store_outcome_table, &known, row, id, err);
+    } else {
+      sct_row_result other = *row;
+      other.outcome.content = theirs;
+      status = join_earlier(s, &other, err);
+    }
+  }
+  sct_store_clear_row(&sct_store_outcome_table, &known);
+  if (status == SCT_OK) {
+    status = latest_earlier(s, row, &latest, err);
+  }
+  return status == SCT_OK && latest != 0 ? settle(s, id, latest, err) : status;
+}

@@ -1,0 +1,223 @@
+/* store_json - the whole store as one JSON document, and rows out of such a document.
+ *
+ * Rows refer to each other by their keys, and stand in the order of their keys, so equal contents
+ * are equal bytes, whatever order they were put in. */
+#include "store/store_json.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ---- */
+
+void sct_store_json_text(sct_str *out, const char *text) {
+  json_t *const json = json_string(text != NULL ? text : "");
+  char *const dump = json != NULL ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+  if (dump != NULL) {
+    sct_str_append(out, dump);
+  } else { /* no UTF-8 */
+    sct_str_append(out, "\"\"");
+  }
+  sct_free(dump);
+  json_decref(json);
+}
+
+void sct_store_json_real(sct_str *out, double value) {
+  if (!isfinite(value)) {
+    sct_str_append(out, "null");
+  } else {
+    sct_str_printf(out, value == 0 && signbit(value) ? "-0.0" : "%.17g", value);
+  }
+}
+
+static void put_samples(sct_str *out, const double *samples, int n) {
+  sct_str_append(out, "[");
+  for (int i = 0; i < n; ++i) {
+    sct_str_append(out, i > 0 ? "," : "");
+    sct_store_json_real(out, samples[i]);
+  }
+  sct_str_append(out, "]");
+}
+
+static void put_value(sct_str *out, const sct_store_column *c, const void *row) {
+  const void *const field = (const char *)row + c->offset;
+  switch (c->kind) {
+  case SCT_COLUMN_TEXT:
+  case SCT_COLUMN_JSON:
+    sct_store_json_text(out, *(char *const *)field);
+    break;
+  case SCT_COLUMN_INT:
+    sct_str_printf(out, "%d", *(const int *)field);
+    break;
+  case SCT_COLUMN_INT64:
+    sct_str_printf(out, "%lld", (long long)*(const int64_t *)field);
+    break;
+  case SCT_COLUMN_BOOL:
+    sct_str_append(out, *(const bool *)field ? "true" : "false");
+    break;
+  case SCT_COLUMN_REAL:
+    sct_store_json_real(out, *(const double *)field);
+    break;
+  case SCT_COLUMN_SAMPLES:
+    put_samples(out, *(const double *const *)field,
+                *(const int *)((const char *)row + c->count_offset));
+    break;
+  case SCT_COLUMN_REF:
+  case SCT_COLUMN_MAY_REF:
+    break;
+  }
+}
+
+static bool refers(const sct_store_column *c) {
+  return c->kind == SCT_COLUMN_REF || c->kind == SCT_COLUMN_MAY_REF;
+}
+
+/* Counts of outcomes can be counted again. */
+static bool is_left_out(const sct_store_table *table, const sct_store_column *c) {
+  return refers(c) || (table == &sct_store_run_table &&
+                       (strcmp(c->name, "n_candidates") == 0 ||
+                        strcmp(c->name, "n_verified") == 0 || strcmp(c->name, "n_failed") == 0));
+}
+
+void sct_store_json_row(sct_str *out, const sct_store_table *table, const void *row) {
+  const char *comma = "";
+  for (int i = 0; i < table->n_columns; ++i) {
+    const sct_store_column *const c = &table->columns[i];
+    if (!is_left_out(table, c)) {
+      sct_str_printf(out, "%s\"%s\":", comma, c->name);
+      put_value(out, c, row);
+      comma = ",";
+    }
+  }
+}
+
+/* ---- reading ---- */
+
+sct_status sct_store_json_fail(const sct_json_place *at, const char *key, const char *expected,
+                               sct_error *err) {
+  sct_str place = {0};
+  for (int i = 0; i < at->n; ++i) {
+    sct_str_printf(&place, "%s%s", i > 0 && at->part[i][0] != '[' ? "." : "", at->part[i]);
+  }
+  if (key != NULL) {
+    sct_str_printf(&place, "%s%s", place.len > 0 ? "." : "", key);
+  }
+  const sct_status status =
+      sct_fail(err, SCT_EDATA, "%s: error: %s%s%s; nothing was imported", at->file,
+               sct_str_c(&place), place.len > 0 ? ": " : "", expected);
+  sct_str_free(&place);
+  return status;
+}
+
+void sct_store_json_enter(sct_json_place *at, const char *name, size_t index) {
+  snprintf(at->part[at->n++], sizeof(at->part[0]), "%s[%zu]", name, index);
+}
+
+void sct_store_json_enter_key(sct_json_place *at, const char *name) {
+  snprintf(at->part[at->n++], sizeof(at->part[0]), "%s", name);
+}
+
+void sct_store_json_leave(sct_json_place *at) {
+  --at->n;
+}
+
+/* The column's type in words, for messages. */
+static const char *expected_of(const sct_store_column *c) {
+  static const char *const words[] = {
+      [SCT_COLUMN_TEXT] = "expected a text",
+      [SCT_COLUMN_JSON] = "expected a text that holds JSON, or \"\"",
+      [SCT_COLUMN_INT] = "expected a whole number of at most 31 bits",
+      [SCT_COLUMN_INT64] = "expected a whole number",
+      [SCT_COLUMN_BOOL] = "expected true or false",
+      [SCT_COLUMN_REAL] = "expected a number, or null for none",
+      [SCT_COLUMN_SAMPLES] = "expected a list of numbers",
+  };
+  return c->kind < SCT_COUNT(words) && words[c->kind] != NULL ? words[c->kind] : "expected a value";
+}
+
+static bool holds_json(const char *text) {
+  json_t *const json = text[0] != '\0' ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+  json_decref(json);
+  return json != NULL || text[0] == '\0';
+}
+
+static bool take_text(const sct_store_column *c, const json_t *value, char **field) {
+  const char *const text = json_string_value(value);
+  if (text == NULL || (c->key && text[0] == '\0') ||
+      (c->kind == SCT_COLUMN_JSON && !holds_json(text))) {
+    return false;
+  }
+  *field = sct_strdup(text);
+  return *field != NULL;
+}
+
+static bool take_samples(const json_t *value, double **samples, int *n) {
+  const size_t size = json_array_size(value);
+  if (!json_is_array(value) || size > INT_MAX / sizeof(double)) {
+    return false;
+  }
+  *samples = size > 0 ? sct_alloc(size * sizeof(double)) : NULL;
+  if (size > 0 && *samples == NULL) {
+    return false;
+  }
+  *n = (int)size;
+  for (size_t i = 0; i < size; ++i) {
+    const json_t *const sample = json_array_get(value, i);
+    if (!json_is_number(sample)) {
+      return false;
+    }
+    (*samples)[i] = json_number_value(sample);
+  }
+  return true;
+}
+
+static bool take_value(const sct_store_column *c, const json_t *value, void *row) {
+  char *const field = (char *)row + c->offset;
+  switch (c->kind) {
+  case SCT_COLUMN_TEXT:
+  case SCT_COLUMN_JSON:
+    return take_text(c, value, (char **)field);
+  case SCT_COLUMN_INT: {
+    const json_int_t number = json_integer_value(value);
+    *(int *)field = (int)number;
+    return json_is_integer(value) && number >= INT_MIN && number <= INT_MAX;
+  }
+  case SCT_COLUMN_INT64:
+    *(int64_t *)field = json_integer_value(value);
+    return json_is_integer(value);
+  case SCT_COLUMN_BOOL:
+    *(bool *)field = json_is_true(value);
+    return json_is_boolean(value);
+  case SCT_COLUMN_REAL:
+    *(double *)field = json_is_null(value) ? (double)NAN : json_number_value(value);
+    return json_is_null(value) || json_is_number(value);
+  case SCT_COLUMN_SAMPLES:
+    return take_samples(value, (double **)field, (int *)((char *)row + c->count_offset));
+  case SCT_COLUMN_REF:
+  case SCT_COLUMN_MAY_REF:
+    break;
+  }
+  return false;
+}
+
+sct_status sct_store_json_take(const sct_json_place *at, const sct_store_table *table,
+                               const json_t *object, void *row, sct_error *err) {
+  if (!json_is_object(object)) {
+    return sct_store_json_fail(at, NULL, "expected an object", err);
+  }
+  for (int i = 0; i < table->n_columns; ++i) {
+    const sct_store_column *const c = &table->columns[i];
+    if (is_left_out(table, c)) {
+      continue;
+    }
+    const json_t *const value = json_object_get(object, c->name);
+    if (value == NULL) {
+      return sct_store_json_fail(at, c->name, "is missing", err);
+    }
+    if (!take_value(c, value, row)) {
+      return sct_store_json_fail(at, c->name, expected_of(c), err);
+    }
+  }
+  return SCT_OK;
+}

@@ -1,0 +1,250 @@
+/* The commands about stores: merge, export, import, compare. */
+#include "cli_fixture.h"
+
+#include "store/store.h"
+
+static char *text_of(const char *text) {
+  return (char *)(uintptr_t)text;
+}
+
+#define OK(call)                                                                                   \
+  do {                                                                                             \
+    sct_error err = {0};                                                                           \
+    if ((call) != SCT_OK) {                                                                        \
+      fail_msg("%s", err.text);                                                                    \
+    }                                                                                              \
+  } while (0)
+
+typedef struct row {
+  const char *label, *outcome;
+  double ns; /* the median */
+} row;
+
+/* A store with a kernel "move" of these candidates, of which the first wins. */
+static const char *make_store(const char *name, const char *driver, const char *measured,
+                              const row *rows, int n) {
+  const char *path = fx_path(name);
+  sct_store *s = NULL;
+  OK(sct_store_open(&s, path, false, &err));
+  sct_row_problem p = {.name = text_of("move"), .spec_hash = text_of("aa")};
+  sct_row_device d = {.name = text_of("GPU X"),
+                      .uuid = text_of("GPU-1"),
+                      .driver = text_of(driver),
+                      .device_id = text_of("cuda:0")};
+  OK(sct_store_put_problem(s, &p, &err));
+  OK(sct_store_put_device(s, &d, &err));
+  sct_row_run run = {.problem = p.id,
+                     .device = d.id,
+                     .size_label = text_of("i=64"),
+                     .extents = text_of("{\"i\":64}"),
+                     .started = text_of(measured),
+                     .conditions = text_of("{\"seed\":1}")};
+  OK(sct_store_put_run(s, &run, &err));
+  for (int k = 0; k < n; k++) {
+    double samples[21];
+    for (int i = 0; i < SCT_COUNT(samples); i++) {
+      samples[i] = rows[k].ns * (1 + 0.0001 * (i - 10));
+    }
+    const bool good = strcmp(rows[k].outcome, "ok") == 0;
+    sct_row_candidate c = {.problem = p.id,
+                           .source_hash = text_of(rows[k].label),
+                           .label = text_of(rows[k].label),
+                           .strategy = text_of("direct"),
+                           .axes = text_of("{\"threads\":256}")};
+    sct_row_outcome o = {.run = run.id,
+                         .outcome = text_of(rows[k].outcome),
+                         .median_ns = good ? rows[k].ns : 0,
+                         .samples_ns = samples,
+                         .n_samples = good ? SCT_COUNT(samples) : 0,
+                         .measured = text_of(measured)};
+    OK(sct_store_put_result(s, &c, &o, true, &err));
+    run.winner = k == 0 ? o.id : run.winner;
+  }
+  run.finished = text_of(measured);
+  OK(sct_store_finish_run(s, &run, &err));
+  sct_store_close(s);
+  return path;
+}
+
+static const row before[] = {{"direct t256", "ok", 1000},
+                             {"direct t128", "ok", 1100},
+                             {"direct t512", "ok", 1200},
+                             {"gone", "ok", 5000}};
+static const row after[] = {{"direct t128", "ok", 1000},
+                            {"direct t256", "ok", 1001},
+                            {"direct t512", "wrong_result", 0},
+                            {"new", "ok", 4000}};
+
+/* ---- compare ---- */
+
+static void compare_gives_verdicts_and_names_the_winner(void **state) {
+  (void)state;
+  make_store("a.db", "570.1", "2025-01-01T00:00:00Z", before, SCT_COUNT(before));
+  make_store("b.db", "580.2", "2025-02-01T00:00:00Z", after, SCT_COUNT(after));
+  fx_result r = {0};
+  fx_run(&r, "compare", "a.db", "b.db");
+  fx_expect(&r, 0, "winner changed: direct t256 -> direct t128", NULL);
+  fx_run(&r, "compare", "a.db", "b.db");
+  fx_expect(&r, 0, "conditions differ: driver 570.1 -> 580.2", NULL);
+  fx_run(&r, "compare", "a.db", "b.db");
+  fx_expect(&r, 0, "1 FAST 0 SLOW 1 SAME 0 AMBIGUOUS; 1 only in A, 1 only in B", NULL);
+  fx_run(&r, "compare", "b.db", "a.db");
+  fx_expect(&r, 0, "0 FAST 1 SLOW 1 SAME 0 AMBIGUOUS; 1 only in A, 1 only in B", NULL);
+  fx_run(&r, "compare", "a.db", "a.db");
+  fx_expect(&r, 0, "same winner: direct t256", NULL);
+  fx_free(&r);
+}
+
+static const json_t *of_label(const json_t *list, const char *label) {
+  const json_t *item = NULL;
+  size_t k = 0;
+  json_array_foreach(list, k, item) {
+    if (strcmp(json_string_value(json_object_get(item, "label")), label) == 0) {
+      return item;
+    }
+  }
+  fail_msg("no '%s'", label);
+  return NULL;
+}
+
+static const char *text_at(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? text : "";
+}
+
+static void compare_as_json(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "compare", "a.db", "b.db", "--json");
+  assert_int_equal(r.exit_code, 0);
+  json_t *doc = json_loads(sct_str_c(&r.out), 0, NULL);
+  const json_t *group = json_array_get(json_object_get(doc, "groups"), 0);
+  const json_t *list = json_object_get(group, "candidates");
+  assert_string_equal(text_at(group, "winner_b"), "direct t128");
+  assert_true(json_is_true(json_object_get(group, "winner_changed")));
+  assert_int_equal(json_array_size(json_object_get(group, "conditions")), 1);
+  assert_string_equal(text_at(of_label(list, "direct t128"), "verdict"), "FAST");
+  assert_string_equal(text_at(of_label(list, "direct t256"), "verdict"), "SAME");
+  assert_string_equal(text_at(of_label(list, "direct t512"), "verdict"), "");
+  assert_string_equal(text_at(of_label(list, "direct t512"), "b_outcome"), "wrong_result");
+  const double ratio = json_number_value(json_object_get(of_label(list, "direct t128"), "ratio"));
+  assert_true(ratio > 0.908 && ratio < 0.910);
+  json_decref(doc);
+  fx_free(&r);
+}
+
+/* One store that has measured twice: what it knew then, and what it knows now. */
+static void compare_of_dates(void **state) {
+  (void)state;
+  make_store("c.db", "570.1", "2025-01-01T00:00:00Z", before, SCT_COUNT(before));
+  make_store("c.db", "570.1", "2025-02-01T00:00:00Z", after, SCT_COUNT(after));
+  fx_result r = {0};
+  fx_run(&r, "compare", "move@2025-01", "move@", "--store", "c.db");
+  fx_expect(&r, 0, "1 FAST 0 SLOW 2 SAME 0 AMBIGUOUS; 0 only in A, 1 only in B", NULL);
+  fx_run(&r, "compare", "move@2025-01", "move@", "--store", "c.db");
+  fx_expect(&r, 0, "winner changed: direct t256 -> direct t128", NULL);
+  fx_run(&r, "compare", "move@2025-02", "move@", "--store", "c.db");
+  fx_expect(&r, 0, "same winner: direct t128", NULL);
+  fx_run(&r, "compare", "move@2024", "move@", "--store", "c.db");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "no results of that time");
+  fx_run(&r, "compare", "move@soon", "move@", "--store", "c.db");
+  fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "expected a date after the @");
+  fx_run(&r, "compare", "nowhere.db", "c.db");
+  fx_expect(&r, sct_exit_code(SCT_EIO), NULL, "nowhere.db");
+  fx_free(&r);
+}
+
+/* ---- merge, export, import ---- */
+
+static void same_file(const char *a, const char *b) {
+  sct_str x = {0}, y = {0};
+  OK(sct_file_read(&x, fx_path(a), &err));
+  OK(sct_file_read(&y, fx_path(b), &err));
+  assert_string_equal(sct_str_c(&x), sct_str_c(&y));
+  sct_str_free(&x);
+  sct_str_free(&y);
+}
+
+static void merge_and_export_do_not_know_order(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "merge", "ab.db", "a.db", "b.db", "c.db");
+  fx_expect(&r, 0, NULL, "merged 3 stores into ab.db");
+  fx_run(&r, "merge", "ba.db", "c.db", "b.db");
+  fx_expect(&r, 0, NULL, "merged 2 stores");
+  fx_run(&r, "merge", "ba.db", "a.db");
+  fx_expect(&r, 0, NULL, "merged 1 store into");
+  fx_run(&r, "export", "--store", "ab.db", "-o", "ab.json");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "export", "--store", "ba.db", "-o", "ba.json");
+  fx_expect(&r, 0, NULL, NULL);
+  same_file("ab.json", "ba.json");
+  fx_run(&r, "import", "ab.json", "--store", "copy.db");
+  fx_expect(&r, 0, NULL, "imported ab.json");
+  fx_run(&r, "export", "--format", "json", "--store", "copy.db", "-o", "copy.json");
+  fx_expect(&r, 0, NULL, NULL);
+  same_file("ab.json", "copy.json");
+  fx_free(&r);
+}
+
+/* A source that is none ends it before the target is made. */
+static void merge_checks_its_sources_first(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("text.db", "this is no store at all");
+  fx_run(&r, "merge", "made.db", "a.db", "text.db");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "is no store");
+  assert_false(sct_file_exists(fx_path("made.db")));
+  fx_run(&r, "merge", "made.db");
+  fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "merge");
+  fx_free(&r);
+}
+
+static void export_to_others_needs_one_run(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "export", "--store", "a.db", "--format", "kernel-tuner");
+  fx_expect(&r, 0, "\"device_name\": \"GPU X\"", NULL);
+  fx_run(&r, "export", "--store", "a.db", "--format", "t4");
+  fx_expect(&r, 0, "\"invalidity\": \"correct\"", NULL);
+  fx_run(&r, "export", "--store", "ab.db", "--format", "t4");
+  fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "move --size \"i=64\" --device");
+  fx_run(&r, "export", "other", "--store", "a.db", "--format", "t4");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "no run in this store fits 'other'");
+  fx_run(&r, "export", "--format", "kernel_tuner", "--store", "a.db");
+  fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "kernel-tuner");
+  fx_run(&r, "export", "move", "--store", "a.db");
+  fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "holds the whole store");
+  fx_free(&r);
+}
+
+/* What others measured is never made into a header. */
+static void imported_caches_have_no_header(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "export", "--store", "a.db", "--format", "kernel-tuner", "-o", "kt.json");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "import", "kt.json", "--store", "foreign.db");
+  fx_expect(&r, 0, NULL, "imported");
+  fx_run(&r, "emit", "kernel-tuner:move", "--store", "foreign.db");
+  assert_int_not_equal(r.exit_code, 0);
+  fx_free(&r);
+  fx_run(&r, "emit", "move", "--store", "foreign.db");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "nothing called 'move'");
+  fx_run(&r, "import", "nothing.json", "--store", "foreign.db");
+  fx_expect(&r, sct_exit_code(SCT_EIO), NULL, "there is no file 'nothing.json'");
+  fx_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(compare_gives_verdicts_and_names_the_winner),
+      cmocka_unit_test(compare_as_json),
+      cmocka_unit_test(compare_of_dates),
+      cmocka_unit_test(merge_and_export_do_not_know_order),
+      cmocka_unit_test(merge_checks_its_sources_first),
+      cmocka_unit_test(export_to_others_needs_one_run),
+      cmocka_unit_test(imported_caches_have_no_header),
+  };
+  return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
+}
