@@ -4,6 +4,7 @@
 #include "ptx/ptx_values.h"
 
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 
 #define LANES(i) for (int i = 0; i < PTX_LANES; i++)
@@ -287,6 +288,10 @@ static void to_f32(const lanes *in, const ptx_uop *u, uint64_t *out) {
   fesetround(host_rounding[u->flags & PTX_F_INT ? 0 : u->flags & PTX_F_RND_MASK]);
   if (in->is_float) {
     doubles_to_f32(t, in->f);
+    for (int i = 0; i < PTX_LANES && (u->flags & PTX_F_FTZ); i++) { /* see flush_products */
+      const float big = (float)(in->f[i] * 0x1p64);
+      t[i] = fabsf(t[i]) == FLT_MIN && fabsf(big) < FLT_MIN * 0x1p64f ? copysignf(0, t[i]) : t[i];
+    }
   } else {
     ints_to_f32(t, in->i, sct_ptx_type_kind((ptx_type)u->from) == PTX_KIND_S);
   }

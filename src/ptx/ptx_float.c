@@ -9,6 +9,7 @@
 #include "ptx/ptx_values.h"
 
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 
 #ifdef __clang__
@@ -102,9 +103,30 @@ static void put_f64(ptx_exec *x, const ptx_uop *u, const double *t) {
   ptx_put64(x, u, bits);
 }
 
-/* One f32 operation with its modifiers on 32 lanes. */
+/* .ftz flushes what is subnormal before it is rounded to where subnormals end (so an H200 does): a
+ * product that becomes the least normal number only by the coarser rounding is 0. The operation is
+ * done again with a and c scaled up, where nothing is subnormal. */
+static void flush_products(float *t, const float *a, const float *b, const float *c, loop32 loop) {
+  float big_a[PTX_LANES], big_c[PTX_LANES], big[PTX_LANES];
+  bool any = false;
+  LANES(i) {
+    any |= fabsf(t[i]) == FLT_MIN;
+    big_a[i] = a[i] * 0x1p64f;
+    big_c[i] = c[i] * 0x1p64f;
+  }
+  if (!any) {
+    return;
+  }
+  loop(big, big_a, b, big_c);
+  LANES(i) {
+    t[i] = fabsf(t[i]) == FLT_MIN && fabsf(big[i]) < FLT_MIN * 0x1p64f ? copysignf(0, t[i]) : t[i];
+  }
+}
+
+/* One f32 operation with its modifiers on 32 lanes. is_product: loop(s a, b, s c) = s loop(a, b, c)
+ * for powers of two. */
 static void compute32(float *t, const float *a, const float *b, const float *c, const ptx_uop *u,
-                      loop32 loop) {
+                      loop32 loop, bool is_product) {
   float in[3][PTX_LANES];
   if (u->flags & PTX_F_FTZ) {
     memcpy(in[0], a, sizeof in[0]);
@@ -119,10 +141,13 @@ static void compute32(float *t, const float *a, const float *b, const float *c, 
   }
   if (u->flags & PTX_F_RND_MASK) {
     fesetround(host_rounding(u->flags));
-    loop(t, a, b, c);
+  }
+  loop(t, a, b, c);
+  if (is_product && (u->flags & PTX_F_FTZ)) {
+    flush_products(t, a, b, c, loop);
+  }
+  if (u->flags & PTX_F_RND_MASK) {
     fesetround(FE_TONEAREST);
-  } else {
-    loop(t, a, b, c);
   }
   if (u->flags & PTX_F_FTZ) {
     sct_ptx_flush32(t);
@@ -133,14 +158,14 @@ static void compute32(float *t, const float *a, const float *b, const float *c, 
   canonical32(t);
 }
 
-static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop) {
+static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop, bool is_product) {
   float t[PTX_LANES];
-  compute32(t, ptx_rf32(x, u->a), ptx_rf32(x, u->b), ptx_rf32(x, u->c), u, loop);
+  compute32(t, ptx_rf32(x, u->a), ptx_rf32(x, u->b), ptx_rf32(x, u->c), u, loop, is_product);
   put_f32(x, u, t);
 }
 
 /* f32x2: the same on both halves of 64-bit lanes. */
-static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop) {
+static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop, bool is_product) {
   const uint32_t slots[3] = {u->a, u->b, u->c};
   uint64_t out[PTX_LANES] = {0};
   for (int shift = 0; shift < 64; shift += 32) {
@@ -151,7 +176,7 @@ static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop) {
         in[k][i] = float_of((uint32_t)(lanes[i] >> shift));
       }
     }
-    compute32(t, in[0], in[1], in[2], u, loop);
+    compute32(t, in[0], in[1], in[2], u, loop, is_product);
     LANES(i) {
       out[i] |= (uint64_t)bits_of(t[i]) << shift;
     }
@@ -175,11 +200,16 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
 #define OP32(name, expr)                                                                           \
   LOOP32(name, expr)                                                                               \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
-    run32(x, u, loop_##name);                                                                      \
+    run32(x, u, loop_##name, false);                                                               \
   }
-#define OP32X2(name)                                                                               \
+#define OP32_PRODUCT(name, expr)                                                                   \
+  LOOP32(name, expr)                                                                               \
+  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
+    run32(x, u, loop_##name, true);                                                                \
+  }
+#define OP32X2(name, is_product)                                                                   \
   void sct_ptx_op_##name##x2(ptx_exec *x, const ptx_uop *u) {                                      \
-    run32x2(x, u, loop_##name);                                                                    \
+    run32x2(x, u, loop_##name, is_product);                                                        \
   }
 #define OP64(name, expr)                                                                           \
   LOOP64(name, expr)                                                                               \
@@ -189,11 +219,11 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
 
 OP32(add_f32, x + y)
 OP32(sub_f32, x - y)
-OP32(mul_f32, x *y)
-OP32X2(add_f32)
-OP32X2(sub_f32)
-OP32X2(mul_f32)
-OP32(div_f32, x / y)
+OP32_PRODUCT(mul_f32, x *y)
+OP32X2(add_f32, false)
+OP32X2(sub_f32, false)
+OP32X2(mul_f32, true)
+OP32_PRODUCT(div_f32, x / y)
 OP32(rcp_f32, 1.0f / x)
 OP32(sqrt_f32, sqrtf(x))
 OP64(add_f64, x + y)
@@ -233,10 +263,10 @@ static bool has_fma(void) {
 #endif
 
 void sct_ptx_op_fma_f32(ptx_exec *x, const ptx_uop *u) {
-  run32(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32);
+  run32(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32, true);
 }
 void sct_ptx_op_fma_f32x2(ptx_exec *x, const ptx_uop *u) {
-  run32x2(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32);
+  run32x2(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32, true);
 }
 void sct_ptx_op_fma_f64(ptx_exec *x, const ptx_uop *u) {
   run64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64);
@@ -340,11 +370,11 @@ static int min_max_form(const ptx_uop *u) {
 }
 void sct_ptx_op_min_f32(ptx_exec *x, const ptx_uop *u) {
   static const loop32 forms[4] = {loop_min_plain, loop_min_nan, loop_min_xor, loop_min_nan_xor};
-  run32(x, u, forms[min_max_form(u)]);
+  run32(x, u, forms[min_max_form(u)], false);
 }
 void sct_ptx_op_max_f32(ptx_exec *x, const ptx_uop *u) {
   static const loop32 forms[4] = {loop_max_plain, loop_max_nan, loop_max_xor, loop_max_nan_xor};
-  run32(x, u, forms[min_max_form(u)]);
+  run32(x, u, forms[min_max_form(u)], false);
 }
 OP64(min_f64, min64(x, y))
 OP64(max_f64, max64(x, y))

@@ -153,6 +153,9 @@ static void clamp(double *t, unsigned flags) {
 INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const half_format *f,
                 int n) {
   const bool ftz = (u->flags & PTX_F_FTZ) != 0;
+  /* what rounds to the least normal number where subnormals are as exact as normal ones: .ftz
+   * flushes all below (an H200 does) */
+  const double least_normal = ldexp(1.0, f->emin) - ldexp(1.0, f->emin - f->mant - 2);
   const uint32_t slots[3] = {u->a, u->b, u->c};
   uint32_t out[PTX_LANES] = {0};
   for (int shift = 0; shift < 16 * n; shift += 16) {
@@ -166,7 +169,7 @@ INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const h
     }
     LANES(i) {
       const uint16_t bits = nearest(t[i], f);
-      out[i] |= (uint32_t)(ftz ? sct_ptx_flush16(bits, f->exponent) : bits) << shift;
+      out[i] |= (uint32_t)(ftz && fabs(t[i]) < least_normal ? bits & 0x8000 : bits) << shift;
     }
   }
   ptx_put32(x, u, out);

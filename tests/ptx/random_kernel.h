@@ -87,7 +87,7 @@ static inline uint64_t random_cut(char letter) {
   case 'p':
     return 1;
   case 'b':
-    return 255;
+    return 31;
   case '1':
   case 'h':
   case 'k':
@@ -219,6 +219,19 @@ static inline uint64_t random_bits(sct_rng *rng, char letter) {
 
 static inline int random_list(random_program *p, int depth, int level, bool together);
 
+/* Instructions whose guards ptxas keeps: see random_ops.def. */
+static inline bool random_may_guard(const char *text) {
+  static const char *const guarded[] = {"add.u32",    "add.s32", "sub.u32", "sub.s32", "mul.lo.u32",
+                                        "mul.lo.s32", "min.s32", "max.u32", "and.b32", "or.b32",
+                                        "xor.b32",    "not.b32", "shl.b32", "shr.u32", "mov.b32"};
+  for (int k = 0; k < SCT_COUNT(guarded); k++) {
+    if (strcmp(text, guarded[k]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static inline void random_operation(random_program *p, random_node *n) {
   n->op = random_below(p, SCT_COUNT(random_ops));
   const char *sig = random_ops[n->op].sig;
@@ -231,7 +244,12 @@ static inline void random_operation(random_program *p, random_node *n) {
     n->imm[k - 1] = random_bits(&p->rng, sig[k]) & (constant ? 255 : random_cut(sig[k]));
     n->src[k - 1] = constant ? 0 : random_reg(p, sig[k]);
   }
-  if (plain && random_below(p, 6) == 0) {
+  if (sig[1] != '\0' && sig[1] == sig[2] && n->src[0] == n->src[1] &&
+      strchr("hxky", sig[1]) != NULL) { /* see random_ops.def on min and max */
+    const int class = random_class_of(sig[1]), first = random_first_reg(class);
+    n->src[1] = first + (n->src[1] - first + 1) % random_classes[class].n;
+  }
+  if (plain && random_may_guard(random_ops[n->op].text) && random_below(p, 2) == 0) {
     n->guard = random_reg(p, 'p');
     n->unless = random_below(p, 2) != 0;
   }

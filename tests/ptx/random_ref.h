@@ -130,6 +130,16 @@ static inline uint64_t ref_prmt_rc16(uint64_t a, uint64_t b, uint64_t c) {
   const int k = 2 * (int)(c & 1);
   return ref_bytes(a, b, k + 1, k, k + 1, k);
 }
+/* -a and |a| of a signed integer of so many bits; of the least one, what its neighbour gives. */
+static inline uint64_t ref_neg(uint64_t a, int bits) {
+  const uint64_t least = (uint64_t)1 << (bits - 1), mask = least | (least - 1);
+  return (a & mask) == least ? least - 1 : 0 - a;
+}
+
+static inline uint64_t ref_abs(uint64_t a, int bits) {
+  return (a >> (bits - 1) & 1) != 0 ? ref_neg(a, bits) : a;
+}
+
 static inline uint64_t ref_bfe(uint64_t a, uint64_t pos, uint64_t len, int width, bool is_signed) {
   const uint64_t msb = (uint64_t)width - 1;
   const uint64_t top = pos + len - 1 < msb ? pos + len - 1 : msb;
@@ -174,6 +184,14 @@ static inline uint64_t ref_done32(volatile float *r, int flags) {
   return flags & REF_FTZ ? ref_flush(bits) : bits;
 }
 
+/* .ftz with .rn, of a product that rounded to the least normal number: was it below 2^-126 by more
+ * than half a unit of a normal number's last place? Long doubles hold products of floats. */
+static inline uint64_t ref_flush_product(uint64_t bits, long double exact, int flags) {
+  const bool least = (bits & 0x7fffffff) == 0x00800000;
+  return (flags & REF_FTZ) && least && fabsl(exact) < 0x1p-126L - 0x1p-151L ? bits & 0x80000000
+                                                                            : bits;
+}
+
 #define REF_OP32(name, expr)                                                                       \
   static inline uint64_t ref_##name(uint64_t a, uint64_t b, uint64_t c, int rounding, int flags) { \
     volatile float x = ref_f32(flags & REF_FTZ ? ref_flush(a) : a);                                \
@@ -190,12 +208,14 @@ REF_OP32(product32, x *y)
 REF_OP32(quotient32, x / y)
 REF_OP32(root32, sqrtf(x))
 REF_OP32(fused32, fmaf(x, y, z))
-#define ref_add32(a, b, r, flags)    ref_sum32(a, b, 0, r, flags)
-#define ref_sub32(a, b, r, flags)    ref_difference32(a, b, 0, r, flags)
-#define ref_mul32(a, b, r, flags)    ref_product32(a, b, 0, r, flags)
-#define ref_div32(a, b, r, flags)    ref_quotient32(a, b, 0, r, flags)
-#define ref_sqrt32(a, r, flags)      ref_root32(a, 0, 0, r, flags)
-#define ref_fma32(a, b, c, r, flags) ref_fused32(a, b, c, r, flags)
+#define ref_add32(a, b, r, flags) ref_sum32(a, b, 0, r, flags)
+#define ref_sub32(a, b, r, flags) ref_difference32(a, b, 0, r, flags)
+#define ref_mul32(a, b, r, flags)                                                                  \
+  ref_flush_product(ref_product32(a, b, 0, r, flags), (long double)ref_f32(a) * ref_f32(b), flags)
+#define ref_div32(a, b, r, flags) ref_quotient32(a, b, 0, r, flags)
+#define ref_sqrt32(a, r, flags)   ref_root32(a, 0, 0, r, flags)
+#define ref_fma32(a, b, c, r, flags)                                                               \
+  ref_flush_product(ref_fused32(a, b, c, r, flags), fmal(ref_f32(a), ref_f32(b), ref_f32(c)), flags)
 
 #define REF_OP64(name, expr)                                                                       \
   static inline uint64_t ref_##name(uint64_t a, uint64_t b, uint64_t c, int rounding) {            \

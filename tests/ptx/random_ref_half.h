@@ -39,7 +39,9 @@ static inline uint64_t ref_half_fma(uint64_t a, uint64_t b, uint64_t c, int flag
   if (flags & REF_SAT) {
     v = v > 0 ? (v < 1 ? v : 1) : 0;
   }
-  return ref_flush16(ref_to_half(v, REF_RN), flags);
+  /* flushed is what is below 2^-14 when it is rounded as a normal number is */
+  const uint64_t bits = ref_to_half(v, REF_RN);
+  return (flags & REF_FTZ) && fabs(v) < 0x1p-14 - 0x1p-26 ? bits & 0x8000 : bits;
 }
 static inline uint64_t ref_bf16_fma(uint64_t a, uint64_t b, uint64_t c, int flags) {
   (void)flags;

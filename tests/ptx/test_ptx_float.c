@@ -4,6 +4,7 @@
 #include "ptx_eval.h"
 
 #include <fenv.h>
+#include <float.h>
 #include <math.h>
 
 static const uint64_t corners32[] = {
@@ -125,6 +126,11 @@ static uint64_t want32(const form *f, uint64_t a, uint64_t b, uint64_t c) {
   }
   float r = op32(f->op, x, y, z, f->mode);
   r = f->ftz ? flushed(r) : r;
+  if (f->ftz && fabsf(r) == FLT_MIN && (f->op == MUL || f->op == DIV || f->op == FMA)) {
+    /* only by the coarser rounding of subnormals? 2^40 times as much has no subnormals */
+    const float big = op32(f->op, x * 0x1p40f, y, z * 0x1p40f, f->mode);
+    r = fabsf(big) < FLT_MIN * 0x1p40f ? copysignf(0, r) : r;
+  }
   return b32(f->sat ? saturated(r) : r);
 }
 
@@ -249,6 +255,14 @@ static void known_results(void **state) {
       /* 2^-126 / 2: subnormal, flushed with its sign */
       {"mul.f32 %d, %a, %b", 0x80800000, 0x3f000000, 0x80400000},
       {"mul.ftz.f32 %d, %a, %b", 0x80800000, 0x3f000000, 0x80000000},
+      /* (1 - 2^-24) 2^-126: half way to the least normal number, which only subnormals' rounding
+       * makes of it; .ftz gives 0 (an H200) */
+      {"mul.f32 %d, %a, %b", 0x3f7fffff, 0x00800000, 0x00800000},
+      {"mul.ftz.f32 %d, %a, %b", 0x3f7fffff, 0x80800000, 0x80000000},
+      {"mul.f16 %d, %a, %b", 0x3bff, 0x0400, 0x0400},
+      {"mul.ftz.f16 %d, %a, %b", 0x3bff, 0x0400, 0x0000},
+      /* -2^-26 + 2^-14 becomes 2^-14 either way */
+      {"fma.rn.ftz.f16 %d, %a, %b, 0x0400", 0x8800, 0x0800, 0x0400},
       /* inf - inf, 0 * inf: the one NaN */
       {"sub.f32 %d, %a, %b", 0x7f800000, 0x7f800000, 0x7fffffff},
       {"mul.f32 %d, %a, %b", 0x00000000, 0xff800000, 0x7fffffff},

@@ -84,6 +84,23 @@ static uint32_t want_max(const half_kind *k, uint32_t a, uint32_t b, uint32_t c,
   return extreme(k, a, b, mods, true);
 }
 
+static double value_of(const half_kind *k, uint32_t h) {
+  uint32_t m = 0;
+  int e = 0;
+  half_split(k, h, &m, &e);
+  return ldexp(h & 0x8000 ? -(double)m : (double)m, e);
+}
+
+/* Did only the coarser rounding of subnormals make the least normal number of a b + c? Its exact
+ * value fits a double: no bit of it is below 2^-48, and it is about 2^-14. */
+static bool is_tiny(const half_case *t, const half_kind *k, uint32_t a, uint32_t b, uint32_t c,
+                    uint32_t out) {
+  const double exact =
+      fma(value_of(k, a), value_of(k, b), t->want == want_fma ? value_of(k, c) : 0);
+  return (t->want == want_mul || t->want == want_fma) && (out & 0x7fff) == 1u << k->mant &&
+         fabs(value) < ldexp(1, k->emin) - ldexp(1, k->emin - k->mant - 2);
+}
+
 static uint32_t want(const half_case *t, const half_kind *k, uint32_t a, uint32_t b, uint32_t c) {
   if (t->mods & FTZ) {
     a = flushed(k, a);
@@ -91,7 +108,9 @@ static uint32_t want(const half_case *t, const half_kind *k, uint32_t a, uint32_
     c = flushed(k, c);
   }
   uint32_t out = t->want(k, a, b, c, t->mods);
-  out = t->mods & FTZ ? flushed(k, out) : out;
+  if (t->mods & FTZ) {
+    out = is_tiny(t, k, a, b, c, out) ? out & 0x8000 : flushed(k, out);
+  }
   const bool nan = half_is_nan(k, out), negative = (out & 0x8000) != 0;
   if (t->mods & SAT) {
     return nan || negative ? 0 : out > one(k) ? one(k) : out;

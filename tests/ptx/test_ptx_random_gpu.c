@@ -9,7 +9,7 @@
 #include "cuda_door.h"
 #include "random_run.h"
 
-#define MAX_REPORTS 20
+#define MAX_REPORTS 60
 
 typedef struct session {
   cuda_door door;
