@@ -112,11 +112,11 @@ typedef struct random_access {
 } random_access;
 
 static const random_access random_accesses[] = {
-    {"u8", '3', 1, 1, false},     {"s8", '3', 1, 1, true},      {"b8", '1', 1, 1, false},
-    {"u16", '1', 1, 2, false},    {"s16", '3', 1, 2, true},     {"b16", '3', 1, 2, false},
+    {"u8", '3', 1, 1, false},     {"s8", '3', 1, 1, true},      {"b8", '3', 1, 1, false},
+    {"u16", '1', 1, 2, false},    {"s16", '1', 1, 2, true},     {"b16", '3', 1, 2, false},
     {"b32", '3', 1, 4, false},    {"f32", 'f', 1, 4, false},    {"u32", '6', 1, 4, false},
     {"s32", '6', 1, 4, true},     {"b64", '6', 1, 8, false},    {"f64", 'd', 1, 8, false},
-    {"v2.u8", '1', 2, 1, false},  {"v4.u8", '3', 4, 1, false},  {"v2.b16", '1', 2, 2, false},
+    {"v2.u8", '3', 2, 1, false},  {"v4.u8", '3', 4, 1, false},  {"v2.b16", '1', 2, 2, false},
     {"v4.b16", '1', 4, 2, false}, {"v2.b32", '3', 2, 4, false}, {"v4.f32", 'f', 4, 4, false},
     {"v2.f32", 'f', 2, 4, false}, {"v4.b32", '3', 4, 4, false}, {"v2.b64", '6', 2, 8, false},
     {"v2.f64", 'd', 2, 8, false}, {"b16", 'h', 1, 2, false},    {"v4.b16", 'k', 4, 2, false},
@@ -242,10 +242,11 @@ static inline void random_operation(random_program *p, random_node *n) {
     n->is_imm[k - 1] =
         constant || (plain && k > 1 && strchr("phxky", sig[k]) == NULL && random_below(p, 5) == 0);
     n->imm[k - 1] = random_bits(&p->rng, sig[k]) & (constant ? 255 : random_cut(sig[k]));
+    n->imm[k - 1] &= sig[k] == '1' ? 0x7fff : UINT64_MAX; /* see random_ops.def */
     n->src[k - 1] = constant ? 0 : random_reg(p, sig[k]);
   }
   if (sig[1] != '\0' && sig[1] == sig[2] && n->src[0] == n->src[1] &&
-      strchr("hxky", sig[1]) != NULL) { /* see random_ops.def on min and max */
+      strchr("fdhxky", sig[1]) != NULL) { /* see random_ops.def on min and max */
     const int class = random_class_of(sig[1]), first = random_first_reg(class);
     n->src[1] = first + (n->src[1] - first + 1) % random_classes[class].n;
   }

@@ -210,12 +210,15 @@ REF_OP32(root32, sqrtf(x))
 REF_OP32(fused32, fmaf(x, y, z))
 #define ref_add32(a, b, r, flags) ref_sum32(a, b, 0, r, flags)
 #define ref_sub32(a, b, r, flags) ref_difference32(a, b, 0, r, flags)
+#define ref_in32(a, flags)        ref_f32((flags)&REF_FTZ ? ref_flush(a) : (a))
 #define ref_mul32(a, b, r, flags)                                                                  \
-  ref_flush_product(ref_product32(a, b, 0, r, flags), (long double)ref_f32(a) * ref_f32(b), flags)
+  ref_flush_product(ref_product32(a, b, 0, r, flags),                                              \
+                    (long double)ref_in32(a, flags) * ref_in32(b, flags), flags)
 #define ref_div32(a, b, r, flags) ref_quotient32(a, b, 0, r, flags)
 #define ref_sqrt32(a, r, flags)   ref_root32(a, 0, 0, r, flags)
 #define ref_fma32(a, b, c, r, flags)                                                               \
-  ref_flush_product(ref_fused32(a, b, c, r, flags), fmal(ref_f32(a), ref_f32(b), ref_f32(c)), flags)
+  ref_flush_product(ref_fused32(a, b, c, r, flags),                                                \
+                    fmal(ref_in32(a, flags), ref_in32(b, flags), ref_in32(c, flags)), flags)
 
 #define REF_OP64(name, expr)                                                                       \
   static inline uint64_t ref_##name(uint64_t a, uint64_t b, uint64_t c, int rounding) {            \

@@ -95,7 +95,7 @@ static double value_of(const half_kind *k, uint32_t h) {
  * value fits a double: no bit of it is below 2^-48, and it is about 2^-14. */
 static bool is_tiny(const half_case *t, const half_kind *k, uint32_t a, uint32_t b, uint32_t c,
                     uint32_t out) {
-  const double exact =
+  const double value =
       fma(value_of(k, a), value_of(k, b), t->want == want_fma ? value_of(k, c) : 0);
   return (t->want == want_mul || t->want == want_fma) && (out & 0x7fff) == 1u << k->mant &&
          fabs(value) < ldexp(1, k->emin) - ldexp(1, k->emin - k->mant - 2);

@@ -5,11 +5,11 @@
  *   test_ptx_random_gpu --write KERNELS FIRST_SEED FOLDER only writes FOLDER/SEED.ptx, for ptxas
  *
  * FOLDER receives random_mismatch.ptx: the first kernel that differs, cut after the statement that
- * makes it differ. */
+ * makes it differ. The first ten are printed with the lines of theirs that it takes. */
 #include "cuda_door.h"
 #include "random_run.h"
 
-#define MAX_REPORTS 60
+#define MAX_REPORTS 10
 
 typedef struct session {
   cuda_door door;
@@ -53,6 +53,74 @@ static bool run_all(session *s, const char *text, sct_str *message) {
   return random_run_virtual(text, s->input, s->virt, message) && run_gpu(s, text, message);
 }
 
+/* ---- which lines it takes */
+
+typedef struct lines {
+  const char *at[4096];
+  size_t len[4096];
+  bool kept[4096];
+  int n;
+} lines;
+
+static void split(lines *l, const char *text) {
+  l->n = 0;
+  while (*text != '\0' && l->n < (int)SCT_COUNT(l->at)) {
+    const size_t len = strcspn(text, "\n");
+    l->at[l->n] = text;
+    l->len[l->n] = len;
+    l->kept[l->n++] = true;
+    text += len + (text[len] != '\0');
+  }
+}
+
+static void join(sct_str *out, const lines *l) {
+  sct_str_clear(out);
+  for (int k = 0; k < l->n; k++) {
+    if (l->kept[k]) {
+      sct_str_append_n(out, l->at[k], l->len[k]);
+      sct_str_append(out, "\n");
+    }
+  }
+}
+
+/* The virtual device first: it refuses what would read nothing or never end. */
+static bool still_differs(session *s, const char *text) {
+  sct_str ignored = {0};
+  const bool ran =
+      random_run_virtual(text, s->input, s->virt, &ignored) && run_gpu(s, text, &ignored);
+  sct_str_free(&ignored);
+  return ran && random_differs(s->gpu, s->virt) >= 0;
+}
+
+/* Drops line after line of the body as long as GPU and virtual device differ. */
+static void print_reduced(session *s, const char *text) {
+  static lines l;
+  sct_str less = {0};
+  split(&l, text);
+  int first = 0;
+  while (first < l.n && strncmp(l.at[first], "bar.sync 0;", 11) != 0) {
+    first++;
+  }
+  for (bool any = true; any;) {
+    any = false;
+    for (int k = l.n - 1; k > first; k--) {
+      if (l.kept[k]) {
+        l.kept[k] = false;
+        join(&less, &l);
+        l.kept[k] = !still_differs(s, sct_str_c(&less));
+        any |= !l.kept[k];
+      }
+    }
+  }
+  printf("reduced:\n");
+  for (int k = first; k < l.n; k++) {
+    if (l.kept[k]) {
+      printf("  %.*s\n", (int)l.len[k], l.at[k]);
+    }
+  }
+  sct_str_free(&less);
+}
+
 /* The shortest beginning of the program that differs. */
 static void report(session *s, uint64_t seed) {
   random_program_make(&s->program, seed, -1);
@@ -80,6 +148,9 @@ static void report(session *s, uint64_t seed) {
           sct_file_write(sct_str_c(&path), text.data, text.len, NULL) == SCT_OK) {
         printf("... in %s\n", sct_str_c(&path));
       }
+      if (ran) {
+        print_reduced(s, sct_str_c(&text));
+      }
       sct_str_free(&last);
       sct_str_free(&path);
       n = whole;
@@ -103,7 +174,11 @@ static void one_kernel(session *s, uint64_t seed) {
   const bool differs = ran && random_differs(s->gpu, s->virt) >= 0;
   s->n_failed += !ran;
   s->n_mismatches += differs;
-  s->n_virtual_wrong += ran && random_differs(s->plain, s->virt) >= 0;
+  const bool wrong = ran && random_differs(s->plain, s->virt) >= 0;
+  if (wrong) {
+    printf("seed %llu: the virtual device and plain C differ\n", (unsigned long long)seed);
+  }
+  s->n_virtual_wrong += wrong;
   if (!ran) {
     printf("seed %llu: %s\n", (unsigned long long)seed, sct_str_c(&message));
   }
