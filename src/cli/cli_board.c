@@ -160,7 +160,8 @@ static void append_failures(sct_str *out, const sct_tune_size *size, bool colour
   }
 }
 
-static void append_size(sct_str *out, const sct_tune_size *size, int top, bool colour) {
+static void append_size(sct_str *out, const sct_tune_size *size, const char *search, int top,
+                        bool colour) {
   char read[32], write[32];
   sct_str_printf(out, "\n%s%s%s: reads %s, writes %s", cli_paint(colour, CLI_BOLD), size->label,
                  cli_unpaint(colour, CLI_BOLD), sct_format_bytes(read, size->read_bytes),
@@ -177,6 +178,11 @@ static void append_size(sct_str *out, const sct_tune_size *size, int top, bool c
     sct_str_printf(out, ", %d not for this size", size->n_unfit);
   }
   sct_str_append(out, "\n");
+  if (size->n_untried > 0) {
+    sct_str_printf(
+        out, "  tried %d of %d candidates (search: %s): the best of these, others may be better\n",
+        size->n_rows, size->n_rows + size->n_untried, search);
+  }
   append_failures(out, size, colour);
   if (size->faster) {
     sct_str_printf(out, "  %snote:%s %s\n", cli_paint(colour, CLI_WARN),
@@ -207,7 +213,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
     sct_str_printf(out, "%s%s\n", hardware ? ": " : "", sct_throttle_meaning(hardware));
   }
   for (int z = 0; z < report->n_sizes; z++) {
-    append_size(out, &report->sizes[z], top, colour);
+    append_size(out, &report->sizes[z], report->search, top, colour);
   }
   sct_str_append(out,
                  "\n* winner   = tied with it   n naive   ! not coalesced   sectors: of 32 bytes, "

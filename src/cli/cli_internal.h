@@ -4,6 +4,7 @@
 #define SCT_CLI_INTERNAL_H
 
 #include "base/base.h"
+#include "search/search.h"
 #include "spec/spec.h"
 #include "tune/tune.h"
 
@@ -44,6 +45,8 @@ typedef struct cli_args {
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
+  const char *search; /* NULL: the default */
+  int max_candidates; /* 0: all */
   int top;
   int threads; /* 0: one a core */
   cli_by by;

@@ -91,6 +91,18 @@ static sct_status take_select(void *field, const char *name, const char *value, 
   return SCT_OK;
 }
 
+static sct_status take_search(void *field, const char *name, const char *value, sct_error *err) {
+  int n, k;
+  const char *names[16];
+  const sct_search_method *methods = sct_search_methods(&n);
+  for (k = 0; k < n && k < SCT_COUNT(names); k++) {
+    names[k] = methods[k].name;
+  }
+  SCT_TRY(take_word(&n, names, k, name, value, err));
+  *(const char **)field = methods[n].name;
+  return SCT_OK;
+}
+
 static sct_status take_by(void *field, const char *name, const char *value, sct_error *err) {
   static const char *const words[] = {
       [CLI_BY_CASE] = "case", [CLI_BY_INSTRUCTION] = "instruction", [CLI_BY_LINE] = "line"};

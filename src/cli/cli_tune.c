@@ -126,6 +126,8 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
                               .strategy_dir = args->strategies,
                               .budget_ns = args->budget_ns,
                               .seed = args->seed,
+                              .search = args->search,
+                              .max_candidates = args->max_candidates,
                               .select_any = args->select_any,
                               .again = args->again,
                               .no_check = args->no_check,

@@ -59,7 +59,9 @@ typedef struct sct_tune_opts {
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
   int64_t budget_ns;        /* wall time for measuring one spec; 0: no limit */
-  uint64_t seed;            /* of the data */
+  uint64_t seed;            /* of the data, and of the search */
+  const char *search;       /* a method of module search; NULL: exhaustive */
+  int max_candidates;       /* of each size, naive ones not counted against it; 0: all */
   bool select_any;
   bool again;               /* measure what the store already has */
   bool no_check;            /* send candidates to a GPU that were not run on the CPU first */
@@ -113,6 +115,7 @@ typedef struct sct_tune_size {
   sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
   double ceiling_bytes_s;
   double read_bytes, write_bytes;
+  int n_untried;                             /* left out by the search, or by an early end */
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   bool verified_only_counted;                /* verified, but the device gives no times */
   char *faster; /* a sentence if a candidate that is not coalesced is faster; NULL */
@@ -134,6 +137,7 @@ typedef struct sct_tune_report {
   int n_caught;              /* those of them that failed, and were not sent to the GPU */
   char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
+  const char *search; /* the method that said which candidates were tried */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
 

@@ -155,7 +155,7 @@ static sct_status list_items(tune_session *s, check *c, sct_error *err) {
         continue;
       }
       listed[k] = true;
-      if (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(s, k)) {
+      if (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_judged_already(s, k)) {
         c->order[c->n++] = k;
       }
     }

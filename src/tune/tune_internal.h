@@ -2,6 +2,7 @@
 #ifndef SCT_TUNE_INTERNAL_H
 #define SCT_TUNE_INTERNAL_H
 
+#include "search/search.h"
 #include "tune/tune.h"
 
 /* What is known of one item at one size. */
@@ -17,6 +18,7 @@ typedef struct tune_cell {
   bool from_store;          /* as an earlier session stored it */
   bool stored;              /* by this session */
   bool was_coalesced;       /* from_store: as it is stored */
+  bool passed_over;         /* a search has not asked for it, or it had its turn */
   bool coalesced, tied;     /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
@@ -26,6 +28,7 @@ typedef struct tune_session {
   const sct_tune_events *events;
   const sct_device_kind *kind;
   sct_device_desc device;
+  sct_device_desc rated; /* the same, with the rates that a GPU does not tell (sct_tune_rates) */
   sct_measure *measure;
   sct_tune_plan plan;
   sct_compiler *compiler;
@@ -40,7 +43,10 @@ typedef struct tune_session {
   size_t n_races, cap_races;
   char *stale; /* what the store has that is not used; NULL: nothing */
   bool stopped, out_of_time;
-  int n_checked, n_caught; /* candidates judged on the virtual device first; those that failed */
+  bool searching;           /* candidates are tried in rounds */
+  int naive_set;            /* item whose layouts the worker has arrays for; -1: none */
+  int64_t n_verify, n_time; /* steps of these phases so far */
+  int n_checked, n_caught;  /* candidates judged on the virtual device first; those that failed */
   sct_str scratch;
 } tune_session;
 
@@ -57,6 +63,16 @@ sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
  * sct_tune_stop() says. */
 sct_status sct_tune_check(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
+/* Checks, verifies and times what is not passed over and not known. */
+sct_status sct_tune_screen(tune_session *s, sct_error *err) SCT_MUST_USE;
+/* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
+ * from the described device of the same compute capability that is nearest in multiprocessors;
+ * where there is none, nothing is predicted and a search begins in the order of counts. */
+sct_status sct_tune_rates(tune_session *s, sct_error *err) SCT_MUST_USE;
+const char *sct_tune_search_name(const sct_tune_opts *opts);
+bool sct_tune_searches(const sct_tune_opts *opts); /* in place of trying all at once */
+/* Screens candidates in the order of a search, a few at a time, until there are enough. */
+sct_status sct_tune_search(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Races the best candidates of one size; rows[n_items] is scratch. */
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
                           sct_error *err) SCT_MUST_USE;
@@ -68,7 +84,9 @@ bool sct_tune_same_layouts(const tune_session *s, int a,
 int sct_tune_naive_item(const tune_session *s, int k); /* of item k's layouts; -1 if it failed */
 sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) SCT_MUST_USE;
 void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict);
-bool sct_tune_known_already(tune_session *s, int item); /* the store has it at every size */
+/* The store has it at every size that is not passed over. */
+bool sct_tune_known_already(tune_session *s, int item);
+bool sct_tune_judged_already(tune_session *s, int item); /* that, or an earlier round verified it */
 
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows);
 

@@ -63,11 +63,25 @@ static void set_verified(tune_session *s, int item) {
 bool sct_tune_known_already(tune_session *s, int item) {
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(s, item, z);
-    if (cell->fits && !cell->from_store) {
+    if (cell->fits && !cell->from_store && !cell->passed_over) {
       return false;
     }
   }
   return true;
+}
+
+/* Has it been verified at another size, in an earlier round of a search? */
+static bool is_verified(tune_session *s, int item) {
+  bool verified = false;
+  for (int z = 0; s->searching && z < s->plan.spec.n_sizes; z++) {
+    const tune_cell *cell = sct_tune_cell(s, item, z);
+    verified = verified || (cell->verified && !cell->from_store);
+  }
+  return verified;
+}
+
+bool sct_tune_judged_already(tune_session *s, int item) {
+  return sct_tune_known_already(s, item) || is_verified(s, item);
 }
 
 /* Holds what the interpreter counted against the model at the same size. */
@@ -96,12 +110,15 @@ static sct_status compare_counts(tune_session *s, sct_tune_item *item, const sct
   return SCT_OK;
 }
 
-static sct_status verify_group(tune_session *s, const int *items, int n, int64_t *done,
-                               sct_error *err) {
+static sct_status verify_group(tune_session *s, const int *items, int n, sct_error *err) {
   for (int k = 0; k < n && !sct_tune_stop(s); k++) {
     sct_tune_item *item = &s->plan.items[items[k]];
-    sct_tune_progress(s, "verify", ++*done, s->plan.n_items, item->label);
-    if (item->outcome != SCT_OUT_OK || sct_tune_known_already(s, items[k])) {
+    const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, items[k]);
+    if (s->searching && judged) {
+      continue;
+    }
+    sct_tune_progress(s, "verify", ++s->n_verify, s->plan.n_items, item->label);
+    if (judged) {
       continue;
     }
     const sct_binary binary = sct_tune_binary(item);
@@ -124,13 +141,15 @@ static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_
   return sct_measure_time(s->measure, &binary, &s->plan.spec.sizes[size], budget_ns, out, err);
 }
 
-static sct_status screen_group(tune_session *s, const int *items, int n, int size, int64_t *done,
-                               sct_error *err) {
+static sct_status screen_group(tune_session *s, const int *items, int n, int size, sct_error *err) {
   const int64_t total = (int64_t)s->plan.n_items * s->plan.spec.n_sizes;
   for (int k = 0; k < n && !sct_tune_stop(s); k++) {
     tune_cell *cell = sct_tune_cell(s, items[k], size);
     sct_tune_item *item = &s->plan.items[items[k]];
-    sct_tune_progress(s, "time", ++*done, total, item->label);
+    if (cell->passed_over) {
+      continue;
+    }
+    sct_tune_progress(s, "time", ++s->n_time, total, item->label);
     if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
       continue;
     }
@@ -170,13 +189,26 @@ static bool is_first_of_group(const tune_session *s, int k) {
   return true;
 }
 
+/* Is there anything to do in this group? */
+static bool is_asked(tune_session *s, const int *items, int n) {
+  bool asked = false;
+  for (int k = 0; k < n; k++) {
+    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+      asked = asked || !sct_tune_cell(s, items[k], z)->passed_over;
+    }
+  }
+  return asked;
+}
+
 static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
-  int64_t verified = 0, timed = 0;
   for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
     if (!s->plan.items[k].code.layout || !is_first_of_group(s, k)) {
       continue;
     }
     const int n = group_of(s, k, items), naive = sct_tune_naive_item(s, k);
+    if (s->searching && !is_asked(s, items, n)) {
+      continue;
+    }
     if (naive < 0) {
       return sct_fail(
           err, SCT_ENOTVERIFIED,
@@ -184,33 +216,46 @@ static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
           s->plan.spec.name, sct_outcome_text(s->plan.items[k].outcome),
           s->plan.items[k].detail ? s->plan.items[k].detail : "");
     }
-    SCT_TRY(sct_tune_set_problem(s, naive, err));
-    SCT_TRY(verify_group(s, items, n, &verified, err));
+    if (naive != s->naive_set) {
+      SCT_TRY(sct_tune_set_problem(s, naive, err));
+      s->naive_set = naive;
+    }
+    SCT_TRY(verify_group(s, items, n, err));
     for (int z = 0; s->kind->times && z < s->plan.spec.n_sizes; z++) {
       if (s->runs[z].ceiling_bytes_s <= 0.0) {
         SCT_TRY(measure_ceiling(s, z, err));
       }
-      SCT_TRY(screen_group(s, items, n, z, &timed, err));
+      SCT_TRY(screen_group(s, items, n, z, err));
     }
   }
   return SCT_OK;
 }
 
-sct_status sct_tune_measure(tune_session *s, sct_error *err) {
+sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   int *items = sct_alloc(sizeof *items * (size_t)(s->plan.n_items + 1));
+  sct_status status = items ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  if (status == SCT_OK && s->kind->times && !s->opts->no_check) {
+    status = sct_tune_check(s, err);
+  }
+  if (status == SCT_OK) {
+    status = screen_all(s, items, err);
+  }
+  sct_free(items);
+  return status;
+}
+
+sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  sct_status status = items && rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   for (int z = 0; s->store && !s->opts->again && status == SCT_OK && z < s->plan.spec.n_sizes;
        z++) {
     for (int k = 0; status == SCT_OK && k < s->plan.n_items; k++) {
       status = sct_tune_store_resume(s, k, z, err);
     }
   }
-  if (status == SCT_OK && s->kind->times && !s->opts->no_check) {
-    status = sct_tune_check(s, err);
-  }
+  s->naive_set = -1;
   if (status == SCT_OK) {
-    status = screen_all(s, items, err);
+    status = sct_tune_searches(s->opts) ? sct_tune_search(s, err) : sct_tune_screen(s, err);
   }
   for (int z = 0; status == SCT_OK && s->kind->times && z < s->plan.spec.n_sizes; z++) {
     if (sct_tune_stop(s)) {
@@ -219,6 +264,5 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     status = sct_tune_final(s, z, rows, err);
   }
   sct_free(rows);
-  sct_free(items);
   return status;
 }

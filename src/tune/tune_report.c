@@ -153,6 +153,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
     const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;
     const bool reached = failed || done || cell->verdict.outcome != SCT_OUT_OK;
     if (!reached) {
+      out->n_untried++;
       continue;
     }
     sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
@@ -172,6 +173,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_sources = s->plan.n_items,
                            .n_checked = s->n_checked,
                            .n_caught = s->n_caught,
+                           .search = sct_tune_search_name(s->opts),
                            .stopped_early = s->stopped || s->out_of_time};
   out->stale = s->stale;
   s->stale = NULL;

@@ -278,7 +278,7 @@ sct_status sct_tune_compile(tune_session *s, sct_error *err) {
 /* ---- counting ----------------------------------------------------------------------------------
  */
 
-/* Needs the counters; a real GPU's description lacks the rates, as it gives times. */
+/* Needs the counters. */
 static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_size *size,
                           tune_cell *cell, sct_error *err) {
   const sct_workload work = {.spec = &s->plan.spec,
@@ -288,7 +288,7 @@ static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_
                              .registers = item->compiled.registers,
                              .shared_bytes =
                                  item->compiled.static_shared_bytes + item->code.shared_bytes};
-  return sct_model_predict(&cell->predicted, &s->device, &work, err);
+  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
 }
 
 sct_status sct_tune_count(tune_session *s, sct_error *err) {
@@ -371,7 +371,10 @@ static sct_status allocate(tune_session *s, sct_error *err) {
 }
 
 static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
+  const sct_search_method *method;
+  SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
   SCT_TRY(sct_tune_open(s, err));
+  SCT_TRY(sct_tune_rates(s, err));
   SCT_TRY(
       sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));

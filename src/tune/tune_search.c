@@ -1,0 +1,232 @@
+/* Trying some candidates before others: a search for each size says which are next, a few at a
+ * time, and hears what became of them. Those that it has not asked for are passed over by the
+ * phases of measuring, so a session that ends early has tried what promised most. */
+#include "tune/tune_internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Under way at a time, for each size: enough for the processes of the check on the CPU to share. */
+#define BATCH 8
+
+typedef struct pursuit {
+  sct_search_problem problem;
+  sct_search *search; /* borrows the problem */
+  int *item;          /* [n_points] */
+  int asked[BATCH], n_asked;
+  int n_tried, limit; /* candidates, the naive ones and those of the store included */
+} pursuit;
+
+/* ---- what is searched ---- */
+
+typedef struct place {
+  double key[4]; /* sectors, shared wavefronts, requests, registers */
+  int item;
+} place;
+
+static int by_counts(const void *pa, const void *pb) {
+  const place *a = pa, *b = pb;
+  for (int k = 0; k < SCT_COUNT(a->key); k++) {
+    if (a->key[k] != b->key[k]) {
+      return a->key[k] < b->key[k] ? -1 : 1;
+    }
+  }
+  return a->item - b->item;
+}
+
+/* order[item]: how many distinct counts are less; those without counts come last. */
+static void order_items(tune_session *s, int size, place *places, int *order) {
+  const int n = s->plan.n_items;
+  for (int k = 0; k < n; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const sct_counters *c = &cell->counters;
+    const double unknown = cell->counted ? 0.0 : 1e300;
+    places[k] = (place){.item = k,
+                        .key = {unknown + (double)(c->load.sectors + c->store.sectors),
+                                (double)(c->wavefronts_ld + c->wavefronts_st),
+                                (double)(c->load.requests + c->store.requests),
+                                s->plan.items[k].compiled.registers}};
+  }
+  qsort(places, (size_t)n, sizeof *places, by_counts);
+  int at = 0;
+  for (int i = 0; i < n; i++) {
+    at += i > 0 && memcmp(places[i].key, places[i - 1].key, sizeof places[i].key) != 0;
+    order[places[i].item] = at;
+  }
+}
+
+static sct_status add_points(tune_session *s, pursuit *p, int size, const int *order,
+                             sct_error *err) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const sct_tune_item *item = &s->plan.items[k];
+    tune_cell *cell = sct_tune_cell(s, k, size);
+    cell->passed_over = true;
+    if (item->outcome != SCT_OUT_OK || !cell->fits) {
+      continue;
+    }
+    const bool naive =
+        item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
+    SCT_TRY(sct_search_add(&p->problem, cell->predicted.ns, order[k], naive, err));
+    SCT_TRY(sct_search_set_all(&p->problem, &s->plan.space,
+                               &s->plan.space.candidates[item->candidate], err));
+    p->item[p->problem.n_points - 1] = k;
+    p->limit += naive;
+  }
+  const int wanted = s->opts->max_candidates > 0 ? s->opts->max_candidates : p->problem.n_points;
+  p->limit = p->limit > wanted ? p->limit : wanted;
+  return SCT_OK;
+}
+
+/* What became of a candidate; false: it was not tried. */
+static bool tell(tune_session *s, pursuit *p, int size, int point, sct_status *status,
+                 sct_error *err) {
+  const tune_cell *cell = sct_tune_cell(s, p->item[point], size);
+  const bool failed =
+      s->plan.items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+  double cost = 0.0;
+  if (s->kind->times) {
+    cost = cell->timing.n_samples > 0 ? cell->timing.median_ns : 0.0;
+  } else if (cell->verified) {
+    cost = cell->predicted.ns > 0.0 ? cell->predicted.ns : 1.0;
+  }
+  if (failed) {
+    *status = sct_search_fail(p->search, point, err);
+  } else if (cost > 0.0) {
+    *status = sct_search_tell(p->search, point, cost, err);
+  }
+  return failed || cost > 0.0;
+}
+
+static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error *err) {
+  const size_t n = (size_t)s->plan.n_items + 1;
+  place *places = sct_alloc(n * sizeof *places);
+  int *order = sct_alloc(n * sizeof *order);
+  const sct_search_method *method = NULL;
+  p->item = sct_alloc(n * sizeof *p->item);
+  sct_status status =
+      places && order && p->item ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  if (status == SCT_OK) {
+    order_items(s, size, places, order);
+    status = add_points(s, p, size, order, err);
+  }
+  if (status == SCT_OK) {
+    status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
+  }
+  if (status == SCT_OK) {
+    status = sct_search_new(&p->search, method, &p->problem, s->opts->seed, err);
+  }
+  for (int k = 0; status == SCT_OK && k < p->problem.n_points; k++) {
+    p->n_tried +=
+        sct_tune_cell(s, p->item[k], size)->from_store && tell(s, p, size, k, &status, err);
+  }
+  sct_free(places);
+  sct_free(order);
+  return status;
+}
+
+static void close_pursuits(tune_session *s, pursuit *p) {
+  for (int z = 0; p && z < s->plan.spec.n_sizes; z++) {
+    sct_search_free(p[z].search);
+    sct_search_problem_free(&p[z].problem);
+    sct_free(p[z].item);
+  }
+  sct_free(p);
+}
+
+/* ---- the rounds ---- */
+
+static void ask(tune_session *s, pursuit *p, int size) {
+  p->n_asked = 0;
+  while (p->n_asked < BATCH && p->n_tried + p->n_asked < p->limit) {
+    const int point = sct_search_next(p->search);
+    if (point < 0) {
+      return;
+    }
+    p->asked[p->n_asked++] = point;
+    sct_tune_cell(s, p->item[point], size)->passed_over = false;
+  }
+}
+
+static sct_status hear(tune_session *s, pursuit *p, int size, sct_error *err) {
+  sct_status status = SCT_OK;
+  for (int k = 0; status == SCT_OK && k < p->n_asked; k++) {
+    p->n_tried += tell(s, p, size, p->asked[k], &status, err);
+    sct_tune_cell(s, p->item[p->asked[k]], size)->passed_over = true;
+  }
+  return status;
+}
+
+static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
+  for (int n_asked = 1; n_asked > 0 && !sct_tune_stop(s);) {
+    n_asked = 0;
+    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+      ask(s, &p[z], z);
+      n_asked += p[z].n_asked;
+    }
+    if (n_asked > 0) {
+      SCT_TRY(sct_tune_screen(s, err));
+    }
+    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+      SCT_TRY(hear(s, &p[z], z, err));
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- what a GPU does not tell ---- */
+
+static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
+  const double sms = like->n_sms > 0 ? (double)out->n_sms / like->n_sms : 1.0;
+  out->l2_bytes_clk = (int)((double)like->l2_bytes_clk * sms);
+  out->issue_clk = like->issue_clk;
+  out->latency_cycles = like->latency_cycles;
+  out->launch_ns = like->launch_ns;
+}
+
+sct_status sct_tune_rates(tune_session *s, sct_error *err) {
+  s->rated = s->device;
+  if (s->device.is_virtual || s->device.l2_bytes_clk > 0) {
+    return SCT_OK;
+  }
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0, least = INT_MAX;
+  sct_status status = sct_script_device_names(&names, &n, &arena, err);
+  for (int k = 0; status == SCT_OK && k < n; k++) {
+    sct_device_desc d;
+    status = sct_script_load_device(&d, names[k], err);
+    const int far = status == SCT_OK ? abs(d.n_sms - s->device.n_sms) : 0;
+    if (status == SCT_OK && d.cc_major == s->device.cc_major && d.cc_minor == s->device.cc_minor &&
+        !d.counting_only && far < least) {
+      least = far;
+      take_rates(&s->rated, &d);
+    }
+  }
+  sct_arena_free(&arena);
+  return status;
+}
+
+/* ---- the search of a session ---- */
+
+const char *sct_tune_search_name(const sct_tune_opts *opts) {
+  return opts->search ? opts->search : "exhaustive";
+}
+
+bool sct_tune_searches(const sct_tune_opts *opts) {
+  return strcmp(sct_tune_search_name(opts), "exhaustive") != 0 || opts->max_candidates > 0;
+}
+
+sct_status sct_tune_search(tune_session *s, sct_error *err) {
+  pursuit *p = sct_alloc(sizeof *p * (size_t)(s->plan.spec.n_sizes + 1));
+  sct_status status = p ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  s->searching = true;
+  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+    status = open_pursuit(s, &p[z], z, err);
+  }
+  if (status == SCT_OK) {
+    status = run_rounds(s, p, err);
+  }
+  close_pursuits(s, p);
+  return status;
+}

@@ -1,0 +1,170 @@
+/* Searching instead of trying everything: what is tried, what is not, and that it is said. */
+#include "tune_fixture.h"
+
+#include "search/search.h"
+
+#define SPEC TF_COPY("{ i = 4096 }")
+#define N    6 /* candidates */
+
+static int setup(void **state) {
+  const int rc = tf_setup(state);
+  if (rc == 0) {
+    tf_write("assets/tuning/strategies/direct.lua", tf_direct("{ 256, 128, 512, 64, 96, 192 }"));
+  }
+  return rc;
+}
+
+static tf_run searching(const char *faults, const char *store, const char *search, int most) {
+  tf_run r = tf_new(faults, store);
+  r.opts.search = search;
+  r.opts.max_candidates = most;
+  return r;
+}
+
+static void only_so_many_are_tried(void **state) {
+  (void)state;
+  int n;
+  const sct_search_method *methods = sct_search_methods(&n);
+  for (int m = 0; m < n; m++) {
+    tf_run r = searching("ok", NULL, methods[m].name, 3);
+    tf_tune_ok(&r, SPEC);
+    const sct_tune_size *size = &r.report.sizes[0];
+    assert_string_equal(r.report.search, methods[m].name);
+    assert_int_equal(size->n_rows, 3);
+    assert_int_equal(size->n_untried, N - 3);
+    assert_int_equal(size->n_verified, 3);
+    assert_int_equal(r.n_time, 3);
+    assert_int_equal(r.n_verify, 3);
+    assert_true(tf_row(&r, 0, "direct t256")->naive);
+    assert_non_null(strstr(r.items, "<direct t256>"));
+    assert_false(r.report.stopped_early);
+    tf_free(&r);
+  }
+}
+
+static void all_are_tried_in_the_end(void **state) {
+  (void)state;
+  int n;
+  const sct_search_method *methods = sct_search_methods(&n);
+  tf_run all = searching("ok", NULL, NULL, 0);
+  tf_tune_ok(&all, SPEC);
+  assert_string_equal(all.report.search, "exhaustive");
+  assert_int_equal(all.report.sizes[0].n_untried, 0);
+  for (int m = 0; m < n; m++) {
+    tf_run r = searching("ok", NULL, methods[m].name, 1000);
+    tf_tune_ok(&r, SPEC);
+    assert_int_equal(r.n_time, N);
+    assert_int_equal(r.report.sizes[0].n_rows, N);
+    assert_int_equal(r.report.sizes[0].n_untried, 0);
+    assert_true(tf_row(&all, 0, r.report.sizes[0].rows[0].label)->tied); /* all are equally fast */
+    tf_free(&r);
+  }
+  tf_free(&all);
+}
+
+/* What the store has counts, so the same number again measures nothing, and a greater one the rest.
+ */
+static void a_later_session_goes_on(void **state) {
+  (void)state;
+  tf_run r = searching("ok", "go.db", "random", 2);
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 2);
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 0);
+  assert_int_equal(r.report.sizes[0].n_rows, 2);
+  r.opts.max_candidates = 5;
+  r.opts.search = "model";
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 3);
+  assert_int_equal(r.report.sizes[0].n_untried, 1);
+  tf_stored s;
+  tf_stored_open(&s, "go.db");
+  assert_int_equal(s.runs[0].n_candidates, 5);
+  tf_stored_close(&s);
+  r.opts.search = NULL;
+  r.opts.max_candidates = 0;
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.report.sizes[0].n_rows, N);
+  tf_free(&r);
+}
+
+static void a_failure_does_not_end_it(void **state) {
+  (void)state;
+  int n;
+  const sct_search_method *methods = sct_search_methods(&n);
+  for (int m = 0; m < n; m++) {
+    tf_run r = searching("wrong@2 wrong@4", NULL, methods[m].name, 5);
+    tf_tune_ok(&r, SPEC);
+    assert_int_equal(r.report.sizes[0].n_rows, 5);
+    assert_in_range(r.report.sizes[0].n_failed, 1, 2);
+    assert_int_equal(r.report.sizes[0].n_untried, 1);
+    tf_free(&r);
+  }
+}
+
+/* Each size has a search of its own; what was verified for one is not verified for the other. */
+static void sizes_are_searched_apart(void **state) {
+  (void)state;
+  tf_run r = searching("ok", NULL, "random", 2);
+  tf_tune_ok(&r, TF_COPY("{ i = 4096 }, { i = 8192 }"));
+  assert_int_equal(r.n_time, 4);
+  assert_in_range(r.n_verify, 2, 3);
+  for (int z = 0; z < 2; z++) {
+    assert_int_equal(r.report.sizes[z].n_rows, 2);
+    assert_int_equal(r.report.sizes[z].n_untried, N - 2);
+  }
+  tf_free(&r);
+}
+
+static void a_stopped_search_keeps_what_it_has(void **state) {
+  (void)state;
+  tf_run r = searching("ok", "stop.db", "model", 0);
+  r.stop_at = 3;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EINTERRUPTED);
+  assert_int_equal(r.n_time, 3);
+  assert_int_equal(r.report.sizes[0].n_untried, N - 3);
+  r.stop_at = 0;
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, N - 3);
+  assert_int_equal(r.report.sizes[0].n_untried, 0);
+  tf_free(&r);
+}
+
+static void a_virtual_device_verifies_what_is_asked(void **state) {
+  (void)state;
+  tf_run r = searching(NULL, NULL, "model", 2);
+  r.opts.device = "virtual:h200";
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_verify, 2);
+  assert_int_equal(r.report.sizes[0].n_rows, 2);
+  assert_int_equal(r.report.sizes[0].n_untried, N - 2);
+  assert_true(tf_row(&r, 0, "direct t256")->predicted_ns > 0);
+  tf_free(&r);
+}
+
+static void an_unknown_method_is_refused_before_anything_runs(void **state) {
+  (void)state;
+  tf_run r = searching("ok", NULL, "randon", 0);
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EUSAGE);
+  assert_non_null(strstr(r.err.text, "did you mean 'random'"));
+  assert_int_equal(r.n_compile + r.n_time, 0);
+  tf_free(&r);
+}
+
+int main(int argc, char **argv) {
+  TF_WORKER(argc, argv)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tf_teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(only_so_many_are_tried),
+      TEST(all_are_tried_in_the_end),
+      TEST(a_later_session_goes_on),
+      TEST(a_failure_does_not_end_it),
+      TEST(sizes_are_searched_apart),
+      TEST(a_stopped_search_keeps_what_it_has),
+      TEST(a_virtual_device_verifies_what_is_asked),
+      TEST(an_unknown_method_is_refused_before_anything_runs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
