@@ -151,6 +151,17 @@ const cli_command cli_commands[] = {
         .example = "count kernels.cu --cases cases.json --csv",
     },
     {
+        .name = "doctor",
+        .words = "",
+        .options = CLI_BIT(DEVICE),
+        .run = cli_doctor,
+        .doc = "is everything there that tuning needs, and what to do if not",
+        .details = "Driver, GPU, other users of it, NVRTC, store, cache, locks, limits, and one\n"
+                   "kernel from spec to verdict. Lines say ok, warn or fail; ends with 0 if this\n"
+                   "machine is usable. Needs neither a GPU nor a toolkit to say so.",
+        .example = "doctor --device cuda:0",
+    },
+    {
         .name = "init",
         .words = "[DIR]",
         .max_words = 1,

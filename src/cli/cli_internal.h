@@ -88,6 +88,7 @@ sct_status cli_check(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_merge(const cli_args *args, sct_error *err) SCT_MUST_USE;

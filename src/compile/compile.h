@@ -85,6 +85,10 @@ void sct_compiler_free(sct_compiler *compiler);
 void sct_compiler_trim(sct_compiler *compiler);
 /* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
+const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */
+const char *sct_compiler_headers(const sct_compiler *compiler); /* the toolkit's include folder; ""
+                                                                   none was found */
+void sct_compiler_archs(const sct_compiler *compiler, sct_str *out); /* appends "sm_75 sm_80 ..." */
 /* The NVRTC options as one line, for provenance. */
 const char *sct_compiler_options(const sct_compiler *compiler);
 

@@ -158,6 +158,20 @@ const char *sct_compiler_version(const sct_compiler *compiler) {
   return compiler->about.version;
 }
 
+const char *sct_compiler_path(const sct_compiler *compiler) {
+  return compiler->about.path;
+}
+
+const char *sct_compiler_headers(const sct_compiler *compiler) {
+  return compiler->about.headers;
+}
+
+void sct_compiler_archs(const sct_compiler *compiler, sct_str *out) {
+  for (int i = 0; i < compiler->about.n_known; ++i) {
+    sct_str_printf(out, "%ssm_%d", i > 0 ? " " : "", compiler->about.known[i]);
+  }
+}
+
 const char *sct_compiler_options(const sct_compiler *compiler) {
   return sct_str_c(&compiler->option_line);
 }

@@ -82,6 +82,16 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   sct_str_free(&folder);
 }
 
+void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
+  static const char option[] = "--include-path=";
+  option_list l = {0};
+  add_toolkit(&l, nvrtc);
+  const char *first = l.n > 0 && !l.failed ? l.items[0] : "";
+  (void)snprintf(out, bytes, "%s", sct_has_prefix(first, option) ? first + strlen(option) : "");
+  sct_free(l.items);
+  sct_arena_free(&l.arena);
+}
+
 static sct_status list_options(option_list *l, const sct_compile_engine *engine, const char *path,
                                sct_error *err) {
   sct_str folder = {0};

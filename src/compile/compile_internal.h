@@ -29,6 +29,8 @@ typedef struct sct_nvrtc_about {
   int64_t file_bytes; /* of the library's file: tells two builds of one version apart */
   int n_known;
   int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
+  char path[256];           /* of the library's file; "" unknown */
+  char headers[256];        /* the toolkit's include folder; "" none was found */
 } sct_nvrtc_about;
 
 typedef struct sct_nvrtc {
@@ -45,6 +47,8 @@ void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
 /* Path of the library's file, "" if it is not known; belongs to the loader. */
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
+/* Writes the toolkit's include folder for this library; "" if there is none (compile_file.c). */
+void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
                                         sct_error *err) SCT_MUST_USE;
 

@@ -103,6 +103,8 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
   nvrtc->about.n_known = n;
   nvrtc->about.file_bytes = library_bytes(nvrtc);
   (void)snprintf(nvrtc->about.version, sizeof(nvrtc->about.version), "%d.%d", major, minor);
+  (void)snprintf(nvrtc->about.path, sizeof(nvrtc->about.path), "%s", sct_compile_nvrtc_path(nvrtc));
+  sct_compile_find_headers(nvrtc->about.headers, sizeof(nvrtc->about.headers), nvrtc);
   return SCT_OK;
 }
 
