@@ -39,7 +39,8 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
   bool help, version, json, list, again, select_any, no_check, csv, force;
-  int verbosity; /* 0; below: -q, above: -v */
+  int verbosity;      /* 0; below: -q, above: -v */
+  const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *format, *size,
       *coalescing;
   int64_t budget_ns; /* 0: no limit */
@@ -215,6 +216,19 @@ void cli_progress_clear(cli_progress *p); /* wipes the line from the terminal */
 /* "[#####-----] 5/10  3 s left": how the line goes on after the phase. left_ns < 0: not known. */
 void cli_progress_bar(sct_str *out, int64_t done, int64_t total, int64_t left_ns, int cells);
 void cli_format_left(char out[32], int64_t ns); /* "45 s", "3 min 20 s", "2 h 5 min" */
+
+/* The stream of --events: a line of JSON an event. */
+typedef struct cli_events {
+  int fd; /* -1: none */
+  int64_t start_ns;
+  char phase[24];
+} cli_events;
+/* path NULL: no stream; "-": stdout. SCT_EIO. */
+sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) SCT_MUST_USE;
+void cli_events_close(cli_events *e);
+void cli_events_happened(cli_events *e, const sct_tune_event *event);
+void cli_events_progress(cli_events *e, const char *phase, int64_t total); /* tells new phases */
+void cli_events_write(cli_events *e, const char *event, json_t *members);  /* takes `members` */
 
 void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour);
 

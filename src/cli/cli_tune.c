@@ -50,6 +50,7 @@ typedef struct job {
   sct_measure_opts measure;
   bool said_stopping;
   cli_progress progress;
+  cli_events events;
   json_t *documents; /* with --json: one a spec */
 } job;
 
@@ -57,6 +58,17 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
                         const char *item) {
   job *j = ctx;
   cli_progress_step(&j->progress, sct_now_ns(), phase, done, total, item);
+  cli_events_progress(&j->events, phase, total);
+}
+
+static void on_event(void *ctx, const sct_tune_event *event) {
+  job *j = ctx;
+  cli_events_happened(&j->events, event);
+}
+
+/* Does the stream of events take the place of what else goes to standard output? */
+static bool streams_to_stdout(const job *j) {
+  return j->args->events && strcmp(j->args->events, "-") == 0;
 }
 
 static bool on_stop(void *ctx) {
@@ -132,14 +144,20 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
                               .again = args->again,
                               .no_check = args->no_check,
                               .measure = j->measure};
-  const sct_tune_events events = {.ctx = j, .progress = on_progress, .stop = on_stop};
+  const sct_tune_events events = {
+      .ctx = j, .progress = on_progress, .stop = on_stop, .happened = on_event};
   sct_tune_report report = {0};
   sct_error session_err = {0};
   cli_progress_start(&j->progress, sct_now_ns(), path);
+  cli_events_write(&j->events, "spec",
+                   json_pack("{s:o, s:s}", "spec", cli_json_text(path), "version", SCT_VERSION));
   *outcome = cli_hint_example(sct_tune_run(&report, path, &opts, &events, &session_err), path,
                               &session_err);
   cli_progress_clear(&j->progress);
-  const sct_status status = show(j, path, &report, *outcome, &session_err, err);
+  cli_events_write(&j->events, "end", spec_document(path, &report, *outcome, &session_err));
+  j->events.phase[0] = '\0';
+  const sct_status status =
+      streams_to_stdout(j) ? SCT_OK : show(j, path, &report, *outcome, &session_err, err);
   if (report.stale) {
     cli_note(args, "%s", report.stale);
   }
@@ -163,6 +181,11 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
   j.documents = json_array();
   sct_status first = SCT_OK, status = SCT_OK;
   int left = args->n_words;
+  status = cli_events_open(&j.events, args->events, err);
+  if (status != SCT_OK) {
+    json_decref(j.documents);
+    return status;
+  }
   catch_interrupts();
   j.measure = cli_measure_opts(args);
   j.measure.stop = on_stop;
@@ -170,7 +193,7 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
   choose_device(&j);
   for (int k = 0; status == SCT_OK && k < args->n_words && !interrupted; k++) {
     sct_status outcome;
-    if (k > 0 && !args->json) {
+    if (k > 0 && !args->json && !streams_to_stdout(&j)) {
       fputs("\n", stdout);
     }
     status = tune_one(&j, args->words[k], &outcome, err);
@@ -185,7 +208,8 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
              left == 1 ? "spec was" : "specs were");
     first = SCT_EINTERRUPTED;
   }
-  if (status == SCT_OK && args->json) {
+  cli_events_close(&j.events);
+  if (status == SCT_OK && args->json && !streams_to_stdout(&j)) {
     status = cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",
                                       sct_exit_code(first), "tuned", j.documents),
                             err);

@@ -71,8 +71,30 @@ typedef struct sct_tune_opts {
   sct_measure_opts measure; /* for tests: the worker's program, a fake GPU */
 } sct_tune_opts;
 
+typedef enum sct_tune_event_kind {
+  SCT_TUNE_STARTED,  /* device and space are known: name, device, conditions, n_sources, n_sizes */
+  SCT_TUNE_JUDGED,   /* a candidate failed, or was verified where nothing is timed: label, outcome,
+                        detail */
+  SCT_TUNE_TIMED,    /* a candidate at one size: label, size, outcome, detail, median_ns, ... */
+  SCT_TUNE_RACED,    /* a race is over: phase, size, n_racers, n_rounds, the leader's label and
+                        median_ns */
+  SCT_TUNE_SIZE_DONE /* size, the winner's label (NULL: none) and median_ns, n_tied */
+} sct_tune_event_kind;
+
+/* What a kind does not name is 0 or NULL. Valid during the call only. */
+typedef struct sct_tune_event {
+  sct_tune_event_kind kind;
+  const char *name, *label, *size, *outcome, *detail, *phase;
+  const sct_device_desc *device;
+  const sct_conditions *conditions; /* NULL where nothing is timed */
+  double median_ns;
+  uint64_t throttle;
+  int n_sources, n_sizes, n_samples, n_slow, n_racers, n_rounds, n_tied;
+} sct_tune_event;
+
 typedef struct sct_tune_events {
   void *ctx;
+  void (*happened)(void *ctx, const sct_tune_event *event); /* may be NULL */
   /* `phase`: "generate", "compile", "count", "check", "verify", "time", "final"; item: label at
    * hand or NULL. */
   void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
@@ -140,6 +162,8 @@ typedef struct sct_tune_report {
   const char *search; /* the method that said which candidates were tried */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
+/* Appends the JSON object of what was so while a session timed (docs/store.md, "conditions"). */
+sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err) SCT_MUST_USE;
 
 /* Tunes the spec at `spec_path`. Statuses: those of loading (SCT_ESPEC), SCT_ENODEVICE, SCT_ENVRTC,
  * SCT_ENOTVERIFIED (no candidate of some size survived; the report says why), SCT_ESTOPPED

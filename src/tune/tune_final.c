@@ -132,8 +132,10 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   if (race == 0) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
+  int items[MAX_RACERS];
   for (int k = 0; k < c->n_group; k++) {
-    tune_cell *cell = sct_tune_cell(s, c->item[c->group[k]], c->size);
+    items[k] = c->item[c->group[k]];
+    tune_cell *cell = sct_tune_cell(s, items[k], c->size);
     const sct_timing *t = &c->raced[k];
     if (t->n_samples == 0 && t->verdict.outcome == SCT_OUT_OK) {
       continue; /* stopped before its first round */
@@ -147,6 +149,7 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
       SCT_TRY(sct_tune_store_cell(s, c->item[c->group[k]], c->size, true, err));
     }
   }
+  sct_tune_tell_race(s, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;
 }
 

@@ -105,8 +105,12 @@ sct_status sct_tune_store_raced(tune_session *s, int size, int n_stages,
 /* Says in s->stale what the store has of this kernel that was measured under other conditions, or
  * of another version of the spec (tune_stale.c). */
 sct_status sct_tune_find_stale(tune_session *s, sct_error *err) SCT_MUST_USE;
-/* Appends the JSON object of what was so while the session timed (tune_conditions.c). */
-sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err) SCT_MUST_USE;
+/* Events (tune_events.c). */
+void sct_tune_tell_start(tune_session *s);
+void sct_tune_tell_item(tune_session *s, int item);
+void sct_tune_tell_cell(tune_session *s, int item, int size);
+void sct_tune_tell_race(tune_session *s, const char *phase, int size, int n, const int *items);
+void sct_tune_tell_size(tune_session *s, int size);
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;
 

@@ -47,6 +47,7 @@ void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
   const size_t len = strcspn(sct_str_c(&s->scratch), "\n");
   failed->outcome = verdict->outcome;
   failed->detail = sct_arena_strndup(&s->plan.arena, sct_str_c(&s->scratch), len);
+  sct_tune_tell_item(s, item);
 }
 
 /* Verification is of the kernel, so it holds at every size that fits. */
@@ -128,6 +129,9 @@ static sct_status verify_group(tune_session *s, const int *items, int n, sct_err
       sct_tune_fail_item(s, items[k], &verdict);
     } else {
       set_verified(s, items[k]);
+      if (!s->kind->times) {
+        sct_tune_tell_item(s, items[k]);
+      }
       SCT_TRY(compare_counts(s, item, &verdict, err));
     }
   }
@@ -155,6 +159,7 @@ static sct_status screen_group(tune_session *s, const int *items, int n, int siz
     }
     SCT_TRY(time_cell(s, items[k], size, SCREEN_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
+    sct_tune_tell_cell(s, items[k], size);
     if (s->store) {
       SCT_TRY(sct_tune_store_cell(s, items[k], size, true, err));
     }

@@ -265,6 +265,9 @@ sct_status sct_tune_compile(tune_session *s, sct_error *err) {
   for (int u = 0; u < n_units; u++) {
     if (status == SCT_OK) {
       take_compiled(s, &s->plan.items[which[u]], &compiled[u]);
+      if (s->plan.items[which[u]].outcome != SCT_OUT_OK) {
+        sct_tune_tell_item(s, which[u]);
+      }
     } else { /* interrupted: some are made */
       sct_compiled_free(&compiled[u]);
     }
@@ -378,6 +381,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   SCT_TRY(
       sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));
+  sct_tune_tell_start(s);
   SCT_TRY(sct_tune_compile(s, err));
   SCT_TRY(sct_tune_compare_code(s, err));
   SCT_TRY(sct_tune_count(s, err));
@@ -398,6 +402,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   sct_status status = SCT_OK;
   for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
     s->choices[z] = sct_tune_decide(s, z, rows);
+    sct_tune_tell_size(s, z);
     for (int k = 0; s->store && status == SCT_OK && k < s->plan.n_items; k++) {
       status = sct_tune_store_cell(s, k, z, true, err);
     }

@@ -135,11 +135,105 @@ static void refusals(void **state) {
   fx_free(&r);
 }
 
+/* The events of a stream, in order; each line must be an object of its own. */
+static json_t *events_of(const char *text) {
+  json_t *events = json_array();
+  double before = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+    json_error_t error;
+    json_t *event = json_loads(line, JSON_DISABLE_EOF_CHECK, &error);
+    assert_non_null(event);
+    assert_int_equal((size_t)error.position, strcspn(line, "\n"));
+    const double now = json_real_value(json_object_get(event, "seconds"));
+    assert_true(now >= before);
+    before = now;
+    json_array_append_new(events, event);
+  }
+  return events;
+}
+
+static int count(const json_t *events, const char *name) {
+  const json_t *event;
+  size_t k;
+  int n = 0;
+  json_array_foreach(events, k, event) {
+    n += strcmp(json_string_value(json_object_get(event, "event")), name) == 0;
+  }
+  return n;
+}
+
+static const json_t *nth(const json_t *events, const char *name) {
+  const json_t *event;
+  size_t k;
+  json_array_foreach(events, k, event) {
+    if (strcmp(json_string_value(json_object_get(event, "event")), name) == 0) {
+      return event;
+    }
+  }
+  fail_msg("no event '%s'", name);
+  return NULL;
+}
+
+static void events_tell_the_session(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_str text = {0};
+  fake("others=1 wrong@1 throttle=4");
+  fx_run(&r, TUNE, "--again", "--json", "--events", "stream");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r); /* beside the stream, as ever */
+  assert_int_equal(sct_file_read(&text, fx_path("stream"), NULL), SCT_OK);
+  json_t *events = events_of(sct_str_c(&text));
+  const int n_kernels = (int)json_integer_value(json_object_get(nth(events, "start"), "sources"));
+  assert_int_equal(n_kernels, 8); /* of the naive strategy */
+  const json_t *conditions = json_object_get(nth(events, "start"), "conditions");
+  assert_true(json_is_true(json_object_get(conditions, "contended")));
+  assert_int_equal(count(events, "spec"), 1);
+  assert_int_equal(count(events, "start"), 1);
+  assert_true(count(events, "phase") >= 5);
+  assert_int_equal(count(events, "candidate"), 1);
+  assert_string_equal(json_string_value(json_object_get(nth(events, "candidate"), "outcome")),
+                      "wrong_result");
+  assert_int_equal(count(events, "timed"), n_kernels - 1);
+  assert_true(json_real_value(json_object_get(nth(events, "timed"), "median_ns")) > 0);
+  assert_string_equal(json_string_value(json_object_get(nth(events, "timed"), "throttle")),
+                      "power_cap");
+  assert_true(count(events, "race") >= 1);
+  assert_true(json_integer_value(json_object_get(nth(events, "race"), "rounds")) >= 7);
+  assert_int_equal(count(events, "size"), 1);
+  assert_true(json_is_string(json_object_get(nth(events, "size"), "winner")));
+  const json_t *end = json_array_get(events, json_array_size(events) - 1);
+  assert_string_equal(json_string_value(json_object_get(end, "event")), "end");
+  assert_true(
+      json_equal(json_object_get(end, "report"),
+                 json_object_get(json_array_get(json_object_get(doc, "tuned"), 0), "report")));
+  json_decref(events);
+  json_decref(doc);
+
+  fx_run(&r, TUNE, "--again", "--json", "--events", "-"); /* in place of the document */
+  fx_expect(&r, 0, NULL, NULL);
+  events = events_of(sct_str_c(&r.out));
+  assert_int_equal(count(events, "end"), 1);
+  json_decref(events);
+  fake("mode=2"); /* a session that cannot begin */
+  fx_run(&r, TUNE, "--events", "-");
+  fx_expect(&r, 4, NULL, NULL);
+  events = events_of(sct_str_c(&r.out));
+  assert_int_equal(json_array_size(events), 2);
+  assert_int_equal(json_integer_value(json_object_get(nth(events, "end"), "exit_code")), 4);
+  json_decref(events);
+  fx_run(&r, TUNE, "--events", "no/such/folder");
+  fx_expect(&r, 1, NULL, "cannot write events to 'no/such/folder'");
+  sct_str_free(&text);
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gpu_that_is_held_is_refused_or_waited_for),
       cmocka_unit_test(conditions_are_told_and_stored),
       cmocka_unit_test(refusals),
+      cmocka_unit_test(events_tell_the_session),
   };
   return cmocka_run_group_tests(tests, set_up, fx_teardown);
 }

@@ -1,0 +1,127 @@
+/* --events: what happens in a session as lines of JSON, one an event, written as it happens. */
+#include "cli/cli_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) {
+  *e = (cli_events){.fd = -1, .start_ns = sct_now_ns()};
+  if (!path) {
+    return SCT_OK;
+  }
+  e->fd = strcmp(path, "-") == 0 ? STDOUT_FILENO
+                                 : sct_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return e->fd >= 0
+             ? SCT_OK
+             : sct_fail(err, SCT_EIO, "cannot write events to '%s': %s", path, strerror(errno));
+}
+
+void cli_events_close(cli_events *e) {
+  if (e->fd > STDERR_FILENO) {
+    sct_close(e->fd);
+  }
+  e->fd = -1;
+}
+
+/* A reader that went away ends the stream, not the session. */
+static void write_line(cli_events *e, const sct_str *line) {
+  size_t done = 0;
+  while (e->fd >= 0 && done < line->len) {
+    const ssize_t n = sct_write(e->fd, line->data + done, line->len - done);
+    if (n < 0 && errno != EINTR) {
+      sct_log(SCT_LOG_WARN, "events end here: %s", strerror(errno));
+      cli_events_close(e);
+    }
+    done += n > 0 ? (size_t)n : 0;
+  }
+}
+
+void cli_events_write(cli_events *e, const char *event, json_t *members) {
+  sct_str line = {0};
+  json_t *doc = e->fd >= 0 ? json_pack("{s:s, s:f}", "event", event, "seconds",
+                                       (double)(sct_now_ns() - e->start_ns) / 1e9)
+                           : NULL;
+  if (doc) {
+    json_object_update(doc, members);
+    char *text = json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    sct_str_printf(&line, "%s\n", text ? text : "");
+    sct_free(text);
+    if (text && !line.failed) {
+      write_line(e, &line);
+    }
+  }
+  json_decref(doc);
+  json_decref(members);
+  sct_str_free(&line);
+}
+
+static json_t *conditions_of(const sct_conditions *c) {
+  sct_str text = {0};
+  json_t *doc = c && sct_tune_conditions(&text, c, NULL) == SCT_OK ? cli_json_parse(&text) : NULL;
+  sct_str_free(&text);
+  return doc ? doc : json_null();
+}
+
+static json_t *names_of(uint64_t throttle) {
+  sct_str names = {0};
+  sct_throttle_names(&names, throttle, ",");
+  json_t *text = names.len > 0 ? cli_json_text(sct_str_c(&names)) : json_null();
+  sct_str_free(&names);
+  return text;
+}
+
+static json_t *started(const sct_tune_event *x) {
+  return json_pack("{s:o, s:o, s:i, s:i, s:o}", "name", cli_json_text(x->name), "device",
+                   cli_json_device(x->device), "sources", x->n_sources, "sizes", x->n_sizes,
+                   "conditions", conditions_of(x->conditions));
+}
+
+static json_t *judged(const sct_tune_event *x) {
+  return json_pack("{s:o, s:o, s:o}", "label", cli_json_text(x->label), "outcome",
+                   cli_json_text(x->outcome), "detail", cli_json_text(x->detail));
+}
+
+static json_t *timed(const sct_tune_event *x) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o}", "label", cli_json_text(x->label),
+                   "size", cli_json_text(x->size), "outcome", cli_json_text(x->outcome), "detail",
+                   cli_json_text(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
+                   cli_json_positive(x->median_ns), "samples", x->n_samples, "slow_samples",
+                   x->n_slow, "throttle", names_of(x->throttle));
+}
+
+static json_t *raced(const sct_tune_event *x) {
+  return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "stage", cli_json_text(x->phase), "size",
+                   cli_json_text(x->size), "racers", x->n_racers, "rounds", x->n_rounds, "leader",
+                   cli_json_text(x->label), "median_ns", cli_json_positive(x->median_ns));
+}
+
+static json_t *size_done(const sct_tune_event *x) {
+  return json_pack("{s:o, s:o, s:o, s:i}", "size", cli_json_text(x->size), "winner",
+                   cli_json_text(x->label), "median_ns", cli_json_positive(x->median_ns), "tied",
+                   x->n_tied);
+}
+
+void cli_events_happened(cli_events *e, const sct_tune_event *event) {
+  static const struct {
+    const char *name;
+    json_t *(*members)(const sct_tune_event *event);
+  } kinds[] = {[SCT_TUNE_STARTED] = {"start", started},
+               [SCT_TUNE_JUDGED] = {"candidate", judged},
+               [SCT_TUNE_TIMED] = {"timed", timed},
+               [SCT_TUNE_RACED] = {"race", raced},
+               [SCT_TUNE_SIZE_DONE] = {"size", size_done}};
+  if (e->fd >= 0) {
+    cli_events_write(e, kinds[event->kind].name, kinds[event->kind].members(event));
+  }
+}
+
+void cli_events_progress(cli_events *e, const char *phase, int64_t total) {
+  if (e->fd >= 0 && strcmp(e->phase, phase) != 0) {
+    snprintf(e->phase, sizeof e->phase, "%s", phase);
+    cli_events_write(e, "phase",
+                     json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
+  }
+}
