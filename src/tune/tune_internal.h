@@ -97,6 +97,9 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUS
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
 
+/* For a session that ends before it measures: takes over what an earlier one stored, winners too,
+ * for the report. Writes nothing of candidates. */
+sct_status sct_tune_store_known(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* A new race: its number in the session; 0: out of memory. */
 int sct_tune_race_new(tune_session *s);
 /* Notes durably that so many stages of the race at a size are complete. */

@@ -382,7 +382,12 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
       sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));
   sct_tune_tell_start(s);
-  SCT_TRY(sct_tune_compile(s, err));
+  const sct_status compiled = sct_tune_compile(s, err);
+  if (compiled == SCT_EINTERRUPTED) {
+    s->stopped = true;
+    return sct_tune_store_known(s, err);
+  }
+  SCT_TRY(compiled);
   SCT_TRY(sct_tune_compare_code(s, err));
   SCT_TRY(sct_tune_count(s, err));
   if (s->store) {
@@ -459,9 +464,7 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
   *out = (sct_tune_report){0};
   tune_session s = {.opts = opts, .events = events};
   sct_status status = run_phases(&s, spec_path, err);
-  if (status == SCT_EINTERRUPTED) {
-    s.stopped = true;
-  } else if (status == SCT_OK || status == SCT_ENOTVERIFIED) {
+  if (status == SCT_OK || status == SCT_ENOTVERIFIED) {
     const sct_status filled = sct_tune_report_fill(&s, out, err);
     if (filled != SCT_OK) {
       status = filled;

@@ -442,6 +442,32 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
   return SCT_OK;
 }
 
+/* Nothing is compiled, so the report has times and outcomes, and no registers or counts. */
+sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
+  const sct_spec *spec = &s->plan.spec;
+  if (s->store) {
+    SCT_TRY(sct_tune_store_begin(s, err));
+  }
+  for (int z = 0; z < spec->n_sizes; z++) {
+    s->choices[z] = (sct_choice){.winner = -1, .fastest = -1, .faster_ratio = 1.0};
+    for (int k = 0; k < s->plan.n_items; k++) {
+      const sct_tune_item *item = &s->plan.items[k];
+      tune_cell *cell = sct_tune_cell(s, k, z);
+      cell->fits =
+          item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+      if (s->store) {
+        SCT_TRY(sct_tune_store_resume(s, k, z, err));
+      }
+      cell->coalesced = cell->was_coalesced;
+      if (cell->from_store && cell->outcome_id == s->runs[z].winner) {
+        s->choices[z].winner = k;
+        s->choices[z].n_tied = s->runs[z].n_tied;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
 /* When the run was decided: now, unless nothing came that an earlier session did not have. */
 static char *decided(tune_session *s, int size) {
   char now[32];

@@ -287,6 +287,32 @@ static void stopping_while_compiling_is_an_interruption(void **state) {
   r.n_time = 1; /* true from the start */
   const sct_tune_events events = {.ctx = &r, .stop = tf_stop};
   assert_int_equal(sct_tune_run(&r.report, path, &r.opts, &events, &r.err), SCT_EINTERRUPTED);
+  assert_true(r.report.stopped_early);
+  assert_int_equal(r.report.sizes[0].n_rows, 0);
+  tf_free(&r);
+}
+
+/* What an earlier session found is in the report all the same, and stays in the store. */
+static void stopping_while_compiling_leaves_what_is_known(void **state) {
+  (void)state;
+  tf_run r = tf_new("slow@0=2 slow@2=3 wrong@1", "known.db");
+  tf_tune_ok(&r, SPEC);
+  const double median = r.report.sizes[0].rows[0].median_ns;
+  const char *winner = sct_arena_strdup(&tf_arena, r.report.sizes[0].rows[0].label);
+  const char *path = tf_write("spec.lua", SPEC);
+  r.stop_at = r.n_time = 1;
+  const sct_tune_events events = {.ctx = &r, .stop = tf_stop};
+  sct_tune_report_free(&r.report);
+  assert_int_equal(sct_tune_run(&r.report, path, &r.opts, &events, &r.err), SCT_EINTERRUPTED);
+  assert_true(r.report.stopped_early);
+  assert_int_equal(r.report.sizes[0].n_rows, 3);
+  tf_assert_winner(&r, 0, winner);
+  assert_true(r.report.sizes[0].rows[0].median_ns == median);
+  tf_assert_outcome(&r, 0, "direct t128", "wrong_result");
+  tf_stored s;
+  tf_stored_open(&s, "known.db");
+  assert_int_equal(s.runs[0].winner, tf_result(&s, winner)->outcome.id);
+  tf_stored_close(&s);
   tf_free(&r);
 }
 
@@ -491,6 +517,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_budget_too_short_for_anything_verifies_nothing),
       cmocka_unit_test(stopping_keeps_what_was_measured),
       cmocka_unit_test(stopping_while_compiling_is_an_interruption),
+      cmocka_unit_test(stopping_while_compiling_leaves_what_is_known),
       cmocka_unit_test(tuning_again_resumes),
       cmocka_unit_test(another_kernel_is_another_problem),
       cmocka_unit_test(rows_of_the_store_are_complete),
