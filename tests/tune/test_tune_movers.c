@@ -35,6 +35,21 @@ static const struct {
      {128},
      {7, 112, 7, 112, 4 * 7 + 28, 28 + 4 * 7},
      "7 fields of 512 bytes: everything whole words; records of 7 words never collide"},
+    {"transpose_u8",
+     "packed t256 a128 b128 w4 rnone oa hnone",
+     {128, 128},
+     {32, 512, 32, 512, 128, 128},
+     "16384 bytes: 512 a request, 128 a wavefront on both sides"},
+    {"transpose_u8",
+     "packed t256 a128 b128 w1 rnone oa hnone",
+     {128, 128},
+     {128, 512, 128, 512, 128, 128},
+     "128 bytes a request; banks never collide here either"},
+    {"transpose_f16",
+     "packed t256 a128 b256 w2 rnone ob hnone",
+     {256, 128},
+     {2 * 2 * 64, 2048, 2 * 2 * 64, 2048, 4 * 128, 4 * 128},
+     "four tiles of 16384 bytes, 256 a request"},
 };
 
 static void assert_cost(int k, const char *what, int64_t got, int64_t want) {

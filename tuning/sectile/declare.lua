@@ -123,6 +123,45 @@ __device__ __forceinline__ void copy_pieces(void *to, const void *from) {
 }
 ]]
 
+-- By elements a word: the exchange of a block of as many words. __byte_perm numbers the bytes of
+-- its first word 0 to 3, of its second 4 to 7.
+local EXCHANGE = {
+  [4] = [[
+// Exchanges rows and columns of a block of 4 x 4 bytes: word `word` of each row.
+template <int kWords>
+__device__ __forceinline__ void exchange_block(unsigned int (&row)[4][kWords], int word) {
+  const unsigned int low01 = __byte_perm(row[0][word], row[1][word], 0x5140);
+  const unsigned int high01 = __byte_perm(row[0][word], row[1][word], 0x7362);
+  const unsigned int low23 = __byte_perm(row[2][word], row[3][word], 0x5140);
+  const unsigned int high23 = __byte_perm(row[2][word], row[3][word], 0x7362);
+  row[0][word] = __byte_perm(low01, low23, 0x5410);
+  row[1][word] = __byte_perm(low01, low23, 0x7632);
+  row[2][word] = __byte_perm(high01, high23, 0x5410);
+  row[3][word] = __byte_perm(high01, high23, 0x7632);
+}
+]],
+  [2] = [[
+// Exchanges rows and columns of a block of 2 x 2 halves: word `word` of each row.
+template <int kWords>
+__device__ __forceinline__ void exchange_block(unsigned int (&row)[2][kWords], int word) {
+  const unsigned int first = row[0][word], second = row[1][word];
+  row[0][word] = __byte_perm(first, second, 0x5410);
+  row[1][word] = __byte_perm(first, second, 0x7632);
+}
+]],
+}
+
+local REALIGNED = [[
+// The word that lies `bytes` after the aligned `base`, from the one or two aligned words it is in.
+__device__ __forceinline__ unsigned int load_realigned(const void *base, long long bytes) {
+  const long long place = bytes & ~3ll;
+  const int bits = (int)(bytes & 3) * 8;
+  const unsigned int low = at<unsigned int>(base, place);
+  const unsigned int high = bits > 0 ? at<unsigned int>(base, place + 4) : 0;
+  return __funnelshift_r(low, high, bits);
+}
+]]
+
 local WORDS = [[
 // kCount words from or to neighbouring addresses%s.
 template <class Word, int kCount>
@@ -150,7 +189,7 @@ local function words(streaming)
 end
 
 --- Helper functions that a kernel needs.
----@param needs table at, pieces, copy_pieces, words: which
+---@param needs table which: at, pieces, copy_pieces, words, realigned; exchange, elements a word
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -163,6 +202,12 @@ function declare.helpers(needs, streaming)
   end
   if needs.copy_pieces then
     parts[#parts + 1] = COPY_PIECES
+  end
+  if needs.realigned then
+    parts[#parts + 1] = REALIGNED
+  end
+  if needs.exchange then
+    parts[#parts + 1] = EXCHANGE[needs.exchange]
   end
   if needs.words then
     parts[#parts + 1] = words(streaming)
