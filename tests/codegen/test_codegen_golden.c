@@ -16,6 +16,8 @@ static const struct {
     {"mixed_aos_to_soa", "staged t256 i1 in1 out0 sblock fnone hnone u0", "mixed_staged"},
     {"mixed_aos_to_soa", "sections t256 i2 wall r1 sblock fpad hnone", "mixed_sections"},
     {"mixed_soa_to_aos", "sections t256 i2 wnarrow r1 swarp fnone hcs", "mixed_sections_narrow"},
+    {"particle_soa_to_aos", "async t128 i2 n2 g4 fnone w0 ccg", "soa_to_aos_async"},
+    {"particle_aos_to_soa", "async t256 i4 n4 g2 fnone w1 ccg", "aos_to_soa_async"},
     {"indirect_f32", "vector t256 i4 v4 hnone b0", "indirect_vector"},
     {"gather_rows16", "direct t128 hnone", "gather_direct"},
     {"shifted", "vector t256 i1 v4 hnone b0", "shifted_vector"},

@@ -151,6 +151,15 @@ __device__ __forceinline__ void exchange_block(unsigned int (&row)[2][kWords], i
 ]],
 }
 
+local COPY_ASYNC = [[
+// kBytes from global to shared memory that pass no register (sm_80): in the group at hand.
+template <int kBytes> __device__ __forceinline__ void copy_async(void *to, const void *from) {
+  const unsigned int place = (unsigned int)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.%s.shared.global [%%0], [%%1], %%2;" ::"r"(place), "l"(from), "n"(kBytes)
+               : "memory");
+}
+]]
+
 local REALIGNED = [[
 // The word that lies `bytes` after the aligned `base`, from the one or two aligned words it is in.
 __device__ __forceinline__ unsigned int load_realigned(const void *base, long long bytes) {
@@ -189,7 +198,8 @@ local function words(streaming)
 end
 
 --- Helper functions that a kernel needs.
----@param needs table which: at, pieces, copy_pieces, words, realigned; exchange, elements a word
+---@param needs table which: at, pieces, copy_pieces, words, realigned; exchange: elements a
+--- word; copy_async: the caches it fills, "ca" or "cg"
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -202,6 +212,9 @@ function declare.helpers(needs, streaming)
   end
   if needs.copy_pieces then
     parts[#parts + 1] = COPY_PIECES
+  end
+  if needs.copy_async then
+    parts[#parts + 1] = string.format(COPY_ASYNC, needs.copy_async)
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED

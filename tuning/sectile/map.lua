@@ -48,7 +48,10 @@ local function adopt_movers(p, opts)
     if mover.kind == "vector" then
       movers.adopt_vector(g, mover, opts.vec)
     elseif mover.kind == "staged" then
-      movers.adopt_image(g, mover.image, opts.threads // p.team_size)
+      local slices = opts.stages and not op.is_output and opts.stages
+        or opts.threads // p.team_size
+      mover.image.slice = opts.stages and "stage"
+      movers.adopt_image(g, mover.image, slices)
       local list = op.is_output and p.images_out or p.images_in
       list[#list + 1] = mover.image
     end
@@ -66,6 +69,8 @@ end
 ---@field hint? "none"|"cs"
 ---@field unroll? integer 1: the copies of tiles stay loops
 ---@field min_blocks? integer for the launch bounds
+---@field stages? integer images of every input, for tiles that are on their way
+---@field team? fun(g, p): table whose number finds the tile: name, var; default the block
 ---@field period? integer the tile is rounded up to a multiple of it (1)
 
 --- A plan for templates/map.cu. The strategy that returns it sets p.p = p and p.doc.
@@ -95,7 +100,7 @@ function map.plan(k, kernel, opts)
     return nil, reason
   end
   local warps = opts.threads // 32
-  local team = { name = "block", var = g.block }
+  local team = opts.team and opts.team(g, p) or { name = "block", var = g.block }
   p.member_text, p.member = "thread", g.thread
   p.declare = ""
   if p.scope == "warp" then
@@ -137,30 +142,64 @@ function map.constants(p)
     kit.concat(names, ", "), tile, p.last, p.scope)
 end
 
---- Declarations of the images.
+-- What stands above an image.
+local function describe(image)
+  local what = "tile as it lies in memory"
+  if #image.runs > 1 or image.part then
+    what = "fields of the tile, one run of bytes behind the other"
+  end
+  if image.fix == "pad" then
+    what = what .. string.format(", %d bytes of padding every 128", image.unit)
+  elseif image.fix == "xor" then
+    what = what .. ", 16-byte words swizzled within 8 rows of 128 bytes"
+  end
+  return string.format("// %s's %s", image.op.name, what)
+end
+
+--- Declarations of the images: static, or where p.dynamic says so parts of the dynamic shared
+--- memory, which may be larger.
 ---@param p sectile.MapPlan
 ---@return string
 function map.images(p)
-  local lines = {}
+  local lines, at = {}, 0
+  if p.dynamic then
+    lines[1] = "extern __shared__ __align__(16) unsigned char shared_tiles[];"
+  end
   for _, list in ipairs { p.images_in, p.images_out } do
     for _, image in ipairs(list) do
-      local how = ""
-      local what = "tile as it lies in memory"
-      if #image.runs > 1 or image.part then
-        what = "fields of the tile, one run of bytes behind the other"
-      end
-      if image.fix == "pad" then
-        how = string.format(", %d bytes of padding every 128", image.unit)
-      elseif image.fix == "xor" then
-        how = ", 16-byte words swizzled within 8 rows of 128 bytes"
-      end
       local slices = image.slices > 1 and string.format("[%d]", image.slices) or ""
-      lines[#lines + 1] = string.format("// %s's %s%s", image.op.name, what, how)
-      lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d];",
-        image.name, slices, image.bytes)
+      lines[#lines + 1] = describe(image)
+      if not p.dynamic then
+        lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d];",
+          image.name, slices, image.bytes)
+      elseif image.slices > 1 then
+        lines[#lines + 1] = string.format("auto %s = reinterpret_cast<unsigned char (*)[%d]>"
+          .. "(shared_tiles + %d); // %d of them", image.name, image.bytes, at, image.slices)
+      else
+        lines[#lines + 1] = string.format("unsigned char *const %s = shared_tiles + %d;",
+          image.name, at)
+      end
+      at = at + image.bytes * image.slices
     end
   end
   return kit.concat(lines)
+end
+
+--- Moves the images to dynamic shared memory if they are more than a block has without asking.
+--- nil and a reason if they are more than it can have.
+---@param p sectile.MapPlan
+---@return boolean? good
+---@return string? reason
+function map.place_images(p)
+  local device, bytes = p.k.device, p.g.static_shared_bytes
+  if bytes <= device.smem_block_bytes then
+    return true
+  elseif bytes > device.smem_optin_bytes then
+    return nil, "the tiles need more shared memory than a block has"
+  end
+  p.dynamic, p.shared_bytes, p.static_shared_bytes = true, bytes, 0
+  p.g.static_shared_bytes = 0
+  return true
 end
 
 --- Copies all input tiles in.

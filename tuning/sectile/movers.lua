@@ -459,7 +459,11 @@ local function image_ref(image, at, warp)
   if image.slices > 1 then
     address = address + warp * image.bytes
   end
-  return image.slices > 1 and image.name .. "[warp]" or image.name, E.text(place, false), address
+  local name = image.name
+  if image.slices > 1 then
+    name = string.format("%s[%s]", name, image.slice or "warp")
+  end
+  return name, E.text(place, false), address
 end
 
 -- The tile's start in terms of `first`, which the kernel has declared.
@@ -519,6 +523,49 @@ local function copier(team, run, taken)
     (team.member + (team.size - turned)) % team.size
 end
 
+-- What both ways of copying a run's words share: opens the loop over the team's turns and the
+-- conditions. Returns the run's word at hand, its place in memory, and text of the loop's head.
+local function open_words(g, image, run, width, team, taken, n_slots, first, full)
+  local words = run.bytes // width
+  local start, member = copier(team, run, taken)
+  local turn = g:loop("turn", kit.ceil_div(words, team.size))
+  local word = g:define("word", 0, words - 1, turn * team.size + member)
+  g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
+  return word, base_of(image, run, first, n_slots) + word * width,
+    string.format("for (int word = %s; word < %d; word += %d) {", start, words, team.size)
+end
+
+--- Text that starts asynchronous copies (sm_80) of an input's tile into its image, in words of 4 to
+--- 16 bytes that never pass a register.
+---@param g sectile.Generator
+---@param image sectile.Image
+---@param team sectile.Team
+---@param n_slots integer
+---@param first sectile.Expr the tile's first element
+---@param unroll string text of the pragma
+---@param full sectile.Expr condition under which the tile is copied
+---@return string? nil if its words are too narrow
+function movers.copy_async(g, image, team, n_slots, first, unroll, full)
+  local blocks, taken = {}, 0
+  for _, run in ipairs(image.runs) do
+    if run.unit < 4 then
+      return nil
+    end
+    local word, at, head = open_words(g, image, run, run.unit, team, taken, n_slots, first, full)
+    taken = taken + run.bytes // run.unit
+    g:touch(image.op, false, run.unit, at)
+    local name, text = image_ref(image, word * run.unit + run.start, team.warp)
+    g:when(nil)
+    g:close()
+    blocks[#blocks + 1] = string.format(
+      "// %s: the tile's %d bytes in as %d-byte words\n%s\n%s\n"
+        .. "  copy_async<%d>(&at<char>(%s, %s), &at<char>(%s, %s));\n}",
+      run.name, run.bytes, run.unit, unroll, head, run.unit, name, text, image.op.pointer,
+      E.text(at, true))
+  end
+  return kit.concat(blocks)
+end
+
 --- Text that copies a tile between global memory and its image, word by word, coalesced.
 ---@param g sectile.Generator
 ---@param image sectile.Image
@@ -531,21 +578,14 @@ end
 function movers.copy(g, image, team, n_slots, first, unroll, full)
   local blocks, taken = {}, 0
   for _, run in ipairs(image.runs) do
-    local words = run.bytes // run.word
-    local start, member = copier(team, run, taken)
-    taken = taken + words
-    local turn = g:loop("turn", kit.ceil_div(words, team.size))
-    local word = g:define("word", 0, words - 1, turn * team.size + member)
-    g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
-    local at = base_of(image, run, first, n_slots) + word * run.word
+    local word, at, head = open_words(g, image, run, run.word, team, taken, n_slots, first, full)
+    taken = taken + run.bytes // run.word
     local inside = copy_word(g, image, run, team, word * run.word + run.start, at)
     g:when(nil)
     g:close()
     blocks[#blocks + 1] = string.format(
-      "// %s: the tile's %d bytes %s as %d-byte words\n%s\n"
-        .. "for (int word = %s; word < %d; word += %d) {\n  %s\n}",
-      run.name, run.bytes, image.op.is_output and "out" or "in", run.word, unroll, start, words,
-      team.size, inside)
+      "// %s: the tile's %d bytes %s as %d-byte words\n%s\n%s\n  %s\n}",
+      run.name, run.bytes, image.op.is_output and "out" or "in", run.word, unroll, head, inside)
   end
   return kit.concat(blocks)
 end

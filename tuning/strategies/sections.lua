@@ -116,8 +116,9 @@ return {
     if not p then
       return nil, reason
     end
-    if p.static_shared_bytes > k.device.smem_block_bytes then
-      return nil, "the tiles need more shared memory than a block has"
+    local good, why = map.place_images(p)
+    if not good then
+      return nil, why
     end
     p.p = p
     p.doc = string.format(DOC, c.scope == "warp" and "A warp" or "A block", p.tile,

@@ -85,8 +85,9 @@ return {
     if #p.images_in + #p.images_out == 0 then
       return nil, "nothing to stage"
     end
-    if p.static_shared_bytes > k.device.smem_block_bytes then
-      return nil, "the tiles need more shared memory than a block has"
+    local good, why = map.place_images(p)
+    if not good then
+      return nil, why
     end
     p.p = p
     p.doc = string.format("%s owns %d records at a time; %s %s through shared memory in 16-byte "
