@@ -3,45 +3,51 @@
  * not show, are found here, and what fails here is never sent to the GPU.
  *
  * Verification builds expressions in the spec's pool, so it cannot be shared between threads:
- * forked processes share the list of candidates, each with a worker of its own, and send verdicts
- * through one pipe. What a process could not judge (it died, the interpreter does not know the PTX)
- * is left to the GPU. */
+ * forked processes do it, each with a worker of its own. They know every candidate's kernel from
+ * the time they were forked; the code that has been compiled since comes in messages (module
+ * process). What a process could not judge (it died, the interpreter does not know the PTX) is left
+ * to the GPU. */
 #include "tune/tune_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define MAX_PROCESSES   64
-#define ITEMS_A_PROCESS 4 /* fewer are not worth another one */
-#define POLL_MS         100
+#define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
+#define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
+#define DYING_NS        ((int64_t)2000000000)
+enum { CHECK_NICE = 5 }; /* behind what times and what steers */
 
-/* One candidate's verdict on its way to the parent: below PIPE_BUF, so it is written whole. */
-typedef struct message {
-  int item;                  /* -1: no session could be opened, detail says why */
+/* One candidate's verdict on its way to the parent. */
+typedef struct judgement {
+  int item;
   bool judged, no_reference; /* neither: the worker or the interpreter is at fault */
   sct_outcome_kind outcome;
   char detail[512];
-} message;
+} judgement;
 
-typedef struct check {
-  int *order; /* items to check, those of equal layouts beside each other */
-  int n;
-  int *left; /* those whose naive variant failed, so that there was nothing to compare with */
-  int n_left;
-  atomic_int *next; /* into order; shared by the processes */
-  pid_t pids[MAX_PROCESSES];
-  int n_pids;
-  int pipe[2];
-} check;
+typedef struct process {
+  sct_child child;
+  int pending[ITEMS_A_PROCESS], n_pending; /* items it has not answered for */
+  int naive;                               /* whose code it has; -1: none */
+  const char *ptx;                         /* which text it has got last; NULL: none */
+} process;
+
+struct tune_check {
+  process processes[MAX_PROCESSES];
+  int n_processes, most;
+  bool useless; /* no process can be started: the GPU decides */
+  int *queue;   /* items that wait, in their order */
+  int n_queue, n_added, n_done;
+  sct_wire wire;
+};
 
 /* ---- a process ---- */
 
@@ -66,13 +72,6 @@ static bool is_failure(sct_outcome_kind outcome) {
   }
 }
 
-static void send_message(int fd, const message *m) {
-  ssize_t n;
-  do {
-    n = sct_write(fd, m, sizeof *m);
-  } while (n < 0 && errno == EINTR);
-}
-
 static sct_status open_described(sct_measure **out, const tune_session *s,
                                  const sct_device_desc *described, sct_error *err) {
   sct_measure_opts opts = s->opts->measure;
@@ -82,37 +81,80 @@ static sct_status open_described(sct_measure **out, const tune_session *s,
   return sct_measure_open(out, 0, &opts, err);
 }
 
-/* Judges items until none is left. */
-static void judge_items(tune_session *s, check *c, sct_measure *measure) {
-  int group = -1;
-  for (;;) {
-    const int at = atomic_fetch_add(c->next, 1);
-    if (at >= c->n) {
-      return;
-    }
-    const int item = c->order[at], naive = sct_tune_naive_item(s, item);
-    message m = {.item = item};
-    sct_verdict verdict = {.outcome = SCT_OUT_OK};
-    sct_status status = naive < 0 ? SCT_ENOTVERIFIED : SCT_OK;
-    if (status == SCT_OK && naive != group) {
-      const sct_binary reference = sct_tune_binary(&s->plan.items[naive]);
-      status = sct_measure_problem(measure, &s->plan.spec, s->plan.items[item].code.layout,
-                                   &reference, NULL);
-      group = status == SCT_OK ? naive : -1;
-    }
-    if (status == SCT_OK) {
-      const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
-      status = sct_measure_verify(measure, &binary, &verdict, NULL);
-    }
-    m.judged = status == SCT_OK;
-    m.no_reference = status == SCT_ENOTVERIFIED;
-    m.outcome = verdict.outcome;
-    memcpy(m.detail, verdict.detail, sizeof m.detail);
-    send_message(c->pipe[1], &m);
+/* What a process holds of the code it was sent. */
+typedef struct bench {
+  sct_measure *measure;
+  char *naive_ptx, *naive_entry, *ptx;
+  int naive;
+  bool has_problem;
+} bench;
+
+static bool replace(char **kept, const char *text) {
+  if (text[0] != '\0') {
+    sct_free(*kept);
+    *kept = sct_strdup(text);
   }
+  return *kept != NULL;
 }
 
-static _Noreturn void run_process(tune_session *s, check *c) {
+static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
+  const sct_binary naive = {
+      .code = &s->plan.items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
+  const sct_binary other = {.code = &s->plan.items[m->item].code, .ptx = b->ptx, .entry = entry};
+  sct_verdict verdict = {.outcome = SCT_OUT_OK};
+  sct_status status = SCT_OK;
+  if (!b->has_problem) {
+    status = sct_measure_problem(b->measure, &s->plan.spec, s->plan.items[m->item].code.layout,
+                                 &naive, NULL);
+    b->has_problem = status == SCT_OK;
+  }
+  if (status == SCT_OK) {
+    status = sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &verdict, NULL);
+  }
+  m->judged = status == SCT_OK;
+  m->no_reference = status == SCT_ENOTVERIFIED;
+  m->outcome = verdict.outcome;
+  memcpy(m->detail, verdict.detail, sizeof m->detail);
+}
+
+/* One message of the parent: code and the items it is of. false: it is gone. */
+static bool judge_items(tune_session *s, bench *b, sct_wire *in, sct_wire *out) {
+  uint32_t code = 0;
+  if (sct_wire_recv(SCT_CHILD_FD, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    return false;
+  }
+  const int naive = (int)sct_wire_get_i64(in);
+  const char *naive_entry = sct_wire_get_text(in), *naive_ptx = sct_wire_get_text(in);
+  const char *ptx = sct_wire_get_text(in);
+  const int64_t n = sct_wire_get_i64(in);
+  if (in->failed || naive < 0 || naive >= s->plan.n_items) {
+    return false;
+  }
+  if (naive != b->naive) {
+    b->has_problem = false; /* it borrows what is replaced here */
+    b->naive = naive;
+  }
+  if (!replace(&b->naive_entry, naive_entry) || !replace(&b->naive_ptx, naive_ptx) ||
+      !replace(&b->ptx, ptx)) {
+    return false;
+  }
+  for (int64_t k = 0; k < n; k++) {
+    judgement m = {.item = (int)sct_wire_get_i64(in)};
+    const char *entry = sct_wire_get_text(in);
+    if (in->failed || m.item < 0 || m.item >= s->plan.n_items) {
+      return false;
+    }
+    judge(s, b, entry, &m);
+    sct_wire_clear(out);
+    sct_wire_put_bytes(out, &m, sizeof m);
+    if (sct_wire_send(SCT_CHILD_FD, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static _Noreturn void run_process(tune_session *s, int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sct_fault_role("check");
   signal(SIGINT, SIG_IGN); /* the parent decides */
@@ -120,84 +162,175 @@ static _Noreturn void run_process(tune_session *s, check *c) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL); /* the program waits for signals in a thread of its own */
-  close(c->pipe[0]);
+  (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + CHECK_NICE);
+  if (fd != SCT_CHILD_FD) {
+    (void)dup2(fd, SCT_CHILD_FD);
+  }
+  bench b = {.naive = -1};
+  sct_wire in = {0}, out = {0};
   sct_device_desc described = s->device;
-  sct_measure *measure = NULL;
   sct_error err = {0};
   described.is_virtual = true;
-  if (open_described(&measure, s, &described, &err) == SCT_OK) {
-    judge_items(s, c, measure);
+  if (open_described(&b.measure, s, &described, &err) == SCT_OK) {
+    while (judge_items(s, &b, &in, &out)) {
+    }
   } else {
-    message m = {.item = -1};
-    snprintf(m.detail, sizeof m.detail, "%.*s", (int)sizeof m.detail - 1, err.text);
-    send_message(c->pipe[1], &m);
+    sct_log(SCT_LOG_WARN, "a process of the check could not start: %s", err.text);
   }
-  sct_measure_close(measure);
+  sct_measure_close(b.measure);
+  sct_free(b.naive_ptx);
+  sct_free(b.naive_entry);
+  sct_free(b.ptx);
+  sct_wire_free(&in);
+  sct_wire_free(&out);
   sct_fault_report();
   _exit(0); /* nothing of the parent's is flushed or freed here */
 }
 
-/* ---- the parent ---- */
+/* ---- the parent: processes ---- */
 
-/* Items that could run on the GPU and have not, group by group. */
-static sct_status list_items(tune_session *s, check *c, sct_error *err) {
-  const int n = s->plan.n_items;
-  bool *listed = sct_alloc(sizeof *listed * (size_t)(n + 1));
-  c->order = sct_alloc(sizeof *c->order * (size_t)(n + 1));
-  c->left = sct_alloc(sizeof *c->left * (size_t)(n + 1));
-  if (!listed || !c->order || !c->left) {
-    sct_free(listed);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+static bool start_process(tune_session *s, tune_check *c) {
+  int fds[2];
+  process *p = &c->processes[c->n_processes];
+  if (sct_socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, fds) != 0) {
+    return false;
   }
-  for (int first = 0; first < n; first++) {
-    for (int k = first; k < n; k++) {
-      if (listed[k] || !sct_tune_same_layouts(s, first, k)) {
-        continue;
-      }
-      listed[k] = true;
-      if (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_judged_already(s, k)) {
-        c->order[c->n++] = k;
-      }
-    }
+  const pid_t pid = sct_fork();
+  if (pid == 0) {
+    close(fds[0]);
+    run_process(s, fds[1]);
   }
-  sct_free(listed);
-  return SCT_OK;
+  close(fds[1]);
+  if (pid < 0) {
+    close(fds[0]);
+    return false;
+  }
+  *p = (process){.child = {.pid = pid, .fd = fds[0]}, .naive = -1};
+  c->n_processes++;
+  return true;
 }
 
-static sct_status start_processes(tune_session *s, check *c, sct_error *err) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  int wanted = (c->n + ITEMS_A_PROCESS - 1) / ITEMS_A_PROCESS;
-  wanted = cores > 0 && wanted > cores ? (int)cores : wanted;
-  wanted = wanted > MAX_PROCESSES ? MAX_PROCESSES : wanted;
-  c->next = sct_map_shared(sizeof *c->next);
-  if (!c->next || sct_pipe2(c->pipe, O_CLOEXEC) != 0) {
-    return sct_fail(err, SCT_EIO, "cannot start the check: %s", strerror(errno));
+/* What it had is left to the GPU. */
+static void lose_process(tune_session *s, tune_check *c, int index) {
+  process *p = &c->processes[index];
+  (void)sct_child_end(&p->child, 0);
+  for (int k = 0; k < p->n_pending; k++) {
+    sct_tune_set_ready(s, p->pending[k]);
+    c->n_done++;
   }
-  atomic_init(c->next, 0);
-  while (c->n_pids < wanted) {
-    const pid_t pid = sct_fork();
-    if (pid == 0) {
-      run_process(s, c);
-    }
-    if (pid < 0) {
-      break; /* fewer than wanted; with none the GPU decides */
-    }
-    c->pids[c->n_pids++] = pid;
-  }
-  close(c->pipe[1]);
-  c->pipe[1] = -1;
-  return SCT_OK;
+  *p = c->processes[--c->n_processes];
 }
 
-static void take_message(tune_session *s, check *c, const message *m) {
-  if (m->item < 0) {
-    sct_log(SCT_LOG_WARN, "a process of the check could not start: %s", m->detail);
-    return;
+/* ---- the parent: handing out ---- */
+
+static void remove_from_queue(tune_check *c, int at) {
+  c->n_queue--;
+  memmove(c->queue + at, c->queue + at + 1, sizeof *c->queue * (size_t)(c->n_queue - at));
+}
+
+/* Takes up to ITEMS_A_PROCESS items out of the queue that have one text and one naive variant,
+ * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
+ * -1. */
+static int take_batch(tune_session *s, tune_check *c, int *items, int *n) {
+  int naive = -1;
+  *n = 0;
+  for (int at = 0; at < c->n_queue && *n < ITEMS_A_PROCESS;) {
+    const int k = c->queue[at], its = sct_tune_naive_item(s, k);
+    const char *ptx = s->plan.items[k].compiled.ptx;
+    if (its < 0) {
+      sct_tune_set_ready(s, k);
+      c->n_done++;
+      remove_from_queue(c, at);
+    } else if (s->plan.items[its].compiled.ok &&
+               (*n == 0 || (its == naive && ptx == s->plan.items[items[0]].compiled.ptx))) {
+      naive = its;
+      items[(*n)++] = k;
+      remove_from_queue(c, at);
+    } else {
+      at++;
+    }
   }
+  return naive;
+}
+
+static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, const int *items,
+                       int n) {
+  const sct_compiled *reference = &s->plan.items[naive].compiled;
+  const char *ptx = s->plan.items[items[0]].compiled.ptx;
+  sct_wire *w = &c->wire;
+  sct_wire_clear(w);
+  sct_wire_put_i64(w, naive);
+  sct_wire_put_text(w, p->naive == naive ? "" : reference->entry);
+  sct_wire_put_text(w, p->naive == naive ? "" : reference->ptx);
+  sct_wire_put_text(w, p->ptx == ptx ? "" : ptx);
+  sct_wire_put_i64(w, n);
+  for (int k = 0; k < n; k++) {
+    sct_wire_put_i64(w, items[k]);
+    sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
+    p->pending[k] = items[k];
+  }
+  p->n_pending = n;
+  p->naive = naive;
+  p->ptx = ptx;
+  return sct_wire_send(p->child.fd, 0, w, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
+}
+
+static process *idle_process(tune_session *s, tune_check *c) {
+  for (int k = 0; k < c->n_processes; k++) {
+    if (c->processes[k].n_pending == 0) {
+      return &c->processes[k];
+    }
+  }
+  const int wanted = (c->n_added + ITEMS_A_PROCESS - 1) / ITEMS_A_PROCESS;
+  if (c->n_processes < c->most && c->n_processes < wanted && !c->useless) {
+    c->useless = !start_process(s, c) && c->n_processes == 0;
+    return c->n_processes > 0 ? idle_process(s, c) : NULL;
+  }
+  return NULL;
+}
+
+static void hand_out(tune_session *s, tune_check *c) {
+  while (c->n_queue > 0) {
+    int items[ITEMS_A_PROCESS], n = 0;
+    process *p = idle_process(s, c);
+    if (!p) {
+      break;
+    }
+    const int naive = take_batch(s, c, items, &n);
+    if (n == 0) {
+      break; /* those that are left wait for their naive variant */
+    }
+    if (!send_batch(s, c, p, naive, items, n)) {
+      lose_process(s, c, (int)(p - c->processes));
+    }
+  }
+  while (c->useless && c->n_queue > 0) {
+    sct_tune_set_ready(s, c->queue[--c->n_queue]);
+    c->n_done++;
+  }
+}
+
+/* ---- the parent: verdicts ---- */
+
+/* Judged against a naive variant that failed: another one, if there is any, stands in for it. */
+static void try_another(tune_session *s, tune_check *c, int item, int naive) {
+  const int next = sct_tune_naive_item(s, item);
+  if (next >= 0 && next != naive) {
+    c->queue[c->n_queue++] = item;
+  } else {
+    sct_tune_set_ready(s, item);
+    c->n_done++;
+  }
+}
+
+static void take_judgement(tune_session *s, tune_check *c, const judgement *m, int naive) {
   sct_tune_item *item = &s->plan.items[m->item];
   if (m->no_reference) {
-    c->left[c->n_left++] = m->item;
+    try_another(s, c, m->item, naive);
+    return;
   }
+  sct_tune_set_ready(s, m->item);
+  sct_tune_progress(s, "check", ++c->n_done, c->n_added, item->label);
   if (!m->judged || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
     return; /* the GPU decides */
   }
@@ -211,89 +344,84 @@ static void take_message(tune_session *s, check *c, const message *m) {
   }
 }
 
-/* One whole message, or false at the end of all processes. */
-static bool read_message(int fd, message *m) {
-  size_t at = 0;
-  while (at < sizeof *m) {
-    const ssize_t n = sct_read(fd, (char *)m + at, sizeof *m - at);
-    if (n > 0) {
-      at += (size_t)n;
-    } else if (n == 0 || errno != EINTR) {
-      return false;
-    }
+/* One message of a process. false: it is no more. */
+static bool receive(tune_session *s, tune_check *c, process *p) {
+  uint32_t code = 0;
+  size_t n = 0;
+  if (sct_wire_recv(p->child.fd, &code, &c->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
+    return false;
   }
+  judgement m;
+  const uint8_t *bytes = sct_wire_get_bytes(&c->wire, &n);
+  if (n != sizeof m || p->n_pending == 0) {
+    return false;
+  }
+  memcpy(&m, bytes, sizeof m);
+  if (m.item != p->pending[0]) {
+    return false;
+  }
+  m.detail[sizeof m.detail - 1] = '\0';
+  memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
+  take_judgement(s, c, &m, p->naive);
   return true;
 }
 
-/* Takes verdicts until all processes have ended, the user stops or the time is up. */
-static void collect(tune_session *s, check *c) {
-  int done = 0;
-  while (!sct_tune_stop(s)) {
-    struct pollfd ready = {.fd = c->pipe[0], .events = POLLIN};
-    const int n = poll(&ready, 1, POLL_MS);
-    if (n < 0 && errno != EINTR) {
-      return;
+/* ---- the service ---- */
+
+sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
+  if (!s->check) {
+    s->check = sct_alloc(sizeof *s->check);
+    if (s->check) {
+      s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
     }
-    message m;
-    if (n <= 0) {
-      continue;
+    if (!s->check || !s->check->queue) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
     }
-    if (!read_message(c->pipe[0], &m)) {
-      return;
-    }
-    take_message(s, c, &m);
-    if (m.item >= 0) {
-      sct_tune_progress(s, "check", ++done, c->n, s->plan.items[m.item].label);
-    }
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    s->check->most = cores < 1 ? 1 : cores > MAX_PROCESSES ? MAX_PROCESSES : (int)cores;
   }
+  s->check->queue[s->check->n_queue++] = item;
+  s->check->n_added++;
+  return SCT_OK;
 }
 
-static void end_processes(check *c) {
-  for (int k = 0; k < c->n_pids; k++) {
-    kill(c->pids[k], SIGKILL); /* its worker dies with it; one that has ended is a zombie still */
+void sct_tune_check_step(tune_session *s, int64_t wait_ns) {
+  tune_check *c = s->check;
+  struct pollfd ready[MAX_PROCESSES];
+  if (!c || c->n_done == c->n_added) {
+    return;
   }
-  for (int k = 0; k < c->n_pids; k++) {
-    while (waitpid(c->pids[k], NULL, 0) < 0 && errno == EINTR) {
+  hand_out(s, c);
+  const int n = c->n_processes;
+  for (int k = 0; k < n; k++) {
+    ready[k] = (struct pollfd){.fd = c->processes[k].child.fd, .events = POLLIN};
+  }
+  if (poll(ready, (nfds_t)n, (int)((wait_ns + 999999) / 1000000)) <= 0) {
+    return;
+  }
+  for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */
+    if (ready[k].revents != 0 && !receive(s, c, &c->processes[k])) {
+      lose_process(s, c, k);
     }
   }
+  hand_out(s, c);
 }
 
-/* One round over c->order. */
-static sct_status run_round(tune_session *s, check *c, sct_error *err) {
-  c->n_left = c->n_pids = 0;
-  c->pipe[0] = c->pipe[1] = -1;
-  const sct_status status = start_processes(s, c, err);
-  if (status == SCT_OK) {
-    collect(s, c);
+void sct_tune_check_end(tune_session *s) {
+  tune_check *c = s->check;
+  if (!c) {
+    return;
   }
-  end_processes(c);
-  for (int k = 0; k < 2; k++) {
-    if (c->pipe[k] >= 0) {
-      close(c->pipe[k]);
-    }
+  for (int k = 0; k < c->n_processes; k++) { /* all at once; one that waits ends by itself */
+    process *p = &c->processes[k];
+    (void)(p->n_pending > 0 ? kill(p->child.pid, SIGKILL) : shutdown(p->child.fd, SHUT_RDWR));
   }
-  if (c->next) {
-    munmap(c->next, sizeof *c->next);
+  for (int k = 0; k < c->n_processes; k++) {
+    process *p = &c->processes[k];
+    (void)sct_child_end(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
   }
-  return status;
-}
-
-/* A naive variant that fails takes those it is compared with out of a round; the next usable one of
- * their layouts is their reference in the next. Every further round has lost a naive variant. */
-sct_status sct_tune_check(tune_session *s, sct_error *err) {
-  check c = {.pipe = {-1, -1}};
-  sct_status status = list_items(s, &c, err);
-  for (int caught = -1; status == SCT_OK && c.n > 0 && s->n_caught > caught && !sct_tune_stop(s);) {
-    caught = s->n_caught;
-    status = run_round(s, &c, err);
-    c.n = 0;
-    for (int k = 0; k < c.n_left; k++) {
-      if (sct_tune_naive_item(s, c.left[k]) >= 0) {
-        c.order[c.n++] = c.left[k];
-      }
-    }
-  }
-  sct_free(c.order);
-  sct_free(c.left);
-  return status;
+  sct_wire_free(&c->wire);
+  sct_free(c->queue);
+  sct_free(c);
+  s->check = NULL;
 }

@@ -3,23 +3,17 @@
 #include "ptx/ptx.h"
 #include "tune/tune_internal.h"
 
-/* The candidates of a batch share one text, and stand one after the other. */
-typedef struct parsed {
-  const char *text;
-  sct_ptx_module *module; /* NULL: this text cannot be read */
-} parsed;
-
-static sct_status parse(parsed *p, const char *text, sct_error *err) {
+static sct_status parse(tune_parsed *p, const char *text, sct_error *err) {
   if (p->text == text && p->module != NULL) {
     return SCT_OK;
   }
   sct_ptx_module_free(p->module);
-  *p = (parsed){.text = text};
+  *p = (tune_parsed){.text = text};
   return sct_ptx_parse(&p->module, text, "candidate.ptx", err);
 }
 
 /* Appends to `cause` why the counts are approximate; nothing if they are exact. */
-static void compare(parsed *p, const sct_compiled *compiled, sct_str *cause) {
+static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause) {
   sct_error err = {0};
   sct_memops ptx, sass;
   sct_status status = parse(p, compiled->ptx, &err);
@@ -36,21 +30,21 @@ static void compare(parsed *p, const sct_compiled *compiled, sct_str *cause) {
   }
 }
 
-sct_status sct_tune_compare_code(tune_session *s, sct_error *err) {
-  parsed p = {0};
-  sct_status status = SCT_OK;
-  for (int k = 0; k < s->plan.n_items && status == SCT_OK && !sct_tune_stop(s); k++) {
-    sct_tune_item *item = &s->plan.items[k];
-    if (!item->compiled.ok) {
-      continue;
-    }
-    sct_str_clear(&s->scratch);
-    compare(&p, &item->compiled, &s->scratch);
-    if (s->scratch.len > 0) {
-      item->approximate = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
-      status = item->approximate != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
+sct_status sct_tune_compare_code(tune_session *s, tune_parsed *p, sct_tune_item *item,
+                                 sct_error *err) {
+  if (!item->compiled.ok) {
+    return SCT_OK;
   }
-  sct_ptx_module_free(p.module);
-  return status;
+  sct_str_clear(&s->scratch);
+  compare(p, &item->compiled, &s->scratch);
+  if (s->scratch.len > 0) {
+    item->approximate = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
+    return item->approximate != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  return SCT_OK;
+}
+
+void sct_tune_parsed_free(tune_parsed *p) {
+  sct_ptx_module_free(p->module);
+  *p = (tune_parsed){0};
 }

@@ -32,6 +32,7 @@ typedef struct contest {
 } contest;
 
 static bool add(contest *c, int item) {
+  item = item >= 0 && c->s->twin[item] >= 0 ? c->s->twin[item] : item; /* not twice the same */
   for (int k = 0; k < c->n; k++) {
     if (c->item[k] == item) {
       return false;
@@ -114,6 +115,22 @@ static bool after_round(void *ctx, int round) {
   return sct_tune_stop(c->s) || (round >= c->stage->least_rounds && is_decided(c));
 }
 
+static sct_status store_raced(contest *c, int item, sct_error *err) {
+  return c->s->store ? sct_tune_store_cell(c->s, item, c->size, true, err) : SCT_OK;
+}
+
+/* What was found of a racer holds for those that run alike. */
+static sct_status share(contest *c, int item, sct_error *err) {
+  SCT_TRY(store_raced(c, item, err));
+  for (int k = item + 1; k < c->s->plan.n_items; k++) {
+    if (c->s->twin[k] == item) {
+      SCT_TRY(sct_tune_take_twin(c->s, k, c->size, err));
+      SCT_TRY(store_raced(c, k, err));
+    }
+  }
+  return SCT_OK;
+}
+
 /* The racers with the layouts of racer `first` race each other. */
 static sct_status race_group(contest *c, int first, sct_error *err) {
   tune_session *s = c->s;
@@ -145,9 +162,7 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
     cell->verdict = t->verdict;
     cell->race = race;
     cell->from_store = false;
-    if (s->store) {
-      SCT_TRY(sct_tune_store_cell(s, c->item[c->group[k]], c->size, true, err));
-    }
+    SCT_TRY(share(c, c->item[c->group[k]], err));
   }
   sct_tune_tell_race(s, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;

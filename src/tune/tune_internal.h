@@ -2,6 +2,8 @@
 #ifndef SCT_TUNE_INTERNAL_H
 #define SCT_TUNE_INTERNAL_H
 
+#include "process/process.h"
+#include "ptx/ptx.h"
 #include "search/search.h"
 #include "tune/tune.h"
 
@@ -23,6 +25,17 @@ typedef struct tune_cell {
   sct_id outcome_id;
 } tune_cell;
 
+/* How far an item is on its way to the device. */
+typedef enum tune_stage { TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
+typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
+typedef struct tune_check tune_check;       /* tune_check.c */
+
+/* The candidates of a batch share one text, and mostly stand one after the other. */
+typedef struct tune_parsed {
+  const char *text;
+  sct_ptx_module *module; /* NULL: this text cannot be read */
+} tune_parsed;
+
 typedef struct tune_session {
   const sct_tune_opts *opts;
   const sct_tune_events *events;
@@ -35,8 +48,12 @@ typedef struct tune_session {
   sct_store *store; /* NULL: keep nothing */
   sct_row_problem problem;
   sct_row_device device_row;
-  sct_row_run *runs;   /* [n_sizes] */
-  tune_cell *cells;    /* [n_items * n_sizes], item-major */
+  sct_row_run *runs; /* [n_sizes] */
+  tune_cell *cells;  /* [n_items * n_sizes], item-major */
+  int *group;        /* [n_items] the first item of the same layouts; -1: it has no kernel */
+  int *twin;         /* [n_items] an earlier item that runs alike, measured for both; -1: none */
+  tune_pipeline *pipeline;
+  tune_check *check;   /* NULL: not begun */
   sct_choice *choices; /* [n_sizes] */
   int64_t deadline_ns; /* 0: none */
   const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
@@ -56,12 +73,37 @@ void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t
                        const char *item);
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) SCT_MUST_USE; /* device, worker, store */
-sct_status sct_tune_compile(tune_session *s, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_compare_code(tune_session *s, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_count(tune_session *s, sct_error *err) SCT_MUST_USE;
-/* Runs what the GPU has not run yet on the CPU; failures become outcomes. Ends early as
- * sct_tune_stop() says. */
-sct_status sct_tune_check(tune_session *s, sct_error *err) SCT_MUST_USE;
+/* Begins to compile all candidates, the naive ones first (tune_pipeline.c). */
+sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) SCT_MUST_USE;
+/* Takes what other processes have finished and gives them more to do; waits for something, at most
+ * wait_ns. To be called whenever the device has been busy. */
+sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+/* Compiled, counted and checked: may be measured, unless it has an outcome already. */
+bool sct_tune_is_ready(const tune_session *s, int item);
+bool sct_tune_all_compiled(const tune_session *s);
+void sct_tune_set_ready(tune_session *s, int item);
+void sct_tune_pipeline_end(tune_session *s);
+/* Has item checked on the CPU before it is ready, if the device and the options want that and it
+ * was not judged before. Without a search every item is, as soon as it is compiled. */
+sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* Says in item->approximate why its counts are not those of its machine code (tune_exact.c). */
+sct_status sct_tune_compare_code(tune_session *s, tune_parsed *p, sct_tune_item *item,
+                                 sct_error *err) SCT_MUST_USE;
+void sct_tune_parsed_free(tune_parsed *p);
+
+/* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
+ * was added becomes ready sooner or later (tune_check.c). */
+sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+void sct_tune_check_step(tune_session *s, int64_t wait_ns);
+void sct_tune_check_end(tune_session *s);
+
+/* Items that run alike (tune_twins.c). */
+void sct_tune_find_twin(tune_session *s, int item); /* among those that were judged before it */
+static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
+  return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
+}
+sct_status sct_tune_take_twin(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
+
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
 /* Checks, verifies and times what is not passed over and not known. */
 sct_status sct_tune_screen(tune_session *s, sct_error *err) SCT_MUST_USE;

@@ -5,6 +5,14 @@
 #include <string.h>
 
 #define SCREEN_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
+#define WAIT_NS          ((int64_t)20000000)
+#define PATIENCE_NS      ((int64_t)15000000000) /* with a candidate that the next ones wait for */
+
+/* How far measuring is. */
+typedef struct screen {
+  int *items, n; /* of the layouts at hand */
+  bool *taken;   /* [n] */
+} screen;
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {
   return (sct_binary){.code = &item->code,
@@ -111,31 +119,53 @@ static sct_status compare_counts(tune_session *s, sct_tune_item *item, const sct
   return SCT_OK;
 }
 
-static sct_status verify_group(tune_session *s, const int *items, int n, sct_error *err) {
-  for (int k = 0; k < n && !sct_tune_stop(s); k++) {
-    sct_tune_item *item = &s->plan.items[items[k]];
-    const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, items[k]);
-    if (s->searching && judged) {
-      continue;
-    }
-    sct_tune_progress(s, "verify", ++s->n_verify, s->plan.n_items, item->label);
-    if (judged) {
-      continue;
-    }
-    const sct_binary binary = sct_tune_binary(item);
-    sct_verdict verdict;
-    SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
-    if (verdict.outcome != SCT_OUT_OK) {
-      sct_tune_fail_item(s, items[k], &verdict);
-    } else {
-      set_verified(s, items[k]);
-      if (!s->kind->times) {
-        sct_tune_tell_item(s, items[k]);
-      }
-      SCT_TRY(compare_counts(s, item, &verdict, err));
-    }
+static sct_status verify_item(tune_session *s, int k, sct_error *err) {
+  sct_tune_item *item = &s->plan.items[k];
+  const sct_binary binary = sct_tune_binary(item);
+  sct_verdict verdict;
+  SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
+  if (verdict.outcome != SCT_OUT_OK) {
+    sct_tune_fail_item(s, k, &verdict);
+    return SCT_OK;
   }
-  return SCT_OK;
+  set_verified(s, k);
+  if (!s->kind->times) {
+    sct_tune_tell_item(s, k);
+  }
+  return compare_counts(s, item, &verdict, err);
+}
+
+/* What was found of the item that runs alike. */
+static void take_verdict(tune_session *s, int k) {
+  const sct_tune_item *twin = &s->plan.items[s->twin[k]];
+  sct_tune_item *item = &s->plan.items[k];
+  item->outcome = twin->outcome;
+  item->detail = twin->detail;
+  item->ptx = twin->ptx;
+  if (item->outcome == SCT_OUT_OK) {
+    set_verified(s, k);
+  }
+  if (item->outcome != SCT_OUT_OK || !s->kind->times) {
+    sct_tune_tell_item(s, k);
+  }
+}
+
+static sct_status verify_step(tune_session *s, int k, sct_error *err) {
+  const sct_tune_item *item = &s->plan.items[k];
+  const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, k);
+  if (s->searching && judged) {
+    return SCT_OK;
+  }
+  sct_tune_progress(s, "verify", ++s->n_verify, s->plan.n_items, item->label);
+  if (judged) {
+    return SCT_OK;
+  }
+  sct_tune_find_twin(s, k);
+  if (s->twin[k] >= 0) {
+    take_verdict(s, k);
+    return SCT_OK;
+  }
+  return verify_item(s, k, err);
 }
 
 static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_ns, sct_timing *out,
@@ -145,26 +175,25 @@ static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_
   return sct_measure_time(s->measure, &binary, &s->plan.spec.sizes[size], budget_ns, out, err);
 }
 
-static sct_status screen_group(tune_session *s, const int *items, int n, int size, sct_error *err) {
-  const int64_t total = (int64_t)s->plan.n_items * s->plan.spec.n_sizes;
-  for (int k = 0; k < n && !sct_tune_stop(s); k++) {
-    tune_cell *cell = sct_tune_cell(s, items[k], size);
-    sct_tune_item *item = &s->plan.items[items[k]];
-    if (cell->passed_over) {
-      continue;
-    }
-    sct_tune_progress(s, "time", ++s->n_time, total, item->label);
-    if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
-      continue;
-    }
-    SCT_TRY(time_cell(s, items[k], size, SCREEN_BUDGET_NS, &cell->timing, err));
-    cell->verdict = cell->timing.verdict;
-    sct_tune_tell_cell(s, items[k], size);
-    if (s->store) {
-      SCT_TRY(sct_tune_store_cell(s, items[k], size, true, err));
-    }
+static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) {
+  tune_cell *cell = sct_tune_cell(s, k, size);
+  const sct_tune_item *item = &s->plan.items[k];
+  if (cell->passed_over) {
+    return SCT_OK;
   }
-  return SCT_OK;
+  sct_tune_progress(s, "time", ++s->n_time, (int64_t)s->plan.n_items * s->plan.spec.n_sizes,
+                    item->label);
+  if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
+    return SCT_OK;
+  }
+  if (s->twin[k] >= 0 && sct_tune_is_timed(sct_tune_cell(s, s->twin[k], size))) {
+    SCT_TRY(sct_tune_take_twin(s, k, size, err));
+  } else {
+    SCT_TRY(time_cell(s, k, size, SCREEN_BUDGET_NS, &cell->timing, err));
+    cell->verdict = cell->timing.verdict;
+  }
+  sct_tune_tell_cell(s, k, size);
+  return s->store ? sct_tune_store_cell(s, k, size, true, err) : SCT_OK;
 }
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
@@ -174,24 +203,59 @@ static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
                              &s->runs[size].ceiling_bytes_s, err);
 }
 
-/* Items with the layouts of item `first`, in order. */
+/* ---- waiting for candidates that are not compiled or checked yet ---- */
+
+/* Until item k may be measured, or the session is to stop. */
+static sct_status await(tune_session *s, int k, sct_error *err) {
+  while (!sct_tune_is_ready(s, k) && !sct_tune_stop(s)) {
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+  }
+  return SCT_OK;
+}
+
+/* The naive variant of item k's layouts, ready; the next one stands in for one that fails. */
+static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err) {
+  for (*naive = sct_tune_naive_item(s, k);
+       *naive >= 0 && !sct_tune_is_ready(s, *naive) && !sct_tune_stop(s);
+       *naive = sct_tune_naive_item(s, k)) {
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+  }
+  return SCT_OK;
+}
+
+/* Which item of items[n] is next: they go in their order. But one that takes long to compile, when
+ * later ones are ready, does not hold them up for ever. */
+static sct_status next_item(tune_session *s, const int *items, int n, const bool *taken, int *next,
+                            sct_error *err) {
+  const int64_t start = sct_now_ns();
+  int first = 0;
+  while (taken[first]) {
+    first++;
+  }
+  *next = first;
+  SCT_TRY(sct_tune_pump(s, 0, err));
+  while (!sct_tune_is_ready(s, items[first]) && !sct_tune_stop(s)) {
+    for (int k = first; k < n && sct_now_ns() - start > PATIENCE_NS; k++) {
+      if (!taken[k] && sct_tune_is_ready(s, items[k])) {
+        *next = k;
+        return SCT_OK;
+      }
+    }
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+  }
+  return SCT_OK;
+}
+
+/* ---- one layout choice ---- */
+
 static int group_of(const tune_session *s, int first, int *items) {
   int n = 0;
   for (int k = first; k < s->plan.n_items; k++) {
-    if (sct_tune_same_layouts(s, k, first)) {
+    if (s->group[k] == first) {
       items[n++] = k;
     }
   }
   return n;
-}
-
-static bool is_first_of_group(const tune_session *s, int k) {
-  for (int n = 0; n < k; n++) {
-    if (sct_tune_same_layouts(s, n, k)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 /* Is there anything to do in this group? */
@@ -205,62 +269,93 @@ static bool is_asked(tune_session *s, const int *items, int n) {
   return asked;
 }
 
-static sct_status screen_all(tune_session *s, int *items, sct_error *err) {
-  for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
-    if (!s->plan.items[k].code.layout || !is_first_of_group(s, k)) {
-      continue;
+/* Verifies every item, and times it at the first size, as they become ready. */
+static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
+  for (int n = 0; n < sc->n && !sct_tune_stop(s); n++) {
+    int next = 0;
+    SCT_TRY(next_item(s, sc->items, sc->n, sc->taken, &next, err));
+    if (sct_tune_stop(s)) {
+      break;
     }
-    const int n = group_of(s, k, items), naive = sct_tune_naive_item(s, k);
-    if (s->searching && !is_asked(s, items, n)) {
-      continue;
+    sc->taken[next] = true;
+    SCT_TRY(verify_step(s, sc->items[next], err));
+    if (s->kind->times && !sct_tune_stop(s)) {
+      SCT_TRY(screen_step(s, sc->items[next], 0, err));
     }
-    if (naive < 0) {
-      return sct_fail(
-          err, SCT_ENOTVERIFIED,
-          "%s: the naive variant does not compile or run, so nothing can be verified: %s: %s",
-          s->plan.spec.name, sct_outcome_text(s->plan.items[k].outcome),
-          s->plan.items[k].detail ? s->plan.items[k].detail : "");
+  }
+  return SCT_OK;
+}
+
+static sct_status measure_group(tune_session *s, screen *sc, int first, sct_error *err) {
+  int naive = -1;
+  sc->n = group_of(s, first, sc->items);
+  if (s->searching && !is_asked(s, sc->items, sc->n)) {
+    return SCT_OK;
+  }
+  SCT_TRY(await(s, first, err));
+  SCT_TRY(await_naive(s, first, &naive, err));
+  if (sct_tune_stop(s)) {
+    return SCT_OK;
+  }
+  if (naive < 0) {
+    const sct_tune_item *item = &s->plan.items[first];
+    return sct_fail(
+        err, SCT_ENOTVERIFIED,
+        "%s: the naive variant does not compile or run, so nothing can be verified: %s: %s",
+        s->plan.spec.name, sct_outcome_text(item->outcome), item->detail ? item->detail : "");
+  }
+  memset(sc->taken, 0, sizeof *sc->taken * (size_t)sc->n);
+  if (naive != s->naive_set) {
+    SCT_TRY(sct_tune_set_problem(s, naive, err));
+    s->naive_set = naive;
+  }
+  if (s->kind->times && s->runs[0].ceiling_bytes_s <= 0.0) {
+    SCT_TRY(measure_ceiling(s, 0, err));
+  }
+  SCT_TRY(measure_first(s, sc, err));
+  for (int z = 1; s->kind->times && z < s->plan.spec.n_sizes && !sct_tune_stop(s); z++) {
+    if (s->runs[z].ceiling_bytes_s <= 0.0) {
+      SCT_TRY(measure_ceiling(s, z, err));
     }
-    if (naive != s->naive_set) {
-      SCT_TRY(sct_tune_set_problem(s, naive, err));
-      s->naive_set = naive;
-    }
-    SCT_TRY(verify_group(s, items, n, err));
-    for (int z = 0; s->kind->times && z < s->plan.spec.n_sizes; z++) {
-      if (s->runs[z].ceiling_bytes_s <= 0.0) {
-        SCT_TRY(measure_ceiling(s, z, err));
-      }
-      SCT_TRY(screen_group(s, items, n, z, err));
+    for (int k = 0; k < sc->n && !sct_tune_stop(s); k++) {
+      SCT_TRY(screen_step(s, sc->items[k], z, err));
+      SCT_TRY(sct_tune_pump(s, 0, err));
     }
   }
   return SCT_OK;
 }
 
 sct_status sct_tune_screen(tune_session *s, sct_error *err) {
-  int *items = sct_alloc(sizeof *items * (size_t)(s->plan.n_items + 1));
-  sct_status status = items ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  if (status == SCT_OK && s->kind->times && !s->opts->no_check) {
-    status = sct_tune_check(s, err);
+  screen sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
+               .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
+  sct_status status = sc.items && sc.taken ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int k = 0; status == SCT_OK && s->searching && k < s->plan.n_items; k++) {
+    status = sct_tune_ask_check(s, k, err);
   }
-  if (status == SCT_OK) {
-    status = screen_all(s, items, err);
+  for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(s); k++) {
+    if (s->group[k] == k) {
+      status = measure_group(s, &sc, k, err);
+    }
   }
-  sct_free(items);
+  sct_free(sc.items);
+  sct_free(sc.taken);
   return status;
+}
+
+/* A search orders candidates by what is known of all of them. */
+static sct_status search_all(tune_session *s, sct_error *err) {
+  while (!sct_tune_all_compiled(s) && !sct_tune_stop(s)) {
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+  }
+  return sct_tune_search(s, err);
 }
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  for (int z = 0; s->store && !s->opts->again && status == SCT_OK && z < s->plan.spec.n_sizes;
-       z++) {
-    for (int k = 0; status == SCT_OK && k < s->plan.n_items; k++) {
-      status = sct_tune_store_resume(s, k, z, err);
-    }
-  }
   s->naive_set = -1;
   if (status == SCT_OK) {
-    status = sct_tune_searches(s->opts) ? sct_tune_search(s, err) : sct_tune_screen(s, err);
+    status = sct_tune_searches(s->opts) ? search_all(s, err) : sct_tune_screen(s, err);
   }
   for (int z = 0; status == SCT_OK && s->kind->times && z < s->plan.spec.n_sizes; z++) {
     if (sct_tune_stop(s)) {

@@ -41,7 +41,6 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                            sct_tune_row *row, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   const tune_cell *cell = sct_tune_cell(s, k, size);
-  const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
   *row = (sct_tune_row){.outcome = sct_outcome_name(kind),
@@ -59,7 +58,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                         .tied = cell->tied,
                         .winner = k == s->choices[size].winner};
   row->label = sct_strdup(item->label);
-  row->detail = detail && !good ? sct_strdup(detail) : NULL;
+  row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
   row->naive =
       s->plan.space.candidates[item->candidate].strategy == 0 && item->code.layout &&
       item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
@@ -147,7 +146,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
     if (!failed && !cell->fits) {
-      out->n_unfit++;
+      out->n_unfit += s->plan.items[k].compiled.ok; /* the others were not reached */
       continue;
     }
     const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;

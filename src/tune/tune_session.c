@@ -202,118 +202,6 @@ sct_status sct_tune_open(tune_session *s, sct_error *err) {
   return open_store(s, err);
 }
 
-/* ---- compiling ---------------------------------------------------------------------------------
- */
-
-static bool compile_progress(void *ctx, int done, int total) {
-  tune_session *s = ctx;
-  sct_tune_progress(s, "compile", done, total, NULL);
-  return !sct_tune_stop(s);
-}
-
-static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compiled *compiled) {
-  static const sct_outcome_kind outcome_of[] = {
-      [SCT_COMPILE_NONE] = SCT_OUT_OK,
-      [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
-      [SCT_COMPILE_TIMEOUT] = SCT_OUT_COMPILE_TIMEOUT,
-      [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
-      [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
-  };
-  item->compiled = *compiled;
-  if (!compiled->ok) {
-    sct_str_clear(&s->scratch);
-    sct_codegen_map_log(&s->scratch, &item->code, compiled->log ? compiled->log : "");
-    item->outcome = outcome_of[compiled->failure];
-    item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
-    return;
-  }
-  const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
-  const int64_t limit =
-      item->code.shared_bytes > 0 ? s->device.smem_block_optin_bytes : s->device.smem_block_bytes;
-  const sct_occupancy occupancy =
-      sct_model_occupancy(&s->device, item->code.threads, compiled->registers, shared);
-  if (shared > limit || item->code.threads > s->device.threads_block || occupancy.blocks_sm < 1) {
-    item->outcome = SCT_OUT_TOO_LARGE;
-    item->detail = sct_arena_printf(&s->plan.arena, "%d threads, %d registers, %lld shared bytes",
-                                    item->code.threads, compiled->registers, (long long)shared);
-  } else if (compiled->spill_load_bytes + compiled->spill_store_bytes + compiled->stack_bytes > 0 &&
-             s->plan.space.candidates[item->candidate].strategy != 0) {
-    item->outcome = SCT_OUT_SPILLS;
-    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded, %d bytes of stack",
-                                    compiled->spill_store_bytes, compiled->spill_load_bytes,
-                                    compiled->stack_bytes);
-  }
-}
-
-sct_status sct_tune_compile(tune_session *s, sct_error *err) {
-  const int n = s->plan.n_items;
-  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)(n + 1));
-  sct_compiled *compiled = sct_alloc(sizeof *compiled * (size_t)(n + 1));
-  int *which = sct_alloc(sizeof *which * (size_t)(n + 1));
-  sct_status status = units && compiled && which ? SCT_OK : SCT_ENOMEM;
-  int n_units = 0;
-  for (int k = 0; status == SCT_OK && k < n; k++) {
-    if (s->plan.items[k].outcome == SCT_OUT_OK) {
-      const sct_kernel_code *code = &s->plan.items[k].code;
-      units[n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
-      which[n_units++] = k;
-    }
-  }
-  if (status == SCT_OK) {
-    status = sct_compiler_run(s->compiler, units, n_units, compiled, compile_progress, s, err);
-  }
-  for (int u = 0; u < n_units; u++) {
-    if (status == SCT_OK) {
-      take_compiled(s, &s->plan.items[which[u]], &compiled[u]);
-      if (s->plan.items[which[u]].outcome != SCT_OUT_OK) {
-        sct_tune_tell_item(s, which[u]);
-      }
-    } else { /* interrupted: some are made */
-      sct_compiled_free(&compiled[u]);
-    }
-  }
-  sct_free(which);
-  sct_free(compiled);
-  sct_free(units);
-  return status;
-}
-
-/* ---- counting ----------------------------------------------------------------------------------
- */
-
-/* Needs the counters. */
-static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_size *size,
-                          tune_cell *cell, sct_error *err) {
-  const sct_workload work = {.spec = &s->plan.spec,
-                             .code = &item->code,
-                             .size = size,
-                             .counters = &cell->counters,
-                             .registers = item->compiled.registers,
-                             .shared_bytes =
-                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
-  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
-}
-
-sct_status sct_tune_count(tune_session *s, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
-  for (int k = 0; k < s->plan.n_items && !sct_tune_stop(s); k++) {
-    const sct_tune_item *item = &s->plan.items[k];
-    for (int z = 0; z < spec->n_sizes; z++) {
-      tune_cell *cell = sct_tune_cell(s, k, z);
-      cell->fits =
-          item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
-      if (!cell->fits || !item->code.counted) {
-        continue;
-      }
-      SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
-      cell->counted = true;
-      SCT_TRY(predict(s, item, &spec->sizes[z], cell, err));
-    }
-    sct_tune_progress(s, "count", k + 1, s->plan.n_items, item->label);
-  }
-  return SCT_OK;
-}
-
 /* ---- deciding ----------------------------------------------------------------------------------
  */
 
@@ -365,46 +253,46 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
+/* The first item with the layouts of each. */
+static void find_groups(tune_session *s) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    s->twin[k] = s->group[k] = -1;
+    for (int first = 0; first <= k && s->group[k] < 0 && s->plan.items[k].code.layout; first++) {
+      if ((first == k || s->group[first] == first) && sct_tune_same_layouts(s, first, k)) {
+        s->group[k] = first;
+      }
+    }
+  }
+}
+
 static sct_status allocate(tune_session *s, sct_error *err) {
   const size_t n_sizes = (size_t)s->plan.spec.n_sizes, n_items = (size_t)s->plan.n_items;
   s->cells = sct_alloc(sizeof *s->cells * (n_items * n_sizes + 1));
+  s->group = sct_alloc(sizeof *s->group * (n_items + 1));
+  s->twin = sct_alloc(sizeof *s->twin * (n_items + 1));
   s->runs = sct_alloc(sizeof *s->runs * (n_sizes + 1));
   s->choices = sct_alloc(sizeof *s->choices * (n_sizes + 1));
-  return s->cells && s->runs && s->choices ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-}
-
-static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
-  const sct_search_method *method;
-  SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
-  SCT_TRY(sct_tune_open(s, err));
-  SCT_TRY(sct_tune_rates(s, err));
-  SCT_TRY(
-      sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
-  SCT_TRY(allocate(s, err));
-  sct_tune_tell_start(s);
-  const sct_status compiled = sct_tune_compile(s, err);
-  if (compiled == SCT_EINTERRUPTED) {
-    s->stopped = true;
-    return sct_tune_store_known(s, err);
-  }
-  SCT_TRY(compiled);
-  SCT_TRY(sct_tune_compare_code(s, err));
-  SCT_TRY(sct_tune_count(s, err));
-  if (s->store) {
-    SCT_TRY(sct_tune_store_begin(s, err));
-  }
-  if (s->opts->budget_ns > 0) {
-    s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
-  }
-  const sct_status measured = sct_tune_measure(s, err);
-  if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
-    return measured;
-  }
-  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  if (!rows) {
+  if (!s->cells || !s->group || !s->twin || !s->runs || !s->choices) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_status status = SCT_OK;
+  find_groups(s);
+  return SCT_OK;
+}
+
+/* Anything that the store did not have. */
+static bool measured_anything(tune_session *s) {
+  bool measured = false;
+  for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes; k++) {
+    const tune_cell *cell = &s->cells[k];
+    measured = measured || ((cell->verified || sct_tune_is_timed(cell)) && !cell->from_store);
+  }
+  return measured;
+}
+
+/* Decides at every size, and stores what was decided. */
+static sct_status conclude(tune_session *s, sct_error *err) {
+  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
     s->choices[z] = sct_tune_decide(s, z, rows);
     sct_tune_tell_size(s, z);
@@ -416,16 +304,48 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
     }
   }
   sct_free(rows);
+  return status;
+}
+
+static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
+  const sct_search_method *method;
+  SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
+  SCT_TRY(sct_tune_open(s, err));
+  SCT_TRY(sct_tune_rates(s, err));
+  SCT_TRY(
+      sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
+  SCT_TRY(allocate(s, err));
+  sct_tune_tell_start(s);
+  if (s->store) {
+    SCT_TRY(sct_tune_store_begin(s, err));
+  }
+  SCT_TRY(sct_tune_pipeline_begin(s, err));
+  if (s->opts->budget_ns > 0) {
+    s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
+  }
+  const sct_status measured = sct_tune_measure(s, err);
+  const bool early = sct_tune_stop(s) && !sct_tune_all_compiled(s);
+  sct_tune_pipeline_end(s);
+  if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
+    return measured;
+  }
+  if (early && !measured_anything(s)) {
+    return sct_tune_store_known(s, err);
+  }
+  const sct_status status = conclude(s, err);
   return status == SCT_OK ? measured : status;
 }
 
 static void close_session(tune_session *s) {
-  sct_measure_close(s->measure); /* first: it borrows the plan's spec and kernels */
+  sct_tune_pipeline_end(s);
+  sct_measure_close(s->measure); /* it borrows the plan's spec and kernels */
   for (int k = 0; s->cells && k < s->plan.n_items * s->plan.spec.n_sizes; k++) {
     sct_counters_free(&s->cells[k].counters);
     sct_free(s->cells[k].timing.samples_ns);
   }
   sct_free(s->cells);
+  sct_free(s->group);
+  sct_free(s->twin);
   sct_free(s->runs);
   sct_free(s->choices);
   sct_free(s->races);

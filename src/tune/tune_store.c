@@ -442,12 +442,9 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
   return SCT_OK;
 }
 
-/* Nothing is compiled, so the report has times and outcomes, and no registers or counts. */
+/* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
-  if (s->store) {
-    SCT_TRY(sct_tune_store_begin(s, err));
-  }
   for (int z = 0; z < spec->n_sizes; z++) {
     s->choices[z] = (sct_choice){.winner = -1, .fastest = -1, .faster_ratio = 1.0};
     for (int k = 0; k < s->plan.n_items; k++) {
@@ -455,7 +452,7 @@ sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
       tune_cell *cell = sct_tune_cell(s, k, z);
       cell->fits =
           item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
-      if (s->store) {
+      if (s->store && !cell->from_store) {
         SCT_TRY(sct_tune_store_resume(s, k, z, err));
       }
       cell->coalesced = cell->was_coalesced;

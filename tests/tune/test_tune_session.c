@@ -79,6 +79,40 @@ static void ties_are_counted(void **state) {
   tf_free(&r);
 }
 
+/* A candidate whose text differs and whose machine code and launch do not runs alike: it is
+ * measured once, and both rows hold what was found. */
+static void equal_code_is_timed_once(void **state) {
+  (void)state;
+  sct_str text = {0};
+  sct_error err;
+  tf_must(sct_asset_read(&text, "templates/direct.cu", &err), &err);
+  tf_write("assets/templates/again.cu",
+           sct_arena_printf(&tf_arena, "%s// another text\n", sct_str_c(&text)));
+  sct_str_free(&text);
+  tf_add_strategy("twins", "again",
+                  tf_replace(tf_strategy("again", "{ 128, 64 }"), "template = \"direct.cu\"",
+                             "template = \"again.cu\""));
+  tf_run r = tf_new("slow@0=4 slow@1=2 slow@2=5 slow@3=3", "twins.db");
+  r.opts.strategy_dir = tf_path("twins");
+  tf_tune_ok(&r, SPEC);
+  const sct_tune_row *one = tf_row(&r, 0, "direct t128"), *other = tf_row(&r, 0, "again t128");
+  assert_true(one->median_ns == other->median_ns && one->q3_ns == other->q3_ns);
+  assert_string_equal(other->outcome, "ok");
+  assert_non_null(strstr(other->detail, "same machine code and launch as 'direct t128'"));
+  assert_null(one->detail);
+  const double base = one->median_ns / 2; /* the fourth binary that the fake gets is the last one */
+  const sct_tune_row *last = tf_row(&r, 0, "again t64");
+  assert_true(last->median_ns > 2.8 * base && last->median_ns < 3.2 * base);
+  assert_null(last->detail);
+  assert_int_equal(r.report.sizes[0].n_verified, 5);
+  tf_stored s;
+  tf_stored_open(&s, "twins.db");
+  assert_int_equal(s.n_results, 5);
+  assert_non_null(strstr(tf_result(&s, "again t128")->outcome.detail, "direct t128"));
+  tf_stored_close(&s);
+  tf_free(&r);
+}
+
 #define VECTORS                                                                                    \
   "local s = require \"sectile\"\n"                                                                \
   "local vec = s.record { { \"x\", \"f32\" }, { \"y\", \"f32\" }, { \"z\", \"f32\" },\n"           \
@@ -508,6 +542,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(rows_stand_by_time_with_the_winner_first),
       cmocka_unit_test(figures_of_a_row_agree_with_each_other),
       cmocka_unit_test(ties_are_counted),
+      cmocka_unit_test(equal_code_is_timed_once),
       cmocka_unit_test(a_faster_variant_that_is_not_coalesced_is_told),
       cmocka_unit_test(a_kernel_that_does_not_fit_a_size_is_unfit),
       cmocka_unit_test(an_unfit_kernel_is_not_run),

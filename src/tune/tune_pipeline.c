@@ -1,0 +1,217 @@
+/* From generated candidates to those that may be measured: compiled in worker processes, counted,
+ * taken over from the store where it has them, and before a GPU checked on the CPU. All of this
+ * goes on while the device is busy with earlier candidates: whoever waits for a candidate, or is
+ * between two, calls sct_tune_pump(). */
+#include "tune/tune_internal.h"
+
+#include <string.h>
+
+#define STEP_NS ((int64_t)5000000) /* between looks at the other kind of process */
+
+struct tune_pipeline {
+  sct_compile_unit *units; /* in the order of compiling */
+  sct_compiled *compiled;
+  int *item; /* [n_units] which item a unit is of */
+  int n_units, n_compiled;
+  tune_stage *stage; /* [n_items] */
+  tune_parsed parsed;
+};
+
+bool sct_tune_is_ready(const tune_session *s, int item) {
+  return s->pipeline->stage[item] == TUNE_READY;
+}
+
+bool sct_tune_all_compiled(const tune_session *s) {
+  return s->pipeline->n_compiled == s->pipeline->n_units;
+}
+
+void sct_tune_set_ready(tune_session *s, int item) {
+  s->pipeline->stage[item] = TUNE_READY;
+}
+
+/* ---- what the compiler says ---- */
+
+static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compiled *compiled) {
+  static const sct_outcome_kind outcome_of[] = {
+      [SCT_COMPILE_NONE] = SCT_OUT_OK,
+      [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
+      [SCT_COMPILE_TIMEOUT] = SCT_OUT_COMPILE_TIMEOUT,
+      [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
+      [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
+  };
+  item->compiled = *compiled;
+  if (!compiled->ok) {
+    sct_str_clear(&s->scratch);
+    sct_codegen_map_log(&s->scratch, &item->code, compiled->log ? compiled->log : "");
+    item->outcome = outcome_of[compiled->failure];
+    item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
+    return;
+  }
+  const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
+  const int64_t limit =
+      item->code.shared_bytes > 0 ? s->device.smem_block_optin_bytes : s->device.smem_block_bytes;
+  const sct_occupancy occupancy =
+      sct_model_occupancy(&s->device, item->code.threads, compiled->registers, shared);
+  if (shared > limit || item->code.threads > s->device.threads_block || occupancy.blocks_sm < 1) {
+    item->outcome = SCT_OUT_TOO_LARGE;
+    item->detail = sct_arena_printf(&s->plan.arena, "%d threads, %d registers, %lld shared bytes",
+                                    item->code.threads, compiled->registers, (long long)shared);
+  } else if (compiled->spill_load_bytes + compiled->spill_store_bytes + compiled->stack_bytes > 0 &&
+             s->plan.space.candidates[item->candidate].strategy != 0) {
+    item->outcome = SCT_OUT_SPILLS;
+    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded, %d bytes of stack",
+                                    compiled->spill_store_bytes, compiled->spill_load_bytes,
+                                    compiled->stack_bytes);
+  }
+}
+
+/* ---- counting ---- */
+
+/* Needs the counters. */
+static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_size *size,
+                          tune_cell *cell, sct_error *err) {
+  const sct_workload work = {.spec = &s->plan.spec,
+                             .code = &item->code,
+                             .size = size,
+                             .counters = &cell->counters,
+                             .registers = item->compiled.registers,
+                             .shared_bytes =
+                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
+  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
+}
+
+static sct_status count_item(tune_session *s, int k, sct_error *err) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_tune_item *item = &s->plan.items[k];
+  for (int z = 0; z < spec->n_sizes; z++) {
+    tune_cell *cell = sct_tune_cell(s, k, z);
+    cell->fits =
+        item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+    if (!cell->fits || !item->code.counted) {
+      continue;
+    }
+    SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
+    cell->counted = true;
+    SCT_TRY(predict(s, item, &spec->sizes[z], cell, err));
+  }
+  return SCT_OK;
+}
+
+/* ---- one item on its way ---- */
+
+static sct_status item_compiled(tune_session *s, int k, const sct_compiled *compiled,
+                                sct_error *err) {
+  tune_pipeline *p = s->pipeline;
+  sct_tune_item *item = &s->plan.items[k];
+  take_compiled(s, item, compiled);
+  if (item->outcome != SCT_OUT_OK) {
+    sct_tune_tell_item(s, k);
+  }
+  SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
+  SCT_TRY(count_item(s, k, err));
+  for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(sct_tune_store_resume(s, k, z, err));
+  }
+  p->stage[k] = TUNE_READY;
+  return sct_tune_searches(s->opts) ? SCT_OK : sct_tune_ask_check(s, k, err);
+}
+
+sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) {
+  if (!s->kind->times || s->opts->no_check || s->plan.items[item].outcome != SCT_OUT_OK ||
+      sct_tune_judged_already(s, item)) {
+    return SCT_OK;
+  }
+  s->pipeline->stage[item] = TUNE_CHECKING;
+  return sct_tune_check_add(s, item, err);
+}
+
+static sct_status take_all_compiled(tune_session *s, sct_error *err) {
+  tune_pipeline *p = s->pipeline;
+  for (int unit = sct_compiler_next(s->compiler); unit >= 0;
+       unit = sct_compiler_next(s->compiler)) {
+    const sct_compiled compiled = p->compiled[unit];
+    p->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
+    p->n_compiled++;
+    sct_tune_progress(s, "compile", p->n_compiled, p->n_units, s->plan.items[p->item[unit]].label);
+    SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
+  const bool compiling = !sct_tune_all_compiled(s);
+  if (compiling) {
+    SCT_TRY(sct_compiler_step(s->compiler, wait_ns < STEP_NS ? wait_ns : STEP_NS, err));
+    SCT_TRY(take_all_compiled(s, err));
+    if (sct_tune_all_compiled(s)) {
+      sct_compiler_end(s->compiler); /* its workers leave their memory */
+    }
+  }
+  sct_tune_check_step(s, compiling ? 0 : wait_ns);
+  return SCT_OK;
+}
+
+/* ---- beginning and end ---- */
+
+static void add_unit(tune_session *s, int k) {
+  tune_pipeline *p = s->pipeline;
+  const sct_kernel_code *code = &s->plan.items[k].code;
+  p->units[p->n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
+  p->item[p->n_units++] = k;
+}
+
+/* The naive variants come first, as all others of their layouts are compared with them; then the
+ * layouts in the order of measuring. */
+static void list_units(tune_session *s) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (s->plan.items[k].outcome != SCT_OUT_OK) {
+      s->pipeline->stage[k] = TUNE_READY; /* there is nothing to compile */
+    } else if (s->group[k] == k) {
+      add_unit(s, k);
+    }
+  }
+  for (int first = 0; first < s->plan.n_items; first++) {
+    for (int k = first + 1; s->group[first] == first && k < s->plan.n_items; k++) {
+      if (s->group[k] == first && s->plan.items[k].outcome == SCT_OUT_OK) {
+        add_unit(s, k);
+      }
+    }
+  }
+}
+
+sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
+  const size_t n = (size_t)s->plan.n_items + 1;
+  tune_pipeline *p = s->pipeline = sct_alloc(sizeof *p);
+  if (!p) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  p->units = sct_alloc(sizeof *p->units * n);
+  p->compiled = sct_alloc(sizeof *p->compiled * n);
+  p->item = sct_alloc(sizeof *p->item * n);
+  p->stage = sct_alloc(sizeof *p->stage * n);
+  if (!p->units || !p->compiled || !p->item || !p->stage) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  list_units(s);
+  SCT_TRY(sct_compiler_begin(s->compiler, p->units, p->n_units, p->compiled, err));
+  return take_all_compiled(s, err); /* what the cache has, whenever the session ends */
+}
+
+void sct_tune_pipeline_end(tune_session *s) {
+  tune_pipeline *p = s->pipeline;
+  if (!p) {
+    return;
+  }
+  sct_tune_check_end(s);
+  sct_compiler_end(s->compiler);
+  for (int u = 0; p->compiled && u < p->n_units; u++) {
+    sct_compiled_free(&p->compiled[u]); /* those that nobody took */
+  }
+  sct_tune_parsed_free(&p->parsed);
+  sct_free(p->units);
+  sct_free(p->compiled);
+  sct_free(p->item);
+  sct_free(p->stage);
+  sct_free(p);
+  s->pipeline = NULL;
+}
