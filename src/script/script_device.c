@@ -96,7 +96,7 @@ static void text_of(lua_State *L, const char *key, char *out, size_t n) {
 static int read_device(lua_State *L) {
   const device_loader *loader = lua_touserdata(L, 1);
   sct_device_desc *d = loader->out;
-  lua_getglobal(L, "require");
+  lua_pushcfunction(L, sct_script_push_module);
   lua_pushstring(L, "sectile.device");
   lua_call(L, 1, 1);
   lua_getfield(L, -1, "read");

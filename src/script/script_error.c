@@ -63,7 +63,7 @@ static void append_source_line(sct_str *out, const char *text, int line) {
 static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, size_t place_len,
                         int line, const char *text) {
   const sct_script_chunk *chunk = find_short(sb, place, place_len);
-  if (chunk && sb->place_file && sct_has_prefix(chunk->name, "tuning/sectile/")) {
+  if (chunk && sb->place_file && sct_has_prefix(chunk->name, SCT_OUR_FOLDER)) {
     /* our own Lua: the user's call is what can be changed */
     chunk = sct_script_find_chunk(sb, sb->place_file);
     line = sb->place_line;

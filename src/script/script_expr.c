@@ -11,6 +11,9 @@
 
 static const char *const type_name = "sectile.expr";
 
+/* An expression is a hundred instructions' worth: building one is not a single VM step. */
+enum { BUILD_UNITS = 100 };
+
 typedef struct expr_box {
   sct_expr e;
   int32_t scope; /* 0: lives as long as the pool */
@@ -30,6 +33,7 @@ void sct_script_push_expr(lua_State *L, sct_expr e) {
   if (e == SCT_EXPR_NONE) {
     luaL_error(L, "the result of this arithmetic is too large, or it divides by zero");
   }
+  sct_sandbox_charge(L, BUILD_UNITS);
   expr_box *box = lua_newuserdatauv(L, sizeof(*box), 0);
   box->e = e;
   box->scope = sct_sandbox_of(L)->scope;
@@ -71,13 +75,9 @@ sct_expr sct_script_check_expr(lua_State *L, int idx) {
 
 /* ---- operators ---- */
 
-/* One unit of budget a hundred instructions' worth: building an expression is not one VM step. */
-enum { BUILD_UNITS = 100 };
-
 static int push_binary(lua_State *L, sct_expr (*build)(sct_expr_pool *, sct_expr, sct_expr)) {
   const sct_expr a = sct_script_check_expr(L, 1);
   const sct_expr b = sct_script_check_expr(L, 2);
-  sct_sandbox_charge(L, BUILD_UNITS);
   sct_script_push_expr(L, build(pool_of(L), a, b));
   return 1;
 }

@@ -107,6 +107,16 @@ static int call_own(lua_State *L) {
   return lua_gettop(L);
 }
 
+/* rawset(table, key, value), not past the guard of a read-only one: our own Lua uses the globals.
+ */
+int sct_script_lib_rawset(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) {
+    return luaL_error(L, "rawset: this table is read-only");
+  }
+  return call_own(L);
+}
+
 /* table.concat(list [, separator [, first [, last]]]) */
 int sct_script_lib_concat(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);

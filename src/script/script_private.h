@@ -4,9 +4,15 @@
 
 #include "script/script_internal.h"
 
+/* Chunks of this name are ours; user files that are called so get "./" in front. */
+#define SCT_OUR_FOLDER "tuning/sectile/"
+
 /* What a script hears when it ran too long. */
 extern const char *const sct_script_spent_text;
 
+/* The whole number in an environment variable, held between two bounds; `usual` where it is none.
+ */
+int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int64_t most);
 /* In a trial's child: where the scripts are, for a message if they never come back. */
 void sct_script_trial_at(const char *file, int line);
 /* Fills the registry: globals, string methods, the modules. Raises. */
@@ -18,6 +24,8 @@ void sct_script_push_chunk(lua_State *L, const char *name, const char *text, siz
  */
 bool sct_script_push_below_root(lua_State *L, const char *name);
 
+/* A lua_CFunction: pushes the module named by argument 1, "sectile.check". Not for scripts. */
+int sct_script_push_module(lua_State *L);
 /* Reads a script: a regular file of at most 1 MiB, nothing that could block. */
 sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
 /* Reads the file `name` below the folder `root`, called `what` in messages: SCT_ESPEC for an

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_PLAN_LIST = 65536, MAX_SOURCE_BYTES = 4 << 20, UNITS_A_LINE = 20 };
+enum { MAX_THREADS = 1024, MAX_PLAN_LIST = 65536, MAX_SOURCE_BYTES = 4 << 20, UNITS_A_LINE = 20 };
 
 typedef struct render_job {
   sct_script *script;
@@ -297,12 +297,13 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->source = keep_text(L, &code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
-  code->threads = (int)get_integer(L, plan, "threads", 0);
+  const int64_t threads = get_integer(L, plan, "threads", 0);
+  code->threads = threads > 0 && threads <= MAX_THREADS ? (int)threads : 0;
   code->grid = get_expr(L, plan, "grid");
   code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
   if (!code->kernel || code->threads < 1 || code->grid == SCT_EXPR_NONE) {
-    luaL_error(L, "a plan has kernel (a name), threads and grid");
+    luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");
   }
   read_requires(L, plan, job->script->spec, code);
   read_arguments(L, plan, job->script->spec, code);

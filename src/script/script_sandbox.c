@@ -6,6 +6,7 @@
  * spent the hook fires at every instruction, so a pcall in the script only delays the end. */
 #include <lualib.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "script/script_internal.h"
@@ -120,6 +121,16 @@ static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_byte
 
 /* ---- state ---- */
 
+int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int64_t most) {
+  const char *set = getenv(variable);
+  char *end = NULL;
+  const long long value = set ? strtoll(set, &end, 10) : 0;
+  if (!set || end == set || *end != '\0') {
+    return usual;
+  }
+  return value < least ? least : value > most ? most : value;
+}
+
 /* Raising: runs in protected mode, builds everything the registry holds. */
 static int open_state(lua_State *L) {
   sct_script_open_std(L);
@@ -130,7 +141,7 @@ static int open_state(lua_State *L) {
 sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
   memset(sb, 0, sizeof(*sb));
   sb->limit_bytes = SCT_SANDBOX_MEMORY_BYTES;
-  sb->budget = SCT_SANDBOX_BUDGET;
+  sb->budget = sct_script_limit("SECTILE_SCRIPT_STEPS", SCT_SANDBOX_BUDGET, 1000, INT64_MAX / 2);
   sb->left = INT64_MAX;
   sb->rng = sct_rng_new(1);
   if (root) {

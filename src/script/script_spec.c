@@ -107,7 +107,7 @@ static sct_type read_type(lua_State *L) {
 }
 
 static void push_module_function(lua_State *L, const char *module, const char *name) {
-  lua_getglobal(L, "require");
+  lua_pushcfunction(L, sct_script_push_module);
   lua_pushstring(L, module);
   lua_call(L, 1, 1);
   lua_getfield(L, -1, name);
@@ -591,7 +591,7 @@ static void keep_sources(lua_State *L, loader *ld) {
   spec->sources = NEW(L, spec, sct_source, ld->sb.n_chunks);
   for (size_t k = 0; k < ld->sb.n_chunks; k++) {
     const sct_script_chunk *chunk = &ld->sb.chunks[k];
-    if (!sct_has_prefix(chunk->name, "tuning/sectile/")) {
+    if (!sct_has_prefix(chunk->name, SCT_OUR_FOLDER)) {
       sct_source *source = &spec->sources[spec->n_sources++];
       lua_pushstring(L, chunk->name);
       source->file = take_string(L, spec);
@@ -650,10 +650,16 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
                                      sct_error *err) {
   sct_status status = SCT_OK;
   sct_str root = {0};
+  sct_str own = {0};
   sct_error ignored;
   loader ld = {.spec = out, .path = path, .err = err ? err : &ignored, .status = SCT_OK};
   memset(out, 0, sizeof(*out));
-  sct_path_dirname(&root, path);
+  if (sct_has_prefix(path, SCT_OUR_FOLDER)) {
+    sct_str_printf(&own, "./%s", path);
+    ld.path = sct_str_c(&own);
+  }
+  sct_path_dirname(&root, ld.path);
+  SCT_TRY_DONE(sct_str_status(&own, err));
   SCT_TRY_DONE(sct_str_status(&root, err));
   SCT_TRY_DONE(sct_expr_pool_new(&out->pool, err));
   SCT_TRY_DONE(sct_sandbox_init(&ld.sb, sct_str_c(&root), err));
@@ -663,6 +669,7 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
 done:
   sct_sandbox_free(&ld.sb);
   sct_str_free(&root);
+  sct_str_free(&own);
   if (status != SCT_OK) {
     sct_spec_free(out);
   }

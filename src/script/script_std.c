@@ -200,7 +200,7 @@ int sct_script_std_pairs(lua_State *L) {
 static bool is_our_chunk(lua_State *L) {
   int line = 0;
   const char *name = sct_script_where(L, 1, &line);
-  return name && sct_has_prefix(name, "tuning/sectile/");
+  return name && sct_has_prefix(name, SCT_OUR_FOLDER);
 }
 
 /* Finalisers run where no hook fires. Weak tables show when memory is collected, which is no
@@ -272,7 +272,7 @@ bool sct_script_push_below_root(lua_State *L, const char *name) {
     luaL_error(L, "%s", err.text);
   }
   if (found) {
-    const bool here = strcmp(sb->root, ".") == 0;
+    const bool here = strcmp(sb->root, ".") == 0 && !sct_has_prefix(name, SCT_OUR_FOLDER);
     const char *path = here ? name : lua_pushfstring(L, "%s/%s", sb->root, name);
     sct_script_push_chunk(L, path, sct_str_c(text), text->len);
     if (!here) {
@@ -327,31 +327,44 @@ int sct_script_std_include(lua_State *L) {
   return run_once(L, key);
 }
 
+/* Pushes what the part `rest` of the module gives; "sectile" itself is one. */
+static int push_part(lua_State *L, const char *name, const char *rest) {
+  const char *key = lua_pushfstring(L, "module %s", name);
+  if (push_loaded(L, key)) {
+    return 1;
+  }
+  const char *asset = lua_pushfstring(L, "tuning/sectile/%s.lua", rest);
+  sct_str *text = &sct_sandbox_of(L)->scratch;
+  if (!sct_is_identifier(rest) || sct_asset_read(text, asset, NULL) != SCT_OK) {
+    return luaL_error(L, "there is no module '%s'; did you mean 'sectile'?", name);
+  }
+  sct_script_push_chunk(L, asset, sct_str_c(text), text->len);
+  return run_once(L, key);
+}
+
+int sct_script_push_module(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  return push_part(L, name, name + strlen("sectile."));
+}
+
+/* The parts are plain tables behind what scripts are checked with, so only our own Lua gets them.
+ */
 int sct_script_std_require(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   if (strcmp(name, "sectile.core") == 0) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &core_key);
     return 1;
   }
-  const char *key = lua_pushfstring(L, "module %s", name);
-  if (push_loaded(L, key)) {
-    return 1;
+  if (strcmp(name, "sectile") == 0) {
+    return push_part(L, name, name);
   }
-  const char *rest = strcmp(name, "sectile") == 0 ? name : name + strlen("sectile.");
-  const bool ours = rest == name || sct_has_prefix(name, "sectile.");
-  if (!ours || !sct_is_identifier(rest)) {
-    return luaL_error(L,
-                      "there is no module '%s'; did you mean 'sectile'? (files beside the spec "
-                      "are read with include)",
-                      name);
+  if (sct_has_prefix(name, "sectile.") && is_our_chunk(L)) {
+    return push_part(L, name, name + strlen("sectile."));
   }
-  const char *asset = lua_pushfstring(L, "tuning/sectile/%s.lua", rest);
-  sct_str *text = &sct_sandbox_of(L)->scratch;
-  if (sct_asset_read(text, asset, NULL) != SCT_OK) {
-    return luaL_error(L, "there is no module '%s'; did you mean 'sectile'?", name);
-  }
-  sct_script_push_chunk(L, asset, sct_str_c(text), text->len);
-  return run_once(L, key);
+  return luaL_error(L,
+                    "there is no module '%s'; did you mean 'sectile'? (files beside the spec are "
+                    "read with include)",
+                    name);
 }
 
 /* ---- charged functions ---- */

@@ -128,8 +128,12 @@ static sct_status read_strategy_file(sct_str *out, const char *name, const char 
     return sct_asset_read(out, name, err);
   }
   bool found = false;
-  SCT_TRY(sct_script_read_below(out, folder, "the strategy folder", sct_path_basename(name), &found,
-                                err));
+  sct_error why;
+  const sct_status status = sct_script_read_below(out, folder, "the strategy folder",
+                                                  sct_path_basename(name), &found, &why);
+  if (status != SCT_OK) {
+    return sct_fail(err, status, "%s:1: error: %s", name, why.text);
+  }
   return found ? SCT_OK : sct_fail(err, SCT_EIO, "cannot read '%s'", name);
 }
 

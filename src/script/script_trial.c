@@ -163,12 +163,6 @@ static _Noreturn void run_child(sct_trial *trial, sct_trial_fn fn, void *ctx, pi
 
 /* ---- the parent ---- */
 
-static int limit_seconds(void) {
-  const char *set = getenv("SECTILE_SCRIPT_SECONDS");
-  const long seconds = set ? strtol(set, NULL, 10) : 0;
-  return seconds < 1 ? DEFAULT_SECONDS : seconds > MAX_SECONDS ? MAX_SECONDS : (int)seconds;
-}
-
 sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn, void *ctx,
                            sct_error *err) {
   sct_trial *trial = sct_alloc(sizeof(*trial));
@@ -185,7 +179,11 @@ sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn
     sct_free(trial);
     return sct_fail(err, SCT_EIO, "cannot try the scripts in a child: %s", strerror(reason));
   }
-  *trial = (sct_trial){.fd = fds[0], .seconds = limit_seconds(), .page = page, .subject = subject};
+  *trial = (sct_trial){
+      .fd = fds[0],
+      .seconds = (int)sct_script_limit("SECTILE_SCRIPT_SECONDS", DEFAULT_SECONDS, 1, MAX_SECONDS),
+      .page = page,
+      .subject = subject};
   const pid_t parent = getpid();
   trial->pid = sct_fork();
   if (trial->pid == 0) {

@@ -124,6 +124,21 @@ static void test_nothing_to_break(void **state) {
                "attempt to index a boolean");
 }
 
+/* What scripts are checked with is out of their reach, in folders that are called as ours too. */
+static void test_checks_are_out_of_reach(void **state) {
+  (void)state;
+  assert_fails("rawset(_ENV, 'type', error)", "spec.lua", 1, "this table is read-only");
+  assert_fails("rawset(string, 'format', error)", "spec.lua", 1, "this table is read-only");
+  assert_fails("error('' .. rawset({}, 'a', 7).a)", "spec.lua", 1, "7");
+  assert_fails("require 'sectile.check'", "spec.lua", 1, "there is no module 'sectile.check'");
+  assert_fails("error(select(2, pcall(require, 'sectile.check')))", "spec.lua", 1,
+               "there is no module 'sectile.check'");
+  assert_int_equal(
+      sct_script_load_spec_text(&spec, "tuning/sectile/check.lua", "require 'sectile.check'", &err),
+      SCT_ESPEC);
+  assert_true(sct_has_prefix(err.text, "./tuning/sectile/check.lua:1: error: there is no module"));
+}
+
 static void test_binary_chunks(void **state) {
   (void)state;
   assert_fails("\x1bLua", "spec.lua", 1, "attempt to load a binary chunk");
@@ -371,6 +386,7 @@ int main(void) {
       cmocka_unit_test(test_deep_recursion),
       cmocka_unit_test(test_nothing_to_reach),
       cmocka_unit_test(test_nothing_to_break),
+      cmocka_unit_test(test_checks_are_out_of_reach),
       cmocka_unit_test(test_binary_chunks),
       cmocka_unit_test(test_same_on_every_run),
       cmocka_unit_test(test_pairs_is_sorted),

@@ -148,7 +148,7 @@ static void a_plan_without_a_launch_is_refused(void **state) {
       PLAN("return { kernel = 'probe', threads = 64 }"),
   };
   for (int k = 0; k < SCT_COUNT(plans); k++) {
-    assert_bad(plans[k], LINE_CU, "", "a plan has kernel (a name), threads and grid");
+    assert_bad(plans[k], LINE_CU, "", "a plan has kernel (a name), threads (1 to 1024) and grid");
   }
 }
 

@@ -505,7 +505,8 @@ end
 ---@return string
 function G:body()
   local text = self.k.body
-  if not string.find(text, "\n", 1, true) and #text < 80 then
+  local comment = string.find(text, "//", 1, true) -- it would take a bracket behind it along
+  if not comment and not string.find(text, "\n", 1, true) and #text < 80 then
     return "{ " .. text .. " }"
   end
   return "{\n  " .. string.gsub(text, "\n%s*", "\n  ") .. "\n}"
