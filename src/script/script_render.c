@@ -302,7 +302,8 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->grid = get_expr(L, plan, "grid");
   code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
-  if (!code->kernel || code->threads < 1 || code->grid == SCT_EXPR_NONE) {
+  if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
+      code->grid == SCT_EXPR_NONE) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");
   }
   read_requires(L, plan, job->script->spec, code);

@@ -39,11 +39,7 @@ static int raise_spent(lua_State *L) {
 static void budget_hook(lua_State *L, lua_Debug *ar) {
   sct_sandbox *sb = sct_sandbox_of(L);
   sb->left -= HOOK_EVERY;
-  int line = 0;
-  const char *file = sct_script_where(L, 0, &line);
-  if (file) {
-    sct_script_trial_at(file, line);
-  }
+  sct_script_trial_seen(L);
   if (sb->left > 0) {
     return;
   }

@@ -244,7 +244,13 @@ typedef struct reader {
   sct_space *space;
 } reader;
 
+/* Names, docs, values and reasons come to stand in labels, tables, comments and on terminals. */
 static const char *keep(lua_State *L, sct_arena *arena, const char *text) {
+  for (const char *p = text; *p; p++) {
+    if (((unsigned char)*p < 32 && *p != '\n' && *p != '\t') || *p == 127) {
+      luaL_error(L, "a text of the strategy holds a control character");
+    }
+  }
   char *copy = sct_arena_strdup(arena, text);
   if (!copy) {
     luaL_error(L, "out of memory");

@@ -62,8 +62,10 @@ struct sct_trial {
 
 static trial_page *noted; /* in a child only */
 
-void sct_script_trial_at(const char *file, int line) {
-  if (noted) {
+void sct_script_trial_seen(lua_State *L) {
+  int line = 0;
+  const char *file = noted ? sct_script_where(L, 0, &line) : NULL;
+  if (file) {
     snprintf(noted->file, sizeof(noted->file), "%s", file);
     noted->line = line;
   }

@@ -76,7 +76,9 @@ end
 ---@return string
 function kit.comment(text)
   local lines, line = {}, "//"
-  for word in string.gmatch(text, "%S+") do
+  -- a backslash at a line's end would take the next line along, trigraphs are such a backslash too
+  local calm = string.gsub(string.gsub(text, "\\", "/"), "%?%?+", "?")
+  for word in string.gmatch(string.gsub(calm, "[^ -~\n\t]", "_"), "%S+") do
     if #line + 1 + #word > 100 then
       lines[#lines + 1] = line
       line = "//"
