@@ -281,6 +281,44 @@ static void test_read_only_folder(void **state) {
   assert_true(WIFEXITED(ended) && WEXITSTATUS(ended) == 0);
 }
 
+static void give_away(const char *path) {
+  assert_int_equal(chown(path, 65534, 65534), 0);
+}
+
+/* Code that somebody else could have put there is compiled again, though its bytes are right. */
+static void test_files_of_others_are_refused(void **state) {
+  const fixture *const f = *state;
+  if (geteuid() != 0) {
+    skip(); /* only root can give files away */
+  }
+  assert_int_equal(run_some(f, N), 0);
+  assert_int_equal(run_some(f, N), N);
+  assert_int_equal(for_files(f, "objects", ".cubin", give_away), 1);
+  assert_int_equal(run_some(f, N), 0);
+  assert_int_equal(run_some(f, N), N); /* ours again */
+  assert_int_equal(for_files(f, "entries", ".entry", give_away), N);
+  assert_int_equal(run_some(f, N), 0);
+}
+
+static char elsewhere[64];
+
+/* The same file by way of a link. */
+static void move_away(const char *path) {
+  assert_int_equal(rename(path, elsewhere), 0);
+  assert_int_equal(symlink(elsewhere, path), 0);
+}
+
+static void test_links_are_not_followed(void **state) {
+  const fixture *const f = *state;
+  (void)snprintf(elsewhere, sizeof(elsewhere), "%.40s/elsewhere", f->dir);
+  assert_int_equal(run_some(f, N), 0);
+  assert_int_equal(for_files(f, "objects", ".cubin", move_away), 1);
+  assert_int_equal(run_some(f, N), 0);
+  struct stat st;
+  assert_int_equal(stat(elsewhere, &st), 0); /* what it pointed to was neither used nor changed */
+  assert_int_equal(run_some(f, N), N);
+}
+
 static void test_everything_is_private(void **state) {
   const fixture *const f = *state;
   assert_int_equal(run_some(f, 1), 0);
@@ -311,6 +349,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(test_folder_is_a_file, setup, teardown),
       cmocka_unit_test_setup_teardown(test_folder_open_to_others, setup, teardown),
       cmocka_unit_test_setup_teardown(test_read_only_folder, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_files_of_others_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_links_are_not_followed, setup, teardown),
       cmocka_unit_test_setup_teardown(test_everything_is_private, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
