@@ -72,7 +72,10 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
  * sizes of 0 give NULL. */
 void *sct_alloc(size_t bytes);              /* zero-initialised */
 void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
-void sct_free(void *p);                     /* accepts NULL */
+/* Was any memory refused in this process (Lua and SQLite, which cope with it, left out)? What was
+ * made since may lack parts: nobody may store or print it as complete. */
+bool sct_memory_refused(void);
+void sct_free(void *p); /* accepts NULL */
 char *sct_strdup(const char *text);
 
 /* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. false:

@@ -4,6 +4,7 @@
 #ifdef SCT_FAULTS
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static const struct {
 
 static rule rules[MAX_RULES];
 static int n_rules;
+static char once[256]; /* a path, or "": in every process */
 static bool counting, watching;
 static const char *role = "main";
 static atomic_llong counts[SCT_N_FAULTS], live;
@@ -61,7 +63,7 @@ static void say(const char *fmt, ...) {
 /* A test that names what does not exist must not pass for want of a fault. */
 static _Noreturn void refuse(const char *text) {
   say("fault: cannot read '%s' in " VARIABLE
-      "; expected count or KIND[@ROLE]:N[+][:ERRNO], as in malloc@worker:137+\n",
+      "; expected count, once=FILE or KIND[@ROLE]:N[+][:ERRNO], as in malloc@worker:137+\n",
       text);
   _exit(2);
 }
@@ -127,6 +129,8 @@ __attribute__((constructor)) static void read_variable(void) {
   for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
     if (strcmp(word, "count") == 0) {
       counting = true;
+    } else if (sct_has_prefix(word, "once=") && strlen(word + 5) < sizeof once) {
+      memcpy(once, word + 5, strlen(word + 5) + 1);
     } else if (n_rules == MAX_RULES || !parse_rule(&rules[n_rules++], word)) {
       refuse(word);
     }
@@ -147,6 +151,14 @@ void sct_fault_live(int change) {
   }
 }
 
+static bool may_fire(void) {
+  const int fd = once[0] ? open(once, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+  if (fd >= 0) {
+    close(fd);
+  }
+  return !once[0] || fd >= 0;
+}
+
 bool sct_fault(sct_fault_kind kind) {
   if (!watching) {
     return false;
@@ -158,6 +170,9 @@ bool sct_fault(sct_fault_kind kind) {
       continue;
     }
     if (n == r->n || (r->onwards && n > r->n)) {
+      if (n == r->n && !may_fire()) {
+        continue;
+      }
       if (n == r->n) {
         say("fault: %s@%s:%lld fails\n", kinds[kind].name, role, n);
       }

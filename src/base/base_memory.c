@@ -1,13 +1,28 @@
 /* Memory: the malloc family behind one door, growing arrays, arenas. */
 #include "base/base.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+static atomic_bool refused;
+
+bool sct_memory_refused(void) {
+  return atomic_load(&refused);
+}
+
+/* Notes what became of a request of the kind. */
+static void *given(sct_fault_kind kind, void *p, size_t bytes) {
+  if (!p && bytes > 0 && kind != SCT_FAULT_LUA && kind != SCT_FAULT_SQLITE) {
+    atomic_store(&refused, true);
+  }
+  return p;
+}
 
 void *sct_alloc(size_t bytes) {
   void *const p = bytes == 0 || sct_fault(SCT_FAULT_MALLOC) ? NULL : calloc(1, bytes);
   sct_fault_live(p != NULL);
-  return p;
+  return given(SCT_FAULT_MALLOC, p, bytes);
 }
 
 void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes) {
@@ -17,7 +32,7 @@ void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes) {
   }
   void *const p = sct_fault(kind) ? NULL : realloc(old, bytes);
   sct_fault_live(p != NULL && old == NULL);
-  return p;
+  return given(kind, p, bytes);
 }
 
 void *sct_realloc(void *old, size_t bytes) {

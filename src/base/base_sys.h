@@ -6,6 +6,8 @@
  *
  *   KIND[@ROLE]:N[+][:ERRNO]   the N-th call of a kind in a process (with + all from it on) fails
  *                              with ENOSPC, EACCES, ...; several are split by commas
+ *   once=FILE                  each fault once in all processes together: making FILE, which must
+ *                              not be there, is the right to it
  *   count                      says at the end of every process how many calls of each kind it made
  *
  * A process has a role: main, worker, check, compile, ...; without @ROLE all are meant. What fails

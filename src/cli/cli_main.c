@@ -3,6 +3,9 @@
 
 #include "cli/cli_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -46,13 +49,32 @@ static void *json_memory(size_t bytes) {
   return sct_realloc_as(SCT_FAULT_JSON, NULL, bytes);
 }
 
+/* A file that is opened under the number of a closed standard stream would get what is printed. The
+ * stand-ins refuse what the stream would take, so that writing to it is an error still. */
+static void occupy_streams(void) {
+  for (int fd = 0; fd < 3; fd++) {
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+      (void)sct_open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY,
+                     0); /* the lowest number, so this one */
+    }
+  }
+}
+
 int sct_cli_main(int argc, char **argv) {
+  occupy_streams();
+  (void)signal(SIGPIPE, SIG_IGN); /* a reader that left is an error of writing, not our end */
+  (void)signal(SIGXFSZ, SIG_IGN); /* so is a limit on the size of files */
   json_set_alloc_funcs(json_memory, sct_free);
   sct_error err = {0};
   cli_args args = {0};
   sct_status status = cli_parse(&args, argc, argv, &err);
   if (status == SCT_OK) {
     status = run(&args, &err);
+  }
+  if (sct_memory_refused() && status != SCT_ENOMEM) {
+    (void)(err.text[0] == '\0' ? sct_fail(&err, SCT_ENOMEM, "out of memory; output may be missing")
+                               : sct_fail_prefix(&err, SCT_ENOMEM, "out of memory: "));
+    status = SCT_ENOMEM;
   }
   if (status != SCT_OK && err.text[0] != '\0') {
     sct_error ignored;
@@ -61,8 +83,10 @@ int sct_cli_main(int argc, char **argv) {
     }
     cli_report(&err);
   }
-  if (fflush(stdout) != 0 && status == SCT_OK) {
-    status = sct_fail(&err, SCT_EIO, "cannot write to standard output");
+  if ((fflush(stdout) != 0 || ferror(stdout)) &&
+      status == SCT_OK) { /* perhaps at an earlier flush */
+    status = sct_fail(&err, SCT_EIO, "cannot write to standard output%s%s", errno ? ": " : "",
+                      errno ? strerror(errno) : "");
     cli_report(&err);
   }
   return sct_exit_code(status);

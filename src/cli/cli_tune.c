@@ -171,7 +171,8 @@ static sct_status tune_one(job *j, const char *path, sct_status *outcome, sct_er
 /* The next spec would fail for the same reason. */
 static bool ends_all(sct_status outcome) {
   return outcome == SCT_EUSAGE || outcome == SCT_ENODEVICE || outcome == SCT_ENVRTC ||
-         outcome == SCT_EUNHEALTHY || outcome == SCT_EDATA || outcome == SCT_EBUSY;
+         outcome == SCT_EUNHEALTHY || outcome == SCT_ENOMEM || outcome == SCT_EDATA ||
+         outcome == SCT_EBUSY;
 }
 
 sct_status cli_tune(const cli_args *args, sct_error *err) {

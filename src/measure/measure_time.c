@@ -186,8 +186,12 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
   }
   const int64_t budget = budget_ns > 0 ? budget_ns : DEFAULT_BUDGET;
   sct_status status = time_once(m, candidate, size, budget, out, err);
-  if (status == SCT_EUNHEALTHY && !m->lost && !sct_child_alive(&m->worker)) {
-    /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
+  if (!m->lost && !sct_child_alive(&m->worker) &&
+      (status == SCT_EUNHEALTHY || out->verdict.outcome == SCT_OUT_CRASH ||
+       m->timed.naive_verdict.outcome == SCT_OUT_CRASH)) {
+    /* The worker died between launches, or without a result that says what the kernel did. Once
+     * more, in a new one. */
+    m->timed.naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     clear_samples(out);
     out->verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     status = time_once(m, candidate, size, budget, out, err);

@@ -302,6 +302,13 @@ done:
   return status;
 }
 
+/* Between launches, or during one but without a result that says what it did. */
+static bool died_without_reason(const sct_measure *m, sct_status status, const sct_verdict *out) {
+  return !m->lost && !sct_child_alive(&m->worker) &&
+         (status == SCT_EUNHEALTHY || out->outcome == SCT_OUT_CRASH ||
+          m->naive_verdict.outcome == SCT_OUT_CRASH);
+}
+
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   *out = (sct_verdict){.outcome = SCT_OUT_OK};
@@ -319,8 +326,10 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     sct_cases_drop(m);
   }
   sct_status status = verify_once(m, candidate, out, err);
-  if (status == SCT_EUNHEALTHY && !m->lost && !sct_child_alive(&m->worker)) {
-    /* The worker died between launches: not this candidate's doing. Once more, in a new one. */
+  if (died_without_reason(m, status, out)) {
+    /* Someone else may have killed it, the system for want of memory, say. Once more, in a new one;
+     * a candidate that kills its worker does so again. */
+    m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);
   }

@@ -241,19 +241,19 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   }
   sct_worker_handler *handle = sct_worker_handler_of(op);
   sct_status status = handle ? handle(w, in, out, &err) : sct_worker_malformed(&err);
-  if (status == SCT_OK && out->failed) {
-    status = sct_fail(&err, SCT_ENOMEM, "out of memory");
+  const bool refused = sct_memory_refused(); /* whatever the answer says, it is not the kernel's */
+  if (refused || (status == SCT_OK && out->failed)) {
+    status = sct_fail(&err, SCT_ENOMEM, "out of memory in the worker");
   }
   int result = 0;
   if (status != SCT_OK) {
-    result = w->backend ? w->backend->ops->last(w->backend) : 0;
+    result = w->backend && !refused ? w->backend->ops->last(w->backend) : 0;
     sct_wire_clear(out);
     sct_wire_put_i64(out, result);
     sct_wire_put_text(out, err.text);
   }
   const sct_io io = sct_wire_send(SCT_WORKER_FD, (uint32_t)status, out, SCT_NO_DEADLINE);
   if (status != SCT_OK && sct_cuda_is_sticky(result)) {
-    sct_fault_report();
     _exit(0);
   }
   return io == SCT_IO_OK && !w->quit;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -144,6 +145,17 @@ static sct_status identify_now(sct_store *s, bool *fresh, sct_error *err) {
   return status;
 }
 
+/* A page that could not be had is no damage: SQLite says so in words only, with the result code. */
+static int access_trouble(const char *text) {
+  const char *const code = text != NULL ? strstr(text, "error code=") : NULL;
+  const int result = code != NULL ? (int)strtol(code + strlen("error code="), NULL, 10) : 0;
+  const int primary = result & 0xff;
+  return primary == SQLITE_IOERR || primary == SQLITE_NOMEM || primary == SQLITE_FULL ||
+                 primary == SQLITE_CANTOPEN || primary == SQLITE_BUSY
+             ? result
+             : SQLITE_OK;
+}
+
 static sct_status quick_check(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
@@ -153,7 +165,10 @@ static sct_status quick_check(sct_store *s, sct_error *err) {
   }
   if (status == SCT_OK && row) {
     const char *const text = (const char *)sqlite3_column_text(q.stmt, 0);
-    if (text == NULL || strcmp(text, "ok") != 0) {
+    const int trouble = access_trouble(text);
+    if (trouble != SQLITE_OK) {
+      status = sct_store_fail(s, trouble, "checking it", err);
+    } else if (text == NULL || strcmp(text, "ok") != 0) {
       status = sct_fail(err, SCT_EDATA,
                         "the store '%s' is damaged (%s); it was left as it is: put a copy in its "
                         "place, or move it away to start anew",

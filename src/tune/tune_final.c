@@ -142,7 +142,11 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
       c->group[c->n_group++] = k;
     }
   }
-  SCT_TRY(sct_tune_set_problem(s, sct_tune_naive_item(s, c->item[first]), err));
+  const int naive = sct_tune_naive_item(s, c->item[first]);
+  if (naive < 0) {
+    return SCT_OK; /* it failed since the screen: there is nothing to verify against any more */
+  }
+  SCT_TRY(sct_tune_set_problem(s, naive, err));
   SCT_TRY(sct_measure_race(s->measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
   const int race = sct_tune_race_new(s);

@@ -21,6 +21,11 @@ static sct_status out_of_memory(sct_error *err) {
   return sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
+/* Rows that lack a part for want of memory must not be kept. */
+static sct_status complete(sct_error *err) {
+  return sct_memory_refused() ? out_of_memory(err) : SCT_OK;
+}
+
 /* ---- problem and device ------------------------------------------------------------------------
  */
 
@@ -34,6 +39,7 @@ static sct_status put_problem(tune_session *s, sct_error *err) {
                                  .spec_file = borrow(sct_path_basename(spec->file)),
                                  .canonical = borrow(spec->canonical),
                                  .signature = keep(s, sct_str_c(&s->scratch))};
+  SCT_TRY(complete(err));
   return sct_store_put_problem(s->store, &s->problem, err);
 }
 
@@ -75,6 +81,7 @@ static sct_status put_device(tune_session *s, sct_error *err) {
                                    .options = borrow(sct_compiler_options(s->compiler)),
                                    .description = keep(s, description)};
   sct_free(description);
+  SCT_TRY(complete(err));
   return sct_store_put_device(s->store, &s->device_row, err);
 }
 
@@ -163,6 +170,7 @@ static sct_status put_run(tune_session *s, int size, sct_error *err) {
                        .conditions = keep(s, conditions ? conditions : "{}")};
   sct_free(extents);
   sct_free(conditions);
+  SCT_TRY(complete(err));
   SCT_TRY(sct_store_put_run(s->store, run, err));
   return read_run(s, run, err);
 }
@@ -364,6 +372,7 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   if (status == SCT_OK) {
     status = sct_codegen_launch(&launch, &s->plan.spec, &item->code, err);
   }
+  status = status == SCT_OK ? complete(err) : status;
   if (status == SCT_OK) {
     cand.axes = axes.data;
     cand.launch = launch.data;
@@ -512,5 +521,6 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
       }
     }
   }
+  SCT_TRY(complete(err));
   return sct_store_finish_run(s->store, run, err);
 }

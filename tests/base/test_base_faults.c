@@ -177,7 +177,7 @@ static void test_refused(void **state) {
     const result r = run(wrong[k], "alloc", "1");
     assert_int_equal(r.exit_code, 2);
     assert_non_null(strstr(r.err, "fault: cannot read '"));
-    assert_non_null(strstr(r.err, "expected count or KIND"));
+    assert_non_null(strstr(r.err, "expected count, once=FILE or KIND"));
   }
 }
 
