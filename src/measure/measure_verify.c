@@ -329,9 +329,14 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
   if (died_without_reason(m, status, out)) {
     /* Someone else may have killed it, the system for want of memory, say. Once more, in a new one;
      * a candidate that kills its worker does so again. */
+    const sct_verdict first = *out;
     m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);
+    if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
+      *out = first; /* it took the device with it: that is said of the next one */
+      status = SCT_OK;
+    }
   }
   return status;
 }

@@ -150,11 +150,9 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   SCT_TRY(sct_measure_race(s->measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
   const int race = sct_tune_race_new(s);
-  if (race == 0) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  bool taken[MAX_RACERS] = {false};
   int items[MAX_RACERS];
-  for (int k = 0; k < c->n_group; k++) {
+  for (int k = 0; k < c->n_group; k++) { /* all of them first: storing one may fail */
     items[k] = c->item[c->group[k]];
     tune_cell *cell = sct_tune_cell(s, items[k], c->size);
     const sct_timing *t = &c->raced[k];
@@ -166,7 +164,15 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
     cell->verdict = t->verdict;
     cell->race = race;
     cell->from_store = false;
-    SCT_TRY(share(c, c->item[c->group[k]], err));
+    taken[k] = true;
+  }
+  if (race == 0) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < c->n_group; k++) {
+    if (taken[k]) {
+      SCT_TRY(share(c, items[k], err));
+    }
   }
   sct_tune_tell_race(s, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;

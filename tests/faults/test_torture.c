@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define MAX_ROWS    128
-#define SAMPLE_RUNS 90
+#define SAMPLE_RUNS 70
 #define MAX_JOBS    16
 #define MAX_N       4000 /* of one row; the fake GPU polls its driver far more often */
 
@@ -329,7 +329,7 @@ static int sample(const table *t, int *list, uint64_t seed) {
   for (int k = 0; k < t->n_rows; k++) {
     list[n++] = t->rows[k].first + (int)sct_rng_below(&rng, t->rows[k].n);
   }
-  while (n < SAMPLE_RUNS) {
+  while (n < SAMPLE_RUNS) { /* more where there is more */
     list[n++] = (int)sct_rng_below(&rng, t->n_jobs);
   }
   qsort(list, (size_t)n, sizeof *list, by_job);

@@ -313,6 +313,18 @@ static void test_a_lost_device_is_an_error_not_an_outcome(void **state) {
   close_world(&w);
 }
 
+/* A candidate is tried in a second worker before it is blamed for the end of the first. */
+static void test_a_crash_is_seen_twice(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "crash@1");
+  expect(&w, 1, SCT_OUT_CRASH);
+  assert_int_equal(w.m->generation, 2);
+  expect(&w, 2, SCT_OUT_OK);
+  assert_int_equal(w.m->generation, 3);
+  close_world(&w);
+}
+
 /* A worker that dies between two launches takes nobody's verdict with it. */
 static void test_a_worker_killed_from_outside_is_replaced(void **state) {
   (void)state;
@@ -422,6 +434,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_requirements_multiply_sizes),
       cmocka_unit_test(test_too_large_is_known_without_a_launch),
       cmocka_unit_test(test_a_lost_device_is_an_error_not_an_outcome),
+      cmocka_unit_test(test_a_crash_is_seen_twice),
       cmocka_unit_test(test_a_worker_killed_from_outside_is_replaced),
       cmocka_unit_test(test_memory_does_not_grow_with_candidates),
       cmocka_unit_test(test_a_full_device_is_an_error),
