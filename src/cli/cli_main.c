@@ -83,6 +83,7 @@ int sct_cli_main(int argc, char **argv) {
     }
     cli_report(&err);
   }
+  errno = 0;
   if ((fflush(stdout) != 0 || ferror(stdout)) &&
       status == SCT_OK) { /* perhaps at an earlier flush */
     status = sct_fail(&err, SCT_EIO, "cannot write to standard output%s%s", errno ? ": " : "",

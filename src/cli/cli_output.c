@@ -3,6 +3,7 @@
 #include "cli/cli_internal.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,7 +12,7 @@
 sct_status cli_print(sct_str *text, sct_error *err) {
   sct_status status = sct_str_status(text, err);
   if (status == SCT_OK && text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
-    status = sct_fail(err, SCT_EIO, "cannot write to standard output");
+    status = sct_fail(err, SCT_EIO, "cannot write to standard output: %s", strerror(errno));
   }
   sct_str_free(text);
   return status;

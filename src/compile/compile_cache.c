@@ -2,6 +2,7 @@
  *
  *   <dir>/objects/<hash>.cubin, <hash>.ptx   one pair a program, named by the hash of their bytes
  *   <dir>/entries/<key>.entry                one a kernel: which objects, its name, its figures
+ *   <dir>/new/<process>-<n>                  being written; what a dead process left is removed
  *
  * Nothing in it is trusted: folders must belong to this user and nobody else may write there, files
  * are opened without following links, and every byte is checked against a hash. What does not check

@@ -10,42 +10,67 @@
 static sqlite3_vfs vfs;             /* the system's, but for xOpen */
 static const sqlite3_vfs *original; /* set once, before any file is opened */
 
-/* SQLite's own file with other methods. The unix VFS has several tables of them (one for each way
- * to lock); all files of a process's stores are of one kind, whose table is copied here. */
-static const sqlite3_io_methods *real;
-static sqlite3_io_methods ours;
+/* SQLite's own files with other methods. The unix VFS has several tables of them (databases are
+ * locked, logs are not): each is copied once. */
+typedef struct methods {
+  sqlite3_io_methods ours; /* first: a file's methods are also these */
+  const sqlite3_io_methods *real;
+} methods;
+
+#define MAX_TABLES 4
+static methods tables[MAX_TABLES];
+
+static const sqlite3_io_methods *real_of(const sqlite3_file *file) {
+  return ((const methods *)file->pMethods)->real;
+}
 
 static int write_result(void) {
   return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
 static int on_read(sqlite3_file *file, void *out, int bytes, sqlite3_int64 at) {
-  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_READ : real->xRead(file, out, bytes, at);
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_READ
+                                     : real_of(file)->xRead(file, out, bytes, at);
 }
 
 static int on_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 at) {
-  return sct_fault(SCT_FAULT_DBWRITE) ? write_result() : real->xWrite(file, data, bytes, at);
+  return sct_fault(SCT_FAULT_DBWRITE) ? write_result()
+                                      : real_of(file)->xWrite(file, data, bytes, at);
 }
 
 static int on_truncate(sqlite3_file *file, sqlite3_int64 bytes) {
-  return sct_fault(SCT_FAULT_DBWRITE) ? SQLITE_IOERR_TRUNCATE : real->xTruncate(file, bytes);
+  return sct_fault(SCT_FAULT_DBWRITE) ? SQLITE_IOERR_TRUNCATE
+                                      : real_of(file)->xTruncate(file, bytes);
 }
 
 static int on_sync(sqlite3_file *file, int flags) {
-  return sct_fault(SCT_FAULT_DBSYNC) ? SQLITE_IOERR_FSYNC : real->xSync(file, flags);
+  return sct_fault(SCT_FAULT_DBSYNC) ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
 }
 
 static int on_lock(sqlite3_file *file, int level) {
-  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_LOCK : real->xLock(file, level);
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_LOCK : real_of(file)->xLock(file, level);
 }
 
 static int on_size(sqlite3_file *file, sqlite3_int64 *bytes) {
-  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_FSTAT : real->xFileSize(file, bytes);
+  return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_FSTAT : real_of(file)->xFileSize(file, bytes);
 }
 
 static int on_map(sqlite3_file *file, int region, int bytes, int extend, void volatile **out) {
   return sct_fault(SCT_FAULT_MMAP) ? SQLITE_IOERR_SHMMAP
-                                   : real->xShmMap(file, region, bytes, extend, out);
+                                   : real_of(file)->xShmMap(file, region, bytes, extend, out);
+}
+
+/* In the thread that opens the process's first store. */
+static void fill(methods *m, const sqlite3_io_methods *real) {
+  m->real = real;
+  m->ours = *real;
+  m->ours.xRead = on_read;
+  m->ours.xWrite = on_write;
+  m->ours.xTruncate = on_truncate;
+  m->ours.xSync = on_sync;
+  m->ours.xLock = on_lock;
+  m->ours.xFileSize = on_size;
+  m->ours.xShmMap = on_map;
 }
 
 static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
@@ -57,17 +82,14 @@ static int on_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int 
   }
   const int result =
       original->xOpen((sqlite3_vfs *)(uintptr_t)original, name, file, flags, out_flags);
-  if (file->pMethods != NULL && (real == NULL || real == file->pMethods)) {
-    real = file->pMethods;
-    ours = *real;
-    ours.xRead = on_read;
-    ours.xWrite = on_write;
-    ours.xTruncate = on_truncate;
-    ours.xSync = on_sync;
-    ours.xLock = on_lock;
-    ours.xFileSize = on_size;
-    ours.xShmMap = on_map;
-    file->pMethods = &ours;
+  for (int k = 0; k < MAX_TABLES && file->pMethods != NULL; k++) {
+    if (tables[k].real == NULL) {
+      fill(&tables[k], file->pMethods);
+    }
+    if (tables[k].real == file->pMethods) {
+      file->pMethods = &tables[k].ours;
+      break;
+    }
   }
   return result;
 }
