@@ -160,6 +160,7 @@ static _Noreturn void run_child(sct_trial *trial, sct_trial_fn fn, void *ctx, pi
   const char tag = END;
   send_all(trial->fd, &tag, 1);
   send_all(trial->fd, &trial->end, sizeof(trial->end));
+  sct_fault_report();
   _exit(0);
 }
 
@@ -265,7 +266,13 @@ static sct_status receive(sct_trial *trial, void *out, size_t n, sct_error *err)
       return fail_there(trial, err, what);
     }
     const ssize_t got = ready > 0 ? sct_read(trial->fd, at, n) : -1;
-    if (got == 0 || (got < 0 && errno != EINTR)) {
+    if (got < 0 && errno != EINTR) { /* our doing, not the script's */
+      const int reason = errno;
+      reap(trial);
+      return sct_fail(err, SCT_EIO, "cannot read from the child that tries the scripts: %s",
+                      strerror(reason));
+    }
+    if (got == 0) {
       return fail_gone(trial, err);
     }
     at += got > 0 ? got : 0;
