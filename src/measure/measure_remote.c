@@ -63,6 +63,9 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
   }
   sct_reply reply = {0};
   sct_status status = start(m, &reply, err);
+  if (status != SCT_OK && reply.kind == SCT_REPLY_DIED) { /* someone killed it */
+    status = start(m, &reply, err);
+  }
   if (status != SCT_OK && !first) {
     (void)sct_fail_prefix(err, SCT_EUNHEALTHY, "after a failing candidate no new worker started: ");
     if (err) {

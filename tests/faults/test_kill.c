@@ -2,7 +2,11 @@
  * stored is lost, none is double, nothing is left running or lying about, and in the end there is
  * what an undisturbed session has.
  *
- *   test_kill [N [SEED]]      N kills, default 10; the seed is printed */
+ * Then SIGKILL of the worker at random moments of a session on the fake GPU: the session goes on as
+ * if nothing had happened.
+ *
+ *   test_kill [N [SEED]]      N kills of the tuner (default 10) and N / 3 of workers; the seed is
+ *                             printed */
 #include "faults_session.h"
 
 #define KILLS_A_SESSION 5
@@ -144,6 +148,62 @@ static void session(tally *t, const kind *k, int kills, sct_rng *rng) {
   }
 }
 
+/* ---- the worker ---- */
+
+typedef struct worker_tally {
+  int kills, missed, wrong, n;
+  double lost_ms[4096];
+} worker_tally;
+
+/* A worker process below the tuner, or 0. */
+static pid_t find_worker(pid_t tuner) {
+  pid_t found = 0;
+  DIR *d = opendir("/proc");
+  for (const struct dirent *e; d && found == 0 && (e = readdir(d)) != NULL;) {
+    char path[300], text[256] = "";
+    const pid_t pid = atoi(e->d_name);
+    snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
+    FILE *f = pid > 0 ? fopen(path, "r") : NULL;
+    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f) {
+      fclose(f);
+    }
+    char wanted[32];
+    const int len = snprintf(wanted, sizeof wanted, "--worker%c%ld", 0, (long)tuner);
+    if (n > 15 && memmem(text, n, wanted, (size_t)len + 1)) {
+      found = pid;
+    }
+  }
+  if (d) {
+    closedir(d);
+  }
+  return found;
+}
+
+static void kill_worker(worker_tally *w, const kind *k, sct_rng *rng) {
+  static char text[FS_MAX];
+  fs_reset_store(&place, fs_path(&place, "base.db"));
+  const int64_t start = sct_now_ns();
+  const int64_t wait_ns = (int64_t)(sct_rng_unit(rng) * (double)k->whole_ns);
+  const pid_t pid = fs_start(&place, k->words, NULL, k->fake, NULL);
+  fs_pause(wait_ns);
+  const pid_t worker = find_worker(pid);
+  const bool hit = worker > 0 && kill(worker, SIGKILL) == 0;
+  fs_finish(&place, pid, &run);
+  w->kills += hit;
+  w->missed += !hit; /* it had not begun, or was over */
+  if (hit && w->n < SCT_COUNT(w->lost_ms)) {
+    w->lost_ms[w->n++] = (double)(sct_now_ns() - start - k->whole_ns) / 1e6;
+  }
+  if (run.exit_code != 0 || run.orphans > 0 ||
+      !fs_query(fs_path(&place, "store.db"), FS_ROWS, "copy", text, sizeof text) ||
+      strcmp(text, k->rows) != 0) {
+    fprintf(stderr, "kill %d of a worker after %.1f ms: exit %d, %d orphans\n%s\n%s", w->kills,
+            (double)wait_ns / 1e6, run.exit_code, run.orphans, text, run.err);
+    w->wrong++;
+  }
+}
+
 static int by_value(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -178,7 +238,20 @@ int main(int argc, char **argv) {
          "| resuming to the end, median, worst | %.0f ms, %.0f ms |\n",
          t.kills, t.early, t.lost, t.doubles, t.damaged, t.n_resume, t.different, t.orphans,
          t.strange, t.resume_ms[n / 2], t.resume_ms[n - 1]);
+  static worker_tally w;
+  start_over();
+  undisturbed(&kinds[1]); /* fills the cache */
+  fs_reset_store(&place, fs_path(&place, "base.db"));
+  fs_execute(&place, kinds[1].words, NULL, kinds[1].fake, &run);
+  kinds[1].whole_ns = run.wall_ns;
+  while (w.kills < (wanted + 2) / 3 && w.missed < 10 * wanted) {
+    kill_worker(&w, &kinds[1], &rng);
+  }
+  qsort(w.lost_ms, (size_t)w.n, sizeof w.lost_ms[0], by_value);
+  printf("| SIGKILL of a worker | %d |\n| sessions that did not recover | %d |\n"
+         "| session longer by, median, worst | %.0f ms, %.0f ms |\n",
+         w.kills, w.wrong, w.lost_ms[w.n / 2], w.lost_ms[w.n > 0 ? w.n - 1 : 0]);
   fs_delete(place.dir);
-  const int wrong = t.lost + t.doubles + t.damaged + t.different + t.orphans + t.strange;
+  const int wrong = t.lost + t.doubles + t.damaged + t.different + t.orphans + t.strange + w.wrong;
   return wrong == 0 && t.kills - t.early > 0 ? 0 : 1;
 }
