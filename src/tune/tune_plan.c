@@ -73,12 +73,16 @@ static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool 
                            err);
   }
   item->label = label_of(&plan->space, cand, &plan->arena);
+  if (!item->label) {
+    sct_kernel_code_free(&item->code);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
   if (status != SCT_OK) { /* a failing candidate is an outcome */
     item->outcome = SCT_OUT_RENDER_ERROR;
     item->detail = sct_arena_strdup(&plan->arena, failure.text);
   }
   *kept = true;
-  return item->label ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  return SCT_OK;
 }
 
 /* What both sides of a trial run. */
