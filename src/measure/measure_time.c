@@ -332,6 +332,17 @@ static sct_status summarise(const sct_measure *m, sct_timing *t, sct_error *err)
   return SCT_OK;
 }
 
+/* All candidates at the start of the race, without samples. */
+static void line_up(race *r, const sct_binary *candidates, const sct_size *size, sct_timing *out) {
+  for (int k = 0; k < r->n; k++) {
+    clear_samples(&out[k]);
+    out[k] = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
+    r->order[k] = k;
+    r->racers[k] = (racer){.job = {.kernel = -1}, .t = &out[k]};
+    judge_unseen(r->m, &candidates[k], size, &out[k].verdict);
+  }
+}
+
 sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
                             const sct_size *size, int rounds, sct_timing *out,
                             bool (*stop)(void *ctx, int round), void *ctx, sct_error *err) {
@@ -346,14 +357,18 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   r.rng = sct_rng_new(m->seed);
   for (int k = 0; k < n; k++) {
     out[k] = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
-    if (status == SCT_OK) {
-      r.order[k] = k;
-      r.racers[k] = (racer){.job = {.kernel = -1}, .t = &out[k]};
-      judge_unseen(m, &candidates[k], size, &out[k].verdict);
-    }
   }
+  if (status == SCT_OK) {
+    line_up(&r, candidates, size, out);
+  }
+  bool again = false;
   do {
     status = status == SCT_OK ? run_race(&r, candidates, size, rounds, err) : status;
+    if (status == SCT_EUNHEALTHY && !again && !m->lost && !sct_child_alive(&m->worker)) {
+      again = true; /* the worker was killed between launches: once more, in a new one */
+      line_up(&r, candidates, size, out);
+      status = run_race(&r, candidates, size, rounds, err);
+    }
   } while (status == SCT_OK && restart(&r));
   for (int k = 0; k < n; k++) {
     status = status == SCT_OK ? summarise(m, &out[k], err) : status;
