@@ -38,42 +38,17 @@ int sct_spec_find_field(const sct_record *record, const char *name, size_t len) 
 
 /* Names of generated kernels' own variables and functions: what shares a scope with the user's
  * names. */
-static const char *const generated[] = {"at",
-                                        "block",
-                                        "element",
-                                        "first",
-                                        "group_start",
-                                        "item",
-                                        "lane",
-                                        "loaded",
-                                        "part",
-                                        "rest",
-                                        "slot",
-                                        "team",
-                                        "thread",
-                                        "tiles",
-                                        "turn",
-                                        "warp",
-                                        "word",
-                                        "copy_pieces",
-                                        "gather_pieces",
-                                        "load_words",
-                                        "run_shift",
-                                        "scatter_pieces",
-                                        "store_words",
-                                        "tile_cell",
-                                        "tile_line",
-                                        "tile_x",
-                                        "tile_y",
-                                        "warp_job",
-                                        "ahead",
-                                        "copy_async",
-                                        "exchange_block",
-                                        "fetch_tile",
-                                        "load_realigned",
-                                        "shared_tiles",
-                                        "stage",
-                                        "tile"};
+static const char *const generated[] = {
+    "at",           "block",          "element",       "first",
+    "group_start",  "item",           "lane",          "loaded",
+    "part",         "rest",           "slot",          "team",
+    "thread",       "tiles",          "turn",          "warp",
+    "word",         "copy_pieces",    "gather_pieces", "load_words",
+    "run_shift",    "scatter_pieces", "store_words",   "tile_cell",
+    "tile_line",    "tile_x",         "tile_y",        "warp_job",
+    "ahead",        "band",           "band_rows",     "in_band",
+    "copy_async",   "exchange_block", "fetch_tile",    "load_realigned",
+    "shared_tiles", "stage",          "tile"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
 static const char *const suffixes[] = {"_in", "_out", "_tile", "_v"};

@@ -26,6 +26,7 @@ static const struct {
     {"transpose_f32", "tile t256 a64 b64 vi4 vo4 fxor k0 oa hnone", "transpose_xor"},
     {"transpose_f32", "tile t256 a32 b32 vi1 vo1 fpad k0 oa hnone", "transpose_pad"},
     {"transpose_f32", "tile t512 a64 b128 vi1 vo4 fpad k1 oa hnone", "transpose_skew"},
+    {"transpose_f32", "tile t256 a64 b64 vi4 vo4 fxor k0 og hnone", "transpose_bands"},
     {"transpose_u8", "packed t256 a128 b128 w4 rnone oa hnone", "transpose_packed"},
     {"transpose_f16", "packed t256 a128 b256 w1 rsector ob hnone", "transpose_realigned"},
 };

@@ -109,7 +109,32 @@ function tiles.full_condition(p)
   return full, text
 end
 
--- Finds the tile of a block; consecutive blocks go along dimension a, or b with order "b".
+local BAND = 8 -- tiles
+
+-- Order "g": bands of BAND rows of tiles, within a band column by column, so that blocks that run
+-- together need few rows and few columns. Adds the lines that find where a block is; returns its
+-- number along the fast and along the slow dimension, as expressions and as text.
+local function in_band(g, lines, fast, fast_n, slow, slow_n, outer)
+  local box, box_text = g.block, "block"
+  if outer then
+    box, box_text = g.block % (fast_n * slow_n), string.format("block %% (tiles_%s * tiles_%s)",
+      fast, slow)
+  end
+  lines[#lines + 1] = string.format("const long long band = %s / (%d * tiles_%s) * %d; "
+    .. "// bands of %d tiles", box_text, BAND, fast, BAND, BAND)
+  lines[#lines + 1] = string.format("const long long band_rows = tiles_%s - band < %d ? "
+    .. "tiles_%s - band : %d;", slow, BAND, slow, BAND)
+  lines[#lines + 1] = string.format("const long long in_band = %s - band * tiles_%s;", box_text,
+    fast)
+  local band = g:define("band", 0, kit.MAX_INDEX, box // (BAND * fast_n) * BAND, BAND)
+  local rows = g:define("band_rows", 1, BAND, (slow_n - band):min(BAND))
+  local inside = g:define("in_band", 0, kit.MAX_INDEX, box - band * fast_n)
+  return inside // rows, "in_band / band_rows", band + inside % rows,
+    "(band + in_band % band_rows)"
+end
+
+-- Finds the tile of a block; consecutive blocks go along dimension a, along b with order "b", or in
+-- bands with order "g".
 function tiles.cut(p, order)
   local g, k, lines = p.g, p.k, {}
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
@@ -126,14 +151,24 @@ function tiles.cut(p, order)
   local size = { [p.a] = p.tile_a, [p.b] = p.tile_b }
   local name = { [p.a] = "k" .. p.A, [p.b] = "k" .. p.B }
   local outer = #k.dims > 2
-  lines[1] = "const long long " .. count[fast] .. (outer and ", " .. count[slow] or "") .. ";"
-  local slow_place = outer and g.block // fast_n % slow_n or g.block // fast_n
-  lines[2] = string.format("const long long first_%s = block %% tiles_%s * %s; "
-    .. "// tiles along %s first", fast, fast, name[fast], fast)
-  lines[3] = string.format("const long long first_%s = block / tiles_%s%s * %s;", slow, fast,
-    outer and " % tiles_" .. slow or "", name[slow])
+  lines[1] = "const long long " .. count[fast]
+    .. ((outer or order == "g") and ", " .. count[slow] or "") .. ";"
+  local fast_place, fast_text = g.block % fast_n, "block % tiles_" .. fast
+  local slow_place, slow_text = g.block // fast_n, "block / tiles_" .. fast
+  local why = string.format(" // tiles along %s first", fast)
+  if order == "g" then
+    fast_place, fast_text, slow_place, slow_text =
+      in_band(g, lines, fast, fast_n, slow, slow_n, outer)
+    why = ""
+  elseif outer then
+    slow_place, slow_text = slow_place % slow_n, slow_text .. " % tiles_" .. slow
+  end
+  lines[#lines + 1] = string.format("const long long first_%s = %s * %s;%s", fast, fast_text,
+    name[fast], why)
+  lines[#lines + 1] = string.format("const long long first_%s = %s * %s;", slow, slow_text,
+    name[slow])
   p["first_" .. (fast == p.a and "a" or "b")] =
-    g:define("first_" .. fast, 0, kit.MAX_INDEX, g.block % fast_n * size[fast], size[fast])
+    g:define("first_" .. fast, 0, kit.MAX_INDEX, fast_place * size[fast], size[fast])
   p["first_" .. (slow == p.a and "a" or "b")] =
     g:define("first_" .. slow, 0, kit.MAX_INDEX, slow_place * size[slow], size[slow])
   local rest = g.block // (fast_n * slow_n)

@@ -306,7 +306,8 @@ return {
     { "words", { 4, 2, 1 }, key = "w", doc = "words of 4 bytes that a lane moves at once" },
     { "realign", { "none", "sector", "word" }, key = "r",
       doc = "rows may start anywhere; a store run starts on a sector or on a word" },
-    { "order", { "a", "b" }, key = "o", doc = "which way consecutive blocks go" },
+    { "order", { "a", "b", "g" }, key = "o",
+      doc = "which way consecutive blocks go: along a, along b, or in bands of 8 tiles" },
     { "hint", { "none", "cs" }, key = "h",
       doc = "cache hint: cs marks loads and stores as streaming", when = "realign == 'none'" },
   },
@@ -314,6 +315,7 @@ return {
     "bytes_a * bytes_b // bytes >= threads * 32", "bytes_a * bytes_b // bytes <= threads * 128",
     "realign == 'none' or words == 1",
     "hint == 'none' or order == 'a'",
+    "order != 'g' or threads == 256 or realign != 'none'",
   },
   facts = function(k)
     return { { "bytes", k.operands[#k.operands].record.bytes } }

@@ -241,7 +241,8 @@ return {
     { "fix", { "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
     { "skew", { false, true }, key = "k",
       doc = "move each store run to start on a 32-byte sector" },
-    { "order", { "a", "b" }, key = "o", doc = "which way consecutive blocks go" },
+    { "order", { "a", "b", "g" }, key = "o",
+      doc = "which way consecutive blocks go: along a, along b, or in bands of 8 tiles" },
     { "hint", { "none", "cs" }, key = "h",
       doc = "cache hint: cs marks loads and stores as streaming" },
     { "min_blocks", { 0 }, key = "m", doc = "blocks an SM that launch bounds ask for; 0: none" },
@@ -255,6 +256,7 @@ return {
     "not skew or vec_in == 1",
     "vec_in == vec_out or skew",
     "hint == 'none' or order == 'a'",
+    "order != 'g' or (threads == 256 and vec_in == vec_out) or skew",
     "skew or threads == 256 or vec_in * bytes >= 8",
     "threads > 128 or tile_a * tile_b < 4096 or bytes == 2 or bytes == 4", -- registers spill
   },
