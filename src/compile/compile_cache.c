@@ -2,6 +2,7 @@
  *
  *   <dir>/objects/<hash>.cubin, <hash>.ptx   one pair a program, named by the hash of their bytes
  *   <dir>/entries/<key>.entry                one a kernel: which objects, its name, its figures
+ *   <dir>/new/<process>-<n>                  being written; what dead processes left is removed
  *   <dir>/new/<process>-<n>                  being written; what a dead process left is removed
  *
  * Nothing in it is trusted: folders must belong to this user and nobody else may write there, files
@@ -13,6 +14,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,11 +63,31 @@ static bool can_write(int fd, const char **why) {
   return false;
 }
 
+/* Removes what processes left that were killed while they wrote. */
+static void sweep(int new_fd) {
+  const int fd = sct_openat(new_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  DIR *const dir = fd >= 0 ? fdopendir(fd) : NULL;
+  if (dir == NULL) {
+    if (fd >= 0) {
+      (void)close(fd);
+    }
+    return;
+  }
+  for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+    const long process = strtol(e->d_name, NULL, 10);
+    if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH) {
+      (void)unlinkat(new_fd, e->d_name, 0);
+    }
+  }
+  (void)closedir(dir);
+}
+
 void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
   const char *why = NULL;
   sct_error err = {0};
   cache->objects_fd = -1;
   cache->entries_fd = -1;
+  cache->new_fd = -1;
   atomic_init(&cache->writable, false);
   atomic_init(&cache->n_temporary, 0);
   if (dir == NULL) {
@@ -78,15 +101,17 @@ void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
   if (top >= 0) {
     cache->objects_fd = open_sub(top, "objects", &why);
     cache->entries_fd = cache->objects_fd >= 0 ? open_sub(top, "entries", &why) : -1;
+    cache->new_fd = cache->entries_fd >= 0 ? open_sub(top, "new", &why) : -1;
     (void)close(top);
   }
-  if (cache->entries_fd < 0 || !can_write(cache->objects_fd, &why) ||
+  if (cache->new_fd < 0 || !can_write(cache->objects_fd, &why) ||
       !can_write(cache->entries_fd, &why)) {
     sct_log(SCT_LOG_WARN, "compiled kernels are not cached: cannot use the folder %s: %s", dir,
             why);
     sct_compile_cache_close(cache);
     return;
   }
+  sweep(cache->new_fd);
   atomic_store(&cache->writable, true);
 }
 
@@ -97,8 +122,12 @@ void sct_compile_cache_close(sct_compile_cache *cache) {
   if (cache->entries_fd >= 0) {
     (void)close(cache->entries_fd);
   }
+  if (cache->new_fd >= 0) {
+    (void)close(cache->new_fd);
+  }
   cache->objects_fd = -1;
   cache->entries_fd = -1;
+  cache->new_fd = -1;
 }
 
 /* ---- files */
@@ -162,12 +191,14 @@ static bool write_all(int fd, const char *data, size_t bytes) {
 static void write_file(sct_compile_cache *cache, int dir, const char *name, const char *data,
                        size_t bytes) {
   char temporary[64];
-  (void)snprintf(temporary, sizeof(temporary), ".new-%ld-%u", (long)getpid(),
+  (void)snprintf(temporary, sizeof(temporary), "%ld-%u", (long)getpid(),
                  atomic_fetch_add(&cache->n_temporary, 1U));
-  int fd = sct_openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int fd = sct_openat(cache->new_fd, temporary,
+                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 && errno == EEXIST) { /* left by a process that died under our number */
-    (void)unlinkat(dir, temporary, 0);
-    fd = sct_openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    (void)unlinkat(cache->new_fd, temporary, 0);
+    fd = sct_openat(cache->new_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    0600);
   }
   bool good = fd >= 0 && write_all(fd, data, bytes);
   int reason = errno;
@@ -175,7 +206,7 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
     good = false;
     reason = errno;
   }
-  if (good && sct_renameat(dir, temporary, dir, name) != 0) {
+  if (good && sct_renameat(cache->new_fd, temporary, dir, name) != 0) {
     good = false;
     reason = errno;
   }
@@ -183,7 +214,7 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
     return;
   }
   if (fd >= 0) {
-    (void)unlinkat(dir, temporary, 0);
+    (void)unlinkat(cache->new_fd, temporary, 0);
   }
   if (atomic_exchange(&cache->writable, false)) {
     sct_log(SCT_LOG_WARN, "compiled kernels are no longer cached: %s", strerror(reason));

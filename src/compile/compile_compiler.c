@@ -113,6 +113,7 @@ sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sc
   }
   compiler->cache.objects_fd = -1;
   compiler->cache.entries_fd = -1;
+  compiler->cache.new_fd = -1;
   sct_status status = set_limits(compiler, opts, err);
   if (status == SCT_OK) {
     status = learn_about(compiler, err);

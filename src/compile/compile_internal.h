@@ -135,8 +135,8 @@ sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *
 /* ---- the cache on disk (compile_cache.c) */
 
 typedef struct sct_compile_cache {
-  int objects_fd, entries_fd; /* folders; -1: no cache */
-  atomic_bool writable;       /* turns false with the first write that fails, after one warning */
+  int objects_fd, entries_fd, new_fd; /* folders; -1: no cache */
+  atomic_bool writable; /* turns false with the first write that fails, after one warning */
   atomic_uint n_temporary;
 } sct_compile_cache;
 

@@ -72,7 +72,11 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     goto done;
   }
   if (!m->is_virtual) {
-    SCT_TRY_DONE(sct_remote_look(m, o, err));
+    status = sct_remote_look(m, o, err);
+    if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
+      status = sct_remote_look(m, o, err); /* someone killed the worker: through a new one */
+    }
+    SCT_TRY_DONE(status);
   }
   SCT_TRY_DONE(sct_remote_ensure(m, err));
   *out = m;

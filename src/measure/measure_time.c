@@ -332,6 +332,16 @@ static sct_status summarise(const sct_measure *m, sct_timing *t, sct_error *err)
   return SCT_OK;
 }
 
+/* Did the worker end between launches, or in one without a result that says why? */
+static bool lost_worker(const race *r, sct_status status) {
+  bool crashed = r->m->timed.naive_verdict.outcome == SCT_OUT_CRASH;
+  for (int k = 0; k < r->n; k++) {
+    crashed = crashed || r->racers[k].t->verdict.outcome == SCT_OUT_CRASH;
+  }
+  return (status == SCT_OK && crashed) ||
+         (status == SCT_EUNHEALTHY && !sct_child_alive(&r->m->worker));
+}
+
 /* All candidates at the start of the race, without samples. */
 static void line_up(race *r, const sct_binary *candidates, const sct_size *size, sct_timing *out) {
   for (int k = 0; k < r->n; k++) {
@@ -364,8 +374,9 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   bool again = false;
   do {
     status = status == SCT_OK ? run_race(&r, candidates, size, rounds, err) : status;
-    if (status == SCT_EUNHEALTHY && !again && !m->lost && !sct_child_alive(&m->worker)) {
-      again = true; /* the worker was killed between launches: once more, in a new one */
+    if (!again && !m->lost && lost_worker(&r, status)) {
+      again = true; /* by others, perhaps: the whole race once more, in a new one */
+      m->timed.naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
       line_up(&r, candidates, size, out);
       status = run_race(&r, candidates, size, rounds, err);
     }
