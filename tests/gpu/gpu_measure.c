@@ -71,6 +71,7 @@ static char *image;
 
 static void kernel_init(fixture_kernel *k, const char *entry) {
   fixture_kernel_init(k, &spec, 0, 256);
+  k->code.threads = 256; /* as many as the grid counts on */
   snprintf(k->entry, sizeof k->entry, "%s", entry);
   k->binary = (sct_binary){
       .code = &k->code, .cubin = image, .cubin_bytes = strlen(image) + 1, .entry = k->entry};
@@ -253,6 +254,11 @@ static void run_kills(void) {
 static void run_comparisons(const char *name, const char *other, sct_verdict_kind wanted) {
   int count[SCT_AMBIGUOUS + 1] = {0};
   static double ratio[N_COMPARISONS];
+  fixture_kernel checked;
+  sct_verdict verdict;
+  kernel_init(&checked, other);
+  assert_ok(sct_measure_verify(m, &checked.binary, &verdict, &fixture_err));
+  assert_int_equal(verdict.outcome, SCT_OUT_OK); /* it copies all there is */
   for (int k = 0; k < N_COMPARISONS; k++) {
     fixture_kernel kernels[2];
     sct_binary binaries[2];
@@ -263,8 +269,13 @@ static void run_comparisons(const char *name, const char *other, sct_verdict_kin
     binaries[1] = kernels[1].binary;
     assert_ok(
         sct_measure_race(m, binaries, 2, &spec.sizes[0], ROUNDS, t, NULL, NULL, &fixture_err));
-    assert_int_equal(t[0].verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(t[1].verdict.outcome, SCT_OUT_OK);
+    for (int j = 0; j < 2; j++) {
+      if (t[j].verdict.outcome != SCT_OUT_OK) {
+        fprintf(stderr, "%s, round %d: %s: %s\n", j == 0 ? "copy" : other, k,
+                sct_outcome_name(t[j].verdict.outcome), t[j].verdict.detail);
+        exit(1);
+      }
+    }
     const sct_comparison c =
         sct_stats_compare(t[0].samples_ns, t[0].n_samples, t[1].samples_ns, t[1].n_samples, true);
     count[c.kind]++;
