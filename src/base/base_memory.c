@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static atomic_bool refused;
 
@@ -11,10 +12,34 @@ bool sct_memory_refused(void) {
   return atomic_load(&refused);
 }
 
+/* jansson's lexer (2.14) writes past a text that could not grow. So what it is refused comes from a
+ * reserve, and sct_memory_refused() ends the work at its next step; the reserve lasts for what is
+ * being parsed or printed until then. */
+#define RESERVE_BYTES ((size_t)4 << 20)
+static _Alignas(16) unsigned char reserve[RESERVE_BYTES];
+static atomic_size_t reserve_used;
+
+static void *from_reserve(size_t bytes) {
+  const size_t at = bytes > RESERVE_BYTES / 2
+                        ? RESERVE_BYTES
+                        : atomic_fetch_add(&reserve_used, (bytes + 15) & ~(size_t)15);
+  if (at > RESERVE_BYTES - bytes) {
+    fputs("sectile: out of memory\n", stderr);
+    _exit(sct_exit_code(SCT_ENOMEM)); /* a store is as after a kill: whole */
+  }
+  return reserve + at;
+}
+
+static bool is_reserve(const void *p) {
+  const unsigned char *const byte = p;
+  return byte >= reserve && byte < reserve + RESERVE_BYTES;
+}
+
 /* Notes what became of a request of the kind. */
 static void *given(sct_fault_kind kind, void *p, size_t bytes) {
   if (!p && bytes > 0 && kind != SCT_FAULT_LUA && kind != SCT_FAULT_SQLITE) {
     atomic_store(&refused, true);
+    return kind == SCT_FAULT_JSON ? from_reserve(bytes) : NULL;
   }
   return p;
 }
@@ -30,9 +55,9 @@ void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes) {
     sct_free(old);
     return NULL;
   }
-  void *const p = sct_fault(kind) ? NULL : realloc(old, bytes);
+  void *const p = given(kind, sct_fault(kind) ? NULL : realloc(old, bytes), bytes);
   sct_fault_live(p != NULL && old == NULL);
-  return given(kind, p, bytes);
+  return p;
 }
 
 void *sct_realloc(void *old, size_t bytes) {
@@ -41,6 +66,9 @@ void *sct_realloc(void *old, size_t bytes) {
 
 void sct_free(void *p) {
   sct_fault_live(p != NULL ? -1 : 0);
+  if (is_reserve(p)) {
+    return;
+  }
   free(p);
 }
 

@@ -46,7 +46,8 @@ void sct_fault_live(int change); /* of the number of blocks */
 #define sct_fault_live(n)    ((void)(n))
 #endif
 
-/* sct_realloc() on behalf of a library: its calls are counted as a kind of their own. */
+/* sct_realloc() on behalf of a library: its calls are counted as a kind of their own. jansson gets
+ * no NULL and asks for new blocks only. */
 void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes);
 
 int sct_open(const char *path, int flags, mode_t mode);

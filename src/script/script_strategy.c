@@ -172,6 +172,31 @@ static sct_status load_generator(sct_script *script, sct_error *err) {
   return SCT_OK;
 }
 
+static int make_ref(lua_State *L) {
+  lua_pushinteger(L, luaL_ref(L, LUA_REGISTRYINDEX));
+  return 1;
+}
+
+/* Takes the value on the stack's top into the registry. The registry grows, so this is protected.
+ * LUA_NOREF: out of memory. */
+static int keep_table(sct_sandbox *sb, sct_error *err) {
+  lua_State *L = sb->L;
+  if (!lua_checkstack(L, 2)) {
+    (void)sct_fail(err, SCT_ENOMEM, "out of memory");
+    return LUA_NOREF;
+  }
+  lua_pushcfunction(L, make_ref);
+  lua_insert(L, -2);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
+    lua_pop(L, 1);
+    (void)sct_fail(err, SCT_ENOMEM, "out of memory");
+    return LUA_NOREF;
+  }
+  const int ref = (int)lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return ref;
+}
+
 static sct_status load_strategies(sct_script *script, const char *strategy_dir, sct_error *err) {
   lua_State *L = script->sandbox.L;
   file_list list = {.arena = &script->arena};
@@ -192,8 +217,9 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
     }
     if (status == SCT_OK) {
       script->files[k] = list.names[k];
-      script->strategy_ref[k] = luaL_ref(L, LUA_REGISTRYINDEX);
-      script->n_strategies = (int)k + 1;
+      script->strategy_ref[k] = keep_table(&script->sandbox, err);
+      status = script->strategy_ref[k] != LUA_NOREF ? SCT_OK : SCT_ENOMEM;
+      script->n_strategies = (int)k + (status == SCT_OK);
     }
   }
   sct_free(list.names);
