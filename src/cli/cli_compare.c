@@ -301,8 +301,13 @@ static void put_table(comparing *c, const group *g) {
     cli_table_cell(&t, "%s", p->a->label);
     put_time(&t, &p->a->result->outcome);
     put_time(&t, &p->b->result->outcome);
-    cli_table_cell(&t, p->compared ? "%.3f" : "", p->c.ratio);
-    cli_table_cell(&t, p->compared ? "%.3f to %.3f" : "", p->c.low, p->c.high);
+    char ratio[32] = "", interval[64] = "";
+    if (p->compared) {
+      snprintf(ratio, sizeof ratio, "%.3f", p->c.ratio);
+      snprintf(interval, sizeof interval, "%.3f to %.3f", p->c.low, p->c.high);
+    }
+    cli_table_cell(&t, "%s", ratio);
+    cli_table_cell(&t, "%s", interval);
   }
   cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
   cli_table_free(&t);

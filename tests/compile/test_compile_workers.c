@@ -150,12 +150,12 @@ static char *bomb(int kind) {
       "#define E(x) D(D(x))\n"
       "__global__ void map(float *b) { E(b[0] += 1.0f;) E(b[1] += 2.0f;) }\n",
       /* a tree of instances that never end */
-      "template <int N, int M> struct T { static const int v = T<N + 1, 2 * M>::v +\n"
-      "T<N + 1, 2 * M + 1>::v; };\n"
-      "__global__ void map(float *b) { b[0] = T<0, 1>::v; }\n",
+      ("template <int N, int M> struct T { static const int v = T<N + 1, 2 * M>::v +\n"
+       "T<N + 1, 2 * M + 1>::v; };\n"
+       "__global__ void map(float *b) { b[0] = T<0, 1>::v; }\n"),
       /* a loop of 16 million bodies, laid out */
-      "__global__ void map(float *b) {\n"
-      "#pragma unroll\n  for (int i = 0; i < (1 << 24); i++) { b[i * 7] = b[i] * i; }\n}\n",
+      ("__global__ void map(float *b) {\n"
+       "#pragma unroll\n  for (int i = 0; i < (1 << 24); i++) { b[i * 7] = b[i] * i; }\n}\n"),
   };
   char *copy = NULL;
   if (kind < SCT_COUNT(text)) {
