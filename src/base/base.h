@@ -16,6 +16,18 @@
 
 #define SCT_VERSION "0.1.0"
 
+/* Built with a sanitizer: memory cannot be limited then, as it reserves address space. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SCT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SCT_SANITIZED 1
+#endif
+#endif
+#ifndef SCT_SANITIZED
+#define SCT_SANITIZED 0
+#endif
+
 #define SCT_MUST_USE          __attribute__((warn_unused_result))
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))

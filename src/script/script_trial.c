@@ -83,7 +83,7 @@ static void limit(int resource, rlim_t value) {
 }
 
 /* The sanitizers reserve more address space than there is memory. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SCT_SANITIZED
 static void limit_memory(void) {}
 #else
 static void limit_memory(void) {

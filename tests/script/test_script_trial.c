@@ -119,7 +119,7 @@ static void what_it_does_not_survive_is_an_error(void **state) {
 
 static void memory_is_bounded(void **state) {
   (void)state;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SCT_SANITIZED
   int passed = 0;
   assert_int_equal(run(&(act){"memory", 2, 1}, &passed), SCT_ESPEC);
   assert_string_equal(err.text,
