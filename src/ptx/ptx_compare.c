@@ -2,6 +2,8 @@
 #include "ptx/ptx_exec.h"
 #include "ptx/ptx_values.h"
 
+#include <assert.h>
+
 #define LANES(i) for (int i = 0; i < PTX_LANES; i++)
 
 typedef uint32_t (*compare_fn)(const void *a, const void *b);
@@ -95,6 +97,13 @@ bool sct_ptx_compare_known(uint8_t cmp, ptx_type type) {
   return v >= V_F16 ? compares[cmp].floats : compares[cmp].ints;
 }
 
+/* Of an instruction that the decoder let through: sct_ptx_compare_known() holds. */
+static compare_fn function_of(const ptx_uop *u) {
+  const int v = value_index((ptx_type)u->from);
+  assert(v >= 0);
+  return compares[u->op].fn[v < 0 ? 0 : v];
+}
+
 /* The 16-bit floats that begin at bit `shift`. */
 static uint32_t compare_half(const ptx_exec *x, const ptx_uop *u, int shift) {
   const uint32_t slots[2] = {u->a, u->b};
@@ -106,11 +115,11 @@ static uint32_t compare_half(const ptx_exec *x, const ptx_uop *u, int shift) {
       in[k][i] = (u->flags & PTX_F_FTZ) ? sct_ptx_flush16(bits, 0x7c00) : bits;
     }
   }
-  return compares[u->op].fn[value_index((ptx_type)u->from)](in[0], in[1]);
+  return function_of(u)(in[0], in[1]);
 }
 
 static uint32_t compare(const ptx_exec *x, const ptx_uop *u) {
-  const compare_fn fn = compares[u->op].fn[value_index((ptx_type)u->from)];
+  const compare_fn fn = function_of(u);
   if ((u->flags & PTX_F_FTZ) == 0) {
     return fn(ptx_r32(x, u->a), ptx_r32(x, u->b));
   }
