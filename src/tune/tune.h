@@ -58,10 +58,10 @@ typedef struct sct_tune_opts {
   const char *store_path;   /* NULL: the default store; "" : keep nothing */
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
-  int64_t budget_ns;        /* wall time for measuring one spec; 0: no limit */
-  uint64_t seed;            /* of the data, and of the search */
-  const char *search;       /* a method of module search; NULL: exhaustive */
-  int max_candidates;       /* of each size, naive ones not counted against it; 0: all */
+  int64_t budget_ns;  /* wall time for compiling, checking and measuring one spec; 0: no limit */
+  uint64_t seed;      /* of the data, and of the search */
+  const char *search; /* a method of module search; NULL: exhaustive */
+  int max_candidates; /* of each size, naive ones not counted against it; 0: all */
   bool select_any;
   bool again;               /* measure what the store already has */
   bool no_check;            /* send candidates to a GPU that were not run on the CPU first */
