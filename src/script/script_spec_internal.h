@@ -1,0 +1,45 @@
+/* script_spec_internal - between the files that turn a spec script's tables into an sct_spec.
+ *
+ * All of these may raise, and run inside sct_sandbox_protect; what they allocate belongs to the
+ * spec's arena. */
+#ifndef SCT_SCRIPT_SPEC_INTERNAL_H
+#define SCT_SCRIPT_SPEC_INTERNAL_H
+
+#include "script/script_internal.h"
+#include "script/script_private.h"
+
+typedef struct sct_script_loader {
+  sct_sandbox sb;
+  sct_spec *spec;
+  const char *path;
+  sct_error *err;
+  sct_status status; /* of a module below that failed; err is written then */
+} sct_script_loader;
+
+/* ---- tables ---- */
+
+/* Zeroed bytes of the spec's arena. */
+void *sct_script_arena_new(lua_State *L, sct_spec *spec, size_t bytes);
+#define SCT_SCRIPT_NEW(L, spec, type, n)                                                           \
+  ((type *)sct_script_arena_new(L, spec, sizeof(type) * (size_t)(n)))
+/* The string at the top of the stack as the arena's; pops it. NULL for nil. */
+const char *sct_script_take_string(lua_State *L, sct_spec *spec);
+const char *sct_script_field_string(lua_State *L, sct_spec *spec, int table, const char *key);
+int64_t sct_script_field_integer(lua_State *L, int table, const char *key);
+/* Of the list at table[key]; 0 where there is none. */
+int sct_script_list_length(lua_State *L, int table, const char *key);
+/* Pushes item k (from 0) of the list at table[key]. */
+void sct_script_push_item(lua_State *L, int table, const char *key, int k);
+/* The value on top in a message: numbers and texts as they are, others by their type. */
+const char *sct_script_shown(lua_State *L);
+/* Where what the table describes was made. */
+void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char **file, int *line);
+void sct_script_push_module_function(lua_State *L, const char *module, const char *name);
+
+/* ---- layouts ---- */
+
+/* Runs every operand's layouts on its index variables, and holds the formulas against the same
+ * functions on plain integers. `kernel`: the checked kernel's stack index. */
+void sct_script_trace_operands(lua_State *L, sct_script_loader *ld, int kernel);
+
+#endif
