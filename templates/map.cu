@@ -10,7 +10,7 @@ $(g:head(bounds)) {
   $(k.prologue)
   $(declare)
   $(cut)
-  if (first + kTile <= n_$(last)) {
+  if ($(full_text)) {
     $(map.copy_in(p))
     $(map.load_values(p))
 //% if #images_in > 0 then

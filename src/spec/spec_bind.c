@@ -48,7 +48,8 @@ static const char *const generated[] = {
     "tile_line",    "tile_x",         "tile_y",        "warp_job",
     "ahead",        "band",           "band_rows",     "in_band",
     "copy_async",   "exchange_block", "fetch_tile",    "load_realigned",
-    "shared_tiles", "stage",          "tile"};
+    "shared_tiles", "stage",          "tile",          "load_shifted",
+    "load_spaced",  "realigned",      "share_shifted"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
 static const char *const suffixes[] = {"_in", "_out", "_tile", "_v"};

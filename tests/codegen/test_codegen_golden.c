@@ -21,6 +21,8 @@ static const struct {
     {"indirect_f32", "vector t256 i4 v4 hnone b0", "indirect_vector"},
     {"gather_rows16", "direct t128 hnone", "gather_direct"},
     {"shifted", "vector t256 i1 v4 hnone b0", "shifted_vector"},
+    {"shifted", "shift t128 i2 w1 nlane hcs", "shifted_lanes"},
+    {"shifted_u8", "shift t256 i1 w1 nload hnone", "shifted_bytes"},
     {"broadcast", "vector t256 i2 v4 hnone b0", "broadcast_vector"},
     {"transpose_f32", "direct t256 hnone", "transpose_direct"},
     {"transpose_f32", "tile t256 a64 b64 vi4 vo4 fxor k0 oa hnone", "transpose_xor"},

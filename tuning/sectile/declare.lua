@@ -171,6 +171,90 @@ __device__ __forceinline__ unsigned int load_realigned(const void *base, long lo
 }
 ]]
 
+local SHIFTED = [[
+// 16 bytes that start `rest` bytes after the first of two neighbouring aligned words; kBits: off a
+// word of 4 bytes, too.
+template <bool kBits>
+__device__ __forceinline__ uint4 realigned(uint4 low, uint4 high, int rest) {
+  unsigned int part[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+  for (int k = 0; k < 6; k++)
+    part[k] = rest & 8 ? part[k + 2] : part[k];
+#pragma unroll
+  for (int k = 0; k < 5; k++)
+    part[k] = rest & 4 ? part[k + 1] : part[k];
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    part[k] = kBits ? __funnelshift_r(part[k], part[k + 1], rest % 4 * 8) : part[k];
+  return make_uint4(part[0], part[1], part[2], part[3]);
+}
+]]
+
+-- How a lane gets the word behind its own: by loading it, too, or from the next lane.
+local NEXT_WORD = {
+  load = [[
+// kCount words of 16 bytes that start `bytes` after the aligned `base`, from the aligned words
+// around them; they lie kRest bytes off a word, or -1: it shows here. L1 has the last word for the
+// next lane.
+template <int kCount, int kRest, bool kBits>
+__device__ __forceinline__ void load_shifted(void *to, const void *base, long long bytes) {
+  const int rest = kRest < 0 ? (int)(bytes & 15) : kRest;
+  const uint4 *const from = &at<uint4>(base, bytes - rest);
+  uint4 word[kCount + 1];
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    word[k] = $LOAD(from + k);
+  word[kCount] = rest > 0 ? $LOAD(from + kCount) : word[0];
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<uint4 *>(to)[k] = realigned<kBits>(word[k], word[k + 1], rest);
+}
+]],
+  share = [[
+// kCount words of 16 bytes that start `bytes` after the aligned `base`, from the aligned words
+// around them; they lie kRest bytes off a word, or -1: it shows here. The last comes from the next
+// lane, whose words follow; all lanes of the warp take part.
+template <int kCount, int kRest, bool kBits>
+__device__ __forceinline__ void share_shifted(void *to, const void *base, long long bytes) {
+  const int rest = kRest < 0 ? (int)(bytes & 15) : kRest;
+  const uint4 *const from = &at<uint4>(base, bytes - rest);
+  uint4 word[kCount + 1];
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    word[k] = $LOAD(from + k);
+  uint4 next = word[0]; // as much of it as is needed
+  if (kRest != 0) next.x = __shfl_down_sync(0xffffffff, next.x, 1);
+  if (kRest < 0 || kRest > 4) next.y = __shfl_down_sync(0xffffffff, next.y, 1);
+  if (kRest < 0 || kRest > 8) next.z = __shfl_down_sync(0xffffffff, next.z, 1);
+  if (kRest < 0 || kRest > 12) next.w = __shfl_down_sync(0xffffffff, next.w, 1);
+  if (threadIdx.x % 32 == 31 && rest > 0) next = $LOAD(from + kCount);
+  word[kCount] = next;
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<uint4 *>(to)[k] = realigned<kBits>(word[k], word[k + 1], rest);
+}
+]],
+}
+
+local SPACED = [[
+// kCount elements, kStep bytes apart from kRest bytes after `from` on: the words that hold them.
+template <class Word, class T, int kCount, int kRest, int kStep>
+__device__ __forceinline__ void load_spaced(T *to, const void *from) {
+  constexpr int kWords = (kRest + (kCount - 1) * kStep) / sizeof(Word) + 1;
+  Word word[kWords];
+#pragma unroll
+  for (int k = 0; k < kWords; k++) {
+    bool wanted = false;
+    for (int n = 0; n < kCount; n++)
+      wanted |= (kRest + n * kStep) / (int)sizeof(Word) == k;
+    if (wanted) word[k] = $LOAD(static_cast<const Word *>(from) + k);
+  }
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    to[k] = at<T>(word, kRest + k * kStep);
+}
+]]
+
 local WORDS = [[
 // kCount words from or to neighbouring addresses%s.
 template <class Word, int kCount>
@@ -197,9 +281,14 @@ local function words(streaming)
   return string.format(WORDS, "", from .. "[k]", "__stwb(" .. to .. " + k, " .. from .. "[k])")
 end
 
+-- A plain load may be split into loads of what is used of the word.
+local function whole_word(text, streaming)
+  return (string.gsub(text, "$LOAD", streaming and "__ldcs" or "__ldg"))
+end
+
 --- Helper functions that a kernel needs.
----@param needs table which: at, pieces, copy_pieces, words, realigned; exchange: elements a
---- word; copy_async: the caches it fills, "ca" or "cg"
+---@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
+--- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share"
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -218,6 +307,15 @@ function declare.helpers(needs, streaming)
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED
+  end
+  if needs.shifted then
+    parts[#parts + 1] = SHIFTED
+    for _, how in ipairs { "load", "share" } do
+      parts[#parts + 1] = needs.shifted[how] and whole_word(NEXT_WORD[how], streaming) or nil
+    end
+  end
+  if needs.spaced then
+    parts[#parts + 1] = whole_word(SPACED, streaming)
   end
   if needs.exchange then
     parts[#parts + 1] = EXCHANGE[needs.exchange]

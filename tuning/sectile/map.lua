@@ -34,6 +34,21 @@ local function run_array(op, run)
   return name == "" and array_of(op) or op.name .. "_" .. name .. "_v"
 end
 
+-- Condition under which a tile is whole; its text too where the extents alone do not say so: words
+-- around the tile's elements must lie in their array.
+local function full_condition(p)
+  local k, stop = p.k, p.g.first + p.tile
+  local full, text = stop:le(k.extents[p.dim]), string.format("first + kTile <= n_%s", p.last)
+  for _, op in ipairs(p.g.inputs) do
+    local run = p.mover[op.number].kind == "vector" and p.mover[op.number].runs[1]
+    if run and (run.shifted or run.spaced) then
+      local inside = around.limit(k, op, p.dim, run, stop)
+      full, text = full:land(inside), text .. " && " .. E.text(inside, true)
+    end
+  end
+  return full, text
+end
+
 -- Asks opts.mover for every operand's mover and takes what it needs into the plan. nil and a reason
 -- if one has none.
 local function adopt_movers(p, opts)
@@ -114,7 +129,7 @@ function map.plan(k, kernel, opts)
         .. "const long long team = block * %d + warp; // each warp on its own", warps)
   end
   p.cut = g:cut(p.tile, team, p.scope == "warp" and warps or 1)
-  p.full = (g.first + p.tile):le(k.extents[n_dims])
+  p.full, p.full_text = full_condition(p)
   p.sync = p.scope == "warp" and "__syncwarp();" or "__syncthreads();"
   local min_blocks = opts.min_blocks or 0
   p.bounds = min_blocks > 0 and string.format("%d, %d", opts.threads, min_blocks)
@@ -303,13 +318,18 @@ local function load_vector(p, op, mover)
   for _, run in ipairs(mover.runs) do
     local f = run.field or 1
     local field = op.record.fields[f]
-    local at = op.offset[f] - (run.record and field.offset or 0)
-    for n = 0, run.count - 1 do
-      g:touch(op, false, run.word, at + n * run.word)
+    local array = string.format("&%s[%s]", run_array(op, run), at_group)
+    if run.shifted or run.spaced then
+      lines[#lines + 1] = around.load(g, op, run, array, p.vec)
+    else
+      local at = op.offset[f] - (run.record and field.offset or 0)
+      for n = 0, run.count - 1 do
+        g:touch(op, false, run.word, at + n * run.word)
+      end
+      local word = kit.word_type[run.word]
+      lines[#lines + 1] = string.format("load_words<%s, %d>(%s, &at<%s>(%s, %s));", word,
+        run.count, array, word, op.pointer, E.text(at, true))
     end
-    local word = kit.word_type[run.word]
-    lines[#lines + 1] = string.format("load_words<%s, %d>(&%s[%s], &at<%s>(%s, %s));", word,
-      run.count, run_array(op, run), at_group, word, op.pointer, E.text(at, true))
   end
   return kit.concat(lines)
 end

@@ -6,6 +6,7 @@
 --            between the image and global memory, the threads pick their fields from the image;
 --            where fields lie in sections of their own, the image holds a run of bytes a field,
 --            of all fields or of some, and the others (`rest`) move directly
+--   around     (around.lua) vector for inputs that no aligned word starts at or that skip elements
 --
 -- The description of a tile (movers.image) follows from the offset expressions alone: put tile *
 -- T + slot for the dimension's index, split what depends on the slot from what depends on the
@@ -133,6 +134,7 @@ end
 function movers.adopt_vector(g, mover, width)
   g.needs.words, g.needs.at = true, true
   for _, run in ipairs(mover.runs) do
+    around.adopt(g, run)
     g:need_align(mover.op, run.word)
     for _, extent in ipairs(run.used) do
       g:require((extent % width):eq(0))
