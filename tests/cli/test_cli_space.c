@@ -299,7 +299,7 @@ static void examples_are_listed_printed_and_written(void **state) {
   assert_false(sct_file_exists(fx_path("ex/shifted.lua")));
   fx_run(&r, "examples", "-o", "all");
   fx_expect(&r, 0, NULL, "all/shifted.lua");
-  fx_run(&r, "examples", "stride4");
+  fx_run(&r, "examples", "stride33");
   fx_expect(&r, 2, NULL, "did you mean 'stride3'?");
   sct_str_free(&text);
   fx_free(&r);
