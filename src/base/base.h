@@ -210,6 +210,12 @@ uint64_t sct_mix64(uint64_t seed, uint64_t index);
  * Stateless, so every process agrees. */
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 
+/* ---- the machine ---- */
+
+/* Processor cores that this process and its children may keep busy: those it may run on, or, where
+ * that is fewer, as many as the environment variable SECTILE_CORES says. At least 1. */
+int sct_cores(void);
+
 /* ---- time, log ---- */
 
 int64_t sct_now_ns(void); /* monotonic */
@@ -219,7 +225,10 @@ typedef enum sct_log_level {
   SCT_LOG_INFO,
   SCT_LOG_DEBUG
 } sct_log_level;
-void sct_log_set_level(sct_log_level level);                              /* default SCT_LOG_WARN */
+void sct_log_set_level(sct_log_level level); /* default SCT_LOG_WARN */
+/* What every line is about, "cuda:1", where several processes write to one stream; copied, at most
+ * 63 bytes. */
+void sct_log_set_subject(const char *subject);
 void sct_log(sct_log_level level, const char *fmt, ...) SCT_PRINTF(2, 3); /* to stderr, one line */
 
 #endif

@@ -4,6 +4,7 @@
 #include <time.h>
 
 static sct_log_level log_level = SCT_LOG_WARN;
+static char log_subject[64];
 
 int64_t sct_now_ns(void) {
   struct timespec t;
@@ -13,6 +14,10 @@ int64_t sct_now_ns(void) {
 
 void sct_log_set_level(sct_log_level level) {
   log_level = level;
+}
+
+void sct_log_set_subject(const char *subject) {
+  snprintf(log_subject, sizeof log_subject, "%s", subject);
 }
 
 void sct_log(sct_log_level level, const char *fmt, ...) {
@@ -25,5 +30,6 @@ void sct_log(sct_log_level level, const char *fmt, ...) {
   va_start(args, fmt);
   vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
-  fprintf(stderr, "sectile: %s: %s\n", names[level], line);
+  fprintf(stderr, "sectile: %s%s%s: %s\n", log_subject, log_subject[0] ? ": " : "", names[level],
+          line);
 }

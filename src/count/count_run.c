@@ -3,7 +3,6 @@
 #include "count/count_internal.h"
 #include "model/model.h"
 
-#include <sched.h>
 #include <string.h>
 
 #define MAX_THREADS                                                                                \
@@ -31,11 +30,6 @@ typedef struct run {
   uint64_t *address;   /* [m->n_buffers] */
   sct_error *err;
 } run;
-
-static int core_count(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 static sct_status no_memory(const run *r) {
   return sct_fail(r->err, SCT_ENOMEM, "out of memory for %d cases", r->m->n_cases);
@@ -311,7 +305,7 @@ sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manife
   if (out->session == NULL) {
     return sct_fail(err, SCT_ENOMEM, "out of memory for %d cases", manifest->n_cases);
   }
-  const int cores = core_count();
+  const int cores = sct_cores();
   run r = {.m = manifest, .opts = opts, .s = out->session, .out = out, .err = err};
   r.s->threads = opts->threads > 0 ? opts->threads : cores < MAX_THREADS ? cores : MAX_THREADS;
   const sct_status status = run_all(&r);

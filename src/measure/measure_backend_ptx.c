@@ -8,7 +8,6 @@
 #include "ptx/ptx.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define N_MODULES     8       /* parsed texts kept: a batch of candidates shares one */
 #define MAX_THREADS   8       /* of the host, for one launch */
@@ -396,10 +395,9 @@ sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc, 
   if (!p) {
     return out_of_memory(err);
   }
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   p->base.ops = &ptx_ops;
   p->desc = *desc;
-  p->n_cores = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (int)cores;
+  p->n_cores = sct_cores() < MAX_THREADS ? sct_cores() : MAX_THREADS;
   *out = &p->base;
   return SCT_OK;
 }

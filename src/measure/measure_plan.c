@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- plans ---- */
 
@@ -195,9 +194,9 @@ static void fill_in_parallel(const sct_shape *s, int op) {
   pthread_t threads[MAX_THREADS];
   index_job jobs[MAX_THREADS];
   const int64_t count = s->op[op].count;
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int cores = sct_cores();
   int64_t n = count / VALUES_PER_START + 1;
-  n = n > cores && cores > 0 ? cores : n;
+  n = n > cores ? cores : n;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   bool started[MAX_THREADS] = {false};
   for (int64_t k = 0; k < n; k++) {

@@ -377,8 +377,7 @@ sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
     if (!s->check || !s->check->queue) {
       return sct_fail(err, SCT_ENOMEM, "out of memory");
     }
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    s->check->most = cores < 1 ? 1 : cores > MAX_PROCESSES ? MAX_PROCESSES : (int)cores;
+    s->check->most = sct_cores() < MAX_PROCESSES ? sct_cores() : MAX_PROCESSES;
   }
   s->check->queue[s->check->n_queue++] = item;
   s->check->n_added++;

@@ -292,6 +292,29 @@ static void the_level_decides_what_is_logged(void **state) {
   assert_non_null(strstr(logged(SCT_LOG_DEBUG), "sectile: debug: d4\n"));
 }
 
+static void lines_may_say_what_they_are_about(void **state) {
+  (void)state;
+  sct_log_set_subject("cuda:1");
+  assert_string_equal(logged(SCT_LOG_ERROR), "sectile: cuda:1: error: e1\n");
+  sct_log_set_subject("");
+  assert_string_equal(logged(SCT_LOG_ERROR), "sectile: error: e1\n");
+}
+
+static void cores_may_be_fewer_not_more(void **state) {
+  (void)state;
+  assert_int_equal(unsetenv("SECTILE_CORES"), 0);
+  const int all = sct_cores();
+  assert_true(all >= 1);
+  static const char *const all_of_them[] = {"1000000", "0", "-1", "x", ""};
+  for (int k = 0; k < SCT_COUNT(all_of_them); k++) {
+    assert_int_equal(setenv("SECTILE_CORES", all_of_them[k], 1), 0);
+    assert_int_equal(sct_cores(), all);
+  }
+  assert_int_equal(setenv("SECTILE_CORES", "1", 1), 0);
+  assert_int_equal(sct_cores(), 1);
+  assert_int_equal(unsetenv("SECTILE_CORES"), 0);
+}
+
 static void time_does_not_go_back(void **state) {
   (void)state;
   int64_t last = sct_now_ns();
@@ -509,6 +532,8 @@ int main(void) {
       cmocka_unit_test(arena_texts_of_any_length),
       cmocka_unit_test(sizes_of_zero_and_null_are_fine),
       cmocka_unit_test(the_level_decides_what_is_logged),
+      cmocka_unit_test(lines_may_say_what_they_are_about),
+      cmocka_unit_test(cores_may_be_fewer_not_more),
       cmocka_unit_test(time_does_not_go_back),
       cmocka_unit_test(bits_of_random_numbers_are_balanced),
       cmocka_unit_test(neighbours_of_the_hash_are_unrelated),
