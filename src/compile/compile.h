@@ -23,10 +23,14 @@ int sct_compile_worker_main(int argc, char **argv);
 typedef struct sct_compiler sct_compiler;
 
 typedef struct sct_compile_opts {
-  const char *arch;         /* "sm_90" */
-  int threads;              /* worker processes; 0: number of cores */
-  int batch;                /* sources a program; 0: 16 */
-  const char *cache_dir;    /* NULL: no cache on disk */
+  const char *arch;      /* "sm_90" */
+  int threads;           /* worker processes; 0: number of cores */
+  int batch;             /* sources a program; 0: 16 */
+  const char *cache_dir; /* NULL: no cache on disk */
+  /* Several compilers with the same sources and cache at a time share the work: each begins with
+   * other sources, and takes what another has put into the cache meanwhile. This is number `place`
+   * of n_places; 0: it is alone. */
+  int place, n_places;
   const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
   int64_t limit_ns;         /* for compiling one program; 0: 60 s */
   int64_t memory_bytes;     /* address space of a worker; 0: 4 GiB */

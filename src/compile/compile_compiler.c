@@ -3,17 +3,11 @@
 #include "compile/compile_internal.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <string.h>
 
 enum { DEFAULT_BATCH = 16 };
 static const int64_t DEFAULT_LIMIT_NS = 60000000000;
 static const int64_t DEFAULT_MEMORY_BYTES = (int64_t)4 << 30;
-
-static int core_count(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 static bool add_option(sct_compiler *compiler, const char *text) {
   char **const options =
@@ -90,11 +84,13 @@ static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
 
 static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opts, sct_error *err) {
   const int most = SCT_COMPILE_MAX_WORKERS;
-  compiler->n_workers = opts->threads > 0 ? opts->threads : core_count();
+  compiler->n_workers = opts->threads > 0 ? opts->threads : sct_cores();
   compiler->n_workers = compiler->n_workers < most ? compiler->n_workers : most;
   compiler->batch = opts->batch > 0 ? opts->batch : DEFAULT_BATCH;
   compiler->limit_ns = opts->limit_ns > 0 ? opts->limit_ns : DEFAULT_LIMIT_NS;
   compiler->memory_bytes = opts->memory_bytes > 0 ? opts->memory_bytes : DEFAULT_MEMORY_BYTES;
+  compiler->n_places = opts->n_places > 1 ? opts->n_places : 1;
+  compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
   compiler->faults = opts->faults;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
   return opts->program != NULL && compiler->program == NULL

@@ -249,6 +249,7 @@ struct sct_compiler {
   char **options;
   int n_options;
   int n_workers, batch;
+  int place, n_places;
   int64_t limit_ns, memory_bytes;
   char *program; /* NULL: this one */
   bool faults;

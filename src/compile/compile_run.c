@@ -206,19 +206,64 @@ static sct_status collect(sct_compiler *compiler, sct_compile_worker *w, sct_err
 
 /* ---- handing out */
 
-static bool next_span(sct_compile_run *r, sct_compile_span *out) {
-  if (r->n_again > 0) {
-    *out = r->again[--r->n_again];
-  } else if (r->next_batch < r->n_batches) {
-    *out = r->batches[r->next_batch++];
-  } else {
-    return false;
-  }
-  return true;
-}
-
 static void put_back(sct_compile_run *r, const sct_compile_span *span) {
   r->again[r->n_again++] = *span;
+}
+
+/* The batch that is handed out as number `turn`. Compilers that share work go through it in
+ * windows, one batch for each worker of all of them, and each begins at a place of its own: when it
+ * has come round, the others have compiled the rest of the window. */
+static int batch_of(const sct_compiler *compiler, int turn) {
+  const int window = compiler->n_places * compiler->n_workers;
+  const int first = turn / window * window, left = compiler->run->n_batches - first;
+  const int n = left < window ? left : window;
+  const int begin = (int)((int64_t)n * compiler->place / compiler->n_places);
+  return first + (turn - first + begin) % n;
+}
+
+/* What another compiler has put into the cache since the request began is finished. Of the rest the
+ * first units that stand together stay in `span`, the others wait. Returns whether any are left. */
+static sct_status leave_out_cached(sct_compiler *compiler, sct_compile_span *span, bool *left,
+                                   sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  const sct_compile_span all = *span;
+  sct_compile_span part = {0};
+  *left = false;
+  for (int i = all.first; i < all.first + all.n; ++i) {
+    sct_compile_item *const item = r->todo[i];
+    if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
+      SCT_TRY(finish(r, item, err));
+    } else if (part.n > 0 && part.first + part.n == i) {
+      ++part.n;
+    } else {
+      if (*left) {
+        put_back(r, &part);
+      }
+      part = (sct_compile_span){.first = i, .n = 1};
+      *left = true;
+    }
+  }
+  *span = part;
+  return SCT_OK;
+}
+
+/* Something to do for a worker; *found: is there any? */
+static sct_status next_span(sct_compiler *compiler, sct_compile_span *out, bool *found,
+                            sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  *found = r->n_again > 0;
+  if (*found) {
+    *out = r->again[--r->n_again];
+    return SCT_OK;
+  }
+  while (!*found && r->next_batch < r->n_batches) {
+    *out = r->batches[batch_of(compiler, r->next_batch++)];
+    *found = true;
+    if (compiler->n_places > 1) {
+      SCT_TRY(leave_out_cached(compiler, out, found, err));
+    }
+  }
+  return SCT_OK;
 }
 
 static int count_busy(const sct_compiler *compiler) {
@@ -236,7 +281,11 @@ static sct_status hand_out(sct_compiler *compiler, sct_error *err) {
   for (int i = 0; i < compiler->n_workers; ++i) {
     sct_compile_worker *const w = &compiler->workers[i];
     sct_compile_span span;
-    if (w->busy || !next_span(r, &span)) {
+    bool found = false;
+    if (!w->busy) {
+      SCT_TRY(next_span(compiler, &span, &found, err));
+    }
+    if (!found) {
       continue;
     }
     const sct_status status = sct_compile_worker_ready(compiler, w, span.fresh, err);

@@ -67,6 +67,7 @@ typedef struct sct_tune_opts {
   bool no_check;            /* send candidates to a GPU that were not run on the CPU first */
   int compile_threads;      /* processes; 0: all cores */
   int64_t compile_limit_ns; /* of a batch; 0: 60 s */
+  int place, n_places;      /* of sessions that tune the same at the same time: compile.h */
   bool compile_faults;      /* for tests: sources command the compiler's processes */
   sct_measure_opts measure; /* for tests: the worker's program, a fake GPU */
 } sct_tune_opts;

@@ -188,6 +188,8 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
     const sct_compile_opts opts = {.arch = arch,
                                    .threads = s->opts->compile_threads,
                                    .limit_ns = s->opts->compile_limit_ns,
+                                   .place = s->opts->place,
+                                   .n_places = s->opts->n_places,
                                    .faults = s->opts->compile_faults,
                                    .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
     status = sct_compiler_new(&s->compiler, &opts, err);

@@ -120,6 +120,70 @@ static void test_only_the_missing_are_compiled(void **state) {
   assert_int_equal(for_files(f, "objects", ".cubin", NULL), 2);
 }
 
+/* ---- several compilers at a time */
+
+static sct_compiler *begin_shared(const fixture *f, int place, int batch, const sct_compile_unit *u,
+                                  int n, sct_compiled *results) {
+  const sct_compile_opts opts = {.arch = "sm_90",
+                                 .threads = 1,
+                                 .batch = batch,
+                                 .cache_dir = f->cache,
+                                 .place = place,
+                                 .n_places = 2};
+  sct_error err = {0};
+  sct_compiler *compiler = fx_compiler(&opts);
+  if (sct_compiler_begin(compiler, u, n, results, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  return compiler;
+}
+
+/* Runs it to its end: the order in which units were finished, and how many came from the cache. */
+static int end_shared(sct_compiler *compiler, sct_compiled *results, int order[N]) {
+  sct_error err = {0};
+  int n = 0, cached = 0;
+  for (int left = 1; left > 0;) {
+    left = sct_compiler_left(compiler);
+    if (sct_compiler_step(compiler, 100000000, &err) != SCT_OK) {
+      fail_msg("%s", err.text);
+    }
+    for (int k = sct_compiler_next(compiler); k >= 0; k = sct_compiler_next(compiler)) {
+      order[n++] = k;
+      assert_true(results[k].ok);
+      cached += results[k].from_cache;
+    }
+  }
+  sct_compiler_end(compiler);
+  for (int k = 0; k < n; ++k) {
+    sct_compiled_free(&results[order[k]]);
+  }
+  sct_compiler_free(compiler);
+  return cached;
+}
+
+static void test_two_share_the_work(void **state) {
+  const fixture *const f = *state;
+  sct_compiled r[2][N];
+  int order[N];
+  sct_compiler *first = begin_shared(f, 0, 1, f->units, N, r[0]);
+  sct_compiler *second = begin_shared(f, 1, 1, f->units, N, r[1]); /* the cache is empty still */
+  assert_int_equal(end_shared(first, r[0], order), 0);
+  assert_int_equal(end_shared(second, r[1], order), N); /* what the first has made since */
+  const int in_pairs[] = {1, 0, 3, 2};                  /* each pair from the other end */
+  assert_memory_equal(order, in_pairs, sizeof in_pairs);
+}
+
+static void test_part_of_a_batch_may_be_there(void **state) {
+  const fixture *const f = *state;
+  sct_compiled r[2][N];
+  int order[N];
+  sct_compiler *all = begin_shared(f, 0, N, f->units, N, r[0]);
+  sct_compiler *one = begin_shared(f, 1, N, f->units + 1, 1, r[1]);
+  assert_int_equal(end_shared(one, r[1], order), 0);
+  assert_int_equal(end_shared(all, r[0], order), 1); /* and the three around it compile */
+  assert_int_equal(order[0], 1);
+}
+
 static void test_options_are_part_of_the_key(void **state) {
   const fixture *const f = *state;
   assert_int_equal(run_some(f, 1), 0);
@@ -342,6 +406,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_hit_is_identical, setup, teardown),
       cmocka_unit_test_setup_teardown(test_only_the_missing_are_compiled, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_two_share_the_work, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_part_of_a_batch_may_be_there, setup, teardown),
       cmocka_unit_test_setup_teardown(test_options_are_part_of_the_key, setup, teardown),
       cmocka_unit_test_setup_teardown(test_failures_are_not_cached, setup, teardown),
       cmocka_unit_test_setup_teardown(test_damage_is_rebuilt, setup, teardown),
