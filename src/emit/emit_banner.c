@@ -246,6 +246,21 @@ done:
 
 /* ---- where it comes from ---- */
 
+/* Of GPUs alike a header has one: a call could not tell which it is on. */
+static void alike_text(sct_str *s, const emit_device *device) {
+  if (device->n_alike == 0) {
+    return;
+  }
+  sct_str_append(s, "//   measured on ");
+  emit_comment(s, device->row->uuid);
+  sct_str_append(s, "; tuned too, alike, and left out:");
+  for (int k = 0; k < device->n_alike; k++) {
+    sct_str_append(s, k > 0 ? ", " : " ");
+    emit_comment(s, device->alike[k]->uuid);
+  }
+  sct_str_append(s, "\n");
+}
+
 static void provenance(sct_str *s, const emit_header *h) {
   bool any_virtual = false;
   for (int d = 0; d < h->n_devices; d++) {
@@ -262,6 +277,7 @@ static void provenance(sct_str *s, const emit_header *h) {
     sct_str_append(s, ", sectile ");
     emit_comment(s, row->tool);
     sct_str_append(s, "\n");
+    alike_text(s, &h->devices[d]);
   }
   if (any_virtual) {
     sct_str_append(

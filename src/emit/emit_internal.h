@@ -98,6 +98,8 @@ typedef struct emit_device {
   const sct_row_device *row;
   int64_t n_sms; /* 0: unknown */
   int n_sizes;
+  int n_alike; /* GPUs that a call cannot tell from this one, and that were tuned too */
+  const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
 } emit_device;
 

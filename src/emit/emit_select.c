@@ -1,7 +1,9 @@
 /* Which runs, layouts and kernels go into a header.
  *
- *   devices  of each GPU the newest conditions; a virtual device only where no GPU of its compute
- *            capability was timed; GPUs first, then the newest first
+ *   devices  of each GPU the newest conditions; of GPUs alike, which a call cannot tell apart, the
+ *            one with the most sizes, then the newest, and the banner names the others; a virtual
+ *            device only where no GPU of its compute capability was timed; GPUs first, then the
+ *            newest first
  *   layouts  one choice a header: that of the winner of the largest size on the first device; a
  *            size whose winner has others takes the best candidate with these
  *   kernels  the naive variant, then every distinct winner */
@@ -72,6 +74,8 @@ typedef struct contender {
   const sct_row_device *row;
   const char *started;
   sct_id last_run;
+  int64_t n_sms;
+  int n_sizes;
 } contender;
 
 static const char *text_of(const char *text) {
@@ -90,17 +94,30 @@ static bool same_hardware(const sct_row_device *a, const sct_row_device *b) {
          strcmp(text_of(a->uuid), text_of(b->uuid)) == 0;
 }
 
-/* A header is better off without `a` because `b` is there. */
-static bool displaces(const contender *b, const contender *a) {
-  if (a == b) {
-    return false;
-  }
-  if (same_hardware(a->row, b->row)) {
-    return newer(b, a);
-  }
+/* Two GPUs that a call cannot tell apart: it knows compute capability and multiprocessors. */
+static bool alike(const contender *a, const contender *b) {
+  return !a->row->is_virtual && !b->row->is_virtual && a->n_sms == b->n_sms &&
+         a->row->cc_major == b->row->cc_major && a->row->cc_minor == b->row->cc_minor &&
+         strcmp(text_of(a->row->name), text_of(b->row->name)) == 0;
+}
+
+/* Reasons to leave `a` out because `b` is there. The next one is looked at only among those that
+ * the ones before have left in: each alone is an order, together they are none. */
+static bool has_newer_conditions(const contender *b, const contender *a) {
+  return same_hardware(a->row, b->row) && newer(b, a);
+}
+
+static bool stands_for_it(const contender *b, const contender *a) {
+  return alike(a, b) && (b->n_sizes != a->n_sizes ? b->n_sizes > a->n_sizes : newer(b, a));
+}
+
+static bool was_timed(const contender *b, const contender *a) {
   return a->row->is_virtual && !b->row->is_virtual && a->row->cc_major == b->row->cc_major &&
          a->row->cc_minor == b->row->cc_minor;
 }
+
+static bool (*const displaces[])(const contender *b, const contender *a) = {
+    has_newer_conditions, stands_for_it, was_timed};
 
 static bool stands_before(const contender *a, const contender *b) {
   if (a->row->is_virtual != b->row->is_virtual) {
@@ -113,15 +130,20 @@ static bool stands_before(const contender *a, const contender *b) {
 static int list_contenders(contender *list, const emit_header *h) {
   int n = 0;
   for (int d = 0; d < h->n_device_rows; d++) {
-    contender c = {&h->device_rows[d], "", 0};
+    contender c = {.row = &h->device_rows[d], .started = ""};
     for (int k = 0; k < h->n_runs; k++) {
       const sct_row_run *run = &h->runs[k];
       if (run->device != c.row->id || run->winner == 0) {
         continue;
       }
-      const contender seen = {c.row, text_of(run->started), run->id};
-      c = c.last_run == 0 || newer(&seen, &c) ? seen : c;
+      const contender seen = {.row = c.row, .started = text_of(run->started), .last_run = run->id};
+      if (c.last_run == 0 || newer(&seen, &c)) {
+        c.started = seen.started;
+        c.last_run = seen.last_run;
+      }
+      c.n_sizes++;
     }
+    c.n_sms = emit_read_n_sms(c.row->description);
     if (c.last_run != 0) {
       list[n++] = c;
     }
@@ -129,16 +151,50 @@ static int list_contenders(contender *list, const emit_header *h) {
   return n;
 }
 
-/* Sorts those of `list` that stay into `kept` (room for n) and h->devices. */
-static void choose_devices(emit_header *h, const contender *list, int n, contender *kept) {
+/* Moves those of list[0..n) that nothing displaces to its front; returns how many. */
+static int drop_displaced(contender *list, int n, contender *kept,
+                          bool (*displaced)(const contender *b, const contender *a)) {
+  int n_kept = 0;
   for (int k = 0; k < n; k++) {
     bool stays = true;
     for (int other = 0; other < n; other++) {
-      stays = stays && !displaces(&list[other], &list[k]);
+      stays = stays && (other == k || !displaced(&list[other], &list[k]));
     }
-    if (!stays) {
-      continue;
+    if (stays) {
+      kept[n_kept++] = list[k];
     }
+  }
+  memcpy(list, kept, sizeof *list * (size_t)n_kept);
+  return n_kept;
+}
+
+/* The GPUs that this one stands for. */
+static sct_status note_alike(emit_header *h, emit_device *device, const contender *it,
+                             const contender *before, int n_before, sct_error *err) {
+  device->alike = SCT_ARENA_NEW(&h->arena, const sct_row_device *, n_before + 1);
+  for (int k = 0; device->alike && k < n_before; k++) {
+    if (before[k].row != it->row && alike(&before[k], it)) {
+      device->alike[device->n_alike++] = before[k].row;
+    }
+  }
+  return device->alike ? SCT_OK : no_memory(err);
+}
+
+/* Sorts those of `list` that stay into h->devices. */
+static sct_status choose_devices(emit_header *h, contender *list, int n, sct_error *err) {
+  const size_t room = (size_t)n + 1;
+  contender *kept = SCT_ARENA_NEW(&h->arena, contender, room);
+  contender *current = SCT_ARENA_NEW(&h->arena, contender, room);
+  if (!kept || !current) {
+    return no_memory(err);
+  }
+  n = drop_displaced(list, n, kept, displaces[0]);
+  const int n_current = n;
+  memcpy(current, list, sizeof *list * (size_t)n);
+  for (int k = 1; k < SCT_COUNT(displaces); k++) {
+    n = drop_displaced(list, n, kept, displaces[k]);
+  }
+  for (int k = 0; k < n; k++) {
     int place = h->n_devices++;
     for (; place > 0 && stands_before(&list[k], &kept[place - 1]); place--) {
       kept[place] = kept[place - 1];
@@ -147,8 +203,10 @@ static void choose_devices(emit_header *h, const contender *list, int n, contend
   }
   for (int d = 0; d < h->n_devices; d++) {
     h->devices[d].row = kept[d].row;
-    h->devices[d].n_sms = emit_read_n_sms(kept[d].row->description);
+    h->devices[d].n_sms = kept[d].n_sms;
+    SCT_TRY(note_alike(h, &h->devices[d], &kept[d], current, n_current, err));
   }
+  return SCT_OK;
 }
 
 /* Table order: by number of elements; of equal extents (that differ in how index operands are
@@ -197,11 +255,10 @@ static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err)
   SCT_TRY(sct_store_runs(store, h->problem->id, 0, &h->runs, &h->n_runs, err));
   h->devices = SCT_ARENA_NEW(&h->arena, emit_device, h->n_device_rows + 1);
   contender *list = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
-  contender *kept = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
-  if (h->devices == NULL || list == NULL || kept == NULL) {
+  if (h->devices == NULL || list == NULL) {
     return no_memory(err);
   }
-  choose_devices(h, list, list_contenders(list, h), kept);
+  SCT_TRY(choose_devices(h, list, list_contenders(list, h), err));
   if (h->n_devices == 0) {
     return sct_fail(err, SCT_EDATA,
                     "no size of '%s' has a winner in this store: run `sectile tune` on its spec",

@@ -130,10 +130,26 @@ static void newer_conditions_replace_older_ones(void **state) {
   fixture_add_size(f, newer, 1 << 26, &add_staged, 780000, "2025-03-01T00:00:00Z");
   fixture_add_size(f, other, 1 << 24, &add_flat, 200000, "2025-02-01T00:00:00Z");
   emit_header h = load(f, "add3");
-  assert_int_equal(h.n_devices, 2); /* another GPU of the same name stays */
+  assert_int_equal(h.n_devices, 1); /* a call cannot tell two GPUs of the same kind apart */
   assert_string_equal(h.devices[0].row->driver, "590.0");
   assert_int_equal(h.devices[0].n_sizes, 1);
-  assert_string_equal(h.devices[1].row->uuid, "GPU-9");
+  assert_int_equal(h.devices[0].n_alike, 1); /* older conditions of the same GPU are no other GPU */
+  assert_string_equal(h.devices[0].alike[0]->uuid, "GPU-9");
+  emit_header_free(&h);
+  fixture_add_size(f, other, 1 << 26, &add_flat, 790000, "2025-02-01T00:00:00Z");
+  h = load(f, "add3");
+  assert_int_equal(h.n_devices, 1); /* the one that knows more sizes, however old */
+  assert_string_equal(h.devices[0].row->uuid, "GPU-9");
+  assert_int_equal(h.devices[0].n_sizes, 2);
+  assert_string_equal(h.devices[0].alike[0]->driver, "590.0");
+  emit_header_free(&h);
+  (void)fixture_device_with(f, "NVIDIA H200", "GPU-5", "570.0", 90, 132); /* nothing tuned there */
+  const sct_id slice = fixture_device_with(f, "NVIDIA H200", "GPU-2", "570.0", 90, 60);
+  fixture_add_size(f, slice, 1 << 24, &add_flat, 400000, "2025-01-01T00:00:00Z");
+  h = load(f, "add3");
+  assert_int_equal(h.n_devices, 2); /* fewer multiprocessors: a call can tell */
+  assert_int_equal(h.devices[0].n_alike, 1);
+  assert_int_equal(h.devices[1].n_alike, 0);
   emit_header_free(&h);
 }
 
