@@ -6,6 +6,7 @@
  *   KIND@N=V    candidate N (0 the naive variant, 1 the first other binary loaded in the session,
  *               ...) has fault KIND from its V-th launch in a worker on; without @N every kernel,
  *               without =V from the first launch
+ *   D:WORD      the word is of device cuda:D only
  *   ok          nothing
  *   wrong       one byte of an output is wrong          unwritten   its last bytes are not written
  *   guard       writes right behind an output           before      and right before it
@@ -77,9 +78,9 @@ static const char *const fault_names[N_FAULTS] = {
 
 typedef struct fault {
   fault_kind kind;
-  int64_t candidate; /* -1: all */
-  double value;      /* -1: not given */
-  int result;        /* of refuse and sticky */
+  int64_t device, candidate; /* -1: all */
+  double value;              /* -1: not given */
+  int result;                /* of refuse and sticky */
 } fault;
 
 #define MAX_FAULTS 32
@@ -87,6 +88,7 @@ typedef struct fault {
 typedef struct fake_script {
   fault faults[MAX_FAULTS];
   int n;
+  int ordinal; /* of the device that reads it; -1: none yet */
 } fake_script;
 
 typedef struct allocation {
@@ -126,10 +128,14 @@ static fake_backend *self(sct_backend *b) {
 
 static sct_status parse_word(fault *out, const char *word, sct_error *err) {
   char name[32];
-  const size_t len = strcspn(word, "@=0123456789");
-  const char *rest = word + len;
-  snprintf(name, sizeof name, "%.*s", (int)len, word);
-  *out = (fault){.kind = N_FAULTS, .candidate = -1, .value = -1};
+  const size_t digits = strspn(word, "0123456789");
+  const bool of_one = digits > 0 && word[digits] == ':';
+  const char *bare = of_one ? word + digits + 1 : word;
+  const size_t len = strcspn(bare, "@=0123456789");
+  const char *rest = bare + len;
+  snprintf(name, sizeof name, "%.*s", (int)len, bare);
+  *out = (fault){.kind = N_FAULTS, .device = -1, .candidate = -1, .value = -1};
+  out->device = of_one ? strtoll(word, NULL, 10) : -1;
   for (int k = 0; k < N_FAULTS; k++) {
     if (strcmp(name, fault_names[k]) == 0) {
       out->kind = (fault_kind)k;
@@ -157,8 +163,8 @@ static sct_status parse_word(fault *out, const char *word, sct_error *err) {
                       : sct_fail(err, SCT_EUSAGE, "fake GPU: cannot read '%s' of '%s'", end, word);
 }
 
-static sct_status parse_script(fake_script *out, const char *text, sct_error *err) {
-  *out = (fake_script){0};
+static sct_status parse_script(fake_script *out, const char *text, int ordinal, sct_error *err) {
+  *out = (fake_script){.ordinal = ordinal};
   while (*text != '\0') {
     const size_t len = strcspn(text, " ,");
     char word[64];
@@ -178,7 +184,8 @@ static sct_status parse_script(fake_script *out, const char *text, sct_error *er
 static const fault *find_fault(const fake_script *s, fault_kind kind, const fake_kernel *kernel) {
   for (int k = 0; k < s->n; k++) {
     const fault *f = &s->faults[k];
-    const bool mine = f->candidate < 0 || (kernel && f->candidate == kernel->serial);
+    const bool mine = (f->device < 0 || f->device == s->ordinal) &&
+                      (f->candidate < 0 || (kernel && f->candidate == kernel->serial));
     const bool now = !kernel || kind == FAULT_SLOW || (double)kernel->launches >= f->value;
     if (f->kind == kind && mine && now) {
       return f;
@@ -194,7 +201,7 @@ static double device_value(const fake_script *s, fault_kind kind, double otherwi
 
 int sct_backend_fake_count(const char *script, sct_error *err) {
   fake_script s;
-  if (parse_script(&s, script, err) != SCT_OK) {
+  if (parse_script(&s, script, -1, err) != SCT_OK) {
     return -1;
   }
   if (find_fault(&s, FAULT_NONE, NULL)) {
@@ -232,7 +239,7 @@ static void describe(sct_device_desc *out, int ordinal, const fake_script *s) {
 sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
                                  sct_error *err) {
   fake_script s;
-  SCT_TRY(parse_script(&s, script, err));
+  SCT_TRY(parse_script(&s, script, ordinal, err));
   describe(out, ordinal, &s);
   return SCT_OK;
 }
@@ -243,7 +250,7 @@ sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *
 sct_status sct_backend_fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64],
                                  int ordinal, const char *script, sct_error *err) {
   fake_script s;
-  SCT_TRY(parse_script(&s, script, err));
+  SCT_TRY(parse_script(&s, script, ordinal, err));
   const int n = sct_backend_fake_count(script, err);
   if (n < 0 || ordinal < 0 || ordinal >= n) {
     return n < 0 ? SCT_ENODEVICE
@@ -602,7 +609,7 @@ static const sct_backend_ops fake_ops = {
 sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
                                  int64_t generation, sct_error *err) {
   fake_script parsed;
-  SCT_TRY(parse_script(&parsed, script, err));
+  SCT_TRY(parse_script(&parsed, script, ordinal, err));
   const int n = sct_backend_fake_count(script, err);
   if (n < 0 || ordinal < 0 || ordinal >= n) {
     return n < 0 ? SCT_ENODEVICE
