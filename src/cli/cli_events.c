@@ -104,7 +104,7 @@ static json_t *size_done(const sct_tune_event *x) {
                    x->n_tied);
 }
 
-void cli_events_happened(cli_events *e, const sct_tune_event *event) {
+json_t *cli_events_members(const char **name, const sct_tune_event *event) {
   static const struct {
     const char *name;
     json_t *(*members)(const sct_tune_event *event);
@@ -113,15 +113,6 @@ void cli_events_happened(cli_events *e, const sct_tune_event *event) {
                [SCT_TUNE_TIMED] = {"timed", timed},
                [SCT_TUNE_RACED] = {"race", raced},
                [SCT_TUNE_SIZE_DONE] = {"size", size_done}};
-  if (e->fd >= 0) {
-    cli_events_write(e, kinds[event->kind].name, kinds[event->kind].members(event));
-  }
-}
-
-void cli_events_progress(cli_events *e, const char *phase, int64_t total) {
-  if (e->fd >= 0 && strcmp(e->phase, phase) != 0) {
-    snprintf(e->phase, sizeof e->phase, "%s", phase);
-    cli_events_write(e, "phase",
-                     json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
-  }
+  *name = kinds[event->kind].name;
+  return kinds[event->kind].members(event);
 }

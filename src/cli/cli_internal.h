@@ -52,6 +52,8 @@ typedef struct cli_args {
   int threads; /* 0: one a core */
   cli_by by;
   cli_list includes, defines;
+  int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
+  char **argv;
   int n_words; /* what is no option: specs, names, folders */
   char **words;
 } cli_args;
@@ -111,6 +113,10 @@ sct_status cli_read_duration(int64_t *out, const char *name, const char *text,
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err) SCT_MUST_USE;
 
+/* What is global of a process of this program (signals, memory of JSON), and then of a command. */
+void cli_prepare(void);
+sct_status cli_set_up(const cli_args *args, sct_error *err) SCT_MUST_USE;
+
 void cli_help_program(sct_str *out);
 void cli_help_command(sct_str *out, const cli_command *command);
 void cli_usage_line(sct_str *out,
@@ -128,6 +134,10 @@ void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* Prints the error on stderr, with the program's name in front unless it starts with a place in a
  * file, and empties its text. */
 void cli_report(sct_error *err);
+/* The same of one of several devices, which it names (NULL: not). */
+void cli_report_of(const char *device, sct_error *err);
+/* "kernels/a.lua:12: error: ...": is it about a place in a file? */
+bool cli_starts_with_place(const char *text);
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_WARN, CLI_BAD } cli_style;
 /* A terminal that wants colour: NO_COLOR unset or empty, TERM not "dumb". */
@@ -197,6 +207,14 @@ const char *cli_device_says(const char *id);
 /* ---- tune: progress and leaderboard
  * --------------------------------------------------------------------------------- */
 
+/* Lines of several sessions, drawn anew together on a terminal. */
+typedef struct cli_progress_group {
+  int n;
+  char **lines; /* [n] NULL: nothing yet; each from sct_strdup */
+  int n_drawn;  /* lines that stand on the terminal */
+} cli_progress_group;
+void cli_progress_group_free(cli_progress_group *g); /* the lines, not their array */
+
 /* One line that is drawn anew on a terminal; else a line when a phase is complete, and one every
  * ten seconds. */
 typedef struct cli_progress {
@@ -208,7 +226,11 @@ typedef struct cli_progress {
   int64_t phase_start_ns, phase_first; /* when the phase began, and what was done then */
   int64_t step_ns, shown_ns;           /* the last step, and the last that was shown */
   bool drawn;                          /* a line stands on the terminal */
+  cli_progress_group *group;           /* NULL: it is alone there */
+  int line;                            /* its own of the group */
+  const char *device;                  /* what stands in front of it then */
 } cli_progress;
+cli_progress cli_progress_new(const cli_args *args); /* on stderr */
 void cli_progress_start(cli_progress *p, int64_t now_ns, const char *subject);
 void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64_t done,
                        int64_t total, const char *item);
@@ -221,14 +243,13 @@ void cli_format_left(char out[32], int64_t ns); /* "45 s", "3 min 20 s", "2 h 5 
 typedef struct cli_events {
   int fd; /* -1: none */
   int64_t start_ns;
-  char phase[24];
 } cli_events;
 /* path NULL: no stream; "-": stdout. SCT_EIO. */
 sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) SCT_MUST_USE;
 void cli_events_close(cli_events *e);
-void cli_events_happened(cli_events *e, const sct_tune_event *event);
-void cli_events_progress(cli_events *e, const char *phase, int64_t total); /* tells new phases */
-void cli_events_write(cli_events *e, const char *event, json_t *members);  /* takes `members` */
+/* An event of a session: its name and members. */
+json_t *cli_events_members(const char **name, const sct_tune_event *event);
+void cli_events_write(cli_events *e, const char *event, json_t *members); /* takes `members` */
 
 void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static sct_status set_up(const cli_args *args, sct_error *err) {
+sct_status cli_set_up(const cli_args *args, sct_error *err) {
   const int level = (int)SCT_LOG_WARN + args->verbosity;
   const int at_least = level < (int)SCT_LOG_ERROR ? (int)SCT_LOG_ERROR : level;
   sct_log_set_level(at_least > (int)SCT_LOG_DEBUG ? SCT_LOG_DEBUG : (sct_log_level)at_least);
@@ -41,7 +41,7 @@ static sct_status run(const cli_args *args, sct_error *err) {
     return sct_fail(err, SCT_EUSAGE,
                     "expected a command; `sectile --help` lists them, `sectile init` is a start");
   }
-  SCT_TRY(set_up(args, err));
+  SCT_TRY(cli_set_up(args, err));
   return args->command->run(args, err);
 }
 
@@ -60,11 +60,15 @@ static void occupy_streams(void) {
   }
 }
 
-int sct_cli_main(int argc, char **argv) {
-  occupy_streams();
+void cli_prepare(void) {
   (void)signal(SIGPIPE, SIG_IGN); /* a reader that left is an error of writing, not our end */
   (void)signal(SIGXFSZ, SIG_IGN); /* so is a limit on the size of files */
   json_set_alloc_funcs(json_memory, sct_free);
+}
+
+int sct_cli_main(int argc, char **argv) {
+  occupy_streams();
+  cli_prepare();
   sct_error err = {0};
   cli_args args = {0};
   sct_status status = cli_parse(&args, argc, argv, &err);

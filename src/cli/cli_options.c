@@ -309,7 +309,7 @@ static sct_status check_words(const cli_args *args, sct_error *err) {
 }
 
 sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err) {
-  *out = (cli_args){.seed = 1, .top = 10};
+  *out = (cli_args){.seed = 1, .top = 10, .argc = argc, .argv = argv};
   int next = 0;
   SCT_TRY(parse_options(out, CLI_GLOBAL, true, argc, argv, &next, err));
   if (next >= argc) {

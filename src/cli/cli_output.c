@@ -46,8 +46,7 @@ void cli_note(const cli_args *args, const char *fmt, ...) {
   va_end(list);
 }
 
-/* "kernels/a.lua:12: error: ..." */
-static bool starts_with_place(const char *text) {
+bool cli_starts_with_place(const char *text) {
   const char *colon = text + strcspn(text, ":\n");
   if (colon == text || *colon != ':' || !isdigit((unsigned char)colon[1])) {
     return false;
@@ -59,11 +58,16 @@ static bool starts_with_place(const char *text) {
   return *end == ':';
 }
 
-void cli_report(sct_error *err) {
+void cli_report_of(const char *device, sct_error *err) {
+  const bool placed = cli_starts_with_place(err->text);
   fflush(stdout);
-  fprintf(stderr, "%s%s%s", starts_with_place(err->text) ? "" : "sectile: ", err->text,
-          sct_has_suffix(err->text, "\n") ? "" : "\n");
+  fprintf(stderr, "%s%s%s%s%s", placed ? "" : "sectile: ", device && !placed ? device : "",
+          device && !placed ? ": " : "", err->text, sct_has_suffix(err->text, "\n") ? "" : "\n");
   err->text[0] = '\0';
+}
+
+void cli_report(sct_error *err) {
+  cli_report_of(NULL, err);
 }
 
 bool cli_wants_colour(FILE *stream) {

@@ -2,6 +2,7 @@
 #include "cli/cli_internal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define REDRAW_NS  ((int64_t)100 * 1000000)       /* on a terminal */
 #define SPARSE_NS  ((int64_t)10 * 1000 * 1000000) /* between lines elsewhere */
@@ -42,15 +43,36 @@ static int64_t time_left(const cli_progress *p, int64_t now_ns, int64_t done, in
   return (int64_t)((double)elapsed / (double)made * (double)(total - done));
 }
 
+/* The lines below each other; the cursor stays in the line under them. */
+static void draw_group(cli_progress *p, const char *line) {
+  cli_progress_group *g = p->group;
+  const int room = p->width - 1;
+  sct_free(g->lines[p->line]);
+  g->lines[p->line] = sct_strdup(line);
+  if (g->n_drawn > 0) {
+    fprintf(p->out, "\033[%dA", g->n_drawn);
+  }
+  for (int k = 0; k < g->n; k++) {
+    fprintf(p->out, "\r\033[K%.*s\n", room > 0 ? room : 0, g->lines[k] ? g->lines[k] : "");
+  }
+  fflush(p->out);
+  g->n_drawn = g->n;
+}
+
 static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, const char *item) {
   sct_str line = {0};
+  if (p->group) {
+    sct_str_printf(&line, "%-8s ", p->device);
+  }
   sct_str_printf(&line, "%-8s ", p->phase);
   cli_progress_bar(&line, done, total, time_left(p, now_ns, done, total), BAR_CELLS);
   if (item) {
     sct_str_printf(&line, "  %s", item);
   }
   const int room = p->width - 1; /* a full line would wrap and stay */
-  if (!line.failed) {
+  if (!line.failed && p->group) {
+    draw_group(p, line.data);
+  } else if (!line.failed) {
     fprintf(p->out, "\r\033[K%.*s", room > 0 ? room : 0, line.data);
     fflush(p->out);
   }
@@ -100,11 +122,36 @@ void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64
   }
 }
 
+static void clear_group(cli_progress *p) {
+  if (p->group->n_drawn > 0) {
+    fprintf(p->out, "\033[%dA\r\033[J", p->group->n_drawn);
+    fflush(p->out);
+  }
+  p->group->n_drawn = 0;
+  sct_free(p->group->lines[p->line]); /* the others' are drawn again with the next step */
+  p->group->lines[p->line] = NULL;
+}
+
 void cli_progress_clear(cli_progress *p) {
-  if (p->drawn) {
+  if (p->group) {
+    clear_group(p);
+  } else if (p->drawn) {
     fputs("\r\033[K", p->out);
     fflush(p->out);
   }
   p->drawn = false;
   p->phase[0] = '\0';
+}
+
+void cli_progress_group_free(cli_progress_group *g) {
+  for (int k = 0; g->lines && k < g->n; k++) {
+    sct_free(g->lines[k]);
+  }
+}
+
+cli_progress cli_progress_new(const cli_args *args) {
+  return (cli_progress){.out = stderr,
+                        .quiet = args->verbosity < 0,
+                        .terminal = isatty(STDERR_FILENO) != 0,
+                        .width = cli_terminal_width(stderr)};
 }

@@ -2,44 +2,7 @@
  */
 #include "device/device.h"
 
-#include "cli_fixture.h"
-
-#define COPY_SPEC                                                                                  \
-  "local s = require \"sectile\"\n"                                                                \
-  "return s.kernel {\n"                                                                            \
-  "  name = \"copy\", dims = { \"i\" },\n"                                                         \
-  "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"               \
-  "  body = \"b = a;\", sizes = { { i = 5000 } },\n"                                               \
-  "}\n"
-
-/* Nothing but the naive strategy: these tests are about the GPU, not about the space. */
-static void switch_off(void *ctx, const char *name) {
-  (void)ctx;
-  const char *base = sct_path_basename(name);
-  sct_error err = {0};
-  if (strcmp(base, "direct.lua") == 0) {
-    return;
-  }
-  assert_int_equal(sct_dir_make(fx_path("assets/tuning/strategies"), &err), SCT_OK);
-  fx_write(sct_arena_printf(&fx_arena, "assets/%s", name),
-           sct_arena_printf(&fx_arena,
-                            "return { name = \"%.*s\", template = \"direct.cu\", axes = {},\n"
-                            "  applies = { { \"off\", function() return false end } } }\n",
-                            (int)(strlen(base) - 4), base));
-}
-
-static int set_up(void **state) {
-  if (fx_setup(state) != 0) {
-    return 1;
-  }
-  sct_asset_list("tuning/strategies/", switch_off, NULL);
-  fx_write("copy.lua", COPY_SPEC);
-  return setenv("XDG_RUNTIME_DIR", fx_folder, 1);
-}
-
-static void fake(const char *script) {
-  assert_int_equal(setenv("SECTILE_FAKE_GPU", script, 1), 0);
-}
+#include "cli_gpu_fixture.h"
 
 #define TUNE                                                                                       \
   "tune", "copy.lua", "-d", "cuda:0", "--store", "gpu.db", "--no-virtual-check", "--assets",       \
@@ -49,7 +12,7 @@ static void a_gpu_that_is_held_is_refused_or_waited_for(void **state) {
   (void)state;
   fx_result r = {0};
   int fd;
-  fake("lock=1");
+  fx_fake("lock=1");
   assert_int_equal(sct_lock_take(&fd, "fake-1-0", NULL), SCT_OK);
   fx_run(&r, TUNE);
   char who[64];
@@ -83,7 +46,7 @@ static const json_t *conditions(json_t *doc) {
 static void conditions_are_told_and_stored(void **state) {
   (void)state;
   fx_result r = {0};
-  fake("others=2 throttle=4 mig");
+  fx_fake("others=2 throttle=4 mig");
   fx_run(&r, TUNE, "--json", "--again");
   fx_expect(&r, 0, NULL, "cuda:0 is contended: process 4000 (else) with 1 MiB, 4001 (else)");
   json_t *doc = fx_json(&r);
@@ -112,7 +75,7 @@ static void conditions_are_told_and_stored(void **state) {
   sct_str_free(&bytes);
   fx_run(&r, TUNE);
   fx_expect(&r, 0, "contended: other processes computed on the GPU", NULL);
-  fake("heat=12");
+  fx_fake("heat=12");
   fx_run(&r, TUNE, "--again");
   fx_expect(&r, 0, "samples at a low clock or under hardware slowdown: too hot", NULL);
   fx_free(&r);
@@ -121,87 +84,49 @@ static void conditions_are_told_and_stored(void **state) {
 static void refusals(void **state) {
   (void)state;
   fx_result r = {0};
-  fake("mps=1");
+  fx_fake("mps=1");
   fx_run(&r, TUNE);
   fx_expect(&r, 75, NULL, "the Multi-Process Service (MPS) is in front of cuda:0");
   fx_run(&r, TUNE, "--force");
   fx_expect(&r, 0, NULL, "contended");
-  fake("mode=2");
+  fx_fake("mode=2");
   fx_run(&r, TUNE);
   fx_expect(&r, 4, NULL, "prohibited compute mode");
-  fake("refuse214@1");
+  fx_fake("refuse214@1");
   fx_run(&r, TUNE, "--again");
   fx_expect(&r, 6, NULL, "CUDA_ERROR_ECC_UNCORRECTABLE (214)");
   fx_free(&r);
-}
-
-/* The events of a stream, in order; each line must be an object of its own. */
-static json_t *events_of(const char *text) {
-  json_t *events = json_array();
-  double before = 0;
-  for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-    json_error_t error;
-    json_t *event = json_loads(line, JSON_DISABLE_EOF_CHECK, &error);
-    assert_non_null(event);
-    assert_int_equal((size_t)error.position, strcspn(line, "\n"));
-    const double now = json_real_value(json_object_get(event, "seconds"));
-    assert_true(now >= before);
-    before = now;
-    json_array_append_new(events, event);
-  }
-  return events;
-}
-
-static int count(const json_t *events, const char *name) {
-  const json_t *event;
-  size_t k;
-  int n = 0;
-  json_array_foreach(events, k, event) {
-    n += strcmp(json_string_value(json_object_get(event, "event")), name) == 0;
-  }
-  return n;
-}
-
-static const json_t *nth(const json_t *events, const char *name) {
-  const json_t *event;
-  size_t k;
-  json_array_foreach(events, k, event) {
-    if (strcmp(json_string_value(json_object_get(event, "event")), name) == 0) {
-      return event;
-    }
-  }
-  fail_msg("no event '%s'", name);
-  return NULL;
 }
 
 static void events_tell_the_session(void **state) {
   (void)state;
   fx_result r = {0};
   sct_str text = {0};
-  fake("others=1 wrong@1 throttle=4");
+  fx_fake("others=1 wrong@1 throttle=4");
   fx_run(&r, TUNE, "--again", "--json", "--events", "stream");
   fx_expect(&r, 0, NULL, NULL);
   json_t *doc = fx_json(&r); /* beside the stream, as ever */
   assert_int_equal(sct_file_read(&text, fx_path("stream"), NULL), SCT_OK);
-  json_t *events = events_of(sct_str_c(&text));
-  const int n_kernels = (int)json_integer_value(json_object_get(nth(events, "start"), "sources"));
+  json_t *events = fx_events(sct_str_c(&text));
+  const int n_kernels =
+      (int)json_integer_value(json_object_get(fx_event(events, "start"), "sources"));
   assert_int_equal(n_kernels, 8); /* of the naive strategy */
-  const json_t *conditions = json_object_get(nth(events, "start"), "conditions");
+  const json_t *conditions = json_object_get(fx_event(events, "start"), "conditions");
   assert_true(json_is_true(json_object_get(conditions, "contended")));
-  assert_int_equal(count(events, "spec"), 1);
-  assert_int_equal(count(events, "start"), 1);
-  assert_true(count(events, "phase") >= 5);
-  assert_int_equal(count(events, "candidate"), 1);
-  assert_string_equal(json_string_value(json_object_get(nth(events, "candidate"), "outcome")),
+  assert_int_equal(fx_count(events, "spec"), 1);
+  assert_int_equal(fx_count(events, "start"), 1);
+  assert_true(fx_count(events, "phase") >= 5);
+  assert_int_equal(fx_count(events, "candidate"), 1);
+  assert_string_equal(json_string_value(json_object_get(fx_event(events, "candidate"), "outcome")),
                       "wrong_result");
-  assert_int_equal(count(events, "timed"), n_kernels - 1);
-  assert_true(json_real_value(json_object_get(nth(events, "timed"), "median_ns")) > 0);
-  assert_string_equal(json_string_value(json_object_get(nth(events, "timed"), "throttle")),
+  assert_int_equal(fx_count(events, "timed"), n_kernels - 1);
+  assert_true(json_real_value(json_object_get(fx_event(events, "timed"), "median_ns")) > 0);
+  assert_string_equal(json_string_value(json_object_get(fx_event(events, "timed"), "throttle")),
                       "power_cap");
-  assert_true(count(events, "race") >= 1);
-  assert_true(json_integer_value(json_object_get(nth(events, "race"), "rounds")) >= 7);
-  assert_int_equal(count(events, "size"), 1);
-  assert_true(json_is_string(json_object_get(nth(events, "size"), "winner")));
+  assert_true(fx_count(events, "race") >= 1);
+  assert_true(json_integer_value(json_object_get(fx_event(events, "race"), "rounds")) >= 7);
+  assert_int_equal(fx_count(events, "size"), 1);
+  assert_true(json_is_string(json_object_get(fx_event(events, "size"), "winner")));
   const json_t *end = json_array_get(events, json_array_size(events) - 1);
   assert_string_equal(json_string_value(json_object_get(end, "event")), "end");
   assert_true(
@@ -212,15 +137,15 @@ static void events_tell_the_session(void **state) {
 
   fx_run(&r, TUNE, "--again", "--json", "--events", "-"); /* in place of the document */
   fx_expect(&r, 0, NULL, NULL);
-  events = events_of(sct_str_c(&r.out));
-  assert_int_equal(count(events, "end"), 1);
+  events = fx_events(sct_str_c(&r.out));
+  assert_int_equal(fx_count(events, "end"), 1);
   json_decref(events);
-  fake("mode=2"); /* a session that cannot begin */
+  fx_fake("mode=2"); /* a session that cannot begin */
   fx_run(&r, TUNE, "--events", "-");
   fx_expect(&r, 4, NULL, NULL);
-  events = events_of(sct_str_c(&r.out));
+  events = fx_events(sct_str_c(&r.out));
   assert_int_equal(json_array_size(events), 2);
-  assert_int_equal(json_integer_value(json_object_get(nth(events, "end"), "exit_code")), 4);
+  assert_int_equal(json_integer_value(json_object_get(fx_event(events, "end"), "exit_code")), 4);
   json_decref(events);
   fx_run(&r, TUNE, "--events", "no/such/folder");
   fx_expect(&r, 1, NULL, "cannot write events to 'no/such/folder'");
@@ -235,5 +160,5 @@ int main(void) {
       cmocka_unit_test(refusals),
       cmocka_unit_test(events_tell_the_session),
   };
-  return cmocka_run_group_tests(tests, set_up, fx_teardown);
+  return cmocka_run_group_tests(tests, fx_gpu_setup, fx_teardown);
 }

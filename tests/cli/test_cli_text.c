@@ -144,6 +144,42 @@ static void elsewhere_lines_are_sparse(void **state) {
   free(text);
 }
 
+/* Two sessions: their lines stand below each other and are drawn together. */
+static void several_sessions_have_a_line_each(void **state) {
+  (void)state;
+  char *text = NULL, *lines[2] = {NULL, NULL};
+  size_t bytes = 0;
+  FILE *out = open_memstream(&text, &bytes);
+  assert_non_null(out);
+  cli_progress_group group = {.n = 2, .lines = lines};
+  cli_progress p[2];
+  for (int k = 0; k < 2; k++) {
+    p[k] = (cli_progress){.out = out, .terminal = true, .width = 60, .group = &group, .line = k};
+    p[k].device = k == 0 ? "cuda:0" : "cuda:1";
+  }
+  cli_progress_step(&p[0], 1000 * MS, "compile", 1, 9, "direct");
+  fflush(out);
+  HAS(text, "\r\033[Kcuda:0   compile  [");
+  assert_int_equal(count(text, "\n"), 2); /* the second is empty */
+  HAS_NOT(text, "A");                     /* nothing to go up to */
+  cli_progress_step(&p[1], 1001 * MS, "time", 2, 9, "direct");
+  fflush(out);
+  const char *again = strstr(text, "\033[2A");
+  assert_non_null(again);
+  HAS(again, "\r\033[Kcuda:0   compile  [");
+  HAS(again, "\n\r\033[Kcuda:1   time     [");
+  cli_progress_clear(&p[0]);
+  fflush(out);
+  assert_true(sct_has_suffix(text, "\033[2A\r\033[J"));
+  cli_progress_step(&p[1], 2000 * MS, "time", 3, 9, "direct"); /* the cleared one is gone */
+  fflush(out);
+  HAS_NOT(strstr(text, "\033[J"), "cuda:0");
+  cli_progress_clear(&p[1]);
+  cli_progress_group_free(&group);
+  fclose(out);
+  free(text);
+}
+
 static void quiet_prints_nothing(void **state) {
   (void)state;
   char *text = progress_of(true, true, 100, 100 * MS);
@@ -363,6 +399,7 @@ int main(void) {
       cmocka_unit_test(the_bar_fills_up),
       cmocka_unit_test(a_terminal_gets_one_line_drawn_anew),
       cmocka_unit_test(elsewhere_lines_are_sparse),
+      cmocka_unit_test(several_sessions_have_a_line_each),
       cmocka_unit_test(quiet_prints_nothing),
       cmocka_unit_test(the_board_says_what_matters),
       cmocka_unit_test(a_short_board_keeps_the_naive_row),

@@ -1,0 +1,312 @@
+/* Sessions on several devices at once: a process each, whose messages are collected here. What they
+ * print comes in the order of specs, then devices, whichever is done first. */
+#include "cli/cli.h"
+#include "cli/cli_session.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_MS    100                    /* between looks at Ctrl-C */
+#define MESSAGE_NS ((int64_t)10000000000) /* of one that has begun */
+#define ENDING_NS  ((int64_t)10000000000) /* of a process that has said its last */
+
+typedef struct member {
+  const char *device;
+  sct_child child;
+  bool told_stop;
+  int spec; /* at hand; -1: none yet */
+  cli_progress progress;
+  char subject[256];     /* "cuda:1: copy.lua" */
+  cli_outcome *outcomes; /* [n_words] those that came, until they are told; with `texts` */
+  bool *came;            /* [n_words] */
+  sct_status status;
+  int left;
+} member;
+
+typedef struct many {
+  cli_tell *tell;
+  const cli_args *args;
+  member *members;
+  int n;
+  int n_told; /* outcomes passed on or passed over: spec by spec, in each device by device */
+  bool said_stopping;
+  cli_progress_group group;
+  sct_arena arena; /* owns the texts of outcomes */
+  sct_wire wire;
+} many;
+
+/* ---- starting ---- */
+
+/* Every session gets its share of the cores, the first ones what does not divide. */
+static int share_of(int cores, int n, int k) {
+  const int share = cores / n + (k < cores % n ? 1 : 0);
+  return share > 0 ? share : 1;
+}
+
+static sct_status start(many *m, int k, sct_error *err) {
+  member *it = &m->members[k];
+  const sct_child_opts opts = {.role = SCT_SESSION_ARG};
+  cli_session wants = {0};
+  cli_tell_wants(m->tell, &wants);
+  sct_wire_clear(&m->wire);
+  sct_wire_put_i64(&m->wire, m->args->argc);
+  for (int a = 0; a < m->args->argc; a++) {
+    sct_wire_put_text(&m->wire, m->args->argv[a]);
+  }
+  sct_wire_put_text(&m->wire, it->device);
+  sct_wire_put_i64(&m->wire, k);
+  sct_wire_put_i64(&m->wire, m->n);
+  sct_wire_put_i64(&m->wire, share_of(sct_cores(), m->n, k));
+  sct_wire_put_i64(&m->wire, wants.wants_events);
+  sct_wire_put_i64(&m->wire, wants.wants_document);
+  sct_wire_put_i64(&m->wire, wants.wants_board);
+  sct_wire_put_i64(&m->wire, wants.colour);
+  SCT_TRY(sct_child_start(&it->child, &opts, err));
+  const sct_io io =
+      sct_wire_send(it->child.fd, CLI_MESSAGE_START, &m->wire, sct_now_ns() + MESSAGE_NS);
+  if (io == SCT_IO_OK) {
+    return SCT_OK;
+  }
+  sct_child_kill(&it->child);
+  return io == SCT_IO_NOMEM ? sct_fail(err, SCT_ENOMEM, "out of memory")
+                            : sct_fail(err, SCT_EIO, "it ended before it began");
+}
+
+/* ---- what came of it ---- */
+
+/* Passes on what came, as far as nothing that stands before it is still to come. */
+static sct_status tell_in_order(many *m, sct_error *err) {
+  for (; m->n_told < m->args->n_words * m->n; m->n_told++) {
+    const int spec = m->n_told / m->n;
+    member *it = &m->members[m->n_told % m->n];
+    if (it->came[spec]) {
+      it->came[spec] = false;
+      cli_progress_clear(&it->progress);
+      SCT_TRY(cli_tell_outcome(m->tell, it->device, &it->outcomes[spec], err));
+    } else if (sct_child_alive(&it->child)) {
+      break;
+    }
+  }
+  return SCT_OK;
+}
+
+/* For a session that cannot say it itself: the spec at hand failed. */
+static sct_status blame(many *m, member *it, sct_status status, const char *text, sct_error *err) {
+  const int spec = it->spec < 0 ? 0 : it->spec;
+  cli_outcome *o = &it->outcomes[spec];
+  it->status = status;
+  if (spec >= m->args->n_words || it->came[spec]) {
+    return SCT_OK;
+  }
+  const cli_session s = {.args = m->args, .device = it->device};
+  const sct_tune_report none = {0};
+  *o = (cli_outcome){.spec = spec,
+                     .status = status,
+                     .message = sct_arena_strdup(&m->arena, text),
+                     .stale = "",
+                     .document = cli_session_document(&s, spec, &none, status, text)};
+  it->came[spec] = o->message && o->document;
+  if (!it->came[spec]) {
+    cli_outcome_free(o);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  cli_tell_end_event(m->tell, it->device, o);
+  return SCT_OK;
+}
+
+/* The process is gone, or speaks no sense. */
+static sct_status lose(many *m, member *it, sct_error *err) {
+  char how[128], text[512];
+  const int wait_status = sct_child_end(&it->child, 0);
+  sct_child_describe_end(how, sizeof how, wait_status);
+  snprintf(text, sizeof text, "the session on %s %s; what it measured is stored", it->device, how);
+  it->left = m->args->n_words - it->spec - 1;
+  return blame(m, it, SCT_EINTERNAL, text, err);
+}
+
+/* ---- messages ---- */
+
+static json_t *json_of(const char *text) {
+  return text[0] != '\0' ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+}
+
+static const char *keep(many *m, const char *text) {
+  const char *kept = sct_arena_strdup(&m->arena, text);
+  return kept ? kept : "out of memory";
+}
+
+static sct_status take_outcome(many *m, member *it, sct_error *err) {
+  sct_wire *w = &m->wire;
+  cli_outcome o = {.spec = (int)sct_wire_get_i64(w)};
+  o.status = (sct_status)sct_wire_get_i64(w);
+  o.message = keep(m, sct_wire_get_text(w));
+  o.stale = keep(m, sct_wire_get_text(w));
+  o.document = json_of(sct_wire_get_text(w));
+  sct_str_append(&o.board, sct_wire_get_text(w));
+  if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || it->came[o.spec]) {
+    cli_outcome_free(&o);
+    return lose(m, it, err);
+  }
+  it->outcomes[o.spec] = o;
+  it->came[o.spec] = true;
+  cli_tell_end_event(m->tell, it->device, &o);
+  return SCT_OK;
+}
+
+static void begin_spec(many *m, member *it) {
+  const int64_t spec = sct_wire_get_i64(&m->wire);
+  if (spec >= 0 && spec < m->args->n_words) {
+    it->spec = (int)spec;
+    snprintf(it->subject, sizeof it->subject, "%s: %s", it->device, m->args->words[spec]);
+    cli_progress_start(&it->progress, sct_now_ns(), it->subject);
+  }
+}
+
+static void show_progress(many *m, member *it) {
+  const char *phase = sct_wire_get_text(&m->wire);
+  const int64_t done = sct_wire_get_i64(&m->wire), total = sct_wire_get_i64(&m->wire);
+  const char *item = sct_wire_get_text(&m->wire);
+  cli_progress_step(&it->progress, sct_now_ns(), phase, done, total, item[0] ? item : NULL);
+}
+
+static sct_status take_last(many *m, member *it, sct_error *err) {
+  it->status = (sct_status)sct_wire_get_i64(&m->wire);
+  const char *text = keep(m, sct_wire_get_text(&m->wire));
+  it->left = (int)sct_wire_get_i64(&m->wire);
+  (void)sct_child_end(&it->child, ENDING_NS);
+  return text[0] != '\0' ? blame(m, it, it->status, text, err) : SCT_OK;
+}
+
+static sct_status take_message(many *m, member *it, sct_error *err) {
+  uint32_t code = 0;
+  if (sct_wire_recv(it->child.fd, &code, &m->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
+    return lose(m, it, err);
+  }
+  switch (code) {
+  case CLI_MESSAGE_BEGINS:
+    begin_spec(m, it);
+    return SCT_OK;
+  case CLI_MESSAGE_PROGRESS:
+    show_progress(m, it);
+    return SCT_OK;
+  case CLI_MESSAGE_EVENT: {
+    const char *name = sct_wire_get_text(&m->wire);
+    cli_tell_event(m->tell, it->device, name, json_of(sct_wire_get_text(&m->wire)));
+    return SCT_OK;
+  }
+  case CLI_MESSAGE_ENDED:
+    return take_outcome(m, it, err);
+  case CLI_MESSAGE_LAST:
+    return take_last(m, it, err);
+  default:
+    return lose(m, it, err);
+  }
+}
+
+/* ---- the whole ---- */
+
+static void pass_on_interrupt(many *m) {
+  for (int k = 0; k < m->n && cli_interrupted(); k++) {
+    member *it = &m->members[k];
+    if (!m->said_stopping) {
+      cli_progress_clear(&it->progress);
+      cli_note(m->args, CLI_STOPPING);
+      m->said_stopping = true;
+    }
+    if (!it->told_stop && sct_child_alive(&it->child)) {
+      (void)sct_wire_send(it->child.fd, CLI_MESSAGE_STOP, NULL, sct_now_ns() + MESSAGE_NS);
+    }
+    it->told_stop = true;
+  }
+}
+
+/* Until the last process has ended. */
+static sct_status listen_to_all(many *m, struct pollfd *ready, sct_error *err) {
+  for (;;) {
+    int n_alive = 0;
+    SCT_TRY(tell_in_order(m, err));
+    for (int k = 0; k < m->n; k++) {
+      const bool alive = sct_child_alive(&m->members[k].child);
+      ready[k] = (struct pollfd){.fd = alive ? m->members[k].child.fd : -1, .events = POLLIN};
+      n_alive += alive;
+    }
+    if (n_alive == 0) {
+      return SCT_OK;
+    }
+    const int n = poll(ready, (nfds_t)m->n, POLL_MS);
+    pass_on_interrupt(m);
+    for (int k = 0; n > 0 && k < m->n; k++) {
+      if (ready[k].fd >= 0 && ready[k].revents != 0) {
+        SCT_TRY(take_message(m, &m->members[k], err));
+      }
+    }
+  }
+}
+
+static sct_status set_up(many *m, const char *const *devices, sct_error *err) {
+  const size_t n_words = (size_t)m->args->n_words;
+  m->members = SCT_ARENA_NEW(&m->arena, member, m->n);
+  m->group.lines = SCT_ARENA_NEW(&m->arena, char *, m->n);
+  m->group.n = m->n;
+  if (!m->members || !m->group.lines) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < m->n; k++) {
+    member *it = &m->members[k];
+    *it = (member){.device = devices[k], .child = {.fd = -1}, .spec = -1};
+    it->outcomes = SCT_ARENA_NEW(&m->arena, cli_outcome, n_words);
+    it->came = SCT_ARENA_NEW(&m->arena, bool, n_words);
+    it->progress = cli_progress_new(m->args);
+    it->progress.device = it->device;
+    it->progress.group = &m->group;
+    it->progress.line = k;
+    if (!it->outcomes || !it->came) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
+  SCT_TRY(set_up(m, devices, err));
+  struct pollfd *ready = SCT_ARENA_NEW(&m->arena, struct pollfd, m->n);
+  if (!ready) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  m->tell->n_sessions = m->n;
+  for (int k = 0; k < m->n; k++) {
+    sct_error why = {0};
+    const sct_status status = start(m, k, &why);
+    if (status != SCT_OK) {
+      m->members[k].left = m->args->n_words - 1;
+      SCT_TRY(blame(m, &m->members[k], status, why.text, err));
+    }
+  }
+  return listen_to_all(m, ready, err);
+}
+
+sct_status cli_many_run(cli_tell *tell, const cli_args *args, const char *const *devices, int n,
+                        int *left, sct_error *err) {
+  many m = {.tell = tell, .args = args, .n = n};
+  sct_status first = SCT_OK;
+  const sct_status status = run_all(&m, devices, err);
+  *left = 0;
+  for (int k = 0; m.members && k < n; k++) {
+    member *it = &m.members[k];
+    cli_progress_clear(&it->progress);
+    sct_child_kill(&it->child); /* those that are left where this process fails */
+    first = first == SCT_OK || it->status == SCT_EINTERRUPTED ? it->status : first;
+    *left += it->left;
+    for (int spec = 0; it->came && it->outcomes && spec < args->n_words; spec++) {
+      if (it->came[spec]) {
+        cli_outcome_free(&it->outcomes[spec]);
+      }
+    }
+  }
+  cli_progress_group_free(&m.group);
+  sct_wire_free(&m.wire);
+  sct_arena_free(&m.arena);
+  return status == SCT_OK ? first : status;
+}

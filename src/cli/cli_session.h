@@ -1,0 +1,100 @@
+/* cli_session - the sessions of `tune`, and who hears of them.
+ *
+ * A session tunes all specs on one device, one after the other. One device: in this process
+ * (cli_tune.c). Several: a process each, the same binary in the role SCT_SESSION_ARG
+ * (cli_session_child.c), whose messages the program collects (cli_many.c) and tells as it would its
+ * own (cli_tell.c). Sessions in threads of one process were weighed and not taken: trials of
+ * scripts and checks fork, which is safe only where no other thread holds a lock; memory that is
+ * refused makes a whole process untrusted; and a session that dies must not take others along. */
+#ifndef SCT_CLI_SESSION_H
+#define SCT_CLI_SESSION_H
+
+#include "cli/cli_internal.h"
+#include "process/process.h"
+
+/* ---- who hears ---- */
+
+/* What came of one spec on one device. */
+typedef struct cli_outcome {
+  int spec; /* index among the command's words */
+  sct_status status;
+  const char *message; /* of a failure, else "" */
+  const char *stale;   /* what the store has that is not used; "": nothing */
+  json_t *document;    /* NULL: not wanted */
+  sct_str board;       /* likewise; empty where there is nothing to show */
+} cli_outcome;
+void cli_outcome_free(cli_outcome *o); /* document and board */
+
+typedef struct cli_listener {
+  void *ctx;
+  void (*begins)(void *ctx, int spec);
+  void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
+  void (*event)(void *ctx, const char *event, json_t *members); /* takes `members` */
+  bool (*stop)(void *ctx);                                      /* true: end early */
+  /* Takes what `outcome` owns. A failure ends the session: nobody hears any more. */
+  sct_status (*ended)(void *ctx, cli_outcome *outcome, sct_error *err);
+} cli_listener;
+
+/* ---- a session ---- */
+
+typedef struct cli_session {
+  const cli_args *args;
+  const char *device;  /* its id */
+  int place, n_places; /* of several that tune the same at the same time (compile.h) */
+  bool wants_events, wants_document, wants_board, colour;
+  const cli_listener *to;
+} cli_session;
+
+/* Tunes the specs of the command. *left receives how many were not begun. Returns the status of the
+ * first that failed, of an interrupted one before others; or what `ended` returned, with err. */
+sct_status cli_session_run(const cli_session *s, int *left, sct_error *err) SCT_MUST_USE;
+json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_report *report,
+                             sct_status status, const char *message);
+
+/* ---- the streams of the program ---- */
+
+/* Where events, leaderboards and documents of all sessions go. */
+typedef struct cli_tell {
+  const cli_args *args;
+  cli_events events;
+  json_t *documents; /* with --json: what came of each spec and device */
+  int n_boards;
+  sct_str said;   /* the last message about a place in a spec */
+  int n_sessions; /* more than one: messages name the device */
+} cli_tell;
+sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) SCT_MUST_USE;
+void cli_tell_close(cli_tell *t);
+bool cli_tell_streams_to_stdout(const cli_tell *t); /* events, in place of all else there */
+/* What a session has to make of each spec, for this. */
+void cli_tell_wants(const cli_tell *t, cli_session *s);
+void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members);
+/* What came of a spec, as an event: at once, while others may print before it. */
+void cli_tell_end_event(cli_tell *t, const char *device, const cli_outcome *outcome);
+/* Prints and notes what came of a spec; frees what `outcome` owns. */
+sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *outcome,
+                            sct_error *err) SCT_MUST_USE;
+/* The document of the whole command. */
+sct_status cli_tell_end(cli_tell *t, sct_status status, sct_error *err) SCT_MUST_USE;
+
+/* ---- several at a time ---- */
+
+bool cli_interrupted(void); /* Ctrl-C was pressed */
+#define CLI_STOPPING "stopping after this step; press Ctrl-C again to end at once"
+/* One session for each of `devices`, all at once, each in a process of its own. One that fails ends
+ * no other. Returns SCT_EINTERRUPTED if any session was interrupted, else the status of the first
+ * in the order of `devices` that failed; or with err what failed here. *left as above, of all. */
+sct_status cli_many_run(cli_tell *tell, const cli_args *args, const char *const *devices, int n,
+                        int *left, sct_error *err) SCT_MUST_USE;
+
+/* Messages of a session's process, sct_wire bodies. */
+typedef enum cli_message {
+  CLI_MESSAGE_START,    /* to it: arguments, device, place, n_places, cores, what is wanted */
+  CLI_MESSAGE_STOP,     /* to it: Ctrl-C was pressed */
+  CLI_MESSAGE_BEGINS,   /* spec */
+  CLI_MESSAGE_PROGRESS, /* phase, done, total, item */
+  CLI_MESSAGE_EVENT,    /* name, members as JSON */
+  CLI_MESSAGE_ENDED,    /* spec, status, message, stale, document as JSON, board */
+  CLI_MESSAGE_LAST      /* status, message, left */
+} cli_message;
+
+#endif

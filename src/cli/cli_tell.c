@@ -1,0 +1,95 @@
+/* What `tune` says of its sessions, of one or of several: events, leaderboards, documents. */
+#include "cli/cli_session.h"
+
+#include <string.h>
+
+sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) {
+  *t = (cli_tell){.args = args, .n_sessions = 1};
+  SCT_TRY(cli_events_open(&t->events, args->events, err));
+  t->documents = json_array();
+  return t->documents ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+}
+
+void cli_tell_close(cli_tell *t) {
+  cli_events_close(&t->events);
+  json_decref(t->documents);
+  t->documents = NULL;
+  sct_str_free(&t->said);
+}
+
+bool cli_tell_streams_to_stdout(const cli_tell *t) {
+  return t->args->events && strcmp(t->args->events, "-") == 0;
+}
+
+void cli_tell_wants(const cli_tell *t, cli_session *s) {
+  s->wants_events = t->events.fd >= 0;
+  s->wants_document = s->wants_events || t->args->json;
+  s->wants_board = !t->args->json && !cli_tell_streams_to_stdout(t);
+  s->colour = cli_wants_colour(stdout);
+}
+
+void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members) {
+  if (members) {
+    json_object_set_new(members, "device_id", cli_json_text(device));
+  }
+  cli_events_write(&t->events, event, members);
+}
+
+/* ---- what came of a spec ---- */
+
+void cli_tell_end_event(cli_tell *t, const char *device, const cli_outcome *o) {
+  if (t->events.fd >= 0) {
+    cli_tell_event(t, device, "end", json_deep_copy(o->document));
+  }
+}
+
+static sct_status show(cli_tell *t, cli_outcome *o, sct_error *err) {
+  if (t->args->json) {
+    return json_array_append(t->documents, o->document) == 0
+               ? SCT_OK
+               : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (o->board.len == 0) {
+    return SCT_OK;
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "%s%s", t->n_boards++ > 0 ? "\n" : "", sct_str_c(&o->board));
+  return cli_print(&text, err);
+}
+
+/* What is wrong with the spec itself is said once, not once a device. */
+static void report(cli_tell *t, const char *device, const cli_outcome *o) {
+  sct_error why = {0};
+  const bool placed = cli_starts_with_place(o->message);
+  if (placed && strcmp(sct_str_c(&t->said), o->message) == 0) {
+    return;
+  }
+  if (placed) {
+    sct_str_clear(&t->said);
+    sct_str_append(&t->said, o->message);
+  }
+  (void)sct_fail(&why, o->status, "%s", o->message);
+  cli_report_of(device, &why);
+}
+
+sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *o, sct_error *err) {
+  const bool several = t->n_sessions > 1;
+  const sct_status status = cli_tell_streams_to_stdout(t) ? SCT_OK : show(t, o, err);
+  if (o->stale[0] != '\0') {
+    cli_note(t->args, "%s%s%s", several ? device : "", several ? ": " : "", o->stale);
+  }
+  if (o->status != SCT_OK) {
+    report(t, several ? device : NULL, o);
+  }
+  cli_outcome_free(o);
+  return status;
+}
+
+sct_status cli_tell_end(cli_tell *t, sct_status status, sct_error *err) {
+  if (!t->args->json || cli_tell_streams_to_stdout(t)) {
+    return SCT_OK;
+  }
+  return cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",
+                                  sct_exit_code(status), "tuned", t->documents),
+                        err);
+}
