@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""The suite on a GPU: every row tuned, and its peers timed in the same run.
+
+  suite.py [PATTERN...] [options]        PATTERN: rows or specs by name, with * or as a part; default all
+
+  --program FILE    the sectile binary
+  --peers FILE      the program made of peers.cu; "none" leaves them out, and the ceilings with them
+  --device ID       default cuda:0; a virtual device is counted and predicted, and has no peers
+  --seconds N       the whole run takes about so long; default 570
+  --python FILE     the Python that may have PyTorch, Triton and CuPy; default this one; "none": leaves them out
+  --out FOLDER      suite.json, suite.md, the store and all logs; default $OUT/suite or out/suite
+  --limit N         seconds that each peer may take, its compilation included; default 40
+  --small           only the small sizes: a trial of everything around the GPU
+  --no-tune         peers and ceilings only
+  --tune ARGS       further options of `sectile tune`, in one word; default "--search model"
+  --write           put the page into docs/figures/suite.md, its JSON beside it, and the short table into the README
+  --list            print the rows and stop
+
+First the ceilings and the peers in CUDA, then those in Python, then the sessions, so that never two programs share the
+GPU; the time that is left is shared among the sessions by their sizes. Results are written after every step. A peer
+that crashes or hangs is reported as such and the rest goes on. Exit code 0, 1 if a row has no winner, 2 wrong usage.
+"""
+import argparse
+import json
+import os
+import platform
+import queue
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import table  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+START_S = 60             # a program of peers has so long to start
+STOP_S = 40              # a session may take so much longer than its budget
+PEERS_SHARE, PYTHON_SHARE = 0.25, 0.27  # of the whole time, at most
+
+
+def say(text):
+    print(text, flush=True)
+
+
+# ---- programs of peers ----
+
+
+class Server:
+    """A program that takes jobs on standard input and answers in lines of JSON."""
+
+    def __init__(self, command, log):
+        self.command, self.log, self.child, self.hello = command, log, None, None
+
+    def start(self):
+        with open(self.log, "a", encoding="utf-8") as log:
+            self.child = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                                          text=True, start_new_session=True)
+        self.lines = queue.Queue()
+        threading.Thread(target=self.read, args=(self.child, self.lines), daemon=True).start()
+        self.hello = self.answer(START_S) or {"absent": "it does not start"}
+        return "device" in self.hello
+
+    @staticmethod
+    def read(child, lines):
+        for line in child.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    def answer(self, seconds):
+        """the next answer; {} for a line that is none; None: the program ended or said nothing for so long"""
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if line is None:
+            return None
+        try:
+            value = json.loads(line)
+            return value if isinstance(value, dict) else {}
+        except ValueError:
+            return {}
+
+    def ask(self, line):
+        try:
+            self.child.stdin.write(line + "\n")
+            self.child.stdin.flush()
+            return True
+        except OSError:
+            return False
+
+    def alive(self):
+        return self.child is not None and self.child.poll() is None
+
+    def stop(self):
+        """how the program ended, in words"""
+        if not self.child:
+            return "not started"
+        hung = self.child.poll() is None
+        if hung:
+            try:
+                self.child.wait(0.5)  # a program that just answered its last line may be about to end
+                hung = False
+            except subprocess.TimeoutExpired:
+                os.killpg(self.child.pid, signal.SIGKILL)
+                self.child.wait()
+        code = self.child.returncode
+        self.child = None
+        return "hung" if hung else f"killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+    def close(self):
+        if self.child:
+            try:
+                self.child.stdin.close()
+                self.child.wait(20)
+            except (OSError, subprocess.TimeoutExpired):
+                pass
+            self.stop()
+
+
+def run_job(server, job_id, job, seconds, limit_s):
+    """The answers about each peer of a job. Peers that end the program have "failed"; it is started anew."""
+    results, seen, end = [], 0, time.time() + seconds
+    while True:
+        if not server.alive() and not server.start():
+            why = server.hello.get("absent") or server.hello.get("lost") or "it does not start"
+            server.stop()
+            return results + [{"peer": "(all)", "failed": why}]
+        server.ask(f"{job_id} {job} skip={seen}")
+        current = lost = None
+        while True:
+            left = end - time.time()
+            answer = server.answer(max(0.1, min(limit_s, left)))
+            if answer is None:
+                break
+            if "begin" in answer:
+                current, seen = answer["begin"], seen + 1
+            elif "peer" in answer:
+                results.append({k: v for k, v in answer.items() if k != "job"})
+                current = None
+            elif "refused" in answer:
+                results.append({"peer": current or "(all)", "failed": answer["refused"]})
+                current = None
+            elif "lost" in answer:
+                lost = answer["lost"]
+            elif answer.get("end"):
+                return results
+        how = server.stop()
+        results.append({"peer": current or "(all)", "failed": lost or how})
+        if current is None or time.time() >= end:
+            return results
+
+
+def run_peers(server, rows, jobs, seconds, limit_s, note, done):
+    """jobs(row): [(job id, job)]; done(row, id, results) after each"""
+    end, late = time.time() + seconds, []
+    for row in rows:
+        for job_id, job in jobs(row):
+            left = end - time.time()
+            if left <= 1:
+                late += [row["row"]] if row["row"] not in late else []
+                continue
+            results = run_job(server, job_id, job, left, limit_s)
+            done(row, job_id, results)
+            if server.hello and "absent" in server.hello:
+                note(f"{os.path.basename(server.command[-1])}: {server.hello['absent']}")
+                return
+    if late:
+        note(f"{os.path.basename(server.command[-1])}: no time was left for {', '.join(late)}")
+    server.close()
+
+
+def ceiling_job(row):
+    reads, writes = table.nearest_mix(row["read_bytes"], row["write_bytes"])
+    return f"ceiling read={reads} write={writes} bytes={row['read_bytes'] + row['write_bytes']}"
+
+
+# ---- sessions ----
+
+
+def tune(args, spec, sizes, budget_s, out):
+    """The report of a session over these sizes, or None, and what went wrong."""
+    source = os.path.join(args.specs, spec + ".lua")
+    if not os.path.exists(source):
+        return None, f"there is no spec tuning/kernels/{spec}.lua"
+    path = os.path.join(out, "specs", spec + ".lua")
+    with open(source, encoding="utf-8") as f:
+        text = table.with_sizes(f.read(), sizes)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    command = [args.program, "tune", path, "--device", args.device, "--store", os.path.join(out, "store.db"), "--json",
+               "-q", "--budget", f"{budget_s:.1f}s"] + shlex.split(args.tune)
+    environment = dict(os.environ, XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(out, "cache")))
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                             start_new_session=True)
+    try:
+        stdout, stderr = child.communicate(timeout=budget_s + STOP_S)
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGINT)  # it keeps what it has
+        try:
+            stdout, stderr = child.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            stdout, stderr = child.communicate()
+    with open(os.path.join(out, "tuned", spec + ".json"), "w", encoding="utf-8") as f:
+        f.write(stdout)
+    try:
+        document = json.loads(stdout)
+        session = document["tuned"][0] if "tuned" in document else {"message": document["error"]["text"]}
+    except (ValueError, KeyError, IndexError):
+        session = {"message": f"exit code {child.returncode}: {stderr.strip()[-300:]}"}
+    report = session.get("report")
+    return report, None if report and report.get("sizes") else session.get("message") or "no report"
+
+
+# ---- the whole ----
+
+
+class Suite:
+    def __init__(self, args, rows):
+        self.args, self.rows, self.begin = args, rows, time.time()
+        self.virtual = args.device.startswith("virtual:")
+        self.peers = {r["row"]: [] for r in rows}
+        self.ceilings, self.results, self.small, self.notes, self.programs = {}, {}, {}, [], []
+        self.device, self.says, self.conditions = args.device, "", None
+        for folder in ("specs", "tuned"):
+            os.makedirs(os.path.join(args.out, folder), exist_ok=True)
+
+    def left(self):
+        return self.args.seconds - (time.time() - self.begin)
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+            say(f"note: {text}")
+
+    def took_peers(self, row, job_id, results):
+        if job_id.startswith("ceiling:"):
+            self.ceilings[row["row"]] = next((r for r in results if r.get("median_ns")), None)
+        else:
+            self.peers[row["row"]] += results
+        for r in results:
+            time_text = table.time_text(r.get("median_ns"))
+            detail = f"failed: {r['failed']}" if "failed" in r else f"{time_text:>10} us {r.get('detail', '')}"
+            say(f"{time.time() - self.begin:6.1f} s  {row['row']:24} {r['peer']:32} {detail}")
+        self.rejudge(row)
+        self.write()
+
+    def rejudge(self, row, part=None):
+        part = part or self.results.get(row["row"], {}).get("part")
+        self.results[row["row"]] = {"part": part,
+                                    "judged": table.judge(row, part, self.peers[row["row"]],
+                                                          self.ceilings.get(row["row"]))}
+
+    def run_servers(self):
+        if self.virtual or self.args.small:
+            return
+        total = self.args.seconds
+        if self.args.peers != "none":
+            server = Server(self.command(self.args.peers), os.path.join(self.args.out, "peers.log"))
+            run_peers(server, self.rows, self.cuda_jobs, PEERS_SHARE * total, self.args.limit, self.note,
+                      self.took_peers)
+            self.programs.append(server.hello)
+        if self.args.python != "none":
+            server = Server([self.args.python, os.path.join(HERE, "peers.py")],
+                            os.path.join(self.args.out, "python.log"))
+            run_peers(server, self.rows, lambda r: [(r["row"], r["job"])] if r["job"] else [], PYTHON_SHARE * total,
+                      self.args.limit, self.note, self.took_peers)
+            self.programs.append(server.hello)
+
+    @staticmethod
+    def command(program):
+        return [sys.executable, program] if program.endswith(".py") else [program]
+
+    @staticmethod
+    def cuda_jobs(row):
+        jobs = [("ceiling:" + row["row"], ceiling_job(row))]
+        return jobs + ([(row["row"], row["job"])] if row["job"] else [])
+
+    def run_sessions(self):
+        groups = table.sessions(self.rows)
+        weights = [len(table.sizes_of(rows, self.args.small)) for _, rows in groups]
+        for k, (spec, rows) in enumerate(groups):
+            sizes = table.sizes_of(rows, self.args.small)
+            if not sizes:
+                continue
+            share = max(2.0, self.left() * weights[k] / max(1, sum(weights[k:])))
+            # a session ends after its budget: the step at hand, the races, the start of the worker
+            budget = max(1.0, share - min(2.5, share / 3))
+            begin = time.time()
+            report, problem = tune(self.args, spec, sizes, budget, self.args.out)
+            self.took_report(spec, rows, report, problem, time.time() - begin)
+
+    def took_report(self, spec, rows, report, problem, seconds):
+        if report:
+            self.device, self.says = report["device"]["name"], report["says"]
+            self.conditions = report.get("conditions") or self.conditions
+            for size in report["sizes"]:
+                if size.get("faster"):
+                    self.note(f"{spec} {size['label']}: {size['faster']}")
+        for row in rows:
+            self.rejudge(row, table.size_report(report, row["small"] if self.args.small else row["size"]))
+            judged = self.results[row["row"]]["judged"]
+            if not judged["winner"]:
+                judged["problem"] = problem or "no verified winner"
+            if row["small"] and not self.args.small:
+                self.small[row["row"]] = table.judge_small(row, table.size_report(report, row["small"]))
+            say(f"{time.time() - self.begin:6.1f} s  " + "  ".join(c for c in table.row_cells(judged, not self.virtual) if c))
+        say(f"{time.time() - self.begin:6.1f} s  {spec}: {seconds:.1f} s{', ' + problem if problem else ''}")
+        self.write()
+
+    def document(self):
+        judged = [self.results[r["row"]]["judged"] if r["row"] in self.results else table.judge(r, None, [], None)
+                  for r in self.rows]
+        small = [self.small[r["row"]] for r in self.rows if r["row"] in self.small]
+        return {
+            "version": 1, "date": time.strftime("%Y-%m-%d"), "time": time.strftime("%H:%M:%S%z"),
+            "device": self.device, "says": self.says or "nothing was tuned", "timed": not self.virtual,
+            "how": f"{len(os.sched_getaffinity(0))} host cores, {time.time() - self.begin:.0f} s in all, "
+                   f"tuned with {self.args.tune or 'all candidates'}.",
+            "host": platform.processor() or platform.machine(), "conditions": self.conditions,
+            "programs": [p for p in self.programs if p], "rows": judged, "small": small, "notes": self.notes,
+            "summary": table.summary(judged, small),
+        }
+
+    def write(self):
+        doc = self.document()
+        for name, text in (("suite.json", json.dumps(doc, indent=1) + "\n"), ("suite.md", table.page(doc))):
+            path = os.path.join(self.args.out, name)
+            with open(path + ".new", "w", encoding="utf-8") as f:
+                f.write(text)
+            os.replace(path + ".new", path)
+        return doc
+
+
+def publish(doc):
+    with open(os.path.join(ROOT, "docs", "figures", "suite.md"), "w", encoding="utf-8") as f:
+        f.write(table.page(doc))
+    with open(os.path.join(ROOT, "docs", "figures", "suite.json"), "w", encoding="utf-8") as f:
+        f.write(json.dumps(doc, indent=1) + "\n")
+    readme = os.path.join(ROOT, "README.md")
+    with open(readme, encoding="utf-8") as f:
+        text = f.read()
+    with open(readme, "w", encoding="utf-8") as f:
+        f.write(table.put_between(text, table.short_table(doc)))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/bench suite", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    base = os.environ.get("OUT") or os.path.join(ROOT, "out")
+    parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--program", default=os.path.join(ROOT, "build", "release", "sectile"))
+    parser.add_argument("--peers", default=os.path.join(ROOT, "build", "release", "suite_peers"))
+    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--seconds", type=float, default=570)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--out", default=os.path.join(base, "suite"))
+    parser.add_argument("--specs", default=os.path.join(ROOT, "tuning", "kernels"))
+    parser.add_argument("--rows", default=table.ROWS)
+    parser.add_argument("--tune", default="--search model")
+    parser.add_argument("--limit", type=float, default=40)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--no-tune", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    try:
+        rows = table.select(table.load_rows(args.rows), args.patterns)
+    except (table.Bad, OSError) as why:
+        print(f"suite: {why}", file=sys.stderr)
+        return 2
+    if args.list:
+        say(table.markdown(table.COLUMNS[:6], [[r["row"], r["spec"], r["size"], r["small"] or "", r["moved"], r["target"]]
+                                               for r in rows]))
+        return 0
+    for path in [args.program] + ([args.peers] if args.peers != "none" and not args.small else []):
+        if not os.path.exists(path) and not (path == args.peers and args.device.startswith("virtual:")):
+            print(f"suite: there is no {path}; `scripts/bench build` makes it", file=sys.stderr)
+            return 2
+    suite = Suite(args, rows)
+    suite.run_servers()
+    if not args.no_tune:
+        suite.run_sessions()
+    doc = suite.write()
+    if args.write:
+        publish(doc)
+    say("")
+    say(table.page(doc))
+    return 0 if args.no_tune or not doc["summary"]["missing"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,356 @@
+"""The suite as data, and what is made of its results: rows, shares, ratios, pages. Nothing here runs anything."""
+import fnmatch
+import math
+import os
+import re
+import statistics
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROWS = os.path.join(HERE, "rows.txt")
+COLUMNS = ("row", "spec", "size", "small", "moved", "target", "peers")
+MIXES = ((1, 1), (1, 0), (0, 1), (2, 1), (3, 1), (4, 1), (8, 1), (1, 2), (1, 4))  # those that peers.cu makes
+NOISE = 1.01  # a winner may be this much slower than the naive variant before it counts as slower
+SMALL_BYTES = 1 << 20
+
+
+class Bad(Exception):
+    """the table, or what the user asked for, is wrong"""
+
+
+# ---- rows ----
+
+
+def extents(size):
+    """"i=4 pick=permuted" as {"i": 4, "pick": "permuted"}"""
+    out = {}
+    for word in size.split():
+        name, mark, value = word.partition("=")
+        if not mark or not name.isidentifier() or not value:
+            raise Bad(f"size '{size}': expected words like i=1024, not '{word}'")
+        out[name] = int(value) if value.isdigit() else value
+    if not out:
+        raise Bad("a size has at least one extent")
+    return out
+
+
+def evaluate(text, values):
+    """an integer expression over extents: + - * // % and brackets"""
+    if not re.fullmatch(r"[\w\s+*/%()-]+", text):
+        raise Bad(f"'{text}' is no expression over extents")
+    numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+    try:
+        return int(eval(text, {"__builtins__": {}}, numbers))  # names and arithmetic only, see above
+    except (NameError, SyntaxError, TypeError, ZeroDivisionError) as why:
+        raise Bad(f"'{text}': {why}") from None
+
+
+def fill_in(text, values):
+    """"dims={i//32},7" with its expressions as numbers"""
+    return re.sub(r"\{([^}]*)\}", lambda m: str(evaluate(m.group(1), values)), text)
+
+
+def read_target(text):
+    """(least share or None for "as fast as by hand", median of the group or None)"""
+    words = text.split()
+    if text == "hand":
+        return None, None
+    try:
+        if len(words) == 1:
+            return float(words[0]), None
+        if len(words) == 3 and words[1] == "median":
+            return float(words[0]), float(words[2])
+    except ValueError:
+        pass
+    raise Bad(f"target '{text}': expected a share like 0.95, '0.75 median 0.90' or 'hand'")
+
+
+def read_row(line, place):
+    cells = [cell.strip() for cell in line.split("|")]
+    if len(cells) != len(COLUMNS):
+        raise Bad(f"{place}: expected {len(COLUMNS)} columns ({', '.join(COLUMNS)}), not {len(cells)}")
+    row = dict(zip(COLUMNS, cells))
+    try:
+        values = extents(row["size"])
+        read, mark, write = row["moved"].partition(":")
+        if not mark:
+            raise Bad(f"moved '{row['moved']}': expected READ : WRITE")
+        row["read_bytes"], row["write_bytes"] = evaluate(read, values), evaluate(write, values)
+        row["least"], row["median"] = read_target(row["target"])
+        row["job"] = None if row["peers"] == "-" else fill_in(row["peers"], values)
+        row["small"] = None if row["small"] == "-" else row["small"]
+        if row["small"]:
+            small = extents(row["small"])
+            if sum(evaluate(part, small) for part in (read, write)) > 2 * SMALL_BYTES:
+                raise Bad(f"small '{row['small']}' has arrays of more than 1 MB")
+    except Bad as why:
+        raise Bad(f"{place}: {why}") from None
+    return row
+
+
+def read_rows(text, name="rows.txt"):
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            row = read_row(line, f"{name}:{number}")
+            if any(other["row"] == row["row"] for other in rows):
+                raise Bad(f"{name}:{number}: row '{row['row']}' appears twice")
+            rows.append(row)
+    return rows
+
+
+def load_rows(path=ROWS):
+    with open(path, encoding="utf-8") as f:
+        return read_rows(f.read(), os.path.basename(path))
+
+
+def select(rows, patterns):
+    """the rows whose name or spec matches one of the patterns ("transpose*", "soa"); all without patterns"""
+    chosen = []
+    for pattern in patterns:
+        wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+        hits = [r for r in rows if fnmatch.fnmatch(r["row"], wide) or fnmatch.fnmatch(r["spec"], wide)]
+        if not hits:
+            raise Bad(f"no row matches '{pattern}'; rows are {', '.join(r['row'] for r in rows)}")
+        chosen += hits
+    return [r for r in rows if not patterns or r in chosen]
+
+
+def nearest_mix(read_bytes, write_bytes):
+    """the (reads, writes) of MIXES whose share of reads is nearest"""
+    share = read_bytes / (read_bytes + write_bytes)
+    return min(MIXES, key=lambda mix: abs(mix[0] / (mix[0] + mix[1]) - share))
+
+
+def sessions(rows):
+    """rows of one spec are tuned together: [(spec, rows)], in order of first appearance"""
+    out = {}
+    for row in rows:
+        out.setdefault(row["spec"], []).append(row)
+    return list(out.items())
+
+
+def sizes_of(rows, small_only=False):
+    """the sizes that a session of these rows times, each once"""
+    sizes = [r["small"] for r in rows if r["small"]]
+    return list(dict.fromkeys(sizes if small_only else [r["size"] for r in rows] + sizes))
+
+
+def lua_sizes(sizes):
+    parts = []
+    for size in sizes:
+        words = [f"{k} = {v}" if isinstance(v, int) else f'{k} = "{v}"' for k, v in extents(size).items()]
+        parts.append("{ " + ", ".join(words) + " }")
+    return "{ " + ", ".join(parts) + " }"
+
+
+def with_sizes(spec_text, sizes):
+    """the text of a spec with other sizes in place of its own"""
+    found = list(re.finditer(r"^\s*sizes\s*=\s*(?=\{)", spec_text, re.MULTILINE))
+    if len(found) != 1:
+        raise Bad(f"expected one line 'sizes = {{' in the spec, found {len(found)}")
+    start, depth = found[0].end(), 0
+    for at in range(start, len(spec_text)):
+        depth += {"{": 1, "}": -1}.get(spec_text[at], 0)
+        if depth == 0:
+            return spec_text[:start] + lua_sizes(sizes) + spec_text[at + 1:]
+    raise Bad("the brackets of 'sizes' do not match")
+
+
+# ---- results ----
+
+
+def size_report(report, size):
+    """the part of a session's report that is about this size, or None"""
+    wanted = extents(size)
+    for part in (report or {}).get("sizes", []):
+        if part.get("label") and extents(part["label"]) == wanted:
+            return part
+    return None
+
+
+def pick(part, mark):
+    return next((r for r in part["rows"] if r[mark] and r["outcome"] == "ok"), None) if part else None
+
+
+def fastest_naive(part):
+    naive = [r for r in part["rows"] if r["naive"] and r["outcome"] == "ok"] if part else []
+    return min(naive, key=lambda r: time_of(r) or math.inf, default=None)
+
+
+def time_of(entry):
+    return entry and (entry.get("median_ns") or entry.get("predicted_ns"))
+
+
+def best_peer(peers, naive=None, hand_only=False):
+    """the fastest of the verified peers, the naive variant among them"""
+    times = [p for p in peers if p.get("median_ns") and ("by hand" in p["peer"] or not hand_only)]
+    if naive and naive.get("median_ns") and not hand_only:
+        times.append({"peer": "naive", "median_ns": naive["median_ns"]})
+    return min(times, key=lambda p: p["median_ns"], default=None)
+
+
+def keep(row):
+    names = ("label", "median_ns", "q1_ns", "q3_ns", "predicted_ns", "resident_ns", "launch_overhead_ns", "registers",
+             "spill_bytes", "shared_bytes", "sectors_ld", "sectors_st", "degree", "counts", "coalesced")
+    return {name: row.get(name) for name in names} if row else None
+
+
+def judge(row, part, peers, ceiling):
+    """one row of the result; `part`, `peers` and `ceiling` may be missing"""
+    winner, naive = pick(part, "winner"), fastest_naive(part)
+    moved = row["read_bytes"] + row["write_bytes"]
+    useful = part["read_bytes"] + part["write_bytes"] if part else None
+    ns = winner and winner["median_ns"]
+    ceiling_ns = ceiling and ceiling.get("median_ns")
+    best, hand = best_peer(peers, naive), best_peer(peers, hand_only=True)
+    out = {
+        "row": row["row"], "spec": row["spec"], "size": row["size"], "target": row["target"],
+        "mix": "%d:%d" % nearest_mix(row["read_bytes"], row["write_bytes"]), "moved_bytes": moved,
+        "useful_bytes": useful, "winner": keep(winner), "naive": keep(naive), "peers": peers, "ceiling": ceiling,
+        "ceiling_bytes_s": moved / ceiling_ns * 1e9 if ceiling_ns else None,
+        "useful_bytes_s": useful / ns * 1e9 if ns else None,
+        "share": ceiling_ns / ns if ns and ceiling_ns else None,
+        "copy_share": winner.get("share") if winner else None,
+        "best_peer": best, "ratio": best["median_ns"] / ns if ns and best else None,
+        "naive_ratio": time_of(naive) / time_of(winner) if time_of(naive) and time_of(winner) else None,
+        "tuned": {k: part[k] for k in ("verified", "failed", "tied", "tried", "untried")} if part else None,
+        "faster": part and part.get("faster"),
+    }
+    if not ns:
+        out["meets"] = None
+    elif row["least"] is None:
+        out["meets"] = hand["median_ns"] * NOISE >= ns if hand else None
+    else:
+        out["meets"] = out["share"] >= row["least"] if out["share"] else None
+    return out
+
+
+def judge_small(row, part):
+    """the small size of a row: winner against naive"""
+    winner, naive = pick(part, "winner"), fastest_naive(part)
+    if not winner or not naive:
+        return {"row": row["row"], "size": row["small"], "winner": keep(winner), "naive": keep(naive), "ratio": None,
+                "good": None}
+    a, b = time_of(winner), time_of(naive)
+    return {"row": row["row"], "size": row["small"], "winner": keep(winner), "naive": keep(naive), "ratio": b / a,
+            "good": a <= b * NOISE}
+
+
+def summary(results, small):
+    timed = [r for r in results if r["winner"] and r["winner"]["median_ns"]]
+    ratios = [r["ratio"] for r in timed if r["ratio"]]
+    groups = {}
+    for r in timed:
+        median = read_target(r["target"])[1]
+        if median and r["share"]:
+            groups.setdefault(median, []).append(r["share"])
+    return {
+        "rows": len(results), "timed": len(timed),
+        "missing": [r["row"] for r in results if not r["winner"]],
+        "met": sum(1 for r in timed if r["meets"]), "missed": [r["row"] for r in timed if r["meets"] is False],
+        "medians": [{"target": m, "median": statistics.median(s), "rows": len(s)} for m, s in sorted(groups.items())],
+        "slower_than_a_peer": [r["row"] for r in timed if r["ratio"] and r["ratio"] * NOISE < 1],
+        "peer_geomean": math.exp(statistics.fmean(map(math.log, ratios))) if ratios else None,
+        "spilling": [r["row"] for r in results if r["winner"] and r["winner"]["spill_bytes"]],
+        "small": sum(1 for r in small if r["good"] is not None),
+        "small_slower": [r["row"] for r in small if r["good"] is False],
+    }
+
+
+# ---- pages ----
+
+
+def number(value, digits, scale=1.0):
+    return "" if value is None else f"{value * scale:.{digits}f}"
+
+
+def time_text(ns):
+    return "" if not ns else f"{ns / 1e3:.2f}"
+
+
+def state_of(result):
+    return {True: "yes", False: "**no**", None: ""}[result["meets"]]
+
+
+def row_cells(result, timed=True):
+    winner, best = result["winner"], result["best_peer"]
+    if not winner:
+        return [result["row"], result["size"], result.get("problem") or "no verified winner"] + [""] * 8
+    best_text = f"{best['peer']}, {time_text(best['median_ns'])}" if best else ""
+    return [result["row"], result["size"], time_text(winner["median_ns"] if timed else winner["predicted_ns"]),
+            number(result["useful_bytes_s"], 0, 1e-9), number(result["share"], 3), result["target"], state_of(result),
+            best_text, number(result["ratio"], 2), number(result["naive_ratio"], 2), f"`{winner['label']}`"]
+
+
+HEADS = ("work", "size", "us", "GB/s", "of ceiling", "target", "met", "best peer, us", "x peer", "x naive", "winner")
+
+
+def markdown(heads, rows, right=()):
+    lines = ["| " + " | ".join(heads) + " |", "|" + "|".join("---:" if h in right else "---" for h in heads) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows])
+
+
+def sentence(s):
+    parts = [f"{s['rows']} rows, {s['timed']} timed, {s['met']} meet their target"]
+    if s["peer_geomean"]:
+        parts.append(f"geometric mean over the best peer {s['peer_geomean']:.2f}")
+    parts += [f"median of the rows with a median target {m['median']:.3f} (target {m['target']:.2f})" for m in s["medians"]]
+    for key, text in (("missed", "below their target"), ("slower_than_a_peer", "slower than a peer"),
+                      ("missing", "without a result"), ("spilling", "with spills"),
+                      ("small_slower", "slower than naive at a small size")):
+        parts.append(f"{text}: {', '.join(s[key]) or 'none'}")
+    return "; ".join(parts) + "."
+
+
+def page(doc):
+    """docs/figures/suite.md"""
+    timed = doc["timed"]
+    heads = [("predicted us" if h == "us" and not timed else h) for h in HEADS]
+    right = ("us", "predicted us", "GB/s", "of ceiling", "x peer", "x naive")
+    out = ["# The suite", "",
+           f"`scripts/bench suite` on {doc['date']}: {doc['device']}. {doc['says']}. {doc['how']}", "",
+           "Of ceiling: what the best copy of the same bytes and the same mix of reads and writes takes, by the time of",
+           "the winner. x peer, x naive: their time by the winner's. Times are medians, streaming, less what a launch",
+           "costs ([measure.md](../measure.md)).", "", sentence(doc["summary"]), "",
+           markdown(heads, [row_cells(r, timed) for r in doc["rows"]], right), ""]
+    small = [r for r in doc["small"] if r["winner"]]
+    if small:
+        out += ["## Small problems: winner and naive", "", markdown(
+            ("work", "size", "winner us", "naive us", "x naive", "winner"),
+            [[r["row"], r["size"], time_text(time_of(r["winner"])), time_text(time_of(r["naive"])),
+              number(r["ratio"], 2), f"`{r['winner']['label']}`"] for r in small],
+            ("winner us", "naive us", "x naive")), ""]
+    names = sorted({p["peer"] for r in doc["rows"] for p in r["peers"]})
+    if names:
+        out += ["## Peers, us", "", markdown(
+            ["work", "ceiling"] + names,
+            [[r["row"], time_text((r["ceiling"] or {}).get("median_ns"))] + [peer_cell(r, n) for n in names]
+             for r in doc["rows"]], ["ceiling"] + names), ""]
+    if doc["notes"]:
+        out += ["## Notes", ""] + [f"* {note}" for note in doc["notes"]] + [""]
+    return "\n".join(out)
+
+
+def peer_cell(result, name):
+    found = [p for p in result["peers"] if p["peer"] == name]
+    return "" if not found else time_text(found[0].get("median_ns")) or "failed"
+
+
+def short_table(doc):
+    """what stands in the README"""
+    rows = [[r["row"], time_text(time_of(r["winner"])), number(r["useful_bytes_s"], 0, 1e-9), number(r["share"], 2),
+             r["best_peer"]["peer"] if r["best_peer"] else "", number(r["ratio"], 2)]
+            for r in doc["rows"] if r["winner"]]
+    heads = ("work", "us" if doc["timed"] else "predicted us", "GB/s", "of ceiling", "best peer", "x peer")
+    return f"{doc['device']}, {doc['date']}. {sentence(doc['summary'])}\n\n" + markdown(heads, rows, heads[1:4] + heads[5:])
+
+
+BEGIN, END = "<!-- suite -->", "<!-- end of suite -->"
+
+
+def put_between(text, part):
+    """`text` with `part` between its two marks; they are added at the end where there are none"""
+    if BEGIN not in text or END not in text:
+        return f"{text.rstrip()}\n\n{BEGIN}\n{part}\n{END}\n"
+    before, rest = text.split(BEGIN, 1)
+    return f"{before}{BEGIN}\n{part}\n{END}{rest.split(END, 1)[1]}"

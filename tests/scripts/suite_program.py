@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Stands in for sectile in tests of the suite: `tune SPEC ... --json` reports invented times for the sizes of the spec.
+
+Specs named hangs, breaks and silent do what they say.
+"""
+import json
+import os
+import re
+import sys
+import time
+
+spec = os.path.basename(sys.argv[2])[:-4]
+text = open(sys.argv[2], encoding="utf-8").read()
+if spec == "hangs":
+    time.sleep(100)
+if spec == "silent":
+    sys.exit(70)
+if spec == "breaks":
+    print(json.dumps({"error": {"status": "spec error", "exit_code": 3, "text": "breaks.lua:1: error: no"}}))
+    sys.exit(3)
+
+
+def entry(label, ns, **more):
+    return dict({"label": label, "outcome": "ok", "median_ns": ns, "q1_ns": ns, "q3_ns": ns, "registers": 9,
+                 "spill_bytes": 0, "naive": False, "winner": False}, **more)
+
+
+sizes = []
+for size in re.findall(r"\{ (i = \d+) \}", text):
+    sizes.append({"label": size.replace(" ", ""), "read_bytes": 4000.0, "write_bytes": 4000.0, "verified": 2, "failed": 0,
+                  "tied": 1, "tried": 2, "untried": 0, "faster": None,
+                  "rows": [entry("fast t1", 500.0, winner=True), entry("direct", 1500.0, naive=True)]})
+print(json.dumps({"tuned": [{"spec": sys.argv[2], "exit_code": 0, "message": None, "report": {
+    "name": spec, "device": {"name": "stand-in GPU"}, "says": "timed", "conditions": {"mps": False}, "sizes": sizes}}]}))

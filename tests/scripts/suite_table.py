@@ -1,0 +1,196 @@
+"""What scripts/suite/table.py makes of rows and results."""
+import json
+import math
+import os
+import sys
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
+import table  # noqa: E402
+
+LINE = "name | spec | i=1000 pick=permuted | i=10 | 36*i : 4*i | 0.9 | gather elem=4 n={i} m={i//2+1}"
+
+
+def entry(label, ns, naive=False, winner=False, outcome="ok", **more):
+    return dict({"label": label, "median_ns": ns, "q1_ns": ns, "q3_ns": ns, "predicted_ns": None, "registers": 20,
+                 "spill_bytes": 0, "naive": naive, "winner": winner, "outcome": outcome}, **more)
+
+
+def part(label="i=1000 pick=permuted", winner_ns=100.0, naive_ns=300.0, **more):
+    rows = [entry("staged", winner_ns, winner=True, **more), entry("direct", naive_ns, naive=True),
+            entry("broken", None, naive=True, outcome="wrong_result")]
+    return {"label": label, "read_bytes": 8000.0, "write_bytes": 4000.0, "verified": 2, "failed": 1, "tied": 1,
+            "tried": 3, "untried": 4, "faster": None, "rows": rows}
+
+
+def peers(**times):
+    return [{"peer": name.replace("_", " "), "median_ns": ns} for name, ns in times.items()]
+
+
+class Rows(unittest.TestCase):
+    def test_a_row_is_read_with_its_expressions(self):
+        row = table.read_rows("# note\n\n" + LINE + "\n")[0]
+        self.assertEqual((row["read_bytes"], row["write_bytes"]), (36000, 4000))
+        self.assertEqual(row["job"], "gather elem=4 n=1000 m=501")
+        self.assertEqual((row["least"], row["median"], row["small"]), (0.9, None, "i=10"))
+
+    def test_wrong_rows_are_refused_with_their_place(self):
+        for change, text in ((("| i=10 ", ""), "rows.txt:1: expected 7 columns"),
+                             (("i=1000", "i"), "expected words like i=1024"),
+                             (("36*i", "36*k"), "rows.txt:1: '36*k ': name 'k' is not defined"),
+                             (("36*i", "__import__('os')"), "is no expression"),
+                             ((" : ", " "), "expected READ : WRITE"),
+                             (("0.9", "fast"), "target 'fast': expected a share"),
+                             (("i=10 ", "i=10000000 "), "more than 1 MB")):
+            with self.assertRaises(table.Bad) as caught:
+                table.read_rows(LINE.replace(*change))
+            self.assertIn(text, str(caught.exception))
+        with self.assertRaises(table.Bad) as caught:
+            table.read_rows(LINE + "\n" + LINE)
+        self.assertIn("rows.txt:2: row 'name' appears twice", str(caught.exception))
+
+    def test_the_suite_itself_is_legal_and_makes_known_mixes(self):
+        rows = table.load_rows()
+        self.assertGreater(len(rows), 60)
+        for row in rows:
+            share = row["read_bytes"] / (row["read_bytes"] + row["write_bytes"])
+            mix = table.nearest_mix(row["read_bytes"], row["write_bytes"])
+            self.assertLess(abs(mix[0] / sum(mix) - share), 0.08, row["row"])
+        for spec, of_spec in table.sessions(rows):
+            self.assertEqual(sum(1 for r in of_spec if r["small"]), 1, f"{spec} has one small size")
+
+    def test_every_spec_of_the_suite_takes_its_sizes(self):
+        seen = 0
+        for spec, rows in table.sessions(table.load_rows()):
+            path = os.path.join(ROOT, "tuning", "kernels", spec + ".lua")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as f:
+                    text = table.with_sizes(f.read(), table.sizes_of(rows))
+                for size in table.sizes_of(rows):
+                    self.assertIn(table.lua_sizes([size])[2:-2], text)
+                self.assertEqual(text.count("sizes"), text.count("sizes   =") + text.count("sizes =")
+                                 + text.count("of sizes"))
+                seen += 1
+        self.assertGreater(seen, 30)
+
+    def test_sizes_are_replaced_brackets_and_all(self):
+        text = "return s.kernel {\n  sizes   = {\n    { i = 1, p = \"identity\" },\n    { i = 2 },\n  }, -- so\n}\n"
+        self.assertEqual(table.with_sizes(text, ["i=7 p=permuted", "i=3"]),
+                         "return s.kernel {\n  sizes   = { { i = 7, p = \"permuted\" }, { i = 3 } }, -- so\n}\n")
+        for wrong in ("return {}", "sizes = {\nsizes = {", "  sizes = { {"):
+            with self.assertRaises(table.Bad):
+                table.with_sizes(wrong, ["i=1"])
+
+    def test_patterns_choose_by_row_and_spec(self):
+        rows = table.load_rows()
+        self.assertEqual([r["row"] for r in table.select(rows, ["map_*"])], ["map_double3", "map_float3"])
+        self.assertEqual([r["row"] for r in table.select(rows, ["particle_soa"])], ["soa_aos_28"])
+        self.assertEqual(table.select(rows, []), rows)
+        self.assertEqual([r["row"] for r in table.select(rows, ["map_float3", "map"])], ["map_double3", "map_float3"])
+        with self.assertRaises(table.Bad) as caught:
+            table.select(rows, ["nothing_like_it"])
+        self.assertIn("no row matches 'nothing_like_it'; rows are map_double3", str(caught.exception))
+
+    def test_mixes_are_the_nearest(self):
+        for read, write, mix in ((4, 4, (1, 1)), (100, 0, (1, 0)), (0, 5, (0, 1)), (36, 4, (8, 1)), (36, 16, (2, 1)),
+                                 (19, 24, (1, 1)), (1, 2, (1, 2)), (12, 4, (3, 1)), (1 << 30, 4, (1, 0))):
+            self.assertEqual(table.nearest_mix(read, write), mix)
+
+
+class Results(unittest.TestCase):
+    row = table.read_rows(LINE)[0]
+
+    def test_shares_and_ratios(self):
+        r = table.judge(self.row, part(), peers(cub=250.0, thrust=150.0) + [{"peer": "x", "failed": "crash"}],
+                        {"median_ns": 95.0, "detail": "memcpy"})
+        self.assertEqual((r["mix"], r["moved_bytes"], r["useful_bytes"]), ("8:1", 40000, 12000.0))
+        self.assertAlmostEqual(r["share"], 0.95)
+        self.assertAlmostEqual(r["ceiling_bytes_s"], 40000 / 95e-9)
+        self.assertAlmostEqual(r["useful_bytes_s"], 12000 / 100e-9)
+        self.assertEqual((r["best_peer"]["peer"], r["ratio"], r["naive_ratio"]), ("thrust", 1.5, 3.0))
+        self.assertTrue(r["meets"])
+        self.assertFalse(table.judge(self.row, part(winner_ns=106.0), [], {"median_ns": 95.0})["meets"])
+
+    def test_the_naive_variant_is_a_peer_and_failures_are_none(self):
+        r = table.judge(self.row, part(), peers(cub=400.0), None)
+        self.assertEqual((r["best_peer"]["peer"], r["ratio"]), ("naive", 3.0))
+        self.assertIsNone(r["share"])
+        self.assertIsNone(r["meets"])
+
+    def test_what_is_missing_stays_empty(self):
+        r = table.judge(self.row, None, [], None)
+        self.assertEqual([r[k] for k in ("winner", "naive", "share", "ratio", "meets")], [None] * 5)
+        self.assertIn("no verified winner", table.row_cells(r))
+
+    def test_a_target_by_hand_compares_with_those_kernels_only(self):
+        row = table.read_rows(LINE.replace("0.9", "hand"))[0]
+        both = peers(cub=50.0) + [{"peer": "by hand, 1 a thread", "median_ns": 100.5}]
+        self.assertTrue(table.judge(row, part(), both, None)["meets"])
+        self.assertTrue(table.judge(row, part(winner_ns=101.4), both, None)["meets"])  # within the noise
+        self.assertFalse(table.judge(row, part(winner_ns=102.0), both, None)["meets"])
+        self.assertIsNone(table.judge(row, part(), peers(cub=50.0), None)["meets"])
+
+    def test_small_sizes_compare_with_the_fastest_naive_variant(self):
+        small = table.judge_small(self.row, part("i=10", winner_ns=100.0, naive_ns=99.5))
+        self.assertTrue(small["good"])
+        self.assertFalse(table.judge_small(self.row, part("i=10", winner_ns=100.0, naive_ns=98.0))["good"])
+        self.assertIsNone(table.judge_small(self.row, None)["good"])
+
+    def test_predictions_stand_in_where_nothing_is_timed(self):
+        p = part(winner_ns=None, predicted_ns=50.0)
+        p["rows"][1].update(median_ns=None, predicted_ns=75.0)
+        r = table.judge(self.row, p, [], None)
+        self.assertEqual((r["naive_ratio"], r["useful_bytes_s"], r["meets"]), (1.5, None, None))
+        self.assertEqual(table.row_cells(r, timed=False)[2], "0.05")
+        self.assertEqual(table.row_cells(r, timed=True)[2], "")
+
+    def test_a_size_is_found_by_its_extents(self):
+        report = {"sizes": [part("i=10"), part("pick=permuted i=1000")]}
+        self.assertIs(table.size_report(report, "i=1000 pick=permuted"), report["sizes"][1])
+        self.assertIsNone(table.size_report(report, "i=11"))
+        self.assertIsNone(table.size_report(None, "i=11"))
+
+    def document(self):
+        second = table.read_rows(LINE.replace("name", "other").replace("0.9", "0.75 median 0.90"))[0]
+        third = table.read_rows(LINE.replace("name", "none"))[0]
+        judged = [table.judge(self.row, part(), peers(cub=400.0), {"median_ns": 80.0, "detail": "memcpy"}),
+                  table.judge(second, part(spill_bytes=8), peers(cub=90.0), {"median_ns": 85.0}),
+                  table.judge(third, None, peers(thrust=5.0), None)]
+        small = [table.judge_small(self.row, part(naive_ns=90.0))]
+        return {"date": "2026-01-02", "device": "GPU", "says": "timed", "how": "How.", "timed": True, "rows": judged,
+                "small": small, "notes": ["a note"], "summary": table.summary(judged, small)}
+
+    def test_the_summary_counts_and_names(self):
+        s = self.document()["summary"]
+        self.assertEqual((s["rows"], s["timed"], s["met"], s["missing"], s["missed"]), (3, 2, 1, ["none"], ["name"]))
+        self.assertEqual((s["slower_than_a_peer"], s["spilling"], s["small_slower"]), (["other"], ["other"], ["name"]))
+        self.assertAlmostEqual(s["peer_geomean"], math.sqrt(3.0 * 0.9))
+        self.assertEqual(s["medians"], [{"target": 0.9, "median": 0.85, "rows": 1}])
+
+    def test_pages_have_every_row_and_every_peer(self):
+        doc = self.document()
+        json.dumps(doc)
+        text = table.page(doc)
+        self.assertIn("| name | i=1000 pick=permuted | 0.10 | 120 | 0.800 | 0.9 | **no** | naive, 0.30 | 3.00 | 3.00 | "
+                      "`staged` |", text)
+        self.assertIn("| other | i=1000 pick=permuted | 0.10 | 120 | 0.850 | 0.75 median 0.90 | yes |", text)
+        self.assertIn("| none | i=1000 pick=permuted | no verified winner |", text)
+        self.assertIn("| work | ceiling | cub | thrust |", text)
+        self.assertIn("| name | i=10 | 0.10 | 0.09 | 0.90 | `staged` |", text)
+        self.assertIn("* a note", text)
+        widths = {line.count("|") for line in text.splitlines() if line.startswith("| name | i=1000")}
+        self.assertEqual(widths, {12})
+        short = table.short_table(doc)
+        self.assertIn("| name | 0.10 | 120 | 0.80 | naive | 3.00 |", short)
+        self.assertNotIn("| none |", short)
+
+    def test_the_readme_keeps_what_is_around_the_marks(self):
+        once = table.put_between("# Title\n\ntext\n", "one")
+        self.assertEqual(once, f"# Title\n\ntext\n\n{table.BEGIN}\none\n{table.END}\n")
+        again = table.put_between(once + "after\n", "two")
+        self.assertEqual(again, f"# Title\n\ntext\n\n{table.BEGIN}\ntwo\n{table.END}\nafter\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
