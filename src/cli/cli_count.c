@@ -185,7 +185,8 @@ static json_t *counters_json(const sct_ptx_counters *c) {
     json_object_set_new(doc, figure_names[k], json_integer(v[k]));
   }
   json_t *more = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+      "s:o, s:I, "
       "s:I, s:I}",
       "degree", cli_json_number(sct_ptx_degree(c)), "load", global_json(&c->load), "store",
       global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
@@ -194,8 +195,9 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       global_json(&c->atomics), "shared_atomics",
       json_pack("{s:I, s:I}", "requests", (json_int_t)c->shared_atomics.requests, "bytes",
                 (json_int_t)c->shared_atomics.bytes),
-      "bulk_load_bytes", (json_int_t)c->bulk_load_bytes, "bulk_store_bytes",
-      (json_int_t)c->bulk_store_bytes, "texture_requests", (json_int_t)c->texture_requests,
+      "bulk_load", global_json(&c->bulk_load), "bulk_store", global_json(&c->bulk_store),
+      "bulk_load_bytes", (json_int_t)c->bulk_load.bytes, "bulk_store_bytes",
+      (json_int_t)c->bulk_store.bytes, "texture_requests", (json_int_t)c->texture_requests,
       "local_requests", (json_int_t)c->local_requests, "warp_instructions",
       (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
       "active_lanes", cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),

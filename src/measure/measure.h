@@ -99,8 +99,8 @@ typedef struct sct_binary {
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
                                const sct_binary *naive, sct_error *err) SCT_MUST_USE;
 
-/* What one launch did, as the interpreter of PTX counted it: warp requests and 32-byte sectors of
- * global memory, wavefronts of shared memory. */
+/* What one launch did, as the interpreter of PTX counted it: requests and 32-byte sectors of global
+ * memory, of warps and of bulk copies; wavefronts of shared memory. */
 typedef struct sct_run_counts {
   int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
 } sct_run_counts;

@@ -269,10 +269,10 @@ static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *er
 }
 
 static void take_counts(ptx_backend *p, const sct_ptx_counters *c) {
-  p->counts = (sct_run_counts){.requests_ld = c->load.requests,
-                               .sectors_ld = c->load.sectors,
-                               .requests_st = c->store.requests,
-                               .sectors_st = c->store.sectors,
+  p->counts = (sct_run_counts){.requests_ld = c->load.requests + c->bulk_load.requests,
+                               .sectors_ld = c->load.sectors + c->bulk_load.sectors,
+                               .requests_st = c->store.requests + c->bulk_store.requests,
+                               .sectors_st = c->store.sectors + c->bulk_store.sectors,
                                .wavefronts_ld = c->shared_load.wavefronts,
                                .wavefronts_st = c->shared_store.wavefronts};
 }

@@ -6,6 +6,9 @@
  *   global  a warp instruction with an active lane is one request; sectors = distinct address / 32
  *           over active lanes; tags = distinct address / 128; ideal = min(sectors, ceil(active
  *           lanes x width / 32)).
+ *   bulk    a copy is one request; sectors, tags and ideal as of its bytes in one piece. They are
+ *           among the loads and stores here, as L2 and DRAM see them; a profiler's requests of
+ *           warps have none of them. Its side in shared memory is not counted.
  *   shared  32 banks of 4 bytes; lanes are served in groups of 32 (width <= 4), 16 (8 bytes) or 8
  *           (16 bytes), half as many groups if lanes n, n^1 (or n, n^2) agree on their addresses
  *           throughout; wavefronts of a group = most distinct words in one bank; ideal = groups of
@@ -22,6 +25,7 @@ typedef struct sct_count {
 
 typedef struct sct_counters {
   sct_count load, store; /* global memory */
+  sct_count bulk_load;   /* of `load`, what bulk copies bring */
   sct_count *operand;    /* [n_operands] the same per operand; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
@@ -31,6 +35,8 @@ typedef struct sct_counters {
 
 /* Global counting rule for one warp: lanes' byte addresses, bit l of `active` for lane l. */
 void sct_model_count_global(sct_count *c, const int64_t address[32], uint32_t active, int width);
+/* One bulk copy (cp.async.bulk) of `bytes` > 0 neighbouring bytes in global memory. */
+void sct_model_count_bulk(sct_count *c, int64_t address, int64_t bytes);
 /* Shared counting rule for one warp. Adds to *wavefronts and *ideal. */
 void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t address[32],
                             uint32_t active, int width);

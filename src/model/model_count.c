@@ -70,7 +70,7 @@ typedef struct counting {
   int n_warps;
   sct_expr inputs[N_INPUTS]; /* block and thread; the rest belongs to the access at hand */
   int64_t value[N_INPUTS][LANES];
-  tally load, store;
+  tally load, store, bulk_load;
   tally *operand;
   double wavefronts[2], wavefronts_ideal[2]; /* loads, stores */
   bool sampled_loops;
@@ -308,7 +308,13 @@ static uint32_t active_lanes(const counting *c, const walker *w, uint32_t exist)
 }
 
 static void count_lanes(const walker *w, const int64_t address[LANES], uint32_t active, cost *sum) {
-  if (w->access->mem == SCT_MEM_GLOBAL) {
+  if (w->access->is_bulk) {
+    for (int lane = 0; lane < LANES; lane++) {
+      if ((active >> lane & 1) != 0) {
+        sct_model_count_bulk(&sum->global, address[lane], w->access->width);
+      }
+    }
+  } else if (w->access->mem == SCT_MEM_GLOBAL) {
     sct_model_count_global(&sum->global, address, active, w->access->width);
   } else {
     sct_model_count_shared(&sum->wavefronts, &sum->ideal, address, active, w->access->width);
@@ -376,6 +382,9 @@ static void account(counting *c, const sct_access *a, const cost *sum, double we
     return;
   }
   tally_add(a->is_store ? &c->store : &c->load, &sum->global, weight);
+  if (a->is_bulk && !a->is_store) {
+    tally_add(&c->bulk_load, &sum->global, weight);
+  }
   if (a->operand >= 0 && a->operand < c->spec->n_operands) {
     tally_add(&c->operand[a->operand], &sum->global, weight);
   }
@@ -444,6 +453,7 @@ static sct_count rounded(const tally *t) {
 static void fill(sct_counters *out, const counting *c, sample blocks) {
   out->load = rounded(&c->load);
   out->store = rounded(&c->store);
+  out->bulk_load = rounded(&c->bulk_load);
   for (int k = 0; k < out->n_operands; k++) {
     out->operand[k] = rounded(&c->operand[k]);
   }

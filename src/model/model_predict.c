@@ -123,7 +123,11 @@ static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, dou
     return 0.0;
   }
   const double warps = (double)c->blocks * (double)((w->code->threads + LANES - 1) / LANES);
-  const double rounds = larger(1.0, (double)c->load.requests / warps / LOADS_AT_ONCE);
+  /* what warps load they wait for in turn; of bulk copies, shared memory holds so much at once */
+  const double loads = (double)(c->load.requests - c->bulk_load.requests) / warps / LOADS_AT_ONCE;
+  const double held = w->shared_bytes > 0 ? (double)w->shared_bytes : 1.0;
+  const double tiles = (double)c->bulk_load.bytes / (double)c->blocks / held;
+  const double rounds = larger(1.0, larger(loads, tiles));
   const double cycles = LIFE_CYCLES + chain_of(w) * rounds * LOADED * dev->latency_cycles;
   const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);
   return larger(1.0, waves) * cycles / clock_hz * 1e9;

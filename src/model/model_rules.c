@@ -79,6 +79,17 @@ void sct_model_count_global(sct_count *c, const int64_t address[LANES], uint32_t
   c->bytes += bytes;
 }
 
+void sct_model_count_bulk(sct_count *c, int64_t address, int64_t bytes) {
+  const int64_t last = address + bytes - 1;
+  const int64_t sectors = (last >> SECTOR_BITS) - (address >> SECTOR_BITS) + 1;
+  const int64_t enough = (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+  c->requests++;
+  c->sectors += sectors;
+  c->sectors_ideal += sectors < enough ? sectors : enough;
+  c->tags += (last >> TAG_BITS) - (address >> TAG_BITS) + 1;
+  c->bytes += bytes;
+}
+
 /* ---- shared memory */
 
 /* True if lanes n and n ^ apart hold the same address wherever both are active. */

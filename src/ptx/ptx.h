@@ -195,8 +195,10 @@ typedef struct sct_ptx_counters {
   sct_ptx_shared
       shared_async;       /* writes of cp.async: part of all wavefronts, of neither direction */
   sct_ptx_global atomics; /* atom and red on global memory */
-  sct_ptx_shared shared_atomics;             /* requests and bytes only */
-  int64_t bulk_load_bytes, bulk_store_bytes; /* cp.async.bulk */
+  sct_ptx_shared shared_atomics; /* requests and bytes only */
+  /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and
+   * tags have none of them, its sectors of L2 have all */
+  sct_ptx_global bulk_load, bulk_store;
   int64_t texture_requests;
   int64_t local_requests;
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
@@ -205,7 +207,7 @@ typedef struct sct_ptx_counters {
   int64_t barriers;       /* executed by a warp */
 } sct_ptx_counters;
 
-/* bytes requested / bytes moved, loads and stores together; 1 if there are none */
+/* bytes requested / bytes moved, loads, stores and bulk copies together; 1 if there are none */
 double sct_ptx_degree(const sct_ptx_counters *counters);
 
 /* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum

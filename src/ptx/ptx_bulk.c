@@ -171,6 +171,12 @@ static void take(ptx_bulk *b, const uint8_t *from, const uint8_t *defined) {
   }
 }
 
+static void count(ptx_exec *x, const ptx_uop *u, const ends *e) {
+  if (x->launch->counters) {
+    sct_ptx_count_bulk(&x->insts[u->inst].global, e->global, e->bytes);
+  }
+}
+
 /* ---- loads */
 
 /* Its destination is neither on its way already nor still being read. */
@@ -215,7 +221,7 @@ static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
   if (x->launch->definedness) {
     memset(x->shared_defined + e.shared, 0, e.bytes);
   }
-  x->counters.bulk_load_bytes += x->launch->counters ? e.bytes : 0;
+  count(x, u, &e);
   return true;
 }
 
@@ -310,7 +316,7 @@ static bool store(ptx_exec *x, const ptx_uop *u, int lane) {
   if (b->buf->defined != NULL && x->launch->definedness) {
     memset(b->buf->defined + b->offset, 0, e.bytes);
   }
-  x->counters.bulk_store_bytes += x->launch->counters ? e.bytes : 0;
+  count(x, u, &e);
   return true;
 }
 

@@ -177,6 +177,8 @@ typedef enum ptx_inst_kind {
   PTX_INST_STORE,
   PTX_INST_ATOMIC,
   PTX_INST_ASYNC,
+  PTX_INST_BULK_LOAD,
+  PTX_INST_BULK_STORE,
   PTX_INST_BRANCH,
   PTX_INST_BARRIER
 } ptx_inst_kind;

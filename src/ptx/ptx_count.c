@@ -61,6 +61,18 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
   g->bytes += bytes;
 }
 
+void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
+  const uint64_t last = address + (uint64_t)bytes - 1;
+  const int64_t sectors = (int64_t)(last / 32 - address / 32 + 1);
+  const int64_t least = (bytes + 31) / 32;
+  g->requests++;
+  g->sectors += sectors;
+  g->sectors_ideal += sectors < least ? sectors : least;
+  g->tags += (int64_t)(last / 128 - address / 128 + 1);
+  g->moved += 32 * sectors;
+  g->bytes += bytes;
+}
+
 /* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
 
 /* Whether every active lane agrees with lane ^ step, if that one is active too. */
@@ -161,8 +173,8 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
   sct_ptx_shared_add(&to->shared_store, &from->shared_store);
   sct_ptx_shared_add(&to->shared_async, &from->shared_async);
   sct_ptx_shared_add(&to->shared_atomics, &from->shared_atomics);
-  to->bulk_load_bytes += from->bulk_load_bytes;
-  to->bulk_store_bytes += from->bulk_store_bytes;
+  sct_ptx_global_add(&to->bulk_load, &from->bulk_load);
+  sct_ptx_global_add(&to->bulk_store, &from->bulk_store);
   to->texture_requests += from->texture_requests;
   to->local_requests += from->local_requests;
   to->warp_instructions += from->warp_instructions;
@@ -173,6 +185,9 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
 }
 
 double sct_ptx_degree(const sct_ptx_counters *c) {
-  const int64_t moved = c->load.moved + c->store.moved;
-  return moved == 0 ? 1.0 : (double)(c->load.bytes + c->store.bytes) / (double)moved;
+  sct_ptx_global all = c->load;
+  sct_ptx_global_add(&all, &c->store);
+  sct_ptx_global_add(&all, &c->bulk_load);
+  sct_ptx_global_add(&all, &c->bulk_store);
+  return all.moved == 0 ? 1.0 : (double)all.bytes / (double)all.moved;
 }

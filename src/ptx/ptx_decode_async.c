@@ -232,6 +232,7 @@ static bool bulk_copy(ptx_dec *d, bool load, bool hint) {
   u->e = mbar;
   u->space = PTX_SPACE_SHARED; /* of the mbarrier, as of the data */
   d->code->uses_bulk = true;
+  sct_ptx_dec_kind(d, load ? PTX_INST_BULK_LOAD : PTX_INST_BULK_STORE, 0);
   return true;
 }
 

@@ -351,6 +351,7 @@ ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
 /* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
+void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
 void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
 void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);

@@ -243,6 +243,12 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
     one.shared_store = i->shared;
     one.store_width[width_index(o->width)] = i->global.requests;
     break;
+  case PTX_INST_BULK_LOAD:
+    one.bulk_load = i->global;
+    break;
+  case PTX_INST_BULK_STORE:
+    one.bulk_store = i->global;
+    break;
   case PTX_INST_ATOMIC:
     one.atomics = i->global;
     one.shared_atomics = i->shared;

@@ -178,8 +178,9 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
   return e;
 }
 
-/* One access: { operand = n or nil, store = bool, width = bytes, at = expr, active = expr or nil,
- * warps = expr or nil, loops = { var, count, ... }, index = { { var, linear }, ... } } */
+/* One access: { operand = n or nil, store = bool, bulk = bool, width = bytes, at = expr, active =
+ * expr or nil, warps = expr or nil, loops = { var, count, ... }, index = { { var, linear }, ... } }
+ */
 static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) {
   const int t = lua_gettop(L);
   if (!lua_istable(L, t)) {
@@ -195,6 +196,12 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
   lua_getfield(L, t, "store");
   access->is_store = lua_toboolean(L, -1);
   lua_pop(L, 1);
+  lua_getfield(L, t, "bulk");
+  access->is_bulk = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  if (access->is_bulk && access->mem != SCT_MEM_GLOBAL) {
+    luaL_error(L, "a bulk copy is an access of an operand, not of shared memory");
+  }
   access->width = (int)get_integer(L, t, "width", 0);
   access->address = get_expr(L, t, "at");
   if (access->width < 1 || access->address == SCT_EXPR_NONE) {

@@ -115,6 +115,8 @@ typedef struct sct_access {
   sct_mem mem;
   bool is_store;
   int operand;      /* index into sct_spec.operands; -1 for shared memory */
+  bool is_bulk;     /* a bulk copy of `width` bytes by each active lane; its side in shared memory
+                       is none of the accesses */
   int width;        /* bytes a lane */
   sct_expr address; /* byte offset from the operand's base, or in shared memory */
   sct_expr active;  /* lane takes part if != 0; SCT_EXPR_NONE: always */

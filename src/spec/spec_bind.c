@@ -49,7 +49,10 @@ static const char *const generated[] = {
     "ahead",        "band",           "band_rows",     "in_band",
     "copy_async",   "exchange_block", "fetch_tile",    "load_realigned",
     "shared_tiles", "stage",          "tile",          "load_shifted",
-    "load_spaced",  "realigned",      "share_shifted"};
+    "load_spaced",  "realigned",      "share_shifted", "arrived",
+    "out_slice",    "parity",         "bulk_commit",   "bulk_load",
+    "bulk_store",   "bulk_wait_read", "expect_bytes",  "fence_async",
+    "init_barrier", "shared_address", "wait_phase",    "fence_barrier_init"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
 static const char *const suffixes[] = {"_in", "_out", "_tile", "_v"};

@@ -53,6 +53,24 @@ static void test_global_figures(void **state) {
   costs(ALL, 4, 5, 2, 4);
 }
 
+static void test_bulk_figures(void **state) {
+  static const struct {
+    int64_t at, bytes, sectors, tags, ideal;
+  } cases[] = {{0, 7168, 224, 56, 224}, {32, 96, 3, 1, 3},   {16, 48, 2, 1, 2},
+               {16, 32, 2, 1, 1},       {112, 32, 2, 2, 1},  {0, 16, 1, 1, 1},
+               {-16, 32, 2, 2, 1},      {4096, 16, 1, 1, 1}, {128 * 1024 - 16, 160, 6, 3, 5}};
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_count c = {.requests = 7, .sectors = 100, .tags = 50, .sectors_ideal = 90, .bytes = 1000};
+    sct_model_count_bulk(&c, cases[k].at, cases[k].bytes);
+    assert_int_equal(c.requests, 8);
+    assert_int_equal(c.sectors, 100 + cases[k].sectors);
+    assert_int_equal(c.tags, 50 + cases[k].tags);
+    assert_int_equal(c.sectors_ideal, 90 + cases[k].ideal);
+    assert_int_equal(c.bytes, 1000 + cases[k].bytes);
+  }
+}
+
 static void wavefronts(uint32_t active, int width, int64_t want, int64_t want_ideal) {
   int64_t have = 0;
   int64_t ideal = 0;
@@ -191,9 +209,9 @@ static void test_random_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_global_figures),   cmocka_unit_test(test_shared_figures),
-      cmocka_unit_test(test_shared_pairs),     cmocka_unit_test(test_degree),
-      cmocka_unit_test(test_random_addresses),
+      cmocka_unit_test(test_global_figures), cmocka_unit_test(test_bulk_figures),
+      cmocka_unit_test(test_shared_figures), cmocka_unit_test(test_shared_pairs),
+      cmocka_unit_test(test_degree),         cmocka_unit_test(test_random_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

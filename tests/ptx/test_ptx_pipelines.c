@@ -290,15 +290,23 @@ static const mutant *find_correct(const char *kernel) {
   return NULL;
 }
 
-/* Bytes of bulk copies, both ways; they are no requests of lanes. */
+/* Bulk copies, both ways: a tile of 1,024 bytes is one of 32 sectors in 8 lines; they are no
+ * requests of lanes. */
 static void bytes_are_counted(void **state) {
   const mutant *m = find_correct("ok_specialised2");
   sct_ptx_result result;
   world w;
   open_world(&w, m->tiles, true);
   launch(*state, m, &w, SCT_PTX_FORWARD, &result);
-  assert_int_equal(result.counters.bulk_load_bytes, 4LL * w.n);
-  assert_int_equal(result.counters.bulk_store_bytes, 4LL * w.n);
+  const sct_ptx_global *both[] = {&result.counters.bulk_load, &result.counters.bulk_store};
+  for (int k = 0; k < SCT_COUNT(both); k++) {
+    assert_int_equal(both[k]->bytes, 4LL * w.n);
+    assert_int_equal(both[k]->requests, m->tiles);
+    assert_int_equal(both[k]->sectors, 32 * m->tiles);
+    assert_int_equal(both[k]->sectors_ideal, 32 * m->tiles);
+    assert_int_equal(both[k]->tags, 8 * m->tiles);
+    assert_int_equal(both[k]->moved, 1024 * m->tiles);
+  }
   assert_int_equal(result.counters.load.requests, 0);
   assert_int_equal(result.counters.store.requests, 0);
   sct_ptx_result_free(&result);

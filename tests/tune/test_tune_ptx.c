@@ -271,6 +271,14 @@ static void add_array(arguments *a, sct_ptx_memory *memory, const sct_shape *s, 
   sct_free(flags);
 }
 
+static void add_bulk(sct_ptx_global *to, const sct_ptx_global *bulk) {
+  to->requests += bulk->requests;
+  to->sectors += bulk->sectors;
+  to->sectors_ideal += bulk->sectors_ideal;
+  to->tags += bulk->tags;
+  to->bytes += bulk->bytes;
+}
+
 static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked *p) {
   const sct_spec *spec = s->plan->spec;
   sct_ptx_memory *memory = NULL;
@@ -303,6 +311,8 @@ static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked 
   MUST(sct_ptx_launch(&result, memory, &opts, err));
   assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
   *out = result.counters;
+  add_bulk(&out->load, &result.counters.bulk_load); /* the model has them in one */
+  add_bulk(&out->store, &result.counters.bulk_store);
   sct_ptx_result_free(&result);
   sct_ptx_module_free(module);
   sct_ptx_memory_free(memory);

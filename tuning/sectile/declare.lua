@@ -160,6 +160,58 @@ template <int kBytes> __device__ __forceinline__ void copy_async(void *to, const
 }
 ]]
 
+local BULK = [[
+__device__ __forceinline__ unsigned int shared_address(const void *p) {
+  return (unsigned int)__cvta_generic_to_shared(p);
+}
+__device__ __forceinline__ void init_barrier(unsigned long long *barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals) : "memory");
+}
+// Barriers that were initialised before it are seen by copies behind it.
+__device__ __forceinline__ void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+// One arrival; the phase waits for these bytes as well.
+__device__ __forceinline__ void expect_bytes(unsigned long long *barrier, int bytes) {
+  asm volatile("{\n .reg .b64 state;\n"
+               " mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1;\n}" ::
+               "r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+// Waits until the phase of this parity has ended.
+__device__ __forceinline__ void wait_phase(unsigned long long *barrier, int parity) {
+  asm volatile("{\n .reg .pred over;\nagain:\n"
+               " mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+               " @!over bra again;\n}" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
+}
+// Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
+__device__ __forceinline__ void bulk_load(void *to, const void *from, int bytes,
+                                          unsigned long long *barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
+               "r"(shared_address(barrier)) : "memory");
+}
+]]
+
+local BULK_STORE = [[
+// What was written to shared memory before it is seen by bulk copies behind it.
+__device__ __forceinline__ void fence_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+// Multiples of 16 bytes out of shared memory, in the thread's group at hand.
+__device__ __forceinline__ void bulk_store(void *to, const void *from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(shared_address(from)), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void bulk_commit() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// Waits until the thread's bulk stores have read their images.
+__device__ __forceinline__ void bulk_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+]]
+
 local REALIGNED = [[
 // The word that lies `bytes` after the aligned `base`, from the one or two aligned words it is in.
 __device__ __forceinline__ unsigned int load_realigned(const void *base, long long bytes) {
@@ -288,7 +340,8 @@ end
 
 --- Helper functions that a kernel needs.
 ---@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
---- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share"
+--- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share";
+--- bulk, bulk_store
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -304,6 +357,12 @@ function declare.helpers(needs, streaming)
   end
   if needs.copy_async then
     parts[#parts + 1] = string.format(COPY_ASYNC, needs.copy_async)
+  end
+  if needs.bulk then
+    parts[#parts + 1] = BULK
+  end
+  if needs.bulk_store then
+    parts[#parts + 1] = BULK_STORE
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED

@@ -355,6 +355,17 @@ function G:touch(op, store, width, at)
   self.accesses[#self.accesses + 1] = access
 end
 
+--- Notes one bulk copy of `bytes` neighbouring bytes between `op` and shared memory by each lane
+--- that g:when lets through.
+---@param op sectile.Operand
+---@param store boolean
+---@param bytes integer
+---@param at sectile.Expr byte offset in the operand
+function G:touch_bulk(op, store, bytes, at)
+  self:touch(op, store, bytes, at)
+  self.accesses[#self.accesses].bulk = true
+end
+
 --- The kernel is right only if the condition over extents holds.
 ---@param condition sectile.Expr
 function G:require(condition)

@@ -63,9 +63,12 @@ local function adopt_movers(p, opts)
     if mover.kind == "vector" then
       movers.adopt_vector(g, mover, opts.vec)
     elseif mover.kind == "staged" then
-      local slices = opts.stages and not op.is_output and opts.stages
-        or opts.threads // p.team_size
-      mover.image.slice = opts.stages and "stage"
+      local slices = opts.threads // p.team_size
+      if opts.stages then
+        slices = op.is_output and (opts.out_images or 1) or opts.stages
+      end
+      mover.image.slice = opts.stages and (op.is_output and "out_slice" or "stage")
+      mover.image.bytes = kit.ceil_div(mover.image.bytes, p.image_align) * p.image_align
       movers.adopt_image(g, mover.image, slices)
       local list = op.is_output and p.images_out or p.images_in
       list[#list + 1] = mover.image
@@ -85,6 +88,9 @@ end
 ---@field unroll? integer 1: the copies of tiles stay loops
 ---@field min_blocks? integer for the launch bounds
 ---@field stages? integer images of every input, for tiles that are on their way
+---@field out_images? integer images of every output where there are stages; default 1
+---@field image_align? integer bytes that images are aligned to; default 16
+---@field more_shared_bytes? integer static ones that the template declares itself
 ---@field team? fun(g, p): table whose number finds the tile: name, var; default the block
 ---@field period? integer the tile is rounded up to a multiple of it (1)
 
@@ -100,7 +106,8 @@ function map.plan(k, kernel, opts)
   local p = {
     g = g, k = k, kernel = kernel, threads = opts.threads, vec = opts.vec, dim = n_dims,
     last = k.dims[n_dims], scope = opts.scope or "block",
-    mover = {}, images_in = {}, images_out = {},
+    mover = {}, images_in = {}, images_out = {}, image_align = opts.image_align or 16,
+    more_shared_bytes = opts.more_shared_bytes or 0,
     copy_unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
   }
   g.hint = opts.hint or "none"
@@ -178,15 +185,16 @@ end
 function map.images(p)
   local lines, at = {}, 0
   if p.dynamic then
-    lines[1] = "extern __shared__ __align__(16) unsigned char shared_tiles[];"
+    lines[1] = string.format("extern __shared__ __align__(%d) unsigned char shared_tiles[];",
+      p.image_align)
   end
   for _, list in ipairs { p.images_in, p.images_out } do
     for _, image in ipairs(list) do
       local slices = image.slices > 1 and string.format("[%d]", image.slices) or ""
       lines[#lines + 1] = describe(image)
       if not p.dynamic then
-        lines[#lines + 1] = string.format("__shared__ __align__(16) unsigned char %s%s[%d];",
-          image.name, slices, image.bytes)
+        lines[#lines + 1] = string.format("__shared__ __align__(%d) unsigned char %s%s[%d];",
+          p.image_align, image.name, slices, image.bytes)
       elseif image.slices > 1 then
         lines[#lines + 1] = string.format("auto %s = reinterpret_cast<unsigned char (*)[%d]>"
           .. "(shared_tiles + %d); // %d of them", image.name, image.bytes, at, image.slices)
@@ -206,14 +214,14 @@ end
 ---@return boolean? good
 ---@return string? reason
 function map.place_images(p)
-  local device, bytes = p.k.device, p.g.static_shared_bytes
-  if bytes <= device.smem_block_bytes then
+  local device, bytes, more = p.k.device, p.g.static_shared_bytes, p.more_shared_bytes
+  if bytes + more <= device.smem_block_bytes then
+    p.static_shared_bytes = bytes + more
     return true
-  elseif bytes > device.smem_optin_bytes then
+  elseif kit.ceil_div(more, p.image_align) * p.image_align + bytes > device.smem_optin_bytes then
     return nil, "the tiles need more shared memory than a block has"
   end
-  p.dynamic, p.shared_bytes, p.static_shared_bytes = true, bytes, 0
-  p.g.static_shared_bytes = 0
+  p.dynamic, p.shared_bytes, p.static_shared_bytes = true, bytes, more
   return true
 end
 

@@ -468,8 +468,13 @@ local function image_ref(image, at, warp)
   return name, E.text(place, false), address
 end
 
--- The tile's start in terms of `first`, which the kernel has declared.
-local function base_of(image, run, first, n_slots)
+--- The tile's start in terms of `first`, which the kernel has declared.
+---@param image sectile.Image
+---@param run table one of image.runs
+---@param first sectile.Expr
+---@param n_slots integer
+---@return sectile.Expr
+function movers.base_of(image, run, first, n_slots)
   local step, rest = E.linear(run.base, image.shape.tile)
   if step and step % n_slots == 0 then
     return first * (step // n_slots) + rest
@@ -533,7 +538,7 @@ local function open_words(g, image, run, width, team, taken, n_slots, first, ful
   local turn = g:loop("turn", kit.ceil_div(words, team.size))
   local word = g:define("word", 0, words - 1, turn * team.size + member)
   g:when(words % team.size ~= 0 and g:below(word, words) or nil, full)
-  return word, base_of(image, run, first, n_slots) + word * width,
+  return word, movers.base_of(image, run, first, n_slots) + word * width,
     string.format("for (int word = %s; word < %d; word += %d) {", start, words, team.size)
 end
 
