@@ -1,6 +1,6 @@
--- bulk: tiles of the inputs come by bulk copies (cp.async.bulk, sm_90), a run of bytes each, that one
--- thread starts and an mbarrier reports; outputs may leave by bulk copies as well. No thread spends
--- an instruction on a byte that is only moved, and what is on its way is as much as shared memory
+-- bulk: tiles of the inputs come by bulk copies (cp.async.bulk, sm_90), one a run of bytes, that
+-- one thread starts and an mbarrier reports; outputs may leave by bulk copies as well. No thread
+-- spends an instruction on a byte that is only moved, and as much is on its way as shared memory
 -- holds.
 local WORD = 16 -- bytes: addresses and sizes of bulk copies are multiples
 local LINE = 128 -- bytes: what sm_90 likes the shared side aligned to
