@@ -18,7 +18,13 @@ static void check_code(const fixture *f, const sct_kernel_code *code, const char
   assert_true(code->threads >= 32 && code->threads <= 1024);
   assert_true(code->counted && code->n_accesses > 0);
   for (int a = 0; a < code->n_accesses; a++) {
-    assert_in_range(code->accesses[a].width, 1, 16);
+    const int width = code->accesses[a].width;
+    if (code->accesses[a].is_bulk) { /* one thread's, as long as an mbarrier can wait for */
+      assert_true(width % 16 == 0 && width < 1 << 20);
+      assert_int_not_equal(code->accesses[a].active, SCT_EXPR_NONE);
+    } else {
+      assert_in_range(width, 1, 16);
+    }
     assert_true(code->accesses[a].operand < f->spec.n_operands);
   }
   int lines = 0;
