@@ -214,6 +214,7 @@ function kit.new(k, kernel, threads)
   g.k, g.kernel, g.threads = k, kernel, threads
   g.accesses, g.requires, g.align, g.arguments = {}, {}, {}, {}
   g.real, g.loops, g.needs = {}, {}, {}
+  g.steady = {} -- by operand: its value is used again, so no streaming hint
   g.static_shared_bytes = 0
   g.hint = "none"
   g.thread = E.raw("thread", 0, 1023)
@@ -430,7 +431,8 @@ function G:load(op, f, at)
       E.text(at, true))
   end
   local text = place(op, f, at)
-  if self.hint == "cs" and hintable(field) and piece == field.bytes then
+  if self.hint == "cs" and not self.steady[op.number] and hintable(field)
+    and piece == field.bytes then
     return string.format("__ldcs(&%s)", text)
   end
   return text
@@ -622,10 +624,11 @@ end
 --- conditions of g:when.
 ---@param lanes? sectile.Expr
 ---@param warps? sectile.Expr
+---@param only? sectile.Operand[] inputs whose loads are noted; default: all
 ---@return string
-function G:call_element(lanes, warps)
+function G:call_element(lanes, warps, only)
   self:when(lanes, warps)
-  self:load_element()
+  self:load_element(only)
   self:store_element()
   self:when(nil)
   return "element(" .. arguments(self) .. ");"

@@ -49,6 +49,16 @@ local function full_condition(p)
   return full, text
 end
 
+-- Is an input's value the same all along the tile? It is loaded once then.
+local function uniform(k, op)
+  for _, f in ipairs(op.used) do
+    if E.mentions(op.offset[f], k.index[#k.dims]) then
+      return false
+    end
+  end
+  return not op.is_output and not movers.turns(k, op, #k.dims)
+end
+
 -- Asks opts.mover for every operand's mover and takes what it needs into the plan. nil and a reason
 -- if one has none.
 local function adopt_movers(p, opts)
@@ -58,8 +68,10 @@ local function adopt_movers(p, opts)
     if not mover then
       return nil, string.format("%s: %s", op.name, reason)
     end
-    p.mover[op.number] = mover
     p.any = p.any or mover.kind ~= "direct"
+    g.steady[op.number] = uniform(p.k, op)
+    mover = g.steady[op.number] and mover.kind ~= "staged" and { kind = "uniform" } or mover
+    p.mover[op.number] = mover
     if mover.kind == "vector" then
       movers.adopt_vector(g, mover, opts.vec)
     elseif mover.kind == "staged" then
@@ -351,15 +363,16 @@ local function load_direct(p, op)
   return kit.concat(lines)
 end
 
--- Values of index operands that this operand's place mentions, read back from their arrays.
-local function declare_indexes(p, op)
+-- Values of index operands that this operand's place mentions, read back from their arrays: of the
+-- element at hand, or of the whole group if `at` says where.
+local function declare_indexes(p, op, at)
   local lines = {}
   for _, index in ipairs(p.g.inputs) do
-    if index.is_index and not op.is_index then
+    if index.is_index and not op.is_index and p.mover[index.number].kind ~= "uniform" then
       for f = 1, #op.offset do
         if E.mentions(op.offset[f], index.index_value) then
           lines[#lines + 1] = string.format("const long long %s = %s[%s];", index.name,
-            array_of(index), value_index(p))
+            array_of(index), at or value_index(p))
           break
         end
       end
@@ -394,8 +407,12 @@ local function load_nest(p, ops)
   end
   if p.vec > 1 and #vectors > 0 then
     out[#out + 1] = declare_index(p) .. "\n"
+    local seen = {}
     for _, op in ipairs(vectors) do
+      local indexes = declare_indexes(p, op, "item * kVec")
+      out[#out + 1] = (indexes == "" or seen[indexes]) and "" or indexes .. "\n"
       out[#out + 1] = load_vector(p, op, p.mover[op.number]) .. "\n"
+      seen[indexes] = true
     end
   end
   local rest = p.vec > 1 and directs or ops
@@ -431,7 +448,11 @@ function map.load_values(p)
   local plain, through, lines = {}, {}, {}
   local any_index = false
   for _, op in ipairs(p.g.inputs) do
-    if p.mover[op.number].kind ~= "staged" or direct_fields(p, op) then
+    if p.mover[op.number].kind == "uniform" then
+      p.g:when(nil, p.full)
+      lines[#lines + 1] = p.g:load_element { op }
+      p.g:when(nil)
+    elseif p.mover[op.number].kind ~= "staged" or direct_fields(p, op) then
       lines[#lines + 1] = declare_values(p, op)
       local list = op.through_index and through or plain
       list[#list + 1] = op
@@ -451,7 +472,9 @@ end
 local function value_of(p, op, slot)
   local mover = p.mover[op.number]
   local at = value_index(p)
-  if mover.kind == "staged" then
+  if mover.kind == "uniform" then
+    return ""
+  elseif mover.kind == "staged" then
     local lines = { movers.pick(p.g, mover.image, slot, p.warp) }
     for _, f in ipairs(mover.rest or {}) do
       lines[#lines + 1] = string.format("%s = %s;", kit.member(op.name, op.record.fields[f]),
@@ -582,7 +605,11 @@ function map.compute(p)
   if #vectors > 0 then
     out[#out + 1] = "\n" .. string.gsub(declare_index(p), "const long long " .. p.last,
       "const long long group_start", 1)
+    local seen = {}
     for _, op in ipairs(vectors) do
+      local indexes = declare_indexes(p, op, "item * kVec")
+      out[#out + 1] = (indexes == "" or seen[indexes]) and "" or "\n" .. indexes
+      seen[indexes] = true
       local text = store_vector(p, op)
       out[#out + 1] = "\n" .. string.gsub(text, "%f[%w_]" .. p.last .. "%f[^%w_]", "group_start")
     end
@@ -599,9 +626,17 @@ end
 function map.edge(p)
   local g = p.g
   local mark = #g.real
+  local once, each = {}, {}
+  for _, op in ipairs(g.inputs) do -- compilers take what does not change out of the loop
+    local list = g.steady[op.number] and once or each
+    list[#list + 1] = op
+  end
+  local rest = p.full:lnot()
+  g:when(E.subst(g.first + p.member, g.real):lt(p.k.extents[p.dim]), rest)
+  g:load_element(once)
   local turn = g:loop("turn", kit.ceil_div(p.tile, p.team_size))
   g:tie(p.k.index[p.dim], g.first + turn * p.team_size + p.member)
-  local call = g:call_element(p.k.index[p.dim]:lt(p.k.extents[p.dim]), p.full:lnot())
+  local call = g:call_element(p.k.index[p.dim]:lt(p.k.extents[p.dim]), rest, each)
   g:close()
   g:forget(mark)
   return string.format("for (long long %s = first + %s; %s < n_%s; %s += %d)\n  %s", p.last,

@@ -79,6 +79,24 @@ local function padding(op)
   return op.record.bytes > op.record.data_bytes
 end
 
+--- Is `op` addressed through an index array whose values change along dimension `dim`?
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return boolean
+function movers.turns(k, op, dim)
+  for _, index in ipairs(k.operands) do
+    if index.is_index and E.mentions(op.offset[1], index.index_value) then
+      for _, at in ipairs(index.at) do
+        if E.mentions(at, k.index[dim]) then
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
 --- How `op` moves for `width` elements along dimension `dim`: a mover of kind "vector" with its
 --- runs, or nil where that is no better than single accesses.
 ---@param g sectile.Generator
@@ -88,7 +106,7 @@ end
 ---@return sectile.Mover?
 function movers.vector(g, op, dim, width)
   local k = g.k
-  if op.is_index and width == 1 then
+  if (op.is_index and width == 1) or (width > 1 and movers.turns(k, op, dim)) then
     return nil
   end
   local start, bytes = record_run(k, op, dim, width)
