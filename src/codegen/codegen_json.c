@@ -45,16 +45,36 @@ static const char *pointer_text(sct_str *scratch, const sct_operand *op) {
   return sct_str_c(scratch);
 }
 
+/* "north (-1, 0)" for each tap */
+static json_t *taps_json(const sct_operand *op, sct_str *scratch) {
+  json_t *list = json_array();
+  for (int k = 0; k < op->n_taps; k++) {
+    sct_str_clear(scratch);
+    sct_str_printf(scratch, "%s (", op->taps[k].name);
+    for (int d = 0; d < op->n_dims; d++) {
+      sct_str_printf(scratch, "%s%lld", d > 0 ? ", " : "", (long long)op->taps[k].delta[d]);
+    }
+    sct_str_append(scratch, ")");
+    json_array_append_new(list, json_string(sct_str_c(scratch)));
+  }
+  return list;
+}
+
 static json_t *operand_json(const sct_operand *op, sct_str *scratch) {
   json_t *layouts = json_array();
   for (int k = 0; k < op->n_layouts; k++) {
     json_array_append_new(layouts, json_string(op->layouts[k].label));
   }
-  return json_pack("{s:s, s:s, s:o, s:b, s:s, s:o, s:o, s:o}", "name", op->name, "role",
-                   op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
-                   op->record.name == NULL, "pointer", pointer_text(scratch, op), "layouts",
-                   layouts, "dims", string_list(op->dims, op->n_dims), "at",
-                   string_list(op->at_text, op->n_dims));
+  json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:s, s:o, s:o, s:o}", "name", op->name, "role",
+                           op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
+                           op->record.name == NULL, "pointer", pointer_text(scratch, op), "layouts",
+                           layouts, "dims", string_list(op->dims, op->n_dims), "at",
+                           string_list(op->at_text, op->n_dims));
+  if (op->n_taps > 0) {
+    json_object_set_new(json, "taps", taps_json(op, scratch));
+    json_object_set_new(json, "border", json_string(sct_border_name(op->border)));
+  }
+  return json;
 }
 
 sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) {

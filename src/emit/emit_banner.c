@@ -83,6 +83,12 @@ static void operand_text(sct_str *s, const emit_header *h, int index, int name_w
     text_list(s, op->at, op->n_at);
     sct_str_append(s, ")");
   }
+  if (op->n_taps > 0) {
+    sct_str_append(s, "; read beside its place as ");
+    text_list(s, op->taps, op->n_taps);
+    sct_str_append(s, "; border ");
+    emit_comment(s, op->border);
+  }
   sct_str_append(s, "\n");
 }
 

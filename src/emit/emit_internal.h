@@ -42,6 +42,9 @@ typedef struct emit_operand {
   int n_dims, n_at;
   const char **dims;
   const char **at; /* [n_at] the place of an element, for each dimension; may be empty */
+  int n_taps;
+  const char **taps;  /* [n_taps] further places that are read: "north (-1, 0)" */
+  const char *border; /* what they find outside of the array: "clamp" */
 } emit_operand;
 
 typedef struct emit_scalar {

@@ -182,6 +182,8 @@ static sct_status read_operand(emit_operand *op, const reader *r, const json_t *
                       path_join(r, path, "record"), bare));
   SCT_TRY(get_texts(&op->layouts, &op->n_layouts, r, object, path, "layouts", false));
   SCT_TRY(get_texts(&op->at, &op->n_at, r, object, path, "at", true));
+  SCT_TRY(get_texts(&op->taps, &op->n_taps, r, object, path, "taps", true));
+  SCT_TRY(get_text(&op->border, r, object, path, "border", "none"));
   return get_texts(&op->dims, &op->n_dims, r, object, path, "dims", true);
 }
 

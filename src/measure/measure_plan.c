@@ -252,6 +252,20 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
   }
 }
 
+/* Taps without a border stay inside the array. */
+static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  for (int d = 0; d < p->op->n_dims && p->op->border == SCT_BORDER_NONE; d++) {
+    int64_t lo = 0, hi = 0;
+    sct_operand_reach(p->op, d, &lo, &hi);
+    const int64_t at = sct_expr_program_run(p->at[d], inputs);
+    if (at + lo < 0 || at + hi >= s->op[op].extent[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Index arrays point to elements that exist; through one that scatters, to a different one each. */
 static bool index_is_legal(const sct_shape *s, int op) {
   const sct_plan_operand *p = &s->plan->op[op];
@@ -275,7 +289,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
   do {
     sct_shape_inputs(s, idx, inputs);
     for (int k = 0; k < spec->n_operands; k++) {
-      if (linear_place(s, k, inputs) < 0) {
+      if (linear_place(s, k, inputs) < 0 || !taps_are_inside(s, k, inputs)) {
         return false;
       }
     }

@@ -55,6 +55,28 @@ static void read_record(lua_State *L, sct_script_loader *ld, int table, sct_reco
   }
 }
 
+/* The list of taps that sectile.lua made of the option: { name, deltas }, in order of names. */
+static void read_taps(lua_State *L, sct_spec *spec, int table, sct_operand *op) {
+  op->n_taps = sct_script_list_length(L, table, "taps");
+  op->taps = SCT_SCRIPT_NEW(L, spec, sct_tap, op->n_taps);
+  for (int k = 0; k < op->n_taps; k++) {
+    sct_tap *tap = &op->taps[k];
+    sct_script_push_item(L, table, "taps", k);
+    tap->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
+    tap->delta = SCT_SCRIPT_NEW(L, spec, int64_t, op->n_dims);
+    for (int d = 0; d < op->n_dims; d++) {
+      sct_script_push_item(L, lua_gettop(L), "delta", d);
+      tap->delta[d] = lua_tointeger(L, -1);
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  const char *border = sct_script_field_string(L, spec, table, "border");
+  if (border) {
+    sct_border_find(&op->border, border); /* sectile.lua has seen to it that the name is known */
+  }
+}
+
 static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is_output,
                          sct_operand *op) {
   sct_spec *spec = ld->spec;
@@ -74,6 +96,7 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
     op->pad[d] = lua_tointeger(L, -1);
     lua_pop(L, 1);
   }
+  read_taps(L, spec, table, op);
 }
 
 static void read_operands(lua_State *L, sct_script_loader *ld, int kernel) {

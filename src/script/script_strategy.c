@@ -158,7 +158,8 @@ static sct_status run_file(sct_script *script, const char *name, const char *fol
 
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
-  static const char *const names[] = {"kit", "around", "movers", "map", "pipeline", "tiles"};
+  static const char *const names[] = {"reads", "kit",      "around", "movers",
+                                      "map",   "pipeline", "tiles"};
   lua_State *L = script->sandbox.L;
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
@@ -560,16 +561,30 @@ static bool next_layouts(const sct_spec *spec, int *layout) {
   return false;
 }
 
+/* A strategy that reads every array at its own place only would leave taps out; what can read them
+ * says so. */
+static const char *taps_unknown(lua_State *L, const sct_spec *spec, int s) {
+  bool any = false;
+  for (int k = 0; k < spec->n_operands; k++) {
+    any = any || spec->operands[k].n_taps > 0;
+  }
+  lua_getfield(L, s, "taps");
+  const bool known = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return any && !known ? "every array is read at one place (no taps)" : NULL;
+}
+
 /* Leaves on the stack the view of the first layout combination that the strategy applies to (or of
  * the first one at all, with the reason). */
 static const char *push_fitting_view(lua_State *L, reader *r, int s, const char *file) {
   const sct_spec *spec = r->script->spec;
+  const char *const no_taps = taps_unknown(L, spec, s);
   int *layout = lua_newuserdatauv(L, sizeof *layout * (size_t)spec->n_operands, 0);
   memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
   const char *first_reason = NULL;
   for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
     sct_script_push_view(L, r->script, layout);
-    const char *reason = why_not(L, s, lua_gettop(L), file);
+    const char *reason = no_taps ? no_taps : why_not(L, s, lua_gettop(L), file);
     if (!reason) {
       return NULL;
     }
@@ -583,7 +598,7 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 }
 
 static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",  "doc",   "applies",  "axes",
+  static const char *const legal[] = {"name",  "doc",   "applies",  "axes", "taps",
                                       "where", "facts", "template", "plan"};
   sct_arena *arena = &r->space->arena;
   const int top = lua_gettop(L);

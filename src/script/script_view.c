@@ -275,6 +275,21 @@ static int operand_run(lua_State *L) {
   return 1;
 }
 
+static void push_taps(lua_State *L, const sct_operand *op) {
+  lua_createtable(L, op->n_taps, 0);
+  for (int k = 0; k < op->n_taps; k++) {
+    lua_createtable(L, 0, 2);
+    set_string(L, "name", op->taps[k].name);
+    lua_createtable(L, op->n_dims, 0);
+    for (int d = 0; d < op->n_dims; d++) {
+      lua_pushinteger(L, op->taps[k].delta[d]);
+      lua_rawseti(L, -2, d + 1);
+    }
+    lua_setfield(L, -2, "delta");
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
 static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
   const sct_operand *operand = &script->spec->operands[op];
   const sct_layout *chosen = &operand->layouts[layout];
@@ -296,6 +311,13 @@ static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
   lua_setfield(L, -2, "at");
   push_expr_list(L, operand->extent, operand->n_dims);
   lua_setfield(L, -2, "extent");
+  push_expr_list(L, chosen->element, operand->record.n_fields);
+  lua_setfield(L, -2, "element"); /* the offset over `index`, the array's own indices */
+  push_expr_list(L, operand->index, operand->n_dims);
+  lua_setfield(L, -2, "index");
+  push_taps(L, operand);
+  lua_setfield(L, -2, "taps");
+  set_string(L, "border", sct_border_name(operand->border));
   if (operand->is_index) {
     set_expr(L, "index_value", operand->index_value);
   }

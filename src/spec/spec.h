@@ -92,6 +92,27 @@ typedef enum sct_fill {
   SCT_FILL_RANDOM
 } sct_fill;
 
+/* What a tap reads where its place lies outside of the array. */
+typedef enum sct_border {
+  SCT_BORDER_NONE,  /* it never does: checked at every size */
+  SCT_BORDER_CLAMP, /* the nearest element of the array */
+  SCT_BORDER_ZERO,  /* zero */
+  SCT_BORDER_WRAP   /* the element that follows when the array repeats */
+} sct_border;
+/* "none", "clamp", "zero", "wrap". */
+const char *sct_border_name(sct_border border);
+bool sct_border_find(sct_border *out, const char *name);
+
+#define SCT_MAX_TAPS      64 /* of one array */
+#define SCT_MAX_TAP_DELTA 65536
+
+/* One more place at which the body reads an input, under a name of its own. */
+typedef struct sct_tap {
+  const char *name;
+  int64_t *delta; /* [n_dims] elements from the operand's own place, one for each of its dims */
+  bool *used;     /* [n_fields] set by sct_spec_finish(): the body reads this field here */
+} sct_tap;
+
 typedef struct sct_operand {
   const char *name;
   bool is_output;
@@ -101,7 +122,10 @@ typedef struct sct_operand {
   const char **at_text; /* [n_dims] as written; NULL before sct_spec_bind: the dimension itself */
   const char **extent_text; /* [n_dims] as written, NULL where the dimension's own extent counts */
   int64_t *pad;             /* [n_dims] added to the extent */
-  const char *file;         /* where it was made */
+  int n_taps;               /* the array's own place is not among them */
+  sct_tap *taps;
+  sct_border border;
+  const char *file; /* where it was made */
   int line;
   /* set by sct_spec_bind() */
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
@@ -117,8 +141,11 @@ typedef struct sct_operand {
   int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
   sct_layout *layouts;
   /* set by sct_spec_finish() */
-  bool *used; /* [n_fields] the body reads or writes this field */
+  bool *used; /* [n_fields] the body reads or writes this field, taps included */
 } sct_operand;
+
+/* How far the taps of `op` reach along its dimension `d`: *lo <= 0 <= *hi. */
+void sct_operand_reach(const sct_operand *op, int d, int64_t *lo, int64_t *hi);
 
 /* ---- the kernel ---- */
 
@@ -187,8 +214,8 @@ typedef struct sct_spec {
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
  * layouts over each operand's index variables and fill in layouts and sizes; finish.
  *
- * Makes the variables and extents, parses `extents` and `at`, finds index operands. Errors point at
- * the operand's line. SCT_ESPEC. */
+ * Makes the variables and extents, parses `extents` and `at`, finds index operands, checks taps.
+ * Errors point at the operand's line. SCT_ESPEC. */
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Checks the body (unknown names, refused tokens, balanced brackets, outputs assigned), finds moves
  * and component-wise bodies, evaluates every `at` against the extents of every size, checks each

@@ -123,6 +123,13 @@ static sct_status check_taken(const sct_spec *spec, const char *file, int line, 
   return SCT_OK;
 }
 
+sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
+                                     const char *what, const char *name, sct_error *err) {
+  SCT_TRY(check_name(spec, file, line, what, name, err));
+  SCT_TRY(check_apart(spec, file, line, what, name, err));
+  return check_taken(spec, file, line, what, name, spec->n_scalars, spec->n_operands, err);
+}
+
 sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   SCT_TRY(check_name(spec, spec->file, spec->line, "kernel name", spec->name, err));
   if (spec->n_dims < 1 || spec->n_dims > SCT_MAX_DIMS) {
@@ -475,5 +482,5 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     sct_operand *op = &spec->operands[k];
     op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;
   }
-  return SCT_OK;
+  return sct_spec_check_taps(spec, err);
 }

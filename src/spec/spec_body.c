@@ -86,7 +86,8 @@ static bool is_scalar(const sct_spec *spec, const token *t) {
 
 static sct_status declare(screen *s, const token *t) {
   const sct_spec *spec = s->spec;
-  if (sct_spec_find_operand(spec, t->text, t->len) >= 0 ||
+  int tap = -1;
+  if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
       sct_spec_find_dim(spec, t->text, t->len) >= 0 || is_scalar(spec, t) ||
       sct_spec_word(t->text, t->len) != WORD_NONE) {
     return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
@@ -160,12 +161,16 @@ static sct_status unknown_name(const screen *s, const token *t) {
   const char *names[MAX_LEGAL];
   int n = 0;
   for (int k = 0; k < spec->n_operands; k++) {
-    names[n++] = spec->operands[k].name;
+    const sct_operand *op = &spec->operands[k];
+    names[n++] = op->name;
+    for (int tap = 0; tap < op->n_taps && n < MAX_LEGAL / 2; tap++) {
+      names[n++] = op->taps[tap].name;
+    }
   }
   for (int k = 0; k < spec->n_scalars && n < MAX_LEGAL; k++) {
     names[n++] = spec->scalars[k].name;
   }
-  for (int k = 0; k < spec->n_dims; k++) {
+  for (int k = 0; k < spec->n_dims && n < MAX_LEGAL; k++) {
     names[n++] = spec->dims[k];
   }
   for (int k = 0; k < s->n_locals && n < MAX_LEGAL; k++) {
@@ -195,14 +200,20 @@ static sct_status unknown_name(const screen *s, const token *t) {
 
 /* ---- operands ---- */
 
-/* A mention of an operand: which field (-1: the whole record), which component (-1: all), and the
- * token behind it. */
+/* A mention of an operand: by the name of which tap (-1: its own), which field (-1: the whole
+ * record), which component (-1: all), and the token behind it. */
 typedef struct mention {
-  int op, field, component;
+  int op, tap, field, component;
   int next;
 } mention;
 
-static sct_status bad_field(const screen *s, const token *t, const sct_operand *op) {
+static const char *name_of(const screen *s, const mention *m) {
+  const sct_operand *op = &s->spec->operands[m->op];
+  return m->tap >= 0 ? op->taps[m->tap].name : op->name;
+}
+
+static sct_status bad_field(const screen *s, const token *t, const mention *m) {
+  const sct_operand *op = &s->spec->operands[m->op];
   const char *names[SCT_MAX_FIELDS];
   for (int k = 0; k < op->record.n_fields; k++) {
     names[k] = op->record.fields[k].name;
@@ -212,7 +223,7 @@ static sct_status bad_field(const screen *s, const token *t, const sct_operand *
   sct_str hint = {0};
   sct_str_suggest(&hint, word, names, op->record.n_fields);
   const sct_status status = sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s",
-                                               op->name, word, sct_str_c(&hint));
+                                               name_of(s, m), word, sct_str_c(&hint));
   sct_str_free(&hint);
   return status;
 }
@@ -234,10 +245,10 @@ static sct_status read_component(const screen *s, mention *m, int at) {
                                                : "");
 }
 
-/* Reads "a", "a.x", "a.pos.x" starting at token k, which names operand `op`. */
-static sct_status read_mention(const screen *s, int k, int op, mention *m) {
+/* Reads "a", "a.x", "a.pos.x" starting at token k, which names operand `op` or its tap. */
+static sct_status read_mention(const screen *s, int k, int op, int tap, mention *m) {
   const sct_record *record = &s->spec->operands[op].record;
-  *m = (mention){.op = op, .field = -1, .component = -1, .next = k + 1};
+  *m = (mention){.op = op, .tap = tap, .field = -1, .component = -1, .next = k + 1};
   const bool bare = record->fields[0].name[0] == '\0';
   if (bare) {
     m->field = 0;
@@ -248,7 +259,7 @@ static sct_status read_mention(const screen *s, int k, int op, mention *m) {
   }
   m->field = sct_spec_find_field(record, s->t[k + 2].text, s->t[k + 2].len);
   if (m->field < 0 || s->t[k + 2].len == 0) {
-    return bad_field(s, &s->t[k + 2], &s->spec->operands[op]);
+    return bad_field(s, &s->t[k + 2], m);
   }
   m->next = k + 3;
   return sct_token_is(&s->t[k + 3], ".") ? read_component(s, m, k + 4) : SCT_OK;
@@ -284,6 +295,9 @@ static void mark(screen *s, const mention *m, bool assigns) {
       continue;
     }
     op->used[f] = true;
+    if (m->tap >= 0) {
+      op->taps[m->tap].used[f] = true;
+    }
     if (assigns) {
       const int lanes = sct_type_get(op->record.fields[f].type)->lanes;
       const uint8_t all = (uint8_t)((1u << lanes) - 1);
@@ -308,16 +322,18 @@ static sct_status check_whole(screen *s, int k, const mention *m) {
   const bool paired = (target || (k >= 2 && sct_token_is(&s->t[k - 1], "="))) &&
                       sct_token_is(&s->t[(target ? k + 2 : k) + 1], ";") &&
                       starts_statement(s, target ? k : k - 2);
-  const int with = paired ? sct_spec_find_operand(s->spec, s->t[other].text, s->t[other].len) : -1;
+  int tap = -1;
+  const int with =
+      paired ? sct_spec_find_value(s->spec, s->t[other].text, s->t[other].len, &tap) : -1;
   if (with < 0) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "'%s' is a record; name one of its fields, as in %s.%s", op->name,
-                              op->name, op->record.fields[0].name);
+                              "'%s' is a record; name one of its fields, as in %s.%s",
+                              name_of(s, m), name_of(s, m), op->record.fields[0].name);
   }
   if (!same_records(&op->record, &s->spec->operands[with].record)) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "'%s' and '%s' have different fields; assign them one by one",
-                              op->name, s->spec->operands[with].name);
+                              name_of(s, m), s->spec->operands[with].name);
   }
   return SCT_OK;
 }
@@ -350,9 +366,9 @@ static sct_status cannot_assign(const screen *s, const token *t, const char *wha
                             t->text, what, output);
 }
 
-static sct_status check_operand(screen *s, int k, int at, int *next) {
+static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   mention m;
-  SCT_TRY(read_mention(s, k, at, &m));
+  SCT_TRY(read_mention(s, k, at, tap, &m));
   const sct_operand *op = &s->spec->operands[at];
   const token *after = &s->t[m.next];
   const bool stepped =
@@ -362,7 +378,7 @@ static sct_status check_operand(screen *s, int k, int at, int *next) {
     SCT_TRY(check_whole(s, k, &m));
   }
   if (assigns && !op->is_output) {
-    return cannot_assign(s, &s->t[k], "an input");
+    return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
   const bool reads = op->is_output && (stepped || !sct_token_is(after, "="));
   if (reads && !has_value(s, &m)) {
@@ -371,8 +387,8 @@ static sct_status check_operand(screen *s, int k, int at, int *next) {
   }
   if (sct_token_is(after, "[") || sct_token_is(after, "(")) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "'%s' stands for one element; where it lies is said by at = { ... }",
-                              op->name);
+                              "'%s' stands for one element; where it lies is said by %s = { ... }",
+                              name_of(s, &m), tap < 0 ? "at" : "taps");
   }
   mark(s, &m, assigns);
   *next = m.next;
@@ -384,9 +400,10 @@ static sct_status check_operand(screen *s, int k, int at, int *next) {
 static sct_status check_name(screen *s, int k, int *next) {
   const token *t = &s->t[k];
   *next = k + 1;
-  const int op = sct_spec_find_operand(s->spec, t->text, t->len);
+  int tap = -1;
+  const int op = sct_spec_find_value(s->spec, t->text, t->len, &tap);
   if (op >= 0) {
-    return check_operand(s, k, op, next);
+    return check_operand(s, k, op, tap, next);
   }
   const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
   const bool scalar = is_scalar(s->spec, t);
@@ -442,6 +459,12 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
     op->used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
     if (!op->used) {
       return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    for (int n = 0; n < op->n_taps; n++) {
+      op->taps[n].used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
+      if (!op->taps[n].used) {
+        return sct_fail(err, SCT_ENOMEM, "out of memory");
+      }
     }
   }
   SCT_TRY(check_brackets(&s));

@@ -159,3 +159,8 @@ int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const c
   const char *source = find_source(spec, file);
   return source ? sct_spec_find_line(source, line, text, false) : line;
 }
+
+int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text) {
+  const char *source = find_source(spec, file);
+  return source ? sct_spec_find_line(source, line, text, true) : line;
+}

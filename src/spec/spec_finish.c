@@ -65,6 +65,11 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
   print_exprs(out, spec, "extent", op->extent, op->n_dims);
   print_exprs(out, spec, "at", op->at, op->n_dims);
+  if (op->n_taps > 0) {
+    sct_str_printf(out, "  border %s taps ", sct_border_name(op->border));
+    sct_spec_print_taps(out, op);
+    sct_str_append(out, "\n");
+  }
   for (int k = 0; k < op->n_layouts; k++) {
     const sct_layout *layout = &op->layouts[k];
     sct_str_printf(out, "  layout %s%s\n", layout->label, layout->owns_gaps ? " owns gaps" : "");

@@ -41,8 +41,10 @@ sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) SC
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
 
-/* The line of `file` at or after `line` where "text" stands, if its source is known. */
+/* The line of `file` at or after `line` where "text" stands, or `text =`, if its source is known.
+ */
 int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
+int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text);
 
 /* ---- names ---- */
 
@@ -50,6 +52,16 @@ int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const c
 int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len);
 int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len);
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
+/* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
+int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);
+bool sct_spec_has_taps(const sct_spec *spec);
+/* May `name` stand beside all names of arrays, scalars, dimensions and generated code? */
+sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
+                                     const char *what, const char *name,
+                                     sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* "north (-1, 0), west (0, -1)" */
+void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* ---- the steps of sct_spec_finish ---- */
 

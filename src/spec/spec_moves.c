@@ -251,8 +251,8 @@ sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body, sct_er
   if (!list) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  if (!split_statements(spec, body, list) || !assigns_once(spec, list)) {
-    return SCT_OK;
+  if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
+    return SCT_OK; /* what lies beyond a border is no move */
   }
   SCT_TRY(find_moves(spec, body, list, err));
   return find_component_body(spec, body, list, err);

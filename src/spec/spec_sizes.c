@@ -115,6 +115,8 @@ typedef struct place {
   const sct_operand *op;
   const sct_size *size;
   int d;
+  sct_expr at;        /* what is evaluated: the operand's own place or a tap's */
+  const sct_tap *tap; /* NULL: its own */
   int64_t extent;
   sct_error *err;
 } place;
@@ -124,16 +126,25 @@ static sct_status outside(const place *p, const spec_env *env, int64_t at) {
   sct_str where = {0};
   for (int k = 0; k < env->n; k++) {
     const sct_expr var = env->vars[k];
-    if (sct_expr_mentions(spec->pool, p->op->at[p->d], var)) {
+    if (sct_expr_mentions(spec->pool, p->at, var)) {
       sct_str_printf(&where, "%s%s = %lld", where.len > 0 ? ", " : " for ",
                      sct_expr_var_name(spec->pool, var), (long long)env->values[k]);
     }
   }
-  const int line = sct_spec_text_line(spec, p->op->file, p->op->line, p->op->at_text[p->d]);
-  const sct_status status = sct_spec_fail_at(
-      spec, p->err, p->op->file, line,
-      "at of '%s', \"%s\", gives %lld%s, outside [0, %lld) (size '%s')", p->op->name,
-      p->op->at_text[p->d], (long long)at, sct_str_c(&where), (long long)p->extent, p->size->label);
+  const sct_operand *op = p->op;
+  const int line = p->tap ? sct_spec_key_line(spec, op->file, op->line, p->tap->name)
+                          : sct_spec_text_line(spec, op->file, op->line, op->at_text[p->d]);
+  const sct_status status =
+      p->tap
+          ? sct_spec_fail_at(spec, p->err, op->file, line,
+                             "tap '%s' of '%s' reads %s %lld%s, outside [0, %lld) (size '%s'); say "
+                             "what it finds there, as in border = \"clamp\", or pad the array",
+                             p->tap->name, op->name, op->dims[p->d], (long long)at,
+                             sct_str_c(&where), (long long)p->extent, p->size->label)
+          : sct_spec_fail_at(spec, p->err, op->file, line,
+                             "at of '%s', \"%s\", gives %lld%s, outside [0, %lld) (size '%s')",
+                             op->name, op->at_text[p->d], (long long)at, sct_str_c(&where),
+                             (long long)p->extent, p->size->label);
   sct_str_free(&where);
   return status;
 }
@@ -157,7 +168,7 @@ static sct_status check_corner(const place *p, unsigned corner) {
   }
   int64_t at = 0;
   sct_error why;
-  if (sct_spec_env_eval(spec, &env, p->op->at[p->d], &at, &why) != SCT_OK) {
+  if (sct_spec_env_eval(spec, &env, p->at, &at, &why) != SCT_OK) {
     return sct_spec_fail_at(spec, p->err, p->op->file, p->op->line, "at of '%s', \"%s\": %s",
                             p->op->name, p->op->at_text[p->d], why.text);
   }
@@ -195,7 +206,7 @@ static bool range_is_inside(const place *p) {
   }
   int64_t lo = 0;
   int64_t hi = 0;
-  sct_expr_range(pool, sct_expr_subst(pool, p->op->at[p->d], vars, with, n), &lo, &hi);
+  sct_expr_range(pool, sct_expr_subst(pool, p->at, vars, with, n), &lo, &hi);
   sct_expr_reset(pool, mark);
   return lo >= 0 && hi < p->extent;
 }
@@ -217,7 +228,7 @@ static sct_status check_samples(const place *p) {
     spec_env env = sct_spec_env_extents(spec, p->size->extent);
     SCT_TRY(sct_spec_env_place(spec, &env, p->op, idx, p->size, p->err));
     int64_t at = 0;
-    SCT_TRY(sct_spec_env_eval(spec, &env, p->op->at[p->d], &at, p->err));
+    SCT_TRY(sct_spec_env_eval(spec, &env, p->at, &at, p->err));
     if (at < 0 || at >= p->extent) {
       return outside(p, &env, at);
     }
@@ -240,11 +251,31 @@ static sct_status check_place(const place *p) {
   return check_samples(p);
 }
 
+/* Without a border, the taps that reach farthest stay inside too. */
+static sct_status check_taps(place p) {
+  sct_expr_pool *pool = p.spec->pool;
+  const sct_expr own = p.at;
+  int64_t reach[2];
+  sct_operand_reach(p.op, p.d, &reach[0], &reach[1]);
+  for (int k = 0; k < p.op->n_taps && p.op->border == SCT_BORDER_NONE; k++) {
+    const int64_t delta = p.op->taps[k].delta[p.d];
+    if (delta != 0 && (delta == reach[0] || delta == reach[1])) {
+      const int32_t mark = sct_expr_mark(pool);
+      p.tap = &p.op->taps[k];
+      p.at = sct_expr_add(pool, own, sct_expr_const(pool, delta));
+      const sct_status status = check_place(&p);
+      sct_expr_reset(pool, mark);
+      SCT_TRY(status);
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status check_operand(const sct_spec *spec, const sct_operand *op, const sct_size *size,
                                 sct_error *err) {
   const spec_env env = sct_spec_env_extents(spec, size->extent);
   for (int d = 0; d < op->n_dims; d++) {
-    place p = {.spec = spec, .op = op, .size = size, .d = d, .err = err};
+    place p = {.spec = spec, .op = op, .size = size, .d = d, .at = op->at[d], .err = err};
     sct_error why;
     if (sct_spec_env_eval(spec, &env, op->extent[d], &p.extent, &why) != SCT_OK) {
       return sct_spec_fail_at(spec, err, op->file, op->line, "extents of '%s': %s", op->name,
@@ -257,6 +288,7 @@ static sct_status check_operand(const sct_spec *spec, const sct_operand *op, con
     }
     if (sct_spec_elements(spec, size) > 0) {
       SCT_TRY(check_place(&p));
+      SCT_TRY(check_taps(p));
     }
   }
   return SCT_OK;

@@ -154,7 +154,7 @@ static void unknown_keys_name_the_nearest(void **state) {
   assert_bad("return { name = 'probe', template = 'direct.cu', axes = {}, pln = 1 }\n", 1,
              "did you mean 'plan'?");
   assert_bad("return { name = 'probe', template = 'direct.cu', axes = {}, banana = 1 }\n", 1,
-             "expected one of name, doc, applies, axes, where, facts, template, plan");
+             "expected one of name, doc, applies, axes, taps, where, facts, template, plan");
   assert_bad("return { name = 'probe', template = 'direct.cu',\n"
              "  axes = { { 'a', { 1 }, nuetral = 1 } } }\n",
              1, "unknown field 'nuetral' in an axis; did you mean 'neutral'?");

@@ -136,54 +136,10 @@ local function member(value, field)
   return field.name == "" and value or value .. "." .. field.name
 end
 
--- Position of the first byte from `at` on, in steps of `by`, that is no white space.
-local function skip_space(text, at, by)
-  local byte = string.byte(text, at)
-  while byte == 32 or (byte and byte >= 9 and byte <= 13) do
-    at = at + by
-    byte = string.byte(text, at)
-  end
-  return at
-end
-
--- The names in a text with the positions of their first byte and of the one behind the last.
-local function names_in(text)
-  local names = {}
-  for from, name, to in string.gmatch(text, "()([%a_][%w_]*)()") do
-    names[#names + 1] = { from = from, name = name, to = to }
-  end
-  return names
-end
-
-local DOT = string.byte(".")
-
--- Fields of `op` that the body reads or writes; a mention of the whole record uses all.
-local function used_fields(op, body, names)
-  local used, whole = {}, op.record.bare
-  for n, word in ipairs(names) do
-    if word.name == op.name and string.byte(body, skip_space(body, word.from - 1, -1)) ~= DOT then
-      local at = skip_space(body, word.to, 1)
-      local field = names[n + 1]
-      if string.byte(body, at) == DOT and field and field.from == skip_space(body, at + 1, 1) then
-        used[field.name] = true
-      else
-        whole = true
-      end
-    end
-  end
-  local list = {}
-  for f, field in ipairs(op.record.fields) do
-    if whole or used[field.name] then
-      list[#list + 1] = f
-    end
-  end
-  return list
-end
-
 -- What the parts of a generator are called in the annotations of this folder.
 ---@class sectile.Expr an expression (E, script_expr.c)
 ---@class sectile.View the kernel as strategies see it (script_view.c)
----@class sectile.Operand one of view.operands; kit.new adds style, pointer and used
+---@class sectile.Operand one of view.operands; kit.new adds style, pointer, used and reads
 ---@class sectile.Field one of operand.record.fields
 
 -- ---- the generator ----
@@ -220,14 +176,16 @@ function kit.new(k, kernel, threads)
   g.thread = E.raw("thread", 0, 1023)
   g.block = E.raw("block", 0, MAX_INDEX)
   g.ops, g.inputs, g.outputs = {}, {}, {}
-  local names = names_in(k.body)
+  local body = reads.without_comments(k.body)
+  local names = reads.names_in(body)
   for n, op in ipairs(k.operands) do
     op.style = pointer_style(op)
     op.pointer = op.name .. (op.is_output and "_out" or "_in")
-    op.used = used_fields(op, k.body, names)
+    op.used = reads.fields(op, body, names)
     if op.is_index then
       op.used = { 1 }
     end
+    op.reads = reads.of(op, body, names)
     local list = op.is_output and g.outputs or g.inputs
     list[#list + 1] = op
     g.ops[n] = op
@@ -468,6 +426,37 @@ function kit.offset(op, f, with)
   return with and E.subst(op.offset[f], with) or op.offset[f]
 end
 
+--- The zero of a field's type.
+---@param field sectile.Field
+---@return string
+function kit.zero(field)
+  return string.find(field.cuda, " ", 1, true) and "(" .. field.cuda .. ")0" or field.cuda .. "()"
+end
+
+-- Statements that load what the body reads at one place of `op`.
+local function load_read(g, op, read)
+  local lines, outer = {}, g.condition
+  local or_zero = "%s"
+  if read.inside then
+    local inside = E.subst(read.inside, g.real)
+    g.condition = outer and outer:land(inside) or inside
+    or_zero = E.text(read.inside, true) .. " ? %s : %s"
+  end
+  local function load(f)
+    return string.format(or_zero, g:load(op, f, read.offset[f]), kit.zero(op.record.fields[f]))
+  end
+  if op.record.bare then
+    lines[1] = string.format("const %s %s = %s;", kit.value_type(op), read.name, load(1))
+  else
+    lines[1] = string.format("%s %s;", kit.value_type(op), read.name)
+    for _, f in ipairs(read.used) do
+      lines[#lines + 1] = string.format("%s = %s;", member(read.name, op.record.fields[f]), load(f))
+    end
+  end
+  g.condition = outer
+  return concat(lines)
+end
+
 --- Statements that declare operand values and load them with single accesses: for the element at
 --- the dimensions' own variables.
 ---@param only? sectile.Operand[] default: all inputs
@@ -478,14 +467,9 @@ function G:load_element(only)
     if op.is_index then
       lines[#lines + 1] = string.format("const long long %s = %s;", op.name,
         self:load(op, 1, op.offset[1]))
-    elseif op.record.bare then
-      lines[#lines + 1] = string.format("const %s %s = %s;", kit.value_type(op), op.name,
-        self:load(op, 1, op.offset[1]))
     else
-      lines[#lines + 1] = string.format("%s %s;", kit.value_type(op), op.name)
-      for _, f in ipairs(op.used) do
-        lines[#lines + 1] = string.format("%s = %s;", member(op.name, op.record.fields[f]),
-          self:load(op, f, op.offset[f]))
+      for _, read in ipairs(op.reads) do
+        lines[#lines + 1] = load_read(self, op, read)
       end
     end
   end

@@ -17,6 +17,8 @@ M["s.array"] = {
   { "at", "table|string", "where it is read or written, over dimensions and index arrays" },
   { "extents", "table|string", "its extents, over the extents of the dimensions by their names" },
   { "pad", "integer|table", "added to the extents" },
+  { "taps", "table", "further places that are read: name = { offset in every dimension }" },
+  { "border", "string", "what taps find outside of it: clamp, zero or wrap; default: none is" },
   { "fill", "string", "how the tuner fills an index array: identity, permuted or random" },
 }
 

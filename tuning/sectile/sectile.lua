@@ -136,16 +136,37 @@ local function texts(value, what, place)
   return out
 end
 
-local fills = { "identity", "permuted", "random" }
+local words = {
+  fill = { "identity", "permuted", "random" },
+  border = { "none", "clamp", "zero", "wrap" },
+}
 
-local function check_fill(fill, what, place)
-  for _, legal in ipairs(fills) do
-    if legal == fill then
-      return fill
+-- A word that option `key` knows.
+local function check_word(key, word, what, place)
+  for _, legal in ipairs(words[key]) do
+    if legal == word then
+      return word
     end
   end
-  return check.fail_word(place, tostring(fill), "%s: unknown fill '%s'%s", what, tostring(fill),
-    core.suggest(tostring(fill), fills))
+  return check.fail_word(place, tostring(word), "%s: unknown %s '%s'%s", what, key, tostring(word),
+    core.suggest(tostring(word), words[key]))
+end
+
+-- { west = { 0, -1 }, ... } as a list in order of names. In one dimension a number will do.
+local function copy_taps(taps, what, place)
+  check.plain(taps, what .. ": taps", place)
+  local out = {}
+  for name, delta in pairs(taps) do
+    if type(name) ~= "string" then
+      check.fail_key(place, "taps", "%s: every tap has a name, as in taps = { west = { 0, -1 } }",
+        what)
+    end
+    local list = type(delta) == "table" and delta or { delta }
+    check.list(list, "integer", ("%s: tap '%s'"):format(what, name), place)
+    out[#out + 1] = { name = name, delta = check.copy(list) }
+  end
+  table.sort(out, function(a, b) return a.name < b.name end)
+  return out
 end
 
 local function array_type(value, what, place)
@@ -163,7 +184,7 @@ end
 ---@param name string as the body calls it
 ---@param element string|table a type name or a record
 ---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
----@param options? table dims, at, extents, pad, fill
+---@param options? table dims, at, extents, pad, taps, border, fill
 ---@return table
 function M.array(name, element, lay, options)
   local place = check.place()
@@ -206,8 +227,18 @@ function M.array(name, element, lay, options)
       array.pad = check.copy(array.pad)
     end
   end
+  if options.taps ~= nil then
+    array.taps = copy_taps(options.taps, what, place)
+  end
+  if options.border ~= nil then
+    array.border = check_word("border", options.border, what, place)
+    if not array.taps or #array.taps == 0 then
+      check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it",
+        what)
+    end
+  end
   if options.fill ~= nil then
-    array.fill = check_fill(options.fill, what, place)
+    array.fill = check_word("fill", options.fill, what, place)
   end
   return check.seal(array)
 end
@@ -277,6 +308,13 @@ local function with_dims(arrays, dims)
         check.fail_key(copy.place, option, "array '%s' has %d dimension%s, but %s has %d item%s",
           copy.name, #copy.dims, #copy.dims == 1 and "" or "s", option, #list,
           #list == 1 and "" or "s")
+      end
+    end
+    for _, tap in ipairs(copy.taps or {}) do
+      if #tap.delta ~= #copy.dims then
+        check.fail_key(copy.place, tap.name,
+          "array '%s' has %d dimension%s, but tap '%s' has %d offset%s", copy.name, #copy.dims,
+          #copy.dims == 1 and "" or "s", tap.name, #tap.delta, #tap.delta == 1 and "" or "s")
       end
     end
     out[k] = copy

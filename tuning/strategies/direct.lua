@@ -3,6 +3,7 @@ return {
   name = "direct",
   doc = "One thread an element, every access where its layout puts it.",
   applies = {},
+  taps = true,
   axes = {
     { "threads", { 256, 128, 512, 1024 }, key = "t", doc = "threads a block" },
     { "hint", { "none", "cs" }, key = "h",

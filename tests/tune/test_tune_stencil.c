@@ -1,0 +1,359 @@
+/* Arrays that are read at several places, against a plain host computation: every border, reaches
+ * of one and of several elements on either side, extents below the reach, odd ones, and such that
+ * are whole tiles. Candidates of all strategies, naive first, run as PTX with every access checked.
+ */
+#include "codegen/codegen_fixture.h"
+#include "compile/compile.h"
+#include "ptx/ptx.h"
+
+#include <ftw.h>
+
+enum { MAX_DIMS = 3, MAX_PICKED = 20 };
+
+typedef struct problem {
+  const char *dims, *taps, *border, *type;
+  int n_dims, n_taps;
+  int delta[8][MAX_DIMS]; /* in order of the taps' names */
+  int64_t sizes[5][MAX_DIMS];
+} problem;
+
+/* b = a + 2 * first + 3 * second + ...: every place has a weight of its own. */
+static const problem problems[] = {
+    {"'y', 'x'",
+     "n = { -1, 0 }, s = { 1, 0 }, t = { 0, 1 }, w = { 0, -1 }",
+     "clamp",
+     "f32",
+     2,
+     4,
+     {{-1, 0}, {1, 0}, {0, 1}, {0, -1}},
+     {{1, 1}, {2, 1}, {5, 7}, {19, 133}, {33, 520}}},
+    {"'y', 'x'",
+     "n = { -1, 0 }, s = { 1, 0 }, t = { 0, 1 }, w = { 0, -1 }",
+     "wrap",
+     "f32",
+     2,
+     4,
+     {{-1, 0}, {1, 0}, {0, 1}, {0, -1}},
+     {{1, 1}, {1, 2}, {2, 3}, {17, 259}, {33, 384}}},
+    {"'y', 'x'", /* far and lopsided */
+     "n = { -3, 0 }, p = { 1, 1 }, t = { 0, 2 }, w = { 2, -2 }",
+     "wrap",
+     "i32",
+     2,
+     4,
+     {{-3, 0}, {1, 1}, {0, 2}, {2, -2}},
+     {{1, 1}, {2, 1}, {3, 4}, {21, 67}, {32, 256}}},
+    {"'y', 'x'", /* a box, one corner missing */
+     "p = { -1, -1 }, q = { -1, 0 }, r = { -1, 1 }, s = { 0, 1 }, t = { 1, -1 }, w = { 1, 1 }",
+     "zero",
+     "u8",
+     2,
+     6,
+     {{-1, -1}, {-1, 0}, {-1, 1}, {0, 1}, {1, -1}, {1, 1}},
+     {{1, 1}, {1, 3}, {9, 31}, {35, 160}, {16, 1024}}},
+    {"'x'", "l = -2, r = 1", "zero", "f64", 1, 2, {{-2}, {1}}, {{1}, {2}, {3}, {131}, {1024}}},
+    {"'z', 'y', 'x'",
+     "d = { 1, 0, 0 }, n = { 0, -1, 0 }, s = { 0, 1, 0 }, t = { 0, 0, 1 }, u = { -1, 0, 0 }, "
+     "w = { 0, 0, -1 }",
+     "zero",
+     "f32",
+     3,
+     6,
+     {{1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, -1}},
+     {{1, 1, 1}, {2, 1, 2}, {3, 5, 37}, {9, 10, 130}, {8, 8, 256}}},
+    {"'z', 'y', 'x'", /* edges between planes */
+     "d = { 1, 1, 0 }, n = { 0, -2, 1 }, s = { -1, 0, -1 }, t = { 0, 1, 0 }",
+     "clamp",
+     "f16",
+     3,
+     4,
+     {{1, 1, 0}, {0, -2, 1}, {-1, 0, -1}, {0, 1, 0}},
+     {{1, 1, 1}, {1, 2, 3}, {4, 3, 50}, {7, 9, 96}, {4, 8, 512}}},
+};
+
+static char folder[64]; /* the compile cache */
+static sct_compiler *compiler;
+
+/* ---- the spec of a problem ---- */
+
+static const char *spec_text(sct_arena *arena, const problem *p) {
+  const char *sum = "a", *equals = p->taps;
+  for (int k = 0; k < p->n_taps; k++) {
+    equals = strchr(equals, '=') + 1;
+    sum = sct_arena_printf(arena, "%s + %d * %c", sum, k + 2, equals[-3]);
+  }
+  const char *first = p->n_dims == 1   ? "x = 4"
+                      : p->n_dims == 2 ? "y = 4, x = 4"
+                                       : "z = 4, y = 4, x = 4";
+  return sct_arena_printf(arena,
+                          "local s = require 'sectile'\n"
+                          "return s.kernel { name = 'k', dims = { %s },\n"
+                          "  inputs = { s.array('a', '%s', s.row_major, { taps = { %s },\n"
+                          "    border = '%s' }), s.array('f', 'i32') },\n"
+                          "  outputs = { s.array('b', 'i32') },\n"
+                          "  body = 'b = f + (int)(%s);', sizes = { { %s } } }\n",
+                          p->dims, p->type, p->taps, p->border, sum, first);
+}
+
+/* ---- on the host ---- */
+
+static int64_t value_of(int64_t linear) {
+  return (linear * 7 + linear / 13) % 11; /* 0 to 10: exact in every type, sums too */
+}
+
+/* The value of a at `at`, which may lie outside. Found step by step, as one would explain it. */
+static int64_t read_array(const problem *p, const int64_t *n, const int64_t *at) {
+  int64_t linear = 0;
+  for (int d = 0; d < p->n_dims; d++) {
+    int64_t i = at[d];
+    if (strcmp(p->border, "zero") == 0 && (i < 0 || i >= n[d])) {
+      return 0;
+    }
+    while (i < 0) {
+      i += strcmp(p->border, "wrap") == 0 ? n[d] : 1;
+    }
+    while (i >= n[d]) {
+      i -= strcmp(p->border, "wrap") == 0 ? n[d] : 1;
+    }
+    linear = linear * n[d] + i;
+  }
+  return value_of(linear);
+}
+
+static int64_t expected(const problem *p, const int64_t *n, int64_t linear) {
+  int64_t idx[MAX_DIMS], rest = linear;
+  for (int d = p->n_dims - 1; d >= 0; d--) {
+    idx[d] = rest % n[d];
+    rest /= n[d];
+  }
+  int64_t sum = -linear + read_array(p, n, idx); /* -linear: what the second array holds */
+  for (int k = 0; k < p->n_taps; k++) {
+    int64_t at[MAX_DIMS];
+    for (int d = 0; d < p->n_dims; d++) {
+      at[d] = idx[d] + p->delta[k][d];
+    }
+    sum += (k + 2) * read_array(p, n, at);
+  }
+  return sum;
+}
+
+/* ---- on the virtual device ---- */
+
+static void put_value(void *out, const char *type, int64_t linear) {
+  /* 0 to 10 as half floats */
+  static const uint16_t halves[] = {0x0000, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500,
+                                    0x4600, 0x4700, 0x4800, 0x4880, 0x4900};
+  const int64_t value = value_of(linear);
+  if (strcmp(type, "f32") == 0) {
+    ((float *)out)[linear] = (float)value;
+  } else if (strcmp(type, "f64") == 0) {
+    ((double *)out)[linear] = (double)value;
+  } else if (strcmp(type, "f16") == 0) {
+    ((uint16_t *)out)[linear] = halves[value];
+  } else if (strcmp(type, "u8") == 0) {
+    ((uint8_t *)out)[linear] = (uint8_t)value;
+  } else {
+    ((int32_t *)out)[linear] = (int32_t)value;
+  }
+}
+
+static uint64_t add_buffer(sct_ptx_memory *memory, const char *name, void *data, int64_t bytes) {
+  uint64_t address = 0;
+  const sct_ptx_buffer buffer = {.name = name,
+                                 .bytes = bytes,
+                                 .data = data,
+                                 .read_only = data != NULL,
+                                 .output = data == NULL};
+  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
+  sct_free(data);
+  return address;
+}
+
+typedef struct picked {
+  const char *label;
+  sct_kernel_code code;
+  sct_compiled compiled;
+} picked;
+
+static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
+  int64_t count = 1, blocks = 0;
+  for (int d = 0; d < p->n_dims; d++) {
+    count *= n[d];
+  }
+  void *a = sct_alloc((size_t)count * 8);
+  int32_t *base = sct_alloc((size_t)count * 4);
+  for (int64_t k = 0; k < count; k++) {
+    put_value(a, p->type, k);
+    base[k] = (int32_t)-k;
+  }
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_module *module = NULL;
+  sct_ptx_result result = {0};
+  const sct_expr_env env = {f->spec.extent_var, n, f->spec.n_extents};
+  MUST(sct_expr_eval(f->spec.pool, c->code.grid, &env, &blocks, err));
+  MUST(sct_ptx_memory_new(&memory, err));
+  MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
+  const int64_t bytes = f->spec.operands[0].record.bytes;
+  uint64_t pointer[3];
+  pointer[0] = add_buffer(memory, "a", a, count * bytes);
+  pointer[1] = add_buffer(memory, "f", base, count * 4);
+  pointer[2] = add_buffer(memory, "b", NULL, count * 4);
+  const void *args[3 + MAX_DIMS] = {&pointer[0], &pointer[1], &pointer[2]};
+  for (int d = 0; d < p->n_dims; d++) {
+    args[3 + d] = &n[d];
+  }
+  const sct_ptx_launch_opts opts = {.module = module,
+                                    .kernel = c->compiled.entry,
+                                    .grid = {blocks},
+                                    .block = {c->code.threads},
+                                    .shared_bytes = c->code.shared_bytes,
+                                    .args = args,
+                                    .n_args = 3 + p->n_dims};
+  MUST(sct_ptx_launch(&result, memory, &opts, err));
+  if (result.diag.kind != SCT_PTX_CLEAN) {
+    sct_str text = {0};
+    sct_ptx_diag_print(&text, &result.diag);
+    fail_msg("'%s', border %s, %s: %s", c->label, p->border, p->type, sct_str_c(&text));
+  }
+  const int32_t *b = (const int32_t *)sct_ptx_memory_data(memory, pointer[2]);
+  for (int64_t k = 0; k < count; k++) {
+    if (b[k] != expected(p, n, k)) {
+      fail_msg("'%s', border %s, %s, extents %lld %lld %lld: element %lld is %d, not %lld",
+               c->label, p->border, p->type, (long long)n[0], (long long)n[1], (long long)n[2],
+               (long long)k, b[k], (long long)expected(p, n, k));
+    }
+  }
+  sct_ptx_result_free(&result);
+  sct_ptx_module_free(module);
+  sct_ptx_memory_free(memory);
+}
+
+/* ---- candidates ---- */
+
+/* Some of every strategy that applies: the first, and others far apart. */
+static int pick(fixture *f, picked *list) {
+  int n = 0;
+  for (int strategy = 0; strategy < f->space.n_strategies; strategy++) {
+    const sct_strategy *s = &f->space.strategies[strategy];
+    size_t own = 0, seen = 0;
+    for (size_t c = 0; c < f->space.n_candidates; c++) {
+      own += f->space.candidates[c].strategy == strategy;
+    }
+    const int want = strcmp(s->name, "direct") == 0 ? 2 : MAX_PICKED - 4;
+    const size_t step = own / (size_t)want + 1;
+    for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {
+      if (f->space.candidates[c].strategy != strategy || seen++ % step != 0) {
+        continue;
+      }
+      picked *p = &list[n];
+      const char *rejected = NULL;
+      sct_str label = {0};
+      MUST(sct_codegen_make(&p->code, &rejected, &f->arena, f->script, &f->spec, &f->space,
+                            &f->space.candidates[c], err));
+      if (rejected) {
+        seen--; /* the next one instead */
+        continue;
+      }
+      sct_space_label(&label, &f->space, &f->space.candidates[c]);
+      p->label = sct_arena_strdup(&f->arena, sct_str_c(&label));
+      sct_str_free(&label);
+      n++;
+    }
+  }
+  return n;
+}
+
+static void compile(picked *list, int n) {
+  sct_compile_unit units[MAX_PICKED];
+  sct_compiled results[MAX_PICKED];
+  for (int k = 0; k < n; k++) {
+    units[k] = (sct_compile_unit){.source = list[k].code.source, .kernel = list[k].code.kernel};
+  }
+  MUST(sct_compiler_run(compiler, units, n, results, NULL, NULL, err));
+  for (int k = 0; k < n; k++) {
+    if (!results[k].ok) {
+      fail_msg("'%s' does not compile: %s\n%s", list[k].label, results[k].log, list[k].code.source);
+    }
+    list[k].compiled = results[k];
+  }
+}
+
+static void as_on_the_host(void **state) {
+  const problem *p = *state;
+  fixture f;
+  picked list[MAX_PICKED] = {{0}};
+  sct_arena arena = {0};
+  int runs = 0;
+  fixture_open_text(&f, spec_text(&arena, p));
+  const int n = pick(&f, list);
+  compile(list, n);
+  assert_true(n >= 2);
+  assert_memory_equal(list[0].label, "direct", 6);
+  for (int k = 0; k < n; k++) {
+    for (int s = 0; s < SCT_COUNT(p->sizes); s++) {
+      const sct_size size = {.extent = (int64_t *)p->sizes[s]};
+      if (sct_codegen_fits(&f.spec, &list[k].code, &size)) {
+        run(&f, p, &list[k], p->sizes[s]);
+        runs++;
+      }
+    }
+    sct_compiled_free(&list[k].compiled);
+    sct_kernel_code_free(&list[k].code);
+  }
+  print_message("%d candidates, %d runs\n", n, runs);
+  fixture_close(&f);
+  sct_arena_free(&arena);
+}
+
+/* What does not know taps leaves kernels with taps alone, and says why. */
+static void others_do_not_apply(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "stencil2d_f32");
+  int refused = 0;
+  for (int k = 0; k < f.space.n_strategies; k++) {
+    const sct_strategy *s = &f.space.strategies[k];
+    if (!s->applies && strstr(s->why_not, "no taps")) {
+      refused++;
+    }
+    assert_false(s->applies && strcmp(s->name, "vector") == 0);
+  }
+  assert_true(refused >= 5);
+  fixture_close(&f);
+}
+
+/* ---- all of them ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+  (void)st, (void)kind, (void)ftw;
+  return remove(path);
+}
+
+static int setup(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/sct_stencil_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = folder};
+  MUST(sct_compiler_new(&compiler, &opts, err));
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  sct_compiler_free(compiler);
+  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
+    return sct_compile_worker_main(argc, argv);
+  }
+  struct CMUnitTest tests[SCT_COUNT(problems) + 1];
+  for (int k = 0; k < SCT_COUNT(problems); k++) {
+    tests[k] = (struct CMUnitTest){.name = problems[k].taps,
+                                   .test_func = as_on_the_host,
+                                   .initial_state = (void *)&problems[k]};
+  }
+  tests[SCT_COUNT(problems)] = (struct CMUnitTest)cmocka_unit_test(others_do_not_apply);
+  return _cmocka_run_group_tests("stencils", tests, SCT_COUNT(tests), setup, teardown);
+}

@@ -1,0 +1,152 @@
+-- reads: what a body reads of an array: which fields, and at which places. A place beside the
+-- array's own (a tap) has offsets of its own, which follow from the array's formula, the tap's
+-- distance and what lies beyond the border.
+local reads = {}
+
+-- Position of the first byte from `at` on, in steps of `by`, that is no white space.
+local function skip_space(text, at, by)
+  local byte = string.byte(text, at)
+  while byte == 32 or (byte and byte >= 9 and byte <= 13) do
+    at = at + by
+    byte = string.byte(text, at)
+  end
+  return at
+end
+
+--- A body with blanks for its comments: what they name is not read.
+---@param body string
+---@return string
+function reads.without_comments(body)
+  local parts, at = {}, 1
+  while true do
+    local from, to = string.find(body, "/[/*]", at)
+    if not from then
+      parts[#parts + 1] = string.sub(body, at)
+      return table.concat(parts)
+    end
+    local line = string.sub(body, to, to) == "/"
+    local _, last = string.find(body, line and "\n" or "*/", to + 1, true)
+    last = last or #body
+    parts[#parts + 1] = string.sub(body, at, from - 1)
+    parts[#parts + 1] = string.rep(" ", last - from + 1)
+    at = last + 1
+  end
+end
+
+--- The names in a text with the positions of their first byte and of the one behind the last.
+function reads.names_in(text)
+  local names = {}
+  for from, name, to in string.gmatch(text, "()([%a_][%w_]*)()") do
+    names[#names + 1] = { from = from, name = name, to = to }
+  end
+  return names
+end
+
+local DOT = string.byte(".")
+
+--- Fields of `op` that the body reads or writes; a mention of the whole record uses all.
+function reads.fields(op, body, names)
+  local used, whole = {}, op.record.bare
+  for n, word in ipairs(names) do
+    if word.name == op.name and string.byte(body, skip_space(body, word.from - 1, -1)) ~= DOT then
+      local at = skip_space(body, word.to, 1)
+      local field = names[n + 1]
+      if string.byte(body, at) == DOT and field and field.from == skip_space(body, at + 1, 1) then
+        used[field.name] = true
+      else
+        whole = true
+      end
+    end
+  end
+  local list = {}
+  for f, field in ipairs(op.record.fields) do
+    if whole or used[field.name] then
+      list[#list + 1] = f
+    end
+  end
+  return list
+end
+
+-- Does the body name it at all?
+local function mentioned(name, names)
+  for _, word in ipairs(names) do
+    if word.name == name then
+      return true
+    end
+  end
+  return false
+end
+
+--- The index that is read where `at`, which may lie up to -lo below and hi above the indices of
+--- `op`'s dimension `d`, is asked for; and, where what lies outside is zero, the condition that it
+--- is inside.
+---@param op sectile.Operand
+---@param d integer
+---@param at sectile.Expr
+---@param lo integer <= 0
+---@param hi integer >= 0
+---@return sectile.Expr index
+---@return sectile.Expr? inside
+function reads.bordered(op, d, at, lo, hi)
+  local extent, inside = op.extent[d], nil
+  if op.border == "clamp" then
+    at = lo < 0 and at:max(0) or at
+    at = hi > 0 and at:min(extent - 1) or at
+  elseif op.border == "wrap" and lo >= -1 and hi <= 1 then -- right for an extent of 1, too
+    local below = lo < 0 and extent * at:lt(0) or 0
+    local above = hi > 0 and extent * extent:le(at) or 0
+    at = at + below - above
+  elseif op.border == "wrap" then
+    at = (at - lo * extent):max(0) % extent
+  elseif op.border == "zero" then
+    inside = lo < 0 and (0 * at):le(at) or nil
+    if hi > 0 then
+      local below = at:lt(extent)
+      inside = inside and inside:land(below) or below
+    end
+  end
+  return at, inside
+end
+
+--- Byte offset of field `f` of `op` at a tap, and the condition that it lies inside where outside
+--- is zero.
+---@param op sectile.Operand
+---@param f integer
+---@param delta integer[] for each of its dimensions
+---@return sectile.Expr offset
+---@return sectile.Expr? inside
+function reads.tap_offset(op, f, delta)
+  local with, inside = {}, nil
+  for d, step in ipairs(delta) do
+    local at, here = op.at[d], nil
+    if step ~= 0 then
+      at, here = reads.bordered(op, d, at + step, math.min(step, 0), math.max(step, 0))
+    end
+    with[#with + 1] = op.index[d]
+    with[#with + 1] = at
+    inside = inside and here and inside:land(here) or inside or here
+  end
+  return E.subst(op.element[f], with), inside
+end
+
+--- The places at which the body reads `op`: each with the name of its value, the fields that are
+-- used, their offsets, and `inside`.
+function reads.of(op, body, names)
+  local list = {}
+  if #op.taps == 0 or mentioned(op.name, names) then
+    list[1] = { name = op.name, used = op.used, offset = op.offset }
+  end
+  for _, tap in ipairs(op.taps) do
+    if mentioned(tap.name, names) then
+      local read = { name = tap.name, delta = tap.delta, offset = {} }
+      read.used = reads.fields({ name = tap.name, record = op.record }, body, names)
+      for _, f in ipairs(read.used) do
+        read.offset[f], read.inside = reads.tap_offset(op, f, tap.delta)
+      end
+      list[#list + 1] = read
+    end
+  end
+  return list
+end
+
+return reads
