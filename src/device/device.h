@@ -15,6 +15,7 @@ typedef struct sct_device_kind {
   const char *says;   /* how its figures come about: "timed", "..., not timed" */
   bool runs;          /* executes candidates, so results can be verified */
   bool times;         /* gives times */
+  bool replays;       /* they are those of a recording: nothing is measured, checked or stored */
 } sct_device_kind;
 const sct_device_kind *sct_device_kinds(int *n);
 /* Splits "virtual:h200" into its kind and the part after the colon (points into `id`). SCT_EUSAGE

@@ -4,9 +4,12 @@
 #include <string.h>
 
 static const sct_device_kind kinds[] = {
-    {"cuda", "a GPU of this machine, by number: cuda:0", "timed", true, true},
+    {"cuda", "a GPU of this machine, by number: cuda:0", "timed", true, true, false},
     {"virtual", "a described GPU, by name: virtual:h200",
-     "verified on the virtual GPU, counted and predicted, not timed", true, false},
+     "verified on the virtual GPU, counted and predicted, not timed", true, false, false},
+    {"replay", "recorded results of a store in place of a GPU: replay:FILE, replay:FILE#DEVICE",
+     "a replay: drawn from recorded samples, nothing is measured, nothing is stored", false, true,
+     true},
 };
 
 const sct_device_kind *sct_device_kinds(int *n) {

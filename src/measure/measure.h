@@ -35,6 +35,31 @@ typedef enum sct_outcome_kind {
 const char *sct_outcome_name(sct_outcome_kind kind); /* "wrong_result", as stored */
 const char *sct_outcome_text(sct_outcome_kind kind); /* "results differ from the reference" */
 
+/* ---- a recording ---- */
+
+/* What an earlier session found of a candidate at a size. Borrowed from the recording. */
+typedef struct sct_recorded {
+  sct_outcome_kind outcome;
+  const char *detail;
+  const double *samples_ns; /* [n_samples]; none: it ran, but was not timed */
+  int n_samples;
+  const char *race; /* "": measured alone; equal: sample k of both was taken in the same round */
+  double overhead_ns, resident_ns, sm_clock_mhz;
+  int launches;
+  int64_t copies;
+} sct_recorded;
+
+/* Stands in for a device: verdicts and samples are drawn from it, and nothing runs. What comes of a
+ * session with one is no measurement, and must never be stored or shown as one. */
+typedef struct sct_recording {
+  void *ctx;
+  const sct_device_desc *device; /* that it was made on */
+  /* false: the recording does not have the candidate. size NULL: what holds at all sizes, outcome
+   * and detail only. */
+  bool (*find)(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out);
+  double (*ceiling)(void *ctx, int64_t bytes); /* of a copy of so many bytes; 0: unknown */
+} sct_recording;
+
 /* ---- a session with one device ---- */
 
 typedef struct sct_measure sct_measure;
@@ -49,6 +74,7 @@ typedef struct sct_measure_opts {
   bool look_only;      /* only asks what the GPU is: no lock, no refusal; times nothing */
   bool (*stop)(void *ctx); /* asked while waiting; true: give up. May be NULL */
   void *stop_ctx;
+  const sct_recording *recording;   /* NULL, or what stands in for the device */
   const sct_device_desc *described; /* NULL, or a virtual device: candidates run as PTX on the CPU,
                                        with every access checked, and cannot be timed */
 } sct_measure_opts;

@@ -64,12 +64,21 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   if (o->described) {
     m->device = *o->described;
   }
+  m->recording = o->recording;
+  if (o->recording) {
+    m->device = *o->recording->device;
+    m->replay_rng = sct_rng_new(sct_mix64(o->seed, 2));
+  }
   m->last_timed_ns = INT64_MIN / 2;
   m->program = o->program ? sct_strdup(o->program) : NULL;
   m->fake = sct_strdup(fake_script(o));
   if (!m->fake || (o->program && !m->program)) {
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
     goto done;
+  }
+  if (m->recording) {
+    *out = m;
+    return SCT_OK; /* nothing runs */
   }
   if (!m->is_virtual) {
     status = sct_remote_look(m, o, err);
@@ -102,6 +111,10 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
                     spec->name, n_args, SCT_MAX_ARGS);
   }
   drop_problem(m);
+  if (m->recording) {
+    m->has_problem = true;
+    return SCT_OK;
+  }
   SCT_TRY(sct_plan_init(&m->plan, spec, layout, m->seed, err));
   m->naive = *naive;
   m->has_problem = true;

@@ -45,7 +45,9 @@ struct sct_measure {
   sct_child worker;
   int64_t generation; /* of the worker, from 1 */
   sct_device_desc device;
-  bool is_virtual; /* `device` was given, and PTX runs */
+  bool is_virtual;                /* `device` was given, and PTX runs */
+  const sct_recording *recording; /* NULL, or where verdicts and times come from */
+  sct_rng replay_rng;
   int n_copies;
   int lock; /* descriptor of the session's lock on the GPU; -1: none */
   char lock_name[64];
@@ -169,6 +171,16 @@ bool sct_is_naive(const sct_measure *m, const sct_binary *binary);
 /* A changed input or guard zone of one of these buffers. */
 void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
                      const sct_audit *audit);
+
+/* ---- recordings (measure_replay.c): as the functions of measure.h without `replay` ---- */
+
+void sct_replay_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out);
+sct_status sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                           sct_timing *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
+                           const sct_size *size, int rounds, sct_timing *out,
+                           bool (*stop)(void *ctx, int round), void *ctx,
+                           sct_error *err) SCT_MUST_USE;
 
 /* ---- extents (measure_extents.c) ---- */
 

@@ -179,6 +179,9 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_time before sct_measure_problem");
   }
+  if (m->recording) {
+    return sct_replay_time(m, candidate, size, out, err);
+  }
   SCT_TRY(sct_must_time(m, err));
   judge_unseen(m, candidate, size, &out->verdict);
   if (out->verdict.outcome != SCT_OUT_OK) {
@@ -359,6 +362,9 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   race r = {.m = m, .n = n, .stop = stop, .ctx = ctx};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_race before sct_measure_problem");
+  }
+  if (m->recording) {
+    return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx, err);
   }
   SCT_TRY(sct_must_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));

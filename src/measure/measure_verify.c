@@ -315,6 +315,10 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
   }
+  if (m->recording) {
+    sct_replay_verify(m, candidate, out);
+    return SCT_OK;
+  }
   sct_code_fits(&m->device, candidate->code, out);
   if (out->outcome != SCT_OUT_OK) {
     return SCT_OK;

@@ -25,6 +25,23 @@ static void test_ids_are_split(void **state) {
   assert_non_null(strstr(kind->says, "counted and predicted, not timed"));
 }
 
+static void test_a_replay_says_that_it_measures_nothing(void **state) {
+  (void)state;
+  const sct_device_kind *kind = NULL;
+  const char *name = NULL;
+  assert_int_equal(sct_device_parse(&kind, &name, "replay:a:b.db#cuda:0", NULL), SCT_OK);
+  assert_string_equal(name, "a:b.db#cuda:0");
+  assert_true(kind->replays && kind->times);
+  assert_false(kind->runs);
+  assert_non_null(strstr(kind->says, "nothing is measured, nothing is stored"));
+  int n = 0, n_replaying = 0;
+  const sct_device_kind *kinds = sct_device_kinds(&n);
+  for (int k = 0; k < n; k++) {
+    n_replaying += kinds[k].replays;
+  }
+  assert_int_equal(n_replaying, 1);
+}
+
 static void test_wrong_ids_name_the_kinds(void **state) {
   (void)state;
   const sct_device_kind *kind = NULL;
@@ -47,7 +64,7 @@ static void test_the_table_is_in_use(void **state) {
   (void)state;
   int n = 0;
   const sct_device_kind *kinds = sct_device_kinds(&n);
-  assert_int_equal(n, 2);
+  assert_int_equal(n, 3);
   for (int k = 0; k < n; k++) {
     char id[64];
     const sct_device_kind *kind = NULL;
@@ -91,6 +108,7 @@ static void test_results_have_names_and_meanings(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ids_are_split),
+      cmocka_unit_test(test_a_replay_says_that_it_measures_nothing),
       cmocka_unit_test(test_wrong_ids_name_the_kinds),
       cmocka_unit_test(test_the_table_is_in_use),
       cmocka_unit_test(test_sticky_results),
