@@ -23,11 +23,11 @@ static const char *outcome_text(const char *name) {
 /* ---- one row ---- */
 
 /* Columns without a figure are left out, so a table has those of a time or of a prediction. */
-static void add_columns(cli_table *t) {
+static void add_columns(cli_table *t, bool replayed) {
   cli_table_column(t, "", false); /* marks */
   cli_table_column(t, "#", true);
   cli_table_column(t, "candidate", false);
-  cli_table_column(t, "time", true);
+  cli_table_column(t, replayed ? "replayed" : "time", true);
   cli_table_column(t, "GB/s", true);
   cli_table_column(t, "of copy", true);
   cli_table_column(t, "predicted", true);
@@ -121,10 +121,11 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
 
 /* ---- one size ---- */
 
-static void append_table(sct_str *out, const sct_tune_size *size, int top, bool colour) {
+static void append_table(sct_str *out, const sct_tune_size *size, bool replayed, int top,
+                         bool colour) {
   cli_table table = {0};
   bool naive_shown = false;
-  add_columns(&table);
+  add_columns(&table, replayed);
   for (int r = 0, shown = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
     if (!is_good(row) || !(shown < top || (row->naive && !naive_shown))) {
@@ -160,8 +161,8 @@ static void append_failures(sct_str *out, const sct_tune_size *size, bool colour
   }
 }
 
-static void append_size(sct_str *out, const sct_tune_size *size, const char *search, int top,
-                        bool colour) {
+static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_report *report,
+                        int top, bool colour) {
   char read[32], write[32];
   sct_str_printf(out, "\n%s%s%s: reads %s, writes %s", cli_paint(colour, CLI_BOLD), size->label,
                  cli_unpaint(colour, CLI_BOLD), sct_format_bytes(read, size->read_bytes),
@@ -170,9 +171,11 @@ static void append_size(sct_str *out, const sct_tune_size *size, const char *sea
     sct_str_printf(out, "; a copy moves %.0f GB/s", size->ceiling_bytes_s / 1e9);
   }
   sct_str_append(out, "\n");
-  append_table(out, size, top, colour);
+  append_table(out, size, report->replayed, top, colour);
   sct_str_printf(out, "  %d %s, %d failed, %d tied for the best", size->n_verified,
-                 size->verified_only_counted ? "verified, counted and predicted" : "verified",
+                 size->verified_only_counted ? "verified, counted and predicted"
+                 : report->replayed          ? "recorded as verified"
+                                             : "verified",
                  size->n_failed, size->n_tied);
   if (size->n_unfit > 0) {
     sct_str_printf(out, ", %d not for this size", size->n_unfit);
@@ -181,7 +184,10 @@ static void append_size(sct_str *out, const sct_tune_size *size, const char *sea
   if (size->n_untried > 0) {
     sct_str_printf(
         out, "  tried %d of %d candidates (search: %s): the best of these, others may be better\n",
-        size->n_rows, size->n_rows + size->n_untried, search);
+        size->n_rows, size->n_rows + size->n_untried, report->search);
+  }
+  if (size->recorded) {
+    sct_str_printf(out, "  %s\n", size->recorded);
   }
   append_failures(out, size, colour);
   if (size->faster) {
@@ -213,7 +219,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
     sct_str_printf(out, "%s%s\n", hardware ? ": " : "", sct_throttle_meaning(hardware));
   }
   for (int z = 0; z < report->n_sizes; z++) {
-    append_size(out, &report->sizes[z], report->search, top, colour);
+    append_size(out, &report->sizes[z], report, top, colour);
   }
   sct_str_append(out,
                  "\n* winner   = tied with it   n naive   ! not coalesced   sectors: of 32 bytes, "

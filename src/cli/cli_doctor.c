@@ -520,6 +520,9 @@ sct_status cli_doctor(const cli_args *args, sct_error *err) {
   const char *name;
   if (args->device) {
     sct_status bad = sct_device_parse(&kind, &name, args->device, err);
+    if (bad == SCT_OK && kind->replays) {
+      bad = sct_fail(err, SCT_EUSAGE, "device '%s': nothing runs on a recording", args->device);
+    }
     if (bad != SCT_OK) {
       json_decref(d.checks);
       return bad;

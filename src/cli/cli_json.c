@@ -139,13 +139,13 @@ static json_t *size_json(const sct_tune_size *size) {
     json_array_append_new(rows, row_json(&size->rows[r], r + 1));
   }
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o}", "label",
+      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "label",
       cli_json_text(size->label), "ceiling_bytes_s", cli_json_positive(size->ceiling_bytes_s),
       "read_bytes", cli_json_number(size->read_bytes), "write_bytes",
       cli_json_number(size->write_bytes), "verified", size->n_verified, "failed", size->n_failed,
       "tied", size->n_tied, "unfit", size->n_unfit, "tried", size->n_rows, "untried",
       size->n_untried, "counted_only", size->verified_only_counted, "faster",
-      cli_json_text(size->faster), "rows", rows);
+      cli_json_text(size->faster), "recorded", cli_json_text(size->recorded), "rows", rows);
 }
 
 json_t *cli_json_report(const sct_tune_report *report) {
@@ -156,11 +156,11 @@ json_t *cli_json_report(const sct_tune_report *report) {
   for (int z = 0; z < report->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&report->sizes[z]));
   }
-  return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:b, s:o, s:o}", "name",
+  return json_pack("{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:b, s:o, s:o}", "name",
                    cli_json_text(report->name), "device", cli_json_device(&report->device), "says",
-                   cli_json_text(report->says), "points", (json_int_t)report->n_points,
-                   "candidates", (json_int_t)report->n_candidates, "sources",
-                   (json_int_t)report->n_sources, "checked", report->n_checked, "caught",
+                   cli_json_text(report->says), "replayed", report->replayed, "points",
+                   (json_int_t)report->n_points, "candidates", (json_int_t)report->n_candidates,
+                   "sources", (json_int_t)report->n_sources, "checked", report->n_checked, "caught",
                    report->n_caught, "stale", cli_json_text(report->stale), "search",
                    cli_json_text(report->search), "stopped_early", report->stopped_early, "sizes",
                    sizes, "conditions",

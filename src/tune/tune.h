@@ -54,7 +54,8 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 /* ---- sessions ---- */
 
 typedef struct sct_tune_opts {
-  const char *device;       /* "cuda:0", "virtual:h200"; NULL: the first GPU, else virtual:h200 */
+  const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
+                               else virtual:h200 */
   const char *store_path;   /* NULL: the default store; "" : keep nothing */
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
@@ -87,7 +88,7 @@ typedef struct sct_tune_event {
   sct_tune_event_kind kind;
   const char *name, *label, *size, *outcome, *detail, *phase;
   const sct_device_desc *device;
-  const sct_conditions *conditions; /* NULL where nothing is timed */
+  const sct_conditions *conditions; /* NULL where nothing is measured */
   double median_ns;
   uint64_t throttle;
   int n_sources, n_sizes, n_samples, n_slow, n_racers, n_rounds, n_tied;
@@ -141,13 +142,15 @@ typedef struct sct_tune_size {
   int n_untried;                             /* left out by the search, or by an early end */
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   bool verified_only_counted;                /* verified, but the device gives no times */
-  char *faster; /* a sentence if a candidate that is not coalesced is faster; NULL */
+  char *recorded; /* of a replay, a sentence: the winner against the best recorded; NULL */
+  char *faster;   /* a sentence if a candidate that is not coalesced is faster; NULL */
 } sct_tune_size;
 
 typedef struct sct_tune_report {
   char *name;
   sct_device_desc device;
   const char *says; /* the device kind's: "timed", "..., not timed" */
+  bool replayed;    /* all times are drawn from a recording: none was measured */
   int64_t n_points, n_candidates, n_sources;
   int n_sizes;
   sct_tune_size *sizes;

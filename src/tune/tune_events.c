@@ -8,13 +8,14 @@ static void tell(tune_session *s, const sct_tune_event *event) {
 }
 
 void sct_tune_tell_start(tune_session *s) {
-  tell(s,
-       &(sct_tune_event){.kind = SCT_TUNE_STARTED,
-                         .name = s->plan.spec.name,
-                         .device = &s->device,
-                         .conditions = s->kind->times ? sct_measure_conditions(s->measure) : NULL,
-                         .n_sources = s->plan.n_items,
-                         .n_sizes = s->plan.spec.n_sizes});
+  tell(s, &(sct_tune_event){.kind = SCT_TUNE_STARTED,
+                            .name = s->plan.spec.name,
+                            .device = &s->device,
+                            .conditions = s->kind->times && !s->kind->replays
+                                              ? sct_measure_conditions(s->measure)
+                                              : NULL,
+                            .n_sources = s->plan.n_items,
+                            .n_sizes = s->plan.spec.n_sizes});
 }
 
 void sct_tune_tell_item(tune_session *s, int item) {

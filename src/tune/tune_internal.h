@@ -29,6 +29,7 @@ typedef struct tune_cell {
 typedef enum tune_stage { TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
 typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
 typedef struct tune_check tune_check;       /* tune_check.c */
+typedef struct tune_replay tune_replay;     /* tune_replay.c */
 
 /* The candidates of a batch share one text, and mostly stand one after the other. */
 typedef struct tune_parsed {
@@ -45,7 +46,8 @@ typedef struct tune_session {
   sct_measure *measure;
   sct_tune_plan plan;
   sct_compiler *compiler;
-  sct_store *store; /* NULL: keep nothing */
+  sct_store *store;    /* NULL: keep nothing */
+  tune_replay *replay; /* NULL, or the recording that stands in for the device: no compiler then */
   sct_row_problem problem;
   sct_row_device device_row;
   sct_row_run *runs; /* [n_sizes] */
@@ -96,6 +98,18 @@ void sct_tune_parsed_free(tune_parsed *p);
 sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 void sct_tune_check_step(tune_session *s, int64_t wait_ns);
 void sct_tune_check_end(tune_session *s);
+
+/* The recording "FILE" or "FILE#DEVICE" of a device `replay:...` (tune_replay.c). SCT_EDATA for
+ * what is no store; SCT_EUSAGE where it has several devices; SCT_ENODEVICE. */
+sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) SCT_MUST_USE;
+void sct_tune_replay_free(tune_replay *r); /* accepts NULL */
+const sct_recording *sct_tune_replay_recording(const tune_replay *r);
+/* Reads the results of the plan's spec. SCT_EDATA if there are none. */
+sct_status sct_tune_replay_load(tune_session *s, sct_error *err) SCT_MUST_USE;
+void sct_tune_replay_compiled(tune_session *s, int item); /* in place of compiling it */
+/* A sentence: the winner of a size against the best that was recorded; NULL: nothing to say.
+ * sct_free(). */
+char *sct_tune_replay_best(tune_session *s, int size);
 
 /* Items that run alike (tune_twins.c). */
 void sct_tune_find_twin(tune_session *s, int item); /* among those that were judged before it */

@@ -99,15 +99,22 @@ static sct_status count_item(tune_session *s, int k, sct_error *err) {
 
 /* ---- one item on its way ---- */
 
+/* compiled NULL: it is recorded what compiling gives. */
 static sct_status item_compiled(tune_session *s, int k, const sct_compiled *compiled,
                                 sct_error *err) {
   tune_pipeline *p = s->pipeline;
   sct_tune_item *item = &s->plan.items[k];
-  take_compiled(s, item, compiled);
+  if (compiled) {
+    take_compiled(s, item, compiled);
+  } else {
+    sct_tune_replay_compiled(s, k);
+  }
   if (item->outcome != SCT_OUT_OK) {
     sct_tune_tell_item(s, k);
   }
-  SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
+  if (compiled) {
+    SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
+  }
   SCT_TRY(count_item(s, k, err));
   for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_resume(s, k, z, err));
@@ -117,8 +124,8 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
 }
 
 sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) {
-  if (!s->kind->times || s->opts->no_check || s->plan.items[item].outcome != SCT_OUT_OK ||
-      sct_tune_judged_already(s, item)) {
+  if (!s->kind->times || s->replay || s->opts->no_check ||
+      s->plan.items[item].outcome != SCT_OUT_OK || sct_tune_judged_already(s, item)) {
     return SCT_OK;
   }
   s->pipeline->stage[item] = TUNE_CHECKING;
@@ -179,6 +186,15 @@ static void list_units(tune_session *s) {
   }
 }
 
+/* In place of compiling. */
+static sct_status read_all(tune_session *s, sct_error *err) {
+  tune_pipeline *p = s->pipeline;
+  for (; p->n_compiled < p->n_units; p->n_compiled++) {
+    SCT_TRY(item_compiled(s, p->item[p->n_compiled], NULL, err));
+  }
+  return SCT_OK;
+}
+
 sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
   const size_t n = (size_t)s->plan.n_items + 1;
   tune_pipeline *p = s->pipeline = sct_alloc(sizeof *p);
@@ -193,6 +209,9 @@ sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   list_units(s);
+  if (s->replay) {
+    return read_all(s, err);
+  }
   SCT_TRY(sct_compiler_begin(s->compiler, p->units, p->n_units, p->compiled, err));
   return take_all_compiled(s, err); /* what the cache has, whenever the session ends */
 }
@@ -203,7 +222,9 @@ void sct_tune_pipeline_end(tune_session *s) {
     return;
   }
   sct_tune_check_end(s);
-  sct_compiler_end(s->compiler);
+  if (s->compiler) {
+    sct_compiler_end(s->compiler);
+  }
   for (int u = 0; p->compiled && u < p->n_units; u++) {
     sct_compiled_free(&p->compiled[u]); /* those that nobody took */
   }

@@ -138,6 +138,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
   out->n_tied = s->choices[size].n_tied;
   out->verified_only_counted = !s->kind->times;
   out->faster = faster_sentence(s, size);
+  out->recorded = s->replay ? sct_tune_replay_best(s, size) : NULL;
   out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
   if (!out->label || !out->rows) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -167,6 +168,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) {
   *out = (sct_tune_report){.device = s->device,
                            .says = s->kind->says,
+                           .replayed = s->kind->replays,
                            .n_points = s->plan.space.n_points,
                            .n_candidates = (int64_t)s->plan.space.n_candidates,
                            .n_sources = s->plan.n_items,
@@ -176,7 +178,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .stopped_early = s->stopped || s->out_of_time};
   out->stale = s->stale;
   s->stale = NULL;
-  if (s->kind->times) {
+  if (s->kind->times && !s->kind->replays) {
     const sct_conditions *c = sct_measure_conditions(s->measure);
     out->contended = c->start.n_others > 0;
     out->n_slow = c->n_slow;
@@ -208,6 +210,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->rows);
     sct_free(size->label);
     sct_free(size->faster);
+    sct_free(size->recorded);
   }
   sct_free(report->sizes);
   sct_free(report->name);

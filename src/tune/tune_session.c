@@ -46,10 +46,9 @@ static sct_status default_device(char *id, size_t n, const sct_tune_opts *opts) 
 static sct_status find_device(const sct_device_kind **kind, const char **name, char *id, size_t n,
                               const sct_tune_opts *opts, sct_error *err) {
   if (opts->device) {
-    snprintf(id, n, "%s", opts->device);
-  } else {
-    SCT_TRY(default_device(id, n, opts));
+    return sct_device_parse(kind, name, opts->device, err);
   }
+  SCT_TRY(default_device(id, n, opts));
   return sct_device_parse(kind, name, id, err);
 }
 
@@ -76,6 +75,16 @@ static sct_status open_virtual(const sct_device_desc *desc, sct_measure **measur
   return sct_measure_open(measure, 0, &measure_opts, err);
 }
 
+static sct_status open_replay(sct_device_desc *desc, tune_replay **replay, sct_measure **measure,
+                              const char *name, const sct_tune_opts *opts, sct_error *err) {
+  SCT_TRY(sct_tune_replay_open(replay, name, err));
+  const sct_measure_opts measure_opts = {.seed = opts->seed,
+                                         .recording = sct_tune_replay_recording(*replay)};
+  SCT_TRY(sct_measure_open(measure, 0, &measure_opts, err));
+  *desc = *sct_measure_device(*measure);
+  return SCT_OK;
+}
+
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err) {
   const sct_device_kind *kind;
   const char *name;
@@ -86,9 +95,12 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
     return sct_script_load_device(out, name, err);
   }
   sct_tune_opts look = *opts;
+  tune_replay *replay = NULL;
   look.measure.look_only = true;
-  const sct_status status = open_gpu(out, &measure, name, &look, err);
+  const sct_status status = kind->replays ? open_replay(out, &replay, &measure, name, opts, err)
+                                          : open_gpu(out, &measure, name, &look, err);
   sct_measure_close(measure);
+  sct_tune_replay_free(replay);
   return status;
 }
 
@@ -146,6 +158,9 @@ static sct_status open_device(tune_session *s, sct_error *err) {
   const char *name;
   char id[32];
   SCT_TRY(find_device(&s->kind, &name, id, sizeof id, s->opts, err));
+  if (s->kind->replays) {
+    return open_replay(&s->device, &s->replay, &s->measure, name, s->opts, err);
+  }
   if (s->kind->times) {
     return open_gpu(&s->device, &s->measure, name, s->opts, err);
   }
@@ -200,6 +215,9 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) {
   SCT_TRY(open_device(s, err));
+  if (s->replay) {
+    return SCT_OK; /* neither compiled nor stored */
+  }
   SCT_TRY(open_compiler(s, err));
   return open_store(s, err);
 }
@@ -317,6 +335,9 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   SCT_TRY(
       sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, s->events, err));
   SCT_TRY(allocate(s, err));
+  if (s->replay) {
+    SCT_TRY(sct_tune_replay_load(s, err));
+  }
   sct_tune_tell_start(s);
   if (s->store) {
     SCT_TRY(sct_tune_store_begin(s, err));
@@ -331,7 +352,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
     return measured;
   }
-  if (early && !measured_anything(s)) {
+  if (early && s->store && !measured_anything(s)) {
     return sct_tune_store_known(s, err);
   }
   const sct_status status = conclude(s, err);
@@ -352,6 +373,7 @@ static void close_session(tune_session *s) {
   sct_free(s->choices);
   sct_free(s->races);
   sct_free(s->stale);
+  sct_tune_replay_free(s->replay);
   sct_tune_plan_free(&s->plan);
   if (s->compiler) {
     sct_compiler_free(s->compiler);

@@ -1,0 +1,423 @@
+/* A store's results in place of a GPU: candidates are told by the hash of their source and launch,
+ * what compiling, verifying and timing gave is read, and times are drawn from the samples (module
+ * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store says what devices
+ * gave, and a replay can be had again from recording and seed. */
+#include "tune/tune_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+  const char *hash; /* of the candidate; hex */
+  const sct_row_result *row;
+} entry;
+
+/* What was recorded at one size. */
+typedef struct recorded_size {
+  sct_row_result *rows;
+  int n;
+  entry *by_hash; /* [n] sorted */
+  double ceiling_bytes_s, bytes;
+} recorded_size;
+
+struct tune_replay {
+  sct_str file;
+  sct_store *store;
+  sct_row_device *devices;
+  int n_devices;
+  const sct_row_device *device; /* one of them */
+  sct_device_desc desc;
+  sct_recording recording;
+  const sct_size *sizes; /* the spec's; NULL before sct_tune_replay_load() */
+  int n_sizes;
+  recorded_size *size; /* [n_sizes] */
+};
+
+/* ---- which device ---- */
+
+/* Did it give times? */
+static sct_status has_times(bool *out, sct_store *store, sct_id device, sct_error *err) {
+  sct_row_problem *problems = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_problems(store, &problems, &n, err));
+  sct_status status = SCT_OK;
+  *out = false;
+  for (int p = 0; status == SCT_OK && p < n && !*out; p++) {
+    sct_row_run *runs = NULL;
+    int n_runs = 0;
+    status = sct_store_runs(store, problems[p].id, device, &runs, &n_runs, err);
+    for (int k = 0; k < n_runs; k++) {
+      *out = *out || runs[k].ceiling_bytes_s > 0;
+    }
+    sct_row_run_free(runs, n_runs);
+  }
+  sct_row_problem_free(problems, n);
+  return status;
+}
+
+/* `wanted` NULL: any. */
+static bool is_wanted(const sct_row_device *d, const char *wanted) {
+  return !wanted || strcmp(d->device_id, wanted) == 0 || strcmp(d->name, wanted) == 0 ||
+         (d->uuid[0] != '\0' && strcmp(d->uuid, wanted) == 0) ||
+         (strlen(wanted) >= 4 && sct_has_prefix(d->key, wanted));
+}
+
+static sct_status choose_device(tune_replay *r, const char *wanted, sct_error *err) {
+  sct_str list = {0};
+  int n = 0;
+  for (int k = 0; k < r->n_devices; k++) {
+    const sct_row_device *d = &r->devices[k];
+    bool timed = false;
+    const sct_status status = has_times(&timed, r->store, d->id, err);
+    if (status != SCT_OK) {
+      sct_str_free(&list);
+      return status;
+    }
+    if (!timed || !is_wanted(d, wanted)) {
+      continue;
+    }
+    sct_str_printf(&list, "%s%s (%s, driver %s): #%.12s", n > 0 ? "; " : "", d->name, d->device_id,
+                   d->driver, d->key);
+    r->device = d;
+    n++;
+  }
+  sct_status status = SCT_OK;
+  if (n > 1) {
+    status = sct_fail(err, SCT_EUSAGE,
+                      "device 'replay:%s': the recording has several devices; say which: %s",
+                      sct_str_c(&r->file), sct_str_c(&list));
+  } else if (n == 0) {
+    status = sct_fail(err, SCT_ENODEVICE,
+                      "device 'replay:%s%s%s': the store has no device%s that gave times",
+                      sct_str_c(&r->file), wanted ? "#" : "", wanted ? wanted : "",
+                      wanted ? " of that name" : "");
+  }
+  sct_str_free(&list);
+  return status;
+}
+
+/* ---- what the device was ---- */
+
+/* The described device of the same compute capability with the nearest number of multiprocessors:
+ * what it has of limits stands in for those that a store does not keep. */
+static void nearest_description(sct_device_desc *out, const sct_row_device *row, int n_sms) {
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0, least = INT_MAX;
+  if (sct_script_device_names(&names, &n, &arena, NULL) == SCT_OK) {
+    for (int k = 0; k < n; k++) {
+      sct_device_desc d;
+      if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == row->cc_major &&
+          d.cc_minor == row->cc_minor && abs(d.n_sms - n_sms) < least) {
+        least = abs(d.n_sms - n_sms);
+        *out = d;
+      }
+    }
+  }
+  sct_arena_free(&arena);
+}
+
+static int64_t integer_of(const json_t *doc, const char *key, int64_t otherwise) {
+  const json_t *value = json_object_get(doc, key);
+  return json_is_integer(value) ? json_integer_value(value) : otherwise;
+}
+
+static void describe(sct_device_desc *d, const sct_row_device *row, const char *description) {
+  json_t *doc = json_loads(description, 0, NULL);
+  const int n_sms = (int)integer_of(doc, "n_sms", 0);
+  *d = (sct_device_desc){.regs_thread = 255,
+                         .regs_unit = 256,
+                         .regs_sm = 65536,
+                         .threads_block = 1024,
+                         .smem_block_bytes = 49152,
+                         .smem_block_optin_bytes = 49152,
+                         .smem_sm_bytes = 65536};
+  nearest_description(d, row, n_sms);
+  snprintf(d->id, sizeof d->id, "replay:%.16s", row->device_id);
+  snprintf(d->name, sizeof d->name, "replay of %.80s", row->name);
+  snprintf(d->driver, sizeof d->driver, "%s", row->driver);
+  d->uuid[0] = '\0';
+  d->is_virtual = d->counting_only = false;
+  d->cc_major = row->cc_major;
+  d->cc_minor = row->cc_minor;
+  d->n_sms = n_sms;
+  d->smem_sm_bytes = integer_of(doc, "smem_sm_bytes", d->smem_sm_bytes);
+  d->smem_block_bytes = integer_of(doc, "smem_block_bytes", d->smem_block_bytes);
+  d->smem_block_optin_bytes = integer_of(doc, "smem_block_optin_bytes", d->smem_block_optin_bytes);
+  d->regs_sm = (int)integer_of(doc, "regs_sm", d->regs_sm);
+  d->threads_sm = (int)integer_of(doc, "threads_sm", d->threads_sm);
+  d->blocks_sm = (int)integer_of(doc, "blocks_sm", d->blocks_sm);
+  d->l2_bytes = integer_of(doc, "l2_bytes", d->l2_bytes);
+  d->peak_bytes_s = json_number_value(json_object_get(doc, "peak_bytes_s"));
+  d->copy_bytes_s = json_number_value(json_object_get(doc, "copy_bytes_s"));
+  d->memory_bytes = integer_of(doc, "memory_bytes", d->memory_bytes);
+  d->clock_khz = (int)integer_of(doc, "clock_khz", d->clock_khz);
+  json_decref(doc);
+}
+
+/* ---- asking it ---- */
+
+static int by_hash(const void *a, const void *b) {
+  return strcmp(((const entry *)a)->hash, ((const entry *)b)->hash);
+}
+
+static const sct_row_result *find_row(const tune_replay *r, const sct_kernel_code *code, int size) {
+  char hex[SCT_HASH_HEX];
+  const entry key = {.hash = sct_hash_hex(hex, code->hash)};
+  const recorded_size *z = &r->size[size];
+  const entry *found =
+      z->n > 0 ? bsearch(&key, z->by_hash, (size_t)z->n, sizeof key, by_hash) : NULL;
+  return found ? found->row : NULL;
+}
+
+static sct_outcome_kind kind_of(const char *name) {
+  int k = 0;
+  while (k < SCT_N_OUTCOMES - 1 && strcmp(sct_outcome_name((sct_outcome_kind)k), name) != 0) {
+    k++;
+  }
+  return (sct_outcome_kind)k;
+}
+
+static bool is_ok(const sct_row_result *row) {
+  return strcmp(row->outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+}
+
+/* What holds at every size: a candidate that ran at one is no failure. */
+static const sct_row_result *find_any(const tune_replay *r, const sct_kernel_code *code) {
+  const sct_row_result *any = NULL;
+  for (int z = 0; z < r->n_sizes; z++) {
+    const sct_row_result *row = find_row(r, code, z);
+    any = row && (!any || (is_ok(row) && !is_ok(any))) ? row : any;
+  }
+  return any;
+}
+
+static bool find(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out) {
+  const tune_replay *r = ctx;
+  const sct_row_result *row = size ? find_row(r, code, (int)(size - r->sizes)) : find_any(r, code);
+  if (!row) {
+    return false;
+  }
+  const sct_row_outcome *o = &row->outcome;
+  *out = (sct_recorded){.outcome = kind_of(o->outcome),
+                        .detail = o->detail,
+                        .samples_ns = o->samples_ns,
+                        .n_samples = o->n_samples,
+                        .race = o->race ? o->race : "",
+                        .overhead_ns = o->overhead_ns,
+                        .resident_ns = o->resident_ns,
+                        .sm_clock_mhz = o->sm_clock_mhz,
+                        .launches = o->launches,
+                        .copies = o->copies};
+  return true;
+}
+
+static double ceiling(void *ctx, int64_t bytes) {
+  const tune_replay *r = ctx;
+  for (int z = 0; z < r->n_sizes; z++) {
+    if ((int64_t)r->size[z].bytes == bytes && r->size[z].ceiling_bytes_s > 0) {
+      return r->size[z].ceiling_bytes_s;
+    }
+  }
+  return 0.0;
+}
+
+/* ---- opening ---- */
+
+static sct_status open_file(tune_replay *r, sct_error *err) {
+  static const char magic[] = "SQLite format 3";
+  char start[sizeof magic] = {0};
+  const int file = sct_open(sct_str_c(&r->file), O_RDONLY | O_CLOEXEC, 0);
+  const ssize_t got = file >= 0 ? sct_read(file, start, sizeof magic) : -1;
+  if (got < 0) {
+    const sct_status status = sct_fail(err, SCT_EIO, "device 'replay:%s': cannot be read: %s",
+                                       sct_str_c(&r->file), strerror(errno));
+    if (file >= 0) {
+      sct_close(file);
+    }
+    return status;
+  }
+  sct_close(file);
+  if (memcmp(start, magic, sizeof magic) != 0) {
+    return sct_fail(err, SCT_EDATA,
+                    "device 'replay:%s': the file is no store; a file of sweeps (`scripts/bench "
+                    "search`) has neither sources nor samples, so it cannot be told which of its "
+                    "times is whose; an export becomes a store by `sectile import %s --store FILE`",
+                    sct_str_c(&r->file), sct_str_c(&r->file));
+  }
+  SCT_TRY(sct_store_open(&r->store, sct_str_c(&r->file), true, err));
+  return sct_store_devices(r->store, &r->devices, &r->n_devices, err);
+}
+
+sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) {
+  tune_replay *r = sct_alloc(sizeof *r);
+  if (!r) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const char *wanted = strrchr(name, '#');
+  sct_str_append_n(&r->file, name, wanted ? (size_t)(wanted - name) : strlen(name));
+  sct_status status = sct_str_status(&r->file, err);
+  if (status == SCT_OK) {
+    status = open_file(r, err);
+  }
+  if (status == SCT_OK) {
+    status = choose_device(r, wanted ? wanted + 1 : NULL, err);
+  }
+  if (status != SCT_OK) {
+    sct_tune_replay_free(r);
+    return status;
+  }
+  describe(&r->desc, r->device, r->device->description);
+  r->recording = (sct_recording){.ctx = r, .device = &r->desc, .find = find, .ceiling = ceiling};
+  *out = r;
+  return SCT_OK;
+}
+
+void sct_tune_replay_free(tune_replay *r) {
+  if (!r) {
+    return;
+  }
+  for (int z = 0; r->size && z < r->n_sizes; z++) {
+    sct_row_result_free(r->size[z].rows, r->size[z].n);
+    sct_free(r->size[z].by_hash);
+  }
+  sct_free(r->size);
+  sct_row_device_free(r->devices, r->n_devices);
+  if (r->store) {
+    sct_store_close(r->store);
+  }
+  sct_str_free(&r->file);
+  sct_free(r);
+}
+
+const sct_recording *sct_tune_replay_recording(const tune_replay *r) {
+  return &r->recording;
+}
+
+/* ---- the kernel at hand ---- */
+
+static sct_status load_size(tune_replay *r, recorded_size *z, const sct_row_run *run,
+                            sct_error *err) {
+  SCT_TRY(sct_store_results(r->store, run->id, true, &z->rows, &z->n, err));
+  z->ceiling_bytes_s = run->ceiling_bytes_s;
+  z->bytes = run->read_bytes + run->write_bytes;
+  z->by_hash = sct_alloc(sizeof *z->by_hash * (size_t)(z->n + 1));
+  if (!z->by_hash) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < z->n; k++) {
+    z->by_hash[k] = (entry){.hash = z->rows[k].candidate.source_hash, .row = &z->rows[k]};
+  }
+  qsort(z->by_hash, (size_t)z->n, sizeof *z->by_hash, by_hash);
+  return SCT_OK;
+}
+
+static sct_status load_runs(tune_replay *r, sct_id problem, sct_error *err) {
+  sct_row_run *runs = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_runs(r->store, problem, r->device->id, &runs, &n, err));
+  sct_status status = SCT_OK;
+  for (int k = 0; k < n; k++) {
+    for (int z = 0; status == SCT_OK && z < r->n_sizes; z++) {
+      if (strcmp(runs[k].size_label, r->sizes[z].label) == 0 && !r->size[z].rows) {
+        status = load_size(r, &r->size[z], &runs[k], err);
+      }
+    }
+  }
+  sct_row_run_free(runs, n);
+  return status;
+}
+
+static sct_status nothing_recorded(const tune_session *s, const char *what, sct_error *err) {
+  return sct_fail(err, SCT_EDATA, "device 'replay:%s': the recording on %s has %s of '%s'",
+                  sct_str_c(&s->replay->file), s->replay->device->name, what, s->plan.spec.name);
+}
+
+sct_status sct_tune_replay_load(tune_session *s, sct_error *err) {
+  tune_replay *r = s->replay;
+  char hex[SCT_HASH_HEX];
+  sct_row_problem *problems = NULL;
+  int n = 0, n_known = 0;
+  r->sizes = s->plan.spec.sizes;
+  r->n_sizes = s->plan.spec.n_sizes;
+  r->size = sct_alloc(sizeof *r->size * (size_t)(r->n_sizes + 1));
+  if (!r->size) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  SCT_TRY(sct_store_problem_by_hash(r->store, sct_hash_hex(hex, s->plan.spec.hash), &problems, &n,
+                                    err));
+  const sct_id problem = n > 0 ? problems[0].id : 0;
+  sct_row_problem_free(problems, n);
+  if (n == 0) {
+    return nothing_recorded(s, "nothing of this version of the spec", err);
+  }
+  SCT_TRY(load_runs(r, problem, err));
+  for (int k = 0; k < s->plan.n_items; k++) {
+    n_known += s->plan.items[k].code.source && find_any(r, &s->plan.items[k].code);
+  }
+  if (n_known == 0) {
+    return nothing_recorded(s, "none of today's candidates (other templates or strategies made it)",
+                            err);
+  }
+  return SCT_OK;
+}
+
+/* What compiling would give, as it was stored. */
+void sct_tune_replay_compiled(tune_session *s, int item) {
+  sct_tune_item *it = &s->plan.items[item];
+  const sct_row_result *row = find_any(s->replay, &it->code);
+  if (!row) {
+    it->outcome = SCT_OUT_NOT_RECORDED;
+    it->detail =
+        sct_arena_strdup(&s->plan.arena, "the recording has no candidate with this source");
+    return;
+  }
+  const sct_row_candidate *c = &row->candidate;
+  it->compiled =
+      (sct_compiled){.ok = true,
+                     .code_hash = it->code.hash, /* no two run alike as far as we know */
+                     .registers = c->registers,
+                     .spill_store_bytes = c->spill_bytes,
+                     .static_shared_bytes = c->shared_bytes - (int)it->code.shared_bytes};
+  const sct_outcome_kind kind = kind_of(row->outcome.outcome);
+  if (kind != SCT_OUT_OK && kind <= SCT_OUT_TOO_LARGE) { /* the others only show when it is run */
+    it->outcome = kind;
+    it->detail = sct_arena_strdup(&s->plan.arena, row->outcome.detail);
+  } else if (row->outcome.sectors_ld >= 0 && !row->outcome.counts_exact) {
+    it->approximate = sct_arena_strdup(&s->plan.arena, "they were recorded as approximate");
+  }
+}
+
+/* ---- how good the choice is ---- */
+
+char *sct_tune_replay_best(tune_session *s, int size) {
+  const recorded_size *z = &s->replay->size[size];
+  const sct_row_result *best = NULL, *mine = NULL;
+  const int winner = s->choices[size].winner;
+  int n = 0;
+  for (int k = 0; k < z->n; k++) {
+    const sct_row_result *row = &z->rows[k];
+    const bool counts =
+        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.coalesced || s->opts->select_any);
+    n += is_ok(row) && row->outcome.median_ns > 0;
+    best = counts && (!best || row->outcome.median_ns < best->outcome.median_ns) ? row : best;
+  }
+  if (winner >= 0) {
+    mine = find_row(s->replay, &s->plan.items[winner].code, size);
+  }
+  if (!best || !mine || !(mine->outcome.median_ns > 0)) {
+    return NULL;
+  }
+  char time[32];
+  sct_str text = {0};
+  sct_str_printf(&text,
+                 "of %d recorded with a time '%s' has the least median, %s; that of the winner is "
+                 "%.3f times as long",
+                 n, best->candidate.label, sct_format_ns(time, best->outcome.median_ns),
+                 mine->outcome.median_ns / best->outcome.median_ns);
+  return text.data;
+}
