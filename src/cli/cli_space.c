@@ -188,7 +188,7 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
   sct_tune_plan plan = {0};
   SCT_TRY(cli_device_describe(&device, args, err));
   sct_status status =
-      sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, err);
+      sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, NULL, err);
   if (status != SCT_OK) {
     return cli_hint_example(status, args->words[0], err);
   }

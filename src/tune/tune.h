@@ -53,12 +53,19 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
 /* ---- sessions ---- */
 
+/* Labels of candidates. */
+typedef struct sct_tune_labels {
+  int n;
+  const char *const *label;
+} sct_tune_labels;
+
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
                                else virtual:h200 */
   const char *store_path;   /* NULL: the default store; "" : keep nothing */
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
+  sct_tune_labels only;     /* try these and the naive ones; n = 0: all */
   int64_t budget_ns;  /* wall time for compiling, checking and measuring one spec; 0: no limit */
   uint64_t seed;      /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive */
@@ -205,10 +212,12 @@ typedef struct sct_tune_plan {
   sct_arena arena;
 } sct_tune_plan;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates turned
- * down by planning or equal to another's source are counted in space.prunes. */
+ * down by planning, equal to another's source, or neither naive nor in `only` (NULL: all are
+ * wanted) are counted in space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const char *strategy_dir,
-                              const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
+                              const sct_tune_labels *only, const sct_tune_events *events,
+                              sct_error *err) SCT_MUST_USE;
 void sct_tune_plan_free(sct_tune_plan *plan);
 
 #endif

@@ -85,10 +85,42 @@ static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool 
   return SCT_OK;
 }
 
+/* ---- only some ----------------------------------------------------------------------------------
+ */
+
+/* The naive one of its layouts. */
+static bool is_naive(const sct_tune_plan *plan, size_t c) {
+  const sct_candidate *cand = &plan->space.candidates[c];
+  int layout[SCT_MAX_OPERANDS] = {0};
+  for (int op = 0, axis = 0; op < plan->spec.n_operands; op++) {
+    if (plan->spec.operands[op].n_layouts > 1) { /* their axes come first, in operand order */
+      layout[op] = cand->value[axis++];
+    }
+  }
+  return sct_codegen_naive(&plan->spec, &plan->space, layout) == (int64_t)c;
+}
+
+/* wanted[c]: candidate c is asked for. */
+static sct_status mark_wanted(const sct_tune_plan *plan, const sct_tune_labels *only, bool *wanted,
+                              sct_error *err) {
+  for (size_t c = 0; c < plan->space.n_candidates; c++) {
+    wanted[c] = is_naive(plan, c);
+  }
+  for (int k = 0; k < only->n; k++) {
+    const int64_t c = sct_space_find(&plan->space, only->label[k], err);
+    if (c < 0) {
+      return SCT_EUSAGE;
+    }
+    wanted[c] = true;
+  }
+  return SCT_OK;
+}
+
 /* What both sides of a trial run. */
 typedef struct plan_job {
   sct_tune_plan *plan;
   const char *spec_path, *strategy_dir;
+  const sct_tune_labels *only;   /* NULL: all candidates */
   const sct_tune_events *events; /* NULL: nobody watches */
   bool keep_code;                /* the child only looks whether it can be made */
 } plan_job;
@@ -116,19 +148,26 @@ static sct_status make_items(const plan_job *job, sct_trial *trial, sct_error *e
   sct_tune_plan *plan = job->plan;
   const sct_tune_events *events = job->events;
   const size_t n = plan->space.n_candidates;
+  const bool some = job->only && job->only->n > 0;
   hash_set seen = {0};
   sct_status status = SCT_OK;
+  bool *wanted = some ? sct_alloc((n + 1) * sizeof *wanted) : NULL;
   plan->items = sct_alloc((n + 1) * sizeof *plan->items);
-  if (!plan->items || !set_make(&seen, n)) {
+  if (!plan->items || (some && !wanted) || !set_make(&seen, n)) {
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
+  } else if (some) {
+    status = mark_wanted(plan, job->only, wanted, err);
   }
   for (size_t c = 0; status == SCT_OK && c < n; c++) {
-    status = make_next(job, c, &seen, trial, err);
+    status = some && !wanted[c] ? sct_space_prune(&plan->space, plan->space.candidates[c].strategy,
+                                                  "not asked for", err)
+                                : make_next(job, c, &seen, trial, err);
     if (events && events->progress) {
       events->progress(events->ctx, "generate", (int64_t)c + 1, (int64_t)n, NULL);
     }
   }
   set_free(&seen);
+  sct_free(wanted);
   return status;
 }
 
@@ -154,9 +193,10 @@ static sct_status make_in_child(void *ctx, sct_trial *trial, sct_error *err) {
 
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const char *strategy_dir,
-                              const sct_tune_events *events, sct_error *err) {
+                              const sct_tune_labels *only, const sct_tune_events *events,
+                              sct_error *err) {
   *out = (sct_tune_plan){.device = *device};
-  plan_job job = {out, spec_path, strategy_dir, events, true};
+  plan_job job = {out, spec_path, strategy_dir, only, events, true};
   sct_trial *trial = NULL;
   sct_status status = sct_trial_start(&trial, spec_path, make_in_child, &job, err);
   if (status == SCT_OK) {

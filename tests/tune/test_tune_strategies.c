@@ -162,11 +162,17 @@ static void a_kernel_that_is_too_large_is_not_run(void **state) {
 
 /* ---- plans ---- */
 
-static void make_plan(tf_run *r, sct_tune_plan *plan) {
+static void make_plan_of(tf_run *r, const char *spec, sct_tune_plan *plan) {
   sct_device_desc device;
-  const char *path = tf_write("spec.lua", SPEC);
+  const char *path = tf_write("spec.lua", spec);
   tf_must(sct_script_load_device(&device, "h200", &r->err), &r->err);
-  tf_must(sct_tune_plan_make(plan, path, &device, r->opts.strategy_dir, NULL, &r->err), &r->err);
+  tf_must(
+      sct_tune_plan_make(plan, path, &device, r->opts.strategy_dir, &r->opts.only, NULL, &r->err),
+      &r->err);
+}
+
+static void make_plan(tf_run *r, sct_tune_plan *plan) {
+  make_plan_of(r, SPEC, plan);
 }
 
 static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const char *reason) {
@@ -219,6 +225,57 @@ static void what_plan_and_constraints_turn_down_is_counted(void **state) {
   assert_int_equal(plan.n_items, 3 + 2);
   assert_string_equal(plan.items[3].label, "fussy t64");
   assert_string_equal(plan.items[4].label, "fussy t192");
+  sct_tune_plan_free(&plan);
+  tf_free(&r);
+}
+
+/* Labels that are asked for, and the naive variant of each layout; nothing else is generated. */
+static void only_what_is_asked_for_is_tried(void **state) {
+  (void)state;
+  static const char *const labels[] = {"twin t96", "direct t512"};
+  static const char *const wrong[] = {"twin t96", "twin t65"};
+  tf_add_strategy("only", "twin", tf_strategy("twin", "{ 64, 96, 160 }"));
+  tf_run r = session("ok", "only");
+  r.opts.only = (sct_tune_labels){SCT_COUNT(labels), labels};
+  sct_tune_plan plan;
+  make_plan(&r, &plan);
+  assert_int_equal(plan.n_items, 3);
+  assert_string_equal(plan.items[0].label, "direct t256");
+  assert_string_equal(plan.items[1].label, "direct t512");
+  assert_string_equal(plan.items[2].label, "twin t96");
+  assert_int_equal(pruned(&plan, "twin", "not asked for"), 2);
+  assert_int_equal(pruned(&plan, "direct", "not asked for"), 1);
+  sct_tune_plan_free(&plan);
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.report.sizes[0].n_rows, 3);
+  tf_free(&r);
+
+  r = session("ok", "only");
+  r.opts.only = (sct_tune_labels){SCT_COUNT(wrong), wrong};
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EUSAGE);
+  if (!strstr(r.err.text, "twin t65") || !strstr(r.err.text, "twin t64")) {
+    fail_msg("expected both labels, got: %s", r.err.text);
+  }
+  tf_free(&r);
+}
+
+static void the_naive_variant_of_every_layout_stays(void **state) {
+  (void)state;
+  const char *spec =
+      "local s = require \"sectile\"\n"
+      "local vec = s.record { { \"x\", \"f32\" }, { \"y\", \"f64\" }, name = \"vec\" }\n"
+      "return s.kernel {\n"
+      "  name = \"lay\", dims = { \"i\" }, inputs = { s.array(\"a\", vec) },\n"
+      "  outputs = { s.array(\"b\", vec, s.choose { s.aos, s.soa }) },\n"
+      "  body = \"b = a;\", sizes = { { i = 4096 } },\n"
+      "}\n";
+  static const char *const label = "direct b=soa t128";
+  tf_run r = tf_new("ok", NULL);
+  r.opts.only = (sct_tune_labels){1, &label};
+  sct_tune_plan plan;
+  make_plan_of(&r, spec, &plan);
+  assert_int_equal(plan.n_items, 3);
   sct_tune_plan_free(&plan);
   tf_free(&r);
 }
@@ -313,6 +370,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_kernel_that_is_too_large_is_not_run),
       cmocka_unit_test(equal_sources_are_kept_once),
       cmocka_unit_test(what_plan_and_constraints_turn_down_is_counted),
+      cmocka_unit_test(only_what_is_asked_for_is_tried),
+      cmocka_unit_test(the_naive_variant_of_every_layout_stays),
       cmocka_unit_test(bad_device_ids_are_usage_errors),
       cmocka_unit_test(a_device_number_must_be_there),
       cmocka_unit_test(the_default_device_is_the_first_gpu_or_a_virtual_one),
