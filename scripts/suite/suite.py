@@ -12,6 +12,8 @@
   --limit N         seconds that each peer may take, its compilation included; default 40
   --small           only the small sizes: a trial of everything around the GPU
   --no-tune         peers and ceilings only
+  --winners FILE    suite.json of an earlier run (several with commas): only what won or came close there is tried,
+                    verified and timed anew; specs without a result there, or whose candidates have changed, are tuned
   --tune ARGS       further options of `sectile tune`, in one word; default "--search model"
   --write           put the page into docs/figures/suite.md, its JSON beside it, and the short table into the README
   --list            print the rows and stop
@@ -165,8 +167,9 @@ def run_peers(server, rows, jobs, seconds, limit_s, note, done):
                 continue
             results = run_job(server, job_id, job, left, limit_s)
             done(row, job_id, results)
-            if server.hello and "absent" in server.hello:
-                note(f"{os.path.basename(server.command[-1])}: {server.hello['absent']}")
+            if server.hello and "device" not in server.hello:
+                why = server.hello.get("absent") or server.hello.get("lost") or "it does not start"
+                note(f"{os.path.basename(server.command[-1])}: {why}")
                 return
     if late:
         note(f"{os.path.basename(server.command[-1])}: no time was left for {', '.join(late)}")
@@ -181,8 +184,8 @@ def ceiling_job(row):
 # ---- sessions ----
 
 
-def tune(args, spec, sizes, budget_s, out):
-    """The report of a session over these sizes, or None, and what went wrong."""
+def tune(args, spec, sizes, budget_s, out, only=()):
+    """The report of a session over these sizes, or None, and what went wrong. `only`: labels to try, else all."""
     source = os.path.join(args.specs, spec + ".lua")
     if not os.path.exists(source):
         return None, f"there is no spec tuning/kernels/{spec}.lua"
@@ -192,7 +195,8 @@ def tune(args, spec, sizes, budget_s, out):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     command = [args.program, "tune", path, "--device", args.device, "--store", os.path.join(out, "store.db"), "--json",
-               "-q", "--budget", f"{budget_s:.1f}s"] + shlex.split(args.tune)
+               "-q", "--budget", f"{budget_s:.1f}s"]
+    command += [f"--only={label}" for label in only] if only else shlex.split(args.tune)
     environment = dict(os.environ, XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(out, "cache")))
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                              start_new_session=True)
@@ -220,8 +224,8 @@ def tune(args, spec, sizes, budget_s, out):
 
 
 class Suite:
-    def __init__(self, args, rows):
-        self.args, self.rows, self.begin = args, rows, time.time()
+    def __init__(self, args, rows, winners):
+        self.args, self.rows, self.begin, self.winners = args, rows, time.time(), winners
         self.virtual = args.device.startswith("virtual:")
         self.peers = {r["row"]: [] for r in rows}
         self.ceilings, self.results, self.small, self.notes, self.programs = {}, {}, {}, [], []
@@ -291,7 +295,11 @@ class Suite:
             # a session ends after its budget: the step at hand, the races, the start of the worker
             budget = max(1.0, share - min(2.5, share / 3))
             begin = time.time()
-            report, problem = tune(self.args, spec, sizes, budget, self.args.out)
+            only = self.winners.get(spec, [])
+            report, problem = tune(self.args, spec, sizes, budget, self.args.out, only)
+            if only and problem and "no candidate is called" in problem:
+                self.note(f"{spec}: {problem}; tuned anew")
+                report, problem = tune(self.args, spec, sizes, budget, self.args.out)
             self.took_report(spec, rows, report, problem, time.time() - begin)
 
     def took_report(self, spec, rows, report, problem, seconds):
@@ -312,6 +320,11 @@ class Suite:
         say(f"{time.time() - self.begin:6.1f} s  {spec}: {seconds:.1f} s{', ' + problem if problem else ''}")
         self.write()
 
+    def tuned_how(self):
+        if self.winners:
+            return f"winners of an earlier run and those close behind ({self.args.winners}), verified and timed anew"
+        return f"tuned with {self.args.tune or 'all candidates'}"
+
     def document(self):
         judged = [self.results[r["row"]]["judged"] if r["row"] in self.results else table.judge(r, None, [], None)
                   for r in self.rows]
@@ -320,7 +333,7 @@ class Suite:
             "version": 1, "date": time.strftime("%Y-%m-%d"), "time": time.strftime("%H:%M:%S%z"),
             "device": self.device, "says": self.says or "nothing was tuned", "timed": not self.virtual,
             "how": f"{len(os.sched_getaffinity(0))} host cores, {time.time() - self.begin:.0f} s in all, "
-                   f"tuned with {self.args.tune or 'all candidates'}.",
+                   f"{self.tuned_how()}.",
             "host": platform.processor() or platform.machine(), "conditions": self.conditions,
             "programs": [p for p in self.programs if p], "rows": judged, "small": small, "notes": self.notes,
             "summary": table.summary(judged, small),
@@ -334,6 +347,14 @@ class Suite:
                 f.write(text)
             os.replace(path + ".new", path)
         return doc
+
+
+def read_winners(paths):
+    documents = []
+    for path in filter(None, paths.split(",")):
+        with open(path, encoding="utf-8") as f:
+            documents.append(json.load(f))
+    return table.read_winners(documents)
 
 
 def publish(doc):
@@ -361,6 +382,7 @@ def arguments():
     parser.add_argument("--out", default=os.path.join(base, "suite"))
     parser.add_argument("--specs", default=os.path.join(ROOT, "tuning", "kernels"))
     parser.add_argument("--rows", default=table.ROWS)
+    parser.add_argument("--winners", default="")
     parser.add_argument("--tune", default="--search model")
     parser.add_argument("--limit", type=float, default=40)
     parser.add_argument("--small", action="store_true")
@@ -374,7 +396,8 @@ def main():
     args = arguments()
     try:
         rows = table.select(table.load_rows(args.rows), args.patterns)
-    except (table.Bad, OSError) as why:
+        winners = read_winners(args.winners)
+    except (table.Bad, OSError, ValueError, KeyError) as why:
         print(f"suite: {why}", file=sys.stderr)
         return 2
     if args.list:
@@ -385,7 +408,7 @@ def main():
         if not os.path.exists(path) and not (path == args.peers and args.device.startswith("virtual:")):
             print(f"suite: there is no {path}; `scripts/bench build` makes it", file=sys.stderr)
             return 2
-    suite = Suite(args, rows)
+    suite = Suite(args, rows, winners)
     suite.run_servers()
     if not args.no_tune:
         suite.run_sessions()

@@ -156,6 +156,31 @@ def with_sizes(spec_text, sizes):
     raise Bad("the brackets of 'sizes' do not match")
 
 
+# ---- winners of earlier runs ----
+
+MOST_LABELS = 64  # that one session takes with --only
+
+
+def read_winners(documents):
+    """{spec: labels} of earlier results: winners, naive variants apart, and those that came close behind"""
+    out = {}
+    for doc in documents:
+        places = {r["row"]: r["spec"] for r in doc["rows"]}
+        for entry in doc["rows"] + [dict(small, spec=places.get(small["row"])) for small in doc["small"]]:
+            labels = [entry["winner"]["label"]] if entry["winner"] else []
+            for label in labels + [c["label"] for c in entry.get("close") or []]:
+                if label not in out.setdefault(entry["spec"], []):
+                    out[entry["spec"]].append(label)
+    return {spec: labels[:MOST_LABELS] for spec, labels in out.items()}
+
+
+def close_behind(part, most=4):
+    """the fastest rows but the winner, that another run may find ahead of it"""
+    rows = [r for r in part["rows"] if r["outcome"] == "ok" and time_of(r) and not r["winner"]] if part else []
+    return [{"label": r["label"], "median_ns": r["median_ns"], "coalesced": r.get("coalesced")}
+            for r in sorted(rows, key=time_of)[:most]]
+
+
 # ---- results ----
 
 
@@ -214,7 +239,7 @@ def judge(row, part, peers, ceiling):
         "best_peer": best, "ratio": best["median_ns"] / ns if ns and best else None,
         "naive_ratio": time_of(naive) / time_of(winner) if time_of(naive) and time_of(winner) else None,
         "tuned": {k: part[k] for k in ("verified", "failed", "tied", "tried", "untried")} if part else None,
-        "faster": part and part.get("faster"),
+        "faster": part and part.get("faster"), "close": close_behind(part),
     }
     if not ns:
         out["meets"] = None

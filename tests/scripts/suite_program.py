@@ -19,6 +19,12 @@ if spec == "breaks":
     print(json.dumps({"error": {"status": "spec error", "exit_code": 3, "text": "breaks.lua:1: error: no"}}))
     sys.exit(3)
 
+only = [word[7:] for word in sys.argv if word.startswith("--only=")]
+if "gone t1" in only:
+    text = "no candidate is called 'gone t1'; did you mean 'fast t1'?"
+    print(json.dumps({"tuned": [{"spec": sys.argv[2], "exit_code": 2, "message": text, "report": None}]}))
+    sys.exit(2)
+
 
 def entry(label, ns, **more):
     return dict({"label": label, "outcome": "ok", "median_ns": ns, "q1_ns": ns, "q3_ns": ns, "registers": 9,
@@ -29,6 +35,6 @@ sizes = []
 for size in re.findall(r"\{ (i = \d+) \}", text):
     sizes.append({"label": size.replace(" ", ""), "read_bytes": 4000.0, "write_bytes": 4000.0, "verified": 2, "failed": 0,
                   "tied": 1, "tried": 2, "untried": 0, "faster": None,
-                  "rows": [entry("fast t1", 500.0, winner=True), entry("direct", 1500.0, naive=True)]})
+                  "rows": [entry(only[0] if only else "fast t1", 500.0, winner=True), entry("direct", 1500.0, naive=True)]})
 print(json.dumps({"tuned": [{"spec": sys.argv[2], "exit_code": 0, "message": None, "report": {
     "name": spec, "device": {"name": "stand-in GPU"}, "says": "timed", "conditions": {"mps": False}, "sizes": sizes}}]}))

@@ -145,6 +145,19 @@ class Results(unittest.TestCase):
         self.assertEqual(table.row_cells(r, timed=False)[2], "0.05")
         self.assertEqual(table.row_cells(r, timed=True)[2], "")
 
+    def test_earlier_winners_and_what_came_close_are_taken_up_once(self):
+        p = part()
+        p["rows"] += [entry("second", 150.0), entry("third", 140.0), entry("wrong", 1.0, outcome="wrong_result")]
+        self.assertEqual([c["label"] for c in table.close_behind(p)], ["third", "second", "direct"])
+        self.assertEqual([c["label"] for c in table.close_behind(p, 1)], ["third"])
+        doc = {"rows": [table.judge(self.row, p, [], None)], "small": [table.judge_small(self.row, part("i=10"))]}
+        doc["small"][0]["winner"]["label"] = "small one"
+        empty = {"rows": [table.judge(self.row, None, [], None)], "small": []}
+        self.assertEqual(table.read_winners([empty, doc, doc]),
+                         {"spec": ["staged", "third", "second", "direct", "small one"]})
+        many = {"rows": [dict(doc["rows"][0], close=[{"label": str(k)} for k in range(99)])], "small": []}
+        self.assertEqual(len(table.read_winners([many])["spec"]), table.MOST_LABELS)
+
     def test_a_size_is_found_by_its_extents(self):
         report = {"sizes": [part("i=10"), part("pick=permuted i=1000")]}
         self.assertIs(table.size_report(report, "i=1000 pick=permuted"), report["sizes"][1])
