@@ -10,30 +10,29 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/transform.h>
 
-// ---- stencils: neighbours beyond the border count as 0 ----
+// ---- stencils: beyond the border lies 0, or (clamp) what lies at it ----
 
 struct Stencil {  // 5 points with depth 1, else 7
   const float *in;
   int depth, rows, cols;
+  bool clamp;
+  __host__ __device__ float value(int z, int y, int x) const {
+    const long long plane = (long long)rows * cols, at = z * plane + (long long)y * cols + x;
+    const float here = in[at], out = clamp ? here : 0.0f;
+    float sum = (x > 0 ? in[at - 1] : out) + (x + 1 < cols ? in[at + 1] : out);
+    sum += (y > 0 ? in[at - cols] : out) + (y + 1 < rows ? in[at + cols] : out);
+    if (depth > 1) sum += (z > 0 ? in[at - plane] : out) + (z + 1 < depth ? in[at + plane] : out);
+    return here + 0.1f * (sum - (depth > 1 ? 6.0f : 4.0f) * here);
+  }
   __host__ __device__ float operator()(long long at) const {
-    const int x = (int)(at % cols), y = (int)(at / cols % rows), z = (int)(at / cols / rows);
-    const long long plane = (long long)rows * cols;
-    float sum = (x > 0 ? in[at - 1] : 0.0f) + (x + 1 < cols ? in[at + 1] : 0.0f);
-    sum += (y > 0 ? in[at - cols] : 0.0f) + (y + 1 < rows ? in[at + cols] : 0.0f);
-    if (depth > 1) sum += (z > 0 ? in[at - plane] : 0.0f) + (z + 1 < depth ? in[at + plane] : 0.0f);
-    return 0.5f * in[at] + 0.125f * sum;
+    const unsigned plane = (unsigned)rows * (unsigned)cols, inside = (unsigned)(at % plane);
+    return value((int)(at / plane), (int)(inside / (unsigned)cols), (int)(inside % (unsigned)cols));
   }
 };
 
 __global__ void stencil_kernel(Stencil s, float *out) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
-  if (x >= s.cols || y >= s.rows) return;
-  const long long plane = (long long)s.rows * s.cols, at = z * plane + (long long)y * s.cols + x;
-  const float *in = s.in;
-  float sum = (x > 0 ? in[at - 1] : 0.0f) + (x + 1 < s.cols ? in[at + 1] : 0.0f);
-  sum += (y > 0 ? in[at - s.cols] : 0.0f) + (y + 1 < s.rows ? in[at + s.cols] : 0.0f);
-  if (s.depth > 1) sum += (z > 0 ? in[at - plane] : 0.0f) + (z + 1 < s.depth ? in[at + plane] : 0.0f);
-  out[at] = 0.5f * in[at] + 0.125f * sum;
+  if (x < s.cols && y < s.rows) out[((long long)z * s.rows + y) * s.cols + x] = s.value(z, y, x);
 }
 
 static void stencil(const Job &job) {
@@ -42,9 +41,10 @@ static void stencil(const Job &job) {
   const bool deep = dims.size() == 3;
   const int depth = deep ? (int)dims[0] : 1, rows = (int)dims[dims.size() - 2], cols = (int)dims.back();
   const long long n = (long long)depth * rows * cols;
+  const bool clamp = job.text("border") == "clamp";
   Bench b(job, n * 4, n * 4, FILL_F32, 1e-5);
   const dim3 block(32, 8), grid(blocks_for(cols, 32), blocks_for(rows, 8), (unsigned)depth);
-  const auto at = [=, &b](int t) { return Stencil{b.in<float>(t), depth, rows, cols}; };
+  const auto at = [=, &b](int t) { return Stencil{b.in<float>(t), depth, rows, cols, clamp}; };
   stencil_kernel<<<grid, block, 0, stream()>>>(at(0), b.want<float>());
   must(cudaGetLastError(), "reference");
   b.run("by hand, 32 x 8 threads", [=, &b](int t) { stencil_kernel<<<grid, block, 0, stream()>>>(at(t), b.out<float>(t)); });
