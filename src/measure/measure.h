@@ -143,7 +143,8 @@ typedef struct sct_verdict {
 } sct_verdict;
 
 /* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block
- * starts, several tiles and a rest; mixed tuples for n-d) that satisfy its requirements, or
+ * starts, several tiles and a rest; blocks that loop over tiles also with so few blocks that each
+ * has several; mixed tuples for n-d) that satisfy its requirements, or
  * multiples of them that do, with random data from the session's seed, outputs poisoned, guard
  * zones around every buffer, inputs checked unchanged, memory of other sizes checked at the end.
  * Outputs must equal, bit for bit (or within spec.tolerance; NaN then never passes), what the naive

@@ -6,6 +6,9 @@
 
 /* ---- a candidate's launch ---- */
 
+/* Of a kernel whose blocks loop over tiles, more than these are verified as fewer. */
+#define MANY_BLOCKS 3
+
 static sct_expr_env extents_env(const sct_spec *spec, const int64_t *extent) {
   return (sct_expr_env){spec->extent_var, extent, spec->n_extents};
 }
@@ -26,6 +29,13 @@ sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int6
                     (long long)*blocks);
   }
   return SCT_OK;
+}
+
+int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks) {
+  if (code->rounds == 0 || blocks <= MANY_BLOCKS) {
+    return blocks;
+  }
+  return blocks > code->rounds ? blocks / code->rounds : 1;
 }
 
 bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent) {
@@ -151,6 +161,11 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
   const int64_t third = second > 0 ? next_edge(plan, code, 0, second) : 0;
   const int64_t tile = second - 1; /* what one block does */
   const int64_t n = code->threads;
+  if (code->rounds > 0 && tile > 0) { /* as many tiles for one block as may be, and half a tile */
+    const int64_t most = (t->max_elements - tile / 2) / tile;
+    const int64_t extent = (code->rounds < most ? code->rounds : most) * tile + tile / 2;
+    SCT_TRY(add(t, &extent, err));
+  }
   const int64_t around[] = {n - 1,    n + 1,     4 * n + 3, tile - 1,    tile,
                             tile + 1, third - 1, third,     3 * tile + 5};
   for (int k = 0; k < SCT_COUNT(around); k++) {

@@ -162,6 +162,9 @@ int64_t sct_launch_limit_ns(double naive_ns);
 /* Number of blocks at a shape; fills `verdict` if there cannot be so many. */
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* With how many blocks it is verified where its grid has `blocks`: blocks that loop over tiles get
+ * many tiles each. */
+int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
 /* Do its requirements hold at these extents? */
 bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent);
 /* Fills `verdict` if the device cannot hold a block of it. */

@@ -128,6 +128,7 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
   sct_str_printf(&where, " (%s)", sct_str_c(&label));
   target.where = sct_str_c(&where);
   SCT_TRY_DONE(sct_code_blocks(&c->shape, job->binary->code, &target.blocks, verdict, err));
+  target.blocks = sct_code_few_blocks(job->binary->code, target.blocks);
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
     SCT_TRY_DONE(sct_remote_set(m, c->buffer[k], c->poison, err));
   }

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
-enum { MAX_THREADS = 1024, MAX_PLAN_LIST = 65536, MAX_SOURCE_BYTES = 4 << 20, UNITS_A_LINE = 20 };
+enum {
+  MAX_THREADS = 1024,
+  MAX_ROUNDS = 1000,
+  MAX_PLAN_LIST = 65536,
+  MAX_SOURCE_BYTES = 4 << 20,
+  UNITS_A_LINE = 20
+};
 
 typedef struct render_job {
   sct_script *script;
@@ -307,6 +313,8 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   const int64_t threads = get_integer(L, plan, "threads", 0);
   code->threads = threads > 0 && threads <= MAX_THREADS ? (int)threads : 0;
   code->grid = get_expr(L, plan, "grid");
+  const int64_t rounds = get_integer(L, plan, "rounds", 0);
+  code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
   code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||

@@ -135,12 +135,14 @@ typedef struct sct_kernel_code {
   sct_arena arena;
   const char
       *source; /* self-contained, header-free CUDA; exactly what is timed, stored and emitted */
-  const char *kernel;          /* name of the __global__ function in it */
-  const char *launcher_doc;    /* one sentence on how it works, for the header */
-  sct_hash hash;               /* of source and launch */
-  int threads;                 /* block size; blocks are 1-D */
-  sct_expr grid;               /* number of blocks, over extents; blocks are numbered 1-D */
-  int64_t shared_bytes;        /* dynamic shared memory */
+  const char *kernel;       /* name of the __global__ function in it */
+  const char *launcher_doc; /* one sentence on how it works, for the header */
+  sct_hash hash;            /* of source and launch */
+  int threads;              /* block size; blocks are 1-D */
+  sct_expr grid;            /* number of blocks, over extents; blocks are numbered 1-D */
+  int rounds;               /* its blocks loop over tiles, any number of blocks will do, and after
+                               so many tiles of a block all has happened; 0: no such loop */
+  int64_t shared_bytes;     /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;
   sct_expr *require;     /* conditions over extents under which the kernel is right; others take the

@@ -99,6 +99,39 @@ static void test_a_grid_that_never_grows_is_no_edge(void **state) {
   world_close(&w);
 }
 
+/* 132 blocks at most, which no size of verification gives several tiles each: few of them do. */
+static void test_blocks_that_stay_get_many_tiles(void **state) {
+  (void)state;
+  static const struct {
+    int rounds;
+    int64_t tile, most, extent;
+  } cases[] = {{5, 64, 1 << 20, 5 * 64 + 32},
+               {9, 4096, 20000, 4 * 4096 + 2048},
+               {9, 16384, 20000, 0},
+               {0, 64, 20000, 0}};
+  const int64_t n[] = {1000};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    world w;
+    world_open(&w, "i", copy_1d, 1, 2, "b = a;", n, cases[k].tile);
+    sct_kernel_code *code = &w.kernel.code;
+    code->grid =
+        sct_expr_binary(w.spec.pool, SCT_EXPR_MIN, code->grid, sct_expr_const(w.spec.pool, 132));
+    code->rounds = cases[k].rounds;
+    assert_ok(sct_extents_list(&w.tuples, &w.m.plan, code, cases[k].most, &fixture_err));
+    assert_true(cases[k].extent == 0 || has(&w, cases[k].extent, 0));
+    for (int t = 0; t < w.tuples.n; t++) {
+      assert_in_range(w.tuples.values[t], 0, cases[k].most);
+    }
+    world_close(&w);
+  }
+  const sct_kernel_code stays = {.rounds = 5}, leaves = {.rounds = 0};
+  static const int64_t blocks[][2] = {{1, 1}, {3, 3}, {4, 1}, {5, 1}, {6, 1}, {10, 2}, {132, 26}};
+  for (int k = 0; k < SCT_COUNT(blocks); k++) {
+    assert_int_equal(sct_code_few_blocks(&stays, blocks[k][0]), blocks[k][1]);
+    assert_int_equal(sct_code_few_blocks(&leaves, blocks[k][0]), blocks[k][0]);
+  }
+}
+
 static void test_many_dimensions(void **state) {
   (void)state;
   world w;
@@ -245,6 +278,7 @@ int main(void) {
       cmocka_unit_test(test_line_has_the_block_edges),
       cmocka_unit_test(test_plane_has_the_box_edges),
       cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
+      cmocka_unit_test(test_blocks_that_stay_get_many_tiles),
       cmocka_unit_test(test_many_dimensions),
       cmocka_unit_test(test_own_extents_are_found),
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),

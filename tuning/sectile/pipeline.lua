@@ -144,6 +144,7 @@ function pipeline.plan(k, name, c, more)
   end
   p.g.grid, p.grid = p.blocks, p.blocks
   p.p, p.stages, p.team.warp = p, c.stages, p.stage
+  p.rounds = c.per_sm > 0 and 2 * c.stages + 1 or nil -- every stage filled twice and once more
   p.close_tiles = function() return pipeline.close_tiles(p) end
   return p
 end
