@@ -5,6 +5,12 @@
 #include <string.h>
 
 #define BLOCK_THREADS 256
+#define PIECE_BYTES   ((int64_t)1 << 17) /* of a region: what a block adds up */
+
+/* What a block of sct_checksum adds up. */
+typedef struct piece {
+  uint64_t base, lo, hi, sum;
+} piece;
 
 typedef struct cuda_backend {
   sct_backend base;
@@ -16,9 +22,12 @@ typedef struct cuda_backend {
   int stamp_blocks;
   sct_cuda_ptr scratch; /* results of checksum and comparison */
   int scratch_words;
-  int64_t max_blocks; /* of our own kernels: enough to fill the device */
-  int64_t watched_ns; /* when NVML was asked last */
-  uint64_t reasons;   /* and what it said */
+  piece *pieces; /* as they were sent last, to pieces_device */
+  sct_cuda_ptr pieces_device;
+  size_t n_pieces, cap_pieces, room; /* room: of pieces_device */
+  int64_t max_blocks;                /* of our own kernels: enough to fill the device */
+  int64_t watched_ns;                /* when NVML was asked last */
+  uint64_t reasons;                  /* and what it said */
 } cuda_backend;
 
 static cuda_backend *self(sct_backend *b) {
@@ -31,12 +40,14 @@ static void cuda_close(sct_backend *b) {
     sct_cuda_kernel *const own[] = {&c->fill, &c->checksum, &c->compare, &c->copy16,
                                     &c->hold, &c->stamp,    &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
+    sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
     for (int k = 0; k < SCT_COUNT(own); k++) {
       sct_cuda_unload(c->cuda, own[k]);
     }
     sct_cuda_close(c->cuda);
   }
+  sct_free(c->pieces);
   sct_free(c);
 }
 
@@ -212,21 +223,62 @@ static sct_status need_scratch(cuda_backend *c, int n, sct_error *err) {
   return SCT_OK;
 }
 
+/* The regions cut into pieces; false: out of memory. Sums are added up in scratch. */
+static bool cut(cuda_backend *c, const sct_region *regions, int n, bool *changed) {
+  size_t count = 0;
+  *changed = false;
+  for (int k = 0; k < n; k++) {
+    for (int64_t lo = regions[k].lo; lo < regions[k].hi;) {
+      const int64_t end = (lo / PIECE_BYTES + 1) * PIECE_BYTES;
+      const piece each = {.base = regions[k].base,
+                          .lo = (uint64_t)lo,
+                          .hi = (uint64_t)(end < regions[k].hi ? end : regions[k].hi),
+                          .sum = c->scratch + (uint64_t)k * 8};
+      if (!SCT_GROW(c->pieces, count, c->cap_pieces)) {
+        c->n_pieces = 0; /* what was sent is overwritten */
+        return false;
+      }
+      *changed =
+          *changed || count >= c->n_pieces || memcmp(&c->pieces[count], &each, sizeof each) != 0;
+      c->pieces[count++] = each;
+      lo = end;
+    }
+  }
+  c->n_pieces = count;
+  return true;
+}
+
+static sct_status send_pieces(cuda_backend *c, sct_error *err) {
+  const int64_t bytes = (int64_t)(c->n_pieces * sizeof *c->pieces);
+  if (c->n_pieces > c->room) {
+    sct_cuda_release(c->cuda, c->pieces_device);
+    c->pieces_device = 0;
+    c->room = 0;
+    SCT_TRY(sct_cuda_alloc(c->cuda, &c->pieces_device, 2 * bytes, err));
+    c->room = 2 * c->n_pieces;
+  }
+  return sct_cuda_upload(c->cuda, c->pieces_device, c->pieces, bytes, err);
+}
+
+/* All regions in one launch: there are hundreds of small ones for one large one. */
 static sct_status cuda_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
                                 sct_error *err) {
   cuda_backend *c = self(b);
+  bool changed = false;
   SCT_TRY(need_scratch(c, n, err));
+  if (!cut(c, regions, n, &changed)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (changed) {
+    const sct_status sent = send_pieces(c, err);
+    c->n_pieces = sent == SCT_OK ? c->n_pieces : 0;
+    SCT_TRY(sent);
+  }
   SCT_TRY(sct_cuda_set(c->cuda, c->scratch, 0, (int64_t)n * 8, err));
-  for (int k = 0; k < n; k++) {
-    sct_region r = regions[k];
-    sct_cuda_ptr sum = c->scratch + (uint64_t)k * 8;
-    const int64_t words = (r.hi + 7) / 8 - r.lo / 8;
-    if (r.lo >= r.hi) {
-      continue;
-    }
-    void *args[] = {&r.base, &r.lo, &r.hi, &sum};
+  if (c->n_pieces > 0) {
+    void *args[] = {&c->pieces_device};
     SCT_TRY(
-        sct_cuda_launch(c->cuda, &c->checksum, blocks_for(c, words), BLOCK_THREADS, 0, args, err));
+        sct_cuda_launch(c->cuda, &c->checksum, (int64_t)c->n_pieces, BLOCK_THREADS, 0, args, err));
   }
   return sct_cuda_download(c->cuda, sums, c->scratch, (int64_t)n * 8, err);
 }
@@ -236,7 +288,8 @@ static sct_status cuda_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref,
   cuda_backend *c = self(b);
   int64_t result[2] = {0, -1}; /* -1: the largest value for the kernel's unsigned minimum */
   SCT_TRY(need_scratch(c, 2, err));
-  SCT_TRY(sct_cuda_upload(c->cuda, c->scratch, result, sizeof result, err));
+  SCT_TRY(sct_cuda_set(c->cuda, c->scratch, 0, 8, err));
+  SCT_TRY(sct_cuda_set(c->cuda, c->scratch + 8, 0xff, 8, err));
   if (bytes > 0) {
     void *args[] = {&a, &ref, &ref2, &bytes, &c->scratch};
     SCT_TRY(sct_cuda_launch(c->cuda, &c->compare, blocks_for(c, (bytes + 7) / 8), BLOCK_THREADS, 0,

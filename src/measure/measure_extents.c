@@ -222,9 +222,7 @@ static void free_case(sct_case *c) {
 void sct_cases_drop(sct_measure *m) {
   for (size_t k = 0; k < m->n_cases; k++) {
     sct_case *c = m->cases[k];
-    for (int op = 0; op < SCT_MAX_OPERANDS && c->generation == m->generation; op++) {
-      sct_remote_free(m, c->buffer[op]);
-    }
+    sct_case_release(m, c);
     free_case(c);
   }
   sct_free(m->cases);

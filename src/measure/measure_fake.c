@@ -115,6 +115,7 @@ typedef struct fake_backend {
   size_t n_allocations, cap_allocations;
   expectation *expectations;
   size_t n_expectations, cap_expectations;
+  bool changed; /* an input */
   double timer_ns; /* of what was queued since timer_start */
   uint64_t samples;
   int64_t asked; /* how often NVML was */
@@ -427,8 +428,9 @@ static void change_input(fake_backend *f, const sct_launch *launch, bool stray, 
   for (size_t k = 0; k < f->n_allocations; k++) {
     uint8_t *p = f->allocations[k].raw + guard;
     if (f->allocations[k].bytes > 2 * guard + 15 && !is_output(f, p) &&
-        is_argument(launch, p) != stray) {
+        is_argument(launch, p) != stray && !f->changed) {
       *p ^= 0x40;
+      f->changed = true; /* the next launch must not undo it */
       return;
     }
   }
@@ -452,10 +454,10 @@ static void place(const fake_backend *f, const expectation *e, const fake_kernel
     }
   }
   if (find_fault(&f->script, FAULT_GUARD, kernel)) {
-    e->p[e->bytes] ^= 0xff;
+    e->p[e->bytes] = 0xff;
   }
   if (find_fault(&f->script, FAULT_BEFORE, kernel)) {
-    e->p[-1] ^= 0xff;
+    e->p[-1] = 0xff;
   }
 }
 

@@ -7,7 +7,6 @@
 #define HANG_FLOOR_NS ((int64_t)2000000000)
 #define HANG_FACTOR   50
 #define STOP_NS       ((int64_t)2000000000)
-#define UNIT_NS       ((int64_t)200000)     /* of one sample: events resolve 0.3 % of it */
 #define FAKE_UNIT_NS  ((int64_t)500)        /* a fake GPU's launches are slow for the host */
 #define WAITS_NS      ((int64_t)320000000)  /* of a unit taken again and again at a low clock */
 #define START_NS      ((int64_t)3000000000) /* of warming up and learning what a launch costs */
@@ -273,20 +272,39 @@ static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
   return (int64_t)m->n_seen;
 }
 
+/* What a worker is sent of a binary. */
+static const void *image_of(const sct_measure *m, const sct_binary *binary, size_t *bytes) {
+  *bytes = !m->is_virtual ? binary->cubin_bytes : binary->ptx ? strlen(binary->ptx) : 0;
+  return m->is_virtual ? (const void *)binary->ptx : binary->cubin;
+}
+
+static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
+  size_t bytes = 0;
+  const void *image = image_of(m, binary, &bytes);
+  const sct_hash code = sct_hash_bytes(image, bytes), entry = sct_hash_text(binary->entry);
+  const uint64_t shared = (uint64_t)binary->code->shared_bytes;
+  return (sct_hash){code.hi ^ sct_mix64(entry.hi, shared), code.lo ^ sct_mix64(entry.lo, shared)};
+}
+
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) {
   sct_wire request = {0};
   sct_reply reply = {0};
   const int64_t shared_bytes = binary->code->shared_bytes;
-  *job = (sct_job){.binary = binary, .kernel = -1, .generation = m->generation};
+  *job = (sct_job){
+      .binary = binary, .kernel = -1, .generation = m->generation, .image = image_hash(m, binary)};
+  if (m->kept.held && m->kept.generation == m->generation &&
+      sct_hash_equal(m->kept.image, job->image) && sct_child_alive(&m->worker)) {
+    m->kept.held = false;
+    job->kernel = m->kept.kernel;
+    return SCT_OK;
+  }
+  size_t bytes = 0;
+  const void *image = image_of(m, binary, &bytes);
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);
-  if (m->is_virtual) {
-    sct_wire_put_bytes(&request, binary->ptx, binary->ptx ? strlen(binary->ptx) : 0);
-  } else {
-    sct_wire_put_bytes(&request, binary->cubin, binary->cubin_bytes);
-  }
+  sct_wire_put_bytes(&request, image, bytes);
   sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
   note_loss(m, &reply);
   const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
@@ -302,7 +320,11 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 
 void sct_remote_unload(sct_measure *m, sct_job *job) {
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker)) {
-    (void)ask_numbers(m, SCT_OP_UNLOAD, &job->kernel, 1, NULL, 0, NULL);
+    if (m->kept.held && m->kept.generation == m->generation) {
+      (void)ask_numbers(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
+    }
+    m->kept = (sct_kept){
+        .held = true, .image = job->image, .kernel = job->kernel, .generation = job->generation};
   }
   job->kernel = -1;
 }
@@ -361,6 +383,20 @@ static void take_counts(const sct_measure *m, sct_verdict *v, const sct_shape *s
   }
 }
 
+/* Asks for launches of one kind or the other; *ns and the counts are taken, the rest of the reply
+ * is left. */
+static sct_status call_launch(sct_measure *m, sct_op op, const sct_wire *request,
+                              const sct_target *target, double *ns, sct_reply *reply,
+                              sct_verdict *verdict, sct_error *err) {
+  sct_worker_call(&m->worker, op, request, target->limit_ns, reply);
+  note_loss(m, reply);
+  if (reply->kind == SCT_REPLY_OK) {
+    *ns = sct_wire_get_f64(&reply->body);
+    take_counts(m, verdict, target->shape, &reply->body);
+  }
+  return sct_reply_judge(reply, target->where, verdict, err);
+}
+
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) {
   sct_wire request = {0};
@@ -370,13 +406,56 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
     return SCT_OK;
   }
   put_launch(m, &request, job, target);
-  sct_worker_call(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &reply);
-  note_loss(m, &reply);
-  if (reply.kind == SCT_REPLY_OK) {
-    *ns = sct_wire_get_f64(&reply.body);
-    take_counts(m, verdict, target->shape, &reply.body);
+  const sct_status status = call_launch(m, SCT_OP_RUN, &request, target, ns, &reply, verdict, err);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *target,
+                        const sct_trial *trial) {
+  const sct_spec *spec = m->plan.spec;
+  sct_wire_put_i64(w, trial->poison);
+  sct_wire_put_i64(w, spec->n_operands - spec->n_inputs);
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    sct_wire_put_i64(w, target->buffer[k]);
   }
-  const sct_status status = sct_reply_judge(&reply, target->where, verdict, err);
+  sct_wire_put_i64(w, trial->audit_all ? 0 : spec->n_operands);
+  for (int k = 0; k < spec->n_operands && !trial->audit_all; k++) {
+    sct_wire_put_i64(w, target->buffer[k]);
+  }
+  sct_wire_put_i64(w, trial->reference ? spec->n_operands - spec->n_inputs : 0);
+  for (int k = spec->n_inputs; k < spec->n_operands && trial->reference; k++) {
+    sct_wire_put_i64(w, target->buffer[k]);
+    sct_wire_put_i64(w, trial->reference[k][0]);
+    sct_wire_put_i64(w, trial->reference[k][1]);
+  }
+}
+
+static sct_status take_trial(const sct_measure *m, sct_wire *body, sct_trial *trial,
+                             sct_error *err) {
+  const int64_t damage = sct_wire_get_i64(body);
+  trial->audit.damage = (sct_damage)damage;
+  trial->audit.buffer = sct_wire_get_i64(body);
+  trial->audit.offset = sct_wire_get_i64(body);
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && trial->reference; k++) {
+    trial->n_differ[k] = sct_wire_get_i64(body);
+    trial->first[k] = sct_wire_get_i64(body);
+  }
+  return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL") : SCT_OK;
+}
+
+sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
+                            sct_trial *trial, sct_verdict *verdict, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  put_launch(m, &request, job, target);
+  put_outputs(m, &request, target, trial);
+  sct_status status =
+      call_launch(m, SCT_OP_TRIAL, &request, target, &trial->ns, &reply, verdict, err);
+  if (reply.kind == SCT_REPLY_OK && status == SCT_OK) {
+    status = take_trial(m, &reply.body, trial, err);
+  }
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;
@@ -425,8 +504,9 @@ static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t 
   sct_reply reply = {0};
   const sct_timing before = *t;
   sct_wire_put_i64(request, how->warm_ns);
-  sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : UNIT_NS);
+  sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : SCT_UNIT_NS);
   sct_wire_put_i64(request, how->launches);
+  sct_wire_put_i64(request, how->guess);
   sct_wire_put_i64(request, how->resident);
   sct_wire_put_i64(request, how->n);
   double *samples =
@@ -449,7 +529,7 @@ static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t 
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_wire request = {0};
-  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * UNIT_NS + WAITS_NS;
+  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
   const int64_t limit = how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
   put_launch(m, &request, job, target);
   const sct_status status = collect(m, SCT_OP_TIME, &request, limit, how, target->where, t, err);

@@ -22,6 +22,9 @@ typedef struct sct_case {
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
   int64_t buffer[SCT_MAX_OPERANDS];
+  bool compared;                          /* the references are there */
+  int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
+                                             that may hold anything, -1 if there are none */
 } sct_case;
 
 /* ---- the timing size ---- */
@@ -33,9 +36,17 @@ typedef struct sct_timed {
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
   int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
+  double best_ns; /* the least median of a screen so far; 0: none */
   double naive_ns;
   sct_verdict naive_verdict; /* not OK: it fails at this size, and there are no buffers */
 } sct_timed;
+
+/* A kernel that the worker still holds. */
+typedef struct sct_kept {
+  bool held;
+  sct_hash image;
+  int64_t kernel, generation;
+} sct_kept;
 
 struct sct_measure {
   char *program, *fake;
@@ -67,6 +78,7 @@ struct sct_measure {
   size_t n_cases, cap_cases;
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
+  sct_kept kept;
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -122,6 +134,7 @@ typedef struct sct_job {
   const sct_binary *binary;
   int64_t kernel; /* -1: not loaded */
   int64_t generation;
+  sct_hash image;
 } sct_job;
 typedef struct sct_target {
   const sct_shape *shape;
@@ -131,16 +144,32 @@ typedef struct sct_target {
   double run_ns;         /* what one launch was seen to take, for the limit of many */
   const char *where;     /* for messages: " (n_i=33)" */
 } sct_target;
-/* These fill `verdict` when the candidate fails; SCT_OK then too. */
+/* These fill `verdict` when the candidate fails; SCT_OK then too. The kernel that was unloaded last
+ * stays in the worker until the next one is, and is not loaded again: a candidate is verified, then
+ * timed. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* One launch over poisoned outputs, audited and compared, in one request. Without blocks nothing is
+ * launched, the rest is done all the same. */
+typedef struct sct_trial {
+  uint8_t poison;
+  bool audit_all;                /* every buffer there is, not the target's alone */
+  const int64_t (*reference)[2]; /* [n_operands], as in sct_timed; NULL: not compared */
+  double ns;                     /* from here on: what came of it */
+  sct_audit audit;
+  int64_t n_differ[SCT_MAX_OPERANDS], first[SCT_MAX_OPERANDS]; /* bytes, of outputs */
+} sct_trial;
+sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
+                            sct_trial *trial, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+#define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* How to take samples. */
 typedef struct sct_sampling {
   int64_t warm_ns;
   int launches;  /* of a unit; 0: as many as it needs, which the timing then tells */
+  int guess;     /* in the latter case: of the first units; 0: one */
   bool resident; /* on one copy of the buffers */
   int n;
 } sct_sampling;
@@ -202,6 +231,7 @@ void sct_tuples_free(sct_tuples *t);
 sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,
                         sct_error *err) SCT_MUST_USE;
 void sct_cases_drop(sct_measure *m);
+void sct_case_release(sct_measure *m, sct_case *c); /* its device buffers (measure_verify.c) */
 
 /* ---- the timing size (measure_size.c) ---- */
 
@@ -210,9 +240,11 @@ void sct_timed_drop(sct_measure *m);
  * variant fails here, timed.naive_verdict says so. `where` as in sct_target. */
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) SCT_MUST_USE;
-/* Compares what the outputs hold with the naive variant's, and audits every buffer. */
-sct_status sct_timed_check(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
-/* One launch over poisoned outputs, compared. */
+/* Poisons the first copy of the outputs. */
+sct_status sct_timed_poison(sct_measure *m, sct_error *err) SCT_MUST_USE;
+/* Compares what the outputs hold with the naive variant's. */
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+/* One launch over poisoned outputs, compared, and every buffer audited. */
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if

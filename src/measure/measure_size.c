@@ -260,30 +260,45 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
   return SCT_OK;
 }
 
-sct_status sct_timed_check(sct_measure *m, sct_verdict *out, sct_error *err) {
+/* What audit and comparison of the outputs say. */
+static sct_status judge(sct_measure *m, const sct_audit *audit, const int64_t *n_differ,
+                        const int64_t *first, sct_verdict *out, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
-  sct_timed *t = &m->timed;
-  sct_audit audit = {0};
-  SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
-  sct_judge_audit(out, &t->shape, t->buffer, &audit);
+  sct_judge_audit(out, &m->timed.shape, m->timed.buffer, audit);
   for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
-    int64_t n_differ = 0, first = -1;
-    SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1], &n_differ,
-                               &first, err));
-    if (n_differ > 0) {
+    if (n_differ[k] > 0) {
       SCT_TRY(spec->tolerance > 0 ? compare_values(m, k, out, err)
-                                  : describe(m, k, n_differ, first, out, err));
+                                  : describe(m, k, n_differ[k], first[k], out, err));
     }
   }
-  if (audit.damage != SCT_DAMAGE_NONE) {
+  if (audit->damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }
   return SCT_OK;
 }
 
+sct_status sct_timed_poison(sct_measure *m, sct_error *err) {
+  return set_outputs(m, POISON_FIRST, err);
+}
+
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
+  const sct_timed *t = &m->timed;
+  const sct_audit unseen = {.damage = SCT_DAMAGE_NONE};
+  int64_t n_differ[SCT_MAX_OPERANDS] = {0}, first[SCT_MAX_OPERANDS] = {0};
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+    SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1],
+                               &n_differ[k], &first[k], err));
+  }
+  return judge(m, &unseen, n_differ, first, out, err);
+}
+
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) {
-  SCT_TRY(set_outputs(m, POISON_FIRST, err));
-  SCT_TRY(sct_remote_run(m, job, target, ns, out, err));
-  return out->outcome == SCT_OUT_OK ? sct_timed_check(m, out, err) : SCT_OK;
+  sct_trial trial = {.poison = POISON_FIRST,
+                     .audit_all = true,
+                     .reference = (const int64_t(*)[2])m->timed.reference};
+  SCT_TRY(sct_remote_trial(m, job, target, &trial, out, err));
+  *ns = trial.ns;
+  return out->outcome == SCT_OUT_OK ? judge(m, &trial.audit, trial.n_differ, trial.first, out, err)
+                                    : SCT_OK;
 }

@@ -6,14 +6,17 @@
 #include <string.h>
 
 #define DEFAULT_BUDGET   ((int64_t)2000000000)
+#define QUICK_SAMPLES    3   /* of a candidate that is hopeless */
+#define HOPELESS         1.5 /* times the best median so far */
 #define FIRST_SAMPLES    7
+#define GUESSED_LAUNCHES 4
 #define MORE_SAMPLES     6
 #define MAX_SAMPLES      101
 #define RESIDENT_SAMPLES 5
 #define WANTED_ERROR     0.005
 #define COLD_AFTER_NS    ((int64_t)500000000) /* clocks have fallen after this long without work */
 #define WARM_COLD_NS     ((int64_t)150000000)
-#define WARM_HOT_NS      ((int64_t)2000000)
+#define WARM_HOT_NS      ((int64_t)500000)
 
 /* ---- what a time may be ---- */
 
@@ -73,16 +76,37 @@ static bool alive(const racer *r) {
   return r->t->verdict.outcome == SCT_OUT_OK;
 }
 
+static double least(const sct_timing *t) {
+  double ns = t->samples_ns[0];
+  for (int k = 1; k < t->n_samples; k++) {
+    ns = t->samples_ns[k] < ns ? t->samples_ns[k] : ns;
+  }
+  return ns;
+}
+
+/* How many samples more; 0: enough. */
+static int wanted(const sct_measure *m, const racer *r, int64_t end) {
+  const int n = r->t->n_samples, left = MAX_SAMPLES - n;
+  if (n == QUICK_SAMPLES) {
+    const bool hopeless = m->timed.best_ns > 0 && least(r->t) > HOPELESS * m->timed.best_ns;
+    return hopeless ? 0 : FIRST_SAMPLES - QUICK_SAMPLES;
+  }
+  return sct_now_ns() >= end || precise(r->t) ? 0 : left < MORE_SAMPLES ? left : MORE_SAMPLES;
+}
+
+static int guess_launches(const racer *r) {
+  const double n = r->target.run_ns > 0 ? (double)SCT_UNIT_NS / r->target.run_ns : GUESSED_LAUNCHES;
+  return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
+}
+
 static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_error *err) {
   const int64_t end = sct_now_ns() + budget_ns;
-  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .n = FIRST_SAMPLES};
+  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = QUICK_SAMPLES};
   do {
     SCT_TRY(sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
     m->last_timed_ns = sct_now_ns();
-    const int left = MAX_SAMPLES - r->t->n_samples;
-    how =
-        (sct_sampling){.launches = r->t->launches, .n = left < MORE_SAMPLES ? left : MORE_SAMPLES};
-  } while (alive(r) && how.n > 0 && sct_now_ns() < end && !precise(r->t));
+    how = (sct_sampling){.launches = r->t->launches, .n = alive(r) ? wanted(m, r, end) : 0};
+  } while (how.n > 0);
   return SCT_OK;
 }
 
@@ -102,15 +126,6 @@ static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, c
   return alive(r)
              ? sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, &r->t->verdict, err)
              : SCT_OK;
-}
-
-/* The results once more: as the timed launches left them, and over fresh poison. */
-static sct_status leave(sct_measure *m, racer *r, bool stale, sct_error *err) {
-  double ns = 0;
-  if (alive(r) && stale) {
-    SCT_TRY(sct_timed_check(m, &r->t->verdict, err));
-  }
-  return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, &r->t->verdict, err) : SCT_OK;
 }
 
 /* Worker and buffers for the size; *verdict is the naive variant's if that fails here. */
@@ -133,6 +148,7 @@ static sct_status naive_fails(const sct_measure *m, sct_error *err) {
 static sct_status time_once(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) {
   racer r = {.job = {.kernel = -1}, .t = out};
+  double ns = 0;
   sct_str where = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(prepare(m, size, &where, &out->verdict, err));
@@ -142,9 +158,15 @@ static sct_status time_once(sct_measure *m, const sct_binary *candidate, const s
   }
   SCT_TRY_DONE(enter(m, &r, candidate, sct_str_c(&where), err));
   if (alive(&r)) {
+    SCT_TRY_DONE(sct_timed_poison(m, err));
     SCT_TRY_DONE(take_samples(m, &r, budget_ns, err));
   }
-  SCT_TRY_DONE(leave(m, &r, true, err));
+  if (alive(&r)) { /* as the timed launches left them, then over poison again */
+    SCT_TRY_DONE(sct_timed_compare(m, &out->verdict, err));
+  }
+  if (alive(&r)) {
+    SCT_TRY_DONE(sct_timed_check_run(m, &r.job, &r.target, &ns, &out->verdict, err));
+  }
 done:
   sct_remote_unload(m, &r.job);
   sct_str_free(&where);
@@ -205,6 +227,10 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
   }
   sct_stats_summary(out);
   check_plausible(m, out);
+  if (out->verdict.outcome == SCT_OUT_OK &&
+      (m->timed.best_ns == 0 || out->median_ns < m->timed.best_ns)) {
+    m->timed.best_ns = out->median_ns;
+  }
   return SCT_OK;
 }
 
@@ -246,8 +272,10 @@ static sct_status run_round(race *r, int round, sct_error *err) {
     if (!x->job.binary) {
       continue;
     }
-    const sct_sampling how = {
-        .warm_ns = round == 0 ? sct_warm_up_ns(r->m) : 0, .launches = x->t->launches, .n = 1};
+    const sct_sampling how = {.warm_ns = round == 0 ? sct_warm_up_ns(r->m) : 0,
+                              .launches = x->t->launches,
+                              .guess = guess_launches(x),
+                              .n = 1};
     SCT_TRY(sct_remote_time(r->m, &x->job, &x->target, &how, x->t, err));
     r->m->last_timed_ns = sct_now_ns();
     if (!alive(x)) {
@@ -268,6 +296,14 @@ static sct_status time_resident(race *r, racer *x, sct_error *err) {
   x->t->verdict = t.verdict;
   sct_free(t.samples_ns);
   return status;
+}
+
+/* On one copy of the buffers, and the results once more: others have written there since. */
+static sct_status leave(race *r, racer *x, sct_error *err) {
+  double ns = 0;
+  SCT_TRY(time_resident(r, x, err));
+  return alive(x) ? sct_timed_check_run(r->m, &x->job, &x->target, &ns, &x->t->verdict, err)
+                  : SCT_OK;
 }
 
 static sct_status run_race(race *r, const sct_binary *candidates, const sct_size *size, int rounds,
@@ -294,8 +330,7 @@ static sct_status run_race(race *r, const sct_binary *candidates, const sct_size
   }
   for (int k = 0; k < r->n && all_alive(r); k++) {
     if (r->racers[k].job.binary) {
-      SCT_TRY_DONE(time_resident(r, &r->racers[k], err));
-      SCT_TRY_DONE(leave(r->m, &r->racers[k], true, err));
+      SCT_TRY_DONE(leave(r, &r->racers[k], err));
     }
   }
 done:

@@ -56,14 +56,14 @@ static sct_status make_images(sct_measure *m, sct_case *c, sct_error *err) {
   return SCT_OK;
 }
 
-static void free_buffers(sct_measure *m, sct_case *c) {
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    if (c->generation == m->generation) {
-      sct_remote_free(m, c->buffer[k]);
-    }
-    c->buffer[k] = -1;
+void sct_case_release(sct_measure *m, sct_case *c) {
+  for (int k = 0; k < m->plan.spec->n_operands && c->generation == m->generation; k++) {
+    sct_remote_free(m, c->buffer[k]);
+    sct_remote_free(m, c->reference[k][0]);
+    sct_remote_free(m, c->reference[k][1]);
   }
   c->generation = 0;
+  c->compared = false;
 }
 
 /* Images and device buffers, unless they are there. */
@@ -74,8 +74,11 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
     return SCT_OK;
   }
   SCT_TRY(make_images(m, c, err));
-  free_buffers(m, c);
   c->generation = m->generation;
+  c->compared = false;
+  for (int k = 0; k < spec->n_operands; k++) {
+    c->buffer[k] = c->reference[k][0] = c->reference[k][1] = -1;
+  }
   for (int k = 0; k < spec->n_operands; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
     SCT_TRY_DONE(sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
@@ -91,12 +94,53 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   }
   return SCT_OK;
 done:
-  free_buffers(m, c);
+  sct_case_release(m, c);
   return status;
 }
 
-/* Compares one output. For the naive variant of a body that computes, what it wrote becomes the
- * reference; only what it must not write is compared. */
+/* A buffer that holds `image` and is watched. */
+static sct_status send_image(sct_measure *m, const uint8_t *image, int64_t bytes, int64_t *out,
+                             sct_error *err) {
+  SCT_TRY(sct_remote_alloc(m, bytes, 1, out, err));
+  SCT_TRY(sct_remote_upload(m, *out, image, bytes, err));
+  return sct_remote_seal(m, *out, err);
+}
+
+/* What an output must hold goes to the device, where results are compared with it. Bytes that may
+ * hold anything differ in a second image. */
+static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
+  const int64_t bytes = c->shape.op[op].bytes;
+  bool free_gaps = false;
+  SCT_TRY(send_image(m, c->image[op], bytes, &c->reference[op][0], err));
+  for (int64_t k = 0; k < bytes && c->shape.plan->op[op].layout->owns_gaps; k++) {
+    free_gaps = free_gaps || c->flags[op][k] == 0;
+  }
+  if (!free_gaps) {
+    return SCT_OK;
+  }
+  uint8_t *other = sct_alloc((size_t)bytes + 1);
+  if (!other) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int64_t k = 0; k < bytes; k++) {
+    const uint8_t byte = c->image[op][k];
+    other[k] = c->flags[op][k] == 0 ? (uint8_t)~byte : byte;
+  }
+  const sct_status status = send_image(m, other, bytes, &c->reference[op][1], err);
+  sct_free(other);
+  return status;
+}
+
+static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && !c->compared; k++) {
+    SCT_TRY(send_reference(m, c, k, err));
+  }
+  c->compared = true;
+  return SCT_OK;
+}
+
+/* Compares one output on the host. For the naive variant of a body that computes, what it wrote
+ * becomes the reference; only what it must not write is compared. */
 static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_reference,
                                sct_verdict *verdict, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
@@ -116,34 +160,39 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   return status;
 }
 
-/* Runs the job on the case and compares. SCT_OK with a verdict that is not OK: the job failed. */
+/* Runs the job on the case and compares: on the device, and where bits differ, or values only have
+ * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
+  const bool by_bits = !as_reference && spec->tolerance == 0;
   sct_str label = {0}, where = {0};
   sct_target target = {.shape = &c->shape, .buffer = c->buffer, .limit_ns = limit_ns};
-  sct_audit audit = {0};
+  sct_trial trial = {.poison = c->poison};
   sct_status status = SCT_OK;
   sct_shape_label(&label, &c->shape);
   sct_str_printf(&where, " (%s)", sct_str_c(&label));
   target.where = sct_str_c(&where);
   SCT_TRY_DONE(sct_code_blocks(&c->shape, job->binary->code, &target.blocks, verdict, err));
   target.blocks = sct_code_few_blocks(job->binary->code, target.blocks);
-  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
-    SCT_TRY_DONE(sct_remote_set(m, c->buffer[k], c->poison, err));
+  if (verdict->outcome == SCT_OUT_OK && by_bits) {
+    SCT_TRY_DONE(send_references(m, c, err));
+    trial.reference = (const int64_t(*)[2])c->reference;
   }
   if (verdict->outcome == SCT_OUT_OK) {
-    SCT_TRY_DONE(sct_remote_run(m, job, &target, ns, verdict, err));
+    SCT_TRY_DONE(sct_remote_trial(m, job, &target, &trial, verdict, err));
+    *ns = trial.ns;
   }
   if (verdict->outcome != SCT_OUT_OK) {
     goto done;
   }
-  SCT_TRY_DONE(sct_remote_audit(m, c->buffer, spec->n_operands, &audit, err));
-  sct_judge_audit(verdict, &c->shape, c->buffer, &audit);
+  sct_judge_audit(verdict, &c->shape, c->buffer, &trial.audit);
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
-    SCT_TRY_DONE(check_output(m, c, k, as_reference, verdict, err));
+    if (!by_bits || trial.n_differ[k] > 0) {
+      SCT_TRY_DONE(check_output(m, c, k, as_reference, verdict, err));
+    }
   }
-  if (audit.damage != SCT_DAMAGE_NONE) {
+  if (trial.audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker); /* its memory cannot be trusted any more */
   }
 done:

@@ -188,13 +188,12 @@ sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch 
   return SCT_OK;
 }
 
-static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  sct_launch launch;
-  double ns = 0;
-  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_wire *out,
+                             sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
+  double ns = 0;
   SCT_TRY(ops->timer_start(w->backend, err));
-  SCT_TRY(ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err));
+  SCT_TRY(ops->launch(w->backend, &w->kernels[launch->kernel], launch, err));
   SCT_TRY(ops->timer_stop(w->backend, &ns, err));
   SCT_TRY(ops->sync(w->backend, err));
   sct_run_counts counts = {0};
@@ -204,6 +203,41 @@ static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   sct_wire_put_f64(out, ns);
   sct_wire_put_bytes(out, &counts, ops->counts ? sizeof counts : 0);
   return SCT_OK;
+}
+
+static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_launch launch;
+  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+  return run_launch(w, &launch, out, err);
+}
+
+/* What verification asks for over and over, in one request. */
+static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  sct_launch launch;
+  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+  const int64_t poison = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
+  if (in->failed || n < 0 || n > launch.n_args) {
+    return sct_worker_malformed(err);
+  }
+  for (int64_t k = 0; k < n; k++) {
+    sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+    if (!b) {
+      return SCT_EINTERNAL;
+    }
+    SCT_TRY(w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)poison, b->bytes, err));
+  }
+  if (launch.blocks > 0) {
+    SCT_TRY(run_launch(w, &launch, out, err));
+  } else {
+    sct_wire_put_f64(out, 0);
+    sct_wire_put_bytes(out, &launch, 0);
+  }
+  SCT_TRY(sct_worker_audit(w, in, out, err));
+  const int64_t n_compared = sct_wire_get_i64(in);
+  for (int64_t k = 0; k < n_compared; k++) { /* a request that is too short ends it */
+    SCT_TRY(sct_worker_compare(w, in, out, err));
+  }
+  return in->failed ? sct_worker_malformed(err) : SCT_OK;
 }
 
 /* ---- the loop ---- */

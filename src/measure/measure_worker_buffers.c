@@ -253,12 +253,27 @@ static sct_status report_damage(sct_worker_state *w, const int64_t *ids, size_t 
   return SCT_OK;
 }
 
-/* All checksums are queued at once: a kernel each, one download. */
-sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+/* The buffers that come next in `in`: how many (0: all there are), then their ids. */
+static sct_status read_ids(sct_worker_state *w, sct_wire *in, int64_t *ids, size_t *n,
+                           sct_error *err) {
   const int64_t given = sct_wire_get_i64(in);
+  *n = 0;
   if (in->failed || !w->backend || given < 0 || (uint64_t)given > w->n_buffers) {
     return sct_worker_malformed(err);
   }
+  for (size_t k = 0; k < (given == 0 ? w->n_buffers : (size_t)given); k++) {
+    const int64_t id = given == 0 ? (int64_t)k : sct_wire_get_i64(in);
+    if (in->failed || id < 0 || (size_t)id >= w->n_buffers) {
+      return sct_worker_malformed(err);
+    }
+    if (w->buffers[id].raw != 0) {
+      ids[(*n)++] = id;
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   const size_t most = w->n_buffers + 1;
   int64_t *ids = sct_alloc(most * sizeof *ids);
   sct_region *regions = sct_alloc(3 * most * sizeof *regions);
@@ -269,20 +284,12 @@ sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
     goto done;
   }
-  for (size_t k = 0; k < (given == 0 ? w->n_buffers : (size_t)given); k++) {
-    const int64_t id = given == 0 ? (int64_t)k : sct_wire_get_i64(in);
-    if (in->failed || id < 0 || (size_t)id >= w->n_buffers) {
-      status = sct_worker_malformed(err);
-      goto done;
-    }
-    const sct_worker_buffer *b = &w->buffers[id];
-    if (b->raw != 0) {
-      ids[n] = id;
-      regions[3 * n] = guard_region(b, 0);
-      regions[3 * n + 1] = guard_region(b, 1);
-      regions[3 * n + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
-      n++;
-    }
+  SCT_TRY_DONE(read_ids(w, in, ids, &n, err));
+  for (size_t k = 0; k < n; k++) {
+    const sct_worker_buffer *b = &w->buffers[ids[k]];
+    regions[3 * k] = guard_region(b, 0);
+    regions[3 * k + 1] = guard_region(b, 1);
+    regions[3 * k + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
   }
   if (n > 0) {
     SCT_TRY_DONE(w->backend->ops->checksum(w->backend, regions, (int)(3 * n), sums, err));

@@ -13,10 +13,9 @@
 #define LEAST_CLOCK                                                                                \
   0.75 /* of the device's clock: a slower unit is taken again (nvbench's rule)                     \
         */
-#define MAX_TRIES        6
-#define WAIT_UNITS       100  /* before the second try; the third waits twice as long */
-#define WARM_UP_UNITS    5000 /* at most, for a clock that does not rise */
-#define GUESSED_LAUNCHES 4    /* of the units that warm up, before their time is known */
+#define MAX_TRIES     6
+#define WAIT_UNITS    100  /* before the second try; the third waits twice as long */
+#define WARM_UP_UNITS 5000 /* at most, for a clock that does not rise */
 
 /* What a unit launches: a kernel, a copy (launch NULL), or the empty kernel (neither). */
 typedef struct timed_work {
@@ -25,6 +24,7 @@ typedef struct timed_work {
   int variant;
   bool resident; /* always the first copy of the buffers */
   int launches;  /* of a unit */
+  int guess;     /* of the units that warm up, before their time is known */
   int64_t unit_ns;
 } timed_work;
 
@@ -113,7 +113,7 @@ static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns
   const int64_t start = sct_now_ns();
   unit_time unit = {0};
   const int asked = work->launches;
-  work->launches = asked > 0 ? asked : GUESSED_LAUNCHES;
+  work->launches = asked > 0 ? asked : work->guess;
   SCT_TRY(run_unit(w, work, &unit, err)); /* the first loads code */
   do {
     SCT_TRY(run_unit(w, work, &unit, err));
@@ -164,16 +164,20 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
 static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *in, sct_wire *out,
                                sct_error *err) {
   const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
-  const int64_t launches = sct_wire_get_i64(in), resident = sct_wire_get_i64(in);
+  const int64_t launches = sct_wire_get_i64(in), guess = sct_wire_get_i64(in);
+  const int64_t resident = sct_wire_get_i64(in);
   const int64_t n = sct_wire_get_i64(in);
   if (in->failed || n < 0 || n > MAX_SAMPLES || unit_ns < 1 || unit_ns > MAX_UNIT_NS ||
-      launches < 0 || launches > SCT_MAX_HELD || !w->backend->ops->unit_begin) {
+      launches < 0 || launches > SCT_MAX_HELD || guess < 0 || guess > SCT_MAX_HELD ||
+      !w->backend->ops->unit_begin) {
     return sct_worker_malformed(err);
   }
   work->launches = (int)launches;
+  work->guess = guess > 0 ? (int)guess : 1;
   work->resident = resident != 0;
   work->unit_ns = unit_ns;
   if (warm_ns > 0 || launches == 0) {
+    w->turn = 0; /* the first copy is written too: its results are compared afterwards */
     SCT_TRY(warm_up(w, work, warm_ns, err));
   }
   SCT_TRY(learn_launch_cost(w, err));

@@ -86,7 +86,7 @@ static void test_each_fault_becomes_its_outcome(void **state) {
       {"before@2", SCT_OUT_OUT_OF_BOUNDS, "before its array"},
       {"gap@2", SCT_OUT_OK, ""}, /* padding of this layout may be overwritten */
       {"input@2", SCT_OUT_INPUT_CHANGED, "'a'"},
-      {"stray@2", SCT_OUT_INPUT_CHANGED, "'a'"}, /* that of a size yet to come */
+      {"stray@2", SCT_OUT_OUT_OF_BOUNDS, "not its own"},
       {"crash@2", SCT_OUT_CRASH, "signal 9"},
       {"exit@2", SCT_OUT_CRASH, "exit status 3"},
       {"noload@2", SCT_OUT_LAUNCH_ERROR, "CUDA_ERROR_INVALID_IMAGE"},
