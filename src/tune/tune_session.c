@@ -225,6 +225,15 @@ sct_status sct_tune_open(tune_session *s, sct_error *err) {
 /* ---- deciding ----------------------------------------------------------------------------------
  */
 
+/* Sectors below which no kernel can stay: each element of an output is written once. What the model
+ * counts is scaled from sampled blocks, and can be a little less. */
+static int64_t least_sectors(const sct_spec *spec, const sct_size *size, int op) {
+  const sct_operand *o = &spec->operands[op];
+  return op < spec->n_inputs || o->through_index || o->n_dims != spec->n_dims
+             ? 0
+             : sct_spec_elements(spec, size) * o->record.data_bytes / 32;
+}
+
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
   const int n_operands = s->plan.spec.n_operands;
@@ -254,7 +263,8 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
       for (int op = 0; op < n_operands; op++) {
-        mine[op] = c->operand[op].sectors;
+        const int64_t least = least_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op);
+        mine[op] = c->operand[op].sectors > least ? c->operand[op].sectors : least;
       }
       row->operand_sectors = mine;
       row->sectors = (double)(c->load.sectors + c->store.sectors);
