@@ -115,7 +115,7 @@ typedef struct fake_backend {
   size_t n_allocations, cap_allocations;
   expectation *expectations;
   size_t n_expectations, cap_expectations;
-  bool changed; /* an input */
+  bool changed;    /* an input */
   double timer_ns; /* of what was queued since timer_start */
   uint64_t samples;
   int64_t asked; /* how often NVML was */

@@ -87,7 +87,7 @@ static const char *const parts[] = {
     "  ret;\n"
     "}\n"
     "\n",
-    "// block k: *sum += sct_region_sum(base, lo, hi) of piece k, the four numbers of each in turn\n"
+    "// block k: *sum += sct_region_sum(base, lo, hi), the four numbers of piece k\n"
     ".visible .entry sct_checksum(.param .u64 pieces)\n"
     "{\n"
     "  .reg .pred %done, %cut;\n"
