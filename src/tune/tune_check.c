@@ -140,6 +140,7 @@ static bool judge_items(tune_session *s, bench *b, sct_wire *in, sct_wire *out) 
   }
   for (int64_t k = 0; k < n; k++) {
     judgement m = {.item = (int)sct_wire_get_i64(in)};
+    const bool count = sct_wire_get_i64(in) != 0;
     const char *entry = sct_wire_get_text(in);
     if (in->failed || m.item < 0 || m.item >= s->plan.n_items) {
       return false;
@@ -147,6 +148,10 @@ static bool judge_items(tune_session *s, bench *b, sct_wire *in, sct_wire *out) 
     judge(s, b, entry, &m);
     sct_wire_clear(out);
     sct_wire_put_bytes(out, &m, sizeof m);
+    sct_wire_put_i64(out, count);
+    if (count) {
+      sct_tune_put_counts(s, m.item, out);
+    }
     if (sct_wire_send(SCT_CHILD_FD, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
       return false;
     }
@@ -266,6 +271,7 @@ static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, co
   sct_wire_put_i64(w, n);
   for (int k = 0; k < n; k++) {
     sct_wire_put_i64(w, items[k]);
+    sct_wire_put_i64(w, !sct_tune_is_counted(s, items[k]));
     sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
     p->pending[k] = items[k];
   }
@@ -344,26 +350,31 @@ static void take_judgement(tune_session *s, tune_check *c, const judgement *m, i
   }
 }
 
-/* One message of a process. false: it is no more. */
-static bool receive(tune_session *s, tune_check *c, process *p) {
+/* One message of a process. *lost: it is no more. */
+static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost, sct_error *err) {
   uint32_t code = 0;
   size_t n = 0;
+  *lost = true;
   if (sct_wire_recv(p->child.fd, &code, &c->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
-    return false;
+    return SCT_OK;
   }
   judgement m;
   const uint8_t *bytes = sct_wire_get_bytes(&c->wire, &n);
   if (n != sizeof m || p->n_pending == 0) {
-    return false;
+    return SCT_OK;
   }
   memcpy(&m, bytes, sizeof m);
   if (m.item != p->pending[0]) {
-    return false;
+    return SCT_OK;
   }
   m.detail[sizeof m.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
+  *lost = false;
+  if (sct_wire_get_i64(&c->wire) != 0) {
+    SCT_TRY(sct_tune_take_counts(s, m.item, &c->wire, err));
+  }
   take_judgement(s, c, &m, p->naive);
-  return true;
+  return SCT_OK;
 }
 
 /* ---- the service ---- */
@@ -384,11 +395,11 @@ sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
   return SCT_OK;
 }
 
-void sct_tune_check_step(tune_session *s, int64_t wait_ns) {
+sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err) {
   tune_check *c = s->check;
   struct pollfd ready[MAX_PROCESSES];
   if (!c || c->n_done == c->n_added) {
-    return;
+    return SCT_OK;
   }
   hand_out(s, c);
   const int n = c->n_processes;
@@ -396,14 +407,19 @@ void sct_tune_check_step(tune_session *s, int64_t wait_ns) {
     ready[k] = (struct pollfd){.fd = c->processes[k].child.fd, .events = POLLIN};
   }
   if (poll(ready, (nfds_t)n, (int)((wait_ns + 999999) / 1000000)) <= 0) {
-    return;
+    return SCT_OK;
   }
   for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */
-    if (ready[k].revents != 0 && !receive(s, c, &c->processes[k])) {
+    bool lost = false;
+    if (ready[k].revents != 0) {
+      SCT_TRY(receive(s, c, &c->processes[k], &lost, err));
+    }
+    if (lost) {
       lose_process(s, c, k);
     }
   }
   hand_out(s, c);
+  return SCT_OK;
 }
 
 void sct_tune_check_end(tune_session *s) {

@@ -88,6 +88,16 @@ void sct_tune_pipeline_end(tune_session *s);
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not judged before. Without a search every item is, as soon as it is compiled. */
 sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* Which sizes item k fits; then its counts and predicted times, where it has none yet
+ * (tune_count.c). */
+void sct_tune_fit(tune_session *s, int item);
+bool sct_tune_is_counted(tune_session *s, int item);
+sct_status sct_tune_count(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* The counts from one process to another. What could not be counted there is not counted here
+ * either, before sct_tune_count(). */
+void sct_tune_put_counts(tune_session *s, int item, sct_wire *out);
+sct_status sct_tune_take_counts(tune_session *s, int item, sct_wire *in,
+                                sct_error *err) SCT_MUST_USE;
 /* Says in item->approximate why its counts are not those of its machine code (tune_exact.c). */
 sct_status sct_tune_compare_code(tune_session *s, tune_parsed *p, sct_tune_item *item,
                                  sct_error *err) SCT_MUST_USE;
@@ -96,7 +106,7 @@ void sct_tune_parsed_free(tune_parsed *p);
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
 sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-void sct_tune_check_step(tune_session *s, int64_t wait_ns);
+sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
 void sct_tune_check_end(tune_session *s);
 
 /* The recording "FILE" or "FILE#DEVICE" of a device `replay:...` (tune_replay.c). SCT_EDATA for

@@ -65,38 +65,6 @@ static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compil
   }
 }
 
-/* ---- counting ---- */
-
-/* Needs the counters. */
-static sct_status predict(tune_session *s, const sct_tune_item *item, const sct_size *size,
-                          tune_cell *cell, sct_error *err) {
-  const sct_workload work = {.spec = &s->plan.spec,
-                             .code = &item->code,
-                             .size = size,
-                             .counters = &cell->counters,
-                             .registers = item->compiled.registers,
-                             .shared_bytes =
-                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
-  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
-}
-
-static sct_status count_item(tune_session *s, int k, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
-  const sct_tune_item *item = &s->plan.items[k];
-  for (int z = 0; z < spec->n_sizes; z++) {
-    tune_cell *cell = sct_tune_cell(s, k, z);
-    cell->fits =
-        item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
-    if (!cell->fits || !item->code.counted) {
-      continue;
-    }
-    SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
-    cell->counted = true;
-    SCT_TRY(predict(s, item, &spec->sizes[z], cell, err));
-  }
-  return SCT_OK;
-}
-
 /* ---- one item on its way ---- */
 
 /* compiled NULL: it is recorded what compiling gives. */
@@ -115,12 +83,15 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   if (compiled) {
     SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
   }
-  SCT_TRY(count_item(s, k, err));
+  sct_tune_fit(s, k);
   for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_resume(s, k, z, err));
   }
   p->stage[k] = TUNE_READY;
-  return sct_tune_searches(s->opts) ? SCT_OK : sct_tune_ask_check(s, k, err);
+  if (!sct_tune_searches(s->opts)) { /* a search needs the counts before it asks for an item */
+    SCT_TRY(sct_tune_ask_check(s, k, err));
+  }
+  return p->stage[k] == TUNE_READY ? sct_tune_count(s, k, err) : SCT_OK;
 }
 
 sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) {
@@ -154,8 +125,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
       sct_compiler_end(s->compiler); /* its workers leave their memory */
     }
   }
-  sct_tune_check_step(s, compiling ? 0 : wait_ns);
-  return SCT_OK;
+  return sct_tune_check_step(s, compiling ? 0 : wait_ns, err);
 }
 
 /* ---- beginning and end ---- */

@@ -1,0 +1,91 @@
+/* What the model says of an item at every size that it fits: counters, and the time predicted from
+ * them. Counting takes as long as measuring does, so where items are checked on the CPU first, the
+ * processes that check them count too. */
+#include "tune/tune_internal.h"
+
+#include <string.h>
+
+/* Needs the counters. */
+static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
+  const sct_tune_item *item = &s->plan.items[k];
+  tune_cell *cell = sct_tune_cell(s, k, size);
+  const sct_workload work = {.spec = &s->plan.spec,
+                             .code = &item->code,
+                             .size = &s->plan.spec.sizes[size],
+                             .counters = &cell->counters,
+                             .registers = item->compiled.registers,
+                             .shared_bytes =
+                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
+  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
+}
+
+void sct_tune_fit(tune_session *s, int k) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_tune_item *item = &s->plan.items[k];
+  for (int z = 0; z < spec->n_sizes; z++) {
+    sct_tune_cell(s, k, z)->fits =
+        item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+  }
+}
+
+bool sct_tune_is_counted(tune_session *s, int k) {
+  for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].code.counted; z++) {
+    const tune_cell *cell = sct_tune_cell(s, k, z);
+    if (cell->fits && !cell->counted) {
+      return false;
+    }
+  }
+  return true;
+}
+
+sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_tune_item *item = &s->plan.items[k];
+  for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK && item->code.counted; z++) {
+    tune_cell *cell = sct_tune_cell(s, k, z);
+    if (cell->fits && !cell->counted) {
+      SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
+      cell->counted = true;
+      SCT_TRY(predict(s, k, z, err));
+    }
+  }
+  return SCT_OK;
+}
+
+void sct_tune_put_counts(tune_session *s, int k, sct_wire *out) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_kernel_code *code = &s->plan.items[k].code;
+  for (int z = 0; z < spec->n_sizes; z++) {
+    sct_counters c = {0};
+    const bool counted = code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
+                         sct_model_count(&c, spec, code, &spec->sizes[z], 0, NULL) == SCT_OK;
+    sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
+    sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},
+                       counted ? sizeof *c.operand * (size_t)c.n_operands : 0);
+    sct_counters_free(&c);
+  }
+}
+
+sct_status sct_tune_take_counts(tune_session *s, int k, sct_wire *in, sct_error *err) {
+  const size_t n_operands = (size_t)s->plan.spec.n_operands;
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    size_t n = 0, n_each = 0;
+    tune_cell *cell = sct_tune_cell(s, k, z);
+    const uint8_t *counters = sct_wire_get_bytes(in, &n);
+    const uint8_t *operands = sct_wire_get_bytes(in, &n_each);
+    if (n != sizeof cell->counters || n_each != sizeof(sct_count) * n_operands || cell->counted ||
+        !cell->fits) {
+      continue;
+    }
+    sct_count *each = sct_alloc(n_each + 1);
+    if (!each) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    memcpy(each, operands, n_each);
+    memcpy(&cell->counters, counters, n);
+    cell->counters.operand = each; /* the other process' pointer came with it */
+    cell->counted = true;
+    SCT_TRY(predict(s, k, z, err));
+  }
+  return SCT_OK;
+}
