@@ -106,6 +106,28 @@ static void without_the_check_they_reach_the_gpu(void **state) {
   tf_free(&r);
 }
 
+/* Who checks counts too; the counts are those that the session itself would get. */
+static void counts_do_not_depend_on_who_counts(void **state) {
+  (void)state;
+  tf_run with = tf_new("ok", NULL), without = tf_new("ok", NULL);
+  without.opts.no_check = true;
+  tf_tune_ok(&with, SPEC);
+  tf_tune_ok(&without, SPEC);
+  assert_true(with.report.n_checked > 2);
+  assert_int_equal(with.report.sizes[0].n_rows, without.report.sizes[0].n_rows);
+  for (int k = 0; k < with.report.sizes[0].n_rows; k++) {
+    const sct_tune_row *a = &with.report.sizes[0].rows[k];
+    const sct_tune_row *b = tf_row(&without, 0, a->label);
+    assert_true(a->counted && b->counted);
+    assert_true(a->sectors > 0 && a->sectors == b->sectors);
+    assert_true(a->sectors_ld == b->sectors_ld && a->sectors_st == b->sectors_st);
+    assert_true(a->predicted_ns == b->predicted_ns);
+    assert_int_equal(a->coalesced, b->coalesced);
+  }
+  tf_free(&with);
+  tf_free(&without);
+}
+
 /* What the interpreter does not know is no failure: the GPU decides. */
 static void what_is_unknown_is_left_to_the_gpu(void **state) {
   (void)state;
@@ -154,6 +176,7 @@ int main(int argc, char **argv) {
   TF_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(what_a_gpu_would_not_notice_is_caught, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(counts_do_not_depend_on_who_counts, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(without_the_check_they_reach_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(what_is_unknown_is_left_to_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(a_naive_variant_that_fails_is_said, tf_setup, tf_teardown),
