@@ -54,12 +54,20 @@ static const char *const generated[] = {
     "bulk_store",   "bulk_wait_read", "expect_bytes",  "fence_async",
     "init_barrier", "shared_address", "wait_phase",    "fence_barrier_init"};
 
+/* Likewise: of kernels that march along lines. */
+static const char *const of_lines[] = {"across", "line"};
+
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in", "_out", "_tile", "_v"};
+static const char *const suffixes[] = {"_in", "_out", "_tile", "_v", "_line"};
 
 static bool is_generated(const sct_spec *spec, const char *name) {
   for (int k = 0; k < SCT_COUNT(generated); k++) {
     if (strcmp(generated[k], name) == 0) {
+      return true;
+    }
+  }
+  for (int k = 0; k < SCT_COUNT(of_lines); k++) {
+    if (strcmp(of_lines[k], name) == 0) {
       return true;
     }
   }
@@ -74,6 +82,7 @@ static bool is_generated(const sct_spec *spec, const char *name) {
   }
   for (int k = 0; k < spec->n_dims; k++) {
     if ((sct_has_prefix(name, "first_") && strcmp(name + 6, spec->dims[k]) == 0) ||
+        (sct_has_prefix(name, "line_") && strcmp(name + 5, spec->dims[k]) == 0) ||
         (sct_has_prefix(name, "tiles_") && strcmp(name + 6, spec->dims[k]) == 0)) {
       return true;
     }

@@ -234,6 +234,18 @@ static int64_t least_sectors(const sct_spec *spec, const sct_size *size, int op)
              : sct_spec_elements(spec, size) * o->record.data_bytes / 32;
 }
 
+/* The sectors by which a candidate's accesses to one operand are called coalesced. What taps read
+ * again lies in a cache, and candidates differ in how often they do: there each access is judged by
+ * itself, as sectors for a million that it needs. */
+static int64_t judged_sectors(const sct_spec *spec, const sct_size *size, int op,
+                              const sct_count *c) {
+  if (spec->operands[op].n_taps > 0 && c->sectors_ideal > 0) {
+    return (int64_t)(1e6 * (double)c->sectors / (double)c->sectors_ideal);
+  }
+  const int64_t least = least_sectors(spec, size, op);
+  return c->sectors > least ? c->sectors : least;
+}
+
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
   const int n_operands = s->plan.spec.n_operands;
@@ -263,8 +275,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
       for (int op = 0; op < n_operands; op++) {
-        const int64_t least = least_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op);
-        mine[op] = c->operand[op].sectors > least ? c->operand[op].sectors : least;
+        mine[op] = judged_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op, &c->operand[op]);
       }
       row->operand_sectors = mine;
       row->sectors = (double)(c->load.sectors + c->store.sectors);

@@ -11,7 +11,7 @@ typedef struct cost {
 
 static const struct {
   const char *spec, *label;
-  int64_t extent[2];
+  int64_t extent[3];
   cost want;
   const char *why;
 } cases[] = {
@@ -91,6 +91,21 @@ static const struct {
      {256, 128},
      {2 * 2 * 64, 2048, 2 * 2 * 64, 2048, 4 * 128, 4 * 128},
      "four tiles of 16384 bytes, 256 a request"},
+    {"stencil2d_f32",
+     "stencil t128 f1 v4 r4 w1 n4 snone",
+     {32, 1024},
+     {16 * 18 + 2 * 16 * 16, 16 * 18 * 16 + 2 * 16 * 16, 16 * 16, 16 * 16 * 16, -1, -1},
+     "16 warps, each 16 rows of 512 bytes and one more on either side; a value at either end"},
+    {"stencil2d_f32",
+     "stencil t128 f4 v1 r8 w1 n1 snone",
+     {34, 33},
+     {10 * 10 + 2 * 10 * 8, -1, 2 * 34, -1, -1, -1},
+     "10 warps: 2 for each of 5 groups of 8 rows; the last group asks for rows it has already"},
+    {"stencil3d_f32",
+     "stencil t128 f1 v4 r1 w2 n16 snone",
+     {16, 4, 512},
+     {8 * 48 + 6 * 2 * 32, 8 * 48 * 16 + 6 * 2 * 32, 8 * 32, 8 * 32 * 16, -1, -1},
+     "8 warps: two lines of 16 planes, and one beside them; outside is not read"},
 };
 
 static void assert_cost(int k, const char *what, int64_t got, int64_t want) {
@@ -106,7 +121,7 @@ static void movers_cost_what_they_should(void **state) {
     fixture f;
     fixture_open(&f, cases[k].spec);
     sct_kernel_code code = fixture_make(&f, cases[k].label);
-    int64_t extent[SCT_MAX_EXTENTS] = {cases[k].extent[0], cases[k].extent[1]};
+    int64_t extent[SCT_MAX_EXTENTS] = {cases[k].extent[0], cases[k].extent[1], cases[k].extent[2]};
     sct_fill fill[SCT_MAX_OPERANDS] = {0};
     const sct_size size = {.label = "small", .extent = extent, .fill = fill};
     sct_counters c;

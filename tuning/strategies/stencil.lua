@@ -1,0 +1,346 @@
+-- stencil: threads march along a slower dimension with the lines that taps reach in registers
+-- (lines.lua), so that memory is asked for each value about once. Borders cost a comparison a line:
+-- the fast path is the only one.
+
+local DOC = "Threads own %d neighbours of %s lines and march along %s%s; each line is loaded once "
+  .. "and kept in registers."
+
+local function tapped(k, what)
+  for _, op in ipairs(k.operands) do
+    if #op.taps > 0 and not what(op) then
+      return false
+    end
+  end
+  return true
+end
+
+-- The word of kVec neighbours: its alignment follows from that of rows. nil: there is none.
+local function adopt_word(p, op)
+  local g, bytes = p.g, p.vec * op.record.bytes
+  if p.vec == 1 then
+    return true
+  end
+  local group = E.var("group", 0, kit.MAX_INDEX)
+  local at = E.subst(op.offset[1], { p.k.index[p.last], group * p.vec })
+  if E.divisor(at, { p.n_last }, p.vec) % bytes ~= 0 then
+    return false
+  end
+  g:need_align(op, bytes)
+  g.needs.words, g.needs.at = true, true
+  return true
+end
+
+local function adopt_operands(p)
+  local g = p.g
+  for _, op in ipairs(g.outputs) do
+    p.words[op.number] = p.vec > 1 and lines.dims_of(p.k, op) and adopt_word(p, op)
+  end
+  for _, op in ipairs(g.inputs) do
+    local dims = lines.dims_of(p.k, op)
+    local word = dims and adopt_word(p, op)
+    if #op.taps > 0 and not word then
+      return nil, op.name .. ": its rows do not start on a word of this width"
+    elseif word then
+      p.list[#p.list + 1] = lines.of(p, op, dims)
+      -- components are no operands of a shuffle: every lane loads its own ends
+      p.shuffle = p.shuffle and (#op.taps == 0 or op.record.fields[1].lanes == 1)
+    else
+      p.singles[#p.singles + 1] = op
+    end
+  end
+  if p.vec > 1 then
+    g:require((p.n_last % p.vec):eq(0))
+  end
+  return true
+end
+
+-- ---- which part a thread owns ----
+
+local function cut(p)
+  local g, k, list = p.g, p.k, {}
+  local row = p.threads // p.fold
+  local tile, name = row * p.vec, k.dims[p.last]
+  local total = kit.ceil_div(p.n_last, tile)
+  local rest, rest_text = g.block // total, "block / tiles"
+  local fold_text = p.fold > 1 and string.format(" * %d + thread / %d", p.fold, row) or ""
+  local group_text = p.fold > 1 and string.format("thread %% %d", row) or "thread"
+  list[1] = string.format("const long long tiles = (n_%s + kTile - 1) / kTile;", name)
+  list[2] = string.format("const long long first = block %% tiles * kTile + %s%s; // of %s",
+    group_text, p.vec > 1 and " * kVec" or "", name)
+  p.first = g:define("first", 0, kit.MAX_INDEX, g.block % total * tile + g.thread % row * p.vec,
+    p.vec)
+  p.lane = g:define("lane", 0, 31, g.thread % 32)
+  -- `folds`: threads beside each other in this dimension
+  local function own(dim, each, each_text, folds)
+    local extent, of = k.extents[dim], "n_" .. k.dims[dim]
+    local outer = dim == p.slowest
+    local tiles = kit.ceil_div(extent, each * folds)
+    local number, text = outer and rest or rest % tiles, rest_text
+    if not outer then
+      list[#list + 1] = string.format("const long long tiles_%s = (%s + %d) / %d;", k.dims[dim],
+        of, each * folds - 1, each * folds)
+      text = string.format("%s %% tiles_%s", rest_text, k.dims[dim])
+      rest, rest_text = rest // tiles, string.format("%s / tiles_%s", rest_text, k.dims[dim])
+    end
+    total = total * tiles
+    local start = folds > 1 and number * folds + g.thread // row or number
+    local start_text = string.format("(%s%s)", text, folds > 1 and fold_text or "")
+    list[#list + 1] = string.format("const long long first_%s = %s * %s;", k.dims[dim],
+      start_text, each_text)
+    return g:define("first_" .. k.dims[dim], 0, kit.MAX_INDEX, start * each)
+  end
+  if p.across then
+    p.first_across = own(p.across, p.wide, "kWide", p.fold)
+  end
+  local each_text = p.turns > 1 and "(kRows * kTurns)" or "kRows"
+  p.first_march = own(p.march, p.rows * p.turns, each_text, p.across and 1 or p.fold)
+  for dim = p.last - 1, 1, -1 do
+    if dim ~= p.march and dim ~= p.across then
+      local outer = dim == p.slowest
+      list[#list + 1] = string.format("const long long %s = %s;", k.dims[dim], outer and rest_text
+        or string.format("%s %% n_%s", rest_text, k.dims[dim]))
+      g:tie(k.index[dim], outer and rest or rest % k.extents[dim])
+      rest = rest // k.extents[dim]
+      rest_text = string.format("%s / n_%s", rest_text, k.dims[dim])
+      total = total * k.extents[dim]
+    end
+  end
+  g.grid = total
+  return kit.concat(list)
+end
+
+-- Warps that lie outside leave; of the others all lanes load, so that their neighbours can ask.
+local function guard(p)
+  local k = p.k
+  local march, name = k.dims[p.march], k.dims[p.last]
+  local lane = p.vec > 1 and "lane * kVec" or "lane"
+  local out = string.format("first - %s >= n_%s || first_%s >= n_%s", lane, name, march, march)
+  p.on = p.first:lt(p.n_last):land(p.first_march:lt(k.extents[p.march])) -- said of a warp's lane 0
+  if p.across then
+    local across = k.dims[p.across]
+    out = string.format("%s || first_%s >= n_%s", out, across, across)
+    p.on = p.on:land(p.first_across:lt(k.extents[p.across]))
+  end
+  return kit.concat {
+    string.format("if (%s) return; // the whole warp", out),
+    "// lanes beyond the end load what the last one does",
+    string.format("const long long %s = min(first, n_%s - %s);", name, name,
+      p.vec > 1 and "kVec" or "1"),
+  }
+end
+
+-- ---- computing ----
+
+local function in_body(p, name)
+  return string.find(p.k.body, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
+end
+
+-- One element: its values from the lines, the body, its results.
+local function element(p)
+  local g, k, list = p.g, p.k, {}
+  local mark = #g.real
+  local part = p.vec > 1 and g:loop("part", p.vec) or 0
+  local name = k.dims[p.last]
+  g:tie(k.index[p.last], p.first + part)
+  local index = p.vec > 1 and string.format("const long long %s = first + part;", name) or ""
+  local used = in_body(p, name) or #p.singles > 0
+  for _, op in ipairs(g.outputs) do
+    used = used or not p.words[op.number]
+  end
+  list[1] = used and index or ""
+  for _, o in ipairs(p.list) do
+    for _, tap in ipairs(o.taps) do
+      local side = { at = tap.across + o.below_across, loop = true }
+      local column = p.vec > 1 and lines.plus("part", tap.last + o.left) or tap.last + o.left
+      list[#list + 1] = string.format("const %s %s = %s;", kit.value_type(o.op), tap.name,
+        lines.cell(p, o, tap.march + o.below, side, column))
+    end
+  end
+  list[#list + 1] = g:load_element(p.singles)
+  list[#list + 1] = g:declare_outputs()
+  list[#list + 1] = g:body()
+  for _, op in ipairs(g.outputs) do
+    list[#list + 1] = p.words[op.number] and string.format("%s_v[part] = %s;", op.name, op.name)
+      or g:store_element { op }
+  end
+  if p.vec > 1 then
+    g:close()
+  end
+  g:forget(mark)
+  local text = kit.concat(list)
+  return p.vec > 1 and string.format(
+    "#pragma unroll\nfor (int part = 0; part < kVec; part++) {\n%s\n}", tiles.indent(text, 2))
+    or text
+end
+
+-- A thread's element or word on one line.
+local function group(p)
+  local g, before, after = p.g, {}, {}
+  local text = element(p)
+  local mark = #g.real
+  g:tie(p.k.index[p.last], p.first)
+  for _, op in ipairs(g.outputs) do
+    if p.words[op.number] then
+      local field = op.record.fields[1]
+      local word = kit.word_type[p.vec * field.bytes]
+      g:touch(op, true, p.vec * field.bytes, op.offset[1])
+      before[#before + 1] = string.format("__align__(16) %s %s_v[kVec];", field.cuda, op.name)
+      local at = string.format("at<%s>(%s, %s)", word, op.pointer, E.text(op.offset[1], true))
+      after[#after + 1] = string.format(p.streaming and "__stcs(&%s, at<%s>(%s_v, 0));"
+        or "__stwb(&%s, at<%s>(%s_v, 0));", at, word, op.name)
+    end
+  end
+  g:forget(mark)
+  return kit.concat { kit.concat(before), text, kit.concat(after) }
+end
+
+local function compute(p)
+  local g, k = p.g, p.k
+  local mark = #g.real
+  local line = g:loop("line", p.rows)
+  local across = p.across and g:loop("across", p.wide)
+  local turn = p.turn and p.turn * p.rows or 0
+  local march, name = k.dims[p.march], k.dims[p.last]
+  g:tie(k.index[p.march], p.first_march + turn + line)
+  local limit = g:below(p.first, p.n_last):land(
+    g:below(k.index[p.march], k.extents[p.march]))
+  local text = string.format("first < n_%s && %s < n_%s", name, march, march)
+  local places = { string.format("const long long %s = first_%s%s + line;", march, march,
+    p.turn and " + turn * kRows" or "") }
+  if across then
+    local side = k.dims[p.across]
+    g:tie(k.index[p.across], p.first_across + across)
+    limit = limit:land(g:below(k.index[p.across], k.extents[p.across]))
+    text = string.format("%s && %s < n_%s", text, side, side)
+    places[2] = string.format("const long long %s = first_%s + across;", side, side)
+  end
+  g.hint = p.streaming and "cs" or "none"
+  g:when(lines.both(lines.made(p), limit), p.on)
+  local inside = group(p)
+  g:when(nil)
+  g.hint = "none"
+  if across then
+    g:close()
+  end
+  g:close()
+  g:forget(mark)
+  local body = kit.concat { kit.concat(places), string.format("if (%s) {", text),
+    tiles.indent(inside, 2), "}" }
+  if across then
+    body = "#pragma unroll\nfor (int across = 0; across < kWide; across++) {\n"
+      .. tiles.indent(body, 2) .. "\n}"
+  end
+  return "#pragma unroll\nfor (int line = 0; line < kRows; line++) {\n" .. tiles.indent(body, 2)
+    .. "\n}"
+end
+
+-- ---- the strategy ----
+
+local function start_plan(k, c)
+  local g = kit.new(k, "stencil", c.threads)
+  local march, across = lines.directions(k)
+  local p = {
+    g = g, k = k, kernel = g.kernel, threads = c.threads, fold = c.fold, vec = c.vec,
+    rows = c.rows, wide = across and c.wide or 1, turns = c.turns, streaming = c.store == "cs",
+    last = #k.dims, n_last = k.extents[#k.dims], march = march, across = across,
+    list = {}, singles = {}, words = {}, shuffle = true,
+  }
+  for dim = #k.dims - 1, 1, -1 do
+    p.slowest = dim ~= march and dim ~= across and dim or p.slowest
+  end
+  p.slowest = p.slowest or march
+  return p
+end
+
+local function constants(p)
+  local names = {}
+  if p.vec > 1 then
+    names[1] = string.format("kVec = %d", p.vec)
+  end
+  names[#names + 1] = string.format("kRows = %d", p.rows)
+  if p.across then
+    names[#names + 1] = string.format("kWide = %d", p.wide)
+  end
+  if p.turns > 1 then
+    names[#names + 1] = string.format("kTurns = %d", p.turns)
+  end
+  return string.format(
+    "constexpr int %s;\nconstexpr int kTile = %d%s; // elements of %s of a block",
+    kit.concat(names, ", "), p.threads // p.fold, p.vec > 1 and " * kVec" or "",
+    p.k.dims[p.last])
+end
+
+local function write(p)
+  local g, k = p.g, p.k
+  p.constants = constants(p)
+  p.cut = kit.concat { cut(p), guard(p) }
+  p.declared = lines.declare(p)
+  p.ahead = p.turns > 1 and lines.load(p, true) or ""
+  p.turn = p.turns > 1 and g:loop("turn", p.turns) or nil
+  p.over = string.format("first_%s + turn * kRows >= n_%s", k.dims[p.march], k.dims[p.march])
+  p.load = lines.load(p, false)
+  p.compute = compute(p)
+  p.carry = p.turn and lines.carry(p) or ""
+  if p.turn then
+    g:close()
+  end
+end
+
+return {
+  name = "stencil",
+  doc = "Threads march along a slower dimension with an array's lines in registers; neighbours "
+    .. "come from the lanes beside.",
+  applies = {
+    { "an array has taps", function(k) return not tapped(k, function() return false end) end },
+    { "the index space has two dimensions or more", function(k) return #k.dims > 1 end },
+    { "arrays with taps hold bare values, neighbours along the last dimension beside each other",
+      function(k) return tapped(k, function(op) return lines.dims_of(k, op) end) end },
+    { "taps reach along at most three dimensions",
+      function(k) return lines.directions(k) ~= false end },
+  },
+  taps = true,
+  axes = {
+    { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
+    { "fold", { 1, 2, 4, 8 }, key = "f", doc = "rows that a block's threads lie in" },
+    { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbours a thread, one word" },
+    { "rows", { 1, 2, 4, 8 }, key = "r", doc = "lines a turn, all loads in flight" },
+    { "wide", { 1, 2, 4 }, key = "w", doc = "lines beside each other, in the third dimension",
+      when = "sides > 0" },
+    { "turns", { 1, 4, 16 }, key = "n", doc = "turns a thread" },
+    { "store", { "none", "cs" }, key = "s", doc = "cs: what is stored is marked as streaming" },
+  },
+  facts = function(k)
+    local march, across, below, above = lines.directions(k)
+    local bytes = 1
+    for _, op in ipairs(k.operands) do
+      bytes = math.max(bytes, op.record.bytes)
+    end
+    return {
+      { "bytes", bytes }, { "span", below[march] + above[march] },
+      { "sides", across and below[across] + above[across] or 0 },
+    }
+  end,
+  where = {
+    "threads >= 32 * fold",
+    "vec * bytes <= 16", "vec == 1 or vec * bytes >= 8",
+    -- enough bytes in flight, few lines loaded twice, and registers for all of it
+    "rows * wide * vec * bytes >= 16",
+    "rows * turns >= 4 * span or rows * turns == 64",
+    "rows * turns <= 64",
+    "sides == 0 or rows <= 2 and threads <= 256", -- lines beside each other are as many loads
+    "(rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 96",
+  },
+  template = "stencil.cu",
+  plan = function(k, c)
+    local p = start_plan(k, c)
+    local good, reason = adopt_operands(p)
+    if not good then
+      return nil, reason
+    end
+    write(p)
+    p.doc = string.format(DOC, c.vec, p.across and c.rows .. " x " .. c.wide or c.rows,
+      k.dims[p.march], c.turns > 1 and string.format(", %d turns", c.turns) or "")
+    kit.hand_over(p.g, p)
+    return p
+  end,
+}
