@@ -5,16 +5,58 @@ static const char *plural(int n) {
   return n == 1 ? "" : "s";
 }
 
+/* Of one operand: its bytes at each size in each of its layouts, and below what its values lie if
+ * it is an index. */
+static json_t *array_json(const sct_spec *spec, int op) {
+  const sct_operand *operand = &spec->operands[op];
+  json_t *sizes = json_array(), *limits = json_array();
+  for (int z = 0; z < spec->n_sizes; z++) {
+    json_t *layouts = json_array();
+    for (int l = 0; l < operand->n_layouts; l++) {
+      json_array_append_new(layouts, json_integer(sct_spec_bytes(spec, op, l, &spec->sizes[z])));
+    }
+    json_array_append_new(sizes, layouts);
+    if (operand->is_index) {
+      json_array_append_new(limits,
+                            json_integer(sct_spec_index_fill(spec, op, &spec->sizes[z]).limit));
+    }
+  }
+  json_t *doc = json_pack("{s:o, s:s, s:o}", "name", cli_json_text(operand->name), "role",
+                          op < spec->n_inputs ? "in" : "out", "bytes", sizes);
+  if (operand->is_index) {
+    json_object_set_new(doc, "limits", limits);
+    json_object_set_new(doc, "index_bytes", json_integer(operand->record.bytes));
+  } else {
+    json_decref(limits);
+  }
+  return doc;
+}
+
+static json_t *extents_json(const sct_spec *spec, int size) {
+  json_t *doc = json_array();
+  for (int k = 0; k < spec->n_extents; k++) {
+    json_array_append_new(doc, json_integer(spec->sizes[size].extent[k]));
+  }
+  return doc;
+}
+
 static json_t *good_json(const char *path, const sct_spec *spec, const char *hash) {
   json_t *operands = json_array(), *sizes = json_array();
+  json_t *arrays = json_array(), *extents = json_array(), *scalars = json_array();
   for (int k = 0; k < spec->n_operands; k++) {
     json_array_append_new(operands, cli_json_text(spec->operands[k].name));
+    json_array_append_new(arrays, array_json(spec, k));
   }
   for (int k = 0; k < spec->n_sizes; k++) {
     json_array_append_new(sizes, cli_json_text(spec->sizes[k].label));
+    json_array_append_new(extents, extents_json(spec, k));
   }
-  return json_pack("{s:o, s:b, s:o, s:s, s:o, s:o}", "spec", cli_json_text(path), "ok", 1, "name",
-                   cli_json_text(spec->name), "hash", hash, "operands", operands, "sizes", sizes);
+  for (int k = 0; k < spec->n_scalars; k++) {
+    json_array_append_new(scalars, cli_json_text(spec->scalars[k].name));
+  }
+  return json_pack("{s:o, s:b, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "spec", cli_json_text(path),
+                   "ok", 1, "name", cli_json_text(spec->name), "hash", hash, "operands", operands,
+                   "sizes", sizes, "arrays", arrays, "scalars", scalars, "extents", extents);
 }
 
 static json_t *bad_json(const char *path, sct_status status, const sct_error *err) {

@@ -238,9 +238,60 @@ static void errors_are_json_too(void **state) {
   const json_t *list = json_object_get(doc, "checked");
   assert_int_equal(json_array_size(list), 2);
   assert_true(json_is_true(json_object_get(json_array_get(list, 0), "ok")));
-  assert_int_equal(json_array_size(json_object_get(json_array_get(list, 0), "operands")), 2);
+  const json_t *good = json_array_get(list, 0);
+  assert_int_equal(json_array_size(json_object_get(good, "operands")), 2);
+  assert_int_equal(json_array_size(json_object_get(good, "arrays")), 2);
+  assert_int_equal(json_array_size(json_object_get(good, "scalars")), 0);
   assert_true(json_is_false(json_object_get(json_array_get(list, 1), "ok")));
   assert_non_null(json_object_get(json_array_get(list, 1), "error"));
+  json_decref(doc);
+  fx_free(&r);
+}
+
+#define PICKED_SPEC                                                                                \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"picked\", dims = { \"i\" }, scalars = { { \"k\", \"f64\" } },\n"                     \
+  "  inputs = {\n"                                                                                 \
+  "    s.array(\"pick\", \"i64\"),\n"                                                              \
+  "    s.array(\"table\", \"f64\", s.row_major, { dims = { \"m\" }, at = { \"pick\" } }) },\n"     \
+  "  outputs = { s.array(\"b\", \"f64\", s.row_major, { pad = 3 }) },\n"                           \
+  "  body = \"b = k * table;\",\n"                                                                 \
+  "  sizes = { { i = 5, m = 7 }, { i = 6, m = 9, pick = \"permuted\" } },\n"                       \
+  "}\n"
+
+static json_int_t number_at(const json_t *array, const char *key, size_t size) {
+  const json_t *value = json_array_get(json_object_get(array, key), size);
+  return json_integer_value(json_is_array(value) ? json_array_get(value, 0) : value);
+}
+
+/* What a program needs to call the kernel of a spec: bytes of its arrays, and what may stand in
+ * those of indexes. */
+static void check_tells_the_arrays_of_every_size(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("picked.lua", PICKED_SPEC);
+  fx_run(&r, "check", "picked.lua", "--json");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const json_t *spec = json_array_get(json_object_get(doc, "checked"), 0);
+  const json_t *arrays = json_object_get(spec, "arrays");
+  const json_t *pick = json_array_get(arrays, 0), *table = json_array_get(arrays, 1);
+  const json_t *b = json_array_get(arrays, 2);
+  assert_int_equal(number_at(pick, "bytes", 0), 40);
+  assert_int_equal(number_at(pick, "bytes", 1), 48);
+  assert_int_equal(number_at(pick, "limits", 0), 7);
+  assert_int_equal(number_at(pick, "limits", 1), 9);
+  assert_int_equal(json_integer_value(json_object_get(pick, "index_bytes")), 8);
+  assert_int_equal(number_at(table, "bytes", 1), 72);
+  assert_null(json_object_get(table, "limits"));
+  assert_int_equal(number_at(b, "bytes", 0), 64);
+  assert_string_equal(json_string_value(json_object_get(b, "role")), "out");
+  assert_string_equal(json_string_value(json_object_get(table, "role")), "in");
+  const json_t *second = json_array_get(json_object_get(spec, "extents"), 1);
+  assert_int_equal(json_integer_value(json_array_get(second, 0)), 6);
+  assert_int_equal(json_integer_value(json_array_get(second, 1)), 9);
+  assert_string_equal(json_string_value(json_array_get(json_object_get(spec, "scalars"), 0)), "k");
   json_decref(doc);
   fx_free(&r);
 }
@@ -334,6 +385,7 @@ int main(void) {
       cmocka_unit_test(a_name_that_is_an_example_is_told),
       cmocka_unit_test(output_that_cannot_be_written_is_an_error),
       cmocka_unit_test(errors_are_json_too),
+      cmocka_unit_test(check_tells_the_arrays_of_every_size),
       cmocka_unit_test(devices_are_listed_without_a_gpu),
       cmocka_unit_test(colour_is_for_terminals_without_no_color),
   };

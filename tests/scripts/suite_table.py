@@ -7,6 +7,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
+import sanitize  # noqa: E402
 import table  # noqa: E402
 
 LINE = "name | spec | i=1000 pick=permuted | i=10 | 36*i : 4*i | 0.9 | gather elem=4 n={i} m={i//2+1}"
@@ -201,6 +202,29 @@ class Results(unittest.TestCase):
         self.assertEqual(once, f"# Title\n\ntext\n\n{table.BEGIN}\none\n{table.END}\n")
         again = table.put_between(once + "after\n", "two")
         self.assertEqual(again, f"# Title\n\ntext\n\n{table.BEGIN}\ntwo\n{table.END}\nafter\n")
+
+
+class Sanitize(unittest.TestCase):
+    checked = {"name": "pick", "sizes": ["i=5 m=7", "i=6 m=9"], "extents": [[5, 7], [6, 9]], "scalars": ["k"],
+               "arrays": [{"name": "at", "role": "in", "bytes": [[40], [48]], "limits": [7, 9], "index_bytes": 8},
+                          {"name": "a", "role": "in", "bytes": [[28, 32], [36, 44]]},
+                          {"name": "b", "role": "out", "bytes": [[20], [24]]}]}
+
+    def test_the_program_calls_every_size_on_exact_arrays(self):
+        text = sanitize.driver(self.checked)
+        for part_of in ('#include "pick.h"', "a0 = indexes<long long>(40ull, 7ll);", "a1 = input(32ull);",
+                        "a1 = input(44ull);", "a2 = fresh(24ull);", "pick(a0, a1, a2, 1, 6ll, 9ll, 0)",
+                        "pick_variant(a0, a1, a2, 1, 5ll, 7ll).variant", "% limit);", '"%s: %s\\n", "i=6 m=9"'):
+            self.assertIn(part_of, text)
+        self.assertEqual(text.count("{"), text.count("}"))
+
+    def test_verdicts(self):
+        summary = "x\n========= ERROR SUMMARY: 3 errors\n"
+        for code, text, what in ((0, "========= ERROR SUMMARY: 0 errors", "clean"), (None, "", "out of time"),
+                                 (9, summary, "ERROR SUMMARY: 3 errors"), (9, "", "found something"),
+                                 (1, "========= Device not supported. Please", "unsupported"),
+                                 (2, "a\nb\nlaunch: invalid", "exit code 2: b / launch: invalid")):
+            self.assertEqual(sanitize.verdict(code, text), what)
 
 
 if __name__ == "__main__":

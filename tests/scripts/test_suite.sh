@@ -82,6 +82,26 @@ expect 0 "no candidate is called 'gone t1'" "${suite[@]}" good --winners "$scrat
 has "r['good']['winner']['label'] == 'fast t1'"
 expect 2 'earlier.json.absent' "${suite[@]}" good --winners "$scratch/earlier.json.absent"
 
+# ---- sanitize ----
+
+mkdir "$scratch/bin"
+# shellcheck disable=SC2016 # for the scripts that are written
+printf '#!/bin/bash\necho "#!/bin/bash" >"${@: -1}"\nchmod +x "${@: -1}"\n' >"$scratch/bin/nvcc"
+# shellcheck disable=SC2016
+printf '#!/bin/bash
+[[ "$*" = *racecheck*crash ]] && { echo "= RACECHECK SUMMARY: 2 hazards"; exit 9; }
+[[ "$*" = *synccheck*hang ]] && sleep 100
+echo "= ERROR SUMMARY: 0 errors"\n' >"$scratch/bin/compute-sanitizer"
+chmod +x "$scratch/bin/"*
+sanitize=(env PATH="$scratch/bin:$PATH" "$root/scripts/bench" sanitize --run "$out"
+  --program "$here/suite_program.py" --limit 2)
+expect 1 '4 specs, 10 runs clean, 3 specs with' "${sanitize[@]}" good crash hang noise
+expect 0 '"racecheck": "RACECHECK SUMMARY: 2 hazards"' cat "$out/sanitize.json"
+expect 0 '"synccheck": "out of time"' cat "$out/sanitize.json"
+expect 0 '"build": "emit: sectile: nothing is tuned"' cat "$out/sanitize.json"
+expect 0 '1 specs, 4 runs clean, 0 specs with' "${sanitize[@]}" good
+expect 2 'holds no run of the suite' "${sanitize[@]}" --run /nowhere
+
 # ---- the program itself ----
 
 if [ -n "${SCT_PROGRAM:-}" ]; then
