@@ -275,9 +275,14 @@ void Bench::run(const std::string &peer, const std::function<void(int)> &launch,
   std::string why;
   must(cudaMemsetAsync(out_, 0xa5, out_stride_, the_stream), "poison");
   launch(0);
-  must(cudaGetLastError(), peer.c_str());
-  must(cudaStreamSynchronize(the_stream), peer.c_str());
-  bool good = matches(&why);
+  const cudaError_t refused = cudaGetLastError();
+  must(cudaStreamSynchronize(the_stream), peer.c_str());  // an error that is not the launch's own ends all
+  bool good = refused == cudaSuccess;
+  if (good) {
+    good = matches(&why);
+  } else {
+    why = cudaGetErrorString(refused);
+  }
   if (good) {
     const Timing t = time_units(launch, kernels);
     good = matches(&why);  // as the timed launches left it

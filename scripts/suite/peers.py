@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Peers of the suite that are used from Python: PyTorch eager, torch.compile, Triton, CuPy.
 
-  peers.py < JOBS      jobs and answers as those of peers.cu; {"absent": WHY} where nothing is installed
+  peers.py < JOBS      jobs and answers as those of peers.cu; {"absent": WHY} where nothing is installed.
+                       what=library: only what is called as it is; what=compiled: only what is compiled first
 
 Timed as docs/measure.md says: units of at least 200 us back to back behind a kernel that waits until
 all is queued, going round copies of the arrays that make three times the L2, medians of at least 15
@@ -112,6 +113,7 @@ class Bench:
     def __init__(self, job, make_input, out_shape, dtype, tolerance=0.0):
         self.job, self.tolerance = job, tolerance
         self.seen, self.skip = 0, int(job.get("skip", 0))
+        self.what = job.get("what")
         generator = torch.Generator(device="cuda").manual_seed(1)
         first = make_input(generator)
         out = torch.empty(out_shape, dtype=dtype, device="cuda")
@@ -129,12 +131,14 @@ class Bench:
 
     def run(self, peer, want, launch, compiled=False):
         """launch(turn) queues the work; its result is what it returns, or b(turn) for None"""
+        if not self.wants(compiled):
+            return
         self.seen += 1
         if self.seen <= self.skip:
             return
         say(job=self.job["id"], begin=peer)
         try:
-            self.b(0).view(torch.uint8).fill_(0xA5)
+            self.b(0).fill_(77)
             if compiled:
                 torch._dynamo.reset()
             self.check(launch(0), want)
@@ -147,6 +151,9 @@ class Bench:
             say(job=self.job["id"], peer=peer, failed=text)
             if "CUDA error" in text:  # the context is lost
                 sys.exit(3)
+
+    def wants(self, compiled):
+        return self.what in (None, "compiled" if compiled else "library")
 
     def check(self, result, want):
         result = self.b(0) if result is None else result
@@ -226,7 +233,7 @@ if triton:
 
 def best_of_triton(bench, want, shapes, launch):
     """the best of some shapes, as autotuning would find it"""
-    if not triton:
+    if not triton or not bench.wants(True):
         return
     times = []
     for shape in shapes:
@@ -245,7 +252,19 @@ def best_of_triton(bench, want, shapes, launch):
                 raise
     if times:
         best = min(times)[1]
-        bench.run("Triton", want, lambda turn: launch(turn, best))
+        bench.run("Triton", want, lambda turn: launch(turn, best), compiled=True)
+
+
+def tiles_for(rows, cols):
+    """(rows, columns, warps) of a tile: some, as each costs a compilation"""
+    def whole(n):
+        return max(8, 1 << (n - 1).bit_length())
+
+    if cols <= 32:
+        return [(r, whole(cols), w) for r, w in ((128, 4), (512, 8))]
+    if rows <= 32:
+        return [(whole(rows), c, w) for c, w in ((128, 4), (512, 8))]
+    return [(32, 32, 4), (64, 64, 4), (64, 64, 8), (128, 32, 8), (32, 128, 8)]
 
 
 # ---- kinds of jobs ----
@@ -274,7 +293,14 @@ def nothing(_):
 
 
 def cupy_of(tensor):
-    return cupy.from_dlpack(tensor)
+    """the same memory as an array of CuPy's; made once, as that takes longer than a launch"""
+    key = (tensor.data_ptr(), tuple(tensor.shape), tensor.dtype)
+    if key not in cupy_arrays:
+        cupy_arrays[key] = cupy.from_dlpack(tensor)
+    return cupy_arrays[key]
+
+
+cupy_arrays = {}
 
 
 def job_convert(job):
@@ -293,8 +319,7 @@ def job_permute(job):
                        lambda a: a.permute(order).contiguous())
     if len(dims) == 2:
         rows, cols = dims
-        best_of_triton(b, want, [(r, c, w) for r in (32, 64, 128) for c in (8, 32, 64, 128) for w in (4, 8)
-                                 if r * c <= 8192],
+        best_of_triton(b, want, tiles_for(rows, cols),
                        lambda t, s: nothing(triton_transpose[(triton.cdiv(rows, s[0]) * triton.cdiv(cols, s[1]),)](
                            b.a(t), b.b(t), rows, cols, R=s[0], C=s[1], num_warps=s[2])))
     if cupy:
@@ -325,8 +350,12 @@ def job_scatter(job):
     b = Bench(job, floats((n, wide), torch.float32), (n, wide), torch.float32)
     pick = torch.randperm(n, device="cuda")
     want = lambda: torch.empty_like(b.a(0)).index_copy_(0, pick, b.a(0))
-    plain_and_compiled(b, "index_copy_", want, lambda t: nothing(b.b(t).index_copy_(0, pick, b.a(t))),
-                       lambda a, at: torch.empty_like(a).index_copy(0, at, a), pick)
+    def put(a, at):
+        out = torch.empty_like(a)
+        out[at] = a
+        return out
+
+    plain_and_compiled(b, "index_copy_", want, lambda t: nothing(b.b(t).index_copy_(0, pick, b.a(t))), put, pick)
 
 
 def job_shift(job):
@@ -412,6 +441,7 @@ def main():
             say(job=job["id"], refused=f"{type(why).__name__}: {why}".splitlines()[0][:300])
             if "CUDA error" in str(why):
                 return 3
+        cupy_arrays.clear()
         torch.cuda.empty_cache()
         say(job=job["id"], end=True)
     return 0

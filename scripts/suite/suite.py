@@ -41,7 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 START_S = 60             # a program of peers has so long to start
 STOP_S = 40              # a session may take so much longer than its budget
-PEERS_SHARE, PYTHON_SHARE = 0.25, 0.27  # of the whole time, at most
+PEERS_SHARE, PYTHON_SHARE = 0.22, 0.36  # of the whole time, at most
 
 
 def say(text):
@@ -125,7 +125,7 @@ class Server:
 
 def run_job(server, job_id, job, seconds, limit_s):
     """The answers about each peer of a job. Peers that end the program have "failed"; it is started anew."""
-    results, seen, end = [], 0, time.time() + seconds
+    results, seen, before, end = [], 0, -1, time.time() + seconds
     while True:
         if not server.alive() and not server.start():
             why = server.hello.get("absent") or server.hello.get("lost") or "it does not start"
@@ -151,26 +151,27 @@ def run_job(server, job_id, job, seconds, limit_s):
             elif answer.get("end"):
                 return results
         how = server.stop()
-        results.append({"peer": current or "(all)", "failed": lost or how})
-        if current is None or time.time() >= end:
+        if current is not None or seen == before:  # else it ended after a peer, whose failure is known
+            results.append({"peer": current or "(all)", "failed": lost or how})
+        if seen == before or time.time() >= end:
             return results
+        before = seen
 
 
-def run_peers(server, rows, jobs, seconds, limit_s, note, done):
-    """jobs(row): [(job id, job)]; done(row, id, results) after each"""
+def run_peers(server, jobs, seconds, limit_s, note, done):
+    """jobs: [(row, job id, job)]; done(row, id, results) after each"""
     end, late = time.time() + seconds, []
-    for row in rows:
-        for job_id, job in jobs(row):
-            left = end - time.time()
-            if left <= 1:
-                late += [row["row"]] if row["row"] not in late else []
-                continue
-            results = run_job(server, job_id, job, left, limit_s)
-            done(row, job_id, results)
-            if server.hello and "device" not in server.hello:
-                why = server.hello.get("absent") or server.hello.get("lost") or "it does not start"
-                note(f"{os.path.basename(server.command[-1])}: {why}")
-                return
+    for row, job_id, job in jobs:
+        left = end - time.time()
+        if left <= 1:
+            late += [row["row"]] if row["row"] not in late else []
+            continue
+        results = run_job(server, job_id, job, left, limit_s)
+        done(row, job_id, results)
+        if server.hello and "device" not in server.hello:
+            why = server.hello.get("absent") or server.hello.get("lost") or "it does not start"
+            note(f"{os.path.basename(server.command[-1])}: {why}")
+            return
     if late:
         note(f"{os.path.basename(server.command[-1])}: no time was left for {', '.join(late)}")
     server.close()
@@ -230,6 +231,9 @@ class Suite:
         self.peers = {r["row"]: [] for r in rows}
         self.ceilings, self.results, self.small, self.notes, self.programs = {}, {}, {}, [], []
         self.device, self.says, self.conditions = args.device, "", None
+        for name in ("store.db", "store.db-wal", "store.db-shm"):  # all that is told is of this run
+            if not args.no_tune and os.path.exists(os.path.join(args.out, name)):
+                os.remove(os.path.join(args.out, name))
         for folder in ("specs", "tuned"):
             os.makedirs(os.path.join(args.out, folder), exist_ok=True)
 
@@ -265,24 +269,31 @@ class Suite:
         total = self.args.seconds
         if self.args.peers != "none":
             server = Server(self.command(self.args.peers), os.path.join(self.args.out, "peers.log"))
-            run_peers(server, self.rows, self.cuda_jobs, PEERS_SHARE * total, self.args.limit, self.note,
+            run_peers(server, self.cuda_jobs(), PEERS_SHARE * total, self.args.limit, self.note,
                       self.took_peers)
             self.programs.append(server.hello)
         if self.args.python != "none":
             server = Server([self.args.python, os.path.join(HERE, "peers.py")],
                             os.path.join(self.args.out, "python.log"))
-            run_peers(server, self.rows, lambda r: [(r["row"], r["job"])] if r["job"] else [], PYTHON_SHARE * total,
-                      self.args.limit, self.note, self.took_peers)
+            run_peers(server, self.python_jobs(), PYTHON_SHARE * total, self.args.limit, self.note, self.took_peers)
             self.programs.append(server.hello)
 
     @staticmethod
     def command(program):
         return [sys.executable, program] if program.endswith(".py") else [program]
 
-    @staticmethod
-    def cuda_jobs(row):
-        jobs = [("ceiling:" + row["row"], ceiling_job(row))]
-        return jobs + ([(row["row"], row["job"])] if row["job"] else [])
+    def cuda_jobs(self):
+        for row in self.rows:
+            yield row, "ceiling:" + row["row"], ceiling_job(row)
+            if row["job"]:
+                yield row, row["row"], row["job"]
+
+    def python_jobs(self):
+        """libraries first, for all rows: what has to be compiled takes longer"""
+        for what in ("library", "compiled"):
+            for row in self.rows:
+                if row["job"]:
+                    yield row, row["row"], f"{row['job']} what={what}"
 
     def run_sessions(self):
         groups = table.sessions(self.rows)
