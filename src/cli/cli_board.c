@@ -212,6 +212,12 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
   if (report->contended) {
     sct_str_append(out, "contended: other processes computed on the GPU; --json lists them\n");
   }
+  if (report->n_contended > 0) {
+    sct_str_printf(out,
+                   "contended: %lld of %lld samples were taken beside a process that came during "
+                   "the session; --json says which and whose\n",
+                   (long long)report->n_contended, (long long)report->n_samples);
+  }
   if (report->n_slow > 0) {
     sct_str_printf(out, "%lld of %lld samples at a low clock or under hardware slowdown",
                    (long long)report->n_slow, (long long)report->n_samples);

@@ -85,11 +85,12 @@ static json_t *judged(const sct_tune_event *x) {
 }
 
 static json_t *timed(const sct_tune_event *x) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o}", "label", cli_json_text(x->label),
-                   "size", cli_json_text(x->size), "outcome", cli_json_text(x->outcome), "detail",
-                   cli_json_text(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
-                   cli_json_positive(x->median_ns), "samples", x->n_samples, "slow_samples",
-                   x->n_slow, "throttle", names_of(x->throttle));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o}", "label", cli_json_text(x->label), "size",
+      cli_json_text(x->size), "outcome", cli_json_text(x->outcome), "detail",
+      cli_json_text(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
+      cli_json_positive(x->median_ns), "samples", x->n_samples, "slow_samples", x->n_slow,
+      "contended_samples", x->n_contended, "throttle", names_of(x->throttle));
 }
 
 static json_t *raced(const sct_tune_event *x) {

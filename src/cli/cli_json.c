@@ -101,14 +101,14 @@ static void add_keys(json_t *doc, json_t *part) {
 }
 
 static json_t *row_times(const sct_tune_row *row) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "median_ns",
-                   cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns),
-                   "q3_ns", cli_json_positive(row->q3_ns), "launch_overhead_ns",
-                   cli_json_positive(row->overhead_ns), "resident_ns",
-                   cli_json_positive(row->resident_ns), "slow_samples", row->n_slow, "bytes_per_s",
-                   cli_json_positive(row->bytes_per_s), "share", cli_json_positive(row->share),
-                   "predicted_ns", cli_json_positive(row->predicted_ns), "predicted_limit",
-                   cli_json_text(row->predicted_limit));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "median_ns",
+      cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns), "q3_ns",
+      cli_json_positive(row->q3_ns), "launch_overhead_ns", cli_json_positive(row->overhead_ns),
+      "resident_ns", cli_json_positive(row->resident_ns), "slow_samples", row->n_slow,
+      "contended_samples", row->n_contended, "bytes_per_s", cli_json_positive(row->bytes_per_s),
+      "share", cli_json_positive(row->share), "predicted_ns", cli_json_positive(row->predicted_ns),
+      "predicted_limit", cli_json_text(row->predicted_limit));
 }
 
 static json_t *row_counts(const sct_tune_row *row) {

@@ -99,6 +99,10 @@ sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal
 /* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
  * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
 sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) SCT_MUST_USE;
+/* How many processes compute on the GPU that did not when this was asked first: 0 then, and where
+ * it is not known. `first` receives one of them. To be asked once kernels have run, so that the
+ * first answer knows this process under whatever number the machine has for it. */
+int sct_cuda_newcomers(sct_cuda *cuda, sct_gpu_process *first);
 int sct_cuda_last(sct_cuda *cuda); /* CUresult of the last failing call; asking clears it */
 bool sct_cuda_is_sticky(int result);
 bool sct_cuda_is_lost(int result); /* the device is at fault, not the candidate: stop using it */

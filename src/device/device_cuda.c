@@ -8,8 +8,9 @@ struct sct_cuda {
   sct_nvml nvml;
   int ordinal, device;
   void *context, *stream, *start, *stop;
-  int last;           /* CUresult of the last failing call */
-  int64_t ecc_before; /* uncorrected errors when it was opened; -1 unknown */
+  int last;             /* CUresult of the last failing call */
+  int64_t ecc_before;   /* uncorrected errors when it was opened; -1 unknown */
+  sct_nvml_known known; /* processes that were there when newcomers were asked for first */
 };
 
 #define STREAM_NON_BLOCKING        1u
@@ -179,6 +180,10 @@ sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) {
 sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) {
   return check(cuda, "watching the GPU", sct_nvml_watch(&cuda->nvml, cuda->ecc_before, throttle),
                err);
+}
+
+int sct_cuda_newcomers(sct_cuda *cuda, sct_gpu_process *first) {
+  return sct_nvml_newcomers(&cuda->nvml, &cuda->known, first);
 }
 
 int sct_cuda_last(sct_cuda *cuda) {

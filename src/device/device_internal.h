@@ -49,6 +49,14 @@ void sct_nvml_close(sct_nvml *nvml);
 bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes);
 double sct_nvml_sm_clock_mhz(const sct_nvml *nvml); /* 0: unknown */
 void sct_nvml_state(const sct_nvml *nvml, sct_gpu_state *out);
+/* Process numbers on a GPU when it was asked first. */
+typedef struct sct_nvml_known {
+  bool asked;
+  int n;
+  unsigned pid[128];
+} sct_nvml_known;
+/* Processes that are not among `known`, which the first answer fills; 0 where it is not known. */
+int sct_nvml_newcomers(const sct_nvml *nvml, sct_nvml_known *known, sct_gpu_process *first);
 /* 0, or the CUresult that stands for what NVML found: the GPU is lost, or has more uncorrected
  * errors than `ecc_before` (negative: not asked). */
 int sct_nvml_watch(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle);

@@ -100,6 +100,55 @@ static void add_processes(const sct_nvml *nvml, list_processes *list, bool mps,
   }
 }
 
+/* Returns how many; -1 unknown. */
+static int list_numbers(const sct_nvml *nvml, sct_nvml_process *found, int room) {
+  list_processes *const lists[] = {nvml->compute_processes, nvml->mps_processes};
+  int n = 0;
+  for (int k = 0; k < SCT_COUNT(lists); k++) {
+    unsigned more = (unsigned)(room - n);
+    if (lists[k] && lists[k](nvml->device, &more, found + n) == 0) {
+      n += (int)more < room - n ? (int)more : room - n;
+    } else if (k == 0) {
+      return -1; /* not known, or too many */
+    }
+  }
+  return n;
+}
+
+static bool is_known(const sct_nvml_known *known, unsigned pid) {
+  bool found = (long)pid == (long)getpid();
+  for (int k = 0; k < known->n; k++) {
+    found = found || known->pid[k] == pid;
+  }
+  return found;
+}
+
+int sct_nvml_newcomers(const sct_nvml *nvml, sct_nvml_known *known, sct_gpu_process *first) {
+  sct_nvml_process found[SCT_COUNT(known->pid)];
+  const int n = nvml->device ? list_numbers(nvml, found, SCT_COUNT(found)) : -1;
+  int n_new = 0;
+  if (n >= 0 && !known->asked) {
+    known->asked = true;
+    known->n = n;
+    for (int k = 0; k < n; k++) {
+      known->pid[k] = found[k].pid;
+    }
+    return 0;
+  }
+  for (int k = 0; k < n; k++) {
+    if (is_known(known, found[k].pid)) {
+      continue;
+    }
+    if (n_new++ == 0) {
+      *first = (sct_gpu_process){
+          .pid = found[k].pid,
+          .bytes = found[k].bytes == NVML_NO_MEMORY_FIGURE ? -1 : (int64_t)found[k].bytes};
+      process_name(first->pid, first->name);
+    }
+  }
+  return n_new;
+}
+
 /* ---- the state ---- */
 
 static double clock_of(int (*get)(void *, int, unsigned *), void *device, int type) {

@@ -86,7 +86,9 @@ typedef struct sct_conditions {
   int64_t waited_ns;                     /* for another session to end */
   int64_t n_samples, n_slow, n_repeated; /* so far; slow and repeated as in sct_timing */
   uint64_t throttle;                     /* reasons seen with them */
-  double sm_min_mhz, sm_max_mhz;         /* of the SM clock, 0 unknown */
+  int64_t n_contended;           /* of them, taken beside a process that came during the session */
+  sct_gpu_process joined;        /* the last of these */
+  double sm_min_mhz, sm_max_mhz; /* of the SM clock, 0 unknown */
 } sct_conditions;
 
 /* Starts a worker for device ordinal `ordinal` (any, for a described one). A GPU is held by a lock
@@ -169,9 +171,11 @@ typedef struct sct_timing {
   double resident_ns; /* median on a single copy of the arrays; 0: not measured */
   int launches;
   int64_t copies;
-  int n_slow;     /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
-                     spite of waiting */
-  int n_repeated; /* units that were taken again for such a reason */
+  int n_slow;      /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
+                      spite of waiting */
+  int n_repeated;  /* units that were taken again for such a reason */
+  int n_contended; /* samples beside a process that began to compute on the device meanwhile:
+                      seen at most every two seconds */
   uint64_t throttle;   /* reasons seen with the samples: device_throttle.def */
   double sm_clock_mhz; /* during the last sample, 0 unknown */
 } sct_timing;

@@ -73,6 +73,9 @@ typedef struct sct_backend_ops {
   /* Throttle reasons (device_throttle.def), and whether the device itself is well: asked after each
    * unit. NULL where nothing is known. */
   sct_status (*watch)(sct_backend *b, uint64_t *reasons, sct_error *err);
+  /* Processes that began to compute on the device since this was asked first: asked after each
+   * unit. `first` receives one of them. NULL where nothing is known. */
+  int (*newcomers)(sct_backend *b, sct_gpu_process *first);
   /* 8-byte word i of the buffer becomes (sct_mix64(seed, i) & and_mask) | or_mask. */
   sct_status (*fill)(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                      uint64_t or_mask, uint64_t seed, sct_error *err);

@@ -28,6 +28,9 @@ typedef struct cuda_backend {
   int64_t max_blocks;                /* of our own kernels: enough to fill the device */
   int64_t watched_ns;                /* when NVML was asked last */
   uint64_t reasons;                  /* and what it said */
+  int64_t looked_ns;                 /* when it was asked for other processes last */
+  int n_newcomers;                   /* and what it said */
+  sct_gpu_process newcomer;
 } cuda_backend;
 
 static cuda_backend *self(sct_backend *b) {
@@ -199,6 +202,20 @@ static sct_status cuda_watch(sct_backend *b, uint64_t *reasons, sct_error *err) 
   return SCT_OK;
 }
 
+/* Listing processes costs NVML a millisecond or more. */
+#define LOOK_EVERY_NS ((int64_t)2000000000)
+
+static int cuda_newcomers(sct_backend *b, sct_gpu_process *first) {
+  cuda_backend *c = self(b);
+  const int64_t now = sct_now_ns();
+  if (c->looked_ns == 0 || now - c->looked_ns >= LOOK_EVERY_NS) {
+    c->n_newcomers = sct_cuda_newcomers(c->cuda, &c->newcomer);
+    c->looked_ns = now;
+  }
+  *first = c->newcomer;
+  return c->n_newcomers;
+}
+
 static sct_status cuda_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                             uint64_t or_mask, uint64_t seed, sct_error *err) {
   cuda_backend *c = self(b);
@@ -321,6 +338,7 @@ static const sct_backend_ops cuda_ops = {
     .unit_end = cuda_unit_end,
     .launch_empty = cuda_launch_empty,
     .watch = cuda_watch,
+    .newcomers = cuda_newcomers,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .compare = cuda_compare,

@@ -27,6 +27,8 @@
  *   lost=N      it falls off the bus at the N-th unit of a worker
  *   lock=N      it has the lock "fake-N"; without this word any number of sessions share it
  *   others=N    N other processes compute on it
+ *   joins=N     another process begins to compute on it at the N-th sample of a worker
+ *   leaves=N    and ends at this one
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
 #include "measure_backend.h"
@@ -64,6 +66,8 @@ typedef enum fault_kind {
   FAULT_LOST,
   FAULT_LOCK,
   FAULT_OTHERS,
+  FAULT_JOINS,
+  FAULT_LEAVES,
   FAULT_MODE,
   FAULT_MIG,
   FAULT_MPS,
@@ -74,7 +78,7 @@ static const char *const fault_names[N_FAULTS] = {
     "ok",   "wrong", "unwritten", "guard", "before", "gap",    "input",    "stray",
     "hang", "crash", "exit",      "child", "noload", "refuse", "sticky",   "slow",
     "fast", "none",  "devices",   "gone",  "memory", "cold",   "throttle", "heat",
-    "lost", "lock",  "others",    "mode",  "mig",    "mps"};
+    "lost", "lock",  "others",    "joins", "leaves", "mode",   "mig",      "mps"};
 
 typedef struct fault {
   fault_kind kind;
@@ -118,7 +122,8 @@ typedef struct fake_backend {
   bool changed;    /* an input */
   double timer_ns; /* of what was queued since timer_start */
   uint64_t samples;
-  int64_t asked; /* how often NVML was */
+  int64_t asked;  /* how often NVML was */
+  int64_t looked; /* how often it was asked for other processes */
 } fake_backend;
 
 static fake_backend *self(sct_backend *b) {
@@ -549,6 +554,14 @@ static sct_status fake_watch(sct_backend *b, uint64_t *reasons, sct_error *err) 
   return SCT_OK;
 }
 
+static int fake_newcomers(sct_backend *b, sct_gpu_process *first) {
+  fake_backend *f = self(b);
+  const double sample = (double)f->looked++;
+  *first = (sct_gpu_process){.pid = OTHER_PID, .bytes = 1 << 20, .name = "else"};
+  return sample >= device_value(&f->script, FAULT_JOINS, 1e18) &&
+         sample < device_value(&f->script, FAULT_LEAVES, 1e18);
+}
+
 static sct_status fake_launch_empty(sct_backend *b, sct_error *err) {
   (void)err;
   self(b)->timer_ns += LAUNCH_NS;
@@ -601,6 +614,7 @@ static const sct_backend_ops fake_ops = {
     .unit_end = fake_unit_end,
     .launch_empty = fake_launch_empty,
     .watch = fake_watch,
+    .newcomers = fake_newcomers,
     .fill = sct_host_fill,
     .checksum = sct_host_checksum,
     .compare = sct_host_compare,

@@ -93,17 +93,21 @@ static sct_status hold(sct_measure *m, const sct_measure_opts *opts, sct_error *
 
 /* ---- who else is there ---- */
 
+void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p) {
+  char bytes[32];
+  sct_str_printf(out, "%lld", (long long)p->pid);
+  if (p->name[0]) {
+    sct_str_printf(out, " (%s)", p->name);
+  }
+  if (p->bytes >= 0) {
+    sct_str_printf(out, " with %s", sct_format_bytes(bytes, (double)p->bytes));
+  }
+}
+
 static void list_others(sct_str *out, const sct_gpu_state *s) {
   for (int k = 0; k < s->n_processes; k++) {
-    const sct_gpu_process *p = &s->processes[k];
-    char bytes[32];
-    sct_str_printf(out, "%s%lld", k > 0 ? ", " : "", (long long)p->pid);
-    if (p->name[0]) {
-      sct_str_printf(out, " (%s)", p->name);
-    }
-    if (p->bytes >= 0) {
-      sct_str_printf(out, " with %s", sct_format_bytes(bytes, (double)p->bytes));
-    }
+    sct_str_append(out, k > 0 ? ", " : "");
+    sct_gpu_process_text(out, &s->processes[k]);
   }
   if (s->n_others > s->n_processes) {
     sct_str_printf(out, ", %d more", s->n_others - s->n_processes);

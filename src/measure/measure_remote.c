@@ -463,12 +463,20 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
  * takes. */
-static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_error *err) {
+static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_gpu_process *other,
+                               sct_error *err) {
   const int64_t launches = sct_wire_get_i64(body);
   const double first = sct_wire_get_f64(body), next = sct_wire_get_f64(body);
   t->n_slow += (int)sct_wire_get_i64(body);
   t->n_repeated += (int)sct_wire_get_i64(body);
   t->throttle |= sct_wire_get_u64(body);
+  t->n_contended += (int)sct_wire_get_i64(body);
+  size_t n_other = 0;
+  const uint8_t *bytes = sct_wire_get_bytes(body, &n_other);
+  if (n_other != sizeof *other) {
+    return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
+  }
+  memcpy(other, bytes, sizeof *other);
   const int64_t got = sct_wire_get_i64(body);
   if (body->failed || got != n || launches < 1) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
@@ -490,11 +498,30 @@ static void sum_up(sct_conditions *c, const sct_timing *t, const sct_timing *bef
   c->n_slow += t->n_slow - before->n_slow;
   c->n_repeated += t->n_repeated - before->n_repeated;
   c->throttle |= t->throttle;
+  c->n_contended += t->n_contended - before->n_contended;
   if (t->sm_clock_mhz > 0) {
     c->sm_min_mhz =
         c->sm_min_mhz > 0 && c->sm_min_mhz < t->sm_clock_mhz ? c->sm_min_mhz : t->sm_clock_mhz;
     c->sm_max_mhz = c->sm_max_mhz > t->sm_clock_mhz ? c->sm_max_mhz : t->sm_clock_mhz;
   }
+}
+
+/* Says when another process begins to compute on the device, and when it has ended. */
+static void tell_contention(sct_measure *m, bool contended, const sct_gpu_process *other) {
+  sct_str who = {0};
+  if (contended && !m->contended_now) {
+    m->conditions.joined = *other;
+    m->contended_by = m->generation;
+    sct_gpu_process_text(&who, other);
+    sct_log(SCT_LOG_WARN,
+            "%s is contended: process %s began to compute on it; times may be too long, and the "
+            "samples are marked",
+            m->device.id, sct_str_c(&who));
+  } else if (!contended && m->contended_now && m->contended_by == m->generation) {
+    sct_log(SCT_LOG_WARN, "%s is no longer contended", m->device.id);
+  }
+  m->contended_now = contended;
+  sct_str_free(&who);
 }
 
 /* Sends a timing request (all but how to sample is in it) and appends the samples. */
@@ -519,8 +546,10 @@ static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t 
   note_loss(m, &reply);
   sct_status status = sct_reply_judge(&reply, where, &t->verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
-    status = take_samples(t, &reply.body, how->n, err);
+    sct_gpu_process other = {0};
+    status = take_samples(t, &reply.body, how->n, &other, err);
     sum_up(&m->conditions, t, &before);
+    tell_contention(m, t->n_contended > before.n_contended, &other);
   }
   sct_reply_free(&reply);
   return status;

@@ -64,6 +64,8 @@ struct sct_measure {
   char lock_name[64];
   bool lost; /* the device failed: it is not used any more */
   sct_conditions conditions;
+  bool contended_now;    /* by a process that came since; it was told */
+  int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
   sct_hash *seen; /* binaries in order of first loading: a fake GPU's faults go by their number */
@@ -96,6 +98,7 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
 sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts,
                            sct_error *err) SCT_MUST_USE;
+void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* The requests that set things up: their failure is never the candidate's. After a failure the

@@ -86,9 +86,11 @@ static bool too_slow(const sct_worker_state *w, const unit_time *unit) {
 
 /* What was seen while samples were taken. */
 typedef struct sampled {
-  int64_t slow;     /* samples at a low clock or under hardware slowdown, in spite of waiting */
-  int64_t repeated; /* units that were taken again */
-  uint64_t reasons; /* throttle reasons */
+  int64_t slow;      /* samples at a low clock or under hardware slowdown, in spite of waiting */
+  int64_t repeated;  /* units that were taken again */
+  uint64_t reasons;  /* throttle reasons */
+  int64_t contended; /* samples with another process on the device that came since */
+  sct_gpu_process other;
 } sampled;
 
 /* A unit at full clock; after some tries, as it is, and it counts as slow. */
@@ -106,6 +108,15 @@ static sct_status sample(sct_worker_state *w, const timed_work *work, unit_time 
   }
   seen->slow++;
   return SCT_OK;
+}
+
+static void look_for_others(sct_worker_state *w, sampled *seen) {
+  const sct_backend_ops *ops = w->backend->ops;
+  sct_gpu_process other;
+  if (ops->newcomers && ops->newcomers(w->backend, &other) > 0) {
+    seen->other = other;
+    seen->contended++;
+  }
 }
 
 /* Units until the time is over and the clock is up, and how many launches make one of `unit_ns`. */
@@ -159,8 +170,8 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
 }
 
 /* Reads how to sample from `in`; writes launches of a unit, cost of the first and of the next
- * launches, slow units, units taken again, throttle reasons, samples, and of each its time and
- * clock. */
+ * launches, slow units, units taken again, throttle reasons, units beside another process and one
+ * of these, samples, and of each its time and clock. */
 static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *in, sct_wire *out,
                                sct_error *err) {
   const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
@@ -186,6 +197,7 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
   sct_status status = units ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   for (int64_t k = 0; k < n && status == SCT_OK; k++) {
     status = sample(w, work, &units[k], &seen, err);
+    look_for_others(w, &seen);
   }
   if (status == SCT_OK) {
     sct_wire_put_i64(out, work->launches);
@@ -194,6 +206,8 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
     sct_wire_put_i64(out, seen.slow);
     sct_wire_put_i64(out, seen.repeated);
     sct_wire_put_u64(out, seen.reasons);
+    sct_wire_put_i64(out, seen.contended);
+    sct_wire_put_bytes(out, &seen.other, sizeof seen.other);
     sct_wire_put_i64(out, n);
     for (int64_t k = 0; k < n; k++) {
       sct_wire_put_f64(out, units[k].ns);

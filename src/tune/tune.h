@@ -98,7 +98,7 @@ typedef struct sct_tune_event {
   const sct_conditions *conditions; /* NULL where nothing is measured */
   double median_ns;
   uint64_t throttle;
-  int n_sources, n_sizes, n_samples, n_slow, n_racers, n_rounds, n_tied;
+  int n_sources, n_sizes, n_samples, n_slow, n_contended, n_racers, n_rounds, n_tied;
 } sct_tune_event;
 
 typedef struct sct_tune_events {
@@ -126,6 +126,7 @@ typedef struct sct_tune_row {
   double overhead_ns;             /* already taken off the times; 0: unknown */
   double resident_ns;             /* on a single copy of the arrays; 0: not measured */
   int n_slow;                     /* samples at a low clock */
+  int n_contended;                /* samples beside a process that came during the session */
   double bytes_per_s, share;      /* useful bytes; share of the ceiling */
   double predicted_ns;            /* by the model, never measured; 0: not predicted */
   const char *predicted_limit;    /* what the prediction waits for: "DRAM bytes"; NULL */
@@ -161,9 +162,10 @@ typedef struct sct_tune_report {
   int64_t n_points, n_candidates, n_sources;
   int n_sizes;
   sct_tune_size *sizes;
-  sct_str conditions; /* of the GPU while it timed, a JSON object (docs/store.md); empty where
-                         nothing is timed */
-  bool contended;     /* other processes computed on the GPU */
+  sct_str conditions;  /* of the GPU while it timed, a JSON object (docs/store.md); empty where
+                          nothing is timed */
+  bool contended;      /* other processes computed on the GPU when the session began */
+  int64_t n_contended; /* samples beside a process that came later */
   int64_t n_slow, n_samples; /* samples at a low clock or under hardware slowdown; all */
   uint64_t throttle;         /* reasons seen with the samples */
   int n_checked;             /* before a GPU: judged by running their PTX on the CPU */

@@ -21,34 +21,39 @@ static json_t *names_of(uint64_t throttle) {
   return list;
 }
 
+static json_t *process_of(const sct_gpu_process *p) {
+  json_t *name = p->name[0] ? json_string(p->name) : NULL; /* NULL too if it is no UTF-8 */
+  return json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)p->pid, "name", name ? name : json_null(),
+                   "bytes", p->bytes >= 0 ? json_integer(p->bytes) : json_null());
+}
+
 static json_t *others_of(const sct_gpu_state *s) {
   json_t *list = json_array();
   for (int k = 0; k < s->n_processes; k++) {
-    const sct_gpu_process *p = &s->processes[k];
-    json_t *name = p->name[0] ? json_string(p->name) : NULL; /* NULL too if it is no UTF-8 */
-    json_array_append_new(list, json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)p->pid, "name",
-                                          name ? name : json_null(), "bytes",
-                                          p->bytes >= 0 ? json_integer(p->bytes) : json_null()));
+    json_array_append_new(list, process_of(&s->processes[k]));
   }
   return list;
 }
 
 sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err) {
   const sct_gpu_state *s = &c->start;
-  json_t *doc = json_pack(
-      "{s:b, s:i, s:o, s:b, s:b, s:b, s:s, s:o, s:o}", "contended", s->n_others > 0, "n_others",
-      s->n_others, "others", others_of(s), "mps", c->mps, "mig", s->mig, "mig_slice", s->mig_slice,
-      "compute_mode", sct_compute_mode_name(s->known ? s->compute_mode : -1), "celsius",
-      s->known && s->celsius >= 0 ? json_integer(s->celsius) : json_null(), "ecc_errors",
-      s->known && s->ecc_errors >= 0 ? json_integer(s->ecc_errors) : json_null());
+  json_t *doc =
+      json_pack("{s:b, s:i, s:o, s:o, s:b, s:b, s:b, s:s, s:o, s:o}", "contended",
+                s->n_others > 0 || c->n_contended > 0, "n_others", s->n_others, "others",
+                others_of(s), "joined", c->n_contended > 0 ? process_of(&c->joined) : json_null(),
+                "mps", c->mps, "mig", s->mig, "mig_slice", s->mig_slice, "compute_mode",
+                sct_compute_mode_name(s->known ? s->compute_mode : -1), "celsius",
+                s->known && s->celsius >= 0 ? json_integer(s->celsius) : json_null(), "ecc_errors",
+                s->known && s->ecc_errors >= 0 ? json_integer(s->ecc_errors) : json_null());
   json_t *clocks =
       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "sm_mhz_start", positive(s->sm_mhz),
                 "sm_mhz_limit", positive(s->sm_max_mhz), "memory_mhz_start",
                 positive(s->memory_mhz), "memory_mhz_limit", positive(s->memory_max_mhz),
                 "sm_mhz_least", positive(c->sm_min_mhz), "sm_mhz_most", positive(c->sm_max_mhz));
-  json_t *samples = json_pack("{s:I, s:I, s:I, s:o}", "n", (json_int_t)c->n_samples, "slow",
-                              (json_int_t)c->n_slow, "repeated", (json_int_t)c->n_repeated,
-                              "throttle", names_of(c->throttle));
+  json_t *samples =
+      json_pack("{s:I, s:I, s:I, s:I, s:o}", "n", (json_int_t)c->n_samples, "slow",
+                (json_int_t)c->n_slow, "repeated", (json_int_t)c->n_repeated, "contended",
+                (json_int_t)c->n_contended, "throttle", names_of(c->throttle));
   char *text = NULL;
   if (doc && json_object_set_new(doc, "clocks", clocks) == 0 &&
       json_object_set_new(doc, "samples", samples) == 0) {

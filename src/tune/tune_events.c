@@ -36,6 +36,7 @@ void sct_tune_tell_cell(tune_session *s, int item, int size) {
                             .median_ns = cell->timing.median_ns,
                             .n_samples = cell->timing.n_samples,
                             .n_slow = cell->timing.n_slow,
+                            .n_contended = cell->timing.n_contended,
                             .throttle = cell->timing.throttle});
 }
 

@@ -50,6 +50,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
                         .overhead_ns = cell->timing.overhead_ns,
                         .resident_ns = cell->timing.resident_ns,
                         .n_slow = cell->timing.n_slow,
+                        .n_contended = cell->timing.n_contended,
                         .registers = item->compiled.registers,
                         .spill_bytes =
                             item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,
@@ -181,6 +182,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
   if (s->kind->times && !s->kind->replays) {
     const sct_conditions *c = sct_measure_conditions(s->measure);
     out->contended = c->start.n_others > 0;
+    out->n_contended = c->n_contended;
     out->n_slow = c->n_slow;
     out->n_samples = c->n_samples;
     out->throttle = c->throttle;

@@ -81,6 +81,46 @@ static void conditions_are_told_and_stored(void **state) {
   fx_free(&r);
 }
 
+/* Another process comes when some candidates are timed, and ends before the rest. */
+static void who_comes_during_the_session_is_told(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_str text = {0};
+  fx_fake("joins=60 leaves=100");
+  fx_run(&r, TUNE, "--json", "--again", "--events", "stream");
+  fx_expect(&r, 0, NULL,
+            "cuda:0 is contended: process 4000 (else) with 1 MiB began to compute on it");
+  fx_expect(&r, 0, NULL, "cuda:0 is no longer contended");
+  json_t *doc = fx_json(&r);
+  const json_t *c = conditions(doc), *samples = json_object_get(c, "samples");
+  assert_true(json_is_true(json_object_get(c, "contended")));
+  assert_int_equal(json_integer_value(json_object_get(c, "n_others")), 0);
+  assert_int_equal(json_integer_value(json_object_get(json_object_get(c, "joined"), "pid")), 4000);
+  const int64_t n = json_integer_value(json_object_get(samples, "contended"));
+  assert_true(n > 0 && n < json_integer_value(json_object_get(samples, "n")));
+  json_decref(doc);
+  assert_int_equal(sct_file_read(&text, fx_path("stream"), NULL), SCT_OK);
+  json_t *events = fx_events(sct_str_c(&text));
+  const json_t *event;
+  size_t k;
+  int n_marked = 0;
+  json_array_foreach(events, k, event) {
+    n_marked += json_integer_value(json_object_get(event, "contended_samples")) > 0;
+  }
+  assert_true(n_marked > 0 && n_marked < fx_count(events, "timed"));
+  json_decref(events);
+  sct_str_free(&text);
+  fx_run(&r, TUNE, "--again");
+  fx_expect(&r, 0, "samples were taken beside a process that came during the session", NULL);
+  fx_fake("ok");
+  fx_run(&r, TUNE, "--again", "--json");
+  doc = fx_json(&r);
+  assert_true(json_is_false(json_object_get(conditions(doc), "contended")));
+  assert_true(json_is_null(json_object_get(conditions(doc), "joined")));
+  json_decref(doc);
+  fx_free(&r);
+}
+
 static void refusals(void **state) {
   (void)state;
   fx_result r = {0};
@@ -157,6 +197,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_gpu_that_is_held_is_refused_or_waited_for),
       cmocka_unit_test(conditions_are_told_and_stored),
+      cmocka_unit_test(who_comes_during_the_session_is_told),
       cmocka_unit_test(refusals),
       cmocka_unit_test(events_tell_the_session),
   };
