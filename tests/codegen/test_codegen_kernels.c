@@ -142,6 +142,26 @@ static void test_documents_parse(void **state) {
   fixture_close(&f);
 }
 
+/* An array that is read at several places is one operand; the others are said. */
+static void test_taps_are_in_the_signature(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "stencil2d_f32");
+  sct_str text = {0};
+  MUST(sct_codegen_signature(&text, &f.spec, err));
+  json_t *signature = json_loads(sct_str_c(&text), 0, NULL);
+  const json_t *operands = json_object_get(signature, "operands");
+  assert_int_equal(json_array_size(operands), 2);
+  const json_t *a = json_array_get(operands, 0), *taps = json_object_get(a, "taps");
+  assert_string_equal(json_string_value(json_object_get(a, "border")), "clamp");
+  assert_int_equal(json_array_size(taps), 4);
+  assert_string_equal(json_string_value(json_array_get(taps, 1)), "north (-1, 0)");
+  assert_null(json_object_get(json_array_get(operands, 1), "taps"));
+  json_decref(signature);
+  sct_str_free(&text);
+  fixture_close(&f);
+}
+
 static void test_compile_errors_name_the_template(void **state) {
   (void)state;
   fixture f;
@@ -199,6 +219,7 @@ int main(void) {
       cmocka_unit_test(test_same_candidate_same_bytes),
       cmocka_unit_test(test_requirements_follow_alignment),
       cmocka_unit_test(test_documents_parse),
+      cmocka_unit_test(test_taps_are_in_the_signature),
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
   };

@@ -263,6 +263,45 @@ static void the_largest_size_chooses_the_layouts(void **state) {
   sct_str_free(&out);
 }
 
+/* The signature of an add3 whose first array is read at further places, as `more` says. */
+static const char *tapped_signature(char *out, size_t n, const char *more) {
+  static const char mark[] = "\"role\": \"in\", ";
+  const char *at = strstr(choice_signature, mark);
+  assert_non_null(at);
+  snprintf(out, n, "%.*s%s%s%s", (int)(at - choice_signature), choice_signature, mark, more,
+           at + strlen(mark));
+  return out;
+}
+
+static void taps_are_said(void **state) {
+  fixture *f = *state;
+  char text[4096];
+  fixture_problem(f, "add3",
+                  tapped_signature(text, sizeof text,
+                                   "\"taps\": [\"next (1)\", \"prior (-1)\"], "
+                                   "\"border\": \"wrap\", "));
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id naive = fixture_result(f, &run, &aos_direct, 9000, false);
+  fixture_finish(f, &run, naive, naive);
+  sct_str out = fixture_header(f, "add3");
+  assert_true(
+      has_text(&out, "over (i); read beside its place as next (1), prior (-1); border wrap"));
+  assert_true(has_text(&out, "add3(const vec3 *a, vec3 *b, double k, long long n_i"));
+  sct_str_free(&out);
+}
+
+static void damaged_taps_are_named(void **state) {
+  fixture *f = *state;
+  char text[4096];
+  fixture_problem(f, "add3", tapped_signature(text, sizeof text, "\"taps\": [3], "));
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 3072, "2025-01-01T00:00:00Z");
+  const sct_id naive = fixture_result(f, &run, &aos_direct, 9000, false);
+  fixture_finish(f, &run, naive, naive);
+  fixture_refused(f, "add3", "taps[0]: expected text");
+}
+
 static void a_size_without_these_layouts_is_left_out(void **state) {
   fixture *f = *state;
   fixture_choice(f, false);
@@ -411,6 +450,8 @@ int main(void) {
       TEST(counted_gives_way_to_timed),
       TEST(equal_extents_go_to_the_slower_fill),
       TEST(the_largest_size_chooses_the_layouts),
+      TEST(taps_are_said),
+      TEST(damaged_taps_are_named),
       TEST(a_size_without_these_layouts_is_left_out),
       TEST(a_header_needs_its_naive_variant),
       TEST(a_naive_variant_has_no_conditions),

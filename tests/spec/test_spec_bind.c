@@ -190,6 +190,18 @@ static void test_names_of_generated_code(void **state) {
   add_array("first_j", "f32", INPUT);
   add_array("b", "f32", OUTPUT);
   assert_bind_fails("array 'first_j' has a name that generated kernels use");
+  open_spec("line");
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("dimension 'line' has a name that generated kernels use");
+  open_spec("i j");
+  add_array("a", "f32", INPUT);
+  add_array("a_line", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("array 'a_line' has a name that generated kernels use");
+  open_spec("i j");
+  add_array("line_i", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  assert_bind_fails("array 'line_i' has a name that generated kernels use");
   open_spec("x y");
   add_array("first_k", "f32", INPUT);
   add_array("b", "f32", OUTPUT);

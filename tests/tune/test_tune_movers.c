@@ -97,7 +97,7 @@ static const struct {
      {16 * 18 + 2 * 16 * 16, 16 * 18 * 16 + 2 * 16 * 16, 16 * 16, 16 * 16 * 16, -1, -1},
      "16 warps, each 16 rows of 512 bytes and one more on either side; a value at either end"},
     {"stencil2d_f32",
-     "stencil t128 f4 v1 r8 w1 n1 snone",
+     "stencil t128 f2 v1 r8 w1 n1 snone",
      {34, 33},
      {10 * 10 + 2 * 10 * 8, -1, 2 * 34, -1, -1, -1},
      "10 warps: 2 for each of 5 groups of 8 rows; the last group asks for rows it has already"},

@@ -322,7 +322,8 @@ return {
   end,
   where = {
     "threads >= 32 * fold",
-    "vec * bytes <= 16", "vec == 1 or vec * bytes >= 8",
+    "vec * bytes <= 16", "vec == 1 or vec * bytes == 16 or sides == 0 and vec * bytes == 8",
+    "sides > 0 or fold <= 2",
     -- enough bytes in flight, few lines loaded twice, and registers for all of it
     "rows * wide * vec * bytes >= 16",
     "rows * turns >= 4 * span or rows * turns == 64",
