@@ -30,6 +30,7 @@ typedef struct sct_counters {
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal;        /* shared memory */
+  int64_t shuffles;               /* of 4 bytes by a warp, each like a wavefront of shared memory */
   int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from a sample */
 } sct_counters;
 
@@ -48,6 +49,8 @@ void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t a
 sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);
+/* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
+double sct_model_exchanged(const sct_counters *c);
 
 typedef struct sct_occupancy {
   int blocks_sm, warps_sm; /* resident at once */

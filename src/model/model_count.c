@@ -18,6 +18,7 @@
 #define DEFAULT_BLOCKS 24
 #define GLOBAL_PATTERN 128 /* bytes after which what a warp costs repeats */
 #define SHARED_PATTERN 4
+#define SHUFFLE_BYTES  4 /* that a lane gets by one shuffle */
 
 /* What programs read. */
 enum {
@@ -31,7 +32,7 @@ enum {
 /* What one access costs: global counts or shared wavefronts. */
 typedef struct cost {
   sct_count global;
-  int64_t wavefronts, ideal;
+  int64_t wavefronts, ideal, shuffles;
 } cost;
 
 /* The last count of one warp of one access, and what it was for. */
@@ -73,6 +74,7 @@ typedef struct counting {
   tally load, store, bulk_load;
   tally *operand;
   double wavefronts[2], wavefronts_ideal[2]; /* loads, stores */
+  double shuffles;
   bool sampled_loops;
   sct_error *err;
 } counting;
@@ -314,6 +316,8 @@ static void count_lanes(const walker *w, const int64_t address[LANES], uint32_t 
         sct_model_count_bulk(&sum->global, address[lane], w->access->width);
       }
     }
+  } else if (w->access->mem == SCT_MEM_SHUFFLE) {
+    sum->shuffles += w->access->width / SHUFFLE_BYTES;
   } else if (w->access->mem == SCT_MEM_GLOBAL) {
     sct_model_count_global(&sum->global, address, active, w->access->width);
   } else {
@@ -329,6 +333,7 @@ static void cost_add(cost *sum, const cost *c) {
   sum->global.bytes += c->global.bytes;
   sum->wavefronts += c->wavefronts;
   sum->ideal += c->ideal;
+  sum->shuffles += c->shuffles;
 }
 
 /* Adds what one warp costs in the iteration at hand. */
@@ -376,6 +381,10 @@ static void tally_add(tally *t, const sct_count *c, double weight) {
 }
 
 static void account(counting *c, const sct_access *a, const cost *sum, double weight) {
+  if (a->mem == SCT_MEM_SHUFFLE) {
+    c->shuffles += weight * (double)sum->shuffles;
+    return;
+  }
   if (a->mem == SCT_MEM_SHARED) {
     c->wavefronts[a->is_store] += weight * (double)sum->wavefronts;
     c->wavefronts_ideal[a->is_store] += weight * (double)sum->ideal;
@@ -461,6 +470,7 @@ static void fill(sct_counters *out, const counting *c, sample blocks) {
   out->wavefronts_ld_ideal = llround(c->wavefronts_ideal[0]);
   out->wavefronts_st = llround(c->wavefronts[1]);
   out->wavefronts_st_ideal = llround(c->wavefronts_ideal[1]);
+  out->shuffles = llround(c->shuffles);
   out->blocks = blocks.total;
   out->blocks_counted = c->sampled_loops && blocks.n == blocks.total ? blocks.n - 1 : blocks.n;
 }
@@ -521,6 +531,10 @@ sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_ke
   sct_free(c.operand);
   sct_expr_reset(spec->pool, mark);
   return status;
+}
+
+double sct_model_exchanged(const sct_counters *c) {
+  return (double)(c->wavefronts_ld + c->wavefronts_st + c->shuffles);
 }
 
 void sct_counters_free(sct_counters *c) {

@@ -136,7 +136,7 @@ static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, dou
 static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_workload *w,
                      double clock_hz) {
   const double sm_hz = clock_hz * dev->n_sms;
-  const double wavefronts = (double)(w->counters->wavefronts_ld + w->counters->wavefronts_st);
+  const double wavefronts = sct_model_exchanged(w->counters);
   out->part_ns[SCT_LIMIT_SHARED] = wavefronts / sm_hz * 1e9;
   out->part_ns[SCT_LIMIT_ISSUE] = w->warp_instructions / (sm_hz * dev->issue_clk) * 1e9;
   out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, w, clock_hz);

@@ -205,6 +205,9 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
   lua_getfield(L, t, "bulk");
   access->is_bulk = lua_toboolean(L, -1);
   lua_pop(L, 1);
+  lua_getfield(L, t, "shuffle");
+  access->mem = lua_toboolean(L, -1) ? SCT_MEM_SHUFFLE : access->mem;
+  lua_pop(L, 1);
   if (access->is_bulk && access->mem != SCT_MEM_GLOBAL) {
     luaL_error(L, "a bulk copy is an access of an operand, not of shared memory");
   }

@@ -106,7 +106,8 @@ bool sct_space_value(const sct_space *space, const sct_candidate *cand, const ch
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */
 
-typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED } sct_mem;
+/* SCT_MEM_SHUFFLE: lanes exchange `width` bytes each, no address. */
+typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED, SCT_MEM_SHUFFLE } sct_mem;
 
 /* One memory instruction of the generated kernel, as the template stated it: enough to count its
  * sectors. All expressions are over `thread` (threadIdx.x), `block` (blockIdx.x), loops, extents
@@ -114,7 +115,7 @@ typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED } sct_mem;
 typedef struct sct_access {
   sct_mem mem;
   bool is_store;
-  int operand;      /* index into sct_spec.operands; -1 for shared memory */
+  int operand;      /* index into sct_spec.operands; -1 for shared memory and shuffles */
   bool is_bulk;     /* a bulk copy of `width` bytes by each active lane; its side in shared memory
                        is none of the accesses */
   int width;        /* bytes a lane */

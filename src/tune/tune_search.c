@@ -42,11 +42,11 @@ static void order_items(tune_session *s, int size, place *places, int *order) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const sct_counters *c = &cell->counters;
     const double unknown = cell->counted ? 0.0 : 1e300;
-    places[k] = (place){.item = k,
-                        .key = {unknown + (double)(c->load.sectors + c->store.sectors),
-                                (double)(c->wavefronts_ld + c->wavefronts_st),
-                                (double)(c->load.requests + c->store.requests),
-                                s->plan.items[k].compiled.registers}};
+    places[k] =
+        (place){.item = k,
+                .key = {unknown + (double)(c->load.sectors + c->store.sectors),
+                        sct_model_exchanged(c), (double)(c->load.requests + c->store.requests),
+                        s->plan.items[k].compiled.registers}};
   }
   qsort(places, (size_t)n, sizeof *places, by_counts);
   int at = 0;

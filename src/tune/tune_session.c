@@ -280,7 +280,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
       row->operand_sectors = mine;
       row->sectors = (double)(c->load.sectors + c->store.sectors);
       row->requests = (double)(c->load.requests + c->store.requests);
-      row->wavefronts = (double)(c->wavefronts_ld + c->wavefronts_st);
+      row->wavefronts = sct_model_exchanged(c);
     }
   }
   const sct_choice choice = sct_tune_choose(rows, s->plan.n_items, n_operands, s->opts->select_any);

@@ -282,7 +282,7 @@ static void fill_outcome(const tune_session *s, const sct_tune_item *item, const
   row->requests_st = (double)c->store.requests;
   row->sectors_st = (double)c->store.sectors;
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
-  row->wavefronts = (double)(c->wavefronts_ld + c->wavefronts_st);
+  row->wavefronts = sct_model_exchanged(c);
   row->degree = sct_model_degree(&whole);
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
   row->coalesced = cell->coalesced;

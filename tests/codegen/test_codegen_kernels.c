@@ -22,6 +22,8 @@ static void check_code(const fixture *f, const sct_kernel_code *code, const char
     if (code->accesses[a].is_bulk) { /* one thread's, as long as an mbarrier can wait for */
       assert_true(width % 16 == 0 && width < 1 << 20);
       assert_int_not_equal(code->accesses[a].active, SCT_EXPR_NONE);
+    } else if (code->accesses[a].mem == SCT_MEM_SHUFFLE) {
+      assert_true(width > 0 && width % 4 == 0 && code->accesses[a].operand < 0);
     } else {
       assert_in_range(width, 1, 16);
     }

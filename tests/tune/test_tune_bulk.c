@@ -2,77 +2,7 @@
  * barrier or a number changed, must fail on the virtual device, whatever the values are; and as it
  * was written it must not. The device has one SM, so that blocks stay for many tiles and every
  * stage is filled several times. */
-#include "codegen/codegen_fixture.h"
-#include "compile/compile.h"
-#include "measure/measure.h"
-
-static char folder[64]; /* the compile cache */
-
-typedef struct world {
-  fixture f;
-  sct_kernel_code naive, code;
-  sct_compiler *compiler;
-  sct_measure *measure;
-  sct_compiled reference;
-} world;
-
-/* Compiles `source`, which has the kernel of `code`. */
-static sct_compiled compile(world *w, const sct_kernel_code *code, const char *source) {
-  const sct_compile_unit unit = {.source = source, .kernel = code->kernel};
-  sct_compiled compiled;
-  MUST(sct_compiler_run(w->compiler, &unit, 1, &compiled, NULL, NULL, err));
-  if (!compiled.ok) {
-    fail_msg("%s\n%s", compiled.log, source);
-  }
-  return compiled;
-}
-
-static void open_world(world *w, int n_sms, const char *spec, const char *label) {
-  char path[512];
-  *w = (world){0};
-  snprintf(path, sizeof path, "%s/tuning/kernels/%s.lua", SCT_ROOT_DIR, spec);
-  MUST(sct_script_load_spec(&w->f.spec, path, err));
-  MUST(sct_script_load_device(&w->f.device, "h200", err));
-  w->f.device.n_sms = n_sms;
-  MUST(sct_script_new(&w->f.script, &w->f.spec, &w->f.device, NULL, err));
-  MUST(sct_script_space(&w->f.space, w->f.script, err));
-  MUST(sct_space_enumerate(&w->f.space, err));
-  w->naive = fixture_make(&w->f, "direct t256 hnone");
-  w->code = fixture_make(&w->f, label);
-  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = folder};
-  MUST(sct_compiler_new(&w->compiler, &opts, err));
-  w->reference = compile(w, &w->naive, w->naive.source);
-  const sct_measure_opts measure = {.seed = 7, .described = &w->f.device};
-  MUST(sct_measure_open(&w->measure, 0, &measure, err));
-}
-
-static void close_world(world *w) {
-  sct_measure_close(w->measure);
-  sct_compiled_free(&w->reference);
-  sct_compiler_free(w->compiler);
-  sct_kernel_code_free(&w->naive);
-  sct_kernel_code_free(&w->code);
-  fixture_close(&w->f);
-}
-
-static sct_binary binary_of(const sct_kernel_code *code, const sct_compiled *compiled) {
-  return (sct_binary){.code = code,
-                      .cubin = compiled->cubin,
-                      .cubin_bytes = compiled->cubin_bytes,
-                      .ptx = compiled->ptx,
-                      .entry = compiled->entry};
-}
-
-static sct_verdict verify(world *w, const char *source) {
-  const sct_binary naive = binary_of(&w->naive, &w->reference);
-  sct_compiled compiled = compile(w, &w->code, source);
-  const sct_binary candidate = binary_of(&w->code, &compiled);
-  sct_verdict verdict;
-  MUST(sct_measure_problem(w->measure, &w->f.spec, w->code.layout, &naive, err));
-  MUST(sct_measure_verify(w->measure, &candidate, &verdict, err));
-  sct_compiled_free(&compiled);
-  return verdict;
-}
+#include "tune_verify.h"
 
 /* ---- mistakes ---- */
 
@@ -126,29 +56,22 @@ static char *replaced(const char *text, const char *from, const char *to) {
   return out.data;
 }
 
-static void assert_right(world *w, const char *label) {
-  const sct_verdict right = verify(w, w->code.source);
-  if (right.outcome != SCT_OUT_OK) {
-    fail_msg("%s: %s: %s", label, sct_outcome_name(right.outcome), right.detail);
-  }
-}
-
 static void each_mistake_is_found(void **state) {
   const char *label = NULL;
-  world w;
+  tv_world w;
   int missed = 0;
   (void)state;
   for (int k = 0; k < SCT_COUNT(mistakes); k++) {
     if (label == NULL || strcmp(label, mistakes[k].label) != 0) {
       if (label != NULL) {
-        close_world(&w);
+        tv_close(&w);
       }
       label = mistakes[k].label;
-      open_world(&w, 1, "particle_aos_to_soa", label);
-      assert_right(&w, label);
+      tv_open(&w, 1, "particle_aos_to_soa", label);
+      tv_assert_right(&w, label);
     }
     char *source = replaced(w.code.source, mistakes[k].from, mistakes[k].to);
-    const sct_verdict v = verify(&w, source);
+    const sct_verdict v = tv_verify(&w, source);
     if (v.outcome == SCT_OUT_OK || strstr(v.detail, mistakes[k].says) == NULL) {
       print_error("%s, '%s' -> '%s': %s: %s\n", label, mistakes[k].from, mistakes[k].to,
                   sct_outcome_name(v.outcome), v.detail);
@@ -156,7 +79,7 @@ static void each_mistake_is_found(void **state) {
     }
     sct_free(source);
   }
-  close_world(&w);
+  tv_close(&w);
   assert_int_equal(missed, 0);
 }
 
@@ -166,17 +89,17 @@ static void each_mistake_is_found(void **state) {
  * with few blocks, so a mistake of the later rounds shows all the same. */
 static void loops_are_verified_on_large_devices(void **state) {
   static const char *const label = "bulk t128 i4 g4 n2 w1 obulk";
-  world w;
+  tv_world w;
   (void)state;
-  open_world(&w, 132, "particle_aos_to_soa", label);
+  tv_open(&w, 132, "particle_aos_to_soa", label);
   assert_int_equal(w.code.rounds, 5);
-  assert_right(&w, label);
+  tv_assert_right(&w, label);
   char *source = replaced(w.code.source, "parity ^= 1;", "");
-  const sct_verdict v = verify(&w, source);
+  const sct_verdict v = tv_verify(&w, source);
   assert_int_equal(v.outcome, SCT_OUT_RACE);
   assert_non_null(strstr(v.detail, "async_early"));
   sct_free(source);
-  close_world(&w);
+  tv_close(&w);
 }
 
 /* What no row above is about: fields of all widths, words of padding, one field a run. */
@@ -192,35 +115,17 @@ static void stages_are_filled_again_and_again(void **state) {
   };
   (void)state;
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    world w;
-    open_world(&w, 1, cases[k].spec, cases[k].label);
-    assert_right(&w, cases[k].label);
-    close_world(&w);
+    tv_world w;
+    tv_open(&w, 1, cases[k].spec, cases[k].label);
+    tv_assert_right(&w, cases[k].label);
+    tv_close(&w);
   }
-}
-
-static int setup(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/sct_tune_bulk_XXXXXX");
-  return mkdtemp(folder) == NULL;
-}
-
-static int teardown(void **state) {
-  char command[128];
-  (void)state;
-  snprintf(command, sizeof command, "rm -rf '%s'", folder);
-  return system(command);
 }
 
 int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
-    return sct_measure_worker_main(argc, argv);
-  }
-  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
-    return sct_compile_worker_main(argc, argv);
-  }
+  TV_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_mistake_is_found),
                                      cmocka_unit_test(loops_are_verified_on_large_devices),
                                      cmocka_unit_test(stages_are_filled_again_and_again)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, tv_setup, tv_teardown);
 }

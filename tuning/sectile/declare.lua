@@ -160,6 +160,106 @@ template <int kBytes> __device__ __forceinline__ void copy_async(void *to, const
 }
 ]]
 
+local STRIPED = [[
+// The largest power of two that divides n, up to 32; and what n is to be multiplied by for 1
+// modulo m.
+__device__ constexpr int twos_in(int n) { return (n & -n) < 32 ? n & -n : 32; }
+__device__ constexpr int inverse_of(int n, int m) {
+  for (int k = 1; k < m; k++)
+    if (n * k %% m == 1) return k;
+  return 0;
+}
+// kLists lists of kCount words, both in steps: word x of each becomes what was word x + by of it.
+template <int kLists, int kListStep, int kCount, int kStep, int kWords, int kPieces>
+__device__ __forceinline__ void rotate_words(unsigned int (&w)[kWords][kPieces], int by) {
+#pragma unroll
+  for (int bit = 1; bit < kCount; bit *= 2)
+#pragma unroll
+    for (int list = 0; list < kLists * kPieces; list++) {
+      unsigned int before[kCount];
+#pragma unroll
+      for (int x = 0; x < kCount; x++)
+        before[x] = w[list / kPieces * kListStep + x * kStep][list %% kPieces];
+#pragma unroll
+      for (int x = 0; x < kCount; x++) {
+        const unsigned int here = before[x], there = before[(x + bit) %% kCount];
+        w[list / kPieces * kListStep + x * kStep][list %% kPieces] = by & bit ? there : here;
+      }
+    }
+}
+// Of 32 lanes' runs of kWords words: from words that lanes hold striped (the word k of lane l is
+// number 32 k + l) to each lane's own, and back.
+template <int kWords, int kPieces>
+__device__ __forceinline__ void take_own(unsigned int (&w)[kWords][kPieces], int lane) {
+  constexpr int kTwos = twos_in(kWords), kOdd = kWords / kTwos, kSame = 32 / kTwos;
+  constexpr int kInverse = inverse_of(kSame, kOdd);
+  const int list = lane / kSame, base = lane %% kSame * kWords;
+  rotate_words<kOdd, 1, kTwos, kOdd>(w, lane %% kTwos);
+  rotate_words<kTwos, kOdd, kOdd, 1>(w, kOdd - lane / kTwos * kInverse %% kOdd);
+  unsigned int own[kWords][kPieces];
+#pragma unroll
+  for (int k = 0; k < kWords; k++) {
+    const int h = k / kTwos, turn = k %% kTwos;
+    const int from = base + h * kTwos + (turn + list) %% kTwos;
+#pragma unroll
+    for (int piece = 0; piece < kPieces; piece++)
+      own[k][piece] = __shfl_sync(
+        0xffffffff, w[(kTwos - turn) %% kTwos * kOdd + h * kInverse %% kOdd][piece], from);
+  }
+  rotate_words<kOdd, kTwos, kTwos, 1>(own, kTwos - list);
+#pragma unroll
+  for (int k = 0; k < kWords * kPieces; k++)
+    w[k / kPieces][k %% kPieces] = own[k / kPieces][k %% kPieces];
+}
+template <int kWords, int kPieces>
+__device__ __forceinline__ void give_own(unsigned int (&w)[kWords][kPieces], int lane) {
+  constexpr int kTwos = twos_in(kWords), kOdd = kWords / kTwos, kSame = 32 / kTwos;
+  constexpr int kInverse = inverse_of(kSame, kOdd), kBack = inverse_of(kOdd, kSame);
+  rotate_words<kOdd, kTwos, kTwos, 1>(w, lane / kSame);
+  unsigned int striped[kWords][kPieces];
+#pragma unroll
+  for (int k = 0; k < kWords; k++) {
+    const int h = k / kTwos, turn = k %% kTwos;
+    const int from = (lane + kTwos - turn) %% kTwos * kSame
+      + ((lane / kTwos - h) * kBack & (kSame - 1));
+#pragma unroll
+    for (int piece = 0; piece < kPieces; piece++)
+      striped[(kTwos - turn) %% kTwos * kOdd + h * kInverse %% kOdd][piece] =
+        __shfl_sync(0xffffffff, w[k][piece], from);
+  }
+  rotate_words<kOdd, 1, kTwos, kOdd>(striped, kTwos - lane %% kTwos);
+  rotate_words<kTwos, kOdd, kOdd, 1>(striped, lane / kTwos * kInverse %% kOdd);
+#pragma unroll
+  for (int k = 0; k < kWords * kPieces; k++)
+    w[k / kPieces][k %% kPieces] = striped[k / kPieces][k %% kPieces];
+}
+// kCount words of each lane; `from` and `to`: the lane's first word in memory, striped%s.
+template <class Word, int kCount>
+__device__ __forceinline__ void load_striped(void *to, const Word *from, int lane) {
+  constexpr int kPieces = sizeof(Word) / 4;
+  __align__(16) unsigned int w[kCount][kPieces];
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    *reinterpret_cast<Word *>(w[k]) = $LOAD(from + 32 * k);
+  take_own(w, lane);
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = *reinterpret_cast<const Word *>(w[k]);
+}
+template <class Word, int kCount>
+__device__ __forceinline__ void store_striped(Word *to, const void *from, int lane) {
+  constexpr int kPieces = sizeof(Word) / 4;
+  __align__(16) unsigned int w[kCount][kPieces];
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    *reinterpret_cast<Word *>(w[k]) = static_cast<const Word *>(from)[k];
+  give_own(w, lane);
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    $STORE(to + 32 * k, *reinterpret_cast<const Word *>(w[k]));
+}
+]]
+
 local BULK = [[
 __device__ __forceinline__ unsigned int shared_address(const void *p) {
   return (unsigned int)__cvta_generic_to_shared(p);
@@ -341,7 +441,7 @@ end
 --- Helper functions that a kernel needs.
 ---@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
 --- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share";
---- bulk, bulk_store
+--- bulk, bulk_store, striped
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -357,6 +457,12 @@ function declare.helpers(needs, streaming)
   end
   if needs.copy_async then
     parts[#parts + 1] = string.format(COPY_ASYNC, needs.copy_async)
+  end
+  if needs.striped then
+    parts[#parts + 1] = (string.gsub(string.format(STRIPED, streaming
+      and "; streaming: each is used once" or ""), "$%u+",
+      { ["$LOAD"] = streaming and "__ldcs" or "__ldg", ["$STORE"] = streaming and "__stcs"
+        or "__stwb" }))
   end
   if needs.bulk then
     parts[#parts + 1] = BULK

@@ -325,6 +325,13 @@ function G:touch_bulk(op, store, bytes, at)
   self.accesses[#self.accesses].bulk = true
 end
 
+--- Notes that lanes exchange `words` words of 4 bytes each by shuffles.
+---@param words integer
+function G:touch_shuffle(words)
+  self:touch(nil, false, 4 * words, 0 * self.thread)
+  self.accesses[#self.accesses].shuffle = true
+end
+
 --- The kernel is right only if the condition over extents holds.
 ---@param condition sectile.Expr
 function G:require(condition)

@@ -341,6 +341,9 @@ local function load_vector(p, op, mover)
     local array = string.format("&%s[%s]", run_array(op, run), at_group)
     if run.shifted or run.spaced then
       lines[#lines + 1] = around.load(g, op, run, array, p.vec)
+    elseif run.exchange then
+      lines[#lines + 1] = exchange.load(g, op, run, array,
+        op.offset[f] - (run.record and field.offset or 0))
     else
       local at = op.offset[f] - (run.record and field.offset or 0)
       for n = 0, run.count - 1 do
@@ -538,12 +541,16 @@ local function store_vector(p, op)
     local f = run.field or 1
     local field = op.record.fields[f]
     local at = op.offset[f] - (run.record and field.offset or 0)
-    for n = 0, run.count - 1 do
-      g:touch(op, true, run.word, at + n * run.word)
+    if run.exchange then
+      lines[#lines + 1] = exchange.store(g, op, run, run_array(op, run), at)
+    else
+      for n = 0, run.count - 1 do
+        g:touch(op, true, run.word, at + n * run.word)
+      end
+      local word = kit.word_type[run.word]
+      lines[#lines + 1] = string.format("store_words<%s, %d>(&at<%s>(%s, %s), %s);", word,
+        run.count, word, op.pointer, E.text(at, true), run_array(op, run))
     end
-    local word = kit.word_type[run.word]
-    lines[#lines + 1] = string.format("store_words<%s, %d>(&at<%s>(%s, %s), %s);", word, run.count,
-      word, op.pointer, E.text(at, true), run_array(op, run))
   end
   return kit.concat(lines)
 end

@@ -23,7 +23,7 @@ local MAX_PERIOD = 256
 
 -- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
 -- bytes; nil if the records do not follow each other. `dim` is the dimension's number.
-local function record_run(k, op, dim, width)
+function movers.record_run(k, op, dim, width)
   local group, part = E.var("group", 0, kit.MAX_INDEX), E.var("part", 0, width - 1)
   local start
   for f, field in ipairs(op.record.fields) do
@@ -103,13 +103,14 @@ end
 ---@param op sectile.Operand
 ---@param dim integer the dimension's number
 ---@param width integer
+---@param narrow? boolean of records also words that are no wider than their fields
 ---@return sectile.Mover?
-function movers.vector(g, op, dim, width)
+function movers.vector(g, op, dim, width, narrow)
   local k = g.k
   if (op.is_index and width == 1) or (width > 1 and movers.turns(k, op, dim)) then
     return nil
   end
-  local start, bytes = record_run(k, op, dim, width)
+  local start, bytes = movers.record_run(k, op, dim, width)
   if start and padding(op) and op.is_output and not op.owns_gaps then
     start = nil
   end
@@ -119,7 +120,7 @@ function movers.vector(g, op, dim, width)
   end
   if start then
     local word, used = choose_word(g, start, bytes, width)
-    if word > widest or (word == widest and width > 1 and not op.record.bare) then
+    if word > widest or (word == widest and (width > 1 or narrow) and not op.record.bare) then
       local run = { word = word, count = bytes // word, record = true, used = used }
       return { kind = "vector", op = op, runs = { run } }
     end
