@@ -1,13 +1,38 @@
 $(g:types())
-//% local body = g:element()
+//% if k.reduces then
+$(reduce.types(p))
+//% end
+//% local body = k.reduces and reduce.element(p) or g:element()
 $(g:helpers())
 $(body)
 $(kit.comment(doc))
 $(g:head(threads)) {
+//% if k.reduces then
+  constexpr int kThreads = $(threads);
+  __shared__ partial partials[kThreads];
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  $(kept_text)
+  partial mine = nothing();
+  for (long long place = thread; place < $(count_text); place += kThreads) {
+    $(add())
+  }
+  partials[thread] = mine;
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (thread < half) partials[thread] = combine(partials[thread], partials[thread + half]);
+  }
+  $(combine())
+  if (thread == 0) {
+    mine = partials[0];
+    $(store())
+  }
+//% else
   constexpr int kTile = $(threads); // one element a thread
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   $(cut)
   const long long $(last) = first + thread;
   if ($(last) < n_$(last)) $(g:call_element(inside))
+//% end
 }

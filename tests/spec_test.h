@@ -174,8 +174,9 @@ static inline sct_layout *lay_out(const char *name, layout_kind kind, int64_t pa
   const sct_expr col = linear_expr(op, op->n_dims - 1, -1, -1);
   const sct_expr count = count_expr(op, op->n_dims);
   const sct_expr whole = con(op->record.bytes);
-  const sct_expr pitch = round_up_expr(sct_expr_mul(pool, op->extent[op->n_dims - 1], whole),
-                                       kind == PITCHED ? parameter : 1);
+  const sct_expr row_elems = op->n_dims > 0 ? op->extent[op->n_dims - 1] : con(1);
+  const sct_expr pitch =
+      round_up_expr(sct_expr_mul(pool, row_elems, whole), kind == PITCHED ? parameter : 1);
   sct_expr section = con(0);
   layout->bytes = sct_expr_mul(pool, count, whole);
   for (int f = 0; f < op->record.n_fields; f++) {

@@ -74,6 +74,9 @@ static json_t *operand_json(const sct_operand *op, sct_str *scratch) {
     json_object_set_new(json, "taps", taps_json(op, scratch));
     json_object_set_new(json, "border", json_string(sct_border_name(op->border)));
   }
+  if (op->reduce != SCT_REDUCE_NONE) {
+    json_object_set_new(json, "reduce", json_string(sct_reduce_name(op->reduce)));
+  }
   return json;
 }
 
@@ -81,8 +84,12 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
   sct_str scratch = {0};
   json_t *extents = json_array(), *scalars = json_array(), *operands = json_array();
   for (int k = 0; k < spec->n_extents; k++) {
-    json_array_append_new(
-        extents, json_pack("{s:s, s:b}", "name", spec->extent_names[k], "dim", k < spec->n_dims));
+    json_t *extent =
+        json_pack("{s:s, s:b}", "name", spec->extent_names[k], "dim", k < spec->n_dims);
+    if (k < spec->n_dims && spec->reduced[k]) {
+      json_object_set_new(extent, "reduced", json_true());
+    }
+    json_array_append_new(extents, extent);
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     const sct_type_info *type = sct_type_get(spec->scalars[k].type);
@@ -123,15 +130,16 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
     const char *type = code->argument[op];
     json_array_append_new(arguments, json_string(type ? type : "void *"));
   }
-  return append_json(out,
-                     json_pack("{s:s, s:i, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "kernel",
-                               code->kernel, "threads", code->threads, "grid",
-                               expr_json(spec, code->grid), "shared_bytes",
-                               (json_int_t)code->shared_bytes, "static_shared_bytes",
-                               (json_int_t)code->static_shared_bytes, "requires", requires, "align",
-                               align, "layouts", layouts, "arguments", arguments, "doc",
-                               code->launcher_doc ? code->launcher_doc : ""),
-                     err);
+  json_t *launch = json_pack(
+      "{s:s, s:i, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "kernel", code->kernel, "threads",
+      code->threads, "grid", expr_json(spec, code->grid), "shared_bytes",
+      (json_int_t)code->shared_bytes, "static_shared_bytes", (json_int_t)code->static_shared_bytes,
+      "requires", requires, "align", align, "layouts", layouts, "arguments", arguments, "doc",
+      code->launcher_doc ? code->launcher_doc : "");
+  if (code->exclusive) {
+    json_object_set_new(launch, "exclusive", json_true());
+  }
+  return append_json(out, launch, err);
 }
 
 sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand,

@@ -75,9 +75,14 @@ static void operand_text(sct_str *s, const emit_header *h, int index, int name_w
     sct_str_append(s, k == 0 ? ", chosen from " : ", ");
     emit_comment(s, op->layouts[k]);
   }
-  sct_str_append(s, "; over (");
+  sct_str_append(s, op->n_dims == 0 && op->reduce[0] != '\0' ? "; one element" : "; over (");
   text_list(s, op->dims, op->n_dims);
-  sct_str_append(s, ")");
+  sct_str_append(s, op->n_dims == 0 && op->reduce[0] != '\0' ? "" : ")");
+  if (op->reduce[0] != '\0') {
+    sct_str_append(s, ", ");
+    emit_comment(s, op->reduce);
+    sct_str_append(s, " of what is computed for it");
+  }
   if (!at_its_own_place(op)) {
     sct_str_append(s, op->is_output ? ", written at (" : ", read at (");
     text_list(s, op->at, op->n_at);
@@ -297,6 +302,18 @@ static void provenance(sct_str *s, const emit_header *h) {
   sct_str_append(s, "; the hash of each kernel's source stands beside it.\n");
 }
 
+/* What the caller must see to for some of the kernels. */
+static void caution(sct_str *s, const emit_header *h) {
+  bool any = false;
+  for (int k = 0; k < h->n_kernels; k++) {
+    any = any || h->kernels[k].launch.exclusive;
+  }
+  if (any) {
+    sct_str_append(s, "// Two calls must not overlap on one device (on different streams, say): "
+                      "blocks share partial\n// results in an array that belongs to the kernel.\n");
+  }
+}
+
 /* Reproducible builds set SOURCE_DATE_EPOCH (seconds); without it a header holds no date. */
 static void date(sct_str *s) {
   const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -326,5 +343,6 @@ void emit_banner(sct_str *s, const emit_header *h) {
   table(s, h);
   sct_str_append(s, "//\n");
   provenance(s, h);
+  caution(s, h);
   date(s);
 }

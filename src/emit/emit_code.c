@@ -79,6 +79,10 @@ static void kernel_needs(sct_str *s, const emit_header *h, const emit_launch *la
                    (long long)(launch->shared_bytes + launch->static_shared_bytes));
     between = ", ";
   }
+  if (launch->exclusive) {
+    sct_str_printf(s, "%sthat none of its launches overlaps another", between);
+    between = ", ";
+  }
   sct_str_append(s, between[0] == ',' ? "\n" : "");
 }
 
@@ -381,33 +385,73 @@ static void choose_function(sct_str *s, const emit_header *h) {
 
 /* ---- launching ---- */
 
-static void any_of(sct_str *s, const emit_signature *sig, const char *format, bool only_dims) {
-  bool first = true;
+typedef enum extent_set { ALL_EXTENTS, DIMENSIONS, KEPT_DIMENSIONS } extent_set;
+
+static bool in_set(const emit_extent *extent, extent_set set) {
+  return set == ALL_EXTENTS || (extent->is_dim && (set == DIMENSIONS || !extent->reduced));
+}
+
+/* "c.n_row < 0 || c.n_col < 0"; false if the set is empty. */
+static bool any_of(sct_str *s, const emit_signature *sig, const char *format, extent_set set,
+                   const char *before) {
+  bool any = false;
   for (int k = 0; k < sig->n_extents; k++) {
-    if (sig->extents[k].is_dim || !only_dims) {
-      sct_str_append(s, first ? "" : " || ");
-      sct_str_printf(s, "c.n_%s%s", sig->extents[k].name, format);
-      first = false;
+    if (in_set(&sig->extents[k], set)) {
+      sct_str_printf(s, "%sc.n_%s%s", any ? " || " : before, sig->extents[k].name, format);
+      any = true;
     }
   }
+  return any;
+}
+
+static bool reduces(const emit_signature *sig) {
+  bool any = false;
+  for (int k = 0; k < sig->n_extents; k++) {
+    any = any || sig->extents[k].reduced;
+  }
+  return any;
+}
+
+/* "c.a != nullptr && c.b != nullptr" of the inputs or of the outputs; "true" if there are none. */
+static void no_null(sct_str *s, const emit_signature *sig, bool outputs) {
+  const char *between = "";
+  for (int k = 0; k < sig->n_operands; k++) {
+    if (sig->operands[k].is_output == outputs) {
+      sct_str_printf(s, "%sc.%s != nullptr", between, sig->operands[k].name);
+      between = " && ";
+    }
+  }
+  sct_str_append(s, between[0] == '\0' ? "true" : "");
 }
 
 static void check_function(sct_str *s, const emit_signature *sig) {
   sct_str_append(s, "// Whether there is anything to launch; otherwise *answer is the result.\n"
                     "inline bool has_work(const call &c, cudaError_t *answer) {\n"
                     "  constexpr long long kMost = 1LL << 48;  // elements: no product overflows\n"
-                    "  *answer = cudaErrorInvalidValue;\n  if (");
-  any_of(s, sig, " < 0", false);
-  sct_str_append(s, ") return false;\n  *answer = cudaSuccess;\n  if (");
-  any_of(s, sig, " == 0", true);
-  sct_str_append(s, ") return false;\n  *answer = cudaErrorInvalidConfiguration;\n  if (");
-  any_of(s, sig, " > kMost", false);
+                    "  *answer = cudaErrorInvalidValue;\n");
+  any_of(s, sig, " < 0", ALL_EXTENTS, "  if (");
+  sct_str_append(s, ") return false;\n  *answer = cudaSuccess;\n");
+  if (any_of(s, sig, " == 0", KEPT_DIMENSIONS, "  if (")) {
+    sct_str_append(s, ") return false;\n");
+  }
+  sct_str_append(s, "  *answer = cudaErrorInvalidConfiguration;\n");
+  any_of(s, sig, " > kMost", ALL_EXTENTS, "  if (");
   sct_str_append(s, " ||\n      elements(");
   extent_list(s, sig, NULL, "c.");
   sct_str_append(s, ") > double(kMost)) {\n    return false;\n  }\n"
-                    "  *answer = cudaErrorInvalidValue;\n  return ");
-  for (int k = 0; k < sig->n_operands; k++) {
-    sct_str_printf(s, "%sc.%s != nullptr", k > 0 ? " && " : "", sig->operands[k].name);
+                    "  *answer = cudaErrorInvalidValue;\n");
+  if (reduces(sig)) {
+    sct_str_append(s, "  const bool empty = elements(");
+    extent_list(s, sig, NULL, "c.");
+    sct_str_append(s, ") == 0;  // then inputs may be null\n  return (empty || (");
+    no_null(s, sig, false);
+    sct_str_append(s, ")) && ");
+    no_null(s, sig, true);
+  } else {
+    sct_str_append(s, "  return ");
+    for (int k = 0; k < sig->n_operands; k++) {
+      sct_str_printf(s, "%sc.%s != nullptr", k > 0 ? " && " : "", sig->operands[k].name);
+    }
   }
   sct_str_append(s, ";\n}\n\n");
 }

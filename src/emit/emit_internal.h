@@ -45,6 +45,7 @@ typedef struct emit_operand {
   int n_taps;
   const char **taps;  /* [n_taps] further places that are read: "north (-1, 0)" */
   const char *border; /* what they find outside of the array: "clamp" */
+  const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
 } emit_operand;
 
 typedef struct emit_scalar {
@@ -53,7 +54,8 @@ typedef struct emit_scalar {
 
 typedef struct emit_extent {
   const char *name;
-  bool is_dim; /* part of the index space, not only the size of an operand */
+  bool is_dim;  /* part of the index space, not only the size of an operand */
+  bool reduced; /* outputs have an element even where this extent is 0 */
 } emit_extent;
 
 typedef struct emit_signature {
@@ -75,6 +77,7 @@ typedef struct emit_launch {
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;
+  bool exclusive; /* two launches must not overlap */
   int n_args;
   int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
                 numbered through in this order */

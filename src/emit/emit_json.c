@@ -181,6 +181,7 @@ static sct_status read_operand(emit_operand *op, const reader *r, const json_t *
   SCT_TRY(read_record(&op->record, r, json_object_get(object, "record"),
                       path_join(r, path, "record"), bare));
   SCT_TRY(get_texts(&op->layouts, &op->n_layouts, r, object, path, "layouts", false));
+  SCT_TRY(get_text(&op->reduce, r, object, path, "reduce", ""));
   SCT_TRY(get_texts(&op->at, &op->n_at, r, object, path, "at", true));
   SCT_TRY(get_texts(&op->taps, &op->n_taps, r, object, path, "taps", true));
   SCT_TRY(get_text(&op->border, r, object, path, "border", "none"));
@@ -201,6 +202,7 @@ static sct_status read_extent(emit_extent *extent, const reader *r, const json_t
                               const char *path) {
   SCT_TRY(get_text(&extent->name, r, object, path, "name", NULL));
   extent->is_dim = json_is_true(json_object_get(object, "dim"));
+  extent->reduced = extent->is_dim && json_is_true(json_object_get(object, "reduced"));
   if (!sct_is_identifier(extent->name) || strstr(extent->name, "__") != NULL) {
     return damaged(r, path_join(r, path, "name"), "a name");
   }
@@ -345,6 +347,7 @@ static sct_status read_launch(emit_launch *launch, const reader *r, const emit_s
     }
   }
   SCT_TRY(get_text(&launch->doc, r, root, "", "doc", ""));
+  launch->exclusive = json_is_true(json_object_get(root, "exclusive"));
   return read_per_operand(launch, r, sig, root);
 }
 

@@ -28,7 +28,7 @@ static int64_t first_value(const sct_shape *s, int op, const uint8_t *got, const
                            double tolerance) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  for (int64_t linear = 0; linear < s->n_elements; linear++) {
+  for (int64_t linear = 0; linear < s->n_written; linear++) {
     sct_shape_inputs(s, idx, values);
     for (int f = 0; f < p->op->record.n_fields; f++) {
       const int64_t offset = sct_expr_program_run(p->offset[f], values);
@@ -38,7 +38,7 @@ static int64_t first_value(const sct_shape *s, int op, const uint8_t *got, const
         return offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
       }
     }
-    (void)sct_next_index(idx, s->extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
   }
   return -1;
 }

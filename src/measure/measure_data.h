@@ -27,8 +27,9 @@ void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index);
 uint64_t sct_data_key(uint64_t seed, int op, int field);
 /* Scalars: floating point in [1, 2), integers in [1, 100]. */
 void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar);
-/* One lane of a floating-point type as a double. */
+/* One lane of a floating-point type as a double, and back, rounded to nearest even. */
 double sct_data_float(sct_type type, const void *lane);
+void sct_data_put_float(void *lane, sct_type type, double value);
 /* "0x40000000 (2)": one lane of a value, in hex and as a number. */
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
 
@@ -65,6 +66,9 @@ typedef struct sct_shape {
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS];
   int64_t n_elements; /* of the index space */
+  /* What outputs are written for: the index space, but for a kernel that reduces only index 0 of
+   * the reduced dimensions, which exists even where their extent is 0. */
+  int64_t n_written, write_extent[SCT_MAX_DIMS];
   struct {
     int64_t bytes, count; /* of the array */
     int64_t extent[SCT_MAX_DIMS];
@@ -95,10 +99,17 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 /* The content of an input. malloc'ed, at least one byte. */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
- * bring from `inputs` ([n_operands] images), or, without moves, values of the output's own stream
- * (only a fake GPU computes those). flags: SCT_BYTE_... per byte. Both malloc'ed. */
+ * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
+ * without moves, values of the output's own stream (only a fake GPU computes those). flags:
+ * SCT_BYTE_... per byte. Both malloc'ed. */
 sct_status sct_image_output(uint8_t **out, uint8_t **flags, const sct_shape *s, int op,
                             uint8_t *const *inputs, uint8_t poison, sct_error *err) SCT_MUST_USE;
+
+/* What the move gives for the output element at `kept` (reduced dimensions: 0), to `to`: the sum,
+ * maximum or minimum over the reduced dimensions of the `input` image's values. */
+sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
+                             const uint8_t *input, const int64_t *kept,
+                             sct_error *err) SCT_MUST_USE;
 
 /* The flags alone. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,

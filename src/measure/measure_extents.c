@@ -201,10 +201,30 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
   return SCT_OK;
 }
 
+/* What is reduced is walked in long turns, of which grids show nothing: several of them and a rest,
+ * in numbers that words of up to 16 elements divide and that they do not. Those beyond what the
+ * interpreter takes are for a GPU. */
+static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
+
+static sct_status add_long_runs(sct_tuples *t, const sct_spec *spec, sct_error *err) {
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int k = 0; k < SCT_COUNT(long_runs) * t->n_dims; k++) {
+    const int dim = k % t->n_dims;
+    for (int d = 0; d < t->n_dims; d++) {
+      tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
+    }
+    if (spec->reduced[dim]) {
+      SCT_TRY(add(t, tuple, err));
+    }
+  }
+  return SCT_OK;
+}
+
 sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
                             int64_t max_elements, sct_error *err) {
   *out = (sct_tuples){.n_dims = plan->spec->n_dims, .max_elements = max_elements};
   SCT_TRY(add_fixed(out, err));
+  SCT_TRY(add_long_runs(out, plan->spec, err));
   return out->n_dims == 1 ? add_line_edges(out, plan, code, err) : add_edges(out, plan, code, err);
 }
 

@@ -88,10 +88,12 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
 
 /* Marks the fields of the element that the kernel writes; with an image, places their values. */
 static sct_status write_element(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
-                                uint8_t *const *inputs, const int64_t *values, int64_t linear,
+                                uint8_t *const *inputs, const int64_t *idx, int64_t linear,
                                 sct_error *err) {
   const sct_plan *plan = s->plan;
   const sct_record *record = &plan->op[op].op->record;
+  int64_t values[SCT_PLAN_INPUTS] = {0};
+  sct_shape_inputs(s, idx, values);
   for (int f = 0; f < record->n_fields; f++) {
     const sct_move *move = move_of(plan->spec, op, f);
     const int64_t to = sct_expr_program_run(plan->op[op].offset[f], values);
@@ -102,7 +104,9 @@ static sct_status write_element(uint8_t *image, uint8_t *flags, const sct_shape 
       return outside(s, op, err);
     }
     memset(flags + to, SCT_BYTE_OWNED | SCT_BYTE_WRITTEN, (size_t)record->fields[f].bytes);
-    if (image && move) {
+    if (image && move && plan->spec->reduces) {
+      SCT_TRY(sct_image_reduced(image + to, s, move, inputs[move->in], idx, err));
+    } else if (image && move) {
       const int64_t from = sct_expr_program_run(plan->op[move->in].offset[move->in_field], values);
       if (!inside(s, move->in, move->in_field, from)) {
         return outside(s, move->in, err);
@@ -117,12 +121,11 @@ static sct_status write_element(uint8_t *image, uint8_t *flags, const sct_shape 
 
 static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
                                  uint8_t *const *inputs, sct_error *err) {
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  int64_t idx[SCT_MAX_DIMS] = {0};
   SCT_TRY(mark_owned(flags, s, op, err));
-  for (int64_t linear = 0; linear < s->n_elements; linear++) {
-    sct_shape_inputs(s, idx, values);
-    SCT_TRY(write_element(image, flags, s, op, inputs, values, linear, err));
-    (void)sct_next_index(idx, s->extent, s->plan->spec->n_dims);
+  for (int64_t linear = 0; linear < s->n_written; linear++) {
+    SCT_TRY(write_element(image, flags, s, op, inputs, idx, linear, err));
+    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
   }
   return SCT_OK;
 }
@@ -165,7 +168,7 @@ static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
 static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  for (int64_t linear = 0; linear < s->n_elements; linear++) {
+  for (int64_t linear = 0; linear < s->n_written; linear++) {
     sct_shape_inputs(s, idx, values);
     for (int f = 0; f < p->op->record.n_fields; f++) {
       const int64_t offset = sct_expr_program_run(p->offset[f], values);
@@ -175,7 +178,7 @@ static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *o
         return true;
       }
     }
-    (void)sct_next_index(idx, s->extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
   }
   return false;
 }
@@ -221,7 +224,9 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
   if (place->in_space) {
     sct_str_append(out, " element");
     for (int d = 0; d < spec->n_dims; d++) {
-      sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
+      if (!spec->reduced[d]) {
+        sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
+      }
     }
     return;
   }

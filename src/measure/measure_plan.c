@@ -133,13 +133,15 @@ static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
                           const sct_fill *fill, sct_error *err) {
   const sct_spec *spec = plan->spec;
-  sct_shape s = {.plan = plan, .n_elements = 1};
+  sct_shape s = {.plan = plan, .n_elements = 1, .n_written = 1};
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   memcpy(s.extent, extent, sizeof s.extent[0] * (size_t)spec->n_extents);
   for (int d = 0; d < spec->n_dims; d++) {
     if (extent[d] < 0 || __builtin_mul_overflow(s.n_elements, extent[d], &s.n_elements)) {
       return sct_fail(err, SCT_ESPEC, "the extents are negative or too large");
     }
+    s.write_extent[d] = spec->reduced[d] ? 1 : extent[d];
+    s.n_written *= s.write_extent[d]; /* at most n_elements, or the product of fewer extents */
   }
   set_sizes(&s, NULL, inputs);
   for (int k = 0; k < spec->n_operands; k++) {

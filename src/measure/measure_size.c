@@ -237,7 +237,8 @@ static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_e
   SCT_TRY_DONE(sct_remote_download(m, t->buffer[op], 0, got, bytes, err));
   SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
-  sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST, m->plan.spec->tolerance);
+  sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
+                   sct_spec_tolerance(m->plan.spec, op, t->shape.extent));
 done:
   sct_free(got);
   sct_free(want);
@@ -267,8 +268,9 @@ static sct_status judge(sct_measure *m, const sct_audit *audit, const int64_t *n
   sct_judge_audit(out, &m->timed.shape, m->timed.buffer, audit);
   for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
     if (n_differ[k] > 0) {
-      SCT_TRY(spec->tolerance > 0 ? compare_values(m, k, out, err)
-                                  : describe(m, k, n_differ[k], first[k], out, err));
+      SCT_TRY(sct_spec_tolerance(spec, k, m->timed.shape.extent) > 0
+                  ? compare_values(m, k, out, err)
+                  : describe(m, k, n_differ[k], first[k], out, err));
     }
   }
   if (audit->damage != SCT_DAMAGE_NONE) {

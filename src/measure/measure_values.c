@@ -95,6 +95,38 @@ double sct_data_float(sct_type type, const void *lane) {
   return v;
 }
 
+/* The nearest value with so many bits of exponent, ties to even. */
+static uint16_t half_bits(double value, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction_bits);
+  uint64_t bits = infinity;
+  if (isnan(value)) {
+    bits = (uint64_t)infinity + 1;
+  } else if (!isinf(value)) {
+    int exponent = 0;
+    (void)frexp(value, &exponent);
+    exponent = value != 0 && exponent - 1 > 1 - bias ? exponent - 1 : 1 - bias; /* subnormal */
+    const double fraction = nearbyint(ldexp(fabs(value), fraction_bits - exponent));
+    const uint64_t above = (uint64_t)(exponent < bias + 1 ? exponent + bias - 1 : 2 * bias + 1);
+    bits = (uint64_t)fraction + (above << fraction_bits);
+    bits = bits > infinity ? infinity : bits;
+  }
+  return (uint16_t)(bits | (signbit(value) ? 0x8000 : 0));
+}
+
+void sct_data_put_float(void *lane, sct_type type, double value) {
+  const sct_type_info *info = sct_type_get(type);
+  if (type == SCT_TYPE_F16 || type == SCT_TYPE_BF16) {
+    const uint16_t bits = half_bits(value, type == SCT_TYPE_F16 ? 5 : 8);
+    memcpy(lane, &bits, sizeof bits);
+  } else if (info->bytes / info->lanes == 4) {
+    const float v = (float)value;
+    memcpy(lane, &v, sizeof v);
+  } else {
+    memcpy(lane, &value, sizeof value);
+  }
+}
+
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value) {
   const sct_type_info *info = sct_type_get(type);
   const int bytes = info->bytes / info->lanes;

@@ -154,7 +154,7 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
       c->image[op][k] = c->flags[op][k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
     }
     sct_check_output(verdict, &c->shape, op, got, c->image[op], c->flags[op], c->poison,
-                     as_reference ? 0 : m->plan.spec->tolerance);
+                     as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
   }
   sct_free(got);
   return status;

@@ -121,7 +121,8 @@ static sct_status out_of_memory(sct_error *err) {
 static sct_status name_access(const counting *c, const sct_access *a, sct_status status) {
   const char *const where = a->operand >= 0 && a->operand < c->spec->n_operands
                                 ? c->spec->operands[a->operand].name
-                                : "shared memory";
+                            : a->mem == SCT_MEM_SHARED ? "shared memory"
+                                                       : "the module's array";
   return sct_fail_prefix(c->err, status, "%s, access %d (%s %s): ", c->code->kernel,
                          (int)(a - c->code->accesses), a->is_store ? "store to" : "load from",
                          where);

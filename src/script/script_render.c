@@ -184,9 +184,9 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
   return e;
 }
 
-/* One access: { operand = n or nil, store = bool, bulk = bool, width = bytes, at = expr, active =
- * expr or nil, warps = expr or nil, loops = { var, count, ... }, index = { { var, linear }, ... } }
- */
+/* One access: { operand = n or nil, global = bool (a module's own array), store = bool, bulk =
+ * bool, width = bytes, at = expr, active = expr or nil, warps = expr or nil, loops = { var, count,
+ * ... }, index = { { var, linear }, ... } } */
 static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) {
   const int t = lua_gettop(L);
   if (!lua_istable(L, t)) {
@@ -198,7 +198,9 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
                spec->n_operands);
   }
   access->operand = (int)operand - 1;
-  access->mem = access->operand < 0 ? SCT_MEM_SHARED : SCT_MEM_GLOBAL;
+  lua_getfield(L, t, "global");
+  access->mem = access->operand < 0 && !lua_toboolean(L, -1) ? SCT_MEM_SHARED : SCT_MEM_GLOBAL;
+  lua_pop(L, 1);
   lua_getfield(L, t, "store");
   access->is_store = lua_toboolean(L, -1);
   lua_pop(L, 1);
@@ -320,6 +322,9 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
   code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
+  lua_getfield(L, plan, "exclusive");
+  code->exclusive = lua_toboolean(L, -1);
+  lua_pop(L, 1);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
       code->grid == SCT_EXPR_NONE) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");

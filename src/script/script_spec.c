@@ -86,6 +86,11 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
   lua_pop(L, 1);
+  lua_getfield(L, table, "reduce");
+  if (lua_isstring(L, -1)) {
+    sct_reduce_find(&op->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
+  }
+  lua_pop(L, 1);
   op->n_dims = sct_script_list_length(L, table, "dims");
   op->dims = string_list(L, spec, table, "dims", op->n_dims);
   op->at_text = string_list(L, spec, table, "at", op->n_dims);
@@ -163,6 +168,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   }
   lua_getfield(L, kernel, "tolerance");
   spec->tolerance = lua_tonumber(L, -1);
+  spec->tolerance_given = !lua_isnil(L, -1);
   lua_pop(L, 1);
   read_operands(L, ld, kernel);
   read_body(L, ld, kernel);

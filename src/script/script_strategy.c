@@ -159,7 +159,7 @@ static sct_status run_file(sct_script *script, const char *name, const char *fol
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
   static const char *const names[] = {"reads", "kit",      "around", "exchange", "movers",
-                                      "map",   "pipeline", "tiles",  "lines"};
+                                      "map",   "pipeline", "tiles",  "lines",    "reduce"};
   lua_State *L = script->sandbox.L;
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
@@ -599,7 +599,7 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 
 static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy) {
   static const char *const legal[] = {"name",  "doc",   "applies",  "axes", "taps",
-                                      "where", "facts", "template", "plan"};
+                                      "where", "facts", "template", "plan", "reduces"};
   sct_arena *arena = &r->space->arena;
   const int top = lua_gettop(L);
   strategy->file = r->script->files[k];
@@ -618,7 +618,13 @@ static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy
     sct_script_raise_at(L, strategy->file, 1, "template '%s': a file of templates/, without a '/'",
                         strategy->template_name);
   }
-  const char *reason = push_fitting_view(L, r, s, strategy->file);
+  const char *reason = NULL;
+  lua_getfield(L, s, "reduces");
+  if (r->script->spec->reduces && !lua_toboolean(L, -1)) {
+    reason = "every element has a place of its own in the outputs";
+  } else {
+    reason = push_fitting_view(L, r, s, strategy->file);
+  }
   const int view = lua_gettop(L);
   strategy->applies = reason == NULL;
   strategy->why_not = reason ? keep(L, arena, reason) : NULL;

@@ -298,6 +298,7 @@ static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
   set_integer(L, "number", op + 1);
   set_boolean(L, "is_output", operand->is_output);
   set_boolean(L, "is_index", operand->is_index);
+  set_string(L, "reduce", sct_reduce_name(operand->reduce));
   set_boolean(L, "through_index", operand->through_index);
   set_string(L, "layout", chosen->name);
   set_string(L, "layout_label", chosen->label);
@@ -355,6 +356,13 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
   set_string(L, "component_body", spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);
   set_boolean(L, "component_wise", spec->component_wise);
+  set_boolean(L, "reduces", spec->reduces);
+  lua_createtable(L, spec->n_dims, 0);
+  for (int d = 0; d < spec->n_dims; d++) {
+    lua_pushboolean(L, spec->reduced[d]);
+    lua_rawseti(L, -2, d + 1);
+  }
+  lua_setfield(L, -2, "reduced");
   push_string_list(L, spec->dims, spec->n_dims);
   lua_setfield(L, -2, "dims");
   push_expr_list(L, spec->dim_var, spec->n_dims);

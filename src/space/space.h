@@ -115,7 +115,8 @@ typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED, SCT_MEM_SHUFFLE } sct_mem
 typedef struct sct_access {
   sct_mem mem;
   bool is_store;
-  int operand;      /* index into sct_spec.operands; -1 for shared memory and shuffles */
+  int operand;      /* index into sct_spec.operands; -1 for shared memory, a module's own array and
+                       shuffles */
   bool is_bulk;     /* a bulk copy of `width` bytes by each active lane; its side in shared memory
                        is none of the accesses */
   int width;        /* bytes a lane */
@@ -153,7 +154,8 @@ typedef struct sct_kernel_code {
   int *layout;           /* [n_operands] which layout alternative of each operand it is for */
   int n_accesses;
   sct_access *accesses;
-  bool counted; /* accesses is complete, so counts are exact for the addresses it states */
+  bool exclusive; /* two launches must not overlap: they share an array of the module */
+  bool counted;   /* accesses is complete, so counts are exact for the addresses it states */
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;

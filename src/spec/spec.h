@@ -113,9 +113,23 @@ typedef struct sct_tap {
   bool *used;     /* [n_fields] set by sct_spec_finish(): the body reads this field here */
 } sct_tap;
 
+/* How the values of the elements that meet in one place of an output become one. NONE: no two
+ * elements meet. */
+typedef enum sct_reduce {
+  SCT_REDUCE_NONE,
+#define SCT_REDUCE(id, name) SCT_REDUCE_##id,
+#include "spec_reduce.def"
+#undef SCT_REDUCE
+} sct_reduce;
+const char *sct_reduce_name(sct_reduce reduce); /* "sum"; NULL for NONE */
+bool sct_reduce_find(sct_reduce *out, const char *name);
+const char *const *sct_reduce_names(int *n); /* for error messages */
+
 typedef struct sct_operand {
   const char *name;
   bool is_output;
+  sct_reduce
+      reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
   sct_record record;
   int n_dims;
   const char **dims;    /* [n_dims] names of its dimensions, slowest first */
@@ -195,12 +209,15 @@ typedef struct sct_spec {
   bool body_in_file; /* the file holds the body letter for letter, so its lines can be pointed at */
   int n_sizes;
   sct_size *sizes;
-  double tolerance; /* relative; 0: results must agree bit for bit */
+  double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
+  bool tolerance_given;
   /* set by sct_spec_bind() */
   sct_expr *dim_var;         /* [n_dims] index variables */
   int n_extents;             /* dims first, then the operands' own dims in order of appearance */
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
+  bool reduces;              /* every output has a `reduce` */
+  bool *reduced; /* [n_dims] no output has this dimension; all false unless it reduces */
   /* set by sct_spec_finish() */
   bool *body_uses_dim; /* [n_dims] the body names this index */
   int n_moves;         /* > 0: the body only moves data, and these are all its assignments */
@@ -288,6 +305,12 @@ int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
  * along it). Gathers count what they gather. */
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes);
+
+/* How near output `op` must come to the reference at these extents ([n_extents]), relative. Where
+ * the spec gives no tolerance a sum of floats, which depends on the order of its n summands, gets
+ * 4 u sqrt(n) (u: half a unit in the last place of a float or double), halves 2 u of their own
+ * besides; everything else 0. */
+double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent);
 
 /* ---- devices ---- */
 

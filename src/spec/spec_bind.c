@@ -105,19 +105,31 @@ static const char *const generated[] = {"at",
 /* Likewise: of kernels that march along lines. */
 static const char *const of_lines[] = {"across", "line"};
 
+/* Likewise where the kernel reduces. */
+static const char *const generated_sums[] = {
+    "arrived", "column",   "combine",  "combine_lanes", "distance", "from_warps", "last_block",
+    "mine",    "nothing",  "partial",  "partial_at",    "partials", "parts",      "place",
+    "places",  "places_2", "places_3", "places_4",      "places_5", "n_places",   "row_of_warp"};
+
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
 static const char *const suffixes[] = {"_in", "_out", "_tile", "_v", "_line"};
 
-static bool is_generated(const sct_spec *spec, const char *name) {
-  for (int k = 0; k < SCT_COUNT(generated); k++) {
-    if (strcmp(generated[k], name) == 0) {
+static bool is_listed(const char *const *list, int n, const char *name) {
+  for (int k = 0; k < n; k++) {
+    if (strcmp(list[k], name) == 0) {
       return true;
     }
   }
-  for (int k = 0; k < SCT_COUNT(of_lines); k++) {
-    if (strcmp(of_lines[k], name) == 0) {
-      return true;
-    }
+  return false;
+}
+
+static bool is_generated(const sct_spec *spec, const char *name) {
+  if (is_listed(generated, SCT_COUNT(generated), name) ||
+      is_listed(of_lines, SCT_COUNT(of_lines), name) ||
+      (spec->n_inputs < spec->n_operands &&
+       spec->operands[spec->n_inputs].reduce != SCT_REDUCE_NONE &&
+       is_listed(generated_sums, SCT_COUNT(generated_sums), name))) {
+    return true;
   }
   for (int op = 0; op < spec->n_operands; op++) {
     const char *stem = spec->operands[op].name;
@@ -218,10 +230,11 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_apart(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
-    if (op->n_dims < 1 || op->n_dims > SCT_MAX_DIMS) {
+    const int least = op->reduce != SCT_REDUCE_NONE ? 0 : 1;
+    if (op->n_dims < least || op->n_dims > SCT_MAX_DIMS) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
-                              "array '%s' has 1 to %d dimensions, not %d", op->name, SCT_MAX_DIMS,
-                              op->n_dims);
+                              "array '%s' has %d to %d dimensions, not %d", op->name, least,
+                              SCT_MAX_DIMS, op->n_dims);
     }
   }
   return SCT_OK;
@@ -520,6 +533,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(name_record(spec, &spec->operands[k], err));
   }
+  SCT_TRY(sct_spec_bind_reduce(spec, err));
   SCT_TRY(make_extents(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(make_operand(spec, &spec->operands[k], err));

@@ -60,6 +60,9 @@ static void print_exprs(sct_str *out, const sct_spec *spec, const char *what, co
 static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand *op) {
   sct_str_printf(out, "%s %s", op->is_output ? "output" : "input", op->name);
   print_record(out, &op->record);
+  if (op->reduce != SCT_REDUCE_NONE) {
+    sct_str_printf(out, "  reduce %s\n", sct_reduce_name(op->reduce));
+  }
   for (int d = 0; d < op->n_dims; d++) {
     sct_str_printf(out, "  dim %s\n", op->dims[d]);
   }

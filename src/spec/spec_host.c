@@ -172,8 +172,8 @@ static bool moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
   int64_t n = 1;
   for (int dim = 0; dim < spec->n_dims; dim++) {
-    n = sct_spec_mul(n,
-                     moves_with(spec, op, dim) || size->extent[dim] == 0 ? size->extent[dim] : 1);
+    const bool none = size->extent[dim] == 0 && op->reduce == SCT_REDUCE_NONE;
+    n = sct_spec_mul(n, moves_with(spec, op, dim) || none ? size->extent[dim] : 1);
   }
   const int64_t all = operand_elements(spec, op, size);
   return op->through_index || n < all ? n : all;

@@ -66,6 +66,8 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 /* ---- the steps of sct_spec_finish ---- */
 
 sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
+sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Screens the body; sets operand.used, body_uses_dim. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) SCT_MUST_USE;
 /* Sets moves, component_wise, component_body. */

@@ -204,7 +204,7 @@ static sct_status check_small(checker *c) {
       {{0, 3, 2, 2}, {1, 1, 1, 1}, {3, 2, 4, 5}, {5, 37, 6, 9}, {33, 9, 7, 5}, {17, 130, 9, 7}},
       {{2, 0, 3, 1}, {1, 1, 1, 1}, {3, 2, 4, 5}, {5, 3, 7, 2}, {4, 9, 3, 6}, {3, 5, 40, 3}},
   };
-  const int table = c->op->n_dims < 3 ? c->op->n_dims - 1 : 2;
+  const int table = c->op->n_dims < 2 ? 0 : c->op->n_dims == 2 ? 1 : 2;
   for (int set = 0; set < SMALL_SETS; set++) {
     int64_t extent[SCT_MAX_EXTENTS];
     for (int k = 0; k < c->spec->n_extents; k++) {

@@ -415,7 +415,7 @@ sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) {
       SCT_TRY(check_operand(spec, &spec->operands[k], &spec->sizes[s], err));
     }
   }
-  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+  for (int k = spec->n_inputs; k < spec->n_operands && !spec->reduces; k++) {
     SCT_TRY(check_written_once(spec, &spec->operands[k], err));
   }
   return SCT_OK;

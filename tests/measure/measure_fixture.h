@@ -39,11 +39,12 @@ typedef enum fixture_layout {
 typedef struct fixture_array {
   const char *name;
   const char *types; /* "f32", or fields x0, x1, ... of types "f64 f32 u8" */
-  const char *dims;  /* "row col", NULL: the kernel's */
+  const char *dims;  /* "row col", NULL: the kernel's; "": none, one element */
   const char *at;    /* "i + 1" of the only dimension, NULL: the dimensions */
   int64_t pad;
   fixture_layout layout;
   bool packed;
+  sct_reduce reduce;
 } fixture_array;
 
 static inline void fixture_split(sct_arena *arena, const char *text, const char ***out, int *n) {
@@ -73,7 +74,7 @@ static inline void fixture_record(sct_spec *spec, sct_record *record, const fixt
 
 static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixture_array *a,
                                    bool is_output) {
-  *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1};
+  *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1, .reduce = a->reduce};
   op->file = spec->file;
   if (a->dims) {
     fixture_split(&spec->arena, a->dims, &op->dims, &op->n_dims);
@@ -81,9 +82,9 @@ static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixtur
     op->dims = spec->dims;
     op->n_dims = spec->n_dims;
   }
-  op->at_text = SCT_ARENA_NEW(&spec->arena, const char *, op->n_dims);
-  op->extent_text = SCT_ARENA_NEW(&spec->arena, const char *, op->n_dims);
-  op->pad = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims);
+  op->at_text = SCT_ARENA_NEW(&spec->arena, const char *, op->n_dims + 1);
+  op->extent_text = SCT_ARENA_NEW(&spec->arena, const char *, op->n_dims + 1);
+  op->pad = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims + 1);
   op->at_text[0] = a->at;
   op->pad[0] = a->pad;
   fixture_record(spec, &op->record, a);

@@ -279,12 +279,13 @@ function G:when(lanes, warps)
   self.warp_condition = warps and E.subst(warps, self.real) or nil
 end
 
---- Notes one access: `op` nil for shared memory.
+--- Notes one access: `op` nil for shared memory, or for a global array of the module's own.
 ---@param op? sectile.Operand
 ---@param store boolean
 ---@param width integer bytes a lane
----@param at sectile.Expr byte offset in the operand or in shared memory
-function G:touch(op, store, width, at)
+---@param at sectile.Expr byte offset in the operand, in shared memory or in the module's array
+---@param in_module? boolean
+function G:touch(op, store, width, at, in_module)
   local loops = {}
   for _, loop in ipairs(self.loops) do
     loops[#loops + 1] = loop.var
@@ -292,6 +293,7 @@ function G:touch(op, store, width, at)
   end
   local access = {
     operand = op and op.number or nil,
+    global = op ~= nil or in_module,
     store = store,
     width = width,
     at = E.subst(at, self.real),
@@ -682,6 +684,7 @@ function kit.hand_over(g, plan)
 end
 
 kit.word_type = WORD
+kit.wrapped, kit.element_arguments = wrapped, arguments
 kit.concat = concat
 kit.member = member
 kit.const_of = const_of

@@ -287,7 +287,7 @@ end
 local function open_items(p)
   local item = p.g:loop("item", p.items)
   p.item = item
-  p.group = (item * p.team_size + p.member) * p.vec
+  p.group = p.group_of and p.group_of(item) or (item * p.team_size + p.member) * p.vec
   return "for (int item = 0; item < kItems; item++) {\n"
 end
 
@@ -316,6 +316,9 @@ end
 -- Declares the last dimension's variable for the element at hand.
 local function declare_index(p)
   local g = p.g
+  if p.declare_index then
+    return p.declare_index(p.part)
+  end
   local slot = p.vec > 1 and p.group + (p.part or 0) or p.group
   g:tie(p.k.index[p.dim], g.first + slot)
   return string.format("const long long %s = first + %s%s;", p.last, slot_text(p),
@@ -325,7 +328,7 @@ end
 -- Condition and text for tiles that are no multiple of the team: the slot must lie in the tile.
 local function guard(p)
   if not p.ragged then
-    p.g:when(nil, p.full)
+    p.g:when(p.lanes and p.lanes(), p.full)
     return ""
   end
   p.g:when(p.g:below(p.group, p.tile), p.full)
@@ -384,12 +387,14 @@ local function declare_indexes(p, op, at)
   return kit.concat(lines)
 end
 
--- Does the place of one of these operands depend on the last dimension's index?
+-- Does the place of one of these operands depend on an index that differs from item to item?
 local function mentions_index(p, ops)
   for _, op in ipairs(ops) do
     for f = 1, #op.offset do
-      if E.mentions(op.offset[f], p.k.index[p.dim]) then
-        return true
+      for _, dim in ipairs(p.moving or { p.dim }) do
+        if E.mentions(op.offset[f], p.k.index[dim]) then
+          return true
+        end
       end
     end
   end
@@ -570,6 +575,34 @@ local function used_in_compute(p, name, var)
     end
   end
   return in_body(p, name)
+end
+
+--- Computes every element of the tile and leaves the results to the statement `result`.
+---@param p sectile.MapPlan with declare_index, group_of and moving where items are no tile
+---@param result fun(): string
+---@return string
+function map.each_value(p, result)
+  local g = p.g
+  local mark = #g.real
+  local head = open_items(p)
+  local inside = part_loop(p, function()
+    local index, named = declare_index(p), false
+    for _, dim in ipairs(p.moving or { p.dim }) do
+      named = named or in_body(p, p.k.dims[dim])
+    end
+    local lines = { named and index or "" }
+    for _, op in ipairs(g.inputs) do
+      local used = not op.is_index or in_body(p, op.name)
+      lines[#lines + 1] = used and value_of(p, op) or ""
+    end
+    lines[#lines + 1] = g:declare_outputs()
+    lines[#lines + 1] = g:body()
+    lines[#lines + 1] = result()
+    return kit.concat(lines)
+  end)
+  g:close()
+  g:forget(mark)
+  return unrolled(head .. indent(inside, 2) .. "\n}")
 end
 
 --- Computes every element of the tile and stores what goes straight to memory.

@@ -20,6 +20,7 @@ M["s.array"] = {
   { "taps", "table", "further places that are read: name = { offset in every dimension }" },
   { "border", "string", "what taps find outside of it: clamp, zero or wrap; default: none is" },
   { "fill", "string", "how the tuner fills an index array: identity, permuted or random" },
+  { "reduce", "string", "how an output that lacks dimensions is put together: sum, max or min" },
 }
 
 M["s.kernel"] = {
@@ -30,7 +31,7 @@ M["s.kernel"] = {
   { "outputs", "table", "list of s.array", required = true },
   { "body", "string", "CUDA C statements for one element", required = true },
   { "sizes", "table", "list of { dimension = extent, index array = fill }", required = true },
-  { "tolerance", "number", "relative; default 0: results agree bit for bit" },
+  { "tolerance", "number", "relative; default 0: results agree bit for bit (sums: see there)" },
 }
 
 M["layout file"] = {

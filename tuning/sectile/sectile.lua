@@ -138,6 +138,7 @@ end
 
 local words = {
   fill = { "identity", "permuted", "random" },
+  reduce = { "sum", "max", "min" },
   border = { "none", "clamp", "zero", "wrap" },
 }
 
@@ -184,7 +185,7 @@ end
 ---@param name string as the body calls it
 ---@param element string|table a type name or a record
 ---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
----@param options? table dims, at, extents, pad, taps, border, fill
+---@param options? table dims, at, extents, pad, taps, border, fill, reduce
 ---@return table
 function M.array(name, element, lay, options)
   local place = check.place()
@@ -239,6 +240,9 @@ function M.array(name, element, lay, options)
   end
   if options.fill ~= nil then
     array.fill = check_word("fill", options.fill, what, place)
+  end
+  if options.reduce ~= nil then
+    array.reduce = check_word("reduce", options.reduce, what, place)
   end
   return check.seal(array)
 end
@@ -342,7 +346,7 @@ function M.kernel(options)
     inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims),
     outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims),
     body = options.body, sizes = copy_sizes(options.sizes, place),
-    tolerance = options.tolerance or 0.0,
+    tolerance = options.tolerance,
   }
 end
 

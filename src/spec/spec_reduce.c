@@ -1,0 +1,190 @@
+/* Kernels that reduce: outputs that lack some of the kernel's dimensions and say how the values of
+ * the elements that meet in one place become one. */
+#include <math.h>
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+static const char *const names[] = {
+#define SCT_REDUCE(id, name) name,
+#include "spec_reduce.def"
+#undef SCT_REDUCE
+};
+
+const char *sct_reduce_name(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_NONE ? NULL : names[reduce - 1];
+}
+
+bool sct_reduce_find(sct_reduce *out, const char *name) {
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    if (strcmp(names[k], name) == 0) {
+      *out = (sct_reduce)(k + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+const char *const *sct_reduce_names(int *n) {
+  *n = SCT_COUNT(names);
+  return names;
+}
+
+/* ---- what a kernel that reduces must be ---- */
+
+static bool has_dim(const sct_operand *op, const char *name) {
+  for (int d = 0; d < op->n_dims; d++) {
+    if (strcmp(op->dims[d], name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  const sct_operand *first = &spec->operands[spec->n_inputs];
+  if (!op->is_output && op->reduce != SCT_REDUCE_NONE) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "'%s' is an input; reduce = \"%s\" belongs to an output", op->name,
+                            sct_reduce_name(op->reduce));
+  }
+  if (op->is_output && (op->reduce == SCT_REDUCE_NONE) != (first->reduce == SCT_REDUCE_NONE)) {
+    const bool lacks = op->reduce == SCT_REDUCE_NONE;
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' reduces and output '%s' does not; a kernel reduces all of "
+                            "its outputs or none",
+                            lacks ? first->name : op->name, lacks ? op->name : first->name);
+  }
+  return SCT_OK;
+}
+
+static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  const sct_operand *first = &spec->operands[spec->n_inputs];
+  for (int d = 0; d < op->n_dims; d++) {
+    if (sct_spec_find_dim(spec, op->dims[d], strlen(op->dims[d])) < 0) {
+      sct_str hint = {0};
+      sct_str_suggest(&hint, op->dims[d], spec->dims, spec->n_dims);
+      const sct_status status = sct_spec_fail_at(
+          spec, err, op->file, op->line,
+          "output '%s' reduces, so its dimensions are some of the kernel's; '%s' is none%s",
+          op->name, op->dims[d], sct_str_c(&hint));
+      sct_str_free(&hint);
+      return status;
+    }
+    if (op->at_text[d] || op->extent_text[d]) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "output '%s' reduces: it has an element for each index of its "
+                              "dimensions, without `%s`",
+                              op->name, op->at_text[d] ? "at" : "extents");
+    }
+    if (!has_dim(first, op->dims[d]) || op->n_dims != first->n_dims) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "outputs '%s' and '%s' have different dimensions; a kernel reduces "
+                              "all of its outputs along the same ones",
+                              first->name, op->name);
+    }
+  }
+  if (op->n_dims != first->n_dims) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "outputs '%s' and '%s' have different dimensions; a kernel reduces all "
+                            "of its outputs along the same ones",
+                            first->name, op->name);
+  }
+  if (op->n_dims >= spec->n_dims) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' has all of the kernel's dimensions, so there is nothing "
+                            "to reduce; leave one out: dims = { ... }",
+                            op->name);
+  }
+  return SCT_OK;
+}
+
+static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  for (int f = 0; f < op->record.n_fields; f++) {
+    const sct_type_info *type = sct_type_get(op->record.fields[f].type);
+    if (type->lanes > 1) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "output '%s' reduces values of type %s; use a record of %d fields "
+                              "instead of a vector type",
+                              op->name, type->name, type->lanes);
+    }
+  }
+  return SCT_OK;
+}
+
+/* Is some field of the output a sum of floating-point values? */
+static bool sums_floats(const sct_operand *op) {
+  bool any = false;
+  for (int f = 0; f < op->record.n_fields; f++) {
+    any = any || sct_type_get(op->record.fields[f].type)->kind == SCT_KIND_FLOAT;
+  }
+  return any && op->reduce == SCT_REDUCE_SUM;
+}
+
+sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
+  const sct_operand *first = &spec->operands[spec->n_inputs];
+  spec->reduced = SCT_ARENA_NEW(&spec->arena, bool, spec->n_dims);
+  if (!spec->reduced) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    SCT_TRY(check_alone(spec, op, err));
+    if (op->reduce == SCT_REDUCE_NONE) {
+      continue;
+    }
+    SCT_TRY(check_dims(spec, op, err));
+    SCT_TRY(check_types(spec, op, err));
+    if (sums_floats(op) && spec->tolerance_given && spec->tolerance == 0) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "tolerance = 0 cannot hold for '%s', a sum of floating-point values: "
+                              "it depends on the order of the summands; leave it out for one that "
+                              "follows from their number",
+                              op->name);
+    }
+  }
+  spec->reduces = first->reduce != SCT_REDUCE_NONE;
+  for (int d = 0; d < spec->n_dims; d++) {
+    spec->reduced[d] = spec->reduces && !has_dim(first, spec->dims[d]);
+  }
+  return SCT_OK;
+}
+
+/* ---- how near is near enough ---- */
+
+/* Relative error of one rounding to nearest: half a unit in the last place. */
+static double unit_roundoff(sct_type type) {
+  switch (type) {
+  case SCT_TYPE_F16:
+    return 0x1p-11;
+  case SCT_TYPE_BF16:
+    return 0x1p-8;
+  default:
+    return sct_type_get(type)->bytes == 8 ? 0x1p-53 : 0x1p-24;
+  }
+}
+
+/* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
+ * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the
+ * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Halves are
+ * summed as floats and rounded once more at the end. */
+double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
+  const sct_operand *operand = &spec->operands[op];
+  if (spec->tolerance_given || !sums_floats(operand)) {
+    return spec->tolerance;
+  }
+  double summands = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    summands *= spec->reduced[d] ? (double)extent[d] : 1;
+  }
+  double most = 0;
+  for (int f = 0; f < operand->record.n_fields; f++) {
+    const sct_type type = operand->record.fields[f].type;
+    const double u = unit_roundoff(type);
+    const double sum = 4 * fmin(u, 0x1p-24) * sqrt(summands < 1 ? 1 : summands);
+    if (sct_type_get(type)->kind == SCT_KIND_FLOAT) {
+      most = fmax(most, sum + (u > 0x1p-24 ? 2 * u : 0));
+    }
+  }
+  return most;
+}

@@ -1,0 +1,312 @@
+/* Reductions on the host and under verification: what outputs must hold, computed here a second
+ * time and in another way, and kernels whose sums are wrong in small ways. */
+#include "measure_fixture.h"
+#include "nvrtc_text.h"
+
+#include "measure/measure_data.h"
+#include "measure/measure_session.h"
+
+#include <math.h>
+
+static const int first_layout[SCT_MAX_OPERANDS];
+
+/* ---- halves ---- */
+
+static void test_every_half_goes_back_and_forth(void **state) {
+  (void)state;
+  static const sct_type types[] = {SCT_TYPE_F16, SCT_TYPE_BF16};
+  for (int t = 0; t < 2; t++) {
+    for (uint32_t bits = 0; bits < 0x10000; bits++) {
+      const uint16_t half = (uint16_t)bits;
+      uint16_t back = 0;
+      const double value = sct_data_float(types[t], &half);
+      sct_data_put_float(&back, types[t], value);
+      if (isnan(value)) {
+        assert_true(isnan(sct_data_float(types[t], &back)));
+      } else {
+        assert_int_equal(back, half);
+      }
+    }
+  }
+}
+
+static void test_halves_are_rounded_to_nearest_even(void **state) {
+  (void)state;
+  static const struct {
+    sct_type type;
+    double value;
+    uint16_t bits;
+  } cases[] = {{SCT_TYPE_F16, 1 + 0x1p-11, 0x3c00},
+               {SCT_TYPE_F16, 1 + 0x1p-11 + 0x1p-30, 0x3c01},
+               {SCT_TYPE_F16, 1 + 3 * 0x1p-11, 0x3c02},
+               {SCT_TYPE_F16, 65519, 0x7bff},
+               {SCT_TYPE_F16, 65520, 0x7c00},
+               {SCT_TYPE_F16, -1e30, 0xfc00},
+               {SCT_TYPE_F16, 0x1p-25, 0x0000},
+               {SCT_TYPE_F16, 0x1.8p-25, 0x0001},
+               {SCT_TYPE_F16, 0x1p-14 - 0x1p-25, 0x0400},
+               {SCT_TYPE_BF16, 1 + 0x1p-8, 0x3f80},
+               {SCT_TYPE_BF16, 1 + 3 * 0x1p-8, 0x3f82},
+               {SCT_TYPE_BF16, -INFINITY, 0xff80}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    uint16_t bits = 0;
+    sct_data_put_float(&bits, cases[k].type, cases[k].value);
+    assert_int_equal(bits, cases[k].bits);
+  }
+}
+
+/* ---- what the host makes of arrays ---- */
+
+typedef struct problem {
+  sct_spec spec;
+  sct_plan plan;
+  sct_shape shape;
+  uint8_t *image[2], *flags;
+} problem;
+
+/* t over `dims` from a over row x col; the input holds random numbers. */
+static void open_problem(problem *p, const char *type, const char *dims, sct_reduce reduce,
+                         int64_t rows, int64_t cols) {
+  const fixture_array arrays[] = {{.name = "a", .types = type},
+                                  {.name = "t", .types = type, .dims = dims, .reduce = reduce}};
+  const int64_t extents[] = {rows, cols};
+  memset(p, 0, sizeof *p);
+  fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
+  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
+}
+
+static void reduce_on_host(problem *p) {
+  assert_ok(sct_image_output(&p->image[1], &p->flags, &p->shape, 1, p->image, 0xa5, &fixture_err));
+  for (int64_t k = 0; k < p->shape.op[1].bytes; k++) {
+    assert_int_equal(p->flags[k], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
+  }
+}
+
+static void close_problem(problem *p) {
+  sct_free(p->image[0]);
+  sct_free(p->image[1]);
+  sct_free(p->flags);
+  sct_shape_free(&p->shape);
+  sct_plan_free(&p->plan);
+  sct_spec_free(&p->spec);
+}
+
+static const int64_t lengths[] = {0, 1, 2, 31, 32, 33, 100};
+
+static void test_sums_of_doubles(void **state) {
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(lengths); k++) {
+    const int64_t n = lengths[k];
+    problem p;
+    open_problem(&p, "f64", "row", SCT_REDUCE_SUM, 3, n);
+    reduce_on_host(&p);
+    for (int row = 0; row < 3; row++) {
+      double sum = 0, got;
+      for (int64_t col = n - 1; col >= 0; col--) {
+        double value;
+        memcpy(&value, p.image[0] + (row * n + col) * 8, 8);
+        sum += value;
+      }
+      memcpy(&got, p.image[1] + row * 8, 8);
+      assert_true(fabs(got - sum) <= 1e-14 * sum);
+      assert_true(n > 0 || got == 0);
+    }
+    close_problem(&p);
+  }
+}
+
+/* Columns, with negative values and infinities among them. */
+static void test_maxima_and_minima_of_floats(void **state) {
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(lengths); k++) {
+    for (int is_max = 0; is_max < 2; is_max++) {
+      const int64_t n = lengths[k];
+      problem p;
+      open_problem(&p, "f32", "col", is_max ? SCT_REDUCE_MAX : SCT_REDUCE_MIN, n, 5);
+      float *a = (float *)(void *)p.image[0];
+      for (int64_t i = 0; i < n * 5; i++) {
+        a[i] = i % 5 == 4 ? -INFINITY : -a[i] * (float)(1 + i % 7);
+      }
+      reduce_on_host(&p);
+      for (int col = 0; col < 5; col++) {
+        float best = is_max ? -INFINITY : INFINITY, got;
+        for (int64_t row = 0; row < n; row++) {
+          best = is_max ? fmaxf(best, a[row * 5 + col]) : fminf(best, a[row * 5 + col]);
+        }
+        memcpy(&got, p.image[1] + col * 4, 4);
+        assert_true(got == best);
+      }
+      close_problem(&p);
+    }
+  }
+}
+
+/* Every integer type, over all of the array: sums wrap, extremes know their sign. */
+static void test_integers_are_exact(void **state) {
+  (void)state;
+  static const char *const types[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+  for (int k = 0; k < SCT_COUNT(types) * 3 * SCT_COUNT(lengths); k++) {
+    const int type = k % SCT_COUNT(types), bytes = 1 << type / 2;
+    const uint64_t sign = (uint64_t)1 << (bytes * 8 - 1);
+    const sct_reduce reduce = (sct_reduce)(1 + k / SCT_COUNT(types) % 3);
+    const int64_t n = lengths[k / SCT_COUNT(types) / 3];
+    const bool has_sign = type % 2 == 0;
+    problem p;
+    open_problem(&p, types[type], "", reduce, n, 3);
+    reduce_on_host(&p);
+    uint64_t sum = 0, least = UINT64_MAX, most = 0;
+    for (int64_t i = 0; i < n * 3; i++) {
+      uint64_t value = 0;
+      memcpy(&value, p.image[0] + i * bytes, (size_t)bytes);
+      sum += value;
+      value ^= has_sign ? sign : 0; /* puts negative numbers below the others */
+      least = value < least ? value : least;
+      most = value > most ? value : most;
+    }
+    least ^= has_sign ? sign : 0;
+    most ^= has_sign ? sign : 0;
+    const uint64_t want = reduce == SCT_REDUCE_SUM ? sum : reduce == SCT_REDUCE_MAX ? most : least;
+    assert_int_equal(p.shape.op[1].bytes, bytes);
+    assert_memory_equal(p.image[1], &want, (size_t)bytes); /* the lower bytes: modulo 2^bits */
+    close_problem(&p);
+  }
+}
+
+static void test_halves_are_summed_beyond_their_precision(void **state) {
+  (void)state;
+  problem p;
+  open_problem(&p, "bf16", "", SCT_REDUCE_SUM, 1000, 3);
+  for (int k = 0; k < 3000; k++) {
+    sct_data_put_float(p.image[0] + 2 * k, SCT_TYPE_BF16, 1);
+  }
+  reduce_on_host(&p);
+  assert_true(sct_data_float(SCT_TYPE_BF16, p.image[1]) == 3008); /* of 8 bits: 3000 is between */
+  close_problem(&p);
+}
+
+/* ---- verification ---- */
+
+/* A thread a row of n columns, but for what the name says; 64 threads a block. */
+static const char *const cuda_text =
+    "#define KERNEL(name, T) extern \"C\" __global__ void __launch_bounds__(64) \\\n"
+    "  name(const T *a, T *t, long long rows, long long n) { \\\n"
+    "  const long long row = blockIdx.x * 64LL + threadIdx.x; \\\n"
+    "  if (row >= rows) return; a += row * n;\n"
+    "KERNEL(sum, float) float s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
+    "KERNEL(back, float) float s = 0; for (int k = n - 1; k >= 0; k--) s += a[k]; t[row] = s; }\n"
+    "KERNEL(short_by_one, float) float s = 0; for (int k = 0; k < n - (n > 5000); k++) s += a[k];\n"
+    "  t[row] = s; }\n"
+    "KERNEL(one_twice, float) float s = n > 0 ? a[n - 1] : 0;\n"
+    "  for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
+    "KERNEL(not_for_none, float) float s = 0; for (int k = 0; k < n; k++) s += a[k];\n"
+    "  if (n > 0) t[row] = s; }\n"
+    "KERNEL(highest, float) float s = -__int_as_float(0x7f800000);\n"
+    "  for (int k = 0; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
+    "KERNEL(max_from_zero, float) float s = 0;\n"
+    "  for (int k = 0; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
+    "KERNEL(wraps, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
+    "KERNEL(off_by_one, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k];\n"
+    "  t[row] = s + (n > 9000); }\n";
+
+static char *ptx;
+
+static const sct_device_desc described = {.name = "Described",
+                                          .id = "virtual:test",
+                                          .cc_major = 9,
+                                          .n_sms = 4,
+                                          .smem_block_bytes = 49152,
+                                          .smem_block_optin_bytes = 232448,
+                                          .threads_block = 1024,
+                                          .is_virtual = true};
+
+static sct_verdict verify(const char *type, sct_reduce reduce, const char *body, const char *naive,
+                          const char *entry) {
+  const sct_measure_opts opts = {.seed = 11, .described = &described};
+  const fixture_array arrays[] = {{.name = "a", .types = type},
+                                  {.name = "t", .types = type, .dims = "row", .reduce = reduce}};
+  const int64_t extents[] = {100, 100};
+  sct_spec spec;
+  sct_measure *m = NULL;
+  sct_verdict v;
+  fixture_spec(&spec, "row col", arrays, 1, 2, NULL, body, extents);
+  sct_kernel_code code = {.threads = 64};
+  sct_expr_pool *pool = spec.pool;
+  code.grid = sct_expr_div(pool, sct_expr_add(pool, spec.extent_var[0], sct_expr_const(pool, 63)),
+                           sct_expr_const(pool, 64));
+  sct_kernel_code other = code;
+  const sct_binary first = {.code = &code, .entry = naive, .ptx = ptx};
+  const sct_binary second = {.code = &other, .entry = entry, .ptx = ptx};
+  assert_ok(sct_measure_open(&m, 0, &opts, &fixture_err));
+  assert_ok(sct_measure_problem(m, &spec, first_layout, &first, &fixture_err));
+  assert_ok(sct_measure_verify(m, &second, &v, &fixture_err));
+  sct_measure_close(m);
+  sct_spec_free(&spec);
+  return v;
+}
+
+static void test_wrong_sums_are_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *type;
+    sct_reduce reduce;
+    const char *body, *naive, *kernel;
+    sct_outcome_kind outcome;
+    const char *says;
+  } cases[] = {
+      {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "back", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "short_by_one", SCT_OUT_WRONG_RESULT, "row=0 ("},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "one_twice", SCT_OUT_WRONG_RESULT, "n_col=1"},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "not_for_none", SCT_OUT_NOT_WRITTEN, "n_col=0"},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "highest", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "max_from_zero", SCT_OUT_WRONG_RESULT, "(-inf)"},
+      {"i32", SCT_REDUCE_SUM, "t = a;", "wraps", "wraps", SCT_OUT_OK, ""},
+      {"i32", SCT_REDUCE_SUM, "t = a;", "wraps", "off_by_one", SCT_OUT_WRONG_RESULT, "n_col=9001"},
+      /* a body that computes is held against the naive variant, within the tolerance too */
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "back", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "short_by_one", SCT_OUT_WRONG_RESULT, "row=0 ("},
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "not_for_none", SCT_OUT_NOT_WRITTEN, "n_col=0"},
+      {"f32", SCT_REDUCE_MAX, "t = 1 * a;", "highest", "max_from_zero", SCT_OUT_WRONG_RESULT,
+       "(-inf)"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const sct_verdict v =
+        verify(cases[k].type, cases[k].reduce, cases[k].body, cases[k].naive, cases[k].kernel);
+    if (v.outcome != cases[k].outcome || !strstr(v.detail, cases[k].says)) {
+      fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
+    }
+  }
+}
+
+/* The naive variant of a body that only moves is held against the host. */
+static void test_a_wrong_naive_variant_is_found(void **state) {
+  (void)state;
+  const sct_verdict v = verify("f32", SCT_REDUCE_SUM, "t = a;", "short_by_one", "short_by_one");
+  assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+}
+
+int main(int argc, char **argv) {
+  FIXTURE_WORKER(argc, argv);
+  nvrtc_door door;
+  if (!nvrtc_open(&door)) {
+    return 77;
+  }
+  ptx = nvrtc_ptx(cuda_text, "reduce.cu", "compute_90", NULL);
+  if (!ptx) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_half_goes_back_and_forth),
+      cmocka_unit_test(test_halves_are_rounded_to_nearest_even),
+      cmocka_unit_test(test_sums_of_doubles),
+      cmocka_unit_test(test_maxima_and_minima_of_floats),
+      cmocka_unit_test(test_integers_are_exact),
+      cmocka_unit_test(test_halves_are_summed_beyond_their_precision),
+      cmocka_unit_test(test_wrong_sums_are_found),
+      cmocka_unit_test(test_a_wrong_naive_variant_is_found),
+  };
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  free(ptx);
+  return failed;
+}

@@ -1,0 +1,116 @@
+/* Reductions in spec scripts: the option, its mistakes, and which strategies are left. */
+#include "script_test.h"
+
+#include "space/space.h"
+
+#define HEAD "local s = require 'sectile'\n"
+
+/* A kernel over row and col with these outputs (line 3), and more options (line 5). */
+static const char *reduction(const char *outputs, const char *body, const char *more) {
+  static char text[2048];
+  snprintf(text, sizeof text,
+           HEAD "return s.kernel { name = 'k', dims = { 'row', 'col' },\n"
+                "  outputs = { %s },\n"
+                "  inputs = { s.array('a', 'f32') }, body = '%s',\n"
+                "  %s\n"
+                "  sizes = { { row = 8, col = 9 } } }\n",
+           outputs, body, more);
+  return text;
+}
+
+static void test_what_it_becomes(void **state) {
+  (void)state;
+  load_ok(reduction("s.array('t', 'f32', s.row_major, { dims = 'row', reduce = 'max' })", "t = a;",
+                    ""));
+  assert_int_equal(spec.operands[1].reduce, SCT_REDUCE_MAX);
+  assert_int_equal(spec.operands[0].reduce, SCT_REDUCE_NONE);
+  assert_true(spec.reduces && spec.reduced[1] && !spec.reduced[0]);
+  assert_false(spec.tolerance_given);
+  sct_spec_free(&spec);
+  load_ok(reduction("s.array('t', 'f32', nil, { dims = {}, reduce = 'sum' })", "t = a * a;",
+                    "tolerance = 1e-4,"));
+  assert_int_equal(spec.operands[1].n_dims, 0);
+  assert_true(spec.tolerance_given && spec.tolerance == 1e-4);
+  sct_spec_free(&spec);
+}
+
+static void test_layouts_of_one_element(void **state) {
+  (void)state;
+  load_ok(HEAD "local pair = s.record { { 'x', 'f64' }, { 'n', 'i32' } }\n"
+               "return s.kernel { name = 'k', dims = { 'i' }, inputs = { s.array('a', 'f64') },\n"
+               "  outputs = { s.array('t', pair, s.choose { s.aos, s.soa },\n"
+               "    { dims = {}, reduce = 'sum' }) },\n"
+               "  body = 't.x = a; t.n = 1;', sizes = { { i = 100 } } }\n");
+  const sct_operand *t = &spec.operands[1];
+  assert_int_equal(t->n_layouts, 2);
+  for (int k = 0; k < 2; k++) {
+    int64_t bytes = 0;
+    int64_t offset = 0;
+    assert_true(sct_expr_is_const(spec.pool, t->layouts[k].bytes, &bytes));
+    assert_true(sct_expr_is_const(spec.pool, t->layouts[k].offset[1], &offset));
+    assert_true(bytes >= 12 && offset == 8);
+  }
+  sct_spec_free(&spec);
+}
+
+static void test_mistakes(void **state) {
+  (void)state;
+  assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'summ' })", "t = a;", ""),
+      "spec.lua", 3, "unknown reduce 'summ'; did you mean 'sum'?");
+  assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = true })", "t = a;", ""),
+               "spec.lua", 3, "reduce must be a string, not a boolean");
+  assert_fails(reduction("s.array('t', 'f32', nil, { reduce = 'sum' })", "t = a;", ""), "spec.lua",
+               3, "there is nothing to reduce");
+  assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'sum' })", "t = a;",
+                         "tolerance = 0,"),
+               "spec.lua", 3, "tolerance = 0 cannot hold");
+  assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row' })", "t = a;", ""), "spec.lua", 3,
+               "output 't' is written twice");
+  assert_fails(reduction("s.array('t', 'f32', nil, { dims = {} })", "t = a;", ""), "spec.lua", 3,
+               "array 't' has 1 to 6 dimensions, not 0");
+}
+
+/* ---- strategies ---- */
+
+/* Those written for kernels whose elements each have a place say so in one sentence; others, of
+ * whatever folder, must declare that they know reductions. */
+static void test_strategies_must_say_that_they_reduce(void **state) {
+  (void)state;
+  sct_device_desc device;
+  sct_script *script = NULL;
+  sct_space space = {0};
+  (void)mkdir(path_of("own"), 0700);
+  write_file("own/able.lua", "return { name = 'able', template = 'direct.cu', reduces = true,\n"
+                             "  axes = {}, plan = function() end }\n");
+  write_file("own/unable.lua", "return { name = 'unable', template = 'direct.cu', axes = {},\n"
+                               "  plan = function() end }\n");
+  load_ok(reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'sum' })", "t = a;", ""));
+  assert_int_equal(sct_script_load_device(&device, "h200", &err), SCT_OK);
+  assert_int_equal(sct_script_new(&script, &spec, &device, path_of("own"), &err), SCT_OK);
+  assert_int_equal(sct_script_space(&space, script, &err), SCT_OK);
+  for (int k = 0; k < space.n_strategies; k++) {
+    const sct_strategy *s = &space.strategies[k];
+    const bool able = strcmp(s->name, "direct") == 0 || strcmp(s->name, "able") == 0 ||
+                      sct_has_prefix(s->name, "reduce_");
+    if (!able) {
+      assert_false(s->applies);
+      assert_string_equal(s->why_not, "every element has a place of its own in the outputs");
+    } else if (!sct_has_prefix(s->name, "reduce_")) {
+      assert_true(s->applies);
+    }
+  }
+  sct_space_free(&space);
+  sct_script_free(script);
+  sct_spec_free(&spec);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_it_becomes),
+      cmocka_unit_test(test_layouts_of_one_element),
+      cmocka_unit_test(test_mistakes),
+      cmocka_unit_test(test_strategies_must_say_that_they_reduce),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
