@@ -179,7 +179,7 @@ static void names_are_names(void **state) {
 
 static void expressions_only_compute(void **state) {
   (void)state;
-  emit_extent extents[] = {{"row", true}, {"col", true}};
+  emit_extent extents[] = {{"row", true, false}, {"col", true, false}};
   const emit_signature sig = {.n_extents = 2, .extents = extents};
   static const char *const good[] = {
       "(n_row + 31) / 32 * ((n_col + 31) / 32)",
