@@ -107,9 +107,10 @@ static const char *const of_lines[] = {"across", "line"};
 
 /* Likewise where the kernel reduces. */
 static const char *const generated_sums[] = {
-    "arrived", "column",   "combine",  "combine_lanes", "distance", "from_warps", "last_block",
-    "mine",    "nothing",  "partial",  "partial_at",    "partials", "parts",      "place",
-    "places",  "places_2", "places_3", "places_4",      "places_5", "n_places",   "row_of_warp"};
+    "all",        "arrived",    "column", "combine", "combine_lanes", "from",
+    "from_warps", "last_block", "mine",   "nothing", "other",         "partial",
+    "partial_at", "partials",   "place",  "places",  "places_2",      "places_3",
+    "places_4",   "places_5",   "share",  "shares"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
 static const char *const suffixes[] = {"_in", "_out", "_tile", "_v", "_line"};

@@ -9,6 +9,7 @@ local reduce = {}
 
 local MOST_PARTIAL_BYTES = 1 << 20 -- of a module's array of partials
 local MOST_COUNTERS = 1 << 16
+local MOST_ROW_BLOCKS = 4096 -- that fill every GPU: where there are more rows, none is shared
 
 -- ---- partials ----
 
@@ -120,7 +121,7 @@ __device__ __forceinline__ partial partial_at(long long number) {
 ]]
 
 --- The struct of partials and the functions on it.
----@param p table plan: slots, lanes (are lanes combined?), split (are blocks?)
+---@param p table plan: slots, combines_lanes, split (do blocks share a place?)
 ---@return string
 function reduce.types(p)
   local slots, parts = p.slots, {}
@@ -128,13 +129,13 @@ function reduce.types(p)
     table.concat(list_of(slots, function(s) return s.type .. " " .. s.name .. ";" end), "\n  "),
     table.concat(list_of(slots, function(s) return identity(s.field, s.how, s.type) end), ", "),
     table.concat(list_of(slots, combined), ", "))
-  if p.lanes then
+  if p.combines_lanes then
     parts[2] = string.format(LANES, table.concat(list_of(slots, function(s)
       return string.format("__shfl_xor_sync(0xffffffffu, p.%s, distance)", s.name)
     end), ", "))
   end
   if p.split then
-    parts[#parts + 1] = string.format(SHARED, p.most_partials, MOST_COUNTERS,
+    parts[#parts + 1] = string.format(SHARED, p.most_partials, p.most_counters,
       table.concat(list_of(slots, function(s)
         return string.format("__ldcg(&partials[number].%s)", s.name)
       end), ", "))
@@ -175,9 +176,10 @@ end
 --- A statement that adds the element at the dimensions' variables to `mine`.
 ---@param p table plan
 ---@param lanes? sectile.Expr
+---@param warps? sectile.Expr
 ---@return string
-function reduce.add_element(p, lanes)
-  p.g:when(lanes)
+function reduce.add_element(p, lanes, warps)
+  p.g:when(lanes, warps)
   p.g:load_element()
   p.g:when(nil)
   return "mine = combine(mine, element(" .. kit.element_arguments(p.g) .. "));"
@@ -335,6 +337,29 @@ end
 
 -- ---- a plan ----
 
+--- Facts for the axes: `widest`, the bytes of the inputs' widest record; `all`, of all inputs.
+---@param k sectile.View
+---@return table
+function reduce.facts(k)
+  local widest, all = 1, 0
+  for _, op in ipairs(k.operands) do
+    if not op.is_output then
+      widest, all = math.max(widest, op.record.bytes), all + op.record.bytes
+    end
+  end
+  return { { "widest", widest }, { "all_inputs", math.max(all, 1) } }
+end
+
+--- Constraints of the axes vec and items: words of up to 16 bytes, 32 to 128 bytes a thread in
+--- flight (2,048 threads with less leave the memory idle, more does not fit the registers).
+---@return string[]
+function reduce.where()
+  return {
+    "vec == 1 or vec * widest <= 16", "vec * items * all_inputs <= 128 or vec * items == 1",
+    "vec * items * all_inputs >= 32 or vec * items >= 16",
+  }
+end
+
 --- Starts a plan: generator, slots, movers for `vec` neighbours along the last dimension.
 ---@param k sectile.View
 ---@param kernel string
@@ -349,7 +374,7 @@ function reduce.start(k, kernel, c)
     images_in = {}, images_out = {},
   }
   p.slots, p.partial_bytes = reduce.slots(g)
-  p.most_partials = MOST_PARTIAL_BYTES // p.partial_bytes
+  p.most_partials, p.most_counters = MOST_PARTIAL_BYTES // p.partial_bytes, MOST_COUNTERS
   p.kept, p.reduced = reduce.dims(k)
   p.any = p.vec == 1
   for _, op in ipairs(g.inputs) do
@@ -363,19 +388,239 @@ function reduce.start(k, kernel, c)
   return p
 end
 
---- What must hold where `parts` blocks share an output element (`groups` of elements that are
---- finished together).
+-- ---- blocks that share a place ----
+
+--- Where a block stands among those that share an output element: `shares` of them (1: it has it
+--- alone; an expression: the whole grid), this one's number, and the element's. Declares them.
 ---@param p table plan
----@param parts sectile.Expr|integer
+---@param shares sectile.Expr|integer
+---@return string
+function reduce.cut_shares(p, shares)
+  local g = p.g
+  p.shares, p.shares_text = shares, "kShares"
+  p.split = shares ~= 1
+  if not p.split then
+    p.share, p.team, p.team_text = 0, g.block, "block"
+    return ""
+  elseif math.type(shares) == "integer" then
+    p.share = g:define("share", 0, shares - 1, g.block % shares)
+    p.team = g:define("team", 0, kit.MAX_INDEX, g.block // shares)
+    p.team_text = "team"
+    return string.format("constexpr int kShares = %d; // blocks that share it\n"
+      .. "const int share = (int)(block %% kShares);\nconst long long team = block / kShares;", shares)
+  end
+  p.share, p.team, p.team_text = g.block, E.raw("team", 0, 0) * 0, "0"
+  p.shares_text = "shares"
+  return "const int shares = (int)gridDim.x; // blocks that share it\n"
+    .. "const int share = (int)block;"
+end
+
+--- What must hold of the extents where blocks share: room for `partials` and `groups` counters.
+---@param p table plan
+---@param partials sectile.Expr|integer
 ---@param groups sectile.Expr|integer
-function reduce.share(p, parts, groups)
-  local partials = reduce.count(p.k, p.kept) * parts
-  if not kit.const_of(partials) then
+function reduce.require_room(p, partials, groups)
+  if p.split and not kit.const_of(partials) then
     p.g:require(partials:le(p.most_partials))
   end
-  if not kit.const_of(groups) then
-    p.g:require(groups:le(MOST_COUNTERS))
+  if p.split and not kit.const_of(groups) then
+    p.g:require(groups:le(p.most_counters))
   end
+end
+
+-- The condition under which a block is the last one, for counting: the one with the last number.
+local function last_share(p)
+  return (p.share + 1):eq(p.shares)
+end
+
+--- Statements by which the block that comes last goes on alone; `left` has left its partials.
+---@param p table plan
+---@param left string
+---@return string
+function reduce.wait_for_others(p, left)
+  local g = p.g
+  g:when(g.thread:eq(0))
+  g:touch(nil, true, 1, 0 * g.thread)
+  g:when(nil)
+  g:touch(nil, false, 1, 0 * g.thread)
+  return string.format([[
+__shared__ bool last_block;
+%s
+if (thread == 0) { // the counter goes from the last one to 0, for the next launch
+  last_block = atomicInc(&arrived[%s], %s - 1) == %s - 1;
+}
+__syncthreads();
+if (!last_block) return;
+__threadfence(); // what the others left is seen from here on]], left, p.team_text, p.shares_text,
+    p.shares_text)
+end
+
+-- ---- the lanes and warps of a block ----
+
+-- All partials of the block's threads in thread 0.
+local function combine_block(p, warps)
+  local g = p.g
+  local n_warps = p.threads // 32
+  g:when((g.thread % 32):eq(0), warps)
+  reduce.touch(p, true, g.thread // 32)
+  g:when(g.thread:lt(n_warps), warps)
+  reduce.touch(p, false, g.thread)
+  g:when(nil)
+  return [[
+mine = combine_lanes(mine);
+if (thread % 32 == 0) from_warps[thread / 32] = mine;
+__syncthreads();
+if (thread < 32) mine = combine_lanes(thread < kThreads / 32 ? from_warps[thread] : nothing());]]
+end
+
+local function indented(text, by)
+  return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
+end
+
+--- The end of a block whose threads hold `mine`: one partial, that of all shares, the outputs.
+---@param p table plan
+---@return string
+function reduce.finish_block(p)
+  local g = p.g
+  local lines = { combine_block(p), "", "" }
+  local warps
+  if p.split then
+    g:when(g.thread:eq(0))
+    reduce.touch(p, true, g.block, true)
+    g:when(nil)
+    lines[2] = reduce.wait_for_others(p, "if (thread == 0) {\n  partials[block] = mine;\n"
+      .. "  __threadfence(); // before it counts as arrived\n}")
+    warps = last_share(p)
+    local other = g:loop("other", kit.ceil_div(p.shares, p.threads)) * p.threads + g.thread
+    g:when(other:lt(p.shares), warps)
+    reduce.touch(p, false, p.team * p.shares + other, true)
+    g:when(nil)
+    g:close()
+    local from = p.team_text == "0" and "other"
+      or string.format("team * %s + other", p.shares_text)
+    lines[3] = string.format("mine = nothing();\nfor (int other = thread; other < %s; other += "
+      .. "kThreads)\n  mine = combine(mine, partial_at(%s));\n%s", p.shares_text, from,
+      combine_block(p, warps))
+  end
+  lines[4] = "if (thread == 0) {\n"
+    .. indented(reduce.store(p, "mine", g.thread:eq(0), warps), 2) .. "\n}"
+  return kit.concat(lines)
+end
+
+-- ---- the fastest dimension is reduced ----
+
+-- The loop over the reduced dimensions but the last, if there are any: opens it, gives its head.
+local function open_outer(p)
+  local k, g = p.k, p.g
+  local outer = {}
+  for n = 1, #p.reduced - 1 do
+    outer[n] = p.reduced[n]
+  end
+  if #outer == 0 then
+    return nil
+  end
+  local count = reduce.count(k, outer)
+  local place = g:loop("place", count)
+  if #outer == 1 then
+    g:tie(k.index[outer[1]], place)
+    return string.format("for (long long %s = 0; %s < n_%s; %s++) {", k.dims[outer[1]],
+      k.dims[outer[1]], k.dims[outer[1]], k.dims[outer[1]])
+  end
+  return string.format("for (long long place = 0; place < %s; place++) {\n  %s",
+    E.text(count, true), (string.gsub(reduce.unravel(g, outer, "place", place), "\n", "\n  ")))
+end
+
+--- Adds everything that the team reduces to `mine`: whole tiles with all loads in flight, then the
+--- rest one by one.
+---@param p table plan: shares and share, team_size, member, member_text
+---@return string
+function reduce.walk_row(p)
+  local k, g = p.k, p.g
+  local mark = #g.real
+  local extent, last, tile = k.extents[p.dim], p.last, p.team_size * p.items * p.vec
+  local head = open_outer(p)
+  local round = g:loop("round", (extent // tile - p.share + p.shares - 1) // p.shares)
+  g.first = g:define("first", 0, kit.MAX_INDEX, (round * p.shares + p.share) * tile)
+  local loads = map.load_values(p)
+  local adds = map.each_value(p, function()
+    return "mine = combine(mine, " .. reduce.contribution(p) .. ");"
+  end)
+  g:close()
+  local turn = g:loop("turn", kit.ceil_div(extent % tile, p.shares * p.team_size))
+  g:tie(k.index[p.dim],
+    extent // tile * tile + (turn * p.shares + p.share) * p.team_size + p.member)
+  local rest = reduce.add_element(p, k.index[p.dim]:lt(extent), p.full)
+  g:close()
+  if head then
+    g:close()
+  end
+  g:forget(mark)
+  local from = p.split and "share * (long long)kTile" or "0"
+  local step = p.split and string.format("%s * (long long)kTile", p.shares_text) or "kTile"
+  local own = p.split and string.format(" + share * %d + %s", p.team_size, p.member_text)
+    or " + " .. p.member_text
+  local stride = p.split and string.format("%s * %d", p.shares_text, p.team_size)
+    or tostring(p.team_size)
+  local text = string.format("for (long long first = %s; first + kTile <= n_%s;\n"
+    .. "     first += %s) {\n%s\n%s\n}\n"
+    .. "for (long long %s = n_%s / kTile * kTile%s; %s < n_%s;\n     %s += %s)\n  %s", from, last,
+    step, indented(loads, 2), indented(adds, 2), last, last, own, last, last, last, stride, rest)
+  return head and head .. "\n" .. indented(text, 2) .. "\n}" or text
+end
+
+--- The end of a warp whose lanes hold `mine`.
+---@param p table plan
+---@return string
+function reduce.finish_warp(p)
+  return "mine = combine_lanes(mine);\nif (lane == 0) {\n"
+    .. indented(reduce.store(p, "mine", p.member:eq(0), p.full), 2) .. "\n}"
+end
+
+--- A plan for templates/reduce_rows.cu: a team (block or warp) an output element, or `shares`
+--- blocks. nil and a reason if there is none.
+---@param k sectile.View folded
+---@param kernel string
+---@param c table threads, items, vec, hint; scope: "block" or "warp"; most: shares there may be
+---@param shares fun(p): sectile.Expr|integer
+---@return table? plan
+---@return string? reason
+function reduce.plan_rows(k, kernel, c, shares)
+  local p = reduce.start(k, kernel, c)
+  local g = p.g
+  if not p.any then
+    return nil, "no operand moves better in groups"
+  end
+  local n_warps = c.threads // 32
+  local kept = reduce.count(k, p.kept)
+  p.scope, p.combines_lanes = c.scope or "block", true
+  p.team_size, p.member, p.member_text = c.threads, g.thread, "thread"
+  if p.scope == "warp" then
+    p.team_size, p.member_text = 32, "lane"
+    p.member = g:define("lane", 0, 31, g.thread % 32)
+    p.share, p.shares, p.split, p.team_text = 0, 1, false, "team"
+    p.team = g:define("team", 0, kit.MAX_INDEX, g.block * n_warps + g.thread // 32)
+    p.cut = string.format("const int lane = thread %% 32;\n"
+      .. "const long long team = block * %d + thread / 32; // each warp on its own\n"
+      .. "if (team >= %s) return;", n_warps, E.text(kept, true))
+    p.full = p.team:lt(kept) -- is there a row for this warp?
+    g.grid = kit.ceil_div(kept, n_warps)
+  else
+    p.cut = reduce.cut_shares(p, shares(p))
+    p.most_partials = c.most or MOST_ROW_BLOCKS
+    p.most_counters = c.most and 1 or MOST_ROW_BLOCKS
+    if math.type(p.shares) == "integer" then
+      reduce.require_room(p, kept * p.shares, kept)
+    end
+    g.grid = kept * p.shares
+    g.static_shared_bytes = n_warps * p.partial_bytes
+  end
+  p.exclusive = p.split
+  p.cut = kit.concat { p.cut, reduce.unravel(g, p.kept, p.team_text, p.team) }
+  p.tile = p.team_size * p.items * p.vec
+  p.bounds = tostring(c.threads)
+  p.p = p
+  kit.hand_over(g, p)
+  return p
 end
 
 return reduce

@@ -1,0 +1,21 @@
+$(g:types())
+$(reduce.types(p))
+//% local element = reduce.element(p)
+$(g:helpers())
+$(element)
+$(kit.comment(doc))
+$(g:head(bounds)) {
+  constexpr int kThreads = $(threads), kItems = $(items), kVec = $(vec);
+  // elements of $(last) that a $(scope) takes at once
+  constexpr int kTile = $(scope == "warp" and "32" or "kThreads") * kItems * kVec;
+//% if scope == "block" then
+  __shared__ partial from_warps[kThreads / 32];
+//% end
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  $(k.prologue)
+  $(cut)
+  partial mine = nothing();
+  $(reduce.walk_row(p))
+  $(scope == "warp" and reduce.finish_warp(p) or reduce.finish_block(p))
+}
