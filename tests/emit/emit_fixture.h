@@ -35,7 +35,9 @@ typedef struct fixture {
   "{\"name\": null, \"fields\": [{\"name\": \"\", \"type\": \"f32\", \"cuda\": \"float\", "        \
   "\"offset\": 0, \"bytes\": 4}], \"bytes\": 4, \"align\": 4, \"packed\": false}"
 #define OPERAND(name, role, record, bare, layouts, dims)                                           \
-  "{\"name\": \"" name "\", \"role\": \"" role "\", \"record\": " record ", \"bare\": " bare       \
+  "{" OPERAND_FIELDS(name, role, record, bare, layouts, dims)
+#define OPERAND_FIELDS(name, role, record, bare, layouts, dims)                                    \
+  "\"name\": \"" name "\", \"role\": \"" role "\", \"record\": " record ", \"bare\": " bare        \
   ", \"pointer\": \"void *\", \"layouts\": [" layouts "], \"dims\": [" dims "]}"
 
 #define ADD_SIGNATURE                                                                              \
@@ -66,6 +68,16 @@ typedef struct fixture {
       "a", "in", BARE_F32, "true", "\"row_major\"",                                                \
       "\"row\", \"col\"") ", " OPERAND("b", "out", BARE_F32, "true", "\"col_major\"",              \
                                        "\"row\", \"col\"") "], \"body\": \"b = a;\"}"
+
+#define ROW_SUM_SIGNATURE                                                                          \
+  "{\"name\": \"row_sum\", \"dims\": [\"row\", \"col\"], \"extents\": [{\"name\": \"row\", "       \
+  "\"dim\": true}, {\"name\": \"col\", \"dim\": true, \"reduced\": true}], \"scalars\": [], "      \
+  "\"operands\": [" OPERAND("a", "in", BARE_F32, "true", "\"row_major\"",                          \
+                            "\"row\", \"col\"") ", "                                               \
+                                                "{\"reduce\": \"sum\", " OPERAND_FIELDS(           \
+                                                    "total", "out", BARE_F32, "true",              \
+                                                    "\"row_major\"",                               \
+                                                    "\"row\"") "], \"body\": \"total = a;\"}"
 
 /* ---- kernels ---- */
 
@@ -138,7 +150,36 @@ static const kernel scale_soa = {"scale_direct.cu",
                                  SCALE_LAUNCH("soa", "soa"),
                                  12};
 
+#define ROW_SUM_LAUNCH(kernel, grid, requires, align, more)                                        \
+  "{\"kernel\": \"" kernel                                                                         \
+  "\", \"threads\": 256, \"grid\": \"" grid "\", \"shared_bytes\": 0, \"static_shared_bytes\": "   \
+                                            "32, \"requires\": [" requires "], \"align\": "        \
+                                                                           "{\"a\": " align        \
+                                                                           ", \"total\": 4}, "     \
+                                                                           "\"layouts\": {\"a\": " \
+                                                                           "\"row_major\", "       \
+                                                                           "\"total\": "           \
+                                                                           "\"row_major\"}, "      \
+                                                                           "\"doc\": \"\"" more    \
+                                                                           "}"
+static const kernel row_sum_direct = {"row_sum_direct.cu",
+                                      "direct t256",
+                                      "direct",
+                                      "{\"threads\": 256}",
+                                      ROW_SUM_LAUNCH("direct", "n_row", "", "4", ""),
+                                      16};
+/* Eight blocks a row, which meet in an array of the module. */
+static const kernel row_sum_shared = {"row_sum_shared.cu",
+                                      "reduce_rows b8",
+                                      "reduce_rows",
+                                      "{\"shares\": 8}",
+                                      ROW_SUM_LAUNCH("reduce_rows", "8 * n_row",
+                                                     "\"n_col % 4 == 0\", \"8 * n_row <= 4096\"",
+                                                     "16", ", \"exclusive\": true"),
+                                      32};
+
 static inline void use_fixture_kernels(void) {
+  (void)row_sum_direct, (void)row_sum_shared;
   (void)add_staged_big, (void)scale_soa;
   (void)add_direct, (void)add_flat, (void)add_staged, (void)transpose_direct, (void)transpose_tile;
 }
@@ -375,6 +416,16 @@ static inline void fixture_transpose(fixture *f) {
                                 134217728.0, "2025-01-01T00:02:00Z");
   const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
   fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
+}
+
+/* Sums of rows: a long row has several blocks. */
+static inline void fixture_row_sum(fixture *f) {
+  fixture_problem(f, "row_sum", ROW_SUM_SIGNATURE);
+  const sct_id h200 = fixture_h200(f);
+  sct_row_run run = fixture_run(f, h200, "row=16 col=1048576", "{\"row\": 16, \"col\": 1048576}",
+                                67108928.0, "2025-01-04T00:00:00Z");
+  const sct_id naive = fixture_result(f, &run, &row_sum_direct, 70000, false);
+  fixture_finish(f, &run, fixture_result(f, &run, &row_sum_shared, 20000, true), naive);
 }
 
 /* The header of `name`; the caller frees it. Fails the test if there is none. */

@@ -66,6 +66,28 @@ static void scale_is_as_it_was(void **state) {
   compare_with_golden(*state, "scale");
 }
 
+static void row_sum_is_as_it_was(void **state) {
+  fixture_row_sum(*state);
+  compare_with_golden(*state, "row_sum");
+}
+
+/* Kernels whose blocks meet in an array of the module put a condition on the caller, others none.
+ */
+static void the_banner_says_that_calls_must_not_overlap(void **state) {
+  fixture_row_sum(*state);
+  fixture_transpose(*state);
+  sct_str sums = fixture_header(*state, "row_sum");
+  sct_str moves = fixture_header(*state, "transpose");
+  assert_true(has_text(&sums, "// Two calls must not overlap on one device"));
+  assert_true(has_text(&sums, "total  out  f32, layout row_major; over (row), sum of what"));
+  assert_true(has_text(&sums, ", that none of its launches overlaps another\n"));
+  assert_false(has_text(&moves, "overlap on one device"));
+  assert_true(has_text(&moves, "if (c.n_row == 0 || c.n_col == 0) return false;"));
+  assert_true(has_text(&sums, "if (c.n_row == 0) return false;"));
+  sct_str_free(&sums);
+  sct_str_free(&moves);
+}
+
 static void hostile_is_as_it_was(void **state) {
   fixture_hostile(*state);
   compare_with_golden(*state, "hostile");
@@ -248,6 +270,8 @@ int main(void) {
       TEST(add_two_devices_is_as_it_was),
       TEST(transpose_is_as_it_was),
       TEST(scale_is_as_it_was),
+      TEST(row_sum_is_as_it_was),
+      TEST(the_banner_says_that_calls_must_not_overlap),
       TEST(hostile_is_as_it_was),
       TEST(the_bytes_are_the_same_again),
       TEST(kernels_are_the_stored_bytes),

@@ -42,7 +42,8 @@ static int setup(void **state) {
   fixture_transpose(f);
   fixture_scale(f);
   fixture_hostile(f);
-  static const char *const names[] = {"add3", "transpose", "scale", "hostile"};
+  fixture_row_sum(f);
+  static const char *const names[] = {"add3", "transpose", "scale", "hostile", "row_sum"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     write_header(f, names[k]);
   }

@@ -3,6 +3,7 @@
 // records: flat, and at 2^26: staged with 64 KiB of shared memory; on an A100 (cc 8.0, 108) at 2^24:
 // staged with 12 KiB. Its naive variant is direct.
 #include "add3.h"
+#include "row_sum.h"
 
 #include "fake_cudart.cuh"
 
@@ -125,6 +126,27 @@ static void refusals() {
   CHECK(fake_launches == 0);
 }
 
+// Row sums: reduce_rows of 8 blocks a row, else direct. A row of nothing has a sum too.
+static void sums() {
+  const float *a = reinterpret_cast<const float *>(4096);
+  float *total = reinterpret_cast<float *>(8192);
+  fake_device = kH200;
+  fake_launches = 0;
+  CHECK(same_text(row_sum_variant(a, total, 16, 1 << 20).variant, "reduce_rows b8"));
+  CHECK(row_sum(a, total, 16, 1 << 20, nullptr) == cudaSuccess);
+  CHECK(fake_launches == 1 && fake_launch.blocks == 128);
+  CHECK(same_text(row_sum_variant(a, total, 16, (1 << 20) + 1).variant, "direct t256"));
+  CHECK(same_text(row_sum_variant(a, total, 513, 1 << 20).variant, "direct t256"));
+  CHECK(row_sum(nullptr, total, 5, 0, nullptr) == cudaSuccess);
+  CHECK(fake_launches == 2 && fake_launch.blocks >= 5 && fake_launch.second == total);
+  CHECK(row_sum(nullptr, nullptr, 0, 7, nullptr) == cudaSuccess);
+  CHECK(fake_launches == 2);
+  CHECK(row_sum(nullptr, total, 5, 1, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, nullptr, 5, 0, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, total, 5, -1, nullptr) == cudaErrorInvalidValue);
+  CHECK(fake_launches == 2);
+}
+
 static void provenance() {
   CHECK(std::strcmp(add3_provenance.kernel, "add3") == 0);
   CHECK(add3_provenance.n_tunings == 3);
@@ -139,6 +161,7 @@ int main() {
     run_case(t);
   }
   refusals();
+  sums();
   provenance();
   fake_device = kH200;
   fake_launches = 0;

@@ -1,6 +1,7 @@
 // A second file of the same program that includes the same headers, twice.
 #include "add3.h"
 #include "add3.h"
+#include "row_sum.h"
 #include "scale.h"
 #include "transpose.h"
 

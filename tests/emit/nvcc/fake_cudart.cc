@@ -94,6 +94,7 @@ void **CUDARTAPI __cudaRegisterFatBinary(void *) {
 }
 void CUDARTAPI __cudaRegisterFatBinaryEnd(void **) {}
 void CUDARTAPI __cudaUnregisterFatBinary(void **) {}
+void CUDARTAPI __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
 void CUDARTAPI __cudaRegisterFunction(void **, const char *, char *, const char *, int, uint3 *,
                                       uint3 *, dim3 *, dim3 *, int *) {}
 }

@@ -6,5 +6,6 @@ struct vec3 {
 #define SECTILE_RECORD_vec3
 #include "add3.h"
 #include "hostile.h"
+#include "row_sum.h"
 #include "scale.h"
 #include "transpose.h"
