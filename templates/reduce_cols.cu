@@ -6,7 +6,7 @@ $(g:head(bounds)) {
   constexpr int kThreads = $(threads), kWarps = kThreads / 32, kItems = $(items), kVec = $(vec);
   constexpr int kColumns = 32 * kVec; // neighbours along $(last) that the block owns
   constexpr int kRows = kWarps * kItems; // of what is reduced, that it takes at once
-  __shared__ partial from_warps[kWarps][kColumns];
+  __shared__ partial from_warps[kWarps][kVec][$(part_slots)]; // padded: no conflicts on either side
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const int warp = thread / 32, lane = thread % 32;

@@ -50,6 +50,7 @@ typedef struct walker {
   sct_expr_program *base;    /* the others: the same for all lanes */
   sct_expr_program *active;  /* NULL: always */
   sct_expr_program *warps;   /* NULL: all */
+  sct_expr_program *one_in;  /* NULL: 1 */
   bool *on;                  /* [n_warps] which take part in the block at hand */
   sct_expr_program *count[MAX_LOOPS];
   sct_expr_program *linear[MAX_INDEX];
@@ -248,6 +249,9 @@ static sct_status prepare(counting *c, walker *w) {
   if (a->warps != SCT_EXPR_NONE) {
     SCT_TRY(make_program(c, &w->warps, bind_extents(c, a->warps)));
   }
+  if (a->one_in != SCT_EXPR_NONE) {
+    SCT_TRY(make_program(c, &w->one_in, bind_extents(c, a->one_in)));
+  }
   w->on = sct_alloc((size_t)c->n_warps * sizeof *w->on);
   if (w->on == NULL) {
     return out_of_memory(c->err);
@@ -260,6 +264,7 @@ static void walker_free(walker *w) {
   sct_expr_program_free(w->base);
   sct_expr_program_free(w->active);
   sct_expr_program_free(w->warps);
+  sct_expr_program_free(w->one_in);
   sct_free(w->on);
   for (int k = 0; k < MAX_LOOPS; k++) {
     sct_expr_program_free(w->count[k]);
@@ -431,6 +436,10 @@ static void walk_block(counting *c, walker *w, double weight) {
   int64_t scalars[N_INPUTS] = {[IN_BLOCK] = c->value[IN_BLOCK][0]};
   if (!choose_warps(c, w, scalars)) {
     return;
+  }
+  if (w->one_in != NULL) { /* which one is left open, so each of them counts for a part */
+    const int64_t blocks = sct_expr_program_run(w->one_in, scalars);
+    weight /= blocks > 1 ? (double)blocks : 1;
   }
   const sample iterations = sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
   c->sampled_loops = c->sampled_loops || iterations.n < iterations.total;

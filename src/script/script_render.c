@@ -220,6 +220,7 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
   }
   access->active = get_expr(L, t, "active");
   access->warps = get_expr(L, t, "warps");
+  access->one_in = get_expr(L, t, "one_in");
   lua_getfield(L, t, "loops");
   const lua_Integer n = lua_isnil(L, -1) ? 0 : luaL_len(L, -1) / 2;
   if (n > SCT_COUNT(access->loop_var)) {

@@ -123,6 +123,8 @@ typedef struct sct_access {
   sct_expr address; /* byte offset from the operand's base, or in shared memory */
   sct_expr active;  /* lane takes part if != 0; SCT_EXPR_NONE: always */
   sct_expr warps;   /* warp takes part if != 0, the same for all its lanes and all loops */
+  sct_expr one_in;  /* only one in so many blocks makes it, the last to come of those that share an
+                       output, all of which have the same address; over extents; NONE: all do */
   int n_loops;
   sct_expr loop_var[4];
   sct_expr loop_count[4];   /* runs 0 .. count-1; constants, or over block and extents */

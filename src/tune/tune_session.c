@@ -229,9 +229,13 @@ sct_status sct_tune_open(tune_session *s, sct_error *err) {
  * counts is scaled from sampled blocks, and can be a little less. */
 static int64_t least_sectors(const sct_spec *spec, const sct_size *size, int op) {
   const sct_operand *o = &spec->operands[op];
-  return op < spec->n_inputs || o->through_index || o->n_dims != spec->n_dims
+  int64_t written = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    written *= spec->reduced[d] ? 1 : size->extent[d];
+  }
+  return op < spec->n_inputs || o->through_index || (o->n_dims != spec->n_dims && !spec->reduces)
              ? 0
-             : sct_spec_elements(spec, size) * o->record.data_bytes / 32;
+             : written * o->record.data_bytes / 32;
 }
 
 /* The sectors by which a candidate's accesses to one operand are called coalesced. What taps read

@@ -299,6 +299,7 @@ function G:touch(op, store, width, at, in_module)
     at = E.subst(at, self.real),
     active = self.condition,
     warps = self.warp_condition,
+    one_in = self.one_in, -- blocks, of which only the last to come makes it
     loops = loops,
     index = {},
   }

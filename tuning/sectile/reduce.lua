@@ -428,11 +428,6 @@ function reduce.require_room(p, partials, groups)
   end
 end
 
--- The condition under which a block is the last one, for counting: the one with the last number.
-local function last_share(p)
-  return (p.share + 1):eq(p.shares)
-end
-
 --- Statements by which the block that comes last goes on alone; `left` has left its partials.
 ---@param p table plan
 ---@param left string
@@ -458,12 +453,12 @@ end
 -- ---- the lanes and warps of a block ----
 
 -- All partials of the block's threads in thread 0.
-local function combine_block(p, warps)
+local function combine_block(p)
   local g = p.g
   local n_warps = p.threads // 32
-  g:when((g.thread % 32):eq(0), warps)
+  g:when((g.thread % 32):eq(0))
   reduce.touch(p, true, g.thread // 32)
-  g:when(g.thread:lt(n_warps), warps)
+  g:when(g.thread:lt(n_warps))
   reduce.touch(p, false, g.thread)
   g:when(nil)
   return [[
@@ -483,16 +478,15 @@ end
 function reduce.finish_block(p)
   local g = p.g
   local lines = { combine_block(p), "", "" }
-  local warps
   if p.split then
     g:when(g.thread:eq(0))
     reduce.touch(p, true, g.block, true)
     g:when(nil)
     lines[2] = reduce.wait_for_others(p, "if (thread == 0) {\n  partials[block] = mine;\n"
       .. "  __threadfence(); // before it counts as arrived\n}")
-    warps = last_share(p)
+    g.one_in = p.shares
     local other = g:loop("other", kit.ceil_div(p.shares, p.threads)) * p.threads + g.thread
-    g:when(other:lt(p.shares), warps)
+    g:when(other:lt(p.shares))
     reduce.touch(p, false, p.team * p.shares + other, true)
     g:when(nil)
     g:close()
@@ -500,10 +494,11 @@ function reduce.finish_block(p)
       or string.format("team * %s + other", p.shares_text)
     lines[3] = string.format("mine = nothing();\nfor (int other = thread; other < %s; other += "
       .. "kThreads)\n  mine = combine(mine, partial_at(%s));\n%s", p.shares_text, from,
-      combine_block(p, warps))
+      combine_block(p))
   end
   lines[4] = "if (thread == 0) {\n"
-    .. indented(reduce.store(p, "mine", g.thread:eq(0), warps), 2) .. "\n}"
+    .. indented(reduce.store(p, "mine", g.thread:eq(0)), 2) .. "\n}"
+  g.one_in = nil
   return kit.concat(lines)
 end
 

@@ -87,14 +87,14 @@ local function walk(p)
 end
 
 -- The column's partial goes to the outputs or, where blocks share it, to the module's array.
-local function leave(p, warps)
+local function leave(p)
   local g, k = p.g, p.k
   local number = reduce.linear(k, p.kept)
   local column = g.first + p.column
   local guard = string.format("const long long %s = first + column;\nif (%s < n_%s) ", p.last,
     p.last, p.last)
   g:tie(k.index[p.dim], column)
-  if p.split and not warps then
+  if p.split then
     g:when(p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim])))
     reduce.touch(p, true, p.share * reduce.count(k, p.kept) + number, true)
     g:when(nil)
@@ -102,7 +102,7 @@ local function leave(p, warps)
       factor(reduce.count(k, p.kept)), E.text(number, true))
   end
   local lanes = p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim]))
-  return guard .. "{\n" .. indented(reduce.store(p, "all", lanes, warps), 2) .. "\n}"
+  return guard .. "{\n" .. indented(reduce.store(p, "all", lanes), 2) .. "\n}"
 end
 
 -- A loop over the block's columns, a thread each.
@@ -122,13 +122,12 @@ end
 local function combine_shares(p)
   local g, k = p.g, p.k
   local count = reduce.count(k, p.kept)
-  local warps = (p.share + 1):eq(p.shares)
   return each_column(p, function()
     local column = g.first + p.column
     g:tie(k.index[p.dim], column)
     local number = reduce.linear(k, p.kept)
     local other = g:loop("other", p.shares)
-    g:when(p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim])), warps)
+    g:when(p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim])))
     reduce.touch(p, false, other * count + number, true)
     g:when(nil)
     g:close()
@@ -137,7 +136,7 @@ local function combine_shares(p)
       .. "partial all = nothing();\n#pragma unroll\n"
       .. "for (int other = 0; other < kShares; other++)\n"
       .. "  all = combine(all, partial_at(other * %s + %s));\n%s", p.last, p.last, p.last,
-      factor(count), E.text(number, true), reduce.store(p, "all", lanes, warps))
+      factor(count), E.text(number, true), reduce.store(p, "all", lanes))
   end)
 end
 
@@ -145,27 +144,30 @@ end
 local function combine_warps(p)
   local g = p.g
   local part = g:loop("part", p.vec)
-  reduce.touch(p, true, p.warp * p.n_columns + p.lane * p.vec + part)
+  reduce.touch(p, true, (p.warp * p.vec + part) * p.part_slots + p.lane)
   g:close()
   local text = each_column(p, function()
     local other = g:loop("other", p.n_warps)
     g:when(p.column:lt(p.n_columns))
-    reduce.touch(p, false, other * p.n_columns + p.column)
+    reduce.touch(p, false,
+      (other * p.vec + p.column % p.vec) * p.part_slots + p.column // p.vec)
     g:when(nil)
     g:close()
-    return "partial all = from_warps[0][column];\n#pragma unroll\n"
+    return "partial all = from_warps[0][column % kVec][column / kVec];\n#pragma unroll 8\n"
       .. "for (int other = 1; other < kWarps; other++)\n"
-      .. "  all = combine(all, from_warps[other][column]);\n" .. leave(p)
+      .. "  all = combine(all, from_warps[other][column % kVec][column / kVec]);\n" .. leave(p)
   end)
   local lines = {
     "#pragma unroll\nfor (int part = 0; part < kVec; part++)\n"
-      .. "  from_warps[warp][lane * kVec + part] = mine[part];",
+      .. "  from_warps[warp][part][lane] = mine[part];",
     "__syncthreads();", text,
   }
   if p.split then
     lines[4] = reduce.wait_for_others(p,
       "__threadfence(); // before it counts as arrived\n__syncthreads();")
+    g.one_in = p.shares
     lines[5] = combine_shares(p)
+    g.one_in = nil
   end
   return kit.concat(lines)
 end
@@ -232,7 +234,9 @@ return {
       p.moving[#p.moving + 1] = d
     end
     p.group_of = function() return p.lane * p.vec end
-    g.static_shared_bytes = p.n_warps * p.n_columns * p.partial_bytes
+    -- so many that neither lanes nor columns side by side meet in a bank
+    p.part_slots = c.vec > 1 and 32 + 32 // c.vec or 32
+    g.static_shared_bytes = p.n_warps * c.vec * p.part_slots * p.partial_bytes
     if g.static_shared_bytes > k.device.smem_block_bytes - 16 then
       return nil, "the warps' partials need more shared memory than a block has"
     end

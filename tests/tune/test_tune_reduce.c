@@ -1,0 +1,450 @@
+/* Reductions against a plain host computation: every way to fold, every kind of type, first, middle
+ * and last dimensions, extents of 0, 1 and around a warp, long runs, outputs side by side.
+ * Candidates of all strategies, naive first, run as PTX with every access checked. All sums are of
+ * small whole numbers, so that every order gives the same bits. */
+#include "codegen/codegen_fixture.h"
+#include "compile/compile.h"
+#include "ptx/ptx.h"
+
+#include <ftw.h>
+#include <math.h>
+
+enum { MAX_DIMS = 3, MAX_PICKED = 9, MAX_RESULTS = 3, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
+
+/* One field of an output: where it lies in the output's element, and what is folded. */
+typedef struct result {
+  int output, offset, stride;
+  const char *type;
+  sct_reduce reduce;
+  bool counts; /* the contribution is 1, not the element */
+} result;
+
+typedef struct problem {
+  const char *name;
+  const char *dims, *input, *outputs, *body;
+  int n_dims, kept, n_outputs, n_results;
+  bool by_columns; /* the input's first index runs fastest */
+  const char *type;
+  result results[MAX_RESULTS];
+} problem;
+
+#define ONE(type, reduce)                                                                          \
+  1, 1, false, type, {                                                                             \
+    { 0, 0, 0, type, reduce, false }                                                               \
+  }
+#define YX  "'y', 'x'"
+#define ZYX "'z', 'y', 'x'"
+#define OUT(type, dims, how)                                                                       \
+  "s.array('t', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "' })"
+
+static const problem problems[] = {
+    {"f32 rows", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
+    {"f32 columns", YX, "", OUT("f32", "'x'", "sum"), "t = a;", 2, KEEP_X,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"f32 all", YX, "", OUT("f32", "", "sum"), "t = a;", 2, 0, ONE("f32", SCT_REDUCE_SUM)},
+    {"f32 line", "'x'", "", OUT("f32", "", "max"), "t = a;", 1, 0, ONE("f32", SCT_REDUCE_MAX)},
+    {"u8 columns", YX, "", OUT("u8", "'x'", "max"), "t = a;", 2, KEEP_X, ONE("u8", SCT_REDUCE_MAX)},
+    {"i8 rows", YX, "", OUT("i8", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("i8", SCT_REDUCE_SUM)},
+    {"i64 all", YX, "", OUT("i64", "", "min"), "t = a;", 2, 0, ONE("i64", SCT_REDUCE_MIN)},
+    {"f16 rows", YX, "", OUT("f16", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f16", SCT_REDUCE_SUM)},
+    {"f16 columns", YX, "", OUT("f16", "'x'", "min"), "t = a;", 2, KEEP_X,
+     ONE("f16", SCT_REDUCE_MIN)},
+    {"f64 of the middle", ZYX, "", OUT("f64", "'y'", "sum"), "t = a;", 3, KEEP_Y,
+     ONE("f64", SCT_REDUCE_SUM)},
+    {"f32 planes", ZYX, "", OUT("f32", "'z'", "max"), "t = a;", 3, KEEP_Z,
+     ONE("f32", SCT_REDUCE_MAX)},
+    {"f32 lines of a box", ZYX, "", OUT("f32", "'z', 'x'", "sum"), "t = a;", 3, KEEP_Z | KEEP_X,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"i32 through a box", ZYX, "", OUT("i32", "'x'", "sum"), "t = a;", 3, KEEP_X,
+     ONE("i32", SCT_REDUCE_SUM)},
+    {"several outputs of rows",
+     YX,
+     "",
+     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'y' }, reduce = "
+     "'sum' }), s.array('m', 'f64', s.row_major, { dims = { 'y' }, reduce = 'max' })",
+     "t.s = a; t.n = 1; m = a;",
+     2,
+     KEEP_Y,
+     2,
+     3,
+     false,
+     "f32",
+     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
+      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
+      {1, 0, 8, "f64", SCT_REDUCE_MAX, false}}},
+    {"several outputs of columns",
+     YX,
+     "",
+     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'x' }, reduce = "
+     "'sum' }), s.array('m', 'f32', s.row_major, { dims = { 'x' }, reduce = 'min' })",
+     "t.s = a; t.n = 1; m = a;",
+     2,
+     KEEP_X,
+     2,
+     3,
+     false,
+     "f32",
+     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
+      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
+      {1, 0, 4, "f32", SCT_REDUCE_MIN, false}}},
+    {"rows of a matrix by columns",
+     YX,
+     ", s.col_major",
+     OUT("f32", "'y'", "sum"),
+     "t = a;",
+     2,
+     KEEP_Y,
+     1,
+     1,
+     true,
+     "f32",
+     {{0, 0, 0, "f32", SCT_REDUCE_SUM, false}}},
+    {"where the index counts",
+     YX,
+     "",
+     OUT("f32", "", "max"),
+     "t = a + (x == 0 ? 0 : -100);",
+     2,
+     0,
+     1,
+     1,
+     false,
+     "f32",
+     {{0, 0, 0, "f32", SCT_REDUCE_MAX, false}}},
+};
+
+/* Long along what is reduced, short along what is kept: the naive variant has a block an element.
+ */
+static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
+static const int64_t planes[][MAX_DIMS] = {{0, 5}, {5, 0}, {1, 1}, {3, 31}, {9, 33}, {2, 4100}};
+static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1}, {3, 2, 33}, {5, 7, 8}, {2, 70, 16}};
+
+static char folder[64]; /* the compile cache */
+static sct_compiler *compiler;
+
+/* ---- on the host ---- */
+
+static bool has_sign(const char *type) {
+  return type[0] != 'u';
+}
+
+static int64_t value_of(const problem *p, int64_t linear) {
+  return (linear * 7 + linear / 13) % 11 - (has_sign(p->type) ? 5 : 0);
+}
+
+static const uint16_t halves[] = {0xc500, 0xc400, 0xc200, 0xc000, 0xbc00, 0x0000,
+                                  0x3c00, 0x4000, 0x4200, 0x4400, 0x4500}; /* -5 to 5 */
+
+static void put_value(void *out, const char *type, int64_t at, int64_t value) {
+  if (strcmp(type, "f32") == 0) {
+    ((float *)out)[at] = (float)value;
+  } else if (strcmp(type, "f64") == 0) {
+    ((double *)out)[at] = (double)value;
+  } else if (strcmp(type, "f16") == 0) {
+    ((uint16_t *)out)[at] = halves[value + 5];
+  } else {
+    const int bytes = atoi(type + 1) / 8;
+    memcpy((char *)out + at * bytes, &value, (size_t)bytes);
+  }
+}
+
+/* A half float that holds a whole number, as one. */
+static double half_to_double(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double v = exponent == 31  ? INFINITY
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(fraction + 1024, exponent - 25);
+  return bits & 0x8000 ? -v : v;
+}
+
+static double got_value(const char *type, const uint8_t *at) {
+  uint64_t bits = 0;
+  const bool is_float = type[0] == 'f';
+  const int n = atoi(type + 1);
+  memcpy(&bits, at, (size_t)n / 8);
+  if (is_float && n == 16) {
+    return half_to_double((uint16_t)bits);
+  } else if (is_float && n == 32) {
+    float v;
+    memcpy(&v, at, 4);
+    return (double)v;
+  } else if (is_float) {
+    double v;
+    memcpy(&v, at, 8);
+    return v;
+  }
+  return has_sign(type) ? (double)((int64_t)(bits << (64 - n)) >> (64 - n)) : (double)bits;
+}
+
+/* What a sum wraps to, and where an extreme starts, in this type. */
+static double wrapped(const char *type, double v) {
+  const double span = ldexp(1, atoi(type + 1));
+  if (type[0] == 'f') {
+    return v;
+  }
+  v = v - span * floor(v / span);
+  return has_sign(type) && v >= span / 2 ? v - span : v;
+}
+
+static double start_of(const result *r) {
+  const int bits = atoi(r->type + 1);
+  const double top = r->type[0] == 'f'   ? INFINITY
+                     : has_sign(r->type) ? ldexp(1, bits - 1) - 1
+                                         : ldexp(1, bits) - 1;
+  const double bottom = r->type[0] == 'f' ? -INFINITY : has_sign(r->type) ? -ldexp(1, bits - 1) : 0;
+  return r->reduce == SCT_REDUCE_SUM ? 0 : r->reduce == SCT_REDUCE_MAX ? bottom : top;
+}
+
+static bool keeps(const problem *p, int d) {
+  return (p->kept >> (p->n_dims - 1 - d) & 1) != 0;
+}
+
+/* Folds element by element into the place it belongs to, as one would explain it. */
+static double *expected(const problem *p, const result *r, const int64_t *n, int64_t n_places) {
+  double *want = sct_alloc(sizeof *want * (size_t)(n_places + 1));
+  int64_t count = 1;
+  for (int d = 0; d < p->n_dims; d++) {
+    count *= n[d];
+  }
+  for (int64_t k = 0; k < n_places; k++) {
+    want[k] = start_of(r);
+  }
+  for (int64_t linear = 0; linear < count; linear++) {
+    int64_t idx[MAX_DIMS], rest = linear, place = 0, column_major = 0;
+    for (int d = p->n_dims - 1; d >= 0; d--) {
+      idx[d] = rest % n[d];
+      rest /= n[d];
+      column_major = column_major * n[d] + idx[d];
+    }
+    for (int d = 0; d < p->n_dims; d++) {
+      place = keeps(p, d) ? place * n[d] + idx[d] : place;
+    }
+    double value = r->counts ? 1 : (double)value_of(p, p->by_columns ? column_major : linear);
+    value -= strchr(p->body, '?') && idx[p->n_dims - 1] != 0 ? 100 : 0;
+    double *at = &want[place];
+    *at = r->reduce == SCT_REDUCE_SUM   ? wrapped(r->type, *at + value)
+          : r->reduce == SCT_REDUCE_MAX ? fmax(*at, value)
+                                        : fmin(*at, value);
+  }
+  return want;
+}
+
+/* ---- on the virtual device ---- */
+
+static const char *spec_text(sct_arena *arena, const problem *p) {
+  static const char *const sizes[] = {"x = 4", "y = 4, x = 4", "z = 4, y = 4, x = 4"};
+  return sct_arena_printf(arena,
+                          "local s = require 'sectile'\n"
+                          "return s.kernel { name = 'k', dims = { %s },\n"
+                          "  inputs = { s.array('a', '%s'%s) },\n  outputs = { %s },\n"
+                          "  body = '%s', sizes = { { %s } } }\n",
+                          p->dims, p->type, p->input, p->outputs, p->body, sizes[p->n_dims - 1]);
+}
+
+typedef struct picked {
+  const char *label;
+  sct_kernel_code code;
+  sct_compiled compiled;
+} picked;
+
+static uint64_t add_buffer(sct_ptx_memory *memory, const char *name, void *data, int64_t bytes) {
+  uint64_t address = 0;
+  const sct_ptx_buffer buffer = {.name = name,
+                                 .bytes = bytes,
+                                 .data = data,
+                                 .read_only = data != NULL,
+                                 .output = data == NULL};
+  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
+  return address;
+}
+
+static void compare(const problem *p, const picked *c, const int64_t *n, int64_t n_places,
+                    sct_ptx_memory *memory, const uint64_t *pointer) {
+  for (int k = 0; k < p->n_results; k++) {
+    const result *r = &p->results[k];
+    const int stride = r->stride > 0 ? r->stride : atoi(r->type + 1) / 8;
+    const uint8_t *out = sct_ptx_memory_data(memory, pointer[r->output]);
+    double *want = expected(p, r, n, n_places);
+    for (int64_t place = 0; place < n_places; place++) {
+      const double got = got_value(r->type, out + place * stride + r->offset);
+      if (got != want[place]) {
+        fail_msg("%s, '%s', extents %lld %lld %lld: result %d, place %lld is %.17g, not %.17g",
+                 p->name, c->label, (long long)n[0], (long long)n[1], (long long)n[2], k,
+                 (long long)place, got, want[place]);
+      }
+    }
+    sct_free(want);
+  }
+}
+
+static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
+  int64_t count = 1, n_places = 1, blocks = 0;
+  for (int d = 0; d < p->n_dims; d++) {
+    count *= n[d];
+    n_places *= keeps(p, d) ? n[d] : 1;
+  }
+  const sct_expr_env env = {f->spec.extent_var, n, f->spec.n_extents};
+  MUST(sct_expr_eval(f->spec.pool, c->code.grid, &env, &blocks, err));
+  if (n_places == 0) {
+    return;
+  }
+  assert_true(blocks > 0); /* sums of nothing are written too */
+  void *a = sct_alloc((size_t)count * 8 + 8);
+  for (int64_t k = 0; k < count; k++) {
+    put_value(a, p->type, k, value_of(p, k));
+  }
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_module *module = NULL;
+  uint64_t in = 0, out[2] = {0};
+  MUST(sct_ptx_memory_new(&memory, err));
+  MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
+  in = add_buffer(memory, "a", a, count * f->spec.operands[0].record.bytes);
+  const void *args[3 + MAX_DIMS] = {&in, &out[0], &out[1]};
+  for (int k = 0; k < p->n_outputs; k++) {
+    out[k] = add_buffer(memory, "t", NULL, n_places * f->spec.operands[1 + k].record.bytes);
+  }
+  for (int d = 0; d < p->n_dims; d++) {
+    args[1 + p->n_outputs + d] = &n[d];
+  }
+  const sct_ptx_launch_opts opts = {.module = module,
+                                    .kernel = c->compiled.entry,
+                                    .grid = {blocks},
+                                    .block = {c->code.threads},
+                                    .shared_bytes = c->code.shared_bytes,
+                                    .args = args,
+                                    .n_args = 1 + p->n_outputs + p->n_dims};
+  for (int turn = 0; turn < (c->code.exclusive ? 2 : 1); turn++) { /* counters are 0 again */
+    sct_ptx_result done = {0};
+    MUST(sct_ptx_launch(&done, memory, &opts, err));
+    if (done.diag.kind != SCT_PTX_CLEAN) {
+      sct_str text = {0};
+      sct_ptx_diag_print(&text, &done.diag);
+      fail_msg("%s, '%s', extents %lld %lld %lld: %s", p->name, c->label, (long long)n[0],
+               (long long)n[1], (long long)n[2], sct_str_c(&text));
+    }
+    compare(p, c, n, n_places, memory, out);
+    sct_ptx_result_free(&done);
+  }
+  sct_ptx_module_free(module);
+  sct_ptx_memory_free(memory);
+  sct_free(a);
+}
+
+/* ---- candidates ---- */
+
+/* Some of every strategy that applies: the first, and others far apart. */
+static int pick(fixture *f, picked *list) {
+  int n = 0;
+  for (int strategy = 0; strategy < f->space.n_strategies; strategy++) {
+    const sct_strategy *s = &f->space.strategies[strategy];
+    size_t own = 0, seen = 0;
+    for (size_t c = 0; c < f->space.n_candidates; c++) {
+      own += f->space.candidates[c].strategy == strategy;
+    }
+    const size_t step = strcmp(s->name, "direct") == 0 ? own : own / (MAX_PICKED - 2) + 1;
+    for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {
+      if (f->space.candidates[c].strategy != strategy || seen++ % step != 0) {
+        continue;
+      }
+      picked *p = &list[n];
+      const char *rejected = NULL;
+      sct_str label = {0};
+      MUST(sct_codegen_make(&p->code, &rejected, &f->arena, f->script, &f->spec, &f->space,
+                            &f->space.candidates[c], err));
+      if (rejected) {
+        seen--; /* the next one instead */
+        continue;
+      }
+      sct_space_label(&label, &f->space, &f->space.candidates[c]);
+      p->label = sct_arena_strdup(&f->arena, sct_str_c(&label));
+      sct_str_free(&label);
+      n++;
+    }
+  }
+  return n;
+}
+
+static void compile(picked *list, int n) {
+  sct_compile_unit units[MAX_PICKED];
+  sct_compiled results[MAX_PICKED];
+  for (int k = 0; k < n; k++) {
+    units[k] = (sct_compile_unit){.source = list[k].code.source, .kernel = list[k].code.kernel};
+  }
+  MUST(sct_compiler_run(compiler, units, n, results, NULL, NULL, err));
+  for (int k = 0; k < n; k++) {
+    if (!results[k].ok) {
+      fail_msg("'%s' does not compile: %s\n%s", list[k].label, results[k].log, list[k].code.source);
+    }
+    list[k].compiled = results[k];
+  }
+}
+
+static void as_on_the_host(void **state) {
+  const problem *p = *state;
+  fixture f;
+  picked list[MAX_PICKED] = {{0}};
+  sct_arena arena = {0};
+  int runs = 0;
+  const int64_t(*sizes)[MAX_DIMS] = p->n_dims == 1 ? lines : p->n_dims == 2 ? planes : boxes;
+  const int n_sizes = p->n_dims == 1   ? SCT_COUNT(lines)
+                      : p->n_dims == 2 ? SCT_COUNT(planes)
+                                       : SCT_COUNT(boxes);
+  fixture_open_text(&f, spec_text(&arena, p));
+  const int n = pick(&f, list);
+  compile(list, n);
+  assert_true(n >= 3);
+  assert_memory_equal(list[0].label, "direct", 6);
+  for (int k = 0; k < n; k++) {
+    for (int s = 0; s < n_sizes; s++) {
+      int64_t extent[MAX_DIMS];
+      const sct_size size = {.extent = extent};
+      for (int d = 0; d < p->n_dims; d++) { /* columns: the same turned round */
+        extent[d] = sizes[s][p->kept == KEEP_X ? p->n_dims - 1 - d : d];
+      }
+      if (sct_codegen_fits(&f.spec, &list[k].code, &size)) {
+        run(&f, p, &list[k], extent);
+        runs++;
+      }
+    }
+    sct_compiled_free(&list[k].compiled);
+    sct_kernel_code_free(&list[k].code);
+  }
+  print_message("%d candidates, %d runs\n", n, runs);
+  fixture_close(&f);
+  sct_arena_free(&arena);
+}
+
+/* ---- all of them ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+  (void)st, (void)kind, (void)ftw;
+  return remove(path);
+}
+
+static int setup(void **state) {
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/sct_reduce_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = folder};
+  MUST(sct_compiler_new(&compiler, &opts, err));
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  sct_compiler_free(compiler);
+  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
+    return sct_compile_worker_main(argc, argv);
+  }
+  struct CMUnitTest tests[SCT_COUNT(problems)];
+  for (int k = 0; k < SCT_COUNT(problems); k++) {
+    tests[k] = (struct CMUnitTest){.name = problems[k].name,
+                                   .test_func = as_on_the_host,
+                                   .initial_state = (void *)&problems[k]};
+  }
+  return _cmocka_run_group_tests("reductions", tests, SCT_COUNT(tests), setup, teardown);
+}
