@@ -151,17 +151,15 @@ static const kernel scale_soa = {"scale_direct.cu",
                                  12};
 
 #define ROW_SUM_LAUNCH(kernel, grid, requires, align, more)                                        \
-  "{\"kernel\": \"" kernel                                                                         \
-  "\", \"threads\": 256, \"grid\": \"" grid "\", \"shared_bytes\": 0, \"static_shared_bytes\": "   \
-                                            "32, \"requires\": [" requires "], \"align\": "        \
-                                                                           "{\"a\": " align        \
-                                                                           ", \"total\": 4}, "     \
-                                                                           "\"layouts\": {\"a\": " \
-                                                                           "\"row_major\", "       \
-                                                                           "\"total\": "           \
-                                                                           "\"row_major\"}, "      \
-                                                                           "\"doc\": \"\"" more    \
-                                                                           "}"
+  "{\"kernel\": \"" kernel "\", \"threads\": 256, \"grid\": \"" grid                               \
+  "\", \"shared_bytes\": 0, \"static_shared_bytes\": "                                             \
+  "32, \"requires\": [" requires "], \"align\": "                                                  \
+                                 "{\"a\": " align ", \"total\": 4}, "                              \
+                                 "\"layouts\": {\"a\": "                                           \
+                                 "\"row_major\", "                                                 \
+                                 "\"total\": "                                                     \
+                                 "\"row_major\"}, "                                                \
+                                 "\"doc\": \"\"" more "}"
 static const kernel row_sum_direct = {"row_sum_direct.cu",
                                       "direct t256",
                                       "direct",

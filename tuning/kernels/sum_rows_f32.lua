@@ -1,7 +1,8 @@
 -- The sum of each row of a matrix.
 --
--- Along a row lanes read neighbours, and what they found is combined at the end: only reading counts.
--- Rows of the odd size start anywhere, so that no word of several elements is aligned in all of them.
+-- Along a row lanes read neighbours, and what they found is combined at the end: only reading
+-- counts. Rows of the odd size start anywhere, so that no word of several elements is aligned in
+-- all of them.
 local s = require "sectile"
 
 return s.kernel {

@@ -406,12 +406,13 @@ function reduce.cut_shares(p, shares)
     p.share = g:define("share", 0, shares - 1, g.block % shares)
     p.team = g:define("team", 0, kit.MAX_INDEX, g.block // shares)
     p.team_text = "team"
-    return string.format("constexpr int kShares = %d; // blocks that share it\n"
-      .. "const int share = (int)(block %% kShares);\nconst long long team = block / kShares;", shares)
+    return string.format("constexpr int kShares = %d; // blocks that share an output element\n"
+      .. "const int share = (int)(block %% kShares);\n"
+      .. "const long long team = block / kShares;", shares)
   end
   p.share, p.team, p.team_text = g.block, E.raw("team", 0, 0) * 0, "0"
   p.shares_text = "shares"
-  return "const int shares = (int)gridDim.x; // blocks that share it\n"
+  return "const int shares = (int)gridDim.x; // blocks that share it all\n"
     .. "const int share = (int)block;"
 end
 

@@ -86,36 +86,34 @@ local function walk(p)
     indented(rest, 2))
 end
 
--- The column's partial goes to the outputs or, where blocks share it, to the module's array.
-local function leave(p)
-  local g, k = p.g, p.k
-  local number = reduce.linear(k, p.kept)
-  local column = g.first + p.column
-  local guard = string.format("const long long %s = first + column;\nif (%s < n_%s) ", p.last,
-    p.last, p.last)
-  g:tie(k.index[p.dim], column)
-  if p.split then
-    g:when(p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim])))
-    reduce.touch(p, true, p.share * reduce.count(k, p.kept) + number, true)
-    g:when(nil)
-    return guard .. string.format("partials[share * %s + %s] = all;",
-      factor(reduce.count(k, p.kept)), E.text(number, true))
-  end
-  local lanes = p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim]))
-  return guard .. "{\n" .. indented(reduce.store(p, "all", lanes), 2) .. "\n}"
-end
-
 -- A loop over the block's columns, a thread each.
 local function each_column(p, inside)
-  local g = p.g
+  local g, k = p.g, p.k
   local mark = #g.real
   local turn = g:loop("turn", kit.ceil_div(p.n_columns, p.threads))
   p.column = turn * p.threads + g.thread
+  g:tie(k.index[p.dim], g.first + p.column)
+  p.is_column = p.column:lt(p.n_columns):land((g.first + p.column):lt(k.extents[p.dim]))
   local text = inside()
   g:close()
   g:forget(mark)
-  return "for (int column = thread; column < kColumns; column += kThreads) {\n"
-    .. indented(text, 2) .. "\n}"
+  return string.format("for (int column = thread; column < kColumns; column += kThreads) {\n"
+    .. "  const long long %s = first + column;\n  if (%s >= n_%s) break;\n%s\n}", p.last, p.last,
+    p.last, indented(text, 2))
+end
+
+-- The column's partial goes to the outputs or, where blocks share it, to the module's array.
+local function leave(p)
+  local g, k = p.g, p.k
+  if not p.split then
+    return reduce.store(p, "all", p.is_column)
+  end
+  local number = reduce.linear(k, p.kept)
+  g:when(p.is_column)
+  reduce.touch(p, true, p.share * reduce.count(k, p.kept) + number, true)
+  g:when(nil)
+  return string.format("partials[share * %s + %s] = all;", factor(reduce.count(k, p.kept)),
+    E.text(number, true))
 end
 
 -- What the other blocks left for the columns of this one.
@@ -123,20 +121,16 @@ local function combine_shares(p)
   local g, k = p.g, p.k
   local count = reduce.count(k, p.kept)
   return each_column(p, function()
-    local column = g.first + p.column
-    g:tie(k.index[p.dim], column)
     local number = reduce.linear(k, p.kept)
     local other = g:loop("other", p.shares)
-    g:when(p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim])))
+    g:when(p.is_column)
     reduce.touch(p, false, other * count + number, true)
     g:when(nil)
     g:close()
-    local lanes = p.column:lt(p.n_columns):land(column:lt(k.extents[p.dim]))
-    return string.format("const long long %s = first + column;\nif (%s >= n_%s) break;\n"
-      .. "partial all = nothing();\n#pragma unroll\n"
+    return string.format("partial all = nothing();\n#pragma unroll\n"
       .. "for (int other = 0; other < kShares; other++)\n"
-      .. "  all = combine(all, partial_at(other * %s + %s));\n%s", p.last, p.last, p.last,
-      factor(count), E.text(number, true), reduce.store(p, "all", lanes))
+      .. "  all = combine(all, partial_at(other * %s + %s));\n%s", factor(count),
+      E.text(number, true), reduce.store(p, "all", p.is_column))
   end)
 end
 
@@ -148,7 +142,7 @@ local function combine_warps(p)
   g:close()
   local text = each_column(p, function()
     local other = g:loop("other", p.n_warps)
-    g:when(p.column:lt(p.n_columns))
+    g:when(p.is_column)
     reduce.touch(p, false,
       (other * p.vec + p.column % p.vec) * p.part_slots + p.column // p.vec)
     g:when(nil)
@@ -210,7 +204,8 @@ return {
     { "threads", { 128, 256, 512, 1024 }, key = "t", doc = "threads a block" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbouring elements in a word" },
     { "items", { 1, 2, 4, 8, 16 }, key = "i", doc = "rows a warp takes at once" },
-    { "shares", { 1, 2, 4, 8, 16 }, key = "b", doc = "blocks that share the rows of their columns" },
+    { "shares", { 1, 2, 4, 8, 16 }, key = "b",
+      doc = "blocks that share the rows of their columns" },
     { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads as streaming" },
   },
   where = function(k)
@@ -244,8 +239,9 @@ return {
     p.exclusive, p.bounds, p.p = p.split, tostring(c.threads), p
     p.walk = function() return walk(p) end
     p.combine_warps = function() return combine_warps(p) end
-    p.doc = string.format("%s takes %d neighbours along %s; %d x %d elements a thread are in flight.",
-      c.shares > 1 and c.shares .. " blocks" or "A block", p.n_columns, p.last, c.items, c.vec)
+    p.doc = string.format("%s takes %d neighbours along %s; %d x %d elements a thread are in "
+      .. "flight.", c.shares > 1 and c.shares .. " blocks" or "A block", p.n_columns, p.last,
+      c.items, c.vec)
     kit.hand_over(g, p)
     return p
   end,

@@ -1,5 +1,5 @@
--- reduce_rows: the last dimension is reduced, along which threads read neighbours: a warp or a block
--- takes one output element, several blocks where there are few.
+-- reduce_rows: the last dimension is reduced, along which threads read neighbours: a warp or a
+-- block takes one output element, several blocks where there are few.
 local function keeps_some(k)
   return #reduce.dims(k) > 0
 end
