@@ -8,10 +8,11 @@
 
 #include <ftw.h>
 
-enum { MAX_DIMS = 3, MAX_PICKED = 5 };
+enum { MAX_DIMS = 4, MAX_PICKED = 4 };
 
 typedef struct problem {
   const char *dims, *taps, *border, *type;
+  int halo; /* the array has so many elements more on either side, in every dimension */
   int n_dims, n_taps;
   int delta[8][MAX_DIMS]; /* in order of the taps' names */
   int64_t sizes[5][MAX_DIMS];
@@ -23,6 +24,7 @@ static const problem problems[] = {
      "n = { -1, 0 }, s = { 1, 0 }, t = { 0, 1 }, w = { 0, -1 }",
      "clamp",
      "f32",
+     0,
      2,
      4,
      {{-1, 0}, {1, 0}, {0, 1}, {0, -1}},
@@ -31,6 +33,7 @@ static const problem problems[] = {
      "n = { -1, 0 }, s = { 1, 0 }, t = { 0, 1 }, w = { 0, -1 }",
      "wrap",
      "f32",
+     0,
      2,
      4,
      {{-1, 0}, {1, 0}, {0, 1}, {0, -1}},
@@ -39,6 +42,7 @@ static const problem problems[] = {
      "n = { -3, 0 }, p = { 1, 1 }, t = { 0, 2 }, w = { 2, -2 }",
      "wrap",
      "i32",
+     0,
      2,
      4,
      {{-3, 0}, {1, 1}, {0, 2}, {2, -2}},
@@ -47,16 +51,18 @@ static const problem problems[] = {
      "p = { -1, -1 }, q = { -1, 0 }, r = { -1, 1 }, s = { 0, 1 }, t = { 1, -1 }, w = { 1, 1 }",
      "zero",
      "u8",
+     0,
      2,
      6,
      {{-1, -1}, {-1, 0}, {-1, 1}, {0, 1}, {1, -1}, {1, 1}},
      {{1, 1}, {1, 3}, {9, 31}, {35, 160}, {16, 1024}}},
-    {"'x'", "l = -2, r = 1", "zero", "f64", 1, 2, {{-2}, {1}}, {{1}, {2}, {3}, {131}, {1024}}},
+    {"'x'", "l = -2, r = 1", "zero", "f64", 0, 1, 2, {{-2}, {1}}, {{1}, {2}, {3}, {131}, {1024}}},
     {"'z', 'y', 'x'",
      "d = { 1, 0, 0 }, n = { 0, -1, 0 }, s = { 0, 1, 0 }, t = { 0, 0, 1 }, u = { -1, 0, 0 }, "
      "w = { 0, 0, -1 }",
      "zero",
      "f32",
+     0,
      3,
      6,
      {{1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, 0, -1}},
@@ -65,10 +71,38 @@ static const problem problems[] = {
      "d = { 1, 1, 0 }, n = { 0, -2, 1 }, s = { -1, 0, -1 }, t = { 0, 1, 0 }",
      "clamp",
      "f16",
+     0,
      3,
      4,
      {{1, 1, 0}, {0, -2, 1}, {-1, 0, -1}, {0, 1, 0}},
      {{1, 1, 1}, {1, 2, 3}, {4, 3, 50}, {7, 9, 96}, {4, 8, 512}}},
+    {"'y', 'x'", /* a halo of its own */
+     "n = { -1, 0 }, s = { 2, 0 }, t = { 0, 1 }, w = { 0, -2 }",
+     "none",
+     "f32",
+     2,
+     2,
+     4,
+     {{-1, 0}, {2, 0}, {0, 1}, {0, -2}},
+     {{1, 1}, {2, 1}, {5, 7}, {19, 133}, {33, 256}}},
+    {"'batch', 'y', 'x'", /* images */
+     "n = { 0, -1, 0 }, s = { 0, 1, 0 }, t = { 0, 0, 1 }, w = { 0, 0, -1 }",
+     "wrap",
+     "i16",
+     0,
+     3,
+     4,
+     {{0, -1, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, -1}},
+     {{1, 1, 1}, {3, 2, 5}, {5, 9, 33}, {2, 17, 160}, {3, 8, 256}}},
+    {"'batch', 'z', 'y', 'x'", /* volumes */
+     "d = { 0, 1, 0, 0 }, n = { 0, 0, -1, 0 }, t = { 0, 0, 0, 1 }, u = { 0, -1, 0, -1 }",
+     "clamp",
+     "f32",
+     0,
+     4,
+     4,
+     {{0, 1, 0, 0}, {0, 0, -1, 0}, {0, 0, 0, 1}, {0, -1, 0, -1}},
+     {{1, 1, 1, 1}, {2, 2, 1, 3}, {3, 5, 2, 33}, {2, 3, 9, 64}, {1, 4, 8, 128}}},
 };
 
 static char folder[64]; /* the compile cache */
@@ -82,17 +116,21 @@ static const char *spec_text(sct_arena *arena, const problem *p) {
     equals = strchr(equals, '=') + 1;
     sum = sct_arena_printf(arena, "%s + %d * %c", sum, k + 2, equals[-3]);
   }
-  const char *first = p->n_dims == 1   ? "x = 4"
-                      : p->n_dims == 2 ? "y = 4, x = 4"
-                                       : "z = 4, y = 4, x = 4";
+  const char *at = "", *sizes = "";
+  for (const char *quote = p->dims; (quote = strchr(quote, '\''));) {
+    const int n = (int)strcspn(quote + 1, "'");
+    at = sct_arena_printf(arena, "%s'%.*s + %d', ", at, n, quote + 1, p->halo);
+    sizes = sct_arena_printf(arena, "%s%.*s = 4, ", sizes, n, quote + 1);
+    quote += n + 2;
+  }
   return sct_arena_printf(arena,
                           "local s = require 'sectile'\n"
                           "return s.kernel { name = 'k', dims = { %s },\n"
                           "  inputs = { s.array('a', '%s', s.row_major, { taps = { %s },\n"
-                          "    border = '%s' }), s.array('f', 'i32') },\n"
+                          "    border = '%s', at = { %s }, pad = %d }), s.array('f', 'i32') },\n"
                           "  outputs = { s.array('b', 'i32') },\n"
                           "  body = 'b = f + (int)(%s);', sizes = { { %s } } }\n",
-                          p->dims, p->type, p->taps, p->border, sum, first);
+                          p->dims, p->type, p->taps, p->border, at, 2 * p->halo, sum, sizes);
 }
 
 /* ---- on the host ---- */
@@ -102,10 +140,11 @@ static int64_t value_of(int64_t linear) {
 }
 
 /* The value of a at `at`, which may lie outside. Found step by step, as one would explain it. */
-static int64_t read_array(const problem *p, const int64_t *n, const int64_t *at) {
-  int64_t linear = 0;
+static int64_t read_array(const problem *p, const int64_t *extent, const int64_t *at) {
+  int64_t linear = 0, n[MAX_DIMS];
   for (int d = 0; d < p->n_dims; d++) {
-    int64_t i = at[d];
+    int64_t i = at[d] + p->halo;
+    n[d] = extent[d] + 2 * p->halo;
     if (strcmp(p->border, "zero") == 0 && (i < 0 || i >= n[d])) {
       return 0;
     }
@@ -150,6 +189,8 @@ static void put_value(void *out, const char *type, int64_t linear) {
     ((double *)out)[linear] = (double)value;
   } else if (strcmp(type, "f16") == 0) {
     ((uint16_t *)out)[linear] = halves[value];
+  } else if (strcmp(type, "i16") == 0) {
+    ((int16_t *)out)[linear] = (int16_t)value;
   } else if (strcmp(type, "u8") == 0) {
     ((uint8_t *)out)[linear] = (uint8_t)value;
   } else {
@@ -176,14 +217,17 @@ typedef struct picked {
 } picked;
 
 static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
-  int64_t count = 1, blocks = 0;
+  int64_t count = 1, with_halo = 1, blocks = 0;
   for (int d = 0; d < p->n_dims; d++) {
     count *= n[d];
+    with_halo *= n[d] + 2 * p->halo;
   }
-  void *a = sct_alloc((size_t)count * 8);
+  void *a = sct_alloc((size_t)with_halo * 8);
   int32_t *base = sct_alloc((size_t)count * 4);
-  for (int64_t k = 0; k < count; k++) {
+  for (int64_t k = 0; k < with_halo; k++) {
     put_value(a, p->type, k);
+  }
+  for (int64_t k = 0; k < count; k++) {
     base[k] = (int32_t)-k;
   }
   sct_ptx_memory *memory = NULL;
@@ -195,7 +239,7 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
   MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
   const int64_t bytes = f->spec.operands[0].record.bytes;
   uint64_t pointer[3];
-  pointer[0] = add_buffer(memory, "a", a, count * bytes);
+  pointer[0] = add_buffer(memory, "a", a, with_halo * bytes);
   pointer[1] = add_buffer(memory, "f", base, count * 4);
   pointer[2] = add_buffer(memory, "b", NULL, count * 4);
   const void *args[3 + MAX_DIMS] = {&pointer[0], &pointer[1], &pointer[2]};
