@@ -4,22 +4,12 @@ $(g:element())
 $(kit.comment(doc))
 $(g:head(bounds)) {
   $(map.constants(p))
-//% if stays then
   constexpr int kStages = $(stages);
-//% else
-  constexpr int kStages = 1;
-//% end
   $(map.images(p))
   __shared__ unsigned long long arrived[kStages]; // mbarriers: a phase ends when a tile is there
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles = n_$(last) / kTile; // whole ones
-  if (thread == 0) {
-    for (int stage = 0; stage < kStages; stage++)
-      init_barrier(&arrived[stage], 1);
-    fence_barrier_init();
-  }
-  __syncthreads();
   // starts the copies of one tile, if there is one
   const auto fetch_tile = [&](long long tile, int stage) {
     if (thread == 0 && tile < tiles) {
@@ -28,9 +18,15 @@ $(g:head(bounds)) {
       $(copy_in())
     }
   };
+  if (thread == 0) {
+    for (int stage = 0; stage < kStages; stage++)
+      init_barrier(&arrived[stage], 1);
+    fence_barrier_init();
+  }
 //% if stays then
   for (int ahead = 0; ahead < kStages; ahead++)
     fetch_tile(block + ahead * (long long)gridDim.x, ahead);
+  __syncthreads(); // all may wait for the barriers
   int stage = 0, parity = 0; // where the tile is, and of the phase that it ends
 //%   if #images_out > 0 then
   int out_slice = 0;
@@ -40,6 +36,7 @@ $(g:head(bounds)) {
   constexpr int stage = 0;
   const long long tile = block;
   fetch_tile(tile, stage);
+  __syncthreads(); // all may wait for the barrier
   if (tile < tiles) {
 //% end
     wait_phase(&arrived[stage], $(stays and "parity" or "0"));

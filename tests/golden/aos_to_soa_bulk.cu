@@ -96,12 +96,6 @@ bulk(const particle *__restrict__ p_in, float *__restrict__ q_out, long long n_i
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles = n_i / kTile; // whole ones
-  if (thread == 0) {
-    for (int stage = 0; stage < kStages; stage++)
-      init_barrier(&arrived[stage], 1);
-    fence_barrier_init();
-  }
-  __syncthreads();
   // starts the copies of one tile, if there is one
   const auto fetch_tile = [&](long long tile, int stage) {
     if (thread == 0 && tile < tiles) {
@@ -110,9 +104,15 @@ bulk(const particle *__restrict__ p_in, float *__restrict__ q_out, long long n_i
       bulk_load(p_tile, &at<char>(p_in, 28 * first), 14336, &arrived[stage]);
     }
   };
+  if (thread == 0) {
+    for (int stage = 0; stage < kStages; stage++)
+      init_barrier(&arrived[stage], 1);
+    fence_barrier_init();
+  }
   constexpr int stage = 0;
   const long long tile = block;
   fetch_tile(tile, stage);
+  __syncthreads(); // all may wait for the barrier
   if (tile < tiles) {
     wait_phase(&arrived[stage], 0);
     const long long first = tile * (long long)kTile; // of i

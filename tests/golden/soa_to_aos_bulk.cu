@@ -97,12 +97,6 @@ bulk(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   const long long tiles = n_i / kTile; // whole ones
-  if (thread == 0) {
-    for (int stage = 0; stage < kStages; stage++)
-      init_barrier(&arrived[stage], 1);
-    fence_barrier_init();
-  }
-  __syncthreads();
   // starts the copies of one tile, if there is one
   const auto fetch_tile = [&](long long tile, int stage) {
     if (thread == 0 && tile < tiles) {
@@ -117,8 +111,14 @@ bulk(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i
       bulk_load(p_tile[stage] + 12288, &at<char>(p_in, 24 * n_i + 4 * first), 2048, &arrived[stage]);
     }
   };
+  if (thread == 0) {
+    for (int stage = 0; stage < kStages; stage++)
+      init_barrier(&arrived[stage], 1);
+    fence_barrier_init();
+  }
   for (int ahead = 0; ahead < kStages; ahead++)
     fetch_tile(block + ahead * (long long)gridDim.x, ahead);
+  __syncthreads(); // all may wait for the barriers
   int stage = 0, parity = 0; // where the tile is, and of the phase that it ends
   int out_slice = 0;
   for (long long tile = block; tile < tiles; tile += gridDim.x) {
