@@ -100,6 +100,7 @@ static const char *const generated[] = {"at",
                                         "rotate_words",
                                         "inverse_of",
                                         "twos_in",
+                                        "evict_first",
                                         "fence_barrier_init"};
 
 /* Likewise: of kernels that march along lines. */

@@ -48,8 +48,9 @@ __device__ __forceinline__ void fence_async() {
 }
 // Multiples of 16 bytes out of shared memory, in the thread's group at hand.
 __device__ __forceinline__ void bulk_store(void *to, const void *from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-               "r"(shared_address(from)), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group"
+               " [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), "r"(bytes)
+               : "memory");
 }
 __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");

@@ -6,10 +6,10 @@
 
 /* ---- mistakes ---- */
 
-#define STAYS  "bulk t512 i1 g1 n2 w1 obulk"
-#define SINGLE "bulk t128 i2 g0 n1 w1 obulk"
-#define WORDS  "bulk t512 i1 g1 n3 w1 ovector"
-#define DIRECT "bulk t512 i1 g1 n2 w0 ovector"
+#define STAYS  "bulk t512 i1 g1 n2 w1 obulk hnone"
+#define SINGLE "bulk t128 i2 g0 n1 w1 obulk hnone"
+#define WORDS  "bulk t512 i1 g1 n3 w1 ovector hnone"
+#define DIRECT "bulk t512 i1 g1 n2 w0 ovector hnone"
 
 static const struct {
   const char *label, *from, *to, *says;
@@ -89,7 +89,7 @@ static void each_mistake_is_found(void **state) {
 /* Of 132 SMs no block would get a second tile at a size that can be interpreted; it is verified
  * with few blocks, so a mistake of the later rounds shows all the same. */
 static void loops_are_verified_on_large_devices(void **state) {
-  static const char *const label = "bulk t128 i4 g4 n2 w1 obulk";
+  static const char *const label = "bulk t128 i4 g4 n2 w1 obulk hnone";
   tv_world w;
   (void)state;
   tv_open(&w, 132, "particle_aos_to_soa", label);
@@ -108,11 +108,11 @@ static void stages_are_filled_again_and_again(void **state) {
   static const struct {
     const char *spec, *label;
   } cases[] = {
-      {"mixed_soa_to_aos", "bulk t512 i1 g1 n4 w0 obulk"},
-      {"mixed_aos_to_soa", "bulk t256 i1 g2 n3 w1 obulk"},
-      {"add_const_double3", "bulk t512 i1 g1 n3 w0 ovector"},
-      {"record64_aos_to_aos", "bulk t256 i1 g2 n2 w0 obulk"},
-      {"particle_soa_to_aos", "bulk t128 i1 g4 n4 w0 obulk"},
+      {"mixed_soa_to_aos", "bulk t512 i1 g1 n4 w0 obulk hnone"},
+      {"mixed_aos_to_soa", "bulk t256 i1 g2 n3 w1 obulk hfirst"},
+      {"add_const_double3", "bulk t512 i1 g1 n3 w0 ovector hnone"},
+      {"record64_aos_to_aos", "bulk t256 i1 g2 n2 w0 obulk hnone"},
+      {"particle_soa_to_aos", "bulk t128 i1 g4 n4 w0 obulk hnone"},
   };
   (void)state;
   for (int k = 0; k < SCT_COUNT(cases); k++) {

@@ -284,12 +284,21 @@ __device__ __forceinline__ void wait_phase(unsigned long long *barrier, int pari
                " mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
                " @!over bra again;\n}" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
 }
-// Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
+$EVICT// Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
 __device__ __forceinline__ void bulk_load(void *to, const void *from, int bytes,
                                           unsigned long long *barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
-               "r"(shared_address(barrier)) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes$HINT"
+               " [%0], [%1], %2, [%3]$4;" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
+               "r"(shared_address(barrier))$POLICY : "memory");
+}
+]]
+
+local EVICT = [[
+// A policy of L2: what is copied by it is the first to go.
+__device__ __forceinline__ unsigned long long evict_first() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
 }
 ]]
 
@@ -300,8 +309,9 @@ __device__ __forceinline__ void fence_async() {
 }
 // Multiples of 16 bytes out of shared memory, in the thread's group at hand.
 __device__ __forceinline__ void bulk_store(void *to, const void *from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-               "r"(shared_address(from)), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group$HINT"
+               " [%0], [%1], %2$3;" ::"l"(to), "r"(shared_address(from)), "r"(bytes)$POLICY
+               : "memory");
 }
 __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -438,10 +448,20 @@ local function whole_word(text, streaming)
   return (string.gsub(text, "$LOAD", streaming and "__ldcs" or "__ldg"))
 end
 
+-- Bulk copies, with or without a policy of L2.
+local function bulk(text, hint)
+  local first = hint == "first"
+  return (string.gsub(text, "$(%w+)", {
+    EVICT = first and EVICT or "", HINT = first and ".L2::cache_hint" or "",
+    POLICY = first and ', "l"(evict_first())' or "", ["3"] = first and ", %3" or "",
+    ["4"] = first and ", %4" or "",
+  }))
+end
+
 --- Helper functions that a kernel needs.
 ---@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
 --- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share";
---- bulk, bulk_store, striped
+--- bulk: the hint of bulk copies, "none" or "first"; bulk_store, striped
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -465,10 +485,10 @@ function declare.helpers(needs, streaming)
         or "__stwb" }))
   end
   if needs.bulk then
-    parts[#parts + 1] = BULK
+    parts[#parts + 1] = bulk(BULK, needs.bulk)
   end
   if needs.bulk_store then
-    parts[#parts + 1] = BULK_STORE
+    parts[#parts + 1] = bulk(BULK_STORE, needs.bulk)
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED
