@@ -65,7 +65,7 @@ sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) 
 
 /* ---- operands and layouts ---- */
 
-#define SCT_MAX_DIMS     6 /* of the index space, and of one operand */
+#define SCT_MAX_DIMS     8 /* of the index space, and of one operand */
 #define SCT_MAX_EXTENTS  16
 #define SCT_MAX_OPERANDS 32
 #define SCT_MAX_FIELDS   64

@@ -8,32 +8,32 @@ static void assert_bind_fails(const char *says) {
   close_spec();
 }
 
-static void test_six_dimensions(void **state) {
+static void test_eight_dimensions(void **state) {
   (void)state;
-  open_spec("a1 a2 a3 a4 a5 a6");
+  open_spec("a1 a2 a3 a4 a5 a6 a7 a8");
   add_array("x", "f32", INPUT);
   add_array("y", "f32", OUTPUT);
   bind();
   lay_out("x", AOSOA, 4);
   lay_out_rest();
-  set_sizes("a1=2 a2=3 a3=1 a4=2 a5=3 a6=2");
+  set_sizes("a1=2 a2=3 a3=1 a4=2 a5=3 a6=2 a7=1 a8=2");
   finish("y = x;");
-  assert_int_equal(sct_spec_elements(&spec, &spec.sizes[0]), 72);
+  assert_int_equal(sct_spec_elements(&spec, &spec.sizes[0]), 144);
   int64_t step = 0;
-  assert_int_equal(sct_spec_fastest_dim(&spec, find("y"), 0, &step), 5);
-  const int64_t idx[] = {1, 2, 0, 1, 2, 1};
-  assert_int_equal(sct_spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 71 * 4);
+  assert_int_equal(sct_spec_fastest_dim(&spec, find("y"), 0, &step), 7);
+  const int64_t idx[] = {1, 2, 0, 1, 2, 1, 0, 1};
+  assert_int_equal(sct_spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 143 * 4);
   close_spec();
 }
 
-static void test_an_array_of_seven_dimensions(void **state) {
+static void test_an_array_of_nine_dimensions(void **state) {
   (void)state;
   open_spec("i");
   add_array("y", "f32", OUTPUT);
-  static const char *dims[] = {"i", "m1", "m2", "m3", "m4", "m5", "m6"};
+  static const char *dims[] = {"i", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8"};
   find("y")->dims = dims;
-  find("y")->n_dims = 7;
-  assert_bind_fails("array 'y' has 1 to 6 dimensions, not 7");
+  find("y")->n_dims = 9;
+  assert_bind_fails("array 'y' has 1 to 8 dimensions, not 9");
 }
 
 static void test_too_many_extents(void **state) {
@@ -271,8 +271,8 @@ static void test_a_place_too_large_to_compute(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_six_dimensions),
-      cmocka_unit_test(test_an_array_of_seven_dimensions),
+      cmocka_unit_test(test_eight_dimensions),
+      cmocka_unit_test(test_an_array_of_nine_dimensions),
       cmocka_unit_test(test_too_many_extents),
       cmocka_unit_test(test_too_many_arrays),
       cmocka_unit_test(test_a_full_kernel),
