@@ -101,9 +101,29 @@ static sct_status add(sct_tuples *t, const int64_t *values, sct_error *err) {
 static const int64_t line[] = {0, 1, 2, 31, 32, 33, 127, 129, 1000, 4097};
 static const int64_t plane[][2] = {{0, 5},   {5, 0},    {1, 1},    {1, 33},   {33, 1},  {31, 65},
                                    {64, 64}, {65, 129}, {129, 67}, {1000, 3}, {3, 1000}};
-static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},  {1, 33, 1},
-                                   {33, 1, 1},  {2, 3, 31}, {5, 7, 11},  {17, 31, 3},
-                                   {3, 65, 33}, {8, 8, 8},  {4, 33, 129}};
+static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},   {1, 33, 1},
+                                   {33, 1, 1},  {2, 3, 31}, {5, 7, 11},   {17, 31, 3},
+                                   {3, 65, 33}, {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
+#define MAX_MULTIPLES ((int64_t)200000) /* elements of a tuple of multiples */
+
+/* Kernels of words want multiples along two dimensions, and which these are differs. */
+static sct_status add_multiples(sct_tuples *t, sct_error *err) {
+  static const int64_t unit[] = {16, 8, 4};
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int k = 0; k < 3 * SCT_COUNT(unit); k++) {
+    const int more = k % 3; /* the first, the last, or none is longer */
+    int64_t elements = 1;
+    for (int d = 0; d < t->n_dims; d++) {
+      const bool longer = (more == 1 && d == 0) || (more == 2 && d == t->n_dims - 1);
+      tuple[d] = unit[k / 3] * (longer ? 3 : 1);
+      elements *= tuple[d];
+    }
+    if (elements <= MAX_MULTIPLES) {
+      SCT_TRY(add(t, tuple, err));
+    }
+  }
+  return SCT_OK;
+}
 
 /* The fixed part. Above three dimensions, the slowest take 1, 2 and 3 in turn. */
 static sct_status add_fixed(sct_tuples *t, sct_error *err) {
@@ -127,7 +147,7 @@ static sct_status add_fixed(sct_tuples *t, sct_error *err) {
     }
     SCT_TRY(add(t, tuple, err));
   }
-  return SCT_OK;
+  return add_multiples(t, err);
 }
 
 /* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
