@@ -3,8 +3,14 @@ std = "lua54"
 max_line_length = false -- scripts/check_length holds lines to 100 columns
 -- what strategies and the generator's own files see beside the standard library (script_strategy.c)
 files["tuning/strategies/*.lua"].read_globals =
-  { "E", "reads", "kit", "around", "exchange", "movers", "map", "pipeline", "tiles", "lines", "reduce" }
+  {
+    "E", "reads", "kit", "fold", "around", "exchange", "movers",
+    "map", "pipeline", "tiles", "boxes", "lines", "reduce",
+  }
 files["tuning/sectile/*.lua"].read_globals =
-  { "E", "reads", "kit", "around", "exchange", "movers", "map", "pipeline", "tiles", "lines", "reduce" }
+  {
+    "E", "reads", "kit", "fold", "around", "exchange", "movers",
+    "map", "pipeline", "tiles", "boxes", "lines", "reduce",
+  }
 files["tests/faults/assets/tuning/strategies/*.lua"].read_globals = { "E", "kit", "movers", "map" }
 files["tests/gpu/poison/strategies/*.lua"].read_globals = { "E", "kit", "movers", "map" }

@@ -15,6 +15,7 @@ $(g:head(bounds)) {
 //% end
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(k.prologue)
   $(cut)
   if ($(full_text)) {
 //% for _, x in ipairs(exchanged) do

@@ -29,7 +29,7 @@ static int expr_raw(lua_State *L) {
   return 1;
 }
 
-#define MAX_PAIRS 32
+#define MAX_PAIRS 64
 
 /* E.subst(e, { var, with, var, with, ... }) */
 static int expr_subst(lua_State *L) {
@@ -333,6 +333,19 @@ static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
   lua_setfield(L, -2, "run");
 }
 
+/* The sizes that are tuned: for each the list of its extents, in the order of k.extents. */
+static void push_sizes(lua_State *L, const sct_spec *spec) {
+  lua_createtable(L, spec->n_sizes, 0);
+  for (int size = 0; size < spec->n_sizes; size++) {
+    lua_createtable(L, spec->n_extents, 0);
+    for (int k = 0; k < spec->n_extents; k++) {
+      lua_pushinteger(L, spec->sizes[size].extent[k]);
+      lua_rawseti(L, -2, k + 1);
+    }
+    lua_rawseti(L, -2, size + 1);
+  }
+}
+
 static void push_device(lua_State *L, const sct_device_desc *d) {
   lua_createtable(L, 0, 10);
   set_string(L, "name", d->name);
@@ -371,6 +384,8 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
   lua_setfield(L, -2, "extent_names");
   push_expr_list(L, spec->extent_var, spec->n_extents);
   lua_setfield(L, -2, "extents");
+  push_sizes(L, spec);
+  lua_setfield(L, -2, "sizes");
   lua_createtable(L, spec->n_scalars, 0);
   for (int k = 0; k < spec->n_scalars; k++) {
     lua_createtable(L, 0, 3);

@@ -113,8 +113,17 @@ static const char *const generated_sums[] = {
     "partial_at", "partials",   "place",  "places",  "places_2",      "places_3",
     "places_4",   "places_5",   "share",  "shares"};
 
+/* And of kernels that take boxes of the index space. */
+static const char *const of_boxes[] = {"blocks", "cell_left", "factor_of",  "quotient",   "round",
+                                       "rounds", "slot_step", "tile_cells", "whole_cells"};
+
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in", "_out", "_tile", "_v", "_line"};
+static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line", "_at",
+                                       "_cell", "_first", "_place", "_slot", "_start"};
+/* And before a dimension's: "first_i"; between an array's and a dimension's: "a_step_i". */
+static const char *const prefixes[] = {"first_", "line_",  "tiles_", "len_",    "box_",
+                                       "most_",  "parts_", "chunk_", "chunks_", "factor_",
+                                       "at_",    "next_",  "in_",    "out_"};
 
 static bool is_listed(const char *const *list, int n, const char *name) {
   for (int k = 0; k < n; k++) {
@@ -125,9 +134,29 @@ static bool is_listed(const char *const *list, int n, const char *name) {
   return false;
 }
 
+static bool is_of_dim(const sct_spec *spec, const char *name) {
+  for (int k = 0; k < spec->n_dims; k++) {
+    const char *dim = spec->dims[k];
+    for (int p = 0; p < SCT_COUNT(prefixes); p++) {
+      if (sct_has_prefix(name, prefixes[p]) && strcmp(name + strlen(prefixes[p]), dim) == 0) {
+        return true;
+      }
+    }
+    for (int op = 0; op < spec->n_operands; op++) {
+      const size_t n = strlen(spec->operands[op].name);
+      if (strncmp(name, spec->operands[op].name, n) == 0 && sct_has_prefix(name + n, "_step_") &&
+          strcmp(name + n + strlen("_step_"), dim) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static bool is_generated(const sct_spec *spec, const char *name) {
   if (is_listed(generated, SCT_COUNT(generated), name) ||
       is_listed(of_lines, SCT_COUNT(of_lines), name) ||
+      is_listed(of_boxes, SCT_COUNT(of_boxes), name) ||
       (spec->n_inputs < spec->n_operands &&
        spec->operands[spec->n_inputs].reduce != SCT_REDUCE_NONE &&
        is_listed(generated_sums, SCT_COUNT(generated_sums), name))) {
@@ -142,14 +171,7 @@ static bool is_generated(const sct_spec *spec, const char *name) {
       }
     }
   }
-  for (int k = 0; k < spec->n_dims; k++) {
-    if ((sct_has_prefix(name, "first_") && strcmp(name + 6, spec->dims[k]) == 0) ||
-        (sct_has_prefix(name, "line_") && strcmp(name + 5, spec->dims[k]) == 0) ||
-        (sct_has_prefix(name, "tiles_") && strcmp(name + 6, spec->dims[k]) == 0)) {
-      return true;
-    }
-  }
-  return false;
+  return is_of_dim(spec, name);
 }
 
 /* A dimension, a scalar or an array stands beside generated names. */

@@ -37,6 +37,9 @@ static const struct {
     {"particle_aos_to_soa", "bulk t128 i4 g0 n1 w1 obulk hnone", "aos_to_soa_bulk"},
     {"particle_soa_to_aos", "bulk t256 i2 g2 n3 w0 obulk hfirst", "soa_to_aos_bulk"},
     {"particle_soa_to_aos", "shuffle t128 i1 v4 hcs", "soa_to_aos_shuffle"},
+    {"permute6_f32", "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa hnone", "permute_shared"},
+    {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone",
+     "permute_registers"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

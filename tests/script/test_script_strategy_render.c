@@ -405,7 +405,7 @@ static void wrong_arguments_are_told(void **state) {
       {PLAN("return E.eval(k.extents[1], {})"), "row"},
       {PLAN("return E.eval(k.extents[1], { k.extents[1], 1.5 })"), "integer"},
       {PLAN("return E.text({})"), "expression was expected, not a table"},
-      {PLAN("local t = {}\n    for n = 1, 33 do t[n] = k.extents[1] end\n"
+      {PLAN("local t = {}\n    for n = 1, 65 do t[n] = k.extents[1] end\n"
             "    return E.split(k.extents[1], t)"),
        "too many variables"},
       {PLAN("return E.nothing(1)"), "nothing"},

@@ -116,6 +116,21 @@ static const struct {
      {16, 4, 512},
      {8 * 48 + 6 * 2 * 32, 8 * 48 * 16 + 6 * 2 * 32, 8 * 32, 8 * 32 * 16, -1, -1},
      "8 warps: two lines of 16 planes, and one beside them; outside is not read"},
+    {"permute_210_f32",
+     "permute t256 i16 p2 q2 vi1 vo1 r64 n8 xshared oa hnone",
+     {8, 64, 8},
+     {128, 512, 128, 512, 256, 128},
+     "one tile of 4096: k and j are a run of 512 in, i and j one out; lanes of odd i meet others"},
+    {"permute_210_f32",
+     "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone",
+     {8, 48, 8},
+     {96, 384, 96, 384, -1, 96},
+     "j in two chunks of 24, by one block: 1536 elements each"},
+    {"permute_102_f32",
+     "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone",
+     {2, 3, 64},
+     {3, 48, 3, 48, 0, 0},
+     "three tiles of two rows of 256 bytes: a warp's 16-byte words each"},
 };
 
 static void assert_cost(int k, const char *what, int64_t got, int64_t want) {

@@ -129,8 +129,8 @@ static void open_work(work *w, const char *path) {
   MUST(sct_space_enumerate(&w->space, err));
   w->list = sct_alloc(sizeof *w->list * w->space.n_candidates);
   assert_non_null(w->list);
-  /* the specs of records differ from each other by numbers only */
-  pick_all(w, strstr(path, "/record") ? 3 * stride : stride);
+  /* the specs of records differ from each other by numbers only, so do permutes */
+  pick_all(w, strstr(path, "/record") || strstr(path, "/permute") ? 3 * stride : stride);
   compile_all(w);
   const sct_measure_opts opts = {.seed = SEED, .described = &device};
   MUST(sct_measure_open(&w->measure, 0, &opts, err));
@@ -201,32 +201,49 @@ static void verify_all(work *w) {
  * requests of the same accesses. Both have a rest in the last tile where the kernel allows one. */
 static const struct small {
   bool ragged;
-  int64_t tries[3][2]; /* of the only dimension, or of the last two */
-} smalls[] = {{false, {{1, 992}, {160, 96}, {192, 2048}}},
-              {true, {{1, 1000}, {130, 99}, {132, 1020}}}};
+  int64_t tries[4][2]; /* of the only dimension, or of the last two */
+} smalls[] = {{false, {{1, 992}, {160, 96}, {192, 2048}, {8, 16}}},
+              {true, {{1, 1000}, {130, 99}, {132, 1020}, {12, 20}}}};
+
+/* Of more than two dimensions, which have the tries' extents beside the last: the one before it,
+ * and the first, which permutes may store along. The others are short: odd, or whole words. */
+enum { PLACES = 2, SHORT = 3, MANY = 1 << 19 };
+
+static bool shape_of(sct_shape *out, const sct_plan *plan, const sct_kernel_code *code,
+                     const int64_t tries[2], int place, int64_t others) {
+  const sct_spec *spec = plan->spec;
+  int64_t extent[SCT_MAX_EXTENTS], elements = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    const bool beside = d == (place == 0 ? spec->n_dims - 2 : 0);
+    extent[d] = d == spec->n_dims - 1 ? tries[1] : beside ? tries[0] : others;
+    elements *= extent[d];
+  }
+  if (elements > MANY) {
+    return false;
+  }
+  for (int factor = 1; factor <= 4; factor++) {
+    for (int k = spec->n_dims; k < spec->n_extents; k++) {
+      extent[k] = factor * elements;
+    }
+    const sct_size size = {.extent = extent};
+    MUST(sct_shape_init(out, plan, extent, NULL, err));
+    MUST(sct_shape_index(out, err));
+    if (sct_codegen_fits(spec, code, &size) && sct_shape_is_legal(out)) {
+      return true;
+    }
+    sct_shape_free(out);
+  }
+  return false;
+}
 
 /* The first of the tries that the kernel and the spec allow; false: none. */
 static bool small_shape(sct_shape *out, const sct_plan *plan, const sct_kernel_code *code,
-                        const struct small *small) {
-  const sct_spec *spec = plan->spec;
-  for (int t = 0; t < SCT_COUNT(small->tries); t++) {
-    int64_t extent[SCT_MAX_EXTENTS], elements = 1;
-    for (int d = 0; d < spec->n_dims; d++) {
-      const int from_end = spec->n_dims - 1 - d;
-      extent[d] = from_end < 2 ? small->tries[t][1 - from_end] : 3;
-      elements *= extent[d];
-    }
-    for (int factor = 1; factor <= 4; factor++) {
-      for (int k = spec->n_dims; k < spec->n_extents; k++) {
-        extent[k] = factor * elements;
-      }
-      const sct_size size = {.extent = extent};
-      MUST(sct_shape_init(out, plan, extent, NULL, err));
-      MUST(sct_shape_index(out, err));
-      if (sct_codegen_fits(spec, code, &size) && sct_shape_is_legal(out)) {
+                        const struct small *small, int place) {
+  for (int64_t others = SHORT; others <= SHORT + 1; others++) {
+    for (int t = 0; t < SCT_COUNT(small->tries); t++) {
+      if (shape_of(out, plan, code, small->tries[t], place, others)) {
         return true;
       }
-      sct_shape_free(out);
     }
   }
   return false;
@@ -389,15 +406,20 @@ static void compare_counts(work *w, const picked *p) {
   sct_plan plan;
   assert_true(p->code.counted);
   MUST(sct_plan_init(&plan, &w->spec, p->code.layout, SEED, err));
-  for (int k = 0; k < SCT_COUNT(smalls); k++) {
+  bool whole_warps = false;
+  const int places = w->spec.n_dims > 2 ? PLACES : 1;
+  for (int k = 0; k < places * SCT_COUNT(smalls); k++) {
+    const struct small *small = &smalls[k % SCT_COUNT(smalls)];
     sct_shape shape;
-    if (small_shape(&shape, &plan, &p->code, &smalls[k])) {
-      compare_at(w, p, &shape, smalls[k].ragged);
+    if (small_shape(&shape, &plan, &p->code, small, k / SCT_COUNT(smalls))) {
+      compare_at(w, p, &shape, small->ragged);
+      whole_warps = whole_warps || !small->ragged;
       w->n_compared++;
       sct_shape_free(&shape);
-    } else if (!smalls[k].ragged) { /* a kernel may want whole tiles, but not more than that */
-      sct_str_printf(&w->failures, "'%s': no small size for it\n", p->label);
     }
+  }
+  if (!whole_warps) { /* a kernel may want whole tiles, but not more than that */
+    sct_str_printf(&w->failures, "'%s': no small size for it\n", p->label);
   }
   sct_plan_free(&plan);
 }

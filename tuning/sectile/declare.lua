@@ -417,6 +417,16 @@ __device__ __forceinline__ void load_spaced(T *to, const void *from) {
 }
 ]]
 
+local QUOTIENT = [[
+// left / size by a multiplication: exact while left * size < 2^30.
+__device__ __forceinline__ unsigned int factor_of(unsigned int size) {
+  return size > 0 ? (0x80000000u + size - 1) / size : 0;
+}
+__device__ __forceinline__ int quotient(unsigned int left, unsigned int factor) {
+  return __umulhi(2 * left + 1, factor);
+}
+]]
+
 local WORDS = [[
 // kCount words from or to neighbouring addresses%s.
 template <class Word, int kCount>
@@ -461,7 +471,7 @@ end
 --- Helper functions that a kernel needs.
 ---@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
 --- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share";
---- bulk: the hint of bulk copies, "none" or "first"; bulk_store, striped
+--- bulk: the hint of bulk copies, "none" or "first"; bulk_store, striped, quotient
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -504,6 +514,9 @@ function declare.helpers(needs, streaming)
   end
   if needs.exchange then
     parts[#parts + 1] = EXCHANGE[needs.exchange]
+  end
+  if needs.quotient then
+    parts[#parts + 1] = QUOTIENT
   end
   if needs.words then
     parts[#parts + 1] = words(streaming)

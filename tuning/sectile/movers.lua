@@ -44,21 +44,33 @@ function movers.record_run(k, op, dim, width)
   return start, width * op.record.bytes
 end
 
--- Extents that an offset depends on and that must be multiples of `width` for `bytes` alignment;
--- nil: it cannot be.
-local function needed_multiples(k, offset, width, bytes)
+--- The fewest extents that must be multiples of `width` for `offset` to be a multiple of `bytes`,
+--- those of fast dimensions rather than of slow ones; nil: it cannot be.
+---@param k sectile.View
+---@param offset sectile.Expr
+---@param width integer
+---@param bytes integer
+---@return sectile.Expr[]?
+function movers.needed_multiples(k, offset, width, bytes)
   if E.divisor(offset) % bytes == 0 then
     return {}
   end
   local used = {}
-  for _, extent in ipairs(k.extents) do
+  for _, extent in ipairs(k.extent_vars or k.extents) do
     if E.mentions(offset, extent) then
       used[#used + 1] = extent
     end
   end
-  if #used > 0 and E.divisor(offset, used, width) % bytes == 0 then
-    return used
+  if #used == 0 or E.divisor(offset, used, width) % bytes ~= 0 then
+    return nil
   end
+  for _ = 1, #used do
+    local extent = table.remove(used, 1)
+    if E.divisor(offset, used, width) % bytes ~= 0 then
+      used[#used + 1] = extent
+    end
+  end
+  return used
 end
 
 -- The widest word for a run that starts at `start` and has `bytes` bytes; requires what must hold
@@ -66,7 +78,7 @@ end
 local function choose_word(g, start, bytes, width)
   local word = kit.word_bytes(bytes, 16)
   while word > 1 do
-    local used = needed_multiples(g.k, start, width, word)
+    local used = movers.needed_multiples(g.k, start, width, word)
     if used then
       return word, used
     end

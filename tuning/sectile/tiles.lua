@@ -68,6 +68,7 @@ end
 ---@return table? p
 ---@return string? reason
 function tiles.start(k, c, kernel)
+  k = fold.view(k)
   local a, b = tiles.directions(k)
   if not a then
     return nil, "with these layouts inputs and outputs run along the same dimension"
@@ -204,13 +205,14 @@ function tiles.adopt_word(p, op, dim, width, skewed)
   if skewed or run.align % bytes == 0 then
     return true
   end
-  if run.align_if % bytes ~= 0 then
+  local group = E.var("group", 0, kit.MAX_INDEX)
+  local start = E.subst(op.offset[1], { p.k.index[dim], group * width })
+  local extents = movers.needed_multiples(p.k, start, width, bytes)
+  if not extents then
     return nil, "rows do not start on a word"
   end
-  for _, extent in ipairs(p.k.extents) do
-    if E.mentions(op.offset[1], extent) then
-      p.g:require((extent % width):eq(0))
-    end
+  for _, extent in ipairs(extents) do
+    p.g:require((extent % width):eq(0))
   end
   return true
 end
