@@ -14,6 +14,7 @@
   --no-tune         peers and ceilings only
   --winners FILE    suite.json of an earlier run (several with commas): only what won or came close there is tried,
                     verified and timed anew; specs without a result there, or whose candidates have changed, are tuned
+  --improve         with --winners: what time is left after that is spent on a search for better ones
   --tune ARGS       further options of `sectile tune`, in one word; default "--search model"
   --write           put the page into docs/figures/suite.md, its JSON beside it, and the short table into the README
   --list            print the rows and stop
@@ -296,6 +297,11 @@ class Suite:
                     yield row, row["row"], f"{row['job']} what={what}"
 
     def run_sessions(self):
+        self.run_each(self.winners)
+        if self.winners and self.args.improve and self.left() > 30:
+            self.run_each({})  # the store has what was timed, so that only more can be found
+
+    def run_each(self, winners):
         groups = table.sessions(self.rows)
         weights = [len(table.sizes_of(rows, self.args.small)) for _, rows in groups]
         for k, (spec, rows) in enumerate(groups):
@@ -306,7 +312,7 @@ class Suite:
             # a session ends after its budget: the step at hand, the races, the start of the worker
             budget = max(1.0, share - min(2.5, share / 3))
             begin = time.time()
-            only = self.winners.get(spec, [])
+            only = winners.get(spec, [])
             report, problem = tune(self.args, spec, sizes, budget, self.args.out, only)
             if only and problem and "no candidate is called" in problem:
                 self.note(f"{spec}: {problem}; tuned anew")
@@ -394,6 +400,7 @@ def arguments():
     parser.add_argument("--specs", default=os.path.join(ROOT, "tuning", "kernels"))
     parser.add_argument("--rows", default=table.ROWS)
     parser.add_argument("--winners", default="")
+    parser.add_argument("--improve", action="store_true")
     parser.add_argument("--tune", default="--search model")
     parser.add_argument("--limit", type=float, default=40)
     parser.add_argument("--small", action="store_true")

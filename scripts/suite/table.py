@@ -88,10 +88,12 @@ def read_row(line, place):
 
 
 def read_rows(text, name="rows.txt"):
-    rows = []
+    rows, group = [], ""
     for number, line in enumerate(text.splitlines(), 1):
-        if line.strip() and not line.startswith("#"):
-            row = read_row(line, f"{name}:{number}")
+        if line.startswith("# ----"):
+            group = line.strip("# -").partition(":")[0]
+        elif line.strip() and not line.startswith("#"):
+            row = dict(read_row(line, f"{name}:{number}"), group=group)
             if any(other["row"] == row["row"] for other in rows):
                 raise Bad(f"{name}:{number}: row '{row['row']}' appears twice")
             rows.append(row)
@@ -229,7 +231,7 @@ def judge(row, part, peers, ceiling):
     ceiling_ns = ceiling and ceiling.get("median_ns")
     best, hand = best_peer(peers, naive), best_peer(peers, hand_only=True)
     out = {
-        "row": row["row"], "spec": row["spec"], "size": row["size"], "target": row["target"],
+        "row": row["row"], "group": row["group"], "spec": row["spec"], "size": row["size"], "target": row["target"],
         "mix": "%d:%d" % nearest_mix(row["read_bytes"], row["write_bytes"]), "moved_bytes": moved,
         "useful_bytes": useful, "winner": keep(winner), "naive": keep(naive), "peers": peers, "ceiling": ceiling,
         "ceiling_bytes_s": moved / ceiling_ns * 1e9 if ceiling_ns else None,
@@ -361,13 +363,27 @@ def peer_cell(result, name):
     return "" if not found else time_text(found[0].get("median_ns")) or "failed"
 
 
+def span(values, digits, scale=1.0):
+    """"least to most", or one figure where they are the same"""
+    known = [v for v in values if v is not None]
+    ends = sorted({number(min(known), digits, scale), number(max(known), digits, scale)}, key=float) if known else []
+    return " to ".join(ends)
+
+
 def short_table(doc):
-    """what stands in the README"""
-    rows = [[r["row"], time_text(time_of(r["winner"])), number(r["useful_bytes_s"], 0, 1e-9), number(r["share"], 2),
-             r["best_peer"]["peer"] if r["best_peer"] else "", number(r["ratio"], 2)]
-            for r in doc["rows"] if r["winner"]]
-    heads = ("work", "us" if doc["timed"] else "predicted us", "GB/s", "of ceiling", "best peer", "x peer")
-    return f"{doc['device']}, {doc['date']}. {sentence(doc['summary'])}\n\n" + markdown(heads, rows, heads[1:4] + heads[5:])
+    """what stands in the README: a line a group of rows"""
+    groups = {}
+    for r in doc["rows"]:
+        groups.setdefault(r["group"], []).append(r)
+    rows = []
+    for group, of_group in groups.items():
+        timed = [r for r in of_group if r["winner"] and r["winner"]["median_ns"]]
+        best = max(timed, key=lambda r: r["naive_ratio"] or 0, default=None)
+        rows.append([group, f"{len(timed)} of {len(of_group)}", span([r["useful_bytes_s"] for r in timed], 0, 1e-9),
+                     span([r["share"] for r in timed], 2), span([r["ratio"] for r in timed], 2),
+                     span([r["naive_ratio"] for r in timed], 1), f"`{best['winner']['label']}`" if best else ""])
+    heads = ("work", "rows timed", "GB/s", "of ceiling", "x best peer", "x naive", "a winner")
+    return f"{doc['device']}, {doc['date']}. {sentence(doc['summary'])}\n\n" + markdown(heads, rows, heads[1:6])
 
 
 BEGIN, END = "<!-- suite -->", "<!-- end of suite -->"

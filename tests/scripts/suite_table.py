@@ -164,9 +164,10 @@ class Results(unittest.TestCase):
         self.assertIsNone(table.size_report(None, "i=11"))
 
     def document(self):
-        second = table.read_rows(LINE.replace("name", "other").replace("0.9", "0.75 median 0.90"))[0]
-        third = table.read_rows(LINE.replace("name", "none"))[0]
-        judged = [table.judge(self.row, part(), peers(cub=400.0), {"median_ns": 80.0, "detail": "memcpy"}),
+        lines = ("# ---- pairs: of rows", LINE, LINE.replace("name", "other").replace("0.9", "0.75 median 0.90"),
+                 "# ---- alone", LINE.replace("name", "none"))
+        first, second, third = table.read_rows("\n".join(lines))
+        judged = [table.judge(first, part(), peers(cub=400.0), {"median_ns": 80.0, "detail": "memcpy"}),
                   table.judge(second, part(spill_bytes=8), peers(cub=90.0), {"median_ns": 85.0}),
                   table.judge(third, None, peers(thrust=5.0), None)]
         small = [table.judge_small(self.row, part(naive_ns=90.0))]
@@ -194,8 +195,8 @@ class Results(unittest.TestCase):
         widths = {line.count("|") for line in text.splitlines() if line.startswith("| name | i=1000")}
         self.assertEqual(widths, {12})
         short = table.short_table(doc)
-        self.assertIn("| name | 0.10 | 120 | 0.80 | naive | 3.00 |", short)
-        self.assertNotIn("| none |", short)
+        self.assertIn("| pairs | 2 of 2 | 120 | 0.80 to 0.85 | 0.90 to 3.00 | 3.0 | `staged` |", short)
+        self.assertIn("| alone | 0 of 1 |  |  |  |  |  |", short)
 
     def test_the_readme_keeps_what_is_around_the_marks(self):
         once = table.put_between("# Title\n\ntext\n", "one")
