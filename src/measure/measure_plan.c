@@ -268,6 +268,22 @@ static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
   return true;
 }
 
+/* Each element's own place, in an array that is large enough: nothing to try out. */
+static bool is_inside(const sct_shape *s, int op) {
+  const sct_spec *spec = s->plan->spec;
+  const sct_operand *o = s->plan->op[op].op;
+  for (int d = 0; d < o->n_dims; d++) {
+    int dim = 0;
+    while (dim < spec->n_dims && spec->dim_var[dim] != o->at[d]) {
+      dim++;
+    }
+    if (dim == spec->n_dims || s->op[op].extent[d] < s->extent[dim]) {
+      return false;
+    }
+  }
+  return o->n_taps == 0;
+}
+
 /* Index arrays point to elements that exist; through one that scatters, to a different one each. */
 static bool index_is_legal(const sct_shape *s, int op) {
   const sct_plan_operand *p = &s->plan->op[op];
@@ -284,7 +300,11 @@ bool sct_shape_is_legal(const sct_shape *s) {
       return false;
     }
   }
-  if (s->n_elements == 0) {
+  bool inside = true;
+  for (int k = 0; k < spec->n_operands; k++) {
+    inside = inside && is_inside(s, k);
+  }
+  if (s->n_elements == 0 || inside) {
     return true;
   }
   int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_PLAN_INPUTS] = {0};
