@@ -107,6 +107,38 @@ static void test_long_loop(void **state) {
   close_kernel();
 }
 
+/* Bulk copies of one thread: 96 and 48 bytes that start where they start, among the loads and
+ * stores of their operands; shuffles of a warp, whatever its lanes. */
+static void test_bulk_copies_and_shuffles(void **state) {
+  (void)state;
+  open_kernel(5, 64);
+  sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 96, "thread == 0", "block * 96 + k * 1024");
+  a->is_bulk = true;
+  add_loop(a, "k", "2");
+  a = add_access(SCT_MEM_GLOBAL, STORE, 48, "thread == 32", "block * 48");
+  a->is_bulk = true;
+  add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "gid * 4");
+  add_access(SCT_MEM_SHUFFLE, LOAD, 28, "thread < 5", "0");
+  sct_counters c = count_kernel(0);
+  assert_int_equal(c.bulk_load.requests, 10);
+  assert_int_equal(c.bulk_load.sectors, 10 * 3);
+  assert_int_equal(c.bulk_load.tags, 2 * (1 + 2 + 2 + 1 + 1)); /* bytes 0, 96, 192, 288, 384 */
+  assert_int_equal(c.bulk_load.bytes, 960);
+  assert_int_equal(c.load.requests, 10 + 10);
+  assert_int_equal(c.load.sectors, 30 + 5 * 8);
+  assert_int_equal(c.load.bytes, 960 + 5 * 256);
+  assert_memory_equal(&c.load, &c.operand[0], sizeof c.load);
+  assert_int_equal(c.store.requests, 5);
+  assert_int_equal(c.store.sectors, 2 + 2 + 2 + 2 + 2); /* from 0, 48, 96, 144, 192 */
+  assert_int_equal(c.store.sectors_ideal, 5 * 2);
+  assert_memory_equal(&c.store, &c.operand[1], sizeof c.store);
+  assert_int_equal(c.shuffles, 5 * 7); /* the first warp of each block */
+  assert_int_equal(c.wavefronts_ld + c.wavefronts_st, 0);
+  assert_true(sct_model_exchanged(&c) == 35.0);
+  sct_counters_free(&c);
+  close_kernel();
+}
+
 /* Threads that are no multiple of 32: the lanes beyond do not exist. */
 static void test_partial_warp(void **state) {
   (void)state;
@@ -355,6 +387,7 @@ int main(void) {
       cmocka_unit_test(test_sample_is_close),
       cmocka_unit_test(test_loops),
       cmocka_unit_test(test_long_loop),
+      cmocka_unit_test(test_bulk_copies_and_shuffles),
       cmocka_unit_test(test_partial_warp),
       cmocka_unit_test(test_bases),
       cmocka_unit_test(test_whole_warps),

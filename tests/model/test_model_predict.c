@@ -1,6 +1,8 @@
 /* Predicted times against sums done by hand, on a device of round figures; each limit in turn. */
 #include "model_fixture.h"
 
+#include <math.h>
+
 #define N       1000000.0 /* warps' worth of requests in most kernels */
 #define THREADS 256
 
@@ -190,6 +192,31 @@ static void test_bytes_in_flight_by_occupancy(void **state) {
   close_kernel();
 }
 
+/* What bulk copies bring comes in rounds of what shared memory holds, not of loads. */
+static void test_bulk_copies_come_by_shared_memory(void **state) {
+  (void)state;
+  open_copy();
+  const int64_t per_block = 64 << 20;
+  counters.load.requests = 1000 * 64;
+  counters.load.bytes = 1000 * per_block;
+  counters.bulk_load = counters.load;
+  sct_workload work = work_of();
+  double in_flight[2];
+  for (int k = 0; k < 2; k++) {
+    work.shared_bytes = (int64_t)32768 << k; /* 2,048 rounds, 1,024 */
+    const sct_prediction p = predict_with(&work);
+    expect(&p, SCT_LIMIT_INFLIGHT, 1000 + p.part_ns[SCT_LIMIT_INFLIGHT]);
+    in_flight[k] = p.part_ns[SCT_LIMIT_INFLIGHT];
+  }
+  /* 6 and 3 blocks of 32 and 64 KiB an SM, so 1000 / 600 and 1000 / 300 waves */
+  const double cycles[] = {690 + 2048 * 1.88 * 500, 690 + 1024 * 1.88 * 500};
+  assert_true(fabs(in_flight[0] / (1000.0 / 600 * cycles[0]) - 1) < 1e-9);
+  assert_true(fabs(in_flight[1] / (1000.0 / 300 * cycles[1]) - 1) < 1e-9);
+  counters.bulk_load = (sct_count){0}; /* as loads of 64 requests a block they are soon done */
+  assert_true(predict_with(&work).part_ns[SCT_LIMIT_INFLIGHT] < in_flight[1] / 100);
+  close_kernel();
+}
+
 static void test_a_small_kernel_waits_for_its_launch(void **state) {
   (void)state;
   open_copy();
@@ -266,6 +293,7 @@ int main(void) {
       cmocka_unit_test(test_l1_keeps_records_but_no_columns),
       cmocka_unit_test(test_conflicts_and_instructions),
       cmocka_unit_test(test_bytes_in_flight_by_occupancy),
+      cmocka_unit_test(test_bulk_copies_come_by_shared_memory),
       cmocka_unit_test(test_a_small_kernel_waits_for_its_launch),
       cmocka_unit_test(test_gathers),
       cmocka_unit_test(test_without_rates_nothing_is_predicted),
