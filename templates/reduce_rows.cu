@@ -6,8 +6,8 @@ $(element)
 $(kit.comment(doc))
 $(g:head(bounds)) {
   constexpr int kThreads = $(threads), kItems = $(items), kVec = $(vec);
-  // elements of $(last) that a $(scope) takes at once
-  constexpr int kTile = $(scope == "warp" and "32" or "kThreads") * kItems * kVec;
+  // elements of $(last) at once: by $(team_size == threads and "a block" or team_size .. " lanes")
+  constexpr int kTile = $(team_size == threads and "kThreads" or team_size) * kItems * kVec;
 //% if scope == "block" then
   __shared__ partial from_warps[kThreads / 32];
 //% end

@@ -40,6 +40,11 @@ static const struct {
     {"permute6_f32", "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa hnone", "permute_shared"},
     {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone",
      "permute_registers"},
+    {"sum_rows_f32", "direct t256 hnone", "sum_direct"},
+    {"sum_rows_f32", "reduce_rows t256 sblock l32 v4 i4 b1 hnone", "sum_rows"},
+    {"max_rows_f32", "reduce_rows t256 swarp l8 v4 i2 b1 hcs", "max_lanes"},
+    {"sum_all_f32", "reduce_all t512 v4 i4 g4 hcs", "sum_all"},
+    {"sum_cols_f32", "reduce_cols t256 v4 i4 b8 hnone", "sum_cols"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

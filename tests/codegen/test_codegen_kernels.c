@@ -7,7 +7,8 @@
 static const char *const specs[] = {
     "add_const_double3", "float3_increment",    "indirect_f32",        "stride3",
     "shifted",           "broadcast",           "transpose_f32",       "transpose_f64",
-    "gather_rows16",     "particle_aos_to_soa", "particle_soa_to_aos", "mixed_soa_to_aos"};
+    "gather_rows16",     "particle_aos_to_soa", "particle_soa_to_aos", "mixed_soa_to_aos",
+    "sum_rows_f32",      "sum_cols_f32",        "sum_all_f32"};
 
 static void check_code(const fixture *f, const sct_kernel_code *code, const char *label) {
   char head[128];

@@ -9,7 +9,7 @@
 #include <ftw.h>
 #include <math.h>
 
-enum { MAX_DIMS = 3, MAX_PICKED = 9, MAX_RESULTS = 3, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
+enum { MAX_DIMS = 3, MAX_PICKED = 6, MAX_RESULTS = 3, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
 
 /* One field of an output: where it lies in the output's element, and what is folded. */
 typedef struct result {
@@ -20,7 +20,7 @@ typedef struct result {
 } result;
 
 typedef struct problem {
-  const char *name;
+  const char *name; /* "what: of labels": of candidates but the naive one only those with this in */
   const char *dims, *input, *outputs, *body;
   int n_dims, kept, n_outputs, n_results;
   bool by_columns; /* the input's first index runs fastest */
@@ -39,6 +39,12 @@ typedef struct problem {
 
 static const problem problems[] = {
     {"f32 rows", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
+    {"f32 short rows: l8 ", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"u8 shorter rows: l2 ", YX, "", OUT("u8", "'y'", "max"), "t = a;", 2, KEEP_Y,
+     ONE("u8", SCT_REDUCE_MAX)},
+    {"i32 shared rows: b8 ", YX, "", OUT("i32", "'y'", "max"), "t = a;", 2, KEEP_Y,
+     ONE("i32", SCT_REDUCE_MAX)},
     {"f32 columns", YX, "", OUT("f32", "'x'", "sum"), "t = a;", 2, KEEP_X,
      ONE("f32", SCT_REDUCE_SUM)},
     {"f32 all", YX, "", OUT("f32", "", "sum"), "t = a;", 2, 0, ONE("f32", SCT_REDUCE_SUM)},
@@ -116,7 +122,8 @@ static const problem problems[] = {
 /* Long along what is reduced, short along what is kept: the naive variant has a block an element.
  */
 static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
-static const int64_t planes[][MAX_DIMS] = {{0, 5}, {5, 0}, {1, 1}, {3, 31}, {9, 33}, {2, 4100}};
+static const int64_t planes[][MAX_DIMS] = {{0, 5},  {5, 0},    {1, 1}, {3, 31},
+                                           {9, 33}, {2, 4100}, {35, 8}};
 static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1}, {3, 2, 33}, {5, 7, 8}, {2, 70, 16}};
 
 static char folder[64]; /* the compile cache */
@@ -333,32 +340,30 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
 /* ---- candidates ---- */
 
 /* Some of every strategy that applies: the first, and others far apart. */
-static int pick(fixture *f, picked *list) {
+static int pick(fixture *f, const problem *p, picked *list) {
+  const char *only = strchr(p->name, ':');
   int n = 0;
   for (int strategy = 0; strategy < f->space.n_strategies; strategy++) {
-    const sct_strategy *s = &f->space.strategies[strategy];
+    const bool naive = strcmp(f->space.strategies[strategy].name, "direct") == 0;
     size_t own = 0, seen = 0;
-    for (size_t c = 0; c < f->space.n_candidates; c++) {
-      own += f->space.candidates[c].strategy == strategy;
-    }
-    const size_t step = strcmp(s->name, "direct") == 0 ? own : own / (MAX_PICKED - 2) + 1;
-    for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {
-      if (f->space.candidates[c].strategy != strategy || seen++ % step != 0) {
-        continue;
+    for (int round = 0; round < 2; round++) { /* first to count them */
+      const size_t step = naive ? own : own / (MAX_PICKED - 2) + 1;
+      for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {
+        sct_str label = {0};
+        sct_space_label(&label, &f->space, &f->space.candidates[c]);
+        const bool fits = f->space.candidates[c].strategy == strategy &&
+                          (naive || !only || strstr(sct_str_c(&label), only + 1));
+        own += round == 0 && fits;
+        if (round == 1 && fits && seen++ % step == 0) {
+          const char *rejected = NULL;
+          MUST(sct_codegen_make(&list[n].code, &rejected, &f->arena, f->script, &f->spec, &f->space,
+                                &f->space.candidates[c], err));
+          list[n].label = sct_arena_strdup(&f->arena, sct_str_c(&label));
+          seen -= rejected != NULL; /* the next one instead */
+          n += rejected == NULL;
+        }
+        sct_str_free(&label);
       }
-      picked *p = &list[n];
-      const char *rejected = NULL;
-      sct_str label = {0};
-      MUST(sct_codegen_make(&p->code, &rejected, &f->arena, f->script, &f->spec, &f->space,
-                            &f->space.candidates[c], err));
-      if (rejected) {
-        seen--; /* the next one instead */
-        continue;
-      }
-      sct_space_label(&label, &f->space, &f->space.candidates[c]);
-      p->label = sct_arena_strdup(&f->arena, sct_str_c(&label));
-      sct_str_free(&label);
-      n++;
     }
   }
   return n;
@@ -390,7 +395,7 @@ static void as_on_the_host(void **state) {
                       : p->n_dims == 2 ? SCT_COUNT(planes)
                                        : SCT_COUNT(boxes);
   fixture_open_text(&f, spec_text(&arena, p));
-  const int n = pick(&f, list);
+  const int n = pick(&f, p, list);
   compile(list, n);
   assert_true(n >= 3);
   assert_memory_equal(list[0].label, "direct", 6);

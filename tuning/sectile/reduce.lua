@@ -101,10 +101,10 @@ __device__ __forceinline__ partial combine(const partial &a, const partial &b) {
 ]]
 
 local LANES = [[
-// The partials of a warp's lanes as one, in every lane.
+// The partials of %d lanes side by side as one, in each of them.
 __device__ __forceinline__ partial combine_lanes(partial p) {
 #pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
+  for (int distance = %d; distance > 0; distance /= 2)
     p = combine(p, {%s});
   return p;
 }
@@ -130,7 +130,8 @@ function reduce.types(p)
     table.concat(list_of(slots, function(s) return identity(s.field, s.how, s.type) end), ", "),
     table.concat(list_of(slots, combined), ", "))
   if p.combines_lanes then
-    parts[2] = string.format(LANES, table.concat(list_of(slots, function(s)
+    local n = p.team_lanes or 32
+    parts[2] = string.format(LANES, n, n // 2, table.concat(list_of(slots, function(s)
       return string.format("__shfl_xor_sync(0xffffffffu, p.%s, distance)", s.name)
     end), ", "))
   end
@@ -453,14 +454,29 @@ end
 
 -- ---- the lanes and warps of a block ----
 
+-- Notes what combine_lanes exchanges.
+local function touch_lanes(p)
+  local words, turns, lanes = 0, 0, p.team_lanes or 32
+  for _, slot in ipairs(p.slots) do
+    words = words + slot.bytes // 4
+  end
+  while lanes > 1 do
+    turns, lanes = turns + 1, lanes // 2
+  end
+  p.g:touch_shuffle(words * turns)
+end
+
 -- All partials of the block's threads in thread 0.
 local function combine_block(p)
   local g = p.g
   local n_warps = p.threads // 32
+  touch_lanes(p)
   g:when((g.thread % 32):eq(0))
   reduce.touch(p, true, g.thread // 32)
   g:when(g.thread:lt(n_warps))
   reduce.touch(p, false, g.thread)
+  g:when(nil, g.thread:lt(32))
+  touch_lanes(p)
   g:when(nil)
   return [[
 mine = combine_lanes(mine);
@@ -545,7 +561,8 @@ function reduce.walk_row(p)
   local turn = g:loop("turn", kit.ceil_div(extent % tile, p.shares * p.team_size))
   g:tie(k.index[p.dim],
     extent // tile * tile + (turn * p.shares + p.share) * p.team_size + p.member)
-  local rest = reduce.add_element(p, k.index[p.dim]:lt(extent), p.full)
+  local inside = k.index[p.dim]:lt(extent)
+  local rest = reduce.add_element(p, p.lanes and inside:land(p.lanes()) or inside, p.full)
   g:close()
   if head then
     g:close()
@@ -561,22 +578,52 @@ function reduce.walk_row(p)
     .. "     first += %s) {\n%s\n%s\n}\n"
     .. "for (long long %s = n_%s / kTile * kTile%s; %s < n_%s;\n     %s += %s)\n  %s", from, last,
     step, indented(loads, 2), indented(adds, 2), last, last, own, last, last, last, stride, rest)
-  return head and head .. "\n" .. indented(text, 2) .. "\n}" or text
+  text = head and head .. "\n" .. indented(text, 2) .. "\n}" or text
+  return p.lanes and "if (" .. p.has_row .. ") {\n" .. indented(text, 2) .. "\n}" or text
 end
 
 --- The end of a warp whose lanes hold `mine`.
 ---@param p table plan
 ---@return string
 function reduce.finish_warp(p)
-  return "mine = combine_lanes(mine);\nif (lane == 0) {\n"
-    .. indented(reduce.store(p, "mine", p.member:eq(0), p.full), 2) .. "\n}"
+  local first, condition = p.member:eq(0), "lane == 0"
+  if p.lanes then
+    first, condition = first:land(p.lanes()), condition .. " && " .. p.has_row
+  end
+  touch_lanes(p)
+  return "mine = combine_lanes(mine);\nif (" .. condition .. ") {\n"
+    .. indented(reduce.store(p, "mine", first, p.full), 2) .. "\n}"
+end
+
+-- A warp an output element, or `lanes` of a warp: then the warp stays together to the end.
+local function cut_warps(p, lanes)
+  local g = p.g
+  local kept, teams = reduce.count(p.k, p.kept), p.threads // lanes
+  p.team_size, p.member_text, p.team_lanes = lanes, "lane", lanes
+  p.member = g:define("lane", 0, lanes - 1, g.thread % lanes)
+  p.share, p.shares, p.split, p.team_text = 0, 1, false, "team"
+  p.team = g:define("team", 0, kit.MAX_INDEX, g.block * teams + g.thread // lanes)
+  p.has_row = "team < " .. E.text(kept, true)
+  g.grid = kit.ceil_div(kept, teams)
+  local has_row = g:below(p.team, kept)
+  local last = ""
+  if lanes == 32 then
+    p.full = has_row
+    last = string.format("\nif (!(%s)) return;", p.has_row)
+  else
+    p.lanes = function() return has_row end
+  end
+  return string.format("const int lane = thread %% %d;\n"
+    .. "const long long team = block * %d + thread / %d; // %s on its own", lanes, teams, lanes,
+    lanes == 32 and "each warp" or lanes .. " lanes each") .. last
 end
 
 --- A plan for templates/reduce_rows.cu: a team (block or warp) an output element, or `shares`
 --- blocks. nil and a reason if there is none.
 ---@param k sectile.View folded
 ---@param kernel string
----@param c table threads, items, vec, hint; scope: "block" or "warp"; most: shares there may be
+---@param c table threads, items, vec, hint; scope: "block" or "warp"; lanes: of a warp; most:
+--- shares there may be
 ---@param shares fun(p): sectile.Expr|integer
 ---@return table? plan
 ---@return string? reason
@@ -591,15 +638,7 @@ function reduce.plan_rows(k, kernel, c, shares)
   p.scope, p.combines_lanes = c.scope or "block", true
   p.team_size, p.member, p.member_text = c.threads, g.thread, "thread"
   if p.scope == "warp" then
-    p.team_size, p.member_text = 32, "lane"
-    p.member = g:define("lane", 0, 31, g.thread % 32)
-    p.share, p.shares, p.split, p.team_text = 0, 1, false, "team"
-    p.team = g:define("team", 0, kit.MAX_INDEX, g.block * n_warps + g.thread // 32)
-    p.cut = string.format("const int lane = thread %% 32;\n"
-      .. "const long long team = block * %d + thread / 32; // each warp on its own\n"
-      .. "if (team >= %s) return;", n_warps, E.text(kept, true))
-    p.full = p.team:lt(kept) -- is there a row for this warp?
-    g.grid = kit.ceil_div(kept, n_warps)
+    p.cut = cut_warps(p, c.lanes or 32)
   else
     p.cut = reduce.cut_shares(p, shares(p))
     p.most_partials = c.most or MOST_ROW_BLOCKS
@@ -610,7 +649,7 @@ function reduce.plan_rows(k, kernel, c, shares)
     g.grid = kept * p.shares
     g.static_shared_bytes = n_warps * p.partial_bytes
   end
-  p.exclusive = p.split
+  p.exclusive, p.rounds = p.split, c.most and 2 -- a whole grid that shares may be any grid
   p.cut = kit.concat { p.cut, reduce.unravel(g, p.kept, p.team_text, p.team) }
   p.tile = p.team_size * p.items * p.vec
   p.bounds = tostring(c.threads)

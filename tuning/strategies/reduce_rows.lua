@@ -16,6 +16,8 @@ return {
   axes = {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "scope", { "block", "warp" }, key = "s", doc = "who takes an output element" },
+    { "lanes", { 32, 8, 2 }, key = "l", when = "scope == 'warp'",
+      doc = "of a warp, that take one: few where rows are short" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbouring elements in a word" },
     { "items", { 1, 2, 4, 8, 16 }, key = "i", doc = "words a thread, all loads in flight" },
     { "shares", { 1, 8, 64 }, key = "b", when = "scope == 'block'",
@@ -24,7 +26,9 @@ return {
   },
   where = function(k)
     local list = reduce.where(k)
+    list[#list] = "lanes < 32 or " .. list[#list]
     list[#list + 1] = "shares == 1 or hint == 'none'"
+    list[#list + 1] = "lanes == 32 or (threads == 256 and vec * items * all_inputs <= 64)"
     return list
   end,
   facts = reduce.facts,
@@ -36,7 +40,7 @@ return {
     if not p then
       return nil, reason
     end
-    local who = c.scope == "warp" and "A warp" or c.shares > 1 and c.shares .. " blocks"
+    local who = c.scope == "warp" and (c.lanes < 32 and c.lanes .. " lanes" or "A warp") or c.shares > 1 and c.shares .. " blocks"
       or "A block"
     p.doc = string.format("%s an output element; %d x %d elements of %s a thread are in flight.",
       who, c.items, c.vec, p.last)
