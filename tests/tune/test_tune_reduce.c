@@ -401,7 +401,7 @@ static void as_on_the_host(void **state) {
   assert_memory_equal(list[0].label, "direct", 6);
   for (int k = 0; k < n; k++) {
     for (int s = 0; s < n_sizes; s++) {
-      int64_t extent[MAX_DIMS];
+      int64_t extent[MAX_DIMS] = {0};
       const sct_size size = {.extent = extent};
       for (int d = 0; d < p->n_dims; d++) { /* columns: the same turned round */
         extent[d] = sizes[s][p->kept == KEEP_X ? p->n_dims - 1 - d : d];
