@@ -239,9 +239,9 @@ return {
     p.exclusive, p.bounds, p.p = p.split, tostring(c.threads), p
     p.walk = function() return walk(p) end
     p.combine_warps = function() return combine_warps(p) end
-    p.doc = string.format("%s %d neighbours along %s; %d x %d elements a thread are in "
-      .. "flight.", c.shares > 1 and c.shares .. " blocks take" or "A block takes", p.n_columns, p.last,
-      c.items, c.vec)
+    p.doc = string.format("%s %d neighbours along %s; %d x %d elements a thread are in flight.",
+      c.shares > 1 and c.shares .. " blocks take" or "A block takes", p.n_columns, p.last, c.items,
+      c.vec)
     kit.hand_over(g, p)
     return p
   end,

@@ -40,8 +40,10 @@ return {
     if not p then
       return nil, reason
     end
-    local who = c.scope == "warp" and (c.lanes < 32 and c.lanes .. " lanes" or "A warp") or c.shares > 1 and c.shares .. " blocks"
-      or "A block"
+    local who = c.shares > 1 and c.shares .. " blocks" or "A block"
+    if c.scope == "warp" then
+      who = c.lanes < 32 and c.lanes .. " lanes" or "A warp"
+    end
     p.doc = string.format("%s an output element; %d x %d elements of %s a thread are in flight.",
       who, c.items, c.vec, p.last)
     return p
