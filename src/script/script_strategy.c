@@ -158,8 +158,9 @@ static sct_status run_file(sct_script *script, const char *name, const char *fol
 
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
-  static const char *const names[] = {"reads", "kit",      "fold",  "around", "exchange", "movers",
-                                      "map",   "pipeline", "tiles", "boxes",  "lines",    "reduce"};
+  static const char *const names[] = {"reads",  "kit",    "fold",     "around", "exchange",
+                                      "movers", "map",    "pipeline", "tiles",  "boxes",
+                                      "lines",  "reduce", "rows"};
   lua_State *L = script->sandbox.L;
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];

@@ -101,6 +101,14 @@ static const char *const generated[] = {"at",
                                         "inverse_of",
                                         "twos_in",
                                         "evict_first",
+                                        "load_kept",
+                                        "store_kept",
+                                        "start",
+                                        "step",
+                                        "unit",
+                                        "window",
+                                        "low",
+                                        "span",
                                         "fence_barrier_init"};
 
 /* Likewise: of kernels that march along lines. */

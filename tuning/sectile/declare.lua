@@ -443,6 +443,22 @@ __device__ __forceinline__ void store_words(void *to, const void *from) {
 }
 ]]
 
+local KEPT = [[
+// kCount words from or to neighbouring addresses, without a hint: they may be used again.
+template <class Word, int kCount>
+__device__ __forceinline__ void load_kept(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+}
+template <class Word, int kCount>
+__device__ __forceinline__ void store_kept(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    __stwb(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
+}
+]]
+
 local function words(streaming)
   local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
   if streaming then
@@ -469,9 +485,9 @@ local function bulk(text, hint)
 end
 
 --- Helper functions that a kernel needs.
----@param needs table which: at, pieces, copy_pieces, words, realigned, spaced; exchange: elements a
---- word; copy_async: the caches it fills, "ca" or "cg"; shifted: a set of "load" and "share";
---- bulk: the hint of bulk copies, "none" or "first"; bulk_store, striped, quotient
+---@param needs table which: at, pieces, copy_pieces, words, kept, realigned, spaced, bulk_store,
+--- striped, quotient; exchange: elements a word; copy_async: the caches it fills, "ca" or "cg";
+--- shifted: a set of "load" and "share"; bulk: the hint of bulk copies, "none" or "first"
 ---@param streaming boolean words are moved with the streaming hint
 ---@return string
 function declare.helpers(needs, streaming)
@@ -517,6 +533,9 @@ function declare.helpers(needs, streaming)
   end
   if needs.quotient then
     parts[#parts + 1] = QUOTIENT
+  end
+  if needs.kept then
+    parts[#parts + 1] = KEPT
   end
   if needs.words then
     parts[#parts + 1] = words(streaming)
