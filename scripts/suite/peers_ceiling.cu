@@ -42,7 +42,10 @@ static void keep(Best *best, const Timing &t, const std::string &name) {
 }
 
 template <int R, int W, int U> static void try_shape(const Bench &b, Best *best, size_t n, uint4 *never) {
+  cudaFuncAttributes kernel;
+  cudaFuncGetAttributes(&kernel, stream_kernel<R, W, U>);
   for (int threads : {256, 512, 1024}) {
+    if (threads > kernel.maxThreadsPerBlock) continue;  // its registers do not fit
     const size_t tile = (size_t)threads * U;
     const Timing t = time_units([&](int turn) {
       stream_kernel<R, W, U><<<(unsigned)((n + tile - 1) / tile), threads, 0, stream()>>>(
