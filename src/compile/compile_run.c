@@ -210,11 +210,13 @@ static void put_back(sct_compile_run *r, const sct_compile_span *span) {
   r->again[r->n_again++] = *span;
 }
 
+enum { SHARE = 4 }; /* batches of a window for each worker: few, as what is first is waited for */
+
 /* The batch that is handed out as number `turn`. Compilers that share work go through it in
- * windows, one batch for each worker of all of them, and each begins at a place of its own: when it
- * has come round, the others have compiled the rest of the window. */
+ * windows, and each begins at a place of its own: when it has come round, the others have compiled
+ * the rest of the window, all but what they have in hand, which is compiled twice. */
 static int batch_of(const sct_compiler *compiler, int turn) {
-  const int window = compiler->n_places * compiler->n_workers;
+  const int window = compiler->n_places * compiler->n_workers * SHARE;
   const int first = turn / window * window, left = compiler->run->n_batches - first;
   const int n = left < window ? left : window;
   const int begin = (int)((int64_t)n * compiler->place / compiler->n_places);
