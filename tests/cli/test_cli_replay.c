@@ -180,7 +180,9 @@ static void files_that_are_no_recording(void **state) {
   (void)state;
   fx_result r = {0};
   fx_run(&r, REPLAY, "replay:two.db");
-  fx_expect(&r, 2, NULL, "the recording has several devices; say which: Fake GPU (cuda:0, driver");
+  fx_expect(&r, 2, NULL, "the recording has several devices; say which: Fake GPU (cuda:");
+  fx_expect(&r, 2, NULL, "Fake GPU (cuda:0, driver fake): #"); /* in the order of the store */
+  fx_expect(&r, 2, NULL, "Fake GPU (cuda:1, driver fake): #");
   fx_run(&r, REPLAY, "replay:two.db#GPU-00000000-0000-0000-0000-000000000001");
   fx_expect(&r, 0, "replay:cuda:1", NULL);
   fx_run(&r, REPLAY, "replay:two.db#cuda:0,replay:two.db#cuda:1"); /* both, side by side */
