@@ -125,10 +125,11 @@ static void a_kernel_that_does_not_compile_names_the_template(void **state) {
   tf_must(sct_asset_read(&text, "templates/direct.cu", &err), &err);
   const char *good = sct_arena_strdup(&tf_arena, sct_str_c(&text));
   sct_str_free(&text);
-  const char *bad = tf_replace(good, "  const int thread = threadIdx.x;",
-                               "  const int thread = threadIdx.x + no_such_name;");
+  static const char place[] = "  const int thread = threadIdx.x;\n  $(cut)"; /* of maps */
+  const char *bad =
+      tf_replace(good, place, "  const int thread = threadIdx.x + no_such_name;\n  $(cut)");
   int line = 1;
-  for (const char *p = good; p < strstr(good, "  const int thread"); p++) {
+  for (const char *p = good; p < strstr(good, place); p++) {
     line += *p == '\n';
   }
   add_with_template("compile", "typo", "typo.cu", bad);
@@ -187,8 +188,8 @@ static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const cha
 /* The axis "spare" changes nothing: two of three sources of each thread count are known. */
 static void equal_sources_are_kept_once(void **state) {
   (void)state;
-  const char *text = tf_replace(tf_strategy("twin", "{ 64, 96 }"), "axes = {",
-                                "axes = {\n    { \"spare\", { 1, 2, 3 }, key = \"s\" },");
+  const char *text = tf_replace(tf_strategy("twin", "{ 64, 96 }"), "{ \"threads\",",
+                                "{ \"spare\", { 1, 2, 3 }, key = \"s\" },\n      { \"threads\",");
   tf_add_strategy("twins", "twin", text);
   tf_run r = session("ok", "twins");
   sct_tune_plan plan;
