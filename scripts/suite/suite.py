@@ -45,6 +45,9 @@ STOP_S = 40              # a session may take so much longer than its budget
 PEERS_SHARE, PYTHON_SHARE = 0.22, 0.36  # of the whole time, at most
 
 
+TOO_LATE = "its time was over before anything was timed"
+
+
 def say(text):
     print(text, flush=True)
 
@@ -297,17 +300,19 @@ class Suite:
                     yield row, row["row"], f"{row['job']} what={what}"
 
     def run_sessions(self):
-        self.run_each(self.winners)
+        self.run_each(self.rows, self.winners)
         if self.winners and self.args.improve and self.left() > 30:
-            self.run_each({})  # the store has what was timed, so that only more can be found
+            self.run_each(self.rows, {})  # the store has what was timed, so that only more can be found
+        # whose time was over before there was anything: what they compiled need not be compiled again
+        again = [r for r in self.rows if self.results[r["row"]]["judged"].get("problem") == TOO_LATE]
+        if again and self.left() > 5:
+            self.run_each(again, {})
 
-    def run_each(self, winners):
-        groups = table.sessions(self.rows)
-        weights = [len(table.sizes_of(rows, self.args.small)) for _, rows in groups]
+    def run_each(self, chosen, winners):
+        groups = table.sessions(chosen)
+        weights = [len(table.sizes_of(rows)) for _, rows in groups]
         for k, (spec, rows) in enumerate(groups):
-            sizes = table.sizes_of(rows, self.args.small)
-            if not sizes:
-                continue
+            sizes = table.sizes_of(rows)
             share = max(2.0, self.left() * weights[k] / max(1, sum(weights[k:])))
             # a session ends after its budget: the step at hand, the races, the start of the worker
             budget = max(1.0, share - min(2.5, share / 3))
@@ -327,11 +332,11 @@ class Suite:
                 if size.get("faster"):
                     self.note(f"{spec} {size['label']}: {size['faster']}")
         for row in rows:
-            self.rejudge(row, table.size_report(report, row["small"] if self.args.small else row["size"]))
+            self.rejudge(row, table.size_report(report, row["size"]))
             judged = self.results[row["row"]]["judged"]
             if not judged["winner"]:
-                judged["problem"] = problem or "no verified winner"
-            if row["small"] and not self.args.small:
+                judged["problem"] = TOO_LATE if self.ran_out(report) else problem or "no verified winner"
+            if row["small"]:
                 self.small[row["row"]] = table.judge_small(row, table.size_report(report, row["small"]))
             say(f"{time.time() - self.begin:6.1f} s  " + "  ".join(c for c in table.row_cells(judged, not self.virtual) if c))
         say(f"{time.time() - self.begin:6.1f} s  {spec}: {seconds:.1f} s{', ' + problem if problem else ''}")
@@ -341,6 +346,10 @@ class Suite:
         if self.winners:
             return f"winners of an earlier run and those close behind ({self.args.winners}), verified and timed anew"
         return f"tuned with {self.args.tune or 'all candidates'}"
+
+    @staticmethod
+    def ran_out(report):
+        return bool(report) and report.get("stopped_early") and all(not s["rows"] for s in report["sizes"])
 
     def document(self):
         judged = [self.results[r["row"]]["judged"] if r["row"] in self.results else table.judge(r, None, [], None)
@@ -414,6 +423,8 @@ def main():
     args = arguments()
     try:
         rows = table.select(table.load_rows(args.rows), args.patterns)
+        if args.small:
+            rows = [table.at_size(r, r["small"]) for r in rows if r["small"]]
         winners = read_winners(args.winners)
     except (table.Bad, OSError, ValueError, KeyError) as why:
         print(f"suite: {why}", file=sys.stderr)

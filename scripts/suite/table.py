@@ -87,6 +87,14 @@ def read_row(line, place):
     return row
 
 
+def at_size(row, size):
+    """a row at another size, without a small one"""
+    values = extents(size)
+    read, _, write = row["moved"].partition(":")
+    return dict(row, size=size, small=None, read_bytes=evaluate(read, values), write_bytes=evaluate(write, values),
+                job=None if row["peers"] == "-" else fill_in(row["peers"], values))
+
+
 def read_rows(text, name="rows.txt"):
     rows, group = [], ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -131,10 +139,9 @@ def sessions(rows):
     return list(out.items())
 
 
-def sizes_of(rows, small_only=False):
+def sizes_of(rows):
     """the sizes that a session of these rows times, each once"""
-    sizes = [r["small"] for r in rows if r["small"]]
-    return list(dict.fromkeys(sizes if small_only else [r["size"] for r in rows] + sizes))
+    return list(dict.fromkeys([r["size"] for r in rows] + [r["small"] for r in rows if r["small"]]))
 
 
 def lua_sizes(sizes):

@@ -2,7 +2,7 @@
 """Stands in for sectile in tests of the suite: `tune SPEC ... --json` reports invented times for the sizes of the spec,
 `check` an array of its own, `emit` writes a header.
 
-Specs named hangs, breaks and silent do what they say.
+Specs named hangs, breaks and silent do what they say; one named late has no result the first time.
 """
 import json
 import os
@@ -37,6 +37,10 @@ if "gone t1" in only:
     print(json.dumps({"tuned": [{"spec": sys.argv[2], "exit_code": 2, "message": text, "report": None}]}))
     sys.exit(2)
 
+late = spec == "late" and not os.path.exists(sys.argv[2] + ".seen")
+if late:
+    open(sys.argv[2] + ".seen", "w", encoding="utf-8").close()
+
 
 def entry(label, ns, **more):
     return dict({"label": label, "outcome": "ok", "median_ns": ns, "q1_ns": ns, "q3_ns": ns, "registers": 9,
@@ -47,6 +51,6 @@ sizes = []
 for size in re.findall(r"\{ (i = \d+) \}", text):
     sizes.append({"label": size.replace(" ", ""), "read_bytes": 4000.0, "write_bytes": 4000.0, "verified": 2, "failed": 0,
                   "tied": 1, "tried": 2, "untried": 0, "faster": None,
-                  "rows": [entry(only[0] if only else "fast t1", 500.0, winner=True), entry("direct", 1500.0, naive=True)]})
+                  "rows": [] if late else [entry(only[0] if only else "fast t1", 500.0, winner=True), entry("direct", 1500.0, naive=True)]})
 print(json.dumps({"tuned": [{"spec": sys.argv[2], "exit_code": 0, "message": None, "report": {
-    "name": spec, "device": {"name": "stand-in GPU"}, "says": "timed", "conditions": {"mps": False}, "sizes": sizes}}]}))
+    "name": spec, "device": {"name": "stand-in GPU"}, "says": "timed", "stopped_early": late, "conditions": {"mps": False}, "sizes": sizes}}]}))

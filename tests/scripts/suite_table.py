@@ -36,6 +36,11 @@ class Rows(unittest.TestCase):
         self.assertEqual(row["job"], "gather elem=4 n=1000 m=501")
         self.assertEqual((row["least"], row["median"], row["small"]), (0.9, None, "i=10"))
 
+    def test_a_row_at_another_size(self):
+        row = table.at_size(table.read_rows(LINE)[0], "i=8")
+        self.assertEqual((row["size"], row["small"], row["read_bytes"], row["write_bytes"]), ("i=8", None, 288, 32))
+        self.assertEqual(row["job"], "gather elem=4 n=8 m=5")
+
     def test_wrong_rows_are_refused_with_their_place(self):
         for change, text in ((("| i=10 ", ""), "rows.txt:1: expected 7 columns"),
                              (("i=1000", "i"), "expected words like i=1024"),

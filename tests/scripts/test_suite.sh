@@ -11,7 +11,7 @@ expect 0 OK python3 "$here/suite_table.py"
 # ---- stand-ins ----
 
 mkdir -p "$scratch/specs"
-for name in good crash hang lost noise hangs breaks silent; do
+for name in good crash hang lost noise hangs breaks silent late; do
   printf 'return s.kernel {\n  sizes   = { { i = 5 } },\n}\n' >"$scratch/specs/$name.lua"
 done
 row() { # row NAME FAULT
@@ -26,6 +26,8 @@ row() { # row NAME FAULT
   row breaks none
   row silent none
   row absent none
+  row late none
+  echo "late_too | late | i=2000 | - | 4*i : 4*i | 0.9 | -"
 } >"$scratch/rows.txt"
 out=$scratch/out
 suite=("$root/scripts/bench" suite --rows "$scratch/rows.txt" --specs "$scratch/specs" --out "$out"
@@ -55,9 +57,13 @@ has "r['good']['ceiling']['median_ns'] == 1000.0 and r['good']['share'] == 2.0"
 has "r['breaks']['problem'] == 'breaks.lua:1: error: no'"
 has "r['silent']['problem'].startswith('exit code 70')"
 has "r['absent']['problem'] == 'there is no spec tuning/kernels/absent.lua'"
-has "d['summary']['missing'] == ['breaks', 'silent', 'absent'] and d['summary']['timed'] == 5"
-has "len(d['small']) == 8 and d['summary']['small_slower'] == [] and d['summary']['small'] == 5"
-has "abs(d['summary']['peer_geomean'] - 2) < 1e-9 and d['device'] == 'stand-in GPU'"
+has "d['summary']['missing'] == ['breaks', 'silent', 'absent'] and d['summary']['timed'] == 7"
+has "len(d['small']) == 9 and d['summary']['small_slower'] == [] and d['summary']['small'] == 6"
+has "abs(d['summary']['peer_geomean'] - (2 ** 6 * 3) ** (1 / 7)) < 1e-9"
+has "d['device'] == 'stand-in GPU' and r['late_too']['size'] == 'i=2000'"
+expect 0 '| late | i=10 |' "${suite[@]}" late --small
+has "list(r) == ['late'] and r['late']['size'] == 'i=10' and d['small'] == []"
+"${suite[@]}" >/dev/null 2>&1
 expect 0 'i = 1000 }, { i = 10 }' cat "$out/specs/good.lua"
 expect 0 '| hang | 1.00 | failed | 1.00 | 3.00 |' cat "$out/suite.md"
 
