@@ -4,7 +4,7 @@
   sanitize.py [PATTERN...] [options]     PATTERN: specs, with * or as a part; default all that the run tuned
 
   --program FILE    the sectile binary
-  --run FOLDER      what `scripts/bench suite` left: store.db and specs/; default $OUT/suite or out/suite
+  --run FOLDER      what `scripts/bench suite` left: store.db and specs/; default out/suite
   --tools LIST      default memcheck,racecheck,initcheck,synccheck
   --seconds N       the whole takes about so long; default 500
   --limit N         seconds for one tool over one spec; default 60
@@ -12,7 +12,7 @@
 
 For every spec: `sectile emit`, a program that calls the launch function at every size the run tuned, on arrays of exactly
 the bytes that the spec says, built with nvcc, and run under each tool. Prints a line a spec and writes sanitize.json into
-the folder. What a tool does not support on this machine is said. Exit 1 if a tool found something or a program failed.
+the folder, and where OUT is set into that one. What a tool does not support on this machine is said. Exit 1 if a tool found something or a program failed.
 """
 import argparse
 import concurrent.futures
@@ -164,10 +164,9 @@ def check_spec(args, spec, binary, left):
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench sanitize", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    base = os.environ.get("OUT") or os.path.join(ROOT, "out")
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "release", "sectile"))
-    parser.add_argument("--run", default=os.path.join(base, "suite"))
+    parser.add_argument("--run", default=os.path.join(ROOT, "out", "suite"))
     parser.add_argument("--tools", default="memcheck,racecheck,initcheck,synccheck")
     parser.add_argument("--seconds", type=float, default=500)
     parser.add_argument("--limit", type=float, default=60)
@@ -199,8 +198,9 @@ def main():
             print(f"{'ok  ' if good else 'FAIL'} {spec:32} "
                   + ", ".join(f"{tool} {what}" for tool, what in results[spec].items())
                   + f"  ({left:.0f} s left)", flush=True)
-            with open(os.path.join(args.run, "sanitize.json"), "w", encoding="utf-8") as f:
-                json.dump({"date": time.strftime("%Y-%m-%d"), "tools": args.tools, "specs": results}, f, indent=1)
+            for out in filter(None, (args.run, os.environ.get("OUT"))):
+                with open(os.path.join(out, "sanitize.json"), "w", encoding="utf-8") as f:
+                    json.dump({"date": time.strftime("%Y-%m-%d"), "tools": args.tools, "specs": results}, f, indent=1)
     clean = sum(1 for r in results.values() for v in r.values() if v == "clean")
     print(f"{len(results)} specs, {clean} runs clean, {bad} specs with something to say")
     return 1 if bad else 0

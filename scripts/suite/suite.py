@@ -8,7 +8,8 @@
   --device ID       default cuda:0; a virtual device is counted and predicted, and has no peers
   --seconds N       the whole run takes about so long; default 570
   --python FILE     the Python that may have PyTorch, Triton and CuPy; default this one; "none": leaves them out
-  --out FOLDER      suite.json, suite.md, the store and all logs; default $OUT/suite or out/suite
+  --out FOLDER      suite.json, suite.md, the store and all logs; default out/suite. Where OUT is set, suite.json and
+                    suite.md are written into that folder too
   --limit N         seconds that each peer may take, its compilation included; default 40
   --small           only the small sizes: a trial of everything around the GPU
   --no-tune         peers and ceilings only
@@ -367,11 +368,13 @@ class Suite:
 
     def write(self):
         doc = self.document()
-        for name, text in (("suite.json", json.dumps(doc, indent=1) + "\n"), ("suite.md", table.page(doc))):
-            path = os.path.join(self.args.out, name)
-            with open(path + ".new", "w", encoding="utf-8") as f:
-                f.write(text)
-            os.replace(path + ".new", path)
+        texts = {"suite.json": json.dumps(doc, indent=1) + "\n", "suite.md": table.page(doc)}
+        for folder in filter(None, (self.args.out, os.environ.get("OUT"))):
+            for name, text in texts.items():
+                path = os.path.join(folder, name)
+                with open(path + ".new", "w", encoding="utf-8") as f:
+                    f.write(text)
+                os.replace(path + ".new", path)
         return doc
 
 
@@ -398,14 +401,13 @@ def publish(doc):
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench suite", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    base = os.environ.get("OUT") or os.path.join(ROOT, "out")
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "release", "sectile"))
     parser.add_argument("--peers", default=os.path.join(ROOT, "build", "release", "suite_peers"))
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--seconds", type=float, default=570)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--out", default=os.path.join(base, "suite"))
+    parser.add_argument("--out", default=os.path.join(ROOT, "out", "suite"))
     parser.add_argument("--specs", default=os.path.join(ROOT, "tuning", "kernels"))
     parser.add_argument("--rows", default=table.ROWS)
     parser.add_argument("--winners", default="")
@@ -445,7 +447,8 @@ def main():
     if args.write:
         publish(doc)
     say("")
-    say(table.page(doc))
+    say(table.page(doc).partition("## ")[0])  # the last lines are what is seen of a long output
+    say(table.sentence(doc["summary"]))
     return 0 if args.no_tune or not doc["summary"]["missing"] else 1
 
 

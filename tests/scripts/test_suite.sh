@@ -67,6 +67,11 @@ has "list(r) == ['late'] and r['late']['size'] == 'i=10' and d['small'] == []"
 expect 0 'i = 1000 }, { i = 10 }' cat "$out/specs/good.lua"
 expect 0 '| hang | 1.00 | failed | 1.00 | 3.00 |' cat "$out/suite.md"
 
+# a folder for what is to be kept
+mkdir "$scratch/kept"
+expect 0 'good' env OUT="$scratch/kept" "${suite[@]}" good
+expect 0 'suite.json suite.md' bash -c "ls '$scratch/kept' | paste -sd ' '"
+
 # what there is no time for is said; nothing is left out silently
 expect 0 'note: suite_peers.py: no time was left for good' "${suite[@]}" good --seconds 3
 has "any('no time was left' in note for note in d['notes'])"
@@ -121,7 +126,8 @@ if [ -n "${SCT_PROGRAM:-}" ]; then
   expect 0 'counted and predicted, not timed' "${real[@]}" --device virtual:h200 --small
   has "not d['timed'] and r['move']['winner']['predicted_ns'] > 0"
   has "r['move']['winner']['median_ns'] is None"
-  expect 0 '## Small problems' env SECTILE_FAKE_GPU=ok "${real[@]}" --device cuda:0
+  expect 0 '1 rows, 1 timed' env SECTILE_FAKE_GPU=ok "${real[@]}" --device cuda:0
+  expect 0 '## Small problems' cat "$out/suite.md"
   has "d['timed'] and r['move']['winner']['median_ns'] > 0"
   has "r['move']['naive'] and len(d['small']) == 1"
 fi
