@@ -53,7 +53,8 @@ local function reach_of(k)
 end
 
 --- The dimension that is marched along: the slowest that a tap reaches along, else the second
---- fastest. And the one across it and the last, if taps reach along a third one; false: along more.
+--- fastest, nil where there is only one. And the one across it and the last, if taps reach along a
+--- third one; false: along more.
 function lines.directions(k)
   local below, above = reach_of(k)
   local march, across
@@ -68,7 +69,7 @@ function lines.directions(k)
       end
     end
   end
-  return march or #k.dims - 1, across, below, above
+  return march or (#k.dims > 1 and #k.dims - 1 or nil), across, below, above
 end
 
 -- ---- what is needed ----
@@ -213,8 +214,11 @@ local function place_line(p, o, run, line, side, from)
       lines.plus("n_" .. k.dims[dim], above))
   end
   local down, turn = from - o.below, p.turn and " + turn * kRows" or ""
-  place(p.march, p.first_march + (p.turn and p.turn * p.rows or 0) + line + down,
-    lines.plus(string.format("first_%s%s + line", k.dims[p.march], turn), down), run.low, run.high)
+  if p.march then
+    place(p.march, p.first_march + (p.turn and p.turn * p.rows or 0) + line + down,
+      lines.plus(string.format("first_%s%s + line", k.dims[p.march], turn), down), run.low,
+      run.high)
+  end
   if p.across then
     local text, n = "first_" .. k.dims[p.across], side.at - o.below_across
     place(p.across, p.first_across + side.var - o.below_across,
@@ -395,7 +399,7 @@ local function exchange(p, ahead)
     or "// values beside a thread's own, from the lanes that have them\n" .. text
 end
 
--- Condition that all lines of a turn lie in the arrays, as text and expression.
+-- Condition that all lines of a turn lie in the arrays, as text and expression; "": they always do.
 local function whole(p)
   local k, texts, all = p.k, {}, nil
   local function add(dim, first, text, below, above, count, count_text)
@@ -413,9 +417,11 @@ local function whole(p)
     below_across = math.max(below_across, o.below_across)
     above_across = math.max(above_across, o.above_across)
   end
-  add(p.march, p.first_march + (p.turn and p.turn * p.rows or 0),
-    string.format("first_%s%s", k.dims[p.march], p.turn and " + turn * kRows" or ""), below, above,
-    p.rows, "kRows")
+  if p.march then
+    add(p.march, p.first_march + (p.turn and p.turn * p.rows or 0),
+      string.format("first_%s%s", k.dims[p.march], p.turn and " + turn * kRows" or ""), below,
+      above, p.rows, "kRows")
+  end
   if p.across then
     add(p.across, p.first_across, "first_" .. k.dims[p.across], below_across, above_across, p.wide,
       "kWide")
@@ -434,6 +440,9 @@ function lines.load(p, ahead)
   end
   local text
   text, p.whole = whole(p)
+  if text == "" then
+    return kit.concat { load_operands(p, false), exchange(p, false) }
+  end
   p.plain = true
   local plain = load_operands(p, false)
   p.plain = false

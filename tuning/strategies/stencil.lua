@@ -93,7 +93,9 @@ local function cut(p)
     p.first_across = own(p.across, p.wide, "kWide", p.fold)
   end
   local each_text = p.turns > 1 and "(kRows * kTurns)" or "kRows"
-  p.first_march = own(p.march, p.rows * p.turns, each_text, p.across and 1 or p.fold)
+  if p.march then
+    p.first_march = own(p.march, p.rows * p.turns, each_text, p.across and 1 or p.fold)
+  end
   for dim = p.last - 1, 1, -1 do
     if dim ~= p.march and dim ~= p.across then
       local outer = dim == p.slowest
@@ -112,15 +114,17 @@ end
 -- Warps that lie outside leave; of the others all lanes load, so that their neighbours can ask.
 local function guard(p)
   local k = p.k
-  local march, name = k.dims[p.march], k.dims[p.last]
-  local lane = p.vec > 1 and "lane * kVec" or "lane"
-  local out = string.format("first - %s >= n_%s || first_%s >= n_%s", lane, name, march, march)
-  p.on = p.first:lt(p.n_last):land(p.first_march:lt(k.extents[p.march])) -- said of a warp's lane 0
-  if p.across then
-    local across = k.dims[p.across]
-    out = string.format("%s || first_%s >= n_%s", out, across, across)
-    p.on = p.on:land(p.first_across:lt(k.extents[p.across]))
+  local name = k.dims[p.last]
+  local out = string.format("first - %s >= n_%s", p.vec > 1 and "lane * kVec" or "lane", name)
+  p.on = p.first:lt(p.n_last) -- said of a warp's lane 0
+  local function also(dim, first)
+    if dim then
+      out = string.format("%s || first_%s >= n_%s", out, k.dims[dim], k.dims[dim])
+      p.on = p.on:land(first:lt(k.extents[dim]))
+    end
   end
+  also(p.march, p.first_march)
+  also(p.across, p.first_across)
   return kit.concat {
     string.format("if (%s) return; // the whole warp", out),
     "// lanes beyond the end load what the last one does",
@@ -199,20 +203,21 @@ local function compute(p)
   local mark = #g.real
   local line = g:loop("line", p.rows)
   local across = p.across and g:loop("across", p.wide)
-  local turn = p.turn and p.turn * p.rows or 0
-  local march, name = k.dims[p.march], k.dims[p.last]
-  g:tie(k.index[p.march], p.first_march + turn + line)
-  local limit = g:below(p.first, p.n_last):land(
-    g:below(k.index[p.march], k.extents[p.march]))
-  local text = string.format("first < n_%s && %s < n_%s", name, march, march)
-  local places = { string.format("const long long %s = first_%s%s + line;", march, march,
-    p.turn and " + turn * kRows" or "") }
+  local limit = g:below(p.first, p.n_last)
+  local text, places = string.format("first < n_%s", k.dims[p.last]), {}
+  local function place(dim, at, at_text)
+    local name = k.dims[dim]
+    g:tie(k.index[dim], at)
+    limit = limit:land(g:below(k.index[dim], k.extents[dim]))
+    text = string.format("%s && %s < n_%s", text, name, name)
+    places[#places + 1] = string.format("const long long %s = first_%s%s;", name, name, at_text)
+  end
+  if p.march then
+    place(p.march, p.first_march + (p.turn and p.turn * p.rows or 0) + line,
+      p.turn and " + turn * kRows + line" or " + line")
+  end
   if across then
-    local side = k.dims[p.across]
-    g:tie(k.index[p.across], p.first_across + across)
-    limit = limit:land(g:below(k.index[p.across], k.extents[p.across]))
-    text = string.format("%s && %s < n_%s", text, side, side)
-    places[2] = string.format("const long long %s = first_%s + across;", side, side)
+    place(p.across, p.first_across + across, " + across")
   end
   g.hint = p.streaming and "cs" or "none"
   g:when(lines.both(lines.made(p), limit), p.on)
@@ -277,7 +282,8 @@ local function write(p)
   p.declared = lines.declare(p)
   p.ahead = p.turns > 1 and lines.load(p, true) or ""
   p.turn = p.turns > 1 and g:loop("turn", p.turns) or nil
-  p.over = string.format("first_%s + turn * kRows >= n_%s", k.dims[p.march], k.dims[p.march])
+  p.over = p.turn and string.format("first_%s + turn * kRows >= n_%s", k.dims[p.march],
+    k.dims[p.march])
   p.load = lines.load(p, false)
   p.compute = compute(p)
   p.carry = p.turn and lines.carry(p) or ""
@@ -292,7 +298,6 @@ return {
     .. "come from the lanes beside.",
   applies = {
     { "an array has taps", function(k) return not tapped(k, function() return false end) end },
-    { "the index space has two dimensions or more", function(k) return #k.dims > 1 end },
     { "arrays with taps hold bare values, neighbours along the last dimension beside each other",
       function(k) return tapped(k, function(op) return lines.dims_of(k, op) end) end },
     { "taps reach along at most three dimensions",
@@ -316,16 +321,17 @@ return {
       bytes = math.max(bytes, op.record.bytes)
     end
     return {
-      { "bytes", bytes }, { "span", below[march] + above[march] },
+      { "bytes", bytes }, { "marches", march and 1 or 0 },
+      { "span", march and below[march] + above[march] or 0 },
       { "sides", across and below[across] + above[across] or 0 },
     }
   end,
   where = {
     "threads >= 32 * fold",
     "vec * bytes <= 16", "vec == 1 or vec * bytes == 16 or sides == 0 and vec * bytes == 8",
-    "sides > 0 or fold <= 2",
+    "sides > 0 or fold <= 2", "marches > 0 or fold * rows * turns == 1",
     -- enough bytes in flight, few lines loaded twice, and registers for all of it
-    "rows * wide * vec * bytes >= 16",
+    "rows * wide * vec * bytes >= 16 or marches == 0",
     "rows * turns >= 4 * span or rows * turns == 64",
     "rows * turns <= 64",
     "sides == 0 or rows <= 2 and threads <= 256", -- lines beside each other are as many loads
@@ -339,8 +345,11 @@ return {
       return nil, reason
     end
     write(p)
-    p.doc = string.format(DOC, c.vec, p.across and c.rows .. " x " .. c.wide or c.rows,
-      k.dims[p.march], c.turns > 1 and string.format(", %d turns", c.turns) or "")
+    p.doc = p.march
+      and string.format(DOC, c.vec, p.across and c.rows .. " x " .. c.wide or c.rows,
+        k.dims[p.march], c.turns > 1 and string.format(", %d turns", c.turns) or "")
+      or string.format("Threads own words of %d neighbours; values beside come from other lanes.",
+        c.vec)
     kit.hand_over(p.g, p)
     return p
   end,
