@@ -118,7 +118,7 @@ stencil(const float *__restrict__ a_in, float *__restrict__ b_out, float k, long
     for (int line = 0; line < kRows; line++) {
       const long long row = first_row + turn * kRows + line;
       if (first < n_col && row < n_row) {
-        __align__(16) float b_v[kVec];
+            __align__(16) float b_v[kVec];
         #pragma unroll
         for (int part = 0; part < kVec; part++) {
           const float a = a_line[line + 1][part + 1];

@@ -204,26 +204,28 @@ stencil(const float *__restrict__ a_in, float *__restrict__ b_out, float k, long
     }
     #pragma unroll
     for (int line = 0; line < kRows; line++) {
-      #pragma unroll
-      for (int across = 0; across < kWide; across++) {
-        const long long z = first_z + turn * kRows + line;
-        const long long y = first_y + across;
-        if (first < n_x && z < n_z && y < n_y) {
-          __align__(16) float b_v[kVec];
-          #pragma unroll
-          for (int part = 0; part < kVec; part++) {
-            const float a = a_line[line + 1][across + 1][part + 1];
-            const float above = a_line[line][across + 1][part + 1];
-            const float below = a_line[line + 2][across + 1][part + 1];
-            const float east = a_line[line + 1][across + 1][part + 2];
-            const float north = a_line[line + 1][across][part + 1];
-            const float south = a_line[line + 1][across + 2][part + 1];
-            const float west = a_line[line + 1][across + 1][part];
-            float b;
-            { b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a); }
-            b_v[part] = b;
+      const long long z = first_z + turn * kRows + line;
+      if (first < n_x && z < n_z) {
+            #pragma unroll
+        for (int across = 0; across < kWide; across++) {
+          const long long y = first_y + across;
+          if (y < n_y) {
+                __align__(16) float b_v[kVec];
+            #pragma unroll
+            for (int part = 0; part < kVec; part++) {
+              const float a = a_line[line + 1][across + 1][part + 1];
+              const float above = a_line[line][across + 1][part + 1];
+              const float below = a_line[line + 2][across + 1][part + 1];
+              const float east = a_line[line + 1][across + 1][part + 2];
+              const float north = a_line[line + 1][across][part + 1];
+              const float south = a_line[line + 1][across + 2][part + 1];
+              const float west = a_line[line + 1][across + 1][part];
+              float b;
+              { b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a); }
+              b_v[part] = b;
+            }
+            __stwb(&at<uint4>(b_out, 4 * n_x * n_y * z + 4 * n_x * y + 4 * x), at<uint4>(b_v, 0));
           }
-          __stwb(&at<uint4>(b_out, 4 * n_x * n_y * z + 4 * n_x * y + 4 * x), at<uint4>(b_v, 0));
         }
       }
     }

@@ -8,7 +8,7 @@
 
 #include <ftw.h>
 
-enum { MAX_DIMS = 4, MAX_PICKED = 4 };
+enum { MAX_DIMS = 4, MAX_PICKED = 4, N_ARRAYS = 6 };
 
 typedef struct problem {
   const char *dims, *taps, *border, *type;
@@ -117,6 +117,7 @@ static const char *spec_text(sct_arena *arena, const problem *p) {
     sum = sct_arena_printf(arena, "%s + %d * %c", sum, k + 2, equals[-3]);
   }
   const char *at = "", *sizes = "";
+  const char *slowest = sct_arena_strndup(arena, p->dims + 1, strcspn(p->dims + 1, "'"));
   for (const char *quote = p->dims; (quote = strchr(quote, '\''));) {
     const int n = (int)strcspn(quote + 1, "'");
     at = sct_arena_printf(arena, "%s'%.*s + %d', ", at, n, quote + 1, p->halo);
@@ -127,10 +128,15 @@ static const char *spec_text(sct_arena *arena, const problem *p) {
                           "local s = require 'sectile'\n"
                           "return s.kernel { name = 'k', dims = { %s },\n"
                           "  inputs = { s.array('a', '%s', s.row_major, { taps = { %s },\n"
-                          "    border = '%s', at = { %s }, pad = %d }), s.array('f', 'i32') },\n"
+                          "    border = '%s', at = { %s }, pad = %d }), s.array('f', 'i32'),\n"
+                          "    s.array('g', 'i32', nil, { dims = '%s' }),\n"
+                          "    s.array('h', 'i32', nil, { dims = 'x' }),\n"
+                          "    s.array('m', 'i32', nil, { dims = { %s } }) },\n"
                           "  outputs = { s.array('b', 'i32') },\n"
-                          "  body = 'b = f + (int)(%s);', sizes = { { %s } } }\n",
-                          p->dims, p->type, p->taps, p->border, at, 2 * p->halo, sum, sizes);
+                          "  body = 'b = f + g + h + m + (int)(%s);', sizes = { { %s } } }\n",
+                          p->dims, p->type, p->taps, p->border, at, 2 * p->halo, slowest,
+                          p->n_dims == 1 ? "'x'" : sct_arena_printf(arena, "'%s', 'x'", slowest),
+                          sum, sizes);
 }
 
 /* ---- on the host ---- */
@@ -165,7 +171,10 @@ static int64_t expected(const problem *p, const int64_t *n, int64_t linear) {
     idx[d] = rest % n[d];
     rest /= n[d];
   }
-  int64_t sum = -linear + read_array(p, n, idx); /* -linear: what the second array holds */
+  /* what the further arrays hold: for each element, slowest, last index, and both of them */
+  const int64_t outer = p->n_dims > 1 ? idx[0] : 0, last = idx[p->n_dims - 1];
+  int64_t sum = read_array(p, n, idx) - linear + 3 * idx[0] + 5 * last +
+                7 * (outer * n[p->n_dims - 1] + last);
   for (int k = 0; k < p->n_taps; k++) {
     int64_t at[MAX_DIMS];
     for (int d = 0; d < p->n_dims; d++) {
@@ -210,6 +219,15 @@ static uint64_t add_buffer(sct_ptx_memory *memory, const char *name, void *data,
   return address;
 }
 
+/* An array of 0, step, 2 * step, ... */
+static uint64_t add_steps(sct_ptx_memory *memory, const char *name, int64_t n, int step) {
+  int32_t *values = sct_alloc((size_t)n * 4);
+  for (int64_t k = 0; k < n; k++) {
+    values[k] = (int32_t)(k * step);
+  }
+  return add_buffer(memory, name, values, n * 4);
+}
+
 typedef struct picked {
   const char *label;
   sct_kernel_code code;
@@ -223,12 +241,8 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
     with_halo *= n[d] + 2 * p->halo;
   }
   void *a = sct_alloc((size_t)with_halo * 8);
-  int32_t *base = sct_alloc((size_t)count * 4);
   for (int64_t k = 0; k < with_halo; k++) {
     put_value(a, p->type, k);
-  }
-  for (int64_t k = 0; k < count; k++) {
-    base[k] = (int32_t)-k;
   }
   sct_ptx_memory *memory = NULL;
   sct_ptx_module *module = NULL;
@@ -238,13 +252,16 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
   MUST(sct_ptx_memory_new(&memory, err));
   MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
   const int64_t bytes = f->spec.operands[0].record.bytes;
-  uint64_t pointer[3];
-  pointer[0] = add_buffer(memory, "a", a, with_halo * bytes);
-  pointer[1] = add_buffer(memory, "f", base, count * 4);
-  pointer[2] = add_buffer(memory, "b", NULL, count * 4);
-  const void *args[3 + MAX_DIMS] = {&pointer[0], &pointer[1], &pointer[2]};
-  for (int d = 0; d < p->n_dims; d++) {
-    args[3 + d] = &n[d];
+  const int64_t last = n[p->n_dims - 1];
+  const uint64_t pointer[N_ARRAYS] = {add_buffer(memory, "a", a, with_halo * bytes),
+                                      add_steps(memory, "f", count, -1),
+                                      add_steps(memory, "g", n[0], 3),
+                                      add_steps(memory, "h", last, 5),
+                                      add_steps(memory, "m", p->n_dims > 1 ? n[0] * last : last, 7),
+                                      add_buffer(memory, "b", NULL, count * 4)};
+  const void *args[N_ARRAYS + MAX_DIMS];
+  for (int k = 0; k < N_ARRAYS + p->n_dims; k++) {
+    args[k] = k < N_ARRAYS ? (const void *)&pointer[k] : &n[k - N_ARRAYS];
   }
   const sct_ptx_launch_opts opts = {.module = module,
                                     .kernel = c->compiled.entry,
@@ -252,14 +269,14 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
                                     .block = {c->code.threads},
                                     .shared_bytes = c->code.shared_bytes,
                                     .args = args,
-                                    .n_args = 3 + p->n_dims};
+                                    .n_args = N_ARRAYS + p->n_dims};
   MUST(sct_ptx_launch(&result, memory, &opts, err));
   if (result.diag.kind != SCT_PTX_CLEAN) {
     sct_str text = {0};
     sct_ptx_diag_print(&text, &result.diag);
     fail_msg("'%s', border %s, %s: %s", c->label, p->border, p->type, sct_str_c(&text));
   }
-  const int32_t *b = (const int32_t *)sct_ptx_memory_data(memory, pointer[2]);
+  const int32_t *b = (const int32_t *)sct_ptx_memory_data(memory, pointer[N_ARRAYS - 1]);
   for (int64_t k = 0; k < count; k++) {
     if (b[k] != expected(p, n, k)) {
       fail_msg("'%s', border %s, %s, extents %lld %lld %lld: element %lld is %d, not %lld",

@@ -1,6 +1,6 @@
 -- stencil: threads march along a slower dimension with the lines that taps reach in registers
--- (lines.lua), so that memory is asked for each value about once. Borders cost a comparison a line:
--- the fast path is the only one.
+-- (lines.lua), so that memory is asked for each value about once. Inputs that are no such lines are
+-- loaded where their place is known, once for all that share it.
 
 local DOC = "Threads own %d neighbours of %s lines and march along %s%s; each line is loaded once "
   .. "and kept in registers."
@@ -30,6 +30,35 @@ local function adopt_word(p, op)
   return true
 end
 
+-- Does an offset of `op` depend on dimension `dim`?
+local function mentions(p, op, dim)
+  for _, f in ipairs(op.used) do
+    if dim and E.mentions(op.offset[f], p.k.index[dim]) then
+      return true
+    end
+  end
+  return false
+end
+
+-- An input that is no array of lines is loaded where its place is known: once a thread, a line, or
+-- an element across; by neighbours (`last`) if it differs among them.
+local function adopt_single(p, op)
+  local inner = p.across and "across" or "line"
+  local level = "thread"
+  if op.through_index or (p.across and mentions(p, op, p.across)) then
+    level = inner
+  elseif mentions(p, op, p.march) then
+    level = "line"
+  end
+  local held = { op = op, level = level, last = op.through_index or mentions(p, op, p.last) }
+  if held.last and level == inner then
+    p.singles[#p.singles + 1] = op
+  else
+    held.array = held.last and p.vec > 1
+    p.held[#p.held + 1] = held
+  end
+end
+
 local function adopt_operands(p)
   local g = p.g
   for _, op in ipairs(g.outputs) do
@@ -37,15 +66,19 @@ local function adopt_operands(p)
   end
   for _, op in ipairs(g.inputs) do
     local dims = lines.dims_of(p.k, op)
-    local word = dims and adopt_word(p, op)
-    if #op.taps > 0 and not word then
+    local full = dims and (not p.march or mentions(p, op, p.march))
+      and (not p.across or mentions(p, op, p.across))
+    local word = full and adopt_word(p, op)
+    if #op.taps > 0 and not full then
+      return nil, op.name .. ": it lacks a dimension that is marched along"
+    elseif #op.taps > 0 and not word then
       return nil, op.name .. ": its rows do not start on a word of this width"
     elseif word then
       p.list[#p.list + 1] = lines.of(p, op, dims)
       -- components are no operands of a shuffle: every lane loads its own ends
       p.shuffle = p.shuffle and (#op.taps == 0 or op.record.fields[1].lanes == 1)
     else
-      p.singles[#p.singles + 1] = op
+      adopt_single(p, op)
     end
   end
   if p.vec > 1 then
@@ -139,6 +172,34 @@ local function in_body(p, name)
   return string.find(p.k.body, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
 end
 
+-- Loads what is known at this level: "thread", "line" or "across".
+local function load_held(p, level)
+  local g, list, name = p.g, {}, p.k.dims[p.last]
+  for _, held in ipairs(p.held) do
+    local op, mark = held.op, #g.real
+    local first, text = p.first, "first"
+    if level == "thread" then
+      first, text = first:min(p.n_last - p.vec), string.format("min(first, n_%s - kVec)", name)
+    end
+    if held.level == level and held.array then
+      g:tie(p.k.index[p.last], first + g:loop("part", p.vec))
+      list[#list + 1] = kit.concat {
+        string.format("%s %s_v[kVec];", op.is_index and "long long" or kit.value_type(op), op.name),
+        "#pragma unroll", "for (int part = 0; part < kVec; part++) {",
+        string.format("  const long long %s = %s + part;", name, text),
+        "  " .. tiles.indent(g:load_element { op }, 2),
+        string.format("  %s_v[part] = %s;", op.name, op.name), "}",
+      }
+      g:close()
+    elseif held.level == level then
+      g:tie(p.k.index[p.last], first)
+      list[#list + 1] = g:load_element { op }
+    end
+    g:forget(mark)
+  end
+  return kit.concat(list)
+end
+
 -- One element: its values from the lines, the body, its results.
 local function element(p)
   local g, k, list = p.g, p.k, {}
@@ -160,13 +221,19 @@ local function element(p)
         lines.cell(p, o, tap.march + o.below, side, column))
     end
   end
+  for _, held in ipairs(p.held) do
+    list[#list + 1] = held.array and string.format("const %s %s = %s_v[part];",
+      held.op.is_index and "long long" or kit.value_type(held.op), held.op.name, held.op.name) or ""
+  end
   list[#list + 1] = g:load_element(p.singles)
   list[#list + 1] = g:declare_outputs()
   list[#list + 1] = g:body()
+  g.hint = p.streaming and "cs" or "none"
   for _, op in ipairs(g.outputs) do
     list[#list + 1] = p.words[op.number] and string.format("%s_v[part] = %s;", op.name, op.name)
       or g:store_element { op }
   end
+  g.hint = "none"
   if p.vec > 1 then
     g:close()
   end
@@ -198,45 +265,54 @@ local function group(p)
   return kit.concat { kit.concat(before), text, kit.concat(after) }
 end
 
-local function compute(p)
+-- A loop whose dimension `dim` is at first_<dim> + `more`, as far as the array goes; inside() gives
+-- the text.
+local function each_place(p, name, count, dim, at, more, inside)
   local g, k = p.g, p.k
+  local before = p.limit
+  g:tie(k.index[dim], at)
+  p.limit = before:land(g:below(k.index[dim], k.extents[dim]))
+  local own = k.dims[dim]
+  local also = name == "line" and string.format("first < n_%s && ", k.dims[p.last]) or ""
+  local head = string.format("#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\n"
+    .. "  const long long %s = first_%s%s;\n  if (%s%s < n_%s) {\n    ", name, name, count, name,
+    own, own, more, also, own, own)
+  g:when(lines.both(lines.made(p), p.limit), p.on)
+  local text = head .. tiles.indent(inside(), 4) .. "\n  }\n}"
+  p.limit = before
+  return text
+end
+
+local function compute(p)
+  local g = p.g
   local mark = #g.real
-  local line = g:loop("line", p.rows)
-  local across = p.across and g:loop("across", p.wide)
-  local limit = g:below(p.first, p.n_last)
-  local text, places = string.format("first < n_%s", k.dims[p.last]), {}
-  local function place(dim, at, at_text)
-    local name = k.dims[dim]
-    g:tie(k.index[dim], at)
-    limit = limit:land(g:below(k.index[dim], k.extents[dim]))
-    text = string.format("%s && %s < n_%s", text, name, name)
-    places[#places + 1] = string.format("const long long %s = first_%s%s;", name, name, at_text)
-  end
-  if p.march then
-    place(p.march, p.first_march + (p.turn and p.turn * p.rows or 0) + line,
-      p.turn and " + turn * kRows + line" or " + line")
-  end
-  if across then
-    place(p.across, p.first_across + across, " + across")
-  end
-  g.hint = p.streaming and "cs" or "none"
-  g:when(lines.both(lines.made(p), limit), p.on)
-  local inside = group(p)
-  g:when(nil)
-  g.hint = "none"
-  if across then
+  p.limit = g:below(p.first, p.n_last)
+  local function across()
+    local held = load_held(p, "line")
+    if not p.across then
+      return kit.concat { held, group(p) }
+    end
+    local at = g:loop("across", p.wide)
+    local text = each_place(p, "across", "kWide", p.across, p.first_across + at, " + across",
+      function() return kit.concat { load_held(p, "across"), group(p) } end)
     g:close()
+    return kit.concat { held, text }
+  end
+  local line = g:loop("line", p.rows)
+  local text
+  if p.march then
+    text = each_place(p, "line", "kRows", p.march,
+      p.first_march + (p.turn and p.turn * p.rows or 0) + line,
+      p.turn and " + turn * kRows + line" or " + line", across)
+  else
+    g:when(p.limit, p.on)
+    text = string.format("constexpr int line = 0;\nif (first < n_%s) {\n%s\n}", p.k.dims[p.last],
+      tiles.indent(across(), 2))
   end
   g:close()
+  g:when(nil)
   g:forget(mark)
-  local body = kit.concat { kit.concat(places), string.format("if (%s) {", text),
-    tiles.indent(inside, 2), "}" }
-  if across then
-    body = "#pragma unroll\nfor (int across = 0; across < kWide; across++) {\n"
-      .. tiles.indent(body, 2) .. "\n}"
-  end
-  return "#pragma unroll\nfor (int line = 0; line < kRows; line++) {\n" .. tiles.indent(body, 2)
-    .. "\n}"
+  return text
 end
 
 -- ---- the strategy ----
@@ -248,7 +324,7 @@ local function start_plan(k, c)
     g = g, k = k, kernel = g.kernel, threads = c.threads, fold = c.fold, vec = c.vec,
     rows = c.rows, wide = across and c.wide or 1, turns = c.turns, streaming = c.store == "cs",
     last = #k.dims, n_last = k.extents[#k.dims], march = march, across = across,
-    list = {}, singles = {}, words = {}, shuffle = true,
+    list = {}, singles = {}, held = {}, words = {}, shuffle = true,
   }
   for dim = #k.dims - 1, 1, -1 do
     p.slowest = dim ~= march and dim ~= across and dim or p.slowest
@@ -279,7 +355,9 @@ local function write(p)
   local g, k = p.g, p.k
   p.constants = constants(p)
   p.cut = kit.concat { cut(p), guard(p) }
-  p.declared = lines.declare(p)
+  g:when(nil, p.on)
+  p.declared = kit.concat { lines.declare(p), load_held(p, "thread") }
+  g:when(nil)
   p.ahead = p.turns > 1 and lines.load(p, true) or ""
   p.turn = p.turns > 1 and g:loop("turn", p.turns) or nil
   p.over = p.turn and string.format("first_%s + turn * kRows >= n_%s", k.dims[p.march],
