@@ -238,12 +238,23 @@ static int64_t least_sectors(const sct_spec *spec, const sct_size *size, int op)
              : written * o->record.data_bytes / 32;
 }
 
-/* The sectors by which a candidate's accesses to one operand are called coalesced. What taps read
- * again lies in a cache, and candidates differ in how often they do: there each access is judged by
- * itself, as sectors for a million that it needs. */
+/* Stencils read values again: at taps, and arrays that lack a dimension on every line. */
+static bool is_read_again(const sct_spec *spec, int op) {
+  const sct_operand *o = &spec->operands[op];
+  bool stencil = false;
+  for (int k = 0; k < spec->n_inputs; k++) {
+    stencil = stencil || spec->operands[k].n_taps > 0;
+  }
+  return stencil && !o->is_output && !o->through_index &&
+         (o->n_taps > 0 || o->n_dims < spec->n_dims);
+}
+
+/* The sectors by which a candidate's accesses to one operand are called coalesced. What a stencil
+ * reads again lies in a cache, and candidates differ in how often they do: there each access is
+ * judged by itself, as sectors for a million that it needs. */
 static int64_t judged_sectors(const sct_spec *spec, const sct_size *size, int op,
                               const sct_count *c) {
-  if (spec->operands[op].n_taps > 0 && c->sectors_ideal > 0) {
+  if (is_read_again(spec, op) && c->sectors_ideal > 0) {
     return (int64_t)(1e6 * (double)c->sectors / (double)c->sectors_ideal);
   }
   const int64_t least = least_sectors(spec, size, op);

@@ -6,8 +6,9 @@
   "local s = require 'sectile'\n"                                                                  \
   "return s.kernel { name = 'blur', dims = { 'row', 'col' },\n"                                    \
   "  inputs = { s.array('a', 'f32', " layout ", { border = 'clamp', taps = {\n"                    \
-  "    north = { -1, 0 }, south = { 1, 0 }, west = { 0, -1 }, east = { 0, 1 } } }) },\n"           \
-  "  outputs = { s.array('b', 'f32') }, body = 'b = a + north + south + west + east;',\n"          \
+  "    north = { -1, 0 }, south = { 1, 0 }, west = { 0, -1 }, east = { 0, 1 } } }),\n"             \
+  "    s.array('c', 'f32', nil, { dims = 'col' }) },\n"                                            \
+  "  outputs = { s.array('b', 'f32') }, body = 'b = c * (a + north + south + west + east);',\n"    \
   "  sizes = { { row = 4096, col = 4096 } } }\n"
 
 #define MARCHING "stencil w1" /* axes with one value are in no label */

@@ -55,6 +55,7 @@ local function adopt_single(p, op)
     p.singles[#p.singles + 1] = op
   else
     held.array = held.last and p.vec > 1
+    held.word = held.array and lines.dims_of(p.k, op) and adopt_word(p, op)
     p.held[#p.held + 1] = held
   end
 end
@@ -181,7 +182,15 @@ local function load_held(p, level)
     if level == "thread" then
       first, text = first:min(p.n_last - p.vec), string.format("min(first, n_%s - kVec)", name)
     end
-    if held.level == level and held.array then
+    if held.level == level and held.word then
+      local field = op.record.fields[1]
+      local bytes = p.vec * field.bytes
+      g:tie(p.k.index[p.last], first)
+      g:touch(op, false, bytes, op.offset[1])
+      list[#list + 1] = string.format("__align__(16) %s %s_v[kVec];\nload_words<%s, 1>(%s_v,\n"
+        .. "    &at<%s>(%s, %s));", field.cuda, op.name, kit.word_type[bytes], op.name,
+        kit.word_type[bytes], op.pointer, E.text(op.offset[1], true))
+    elseif held.level == level and held.array then
       g:tie(p.k.index[p.last], first + g:loop("part", p.vec))
       list[#list + 1] = kit.concat {
         string.format("%s %s_v[kVec];", op.is_index and "long long" or kit.value_type(op), op.name),
