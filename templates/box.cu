@@ -1,7 +1,7 @@
 $(g:types())
 $(g:helpers())
 $(kit.comment(doc))
-$(g:head(threads)) {
+$(g:head(bounds)) {
   constexpr int kThreads = $(threads);
   constexpr int kCells = $(cells); // elements that a tile has at most
 //% for _, x in ipairs(exchanged) do
@@ -15,7 +15,9 @@ $(g:head(threads)) {
   $(declare)
 //% if #exchanged > 0 then
   for (int round = 0; round <= rounds; round++) {
-    int tile_cells = 0;
+    int member = thread;
+    asm volatile("" : "+r"(member)); // what follows from it is not kept: registers are dear
+    $(keep)
     if (round < rounds) { // in: runs of $(into), all loads before the first use
       $(load_in)
     }
@@ -30,6 +32,8 @@ $(g:head(threads)) {
   }
 //% else
   for (int round = 0; round < rounds; round++) {
+    int member = thread;
+    asm volatile("" : "+r"(member)); // what follows from it is not kept: registers are dear
     $(move)
   }
 //% end

@@ -129,7 +129,8 @@ end
 local function choose_dims(p, about, modes_in, modes_out)
   local last_in, last_out = about.into[modes_in], about.out[modes_out]
   local whole, inside = {}, {}
-  p.whole, p.whole_out, p.chunked, p.outer = {}, {}, {}, {}
+  p.whole, p.whole_in, p.whole_out, p.whole_in_only = {}, {}, {}, {}
+  p.chunked, p.outer = {}, {}
   for n = 1, modes_out do
     inside[about.out[n]] = true
     if n < modes_out then
@@ -138,12 +139,18 @@ local function choose_dims(p, about, modes_in, modes_out)
     end
   end
   for n = 1, modes_in do
-    inside[about.into[n]] = true
-    whole[about.into[n]] = whole[about.into[n]] or n < modes_in
+    local d = about.into[n]
+    if n < modes_in then
+      p.whole_in[n] = d
+      p.whole_in_only[#p.whole_in_only + 1] = not whole[d] and d or nil
+    end
+    inside[d] = true
+    whole[d] = whole[d] or n < modes_in
   end
   if not whole[last_out] then
     p.chunked[1] = last_out
   end
+  p.last_is_out = #p.chunked == 1
   if not whole[last_in] and last_in ~= last_out then
     p.chunked[#p.chunked + 1] = last_in
   end
@@ -168,53 +175,65 @@ local function choose_dims(p, about, modes_in, modes_out)
   p.order_out = run_first(about.out, modes_out, about.into)
 end
 
--- How much of dimension d a tile has, at most `room`: chunks of about equal length, in multiples of
--- `unit`. Expression and text.
-local function chunk(p, d, room, room_text, unit)
-  local n, name = p.n[d], p.k.dims[d]
-  local most = (room // unit):max(1) * unit
-  local count = kit.ceil_div(n, most):max(1)
-  local even = kit.ceil_div(kit.ceil_div(n, count), unit) * unit
-  local up = unit > 1 and string.format(" + %d) / %d * %d", unit - 1, unit, unit) or ""
-  p.lines[#p.lines + 1] = string.format("const int most_%s = max(1, %s%s)%s;", name, room_text,
-    unit > 1 and " / " .. unit or "", unit > 1 and " * " .. unit or "")
-  p.lines[#p.lines + 1] = string.format("const int parts_%s = max(1, ((int)n_%s + most_%s - 1) / "
-    .. "most_%s);", name, name, name, name)
-  p.lines[#p.lines + 1] = string.format("const int box_%s = max(1, min((int)n_%s, %s((int)n_%s + "
-    .. "parts_%s - 1) / parts_%s%s));", name, name, unit > 1 and "(" or "", name, name, name, up)
-  return even:min(n):max(1)
+-- In how many steps of `run` elements a sector ends, or 1 if there is no room for so many: as an
+-- expression and as text.
+local function sector_steps(p, run, run_text, room, room_text)
+  local sector, steps = math.max(32 // p.bytes, 1), p.n[1] * 0 + 1
+  local n = 2
+  while n <= sector do
+    steps = steps:max((run % n):ne(0) * (2 * sector // n))
+    n = n * 2
+  end
+  return (steps * steps:le(room)):max(1),
+    string.format("sector_steps<%d>(%s, %s)", sector, run_text, room_text)
 end
 
--- Declares box_<dim> of the chunked dimensions, and requires that a tile has no more elements than
--- the block.
+-- Declares box_<dim>, how much of dimension d a tile has: chunks of about equal length, of at most
+-- `room`. One step along d are `run` elements of a run; a unit along the fastest dimension is whole
+-- sectors and words, along others as many steps as end with a sector.
+local function chunk(p, d, room, room_text, run, run_text)
+  local n, name = p.n[d]:max(1), p.k.dims[d]
+  local unit, unit_text
+  if d == p.order_in[1] or d == p.order_out[1] then
+    unit = math.max(32 // p.bytes, p.vec_in, p.vec_out, 1)
+    unit_text = tostring(unit)
+  else
+    unit, unit_text = sector_steps(p, run, run_text, room, room_text)
+  end
+  local most = (room // unit):max(1) * unit
+  local count = kit.ceil_div(n, most)
+  p.box[d] = (kit.ceil_div(kit.ceil_div(n, count), unit) * unit):min(n)
+  p.lines[#p.lines + 1] = string.format("const int unit_%s = %s;", name, unit_text)
+  p.lines[#p.lines + 1] = string.format("const int most_%s = max(1, %s / unit_%s) * unit_%s;",
+    name, room_text, name, name)
+  p.lines[#p.lines + 1] = string.format("const int box_%s = box_of((int)n_%s, most_%s, unit_%s);",
+    name, name, name, name)
+  return math.type(unit) == "integer" and unit or 1
+end
+
+-- Declares the boxes, and requires that no tile has more elements than the block has room for.
 local function choose_boxes(p, run)
   local whole, whole_text = product(p, p.whole)
-  local function unit_of(d)
-    local unit = 1
-    if d == p.order_in[1] or d == p.order_out[1] then
-      unit = math.max(32 // p.bytes, p.vec_in, p.vec_out, 1)
-    end
-    return unit
-  end
+  local out, out_text = product(p, p.whole_out)
+  local into, into_text = product(p, p.whole_in)
   local room, room_text = p.cells // whole:max(1), "kCells / whole_cells"
-  p.lines[1] = string.format("const int whole_cells = max(1, %s); // what a tile has whole",
-    whole_text)
-  local all = whole
+  p.lines[1] = string.format("const int whole_cells = %s; // what a tile has whole", whole_text)
+  local most = whole
   if #p.chunked == 2 then
-    local out, out_text = product(p, p.whole_out)
     local d = p.chunked[1]
-    p.box[d] = chunk(p, d, run // out:max(1), string.format("%d / max(1, %s)", run,
-      out_text), unit_of(d))
+    local unit = chunk(p, d, run // out:max(1), string.format("%d / %s", run, out_text), out,
+      out_text)
+    most = product(p, p.whole_in_only) * (out * unit):max(run)
     room = p.cells // (p.box[d] * whole:max(1))
     room_text = string.format("kCells / (whole_cells * box_%s)", p.k.dims[d])
-    all = all * p.box[d]
   end
   local d = p.chunked[#p.chunked]
-  if d then
-    p.box[d] = chunk(p, d, room, room_text, unit_of(d))
-    all = all * p.box[d]
+  if d and (#p.chunked == 2 or not p.last_is_out) then
+    most = most * chunk(p, d, room, room_text, into, into_text)
+  elseif d then
+    most = most * chunk(p, d, room, room_text, out, out_text)
   end
-  p.g:require(all:le(p.cells))
+  p.g:require(most:le(p.cells))
 end
 
 local function is_in(list, value)
@@ -247,34 +266,39 @@ local function declare_steps(p)
   end
 end
 
--- Finds the block's tiles: lane r works out where its r-th one starts in every array, and how long
--- its chunks are.
-local function find_tiles(p, order, rounds)
-  local g, k, lines = p.g, p.k, p.lines
-  local counts, texts = {}, {}
+-- Counts the tiles, and gives blocks so many that each has about `rounds` of them; any number of
+-- blocks will do.
+local function count_tiles(p, order, rounds)
+  local g, k, lines, texts = p.g, p.k, p.lines, {}
   local total = product(p, {})
+  p.counts = {}
   for n, d in ipairs(grid_order(p, order)) do
     local name = k.dims[d]
-    counts[n] = { d = d, count = p.n[d], text = "(int)n_" .. name, box = p.box[d] }
-    if p.box[d] then
-      counts[n].count, counts[n].text = kit.ceil_div(p.n[d], p.box[d]), "chunks_" .. name
+    local c = { d = d, count = p.n[d], text = "(int)n_" .. name, box = p.box[d] }
+    if c.box then
+      c.count, c.text = kit.ceil_div(p.n[d]:max(1), c.box), "chunks_" .. name
       lines[#lines + 1] = string.format("const int chunks_%s = ((int)n_%s + box_%s - 1) / box_%s;",
         name, name, name, name)
     end
-    total = total * counts[n].count
-    texts[n] = counts[n].text
+    total = total * c.count
+    texts[n], p.counts[n] = c.text, c
   end
-  p.blocks = kit.ceil_div(total, rounds)
-  g.grid = p.blocks
-  for _, d in ipairs(p.whole) do
-    g.grid = g.grid * p.n[d]:min(1)
+  local elements = product(p, {})
+  for d = 1, #k.dims do
+    elements = elements * p.n[d]
   end
-  p.count = (total - g.block + p.blocks - 1) // p.blocks
+  g.grid = kit.ceil_div(elements, p.cells * rounds)
+  p.count = (total - g.block + g.grid - 1) // g.grid
   lines[#lines + 1] = string.format("const int tiles = %s;",
     #texts > 0 and table.concat(texts, " * ") or "1")
   lines[#lines + 1] = "const int rounds = (tiles - block + blocks - 1) / blocks; // of this block"
-  lines[#lines + 1] = "// lane r finds the block's tile r: where it starts, how long its chunks are"
-  lines[#lines + 1] = "int rest = block + min(lane, rounds - 1) * blocks;"
+end
+
+-- Text by which lane r finds the block's r-th tile from here on: where it starts in every array,
+-- how long its chunks are. Sets p.find and declares its results.
+local function find_tiles(p)
+  local g, k, counts = p.g, p.k, p.counts
+  local lines, results = { "int rest = block + min(round + lane, rounds - 1) * blocks;" }, {}
   for n, c in ipairs(counts) do
     local name = k.dims[c.d]
     lines[#lines + 1] = string.format("const int first_%s = rest%s%s;", name,
@@ -283,8 +307,9 @@ local function find_tiles(p, order, rounds)
       lines[#lines + 1] = string.format("rest /= %s;", c.text)
     end
     if c.box then
-      lines[#lines + 1] = string.format("const int chunk_%s = min(box_%s, (int)n_%s - first_%s);",
-        name, name, name, name)
+      lines[#lines + 1] = string.format("chunk_%s = min(box_%s, (int)n_%s - first_%s);", name, name,
+        name, name)
+      results[#results + 1] = "chunk_" .. name .. " = 0"
     end
   end
   for _, op in ipairs(g.ops) do
@@ -296,15 +321,20 @@ local function find_tiles(p, order, rounds)
     for _, c in ipairs(counts) do
       parts[#parts + 1] = string.format("first_%s * %s_step_%s", k.dims[c.d], op.name, k.dims[c.d])
     end
-    lines[#lines + 1] = string.format("const int %s_first = %s;", op.name,
+    lines[#lines + 1] = string.format("%s_first = %s;", op.name,
       #parts > 0 and table.concat(parts, " + ") or "0")
+    results[#results + 1] = op.name .. "_first = 0"
   end
-  p.counts = counts
+  p.lines[#p.lines + 1] = "int " .. table.concat(results, ", ") .. ";"
+  p.find = kit.concat {
+    "if (round % 32 == 0) { // lane r finds the r-th tile from here: where it starts, its chunks",
+    tiles.indent(kit.concat(lines), 2), "}",
+  }
 end
 
 --- What the round at hand means: first_<dim> and len_<dim> of its tile as expressions.
 function boxes.enter_tile(p, round)
-  local rest = p.g.block + round * p.blocks
+  local rest = p.g.block + round * p.g.grid
   p.first, p.len = {}, {}
   for n, c in ipairs(p.counts) do
     local digit = n < #p.counts and rest % c.count or rest
@@ -378,28 +408,64 @@ function boxes.swizzled(e, bytes)
 end
 
 
---- Lines that give a round its tile; `which` is the round's text. They declare len_<dim>,
---- tile_cells, and where the tile starts in each of `ops`.
----@param p table
----@param ops sectile.Operand[]
----@param which string
----@return string
-function boxes.open_tile(p, ops, which)
-  local lines, lens = {}, {}
-  for _, d in ipairs(p.chunked) do
-    lines[#lines + 1] = string.format("const int len_%s = __shfl_sync(~0u, chunk_%s, %s);",
-      p.k.dims[d], p.k.dims[d], which)
+--- What a round knows of its tile: the chunks' lengths, how many elements, where it starts in every
+--- array; each a pair of name and text.
+local function facts_of_tile(p)
+  local facts, lens = {}, {}
+  for n, d in ipairs(p.chunked) do
+    local name = p.k.dims[d]
+    facts[n] = { "len_" .. name, "before_" .. name,
+      string.format("__shfl_sync(~0u, chunk_%s, round)", name) }
   end
   for n, d in ipairs(p.order_in) do
     lens[n] = "len_" .. p.k.dims[d]
   end
-  lines[#lines + 1] = string.format("%stile_cells = %s;", p.cells_declared and "" or "const int ",
-    table.concat(lens, " * "))
-  for _, op in ipairs(ops) do
-    lines[#lines + 1] = string.format("const int %s_start = __shfl_sync(~0u, %s_first, %s);",
-      op.name, op.name, which)
+  facts[#facts + 1] = { "tile_cells", "cells_before", table.concat(lens, " * ") }
+  for _, op in ipairs(p.g.ops) do
+    facts[#facts + 1] = { op.name .. "_start", op.name .. "_before",
+      string.format("__shfl_sync(~0u, %s_first, round)", op.name) }
   end
-  return kit.concat(lines)
+  return facts
+end
+
+local function each(p, format, names)
+  local lines = {}
+  for n, fact in ipairs(facts_of_tile(p)) do
+    local values = {}
+    for m, which in ipairs(names) do
+      values[m] = fact[which]
+    end
+    lines[n] = string.format(format, table.unpack(values))
+  end
+  return lines
+end
+
+--- Lines that find a round's tile: they set len_<dim>, tile_cells and <array>_start.
+---@param p table
+---@return string
+function boxes.open_tile(p)
+  return p.find .. "\n" .. kit.concat(each(p, "%s = %s;", { 1, 3 }))
+end
+
+--- The declaration of what boxes.open_tile sets.
+---@param p table
+---@return string
+function boxes.declare_tile(p)
+  return "int " .. table.concat(each(p, "%s = 0", { 1 }), ", ") .. ";"
+end
+
+--- Lines that keep it for the next round, under names of their own.
+---@param p table
+---@return string
+function boxes.keep_tile(p)
+  return kit.concat(each(p, "const int %s = %s;", { 2, 1 }))
+end
+
+--- Lines that give it its names again, in a scope of their own.
+---@param p table
+---@return string
+function boxes.reopen_tile(p)
+  return kit.concat(each(p, "const int %s = %s;", { 1, 2 }))
 end
 
 --- Names of the variables that remember for which size of a tile a side's places were made.
@@ -441,7 +507,7 @@ function boxes.find_places(p, side, order, vec, assign)
     tiles.indent(kit.concat(lines), 2),
     "#pragma unroll",
     string.format("  for (int turn = 0; turn < %d; turn++) {", p.cells // p.threads // vec),
-    string.format("    int cell_left = (thread + turn * kThreads)%s;",
+    string.format("    int cell_left = (member + turn * kThreads)%s;",
       vec > 1 and " * " .. vec or ""),
     tiles.indent(place_lines(p, order), 4),
     tiles.indent(assign, 4),
@@ -474,7 +540,8 @@ function boxes.start(k, about, c, kernel)
   choose_dims(p, about, c.modes_in, c.modes_out)
   choose_boxes(p, c.run)
   declare_steps(p)
-  find_tiles(p, c.order == "a" and about.into or about.out, c.rounds)
+  count_tiles(p, c.order == "a" and about.into or about.out, c.rounds)
+  find_tiles(p)
   for _, d in ipairs(p.whole) do
     p.lines[#p.lines + 1] = string.format("const int len_%s = (int)n_%s;", k.dims[d], k.dims[d])
   end

@@ -418,6 +418,20 @@ __device__ __forceinline__ void load_spaced(T *to, const void *from) {
 ]]
 
 local QUOTIENT = [[
+// The length of `n` cut into equal parts of at most `most`, in multiples of `unit`.
+__device__ __forceinline__ int box_of(int n, int most, int unit) {
+  const int parts = max(1, (n + most - 1) / most);
+  return max(1, min(n, ((n + parts - 1) / parts + unit - 1) / unit * unit));
+}
+// In how many steps of `run` elements a sector of kSector ends; 1 if there is no room for so many.
+template <int kSector> __device__ __forceinline__ int sector_steps(int run, int room) {
+  int steps = 1;
+#pragma unroll
+  for (int n = 2; n <= kSector; n *= 2)
+    steps = max(steps, run % n != 0 ? 2 * kSector / n : 1);
+  return steps <= room ? steps : 1;
+}
+
 // left / size by a multiplication: exact while left * size < 2^30.
 __device__ __forceinline__ unsigned int factor_of(unsigned int size) {
   return size > 0 ? (0x80000000u + size - 1) / size : 0;

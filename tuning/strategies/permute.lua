@@ -28,7 +28,7 @@ local function turn_loop(p, vec)
 end
 
 local function cell_text(vec)
-  return string.format("(thread + turn * kThreads)%s", vec > 1 and " * " .. vec or "")
+  return string.format("(member + turn * kThreads)%s", vec > 1 and " * " .. vec or "")
 end
 
 -- In: loads of the exchanged inputs into registers, and from there into the tile.
@@ -37,13 +37,11 @@ local function load_in(p)
   local mark = #g.real
   local round = g:loop("round", p.count)
   boxes.enter_tile(p, round)
-  local ops, assign, loads, puts = {}, {}, {}, {}
+  local assign, loads, puts = {}, {}, {}
   for n, x in ipairs(p.exchanged) do
-    ops[n] = x.op
     assign[n] = string.format("%s_at[turn] = %s;", x.op.name,
       boxes.offset_text(p, p.order_in, x.op))
   end
-  local head = boxes.open_tile(p, ops, "round")
   local turn, open = turn_loop(p, vec)
   local cell = (g.thread + turn * p.threads) * vec
   boxes.tie_cell(p, p.order_in, cell)
@@ -75,7 +73,7 @@ local function load_in(p)
   local guard = string.format("  if (tile_cell < tile_cells) {")
   local number = string.format("  const int tile_cell = %s;", cell_text(vec))
   return kit.concat {
-    head, boxes.find_places(p, "in", p.order_in, vec, kit.concat(assign)),
+    boxes.open_tile(p), boxes.find_places(p, "in", p.order_in, vec, kit.concat(assign)),
     "#pragma unroll", open, number, guard, tiles.indent(kit.concat(loads), 4), "  }", "}",
   }, kit.concat {
     "#pragma unroll", open, number, guard, tiles.indent(put, 4), "  }", "}",
@@ -121,9 +119,9 @@ local function read_inputs(p, digits)
     local type, bytes = op.record.fields[1].cuda, op.record.bytes
     if p.is_exchanged[op.number] then
       g:touch(nil, false, bytes, boxes.swizzled(slot_of(p, digits), bytes) * bytes)
-      local slot = op.name .. "_cell[turn]"
+      local slot = op.name .. "_cell[turn / 2] >> turn % 2 * 16 & 0xffff"
       if part then
-        lines[#lines + 1] = string.format("const int %s_slot = %s + part * slot_step;", op.name,
+        lines[#lines + 1] = string.format("const int %s_slot = (%s) + part * slot_step;", op.name,
           slot)
         slot = E.text(boxes.swizzled(E.var(op.name .. "_slot", 0, p.cells - 1), bytes), false)
       end
@@ -209,7 +207,7 @@ local function load_group(p, op, cell)
 end
 
 -- Out: the elements in the order of the outputs.
-local function store_out(p, which)
+local function store_out(p)
   local g, vec = p.g, p.vec_out
   local mark = #g.real
   local round = g:loop("round", p.count)
@@ -221,11 +219,15 @@ local function store_out(p, which)
   end
   for _, x in ipairs(p.exchanged) do
     local bytes, slot = x.op.record.bytes, slot_text(p)
-    assign[#assign + 1] = vec > 1 and string.format("%s_cell[turn] = %s;", x.op.name, slot)
-      or string.format("const int %s_slot = %s;\n%s_cell[turn] = %s;", x.op.name, slot, x.op.name,
-        E.text(boxes.swizzled(E.var(x.op.name .. "_slot", 0, p.cells - 1), bytes), false))
+    local place = x.op.name .. "_slot"
+    if vec == 1 then
+      place = E.text(boxes.swizzled(E.var(place, 0, p.cells - 1), bytes), false)
+    end
+    assign[#assign + 1] = string.format("const int %s_slot = %s;\n%s_cell[turn / 2] = turn %% 2 == "
+      .. "0 ? %s : %s_cell[turn / 2] | (%s) << 16; // two in an int", x.op.name, slot, x.op.name,
+      place, x.op.name, place)
   end
-  lines[1] = boxes.open_tile(p, ops, which)
+  lines[1] = p.through == "registers" and boxes.open_tile(p) or boxes.reopen_tile(p)
   lines[2] = boxes.find_places(p, "out", p.order_out, vec, kit.concat(assign))
   if vec > 1 and #p.exchanged > 0 then
     lines[3] = string.format("const int slot_step = %s;", slot_step(p))
@@ -280,7 +282,7 @@ end
 
 -- Registers that stay over the rounds: places and values.
 local function declare(p)
-  local lines = { boxes.remember(p, "in"), boxes.remember(p, "out") }
+  local lines = { boxes.remember(p, "in"), boxes.remember(p, "out"), boxes.declare_tile(p) }
   local ints = {}
   local turns_in, turns_out = p.items // p.vec_in, p.items // p.vec_out
   if p.through == "registers" then
@@ -288,7 +290,7 @@ local function declare(p)
   end
   for _, x in ipairs(p.exchanged) do
     ints[#ints + 1] = string.format("%s_at[%d], %s_cell[%d]", x.op.name, turns_in, x.op.name,
-      turns_out)
+      (turns_out + 1) // 2)
     lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d][%d];", x.type, x.op.name,
       turns_in, p.vec_in)
   end
@@ -372,6 +374,7 @@ local function where()
     "through == 'shared' or (vec_in == vec_out and run == 64)",
     -- of a 2-D transpose with long sides the strategy tile is the better form
     "rank > 2 or modes_in > 1 or modes_out > 1",
+    "min_blocks == 0 or (threads == 256 and hint == 'none')",
     "threads == 256 or (rounds == 8 and order == 'a' and items * bytes == 64)",
     "hint == 'none' or (order == 'a' and threads == 256 and rounds == 8)",
   }
@@ -424,6 +427,8 @@ return {
     { "through", { "shared", "registers" }, key = "x", doc = "where elements are exchanged" },
     { "order", { "a", "b" }, key = "o",
       doc = "whose neighbours consecutive blocks are: the inputs' (a) or the outputs' (b)" },
+    { "min_blocks", { 0, 3 }, key = "m", when = "threads * items * bytes >= 16384",
+      doc = "blocks an SM that launch bounds ask for; 0: none" },
     { "hint", { "none", "cs" }, key = "h",
       doc = "cache hint: cs marks loads and stores as streaming" },
   },
@@ -437,6 +442,7 @@ return {
       return nil, reason
     end
     local p = boxes.start(k, about, c, "permute")
+    p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or c.threads
     p.through = c.through
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
@@ -450,13 +456,12 @@ return {
       return nil, "the tiles need more shared memory than a block has"
     end
     if c.through == "shared" then
-      p.cells_declared, p.first_out = true, "round == 1"
+      p.first_out = "round == 1"
       p.load_in, p.put = load_in(p)
-      p.cells_declared = false
-      p.store_out = store_out(p, "round - 1")
+      p.keep, p.store_out = boxes.keep_tile(p), store_out(p)
     else
       p.first_out = "round == 0"
-      p.move = store_out(p, "round")
+      p.move = store_out(p)
     end
     p.declare = declare(p)
     p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
