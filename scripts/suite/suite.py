@@ -10,7 +10,7 @@
   --python FILE     the Python that may have PyTorch, Triton and CuPy; default this one; "none": leaves them out
   --out FOLDER      suite.json, suite.md, the store and all logs; default out/suite. Where OUT is set, suite.json and
                     suite.md are written into that folder too
-  --limit N         seconds that each peer may take, its compilation included; default 40
+  --limit N         seconds that each peer may take, its compilation included; default 60
   --small           only the small sizes: a trial of everything around the GPU
   --no-tune         peers and ceilings only
   --winners FILE    suite.json of an earlier run (several with commas): only what won or came close there is tried,
@@ -236,6 +236,7 @@ class Suite:
         self.peers = {r["row"]: [] for r in rows}
         self.ceilings, self.results, self.small, self.notes, self.programs = {}, {}, {}, [], []
         self.device, self.says, self.conditions = args.device, "", None
+        self.beyond = []  # how much longer than their budgets sessions took, in seconds
         for name in ("store.db", "store.db-wal", "store.db-shm"):  # all that is told is of this run
             if not args.no_tune and os.path.exists(os.path.join(args.out, name)):
                 os.remove(os.path.join(args.out, name))
@@ -314,18 +315,25 @@ class Suite:
         weights = [len(table.sizes_of(rows)) for _, rows in groups]
         for k, (spec, rows) in enumerate(groups):
             sizes = table.sizes_of(rows)
-            share = max(2.0, self.left() * weights[k] / max(1, sum(weights[k:])))
-            # a session ends after its budget: the step at hand, the races, the start of the worker
-            budget = max(1.0, share - min(2.5, share / 3))
+            if self.left() <= 0:
+                self.took_report(spec, rows, None, "no time was left for it", 0.0)
+                continue
+            share = self.left() * weights[k] / sum(weights[k:])
+            budget = table.budget_of(share, self.beyond)
             begin = time.time()
             only = winners.get(spec, [])
             report, problem = tune(self.args, spec, sizes, budget, self.args.out, only)
             if only and problem and "no candidate is called" in problem:
                 self.note(f"{spec}: {problem}; tuned anew")
                 report, problem = tune(self.args, spec, sizes, budget, self.args.out)
-            self.took_report(spec, rows, report, problem, time.time() - begin)
+            seconds = time.time() - begin
+            if seconds > budget:
+                self.beyond.append(seconds - budget)
+            self.took_report(spec, rows, report, problem, seconds)
 
     def took_report(self, spec, rows, report, problem, seconds):
+        if not report and any(self.results.get(r["row"], {}).get("part") for r in rows):
+            return  # what an earlier session found stays
         if report:
             self.device, self.says = report["device"]["name"], report["says"]
             self.conditions = report.get("conditions") or self.conditions
@@ -413,7 +421,7 @@ def arguments():
     parser.add_argument("--winners", default="")
     parser.add_argument("--improve", action="store_true")
     parser.add_argument("--tune", default="--search model")
-    parser.add_argument("--limit", type=float, default=40)
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--no-tune", action="store_true")
     parser.add_argument("--write", action="store_true")

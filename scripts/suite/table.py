@@ -144,6 +144,16 @@ def sizes_of(rows):
     return list(dict.fromkeys([r["size"] for r in rows] + [r["small"] for r in rows if r["small"]]))
 
 
+LEAST_BUDGET = 2.0  # seconds: less, and nothing may be timed
+
+
+def budget_of(share, beyond):
+    """what a session may spend of its share of the time, in seconds: beyond its budget it starts a worker, ends the
+    step at hand and races; `beyond`: how long that took in earlier sessions"""
+    more = statistics.fmean(beyond[-5:]) if beyond else 2.5
+    return max(LEAST_BUDGET, share - more)
+
+
 def lua_sizes(sizes):
     parts = []
     for size in sizes:

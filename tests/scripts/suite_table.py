@@ -78,6 +78,12 @@ class Rows(unittest.TestCase):
                 seen += 1
         self.assertGreater(seen, 30)
 
+    def test_what_sessions_take_beyond_their_budget_is_left_to_them(self):
+        self.assertEqual(table.budget_of(10.0, []), 7.5)
+        self.assertEqual(table.budget_of(10.0, [99.0, 3.0, 4.0, 5.0, 4.0, 4.0]), 6.0)
+        self.assertEqual(table.budget_of(4.0, [3.0]), table.LEAST_BUDGET)
+        self.assertEqual(table.budget_of(-5.0, []), table.LEAST_BUDGET)
+
     def test_sizes_are_replaced_brackets_and_all(self):
         text = "return s.kernel {\n  sizes   = {\n    { i = 1, p = \"identity\" },\n    { i = 2 },\n  }, -- so\n}\n"
         self.assertEqual(table.with_sizes(text, ["i=7 p=permuted", "i=3"]),

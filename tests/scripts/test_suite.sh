@@ -76,6 +76,9 @@ expect 0 'suite.json suite.md' bash -c "ls '$scratch/kept' | paste -sd ' '"
 expect 0 'note: suite_peers.py: no time was left for good' "${suite[@]}" good --seconds 3
 has "any('no time was left' in note for note in d['notes'])"
 
+expect 1 'no time was left for it' "${suite[@]}" good crash --peers none --seconds 0
+has "r['crash']['problem'] == 'no time was left for it' and d['summary']['timed'] == 0"
+
 # a program of peers that is not there, or has nothing to offer
 expect 0 'note: suite_peers.py: nothing is installed' env SUITE_PEERS_ABSENT=1 "${suite[@]}" good
 has "peers['good'] == [] and r['good']['winner']['label'] == 'fast t1'"
