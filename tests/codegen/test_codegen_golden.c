@@ -23,6 +23,8 @@ static const struct {
     {"shifted", "vector t256 i1 v4 hnone b0", "shifted_vector"},
     {"shifted", "shift t128 i2 w1 nlane hcs", "shifted_lanes"},
     {"shifted_u8", "shift t256 i1 w1 nload hnone", "shifted_bytes"},
+    {"indirect_f32", "windows t256 i4 v4 w4 hstream", "gather_windows"},
+    {"scatter_f32", "windows t256 i1 v4 w4 hstream", "scatter_windows"},
     {"gather_rows64", "gather t256 l4 i4 s1 p16 xrun hstream", "gather_lanes"},
     {"gather_rows256", "gather t256 l16 i2 s2 p16 xone hnone", "gather_rows"},
     {"broadcast", "vector t256 i2 v4 hnone b0", "broadcast_vector"},

@@ -304,7 +304,8 @@ function G:touch(op, store, width, at, in_module)
     index = {},
   }
   for _, index in ipairs(self.inputs) do
-    if index.is_index and (E.mentions(access.at, index.index_value)) then
+    if index.is_index and (E.mentions(access.at, index.index_value)
+      or (access.active and E.mentions(access.active, index.index_value))) then
       local linear = index.at[1]
       for d = 2, #index.at do
         linear = linear * index.extent[d] + index.at[d]
@@ -421,7 +422,8 @@ function G:store(op, f, at, value)
       op.pointer, E.text(at, true), value)
   end
   local text = place(op, f, at)
-  if self.hint == "cs" and hintable(field) and piece == field.bytes then
+  local streams = self.hint == "cs" and not self.steady[op.number]
+  if streams and hintable(field) and piece == field.bytes then
     return string.format("__stcs(&%s, %s);", text, value)
   end
   return string.format("%s = %s;", text, value)

@@ -69,8 +69,9 @@ local function adopt_movers(p, opts)
       return nil, string.format("%s: %s", op.name, reason)
     end
     p.any = p.any or mover.kind ~= "direct"
-    g.steady[op.number] = uniform(p.k, op)
-    mover = g.steady[op.number] and mover.kind ~= "staged" and { kind = "uniform" } or mover
+    local alike = uniform(p.k, op)
+    g.steady[op.number] = g.steady[op.number] or alike
+    mover = alike and mover.kind ~= "staged" and { kind = "uniform" } or mover
     p.mover[op.number] = mover
     if mover.kind == "vector" then
       movers.adopt_vector(g, mover, opts.vec)
@@ -369,6 +370,12 @@ local function load_direct(p, op)
   return kit.concat(lines)
 end
 
+-- What `inside` gives for `op`, under the condition of its window (windows.lua), if it has one.
+local function in_window(p, op, inside)
+  local w = p.window
+  return w and w.holds(op) and w.guard(inside) or inside()
+end
+
 -- Values of index operands that this operand's place mentions, read back from their arrays: of the
 -- element at hand, or of the whole group if `at` says where.
 local function declare_indexes(p, op, at)
@@ -429,14 +436,15 @@ local function load_nest(p, ops)
       local index, seen = declare_index(p), {}
       local lines = { mentions_index(p, rest) and index or "" }
       for _, op in ipairs(rest) do
-        local indexes = declare_indexes(p, op)
+        local indexes = declare_indexes(p, p.window and p.window.holds(op) or op)
         if indexes ~= "" and not seen[indexes] then
           seen[indexes] = true
           lines[#lines + 1] = indexes
         end
         local mover = p.mover[op.number]
-        lines[#lines + 1] = mover.kind == "vector" and load_vector(p, op, mover)
-          or load_direct(p, op)
+        lines[#lines + 1] = in_window(p, op, function()
+          return mover.kind == "vector" and load_vector(p, op, mover) or load_direct(p, op)
+        end)
       end
       return kit.concat(lines)
     end) .. "\n"
@@ -454,7 +462,6 @@ end
 ---@return string
 function map.load_values(p)
   local plain, through, lines = {}, {}, {}
-  local any_index = false
   for _, op in ipairs(p.g.inputs) do
     if p.mover[op.number].kind == "uniform" then
       p.g:when(nil, p.full)
@@ -462,16 +469,17 @@ function map.load_values(p)
       p.g:when(nil)
     elseif p.mover[op.number].kind ~= "staged" or direct_fields(p, op) then
       lines[#lines + 1] = declare_values(p, op)
-      local list = op.through_index and through or plain
+      local last = op.through_index or (p.window and p.window.holds(op))
+      local list = last and through or plain
       list[#list + 1] = op
-      any_index = any_index or op.is_index
     end
   end
   if #plain > 0 then
     lines[#lines + 1] = load_nest(p, plain)
   end
   if #through > 0 then
-    lines[#lines + 1] = load_nest(p, through)
+    local all_windows = p.window and p.window.around or function(nest) return nest() end
+    lines[#lines + 1] = all_windows(function() return load_nest(p, through) end)
   end
   return kit.concat(lines)
 end
@@ -507,7 +515,7 @@ local function result_of(p, op, slot)
   local g, mover = p.g, p.mover[op.number]
   local at = p.vec > 1 and "part" or "0"
   if mover.kind == "direct" then
-    return g:store_element { op }
+    return in_window(p, op, function() return g:store_element { op } end)
   elseif mover.kind == "staged" then
     local lines = { movers.put(g, mover.image, slot, p.warp) }
     for _, f in ipairs(mover.rest or {}) do
@@ -668,10 +676,10 @@ function map.edge(p)
   local mark = #g.real
   local once, each = {}, {}
   for _, op in ipairs(g.inputs) do -- compilers take what does not change out of the loop
-    local list = g.steady[op.number] and once or each
+    local list = uniform(p.k, op) and once or each
     list[#list + 1] = op
   end
-  local rest = p.full:lnot()
+  local rest = p.rest or p.full:lnot()
   g:when(E.subst(g.first + p.member, g.real):lt(p.k.extents[p.dim]), rest)
   g:load_element(once)
   local turn = g:loop("turn", kit.ceil_div(p.tile, p.team_size))
