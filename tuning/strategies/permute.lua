@@ -464,6 +464,7 @@ return {
       p.move = store_out(p)
     end
     p.declare = declare(p)
+    p.rounds = 33 -- any number of blocks will do; lanes find new tiles after 32
     p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, p.cells, c.rounds,
       c.through == "shared" and ", exchanged through shared memory" or "")
