@@ -62,16 +62,37 @@ static bool in_no_order(const sct_workload *w, int op) {
   return false;
 }
 
+/* Does the grid go through all tiles once a window? It does where an output is windowed; inputs are
+ * by every block. */
+static bool by_window(const sct_workload *w) {
+  for (int k = 0; k < w->spec->n_operands && w->code->windows > 1; k++) {
+    if (w->spec->operands[k].is_output && w->spec->operands[k].through_index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* How often the blocks that run at the same time are others. */
+static double waves_of(const sct_device_desc *dev, const sct_workload *w) {
+  const sct_occupancy fit =
+      sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
+  const double at_once = (double)(fit.blocks_sm > 0 ? fit.blocks_sm : 1) * dev->n_sms;
+  return larger(1.0, (double)w->counters->blocks / at_once);
+}
+
 /* Bytes between L2 and DRAM: what is used again is found in L2. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
-  const double once = fmin(SECTOR_BYTES * (double)c->sectors, array);
+  const double windows = larger(1.0, w->code->windows);
+  const double sectors = SECTOR_BYTES * (double)c->sectors;
   if (!in_no_order(w, op)) {
-    return once;
+    return fmin(sectors, by_window(w) ? windows * array : array);
   }
-  const double seen = L2_SHARE * (double)dev->l2_bytes;
-  const double missing = array > seen ? 1.0 - seen / array : 0.0;
-  return larger(once, missing * LINE_BYTES * (double)c->tags);
+  const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;
+  const double missing = part > seen ? 1.0 - seen / part : 0.0;
+  const double passes = windows > 1.0 && !by_window(w) ? waves_of(dev, w) : 1.0;
+  return larger(fmin(sectors, passes * array), missing * LINE_BYTES * (double)c->tags);
 }
 
 /* Sectors between L1 and L2. */

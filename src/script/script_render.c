@@ -321,6 +321,8 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->grid = get_expr(L, plan, "grid");
   const int64_t rounds = get_integer(L, plan, "rounds", 0);
   code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
+  const int64_t windows = get_integer(L, plan, "windows", 0);
+  code->windows = windows > 0 && windows <= MAX_ROUNDS ? (int)windows : 0;
   code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
   lua_getfield(L, plan, "exclusive");

@@ -146,6 +146,8 @@ typedef struct sct_kernel_code {
   sct_expr grid;            /* number of blocks, over extents; blocks are numbered 1-D */
   int rounds;               /* its blocks loop over tiles, any number of blocks will do, and after
                                so many tiles of a block all has happened; 0: no such loop */
+  int windows;              /* parts of what an index points to that come one after the other, so
+                               that L2 holds the one at hand; 0: all of it at once */
   int64_t shared_bytes;     /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;

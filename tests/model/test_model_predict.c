@@ -259,6 +259,13 @@ static void test_gathers(void **state) {
   const double expected = missing * 128 * 32 * N / 1e12 * 1e9;
   assert_true(p.part_ns[SCT_LIMIT_DRAM] > 0.999 * expected);
   assert_true(p.part_ns[SCT_LIMIT_DRAM] < 1.001 * expected);
+  fixture_code.windows = 1000; /* of 128 kB each: every wave of 100 x 8 blocks reads the array */
+  p = predict_with(&work);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (1000.0 / 800 * 128 * N / 1e12 * 1e9) - 1) < 1e-9);
+  fixture_code.windows = 64; /* of 2 MB: half of one is missing */
+  p = predict_with(&work);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (0.5 * 128 * 32 * N / 1e12 * 1e9) - 1) < 1e-9);
+  fixture_code.windows = 0;
   fills[2] = SCT_FILL_IDENTITY; /* in order: the array once */
   p = predict_with(&work);
   assert_true(p.part_ns[SCT_LIMIT_DRAM] == 128 * N / 1e12 * 1e9);
@@ -266,6 +273,34 @@ static void test_gathers(void **state) {
   with_index[0].layouts = &small;
   p = predict_with(&work);
   assert_true(p.part_ns[SCT_LIMIT_DRAM] == 1e6 / 1e12 * 1e9);
+  close_kernel();
+}
+
+/* Output written through an index array: window by window, sectors are written once, but the input
+ * is read each time. */
+static void test_scatters_by_window(void **state) {
+  (void)state;
+  open_copy();
+  const sct_workload work = work_of();
+  sct_operand with_index[3] = {fixture_operands[0], fixture_operands[1], fixture_operands[0]};
+  with_index[1].through_index = with_index[1].is_output = true;
+  with_index[2].is_index = true;
+  counts[0].sectors = (int64_t)(4 * 400 * N);
+  counts[1].sectors = counts[1].tags = (int64_t)(32 * N);
+  counts[2] = (sct_count){0};
+  fixture_spec.operands = with_index;
+  counters.n_operands = fixture_spec.n_operands = 3;
+  int three[3] = {0};
+  fixture_code.layout = three;
+  fills[2] = SCT_FILL_PERMUTED;
+  fixture_code.windows = 400; /* of 320 kB */
+  const double array = 128 * N / 1e12 * 1e9;
+  sct_prediction p = predict_with(&work);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (401 * array) - 1) < 1e-9);
+  fixture_code.windows = 0;
+  p = predict_with(&work);
+  const double missing = 1.0 - 1e6 / (128 * N);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / ((1 + missing * 32) * array) - 1) < 1e-9);
   close_kernel();
 }
 
@@ -296,6 +331,7 @@ int main(void) {
       cmocka_unit_test(test_bulk_copies_come_by_shared_memory),
       cmocka_unit_test(test_a_small_kernel_waits_for_its_launch),
       cmocka_unit_test(test_gathers),
+      cmocka_unit_test(test_scatters_by_window),
       cmocka_unit_test(test_without_rates_nothing_is_predicted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
