@@ -62,15 +62,13 @@ static bool in_no_order(const sct_workload *w, int op) {
   return false;
 }
 
-/* Does the grid go through all tiles once a window? It does where an output is windowed; inputs are
- * by every block. */
-static bool by_window(const sct_workload *w) {
-  for (int k = 0; k < w->spec->n_operands && w->code->windows > 1; k++) {
-    if (w->spec->operands[k].is_output && w->spec->operands[k].through_index) {
-      return true;
+int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code) {
+  for (int k = 0; k < spec->n_operands && code->windows > 1; k++) {
+    if (spec->operands[k].is_output && spec->operands[k].through_index) {
+      return code->windows;
     }
   }
-  return false;
+  return 1;
 }
 
 /* How often the blocks that run at the same time are others. */
@@ -87,11 +85,11 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   const double windows = larger(1.0, w->code->windows);
   const double sectors = SECTOR_BYTES * (double)c->sectors;
   if (!in_no_order(w, op)) {
-    return fmin(sectors, by_window(w) ? windows * array : array);
+    return fmin(sectors, array * sct_model_passes(w->spec, w->code));
   }
   const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
-  const double passes = windows > 1.0 && !by_window(w) ? waves_of(dev, w) : 1.0;
+  const double passes = windows > 1.0 && !w->spec->operands[op].is_output ? waves_of(dev, w) : 1.0;
   return larger(fmin(sectors, passes * array), missing * LINE_BYTES * (double)c->tags);
 }
 

@@ -27,6 +27,7 @@ typedef struct sct_rank_row {
   double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
   const int64_t *operand_sectors;       /* [n_operands]; NULL: unknown */
+  int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
   int registers;
   const char *label;
   /* results */

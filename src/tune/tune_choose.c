@@ -10,6 +10,8 @@
 #define LEAST_NOISE 0.003
 #define MOST_NOISE  0.02
 
+/* A kernel that goes through its elements several times moves their sectors as often: it is held
+ * against that many times what the others need, and is no measure for them. */
 static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   for (int r = 0; r < n; r++) {
     rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL;
@@ -17,13 +19,15 @@ static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   for (int op = 0; op < n_operands; op++) {
     int64_t least = INT64_MAX;
     for (int r = 0; r < n; r++) {
-      if (rows[r].eligible && rows[r].operand_sectors && rows[r].operand_sectors[op] < least) {
+      const bool once = rows[r].passes <= 1 && rows[r].eligible && rows[r].operand_sectors;
+      if (once && rows[r].operand_sectors[op] < least) {
         least = rows[r].operand_sectors[op];
       }
     }
     for (int r = 0; r < n; r++) {
+      const double passes = rows[r].passes > 1 ? rows[r].passes : 1;
       if (rows[r].coalesced &&
-          (double)rows[r].operand_sectors[op] > SCT_COALESCED_SLACK * (double)least) {
+          (double)rows[r].operand_sectors[op] > SCT_COALESCED_SLACK * passes * (double)least) {
         rows[r].coalesced = false;
       }
     }

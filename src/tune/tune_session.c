@@ -276,6 +276,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                                 item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space,
                                                                      item->code.layout),
                        .registers = item->compiled.registers,
+                       .passes = sct_model_passes(&s->plan.spec, &item->code),
                        .timing = cell->timing,
                        .timed = cell->timing.n_samples > 0,
                        .predicted_ns = cell->predicted.ns,

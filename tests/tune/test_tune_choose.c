@@ -59,6 +59,19 @@ static void test_slack_of_a_quarter_is_coalesced(void **state) {
   assert_false(rows[3].coalesced); /* every operand by itself, not only the sum */
 }
 
+static void test_several_passes_move_sectors_as_often(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "direct", 500, 4000, 9000, 8),
+                         row(1, "windows", 300, 16000, 8500, 8),
+                         row(2, "more", 200, 20001, 8500, 8), row(3, "lazy", 400, 3000, 2000, 8)};
+  rows[1].passes = rows[2].passes = rows[3].passes = 4;
+  const sct_choice choice = sct_tune_choose(rows, 4, N_OPERANDS, false);
+  assert_int_equal(choice.winner, 1);
+  assert_true(rows[0].coalesced); /* whatever one of several passes leaves out */
+  assert_true(rows[1].coalesced && rows[3].coalesced);
+  assert_false(rows[2].coalesced); /* more than 1.25 x 4 times 4000 */
+}
+
 static void test_ties_go_to_counts_then_label(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "b", 400.0, 10, 8, 30), row(1, "c", 400.1, 8, 8, 40),
@@ -180,6 +193,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
+      cmocka_unit_test(test_several_passes_move_sectors_as_often),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
       cmocka_unit_test(test_rows_of_a_race_are_compared_in_pairs),
