@@ -48,8 +48,9 @@ typedef struct sct_choice {
 
 /* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to fewer
  * sectors, fewer shared wavefronts, fewer requests, fewer registers, then the label. With `any`
- * rows that are not coalesced compete too. Untimed rows are compared by predicted time, where it is
- * known, and by the same list for those within 2 % of the least. */
+ * rows that are not coalesced compete too. A naive row that is faster beyond noise wins anyway.
+ * Untimed rows are compared by predicted time, where it is known, and by the same list for those
+ * within 2 % of the least. */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
 /* ---- sessions ---- */

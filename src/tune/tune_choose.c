@@ -96,21 +96,32 @@ static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
   return c.ratio <= 1.0 + LEAST_NOISE || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
 }
 
-/* The least median of the naive variants that were timed; no winner is slower: a result never loses
- * to not tuning. */
-static double naive_median(const sct_rank_row *rows, int n) {
-  double least = INFINITY;
+/* The fastest of the naive variants that were timed, -1 if none was; no winner is slower: a result
+ * never loses to not tuning. */
+static int naive_row(const sct_rank_row *rows, int n) {
+  int best = -1;
   for (int r = 0; r < n; r++) {
-    if (rows[r].naive && rows[r].eligible && rows[r].timed) {
-      least = fmin(least, rows[r].timing.median_ns);
+    if (rows[r].naive && rows[r].eligible && rows[r].timed &&
+        (best < 0 || rows[r].timing.median_ns < rows[best].timing.median_ns)) {
+      best = r;
     }
   }
-  return least;
+  return best;
+}
+
+/* Small arrays lie in the cache, where sectors cost little: is the naive variant, coalesced or not,
+ * faster than `best` beyond noise? */
+static bool naive_wins(const sct_rank_row *rows, int naive, int best) {
+  return naive >= 0 && naive != best && !rows[naive].coalesced &&
+         rows[naive].timing.median_ns < rows[best].timing.median_ns &&
+         !is_tied(&rows[naive], &rows[best]);
 }
 
 /* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
 static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, sct_choice *choice) {
-  const double most = fmax(naive_median(rows, n), rows[best].timing.median_ns);
+  const int naive = naive_row(rows, n);
+  const double of_best = rows[best].timing.median_ns;
+  const double most = naive < 0 ? INFINITY : fmax(rows[naive].timing.median_ns, of_best);
   for (int r = 0; r < n; r++) {
     rows[r].tied =
         competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
@@ -164,10 +175,19 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
     return choice; /* no winner: the caller says so */
   }
   choice.fastest = fastest_row(rows, n, true);
-  const int best = fastest_row(rows, n, any);
+  int best = fastest_row(rows, n, any);
   choice.winner = best < 0 ? best_untimed(rows, n, any, in, &choice)
                            : break_ties(rows, n, best, any, in, &choice);
   sct_free(in);
+  const int naive = naive_row(rows, n);
+  if (best >= 0 && naive_wins(rows, naive, best)) {
+    for (int r = 0; r < n; r++) {
+      rows[r].tied = r == naive;
+    }
+    choice.winner = best = naive;
+    choice.n_tied = 1;
+    choice.noise = 0.0;
+  }
   if (best < 0) {
     return choice;
   }

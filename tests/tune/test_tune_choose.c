@@ -189,6 +189,25 @@ static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
   assert_string_equal(timed[choice.winner].label, "timed fast");
 }
 
+/* Not even a coalesced winner: where the naive variant is faster beyond noise, it is the result. */
+static void test_a_naive_variant_that_is_faster_wins(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "direct", 390, 9, 18, 1), row(1, "tile", 420, 8, 8, 1),
+                         row(2, "vector", 300, 9, 17, 1), row(3, "also", 421, 8, 8, 2)};
+  rows[0].naive = true;
+  sct_choice choice = sct_tune_choose(rows, 4, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "direct");
+  assert_false(rows[0].coalesced || rows[2].coalesced);
+  assert_true(rows[0].tied && !rows[1].tied && !rows[3].tied);
+  assert_int_equal(choice.n_tied, 1);
+  assert_string_equal(rows[choice.fastest].label, "vector"); /* named, and not taken */
+  assert_true(choice.faster_ratio > 1.29 && choice.faster_ratio < 1.31);
+  rows[0] = row(0, "direct", 419.9, 9, 18, 1); /* within noise the coalesced one stays */
+  rows[0].naive = true;
+  choice = sct_tune_choose(rows, 4, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "tile");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
@@ -198,6 +217,7 @@ int main(void) {
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
       cmocka_unit_test(test_rows_of_a_race_are_compared_in_pairs),
       cmocka_unit_test(test_no_winner_is_slower_than_the_naive_variant),
+      cmocka_unit_test(test_a_naive_variant_that_is_faster_wins),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
