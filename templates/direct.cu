@@ -7,13 +7,21 @@ $(g:helpers())
 $(body)
 $(kit.comment(doc))
 $(g:head(threads)) {
-//% if k.reduces then
+//% if not k.reduces then
+  constexpr int kTile = $(threads); // one element a thread
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  $(cut)
+  const long long $(last) = first + thread;
+  if ($(last) < n_$(last)) $(g:call_element(inside))
+//% else
   constexpr int kThreads = $(threads);
   __shared__ partial partials[kThreads];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   $(kept_text)
   partial mine = nothing();
+#pragma unroll 8 // one block may have everything to do: several loads at once
   for (long long place = thread; place < $(count_text); place += kThreads) {
     $(add())
   }
@@ -27,12 +35,5 @@ $(g:head(threads)) {
     mine = partials[0];
     $(store())
   }
-//% else
-  constexpr int kTile = $(threads); // one element a thread
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  $(cut)
-  const long long $(last) = first + thread;
-  if ($(last) < n_$(last)) $(g:call_element(inside))
 //% end
 }

@@ -29,6 +29,7 @@ direct(const float *__restrict__ a_in, float *__restrict__ total_out, long long 
   const int thread = threadIdx.x;
   const long long row = block;
   partial mine = nothing();
+#pragma unroll 8 // one block may have everything to do: several loads at once
   for (long long place = thread; place < n_col; place += kThreads) {
     const long long col = place;
     mine = combine(mine, element(a_in, total_out, n_row, n_col, row, col));

@@ -49,15 +49,11 @@ return {
   applies = {},
   taps = true,
   reduces = true,
-  axes = function(k)
-    local all = #reduce.dims(k) == 0 -- one block does it all, so it had better be a large one
-    return {
-      { "threads", all and { 1024 } or { 256, 128, 512, 1024 }, key = "t",
-        doc = "threads a block" },
-      { "hint", { "none", "cs" }, key = "h",
-        doc = "cache hint: cs marks loads and stores as streaming" },
-    }
-  end,
+  axes = {
+    { "threads", { 256, 128, 512, 1024 }, key = "t", doc = "threads a block" },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
+  },
   where = {},
   template = "direct.cu",
   plan = function(k, c)
