@@ -16,6 +16,8 @@
   --winners FILE    suite.json of an earlier run (several with commas): only what won or came close there is tried,
                     verified and timed anew; specs without a result there, or whose candidates have changed, are tuned
   --improve         with --winners: what time is left after that is spent on a search for better ones
+  --sample N        do not compile all candidates: try N (at most 48) of each spec, drawn over its strategies, and those
+                    of --winners; then what differs in one axis from the best of them
   --tune ARGS       further options of `sectile tune`, in one word; default "--search model"
   --write           put the page into docs/figures/suite.md, its JSON beside it, and the short table into the README
   --list            print the rows and stop
@@ -25,6 +27,7 @@ GPU; the time that is left is shared among the sessions by their sizes. Results 
 that crashes or hangs is reported as such and the rest goes on. Exit code 0, 1 if a row has no winner, 2 wrong usage.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import platform
@@ -190,8 +193,8 @@ def ceiling_job(row):
 # ---- sessions ----
 
 
-def tune(args, spec, sizes, budget_s, out, only=()):
-    """The report of a session over these sizes, or None, and what went wrong. `only`: labels to try, else all."""
+def derive(args, spec, sizes, out):
+    """The file of a spec with these sizes, or None and what is wrong."""
     source = os.path.join(args.specs, spec + ".lua")
     if not os.path.exists(source):
         return None, f"there is no spec tuning/kernels/{spec}.lua"
@@ -200,6 +203,27 @@ def tune(args, spec, sizes, budget_s, out, only=()):
         text = table.with_sizes(f.read(), sizes)
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
+    return path, None
+
+
+def list_labels(args, spec, sizes):
+    """the labels of all candidates of a spec; none where they cannot be had"""
+    path, problem = derive(args, spec, sizes, args.out)
+    if problem:
+        return []
+    try:
+        result = subprocess.run([args.program, "gen", path, "--list", "--json"], capture_output=True, text=True,
+                                timeout=60)
+        return json.loads(result.stdout)["labels"]
+    except (subprocess.TimeoutExpired, ValueError, KeyError):
+        return []
+
+
+def tune(args, spec, sizes, budget_s, out, only=()):
+    """The report of a session over these sizes, or None, and what went wrong. `only`: labels to try, else all."""
+    path, problem = derive(args, spec, sizes, out)
+    if problem:
+        return None, problem
     command = [args.program, "tune", path, "--device", args.device, "--store", os.path.join(out, "store.db"), "--json",
                "-q", "--budget", f"{budget_s:.1f}s"]
     command += [f"--only={label}" for label in only] if only else shlex.split(args.tune)
@@ -301,8 +325,31 @@ class Suite:
                 if row["job"]:
                     yield row, row["row"], f"{row['job']} what={what}"
 
+    def labels(self):
+        """{spec: labels of its candidates}; a spec that fails here fails in its session"""
+        groups = table.sessions(self.rows)
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            lists = list(pool.map(lambda g: list_labels(self.args, g[0], table.sizes_of(g[1])), groups))
+        return {spec: labels for (spec, _), labels in zip(groups, lists)}
+
+    def sampled(self):
+        """labels for a first round, and then those beside the best"""
+        everything = self.labels()
+        first = {spec: (self.winners.get(spec, []) + table.sample(labels, min(48, self.args.sample)))[:table.MOST_LABELS]
+                 for spec, labels in everything.items() if labels}
+        yield first, 0.6
+        judged = [r["judged"] for r in self.results.values()]
+        best = table.read_winners([{"rows": judged, "small": list(self.small.values())}])
+        yield {spec: (labels[:24] + table.neighbours(everything.get(spec, []), labels[:8], 40))[:table.MOST_LABELS]
+               for spec, labels in best.items() if labels}, 1.0
+
     def run_sessions(self):
-        self.run_each(self.rows, self.winners)
+        if self.args.sample:
+            begin, all_of_it = self.left(), self.rows
+            for labels, part in self.sampled():
+                self.run_each([r for r in all_of_it if r["spec"] in labels or part < 1], labels, (1 - part) * begin)
+        else:
+            self.run_each(self.rows, self.winners)
         if self.winners and self.args.improve and self.left() > 30:
             self.run_each(self.rows, {})  # the store has what was timed, so that only more can be found
         # whose time was over before there was anything: what they compiled need not be compiled again
@@ -310,15 +357,16 @@ class Suite:
         if again and self.left() > 5:
             self.run_each(again, {})
 
-    def run_each(self, chosen, winners):
+    def run_each(self, chosen, winners, reserve=0.0):
+        """`reserve`: seconds that are left to others"""
         groups = table.sessions(chosen)
         weights = [len(table.sizes_of(rows)) for _, rows in groups]
         for k, (spec, rows) in enumerate(groups):
             sizes = table.sizes_of(rows)
-            if self.left() <= 0:
+            if self.left() - reserve <= 0:
                 self.took_report(spec, rows, None, "no time was left for it", 0.0)
                 continue
-            share = self.left() * weights[k] / sum(weights[k:])
+            share = (self.left() - reserve) * weights[k] / sum(weights[k:])
             budget = table.budget_of(share, self.beyond)
             begin = time.time()
             only = winners.get(spec, [])
@@ -352,6 +400,8 @@ class Suite:
         self.write()
 
     def tuned_how(self):
+        if self.args.sample:
+            return f"{self.args.sample} candidates of each spec drawn at random, and those beside the best of them"
         if self.winners:
             return f"winners of an earlier run and those close behind ({self.args.winners}), verified and timed anew"
         return f"tuned with {self.args.tune or 'all candidates'}"
@@ -420,6 +470,7 @@ def arguments():
     parser.add_argument("--rows", default=table.ROWS)
     parser.add_argument("--winners", default="")
     parser.add_argument("--improve", action="store_true")
+    parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--tune", default="--search model")
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--small", action="store_true")

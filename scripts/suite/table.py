@@ -2,6 +2,7 @@
 import fnmatch
 import math
 import os
+import random
 import re
 import statistics
 
@@ -198,6 +199,38 @@ def close_behind(part, most=4):
     rows = [r for r in part["rows"] if r["outcome"] == "ok" and time_of(r) and not r["winner"]] if part else []
     return [{"label": r["label"], "median_ns": r["median_ns"], "coalesced": r.get("coalesced")}
             for r in sorted(rows, key=time_of)[:most]]
+
+
+# ---- some of many candidates ----
+
+
+def sample(labels, n, seed=1):
+    """n of the labels, of every strategy as many as of the others where it has them, drawn at random"""
+    groups = {}
+    for label in labels:
+        groups.setdefault(label.split()[0], []).append(label)
+    draw = random.Random(seed)
+    for group in groups.values():
+        draw.shuffle(group)
+    out = []
+    while len(out) < n and any(groups.values()):
+        for group in groups.values():
+            if group and len(out) < n:
+                out.append(group.pop())
+    return out
+
+
+def neighbours(labels, best, n):
+    """n of the labels that differ in one axis from one of `best`, those of its first in front"""
+    out = []
+    for label in best:
+        words = label.split()
+        for other in labels:
+            more = other.split()
+            if len(more) == len(words) and sum(a != b for a, b in zip(words, more)) == 1 and more[0] == words[0]:
+                if other not in out and other not in best:
+                    out.append(other)
+    return out[:n]
 
 
 # ---- results ----

@@ -15,6 +15,9 @@ if sys.argv[1] == "check":
     print(json.dumps({"checked": [{"name": name, "sizes": ["i=10"], "extents": [[10]], "scalars": [],
                                    "arrays": [{"name": "a", "role": "in", "bytes": [[40]]}]}]}))
     sys.exit(0)
+if sys.argv[1] == "gen":
+    print(json.dumps({"labels": ["slow t1", "slow t2", "slow t3", "slow t1 u2"]}))
+    sys.exit(0)
 if sys.argv[1] == "emit":
     if "noise" in sys.argv[2]:
         sys.exit("sectile: nothing is tuned")

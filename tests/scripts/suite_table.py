@@ -78,6 +78,21 @@ class Rows(unittest.TestCase):
                 seen += 1
         self.assertGreater(seen, 30)
 
+    def test_a_sample_has_every_strategy(self):
+        labels = [f"flat t{k}" for k in range(20)] + ["direct t1"] + [f"tile a{k} b1" for k in range(20)]
+        drawn = table.sample(labels, 9)
+        self.assertEqual(drawn, table.sample(labels, 9))
+        self.assertEqual(sorted(d.split()[0] for d in drawn), ["direct"] + ["flat"] * 4 + ["tile"] * 4)
+        self.assertEqual(len(set(drawn)), 9)
+        self.assertEqual(sorted(table.sample(labels, 99)), sorted(labels))
+        self.assertNotEqual(drawn, table.sample(labels, 9, seed=2))
+
+    def test_neighbours_differ_in_one_axis(self):
+        labels = ["tile a1 b1", "tile a2 b1", "tile a2 b2", "tile a1 b2 c1", "flat a1 b1", "tile a1 b3"]
+        self.assertEqual(table.neighbours(labels, ["tile a1 b1"], 9), ["tile a2 b1", "tile a1 b3"])
+        self.assertEqual(table.neighbours(labels, ["tile a1 b1", "tile a2 b1"], 9), ["tile a1 b3", "tile a2 b2"])
+        self.assertEqual(table.neighbours(labels, ["tile a1 b1"], 1), ["tile a2 b1"])
+
     def test_what_sessions_take_beyond_their_budget_is_left_to_them(self):
         self.assertEqual(table.budget_of(10.0, []), 7.5)
         self.assertEqual(table.budget_of(10.0, [99.0, 3.0, 4.0, 5.0, 4.0, 4.0]), 6.0)

@@ -79,6 +79,10 @@ has "any('no time was left' in note for note in d['notes'])"
 expect 1 'no time was left for it' "${suite[@]}" good crash --peers none --seconds 0
 has "r['crash']['problem'] == 'no time was left for it' and d['summary']['timed'] == 0"
 
+# a sample, and then what differs from its best in one axis
+expect 0 'drawn at random' "${suite[@]}" good --sample 1
+has "r['good']['winner']['label'].startswith('slow t')"
+
 # a program of peers that is not there, or has nothing to offer
 expect 0 'note: suite_peers.py: nothing is installed' env SUITE_PEERS_ABSENT=1 "${suite[@]}" good
 has "peers['good'] == [] and r['good']['winner']['label'] == 'fast t1'"
@@ -129,6 +133,8 @@ if [ -n "${SCT_PROGRAM:-}" ]; then
   expect 0 'counted and predicted, not timed' "${real[@]}" --device virtual:h200 --small
   has "not d['timed'] and r['move']['winner']['predicted_ns'] > 0"
   has "r['move']['winner']['median_ns'] is None"
+  expect 0 'drawn at random' "${real[@]}" --device virtual:h200 --small --sample 2
+  has "r['move']['winner']['predicted_ns'] > 0 and r['move']['tuned']['tried'] > 2"
   expect 0 '1 rows, 1 timed' env SECTILE_FAKE_GPU=ok "${real[@]}" --device cuda:0
   expect 0 '## Small problems' cat "$out/suite.md"
   has "d['timed'] and r['move']['winner']['median_ns'] > 0"
