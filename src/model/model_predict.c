@@ -89,8 +89,11 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   }
   const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
-  const double passes = windows > 1.0 && !w->spec->operands[op].is_output ? waves_of(dev, w) : 1.0;
-  return larger(fmin(sectors, passes * array), missing * LINE_BYTES * (double)c->tags);
+  /* every wave of blocks fetches the lines that its elements ask for, each once */
+  const bool held = windows > 1.0 && !w->spec->operands[op].is_output;
+  const double found =
+      held ? fmin(waves_of(dev, w) * array, LINE_BYTES * (double)c->tags) : fmin(sectors, array);
+  return larger(found, missing * LINE_BYTES * (double)c->tags);
 }
 
 /* Sectors between L1 and L2. */

@@ -262,6 +262,10 @@ static void test_gathers(void **state) {
   fixture_code.windows = 1000; /* of 128 kB each: every wave of 100 x 8 blocks reads the array */
   p = predict_with(&work);
   assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (1000.0 / 800 * 128 * N / 1e12 * 1e9) - 1) < 1e-9);
+  counters.blocks = 100000; /* 125 waves, in which few lines are asked for twice */
+  p = predict_with(&work);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (128 * 32 * N / 1e12 * 1e9) - 1) < 1e-9);
+  counters.blocks = 1000;
   fixture_code.windows = 64; /* of 2 MB: half of one is missing */
   p = predict_with(&work);
   assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (0.5 * 128 * 32 * N / 1e12 * 1e9) - 1) < 1e-9);
