@@ -285,7 +285,8 @@ void Bench::run(const std::string &peer, const std::function<void(int)> &launch,
   }
   if (good) {
     const Timing t = time_units(launch, kernels);
-    good = matches(&why);  // as the timed launches left it
+    good = matches(&why) && t.median > 0;  // as the timed launches left it
+    if (why.empty() && !good) why = "its launches were refused";
     if (good) report(job_, peer, t);
   }
   if (!good) {

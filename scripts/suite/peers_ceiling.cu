@@ -38,6 +38,7 @@ struct Best {
 };
 
 static void keep(Best *best, const Timing &t, const std::string &name) {
+  if (t.median <= 0) return;  // launches that were refused
   if (best->name.empty() || t.median < best->t.median) *best = {t, name};
 }
 
