@@ -266,8 +266,9 @@ local function declare_steps(p)
   end
 end
 
--- Counts the tiles, and gives blocks so many that each has about `rounds` of them; any number of
--- blocks will do.
+-- Counts the tiles, and makes blocks so many that each has about `rounds` of them. Any number of
+-- blocks will do, so it need not be exact: there are as many tiles as full ones would be, and as
+-- places of the outer dimensions.
 local function count_tiles(p, order, rounds)
   local g, k, lines, texts = p.g, p.k, p.lines, {}
   local total = product(p, {})
@@ -287,7 +288,8 @@ local function count_tiles(p, order, rounds)
   for d = 1, #k.dims do
     elements = elements * p.n[d]
   end
-  g.grid = kit.ceil_div(elements, p.cells * rounds)
+  local outer = product(p, p.outer):min(elements) -- 0 where there is nothing to do
+  g.grid = kit.ceil_div(kit.ceil_div(elements, p.cells):max(outer), rounds)
   p.count = (total - g.block + g.grid - 1) // g.grid
   lines[#lines + 1] = string.format("const int tiles = %s;",
     #texts > 0 and table.concat(texts, " * ") or "1")
