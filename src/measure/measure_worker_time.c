@@ -10,6 +10,7 @@
 #define MAX_UNIT_NS    ((int64_t)1000000000)
 #define EMPTY_LAUNCHES 129 /* of a long unit that measures what a launch costs */
 #define EMPTY_SAMPLES  9
+#define EMPTY_WARM_UP  64 /* units at most before that, while the clock is low */
 #define LEAST_CLOCK                                                                                \
   0.75 /* of the device's clock: a slower unit is taken again (nvbench's rule)                     \
         */
@@ -161,6 +162,12 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
     return SCT_OK;
   }
   double many = 0;
+  const timed_work one = {.launches = 1};
+  unit_time unit = {0};
+  int tried = 0;
+  do { /* what is learnt at a low clock would be wrong for all that follows */
+    SCT_TRY(run_unit(w, &one, &unit, err));
+  } while (too_slow(w, &unit) && ++tried < EMPTY_WARM_UP);
   SCT_TRY(median_empty(w, 1, &w->first_launch_ns, err));
   SCT_TRY(median_empty(w, EMPTY_LAUNCHES, &many, err));
   const double each = (many - w->first_launch_ns) / (EMPTY_LAUNCHES - 1);

@@ -25,9 +25,9 @@
 #define __has_feature(x) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define STRIDE 127 /* everything takes several times as long */
+#define STRIDE 331 /* everything takes several times as long */
 #else
-#define STRIDE 61 /* of candidates; no divisor of any axis' length, so that axes take turns */
+#define STRIDE 113 /* of candidates; no divisor of any axis' length, so that axes take turns */
 #endif
 #define MAX_SPECS 128
 #define POISON    0xa5
