@@ -1,13 +1,13 @@
 $(g:types())
-//% if k.reduces then
+//% if g.k.reduces then
 $(reduce.types(p))
 //% end
-//% local body = k.reduces and reduce.element(p) or g:element()
+//% local body = g.k.reduces and reduce.element(p) or g:element()
 $(g:helpers())
 $(body)
 $(kit.comment(doc))
 $(g:head(threads)) {
-//% if not k.reduces then
+//% if not g.k.reduces then
   constexpr int kTile = $(threads); // one element a thread
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

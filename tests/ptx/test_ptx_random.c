@@ -7,11 +7,8 @@
 
 #include <cmocka.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
 #define N_KERNELS 500
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if SCT_SANITIZED
 #define STRIDE 5 /* of kernels that are run: everything takes several times as long */
 #else
 #define STRIDE 1

@@ -21,10 +21,7 @@
 #include <dirent.h>
 #include <ftw.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if SCT_SANITIZED
 #define STRIDE  331 /* everything takes several times as long */
 #define IS_FAST false
 #else

@@ -9,14 +9,8 @@
 #include <ftw.h>
 #include <math.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-enum { MAX_PICKED = 4 }; /* everything takes several times as long */
-#else
-enum { MAX_PICKED = 6 };
-#endif
+/* Under sanitizers everything takes several times as long. */
+enum { MAX_PICKED = SCT_SANITIZED ? 4 : 6 };
 enum { MAX_DIMS = 3, MAX_RESULTS = 3, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
 
 /* One field of an output: where it lies in the output's element, and what is folded. */

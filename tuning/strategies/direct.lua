@@ -66,7 +66,7 @@ return {
     local cut = g:cut(c.threads, { name = "block", var = g.block })
     g:tie(k.index[last], g.first + g.thread)
     local plan = {
-      k = k, g = g, kernel = g.kernel, threads = g.threads, cut = cut,
+      g = g, kernel = g.kernel, threads = g.threads, cut = cut,
       last = k.dims[last], inside = k.index[last]:lt(k.extents[last]),
       doc = string.format("One thread an element of %s; every access where its layout puts it.",
         kit.concat(k.dims, ", ")),
