@@ -111,12 +111,19 @@ void sct_compiled_free(sct_compiled *result);
  * what they point to, and `results` live until the end. */
 sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
                               sct_compiled *results, sct_error *err) SCT_MUST_USE;
+/* The same for a caller that learns as it goes which units it needs: open instead of begin; no unit
+ * is compiled before it is wanted, and then in the order of wanting. Equal units are wanted
+ * together. Asking twice is nothing; SCT_EUSAGE: there is no such unit, or no request. */
+sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                             sct_compiled *results, sct_error *err) SCT_MUST_USE;
+sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) SCT_MUST_USE;
 /* Gives idle workers something to do and takes what they have finished, waiting at most wait_ns for
  * it. Workers wait while nobody calls this. */
 sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
 /* A unit whose result is there, each once, in the order of completion; -1: none so far. */
 int sct_compiler_next(sct_compiler *compiler);
-int sct_compiler_left(const sct_compiler *compiler); /* units without a result; 0 after the end */
+/* Units that are wanted and without a result; 0 after the end. */
+int sct_compiler_left(const sct_compiler *compiler);
 /* Kills workers that are still busy; results of units that did not finish are left empty. */
 void sct_compiler_end(sct_compiler *compiler);
 

@@ -12,10 +12,14 @@ static const char KEY_FORMAT[] = "sectile compile 1";
 typedef struct sct_compile_run {
   sct_compile_item *items;
   int n_items;
-  sct_compile_item **todo; /* not in the cache, each source once */
+  bool *wanted; /* [n_items] */
+  int n_wanted;
+  sct_compile_item **todo; /* wanted and not in the cache, each source once */
   int n_todo;
   sct_compile_span *batches; /* of todo */
+  int n_batched;             /* of todo, that are in batches */
   int n_batches, next_batch;
+  int first_batch;         /* of those made last, all before it are handed out */
   sct_compile_span *again; /* those whose worker failed; the last is taken first */
   int n_again;
   int *finished; /* units in the order of completion */
@@ -97,19 +101,23 @@ static sct_status link_equal(sct_compile_run *r, sct_error *err) {
   return SCT_OK;
 }
 
-/* Batches in the order of the request, at most `batch` long; units with directives by themselves.
- * With several workers the last batches are shorter, so that they end together. */
+/* Puts what is to be done into batches, in its order and at most `batch` long; units with
+ * directives by themselves. With several workers the last batches are shorter, so that they end
+ * together. */
 static void make_batches(const sct_compiler *compiler, sct_compile_run *r) {
   const int share = compiler->n_workers > 1 ? 2 * compiler->n_workers : 1;
+  sct_compile_span *last = NULL;
   int most = 0;
-  for (int i = 0; i < r->n_todo; ++i) {
-    sct_compile_span *const last = r->n_batches > 0 ? &r->batches[r->n_batches - 1] : NULL;
+  r->first_batch = r->n_batches;
+  for (; r->n_batched < r->n_todo; ++r->n_batched) {
+    const int i = r->n_batched;
     if (last != NULL && last->n < most && !r->todo[i]->alone && !r->todo[last->first]->alone) {
       ++last->n;
     } else {
       const int fair = (r->n_todo - i + share - 1) / share;
       most = fair < compiler->batch ? fair : compiler->batch;
-      r->batches[r->n_batches++] = (sct_compile_span){.first = i, .n = 1};
+      last = &r->batches[r->n_batches++];
+      *last = (sct_compile_span){.first = i, .n = 1};
     }
   }
 }
@@ -216,8 +224,10 @@ enum { SHARE = 4 }; /* batches of a window for each worker: few, as what is firs
  * windows, and each begins at a place of its own: when it has come round, the others have compiled
  * the rest of the window, all but what they have in hand, which is compiled twice. */
 static int batch_of(const sct_compiler *compiler, int turn) {
+  const sct_compile_run *const r = compiler->run;
   const int window = compiler->n_places * compiler->n_workers * SHARE;
-  const int first = turn / window * window, left = compiler->run->n_batches - first;
+  const int first = r->first_batch + (turn - r->first_batch) / window * window;
+  const int left = r->n_batches - first;
   const int n = left < window ? left : window;
   const int begin = (int)((int64_t)n * compiler->place / compiler->n_places);
   return first + (turn - first + begin) % n;
@@ -257,6 +267,9 @@ static sct_status next_span(sct_compiler *compiler, sct_compile_span *out, bool 
   if (*found) {
     *out = r->again[--r->n_again];
     return SCT_OK;
+  }
+  if (r->next_batch == r->n_batches) {
+    make_batches(compiler, r);
   }
   while (!*found && r->next_batch < r->n_batches) {
     *out = r->batches[batch_of(compiler, r->next_batch++)];
@@ -318,6 +331,7 @@ static void run_free(sct_compiler *compiler) {
     sct_free(r->items[i].expression);
   }
   sct_free(r->items);
+  sct_free(r->wanted);
   sct_free(r->todo);
   sct_free(r->batches);
   sct_free(r->again);
@@ -331,37 +345,25 @@ static sct_status prepare(sct_compiler *compiler, const sct_compile_unit *units,
   sct_compile_run *const r = compiler->run;
   const size_t n = (size_t)r->n_items;
   r->items = sct_alloc(n * sizeof(*r->items));
+  r->wanted = sct_alloc(n * sizeof(*r->wanted));
   r->todo = sct_alloc(n * sizeof(sct_compile_item *));
   r->batches = sct_alloc(n * sizeof(*r->batches));
   r->again = sct_alloc(n * sizeof(*r->again));
   r->finished = sct_alloc(n * sizeof(*r->finished));
-  if (r->items == NULL || r->todo == NULL || r->batches == NULL || r->again == NULL ||
-      r->finished == NULL) {
+  if (r->items == NULL || r->wanted == NULL || r->todo == NULL || r->batches == NULL ||
+      r->again == NULL || r->finished == NULL) {
     return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
   }
   for (int i = 0; i < r->n_items; ++i) {
     SCT_TRY(init_item(compiler, &r->items[i], &units[i], &results[i], err));
   }
-  SCT_TRY(link_equal(r, err));
-  for (int i = 0; i < r->n_items; ++i) {
-    sct_compile_item *const item = &r->items[i];
-    if (item->is_repeat) {
-      continue;
-    }
-    if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
-      SCT_TRY(finish(r, item, err));
-    } else {
-      r->todo[r->n_todo++] = item;
-    }
-  }
-  make_batches(compiler, r);
-  return SCT_OK;
+  return link_equal(r, err);
 }
 
-sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
-                              sct_compiled *results, sct_error *err) {
+sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                             sct_compiled *results, sct_error *err) {
   if (compiler->run != NULL) {
-    return sct_fail(err, SCT_EUSAGE, "sct_compiler_begin before the end of another request");
+    return sct_fail(err, SCT_EUSAGE, "a request of a compiler begins before the end of another");
   }
   if (n > 0) {
     memset(results, 0, sizeof(*results) * (size_t)n);
@@ -375,6 +377,48 @@ sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *un
   }
   compiler->run->n_items = n;
   const sct_status status = prepare(compiler, units, results, err);
+  if (status != SCT_OK) {
+    run_free(compiler);
+  }
+  return status;
+}
+
+/* An item and those that are equal to it are done together, so they are wanted together. */
+static sct_status want_item(sct_compiler *compiler, sct_compile_item *item, sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  for (int i = (int)(item - r->items); i >= 0; i = r->items[i].next_equal) {
+    r->wanted[i] = true;
+    ++r->n_wanted;
+  }
+  if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
+    return finish(r, item, err);
+  }
+  r->todo[r->n_todo++] = item;
+  return SCT_OK;
+}
+
+sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) {
+  sct_compile_run *const r = compiler->run;
+  if (r == NULL || unit < 0 || unit >= r->n_items) {
+    return sct_fail(err, SCT_EUSAGE, "no unit %d to compile", unit);
+  }
+  if (r->wanted[unit]) {
+    return SCT_OK;
+  }
+  sct_compile_item *first = &r->items[unit];
+  for (int i = 0; first->is_repeat && i < unit; ++i) {
+    first = sct_hash_equal(r->items[i].key, first->key) ? &r->items[i] : first;
+  }
+  return want_item(compiler, first, err);
+}
+
+sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
+                              sct_compiled *results, sct_error *err) {
+  SCT_TRY(sct_compiler_open(compiler, units, n, results, err));
+  sct_status status = SCT_OK;
+  for (int i = 0; status == SCT_OK && i < n; ++i) {
+    status = sct_compiler_want(compiler, i, err);
+  }
   if (status != SCT_OK) {
     run_free(compiler);
   }
@@ -418,7 +462,7 @@ int sct_compiler_next(sct_compiler *compiler) {
 
 int sct_compiler_left(const sct_compiler *compiler) {
   const sct_compile_run *const r = compiler->run;
-  return r != NULL ? r->n_items - r->n_finished : 0;
+  return r != NULL ? r->n_wanted - r->n_finished : 0;
 }
 
 void sct_compiler_end(sct_compiler *compiler) {

@@ -9,21 +9,15 @@
  * to the GPU. */
 #include "tune/tune_internal.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define MAX_PROCESSES   64
 #define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
-enum { CHECK_NICE = 5 }; /* behind what times and what steers */
 
 /* One candidate's verdict on its way to the parent. */
 typedef struct judgement {
@@ -118,9 +112,9 @@ static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
 }
 
 /* One message of the parent: code and the items it is of. false: it is gone. */
-static bool judge_items(tune_session *s, bench *b, sct_wire *in, sct_wire *out) {
+static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
-  if (sct_wire_recv(SCT_CHILD_FD, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
     return false;
   }
   const int naive = (int)sct_wire_get_i64(in);
@@ -152,32 +146,22 @@ static bool judge_items(tune_session *s, bench *b, sct_wire *in, sct_wire *out) 
     if (count) {
       sct_tune_put_counts(s, m.item, out);
     }
-    if (sct_wire_send(SCT_CHILD_FD, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    if (sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
       return false;
     }
   }
   return true;
 }
 
-static _Noreturn void run_process(tune_session *s, int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  sct_fault_role("check");
-  signal(SIGINT, SIG_IGN); /* the parent decides */
-  signal(SIGTERM, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL); /* the program waits for signals in a thread of its own */
-  (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + CHECK_NICE);
-  if (fd != SCT_CHILD_FD) {
-    (void)dup2(fd, SCT_CHILD_FD);
-  }
+static void run_process(tune_session *s, int fd, const void *unused) {
+  (void)unused;
   bench b = {.naive = -1};
   sct_wire in = {0}, out = {0};
   sct_device_desc described = s->device;
   sct_error err = {0};
   described.is_virtual = true;
   if (open_described(&b.measure, s, &described, &err) == SCT_OK) {
-    while (judge_items(s, &b, &in, &out)) {
+    while (judge_items(s, fd, &b, &in, &out)) {
     }
   } else {
     sct_log(SCT_LOG_WARN, "a process of the check could not start: %s", err.text);
@@ -188,31 +172,16 @@ static _Noreturn void run_process(tune_session *s, int fd) {
   sct_free(b.ptx);
   sct_wire_free(&in);
   sct_wire_free(&out);
-  sct_fault_report();
-  _exit(0); /* nothing of the parent's is flushed or freed here */
 }
 
 /* ---- the parent: processes ---- */
 
 static bool start_process(tune_session *s, tune_check *c) {
-  int fds[2];
   process *p = &c->processes[c->n_processes];
-  if (sct_socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, fds) != 0) {
-    return false;
-  }
-  const pid_t pid = sct_fork();
-  if (pid == 0) {
-    close(fds[0]);
-    run_process(s, fds[1]);
-  }
-  close(fds[1]);
-  if (pid < 0) {
-    close(fds[0]);
-    return false;
-  }
-  *p = (process){.child = {.pid = pid, .fd = fds[0]}, .naive = -1};
-  c->n_processes++;
-  return true;
+  *p = (process){.naive = -1};
+  const bool started = sct_tune_fork(&p->child, s, run_process, NULL);
+  c->n_processes += started;
+  return started;
 }
 
 /* What it had is left to the GPU. */

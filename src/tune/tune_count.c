@@ -13,9 +13,10 @@ static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
                              .code = &item->code,
                              .size = &s->plan.spec.sizes[size],
                              .counters = &cell->counters,
-                             .registers = item->compiled.registers,
-                             .shared_bytes =
-                                 item->compiled.static_shared_bytes + item->code.shared_bytes};
+                             .registers = item->compiled.registers, /* 0 before it is compiled */
+                             .shared_bytes = item->code.shared_bytes +
+                                             (item->compiled.ok ? item->compiled.static_shared_bytes
+                                                                : item->code.static_shared_bytes)};
   return sct_model_predict(&cell->predicted, &s->rated, &work, err);
 }
 
@@ -46,6 +47,15 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
     if (cell->fits && !cell->counted) {
       SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
       cell->counted = true;
+      SCT_TRY(predict(s, k, z, err));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
+  for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
+    if (sct_tune_cell(s, k, z)->counted) {
       SCT_TRY(predict(s, k, z, err));
     }
   }

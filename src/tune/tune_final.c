@@ -31,18 +31,21 @@ typedef struct contest {
   sct_timing raced[MAX_RACERS];
 } contest;
 
-static bool add(contest *c, int item) {
-  item = item >= 0 && c->s->twin[item] >= 0 ? c->s->twin[item] : item; /* not twice the same */
+/* What is known from the store may not be compiled yet. */
+static sct_status enter(contest *c, int item, sct_error *err) {
+  tune_session *s = c->s;
+  item = item >= 0 && s->twin[item] >= 0 ? s->twin[item] : item; /* not twice the same */
   for (int k = 0; k < c->n; k++) {
-    if (c->item[k] == item) {
-      return false;
-    }
+    item = c->item[k] == item ? -1 : item;
   }
-  if (item >= 0 && c->n < MAX_RACERS) {
+  if (item < 0 || c->n == MAX_RACERS) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_tune_await(s, item, err));
+  if (sct_tune_is_ready(s, item) && s->plan.items[item].outcome == SCT_OUT_OK) {
     c->item[c->n++] = item;
-    return true;
   }
-  return false;
+  return SCT_OK;
 }
 
 static int by_median(const void *a, const void *b, void *rows) {
@@ -70,15 +73,20 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     }
   }
   qsort_r(order, (size_t)n, sizeof *order, by_median, rows);
-  for (int k = 0; k < n && k < c->stage->most; k++) {
+  sct_status status = SCT_OK;
+  for (int k = 0; status == SCT_OK && k < n && k < c->stage->most; k++) {
     if (rows[order[k]].timing.median_ns <= c->stage->margin * rows[order[0]].timing.median_ns) {
-      add(c, order[k]);
+      status = enter(c, order[k], err);
     }
   }
-  add(c, choice.fastest);
-  add(c, sct_tune_naive_item(s, choice.winner));
+  if (status == SCT_OK) {
+    status = enter(c, choice.fastest, err);
+  }
+  if (status == SCT_OK) {
+    status = enter(c, sct_tune_naive_item(s, choice.winner), err);
+  }
   sct_free(order);
-  return SCT_OK;
+  return status;
 }
 
 /* Every racer is clearly apart from the one in front, or clearly the same. */

@@ -26,7 +26,7 @@ typedef struct tune_cell {
 } tune_cell;
 
 /* How far an item is on its way to the device. */
-typedef enum tune_stage { TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
+typedef enum tune_stage { TUNE_WAITING, TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
 typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
 typedef struct tune_check tune_check;       /* tune_check.c */
 typedef struct tune_replay tune_replay;     /* tune_replay.c */
@@ -62,7 +62,7 @@ typedef struct tune_session {
   size_t n_races, cap_races;
   char *stale; /* what the store has that is not used; NULL: nothing */
   bool stopped, out_of_time;
-  bool searching;           /* candidates are tried in rounds */
+  bool searching;           /* candidates are compiled and tried as a search asks for them */
   int naive_set;            /* item whose layouts the worker has arrays for; -1: none */
   int64_t n_verify, n_time; /* steps of these phases so far */
   int n_checked, n_caught;  /* candidates judged on the virtual device first; those that failed */
@@ -75,24 +75,29 @@ void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t
                        const char *item);
 
 sct_status sct_tune_open(tune_session *s, sct_error *err) SCT_MUST_USE; /* device, worker, store */
-/* Begins to compile all candidates, the naive ones first (tune_pipeline.c). */
+/* Begins to compile all candidates, the naive ones first; in a search none (tune_pipeline.c). */
 sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) SCT_MUST_USE;
+/* Has item compiled and checked, unless it is already. */
+sct_status sct_tune_want(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+bool sct_tune_is_wanted(const tune_session *s, int item);
 /* Takes what other processes have finished and gives them more to do; waits for something, at most
  * wait_ns. To be called whenever the device has been busy. */
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
 bool sct_tune_is_ready(const tune_session *s, int item);
-bool sct_tune_all_compiled(const tune_session *s);
+bool sct_tune_all_compiled(const tune_session *s); /* that are wanted */
 void sct_tune_set_ready(tune_session *s, int item);
 void sct_tune_pipeline_end(tune_session *s);
-/* Has item checked on the CPU before it is ready, if the device and the options want that and it
- * was not judged before. Without a search every item is, as soon as it is compiled. */
-sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 /* Which sizes item k fits; then its counts and predicted times, where it has none yet
  * (tune_count.c). */
 void sct_tune_fit(tune_session *s, int item);
 bool sct_tune_is_counted(tune_session *s, int item);
 sct_status sct_tune_count(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* Predicts again where item is counted, when more is known of its code. */
+sct_status sct_tune_predict(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* Counts all items that fit, in forked processes, until a time (0: to the end); what these could
+ * not count, or not in time, stays without counts (tune_count_all.c). */
+sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err) SCT_MUST_USE;
 /* The counts from one process to another. What could not be counted there is not counted here
  * either, before sct_tune_count(). */
 void sct_tune_put_counts(tune_session *s, int item, sct_wire *out);
@@ -102,6 +107,11 @@ sct_status sct_tune_take_counts(tune_session *s, int item, sct_wire *in,
 sct_status sct_tune_compare_code(tune_session *s, tune_parsed *p, sct_tune_item *item,
                                  sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
+
+/* Forks a process that knows all that the session knows: it runs `run` with its end of a socket and
+ * ends. false: there is none (tune_fork.c). */
+bool sct_tune_fork(sct_child *out, tune_session *s,
+                   void (*run)(tune_session *s, int fd, const void *ctx), const void *ctx);
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
@@ -129,7 +139,7 @@ static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while
 sct_status sct_tune_take_twin(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
-/* Checks, verifies and times what is not passed over and not known. */
+/* Verifies and times what is not passed over and not known; in a search, of that what is ready. */
 sct_status sct_tune_screen(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;
@@ -144,6 +154,10 @@ sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
                           sct_error *err) SCT_MUST_USE;
 
 /* What checking, measuring and racing share (tune_measure.c). */
+/* Until item may be measured, or the session is to stop. */
+sct_status sct_tune_await(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* It is ready, and what it is compared with is or failed. */
+bool sct_tune_can_measure(const tune_session *s, int item);
 sct_binary sct_tune_binary(const sct_tune_item *item);
 bool sct_tune_same_layouts(const tune_session *s, int a,
                            int b);                     /* false for one without a kernel */
@@ -162,6 +176,8 @@ sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
+/* That at every size, unless all is to be measured again. */
+sct_status sct_tune_resume_item(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 
 /* For a session that ends before it measures: takes over what an earlier one stored, winners too,
  * for the report. Writes nothing of candidates. */

@@ -6,6 +6,7 @@
 
 #define SCREEN_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
 #define WAIT_NS          ((int64_t)20000000)
+#define RACING_SHARE     0.25                   /* of a budget */
 #define PATIENCE_NS      ((int64_t)15000000000) /* with a candidate that the next ones wait for */
 
 /* How far measuring is. */
@@ -206,8 +207,8 @@ static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
 
 /* ---- waiting for candidates that are not compiled or checked yet ---- */
 
-/* Until item k may be measured, or the session is to stop. */
-static sct_status await(tune_session *s, int k, sct_error *err) {
+sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
+  SCT_TRY(sct_tune_want(s, k, err));
   while (!sct_tune_is_ready(s, k) && !sct_tune_stop(s)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
@@ -219,9 +220,15 @@ static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err
   for (*naive = sct_tune_naive_item(s, k);
        *naive >= 0 && !sct_tune_is_ready(s, *naive) && !sct_tune_stop(s);
        *naive = sct_tune_naive_item(s, k)) {
-    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+    SCT_TRY(sct_tune_await(s, *naive, err));
   }
   return SCT_OK;
+}
+
+bool sct_tune_can_measure(const tune_session *s, int k) {
+  const int naive = sct_tune_naive_item(s, k);
+  return sct_tune_is_ready(s, k) &&
+         (naive < 0 || sct_tune_is_ready(s, naive) || !sct_tune_is_wanted(s, naive));
 }
 
 /* Which item of items[n] is next: they go in their order. But one that takes long to compile, when
@@ -249,25 +256,24 @@ static sct_status next_item(tune_session *s, const int *items, int n, const bool
 
 /* ---- one layout choice ---- */
 
-static int group_of(const tune_session *s, int first, int *items) {
+/* A search has asked for it at some size. */
+static bool is_asked(tune_session *s, int item) {
+  bool asked = false;
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    asked = asked || !sct_tune_cell(s, item, z)->passed_over;
+  }
+  return asked;
+}
+
+/* The items of a group; in a search those that it waits for and that are ready. */
+static int group_of(tune_session *s, int first, int *items) {
   int n = 0;
   for (int k = first; k < s->plan.n_items; k++) {
-    if (s->group[k] == first) {
+    if (s->group[k] == first && (!s->searching || (is_asked(s, k) && sct_tune_can_measure(s, k)))) {
       items[n++] = k;
     }
   }
   return n;
-}
-
-/* Is there anything to do in this group? */
-static bool is_asked(tune_session *s, const int *items, int n) {
-  bool asked = false;
-  for (int k = 0; k < n; k++) {
-    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-      asked = asked || !sct_tune_cell(s, items[k], z)->passed_over;
-    }
-  }
-  return asked;
 }
 
 /* Verifies every item, and times it at the first size, as they become ready. */
@@ -290,10 +296,9 @@ static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
 static sct_status measure_group(tune_session *s, screen *sc, int first, sct_error *err) {
   int naive = -1;
   sc->n = group_of(s, first, sc->items);
-  if (s->searching && !is_asked(s, sc->items, sc->n)) {
+  if (sc->n == 0) {
     return SCT_OK;
   }
-  SCT_TRY(await(s, first, err));
   SCT_TRY(await_naive(s, first, &naive, err));
   if (sct_tune_stop(s)) {
     return SCT_OK;
@@ -330,9 +335,6 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   screen sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
                .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
   sct_status status = sc.items && sc.taken ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  for (int k = 0; status == SCT_OK && s->searching && k < s->plan.n_items; k++) {
-    status = sct_tune_ask_check(s, k, err);
-  }
   for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(s); k++) {
     if (s->group[k] == k) {
       status = measure_group(s, &sc, k, err);
@@ -343,27 +345,27 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   return status;
 }
 
-/* A search orders candidates by what is known of all of them. */
-static sct_status search_all(tune_session *s, sct_error *err) {
-  while (!sct_tune_all_compiled(s) && !sct_tune_stop(s)) {
-    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
-  }
-  return sct_tune_search(s, err);
-}
-
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  const int64_t deadline_ns = s->deadline_ns;
   s->naive_set = -1;
-  if (status == SCT_OK) {
-    status = sct_tune_searches(s->opts) ? search_all(s, err) : sct_tune_screen(s, err);
+  if (deadline_ns && s->kind->times) { /* the best are raced in any case */
+    s->deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
+  if (status == SCT_OK) {
+    status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
+  }
+  const bool cut = s->out_of_time;
+  s->deadline_ns = deadline_ns;
+  s->out_of_time = false;
   for (int z = 0; status == SCT_OK && s->kind->times && z < s->plan.spec.n_sizes; z++) {
     if (sct_tune_stop(s)) {
       break;
     }
     status = sct_tune_final(s, z, rows, err);
   }
+  s->out_of_time = s->out_of_time || cut;
   sct_free(rows);
   return status;
 }

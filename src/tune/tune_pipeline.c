@@ -1,7 +1,7 @@
 /* From generated candidates to those that may be measured: compiled in worker processes, counted,
  * taken over from the store where it has them, and before a GPU checked on the CPU. All of this
  * goes on while the device is busy with earlier candidates: whoever waits for a candidate, or is
- * between two, calls sct_tune_pump(). */
+ * between two, calls sct_tune_pump(). Without a search all candidates are wanted from the start. */
 #include "tune/tune_internal.h"
 
 #include <string.h>
@@ -12,17 +12,22 @@ struct tune_pipeline {
   sct_compile_unit *units; /* in the order of compiling */
   sct_compiled *compiled;
   int *item; /* [n_units] which item a unit is of */
-  int n_units, n_compiled;
+  int *unit; /* [n_items] */
+  int n_units, n_wanted, n_compiled;
   tune_stage *stage; /* [n_items] */
   tune_parsed parsed;
 };
+
+bool sct_tune_is_wanted(const tune_session *s, int item) {
+  return s->pipeline->stage[item] != TUNE_WAITING;
+}
 
 bool sct_tune_is_ready(const tune_session *s, int item) {
   return s->pipeline->stage[item] == TUNE_READY;
 }
 
 bool sct_tune_all_compiled(const tune_session *s) {
-  return s->pipeline->n_compiled == s->pipeline->n_units;
+  return s->pipeline->n_compiled == s->pipeline->n_wanted;
 }
 
 void sct_tune_set_ready(tune_session *s, int item) {
@@ -67,6 +72,17 @@ static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compil
 
 /* ---- one item on its way ---- */
 
+/* Has item checked on the CPU before it is ready, if the device and the options want that and it
+ * was not judged before. */
+static sct_status ask_check(tune_session *s, int item, sct_error *err) {
+  if (!s->kind->times || s->replay || s->opts->no_check ||
+      s->plan.items[item].outcome != SCT_OUT_OK || sct_tune_judged_already(s, item)) {
+    return SCT_OK;
+  }
+  s->pipeline->stage[item] = TUNE_CHECKING;
+  return sct_tune_check_add(s, item, err);
+}
+
 /* compiled NULL: it is recorded what compiling gives. */
 static sct_status item_compiled(tune_session *s, int k, const sct_compiled *compiled,
                                 sct_error *err) {
@@ -84,23 +100,13 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
     SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
   }
   sct_tune_fit(s, k);
-  for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
-    SCT_TRY(sct_tune_store_resume(s, k, z, err));
+  if (!s->searching) { /* a search has looked before */
+    SCT_TRY(sct_tune_resume_item(s, k, err));
   }
+  SCT_TRY(sct_tune_predict(s, k, err));
   p->stage[k] = TUNE_READY;
-  if (!sct_tune_searches(s->opts)) { /* a search needs the counts before it asks for an item */
-    SCT_TRY(sct_tune_ask_check(s, k, err));
-  }
-  return p->stage[k] == TUNE_READY ? sct_tune_count(s, k, err) : SCT_OK;
-}
-
-sct_status sct_tune_ask_check(tune_session *s, int item, sct_error *err) {
-  if (!s->kind->times || s->replay || s->opts->no_check ||
-      s->plan.items[item].outcome != SCT_OUT_OK || sct_tune_judged_already(s, item)) {
-    return SCT_OK;
-  }
-  s->pipeline->stage[item] = TUNE_CHECKING;
-  return sct_tune_check_add(s, item, err);
+  SCT_TRY(ask_check(s, k, err));
+  return p->stage[k] == TUNE_READY && !s->searching ? sct_tune_count(s, k, err) : SCT_OK;
 }
 
 static sct_status take_all_compiled(tune_session *s, sct_error *err) {
@@ -110,7 +116,7 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
     const sct_compiled compiled = p->compiled[unit];
     p->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
     p->n_compiled++;
-    sct_tune_progress(s, "compile", p->n_compiled, p->n_units, s->plan.items[p->item[unit]].label);
+    sct_tune_progress(s, "compile", p->n_compiled, p->n_wanted, s->plan.items[p->item[unit]].label);
     SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
   }
   return SCT_OK;
@@ -121,7 +127,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
   if (compiling) {
     SCT_TRY(sct_compiler_step(s->compiler, wait_ns < STEP_NS ? wait_ns : STEP_NS, err));
     SCT_TRY(take_all_compiled(s, err));
-    if (sct_tune_all_compiled(s)) {
+    if (sct_tune_all_compiled(s) && !s->searching) {
       sct_compiler_end(s->compiler); /* its workers leave their memory */
     }
   }
@@ -134,6 +140,7 @@ static void add_unit(tune_session *s, int k) {
   tune_pipeline *p = s->pipeline;
   const sct_kernel_code *code = &s->plan.items[k].code;
   p->units[p->n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
+  p->unit[k] = p->n_units;
   p->item[p->n_units++] = k;
 }
 
@@ -159,7 +166,7 @@ static void list_units(tune_session *s) {
 /* In place of compiling. */
 static sct_status read_all(tune_session *s, sct_error *err) {
   tune_pipeline *p = s->pipeline;
-  for (; p->n_compiled < p->n_units; p->n_compiled++) {
+  for (p->n_wanted = p->n_units; p->n_compiled < p->n_units; p->n_compiled++) {
     SCT_TRY(item_compiled(s, p->item[p->n_compiled], NULL, err));
   }
   return SCT_OK;
@@ -174,16 +181,33 @@ sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
   p->units = sct_alloc(sizeof *p->units * n);
   p->compiled = sct_alloc(sizeof *p->compiled * n);
   p->item = sct_alloc(sizeof *p->item * n);
+  p->unit = sct_alloc(sizeof *p->unit * n);
   p->stage = sct_alloc(sizeof *p->stage * n);
-  if (!p->units || !p->compiled || !p->item || !p->stage) {
+  if (!p->units || !p->compiled || !p->item || !p->unit || !p->stage) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   list_units(s);
   if (s->replay) {
     return read_all(s, err);
   }
-  SCT_TRY(sct_compiler_begin(s->compiler, p->units, p->n_units, p->compiled, err));
+  SCT_TRY(sct_compiler_open(s->compiler, p->units, p->n_units, p->compiled, err));
+  for (int u = 0; u < p->n_units && !s->searching; u++) {
+    SCT_TRY(sct_tune_want(s, p->item[u], err));
+  }
   return take_all_compiled(s, err); /* what the cache has, whenever the session ends */
+}
+
+sct_status sct_tune_want(tune_session *s, int item, sct_error *err) {
+  tune_pipeline *p = s->pipeline;
+  if (p->stage[item] == TUNE_READY) { /* it may be wanted for another size than before */
+    return s->searching ? ask_check(s, item, err) : SCT_OK;
+  }
+  if (p->stage[item] != TUNE_WAITING) {
+    return SCT_OK;
+  }
+  p->stage[item] = TUNE_COMPILING;
+  p->n_wanted++;
+  return sct_compiler_want(s->compiler, p->unit[item], err);
 }
 
 void sct_tune_pipeline_end(tune_session *s) {
@@ -202,6 +226,7 @@ void sct_tune_pipeline_end(tune_session *s) {
   sct_free(p->units);
   sct_free(p->compiled);
   sct_free(p->item);
+  sct_free(p->unit);
   sct_free(p->stage);
   sct_free(p);
   s->pipeline = NULL;

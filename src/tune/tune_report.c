@@ -148,7 +148,8 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
     if (!failed && !cell->fits) {
-      out->n_unfit += s->plan.items[k].compiled.ok; /* the others were not reached */
+      out->n_unfit +=
+          s->searching || s->plan.items[k].compiled.ok; /* the others were not reached */
       continue;
     }
     const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;

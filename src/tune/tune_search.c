@@ -1,27 +1,34 @@
-/* Trying some candidates before others: a search for each size says which are next, a few at a
- * time, and hears what became of them. Those that it has not asked for are passed over by the
- * phases of measuring, so a session that ends early has tried what promised most. */
+/* Trying some candidates before others: a search for each size says which are next, some at a time,
+ * and hears what became of them. What it asks for is compiled, checked and measured, each as soon
+ * as it is ready; the others are passed over, so a session that ends early has tried what promised
+ * most. */
 #include "tune/tune_internal.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Under way at a time, for each size: enough for the processes of the check on the CPU to share. */
-#define BATCH 8
+/* Under way at a time, for each size: enough for the processes that compile and check. More would
+ * be asked for with less known. */
+#define LEAST 8
+#define MOST  64
+/* Of a budget that counting may take. */
+#define COUNT_SHARE 0.25
+#define WAIT_NS     ((int64_t)20000000)
 
 typedef struct pursuit {
   sct_search_problem problem;
   sct_search *search; /* borrows the problem */
   int *item;          /* [n_points] */
-  int asked[BATCH], n_asked;
+  int asked[MOST], n_asked;
+  bool due[MOST];     /* ready when the last screen began */
   int n_tried, limit; /* candidates, the naive ones and those of the store included */
 } pursuit;
 
 /* ---- what is searched ---- */
 
 typedef struct place {
-  double key[4]; /* sectors, shared wavefronts, requests, registers */
+  double key[3]; /* sectors, shared wavefronts, requests */
   int item;
 } place;
 
@@ -45,8 +52,7 @@ static void order_items(tune_session *s, int size, place *places, int *order) {
     places[k] =
         (place){.item = k,
                 .key = {unknown + (double)(c->load.sectors + c->store.sectors),
-                        sct_model_exchanged(c), (double)(c->load.requests + c->store.requests),
-                        s->plan.items[k].compiled.registers}};
+                        sct_model_exchanged(c), (double)(c->load.requests + c->store.requests)}};
   }
   qsort(places, (size_t)n, sizeof *places, by_counts);
   int at = 0;
@@ -136,37 +142,68 @@ static void close_pursuits(tune_session *s, pursuit *p) {
 
 /* ---- the rounds ---- */
 
-static void ask(tune_session *s, pursuit *p, int size) {
-  p->n_asked = 0;
-  while (p->n_asked < BATCH && p->n_tried + p->n_asked < p->limit) {
+static int most_asked(const tune_session *s) {
+  const int each = 2 * sct_cores() / s->plan.spec.n_sizes;
+  return each < LEAST ? LEAST : each > MOST ? MOST : each;
+}
+
+static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
+  const int most = most_asked(s);
+  while (p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
     const int point = sct_search_next(p->search);
     if (point < 0) {
-      return;
+      return SCT_OK;
     }
     p->asked[p->n_asked++] = point;
     sct_tune_cell(s, p->item[point], size)->passed_over = false;
+    SCT_TRY(sct_tune_want(s, p->item[point], err));
   }
+  return SCT_OK;
+}
+
+/* How many of those that are asked for can be measured. */
+static int find_due(tune_session *s, pursuit *p) {
+  int n = 0;
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    for (int k = 0; k < p[z].n_asked; k++) {
+      p[z].due[k] = sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
+      n += p[z].due[k];
+    }
+  }
+  return n;
 }
 
 static sct_status hear(tune_session *s, pursuit *p, int size, sct_error *err) {
   sct_status status = SCT_OK;
+  int n = 0;
   for (int k = 0; status == SCT_OK && k < p->n_asked; k++) {
-    p->n_tried += tell(s, p, size, p->asked[k], &status, err);
-    sct_tune_cell(s, p->item[p->asked[k]], size)->passed_over = true;
+    const bool tried = tell(s, p, size, p->asked[k], &status, err);
+    p->n_tried += tried;
+    if (tried || p->due[k]) {
+      sct_tune_cell(s, p->item[p->asked[k]], size)->passed_over = true;
+    } else {
+      p->asked[n++] = p->asked[k];
+    }
   }
+  p->n_asked = n;
   return status;
 }
 
 static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
-  for (int n_asked = 1; n_asked > 0 && !sct_tune_stop(s);) {
-    n_asked = 0;
+  while (!sct_tune_stop(s)) {
+    int n_asked = 0;
     for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-      ask(s, &p[z], z);
+      SCT_TRY(ask(s, &p[z], z, err));
       n_asked += p[z].n_asked;
     }
-    if (n_asked > 0) {
-      SCT_TRY(sct_tune_screen(s, err));
+    if (n_asked == 0) {
+      break;
     }
+    SCT_TRY(sct_tune_pump(s, 0, err));
+    while (find_due(s, p) == 0 && !sct_tune_stop(s)) {
+      SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+    }
+    SCT_TRY(sct_tune_screen(s, err));
     for (int z = 0; z < s->plan.spec.n_sizes; z++) {
       SCT_TRY(hear(s, &p[z], z, err));
     }
@@ -217,16 +254,53 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
   return strcmp(sct_tune_search_name(opts), "exhaustive") != 0 || opts->max_candidates > 0;
 }
 
+/* What the store knows is told before anything is asked; its code is compiled, as it may be raced.
+ */
+static sct_status take_known(tune_session *s, sct_error *err) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    sct_tune_fit(s, k);
+    SCT_TRY(sct_tune_resume_item(s, k, err));
+    for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
+      if (sct_tune_cell(s, k, z)->from_store) {
+        SCT_TRY(sct_tune_want(s, k, err));
+        break;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* All others are compared with these. */
+static sct_status want_naive(tune_session *s, sct_error *err) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (s->group[k] == k && s->plan.items[k].outcome == SCT_OUT_OK) {
+      SCT_TRY(sct_tune_want(s, k, err));
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
+  const int64_t budget_ns = s->opts->budget_ns;
+  const int64_t until_ns =
+      budget_ns > 0 ? sct_now_ns() + (int64_t)(COUNT_SHARE * (double)budget_ns) : 0;
+  SCT_TRY(want_naive(s, err));
+  SCT_TRY(take_known(s, err));
+  SCT_TRY(sct_tune_count_all(s, until_ns, err));
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(open_pursuit(s, &p[z], z, err));
+  }
+  SCT_TRY(run_rounds(s, p, err));
+  while (!sct_tune_all_compiled(s) &&
+         !sct_tune_stop(s)) { /* what the store knows, for the report */
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+  }
+  return SCT_OK;
+}
+
 sct_status sct_tune_search(tune_session *s, sct_error *err) {
   pursuit *p = sct_alloc(sizeof *p * (size_t)(s->plan.spec.n_sizes + 1));
-  sct_status status = p ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  s->searching = true;
-  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
-    status = open_pursuit(s, &p[z], z, err);
-  }
-  if (status == SCT_OK) {
-    status = run_rounds(s, p, err);
-  }
+  const sct_status status = p ? run_search(s, p, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
   close_pursuits(s, p);
   return status;
 }

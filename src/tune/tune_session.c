@@ -379,6 +379,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   if (s->store) {
     SCT_TRY(sct_tune_store_begin(s, err));
   }
+  s->searching = sct_tune_searches(s->opts);
   SCT_TRY(sct_tune_pipeline_begin(s, err));
   if (s->opts->budget_ns > 0) {
     s->deadline_ns = sct_now_ns() + s->opts->budget_ns;

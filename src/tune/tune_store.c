@@ -451,6 +451,13 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
   return SCT_OK;
 }
 
+sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
+  for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(sct_tune_store_resume(s, k, z, err));
+  }
+  return SCT_OK;
+}
+
 /* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
