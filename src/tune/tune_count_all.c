@@ -88,11 +88,13 @@ static sct_status collect(tune_session *s, sct_child *children, int n, int total
     const int n_ready = poll(ready, (nfds_t)n, WAIT_MS);
     for (int k = 0; status == SCT_OK && k < n && n_ready > 0; k++) {
       bool more = true;
-      if (ready[k].fd >= 0 && ready[k].revents != 0) {
-        status = take(s, children[k].fd, &in, &more, err);
-        sct_tune_progress(s, "count", done += more, total, "");
+      if (ready[k].revents == 0) {
+        continue;
       }
-      if (!more) {
+      status = take(s, children[k].fd, &in, &more, err);
+      if (more) {
+        sct_tune_progress(s, "count", ++done, total, "");
+      } else {
         (void)sct_child_end(&children[k], DYING_NS);
         left--;
       }

@@ -265,6 +265,51 @@ static void test_units_finish_once_each(void **state) {
   sct_compiler_free(compiler);
 }
 
+/* Units that nobody wants are not compiled; those that are equal to a wanted one come with it. */
+static void test_only_what_is_wanted(void **state) {
+  (void)state;
+  enum { MANY = 9 };
+  static const int wanted[] = {3, 8, 2, 3, 0};
+  static const bool there[MANY] = {true, true, true, true, false, false, false, false, true};
+  char *source[MANY];
+  sct_compile_unit units[MANY];
+  sct_compiled results[MANY];
+  sct_error err = {0};
+  for (int i = 0; i < MANY; ++i) {
+    source[i] = fx_map_source(i / 2, "x"); /* equal in pairs */
+    units[i] = (sct_compile_unit){source[i], "map"};
+  }
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 2};
+  sct_compiler *compiler = fx_compiler(&opts);
+  assert_int_equal(sct_compiler_want(compiler, 0, &err), SCT_EUSAGE);
+  assert_int_equal(sct_compiler_open(compiler, units, MANY, results, &err), SCT_OK);
+  assert_int_equal(sct_compiler_left(compiler), 0);
+  assert_int_equal(sct_compiler_step(compiler, LONG_NS, &err), SCT_OK);
+  assert_int_equal(sct_compiler_next(compiler), -1);
+  for (int i = 0; i < SCT_COUNT(wanted); ++i) { /* each when the one before it is done */
+    assert_int_equal(sct_compiler_want(compiler, wanted[i], &err), SCT_OK);
+    while (sct_compiler_left(compiler) > 0) {
+      assert_int_equal(sct_compiler_step(compiler, LONG_NS, &err), SCT_OK);
+    }
+    assert_true(results[wanted[i]].ok);
+  }
+  assert_int_equal(sct_compiler_want(compiler, MANY, &err), SCT_EUSAGE);
+  int n = 0;
+  while (sct_compiler_next(compiler) >= 0) {
+    ++n;
+  }
+  assert_int_equal(n, 5);
+  for (int i = 0; i < MANY; ++i) {
+    assert_int_equal(results[i].ok, there[i]);
+  }
+  sct_compiler_end(compiler);
+  for (int i = 0; i < MANY; ++i) {
+    sct_compiled_free(&results[i]);
+    free(source[i]);
+  }
+  sct_compiler_free(compiler);
+}
+
 /* A request that is given up leaves results that can be freed. */
 static void test_an_end_before_the_end(void **state) {
   (void)state;
@@ -354,6 +399,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_bombs_are_stopped),
       cmocka_unit_test(test_stopping_does_not_wait_for_a_worker),
       cmocka_unit_test(test_units_finish_once_each),
+      cmocka_unit_test(test_only_what_is_wanted),
       cmocka_unit_test(test_an_end_before_the_end),
       cmocka_unit_test(test_nvrtc_stays_out_of_this_process),
       cmocka_unit_test(test_a_worker_that_cannot_start),

@@ -42,6 +42,36 @@ static void only_so_many_are_tried(void **state) {
   }
 }
 
+/* Counting is for all, in processes where there are many; compiling is for those that are asked. */
+static void only_what_is_asked_for_is_compiled(void **state) {
+  (void)state;
+  enum { MANY = 40 };
+  sct_str threads = {0};
+  sct_str_append(&threads, "{ 256");
+  for (int k = 0; k < MANY; k++) {
+    if (k != 14) { /* that is 256 */
+      sct_str_printf(&threads, ", %d", 32 + 16 * k);
+    }
+  }
+  sct_str_append(&threads, " }");
+  tf_write("assets/tuning/strategies/direct.lua", tf_direct(sct_str_c(&threads)));
+  sct_str_free(&threads);
+  tf_run r = searching("ok", "asked.db", "model", 3);
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_count, sct_cores() > 1 ? MANY : 0);
+  assert_in_range(r.n_compile, 3, 10); /* some are under way when there are enough */
+  assert_int_equal(r.report.sizes[0].n_untried, MANY - 3);
+  for (int k = 0; k < 3; k++) {
+    assert_true(r.report.sizes[0].rows[k].counted && r.report.sizes[0].rows[k].predicted_ns > 0.0);
+    assert_true(r.report.sizes[0].rows[k].registers > 0);
+  }
+  tf_tune_ok(&r, SPEC); /* from the store, registers and all */
+  assert_int_equal(r.n_time, 0);
+  assert_in_range(r.n_compile, 3, 10);
+  assert_true(r.report.sizes[0].rows[2].registers > 0);
+  tf_free(&r);
+}
+
 static void all_are_tried_in_the_end(void **state) {
   (void)state;
   int n;
@@ -143,6 +173,23 @@ static void a_virtual_device_verifies_what_is_asked(void **state) {
   tf_free(&r);
 }
 
+/* What is left of it is for the race, without which the best of a quick screen would win. */
+static void the_budget_leaves_time_for_the_race(void **state) {
+  (void)state;
+  tf_write("assets/tuning/strategies/direct.lua",
+           tf_direct("{ 256, 128, 512, 64, 96, 160, 192, 224, 288, 320, 352, 384, 416, 448 }"));
+  tf_run r = tf_new("ok", NULL);
+  tf_tune_ok(&r, SPEC); /* so that all is compiled */
+  r.opts.budget_ns = 4000000000;
+  r.pause_ms = 500;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_ESTOPPED);
+  assert_true(r.report.stopped_early);
+  assert_in_range(r.report.sizes[0].n_untried, 1, 13);
+  assert_true(r.n_final > 0);
+  tf_free(&r);
+}
+
 static void an_unknown_method_is_refused_before_anything_runs(void **state) {
   (void)state;
   tf_run r = searching("ok", NULL, "randon", 0);
@@ -158,12 +205,14 @@ int main(int argc, char **argv) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tf_teardown)
   const struct CMUnitTest tests[] = {
       TEST(only_so_many_are_tried),
+      cmocka_unit_test_setup_teardown(only_what_is_asked_for_is_compiled, tf_setup, tf_teardown),
       TEST(all_are_tried_in_the_end),
       TEST(a_later_session_goes_on),
       TEST(a_failure_does_not_end_it),
       TEST(sizes_are_searched_apart),
       TEST(a_stopped_search_keeps_what_it_has),
       TEST(a_virtual_device_verifies_what_is_asked),
+      cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
       TEST(an_unknown_method_is_refused_before_anything_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

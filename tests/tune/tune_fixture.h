@@ -9,6 +9,7 @@
 
 #include "tune/tune.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,9 +139,10 @@ typedef struct tf_run {
   sct_tune_report report;
   sct_status status;
   sct_error err;
-  int n_compile, n_check, n_verify, n_time, n_final; /* progress events of each phase */
-  int stop_at_check;                                 /* likewise of "check" events */
+  int n_compile, n_count, n_check, n_verify, n_time, n_final; /* progress events of each phase */
+  int stop_at_check;                                          /* likewise of "check" events */
   int stop_at;      /* true after so many "time" events; 0: never */
+  int pause_ms;     /* at each of them */
   char items[4096]; /* labels of the "time" events, each in <> */
 } tf_run;
 
@@ -149,11 +151,13 @@ static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   tf_run *r = ctx;
   assert_in_range(done, 0, total);
   r->n_compile += strcmp(phase, "compile") == 0;
+  r->n_count += strcmp(phase, "count") == 0;
   r->n_check += strcmp(phase, "check") == 0;
   r->n_verify += strcmp(phase, "verify") == 0;
   r->n_final += strcmp(phase, "final") == 0;
   if (strcmp(phase, "time") == 0) {
     r->n_time++;
+    (void)poll(NULL, 0, r->pause_ms);
     const size_t len = strlen(r->items);
     snprintf(r->items + len, sizeof r->items - len, "<%s>", item);
   }
@@ -179,7 +183,7 @@ static inline void tf_tune(tf_run *r, const char *spec) {
   const char *path = tf_write("spec.lua", spec);
   const sct_tune_events events = {.ctx = r, .progress = tf_progress, .stop = tf_stop};
   sct_tune_report_free(&r->report);
-  r->n_compile = r->n_check = r->n_verify = r->n_time = r->n_final = 0;
+  r->n_compile = r->n_count = r->n_check = r->n_verify = r->n_time = r->n_final = 0;
   r->items[0] = '\0';
   memset(&r->err, 0, sizeof r->err);
   r->status = sct_tune_run(&r->report, path, &r->opts, &events, &r->err);
