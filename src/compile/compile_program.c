@@ -144,6 +144,12 @@ static bool has_error_text(const char *log) {
   return strstr(log, "error") != NULL || strstr(log, "fatal") != NULL;
 }
 
+/* Either the figures are in the way of ptxas' errors, or the source is not at fault. */
+static bool gave_no_reason(const sct_compile_build *p) {
+  return (p->result == NVRTC_COMPILATION || p->result == NVRTC_INTERNAL) &&
+         !has_error_text(sct_str_c(&p->log));
+}
+
 static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns,
                             sct_error *err) {
   sct_str text = {0};
@@ -196,10 +202,10 @@ sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **unit
   sct_compile_build p;
   int blamed = 0;
   sct_status status = build(engine, &p, units, n, true, err);
-  if (status == SCT_OK && n == 1 && p.result == NVRTC_COMPILATION &&
-      !has_error_text(sct_str_c(&p.log))) {
+  if (status == SCT_OK && n == 1 && gave_no_reason(&p)) {
+    const bool figures = p.result != NVRTC_COMPILATION;
     sct_compile_build_free(&engine->nvrtc, &p);
-    status = build(engine, &p, units, n, false, err);
+    status = build(engine, &p, units, n, figures, err);
   }
   if (status != SCT_OK) {
     goto done;
