@@ -20,7 +20,7 @@ typedef struct sct_child_opts {
   const char *program; /* NULL: this one */
   const char *role;    /* argv[1] of the child, by which main() knows it */
   /* 0: no limit. Memory is address space, which a driver reserves without using it: not for a
-   * child that uses a GPU. Left out in builds with the address sanitizer. */
+   * child that uses a GPU. Left out in builds with a sanitizer. */
   int64_t memory_bytes;
   int nice;   /* added to the priority value */
   bool quiet; /* what it prints goes nowhere; else stdout and stderr go to our stderr */

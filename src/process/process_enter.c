@@ -10,17 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SPACE_IS_OURS 0 /* the sanitizer maps terabytes of it */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SPACE_IS_OURS 0
-#endif
-#endif
-#ifndef ADDRESS_SPACE_IS_OURS
-#define ADDRESS_SPACE_IS_OURS 1
-#endif
-
 static int limit(int resource, rlim_t most) {
   struct rlimit r;
   if (getrlimit(resource, &r) != 0) {
@@ -52,7 +41,7 @@ int sct_process_enter(int argc, char **argv) {
   if (priority != 0 && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + priority) != 0) {
     return 1;
   }
-  return memory_bytes > 0 && ADDRESS_SPACE_IS_OURS ? limit(RLIMIT_AS, (rlim_t)memory_bytes) : 0;
+  return memory_bytes > 0 && !SCT_SANITIZED ? limit(RLIMIT_AS, (rlim_t)memory_bytes) : 0;
 }
 
 void sct_process_limit_cpu(int64_t cpu_ns) {

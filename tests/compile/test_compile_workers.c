@@ -12,17 +12,6 @@ enum { N = 5, GUILTY = 2 };
 #define LONG_NS  ((int64_t)120000000000) /* never met */
 #define SHORT_NS ((int64_t)400000000)
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MEMORY_IS_LIMITED 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MEMORY_IS_LIMITED 0
-#endif
-#endif
-#ifndef MEMORY_IS_LIMITED
-#define MEMORY_IS_LIMITED 1
-#endif
-
 typedef struct request {
   char *source[N];
   sct_compile_unit units[N];
@@ -121,7 +110,7 @@ static void test_memory_has_one_victim(void **state) {
                                  .limit_ns = LONG_NS,
                                  .memory_bytes = (int64_t)1 << 30,
                                  .faults = true};
-  if (!MEMORY_IS_LIMITED) {
+  if (SCT_SANITIZED) {
     skip();
   }
   expect_one_guilty("//!exhaust", SCT_COMPILE_MEMORY, "more than 1 GiB of memory", &opts);
@@ -177,7 +166,7 @@ static void test_bombs_are_stopped(void **state) {
   (void)state;
   const sct_compile_opts opts = {
       .arch = "sm_90", .threads = 2, .limit_ns = 1200000000, .memory_bytes = (int64_t)2 << 30};
-  if (!MEMORY_IS_LIMITED) {
+  if (SCT_SANITIZED) {
     skip();
   }
   for (int kind = 0; kind < 4; ++kind) {

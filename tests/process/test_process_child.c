@@ -119,13 +119,9 @@ static void test_it_enters_its_role_and_ends_when_asked(void **state) {
 
 static void test_memory_ends_at_the_limit(void **state) {
   (void)state;
-#if defined(__SANITIZE_ADDRESS__)
-  skip();
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  skip();
-#endif
-#endif
+  if (SCT_SANITIZED) {
+    skip();
+  }
   start(&(sct_child_opts){.role = ROLE, .memory_bytes = MANY});
   sct_wire_put_i64(&request, MOST / (int64_t)CHUNK);
   assert_int_equal(ask(TAKE_MEMORY), SCT_IO_OK);
