@@ -174,14 +174,10 @@ sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t re
   return SCT_OK;
 }
 
-sct_status sct_remote_audit(sct_measure *m, const int64_t *ids, int n, sct_audit *out,
-                            sct_error *err) {
-  int64_t in[1 + SCT_MAX_OPERANDS], answer[3];
-  in[0] = n;
-  for (int k = 0; k < n; k++) {
-    in[1 + k] = ids[k];
-  }
-  SCT_TRY(ask_numbers(m, SCT_OP_AUDIT, in, 1 + n, answer, 3, err));
+sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) {
+  const int64_t none_listed = 0;
+  int64_t answer[3];
+  SCT_TRY(ask_numbers(m, SCT_OP_AUDIT, &none_listed, 1, answer, 3, err));
   *out = (sct_audit){(sct_damage)answer[0], answer[1], answer[2]};
   return SCT_OK;
 }

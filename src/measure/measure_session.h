@@ -120,13 +120,12 @@ sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *
 sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name,
                            sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
-/* ids NULL: all buffers. */
 typedef struct sct_audit {
   sct_damage damage;
   int64_t buffer, offset;
 } sct_audit;
-sct_status sct_remote_audit(sct_measure *m, const int64_t *ids, int n, sct_audit *out,
-                            sct_error *err) SCT_MUST_USE;
+/* Of all buffers. */
+sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
                               int64_t *n_differ, int64_t *first, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,

@@ -309,7 +309,7 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
   if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_child_alive(&m->worker)) {
     return SCT_OK;
   }
-  SCT_TRY(sct_remote_audit(m, NULL, 0, &audit, err));
+  SCT_TRY(sct_remote_audit(m, &audit, err));
   sct_judge_audit(out, &last->shape, last->buffer, &audit);
   if (audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
