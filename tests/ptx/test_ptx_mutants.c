@@ -1,13 +1,6 @@
 /* Kernels with one mistake each (mutants.cu): every one gets its diagnosis, at its line, and the
  * correct ones get none. */
-#include "nvrtc_text.h"
-#include "ptx/ptx.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "ptx_lab.h"
 
 typedef struct mutant {
   const char *kernel;
@@ -144,57 +137,8 @@ static const mutant mutants[] = {
     {"first_come", SCT_PTX_ORDER_DEPENDENT, 1, {256, 1}, 256, 0, 0, true, false},
 };
 
-typedef struct lab {
-  sct_str cuda;
-  sct_ptx_module *module;
-} lab;
-
 static int setup(void **state) {
-  static lab l;
-  sct_error err = {0};
-  assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/mutants.cu", &err), SCT_OK);
-  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "mutants.cu", "sm_90", NULL);
-  assert_non_null(ptx);
-  if (sct_ptx_parse(&l.module, ptx, "mutants.ptx", &err) != SCT_OK) {
-    fail_msg("%s", err.text);
-  }
-  free(ptx);
-  *state = &l;
-  return 0;
-}
-
-static int teardown(void **state) {
-  lab *l = *state;
-  sct_str_free(&l->cuda);
-  sct_ptx_module_free(l->module);
-  return 0;
-}
-
-/* Whether the kernel's text marks this line with a comment that ends in "here"; true if it marks
- * none. */
-static bool marked_line(const lab *l, const char *kernel, int line) {
-  char head[64];
-  snprintf(head, sizeof head, "K(%s)", kernel);
-  const char *cuda = sct_str_c(&l->cuda), *at = strstr(cuda, head);
-  if (at == NULL) {
-    snprintf(head, sizeof head, "void %s(", kernel);
-    at = strstr(cuda, head);
-  }
-  assert_non_null(at);
-  const char *end = strstr(at, "\n}");
-  bool any = false;
-  for (const char *here = strstr(at, " here\n"); here != NULL && here < end;
-       here = strstr(here + 1, " here\n")) {
-    int n = 1;
-    for (const char *p = cuda; p < here; p++) {
-      n += *p == '\n';
-    }
-    any = true;
-    if (n == line) {
-      return true;
-    }
-  }
-  return !any;
+  return lab_setup(state, "mutants.cu");
 }
 
 /* The values 0, 1, 2, ...: element 5 is 5. */
@@ -258,7 +202,7 @@ static bool check_mutant(const lab *l, const mutant *m, int d) {
   sct_str text = {0};
   run_mutant(l, m, d, &diag);
   sct_ptx_diag_print(&text, &diag);
-  bool ok = diag.kind == m->kind && marked_line(l, m->kernel, diag.line);
+  bool ok = diag.kind == m->kind && lab_marks(l, m->kernel, diag.line);
   ok &= diag.kind == SCT_PTX_CLEAN || strcmp(diag.kernel, m->kernel) == 0;
   if (!ok) {
     print_message("%s (d = %d) should be %s: %s\n", m->kernel, d, sct_ptx_kind_name(m->kind),
@@ -349,5 +293,5 @@ int main(void) {
                                      cmocka_unit_test(every_distance_is_out_of_bounds),
                                      cmocka_unit_test(the_catalogue_is_whole),
                                      cmocka_unit_test(the_place_is_exact)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, lab_teardown);
 }

@@ -1,13 +1,6 @@
 /* Pipelines of mbarriers and bulk copies (pipelines.cu): the correct ones compute what they should
  * in every order of warps and raise no alarm, each mistake gets its diagnosis at its line. */
-#include "nvrtc_text.h"
-#include "ptx/ptx.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "ptx_lab.h"
 
 #define TILE 256
 
@@ -103,55 +96,8 @@ static const mutant correct[] = {
     {"ok_lane_produces", SCT_PTX_CLEAN, "", 2, TILE, 11},
 };
 
-typedef struct lab {
-  sct_str cuda;
-  sct_ptx_module *module;
-} lab;
-
 static int setup(void **state) {
-  static lab l;
-  sct_error err = {0};
-  assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/pipelines.cu", &err), SCT_OK);
-  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "pipelines.cu", "sm_90", NULL);
-  assert_non_null(ptx);
-  if (sct_ptx_parse(&l.module, ptx, "pipelines.ptx", &err) != SCT_OK) {
-    fail_msg("%s", err.text);
-  }
-  free(ptx);
-  *state = &l;
-  return 0;
-}
-
-static int teardown(void **state) {
-  lab *l = *state;
-  sct_str_free(&l->cuda);
-  sct_ptx_module_free(l->module);
-  return 0;
-}
-
-/* Lines of the kernel's text that end in a comment with "here"; none: any line will do. */
-static bool marked_line(const lab *l, const char *kernel, int line) {
-  char head[64];
-  snprintf(head, sizeof head, "K(%s)", kernel);
-  const char *cuda = sct_str_c(&l->cuda), *at = strstr(cuda, head);
-  assert_non_null(at);
-  const char *end = strstr(at, "\nK("), *block = strstr(at, "\n}"), *eol = strchr(at, '\n');
-  end = end == NULL || (block != NULL && block < end) ? block : end;
-  const bool one_line = eol != NULL && memchr(at, '}', (size_t)(eol - at)) != NULL;
-  end = one_line ? eol + 1 : end;
-  bool any = false;
-  for (const char *here = strstr(at, " here\n"); here != NULL && here < end;
-       here = strstr(here + 1, " here\n")) {
-    int n = 1;
-    for (const char *p = cuda; p < here; p++) {
-      n += *p == '\n';
-    }
-    any = true;
-    if (n == line) {
-      return true;
-    }
-  }
-  return !any;
+  return lab_setup(state, "pipelines.cu");
 }
 
 typedef struct world {
@@ -210,7 +156,7 @@ static void each_mistake_is_found(void **state) {
     launch(l, m, &w, SCT_PTX_FORWARD, &result);
     sct_ptx_diag_print(&text, &result.diag);
     if (result.diag.kind != m->kind || strstr(result.diag.text, m->text) == NULL ||
-        !marked_line(l, m->kernel, result.diag.line)) {
+        !lab_marks(l, m->kernel, result.diag.line)) {
       print_message("%s should be %s \"%s\": %s\n", m->kernel, sct_ptx_kind_name(m->kind), m->text,
                     sct_str_c(&text));
       missed++;
@@ -335,5 +281,5 @@ int main(void) {
       cmocka_unit_test(each_mistake_is_found), cmocka_unit_test(no_order_hides_a_mistake),
       cmocka_unit_test(correct_pipelines_raise_no_alarm), cmocka_unit_test(bytes_are_counted),
       cmocka_unit_test(waits_do_not_burn_the_budget)};
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, lab_teardown);
 }
