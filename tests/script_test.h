@@ -2,9 +2,9 @@
 #ifndef SCT_TESTS_SCRIPT_TEST_H
 #define SCT_TESTS_SCRIPT_TEST_H
 
+#include "scratch.h"
 #include "script/script.h"
 
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,20 +21,12 @@ static sct_error err;
 
 static inline int make_folder(void **state) {
   (void)state;
-  snprintf(folder, sizeof folder, "/tmp/sectile-test-XXXXXX");
-  return mkdtemp(folder) ? 0 : -1;
-}
-
-static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st;
-  (void)kind;
-  (void)ftw;
-  return remove(path);
+  return scratch_make(folder, sizeof folder, "script");
 }
 
 static inline int remove_folder(void **state) {
   (void)state;
-  return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  return scratch_remove(folder);
 }
 
 /* folder/name; valid until the next call but three. */

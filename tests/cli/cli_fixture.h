@@ -3,6 +3,7 @@
 #define CLI_FIXTURE_H
 
 #include "base/base.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,16 +31,10 @@ static sct_arena fx_arena; /* of fx_path's strings */
 
 /* ---- the scratch folder ---- */
 
-static inline int fx_remove_(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
 /* Group setup: a scratch folder; store, cache and home lie in it, colour is off. */
 static inline int fx_setup(void **state) {
   (void)state;
-  snprintf(fx_folder, sizeof fx_folder, "/tmp/sct_cli_XXXXXX");
-  assert_non_null(mkdtemp(fx_folder));
+  assert_int_equal(scratch_make(fx_folder, sizeof fx_folder, "cli"), 0);
   char path[96];
   snprintf(path, sizeof path, "%s/data", fx_folder);
   setenv("XDG_DATA_HOME", path, 1);
@@ -54,7 +48,7 @@ static inline int fx_setup(void **state) {
 static inline int fx_teardown(void **state) {
   (void)state;
   sct_arena_free(&fx_arena);
-  return nftw(fx_folder, fx_remove_, 16, FTW_DEPTH | FTW_PHYS);
+  return scratch_remove(fx_folder);
 }
 
 /* "FOLDER/name", valid as long as the folder. */

@@ -4,6 +4,7 @@
 #define COMPILE_FIXTURE_H
 
 #include "compile/compile.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,19 +74,11 @@ static inline sct_compiled fx_one(sct_compiler **compiler, const char *source, c
 /* ---- folders */
 
 static inline void fx_temp_dir(char out[64]) {
-  (void)snprintf(out, 64, "/tmp/sct_compile_XXXXXX");
-  assert_non_null(mkdtemp(out));
-}
-
-static inline int fx_remove_(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st;
-  (void)kind;
-  (void)ftw;
-  return remove(path);
+  assert_int_equal(scratch_make(out, 64, "compile"), 0);
 }
 
 static inline void fx_remove_dir(const char *path) {
-  (void)nftw(path, fx_remove_, 16, FTW_DEPTH | FTW_PHYS);
+  (void)scratch_remove(path);
 }
 
 /* ---- what goes to stderr */

@@ -2,6 +2,7 @@
 #ifndef STORE_FIXTURE_H
 #define STORE_FIXTURE_H
 
+#include "scratch.h"
 #include "store/store.h"
 
 #include <setjmp.h>
@@ -11,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +34,10 @@ typedef struct fixture {
   char path[128]; /* of the store; not made yet */
 } fixture;
 
-static inline int fx_remove_(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st;
-  (void)kind;
-  (void)ftw;
-  return remove(path);
-}
-
 static inline int fx_setup(void **state) {
   fixture *const f = calloc(1, sizeof(*f));
   assert_non_null(f);
-  (void)snprintf(f->dir, sizeof(f->dir), "/tmp/sct_store_XXXXXX");
-  assert_non_null(mkdtemp(f->dir));
+  assert_int_equal(scratch_make(f->dir, sizeof(f->dir), "store"), 0);
   (void)snprintf(f->path, sizeof(f->path), "%s/deep/er/store.db", f->dir);
   *state = f;
   return 0;
@@ -53,7 +45,7 @@ static inline int fx_setup(void **state) {
 
 static inline int fx_teardown(void **state) {
   fixture *const f = *state;
-  (void)nftw(f->dir, fx_remove_, 16, FTW_DEPTH | FTW_PHYS);
+  (void)scratch_remove(f->dir);
   free(f);
   return 0;
 }

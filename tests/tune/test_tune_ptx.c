@@ -6,20 +6,11 @@
  *   test_tune_ptx [SPEC|all [STRIDE]]   one spec of tuning/kernels; every STRIDE-th candidate, 1:
  * all
  */
-#include "codegen/codegen.h"
-#include "compile/compile.h"
 #include "measure/measure_data.h"
 #include "model/model.h"
-#include "ptx/ptx.h"
-
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
-/* cmocka wants the above first */
-#include <cmocka.h>
+#include "tune_picked.h"
 
 #include <dirent.h>
-#include <ftw.h>
 
 #if SCT_SANITIZED
 #define STRIDE  331 /* everything takes several times as long */
@@ -32,32 +23,11 @@
 #define POISON    0xa5
 #define SEED      20251121
 
-#define MUST(call)                                                                                 \
-  do {                                                                                             \
-    sct_error must_err_ = {0};                                                                     \
-    sct_error *const err = &must_err_;                                                             \
-    if ((call) != SCT_OK) {                                                                        \
-      fail_msg("%s: %s", #call, must_err_.text);                                                   \
-    }                                                                                              \
-  } while (0)
-
-static char folder[64]; /* the compile cache */
 static int64_t stride = STRIDE;
-static sct_device_desc device;
-static sct_compiler *compiler;
 
 /* One spec with the candidates picked from its space. */
-typedef struct picked {
-  sct_kernel_code code;
-  sct_compiled compiled;
-  char *label;
-} picked;
-
 typedef struct work {
-  sct_spec spec;
-  sct_script *script;
-  sct_space space;
-  sct_arena arena;
+  fixture f;
   sct_measure *measure;
   picked *list;
   int n;
@@ -67,32 +37,16 @@ typedef struct work {
 
 /* ---- picking and compiling ---- */
 
-static void pick(work *w, int64_t candidate) {
-  picked *p = &w->list[w->n];
-  const char *rejected = NULL;
-  sct_str label = {0};
-  *p = (picked){0};
-  MUST(sct_codegen_make(&p->code, &rejected, &w->arena, w->script, &w->spec, &w->space,
-                        &w->space.candidates[candidate], err));
-  if (rejected) {
-    return;
-  }
-  sct_space_label(&label, &w->space, &w->space.candidates[candidate]);
-  p->label = sct_arena_strdup(&w->arena, sct_str_c(&label));
-  sct_str_free(&label);
-  w->n++;
-}
-
 /* The first that planning accepts of every strategy's every step-th candidates. */
 static void pick_all(work *w, int64_t step) {
-  for (int strategy = 0; strategy < w->space.n_strategies; strategy++) {
+  for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
     int64_t seen = 0;
-    for (size_t c = 0; c < w->space.n_candidates; c++) {
-      if (w->space.candidates[c].strategy == strategy) {
-        const int before = w->n;
+    for (size_t c = 0; c < w->f.space.n_candidates; c++) {
+      if (w->f.space.candidates[c].strategy == strategy) {
         if (seen % step == 0) {
-          pick(w, (int64_t)c);
-          seen -= w->n == before; /* turned down: the next one instead */
+          const bool made = picked_make(&w->list[w->n], &w->f, c);
+          w->n += made;
+          seen -= !made; /* turned down: the next one instead */
         }
         seen++;
       }
@@ -100,52 +54,24 @@ static void pick_all(work *w, int64_t step) {
   }
 }
 
-static void compile_all(work *w) {
-  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)w->n);
-  sct_compiled *results = sct_alloc(sizeof *results * (size_t)w->n);
-  assert_non_null(units);
-  assert_non_null(results);
-  for (int k = 0; k < w->n; k++) {
-    units[k] =
-        (sct_compile_unit){.source = w->list[k].code.source, .kernel = w->list[k].code.kernel};
-  }
-  MUST(sct_compiler_run(compiler, units, w->n, results, NULL, NULL, err));
-  for (int k = 0; k < w->n; k++) {
-    w->list[k].compiled = results[k];
-    if (!results[k].ok) {
-      fail_msg("'%s' does not compile: %s", w->list[k].label, results[k].log);
-    }
-  }
-  sct_free(units);
-  sct_free(results);
-}
-
-static void open_work(work *w, const char *path) {
+static void open_work(work *w, const char *name) {
   *w = (work){0};
-  MUST(sct_script_load_spec(&w->spec, path, err));
-  MUST(sct_script_new(&w->script, &w->spec, &device, NULL, err));
-  MUST(sct_script_space(&w->space, w->script, err));
-  MUST(sct_space_enumerate(&w->space, err));
-  w->list = sct_alloc(sizeof *w->list * w->space.n_candidates);
+  fixture_open(&w->f, name);
+  w->list = sct_alloc(sizeof *w->list * w->f.space.n_candidates);
   assert_non_null(w->list);
   /* the specs of records differ from each other by numbers only, so do permutes */
-  pick_all(w, strstr(path, "/record") || strstr(path, "/permute") ? 3 * stride : stride);
-  compile_all(w);
-  const sct_measure_opts opts = {.seed = SEED, .described = &device};
+  const bool alike = strncmp(name, "record", 6) == 0 || strncmp(name, "permute", 7) == 0;
+  pick_all(w, alike ? 3 * stride : stride);
+  picked_compile(w->list, w->n);
+  const sct_measure_opts opts = {.seed = SEED, .described = &w->f.device};
   MUST(sct_measure_open(&w->measure, 0, &opts, err));
 }
 
 static void close_work(work *w) {
   sct_measure_close(w->measure);
-  for (int k = 0; k < w->n; k++) {
-    sct_compiled_free(&w->list[k].compiled);
-    sct_kernel_code_free(&w->list[k].code);
-  }
+  picked_free(w->list, w->n);
   sct_free(w->list);
-  sct_space_free(&w->space);
-  sct_script_free(w->script);
-  sct_spec_free(&w->spec);
-  sct_arena_free(&w->arena);
+  fixture_close(&w->f);
   sct_str_free(&w->failures);
 }
 
@@ -161,7 +87,7 @@ static sct_binary binary_of(const picked *p) {
 
 static bool same_layouts(const work *w, int a, int b) {
   return memcmp(w->list[a].code.layout, w->list[b].code.layout,
-                sizeof(int) * (size_t)w->spec.n_operands) == 0;
+                sizeof(int) * (size_t)w->f.spec.n_operands) == 0;
 }
 
 /* The first pick with the layouts of pick k: `direct` comes first, and it is the naive one. */
@@ -180,7 +106,7 @@ static void verify_all(work *w) {
     const int naive = naive_of(w, k);
     if (naive != problem) {
       const sct_binary reference = binary_of(&w->list[naive]);
-      MUST(sct_measure_problem(w->measure, &w->spec, w->list[k].code.layout, &reference, err));
+      MUST(sct_measure_problem(w->measure, &w->f.spec, w->list[k].code.layout, &reference, err));
       problem = naive;
     }
     const sct_binary binary = binary_of(&w->list[k]);
@@ -248,23 +174,9 @@ static bool small_shape(sct_shape *out, const sct_plan *plan, const sct_kernel_c
   return false;
 }
 
-typedef struct arguments {
-  uint64_t value[64][2];
-  const void *args[64];
-  int n;
-} arguments;
-
-static void add_argument(arguments *a, const void *value, size_t bytes) {
-  assert_true(a->n < SCT_COUNT(a->args));
-  memcpy(a->value[a->n], value, bytes);
-  a->args[a->n] = a->value[a->n];
-  a->n++;
-}
-
-static void add_array(arguments *a, sct_ptx_memory *memory, const sct_shape *s, int op) {
+static void add_array(picked_run *r, const sct_shape *s, int op) {
   const sct_spec *spec = s->plan->spec;
   uint8_t *content = NULL, *flags = NULL;
-  uint64_t address = 0;
   if (op < spec->n_inputs) {
     MUST(sct_image_input(&content, s, op, err));
   } else {
@@ -281,8 +193,7 @@ static void add_array(arguments *a, sct_ptx_memory *memory, const sct_shape *s, 
                                  .data = content,
                                  .required = flags,
                                  .read_only = op < spec->n_inputs};
-  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
-  add_argument(a, &address, sizeof address);
+  picked_run_add_buffer(r, &buffer);
   sct_free(content);
   sct_free(flags);
 }
@@ -297,41 +208,22 @@ static void add_bulk(sct_ptx_global *to, const sct_ptx_global *bulk) {
 
 static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked *p) {
   const sct_spec *spec = s->plan->spec;
-  sct_ptx_memory *memory = NULL;
-  sct_ptx_module *module = NULL;
-  sct_ptx_result result = {0};
-  arguments a = {.n = 0};
-  int64_t blocks = 0;
-  const sct_expr_env env = {spec->extent_var, s->extent, spec->n_extents};
-  MUST(sct_expr_eval(spec->pool, p->code.grid, &env, &blocks, err));
-  MUST(sct_ptx_memory_new(&memory, err));
-  MUST(sct_ptx_parse(&module, p->compiled.ptx, "PTX", err));
+  picked_run r;
+  picked_run_open(&r, p, spec, s->extent);
   for (int op = 0; op < spec->n_operands; op++) {
-    add_array(&a, memory, s, op);
+    add_array(&r, s, op);
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     uint8_t value[16] = {0};
     sct_data_scalar(value, spec->scalars[k].type, SEED, k);
-    add_argument(&a, value, sizeof value);
+    picked_run_add(&r, value, sizeof value);
   }
-  for (int k = 0; k < spec->n_extents; k++) {
-    add_argument(&a, &s->extent[k], sizeof s->extent[k]);
-  }
-  const sct_ptx_launch_opts opts = {.module = module,
-                                    .kernel = p->compiled.entry,
-                                    .grid = {blocks},
-                                    .block = {p->code.threads},
-                                    .shared_bytes = p->code.shared_bytes,
-                                    .args = a.args,
-                                    .n_args = a.n};
-  MUST(sct_ptx_launch(&result, memory, &opts, err));
-  assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
-  *out = result.counters;
-  add_bulk(&out->load, &result.counters.bulk_load); /* the model has them in one */
-  add_bulk(&out->store, &result.counters.bulk_store);
-  sct_ptx_result_free(&result);
-  sct_ptx_module_free(module);
-  sct_ptx_memory_free(memory);
+  picked_run_add_extents(&r);
+  *out = picked_run_launch(&r, "counted");
+  const sct_ptx_global load = out->bulk_load, store = out->bulk_store;
+  add_bulk(&out->load, &load); /* the model has them in one */
+  add_bulk(&out->store, &store);
+  picked_run_close(&r);
 }
 
 /* Whether the compiler may merge single accesses of neighbouring fields into a wider one: two of
@@ -381,10 +273,10 @@ static void compare_at(work *w, const picked *p, const sct_shape *shape, bool ra
       .label = "small", .extent = (int64_t *)shape->extent, .fill = (sct_fill *)shape->fill};
   sct_counters model;
   sct_ptx_counters ptx;
-  MUST(sct_model_count(&model, &w->spec, &p->code, &size, INT64_MAX, err));
+  MUST(sct_model_count(&model, &w->f.spec, &p->code, &size, INT64_MAX, err));
   assert_int_equal(model.blocks_counted, model.blocks);
   run_counted(&ptx, shape, p);
-  const bool merging = may_merge(&w->spec, false), in_shared = may_merge(&w->spec, true);
+  const bool merging = may_merge(&w->f.spec, false), in_shared = may_merge(&w->f.spec, true);
   if (!agree(&model.load, &ptx.load, ragged, merging) ||
       !agree(&model.store, &ptx.store, ragged, merging) ||
       !agree_shared(model.wavefronts_ld, &ptx.shared_load, ragged, in_shared) ||
@@ -404,9 +296,9 @@ static void compare_at(work *w, const picked *p, const sct_shape *shape, bool ra
 static void compare_counts(work *w, const picked *p) {
   sct_plan plan;
   assert_true(p->code.counted);
-  MUST(sct_plan_init(&plan, &w->spec, p->code.layout, SEED, err));
+  MUST(sct_plan_init(&plan, &w->f.spec, p->code.layout, SEED, err));
   bool whole_warps = false;
-  const int places = w->spec.n_dims > 2 ? PLACES : 1;
+  const int places = w->f.spec.n_dims > 2 ? PLACES : 1;
   for (int k = 0; k < places * SCT_COUNT(smalls); k++) {
     const struct small *small = &smalls[k % SCT_COUNT(smalls)];
     sct_shape shape;
@@ -440,8 +332,9 @@ static void results_and_counts(void **state) {
   for (int k = 0; k < w.n; k++) {
     compare_counts(&w, &w.list[k]);
   }
-  print_message("%d of %zu candidates, %d counts compared%s\n", w.n, w.space.n_candidates,
-                w.n_compared, may_merge(&w.spec, true) ? ", the compiler may merge accesses" : "");
+  print_message("%d of %zu candidates, %d counts compared%s\n", w.n, w.f.space.n_candidates,
+                w.n_compared,
+                may_merge(&w.f.spec, true) ? ", the compiler may merge accesses" : "");
   if (w.failures.len > 0) {
     print_lines(sct_str_c(&w.failures));
   }
@@ -451,27 +344,6 @@ static void results_and_counts(void **state) {
 }
 
 /* ---- all of them ---- */
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
-static int setup(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/sct_tune_ptx_XXXXXX");
-  assert_non_null(mkdtemp(folder));
-  MUST(sct_script_load_device(&device, "h200", err));
-  const sct_compile_opts compile = {.arch = "sm_90", .cache_dir = folder};
-  MUST(sct_compiler_new(&compiler, &compile, err));
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  sct_compiler_free(compiler);
-  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static int by_name(const void *a, const void *b) {
   return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
@@ -493,10 +365,9 @@ static int list_tests(struct CMUnitTest *tests, sct_arena *arena, const char *on
     const bool is_lua = len > 4 && strcmp(e->d_name + len - 4, ".lua") == 0;
     const bool wanted = only ? strncmp(e->d_name, only, len - 4) == 0 : !is_left_out(e->d_name);
     if (is_lua && n < MAX_SPECS && wanted) {
+      char *const name = sct_arena_strndup(arena, e->d_name, len - 4);
       tests[n++] =
-          (struct CMUnitTest){.name = sct_arena_strndup(arena, e->d_name, len - 4),
-                              .test_func = results_and_counts,
-                              .initial_state = sct_arena_printf(arena, "%s/%s", root, e->d_name)};
+          (struct CMUnitTest){.name = name, .test_func = results_and_counts, .initial_state = name};
     }
   }
   if (dir) {
@@ -519,7 +390,7 @@ int main(int argc, char **argv) {
   const int n = list_tests(tests, &arena, one ? argv[1] : NULL);
   stride = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STRIDE;
   const int failed =
-      n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, setup, teardown) : 1;
+      n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown) : 1;
   sct_arena_free(&arena);
   return failed;
 }

@@ -2,16 +2,13 @@
  * and last dimensions, extents of 0, 1 and around a warp, long runs, outputs side by side.
  * Candidates of all strategies, naive first, run as PTX with every access checked. All sums are of
  * small whole numbers, so that every order gives the same bits. */
-#include "codegen/codegen_fixture.h"
-#include "compile/compile.h"
-#include "ptx/ptx.h"
+#include "tune_picked.h"
 
-#include <ftw.h>
 #include <math.h>
 
 /* Under sanitizers everything takes several times as long. */
 enum { MAX_PICKED = SCT_SANITIZED ? 4 : 6 };
-enum { MAX_DIMS = 3, MAX_RESULTS = 3, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
+enum { MAX_DIMS = 3, MAX_RESULTS = 3, MAX_OUTPUTS = 2, KEEP_X = 1, KEEP_Y = 2, KEEP_Z = 4 };
 
 /* One field of an output: where it lies in the output's element, and what is folded. */
 typedef struct result {
@@ -128,9 +125,6 @@ static const int64_t planes[][MAX_DIMS] = {{0, 5},  {5, 0},    {1, 1}, {3, 31},
                                            {9, 33}, {2, 4100}, {35, 8}};
 static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1}, {3, 2, 33}, {5, 7, 8}, {2, 70, 16}};
 
-static char folder[64]; /* the compile cache */
-static sct_compiler *compiler;
-
 /* ---- on the host ---- */
 
 static bool has_sign(const char *type) {
@@ -139,22 +133,6 @@ static bool has_sign(const char *type) {
 
 static int64_t value_of(const problem *p, int64_t linear) {
   return (linear * 7 + linear / 13) % 11 - (has_sign(p->type) ? 5 : 0);
-}
-
-static const uint16_t halves[] = {0xc500, 0xc400, 0xc200, 0xc000, 0xbc00, 0x0000,
-                                  0x3c00, 0x4000, 0x4200, 0x4400, 0x4500}; /* -5 to 5 */
-
-static void put_value(void *out, const char *type, int64_t at, int64_t value) {
-  if (strcmp(type, "f32") == 0) {
-    ((float *)out)[at] = (float)value;
-  } else if (strcmp(type, "f64") == 0) {
-    ((double *)out)[at] = (double)value;
-  } else if (strcmp(type, "f16") == 0) {
-    ((uint16_t *)out)[at] = halves[value + 5];
-  } else {
-    const int bytes = atoi(type + 1) / 8;
-    memcpy((char *)out + at * bytes, &value, (size_t)bytes);
-  }
 }
 
 /* A half float that holds a whole number, as one. */
@@ -250,23 +228,6 @@ static const char *spec_text(sct_arena *arena, const problem *p) {
                           p->dims, p->type, p->input, p->outputs, p->body, sizes[p->n_dims - 1]);
 }
 
-typedef struct picked {
-  const char *label;
-  sct_kernel_code code;
-  sct_compiled compiled;
-} picked;
-
-static uint64_t add_buffer(sct_ptx_memory *memory, const char *name, void *data, int64_t bytes) {
-  uint64_t address = 0;
-  const sct_ptx_buffer buffer = {.name = name,
-                                 .bytes = bytes,
-                                 .data = data,
-                                 .read_only = data != NULL,
-                                 .output = data == NULL};
-  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
-  return address;
-}
-
 static void compare(const problem *p, const picked *c, const int64_t *n, int64_t n_places,
                     sct_ptx_memory *memory, const uint64_t *pointer) {
   for (int k = 0; k < p->n_results; k++) {
@@ -287,55 +248,34 @@ static void compare(const problem *p, const picked *c, const int64_t *n, int64_t
 }
 
 static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
-  int64_t count = 1, n_places = 1, blocks = 0;
+  int64_t count = 1, n_places = 1;
   for (int d = 0; d < p->n_dims; d++) {
     count *= n[d];
     n_places *= keeps(p, d) ? n[d] : 1;
   }
-  const sct_expr_env env = {f->spec.extent_var, n, f->spec.n_extents};
-  MUST(sct_expr_eval(f->spec.pool, c->code.grid, &env, &blocks, err));
   if (n_places == 0) {
     return;
   }
-  assert_true(blocks > 0); /* sums of nothing are written too */
   void *a = sct_alloc((size_t)count * 8 + 8);
+  assert_non_null(a);
   for (int64_t k = 0; k < count; k++) {
-    put_value(a, p->type, k, value_of(p, k));
+    picked_put(a, p->type, k, value_of(p, k));
   }
-  sct_ptx_memory *memory = NULL;
-  sct_ptx_module *module = NULL;
-  uint64_t in = 0, out[2] = {0};
-  MUST(sct_ptx_memory_new(&memory, err));
-  MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
-  in = add_buffer(memory, "a", a, count * f->spec.operands[0].record.bytes);
-  const void *args[3 + MAX_DIMS] = {&in, &out[0], &out[1]};
+  picked_run r;
+  uint64_t out[MAX_OUTPUTS] = {0};
+  picked_run_open(&r, c, &f->spec, n);
+  assert_true(r.blocks > 0); /* sums of nothing are written too */
+  picked_run_add_array(&r, "a", a, count * f->spec.operands[0].record.bytes);
   for (int k = 0; k < p->n_outputs; k++) {
-    out[k] = add_buffer(memory, "t", NULL, n_places * f->spec.operands[1 + k].record.bytes);
+    const int64_t bytes = n_places * f->spec.operands[1 + k].record.bytes;
+    out[k] = picked_run_add_array(&r, "t", NULL, bytes);
   }
-  for (int d = 0; d < p->n_dims; d++) {
-    args[1 + p->n_outputs + d] = &n[d];
-  }
-  const sct_ptx_launch_opts opts = {.module = module,
-                                    .kernel = c->compiled.entry,
-                                    .grid = {blocks},
-                                    .block = {c->code.threads},
-                                    .shared_bytes = c->code.shared_bytes,
-                                    .args = args,
-                                    .n_args = 1 + p->n_outputs + p->n_dims};
+  picked_run_add_extents(&r);
   for (int turn = 0; turn < (c->code.exclusive ? 2 : 1); turn++) { /* counters are 0 again */
-    sct_ptx_result done = {0};
-    MUST(sct_ptx_launch(&done, memory, &opts, err));
-    if (done.diag.kind != SCT_PTX_CLEAN) {
-      sct_str text = {0};
-      sct_ptx_diag_print(&text, &done.diag);
-      fail_msg("%s, '%s', extents %lld %lld %lld: %s", p->name, c->label, (long long)n[0],
-               (long long)n[1], (long long)n[2], sct_str_c(&text));
-    }
-    compare(p, c, n, n_places, memory, out);
-    sct_ptx_result_free(&done);
+    picked_run_launch(&r, p->name);
+    compare(p, c, n, n_places, r.memory, out);
   }
-  sct_ptx_module_free(module);
-  sct_ptx_memory_free(memory);
+  picked_run_close(&r);
   sct_free(a);
 }
 
@@ -357,33 +297,15 @@ static int pick(fixture *f, const problem *p, picked *list) {
                           (naive || !only || strstr(sct_str_c(&label), only + 1));
         own += round == 0 && fits;
         if (round == 1 && fits && seen++ % step == 0) {
-          const char *rejected = NULL;
-          MUST(sct_codegen_make(&list[n].code, &rejected, &f->arena, f->script, &f->spec, &f->space,
-                                &f->space.candidates[c], err));
-          list[n].label = sct_arena_strdup(&f->arena, sct_str_c(&label));
-          seen -= rejected != NULL; /* the next one instead */
-          n += rejected == NULL;
+          const bool made = picked_make(&list[n], f, c);
+          n += made;
+          seen -= !made; /* the next one instead */
         }
         sct_str_free(&label);
       }
     }
   }
   return n;
-}
-
-static void compile(picked *list, int n) {
-  sct_compile_unit units[MAX_PICKED];
-  sct_compiled results[MAX_PICKED];
-  for (int k = 0; k < n; k++) {
-    units[k] = (sct_compile_unit){.source = list[k].code.source, .kernel = list[k].code.kernel};
-  }
-  MUST(sct_compiler_run(compiler, units, n, results, NULL, NULL, err));
-  for (int k = 0; k < n; k++) {
-    if (!results[k].ok) {
-      fail_msg("'%s' does not compile: %s\n%s", list[k].label, results[k].log, list[k].code.source);
-    }
-    list[k].compiled = results[k];
-  }
 }
 
 static void as_on_the_host(void **state) {
@@ -398,7 +320,7 @@ static void as_on_the_host(void **state) {
                                        : SCT_COUNT(boxes);
   fixture_open_text(&f, spec_text(&arena, p));
   const int n = pick(&f, p, list);
-  compile(list, n);
+  picked_compile(list, n);
   assert_true(n >= 3);
   assert_memory_equal(list[0].label, "direct", 6);
   for (int k = 0; k < n; k++) {
@@ -413,35 +335,14 @@ static void as_on_the_host(void **state) {
         runs++;
       }
     }
-    sct_compiled_free(&list[k].compiled);
-    sct_kernel_code_free(&list[k].code);
   }
+  picked_free(list, n);
   print_message("%d candidates, %d runs\n", n, runs);
   fixture_close(&f);
   sct_arena_free(&arena);
 }
 
 /* ---- all of them ---- */
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
-static int setup(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/sct_reduce_XXXXXX");
-  assert_non_null(mkdtemp(folder));
-  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = folder};
-  MUST(sct_compiler_new(&compiler, &opts, err));
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  sct_compiler_free(compiler);
-  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
@@ -453,5 +354,6 @@ int main(int argc, char **argv) {
                                    .test_func = as_on_the_host,
                                    .initial_state = (void *)&problems[k]};
   }
-  return _cmocka_run_group_tests("reductions", tests, SCT_COUNT(tests), setup, teardown);
+  return _cmocka_run_group_tests("reductions", tests, SCT_COUNT(tests), picked_setup,
+                                 picked_teardown);
 }

@@ -2,13 +2,9 @@
  * of one and of several elements on either side, extents below the reach, odd ones, and such that
  * are whole tiles. Candidates of all strategies, naive first, run as PTX with every access checked.
  */
-#include "codegen/codegen_fixture.h"
-#include "compile/compile.h"
-#include "ptx/ptx.h"
+#include "tune_picked.h"
 
-#include <ftw.h>
-
-enum { MAX_DIMS = 4, MAX_PICKED = 4, N_ARRAYS = 6 };
+enum { MAX_DIMS = 4, MAX_PICKED = 4 };
 
 typedef struct problem {
   const char *dims, *taps, *border, *type;
@@ -105,9 +101,6 @@ static const problem problems[] = {
      {{1, 1, 1, 1}, {2, 2, 1, 3}, {3, 5, 2, 33}, {2, 3, 9, 64}, {1, 4, 8, 128}}},
 };
 
-static char folder[64]; /* the compile cache */
-static sct_compiler *compiler;
-
 /* ---- the spec of a problem ---- */
 
 static const char *spec_text(sct_arena *arena, const problem *p) {
@@ -187,96 +180,40 @@ static int64_t expected(const problem *p, const int64_t *n, int64_t linear) {
 
 /* ---- on the virtual device ---- */
 
-static void put_value(void *out, const char *type, int64_t linear) {
-  /* 0 to 10 as half floats */
-  static const uint16_t halves[] = {0x0000, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500,
-                                    0x4600, 0x4700, 0x4800, 0x4880, 0x4900};
-  const int64_t value = value_of(linear);
-  if (strcmp(type, "f32") == 0) {
-    ((float *)out)[linear] = (float)value;
-  } else if (strcmp(type, "f64") == 0) {
-    ((double *)out)[linear] = (double)value;
-  } else if (strcmp(type, "f16") == 0) {
-    ((uint16_t *)out)[linear] = halves[value];
-  } else if (strcmp(type, "i16") == 0) {
-    ((int16_t *)out)[linear] = (int16_t)value;
-  } else if (strcmp(type, "u8") == 0) {
-    ((uint8_t *)out)[linear] = (uint8_t)value;
-  } else {
-    ((int32_t *)out)[linear] = (int32_t)value;
-  }
-}
-
-static uint64_t add_buffer(sct_ptx_memory *memory, const char *name, void *data, int64_t bytes) {
-  uint64_t address = 0;
-  const sct_ptx_buffer buffer = {.name = name,
-                                 .bytes = bytes,
-                                 .data = data,
-                                 .read_only = data != NULL,
-                                 .output = data == NULL};
-  MUST(sct_ptx_memory_add(memory, &address, &buffer, err));
-  sct_free(data);
-  return address;
-}
-
 /* An array of 0, step, 2 * step, ... */
-static uint64_t add_steps(sct_ptx_memory *memory, const char *name, int64_t n, int step) {
+static void add_steps(picked_run *r, const char *name, int64_t n, int step) {
   int32_t *values = sct_alloc((size_t)n * 4);
+  assert_non_null(values);
   for (int64_t k = 0; k < n; k++) {
     values[k] = (int32_t)(k * step);
   }
-  return add_buffer(memory, name, values, n * 4);
+  picked_run_add_array(r, name, values, n * 4);
+  sct_free(values);
 }
 
-typedef struct picked {
-  const char *label;
-  sct_kernel_code code;
-  sct_compiled compiled;
-} picked;
-
-static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
-  int64_t count = 1, with_halo = 1, blocks = 0;
+static void run(fixture *f, const problem *p, const picked *c, const int64_t *n) {
+  int64_t count = 1, with_halo = 1;
   for (int d = 0; d < p->n_dims; d++) {
     count *= n[d];
     with_halo *= n[d] + 2 * p->halo;
   }
   void *a = sct_alloc((size_t)with_halo * 8);
+  assert_non_null(a);
   for (int64_t k = 0; k < with_halo; k++) {
-    put_value(a, p->type, k);
+    picked_put(a, p->type, k, value_of(k));
   }
-  sct_ptx_memory *memory = NULL;
-  sct_ptx_module *module = NULL;
-  sct_ptx_result result = {0};
-  const sct_expr_env env = {f->spec.extent_var, n, f->spec.n_extents};
-  MUST(sct_expr_eval(f->spec.pool, c->code.grid, &env, &blocks, err));
-  MUST(sct_ptx_memory_new(&memory, err));
-  MUST(sct_ptx_parse(&module, c->compiled.ptx, "PTX", err));
-  const int64_t bytes = f->spec.operands[0].record.bytes;
   const int64_t last = n[p->n_dims - 1];
-  const uint64_t pointer[N_ARRAYS] = {add_buffer(memory, "a", a, with_halo * bytes),
-                                      add_steps(memory, "f", count, -1),
-                                      add_steps(memory, "g", n[0], 3),
-                                      add_steps(memory, "h", last, 5),
-                                      add_steps(memory, "m", p->n_dims > 1 ? n[0] * last : last, 7),
-                                      add_buffer(memory, "b", NULL, count * 4)};
-  const void *args[N_ARRAYS + MAX_DIMS];
-  for (int k = 0; k < N_ARRAYS + p->n_dims; k++) {
-    args[k] = k < N_ARRAYS ? (const void *)&pointer[k] : &n[k - N_ARRAYS];
-  }
-  const sct_ptx_launch_opts opts = {.module = module,
-                                    .kernel = c->compiled.entry,
-                                    .grid = {blocks},
-                                    .block = {c->code.threads},
-                                    .shared_bytes = c->code.shared_bytes,
-                                    .args = args,
-                                    .n_args = N_ARRAYS + p->n_dims};
-  MUST(sct_ptx_launch(&result, memory, &opts, err));
-  if (result.diag.kind != SCT_PTX_CLEAN) {
-    sct_str text = {0};
-    sct_ptx_diag_print(&text, &result.diag);
-    fail_msg("'%s', border %s, %s: %s", c->label, p->border, p->type, sct_str_c(&text));
-  }
-  const int32_t *b = (const int32_t *)sct_ptx_memory_data(memory, pointer[N_ARRAYS - 1]);
+  picked_run r;
+  picked_run_open(&r, c, &f->spec, n);
+  picked_run_add_array(&r, "a", a, with_halo * f->spec.operands[0].record.bytes);
+  add_steps(&r, "f", count, -1);
+  add_steps(&r, "g", n[0], 3);
+  add_steps(&r, "h", last, 5);
+  add_steps(&r, "m", p->n_dims > 1 ? n[0] * last : last, 7);
+  const uint64_t out = picked_run_add_array(&r, "b", NULL, count * 4);
+  picked_run_add_extents(&r);
+  picked_run_launch(&r, sct_arena_printf(&f->arena, "border %s, %s", p->border, p->type));
+  const int32_t *b = (const int32_t *)sct_ptx_memory_data(r.memory, out);
   for (int64_t k = 0; k < count; k++) {
     if (b[k] != expected(p, n, k)) {
       fail_msg("'%s', border %s, %s, extents %lld %lld %lld: element %lld is %d, not %lld",
@@ -284,9 +221,8 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
                (long long)k, b[k], (long long)expected(p, n, k));
     }
   }
-  sct_ptx_result_free(&result);
-  sct_ptx_module_free(module);
-  sct_ptx_memory_free(memory);
+  picked_run_close(&r);
+  sct_free(a);
 }
 
 /* ---- candidates ---- */
@@ -307,37 +243,12 @@ static int pick(fixture *f, picked *list, size_t turn) {
       if (f->space.candidates[c].strategy != strategy || seen++ % step != 0) {
         continue;
       }
-      picked *p = &list[n];
-      const char *rejected = NULL;
-      sct_str label = {0};
-      MUST(sct_codegen_make(&p->code, &rejected, &f->arena, f->script, &f->spec, &f->space,
-                            &f->space.candidates[c], err));
-      if (rejected) {
-        seen--; /* the next one instead */
-        continue;
-      }
-      sct_space_label(&label, &f->space, &f->space.candidates[c]);
-      p->label = sct_arena_strdup(&f->arena, sct_str_c(&label));
-      sct_str_free(&label);
-      n++;
+      const bool made = picked_make(&list[n], f, c);
+      n += made;
+      seen -= !made; /* the next one instead */
     }
   }
   return n;
-}
-
-static void compile(picked *list, int n) {
-  sct_compile_unit units[MAX_PICKED];
-  sct_compiled results[MAX_PICKED];
-  for (int k = 0; k < n; k++) {
-    units[k] = (sct_compile_unit){.source = list[k].code.source, .kernel = list[k].code.kernel};
-  }
-  MUST(sct_compiler_run(compiler, units, n, results, NULL, NULL, err));
-  for (int k = 0; k < n; k++) {
-    if (!results[k].ok) {
-      fail_msg("'%s' does not compile: %s\n%s", list[k].label, results[k].log, list[k].code.source);
-    }
-    list[k].compiled = results[k];
-  }
 }
 
 static void as_on_the_host(void **state) {
@@ -348,7 +259,7 @@ static void as_on_the_host(void **state) {
   int runs = 0;
   fixture_open_text(&f, spec_text(&arena, p));
   const int n = pick(&f, list, (size_t)(7 * (p - problems)));
-  compile(list, n);
+  picked_compile(list, n);
   assert_true(n >= 2);
   assert_memory_equal(list[0].label, "direct", 6);
   for (int k = 0; k < n; k++) {
@@ -359,9 +270,8 @@ static void as_on_the_host(void **state) {
         runs++;
       }
     }
-    sct_compiled_free(&list[k].compiled);
-    sct_kernel_code_free(&list[k].code);
   }
+  picked_free(list, n);
   print_message("%d candidates, %d runs\n", n, runs);
   fixture_close(&f);
   sct_arena_free(&arena);
@@ -386,26 +296,6 @@ static void others_do_not_apply(void **state) {
 
 /* ---- all of them ---- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
-static int setup(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/sct_stencil_XXXXXX");
-  assert_non_null(mkdtemp(folder));
-  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = folder};
-  MUST(sct_compiler_new(&compiler, &opts, err));
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  sct_compiler_free(compiler);
-  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
@@ -417,5 +307,6 @@ int main(int argc, char **argv) {
                                    .initial_state = (void *)&problems[k]};
   }
   tests[SCT_COUNT(problems)] = (struct CMUnitTest)cmocka_unit_test(others_do_not_apply);
-  return _cmocka_run_group_tests("stencils", tests, SCT_COUNT(tests), setup, teardown);
+  return _cmocka_run_group_tests("stencils", tests, SCT_COUNT(tests), picked_setup,
+                                 picked_teardown);
 }
