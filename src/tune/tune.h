@@ -201,7 +201,8 @@ typedef struct sct_tune_item {
   sct_outcome_kind outcome; /* SCT_OUT_OK until something fails */
   char *detail;
   char *approximate; /* how its machine code differs from its PTX; NULL: as far as counts go, it
-                        does not */
+                        does not, or it was not looked at */
+  bool compared;     /* it was */
   sct_ptx_check ptx;
 } sct_tune_item;
 

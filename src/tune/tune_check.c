@@ -18,6 +18,7 @@
 #define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
+enum { WANTS_COUNTS = 1, WANTS_COMPARISON = 2 }; /* of an item, beside the verdict */
 
 /* One candidate's verdict on its way to the parent. */
 typedef struct judgement {
@@ -79,6 +80,9 @@ static sct_status open_described(sct_measure **out, const tune_session *s,
 typedef struct bench {
   sct_measure *measure;
   char *naive_ptx, *naive_entry, *ptx;
+  void *cubin; /* of the program that ptx is of */
+  size_t cubin_bytes;
+  tune_parsed parsed; /* ptx */
   int naive;
   bool has_problem;
 } bench;
@@ -111,16 +115,13 @@ static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
   memcpy(m->detail, verdict.detail, sizeof m->detail);
 }
 
-/* One message of the parent: code and the items it is of. false: it is gone. */
-static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
-  uint32_t code = 0;
-  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
-    return false;
-  }
+/* Takes the code of a message; what it does not hold is as before. */
+static bool take_code(tune_session *s, bench *b, sct_wire *in) {
   const int naive = (int)sct_wire_get_i64(in);
   const char *naive_entry = sct_wire_get_text(in), *naive_ptx = sct_wire_get_text(in);
   const char *ptx = sct_wire_get_text(in);
-  const int64_t n = sct_wire_get_i64(in);
+  size_t n = 0;
+  const uint8_t *cubin = sct_wire_get_bytes(in, &n);
   if (in->failed || naive < 0 || naive >= s->plan.n_items) {
     return false;
   }
@@ -128,13 +129,46 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
     b->has_problem = false; /* it borrows what is replaced here */
     b->naive = naive;
   }
-  if (!replace(&b->naive_entry, naive_entry) || !replace(&b->naive_ptx, naive_ptx) ||
-      !replace(&b->ptx, ptx)) {
+  if (n > 0) {
+    sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
+    sct_free(b->cubin);
+    b->cubin = sct_alloc(n);
+    b->cubin_bytes = n;
+    if (b->cubin) {
+      memcpy(b->cubin, cubin, n);
+    }
+  }
+  return b->cubin && replace(&b->naive_entry, naive_entry) && replace(&b->naive_ptx, naive_ptx) &&
+         replace(&b->ptx, ptx);
+}
+
+/* What is known of an item's code without running it. */
+static void look_at_code(tune_session *s, bench *b, int item, const char *entry, int64_t wanted,
+                         sct_wire *out) {
+  const sct_compiled compiled = {.ok = true,
+                                 .entry = (char *)(uintptr_t)entry, /* only read */
+                                 .ptx = b->ptx,
+                                 .cubin = b->cubin,
+                                 .cubin_bytes = b->cubin_bytes};
+  sct_wire_put_i64(out, wanted);
+  if (wanted & WANTS_COUNTS) {
+    sct_tune_put_counts(s, item, out);
+  }
+  if (wanted & WANTS_COMPARISON) {
+    sct_tune_put_comparison(&b->parsed, &compiled, out);
+  }
+}
+
+/* One message of the parent: code and the items it is of. false: it is gone. */
+static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
+  uint32_t code = 0;
+  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK || !take_code(s, b, in)) {
     return false;
   }
+  const int64_t n = sct_wire_get_i64(in);
   for (int64_t k = 0; k < n; k++) {
     judgement m = {.item = (int)sct_wire_get_i64(in)};
-    const bool count = sct_wire_get_i64(in) != 0;
+    const int64_t wanted = sct_wire_get_i64(in);
     const char *entry = sct_wire_get_text(in);
     if (in->failed || m.item < 0 || m.item >= s->plan.n_items) {
       return false;
@@ -142,10 +176,7 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
     judge(s, b, entry, &m);
     sct_wire_clear(out);
     sct_wire_put_bytes(out, &m, sizeof m);
-    sct_wire_put_i64(out, count);
-    if (count) {
-      sct_tune_put_counts(s, m.item, out);
-    }
+    look_at_code(s, b, m.item, entry, wanted, out);
     if (sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
       return false;
     }
@@ -170,6 +201,8 @@ static void run_process(tune_session *s, int fd, const void *unused) {
   sct_free(b.naive_ptx);
   sct_free(b.naive_entry);
   sct_free(b.ptx);
+  sct_free(b.cubin);
+  sct_tune_parsed_free(&b.parsed);
   sct_wire_free(&in);
   sct_wire_free(&out);
 }
@@ -230,17 +263,20 @@ static int take_batch(tune_session *s, tune_check *c, int *items, int *n) {
 static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, const int *items,
                        int n) {
   const sct_compiled *reference = &s->plan.items[naive].compiled;
-  const char *ptx = s->plan.items[items[0]].compiled.ptx;
+  const sct_compiled *of = &s->plan.items[items[0]].compiled; /* and of the others */
+  const char *ptx = of->ptx;
   sct_wire *w = &c->wire;
   sct_wire_clear(w);
   sct_wire_put_i64(w, naive);
   sct_wire_put_text(w, p->naive == naive ? "" : reference->entry);
   sct_wire_put_text(w, p->naive == naive ? "" : reference->ptx);
   sct_wire_put_text(w, p->ptx == ptx ? "" : ptx);
+  sct_wire_put_bytes(w, of->cubin, p->ptx == ptx ? 0 : of->cubin_bytes);
   sct_wire_put_i64(w, n);
   for (int k = 0; k < n; k++) {
     sct_wire_put_i64(w, items[k]);
-    sct_wire_put_i64(w, !sct_tune_is_counted(s, items[k]));
+    sct_wire_put_i64(w, (sct_tune_is_counted(s, items[k]) ? 0 : WANTS_COUNTS) |
+                            (s->plan.items[items[k]].compared ? 0 : WANTS_COMPARISON));
     sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
     p->pending[k] = items[k];
   }
@@ -339,8 +375,12 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
   m.detail[sizeof m.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  if (sct_wire_get_i64(&c->wire) != 0) {
+  const int64_t wanted = sct_wire_get_i64(&c->wire);
+  if (wanted & WANTS_COUNTS) {
     SCT_TRY(sct_tune_take_counts(s, m.item, &c->wire, err));
+  }
+  if (wanted & WANTS_COMPARISON) {
+    SCT_TRY(sct_tune_take_comparison(s, m.item, &c->wire, err));
   }
   take_judgement(s, c, &m, p->naive);
   return SCT_OK;

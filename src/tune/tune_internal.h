@@ -55,6 +55,7 @@ typedef struct tune_session {
   int *group;        /* [n_items] the first item of the same layouts; -1: it has no kernel */
   int *twin;         /* [n_items] an earlier item that runs alike, measured for both; -1: none */
   tune_pipeline *pipeline;
+  tune_parsed parsed;  /* of the item whose code was compared last */
   tune_check *check;   /* NULL: not begun */
   sct_choice *choices; /* [n_sizes] */
   int64_t deadline_ns; /* 0: none */
@@ -103,9 +104,13 @@ sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err)
 void sct_tune_put_counts(tune_session *s, int item, sct_wire *out);
 sct_status sct_tune_take_counts(tune_session *s, int item, sct_wire *in,
                                 sct_error *err) SCT_MUST_USE;
-/* Says in item->approximate why its counts are not those of its machine code (tune_exact.c). */
-sct_status sct_tune_compare_code(tune_session *s, tune_parsed *p, sct_tune_item *item,
-                                 sct_error *err) SCT_MUST_USE;
+/* Says in item->approximate why its counts are not those of its machine code, unless it was asked
+ * before (tune_exact.c). */
+sct_status sct_tune_compare_code(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+/* The same in another process, for compiled code that it was sent, and its answer here. */
+void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out);
+sct_status sct_tune_take_comparison(tune_session *s, int item, sct_wire *in,
+                                    sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
 
 /* Forks a process that knows all that the session knows: it runs `run` with its end of a socket and

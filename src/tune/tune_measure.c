@@ -154,7 +154,8 @@ static void take_verdict(tune_session *s, int k) {
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, k);
-  SCT_TRY(sct_tune_count(s, k, err)); /* unless whoever checked it did */
+  SCT_TRY(sct_tune_count(s, k, err)); /* both unless whoever checked it did */
+  SCT_TRY(sct_tune_compare_code(s, k, err));
   if (s->searching && judged) {
     return SCT_OK;
   }

@@ -15,7 +15,6 @@ struct tune_pipeline {
   int *unit; /* [n_items] */
   int n_units, n_wanted, n_compiled;
   tune_stage *stage; /* [n_items] */
-  tune_parsed parsed;
 };
 
 bool sct_tune_is_wanted(const tune_session *s, int item) {
@@ -96,9 +95,6 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   if (item->outcome != SCT_OUT_OK) {
     sct_tune_tell_item(s, k);
   }
-  if (compiled) {
-    SCT_TRY(sct_tune_compare_code(s, &p->parsed, item, err));
-  }
   sct_tune_fit(s, k);
   if (!s->searching) { /* a search has looked before */
     SCT_TRY(sct_tune_resume_item(s, k, err));
@@ -106,7 +102,11 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   SCT_TRY(sct_tune_predict(s, k, err));
   p->stage[k] = TUNE_READY;
   SCT_TRY(ask_check(s, k, err));
-  return p->stage[k] == TUNE_READY && !s->searching ? sct_tune_count(s, k, err) : SCT_OK;
+  if (p->stage[k] != TUNE_READY || s->searching) {
+    return SCT_OK; /* who checks it looks at the rest too, or whoever measures it */
+  }
+  SCT_TRY(sct_tune_compare_code(s, k, err));
+  return sct_tune_count(s, k, err);
 }
 
 static sct_status take_all_compiled(tune_session *s, sct_error *err) {
@@ -222,7 +222,7 @@ void sct_tune_pipeline_end(tune_session *s) {
   for (int u = 0; p->compiled && u < p->n_units; u++) {
     sct_compiled_free(&p->compiled[u]); /* those that nobody took */
   }
-  sct_tune_parsed_free(&p->parsed);
+  sct_tune_parsed_free(&s->parsed);
   sct_free(p->units);
   sct_free(p->compiled);
   sct_free(p->item);
