@@ -60,7 +60,54 @@ static json_t *taps_json(const sct_operand *op, sct_str *scratch) {
   return list;
 }
 
-static json_t *operand_json(const sct_operand *op, sct_str *scratch) {
+static json_t *expr_json(const sct_spec *spec, sct_expr e) {
+  sct_str text = {0};
+  sct_expr_print_c(&text, spec->pool, e, true);
+  json_t *json = json_string(sct_str_c(&text));
+  sct_str_free(&text);
+  return json;
+}
+
+static json_t *expr_list(const sct_spec *spec, const sct_expr *e, int n) {
+  json_t *array = json_array();
+  for (int k = 0; k < n; k++) {
+    json_array_append_new(array, expr_json(spec, e[k]));
+  }
+  return array;
+}
+
+/* Where every byte of the operand lies under each of its layouts: the layouts' own expressions,
+ * with its indices under the names of its dimensions. NULL: out of memory. */
+static json_t *formulas_json(const sct_spec *spec, const sct_operand *op) {
+  const int32_t mark = sct_expr_mark(spec->pool);
+  sct_expr index[SCT_MAX_DIMS];
+  sct_expr offsets[SCT_MAX_FIELDS];
+  bool complete = true;
+  for (int d = 0; d < op->n_dims; d++) {
+    index[d] = sct_expr_var(spec->pool, op->dims[d], 0, SCT_MAX_EXTENT, 1);
+    complete = complete && index[d] != SCT_EXPR_NONE;
+  }
+  json_t *formulas = json_array();
+  for (int k = 0; k < op->n_layouts; k++) {
+    const sct_layout *layout = &op->layouts[k];
+    for (int f = 0; f < op->record.n_fields; f++) {
+      offsets[f] = sct_expr_subst(spec->pool, layout->element[f], op->index, index, op->n_dims);
+      complete = complete && offsets[f] != SCT_EXPR_NONE;
+    }
+    json_array_append_new(formulas,
+                          json_pack("{s:s, s:o, s:o}", "doc", layout->doc ? layout->doc : "",
+                                    "bytes", expr_json(spec, layout->bytes), "offsets",
+                                    expr_list(spec, offsets, op->record.n_fields)));
+  }
+  sct_expr_reset(spec->pool, mark);
+  if (!complete) {
+    json_decref(formulas);
+    return NULL;
+  }
+  return formulas;
+}
+
+static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str *scratch) {
   json_t *layouts = json_array();
   for (int k = 0; k < op->n_layouts; k++) {
     json_array_append_new(layouts, json_string(op->layouts[k].label));
@@ -76,6 +123,10 @@ static json_t *operand_json(const sct_operand *op, sct_str *scratch) {
   }
   if (op->reduce != SCT_REDUCE_NONE) {
     json_object_set_new(json, "reduce", json_string(sct_reduce_name(op->reduce)));
+  }
+  if (op->n_layouts > 1) {
+    json_object_set_new(json, "shape", expr_list(spec, op->extent, op->n_dims));
+    json_object_set_new(json, "formulas", formulas_json(spec, op));
   }
   return json;
 }
@@ -97,7 +148,7 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
                                              "type", type->name, "cuda", type->cuda));
   }
   for (int k = 0; k < spec->n_operands; k++) {
-    json_array_append_new(operands, operand_json(&spec->operands[k], &scratch));
+    json_array_append_new(operands, operand_json(spec, &spec->operands[k], &scratch));
   }
   sct_str_free(&scratch);
   return append_json(out,
@@ -105,14 +156,6 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
                                string_list(spec->dims, spec->n_dims), "extents", extents, "scalars",
                                scalars, "operands", operands, "body", spec->body),
                      err);
-}
-
-static json_t *expr_json(const sct_spec *spec, sct_expr e) {
-  sct_str text = {0};
-  sct_expr_print_c(&text, spec->pool, e, true);
-  json_t *json = json_string(sct_str_c(&text));
-  sct_str_free(&text);
-  return json;
 }
 
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,

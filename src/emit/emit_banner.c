@@ -339,6 +339,7 @@ void emit_banner(sct_str *s, const emit_header *h) {
   emit_comment(s, file);
   sct_str_printf(s, " -o %s.h\n//\n", name);
   computation(s, h);
+  emit_chosen_layouts(s, h);
   sct_str_append(s, "//\n");
   table(s, h);
   sct_str_append(s, "//\n");

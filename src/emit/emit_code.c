@@ -503,13 +503,39 @@ static void launch_function(sct_str *s, const emit_header *h) {
   sct_str_append(s, "  }\n  return cudaGetLastError();\n}\n\n");
 }
 
+/* Some type that the host part names is one of CUDA's structs. */
+static bool names_vector(const emit_header *h) {
+  bool any = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_record *record = &h->sig.operands[k].record;
+    for (int f = 0; f < record->n_fields && (emit_has_struct(h, k) || emit_packs(h, k)); f++) {
+      any = any || emit_type_find(record->fields[f].type)->vector;
+    }
+  }
+  return any;
+}
+
+/* A header with functions for the host is of use to a compiler that knows no CUDA. */
+static void includes(sct_str *s, const emit_header *h) {
+  if (!emit_packs_any(h)) {
+    sct_str_append(s, "#include <cuda_runtime.h>\n\n");
+    return;
+  }
+  sct_str_append(s, "#ifdef __CUDACC__\n#include <cuda_runtime.h>\n#endif\n"
+                    "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
+  sct_str_append(s, names_vector(h) ? "#include <vector_types.h>  // of the CUDA toolkit\n" : "");
+  sct_str_append(s, "\n");
+}
+
 sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) {
   const char *name = h->sig.name;
-  sct_str_printf(s,
-                 "#pragma once\n#ifndef SECTILE_HEADER_%s\n#define SECTILE_HEADER_%s\n"
-                 "#include <cuda_runtime.h>\n\n",
-                 name, name);
+  const bool packs = emit_packs_any(h);
+  sct_str_printf(s, "#pragma once\n#ifndef SECTILE_HEADER_%s\n#define SECTILE_HEADER_%s\n", name,
+                 name);
+  includes(s, h);
   SCT_TRY(emit_records(s, h, err));
+  emit_packing(s, h);
+  sct_str_append(s, packs ? "#ifdef __CUDACC__  // kernels and launching\n\n" : "");
   emit_choice_type(s, h);
   sct_str_printf(s,
                  "namespace %s_detail {\n"
@@ -540,6 +566,7 @@ sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) {
   emit_describe_function(s, h);
   sct_str_printf(s, "}  // namespace\n}  // namespace %s_detail\n\n", name);
   emit_public(s, h);
+  sct_str_append(s, packs ? "#endif  // __CUDACC__\n" : "");
   sct_str_printf(s, "#endif  // SECTILE_HEADER_%s\n", name);
   return SCT_OK;
 }

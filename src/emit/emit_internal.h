@@ -7,6 +7,7 @@
  *   emit_text.c    names, comments, strings and expressions that cannot break out of their place
  *   emit_banner.c  the comment that opens the header
  *   emit_records.c the record types of its arguments
+ *   emit_layout.c  the layouts that the tuner chose: what is said of them, pack and unpack
  *   emit_code.c    the kernels, the choice among them, the launch
  *   emit_public.c  provenance as data and the public functions
  *
@@ -33,6 +34,13 @@ typedef struct emit_record {
   bool packed;
 } emit_record;
 
+/* Where every byte of an array lies under one of its layouts, as C expressions. */
+typedef struct emit_formula {
+  const char *doc;      /* one sentence, may be "" */
+  const char *bytes;    /* of the array, over n_<extent> */
+  const char **offsets; /* [n_fields] over n_<extent> and the operand's indices, named as dims */
+} emit_formula;
+
 typedef struct emit_operand {
   const char *name;
   bool is_output;
@@ -46,6 +54,8 @@ typedef struct emit_operand {
   const char **taps;  /* [n_taps] further places that are read: "north (-1, 0)" */
   const char *border; /* what they find outside of the array: "clamp" */
   const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
+  emit_formula *formulas; /* [n_layouts]; NULL: the store has none */
+  const char **shape;     /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;
 
 typedef struct emit_scalar {
@@ -100,11 +110,20 @@ typedef struct emit_size {
   int kernel;                           /* index into emit_header.kernels */
 } emit_size;
 
+/* What a size gave up because a header has one layout for each array. */
+typedef struct emit_other {
+  const sct_row_run *run;
+  const sct_row_result *winner, *here; /* of the size; with the header's layouts, NULL: none */
+  emit_launch launch;                  /* of the winner */
+} emit_other;
+
 typedef struct emit_device {
   const sct_row_device *row;
   int64_t n_sms; /* 0: unknown */
   int n_sizes;
   int n_alike; /* GPUs that a call cannot tell from this one, and that were tuned too */
+  int n_other;
+  emit_other *others; /* sizes that other layouts than the header's have won */
   const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
 } emit_device;
@@ -164,12 +183,14 @@ typedef struct emit_type {
   const char *name, *cuda; /* "f32", "float" */
   int bytes;               /* also the alignment */
   bool bits;               /* a struct of the kernel's own: the header passes its bits */
+  bool vector;             /* a struct of CUDA's */
 } emit_type;
 const emit_type *emit_type_find(const char *name); /* NULL: unknown */
 
 bool emit_is_name(const char *text); /* an identifier that C++ and CUDA leave to the user */
-/* An expression that can only compute with the numbers n_<extent>. */
-bool emit_is_expression(const char *text, const emit_signature *sig);
+/* An expression that can only compute with the numbers n_<extent>; where `op` is not NULL also with
+ * the indices of that operand, and with sct_floor_div() and sct_floor_mod(). */
+bool emit_is_expression(const char *text, const emit_signature *sig, const emit_operand *op);
 bool emit_mentions(const char *expression, const char *name);
 
 /* `text` on one line of a // comment. */
@@ -194,6 +215,10 @@ sct_status emit_check_source(int *args, int *n_args, const char *source, const c
 void emit_banner(sct_str *s, const emit_header *h);
 sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
 sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
+/* Banner lines on the layouts that the tuner chose. */
+void emit_chosen_layouts(sct_str *s, const emit_header *h);
+/* Host functions for the arrays of these layouts; nothing if there are none. */
+void emit_packing(sct_str *s, const emit_header *h);
 void emit_choice_type(sct_str *s, const emit_header *h);
 void emit_describe_function(sct_str *s, const emit_header *h);
 void emit_public(sct_str *s, const emit_header *h);
@@ -201,6 +226,12 @@ void emit_public(sct_str *s, const emit_header *h);
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
+/* The header has host functions for the operand: its layout was left to the tuner, and the store
+ * says where its bytes lie. */
+bool emit_packs(const emit_header *h, int operand);
+bool emit_packs_any(const emit_header *h);
+/* The header defines the operand's record. */
+bool emit_has_struct(const emit_header *h, int operand);
 /* The kernel's layouts are those of the header. */
 bool emit_layouts_equal(const emit_header *h, const emit_launch *launch);
 

@@ -188,6 +188,85 @@ static sct_status read_operand(emit_operand *op, const reader *r, const json_t *
   return get_texts(&op->dims, &op->n_dims, r, object, path, "dims", true);
 }
 
+/* Dimensions name the indices of formulas: each must be a parameter beside the extents. */
+static sct_status check_indices(const emit_operand *op, const reader *r, const emit_signature *sig,
+                                const char *path) {
+  for (int d = 0; d < op->n_dims; d++) {
+    const char *name = op->dims[d];
+    bool good = emit_is_name(name) && strcmp(name, "min") != 0 && strcmp(name, "max") != 0 &&
+                !sct_has_prefix(name, "sct_floor_");
+    for (int other = 0; other < d; other++) {
+      good = good && strcmp(name, op->dims[other]) != 0;
+    }
+    for (int k = 0; k < sig->n_extents; k++) {
+      good = good && !(sct_has_prefix(name, "n_") && strcmp(name + 2, sig->extents[k].name) == 0);
+    }
+    if (!good) {
+      return damaged(r, path_index(r, path_join(r, path, "dims"), (size_t)d),
+                     "a name that no other index has");
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status check_expressions(const char *const *texts, int n, int expected, const reader *r,
+                                    const emit_signature *sig, const emit_operand *op,
+                                    const char *path) {
+  if (n != expected) {
+    return damaged(r, path, "one expression for each dimension or field");
+  }
+  for (int k = 0; k < n; k++) {
+    if (!emit_is_expression(texts[k], sig, op)) {
+      return damaged(r, path_index(r, path, (size_t)k),
+                     op->n_dims > 0 ? "an expression over indices and the extents n_..."
+                                    : "an expression over the extents n_...");
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status read_formula(emit_formula *f, const reader *r, const emit_signature *sig,
+                               const emit_operand *op, const json_t *object, const char *path) {
+  int n = 0;
+  const emit_operand without_indices = {.n_dims = 0};
+  SCT_TRY(get_text(&f->doc, r, object, path, "doc", ""));
+  SCT_TRY(get_text(&f->bytes, r, object, path, "bytes", NULL));
+  SCT_TRY(
+      check_expressions(&f->bytes, 1, 1, r, sig, &without_indices, path_join(r, path, "bytes")));
+  SCT_TRY(get_texts(&f->offsets, &n, r, object, path, "offsets", false));
+  return check_expressions(f->offsets, n, op->record.n_fields, r, sig, op,
+                           path_join(r, path, "offsets"));
+}
+
+/* Stores of older programs have none. */
+static sct_status read_formulas(emit_operand *op, const reader *r, const emit_signature *sig,
+                                const json_t *object, const char *path) {
+  const json_t *list = NULL;
+  int n = 0;
+  int n_shape = 0;
+  const emit_operand without_indices = {.n_dims = 0};
+  SCT_TRY(get_list(&list, &n, r, object, path, "formulas", true));
+  if (n == 0) {
+    return SCT_OK;
+  }
+  if (n != op->n_layouts) {
+    return damaged(r, path_join(r, path, "formulas"), "one for each layout");
+  }
+  SCT_TRY(check_indices(op, r, sig, path));
+  SCT_TRY(get_texts(&op->shape, &n_shape, r, object, path, "shape", false));
+  SCT_TRY(check_expressions(op->shape, n_shape, op->n_dims, r, sig, &without_indices,
+                            path_join(r, path, "shape")));
+  op->formulas = SCT_ARENA_NEW(r->arena, emit_formula, n);
+  if (op->formulas == NULL) {
+    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < n; k++) {
+    const char *at = path_index(r, path_join(r, path, "formulas"), (size_t)k);
+    SCT_TRY(read_formula(&op->formulas[k], r, sig, op, json_array_get(list, (size_t)k), at));
+  }
+  return SCT_OK;
+}
+
 static sct_status read_scalar(emit_scalar *scalar, const reader *r, const json_t *object,
                               const char *path) {
   const emit_type *type = NULL;
@@ -270,6 +349,10 @@ static sct_status read_lists(emit_signature *sig, const reader *r, const json_t 
                         path_index(r, "extents", (size_t)k)));
     any_dim = any_dim || sig->extents[k].is_dim;
   }
+  for (int k = 0; k < sig->n_operands; k++) { /* their expressions are over the extents */
+    SCT_TRY(read_formulas(&sig->operands[k], r, sig, json_array_get(operands, (size_t)k),
+                          path_index(r, "operands", (size_t)k)));
+  }
   if (sig->n_operands == 0 || !any_dim) {
     return damaged(r, sig->n_operands == 0 ? "operands" : "extents",
                    sig->n_operands == 0 ? "at least one" : "at least one with \"dim\": true");
@@ -337,12 +420,12 @@ static sct_status read_launch(emit_launch *launch, const reader *r, const emit_s
   SCT_TRY(
       get_integer(&launch->static_shared_bytes, r, root, "", "static_shared_bytes", 0, 1 << 24));
   SCT_TRY(get_text(&launch->grid, r, root, "", "grid", NULL));
-  if (!emit_is_expression(launch->grid, sig)) {
+  if (!emit_is_expression(launch->grid, sig, NULL)) {
     return damaged(r, "grid", expression);
   }
   SCT_TRY(get_texts(&launch->requires, &launch->n_requires, r, root, "", "requires", true));
   for (int k = 0; k < launch->n_requires; k++) {
-    if (!emit_is_expression(launch->requires[k], sig)) {
+    if (!emit_is_expression(launch->requires[k], sig, NULL)) {
       return damaged(r, path_index(r, "requires", (size_t)k), expression);
     }
   }

@@ -11,6 +11,11 @@ bool emit_takes_struct(const emit_header *h, int operand) {
   return h->sig.operands[operand].record.name != NULL && strcmp(h->layout[operand], "aos") == 0;
 }
 
+bool emit_has_struct(const emit_header *h, int operand) {
+  return emit_takes_struct(h, operand) ||
+         (emit_packs(h, operand) && h->sig.operands[operand].record.name != NULL);
+}
+
 static bool same_record(const emit_record *a, const emit_record *b) {
   bool same = a->n_fields == b->n_fields && a->bytes == b->bytes && a->align == b->align &&
               a->packed == b->packed;
@@ -73,10 +78,10 @@ static void record_text(sct_str *s, const emit_record *record) {
 sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
-    bool written = !emit_takes_struct(h, k);
-    for (int other = 0; other < k && emit_takes_struct(h, k); other++) {
+    bool written = !emit_has_struct(h, k);
+    for (int other = 0; other < k && emit_has_struct(h, k); other++) {
       const emit_operand *before = &h->sig.operands[other];
-      if (emit_takes_struct(h, other) && strcmp(before->record.name, op->record.name) == 0) {
+      if (emit_has_struct(h, other) && strcmp(before->record.name, op->record.name) == 0) {
         if (!same_record(&before->record, &op->record)) {
           return sct_fail(err, SCT_EDATA,
                           "the stored signature is damaged: operands '%s' and '%s' give the record "

@@ -313,9 +313,18 @@ static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_
   return -1;
 }
 
+/* Notes that other layouts have won a size; `here` is the best with the header's, or NULL. */
+static sct_status note_other(emit_header *h, emit_device *device, const emit_size *size,
+                             const sct_row_result *here, sct_error *err) {
+  emit_other *other = &device->others[device->n_other++];
+  *other = (emit_other){.run = size->run, .winner = size->winner, .here = here};
+  return emit_read_launch(&other->launch, &h->arena, &h->sig, size->winner->candidate.launch, err);
+}
+
 /* Sets winner and naive of a size to candidates with the layouts of the header; NULL where there is
  * none. */
-static sct_status fit_layouts(emit_size *size, emit_header *h, sct_store *store, sct_error *err) {
+static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *device,
+                              sct_store *store, sct_error *err) {
   sct_row_result *rows = NULL;
   bool *legal = NULL;
   int n = 0;
@@ -339,10 +348,12 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, sct_store *store,
   }
   if (!winner_fits) {
     const int best = emit_choose(rows, n, legal, size->run);
-    size->winner = NULL;
+    const sct_row_result *here = NULL;
     if (best >= 0) {
-      SCT_TRY_DONE(load_result(&size->winner, h, store, rows[best].outcome.id, err));
+      SCT_TRY_DONE(load_result(&here, h, store, rows[best].outcome.id, err));
     }
+    SCT_TRY_DONE(note_other(h, device, size, here, err));
+    size->winner = here;
   }
 done:
   sct_row_result_free(rows, n);
@@ -358,8 +369,12 @@ static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *er
   for (int d = 0; d < h->n_devices; d++) {
     emit_device *device = &h->devices[d];
     int kept = 0;
+    device->others = SCT_ARENA_NEW(&h->arena, emit_other, device->n_sizes + 1);
+    if (device->others == NULL) {
+      return no_memory(err);
+    }
     for (int k = 0; k < device->n_sizes; k++) {
-      SCT_TRY(fit_layouts(&device->sizes[k], h, store, err));
+      SCT_TRY(fit_layouts(&device->sizes[k], h, device, store, err));
       if (device->sizes[k].winner != NULL) {
         device->sizes[kept++] = device->sizes[k];
       }

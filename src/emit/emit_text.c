@@ -10,15 +10,15 @@
 /* ---- types ---- */
 
 static const emit_type types[] = {
-    {"i8", "signed char", 1, false},    {"i16", "short", 2, false},
-    {"i32", "int", 4, false},           {"i64", "long long", 8, false},
-    {"u8", "unsigned char", 1, false},  {"u16", "unsigned short", 2, false},
-    {"u32", "unsigned int", 4, false},  {"u64", "unsigned long long", 8, false},
-    {"f16", "unsigned short", 2, true}, {"bf16", "unsigned short", 2, true},
-    {"f32", "float", 4, false},         {"f64", "double", 8, false},
-    {"f32x2", "float2", 8, false},      {"f32x4", "float4", 16, false},
-    {"f64x2", "double2", 16, false},    {"i32x2", "int2", 8, false},
-    {"i32x4", "int4", 16, false},
+    {"i8", "signed char", 1, false, false},    {"i16", "short", 2, false, false},
+    {"i32", "int", 4, false, false},           {"i64", "long long", 8, false, false},
+    {"u8", "unsigned char", 1, false, false},  {"u16", "unsigned short", 2, false, false},
+    {"u32", "unsigned int", 4, false, false},  {"u64", "unsigned long long", 8, false, false},
+    {"f16", "unsigned short", 2, true, false}, {"bf16", "unsigned short", 2, true, false},
+    {"f32", "float", 4, false, false},         {"f64", "double", 8, false, false},
+    {"f32x2", "float2", 8, false, true},       {"f32x4", "float4", 16, false, true},
+    {"f64x2", "double2", 16, false, true},     {"i32x2", "int2", 8, false, true},
+    {"i32x4", "int4", 16, false, true},
 };
 
 const emit_type *emit_type_find(const char *name) {
@@ -76,13 +76,24 @@ static bool is_word_char(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The word of `n` characters is one that an expression may hold. */
-static bool word_allowed(const char *word, size_t n, const emit_signature *sig) {
-  static const char *const plain[] = {"min", "max", "long"};
-  for (int k = 0; k < SCT_COUNT(plain); k++) {
-    if (strlen(plain[k]) == n && strncmp(word, plain[k], n) == 0) {
+static bool is_among(const char *word, size_t n, const char *const *list, int n_list) {
+  for (int k = 0; k < n_list; k++) {
+    if (strlen(list[k]) == n && strncmp(word, list[k], n) == 0) {
       return true;
     }
+  }
+  return false;
+}
+
+/* The word of `n` characters is one that an expression may hold. */
+static bool word_allowed(const char *word, size_t n, const emit_signature *sig,
+                         const emit_operand *op) {
+  static const char *const plain[] = {"min", "max", "long"};
+  static const char *const floors[] = {"sct_floor_div", "sct_floor_mod"};
+  if (is_among(word, n, plain, SCT_COUNT(plain)) ||
+      (op != NULL &&
+       (is_among(word, n, floors, SCT_COUNT(floors)) || is_among(word, n, op->dims, op->n_dims)))) {
+    return true;
   }
   if (n < 3 || strncmp(word, "n_", 2) != 0) {
     return false;
@@ -123,7 +134,7 @@ static bool pair_refused(const char *at) {
   return false;
 }
 
-bool emit_is_expression(const char *text, const emit_signature *sig) {
+bool emit_is_expression(const char *text, const emit_signature *sig, const emit_operand *op) {
   int depth = 0;
   bool some = false;
   for (const char *at = text; *at != '\0';) {
@@ -132,7 +143,7 @@ bool emit_is_expression(const char *text, const emit_signature *sig) {
       while (is_word_char(at[n])) {
         n++;
       }
-      if (!(isdigit((unsigned char)*at) ? number_allowed(at, n) : word_allowed(at, n, sig))) {
+      if (!(isdigit((unsigned char)*at) ? number_allowed(at, n) : word_allowed(at, n, sig, op))) {
         return false;
       }
       some = true;

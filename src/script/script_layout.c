@@ -179,6 +179,7 @@ static void read_layout(lua_State *L, sct_spec *spec, int alternative, sct_layou
   sct_script_read_place(L, spec, read, &layout->file, &layout->line);
   lua_getfield(L, read, "desc");
   layout->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
+  layout->doc = sct_script_field_string(L, spec, lua_gettop(L), "doc");
   lua_getfield(L, -1, "owns_gaps");
   layout->owns_gaps = lua_toboolean(L, -1);
   lua_pop(L, 3);

@@ -76,6 +76,7 @@ sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) 
 typedef struct sct_layout {
   const char *name;  /* "aosoa" */
   const char *label; /* "aosoa(lanes=32)": name and parameters */
+  const char *doc;   /* one sentence of the layout script; NULL: it has none */
   const char *file;  /* the layout script, and the line of its offset function */
   int line;
   sct_expr *element; /* [n_fields] byte offset over the array's own indices (sct_operand.index) */

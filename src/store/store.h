@@ -111,6 +111,7 @@ typedef struct sct_row_outcome {
 
 /* All put functions insert or find the existing row and set its id. Each is one durable
  * transaction. */
+/* Of a problem that exists the signature is rewritten where it differs. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) SCT_MUST_USE;
 /* Computes the key if row->key is NULL or empty. */
 sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) SCT_MUST_USE;

@@ -116,8 +116,39 @@ static sct_status put_alone(sct_store *s, const sct_store_table *table, const vo
   return SCT_OK;
 }
 
+static bool is_signature(const sct_store_column *column) {
+  return column->offset == offsetof(sct_row_problem, signature);
+}
+
+/* Whether the row has a signature, and the stored problem another one. */
+static sct_status signature_differs(bool *differs, sct_store *s, const sct_row_problem *row,
+                                    sct_id id, sct_error *err) {
+  sct_row_problem known = {0};
+  SCT_TRY(sct_store_fetch(s, &sct_store_problem_table, id, &known, err));
+  const char *text = row->signature != NULL ? row->signature : "";
+  *differs = text[0] != '\0' && strcmp(known.signature, text) != 0;
+  sct_store_clear_row(&sct_store_problem_table, &known);
+  return SCT_OK;
+}
+
+static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *id,
+                              sct_error *err) {
+  bool inserted = false;
+  bool differs = false;
+  SCT_TRY(sct_store_insert(s, &sct_store_problem_table, row, id, &inserted, err));
+  SCT_TRY(signature_differs(&differs, s, row, *id, err));
+  return differs ? sct_store_update(s, &sct_store_problem_table, row, is_signature, *id, err)
+                 : SCT_OK;
+}
+
+/* The signature follows from the spec and from what this version of the program says of it, so an
+ * older one's gives way. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) {
-  return put_alone(s, &sct_store_problem_table, row, &row->id, err);
+  sct_id found = 0;
+  SCT_TRY(sct_store_begin(s, err));
+  SCT_TRY(sct_store_end(s, put_problem(s, row, &found, err), err));
+  row->id = found;
+  return SCT_OK;
 }
 
 char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row) {

@@ -53,13 +53,20 @@ typedef struct fixture {
   "{\"name\": \"w\", \"type\": \"f32\", \"cuda\": \"float\", \"offset\": 0, \"bytes\": 4},"        \
   "{\"name\": \"h\", \"type\": \"f16\", \"cuda\": \"f16\", \"offset\": 4, \"bytes\": 2}],"         \
   "\"bytes\": 6, \"align\": 1, \"packed\": true}"
-#define SCALE_SIGNATURE                                                                            \
+#define SCALE_SIGNATURE_WITH(formulas)                                                             \
   "{\"name\": \"scale\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "     \
   "\"scalars\": [{\"name\": \"k\", \"type\": \"f16\", \"cuda\": \"f16\"}, {\"name\": \"stream\", " \
-  "\"type\": \"f32\", \"cuda\": \"float\"}], \"operands\": [" OPERAND(                             \
+  "\"type\": \"f32\", \"cuda\": \"float\"}], \"operands\": [{" formulas OPERAND_FIELDS(            \
       "p", "in", ITEM, "false", "\"soa\", \"aos\"",                                                \
-      "\"i\"") ", " OPERAND("q", "out", ITEM, "false", "\"soa\", \"aos\"",                         \
-                            "\"i\"") "], \"body\": \"q.w = p.w * stream; q.h = p.h;\"}"
+      "\"i\"") ", {" formulas OPERAND_FIELDS("q", "out", ITEM, "false", "\"soa\", \"aos\"",        \
+                                             "\"i\"") "], \"body\": \"q.w = p.w * stream; q.h = "  \
+                                                      "p.h;\"}"
+#define SCALE_SIGNATURE                                                                            \
+  SCALE_SIGNATURE_WITH(                                                                            \
+      "\"shape\": [\"n_i\"], \"formulas\": [{\"doc\": \"Field after field.\", "                    \
+      "\"bytes\": \"6 * n_i\", \"offsets\": [\"4 * i\", \"2 * i + 4 * n_i\"]}, "                   \
+      "{\"doc\": \"\", \"bytes\": \"6 * n_i\", \"offsets\": [\"6 * i\", \"6 * i + "                \
+      "4\"]}], ")
 
 #define TRANSPOSE_SIGNATURE                                                                        \
   "{\"name\": \"transpose\", \"doc\": \"A matrix to its transpose.\", \"dims\": [\"row\", "        \

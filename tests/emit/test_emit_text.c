@@ -219,12 +219,12 @@ static void expressions_only_compute(void **state) {
       "++",
   };
   for (int k = 0; k < SCT_COUNT(good); k++) {
-    if (!emit_is_expression(good[k], &sig)) {
+    if (!emit_is_expression(good[k], &sig, NULL)) {
       fail_msg("'%s' did not pass", good[k]);
     }
   }
   for (int k = 0; k < SCT_COUNT(bad); k++) {
-    if (emit_is_expression(bad[k], &sig)) {
+    if (emit_is_expression(bad[k], &sig, NULL)) {
       fail_msg("'%s' passed for an expression", bad[k]);
     }
   }

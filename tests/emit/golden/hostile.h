@@ -13,6 +13,9 @@
 //   aligned  in   item { f32 w; f16 h } of 6 bytes, packed, layout aos, chosen from aos, * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /; over (* / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /)
 //   blocks   out  wide { f32x4 v; u8 t; bf16 h } of 64 bytes, layout aos; over (i)
 //
+// The tuner chose among layouts; a header has one for each array, at every size and on every device:
+//   aligned: aos; no functions for the host, because a sectile that stored no formulas tuned it: tune again
+//
 // device                                                                 variant                                                        size                                                           median us  GB/s  of copy  sectors/request ld (least) | st (least)
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } / (sm_90)  * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /  * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /        1.0     0      0 %  8.0 (8.0) | 8.0 (8.0)
 //   40 candidates: 38 verified, 1 tied with the winner, 2 failed

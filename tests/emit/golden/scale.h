@@ -8,6 +8,14 @@
 //   k       f16
 //   stream  f32
 //
+// The tuner chose among layouts; a header has one for each array, at every size and on every device:
+//   p: soa. Field after field.
+//     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all
+//     scale_layout_p::pack() and unpack() convert from and to plain arrays
+//   q: soa. Field after field.
+//     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all
+//     scale_layout_q::pack() and unpack() convert from and to plain arrays
+//
 // device               variant          size     median us  GB/s  of copy  predicted us  sectors/request ld (least) | st (least)
 // NVIDIA H200 (sm_90)  direct t128 soa  i=65536  not timed     -        -           3.7  8.0 (8.0) | 8.0 (8.0)
 //   40 candidates: 38 verified, counted and predicted, 1 tied with the winner, 2 failed
@@ -15,11 +23,149 @@
 // NVIDIA H200: described, NVRTC 13.0, sectile 0.1.0
 // Predicted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
 // from the addresses, times predicted from the counts. No GPU ran the variants.
-// Spec 207cd8309286a2b1316f7ea832ad5f05; the hash of each kernel's source stands beside it.
+// Spec cc6d4a7a3f55ed723574eb53a6dc5832; the hash of each kernel's source stands beside it.
 #pragma once
 #ifndef SECTILE_HEADER_scale
 #define SECTILE_HEADER_scale
+#ifdef __CUDACC__
 #include <cuda_runtime.h>
+#endif
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+// A program that has this type already defines SECTILE_RECORD_item before it includes the header.
+#ifndef SECTILE_RECORD_item
+#define SECTILE_RECORD_item
+#pragma pack(push, 1)
+typedef struct item {
+  float w;
+  unsigned short h;
+} item;
+#pragma pack(pop)
+#endif
+static_assert(sizeof(item) == 6 && alignof(item) == 1 &&
+              offsetof(item, w) == 0 && offsetof(item, h) == 4,
+              "layout of item");
+
+// Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees the
+// types and this part of the header.
+
+// p: soa. Field after field.
+namespace scale_layout_p {
+
+// Bytes from the start of the array to each field of element (i).
+inline int64_t offset_w(int64_t i) {
+  return 4 * i;
+}
+inline int64_t offset_h(int64_t i, int64_t n_i) {
+  return 2 * i + 4 * n_i;
+}
+
+// Bytes of the array; -1 if an extent is negative.
+inline int64_t bytes(int64_t n_i) {
+  return n_i < 0 ? -1 : 6 * n_i;
+}
+
+// Calls copy(byte in the array, byte in the plain array, how many bytes) for every field of every
+// element; plain arrays hold elements in C order, the last index fastest.
+template <typename Copy>
+inline void each_field(Copy copy, int64_t n_i) {
+  int64_t plain = 0;
+  for (int64_t i0 = 0; i0 < n_i; i0++, plain += 6) {
+    copy(offset_w(i0), plain, 4);
+    copy(offset_h(i0, n_i), plain + 4, 2);
+  }
+}
+
+// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
+// and nothing is written, if an extent is negative or a pointer that is needed null.
+inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
+  const int64_t size = bytes(n_i);
+  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+    return false;
+  }
+  unsigned char *const to = static_cast<unsigned char *>(packed);
+  const unsigned char *const from = reinterpret_cast<const unsigned char *>(plain);
+  if (size > 0) {
+    memset(to, 0, size_t(size));
+  }
+  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + at, from + place, n); }, n_i);
+  return true;
+}
+
+// The way back. What of `plain` belongs to no field stays as it is.
+inline bool unpack(::item *plain, const void *packed, int64_t n_i) {
+  const int64_t size = bytes(n_i);
+  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+    return false;
+  }
+  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
+  const unsigned char *const from = static_cast<const unsigned char *>(packed);
+  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + place, from + at, n); }, n_i);
+  return true;
+}
+
+}  // namespace scale_layout_p
+
+// q: soa. Field after field.
+namespace scale_layout_q {
+
+// Bytes from the start of the array to each field of element (i).
+inline int64_t offset_w(int64_t i) {
+  return 4 * i;
+}
+inline int64_t offset_h(int64_t i, int64_t n_i) {
+  return 2 * i + 4 * n_i;
+}
+
+// Bytes of the array; -1 if an extent is negative.
+inline int64_t bytes(int64_t n_i) {
+  return n_i < 0 ? -1 : 6 * n_i;
+}
+
+// Calls copy(byte in the array, byte in the plain array, how many bytes) for every field of every
+// element; plain arrays hold elements in C order, the last index fastest.
+template <typename Copy>
+inline void each_field(Copy copy, int64_t n_i) {
+  int64_t plain = 0;
+  for (int64_t i0 = 0; i0 < n_i; i0++, plain += 6) {
+    copy(offset_w(i0), plain, 4);
+    copy(offset_h(i0, n_i), plain + 4, 2);
+  }
+}
+
+// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
+// and nothing is written, if an extent is negative or a pointer that is needed null.
+inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
+  const int64_t size = bytes(n_i);
+  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+    return false;
+  }
+  unsigned char *const to = static_cast<unsigned char *>(packed);
+  const unsigned char *const from = reinterpret_cast<const unsigned char *>(plain);
+  if (size > 0) {
+    memset(to, 0, size_t(size));
+  }
+  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + at, from + place, n); }, n_i);
+  return true;
+}
+
+// The way back. What of `plain` belongs to no field stays as it is.
+inline bool unpack(::item *plain, const void *packed, int64_t n_i) {
+  const int64_t size = bytes(n_i);
+  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+    return false;
+  }
+  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
+  const unsigned char *const from = static_cast<const unsigned char *>(packed);
+  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + place, from + at, n); }, n_i);
+  return true;
+}
+
+}  // namespace scale_layout_q
+
+#ifdef __CUDACC__  // kernels and launching
 
 // Which kernel a call takes, whose tuning decided (null: nobody's), and why.
 typedef struct scale_choice {
@@ -293,7 +439,7 @@ static const struct {
   const char *kernel, *spec_hash, *written_by;
   int n_tunings;
   const scale_tuning *tunings;
-} scale_provenance = {"scale", "207cd8309286a2b1316f7ea832ad5f05", "sectile 0.1.0", 1,
+} scale_provenance = {"scale", "cc6d4a7a3f55ed723574eb53a6dc5832", "sectile 0.1.0", 1,
     scale_tunings};
 
 // Launches on `stream_x`; never synchronises, allocates nothing. An empty index space launches nothing.
@@ -310,4 +456,5 @@ extern "C" inline scale_choice scale_variant(const void *p, void *q, unsigned sh
   return scale_detail::describe({p, q, k, stream, n_i});
 }
 
+#endif  // __CUDACC__
 #endif  // SECTILE_HEADER_scale
