@@ -61,6 +61,49 @@ static void append_value(lua_State *L, render_job *job, const char *text, size_t
   }
 }
 
+/* What the text of an expression may call besides CUDA's own functions (sct_expr_print_c). */
+static const struct {
+  const char *call, *text;
+} expr_functions[] = {
+    {"sct_floor_div(",
+     "// Rounds down, where CUDA's division rounds towards 0.\n"
+     "__device__ __forceinline__ long long sct_floor_div(long long a, long long b) {\n"
+     "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n\n"},
+    {"sct_floor_mod(",
+     "// The remainder with the sign of the divisor.\n"
+     "__device__ __forceinline__ long long sct_floor_mod(long long a, long long b) {\n"
+     "  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n}\n\n"},
+};
+
+/* Puts `front` before the text; its lines count as the template's first. */
+static void prepend_lines(lua_State *L, render_job *job, const char *front) {
+  for (const char *p = front; *p; p++) {
+    if (*p != '\n') {
+      continue;
+    }
+    if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
+      luaL_error(L, "out of memory");
+    }
+    memmove(&job->lines[1], job->lines, sizeof(*job->lines) * job->n_lines);
+    job->lines[0] = (struct line_origin){job->template_name, 1};
+    job->n_lines++;
+  }
+  const size_t before = job->text.len;
+  sct_str_append(&job->text, front);
+  if (!job->text.failed) {
+    memmove(job->text.data + strlen(front), job->text.data, before);
+    memcpy(job->text.data, front, strlen(front));
+  }
+}
+
+static void define_called(lua_State *L, render_job *job) {
+  for (int k = 0; k < SCT_COUNT(expr_functions); k++) {
+    if (strstr(sct_str_c(&job->text), expr_functions[k].call) != NULL) {
+      prepend_lines(L, job, expr_functions[k].text);
+    }
+  }
+}
+
 /* _o(line, piece, ...): a string is literal text, a table { value } an inserted value. A line that
  * is nothing but blanks and values that are nil or "" leaves no line behind. */
 static int out_line(lua_State *L) {
@@ -409,6 +452,7 @@ static int render(lua_State *L) {
     return luaL_error(L, "%s", err.text);
   }
   lua_call(L, 0, 0);
+  define_called(L, job);
   read_plan(L, job, plan);
   return 0;
 }

@@ -67,6 +67,32 @@ static void test_problem_round_trip(void **state) {
   sct_store_close(s);
 }
 
+/* What a later version says of the same spec replaces what an older one said; nothing else does. */
+static void test_a_problem_s_signature_is_renewed(void **state) {
+  const fixture *const f = *state;
+  sct_store *s = fx_open(f->path, false);
+  sct_row_problem old = {
+      .name = "k", .spec_hash = "07", .canonical = "spec", .signature = "{\"name\": \"k\"}"};
+  sct_row_problem renewed = old;
+  sct_row_problem silent = old;
+  renewed.signature = "{\"name\": \"k\", \"shape\": []}";
+  renewed.canonical = "other";
+  silent.signature = NULL;
+  FX_OK(sct_store_put_problem(s, &old, &err));
+  FX_OK(sct_store_put_problem(s, &renewed, &err));
+  FX_OK(sct_store_put_problem(s, &silent, &err));
+  assert_int_equal(renewed.id, old.id);
+  assert_int_equal(silent.id, old.id);
+  sct_row_problem *rows = NULL;
+  int n = 0;
+  FX_OK(sct_store_problem_by_hash(s, "07", &rows, &n, &err));
+  assert_int_equal(n, 1);
+  assert_string_equal(rows[0].signature, renewed.signature);
+  assert_string_equal(rows[0].canonical, "spec");
+  sct_row_problem_free(rows, n);
+  sct_store_close(s);
+}
+
 static void test_device_key_and_round_trip(void **state) {
   const fixture *const f = *state;
   sct_store *s = fx_open(f->path, false);
@@ -478,6 +504,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_put_twice_is_one_row, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_problem_round_trip, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_a_problem_s_signature_is_renewed, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_device_key_and_round_trip, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_result_round_trip, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_listing_without_source, fx_setup, fx_teardown),

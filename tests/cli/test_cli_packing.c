@@ -1,0 +1,259 @@
+/* Layouts that the tuner chose, from the spec's script to a program on the host: for each layout a
+ * header is emitted in which it has won, and tests/cli/packing/round_trip.cc packs and unpacks
+ * through these headers. Skipped where there is no C++ compiler. */
+#include "codegen/codegen_fixture.h"
+#include "emit/emit.h"
+
+#include <ftw.h>
+#include <unistd.h>
+
+static char folder[64];
+static sct_store *store;
+
+#define WARNINGS "-Wall -Wextra -Werror"
+
+/* ---- specs ---- */
+
+#define MIXED                                                                                      \
+  "local mixed = s.record { { 'flag', 'u8' }, { 'value', 'f64' }, { 'tag', 'u16' }, "              \
+  "{ 'w', 'f32' }, name = 'mixed' }\n"
+#define MAP(kernel)                                                                                \
+  "local s = require 'sectile'\n" MIXED "return s.kernel {\n  name = '" kernel                     \
+  "', dims = { 'i' },\n"                                                                           \
+  "  inputs = { s.array('a', mixed, s.choose { s.aos, s.soa, s.aosoa { lanes = 32 }, "             \
+  "s.layout 'rotated.lua' }) },\n"                                                                 \
+  "  outputs = { s.array('b', 'f64') },\n  body = 'b = a.value * a.w;',\n"                         \
+  "  sizes = { { i = 4096 } },\n}\n"
+#define GRID(kernel)                                                                               \
+  "local s = require 'sectile'\nreturn s.kernel {\n  name = '" kernel                              \
+  "', dims = { 'row', 'col' },\n"                                                                  \
+  "  inputs = { s.array('a', 'f32', s.choose { s.row_major, s.col_major, s.pitched { align = 64 "  \
+  "}, s.strided { 'col + 8', 1 } }, { at = { 'row + 1', 'col + 1' }, pad = 2 }) },\n"              \
+  "  outputs = { s.array('b', 'f32') },\n  body = 'b = a;',\n"                                     \
+  "  sizes = { { row = 64, col = 64 } },\n}\n"
+#define SHEET(kernel, type)                                                                        \
+  "local s = require 'sectile'\nreturn s.kernel {\n  name = '" kernel                              \
+  "', dims = { 'row', 'col' },\n  inputs = { s.array('a', '" type "') },\n"                        \
+  "  outputs = { s.array('b', '" type "', s.choose { s.col_major, s.strided { 'col + 8', 1 } }) "  \
+  "},\n  body = 'b = a;',\n  sizes = { { row = 64, col = 64 } },\n}\n"
+#define TABLE(kernel)                                                                              \
+  "local s = require 'sectile'\nreturn s.kernel {\n  name = '" kernel "', dims = { 'i' },\n"       \
+  "  inputs = { s.array('pick', 'i32'), s.array('t', s.record { { 'x', 'f32' }, { 'y', 'f32' }, "  \
+  "name = 'vec2' }, s.choose { s.aos, s.soa }, { dims = { 'm' }, at = { 'pick' } }) },\n"          \
+  "  outputs = { s.array('b', 'f32') },\n  body = 'b = t.x + t.y;',\n"                             \
+  "  sizes = { { i = 4096, m = 4096 } },\n}\n"
+
+/* The first half of the array lies behind the second: a remainder of what may be negative. */
+static const char rotated_layout[] =
+    "return {\n  name = 'rotated',\n"
+    "  offset = function(l, field, idx, ext)\n"
+    "    return (idx[1] - ext[1] // 2) % ext[1] * l.record.bytes + field.offset\n  end,\n"
+    "  bytes = function(l, ext) return l.count(ext) * l.record.bytes end,\n}\n";
+
+static const struct {
+  const char *name, *spec, *operand, *layout;
+} headers[] = {
+    {"map_aos", MAP("map_aos"), "a", "aos"},
+    {"map_soa", MAP("map_soa"), "a", "soa"},
+    {"map_aosoa", MAP("map_aosoa"), "a", "aosoa(lanes=32)"},
+    {"map_rotated", MAP("map_rotated"), "a", "rotated"},
+    {"grid_cols", GRID("grid_cols"), "a", "col_major"},
+    {"grid_pitched", GRID("grid_pitched"), "a", "pitched(align=64)"},
+    {"grid_strided", GRID("grid_strided"), "a", "strided(col + 8, 1)"},
+    {"sheet_strided", SHEET("sheet_strided", "f16"), "b", "strided(col + 8, 1)"},
+    {"table_soa", TABLE("table_soa"), "t", "soa"},
+    {"quad_cols", SHEET("quad_cols", "f32x4"), "b", "col_major"},
+};
+
+/* ---- from spec to header ---- */
+
+static sct_id put_device(void) {
+  sct_row_device device = {.name = "NVIDIA H200",
+                           .device_id = "virtual:h200",
+                           .arch = "sm_90",
+                           .cc_major = 9,
+                           .is_virtual = true};
+  MUST(sct_store_put_device(store, &device, err));
+  return device.id;
+}
+
+/* The naive variant for the named layout as the winner of the spec's size. */
+static void put_winner(fixture *f, const char *operand, const char *layout) {
+  int choice[SCT_MAX_OPERANDS] = {0};
+  int found = 0;
+  for (int op = 0; op < f->spec.n_operands; op++) {
+    const sct_operand *o = &f->spec.operands[op];
+    for (int k = 0; k < o->n_layouts && strcmp(o->name, operand) == 0; k++) {
+      found += strcmp(o->layouts[k].label, layout) == 0;
+      choice[op] = strcmp(o->layouts[k].label, layout) == 0 ? k : choice[op];
+    }
+  }
+  if (found != 1) {
+    fail_msg("%s: '%s' has no layout '%s'", f->spec.name, operand, layout);
+  }
+  const int64_t naive = sct_codegen_naive(&f->spec, &f->space, choice);
+  assert_true(naive >= 0);
+  sct_kernel_code code;
+  const char *rejected = NULL;
+  MUST(sct_codegen_make(&code, &rejected, &f->arena, f->script, &f->spec, &f->space,
+                        &f->space.candidates[naive], err));
+  assert_null(rejected);
+  sct_str signature = {0};
+  sct_str launch = {0};
+  char hash[SCT_HASH_HEX];
+  char source_hash[SCT_HASH_HEX];
+  MUST(sct_codegen_signature(&signature, &f->spec, err));
+  MUST(sct_codegen_launch(&launch, &f->spec, &code, err));
+  sct_row_problem problem = {.name = (char *)f->spec.name,
+                             .spec_hash = sct_hash_hex(hash, f->spec.hash),
+                             .spec_file = "test.lua",
+                             .canonical = (char *)f->spec.canonical,
+                             .signature = (char *)sct_str_c(&signature)};
+  MUST(sct_store_put_problem(store, &problem, err));
+  char extents[128];
+  snprintf(extents, sizeof extents, "{\"%s\": 64, \"%s\": 64}", f->spec.extent_names[0],
+           f->spec.n_extents > 1 ? f->spec.extent_names[1] : "none");
+  sct_row_run run = {.problem = problem.id,
+                     .device = put_device(),
+                     .size_label = "some size",
+                     .extents = extents,
+                     .started = "2025-01-01T00:00:00Z"};
+  MUST(sct_store_put_run(store, &run, err));
+  sct_row_candidate candidate = {.problem = problem.id,
+                                 .source_hash = sct_hash_hex(source_hash, code.hash),
+                                 .label = "direct",
+                                 .strategy = "direct",
+                                 .axes = "{}",
+                                 .source = (char *)code.source,
+                                 .kernel = (char *)code.kernel,
+                                 .launch = (char *)sct_str_c(&launch)};
+  sct_row_outcome outcome = {.run = run.id, .outcome = "ok", .predicted_ns = 1000};
+  MUST(sct_store_put_result(store, &candidate, &outcome, false, err));
+  run.winner = run.naive = outcome.id;
+  MUST(sct_store_finish_run(store, &run, err));
+  sct_kernel_code_free(&code);
+  sct_str_free(&signature);
+  sct_str_free(&launch);
+}
+
+static void write_text(const char *name, const char *text) {
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  MUST(sct_file_write(path, text, strlen(text), err));
+}
+
+static void write_header(const char *name, const char *spec, const char *operand,
+                         const char *layout) {
+  char path[256];
+  write_text("spec.lua", spec);
+  snprintf(path, sizeof path, "%s/spec.lua", folder);
+  fixture f = {0};
+  MUST(sct_script_load_spec(&f.spec, path, err));
+  fixture_finish(&f);
+  put_winner(&f, operand, layout);
+  snprintf(path, sizeof path, "%s/%s.h", folder, name);
+  const sct_emit_request request = {.name = name};
+  MUST(sct_emit_write(store, &request, path, err));
+  fixture_close(&f);
+}
+
+static int setup(void **state) {
+  (void)state;
+  char path[256];
+  snprintf(folder, sizeof folder, "/tmp/sct_pack_XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/store.db", folder);
+  MUST(sct_store_open(&store, path, false, err));
+  write_text("rotated.lua", rotated_layout);
+  for (int k = 0; k < SCT_COUNT(headers); k++) {
+    write_header(headers[k].name, headers[k].spec, headers[k].operand, headers[k].layout);
+  }
+  return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+  (void)st, (void)kind, (void)ftw;
+  return remove(path);
+}
+
+static int teardown(void **state) {
+  (void)state;
+  sct_store_close(store);
+  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- compilers ---- */
+
+/* The status of a shell command in the folder of the headers; what it said is shown if it failed.
+ */
+static int run_here(const char *command) {
+  sct_str line = {0};
+  sct_str_printf(&line,
+                 "cd '%s' && { %s; } >said 2>&1 || { status=$?; head -c 4000 said; exit $status; }",
+                 folder, command);
+  const int status = system(sct_str_c(&line));
+  sct_str_free(&line);
+  return status;
+}
+
+/* The toolkit, for types such as float4 and for nvcc; NULL: there is none. */
+static const char *toolkit(void) {
+  const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+  static char path[512];
+  for (int k = 0; k < SCT_COUNT(homes); k++) {
+    snprintf(path, sizeof path, "%s/include/vector_types.h", homes[k] ? homes[k] : "");
+    if (homes[k] && access(path, R_OK) == 0) {
+      return homes[k];
+    }
+  }
+  return NULL;
+}
+
+static void a_host_compiler_packs_and_unpacks(void **state) {
+  (void)state;
+  static const char *const standards[] = {"c++11", "c++17"};
+  const char *const home = toolkit();
+  sct_str command = {0};
+  if (run_here("command -v c++") != 0) {
+    print_message("no C++ compiler here: headers are not compiled\n");
+    skip();
+  }
+  for (int k = 0; k < SCT_COUNT(standards); k++) {
+    sct_str_clear(&command);
+    sct_str_printf(&command,
+                   "c++ -std=%s " WARNINGS " -Wpedantic -I. %s%s%s '" SCT_TESTS_DIR
+                   "/cli/packing/round_trip.cc' -o round_trip && ./round_trip",
+                   standards[k], home ? "-DWITH_VECTORS -isystem '" : "", home ? home : "",
+                   home ? "/include'" : "");
+    assert_int_equal(run_here(sct_str_c(&command)), 0);
+  }
+  sct_str_free(&command);
+}
+
+static void nvcc_takes_the_same_program(void **state) {
+  (void)state;
+  const char *const home = toolkit();
+  sct_str command = {0};
+  sct_str_printf(&command, "PATH=\"$PATH:%s/bin\"; command -v nvcc", home ? home : "");
+  if (!home || run_here(sct_str_c(&command)) != 0) {
+    print_message("no nvcc here: headers are not compiled as CUDA\n");
+    skip();
+  }
+  sct_str_clear(&command);
+  sct_str_printf(
+      &command,
+      "PATH=\"$PATH:%s/bin\"; nvcc -x cu -std=c++17 -arch=sm_90 -DWITH_VECTORS -I. -Werror "
+      "all-warnings -Xcompiler -Wall,-Wextra,-Werror '" SCT_TESTS_DIR
+      "/cli/packing/round_trip.cc' -o round_trip_cu && ./round_trip_cu",
+      home);
+  assert_int_equal(run_here(sct_str_c(&command)), 0);
+  sct_str_free(&command);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_host_compiler_packs_and_unpacks),
+      cmocka_unit_test(nvcc_takes_the_same_program),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
