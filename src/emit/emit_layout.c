@@ -53,8 +53,8 @@ static void formula_line(sct_str *s, const emit_operand *op, const emit_formula 
   index_text(s, op);
   sct_str_append(s, " at byte ");
   for (int k = 0; k < op->record.n_fields; k++) {
-    const bool hidden = op->record.n_fields > SHOWN_FIELDS && k >= SHOWN_FIELDS - 1 &&
-                        k + 1 < op->record.n_fields;
+    const bool hidden =
+        op->record.n_fields > SHOWN_FIELDS && k >= SHOWN_FIELDS - 1 && k + 1 < op->record.n_fields;
     if (hidden) {
       sct_str_append(s, k == SHOWN_FIELDS - 1 ? ", ..." : "");
     } else {

@@ -43,6 +43,11 @@ static sct_store *store;
   "  outputs = { s.array('b', 'f32') },\n  body = 'b = t.x + t.y;',\n"                             \
   "  sizes = { { i = 4096, m = 4096 } },\n}\n"
 
+#define TUNED                                                                                      \
+  "local s = require 'sectile'\nreturn s.kernel {\n  name = 'tuned', dims = { 'i' },\n"            \
+  "  inputs = { s.array('a', 'f32', s.choose { s.row_major, s.layout 'rotated.lua' }) },\n"        \
+  "  outputs = { s.array('b', 'f32') },\n  body = 'b = a;',\n  sizes = { { i = 4096 } },\n}\n"
+
 /* The first half of the array lies behind the second: a remainder of what may be negative. */
 static const char rotated_layout[] =
     "return {\n  name = 'rotated',\n"
@@ -250,10 +255,63 @@ static void nvcc_takes_the_same_program(void **state) {
   sct_str_free(&command);
 }
 
+/* Whether the header that the program writes from its store has packing. */
+static bool emitted_packs(void) {
+  char path[256];
+  sct_str header = {0};
+  assert_int_equal(run_here("'" SCT_PROGRAM "' emit tuned.lua --store tuned.db -o tuned.h"), 0);
+  snprintf(path, sizeof path, "%s/tuned.h", folder);
+  MUST(sct_file_read(&header, path, err));
+  const bool packs = strstr(sct_str_c(&header), "namespace tuned_layout_a {") != NULL;
+  const bool says = strstr(sct_str_c(&header), "no functions for the host") != NULL;
+  assert_true(packs != says);
+  sct_str_free(&header);
+  return packs;
+}
+
+/* Puts the signature that a program without formulas would have stored. */
+static void forget_formulas(void) {
+  char path[256];
+  sct_store *tuned = NULL;
+  sct_row_problem *rows = NULL;
+  int n = 0;
+  snprintf(path, sizeof path, "%s/tuned.db", folder);
+  MUST(sct_store_open(&tuned, path, false, err));
+  MUST(sct_store_problem_by_name(tuned, "tuned", &rows, &n, err));
+  assert_int_equal(n, 1);
+  char *at = strstr(rows[0].signature, "\"formulas\"");
+  assert_non_null(at);
+  memcpy(at, "\"formless\"", strlen("\"formless\""));
+  MUST(sct_store_put_problem(tuned, &rows[0], err));
+  sct_row_problem_free(rows, n);
+  sct_store_close(tuned);
+}
+
+/* A spec whose offsets call functions, through compiler and interpreter; and a store of before
+ * there were formulas gets them when the finished session is run again. */
+static void tuning_brings_formulas(void **state) {
+  (void)state;
+  static const char tune[] = "'" SCT_PROGRAM "' tune tuned.lua --device virtual:h200 --store "
+                             "tuned.db --max-candidates 6 --json && grep -q "
+                             "'\"verified\": *6,' said";
+  write_text("tuned.lua", TUNED);
+  if (!toolkit()) {
+    print_message("no toolkit here: nothing can be tuned\n");
+    skip();
+  }
+  assert_int_equal(run_here(tune), 0);
+  assert_true(emitted_packs());
+  forget_formulas();
+  assert_false(emitted_packs());
+  assert_int_equal(run_here(tune), 0);
+  assert_true(emitted_packs());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_host_compiler_packs_and_unpacks),
       cmocka_unit_test(nvcc_takes_the_same_program),
+      cmocka_unit_test(tuning_brings_formulas),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

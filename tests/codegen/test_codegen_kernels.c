@@ -165,6 +165,78 @@ static void test_taps_are_in_the_signature(void **state) {
   fixture_close(&f);
 }
 
+static const char *formula_text(const json_t *operand, size_t layout, const char *key) {
+  const json_t *formula = json_array_get(json_object_get(operand, "formulas"), layout);
+  return json_string_value(json_object_get(formula, key));
+}
+
+/* Where the bytes of a chosen layout lie goes to the store; fixed layouts need no packing. */
+static void test_formulas_of_choices_are_in_the_signature(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open(&f, "particle_energy");
+  sct_str text = {0}, again = {0};
+  MUST(sct_codegen_signature(&text, &f.spec, err));
+  MUST(sct_codegen_signature(&again, &f.spec, err));
+  assert_string_equal(sct_str_c(&text), sct_str_c(&again));
+  json_t *signature = json_loads(sct_str_c(&text), 0, NULL);
+  const json_t *operands = json_object_get(signature, "operands");
+  const json_t *p = json_array_get(operands, 0);
+  assert_int_equal(json_array_size(json_object_get(p, "formulas")), 3);
+  assert_string_equal(json_string_value(json_array_get(json_object_get(p, "shape"), 0)), "n_i");
+  assert_string_equal(formula_text(p, 1, "bytes"), "28 * n_i");
+  assert_string_equal(formula_text(p, 2, "bytes"), "((n_i + 31) >> 5) * 896");
+  assert_string_equal(formula_text(p, 1, "doc"),
+                      "One contiguous section a field, the last index fastest.");
+  const json_t *soa = json_array_get(json_object_get(p, "formulas"), 1);
+  const json_t *offsets = json_object_get(soa, "offsets");
+  assert_int_equal(json_array_size(offsets), 7);
+  assert_string_equal(json_string_value(json_array_get(offsets, 6)), "24 * n_i + 4 * i");
+  assert_null(json_object_get(json_array_get(operands, 1), "formulas"));
+  assert_null(json_object_get(json_array_get(operands, 1), "shape"));
+  json_decref(signature);
+  sct_str_free(&text);
+  sct_str_free(&again);
+  fixture_close(&f);
+}
+
+/* A remainder of what may be negative calls a function, which the source then defines. */
+static void test_floor_functions_are_defined_where_they_are_called(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(&f, "local s = require \"sectile\"\n"
+                        "return s.kernel {\n  name = \"turn\", dims = { \"i\" },\n"
+                        "  inputs = { s.array(\"a\", \"f32\", s.row_major, "
+                        "{ at = { \"(i - 5) % n_i\" } }) },\n"
+                        "  outputs = { s.array(\"b\", \"f32\") }, body = \"b = a;\",\n"
+                        "  sizes = { { i = 4096 } },\n}\n");
+  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  static const char definition[] = "long long sct_floor_mod(long long a, long long b) {";
+  const char *defined = strstr(code.source, definition);
+  assert_non_null(defined);
+  assert_true(strstr(code.source, "sct_floor_mod(") > defined - 60); /* not called before */
+  assert_non_null(strstr(defined, "sct_floor_mod(i - 5, n_i)"));
+  assert_null(strstr(code.source, "sct_floor_div("));
+  int lines = 0;
+  int element = 0; /* the line that calls it is still known by its line in the template */
+  for (const char *p = code.source; *p; p++) {
+    lines += *p == '\n';
+    element = p == strstr(code.source, "constexpr int kTile") ? lines : element;
+  }
+  assert_int_equal(code.n_lines, lines);
+  sct_str templated = {0};
+  MUST(sct_asset_read(&templated, "templates/direct.cu", err));
+  int line = 1;
+  for (const char *p = sct_str_c(&templated); p < strstr(templated.data, "constexpr int kTile");
+       p++) {
+    line += *p == '\n';
+  }
+  assert_int_equal(code.line_no[element], line);
+  sct_str_free(&templated);
+  sct_kernel_code_free(&code);
+  fixture_close(&f);
+}
+
 static void test_compile_errors_name_the_template(void **state) {
   (void)state;
   fixture f;
@@ -223,6 +295,8 @@ int main(void) {
       cmocka_unit_test(test_requirements_follow_alignment),
       cmocka_unit_test(test_documents_parse),
       cmocka_unit_test(test_taps_are_in_the_signature),
+      cmocka_unit_test(test_formulas_of_choices_are_in_the_signature),
+      cmocka_unit_test(test_floor_functions_are_defined_where_they_are_called),
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
   };
