@@ -37,16 +37,28 @@ typedef struct work {
 
 /* ---- picking and compiling ---- */
 
-/* The first that planning accepts of every strategy's every step-th candidates. */
+/* Candidate `c` is what others with its choice of layouts are held to. */
+static bool is_naive(const work *w, size_t c) {
+  const sct_spec *spec = &w->f.spec;
+  int layout[SCT_MAX_OPERANDS] = {0};
+  for (int op = 0, axis = 0; op < spec->n_operands; op++) {
+    layout[op] = spec->operands[op].n_layouts > 1 ? w->f.space.candidates[c].value[axis++] : 0;
+  }
+  return sct_codegen_naive(spec, &w->f.space, layout) == (int64_t)c;
+}
+
+/* The naive variants, and the first that planning accepts of every strategy's every step-th
+ * candidates. */
 static void pick_all(work *w, int64_t step) {
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
     int64_t seen = 0;
     for (size_t c = 0; c < w->f.space.n_candidates; c++) {
       if (w->f.space.candidates[c].strategy == strategy) {
-        if (seen % step == 0) {
+        const bool is_turn = seen % step == 0;
+        if (is_turn || is_naive(w, c)) {
           const bool made = picked_make(&w->list[w->n], &w->f, c);
           w->n += made;
-          seen -= !made; /* turned down: the next one instead */
+          seen -= is_turn && !made; /* turned down: the next one instead */
         }
         seen++;
       }
