@@ -141,6 +141,9 @@ typedef struct sct_expr_program sct_expr_program;
 sct_status sct_expr_program_new(sct_expr_program **out, sct_expr_pool *pool, sct_expr e,
                                 const sct_expr *inputs, int n, sct_error *err) SCT_MUST_USE;
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values);
+/* true: wherever the other inputs stand, each step of values[input] changes the result by the same
+ * (modulo 2^64). false: not as far as can be seen. */
+bool sct_expr_program_is_affine(const sct_expr_program *program, int input);
 /* The same for the lanes of a warp at once: values[k][lane] is input k of that lane. */
 #define SCT_EXPR_LANES 32
 void sct_expr_program_run_lanes(const sct_expr_program *program,

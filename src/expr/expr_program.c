@@ -390,6 +390,44 @@ int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *val
                                     : registers[program->result - n_inputs];
 }
 
+/* How a value depends on one input. */
+typedef enum dependence { FIXED, AFFINE, OTHER } dependence;
+
+static dependence depends(const instruction *i, dependence a, dependence b) {
+  switch (i->op) {
+  case OP_CONST:
+    return FIXED;
+  case OP_AFFINE:
+    return a;
+  case OP_MADD:
+    return a > b ? a : b;
+  case OP_MUL:
+    return a == FIXED ? b : b == FIXED ? a : OTHER;
+  case OP_SHIFT:
+  case OP_MASK:
+  case OP_NOT: /* b is not read */
+    return a == FIXED ? FIXED : OTHER;
+  default:
+    return a == FIXED && b == FIXED ? FIXED : OTHER;
+  }
+}
+
+bool sct_expr_program_is_affine(const sct_expr_program *program, int input) {
+  const int n_inputs = program->n_inputs;
+  dependence registers[MAX_REGISTERS] = {FIXED};
+  for (size_t k = 0; k < program->n_code; k++) {
+    const instruction *i = &program->code[k];
+    const dependence a = i->a >= n_inputs ? registers[i->a - n_inputs]
+                         : i->a == input  ? AFFINE
+                                          : FIXED;
+    const dependence b = i->b >= n_inputs ? registers[i->b - n_inputs]
+                         : i->b == input  ? AFFINE
+                                          : FIXED;
+    registers[i->dst - n_inputs] = depends(i, a, b);
+  }
+  return program->result < n_inputs || registers[program->result - n_inputs] != OTHER;
+}
+
 void sct_expr_program_run_lanes(const sct_expr_program *program,
                                 const int64_t (*values)[SCT_EXPR_LANES],
                                 int64_t out[SCT_EXPR_LANES]) {

@@ -8,6 +8,28 @@
 
 #include "measure/measure.h"
 
+#include <string.h>
+
+/* memcpy of a field: the usual sizes without a call. */
+static inline void sct_copy_few(uint8_t *to, const uint8_t *from, int64_t bytes) {
+  switch (bytes) {
+  case 2:
+    memcpy(to, from, 2);
+    break;
+  case 4:
+    memcpy(to, from, 4);
+    break;
+  case 8:
+    memcpy(to, from, 8);
+    break;
+  case 16:
+    memcpy(to, from, 16);
+    break;
+  default:
+    memcpy(to, from, (size_t)bytes);
+  }
+}
+
 /* ---- values ---- */
 
 /* A 64-bit pattern of random bits r becomes (r & and_mask) | or_mask. Floating point in [1, 2):
@@ -23,6 +45,9 @@ sct_masks sct_data_masks(sct_type type);
 sct_masks sct_data_record_masks(const sct_record *record);
 /* Value number `index` of the stream `key`, all lanes of the type, to `out`. */
 void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index);
+/* Values number first, first + 1, ... of it to image + offsets[0..n). */
+void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
+                     int64_t first);
 /* Stream of one field of one operand. */
 uint64_t sct_data_key(uint64_t seed, int op, int field);
 /* Scalars: floating point in [1, 2), integers in [1, 100]. */

@@ -33,28 +33,138 @@ static sct_status outside(const sct_shape *s, int op, sct_error *err) {
                   s->plan->op[op].op->name);
 }
 
+/* ---- rows in parts: most offsets grow by the same from one element of a row to the next ---- */
+
+#define PART 256
+
+typedef struct part {
+  const int64_t *extent;
+  int n_dims;
+  int64_t idx[SCT_MAX_DIMS]; /* of its first element */
+  int64_t linear;            /* number of that in row-major order */
+  int64_t left;              /* elements from there on */
+  int n;                     /* of this part, all of one row; 0: there are no more */
+} part;
+
+static void set_length(part *p) {
+  const int64_t row = p->n_dims > 0 ? p->extent[p->n_dims - 1] - p->idx[p->n_dims - 1] : 1;
+  const int64_t n = row < p->left ? row : p->left;
+  p->n = (int)(n < PART ? n : PART);
+}
+
+static part first_part(const int64_t *extent, int n_dims, int64_t count) {
+  part p = {.extent = extent, .n_dims = n_dims, .left = count};
+  set_length(&p);
+  return p;
+}
+
+static void next_part(part *p) {
+  p->linear += p->n;
+  p->left -= p->n;
+  if (p->n_dims > 0) {
+    p->idx[p->n_dims - 1] += p->n - 1;
+    (void)sct_next_index(p->idx, p->extent, p->n_dims);
+  }
+  set_length(p);
+}
+
+/* out[k]: what the program gives for element k of the part; inputs[]: those of element 0,
+ * dimensions first, of which only the last one's differs from element to element. */
+static void run_part(int64_t out[PART], const sct_expr_program *program, const part *p,
+                     int64_t *inputs) {
+  const int last = p->n_dims - 1;
+  const bool affine = p->n > 2 && sct_expr_program_is_affine(program, last);
+  const int n_run = affine ? 2 : p->n;
+  const int64_t first = last >= 0 ? inputs[last] : 0;
+  for (int k = 0; k < n_run; k++) {
+    if (k > 0) {
+      inputs[last] = first + k;
+    }
+    out[k] = sct_expr_program_run(program, inputs);
+  }
+  if (n_run > 1) {
+    inputs[last] = first;
+  }
+  for (int k = n_run; k < p->n; k++) {
+    out[k] = (int64_t)((uint64_t)out[k - 1] + ((uint64_t)out[1] - (uint64_t)out[0]));
+  }
+}
+
+/* Offsets of a field of the array's own elements; false: one lies outside. */
+static bool own_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
+  const sct_plan_operand *o = &s->plan->op[op];
+  int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
+  bool good = true;
+  memcpy(inputs, p->idx, sizeof *inputs * (size_t)p->n_dims);
+  memcpy(inputs + p->n_dims, s->extent, sizeof *inputs * (size_t)s->plan->spec->n_extents);
+  run_part(out, o->element[field], p, inputs);
+  for (int k = 0; k < p->n; k++) {
+    good = good && inside(s, op, field, out[k]);
+  }
+  return good;
+}
+
+/* The same for what elements of the index space touch. */
+static bool space_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
+  const sct_expr_program *program = s->plan->op[op].offset[field];
+  int64_t inputs[SCT_PLAN_INPUTS] = {0}, idx[SCT_MAX_DIMS];
+  bool good = true;
+  memcpy(idx, p->idx, sizeof idx);
+  sct_shape_inputs(s, idx, inputs);
+  if (s->plan->n_index == 0) {
+    run_part(out, program, p, inputs);
+  }
+  for (int k = 0; k < p->n; k++) {
+    if (s->plan->n_index > 0) { /* what index arrays hold differs too */
+      idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
+      sct_shape_inputs(s, idx, inputs);
+      out[k] = sct_expr_program_run(program, inputs);
+    }
+    good = good && inside(s, op, field, out[k]);
+  }
+  return good;
+}
+
+static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {
+  uint8_t marks[16];
+  memset(marks, byte, sizeof marks);
+  for (int k = 0; k < n; k++) {
+    sct_copy_few(flags + offsets[k], marks, bytes);
+  }
+}
+
+/* ---- images ---- */
+
+static void put_input(uint8_t *image, const sct_shape *s, int op, int field, const part *p,
+                      const int64_t *offsets) {
+  const sct_operand *operand = s->plan->op[op].op;
+  const sct_field *f = &operand->record.fields[field];
+  if (!operand->is_index) {
+    sct_data_values(image, offsets, p->n, f->type, sct_data_key(s->plan->seed, op, field),
+                    p->linear);
+    return;
+  }
+  for (int k = 0; k < p->n; k++) {
+    memcpy(image + offsets[k], &s->op[op].values[p->linear + k], (size_t)f->bytes);
+  }
+}
+
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) {
   const sct_operand *operand = s->plan->op[op].op;
   uint8_t *image = new_image(s->op[op].bytes, GAP_BYTE);
-  int64_t idx[SCT_MAX_DIMS] = {0};
+  int64_t offsets[PART];
   if (!image) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  for (int64_t linear = 0; linear < s->op[op].count; linear++) {
+  part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
+  for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      const sct_field *field = &operand->record.fields[f];
-      const int64_t offset = element_offset(s, op, f, idx);
-      if (!inside(s, op, f, offset)) {
+      if (!own_offsets(offsets, s, op, f, &p)) {
         sct_free(image);
         return outside(s, op, err);
       }
-      if (operand->is_index) {
-        memcpy(image + offset, &s->op[op].values[linear], (size_t)field->bytes);
-      } else {
-        sct_data_value(image + offset, field->type, sct_data_key(s->plan->seed, op, f), linear);
-      }
+      put_input(image, s, op, f, &p, offsets);
     }
-    (void)sct_next_index(idx, s->op[op].extent, operand->n_dims);
   }
   *out = image;
   return SCT_OK;
@@ -62,16 +172,15 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
 
 static sct_status mark_owned(uint8_t *flags, const sct_shape *s, int op, sct_error *err) {
   const sct_operand *operand = s->plan->op[op].op;
-  int64_t idx[SCT_MAX_DIMS] = {0};
-  for (int64_t linear = 0; linear < s->op[op].count; linear++) {
+  int64_t offsets[PART];
+  part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
+  for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      const int64_t offset = element_offset(s, op, f, idx);
-      if (!inside(s, op, f, offset)) {
+      if (!own_offsets(offsets, s, op, f, &p)) {
         return outside(s, op, err);
       }
-      memset(flags + offset, SCT_BYTE_OWNED, (size_t)operand->record.fields[f].bytes);
+      mark(flags, offsets, p.n, SCT_BYTE_OWNED, operand->record.fields[f].bytes);
     }
-    (void)sct_next_index(idx, s->op[op].extent, operand->n_dims);
   }
   return SCT_OK;
 }
@@ -86,46 +195,64 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
   return NULL;
 }
 
-/* Marks the fields of the element that the kernel writes; with an image, places their values. */
-static sct_status write_element(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
-                                uint8_t *const *inputs, const int64_t *idx, int64_t linear,
-                                sct_error *err) {
-  const sct_plan *plan = s->plan;
-  const sct_record *record = &plan->op[op].op->record;
-  int64_t values[SCT_PLAN_INPUTS] = {0};
-  sct_shape_inputs(s, idx, values);
-  for (int f = 0; f < record->n_fields; f++) {
-    const sct_move *move = move_of(plan->spec, op, f);
-    const int64_t to = sct_expr_program_run(plan->op[op].offset[f], values);
-    if (plan->spec->n_moves > 0 && !move) {
-      continue; /* no move assigns it */
-    }
-    if (!inside(s, op, f, to)) {
-      return outside(s, op, err);
-    }
-    memset(flags + to, SCT_BYTE_OWNED | SCT_BYTE_WRITTEN, (size_t)record->fields[f].bytes);
-    if (image && move && plan->spec->reduces) {
-      SCT_TRY(sct_image_reduced(image + to, s, move, inputs[move->in], idx, err));
-    } else if (image && move) {
-      const int64_t from = sct_expr_program_run(plan->op[move->in].offset[move->in_field], values);
-      if (!inside(s, move->in, move->in_field, from)) {
-        return outside(s, move->in, err);
-      }
-      memcpy(image + to, inputs[move->in] + from, (size_t)record->fields[f].bytes);
-    } else if (image) {
-      sct_data_value(image + to, record->fields[f].type, sct_data_key(plan->seed, op, f), linear);
-    }
+/* What a reducing kernel writes at offsets[]. */
+static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move *move,
+                              const uint8_t *input, const part *p, const int64_t *offsets,
+                              sct_error *err) {
+  int64_t idx[SCT_MAX_DIMS];
+  memcpy(idx, p->idx, sizeof idx);
+  for (int k = 0; k < p->n; k++) {
+    idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
+    SCT_TRY(sct_image_reduced(image + offsets[k], s, move, input, idx, err));
   }
   return SCT_OK;
 }
 
+/* Places the values of one field at offsets[]. */
+static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int field,
+                             uint8_t *const *inputs, const part *p, const int64_t *offsets,
+                             sct_error *err) {
+  const sct_plan *plan = s->plan;
+  const sct_field *f = &plan->op[op].op->record.fields[field];
+  const sct_move *move = move_of(plan->spec, op, field);
+  int64_t from[PART];
+  if (!move) {
+    sct_data_values(image, offsets, p->n, f->type, sct_data_key(plan->seed, op, field), p->linear);
+    return SCT_OK;
+  }
+  if (plan->spec->reduces) {
+    return put_reduced(image, s, move, inputs[move->in], p, offsets, err);
+  }
+  if (!space_offsets(from, s, move->in, move->in_field, p)) {
+    return outside(s, move->in, err);
+  }
+  for (int k = 0; k < p->n; k++) {
+    sct_copy_few(image + offsets[k], inputs[move->in] + from[k], f->bytes);
+  }
+  return SCT_OK;
+}
+
+/* Marks what the kernel writes; with an image, places its values. */
 static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
                                  uint8_t *const *inputs, sct_error *err) {
-  int64_t idx[SCT_MAX_DIMS] = {0};
+  const sct_spec *spec = s->plan->spec;
+  const sct_record *record = &s->plan->op[op].op->record;
+  int64_t offsets[PART];
   SCT_TRY(mark_owned(flags, s, op, err));
-  for (int64_t linear = 0; linear < s->n_written; linear++) {
-    SCT_TRY(write_element(image, flags, s, op, inputs, idx, linear, err));
-    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+  part p = first_part(s->write_extent, spec->n_dims, s->n_written);
+  for (; p.n > 0; next_part(&p)) {
+    for (int f = 0; f < record->n_fields; f++) {
+      if (spec->n_moves > 0 && !move_of(spec, op, f)) {
+        continue; /* no move assigns it */
+      }
+      if (!space_offsets(offsets, s, op, f, &p)) {
+        return outside(s, op, err);
+      }
+      mark(flags, offsets, p.n, SCT_BYTE_OWNED | SCT_BYTE_WRITTEN, record->fields[f].bytes);
+      if (image) {
+        SCT_TRY(put_output(image, s, op, f, inputs, &p, offsets, err));
+      }
+    }
   }
   return SCT_OK;
 }

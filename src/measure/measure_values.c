@@ -33,15 +33,24 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   return first;
 }
 
-void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index) {
+void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
+                     int64_t first) {
   const sct_type_info *info = sct_type_get(type);
   const sct_masks m = sct_data_masks(type);
   const int lane_bytes = info->bytes / info->lanes;
-  for (int lane = 0; lane < info->lanes; lane++) {
-    const uint64_t bits =
-        (sct_mix64(key, (uint64_t)(index * info->lanes + lane)) & m.and_mask) | m.or_mask;
-    memcpy((char *)out + lane * lane_bytes, &bits, (size_t)lane_bytes);
+  for (int k = 0; k < n; k++) {
+    uint8_t *out = image + offsets[k];
+    const int64_t index = (first + k) * info->lanes;
+    for (int lane = 0; lane < info->lanes; lane++) {
+      const uint64_t bits = (sct_mix64(key, (uint64_t)(index + lane)) & m.and_mask) | m.or_mask;
+      sct_copy_few(out + lane * lane_bytes, (const uint8_t *)&bits, lane_bytes);
+    }
   }
+}
+
+void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index) {
+  const int64_t here = 0;
+  sct_data_values(out, &here, 1, type, key, index);
 }
 
 uint64_t sct_data_key(uint64_t seed, int op, int field) {

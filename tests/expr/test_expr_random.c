@@ -123,6 +123,31 @@ static void check_lanes(const subject *s) {
   }
 }
 
+static int n_affine, n_other;
+
+/* What is called affine in an input is a straight line along it. */
+static void check_affine(const subject *s) {
+  for (int k = 0; k < N_DOMAINS; k++) {
+    const int64_t at = leaf_values[k];
+    uint64_t value[5];
+    for (int step = 0; step < 5; step++) {
+      leaf_values[k] = at + step;
+      value[step] = (uint64_t)sct_expr_program_run(s->program, leaf_values);
+    }
+    leaf_values[k] = at;
+    bool straight = true;
+    for (int step = 2; step < 5; step++) {
+      straight = straight && value[step] - value[step - 1] == value[1] - value[0];
+    }
+    const bool affine = sct_expr_program_is_affine(s->program, k);
+    if (affine && !straight) {
+      check_equal(s, "affine", (int64_t)value[2], (int64_t)(2 * value[1] - value[0]));
+    }
+    n_affine += affine && value[1] != value[0];
+    n_other += !affine && !straight;
+  }
+}
+
 static void check_text(const subject *s) {
   sct_str text = {0};
   sct_error err = {SCT_OK, ""};
@@ -160,6 +185,7 @@ static void check_subject(subject *s, sct_rng *rng) {
     assign(s->used, sct_rng_below(rng, n));
     check_substitution(s);
   }
+  check_affine(s);
   check_lanes(s);
   check_text(s);
   sct_expr_program_free(s->program);
@@ -181,6 +207,7 @@ static void test_values(void **state) {
     sct_expr_reset(pool, mark);
   }
   assert_true(built > N_CASES * 9 / 10); /* the others divide by zero */
+  assert_true(n_affine > N_CASES / 10 && n_other > N_CASES / 10);
 }
 
 /* The normal form does not depend on the order in which things were added, multiplied, ... */

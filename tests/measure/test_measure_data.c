@@ -211,6 +211,44 @@ static void test_host_evaluation_is_the_layouts(void **state) {
   world_close(&w);
 }
 
+/* Element by element, by another way of evaluating; rows are longer than what is done at once. */
+static void check_elements(const char *dims, int n_dims, fixture_layout from, fixture_layout to,
+                           const int64_t *n) {
+  world w;
+  const fixture_array arrays[] = {{.name = "a", .types = "f32 u8", .layout = from},
+                                  {.name = "b", .types = "f32 u8", .layout = to}};
+  world_open(&w, dims, arrays, 1, 2, "b = a;", n);
+  int64_t idx[2] = {0}, n_written = 0, k = 0;
+  do {
+    for (int f = 0; f < 2; f++, n_written += f == 1 ? 4 : 1) {
+      const int64_t at = sct_spec_offset(&w.spec, 0, 0, f, idx, &w.spec.sizes[0]);
+      const int64_t out = sct_spec_offset(&w.spec, 1, 0, f, idx, &w.spec.sizes[0]);
+      const sct_type type = w.spec.operands[0].record.fields[f].type;
+      uint8_t want[4];
+      sct_data_value(want, type, sct_data_key(5, 0, f), k);
+      assert_memory_equal(w.image[0] + at, want, f == 0 ? 4 : 1);
+      assert_memory_equal(w.image[1] + out, want, f == 0 ? 4 : 1);
+      assert_int_equal(w.flags[1][out], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
+    }
+    k++;
+  } while (sct_next_index(idx, n, n_dims));
+  assert_int_equal(k, w.shape.n_elements);
+  for (int64_t byte = 0; byte < w.shape.op[1].bytes; byte++) {
+    n_written -= w.flags[1][byte] != 0;
+  }
+  assert_int_equal(n_written, 0);
+  world_close(&w);
+}
+
+static void test_images_of_long_and_short_rows(void **state) {
+  (void)state;
+  check_elements("row col", 2, FIXTURE_AOS, FIXTURE_COL, (const int64_t[]){3, 700});
+  check_elements("row col", 2, FIXTURE_COL, FIXTURE_SOA, (const int64_t[]){70, 2});
+  check_elements("row col", 2, FIXTURE_SOA, FIXTURE_COL, (const int64_t[]){9, 1});
+  check_elements("i", 1, FIXTURE_AOSOA, FIXTURE_AOS, (const int64_t[]){1000}); /* i % 32, i // 32 */
+  check_elements("i", 1, FIXTURE_SOA, FIXTURE_AOSOA, (const int64_t[]){513});
+}
+
 static void test_flags_tell_gaps_and_untouched_elements(void **state) {
   (void)state;
   world w;
@@ -392,6 +430,7 @@ int main(void) {
       cmocka_unit_test(test_values_print_in_hex_and_as_numbers),
       cmocka_unit_test(test_same_logical_data_in_every_layout),
       cmocka_unit_test(test_host_evaluation_is_the_layouts),
+      cmocka_unit_test(test_images_of_long_and_short_rows),
       cmocka_unit_test(test_flags_tell_gaps_and_untouched_elements),
       cmocka_unit_test(test_gather_reads_through_the_index),
       cmocka_unit_test(test_many_index_values_agree_with_single_ones),
