@@ -347,6 +347,8 @@ bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *o
   found.ok = true;
   found.from_cache = true;
   found.cubin = found.object->cubin;
+  found.cubin_hash = name.cubin;
+  found.ptx_hash = name.ptx;
   found.cubin_bytes = found.object->cubin_bytes;
   found.ptx = found.object->ptx;
   *out = found;

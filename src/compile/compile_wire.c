@@ -148,6 +148,8 @@ static void hold_object(sct_compiled *r, sct_compile_object *object) {
   r->cubin = object->cubin;
   r->cubin_bytes = object->cubin_bytes;
   r->ptx = object->ptx;
+  r->cubin_hash = object->name.cubin;
+  r->ptx_hash = object->name.ptx;
 }
 
 /* false: out of memory, or w->failed. */

@@ -117,7 +117,9 @@ typedef struct sct_binary {
   const void *cubin;
   size_t cubin_bytes;
   const char *entry;
-  const char *ptx; /* the whole program's, NUL-terminated */
+  const char *ptx;               /* the whole program's, NUL-terminated */
+  sct_hash cubin_hash, ptx_hash; /* of their bytes, where they are known: equal for equal ones, and
+                                    different for others; zero: worked out each time */
 } sct_binary;
 
 /* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant

@@ -249,13 +249,26 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
 
 /* ---- candidates ---- */
 
+/* What a worker is sent of a binary. */
+static const void *image_of(const sct_measure *m, const sct_binary *binary, size_t *bytes) {
+  *bytes = !m->is_virtual ? binary->cubin_bytes : binary->ptx ? strlen(binary->ptx) : 0;
+  return m->is_virtual ? (const void *)binary->ptx : binary->cubin;
+}
+
+/* Of what a worker is sent. */
+static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
+  const sct_hash known = m->is_virtual ? binary->ptx_hash : binary->cubin_hash;
+  size_t bytes = 0;
+  const void *image = image_of(m, binary, &bytes);
+  return known.hi != 0 || known.lo != 0 ? known : sct_hash_bytes(image, bytes);
+}
+
 /* Number of a binary in order of first loading; the naive variant is 0. Only a fake GPU asks. */
 static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
   if (m->fake[0] == '\0' || sct_is_naive(m, binary)) {
     return 0;
   }
-  const sct_hash image = sct_hash_bytes(binary->cubin, binary->cubin_bytes);
-  const sct_hash entry = sct_hash_text(binary->entry);
+  const sct_hash image = image_hash(m, binary), entry = sct_hash_text(binary->entry);
   const sct_hash both = {image.hi ^ sct_mix64(entry.hi, 1), image.lo ^ sct_mix64(entry.lo, 2)};
   for (size_t k = 0; k < m->n_seen; k++) {
     if (sct_hash_equal(m->seen[k], both)) {
@@ -268,18 +281,19 @@ static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
   return (int64_t)m->n_seen;
 }
 
-/* What a worker is sent of a binary. */
-static const void *image_of(const sct_measure *m, const sct_binary *binary, size_t *bytes) {
-  *bytes = !m->is_virtual ? binary->cubin_bytes : binary->ptx ? strlen(binary->ptx) : 0;
-  return m->is_virtual ? (const void *)binary->ptx : binary->cubin;
+static sct_hash kernel_hash(const sct_binary *binary, sct_hash image) {
+  const sct_hash entry = sct_hash_text(binary->entry);
+  const uint64_t shared = (uint64_t)binary->code->shared_bytes;
+  return (sct_hash){image.hi ^ sct_mix64(entry.hi, shared), image.lo ^ sct_mix64(entry.lo, shared)};
 }
 
-static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
+/* Programs are sent once for all kernels of theirs that follow each other. */
+static void put_image(const sct_measure *m, sct_wire *w, const sct_binary *binary, sct_hash hash) {
   size_t bytes = 0;
   const void *image = image_of(m, binary, &bytes);
-  const sct_hash code = sct_hash_bytes(image, bytes), entry = sct_hash_text(binary->entry);
-  const uint64_t shared = (uint64_t)binary->code->shared_bytes;
-  return (sct_hash){code.hi ^ sct_mix64(entry.hi, shared), code.lo ^ sct_mix64(entry.lo, shared)};
+  const bool has_it = m->sent_generation == m->generation && sct_hash_equal(m->sent, hash);
+  sct_wire_put_i64(w, !has_it);
+  sct_wire_put_bytes(w, image, has_it ? 0 : bytes);
 }
 
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
@@ -287,25 +301,28 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   sct_wire request = {0};
   sct_reply reply = {0};
   const int64_t shared_bytes = binary->code->shared_bytes;
-  *job = (sct_job){
-      .binary = binary, .kernel = -1, .generation = m->generation, .image = image_hash(m, binary)};
+  const sct_hash image = image_hash(m, binary);
+  *job = (sct_job){.binary = binary,
+                   .kernel = -1,
+                   .generation = m->generation,
+                   .loaded = kernel_hash(binary, image)};
   if (m->kept.held && m->kept.generation == m->generation &&
-      sct_hash_equal(m->kept.image, job->image) && sct_child_alive(&m->worker)) {
+      sct_hash_equal(m->kept.loaded, job->loaded) && sct_child_alive(&m->worker)) {
     m->kept.held = false;
     job->kernel = m->kept.kernel;
     return SCT_OK;
   }
-  size_t bytes = 0;
-  const void *image = image_of(m, binary, &bytes);
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);
-  sct_wire_put_bytes(&request, image, bytes);
+  put_image(m, &request, binary, image);
   sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
   note_loss(m, &reply);
   const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
     job->kernel = sct_wire_get_i64(&reply.body);
+    m->sent = image;
+    m->sent_generation = m->generation;
   } else if (status == SCT_OK && reply.result == 1 && shared_bytes > 0) {
     verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
   }
@@ -320,7 +337,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
       (void)ask_numbers(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
     }
     m->kept = (sct_kept){
-        .held = true, .image = job->image, .kernel = job->kernel, .generation = job->generation};
+        .held = true, .loaded = job->loaded, .kernel = job->kernel, .generation = job->generation};
   }
   job->kernel = -1;
 }

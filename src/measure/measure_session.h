@@ -44,7 +44,7 @@ typedef struct sct_timed {
 /* A kernel that the worker still holds. */
 typedef struct sct_kept {
   bool held;
-  sct_hash image;
+  sct_hash loaded;
   int64_t kernel, generation;
 } sct_kept;
 
@@ -81,6 +81,8 @@ struct sct_measure {
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
   sct_kept kept;
+  sct_hash sent;           /* the image that the worker was sent last */
+  int64_t sent_generation; /* of that worker; 0: none was sent */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -136,7 +138,7 @@ typedef struct sct_job {
   const sct_binary *binary;
   int64_t kernel; /* -1: not loaded */
   int64_t generation;
-  sct_hash image;
+  sct_hash loaded; /* of image, entry and dynamic shared memory */
 } sct_job;
 typedef struct sct_target {
   const sct_shape *shape;

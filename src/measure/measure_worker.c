@@ -105,15 +105,31 @@ static sct_status handle_quit(sct_worker_state *w, sct_wire *in, sct_wire *out, 
 
 /* ---- kernels ---- */
 
+/* Keeps the image that a request brings: aligned, and with a NUL behind, as it may be PTX. */
+static sct_status take_image(sct_worker_state *w, sct_wire *in, sct_error *err) {
+  const bool comes = sct_wire_get_i64(in) != 0;
+  size_t n = 0;
+  const uint8_t *image = sct_wire_get_bytes(in, &n);
+  if (in->failed || !w->backend || (!comes && !w->image)) {
+    return sct_worker_malformed(err);
+  }
+  if (!comes) {
+    return SCT_OK;
+  }
+  sct_free(w->image);
+  w->image = sct_alloc(n + 1);
+  if (!w->image) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  memcpy(w->image, image, n);
+  return SCT_OK;
+}
+
 static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   const int64_t serial = sct_wire_get_i64(in);
   const char *entry = sct_wire_get_text(in);
   const int64_t shared_bytes = sct_wire_get_i64(in);
-  size_t n = 0;
-  const uint8_t *image = sct_wire_get_bytes(in, &n);
-  if (in->failed || !w->backend) {
-    return sct_worker_malformed(err);
-  }
+  SCT_TRY(take_image(w, in, err));
   size_t id = 0; /* the first that is free */
   while (id < w->n_kernels && w->kernels[id].module) {
     id++;
@@ -121,15 +137,9 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   if (!SCT_GROW(w->kernels, id, w->cap_kernels)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  char *copy = sct_alloc(n + 1); /* aligned, and with a NUL behind: it may be PTX */
-  if (!copy) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
-  memcpy(copy, image, n);
   sct_cuda_kernel kernel = {0};
   const sct_status status =
-      w->backend->ops->load(w->backend, &kernel, copy, entry, shared_bytes, serial, err);
-  sct_free(copy);
+      w->backend->ops->load(w->backend, &kernel, w->image, entry, shared_bytes, serial, err);
   if (status == SCT_OK) {
     sct_wire_put_i64(out, (int64_t)id);
     w->kernels[id] = kernel;
@@ -262,6 +272,7 @@ static void close_worker(sct_worker_state *w) {
     }
     w->backend->ops->close(w->backend);
   }
+  sct_free(w->image);
   sct_free(w->kernels);
 }
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 /* ---- bodies ---- */
 
@@ -147,13 +148,20 @@ static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
   }
 }
 
-static sct_io send_all(int fd, const uint8_t *bytes, size_t n, int64_t deadline_ns) {
-  while (n > 0) {
+/* Header and body go together, so that who waits for them wakes up once. */
+static sct_io send_all(int fd, struct iovec parts[2], int64_t deadline_ns) {
+  while (parts[0].iov_len + parts[1].iov_len > 0) {
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     const ssize_t done =
-        sct_fault(SCT_FAULT_SEND) ? -1 : send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sct_fault(SCT_FAULT_SEND) ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
-      bytes += done;
-      n -= (size_t)done;
+      size_t left = (size_t)done;
+      for (int k = 0; k < 2; k++) {
+        const size_t n = left < parts[k].iov_len ? left : parts[k].iov_len;
+        parts[k].iov_base = (uint8_t *)parts[k].iov_base + n;
+        parts[k].iov_len -= n;
+        left -= n;
+      }
     } else if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       const sct_io io = wait_ready(fd, POLLOUT, deadline_ns);
       if (io != SCT_IO_OK) {
@@ -192,8 +200,8 @@ sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadli
   if (body && body->failed) {
     return SCT_IO_NOMEM;
   }
-  const sct_io io = send_all(fd, header, sizeof header, deadline_ns);
-  return io != SCT_IO_OK || len == 0 ? io : send_all(fd, body->data, (size_t)len, deadline_ns);
+  uint8_t *const data = body && len > 0 ? body->data : header; /* not written to */
+  return send_all(fd, (struct iovec[]){{header, sizeof header}, {data, (size_t)len}}, deadline_ns);
 }
 
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {

@@ -20,6 +20,8 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
                       .cubin = item->compiled.cubin,
                       .cubin_bytes = item->compiled.cubin_bytes,
                       .ptx = item->compiled.ptx,
+                      .cubin_hash = item->compiled.cubin_hash,
+                      .ptx_hash = item->compiled.ptx_hash,
                       .entry = item->compiled.entry};
 }
 

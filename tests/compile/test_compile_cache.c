@@ -94,6 +94,10 @@ static void test_hit_is_identical(void **state) {
     assert_true(warm[i].from_cache && warm[i].ok);
     assert_int_equal(warm[i].cubin_bytes, cold[i].cubin_bytes);
     assert_memory_equal(warm[i].cubin, cold[i].cubin, cold[i].cubin_bytes);
+    const sct_hash cubin = sct_hash_bytes(cold[i].cubin, cold[i].cubin_bytes);
+    const sct_hash ptx = sct_hash_text(cold[i].ptx);
+    assert_true(sct_hash_equal(cold[i].cubin_hash, cubin) && sct_hash_equal(cold[i].ptx_hash, ptx));
+    assert_true(sct_hash_equal(warm[i].cubin_hash, cubin) && sct_hash_equal(warm[i].ptx_hash, ptx));
     assert_string_equal(warm[i].ptx, cold[i].ptx);
     assert_string_equal(warm[i].entry, cold[i].entry);
     assert_true(sct_hash_equal(warm[i].code_hash, cold[i].code_hash));

@@ -124,6 +124,40 @@ static void test_each_misdeed_becomes_its_outcome(void **state) {
   close_world(&w);
 }
 
+static sct_outcome_kind outcome_of(world *w, const char *entry, const char *text, uint64_t hash) {
+  const sct_binary binary = {
+      .code = &w->other.code, .entry = entry, .ptx = text, .ptx_hash = {.lo = hash}};
+  sct_verdict v;
+  assert_ok(sct_measure_verify(w->m, &binary, &v, &fixture_err));
+  return v.outcome;
+}
+
+/* Kernels of one program that follow each other: the worker is sent it once, and again when another
+ * was loaded since, or to a worker that never got it. */
+static void test_a_program_is_sent_once(void **state) {
+  (void)state;
+  static const char name[] = "wrong_in_last_block";
+  world w;
+  open_world(&w);
+  w.naive.binary.ptx_hash.lo = 1;
+  assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &w.naive.binary, &fixture_err));
+  char *other = strdup(ptx);
+  assert_non_null(other);
+  for (char *at = strstr(other, name); at; at = strstr(at, name)) {
+    at[0] = 'W'; /* a program of its own */
+  }
+  assert_int_equal(outcome_of(&w, "right_shared", ptx, 1), SCT_OUT_OK);
+  assert_int_equal(outcome_of(&w, "right_shared", "not sent", 1), SCT_OUT_OK);
+  assert_int_equal(outcome_of(&w, name, "not sent", 1), SCT_OUT_WRONG_RESULT);
+  assert_int_equal(outcome_of(&w, "Wrong_in_last_block", other, 2), SCT_OUT_WRONG_RESULT);
+  assert_int_equal(outcome_of(&w, name, ptx, 1), SCT_OUT_WRONG_RESULT);
+  sct_child_kill(&w.m->worker);
+  assert_int_equal(outcome_of(&w, "unwritten", ptx, 1), SCT_OUT_NOT_WRITTEN);
+  assert_int_equal(w.m->generation, 2);
+  free(other);
+  close_world(&w);
+}
+
 /* A diagnosis begins with the line of the source, which is the one that holds the access. */
 static void test_a_diagnosis_names_its_line_and_size(void **state) {
   (void)state;
@@ -348,6 +382,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_misdeed_becomes_its_outcome),
+      cmocka_unit_test(test_a_program_is_sent_once),
       cmocka_unit_test(test_a_diagnosis_names_its_line_and_size),
       cmocka_unit_test(test_a_naive_variant_at_fault_is_said),
       cmocka_unit_test(test_an_unknown_naive_variant_is_no_fault),

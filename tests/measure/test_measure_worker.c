@@ -119,7 +119,7 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       call_ok(SCT_OP_EXPECT);
       numbers(1, 0);
       sct_wire_put_text(&request, "k");
-      numbers(1, 0);
+      numbers(2, 0, 1); /* no shared memory; the image comes with it */
       sct_wire_put_bytes(&request, "image", 5);
       call_ok(SCT_OP_LOAD);
       audit_all(&damage, &where, &offset);
@@ -351,6 +351,7 @@ static void test_it_does_not_outlive_its_parent(void **state) {
       sct_wire_put_i64(&in, 0);
       sct_wire_put_text(&in, "k");
       sct_wire_put_i64(&in, 0);
+      sct_wire_put_i64(&in, 1);
       sct_wire_put_bytes(&in, "image", 5);
       sct_worker_call(&w, SCT_OP_LOAD, &in, LIMIT_NS, &r);
       sct_wire_clear(&in);
