@@ -42,8 +42,9 @@ void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type typ
     uint8_t *out = image + offsets[k];
     const int64_t index = (first + k) * info->lanes;
     for (int lane = 0; lane < info->lanes; lane++) {
-      const uint64_t bits = (sct_mix64(key, (uint64_t)(index + lane)) & m.and_mask) | m.or_mask;
-      sct_copy_few(out + lane * lane_bytes, (const uint8_t *)&bits, lane_bytes);
+      const uint64_t random = sct_mix64(key, (uint64_t)(index + lane));
+      const uint64_t bits[2] = {(random & m.and_mask) | m.or_mask}; /* lanes have at most 8 bytes */
+      sct_copy_few(out + lane * lane_bytes, (const uint8_t *)bits, lane_bytes);
     }
   }
 }
