@@ -156,20 +156,39 @@ static sct_status run_file(sct_script *script, const char *name, const char *fol
   return status;
 }
 
+/* Value, name (light userdata), table: sets it there. Both the name and the table may need memory.
+ */
+static int set_name(lua_State *L) {
+  lua_pushstring(L, lua_touserdata(L, 2));
+  lua_pushvalue(L, 1);
+  lua_settable(L, 3);
+  return 0;
+}
+
+/* Takes the value on the stack's top as a name of strategies and templates. */
+static sct_status keep_name(sct_script *script, const char *name, sct_error *err) {
+  lua_State *L = script->sandbox.L;
+  lua_pushcfunction(L, set_name);
+  lua_insert(L, -2);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)name);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
+  if (lua_pcall(L, 3, 0, 0) != LUA_OK) {
+    lua_pop(L, 1);
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  return SCT_OK;
+}
+
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
   static const char *const names[] = {"reads",  "kit",    "fold",     "around", "exchange",
                                       "movers", "map",    "pipeline", "tiles",  "boxes",
                                       "lines",  "reduce", "rows"};
-  lua_State *L = script->sandbox.L;
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);
     SCT_TRY(run_file(script, asset, NULL, err));
-    lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
-    lua_insert(L, -2);
-    lua_setfield(L, -2, names[k]);
-    lua_pop(L, 1);
+    SCT_TRY(keep_name(script, names[k], err));
   }
   return SCT_OK;
 }
