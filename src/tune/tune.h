@@ -31,8 +31,11 @@ typedef struct sct_rank_row {
   int registers;
   const char *label;
   /* results */
-  bool coalesced; /* sectors of every operand <= 1.25 x the least of any eligible row */
-  bool tied;      /* too close to the winner to tell apart */
+  /* all sectors <= 1.25 x the sum of the least that any eligible row needs for each operand, and
+   * those of no operand more than half above the least, unless that is a sixteenth of all or less
+   */
+  bool coalesced;
+  bool tied; /* too close to the winner to tell apart */
 } sct_rank_row;
 
 #define SCT_COALESCED_SLACK 1.25

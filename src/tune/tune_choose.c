@@ -10,27 +10,41 @@
 #define LEAST_NOISE 0.003
 #define MOST_NOISE  0.02
 
+/* Above this an operand's sectors come from the way of access, not from where rows start. */
+#define OPERAND_SLACK 1.5
+/* An excess below this part of all sectors could not be seen in the time. */
+#define NEGLIGIBLE (1.0 / 16.0)
+
+/* Of an operand, by any kernel that goes through its elements once. */
+static double least_sectors(const sct_rank_row *rows, int n, int op) {
+  double least = INFINITY;
+  for (int r = 0; r < n; r++) {
+    if (rows[r].passes <= 1 && rows[r].eligible && rows[r].operand_sectors) {
+      least = fmin(least, (double)rows[r].operand_sectors[op]);
+    }
+  }
+  return least;
+}
+
 /* A kernel that goes through its elements several times moves their sectors as often: it is held
  * against that many times what the others need, and is no measure for them. */
 static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
-  for (int r = 0; r < n; r++) {
-    rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL;
-  }
+  double all = 0.0;
   for (int op = 0; op < n_operands; op++) {
-    int64_t least = INT64_MAX;
-    for (int r = 0; r < n; r++) {
-      const bool once = rows[r].passes <= 1 && rows[r].eligible && rows[r].operand_sectors;
-      if (once && rows[r].operand_sectors[op] < least) {
-        least = rows[r].operand_sectors[op];
-      }
+    all += least_sectors(rows, n, op);
+  }
+  for (int r = 0; r < n; r++) {
+    const double passes = rows[r].passes > 1 ? rows[r].passes : 1;
+    double sum = 0.0;
+    rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL;
+    for (int op = 0; op < n_operands && rows[r].coalesced; op++) {
+      const double least = passes * least_sectors(rows, n, op);
+      const double mine = (double)rows[r].operand_sectors[op];
+      sum += mine;
+      rows[r].coalesced =
+          mine <= OPERAND_SLACK * least || mine - least <= NEGLIGIBLE * passes * all;
     }
-    for (int r = 0; r < n; r++) {
-      const double passes = rows[r].passes > 1 ? rows[r].passes : 1;
-      if (rows[r].coalesced &&
-          (double)rows[r].operand_sectors[op] > SCT_COALESCED_SLACK * passes * (double)least) {
-        rows[r].coalesced = false;
-      }
-    }
+    rows[r].coalesced = rows[r].coalesced && sum <= SCT_COALESCED_SLACK * passes * all;
   }
 }
 

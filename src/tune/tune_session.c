@@ -251,11 +251,12 @@ static bool is_read_again(const sct_spec *spec, int op) {
 
 /* The sectors by which a candidate's accesses to one operand are called coalesced. What a stencil
  * reads again lies in a cache, and candidates differ in how often they do: there each access is
- * judged by itself, as sectors for a million that it needs. */
-static int64_t judged_sectors(const sct_spec *spec, const sct_size *size, int op,
+ * judged by itself, by sectors for one that it needs, and counts as if the array was read once. */
+static int64_t judged_sectors(const sct_spec *spec, const sct_size *size, int op, int layout,
                               const sct_count *c) {
   if (is_read_again(spec, op) && c->sectors_ideal > 0) {
-    return (int64_t)(1e6 * (double)c->sectors / (double)c->sectors_ideal);
+    const double array = (double)sct_spec_bytes(spec, op, layout, size) / 32;
+    return (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
   }
   const int64_t least = least_sectors(spec, size, op);
   return c->sectors > least ? c->sectors : least;
@@ -291,7 +292,8 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
       for (int op = 0; op < n_operands; op++) {
-        mine[op] = judged_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op, &c->operand[op]);
+        mine[op] = judged_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op,
+                                  item->code.layout[op], &c->operand[op]);
       }
       row->operand_sectors = mine;
       row->sectors = (double)(c->load.sectors + c->store.sectors);

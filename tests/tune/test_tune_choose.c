@@ -49,27 +49,40 @@ static void test_the_fastest_coalesced_wins(void **state) {
 
 static void test_slack_of_a_quarter_is_coalesced(void **state) {
   (void)state;
-  /* a shifted read: 5 sectors where another needs 4; then just above */
-  sct_rank_row rows[] = {row(0, "a", 100, 4000, 4000, 8), row(1, "b", 100, 5000, 4000, 8),
-                         row(2, "c", 100, 5001, 4000, 8), row(3, "d", 100, 4000, 5001, 8)};
-  (void)sct_tune_choose(rows, 4, N_OPERANDS, false);
+  /* a shifted read: 5 sectors where another needs 4; then just above, in the sum and in one */
+  sct_rank_row rows[] = {row(0, "a", 100, 4000, 4000, 8), row(1, "b", 100, 5000, 5000, 8),
+                         row(2, "c", 100, 5001, 5000, 8), row(3, "d", 100, 4000, 6000, 8),
+                         row(4, "e", 100, 4000, 6001, 8)};
+  (void)sct_tune_choose(rows, 5, N_OPERANDS, false);
   assert_true(rows[0].coalesced);
   assert_true(rows[1].coalesced);
   assert_false(rows[2].coalesced);
-  assert_false(rows[3].coalesced); /* every operand by itself, not only the sum */
+  assert_true(rows[3].coalesced);
+  assert_false(rows[4].coalesced); /* less than a quarter in all, but half of it for nothing */
+}
+
+/* Row sums: one word a row is written, a thousandth of what is read. */
+static void test_small_arrays_decide_nothing(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "a", 100, 16000, 16, 8), row(1, "b", 100, 16000, 1017, 8),
+                         row(2, "c", 100, 16000, 1018, 8)};
+  (void)sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_true(rows[0].coalesced);
+  assert_true(rows[1].coalesced);
+  assert_false(rows[2].coalesced);
 }
 
 static void test_several_passes_move_sectors_as_often(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 500, 4000, 9000, 8),
                          row(1, "windows", 300, 16000, 8500, 8),
-                         row(2, "more", 200, 20001, 8500, 8), row(3, "lazy", 400, 3000, 2000, 8)};
+                         row(2, "more", 200, 24001, 9000, 8), row(3, "lazy", 400, 3000, 2000, 8)};
   rows[1].passes = rows[2].passes = rows[3].passes = 4;
   const sct_choice choice = sct_tune_choose(rows, 4, N_OPERANDS, false);
   assert_int_equal(choice.winner, 1);
   assert_true(rows[0].coalesced); /* whatever one of several passes leaves out */
   assert_true(rows[1].coalesced && rows[3].coalesced);
-  assert_false(rows[2].coalesced); /* more than 1.25 x 4 times 4000 */
+  assert_false(rows[2].coalesced); /* more than 1.5 x 4 times 4000 */
 }
 
 static void test_ties_go_to_counts_then_label(void **state) {
@@ -212,6 +225,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
+      cmocka_unit_test(test_small_arrays_decide_nothing),
       cmocka_unit_test(test_several_passes_move_sectors_as_often),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
