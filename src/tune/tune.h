@@ -73,7 +73,8 @@ typedef struct sct_tune_opts {
   sct_tune_labels only;     /* try these and the naive ones; n = 0: all */
   int64_t budget_ns;  /* wall time for compiling, checking and measuring one spec; 0: no limit */
   uint64_t seed;      /* of the data, and of the search */
-  const char *search; /* a method of module search; NULL: exhaustive */
+  const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
+                         (budget_ns, max_candidates) model */
   int max_candidates; /* of each size, naive ones not counted against it; 0: all */
   bool select_any;
   bool again;               /* measure what the store already has */

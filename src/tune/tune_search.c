@@ -247,7 +247,8 @@ sct_status sct_tune_rates(tune_session *s, sct_error *err) {
 /* ---- the search of a session ---- */
 
 const char *sct_tune_search_name(const sct_tune_opts *opts) {
-  return opts->search ? opts->search : "exhaustive";
+  const bool some = opts->budget_ns > 0 || opts->max_candidates > 0;
+  return opts->search ? opts->search : some ? "model" : "exhaustive";
 }
 
 bool sct_tune_searches(const sct_tune_opts *opts) {
@@ -270,6 +271,16 @@ static sct_status take_known(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
+/* What is known takes part in the choice, whatever time there is, so it needs its counts. */
+static sct_status count_known(tune_session *s, sct_error *err) {
+  for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(s); k++) {
+    if (s->cells[k].from_store) {
+      SCT_TRY(sct_tune_count(s, k / s->plan.spec.n_sizes, err));
+    }
+  }
+  return SCT_OK;
+}
+
 /* All others are compared with these. */
 static sct_status want_naive(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items; k++) {
@@ -287,6 +298,7 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   SCT_TRY(want_naive(s, err));
   SCT_TRY(take_known(s, err));
   SCT_TRY(sct_tune_count_all(s, until_ns, err));
+  SCT_TRY(count_known(s, err));
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(open_pursuit(s, &p[z], z, err));
   }

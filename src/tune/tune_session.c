@@ -387,7 +387,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
     s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
   }
   const sct_status measured = sct_tune_measure(s, err);
-  const bool early = sct_tune_stop(s) && !sct_tune_all_compiled(s);
+  const bool early = sct_tune_stop(s);
   sct_tune_pipeline_end(s);
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
     return measured;
