@@ -124,11 +124,13 @@ static bool is_signature(const sct_store_column *column) {
 static sct_status signature_differs(bool *differs, sct_store *s, const sct_row_problem *row,
                                     sct_id id, sct_error *err) {
   sct_row_problem known = {0};
-  SCT_TRY(sct_store_fetch(s, &sct_store_problem_table, id, &known, err));
-  const char *text = row->signature != NULL ? row->signature : "";
-  *differs = text[0] != '\0' && strcmp(known.signature, text) != 0;
+  const sct_status status = sct_store_fetch(s, &sct_store_problem_table, id, &known, err);
+  if (status == SCT_OK) {
+    const char *text = row->signature != NULL ? row->signature : "";
+    *differs = text[0] != '\0' && strcmp(known.signature, text) != 0;
+  }
   sct_store_clear_row(&sct_store_problem_table, &known);
-  return SCT_OK;
+  return status;
 }
 
 static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *id,
