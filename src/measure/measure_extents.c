@@ -256,6 +256,7 @@ static void free_case(sct_case *c) {
     sct_free(c->flags[k]);
   }
   sct_shape_free(&c->shape);
+  sct_str_free(&c->where);
   sct_free(c);
 }
 

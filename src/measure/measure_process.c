@@ -43,10 +43,9 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
   }
 }
 
-void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
-                     sct_reply *reply) {
-  const int64_t deadline = sct_now_ns() + limit_ns;
-  uint32_t code = 0;
+/* Empties the reply; false: there is nobody to ask. */
+static bool begin(const sct_child *w, sct_reply *reply) {
+  reply->kind = SCT_REPLY_OK;
   reply->status = SCT_OK;
   reply->result = 0;
   reply->text[0] = '\0';
@@ -54,12 +53,14 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
   if (!sct_child_alive(w)) {
     reply->kind = SCT_REPLY_DIED;
     snprintf(reply->text, sizeof reply->text, "there is no worker process");
-    return;
   }
-  sct_io io = sct_wire_send(w->fd, op, request, deadline);
-  if (io == SCT_IO_OK) {
-    io = sct_wire_recv(w->fd, &code, &reply->body, deadline);
-  }
+  return reply->kind == SCT_REPLY_OK;
+}
+
+static void take_answer(sct_child *w, sct_op op, int64_t limit_ns, int64_t deadline,
+                        sct_reply *reply) {
+  uint32_t code = 0;
+  const sct_io io = sct_wire_recv(w->fd, &code, &reply->body, deadline);
   if (io != SCT_IO_OK) {
     fail_reply(w, op, io, limit_ns, reply);
     return;
@@ -72,5 +73,36 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
     if (sct_cuda_is_sticky(reply->result)) {
       (void)sct_child_end(w, DYING_NS);
     }
+  }
+}
+
+void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
+                     sct_reply *reply) {
+  const int64_t deadline = sct_now_ns() + limit_ns;
+  if (!begin(w, reply)) {
+    return;
+  }
+  const sct_io io = sct_wire_send(w->fd, op, request, deadline);
+  if (io != SCT_IO_OK) {
+    fail_reply(w, op, io, limit_ns, reply);
+  } else {
+    take_answer(w, op, limit_ns, deadline, reply);
+  }
+}
+
+void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,
+                     sct_reply *reply) {
+  if (!begin(w, reply)) {
+    return;
+  }
+  const sct_io io = sct_wire_send_batch(w->fd, batch, sct_now_ns() + limit_ns);
+  if (io != SCT_IO_OK) {
+    fail_reply(w, op, io, limit_ns, reply);
+  }
+}
+
+void sct_worker_answer(sct_child *w, sct_op op, int64_t limit_ns, sct_reply *reply) {
+  if (begin(w, reply)) {
+    take_answer(w, op, limit_ns, sct_now_ns() + limit_ns, reply);
   }
 }

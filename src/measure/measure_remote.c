@@ -343,8 +343,8 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
 }
 
 /* Arguments: a pointer per operand, the scalars, the extents. */
-static void put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
-                       const sct_target *target) {
+void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
+                           const sct_target *target) {
   const sct_spec *spec = m->plan.spec;
   const sct_kernel_code *code = job->binary->code;
   sct_wire_put_i64(w, job->kernel);
@@ -396,12 +396,8 @@ static void take_counts(const sct_measure *m, sct_verdict *v, const sct_shape *s
   }
 }
 
-/* Asks for launches of one kind or the other; *ns and the counts are taken, the rest of the reply
- * is left. */
-static sct_status call_launch(sct_measure *m, sct_op op, const sct_wire *request,
-                              const sct_target *target, double *ns, sct_reply *reply,
-                              sct_verdict *verdict, sct_error *err) {
-  sct_worker_call(&m->worker, op, request, target->limit_ns, reply);
+sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, double *ns,
+                                  sct_reply *reply, sct_verdict *verdict, sct_error *err) {
   note_loss(m, reply);
   if (reply->kind == SCT_REPLY_OK) {
     *ns = sct_wire_get_f64(&reply->body);
@@ -418,57 +414,9 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   if (target->blocks == 0) {
     return SCT_OK;
   }
-  put_launch(m, &request, job, target);
-  const sct_status status = call_launch(m, SCT_OP_RUN, &request, target, ns, &reply, verdict, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
-}
-
-static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *target,
-                        const sct_trial *trial) {
-  const sct_spec *spec = m->plan.spec;
-  sct_wire_put_i64(w, trial->poison);
-  sct_wire_put_i64(w, spec->n_operands - spec->n_inputs);
-  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-  }
-  sct_wire_put_i64(w, trial->audit_all ? 0 : spec->n_operands);
-  for (int k = 0; k < spec->n_operands && !trial->audit_all; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-  }
-  sct_wire_put_i64(w, trial->reference ? spec->n_operands - spec->n_inputs : 0);
-  for (int k = spec->n_inputs; k < spec->n_operands && trial->reference; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-    sct_wire_put_i64(w, trial->reference[k][0]);
-    sct_wire_put_i64(w, trial->reference[k][1]);
-  }
-}
-
-static sct_status take_trial(const sct_measure *m, sct_wire *body, sct_trial *trial,
-                             sct_error *err) {
-  const int64_t damage = sct_wire_get_i64(body);
-  trial->audit.damage = (sct_damage)damage;
-  trial->audit.buffer = sct_wire_get_i64(body);
-  trial->audit.offset = sct_wire_get_i64(body);
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && trial->reference; k++) {
-    trial->n_differ[k] = sct_wire_get_i64(body);
-    trial->first[k] = sct_wire_get_i64(body);
-  }
-  return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL") : SCT_OK;
-}
-
-sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
-                            sct_trial *trial, sct_verdict *verdict, sct_error *err) {
-  sct_wire request = {0};
-  sct_reply reply = {0};
-  put_launch(m, &request, job, target);
-  put_outputs(m, &request, target, trial);
-  sct_status status =
-      call_launch(m, SCT_OP_TRIAL, &request, target, &trial->ns, &reply, verdict, err);
-  if (reply.kind == SCT_REPLY_OK && status == SCT_OK) {
-    status = take_trial(m, &reply.body, trial, err);
-  }
+  sct_remote_put_launch(m, &request, job, target);
+  sct_worker_call(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &reply);
+  const sct_status status = sct_remote_take_launch(m, target, ns, &reply, verdict, err);
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;
@@ -573,7 +521,7 @@ sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target 
   sct_wire request = {0};
   const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
   const int64_t limit = how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
-  put_launch(m, &request, job, target);
+  sct_remote_put_launch(m, &request, job, target);
   const sct_status status = collect(m, SCT_OP_TIME, &request, limit, how, target->where, t, err);
   sct_wire_free(&request);
   return status;

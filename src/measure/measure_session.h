@@ -18,6 +18,7 @@ typedef struct sct_case {
   uint8_t poison;
   uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */
   uint8_t *flags[SCT_MAX_OPERANDS]; /* of outputs */
+  sct_str where;                    /* " (n_i=33)" */
   bool referenced;                  /* the naive variant has run and agreed */
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
@@ -81,6 +82,7 @@ struct sct_measure {
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
   sct_kept kept;
+  int64_t least_trial_ns;  /* of one among many; 0: none were made */
   sct_hash sent;           /* the image that the worker was sent last */
   int64_t sent_generation; /* of that worker; 0: none was sent */
 };
@@ -156,8 +158,15 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* One launch over poisoned outputs, audited and compared, in one request. Without blocks nothing is
- * launched, the rest is done all the same. */
+/* A launch in a request, and what its answer begins with: *ns and counts are taken, the rest of the
+ * reply is left. */
+void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
+                           const sct_target *target);
+sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, double *ns,
+                                  sct_reply *reply, sct_verdict *verdict,
+                                  sct_error *err) SCT_MUST_USE;
+/* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
+ * blocks nothing is launched, the rest is done all the same. */
 typedef struct sct_trial {
   uint8_t poison;
   bool audit_all;                /* every buffer there is, not the target's alone */
@@ -168,6 +177,15 @@ typedef struct sct_trial {
 } sct_trial;
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* One of many, on a target of its own. */
+typedef struct sct_attempt {
+  sct_target target;
+  sct_trial trial;
+} sct_attempt;
+/* Trials of one job one after the other, up to the first that does not go well: *n_done includes
+ * it. They are asked for together, so that neither side waits for the other in between. */
+sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
+                             int *n_done, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* How to take samples. */
 typedef struct sct_sampling {

@@ -160,45 +160,59 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   return status;
 }
 
+/* How the job is run on the case; fills the verdict where it cannot be. */
+static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
+                                  bool by_bits, sct_attempt *a, sct_verdict *verdict,
+                                  sct_error *err) {
+  if (c->where.len == 0) {
+    sct_str_append(&c->where, " (");
+    sct_shape_label(&c->where, &c->shape);
+    sct_str_append(&c->where, ")");
+  }
+  *a = (sct_attempt){.target = {.shape = &c->shape,
+                                .buffer = c->buffer,
+                                .limit_ns = limit_ns,
+                                .where = sct_str_c(&c->where)},
+                     .trial = {.poison = c->poison}};
+  SCT_TRY(sct_code_blocks(&c->shape, job->binary->code, &a->target.blocks, verdict, err));
+  a->target.blocks = sct_code_few_blocks(job->binary->code, a->target.blocks);
+  if (verdict->outcome == SCT_OUT_OK && by_bits) {
+    SCT_TRY(send_references(m, c, err));
+    a->trial.reference = (const int64_t(*)[2])c->reference;
+  }
+  return SCT_OK;
+}
+
+/* What a launch that ended left behind. */
+static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
+                                const sct_attempt *a, sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  const bool by_bits = a->trial.reference != NULL;
+  sct_judge_audit(verdict, &c->shape, c->buffer, &a->trial.audit);
+  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
+    if (!by_bits || a->trial.n_differ[k] > 0) {
+      SCT_TRY(check_output(m, c, k, as_reference, verdict, err));
+    }
+  }
+  if (a->trial.audit.damage != SCT_DAMAGE_NONE) {
+    sct_child_kill(&m->worker); /* its memory cannot be trusted any more */
+  }
+  return SCT_OK;
+}
+
 /* Runs the job on the case and compares: on the device, and where bits differ, or values only have
  * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
-  const bool by_bits = !as_reference && spec->tolerance == 0;
-  sct_str label = {0}, where = {0};
-  sct_target target = {.shape = &c->shape, .buffer = c->buffer, .limit_ns = limit_ns};
-  sct_trial trial = {.poison = c->poison};
-  sct_status status = SCT_OK;
-  sct_shape_label(&label, &c->shape);
-  sct_str_printf(&where, " (%s)", sct_str_c(&label));
-  target.where = sct_str_c(&where);
-  SCT_TRY_DONE(sct_code_blocks(&c->shape, job->binary->code, &target.blocks, verdict, err));
-  target.blocks = sct_code_few_blocks(job->binary->code, target.blocks);
-  if (verdict->outcome == SCT_OUT_OK && by_bits) {
-    SCT_TRY_DONE(send_references(m, c, err));
-    trial.reference = (const int64_t(*)[2])c->reference;
-  }
+  sct_attempt a;
+  const bool by_bits = !as_reference && m->plan.spec->tolerance == 0;
+  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
-    SCT_TRY_DONE(sct_remote_trial(m, job, &target, &trial, verdict, err));
-    *ns = trial.ns;
+    SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
+    *ns = a.trial.ns;
   }
-  if (verdict->outcome != SCT_OUT_OK) {
-    goto done;
-  }
-  sct_judge_audit(verdict, &c->shape, c->buffer, &trial.audit);
-  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
-    if (!by_bits || trial.n_differ[k] > 0) {
-      SCT_TRY_DONE(check_output(m, c, k, as_reference, verdict, err));
-    }
-  }
-  if (trial.audit.damage != SCT_DAMAGE_NONE) {
-    sct_child_kill(&m->worker); /* its memory cannot be trusted any more */
-  }
-done:
-  sct_str_free(&label);
-  sct_str_free(&where);
-  return status;
+  return verdict->outcome == SCT_OUT_OK ? judge_attempt(m, c, as_reference, &a, verdict, err)
+                                        : SCT_OK;
 }
 
 /* ---- the reference ---- */
@@ -287,10 +301,48 @@ static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
 }
 
+/* All that a trial needs is on the device, and the device compares. */
+static bool is_there(const sct_measure *m, const sct_case *c) {
+  return c->generation == m->generation && c->referenced && c->compared &&
+         m->plan.spec->tolerance == 0;
+}
+
+/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been. */
+static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
+                               int *n_run, sct_verdict *out, sct_error *err) {
+  sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)n);
+  sct_status status = attempts ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  int ready = 0;
+  *n_run = 0;
+  while (ready < n && status == SCT_OK && is_there(m, list[ready])) {
+    sct_verdict refused = {.outcome = SCT_OUT_OK};
+    status = prepare_attempt(m, job, list[ready], launch_limit_ns(m, list[ready]), true,
+                             &attempts[ready], &refused, err);
+    if (refused.outcome != SCT_OUT_OK) {
+      break; /* its turn comes */
+    }
+    ready++;
+  }
+  if (status == SCT_OK && ready > 0) {
+    status = sct_remote_trials(m, job, attempts, ready, n_run, out, err);
+  }
+  for (int k = 0; k < *n_run && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
+    status = judge_attempt(m, list[k], false, &attempts[k], out, err);
+  }
+  sct_free(attempts);
+  return status;
+}
+
 static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
                             sct_verdict *out, sct_error *err) {
   for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
     double ns = 0;
+    int n_run = 0;
+    SCT_TRY(run_together(m, job, list + k, n - k, &n_run, out, err));
+    if (n_run > 0) {
+      k += n_run - 1;
+      continue;
+    }
     SCT_TRY(prepare(m, list[k], err));
     SCT_TRY(make_reference(m, list[k], err));
     if (m->naive_verdict.outcome != SCT_OUT_OK) {

@@ -221,9 +221,22 @@ static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   return run_launch(w, &launch, out, err);
 }
 
-/* What verification asks for over and over, in one request. */
+/* The first number of the answer from `at` on, which is 0 where all is well. */
+static bool is_zero(const sct_wire *out, size_t at) {
+  int64_t number = -1;
+  if (!out->failed && out->len >= at + sizeof number) {
+    memcpy(&number, out->data + at, sizeof number);
+  }
+  return number == 0;
+}
+
+/* What verification asks for over and over, in one request; many of them come at once. */
 static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   sct_launch launch;
+  if (sct_wire_get_i64(in) != 0 && !w->trial_went_well) {
+    return SCT_OK; /* nobody reads this answer */
+  }
+  w->trial_went_well = false;
   SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
   const int64_t poison = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
   if (in->failed || n < 0 || n > launch.n_args) {
@@ -242,11 +255,16 @@ static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out,
     sct_wire_put_f64(out, 0);
     sct_wire_put_bytes(out, &launch, 0);
   }
+  size_t at = out->len;
   SCT_TRY(sct_worker_audit(w, in, out, err));
+  bool well = is_zero(out, at); /* SCT_DAMAGE_NONE */
   const int64_t n_compared = sct_wire_get_i64(in);
   for (int64_t k = 0; k < n_compared; k++) { /* a request that is too short ends it */
+    at = out->len;
     SCT_TRY(sct_worker_compare(w, in, out, err));
+    well = well && is_zero(out, at); /* no bytes differ */
   }
+  w->trial_went_well = well && !in->failed;
   return in->failed ? sct_worker_malformed(err) : SCT_OK;
 }
 

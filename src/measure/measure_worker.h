@@ -26,6 +26,7 @@ typedef struct sct_worker_state {
   bool knows_cost;
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
   int lock;                               /* descriptor of the GPU's lock; -1: none */
+  bool trial_went_well; /* the last one: launched, and neither damage nor difference was found */
   bool quit;
 } sct_worker_state;
 

@@ -87,6 +87,9 @@ typedef enum sct_io { SCT_IO_OK, SCT_IO_CLOSED, SCT_IO_TIMEOUT, SCT_IO_NOMEM } s
 /* `code` is a request on the way to the child and an sct_status on the way back. Deadlines are in
  * sct_now_ns() time. Never raises SIGPIPE. */
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
+/* Appends a whole message to `batch`, to send many at once. */
+void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body);
+sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns);
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
 
 #endif

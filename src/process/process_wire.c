@@ -192,6 +192,23 @@ static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
   return SCT_IO_OK;
 }
 
+void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
+  const uint64_t len = body->len;
+  uint8_t header[SCT_WIRE_HEADER_BYTES] = {0};
+  memcpy(header, &code, sizeof code);
+  memcpy(header + 8, &len, sizeof len);
+  put(batch, header, sizeof header);
+  put(batch, body->data, body->len);
+  batch->failed = batch->failed || body->failed;
+}
+
+sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
+  if (batch->failed) {
+    return SCT_IO_NOMEM;
+  }
+  return send_all(fd, (struct iovec[]){{batch->data, batch->len}, {batch->data, 0}}, deadline_ns);
+}
+
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
   const uint64_t len = body ? body->len : 0;
   uint8_t header[SCT_WIRE_HEADER_BYTES] = {0};

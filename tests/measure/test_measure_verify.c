@@ -119,6 +119,41 @@ static void test_each_fault_becomes_its_outcome(void **state) {
   }
 }
 
+/* Sizes whose arrays are on the device already are run in one go. What comes of it is the same,
+ * and after the first that fails no other runs. */
+static void test_together_is_as_one_by_one(void **state) {
+  (void)state;
+  static const char *const scripts[] = {"wrong@1=6 hang@1=7",
+                                        "unwritten@1=3 crash@1=4",
+                                        "guard@1=5 hang@1=6",
+                                        "input@1=4",
+                                        "refuse701@1=6",
+                                        "sticky700@1=5",
+                                        "crash@1=6",
+                                        "exit@1=2",
+                                        "wrong@1=11",
+                                        "stray@1=7",
+                                        "ok"};
+  for (int k = 0; k < SCT_COUNT(scripts); k++) {
+    world alone, together;
+    open_world(&alone, scripts[k]);
+    open_world(&together, scripts[k]);
+    expect(&together, 0, SCT_OUT_OK); /* the naive variant's sizes are there */
+    const sct_verdict a = verify(&alone, 1), b = verify(&together, 1);
+    assert_int_equal(alone.m->least_trial_ns, 0);
+    assert_int_equal(together.m->least_trial_ns > 0,
+                     b.outcome == SCT_OUT_OK || strstr(scripts[k], "stray"));
+    assert_int_equal(a.outcome, b.outcome);
+    assert_string_equal(a.detail, b.detail);
+    assert_int_equal(sct_child_alive(&alone.m->worker), sct_child_alive(&together.m->worker));
+    assert_int_equal(alone.m->generation, together.m->generation);
+    assert_int_equal(a.outcome == SCT_OUT_OK, strcmp(scripts[k], "ok") == 0);
+    expect(&together, 2, SCT_OUT_OK); /* and the next is judged on its own */
+    close_world(&alone);
+    close_world(&together);
+  }
+}
+
 static void test_a_hang_ends_at_its_limit(void **state) {
   (void)state;
   world w;
@@ -422,6 +457,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_right_candidates_pass),
       cmocka_unit_test(test_each_fault_becomes_its_outcome),
+      cmocka_unit_test(test_together_is_as_one_by_one),
       cmocka_unit_test(test_a_hang_ends_at_its_limit),
       cmocka_unit_test(test_strays_into_other_sizes_are_found),
       cmocka_unit_test(test_a_hang_takes_its_children_along),
