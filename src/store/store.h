@@ -128,6 +128,10 @@ sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error 
  * outcome->run must be a run of cand->problem. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) SCT_MUST_USE;
+/* What was found when all outcomes of a run were seen together: coalesced[n] for outcomes[n], in
+ * one transaction. SCT_EDATA if there is no such outcome. */
+sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
+                                sct_error *err) SCT_MUST_USE;
 
 /* ---- reading: rows own their strings; free with the matching function */
 

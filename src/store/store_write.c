@@ -288,3 +288,21 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
   outcome->id = row.outcome.id;
   return SCT_OK;
 }
+
+static sct_status put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
+                             sct_error *err) {
+  for (int k = 0; k < n; ++k) {
+    const sct_row_result row = {.outcome = {.coalesced = coalesced[k]}};
+    SCT_TRY(sct_store_update(s, &sct_store_outcome_table, &row, is_judged, outcomes[k], err));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
+                                sct_error *err) {
+  if (n == 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_store_begin(s, err));
+  return sct_store_end(s, put_judged(s, outcomes, coalesced, n, err), err);
+}

@@ -19,7 +19,8 @@ typedef struct tune_cell {
   int race;                 /* of the session, from 1, that the timing comes from; 0: the screen */
   bool from_store;          /* as an earlier session stored it */
   bool stored;              /* by this session */
-  bool was_coalesced;       /* from_store: as it is stored */
+  sct_hash stored_as;       /* what was stored, but for `was_coalesced` */
+  bool was_coalesced;       /* from_store or stored: as it is stored */
   bool passed_over;         /* a search has not asked for it, or it had its turn */
   bool coalesced, tied;     /* as sct_tune_decide saw it last */
   sct_id outcome_id;
@@ -178,6 +179,8 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows);
 sct_status sct_tune_store_begin(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace,
                                sct_error *err) SCT_MUST_USE;
+/* Stores what is not stored of a size, and which of all candidates are coalesced. */
+sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;

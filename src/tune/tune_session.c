@@ -355,8 +355,8 @@ static sct_status conclude(tune_session *s, sct_error *err) {
   for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
     s->choices[z] = sct_tune_decide(s, z, rows);
     sct_tune_tell_size(s, z);
-    for (int k = 0; s->store && status == SCT_OK && k < s->plan.n_items; k++) {
-      status = sct_tune_store_cell(s, k, z, true, err);
+    if (s->store) {
+      status = sct_tune_store_size(s, z, err);
     }
     if (s->store && status == SCT_OK) {
       status = sct_tune_store_end(s, z, err);

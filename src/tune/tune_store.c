@@ -345,6 +345,47 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
   json_decref(doc);
 }
 
+/* Of all that an outcome says but the time of day and which of them are coalesced. */
+static sct_hash hash_outcome(const sct_row_outcome *row) {
+  sct_row_outcome plain = *row;
+  const char *const texts[] = {row->outcome, row->detail, row->race, row->small_size};
+  sct_hash parts[SCT_COUNT(texts) + 2];
+  for (int k = 0; k < SCT_COUNT(texts); k++) {
+    parts[k] = sct_hash_text(texts[k]);
+  }
+  parts[SCT_COUNT(texts)] =
+      sct_hash_bytes(row->samples_ns, sizeof *row->samples_ns * (size_t)row->n_samples);
+  plain.outcome = plain.detail = plain.race = plain.small_size = plain.measured = NULL;
+  plain.samples_ns = NULL;
+  plain.coalesced = false;
+  parts[SCT_COUNT(texts) + 1] = sct_hash_bytes(&plain, sizeof plain);
+  return sct_hash_bytes(parts, sizeof parts);
+}
+
+/* The row of a cell, but for the time of day; `small` holds one of its texts: free it after use. */
+static void make_outcome(tune_session *s, int k, int size, sct_row_outcome *row, sct_str *small,
+                         sct_hash *says) {
+  const sct_tune_item *item = &s->plan.items[k];
+  fill_outcome(s, item, sct_tune_cell(s, k, size), &s->runs[size], row);
+  put_small_size(small, &item->ptx);
+  row->small_size = borrow(sct_str_c(small));
+  *says = hash_outcome(row);
+}
+
+/* Does the store have all that is known of it, but maybe whether it is coalesced? */
+static bool is_stored(tune_session *s, int k, int size) {
+  const tune_cell *cell = sct_tune_cell(s, k, size);
+  sct_row_outcome row;
+  sct_hash says = {0};
+  sct_str small = {0};
+  if (cell->stored) {
+    make_outcome(s, k, size, &row, &small, &says);
+  }
+  const bool same = cell->stored && !small.failed && sct_hash_equal(says, cell->stored_as);
+  sct_str_free(&small);
+  return same;
+}
+
 sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
@@ -360,13 +401,12 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   char hex[SCT_HASH_HEX];
   sct_row_candidate cand;
   sct_row_outcome outcome;
+  sct_hash says;
+  sct_str axes = {0}, launch = {0}, small = {0};
   fill_candidate(s, item, &cand, hex);
-  fill_outcome(s, item, cell, &s->runs[size], &outcome);
+  make_outcome(s, k, size, &outcome, &small, &says);
   now_text(now);
   outcome.measured = now;
-  sct_str axes = {0}, launch = {0}, small = {0};
-  put_small_size(&small, &item->ptx);
-  outcome.small_size = borrow(sct_str_c(&small));
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
   if (status == SCT_OK) {
@@ -378,11 +418,36 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
     cand.launch = launch.data;
     status = sct_store_put_result(s->store, &cand, &outcome, replace, err);
     cell->outcome_id = outcome.id;
-    cell->stored = true;
+    cell->stored = status == SCT_OK;
+    cell->stored_as = says;
+    cell->was_coalesced = cell->coalesced;
   }
   sct_str_free(&axes);
   sct_str_free(&launch);
   sct_str_free(&small);
+  return status;
+}
+
+sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
+  const size_t most = (size_t)s->plan.n_items + 1;
+  sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
+  bool *coalesced = sct_alloc(sizeof *coalesced * most);
+  sct_status status = outcomes && coalesced ? SCT_OK : out_of_memory(err);
+  int n = 0;
+  for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
+    tune_cell *cell = sct_tune_cell(s, k, size);
+    if (!is_stored(s, k, size)) {
+      status = sct_tune_store_cell(s, k, size, true, err);
+    } else if (cell->coalesced != cell->was_coalesced) {
+      outcomes[n] = cell->outcome_id;
+      coalesced[n++] = cell->was_coalesced = cell->coalesced;
+    }
+  }
+  if (status == SCT_OK) {
+    status = sct_store_put_judged(s->store, outcomes, coalesced, n, err);
+  }
+  sct_free(outcomes);
+  sct_free(coalesced);
   return status;
 }
 

@@ -275,6 +275,43 @@ static void test_replace(void **state) {
   sct_store_close(s);
 }
 
+/* What is judged of many outcomes at once stands in all of them or, if one is missing, in none. */
+static void test_judged_together(void **state) {
+  const fixture *const f = *state;
+  sct_store *s = fx_open(f->path, false);
+  const sct_row_run run = fx_run(s);
+  sct_id id[3];
+  for (int k = 0; k < 3; ++k) {
+    FX_OK(fx_put(s, &run, k, &id[k], &err));
+  }
+  sct_row_result before[3];
+  for (int k = 0; k < 3; ++k) {
+    FX_OK(sct_store_result(s, id[k], &before[k], &err));
+  }
+  const sct_id missing[] = {id[0], 1000};
+  const bool first[] = {!before[0].outcome.coalesced, true};
+  sct_error why;
+  assert_int_equal(sct_store_put_judged(s, missing, first, 2, &why), SCT_EDATA);
+  FX_OK(sct_store_put_judged(s, NULL, NULL, 0, &err));
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int k = 0; k < 3; ++k) {
+      sct_row_result r;
+      FX_OK(sct_store_result(s, id[k], &r, &err));
+      assert_int_equal(r.outcome.coalesced, before[k].outcome.coalesced != (turn == 1 && k != 1));
+      assert_string_equal(r.outcome.measured, before[k].outcome.measured);
+      assert_true(r.outcome.median_ns == before[k].outcome.median_ns);
+      sct_row_result_clear(&r);
+    }
+    const sct_id two[] = {id[0], id[2]};
+    const bool other[] = {!before[0].outcome.coalesced, !before[2].outcome.coalesced};
+    FX_OK(sct_store_put_judged(s, two, other, 2, &err));
+  }
+  for (int k = 0; k < 3; ++k) {
+    sct_row_result_clear(&before[k]);
+  }
+  sct_store_close(s);
+}
+
 /* Figures of one source on two devices do not mix. */
 static void test_figures_belong_to_the_device(void **state) {
   const fixture *const f = *state;
@@ -509,6 +546,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_result_round_trip, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_listing_without_source, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_replace, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_judged_together, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_figures_belong_to_the_device, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_find_resumes, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_order_of_results, fx_setup, fx_teardown),

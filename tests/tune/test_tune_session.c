@@ -246,6 +246,15 @@ static void layout_choices_are_groups_with_a_naive_variant_each(void **state) {
   tf_stored_open(&s, "lay.db");
   const sct_row_result *naive = tf_result(&s, "direct b=soa t256");
   assert_int_equal(s.runs[0].naive, naive->outcome.id); /* the one of the winner's layouts */
+  int n_coalesced = 0;
+  for (int k = 0; k < size->n_rows; k++) { /* known since all were seen, and stored since then */
+    const sct_tune_row *row = &size->rows[k];
+    const sct_row_result *stored = tf_result(&s, row->label);
+    assert_int_equal(stored->outcome.coalesced, row->coalesced);
+    assert_true(stored->outcome.median_ns == row->median_ns);
+    n_coalesced += row->coalesced;
+  }
+  assert_in_range(n_coalesced, 1, size->n_rows);
   json_t *axes = json_loads(naive->candidate.axes, 0, NULL);
   assert_string_equal(json_string_value(json_object_get(axes, "layout_b")), "soa");
   json_decref(axes);
