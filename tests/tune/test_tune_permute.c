@@ -17,12 +17,31 @@
 #define ROWS3                                                                                      \
   SPEC("'i', 'j', 'k'", "f32", "s.row_major", ORDER("'j', 'i', 'k'"), "", "b = a;",                \
        "i = 9, j = 50, k = 64")
+#define ODD_ROWS                                                                                   \
+  SPEC("'i', 'j', 'k'", "f32", "s.row_major", ORDER("'j', 'i', 'k'"), "", "b = a;",                \
+       "i = 11, j = 50, k = 61")
+#define ODD_ROWS_F64                                                                               \
+  SPEC("'i', 'j', 'k'", "f64", "s.row_major", ORDER("'j', 'i', 'k'"), "", "b = a;",                \
+       "i = 9, j = 51, k = 47")
+#define ODD_ROW                                                                                    \
+  SPEC("'i', 'j', 'k'", "f32", "s.row_major", ORDER("'j', 'i', 'k'"), ", s.array('c', 'f32')",     \
+       "b = a - c;", "i = 3, j = 5, k = 4501")
+#define PITCHED_ROWS                                                                               \
+  SPEC("'i', 'j', 'k'", "f32", "s.row_major",                                                      \
+       "s.pitched { align = 64 }, { dims = { 'j', 'i', 'k' } }", "", "b = a;",                     \
+       "i = 11, j = 50, k = 61")
+#define TWO_ROWS                                                                                   \
+  SPEC("'i', 'j', 'k'", "f32", "s.row_major", ORDER("'j', 'i', 'k'"), "", "b = a;",                \
+       "i = 2, j = 3, k = 25")
 #define RANK4                                                                                      \
   SPEC("'i', 'j', 'k', 'l'", "f64", "s.row_major", ORDER("'k', 'j', 'i', 'l'"), "", "b = a;",      \
        "i = 9, j = 50, k = 7, l = 4")
 #define RANK5                                                                                      \
   SPEC("'i', 'j', 'k', 'l', 'm'", "u8", "s.row_major", ORDER("'m', 'k', 'i', 'l', 'j'"), "",       \
        "b = a;", "i = 9, j = 5, k = 7, l = 5, m = 6")
+#define RANK5_F32                                                                                  \
+  SPEC("'i', 'j', 'k', 'l', 'm'", "f32", "s.row_major", ORDER("'m', 'k', 'i', 'l', 'j'"), "",      \
+       "b = a;", "i = 8, j = 7, k = 5, l = 16, m = 30")
 #define RANK6                                                                                      \
   SPEC("'i', 'j', 'k', 'l', 'm', 'n'", "f16", "s.row_major",                                       \
        ORDER("'j', 'l', 'n', 'i', 'k', 'm'"), "", "b = a;",                                        \
@@ -44,14 +63,24 @@
        "s.array('c', 'f32', s.row_major, { dims = { 'k', 'j', 'i' } })",                           \
        "b = a * w + c;", "i = 9, j = 50, k = 7")
 
+#define EXCHANGED "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"
+#define WORDS     "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xwords oa m0 hnone"
+#define ROW_WORDS "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa m0 hnone"
+
 static const struct {
   const char *spec, *label;
 } cases[] = {
     {REVERSED3, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
     {REVERSED3, "permute t256 i16 p2 q3 vi1 vo1 r64 n2 xshared ob m3 hnone"},
     {ROWS3, "permute t256 i8 p1 q2 vi4 vo4 r64 n8 xregisters oa m0 hnone"},
+    {ODD_ROWS, WORDS},
+    {ODD_ROWS_F64, "permute t256 i8 p1 q2 vi2 vo2 r64 n2 xwords ob m0 hnone"},
+    {ODD_ROW, "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa m0 hcs"},
+    {TWO_ROWS, WORDS},
+    {PITCHED_ROWS, ROW_WORDS},
     {RANK4, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
     {RANK5, "permute t256 i32 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
+    {RANK5_F32, "permute t256 i16 p2 q2 vi1 vo1 r64 n8 xshared oc m0 hnone"},
     {RANK6, "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa m0 hnone"},
     {RANK6, "permute t256 i16 p2 q2 vi4 vo2 r64 n8 xshared ob m0 hnone"},
     {RANK7, "permute t256 i8 p3 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
@@ -72,17 +101,22 @@ static void permutes_are_right(void **state) {
   }
 }
 
-#define EXCHANGED "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"
-
 static const struct {
-  const char *spec, *from, *to;
+  const char *spec, *label, *from, *to;
 } mistakes[] = {
-    {REVERSED3, "__syncthreads(); // all", "// all"},
-    {REVERSED3, "2 * left + 1", "left"},
-    {REVERSED3, "len_j != out_j", "round == 1"},
-    {REVERSED3, "const int b_start = b_before;", ""},
-    {REVERSED3, "& 31)]", "& 15)]"},
-    {RANK4, "if (round % 32 == 0)", "if (round == 0)"}, /* one block takes more than 32 tiles */
+    {REVERSED3, EXCHANGED, "__syncthreads(); // all", "// all"},
+    {REVERSED3, EXCHANGED, "2 * left + 1", "left"},
+    {REVERSED3, EXCHANGED, "len_j != out_j", "round == 1"},
+    {REVERSED3, EXCHANGED, "const int b_start = b_before;", ""},
+    {REVERSED3, EXCHANGED, "& 31)]", "& 15)]"},
+    {RANK4, EXCHANGED, "if (round % 32 == 0)",
+     "if (round == 0)"}, /* one block takes more than 32 tiles */
+    {PITCHED_ROWS, ROW_WORDS, " && a_place - a_rest + 8 <= a_count", ""},
+    {ODD_ROWS, WORDS, " || run_shift != out_shift", ""},
+    {ODD_ROWS, WORDS, "group >= 0 && group + 4 <= tile_cells", "group >= 0"},
+    {ODD_ROWS, WORDS, "group >= 0 && group + 4 <= tile_cells", "group + 4 <= tile_cells"},
+    {ODD_ROWS, WORDS, "at_k + 4 <= len_k", "true"},
+    {ODD_ROWS, WORDS, "if (a_rest > 0)", "if (a_rest > 1)"},
 };
 
 static void each_mistake_is_found(void **state) {
@@ -90,8 +124,8 @@ static void each_mistake_is_found(void **state) {
   (void)state;
   for (int k = 0; k < SCT_COUNT(mistakes); k++) {
     tv_world w;
-    tv_open_text(&w, mistakes[k].spec, EXCHANGED);
-    tv_assert_right(&w, EXCHANGED);
+    tv_open_text(&w, mistakes[k].spec, mistakes[k].label);
+    tv_assert_right(&w, mistakes[k].label);
     const char *at = strstr(w.code.source, mistakes[k].from);
     assert_non_null(at);
     sct_str source = {0};

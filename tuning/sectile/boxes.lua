@@ -216,7 +216,7 @@ local function choose_boxes(p, run)
   local whole, whole_text = product(p, p.whole)
   local out, out_text = product(p, p.whole_out)
   local into, into_text = product(p, p.whole_in)
-  local room, room_text = p.cells // whole:max(1), "kCells / whole_cells"
+  local room, room_text = p.room // whole:max(1), p.room_text .. " / whole_cells"
   p.lines[1] = string.format("const int whole_cells = %s; // what a tile has whole", whole_text)
   local most = whole
   if #p.chunked == 2 then
@@ -224,8 +224,8 @@ local function choose_boxes(p, run)
     local unit = chunk(p, d, run // out:max(1), string.format("%d / %s", run, out_text), out,
       out_text)
     most = product(p, p.whole_in_only) * (out * unit):max(run)
-    room = p.cells // (p.box[d] * whole:max(1))
-    room_text = string.format("kCells / (whole_cells * box_%s)", p.k.dims[d])
+    room = p.room // (p.box[d] * whole:max(1))
+    room_text = string.format("%s / (whole_cells * box_%s)", p.room_text, p.k.dims[d])
   end
   local d = p.chunked[#p.chunked]
   if d and (#p.chunked == 2 or not p.last_is_out) then
@@ -233,7 +233,7 @@ local function choose_boxes(p, run)
   elseif d then
     most = most * chunk(p, d, room, room_text, out, out_text)
   end
-  p.g:require(most:le(p.cells))
+  p.g:require(most:le(p.room))
 end
 
 local function is_in(list, value)
@@ -246,13 +246,22 @@ local function is_in(list, value)
 end
 
 -- The dimensions that tiles are counted along, fastest first: chunks and outer ones in the order of
--- the inputs or of the outputs.
+-- the inputs (a) or of the outputs (b); or chunks in the order of the inputs, then outer ones in
+-- that of the outputs (c): rows of the inputs are read whole, neighbours of the outputs written.
 local function grid_order(p, order)
   local list = {}
-  for _, d in ipairs(order) do
-    if p.box[d] or is_in(p.outer, d) then
-      list[#list + 1] = d
+  local function add(dims, chunks, outer)
+    for _, d in ipairs(dims) do
+      if (chunks and p.box[d]) or (outer and is_in(p.outer, d)) then
+        list[#list + 1] = d
+      end
     end
+  end
+  if order == "c" then
+    add(p.about.into, true, false)
+    add(p.about.out, false, true)
+  else
+    add(order == "a" and p.about.into or p.about.out, true, true)
   end
   return list
 end
@@ -368,8 +377,11 @@ function boxes.tie_cell(p, order, cell)
   return digits
 end
 
--- Lines that take element number `cell_left` of the tile apart: at_<dim>, its place along each.
-local function place_lines(p, order)
+--- Lines that take element number `cell_left` of the tile apart: at_<dim>, its place along each.
+---@param p table
+---@param order integer[]
+---@return string
+function boxes.place_lines(p, order)
   local lines = {}
   for n, d in ipairs(order) do
     local name = p.k.dims[d]
@@ -408,7 +420,6 @@ function boxes.swizzled(e, bytes)
   local turn = (e // row):xor(e // (row * lanes)) % lanes
   return e:xor(turn * (row // lanes))
 end
-
 
 --- What a round knows of its tile: the chunks' lengths, how many elements, where it starts in every
 --- array; each a pair of name and text.
@@ -489,29 +500,37 @@ end
 ---@param order integer[] the elements' order
 ---@param vec integer neighbours that move as one
 ---@param assign string
+---@param more? table what else the places depend on: `tests` (when it is another one than before)
+--- and `lines` (which remember it); `cell`: text of the first neighbour's number; `factors`: they
+--- are declared
 ---@return string
-function boxes.find_places(p, side, order, vec, assign)
+function boxes.find_places(p, side, order, vec, assign, more)
   local tests, lines = {}, {}
   for n, d in ipairs(p.chunked) do
     local name = p.k.dims[d]
     tests[n] = string.format("len_%s != %s_%s", name, side, name)
     lines[n] = string.format("%s_%s = len_%s;", side, name, name)
   end
-  for n = 1, #order - 1 do
+  for n = 1, more and more.factors and 0 or #order - 1 do
     local name = p.k.dims[order[n]]
     lines[#lines + 1] = string.format("const unsigned int factor_%s = factor_of(len_%s);", name,
       name)
   end
+  for n, test in ipairs(more and more.tests or {}) do
+    tests[#tests + 1], lines[#lines + 1] = test, more.lines[n]
+  end
   local first = side == "in" and "round == 0" or p.first_out
+  local test = #tests > 0 and table.concat(tests, " || ") or first
+  local why = "// where this thread's elements lie in a tile of this size"
   return kit.concat {
-    string.format("if (%s) { // where this thread's elements lie in a tile of this size",
-      #tests > 0 and table.concat(tests, " || ") or first),
+    more and string.format("%s, with this start\nif (%s) {", why, test)
+      or string.format("if (%s) { %s", test, why),
     tiles.indent(kit.concat(lines), 2),
     "#pragma unroll",
     string.format("  for (int turn = 0; turn < %d; turn++) {", p.cells // p.threads // vec),
-    string.format("    int cell_left = (member + turn * kThreads)%s;",
-      vec > 1 and " * " .. vec or ""),
-    tiles.indent(place_lines(p, order), 4),
+    string.format("    int cell_left = %s;", more and more.cell
+      or string.format("(member + turn * kThreads)%s", vec > 1 and " * " .. vec or "")),
+    tiles.indent(boxes.place_lines(p, order), 4),
     tiles.indent(assign, 4),
     "  }",
     "}",
@@ -524,15 +543,20 @@ end
 ---@param about table boxes.about(k)
 ---@param c table the candidate
 ---@param kernel string
+---@param spare? integer elements less than there is room for: groups straddle a run's ends
 ---@return table p
-function boxes.start(k, about, c, kernel)
+function boxes.start(k, about, c, kernel, spare)
   local g = kit.new(k, kernel, c.threads)
   g.hint = c.hint
   local p = {
     g = g, k = k, kernel = kernel, about = about, threads = c.threads, items = c.items,
     cells = c.threads * c.items, vec_in = c.vec_in, vec_out = c.vec_out, n = k.extents,
-    bytes = tiles.largest(k), box = {}, lines = {}, zeros = {},
+    bytes = tiles.largest(k), box = {}, lines = {}, zeros = {}, room = c.threads * c.items,
+    room_text = "kCells",
   }
+  if spare then
+    p.room, p.room_text = p.cells - spare, string.format("(kCells - %d)", spare)
+  end
   for _, index in ipairs(k.index) do
     p.zeros[#p.zeros + 1], p.zeros[#p.zeros + 2] = index, 0
   end
@@ -542,7 +566,7 @@ function boxes.start(k, about, c, kernel)
   choose_dims(p, about, c.modes_in, c.modes_out)
   choose_boxes(p, c.run)
   declare_steps(p)
-  count_tiles(p, c.order == "a" and about.into or about.out, c.rounds)
+  count_tiles(p, c.order, c.rounds)
   find_tiles(p)
   for _, d in ipairs(p.whole) do
     p.lines[#p.lines + 1] = string.format("const int len_%s = (int)n_%s;", k.dims[d], k.dims[d])

@@ -343,6 +343,19 @@ local function widest(k, order)
   return word
 end
 
+-- Do rows start off a word of 16 bytes at some size?
+local function starts_off(k, about)
+  local width = math.max(16 // tiles.largest(k), 1)
+  for _, order in ipairs { about.into, about.out } do
+    for _, extents in ipairs(boxes.extents(k, order)) do
+      if extents[1] % width ~= 0 then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 local function facts(k)
   k = fold.view(k)
   local about = boxes.about(k)
@@ -357,19 +370,25 @@ local function facts(k)
     { "good_in", good_modes(k, about.into, 512) | (same and 2 or 0) },
     { "good_out", good_modes(k, about.out, 2048) },
     { "widest_in", widest(k, about.into) }, { "widest_out", widest(k, about.out) },
+    { "off", starts_off(k, about) and 1 or 0 },
   }
 end
 
 local function where()
   local list = {
     "modes_in <= rank and modes_out <= rank",
-    "vec_in <= widest_in and vec_out <= widest_out",
+    "vec_in <= widest_in and vec_out <= widest_out or through == 'words'",
     "vec_in * bytes <= 16 and vec_out * bytes <= 16",
     "items * bytes <= 64 and items * bytes >= 32", "items >= vec_in and items >= vec_out",
     "threads * items * bytes <= 32768",
-    "vec_in == 1 or vec_in == widest_in", "vec_out == 1 or vec_out == widest_out",
+    "vec_in == 1 or vec_in == widest_in or through == 'words'",
+    "vec_out == 1 or vec_out == widest_out or through == 'words'",
+    -- words that rows start off: only where there are such rows, and rows stay rows
+    "through ~= 'words' or (vec_in * bytes == 16 and vec_out * bytes == 16 and bytes >= 4)",
+    "through ~= 'words' or (off == 1 and modes_in == 1 and modes_out <= 2 and threads == 256)",
+    "order ~= 'c' or (rank > 3 and through == 'shared' and items * bytes == 64)",
     -- rows of both sides move as they are: nothing to exchange, and no runs of the inputs to choose
-    "through == 'registers' or same == 0 or (short == 1 and modes_in > 1 and modes_out > 1)",
+    "through ~= 'shared' or same == 0 or (short == 1 and modes_in > 1 and modes_out > 1)",
     "through == 'shared' or ((same == 1 and modes_in == 1) or (threads == 256 and rounds == 8))",
     "through == 'shared' or (vec_in == vec_out and run == 64)",
     -- of a 2-D transpose with long sides the strategy tile is the better form
@@ -424,9 +443,11 @@ return {
     { "run", { 64, 128, 256 }, key = "r",
       doc = "elements that a run of the outputs should have" },
     { "rounds", { 8, 2 }, key = "n", doc = "tiles a block" },
-    { "through", { "shared", "registers" }, key = "x", doc = "where elements are exchanged" },
-    { "order", { "a", "b" }, key = "o",
-      doc = "whose neighbours consecutive blocks are: the inputs' (a) or the outputs' (b)" },
+    { "through", { "shared", "registers", "words" }, key = "x",
+      doc = "where elements are exchanged; words: in registers, by the aligned words around them" },
+    { "order", { "a", "b", "c" }, key = "o",
+      doc = "whose neighbours consecutive blocks are: the inputs' (a), the outputs' (b), or first "
+        .. "those that share rows of the inputs, then the outputs' (c)" },
     { "min_blocks", { 0, 3 }, key = "m", when = "threads * items * bytes >= 16384",
       doc = "blocks an SM that launch bounds ask for; 0: none" },
     { "hint", { "none", "cs" }, key = "h",
@@ -441,13 +462,19 @@ return {
     if not about then
       return nil, reason
     end
-    local p = boxes.start(k, about, c, "permute")
+    local words = c.through == "words"
+    local p = boxes.start(k, about, c, "permute", words and c.vec_out or nil)
     p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or c.threads
     p.through = c.through
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
     end
-    local good, why = adopt_operands(p)
+    local good, why
+    if words then
+      good, why = aligned.adopt_rows(p, c.modes_out)
+    else
+      good, why = adopt_operands(p)
+    end
     if not good then
       return nil, why
     end
@@ -455,7 +482,10 @@ return {
     if g.static_shared_bytes > k.device.smem_block_bytes then
       return nil, "the tiles need more shared memory than a block has"
     end
-    if c.through == "shared" then
+    if words then
+      p.exchanged = {}
+      p.move = aligned.move(p)
+    elseif c.through == "shared" then
       p.first_out = "round == 1"
       p.load_in, p.put = load_in(p)
       p.keep, p.store_out = boxes.keep_tile(p), store_out(p)
@@ -463,7 +493,7 @@ return {
       p.first_out = "round == 0"
       p.move = store_out(p)
     end
-    p.declare = declare(p)
+    p.declare = words and aligned.declare_rows(p) or declare(p)
     p.rounds = 33 -- any number of blocks will do; lanes find new tiles after 32
     p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, p.cells, c.rounds,
