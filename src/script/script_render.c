@@ -346,7 +346,9 @@ static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *cod
     luaL_error(L, "out of memory");
   }
   for (size_t k = 0; k < job->n_lines; k++) {
-    code->line_file[k] = keep_text(L, &code->arena, job->lines[k].file);
+    const bool same = k > 0 && job->lines[k].file == job->lines[k - 1].file;
+    code->line_file[k] =
+        same ? code->line_file[k - 1] : keep_text(L, &code->arena, job->lines[k].file);
     code->line_no[k] = job->lines[k].line;
   }
 }
@@ -419,6 +421,47 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   return lua_gettop(L);
 }
 
+/* Pushes the template's function, translated and compiled. */
+static void load_template(lua_State *L, render_job *job) {
+  sct_str text = {0};
+  sct_error err;
+  sct_status status = sct_asset_read(&text, job->template_name, &err);
+  if (status == SCT_OK && strlen(sct_str_c(&text)) != text.len) {
+    status =
+        sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", job->template_name);
+  }
+  if (status == SCT_OK) {
+    status = sct_template_translate(&job->chunk, job->template_name, sct_str_c(&text), &err);
+  }
+  sct_str_free(&text); /* nothing of C's is held across the calls that raise */
+  if (status == SCT_OK) {
+    status = sct_sandbox_load(&job->script->sandbox, job->template_name, sct_str_c(&job->chunk),
+                              job->chunk.len, 0, &err);
+  }
+  if (status != SCT_OK) {
+    luaL_error(L, "%s", err.text);
+  }
+}
+
+/* Pushes the template's function with the _ENV at `env`; a template is loaded once. */
+static void push_template(lua_State *L, render_job *job, int env) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, job->script) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, job->script);
+  }
+  if (lua_getfield(L, -1, job->template_name) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    load_template(L, job);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, job->template_name);
+  }
+  lua_remove(L, -2);
+  lua_pushvalue(L, env);
+  (void)lua_setupvalue(L, -2, 1); /* of a whole chunk the first upvalue is _ENV */
+}
+
 static int render(lua_State *L) {
   render_job *job = lua_touserdata(L, 1);
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
@@ -431,26 +474,8 @@ static int render(lua_State *L) {
   }
   lua_pushfstring(L, "templates/%s", strategy->template_name);
   job->template_name = lua_tostring(L, -1);
-  sct_str text = {0};
-  sct_error err;
-  sct_status status = sct_asset_read(&text, job->template_name, &err);
-  if (status == SCT_OK && strlen(sct_str_c(&text)) != text.len) {
-    status =
-        sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", job->template_name);
-  }
-  if (status == SCT_OK) {
-    status = sct_template_translate(&job->chunk, job->template_name, sct_str_c(&text), &err);
-  }
-  sct_str_free(&text); /* nothing of C's is held across the calls that raise */
-  if (status != SCT_OK) {
-    return luaL_error(L, "%s", err.text);
-  }
   push_template_env(L, job, plan);
-  status = sct_sandbox_load(&job->script->sandbox, job->template_name, sct_str_c(&job->chunk),
-                            job->chunk.len, lua_gettop(L), &err);
-  if (status != SCT_OK) {
-    return luaL_error(L, "%s", err.text);
-  }
+  push_template(L, job, lua_gettop(L));
   lua_call(L, 0, 0);
   define_called(L, job);
   read_plan(L, job, plan);

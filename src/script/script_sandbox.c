@@ -13,6 +13,7 @@
 #include "script/script_private.h"
 
 enum { HOOK_EVERY = 1000, BYTES_A_UNIT = 64, SPENT_ALLOWANCE_BYTES = 4096 };
+enum { GC_PAUSE = 400 }; /* collect when four times as much is in use as after the last time */
 
 const char *const sct_script_long_text = "the script makes a text of more than 1 MiB";
 
@@ -149,6 +150,7 @@ sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sb->L = L;
+  (void)lua_gc(L, LUA_GCINC, GC_PAUSE, 0, 0);
   *(sct_sandbox **)lua_getextraspace(L) = sb;
   const sct_status status = sct_sandbox_protect(sb, open_state, NULL, err);
   if (status != SCT_OK) {
