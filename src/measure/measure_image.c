@@ -195,6 +195,20 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
   return NULL;
 }
 
+/* Every element of the array is written whole: its place in the index space is its own. */
+static bool writes_all(const sct_shape *s, int op) {
+  const sct_spec *spec = s->plan->spec;
+  const sct_operand *o = s->plan->op[op].op;
+  bool all = o->n_dims == spec->n_dims && s->op[op].count == s->n_written;
+  for (int d = 0; d < spec->n_dims && all; d++) {
+    all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->write_extent[d];
+  }
+  for (int f = 0; f < o->record.n_fields && all; f++) {
+    all = spec->n_moves == 0 || move_of(spec, op, f) != NULL;
+  }
+  return all;
+}
+
 /* What a reducing kernel writes at offsets[]. */
 static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move *move,
                               const uint8_t *input, const part *p, const int64_t *offsets,
@@ -238,7 +252,9 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   const sct_spec *spec = s->plan->spec;
   const sct_record *record = &s->plan->op[op].op->record;
   int64_t offsets[PART];
-  SCT_TRY(mark_owned(flags, s, op, err));
+  if (!writes_all(s, op)) { /* else all that it owns is marked as written below */
+    SCT_TRY(mark_owned(flags, s, op, err));
+  }
   part p = first_part(s->write_extent, spec->n_dims, s->n_written);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < record->n_fields; f++) {

@@ -9,7 +9,7 @@
 #include "script/script_internal.h"
 #include "script/script_private.h"
 
-static const char *const type_name = "sectile.expr";
+static const char type_name[] = "sectile.expr"; /* its address is a key of the registry */
 
 /* An expression is a hundred instructions' worth: building one is not a single VM step. */
 enum { BUILD_UNITS = 100 };
@@ -37,15 +37,28 @@ void sct_script_push_expr(lua_State *L, sct_expr e) {
   expr_box *box = lua_newuserdatauv(L, sizeof(*box), 0);
   box->e = e;
   box->scope = sct_sandbox_of(L)->scope;
-  luaL_setmetatable(L, type_name);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, type_name);
+  lua_setmetatable(L, -2);
+}
+
+/* NULL: it is something else. */
+static const expr_box *to_box(lua_State *L, int idx) {
+  const expr_box *box = lua_touserdata(L, idx);
+  if (box == NULL || !lua_getmetatable(L, idx)) {
+    return NULL;
+  }
+  lua_rawgetp(L, LUA_REGISTRYINDEX, type_name);
+  const bool is_ours = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return is_ours ? box : NULL;
 }
 
 bool sct_script_is_expr(lua_State *L, int idx) {
-  return luaL_testudata(L, idx, type_name) != NULL;
+  return to_box(L, idx) != NULL;
 }
 
 sct_expr sct_script_to_expr(lua_State *L, int idx) {
-  const expr_box *box = luaL_testudata(L, idx, type_name);
+  const expr_box *box = to_box(L, idx);
   if (box) {
     return box->scope == 0 || box->scope == sct_sandbox_of(L)->scope ? box->e : SCT_EXPR_NONE;
   }
@@ -304,6 +317,8 @@ void sct_script_open_expr(lua_State *L) {
                                      {"range", method_range}, {"divisor", method_divisor},
                                      {"c", method_c},         {NULL, NULL}};
   luaL_newmetatable(L, type_name);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, type_name); /* by address too, which is faster to find */
   luaL_setfuncs(L, operators, 0);
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);

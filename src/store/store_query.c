@@ -378,13 +378,25 @@ void sct_store_leave(sct_store *s) {
   (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* One statement that is run over and over, and gives no rows. */
+static sct_status run_again(sct_store *s, const char *sql, sct_error *err) {
+  sct_store_query q;
+  sct_status status = sct_store_query_start(&q, s, sql, err);
+  if (status == SCT_OK) {
+    const int result = sqlite3_step(q.stmt);
+    status = result == SQLITE_DONE ? SCT_OK : sct_store_fail(s, result, "writing", err);
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
 sct_status sct_store_begin(sct_store *s, sct_error *err) {
-  return sct_store_exec(s, "BEGIN IMMEDIATE", err);
+  return run_again(s, "BEGIN IMMEDIATE", err);
 }
 
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
   if (status == SCT_OK) {
-    status = sct_store_exec(s, "COMMIT", err);
+    status = run_again(s, "COMMIT", err);
   }
   /* Some failures have rolled back by themselves. */
   if (status != SCT_OK && sqlite3_get_autocommit(s->db) == 0) {
