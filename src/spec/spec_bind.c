@@ -109,7 +109,21 @@ static const char *const generated[] = {"at",
                                         "window",
                                         "low",
                                         "span",
-                                        "fence_barrier_init"};
+                                        "fence_barrier_init",
+                                        "row_place",
+                                        "row_step",
+                                        "row_bits",
+                                        "run_bits",
+                                        "run_step",
+                                        "run_start",
+                                        "run_place",
+                                        "run_column",
+                                        "first_word",
+                                        "lane_group",
+                                        "own_word",
+                                        "words_before",
+                                        "block_words",
+                                        "load_end"};
 
 /* Likewise: of kernels that march along lines. */
 static const char *const of_lines[] = {"across", "line"};

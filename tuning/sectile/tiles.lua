@@ -52,6 +52,21 @@ function tiles.all_bare(k)
   return true
 end
 
+-- Have the exchanged inputs and the outputs elements of one size, below a word?
+function tiles.small_elements(k)
+  local bytes = 0
+  local a, b = tiles.directions(k)
+  for _, op in ipairs(k.operands) do
+    if op.is_output or (op.fastest == a and tiles.unit_stride(op)) then
+      if bytes ~= 0 and op.record.bytes ~= bytes then
+        return false
+      end
+      bytes = op.record.bytes
+    end
+  end
+  return a ~= nil and b ~= nil and bytes < 4
+end
+
 function tiles.largest(k)
   local bytes = 1
   for _, op in ipairs(k.operands) do
@@ -135,7 +150,8 @@ local function in_band(g, lines, fast, fast_n, slow, slow_n, outer)
 end
 
 -- Finds the tile of a block; consecutive blocks go along dimension a, along b with order "b", or in
--- bands with order "g".
+-- bands with order "g". With p.back, the last tile along a is moved back to end where the dimension
+-- does, over the one before it.
 function tiles.cut(p, order)
   local g, k, lines = p.g, p.k, {}
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
@@ -164,14 +180,18 @@ function tiles.cut(p, order)
   elseif outer then
     slow_place, slow_text = slow_place % slow_n, slow_text .. " % tiles_" .. slow
   end
-  lines[#lines + 1] = string.format("const long long first_%s = %s * %s;%s", fast, fast_text,
-    name[fast], why)
-  lines[#lines + 1] = string.format("const long long first_%s = %s * %s;", slow, slow_text,
-    name[slow])
-  p["first_" .. (fast == p.a and "a" or "b")] =
-    g:define("first_" .. fast, 0, kit.MAX_INDEX, fast_place * size[fast], size[fast])
-  p["first_" .. (slow == p.a and "a" or "b")] =
-    g:define("first_" .. slow, 0, kit.MAX_INDEX, slow_place * size[slow], size[slow])
+  local function start_at(dim, number, text, comment)
+    local first, start, multiple = text .. " * " .. name[dim], number * size[dim], size[dim]
+    if p.back and dim == p.a then
+      first = string.format("min(%s, max(n_%s - %s, 0ll))", first, dim, name[dim])
+      start, multiple = start:min((p.n_a - p.tile_a):max(0)), 1
+    end
+    lines[#lines + 1] = string.format("const long long first_%s = %s;%s", dim, first, comment)
+    p[dim == p.a and "first_a" or "first_b"] =
+      g:define("first_" .. dim, 0, kit.MAX_INDEX, start, multiple)
+  end
+  start_at(fast, fast_place, fast_text, why)
+  start_at(slow, slow_place, slow_text, "")
   local rest = g.block // (fast_n * slow_n)
   local rest_text = string.format("block / (tiles_%s * tiles_%s)", fast, slow)
   local total, left = fast_n * slow_n, #k.dims - 2
@@ -315,6 +335,45 @@ function tiles.needs_row(p)
     or string.find(p.k.body, "%f[%w_]" .. p.b .. "%f[^%w_]") ~= nil
 end
 
+-- Is the output's value the only input's, bit by bit?
+local function copies(p, op)
+  local from = p.g.inputs[1]
+  return p.k.moves_only and #p.g.inputs == 1
+    and from.record.fields[1].cuda == op.record.fields[1].cuda
+end
+
+-- Statements that compute a group of p.vec_out neighbours along b, which starts at row y of a run,
+-- from the arrays of values at hand (`a_v`), and declare the outputs' words.
+function tiles.compute_group(p, start, start_text, y)
+  local g, lines = p.g, {}
+  local result = {}
+  for _, op in ipairs(g.outputs) do
+    result[op.number] = copies(p, op) and g.inputs[1].name .. "_v" or op.name .. "_v"
+    if not copies(p, op) then
+      lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda,
+        op.name, p.vec_out)
+    end
+  end
+  if #lines == 0 then
+    return "", result
+  end
+  local part = g:loop("part", p.vec_out)
+  g:tie(p.var_b, start + y + part)
+  local index = tiles.needs_row(p) and string.format("const long long %s = %s + tile_y + part;",
+    p.b, start_text) or ""
+  local inside = tiles.compute_element(p, index, nil, nil, "", function(op)
+    return string.format("%s_v[part] = %s;", op.name, op.name)
+  end, function(x)
+    return x.op.name .. "_v[part]"
+  end)
+  g:close()
+  lines[#lines + 1] = "#pragma unroll"
+  lines[#lines + 1] = string.format("for (int part = 0; part < %d; part++) {", p.vec_out)
+  lines[#lines + 1] = tiles.indent(inside, 2)
+  lines[#lines + 1] = "}"
+  return kit.concat(lines), result
+end
+
 -- ---- border tiles ----
 
 -- Limits the notes to cells of a border tile that lie in the index space.
@@ -326,7 +385,7 @@ local function border_condition(p, cell, cells)
   if p.skew > 0 then -- the first tile starts before the array
     inside = inside:land((E.subst(p.var_b, p.g.real) + 1):le(0):lnot())
   end
-  p.g:when(inside, p.full:lnot())
+  p.g:when(inside, p.slow or p.full:lnot())
 end
 
 -- The same for the text: does the element at the dimensions' variables lie in the index space?

@@ -11,20 +11,6 @@ local function word_index(p, y, col)
   return col * p.pitch + col // p.lane_cols * p.step + y // p.per_word
 end
 
-local function elements_are_small(k)
-  local bytes = 0
-  local a, b = tiles.directions(k)
-  for _, op in ipairs(k.operands) do
-    if op.is_output or (op.fastest == a and tiles.unit_stride(op)) then
-      if bytes ~= 0 and op.record.bytes ~= bytes then
-        return false
-      end
-      bytes = op.record.bytes
-    end
-  end
-  return a ~= nil and b ~= nil and bytes < WORD
-end
-
 local function start_plan(k, c)
   local bytes = k.operands[#k.operands].record.bytes
   local per_word = WORD // bytes
@@ -208,44 +194,6 @@ local function take_group(p, x, y, col)
   return kit.concat(lines)
 end
 
--- Is the output's value the only input's, bit by bit?
-local function copies(p, op)
-  local from = p.g.inputs[1]
-  return p.k.moves_only and #p.g.inputs == 1
-    and from.record.fields[1].cuda == op.record.fields[1].cuda
-end
-
--- Statements that compute a group from the values at hand and declare the outputs' words.
-local function compute_group(p, start, start_text, y)
-  local g, lines = p.g, {}
-  local result = {}
-  for _, op in ipairs(g.outputs) do
-    result[op.number] = copies(p, op) and g.inputs[1].name .. "_v" or op.name .. "_v"
-    if not copies(p, op) then
-      lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda,
-        op.name, p.vec_out)
-    end
-  end
-  if #lines == 0 then
-    return "", result
-  end
-  local part = g:loop("part", p.vec_out)
-  g:tie(p.var_b, start + y + part)
-  local index = tiles.needs_row(p) and string.format("const long long %s = %s + tile_y + part;",
-    p.b, start_text) or ""
-  local inside = tiles.compute_element(p, index, nil, nil, "", function(op)
-    return string.format("%s_v[part] = %s;", op.name, op.name)
-  end, function(x)
-    return x.op.name .. "_v[part]"
-  end)
-  g:close()
-  lines[#lines + 1] = "#pragma unroll"
-  lines[#lines + 1] = string.format("for (int part = 0; part < %d; part++) {", p.vec_out)
-  lines[#lines + 1] = tiles.indent(inside, 2)
-  lines[#lines + 1] = "}"
-  return kit.concat(lines), result
-end
-
 local function store_tile(p)
   local g, grid = p.g, tiles.lane_grid(p)
   local turns = kit.ceil_div(grid.jobs, grid.warps)
@@ -263,7 +211,7 @@ local function store_tile(p)
   for _, x in ipairs(p.exchanged) do
     lines[#lines + 1] = take_group(p, x, row, col)
   end
-  local compute, result = compute_group(p, start, start_text, y)
+  local compute, result = tiles.compute_group(p, start, start_text, y)
   lines[#lines + 1] = compute
   g:tie(p.var_b, start + y)
   lines[#lines + 1] = string.format("const long long %s = %s + tile_y;", p.b, start_text)
@@ -295,7 +243,7 @@ return {
     .. "exchanged in registers.",
   applies = {
     { "every operand is a bare type, not addressed through an index", tiles.all_bare },
-    { "exchanged inputs and outputs have elements of 1 or of 2 bytes", elements_are_small },
+    { "exchanged inputs and outputs have elements of 1 or of 2 bytes", tiles.small_elements },
   },
   axes = {
     { "threads", { 256, 128, 512 }, key = "t", doc = "threads a block" },
