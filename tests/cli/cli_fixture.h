@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "scratch.h"
+#include "shared_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,15 +32,21 @@ static sct_arena fx_arena; /* of fx_path's strings */
 
 /* ---- the scratch folder ---- */
 
-/* Group setup: a scratch folder; store, cache and home lie in it, colour is off. */
+/* The shared compile cache, or FOLDER/cache. */
+static inline void fx_use_cache(bool shared) {
+  char own[96];
+  snprintf(own, sizeof own, "%s/cache", fx_folder);
+  setenv("XDG_CACHE_HOME", shared ? shared_cache(own) : own, 1);
+}
+
+/* Group setup: a scratch folder; store and home lie in it, colour is off. */
 static inline int fx_setup(void **state) {
   (void)state;
   assert_int_equal(scratch_make(fx_folder, sizeof fx_folder, "cli"), 0);
   char path[96];
   snprintf(path, sizeof path, "%s/data", fx_folder);
   setenv("XDG_DATA_HOME", path, 1);
-  snprintf(path, sizeof path, "%s/cache", fx_folder);
-  setenv("XDG_CACHE_HOME", path, 1);
+  fx_use_cache(true);
   setenv("TERM", "xterm", 1);
   unsetenv("NO_COLOR");
   return 0;

@@ -147,12 +147,13 @@ static void files_are_looked_at(void **state) {
   fx_expect(&r, 1, NULL, NULL);
   assert_level(&r, "fail", "locks", "is open to others (mode 0777)");
   chmod(fx_path("sectile"), 0700);
+  fx_use_cache(false);
   (void)mkdir(fx_path("cache"), 0700);
   (void)mkdir(fx_path("cache/sectile"), 0700);
   chmod(fx_path("cache/sectile"), 0755);
   fx_run(&r, "doctor", "--json");
   assert_level(&r, "warn", "cache", "is open to others (mode 0755)");
-  chmod(fx_path("cache/sectile"), 0700);
+  fx_use_cache(true);
   const struct rlimit few = {64, 64};
   struct rlimit before;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -7,6 +7,8 @@
 #ifndef SCT_TESTS_TUNE_FIXTURE_H
 #define SCT_TESTS_TUNE_FIXTURE_H
 
+#include "scratch.h"
+#include "shared_cache.h"
 #include "tune/tune.h"
 
 #include <poll.h>
@@ -105,8 +107,7 @@ static void tf_switch_off(void *ctx, const char *name) {
 
 static inline int tf_setup(void **state) {
   (void)state;
-  snprintf(tf_folder, sizeof tf_folder, "/tmp/sct_tune_XXXXXX");
-  assert_non_null(mkdtemp(tf_folder));
+  assert_int_equal(scratch_make(tf_folder, sizeof tf_folder, "tune"), 0);
   sct_asset_list("tuning/strategies/", tf_switch_off, NULL);
   tf_write("assets/tuning/strategies/direct.lua", tf_direct("{ 256, 128, 512 }"));
   sct_assets_override(tf_path("assets"));
@@ -115,11 +116,9 @@ static inline int tf_setup(void **state) {
 
 static inline int tf_teardown(void **state) {
   (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", tf_folder);
   sct_assets_override(NULL);
   sct_arena_free(&tf_arena);
-  return system(command);
+  return scratch_remove(tf_folder);
 }
 
 /* ---- specs ---- */
@@ -173,7 +172,7 @@ static bool tf_stop(void *ctx) {
 static inline tf_run tf_new(const char *faults, const char *store) {
   tf_run r = {.opts = {.device = "cuda:0", .compile_threads = 1, .seed = 7}};
   r.opts.store_path = store ? tf_path(store) : "";
-  r.opts.cache_dir = tf_path("cache");
+  r.opts.cache_dir = shared_cache(tf_path("cache"));
   r.opts.measure.fake = faults;
   r.opts.measure.request_ns = 60000000000; /* sanitizers and busy machines */
   return r;

@@ -6,6 +6,8 @@
 #include "codegen/codegen_fixture.h"
 #include "compile/compile.h"
 #include "measure/measure.h"
+#include "scratch.h"
+#include "shared_cache.h"
 
 #define TV_WORKER(argc, argv)                                                                      \
   if ((argc) > 1 && strcmp((argv)[1], SCT_WORKER_ARG) == 0) {                                      \
@@ -15,7 +17,7 @@
     return sct_compile_worker_main((argc), (argv));                                                \
   }
 
-static char tv_folder[64]; /* the compile cache */
+static char tv_folder[64]; /* the compile cache where none is shared */
 
 typedef struct tv_world {
   fixture f;
@@ -46,7 +48,7 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
   MUST(sct_space_enumerate(&w->f.space, err));
   w->naive = fixture_make(&w->f, "direct t256 hnone");
   w->code = fixture_make(&w->f, label);
-  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = tv_folder};
+  const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = shared_cache(tv_folder)};
   MUST(sct_compiler_new(&w->compiler, &opts, err));
   w->reference = tv_compile(w, &w->naive, w->naive.source);
   const sct_measure_opts measure = {.seed = 7, .described = &w->f.device};
@@ -106,15 +108,12 @@ static inline void tv_assert_right(tv_world *w, const char *label) {
 
 static inline int tv_setup(void **state) {
   (void)state;
-  snprintf(tv_folder, sizeof tv_folder, "/tmp/sct_tune_verify_XXXXXX");
-  return mkdtemp(tv_folder) == NULL;
+  return scratch_make(tv_folder, sizeof tv_folder, "verify");
 }
 
 static inline int tv_teardown(void **state) {
-  char command[128];
   (void)state;
-  snprintf(command, sizeof command, "rm -rf '%s'", tv_folder);
-  return system(command);
+  return scratch_remove(tv_folder);
 }
 
 #endif
