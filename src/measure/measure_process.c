@@ -57,10 +57,12 @@ static bool begin(const sct_child *w, sct_reply *reply) {
   return reply->kind == SCT_REPLY_OK;
 }
 
-static void take_answer(sct_child *w, sct_op op, int64_t limit_ns, int64_t deadline,
-                        sct_reply *reply) {
+/* inbox NULL: the reply comes alone. */
+static void take_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,
+                        int64_t deadline, sct_reply *reply) {
   uint32_t code = 0;
-  const sct_io io = sct_wire_recv(w->fd, &code, &reply->body, deadline);
+  const sct_io io = inbox ? sct_wire_recv_series(w->fd, inbox, &code, &reply->body, deadline)
+                          : sct_wire_recv(w->fd, &code, &reply->body, deadline);
   if (io != SCT_IO_OK) {
     fail_reply(w, op, io, limit_ns, reply);
     return;
@@ -86,7 +88,7 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
   if (io != SCT_IO_OK) {
     fail_reply(w, op, io, limit_ns, reply);
   } else {
-    take_answer(w, op, limit_ns, deadline, reply);
+    take_answer(w, op, NULL, limit_ns, deadline, reply);
   }
 }
 
@@ -101,8 +103,9 @@ void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t lim
   }
 }
 
-void sct_worker_answer(sct_child *w, sct_op op, int64_t limit_ns, sct_reply *reply) {
+void sct_worker_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,
+                       sct_reply *reply) {
   if (begin(w, reply)) {
-    take_answer(w, op, limit_ns, sct_now_ns() + limit_ns, reply);
+    take_answer(w, op, inbox, limit_ns, sct_now_ns() + limit_ns, reply);
   }
 }

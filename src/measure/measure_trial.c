@@ -104,6 +104,7 @@ sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *at
                              int *n_done, sct_verdict *verdict, sct_error *err) {
   const int64_t start_ns = sct_now_ns();
   sct_reply reply = {0};
+  sct_wire inbox = {0};
   sct_status status = SCT_OK;
   bool well = true;
   *n_done = 0;
@@ -115,18 +116,19 @@ sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *at
   while (*n_done < n && well && status == SCT_OK) {
     sct_attempt *a = &attempts[(*n_done)++];
     if (posted) {
-      sct_worker_answer(&m->worker, SCT_OP_TRIAL, a->target.limit_ns, &reply);
+      sct_worker_answer(&m->worker, SCT_OP_TRIAL, &inbox, a->target.limit_ns, &reply);
     }
     status = take_answer(m, a, &reply, verdict, err);
     well = status == SCT_OK && went_well(m, a, verdict);
   }
   for (int k = *n_done; k < n && sct_child_alive(&m->worker); k++) { /* those that were not done */
-    sct_worker_answer(&m->worker, SCT_OP_TRIAL, m->request_ns, &reply);
+    sct_worker_answer(&m->worker, SCT_OP_TRIAL, &inbox, m->request_ns, &reply);
   }
   const int64_t each_ns = (sct_now_ns() - start_ns) / n;
   if (well && (m->least_trial_ns == 0 || each_ns < m->least_trial_ns)) {
     m->least_trial_ns = each_ns;
   }
+  sct_wire_free(&inbox);
   sct_reply_free(&reply);
   return status;
 }

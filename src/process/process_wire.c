@@ -241,3 +241,61 @@ sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns
   body->data[len] = 0;
   return recv_all(fd, body->data, (size_t)len, deadline_ns);
 }
+
+#define SERIES_BYTES ((size_t)16384) /* asked for at once */
+
+/* Appends what has arrived, at least one byte. */
+static sct_io receive_some(int fd, sct_wire *inbox, int64_t deadline_ns) {
+  const size_t left = inbox->len - inbox->at;
+  if (inbox->at > 0) {
+    memmove(inbox->data, inbox->data + inbox->at, left);
+    inbox->at = 0;
+    inbox->len = left;
+  }
+  if (!reserve(inbox, SERIES_BYTES)) {
+    return SCT_IO_NOMEM;
+  }
+  for (;;) {
+    const ssize_t done = sct_fault(SCT_FAULT_RECV) ? -1
+                                                   : recv(fd, inbox->data + inbox->len,
+                                                          inbox->cap - inbox->len, MSG_DONTWAIT);
+    if (done > 0) {
+      inbox->len += (size_t)done;
+      return SCT_IO_OK;
+    }
+    if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      const sct_io io = wait_ready(fd, POLLIN, deadline_ns);
+      if (io != SCT_IO_OK) {
+        return io;
+      }
+    } else if (done == 0 || errno != EINTR) {
+      return SCT_IO_CLOSED;
+    }
+  }
+}
+
+sct_io sct_wire_recv_series(int fd, sct_wire *inbox, uint32_t *code, sct_wire *body,
+                            int64_t deadline_ns) {
+  sct_wire_clear(body);
+  for (;;) {
+    const size_t n = inbox->len - inbox->at;
+    const uint8_t *message = n > 0 ? inbox->data + inbox->at : NULL;
+    uint64_t len = 0;
+    if (n >= SCT_WIRE_HEADER_BYTES) {
+      memcpy(code, message, sizeof *code);
+      memcpy(&len, message + 8, sizeof len);
+    }
+    if (len > SCT_WIRE_MAX_BYTES) {
+      return SCT_IO_CLOSED; /* not our protocol */
+    }
+    if (n >= SCT_WIRE_HEADER_BYTES && n - SCT_WIRE_HEADER_BYTES >= len) {
+      put(body, message + SCT_WIRE_HEADER_BYTES, (size_t)len);
+      inbox->at += SCT_WIRE_HEADER_BYTES + (size_t)len;
+      return body->failed ? SCT_IO_NOMEM : SCT_IO_OK;
+    }
+    const sct_io io = receive_some(fd, inbox, deadline_ns);
+    if (io != SCT_IO_OK) {
+      return io;
+    }
+  }
+}
