@@ -296,6 +296,13 @@ static void put_image(const sct_measure *m, sct_wire *w, const sct_binary *binar
   sct_wire_put_bytes(w, image, has_it ? 0 : bytes);
 }
 
+/* The kernel that the worker still holds and shall no more; -1: none. */
+static int64_t take_kept(sct_measure *m) {
+  const bool held = m->kept.held && m->kept.generation == m->generation;
+  m->kept.held = false;
+  return held ? m->kept.kernel : -1;
+}
+
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) {
   sct_wire request = {0};
@@ -312,6 +319,7 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
     job->kernel = m->kept.kernel;
     return SCT_OK;
   }
+  sct_wire_put_i64(&request, take_kept(m));
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);

@@ -151,8 +151,8 @@ typedef struct sct_target {
   const char *where;     /* for messages: " (n_i=33)" */
 } sct_target;
 /* These fill `verdict` when the candidate fails; SCT_OK then too. The kernel that was unloaded last
- * stays in the worker until the next one is, and is not loaded again: a candidate is verified, then
- * timed. */
+ * stays in the worker until another one is loaded or unloaded, and is not loaded again: a candidate
+ * is verified, then timed. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */

@@ -125,7 +125,19 @@ static sct_status take_image(sct_worker_state *w, sct_wire *in, sct_error *err) 
   return SCT_OK;
 }
 
+static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
+  if (id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module) {
+    return sct_worker_malformed(err);
+  }
+  w->backend->ops->unload(w->backend, &w->kernels[id]);
+  return SCT_OK;
+}
+
 static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  const int64_t before = sct_wire_get_i64(in);
+  if (before != -1) {
+    SCT_TRY(unload(w, before, err));
+  }
   const int64_t serial = sct_wire_get_i64(in);
   const char *entry = sct_wire_get_text(in);
   const int64_t shared_bytes = sct_wire_get_i64(in);
@@ -151,11 +163,7 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
 static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   (void)out;
   const int64_t id = sct_wire_get_i64(in);
-  if (in->failed || id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module) {
-    return sct_worker_malformed(err);
-  }
-  w->backend->ops->unload(w->backend, &w->kernels[id]);
-  return SCT_OK;
+  return in->failed ? sct_worker_malformed(err) : unload(w, id, err);
 }
 
 sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
