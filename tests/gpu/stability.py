@@ -48,7 +48,7 @@ def tune(args, spec, run):
     result = subprocess.run(command, text=True, capture_output=True,
                             env=dict(os.environ, XDG_CACHE_HOME=os.path.join(args.out, "cache")))
     for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(store + suffix):
+        if run > 0 and os.path.exists(store + suffix):  # the first is a complete sweep: scripts/bench search
             os.remove(store + suffix)
     if result.returncode != 0:
         sys.exit(f"{spec} run {run}: exit {result.returncode}: {result.stderr.strip()[-600:]}")
