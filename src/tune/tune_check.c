@@ -152,7 +152,7 @@ static void look_at_code(tune_session *s, bench *b, int item, const char *entry,
                                  .cubin_bytes = b->cubin_bytes};
   sct_wire_put_i64(out, wanted);
   if (wanted & WANTS_COUNTS) {
-    sct_tune_put_counts(s, item, out);
+    sct_tune_put_counts(s, item, 0, out);
   }
   if (wanted & WANTS_COMPARISON) {
     sct_tune_put_comparison(&b->parsed, &compiled, out);
@@ -377,7 +377,7 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
   *lost = false;
   const int64_t wanted = sct_wire_get_i64(&c->wire);
   if (wanted & WANTS_COUNTS) {
-    SCT_TRY(sct_tune_take_counts(s, m.item, &c->wire, err));
+    SCT_TRY(sct_tune_take_counts(s, m.item, false, &c->wire, err));
   }
   if (wanted & WANTS_COMPARISON) {
     SCT_TRY(sct_tune_take_comparison(s, m.item, &c->wire, err));

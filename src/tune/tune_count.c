@@ -32,7 +32,7 @@ void sct_tune_fit(tune_session *s, int k) {
 bool sct_tune_is_counted(tune_session *s, int k) {
   for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].code.counted; z++) {
     const tune_cell *cell = sct_tune_cell(s, k, z);
-    if (cell->fits && !cell->counted) {
+    if (cell->fits && (!cell->counted || cell->rough)) {
       return false;
     }
   }
@@ -44,9 +44,13 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK && item->code.counted; z++) {
     tune_cell *cell = sct_tune_cell(s, k, z);
-    if (cell->fits && !cell->counted) {
-      SCT_TRY(sct_model_count(&cell->counters, spec, &item->code, &spec->sizes[z], 0, err));
+    if (cell->fits && (!cell->counted || cell->rough)) {
+      sct_counters counters;
+      SCT_TRY(sct_model_count(&counters, spec, &item->code, &spec->sizes[z], 0, err));
+      sct_counters_free(&cell->counters);
+      cell->counters = counters;
       cell->counted = true;
+      cell->rough = false;
       SCT_TRY(predict(s, k, z, err));
     }
   }
@@ -62,13 +66,14 @@ sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
   return SCT_OK;
 }
 
-void sct_tune_put_counts(tune_session *s, int k, sct_wire *out) {
+void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, sct_wire *out) {
   const sct_spec *spec = &s->plan.spec;
   const sct_kernel_code *code = &s->plan.items[k].code;
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters c = {0};
-    const bool counted = code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
-                         sct_model_count(&c, spec, code, &spec->sizes[z], 0, NULL) == SCT_OK;
+    const bool counted =
+        code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
+        sct_model_count(&c, spec, code, &spec->sizes[z], max_blocks, NULL) == SCT_OK;
     sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
     sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},
                        counted ? sizeof *c.operand * (size_t)c.n_operands : 0);
@@ -76,25 +81,27 @@ void sct_tune_put_counts(tune_session *s, int k, sct_wire *out) {
   }
 }
 
-sct_status sct_tune_take_counts(tune_session *s, int k, sct_wire *in, sct_error *err) {
+sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in, sct_error *err) {
   const size_t n_operands = (size_t)s->plan.spec.n_operands;
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     size_t n = 0, n_each = 0;
     tune_cell *cell = sct_tune_cell(s, k, z);
     const uint8_t *counters = sct_wire_get_bytes(in, &n);
     const uint8_t *operands = sct_wire_get_bytes(in, &n_each);
-    if (n != sizeof cell->counters || n_each != sizeof(sct_count) * n_operands || cell->counted ||
-        !cell->fits) {
+    if (n != sizeof cell->counters || n_each != sizeof(sct_count) * n_operands || !cell->fits ||
+        (cell->counted && !cell->rough)) {
       continue;
     }
     sct_count *each = sct_alloc(n_each + 1);
     if (!each) {
       return sct_fail(err, SCT_ENOMEM, "out of memory");
     }
+    sct_counters_free(&cell->counters);
     memcpy(each, operands, n_each);
     memcpy(&cell->counters, counters, n);
     cell->counters.operand = each; /* the other process' pointer came with it */
     cell->counted = true;
+    cell->rough = rough;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;

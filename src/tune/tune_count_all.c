@@ -7,6 +7,7 @@
 
 #define MAX_PROCESSES 64
 #define A_PROCESS     16 /* items that are worth one */
+#define ROUGH_BLOCKS  6  /* that are counted of an item that may never be tried */
 #define WAIT_MS       20
 #define DYING_NS      ((int64_t)2000000000)
 #define MESSAGE_NS    ((int64_t)10000000000) /* of one that has begun */
@@ -36,7 +37,20 @@ static int spread_stride(int n) {
 }
 
 static bool is_missing(tune_session *s, int item) {
-  return s->plan.items[item].outcome == SCT_OUT_OK && !sct_tune_is_counted(s, item);
+  bool missing = false;
+  for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[item].code.counted; z++) {
+    const tune_cell *cell = sct_tune_cell(s, item, z);
+    missing = missing || (cell->fits && !cell->counted);
+  }
+  return missing && s->plan.items[item].outcome == SCT_OUT_OK;
+}
+
+static bool is_known(tune_session *s, int item) {
+  bool known = false;
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    known = known || sct_tune_cell(s, item, z)->from_store;
+  }
+  return known;
 }
 
 static void run_share(tune_session *s, int fd, const void *ctx) {
@@ -50,7 +64,7 @@ static void run_share(tune_session *s, int fd, const void *ctx) {
     }
     sct_wire_clear(&out);
     sct_wire_put_i64(&out, item);
-    sct_tune_put_counts(s, item, &out);
+    sct_tune_put_counts(s, item, is_known(s, item) ? 0 : ROUGH_BLOCKS, &out);
     if (sct_wire_send(fd, SCT_OK, &out, SCT_NO_DEADLINE) != SCT_IO_OK) {
       break;
     }
@@ -70,7 +84,7 @@ static sct_status take(tune_session *s, int fd, sct_wire *in, bool *more, sct_er
     *more = false;
     return SCT_OK;
   }
-  return sct_tune_take_counts(s, (int)item, in, err);
+  return sct_tune_take_counts(s, (int)item, !is_known(s, (int)item), in, err);
 }
 
 static sct_status collect(tune_session *s, sct_child *children, int n, int total, int64_t until_ns,

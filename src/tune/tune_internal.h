@@ -11,6 +11,7 @@
 typedef struct tune_cell {
   bool fits; /* the kernel's requirements hold at this size */
   bool counted;
+  bool rough; /* counted from few blocks, to put it in order; before it is measured it is again */
   sct_counters counters;
   sct_prediction predicted; /* ns 0: unknown */
   sct_verdict verdict;      /* of this size; OUT_OK from the start */
@@ -93,17 +94,18 @@ void sct_tune_pipeline_end(tune_session *s);
 /* Which sizes item k fits; then its counts and predicted times, where it has none yet
  * (tune_count.c). */
 void sct_tune_fit(tune_session *s, int item);
-bool sct_tune_is_counted(tune_session *s, int item);
+bool sct_tune_is_counted(tune_session *s, int item); /* and not roughly */
 sct_status sct_tune_count(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 /* Predicts again where item is counted, when more is known of its code. */
 sct_status sct_tune_predict(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-/* Counts all items that fit, in forked processes, until a time (0: to the end); what these could
- * not count, or not in time, stays without counts (tune_count_all.c). */
+/* Counts all items that fit, in forked processes, until a time (0: to the end), roughly but for
+ * those that the store knows; what these could not count, or not in time, stays without counts
+ * (tune_count_all.c). */
 sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err) SCT_MUST_USE;
-/* The counts from one process to another. What could not be counted there is not counted here
- * either, before sct_tune_count(). */
-void sct_tune_put_counts(tune_session *s, int item, sct_wire *out);
-sct_status sct_tune_take_counts(tune_session *s, int item, sct_wire *in,
+/* The counts from one process to another, of max_blocks at a size (0: as many as sct_tune_count()
+ * takes). What could not be counted there is not counted here either, before sct_tune_count(). */
+void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, sct_wire *out);
+sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, sct_wire *in,
                                 sct_error *err) SCT_MUST_USE;
 /* Says in item->approximate why its counts are not those of its machine code, unless it was asked
  * before (tune_exact.c). */
