@@ -4,6 +4,7 @@
 #include <time.h>
 
 #define MOST_NAP_NS ((int64_t)5000000)
+enum { FEW = 4 }; /* trials that are not worth a nap: the system's clock is coarse */
 
 /* All that comes behind the launch. */
 static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *target,
@@ -80,7 +81,7 @@ static bool went_well(const sct_measure *m, const sct_attempt *a, const sct_verd
 /* Each answer would wake this process up. Most of the time that n trials take at least, it need not
  * look. */
 static void nap(const sct_measure *m, int n) {
-  const int64_t least_ns = m->least_trial_ns * n * 3 / 4;
+  const int64_t least_ns = n < FEW ? 0 : m->least_trial_ns * n * 3 / 4;
   const int64_t ns = least_ns < MOST_NAP_NS ? least_ns : MOST_NAP_NS;
   if (ns > 0) {
     (void)nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
@@ -110,10 +111,10 @@ sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *at
   *n_done = 0;
   post(m, job, attempts, n, &reply);
   const bool posted = reply.kind == SCT_REPLY_OK;
-  if (posted) {
-    nap(m, n);
-  }
   while (*n_done < n && well && status == SCT_OK) {
+    if (posted && inbox.at == inbox.len) {
+      nap(m, n - *n_done);
+    }
     sct_attempt *a = &attempts[(*n_done)++];
     if (posted) {
       sct_worker_answer(&m->worker, SCT_OP_TRIAL, &inbox, a->target.limit_ns, &reply);
