@@ -26,7 +26,8 @@ struct sct_store {
   int schema; /* of the file as it is now; older only where it is opened for reading */
   sct_store_kept kept[32];
   int n_kept;
-  bool keeps; /* once it is open */
+  bool keeps;          /* once it is open */
+  sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
 };
 
 /* ---- what SQLite stands on */

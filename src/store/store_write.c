@@ -256,15 +256,23 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   return sct_store_update(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
 }
 
+static sct_status check_problem(sct_store *s, sct_id run, sct_id problem, sct_error *err) {
+  bool found = s->run == run && s->problem == problem;
+  if (!found) {
+    SCT_TRY(exists(s, "SELECT 1 FROM run WHERE id = ? AND problem = ?", run, problem, &found, err));
+  }
+  if (!found) {
+    return sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld", s->path,
+                    (long long)run, (long long)problem);
+  }
+  s->run = run;
+  s->problem = problem;
+  return SCT_OK;
+}
+
 static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sct_error *err) {
   bool inserted = false;
-  bool same_problem = false;
-  SCT_TRY(exists(s, "SELECT 1 FROM run WHERE id = ? AND problem = ?", row->outcome.run,
-                 row->candidate.problem, &same_problem, err));
-  if (!same_problem) {
-    return sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld", s->path,
-                    (long long)row->outcome.run, (long long)row->candidate.problem);
-  }
+  SCT_TRY(check_problem(s, row->outcome.run, row->candidate.problem, err));
   SCT_TRY(sct_store_insert(s, &sct_store_candidate_table, row, &row->candidate.id, &inserted, err));
   row->outcome.candidate = row->candidate.id;
   SCT_TRY(sct_store_insert(s, &sct_store_outcome_table, row, &row->outcome.id, &inserted, err));
