@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Part of the expected cost that `order` decides: candidates that are predicted this close are told
- * apart by it. The same as where nothing is timed (module tune). */
-#define ORDER_WEIGHT 0.02
+/* Part of the expected cost that `order` decides among candidates that are predicted alike. */
+#define ORDER_WEIGHT 0.01
+/* Predictions below this times the least one count as equal to it: they rest on counts of sampled
+ * blocks. The same as where nothing is timed (module tune). */
+#define ALIKE 1.02
 
 /* ---- the table ---- */
 
@@ -121,24 +123,57 @@ int search_neighbours(const sct_search *s, int point, int *out) {
 
 /* ---- what to expect ---- */
 
-/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + a grain of the seed, so that
- * equal candidates are tried in an order of their own for each seed. What is not predicted is
- * expected to cost as much as the worst that is. */
+static const struct {
+  const char *axis, *value;
+  double large, small;
+} effects[] = {
+#define SCT_EFFECT(axis, value, large, small) {axis, value, large, small},
+#include "search/search_effects.def"
+#undef SCT_EFFECT
+};
+
+static double effect_of(const sct_search_axis *axis, int v, bool in_l2) {
+  for (int e = 0; e < SCT_COUNT(effects); e++) {
+    if (strcmp(axis->name, effects[e].axis) == 0 &&
+        strcmp(axis->values[v], effects[e].value) == 0) {
+      return in_l2 ? effects[e].small : effects[e].large;
+    }
+  }
+  return 0.0;
+}
+
+static void add_effects(sct_search *s) {
+  for (int a = 0; a < s->n_axes; a++) {
+    const sct_search_axis *axis = &s->problem->axes[a];
+    for (int v = 0; v < axis->n_values; v++) {
+      const double effect = effect_of(axis, v, s->problem->in_l2);
+      for (int k = 0; k < s->n && effect != 0.0; k++) {
+        s->prior[k] += s->problem->points[k].value[a] == v ? effect : 0.0;
+      }
+    }
+  }
+}
+
+/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + what its values are known for
+ * + a grain of the seed, so that equal candidates are tried in an order of their own for each seed.
+ * What is not predicted is expected to cost as much as the worst that is. */
 static void fill_priors(sct_search *s) {
-  double worst = 0.0, least = INFINITY, most = -INFINITY;
+  double worst = 0.0, soonest = INFINITY, least = INFINITY, most = -INFINITY;
   for (int k = 0; k < s->n; k++) {
     const sct_search_point *p = &s->problem->points[k];
     worst = fmax(worst, p->predicted);
+    soonest = p->predicted > 0.0 ? fmin(soonest, p->predicted) : soonest;
     least = fmin(least, p->order);
     most = fmax(most, p->order);
   }
   for (int k = 0; k < s->n; k++) {
     const sct_search_point *p = &s->problem->points[k];
-    const double predicted = p->predicted > 0.0 ? p->predicted : worst;
+    const double predicted = p->predicted > 0.0 ? fmax(p->predicted, ALIKE * soonest) : worst;
     const double order = most > least ? (p->order - least) / (most - least) : 0.0;
     const double grain = 1e-6 * (double)(sct_mix64(s->seed, (uint64_t)k) >> 11) * 0x1p-53;
     s->prior[k] = (predicted > 0.0 ? log(predicted) : 0.0) + ORDER_WEIGHT * order + grain;
   }
+  add_effects(s);
 }
 
 int search_promising(const sct_search *s) {

@@ -83,6 +83,11 @@ sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *spac
   return SCT_OK;
 }
 
+/* Steps of 5 %. */
+double sct_search_coarse(double count) {
+  return count > 0.0 ? round(log(count) / 0.05) : 0.0;
+}
+
 void sct_search_problem_free(sct_search_problem *problem) {
   for (int a = 0; a < problem->n_axes; a++) {
     sct_free(problem->axes[a].values);

@@ -4,6 +4,7 @@
 #include "store/store.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A candidate from source to time, where the store does not say: what the sweeps of
@@ -33,10 +34,10 @@ static sct_status set_axes(sct_sweep *sweep, const sct_row_candidate *cand, sct_
 
 static bool before(const sct_row_result *a, const sct_row_result *b) {
   const sct_row_outcome *x = &a->outcome, *y = &b->outcome;
-  const double mine[] = {x->sectors_ld + x->sectors_st, x->wavefronts,
-                         x->requests_ld + x->requests_st, a->candidate.registers};
-  const double other[] = {y->sectors_ld + y->sectors_st, y->wavefronts,
-                          y->requests_ld + y->requests_st, b->candidate.registers};
+  const double mine[] = {sct_search_coarse(x->sectors_ld + x->sectors_st), x->wavefronts,
+                         x->requests_ld + x->requests_st};
+  const double other[] = {sct_search_coarse(y->sectors_ld + y->sectors_st), y->wavefronts,
+                          y->requests_ld + y->requests_st};
   for (int k = 0; k < SCT_COUNT(mine); k++) {
     if (mine[k] < other[k] || mine[k] > other[k]) {
       return mine[k] < other[k];
@@ -45,7 +46,7 @@ static bool before(const sct_row_result *a, const sct_row_result *b) {
   return false;
 }
 
-/* How many have fewer sectors, then shared wavefronts, requests, registers. */
+/* How many have fewer sectors, then shared wavefronts, requests. */
 static int order_of(const sct_row_result *rows, int n, int k) {
   int less = 0;
   for (int i = 0; i < n; i++) {
@@ -73,18 +74,36 @@ static sct_status add_row(sct_replay *replay, sct_sweep *sweep, const sct_row_ru
              : sweep_samples(replay, sweep, o->median_ns, quartiles, SCT_COUNT(quartiles), err);
 }
 
+/* Candidates were stored as they were ready: nearly in the order of the space, whereas results come
+ * by time. */
+static int by_candidate(const void *pa, const void *pb) {
+  const sct_id a = ((const sct_row_result *)pa)->candidate.id;
+  const sct_id b = ((const sct_row_result *)pb)->candidate.id;
+  return (a > b) - (a < b);
+}
+
+static bool is_in_l2(const sct_row_run *run, const sct_row_device *device) {
+  json_t *described = json_loads(device->description, 0, NULL);
+  const double l2_bytes = json_number_value(json_object_get(described, "l2_bytes"));
+  json_decref(described);
+  return run->read_bytes + run->write_bytes <= l2_bytes;
+}
+
 static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_problem *problem,
-                           const sct_row_run *run, const char *device, sct_error *err) {
+                           const sct_row_run *run, const sct_row_device *device, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
   SCT_TRY(sct_store_results(store, run->id, true, &rows, &n, err));
+  qsort(rows, (size_t)n, sizeof *rows, by_candidate);
   sct_sweep *sweep = NULL;
-  sct_status status = sweep_begin(&sweep, replay, n, problem->name, run->size_label, device, err);
+  sct_status status =
+      sweep_begin(&sweep, replay, n, problem->name, run->size_label, device->name, err);
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = add_row(replay, sweep, run, rows, n, k, err);
   }
   if (status == SCT_OK) {
     sweep->try_ns = TRY_NS;
+    sweep->problem.in_l2 = is_in_l2(run, device);
     sweep_end(replay);
   }
   sct_row_result_free(rows, n);
@@ -98,7 +117,7 @@ static sct_status read_device(sct_replay *replay, sct_store *store, const sct_ro
   SCT_TRY(sct_store_runs(store, problem->id, device->id, &runs, &n, err));
   sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
-    status = read_run(replay, store, problem, &runs[k], device->name, err);
+    status = read_run(replay, store, problem, &runs[k], device, err);
   }
   sct_row_run_free(runs, n);
   return status;

@@ -51,7 +51,7 @@ static void order_items(tune_session *s, int size, place *places, int *order) {
     const double unknown = cell->counted ? 0.0 : 1e300;
     places[k] =
         (place){.item = k,
-                .key = {unknown + (double)(c->load.sectors + c->store.sectors),
+                .key = {unknown + sct_search_coarse((double)(c->load.sectors + c->store.sectors)),
                         sct_model_exchanged(c), (double)(c->load.requests + c->store.requests)}};
   }
   qsort(places, (size_t)n, sizeof *places, by_counts);
@@ -116,6 +116,9 @@ static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error 
     order_items(s, size, places, order);
     status = add_points(s, p, size, order, err);
   }
+  int64_t read_bytes, write_bytes;
+  sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
+  p->problem.in_l2 = read_bytes + write_bytes <= s->device.l2_bytes;
   if (status == SCT_OK) {
     status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
   }

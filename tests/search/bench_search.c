@@ -88,6 +88,17 @@ static sct_status run(const sct_sweep *sweep, const sct_search_method *method, i
   return SCT_OK;
 }
 
+/* The naive variant is always tried first. */
+static double least_possible(const sct_sweep *sweep) {
+  for (int k = 0; k < sweep->problem.n_points; k++) {
+    if (sweep->problem.points[k].naive && sweep->n_samples[k] > 0 &&
+        sweep->median_ns[k] <= NEAR * sweep->best_ns) {
+      return 1.0;
+    }
+  }
+  return 2.0;
+}
+
 static void print_head(void) {
   printf("| kernel | size | method | candidates |");
   for (int k = 0; k < SCT_COUNT(shares); k++) {
@@ -100,7 +111,7 @@ static void print_head(void) {
 }
 
 /* Candidates that each method needs, summed over the sweeps. */
-static void print_sums(const double *sums, const sct_search_method *methods, int n) {
+static void print_sums(const double *sums, const sct_search_method *methods, int n, double least) {
   double random = 0.0;
   for (int m = 0; m < n; m++) {
     random = strcmp(methods[m].name, "random") == 0 ? sums[m] : random;
@@ -110,6 +121,7 @@ static void print_sums(const double *sums, const sct_search_method *methods, int
   for (int m = 0; m < n; m++) {
     printf("| %s | %.1f | %.2f |\n", methods[m].name, sums[m], sums[m] / random);
   }
+  printf("| least possible | %.1f | %.2f |\n", least, least / random);
 }
 
 int main(int argc, char **argv) {
@@ -117,7 +129,7 @@ int main(int argc, char **argv) {
   sct_replay replay;
   int n_methods;
   const sct_search_method *methods = sct_search_methods(&n_methods);
-  double sums[16] = {0};
+  double sums[16] = {0}, least = 0.0;
   const int batch = argc > 2 ? atoi(argv[2]) : 1;
   if (argc < 2 || argc > 3 || batch < 1 || n_methods > SCT_COUNT(sums)) {
     fprintf(stderr, "usage: bench_search SWEEPS [BATCH]\n");
@@ -133,9 +145,10 @@ int main(int argc, char **argv) {
       status = run(&replay.sweeps[k], &methods[m], batch, &n_near, &err);
       sums[m] += n_near;
     }
+    least += least_possible(&replay.sweeps[k]);
   }
   if (status == SCT_OK) {
-    print_sums(sums, methods, n_methods);
+    print_sums(sums, methods, n_methods, least);
     sct_replay_free(&replay);
   } else {
     fprintf(stderr, "bench_search: %s\n", err.text);

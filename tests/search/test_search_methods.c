@@ -162,6 +162,52 @@ static void the_first_guess_is_the_prediction(void **state) {
   }
 }
 
+/* Gives the candidates an axis of two values, alternating; equal predictions but for `better`,
+ * which is that share of the others. Returns what the method tries after the naive one. */
+static int second_of_two(const char *method, const char *axis, const char *const values[2],
+                         bool in_l2, int better, double share) {
+  sct_search_problem p = {.in_l2 = in_l2};
+  sct_search *s = NULL;
+  for (int k = 0; k < 8; k++) {
+    assert_int_equal(sct_search_add(&p, k == better ? 100.0 * share : 100.0, 0.0, k == 0, NULL),
+                     SCT_OK);
+    assert_int_equal(sct_search_set(&p, axis, values[k % 2], NULL), SCT_OK);
+  }
+  assert_int_equal(sct_search_new(&s, method_named(method), &p, 3, NULL), SCT_OK);
+  assert_int_equal(sct_search_next(s), 0);
+  assert_int_equal(sct_search_tell(s, 0, 120.0, NULL), SCT_OK);
+  const int second = sct_search_next(s);
+  sct_search_free(s);
+  sct_search_problem_free(&p);
+  return second;
+}
+
+static void known_values_go_first_among_equal_predictions(void **state) {
+  (void)state;
+  static const char *const orders[2] = {"a", "b"}, *const turned[2] = {"b", "a"};
+  static const char *const loops[2] = {"1", "2"}, *const hints[2] = {"none", "cs"};
+  static const char *const items[2] = {"4", "1"};
+  assert_int_equal(second_of_two("local", "order", orders, false, -1, 1.0) % 2, 1);
+  assert_int_equal(second_of_two("model", "order", orders, false, -1, 1.0) % 2, 1);
+  assert_int_equal(second_of_two("local", "order", turned, false, -1, 1.0) % 2, 0);
+  assert_int_equal(second_of_two("local", "stages", loops, false, -1, 1.0) % 2, 0);
+  assert_int_equal(second_of_two("local", "hint", hints, true, -1, 1.0) % 2, 1);
+  /* a prediction that says more goes before */
+  assert_int_equal(second_of_two("local", "order", orders, false, 4, 0.9), 4);
+  /* within 2 % it says nothing, so what is known decides */
+  assert_int_equal(second_of_two("local", "items", items, false, 4, 0.985) % 2, 1);
+}
+
+static void sampled_counts_are_coarse(void **state) {
+  (void)state;
+  assert_true(sct_search_coarse(0.0) == 0.0);
+  assert_true(sct_search_coarse(1566162.0) == sct_search_coarse(1572864.0)); /* of one kernel */
+  for (double n = 1.0; n < 1e12; n *= 1.7) {
+    assert_true(sct_search_coarse(1.06 * n) > sct_search_coarse(n));
+    assert_true(fabs(sct_search_coarse(1.03 * n) - sct_search_coarse(n)) <= 1.0);
+  }
+}
+
 static void order_tells_equal_predictions_apart(void **state) {
   (void)state;
   int order[N_HILL + 1];
@@ -341,6 +387,8 @@ int main(void) {
       TEST(exhaustive_keeps_the_order),
       TEST(learning_beats_chance),
       TEST(the_first_guess_is_the_prediction),
+      TEST(known_values_go_first_among_equal_predictions),
+      TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),
       TEST(failures_do_not_hold_the_model),
       TEST(neighbours_are_one_step_away),
