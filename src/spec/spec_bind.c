@@ -136,17 +136,15 @@ static const char *const generated_sums[] = {
     "places_4",   "places_5",   "share",  "shares"};
 
 /* And of kernels that take boxes of the index space. */
-static const char *const of_boxes[] = {
-    "blocks",      "cell_left",    "member",      "box_of",    "sector_steps", "cells_before",
-    "factor_of",   "quotient",     "round",       "rounds",    "slot_step",    "tile_cells",
-    "whole_cells", "group_number", "in_row",      "out_shift", "first_cell",   "run_number",
-    "run_at",      "read_run",     "read_groups", "write_run", "write_groups", "factor_groups",
-    "in_tile",     "part_mask",    "in_run",      "cell_at",   "cell_pair"};
+static const char *const of_boxes[] = {"blocks",       "cell_left",    "member",    "box_of",
+                                       "sector_steps", "cells_before", "factor_of", "quotient",
+                                       "round",        "rounds",       "slot_step", "tile_cells",
+                                       "whole_cells",  "group",        "in_row",    "out_shift"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line",  "_at",
-                                       "_cell", "_first", "_place", "_slot", "_start", "_before",
-                                       "_rest", "_count", "_words", "_pad",  "_put",   "_shift"};
+static const char *const suffixes[] = {"_in",    "_out",    "_tile",  "_v",     "_line",
+                                       "_at",    "_cell",   "_first", "_place", "_slot",
+                                       "_start", "_before", "_rest",  "_count", "_words"};
 /* And before a dimension's: "first_i"; between an array's and a dimension's: "a_step_i". */
 static const char *const prefixes[] = {"first_", "line_",  "tiles_",  "len_",    "box_", "most_",
                                        "parts_", "chunk_", "chunks_", "factor_", "at_",  "next_",

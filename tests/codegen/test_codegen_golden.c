@@ -45,7 +45,6 @@ static const struct {
     {"permute6_f32", "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa m0 hnone", "permute_shared"},
     {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xregisters oa m0 hnone",
      "permute_registers"},
-    {"permute5_f32", "permute t256 i16 p2 q2 vi4 vo4 r64 n8 xruns oc m0 hnone", "permute_runs"},
     {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n2 xwords ob m0 hnone",
      "permute_words"},
     {"sum_rows_f32", "direct t256 hnone", "sum_direct"},

@@ -114,19 +114,19 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
     #pragma unroll
       for (int turn = 0; turn < 4; turn++) {
         int cell_left = (member + turn * kThreads) * 4 - run_shift;
-        const int first_cell = cell_left;
+        const int group = cell_left;
         cell_left = max(cell_left, 0);
         const int next_k = quotient(cell_left, factor_k), at_k = cell_left - next_k * len_k;
         cell_left = next_k;
         const int at_i = cell_left;
         a_at[turn] = at_k * a_step_k + at_i * a_step_i;
-        in_row |= (first_cell >= 0 && at_k + 4 <= len_k) << turn;
+        in_row |= (group >= 0 && at_k + 4 <= len_k) << turn;
       }
     }
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int first_cell = (member + turn * kThreads) * 4 - run_shift; // its first element
-      if (first_cell < tile_cells) {
+      const int group = (member + turn * kThreads) * 4 - run_shift; // its first element
+      if (group < tile_cells) {
         const int a_place = a_start + a_at[turn];
         const int a_rest = a_place & 3;
         if (in_row >> turn & 1 && a_place - a_rest + 8 <= a_count) {
@@ -137,7 +137,7 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
         } else { // a row ends in it
           #pragma unroll
           for (int part = 0; part < 4; part++) {
-            int cell_left = first_cell + part;
+            int cell_left = group + part;
             if (cell_left >= 0 && cell_left < tile_cells) {
               const int next_k = quotient(cell_left, factor_k), at_k = cell_left - next_k * len_k;
               cell_left = next_k;
@@ -151,8 +151,8 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
     }
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
-      const int first_cell = (member + turn * kThreads) * 4 - run_shift; // its first element
-      if (first_cell < tile_cells) {
+      const int group = (member + turn * kThreads) * 4 - run_shift; // its first element
+      if (group < tile_cells) {
         const int a_place = a_start + a_at[turn];
         const int a_rest = in_row >> turn & 1 && (a_place & -4) + 8 <= a_count
           ? a_place & 3 : 0;
@@ -166,13 +166,13 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
           { b = a; }
           b_v[part] = b;
         }
-        if (first_cell >= 0 && first_cell + 4 <= tile_cells)
-          store_words<uint4, 1>(&at<uint4>(b_out, 4ll * (b_start + first_cell)), b_v);
+        if (group >= 0 && group + 4 <= tile_cells)
+          store_words<uint4, 1>(&at<uint4>(b_out, 4ll * (b_start + group)), b_v);
         else { // the run begins or ends in it
           #pragma unroll
           for (int part = 0; part < 4; part++) {
-            const int b_place = b_start + first_cell + part;
-            if (first_cell + part >= 0 && first_cell + part < tile_cells)
+            const int b_place = b_start + group + part;
+            if (group + part >= 0 && group + part < tile_cells)
               b_out[b_place] = b_v[part];
           }
         }

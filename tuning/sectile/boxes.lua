@@ -421,31 +421,6 @@ function boxes.swizzled(e, bytes)
   return e:xor(turn * (row // lanes))
 end
 
---- Where the element at these places of a tile lies in it, in load order.
----@param p table
----@param digits table by dimension
----@return sectile.Expr
-function boxes.slot(p, digits)
-  local slot, weight = 0, 1
-  for _, d in ipairs(p.order_in) do
-    slot = slot + digits[d] * weight
-    weight = weight * p.len[d]
-  end
-  return slot
-end
-
---- The same as text, over at_<dim>.
----@param p table
----@return string
-function boxes.slot_text(p)
-  local text = ""
-  for n = #p.order_in, 1, -1 do
-    local name = p.k.dims[p.order_in[n]]
-    text = text == "" and "at_" .. name or string.format("(%s) * len_%s + at_%s", text, name, name)
-  end
-  return (string.gsub(text, "^%((at_[%w_]+)%)", "%1"))
-end
-
 --- What a round knows of its tile: the chunks' lengths, how many elements, where it starts in every
 --- array; each a pair of name and text.
 local function facts_of_tile(p)

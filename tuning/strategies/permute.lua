@@ -80,6 +80,25 @@ local function load_in(p)
   }
 end
 
+-- Where the element at hand lies in the tile, in load order.
+local function slot_of(p, digits)
+  local slot, weight = 0, 1
+  for _, d in ipairs(p.order_in) do
+    slot = slot + digits[d] * weight
+    weight = weight * p.len[d]
+  end
+  return slot
+end
+
+local function slot_text(p)
+  local text = ""
+  for n = #p.order_in, 1, -1 do
+    local name = p.k.dims[p.order_in[n]]
+    text = text == "" and "at_" .. name or string.format("(%s) * len_%s + at_%s", text, name, name)
+  end
+  return (string.gsub(text, "^%((at_[%w_]+)%)", "%1"))
+end
+
 -- Neighbours along the outputs' fastest dimension are this far apart in the tile.
 local function slot_step(p)
   local parts = {}
@@ -99,7 +118,7 @@ local function read_inputs(p, digits)
   for _, op in ipairs(g.inputs) do
     local type, bytes = op.record.fields[1].cuda, op.record.bytes
     if p.is_exchanged[op.number] then
-      g:touch(nil, false, bytes, boxes.swizzled(boxes.slot(p, digits), bytes) * bytes)
+      g:touch(nil, false, bytes, boxes.swizzled(slot_of(p, digits), bytes) * bytes)
       local slot = op.name .. "_cell[turn / 2] >> turn % 2 * 16 & 0xffff"
       if part then
         lines[#lines + 1] = string.format("const int %s_slot = (%s) + part * slot_step;", op.name,
@@ -199,7 +218,7 @@ local function store_out(p)
       boxes.offset_text(p, p.order_out, op))
   end
   for _, x in ipairs(p.exchanged) do
-    local bytes, slot = x.op.record.bytes, boxes.slot_text(p)
+    local bytes, slot = x.op.record.bytes, slot_text(p)
     local place = x.op.name .. "_slot"
     if vec == 1 then
       place = E.text(boxes.swizzled(E.var(place, 0, p.cells - 1), bytes), false)
@@ -358,25 +377,20 @@ end
 local function where()
   local list = {
     "modes_in <= rank and modes_out <= rank",
-    "vec_in <= widest_in and vec_out <= widest_out or through == 'words' or through == 'runs'",
+    "vec_in <= widest_in and vec_out <= widest_out or through == 'words'",
     "vec_in * bytes <= 16 and vec_out * bytes <= 16",
     "items * bytes <= 64 and items * bytes >= 32", "items >= vec_in and items >= vec_out",
     "threads * items * bytes <= 32768",
-    "vec_in == 1 or vec_in == widest_in or through == 'words' or through == 'runs'",
-    "vec_out == 1 or vec_out == widest_out or through == 'words' or through == 'runs'",
+    "vec_in == 1 or vec_in == widest_in or through == 'words'",
+    "vec_out == 1 or vec_out == widest_out or through == 'words'",
     -- words that rows start off: only where there are such rows, and rows stay rows
     "through ~= 'words' or (vec_in * bytes == 16 and vec_out * bytes == 16 and bytes >= 4)",
     "through ~= 'words' or (off == 1 and modes_in == 1 and modes_out <= 2 and threads == 256)",
-    "order ~= 'c' or (rank > 3 and same == 0 and items * bytes == 64 and min_blocks == 0)",
+    "order ~= 'c' or (rank > 3 and through == 'shared' and items * bytes == 64)",
     -- rows of both sides move as they are: nothing to exchange, and no runs of the inputs to choose
-    "through == 'registers' or through == 'words' or same == 0 or short == 1",
-    "through == 'registers' or through == 'words' or same == 0 or (modes_in > 1 and modes_out > 1)",
-    "through ~= 'registers' or (same == 1 and modes_in == 1) or (threads == 256 and rounds == 8)",
-    "through ~= 'words' or same == 1",
-    "through == 'shared' or through == 'runs' or (vec_in == vec_out and run == 64)",
-    "through ~= 'runs' or (vec_in * bytes == 16 and (vec_out == 1 or vec_out * bytes == 16))",
-    "through ~= 'runs' or (bytes >= 4 and off == 1 and threads == 256 and items * bytes == 64)",
-    "through ~= 'runs' or (run <= 128 and min_blocks == 0 and hint == 'none')",
+    "through ~= 'shared' or same == 0 or (short == 1 and modes_in > 1 and modes_out > 1)",
+    "through == 'shared' or ((same == 1 and modes_in == 1) or (threads == 256 and rounds == 8))",
+    "through == 'shared' or (vec_in == vec_out and run == 64)",
     -- of a 2-D transpose with long sides the strategy tile is the better form
     "rank > 2 or modes_in > 1 or modes_out > 1",
     "min_blocks == 0 or (threads == 256 and hint == 'none')",
@@ -429,9 +443,8 @@ return {
     { "run", { 64, 128, 256 }, key = "r",
       doc = "elements that a run of the outputs should have" },
     { "rounds", { 8, 2 }, key = "n", doc = "tiles a block" },
-    { "through", { "shared", "registers", "words", "runs" }, key = "x",
-      doc = "where elements are exchanged; by the aligned words around them, wherever rows start: "
-        .. "in registers (words) or shared memory (runs)" },
+    { "through", { "shared", "registers", "words" }, key = "x",
+      doc = "where elements are exchanged; words: in registers, by the aligned words around them" },
     { "order", { "a", "b", "c" }, key = "o",
       doc = "whose neighbours consecutive blocks are: the inputs' (a), the outputs' (b), or first "
         .. "those that share rows of the inputs, then the outputs' (c)" },
@@ -449,7 +462,7 @@ return {
     if not about then
       return nil, reason
     end
-    local words, runs = c.through == "words", c.through == "runs"
+    local words = c.through == "words"
     local p = boxes.start(k, about, c, "permute", words and c.vec_out or nil)
     p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or c.threads
     p.through = c.through
@@ -459,8 +472,6 @@ return {
     local good, why
     if words then
       good, why = aligned.adopt_rows(p, c.modes_out)
-    elseif runs then
-      good, why = aligned.adopt_runs(p, c.modes_in, c.modes_out)
     else
       good, why = adopt_operands(p)
     end
@@ -474,20 +485,19 @@ return {
     if words then
       p.exchanged = {}
       p.move = aligned.move(p)
-    elseif c.through ~= "registers" then
-      local by_runs = runs and c.vec_out > 1
+    elseif c.through == "shared" then
       p.first_out = "round == 1"
-      p.load_in, p.put = (runs and aligned.load_in or load_in)(p)
-      p.keep, p.store_out = boxes.keep_tile(p), (by_runs and aligned.store_out or store_out)(p)
+      p.load_in, p.put = load_in(p)
+      p.keep, p.store_out = boxes.keep_tile(p), store_out(p)
     else
       p.first_out = "round == 0"
       p.move = store_out(p)
     end
-    p.declare = words and aligned.declare_rows(p) or runs and aligned.declare_runs(p) or declare(p)
+    p.declare = words and aligned.declare_rows(p) or declare(p)
     p.rounds = 33 -- any number of blocks will do; lanes find new tiles after 32
     p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, p.cells, c.rounds,
-      #p.exchanged > 0 and ", exchanged through shared memory" or "")
+      c.through == "shared" and ", exchanged through shared memory" or "")
     kit.hand_over(g, p)
     return p
   end,
