@@ -109,14 +109,15 @@ mkdir "$scratch/bin"
 printf '#!/bin/bash\necho "#!/bin/bash" >"${@: -1}"\nchmod +x "${@: -1}"\n' >"$scratch/bin/nvcc"
 # shellcheck disable=SC2016
 printf '#!/bin/bash
-[[ "$*" = *racecheck*crash ]] && { echo "= RACECHECK SUMMARY: 2 hazards"; exit 9; }
+[[ "$*" = *racecheck*crash ]] && {
+  echo "========= Warning: Race reported at x"; echo "= RACECHECK SUMMARY: 2 hazards"; exit 9; }
 [[ "$*" = *synccheck*hang ]] && sleep 100
 echo "= ERROR SUMMARY: 0 errors"\n' >"$scratch/bin/compute-sanitizer"
 chmod +x "$scratch/bin/"*
 sanitize=(env PATH="$scratch/bin:$PATH" "$root/scripts/bench" sanitize --run "$out"
   --program "$here/suite_program.py" --limit 2)
 expect 1 '4 specs, 10 runs clean, 3 specs with' "${sanitize[@]}" good crash hang noise
-expect 0 '"racecheck": "RACECHECK SUMMARY: 2 hazards"' cat "$out/sanitize.json"
+expect 0 'RACECHECK SUMMARY: 2 hazards; Warning: Race reported at x"' cat "$out/sanitize.json"
 expect 0 '"synccheck": "out of time"' cat "$out/sanitize.json"
 expect 0 '"build": "emit: sectile: nothing is tuned"' cat "$out/sanitize.json"
 expect 0 '1 specs, 4 runs clean, 0 specs with' "${sanitize[@]}" good
