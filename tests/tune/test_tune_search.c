@@ -190,6 +190,21 @@ static void the_budget_leaves_time_for_the_race(void **state) {
   tf_free(&r);
 }
 
+/* Nothing is left to try, so a budget has not ended early, however long compiling would take. */
+static void what_the_store_knows_needs_no_budget(void **state) {
+  (void)state;
+  tf_run r = searching("ok", "known.db", NULL, 0);
+  tf_tune_ok(&r, SPEC);
+  r.opts.cache_dir = tf_path("another");
+  r.opts.budget_ns = 60000000000;
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 0);
+  assert_in_range(r.n_compile, 0, N - 1);
+  assert_false(r.report.stopped_early);
+  assert_int_equal(r.report.sizes[0].n_rows, N);
+  tf_free(&r);
+}
+
 static void an_unknown_method_is_refused_before_anything_runs(void **state) {
   (void)state;
   tf_run r = searching("ok", NULL, "randon", 0);
@@ -213,6 +228,7 @@ int main(int argc, char **argv) {
       TEST(a_stopped_search_keeps_what_it_has),
       TEST(a_virtual_device_verifies_what_is_asked),
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
+      TEST(what_the_store_knows_needs_no_budget),
       TEST(an_unknown_method_is_refused_before_anything_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
