@@ -389,8 +389,7 @@ static bool is_stored(tune_session *s, int k, int size) {
 sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
-  const bool known = cell->from_store && cell->coalesced == cell->was_coalesced;
-  if (known || !has_outcome(s, item, cell)) {
+  if (cell->from_store || !has_outcome(s, item, cell)) {
     return SCT_OK;
   }
   if (s->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
@@ -436,7 +435,7 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
   int n = 0;
   for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
     tune_cell *cell = sct_tune_cell(s, k, size);
-    if (!is_stored(s, k, size)) {
+    if (!cell->from_store && !is_stored(s, k, size)) {
       status = sct_tune_store_cell(s, k, size, true, err);
     } else if (cell->coalesced != cell->was_coalesced) {
       outcomes[n] = cell->outcome_id;

@@ -205,6 +205,48 @@ static void what_the_store_knows_needs_no_budget(void **state) {
   tf_free(&r);
 }
 
+/* Sets the flag of all stored outcomes. */
+static void judge_stored(const char *store, bool coalesced) {
+  sct_error err;
+  sct_store *writable;
+  sct_id id[N];
+  bool flag[N];
+  tf_stored s;
+  tf_stored_open(&s, store);
+  assert_int_equal(s.n_results, N);
+  for (int k = 0; k < N; k++) {
+    id[k] = s.results[k].outcome.id;
+    flag[k] = coalesced;
+  }
+  tf_stored_close(&s);
+  tf_must(sct_store_open(&writable, tf_path(store), false, &err), &err);
+  tf_must(sct_store_put_judged(writable, id, flag, N, &err), &err);
+  sct_store_close(writable);
+}
+
+/* Which rows are coalesced depends on all of them, so it may be judged anew; what an earlier
+ * session found out by compiling stays, though this one does not compile. */
+static void what_the_store_knows_is_judged_anew_and_kept(void **state) {
+  (void)state;
+  tf_run r = searching("ok", "judged.db", NULL, 0);
+  tf_tune_ok(&r, SPEC);
+  judge_stored("judged.db", false);
+  r.opts.cache_dir = tf_path("another");
+  r.opts.budget_ns = 60000000000;
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 0);
+  tf_stored s;
+  tf_stored_open(&s, "judged.db");
+  assert_int_equal(s.n_results, N);
+  for (int k = 0; k < N; k++) {
+    assert_true(s.results[k].outcome.coalesced);
+    assert_true(s.results[k].candidate.registers > 0);
+    assert_true(s.results[k].outcome.n_samples > 0);
+  }
+  tf_stored_close(&s);
+  tf_free(&r);
+}
+
 static void an_unknown_method_is_refused_before_anything_runs(void **state) {
   (void)state;
   tf_run r = searching("ok", NULL, "randon", 0);
@@ -229,6 +271,7 @@ int main(int argc, char **argv) {
       TEST(a_virtual_device_verifies_what_is_asked),
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
       TEST(what_the_store_knows_needs_no_budget),
+      TEST(what_the_store_knows_is_judged_anew_and_kept),
       TEST(an_unknown_method_is_refused_before_anything_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
