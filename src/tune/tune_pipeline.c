@@ -115,6 +115,11 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
        unit = sct_compiler_next(s->compiler)) {
     const sct_compiled compiled = p->compiled[unit];
     p->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
+    if (!sct_tune_is_wanted(
+            s, p->item[unit])) { /* its source is that of another, launched otherwise */
+      p->stage[p->item[unit]] = TUNE_COMPILING;
+      p->n_wanted++;
+    }
     p->n_compiled++;
     sct_tune_progress(s, "compile", p->n_compiled, p->n_wanted, s->plan.items[p->item[unit]].label);
     SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));

@@ -247,6 +247,23 @@ static void what_the_store_knows_is_judged_anew_and_kept(void **state) {
   tf_free(&r);
 }
 
+/* Candidates that differ in their launch only are compiled together, asked for or not. */
+static void equal_sources_come_together(void **state) {
+  (void)state;
+  const char *text = tf_replace(tf_direct("{ 256, 128 }"), "{ \"none\" }", "{ \"none\", \"cs\" }");
+  text = tf_replace(text, "g.hint = c.hint", "g.hint = \"none\"");
+  text = tf_replace(text, "    kit.hand_over(g, plan)\n",
+                    "    kit.hand_over(g, plan)\n"
+                    "    plan.shared_bytes = c.hint == \"cs\" and 1024 or 0\n");
+  tf_write("assets/tuning/strategies/direct.lua", text);
+  tf_run r = searching("ok", NULL, "random", 1);
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.n_time, 1);
+  assert_int_equal(r.n_compile, 2);
+  assert_int_equal(r.report.sizes[0].n_untried, 3);
+  tf_free(&r);
+}
+
 static void an_unknown_method_is_refused_before_anything_runs(void **state) {
   (void)state;
   tf_run r = searching("ok", NULL, "randon", 0);
@@ -272,6 +289,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
       TEST(what_the_store_knows_needs_no_budget),
       TEST(what_the_store_knows_is_judged_anew_and_kept),
+      cmocka_unit_test_setup_teardown(equal_sources_come_together, tf_setup, tf_teardown),
       TEST(an_unknown_method_is_refused_before_anything_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
