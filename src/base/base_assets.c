@@ -26,6 +26,17 @@ static bool is_override(const char *path, const char *name) {
   return !strstr(name, "..") && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* The name of an embedded asset; NULL: none is like it. */
+static const char *nearest(const char *name) {
+  const char **names = sct_alloc(sizeof *names * (size_t)(sct_asset_count + 1));
+  for (int k = 0; names && k < sct_asset_count; k++) {
+    names[k] = sct_asset_table[k].name;
+  }
+  const char *found = names ? sct_nearest(name, names, sct_asset_count) : NULL;
+  sct_free(names);
+  return found;
+}
+
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   sct_str_clear(out);
   if (override_folder[0]) {
@@ -44,9 +55,11 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
       return sct_str_status(out, err);
     }
   }
-  return sct_fail(err, SCT_EIO, "no asset named '%s'%s%s", name,
+  const char *near = nearest(name);
+  return sct_fail(err, SCT_EIO, "no asset named '%s'%s%s%s%s%s", name,
                   override_folder[0] ? ", neither embedded nor in " : " is embedded",
-                  override_folder);
+                  override_folder, near ? "; did you mean '" : "", near ? near : "",
+                  near ? "'?" : "");
 }
 
 /* ---- listing: embedded names and those of the override folder, merged

@@ -168,6 +168,8 @@ static void test_assets_can_be_overridden(void **state) {
   sct_error err;
   assert_int_equal(sct_asset_read(&text, "tuning/no_such.lua", &err), SCT_EIO);
   assert_non_null(strstr(err.text, "no_such.lua"));
+  assert_int_equal(sct_asset_read(&text, "tuning/kernels/transpos_f32.lua", &err), SCT_EIO);
+  assert_non_null(strstr(err.text, "did you mean 'tuning/kernels/transpose_f32.lua'?"));
   int embedded = 0, with_override = 0;
   sct_asset_list("tuning/strategies/", count_asset, &embedded);
   assert_int_equal(sct_dir_make(in_folder("tuning/strategies"), NULL), SCT_OK);
