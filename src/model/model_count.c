@@ -19,6 +19,7 @@
 #define GLOBAL_PATTERN 128 /* bytes after which what a warp costs repeats */
 #define SHARED_PATTERN 4
 #define SHUFFLE_BYTES  4 /* that a lane gets by one shuffle */
+#define MAX_FOUNDS     8192
 
 /* What programs read. */
 enum {
@@ -43,6 +44,13 @@ typedef struct remembered {
   cost cost;
 } remembered;
 
+/* What the lanes of a warp read from index operands in one iteration of the inner loops. */
+typedef struct found {
+  int64_t block; /* 1 + the block it was read in; 0: none */
+  uint32_t lanes;
+  int64_t value[MAX_INDEX][LANES];
+} found;
+
 /* One access, ready to be walked. Its address is varying + base. */
 typedef struct walker {
   const sct_access *access;
@@ -54,8 +62,11 @@ typedef struct walker {
   bool *on;                  /* [n_warps] which take part in the block at hand */
   sct_expr_program *count[MAX_LOOPS];
   sct_expr_program *linear[MAX_INDEX];
-  int index_operand[MAX_INDEX];
+  sct_index_fill index_fill[MAX_INDEX]; /* what the index arrays hold */
   int64_t index_elements[MAX_INDEX];
+  bool repeats;  /* its indexes are the same in every iteration of the outermost loop */
+  found *founds; /* [n_founds * n_warps], if it repeats */
+  int64_t n_founds;
   bool fixed; /* varying depends on thread alone: lanes[warp] holds it */
   int64_t (*lanes)[LANES];
   remembered *seen; /* [n_warps], if fixed */
@@ -175,7 +186,7 @@ static sct_status prepare_indexes(const counting *c, walker *w) {
       return sct_fail(c->err, SCT_ESPEC, "'%s' is no index operand's value",
                       sct_expr_var_name(c->spec->pool, a->index_var[k]));
     }
-    w->index_operand[k] = op;
+    w->index_fill[k] = sct_spec_index_fill(c->spec, op, c->size);
     w->index_elements[k] = 1;
     for (int d = 0; d < c->spec->operands[op].n_dims; d++) {
       int64_t extent = 0;
@@ -183,7 +194,10 @@ static sct_status prepare_indexes(const counting *c, walker *w) {
           sct_expr_eval(c->spec->pool, c->spec->operands[op].extent[d], &extents, &extent, c->err));
       w->index_elements[k] *= extent;
     }
-    SCT_TRY(make_program(c, &w->linear[k], bind_extents(c, a->index_linear[k])));
+    const sct_expr linear = bind_extents(c, a->index_linear[k]);
+    SCT_TRY(make_program(c, &w->linear[k], linear));
+    w->repeats = (k == 0 || w->repeats) && a->n_loops > 0 &&
+                 !mentions_any(c, linear, IN_LOOP, IN_LOOP + 1);
   }
   return SCT_OK;
 }
@@ -274,6 +288,7 @@ static void walker_free(walker *w) {
   }
   sct_free(w->lanes);
   sct_free(w->seen);
+  sct_free(w->founds);
 }
 
 /* ---- one warp instruction */
@@ -295,7 +310,7 @@ static uint32_t read_indexes(counting *c, const walker *w, uint32_t lanes) {
       lanes &= inside ? UINT32_MAX : ~((uint32_t)1 << lane);
       c->value[IN_INDEX + k][lane] =
           (lanes >> lane & 1) != 0
-              ? sct_spec_index_value(c->spec, w->index_operand[k], linear[lane], c->size)
+              ? sct_index_fill_value(&w->index_fill[k], linear[lane])
               : 0;
     }
   }
@@ -342,13 +357,41 @@ static void cost_add(cost *sum, const cost *c) {
   sum->shuffles += c->shuffles;
 }
 
+/* The same where `inner`, the iteration of all loops but the outermost, was met before. */
+static uint32_t find_indexes(counting *c, walker *w, int warp, int64_t inner, uint32_t lanes) {
+  if (inner >= w->n_founds) {
+    return read_indexes(c, w, lanes);
+  }
+  found *f = &w->founds[inner * c->n_warps + warp];
+  const size_t bytes = (size_t)w->access->n_index * sizeof f->value[0];
+  if (f->block == 1 + c->value[IN_BLOCK][0]) {
+    memcpy(c->value[IN_INDEX], f->value, bytes);
+    return f->lanes;
+  }
+  f->block = 1 + c->value[IN_BLOCK][0];
+  f->lanes = read_indexes(c, w, lanes);
+  memcpy(f->value, c->value[IN_INDEX], bytes);
+  return f->lanes;
+}
+
+/* Room for what is found in `inner` iterations; without it, it is found again. */
+static void keep_founds(const counting *c, walker *w, int64_t inner) {
+  const int64_t most = MAX_FOUNDS / c->n_warps, n = inner < most ? inner : most;
+  if (!w->repeats || n <= w->n_founds) {
+    return;
+  }
+  sct_free(w->founds);
+  w->founds = sct_alloc((size_t)(n * c->n_warps) * sizeof *w->founds);
+  w->n_founds = w->founds != NULL ? n : 0;
+}
+
 /* Adds what one warp costs in the iteration at hand. */
-static void count_warp(counting *c, walker *w, int warp, int64_t base, cost *sum) {
+static void count_warp(counting *c, walker *w, int warp, int64_t inner, int64_t base, cost *sum) {
   const int left = c->code->threads - warp * LANES;
   uint32_t exist = left >= LANES ? UINT32_MAX : ((uint32_t)1 << left) - 1;
   int64_t address[LANES];
   set_threads(c, warp);
-  exist = w->access->n_index > 0 ? read_indexes(c, w, exist) : exist;
+  exist = w->access->n_index > 0 ? find_indexes(c, w, warp, inner, exist) : exist;
   const uint32_t active = active_lanes(c, w, exist);
   if (active == 0) {
     return;
@@ -442,10 +485,13 @@ static void walk_block(counting *c, walker *w, double weight) {
     weight /= blocks > 1 ? (double)blocks : 1;
   }
   const sample iterations = sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
+  const int64_t inner = iterations.total / (counts[0] > 0 ? counts[0] : 1);
+  keep_founds(c, w, counts[0] > 1 ? inner : 0);
   c->sampled_loops = c->sampled_loops || iterations.n < iterations.total;
   for (int64_t k = 0; k < iterations.n; k++) {
     cost sum = {0};
-    int64_t at = sample_at(iterations, k);
+    const int64_t iteration = sample_at(iterations, k);
+    int64_t at = iteration;
     for (int loop = w->access->n_loops - 1; loop >= 0; loop--) {
       scalars[IN_LOOP + loop] = at % counts[loop];
       set_uniform(c, IN_LOOP + loop, at % counts[loop]);
@@ -454,7 +500,7 @@ static void walk_block(counting *c, walker *w, double weight) {
     const int64_t base = sct_expr_program_run(w->base, scalars);
     for (int warp = 0; warp < c->n_warps; warp++) {
       if (w->on[warp]) {
-        count_warp(c, w, warp, base, &sum);
+        count_warp(c, w, warp, iteration % inner, base, &sum);
       }
     }
     account(c, w->access, &sum, weight * sample_weight(iterations, k));
