@@ -182,9 +182,9 @@ typedef struct index_job {
 static void *fill_values(void *arg) {
   const index_job *job = arg;
   sct_size size = {.extent = (int64_t *)job->shape->extent, .fill = (sct_fill *)job->shape->fill};
+  const sct_index_fill fill = sct_spec_index_fill(job->shape->plan->spec, job->op, &size);
   for (int64_t k = job->from; k < job->to; k++) {
-    job->shape->op[job->op].values[k] =
-        sct_spec_index_value(job->shape->plan->spec, job->op, k, &size);
+    job->shape->op[job->op].values[k] = sct_index_fill_value(&fill, k);
   }
   return NULL;
 }

@@ -196,8 +196,8 @@ static sct_status prepare_indexes(const counting *c, walker *w) {
     }
     const sct_expr linear = bind_extents(c, a->index_linear[k]);
     SCT_TRY(make_program(c, &w->linear[k], linear));
-    w->repeats = (k == 0 || w->repeats) && a->n_loops > 0 &&
-                 !mentions_any(c, linear, IN_LOOP, IN_LOOP + 1);
+    w->repeats =
+        (k == 0 || w->repeats) && a->n_loops > 0 && !mentions_any(c, linear, IN_LOOP, IN_LOOP + 1);
   }
   return SCT_OK;
 }
@@ -309,9 +309,7 @@ static uint32_t read_indexes(counting *c, const walker *w, uint32_t lanes) {
       const bool inside = linear[lane] >= 0 && linear[lane] < w->index_elements[k];
       lanes &= inside ? UINT32_MAX : ~((uint32_t)1 << lane);
       c->value[IN_INDEX + k][lane] =
-          (lanes >> lane & 1) != 0
-              ? sct_index_fill_value(&w->index_fill[k], linear[lane])
-              : 0;
+          (lanes >> lane & 1) != 0 ? sct_index_fill_value(&w->index_fill[k], linear[lane]) : 0;
     }
   }
   return lanes;

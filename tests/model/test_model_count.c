@@ -364,6 +364,51 @@ static void test_indirect_permuted(void **state) {
   sct_counters_free(&c);
 }
 
+/* A part of the array at a time, for each of three elements a thread: what is read from the index
+ * array is the same for every part unless it depends on it. */
+static void check_windows(bool by_window) {
+  enum { WINDOWS = 5, SPAN = 2000, ITEMS = 3 };
+  sct_counters c = {0};
+  sct_count want = {0};
+  open_indirect("f32", "permuted");
+  sct_expr_var(fixture_pool, "j", 0, INT32_MAX, 1);
+  sct_expr_var(fixture_pool, "k", 0, INT32_MAX, 1);
+  fixture_code.grid = parse("(n_i + 767) // 768");
+  add_indirect(LOAD, 1, 4);
+  fixture_accesses[0].active = parse("pick // 2000 == j");
+  fixture_accesses[0].index_linear[0] =
+      parse(by_window ? "(block * 768 + k * 256 + thread + j) % 10000"
+                      : "block * 768 + k * 256 + thread");
+  add_loop(&fixture_accesses[0], "j", "5");
+  add_loop(&fixture_accesses[0], "k", "3");
+  for (int64_t first = 0; first < 14 * 768; first += 32) {
+    for (int window = 0; window < WINDOWS; window++) {
+      int64_t address[32] = {0};
+      uint32_t active = 0;
+      for (int lane = 0; lane < 32; lane++) {
+        const int64_t at = by_window ? (first + lane + window) % 10000 : first + lane;
+        const int64_t pick =
+            at < 10000 ? sct_spec_index_value(&spec, 0, at, &spec.sizes[0]) : WINDOWS * SPAN;
+        active |= (uint32_t)(pick / SPAN == window) << lane;
+        address[lane] = 4 * pick;
+      }
+      sct_model_count_global(&want, address, active, 4);
+    }
+  }
+  assert_int_equal(sct_model_count(&c, &spec, &fixture_code, &spec.sizes[0], 1000, &err), SCT_OK);
+  assert_memory_equal(&c.operand[1], &want, sizeof want);
+  assert_true(by_window || want.bytes == 40000);
+  sct_counters_free(&c);
+  close_spec();
+  fixture_pool = NULL;
+}
+
+static void test_indirect_windows(void **state) {
+  (void)state;
+  check_windows(false);
+  check_windows(true);
+}
+
 /* Lanes whose element of the index array does not exist read nothing. */
 static void test_indirect_outside(void **state) {
   (void)state;
@@ -396,6 +441,7 @@ int main(void) {
       cmocka_unit_test(test_pool_is_left_alone),
       cmocka_unit_test(test_indirect_identity),
       cmocka_unit_test(test_indirect_permuted),
+      cmocka_unit_test(test_indirect_windows),
       cmocka_unit_test(test_indirect_outside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
