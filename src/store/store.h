@@ -152,6 +152,10 @@ typedef struct sct_row_result {
   sct_row_candidate candidate;
   sct_row_outcome outcome;
 } sct_row_result;
+/* Hex hash of what the outcome of a result says: all that stands in its row but keys, references,
+ * the time of measuring, and whether it is coalesced, which follows from other rows. Two results
+ * that say the same are the same outcome to put_result() and to joining. Returns out. */
+char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row);
 sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows,
                              int *n, sct_error *err) SCT_MUST_USE;
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */

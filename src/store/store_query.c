@@ -367,6 +367,10 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
   return out;
 }
 
+char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row) {
+  return sct_store_content(out, &sct_store_outcome_table, row);
+}
+
 /* ---- transactions */
 
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) {

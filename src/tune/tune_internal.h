@@ -20,10 +20,10 @@ typedef struct tune_cell {
   int race;                 /* of the session, from 1, that the timing comes from; 0: the screen */
   bool from_store;          /* as an earlier session stored it */
   bool stored;              /* by this session */
-  sct_hash stored_as;       /* what was stored, but for `was_coalesced` */
-  bool was_coalesced;       /* from_store or stored: as it is stored */
-  bool passed_over;         /* a search has not asked for it, or it had its turn */
-  bool coalesced, tied;     /* as sct_tune_decide saw it last */
+  char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
+  bool was_coalesced;           /* from_store or stored: as it is stored */
+  bool passed_over;             /* a search has not asked for it, or it had its turn */
+  bool coalesced, tied;         /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
 

@@ -345,44 +345,34 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
   json_decref(doc);
 }
 
-/* Of all that an outcome says but the time of day and which of them are coalesced. */
-static sct_hash hash_outcome(const sct_row_outcome *row) {
-  sct_row_outcome plain = *row;
-  const char *const texts[] = {row->outcome, row->detail, row->race, row->small_size};
-  sct_hash parts[SCT_COUNT(texts) + 2];
-  for (int k = 0; k < SCT_COUNT(texts); k++) {
-    parts[k] = sct_hash_text(texts[k]);
-  }
-  parts[SCT_COUNT(texts)] =
-      sct_hash_bytes(row->samples_ns, sizeof *row->samples_ns * (size_t)row->n_samples);
-  plain.outcome = plain.detail = plain.race = plain.small_size = plain.measured = NULL;
-  plain.samples_ns = NULL;
-  plain.coalesced = false;
-  parts[SCT_COUNT(texts) + 1] = sct_hash_bytes(&plain, sizeof plain);
-  return sct_hash_bytes(parts, sizeof parts);
-}
+/* What is known of a cell, but for the time of day. */
+typedef struct told {
+  sct_row_result row;
+  char hex[SCT_HASH_HEX];  /* of the source; the row points here */
+  sct_str small;           /* and here */
+  char says[SCT_HASH_HEX]; /* all that the outcome says but which are coalesced */
+} told;
 
-/* The row of a cell, but for the time of day; `small` holds one of its texts: free it after use. */
-static void make_outcome(tune_session *s, int k, int size, sct_row_outcome *row, sct_str *small,
-                         sct_hash *says) {
+static void tell(tune_session *s, int k, int size, told *out) {
   const sct_tune_item *item = &s->plan.items[k];
-  fill_outcome(s, item, sct_tune_cell(s, k, size), &s->runs[size], row);
-  put_small_size(small, &item->ptx);
-  row->small_size = borrow(sct_str_c(small));
-  *says = hash_outcome(row);
+  out->small = (sct_str){0};
+  fill_candidate(s, item, &out->row.candidate, out->hex);
+  fill_outcome(s, item, sct_tune_cell(s, k, size), &s->runs[size], &out->row.outcome);
+  put_small_size(&out->small, &item->ptx);
+  out->row.outcome.small_size = borrow(sct_str_c(&out->small));
+  (void)sct_store_says(out->says, &out->row);
 }
 
 /* Does the store have all that is known of it, but maybe whether it is coalesced? */
 static bool is_stored(tune_session *s, int k, int size) {
   const tune_cell *cell = sct_tune_cell(s, k, size);
-  sct_row_outcome row;
-  sct_hash says = {0};
-  sct_str small = {0};
-  if (cell->stored) {
-    make_outcome(s, k, size, &row, &small, &says);
+  if (!cell->stored) {
+    return false;
   }
-  const bool same = cell->stored && !small.failed && sct_hash_equal(says, cell->stored_as);
-  sct_str_free(&small);
+  told now;
+  tell(s, k, size, &now);
+  const bool same = !now.small.failed && strcmp(now.says, cell->stored_as) == 0;
+  sct_str_free(&now.small);
   return same;
 }
 
@@ -397,15 +387,11 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
     SCT_TRY(sct_tune_store_raced(s, size, 0, err)); /* one more that has to race */
   }
   char now[32];
-  char hex[SCT_HASH_HEX];
-  sct_row_candidate cand;
-  sct_row_outcome outcome;
-  sct_hash says;
-  sct_str axes = {0}, launch = {0}, small = {0};
-  fill_candidate(s, item, &cand, hex);
-  make_outcome(s, k, size, &outcome, &small, &says);
+  told t;
+  sct_str axes = {0}, launch = {0};
+  tell(s, k, size, &t);
   now_text(now);
-  outcome.measured = now;
+  t.row.outcome.measured = now;
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
   if (status == SCT_OK) {
@@ -413,17 +399,17 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   }
   status = status == SCT_OK ? complete(err) : status;
   if (status == SCT_OK) {
-    cand.axes = axes.data;
-    cand.launch = launch.data;
-    status = sct_store_put_result(s->store, &cand, &outcome, replace, err);
-    cell->outcome_id = outcome.id;
+    t.row.candidate.axes = axes.data;
+    t.row.candidate.launch = launch.data;
+    status = sct_store_put_result(s->store, &t.row.candidate, &t.row.outcome, replace, err);
+    cell->outcome_id = t.row.outcome.id;
     cell->stored = status == SCT_OK;
-    cell->stored_as = says;
+    memcpy(cell->stored_as, t.says, sizeof t.says);
     cell->was_coalesced = cell->coalesced;
   }
   sct_str_free(&axes);
   sct_str_free(&launch);
-  sct_str_free(&small);
+  sct_str_free(&t.small);
   return status;
 }
 

@@ -223,6 +223,60 @@ static void test_result_round_trip(void **state) {
   sct_store_close(s);
 }
 
+/* `fill` stands in all bytes that no member has. */
+static sct_row_result said(unsigned char fill, double *samples) {
+  sct_row_result r;
+  memset(&r, fill, sizeof r);
+  r.candidate = (sct_row_candidate){.label = "a", .options = "-lineinfo", .registers = 40};
+  sct_row_outcome *o = &r.outcome;
+  o->id = fill, o->run = fill, o->candidate = fill;
+  o->outcome = "ok", o->detail = "", o->race = "r", o->small_size = "{}", o->content = NULL;
+  o->measured = fill > 0 ? "2026-01-01T00:00:00Z" : NULL;
+  double *const reals[] = {
+      &o->median_ns,    &o->q1_ns,        &o->q3_ns,       &o->min_ns,
+      &o->sm_clock_mhz, &o->requests_ld,  &o->sectors_ld,  &o->sectors_ld_ideal,
+      &o->requests_st,  &o->sectors_st,   &o->wavefronts,  &o->sectors_st_ideal,
+      &o->degree,       &o->predicted_ns, &o->overhead_ns, &o->resident_ns};
+  for (int k = 0; k < SCT_COUNT(reals); k++) {
+    *reals[k] = k + 0.5;
+  }
+  o->samples_ns = samples, o->n_samples = 2;
+  o->coalesced = fill > 0, o->counts_exact = true;
+  o->launches = 3, o->copies = 4, o->n_slow = 5;
+  return r;
+}
+
+static void test_what_an_outcome_says(void **state) {
+  (void)state;
+  double samples[] = {1.5, 2.5};
+  char hex[SCT_HASH_HEX], other[SCT_HASH_HEX];
+  const sct_row_result plain = said(0, samples), filled = said(0x5a, samples);
+  sct_store_says(hex, &plain);
+  assert_string_equal(sct_store_says(other, &filled), hex);
+#define SAYS_OTHERWISE(member, value)                                                              \
+  do {                                                                                             \
+    sct_row_result changed = plain;                                                                \
+    changed.member = value;                                                                        \
+    assert_string_not_equal(sct_store_says(other, &changed), hex);                                 \
+  } while (0)
+  SAYS_OTHERWISE(outcome.outcome, "hang");
+  SAYS_OTHERWISE(outcome.detail, "d");
+  SAYS_OTHERWISE(outcome.race, "");
+  SAYS_OTHERWISE(outcome.small_size, "");
+  SAYS_OTHERWISE(outcome.median_ns, (double)NAN);
+  SAYS_OTHERWISE(outcome.sectors_st_ideal, -1);
+  SAYS_OTHERWISE(outcome.resident_ns, 0);
+  SAYS_OTHERWISE(outcome.n_samples, 1);
+  SAYS_OTHERWISE(outcome.counts_exact, false);
+  SAYS_OTHERWISE(outcome.launches, 4);
+  SAYS_OTHERWISE(outcome.copies, 5);
+  SAYS_OTHERWISE(outcome.n_slow, 6);
+  SAYS_OTHERWISE(candidate.registers, 41);
+#undef SAYS_OTHERWISE
+  samples[1] = 3.5;
+  assert_string_not_equal(sct_store_says(other, &plain), hex);
+}
+
 static void test_listing_without_source(void **state) {
   const fixture *const f = *state;
   sct_store *s = fx_open(f->path, false);
@@ -544,6 +598,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_problem_s_signature_is_renewed, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_device_key_and_round_trip, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_result_round_trip, fx_setup, fx_teardown),
+      cmocka_unit_test(test_what_an_outcome_says),
       cmocka_unit_test_setup_teardown(test_listing_without_source, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_replace, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_judged_together, fx_setup, fx_teardown),
