@@ -104,6 +104,9 @@ typedef struct expectation {
   uint8_t *p;
   int64_t bytes;
   uint8_t *flags, *data;
+  bool whole;         /* an element owns each byte */
+  int64_t placed;     /* the unit in which it was placed; 0: none */
+  uint64_t placed_as; /* by a kernel with these faults (bits) */
 } expectation;
 
 typedef struct fake_kernel {
@@ -121,6 +124,8 @@ typedef struct fake_backend {
   size_t n_expectations, cap_expectations;
   bool changed;    /* an input */
   double timer_ns; /* of what was queued since timer_start */
+  int64_t unit;    /* that is under way: its number, from 1 on; 0: none */
+  int64_t n_units;
   uint64_t samples;
   int64_t asked;  /* how often NVML was */
   int64_t looked; /* how often it was asked for other processes */
@@ -354,7 +359,9 @@ static sct_status fake_expect(sct_backend *b, sct_cuda_ptr p, const uint8_t *fla
                               const uint8_t *data, int64_t bytes, sct_error *err) {
   fake_backend *f = self(b);
   forget(f, sct_host(p), sct_host(p) + 1);
-  expectation e = {.p = sct_host(p), .bytes = bytes};
+  expectation e = {.p = sct_host(p),
+                   .bytes = bytes,
+                   .whole = bytes > 0 && memchr(flags, 0, (size_t)bytes) == NULL};
   e.flags = sct_alloc((size_t)bytes + 1);
   e.data = sct_alloc((size_t)bytes + 1);
   if (!e.flags || !e.data || !SCT_GROW(f->expectations, f->n_expectations, f->cap_expectations)) {
@@ -443,11 +450,25 @@ static void change_input(fake_backend *f, const sct_launch *launch, bool stray, 
 
 #define UNWRITTEN_BYTES 16
 
-/* Places the expected bytes of one output, with the faults that concern its bytes. */
-static void place(const fake_backend *f, const expectation *e, const fake_kernel *kernel) {
-  int64_t left = find_fault(&f->script, FAULT_UNWRITTEN, kernel) ? UNWRITTEN_BYTES : 0;
-  const bool gap = find_fault(&f->script, FAULT_GAP, kernel) != NULL;
-  bool wrong = find_fault(&f->script, FAULT_WRONG, kernel) != NULL;
+/* The faults that concern the bytes of an output, as bits. */
+static uint64_t byte_faults(const fake_backend *f, const fake_kernel *kernel) {
+  static const fault_kind kinds[] = {FAULT_UNWRITTEN, FAULT_GAP, FAULT_WRONG, FAULT_GUARD,
+                                     FAULT_BEFORE};
+  uint64_t bits = 0;
+  for (int k = 0; k < SCT_COUNT(kinds); k++) {
+    bits |= find_fault(&f->script, kinds[k], kernel) ? (uint64_t)1 << kinds[k] : 0;
+  }
+  return bits;
+}
+
+static bool has(uint64_t bits, fault_kind kind) {
+  return (bits >> kind & 1) != 0;
+}
+
+static void place_bytes(const expectation *e, uint64_t faults) {
+  int64_t left = has(faults, FAULT_UNWRITTEN) ? UNWRITTEN_BYTES : 0;
+  const bool gap = has(faults, FAULT_GAP);
+  bool wrong = has(faults, FAULT_WRONG);
   for (int64_t k = e->bytes - 1; k >= 0; k--) {
     if (e->flags[k] == 0) {
       e->p[k] = gap ? 0x77 : e->p[k];
@@ -458,10 +479,26 @@ static void place(const fake_backend *f, const expectation *e, const fake_kernel
       wrong = wrong && k > e->bytes / 2;
     }
   }
-  if (find_fault(&f->script, FAULT_GUARD, kernel)) {
+}
+
+/* Places the expected bytes of one output. A unit may launch a quick kernel often, and how long
+ * that takes here must not look like a hang: what was placed in it stays as it is. */
+static void place(const fake_backend *f, expectation *e, const fake_kernel *kernel) {
+  const uint64_t faults = byte_faults(f, kernel);
+  if (f->unit > 0 && e->placed == f->unit && e->placed_as == faults) {
+    return;
+  }
+  e->placed = f->unit;
+  e->placed_as = faults;
+  if (e->whole && faults == 0) {
+    memcpy(e->p, e->data, (size_t)e->bytes);
+  } else {
+    place_bytes(e, faults);
+  }
+  if (has(faults, FAULT_GUARD)) {
     e->p[e->bytes] = 0xff;
   }
-  if (find_fault(&f->script, FAULT_BEFORE, kernel)) {
+  if (has(faults, FAULT_BEFORE)) {
     e->p[-1] = 0xff;
   }
 }
@@ -495,7 +532,7 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   SCT_TRY(fail_launch(f, k, err));
   double bytes = 0;
   for (size_t e = 0; e < f->n_expectations; e++) {
-    const expectation *x = &f->expectations[e];
+    expectation *x = &f->expectations[e];
     if (is_argument(launch, x->p)) {
       place(f, x, k);
     }
@@ -535,7 +572,14 @@ static sct_status fake_timer_stop(sct_backend *b, double *ns, sct_error *err) {
   return SCT_OK;
 }
 
+static sct_status fake_unit_begin(sct_backend *b, sct_error *err) {
+  fake_backend *f = self(b);
+  f->unit = ++f->n_units;
+  return fake_timer_start(b, err);
+}
+
 static sct_status fake_unit_end(sct_backend *b, double *ns, double *mhz, sct_error *err) {
+  self(b)->unit = 0;
   const fault *cold = find_fault(&self(b)->script, FAULT_COLD, NULL);
   *mhz = cold && (double)self(b)->samples < cold->value ? SM_CLOCK_MHZ / 2 : SM_CLOCK_MHZ;
   SCT_TRY(fake_timer_stop(b, ns, err));
@@ -610,7 +654,7 @@ static const sct_backend_ops fake_ops = {
     .sync = fake_sync,
     .timer_start = fake_timer_start,
     .timer_stop = fake_timer_stop,
-    .unit_begin = fake_timer_start,
+    .unit_begin = fake_unit_begin,
     .unit_end = fake_unit_end,
     .launch_empty = fake_launch_empty,
     .watch = fake_watch,
