@@ -75,7 +75,9 @@ typedef struct sct_tune_opts {
   uint64_t seed;      /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
                          (budget_ns, max_candidates) model */
-  int max_candidates; /* of each size, naive ones not counted against it; 0: all */
+  /* Of each size, whether they fail or not and those that the store has included; the naive ones
+   * are tried in any case. 0: all. */
+  int max_candidates;
   bool select_any;
   bool again;               /* measure what the store already has */
   bool no_check;            /* send candidates to a GPU that were not run on the CPU first */

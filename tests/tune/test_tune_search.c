@@ -132,6 +132,33 @@ static void a_failure_does_not_end_it(void **state) {
   }
 }
 
+/* So many are tried, not so many in each session, and a failure is one of them whether it is from
+ * this session or from the store. */
+static void failures_count_in_any_session(void **state) {
+  (void)state;
+  const char *spec = TF_COPY("{ i = 4096 }, { i = 1 << 20 }");
+  tf_write("assets/tuning/strategies/direct.lua", /* below 128 threads they do not compile */
+           tf_replace(tf_direct("{ 256, 128, 512, 64, 96, 192, 384, 448 }"), "last = k.dims[last],",
+                      "last = c.threads < 128 and \"no_such_name\" or k.dims[last],"));
+  enum { FIRST = 3, MOST = 6, ALL = 8, FAIL = 3 };
+  tf_run r = searching("wrong@2", "failing.db", "model", FIRST);
+  for (int most = FIRST; most <= MOST; most += MOST - FIRST) {
+    r.opts.max_candidates = most;
+    tf_tune_ok(&r, spec);
+    for (int z = 0; z < 2; z++) { /* and failures that the other size asked for */
+      assert_in_range(r.report.sizes[z].n_rows, most, most + FAIL - (most == MOST));
+      assert_int_equal(r.report.sizes[z].n_rows + r.report.sizes[z].n_untried, ALL);
+    }
+  }
+  assert_true(r.report.sizes[0].n_failed > 0);
+  const int rows[] = {r.report.sizes[0].n_rows, r.report.sizes[1].n_rows};
+  tf_tune_ok(&r, spec);
+  assert_int_equal(r.n_time + r.n_verify, 0);
+  assert_int_equal(r.report.sizes[0].n_rows, rows[0]);
+  assert_int_equal(r.report.sizes[1].n_rows, rows[1]);
+  tf_free(&r);
+}
+
 /* Each size has a search of its own; what was verified for one is not verified for the other. */
 static void sizes_are_searched_apart(void **state) {
   (void)state;
@@ -283,6 +310,7 @@ int main(int argc, char **argv) {
       TEST(all_are_tried_in_the_end),
       TEST(a_later_session_goes_on),
       TEST(a_failure_does_not_end_it),
+      cmocka_unit_test_setup_teardown(failures_count_in_any_session, tf_setup, tf_teardown),
       TEST(sizes_are_searched_apart),
       TEST(a_stopped_search_keeps_what_it_has),
       TEST(a_virtual_device_verifies_what_is_asked),
