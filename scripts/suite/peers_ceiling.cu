@@ -1,20 +1,43 @@
 // The most bytes a second for a mix of reads and writes: R arrays read and W written in order, 16 bytes
-// a thread and access, the best of several shapes, and of the driver's copy or memset where there is one.
+// a thread and access, the best of several shapes, each plain and with what is read or what is written marked as
+// the last that L2 gives up, and of the driver's copy or memset where there is one.
 #include "peers.h"
 
 #include <algorithm>
 #include <string>
 
-template <int R, int W, int U>
+enum Kept { NOTHING, INPUTS, OUTPUTS };
+static const char *const kept_names[] = {"", " keepin", " keepout"};
+
+template <int K> static __device__ __forceinline__ uint4 load(const uint4 *p, unsigned long long policy) {
+  if (K != INPUTS) return *p;
+  uint4 v;
+  asm volatile("ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p), "l"(policy));
+  return v;
+}
+
+template <int K> static __device__ __forceinline__ void store(uint4 *p, uint4 v, unsigned long long policy) {
+  if (K != OUTPUTS) {
+    *p = v;
+  } else {
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;"
+                 :: "l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "l"(policy) : "memory");
+  }
+}
+
+template <int R, int W, int U, int K>
 static __global__ void stream_kernel(const uint4 *__restrict__ in, uint4 *__restrict__ out, size_t n, size_t in_step,
                                      size_t out_step, uint4 *never) {
+  unsigned long long policy = 0;
+  if (K != NOTHING) asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   const size_t base = (size_t)blockIdx.x * blockDim.x * U + threadIdx.x;
   uint4 v[U][R > 0 ? R : 1];
 #pragma unroll
   for (int u = 0; u < U; u++) {
     const size_t i = base + (size_t)u * blockDim.x;
 #pragma unroll
-    for (int r = 0; r < R; r++) v[u][r] = i < n ? in[r * in_step + i] : make_uint4(0, 0, 0, 0);
+    for (int r = 0; r < R; r++) v[u][r] = i < n ? load<K>(in + r * in_step + i, policy) : make_uint4(0, 0, 0, 0);
     if (R == 0) v[u][0] = make_uint4(1, 2, 3, 4);
   }
 #pragma unroll
@@ -25,7 +48,7 @@ static __global__ void stream_kernel(const uint4 *__restrict__ in, uint4 *__rest
     for (int r = 1; r < R; r++) s.x ^= v[u][r].x, s.y ^= v[u][r].y, s.z ^= v[u][r].z, s.w ^= v[u][r].w;
 #pragma unroll
     for (int w = 0; w < W; w++) {
-      if (i < n) out[w * out_step + i] = s;
+      if (i < n) store<K>(out + w * out_step + i, s, policy);
     }
     // a mix without writes must still need what it reads
     if (W == 0 && s.x == 0x12345678u && s.y == 0x9abcdef0u && s.z == 0x0fedcba9u) never[0] = s;
@@ -42,18 +65,21 @@ static void keep(Best *best, const Timing &t, const std::string &name) {
   if (best->name.empty() || t.median < best->t.median) *best = {t, name};
 }
 
-template <int R, int W, int U> static void try_shape(const Bench &b, Best *best, size_t n, uint4 *never) {
+template <int R, int W, int U, int K = NOTHING>
+static void try_shape(const Bench &b, Best *best, size_t n, uint4 *never) {
   cudaFuncAttributes kernel;
-  cudaFuncGetAttributes(&kernel, stream_kernel<R, W, U>);
+  cudaFuncGetAttributes(&kernel, stream_kernel<R, W, U, K>);
   for (int threads : {256, 512, 1024}) {
     if (threads > kernel.maxThreadsPerBlock) continue;  // its registers do not fit
     const size_t tile = (size_t)threads * U;
     const Timing t = time_units([&](int turn) {
-      stream_kernel<R, W, U><<<(unsigned)((n + tile - 1) / tile), threads, 0, stream()>>>(
+      stream_kernel<R, W, U, K><<<(unsigned)((n + tile - 1) / tile), threads, 0, stream()>>>(
           b.in<uint4>(turn), b.out<uint4>(turn), n, n, n, never);
     }, 1);
-    keep(best, t, "flat U" + std::to_string(U) + " t" + std::to_string(threads));
+    keep(best, t, "flat U" + std::to_string(U) + " t" + std::to_string(threads) + kept_names[K]);
   }
+  if constexpr (K == NOTHING && R > 0) try_shape<R, W, U, INPUTS>(b, best, n, never);
+  if constexpr (K == NOTHING && W > 0) try_shape<R, W, U, OUTPUTS>(b, best, n, never);
 }
 
 template <int R, int W> static void mix(const Job &job, double bytes) {

@@ -138,7 +138,8 @@ uint64_t sct_region_sum(const uint8_t *bytes, int64_t lo, int64_t hi);
 int64_t sct_bytes_differ(const uint8_t *a, const uint8_t *b, const uint8_t *c, int64_t n,
                          int64_t *first);
 
-/* The device's kernels as PTX text. */
+/* The device's kernels as PTX text; those that need compute capability 8.0. */
 void sct_measure_ptx(sct_str *out);
+void sct_measure_ptx_kept(sct_str *out);
 
 #endif

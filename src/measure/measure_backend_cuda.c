@@ -15,7 +15,7 @@ typedef struct piece {
 typedef struct cuda_backend {
   sct_backend base;
   sct_cuda *cuda;
-  sct_cuda_kernel fill, checksum, compare, copy16, hold, stamp, empty;
+  sct_cuda_kernel fill, checksum, compare, copy16, keepin, keepout, hold, stamp, empty;
   volatile uint64_t *mailbox; /* seen by the device too: ticket, then two stamps of (ns, cycles) */
   sct_cuda_ptr mailbox_device;
   uint64_t ticket; /* of the unit at hand */
@@ -40,8 +40,8 @@ static cuda_backend *self(sct_backend *b) {
 static void cuda_close(sct_backend *b) {
   cuda_backend *c = self(b);
   if (c->cuda) {
-    sct_cuda_kernel *const own[] = {&c->fill, &c->checksum, &c->compare, &c->copy16,
-                                    &c->hold, &c->stamp,    &c->empty};
+    sct_cuda_kernel *const own[] = {&c->fill,    &c->checksum, &c->compare, &c->copy16, &c->keepin,
+                                    &c->keepout, &c->hold,     &c->stamp,   &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
@@ -96,12 +96,13 @@ static sct_status cuda_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cu
   if (variant == 0) {
     return sct_cuda_copy(c->cuda, to, from, bytes, err);
   }
+  const sct_cuda_kernel *const own[] = {&c->copy16, &c->keepin, &c->keepout};
   int64_t words = bytes / 16;
   void *args[] = {&from, &to, &words};
-  return words == 0
-             ? SCT_OK
-             : sct_cuda_launch(c->cuda, &c->copy16, (words + BLOCK_THREADS - 1) / BLOCK_THREADS,
-                               BLOCK_THREADS, 0, args, err);
+  return words == 0 ? SCT_OK
+                    : sct_cuda_launch(c->cuda, own[variant - 1],
+                                      (words + BLOCK_THREADS - 1) / BLOCK_THREADS, BLOCK_THREADS, 0,
+                                      args, err);
 }
 
 static sct_status cuda_load(sct_backend *b, sct_cuda_kernel *out, const void *image,
@@ -343,25 +344,39 @@ static const sct_backend_ops cuda_ops = {
     .checksum = cuda_checksum,
     .compare = cuda_compare,
     .expect = NULL,
-    .n_copies = 2,
+    .n_copies = 4,
 };
 
-static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
-  const struct {
-    sct_cuda_kernel *kernel;
-    const char *entry;
-  } own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
-             {&c->compare, "sct_compare"}, {&c->copy16, "sct_copy16"},
-             {&c->hold, "sct_hold"},       {&c->stamp, "sct_stamp"},
-             {&c->empty, "sct_empty"}};
+typedef struct own_kernel {
+  sct_cuda_kernel *kernel;
+  const char *entry;
+} own_kernel;
+
+static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_kernel *own, int n,
+                           sct_error *err) {
   sct_str ptx = {0};
-  sct_measure_ptx(&ptx);
+  text(&ptx);
   sct_status status = sct_str_status(&ptx, err);
-  for (int k = 0; status == SCT_OK && k < SCT_COUNT(own); k++) {
+  for (int k = 0; status == SCT_OK && k < n; k++) {
     status = sct_cuda_load(c->cuda, own[k].kernel, sct_str_c(&ptx), own[k].entry, 0, err);
   }
   sct_str_free(&ptx);
   return status;
+}
+
+static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc, sct_error *err) {
+  const own_kernel own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
+                            {&c->compare, "sct_compare"}, {&c->copy16, "sct_copy16"},
+                            {&c->hold, "sct_hold"},       {&c->stamp, "sct_stamp"},
+                            {&c->empty, "sct_empty"}};
+  const own_kernel kept[] = {{&c->keepin, "sct_copy16_keepin"},
+                             {&c->keepout, "sct_copy16_keepout"}};
+  SCT_TRY(load_all(c, sct_measure_ptx, own, SCT_COUNT(own), err));
+  if (desc->cc_major >= 8) {
+    return load_all(c, sct_measure_ptx_kept, kept, SCT_COUNT(kept), err);
+  }
+  const own_kernel plain[] = {{&c->keepin, "sct_copy16"}, {&c->keepout, "sct_copy16"}};
+  return load_all(c, sct_measure_ptx, plain, SCT_COUNT(plain), err); /* knows no policies */
 }
 
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) {
@@ -373,8 +388,8 @@ sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err)
   sct_device_desc desc;
   c->base.ops = &cuda_ops;
   SCT_TRY_DONE(sct_cuda_open(&c->cuda, ordinal, err));
-  SCT_TRY_DONE(load_own_kernels(c, err));
   sct_cuda_describe(c->cuda, &desc);
+  SCT_TRY_DONE(load_own_kernels(c, &desc, err));
   c->stamp_blocks = desc.n_sms > 0 ? desc.n_sms : 1;
   c->max_blocks = 16LL * c->stamp_blocks;
   void *mailbox = NULL;

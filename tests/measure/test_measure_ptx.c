@@ -49,16 +49,14 @@ static void write_ptx(const sct_str *ptx) {
   assert_ok(sct_file_write(path, ptx->data, ptx->len, &fixture_err));
 }
 
-static void test_ptxas_accepts_it(void **state) {
-  (void)state;
-  static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
-  static const char *const entries[] = {"sct_fill", "sct_checksum", "sct_compare", "sct_copy16"};
+static void check_assembly(void (*text)(sct_str *), const char *const *archs, int n_archs,
+                           const char *const *entries, int n_entries) {
   sct_str ptx = {0}, log = {0};
-  sct_measure_ptx(&ptx);
+  text(&ptx);
   write_ptx(&ptx);
-  for (int a = 0; a < SCT_COUNT(archs); a++) {
+  for (int a = 0; a < n_archs; a++) {
     assemble(archs[a], &log);
-    for (int k = 0; k < SCT_COUNT(entries); k++) {
+    for (int k = 0; k < n_entries; k++) {
       char line[128];
       snprintf(line, sizeof line, "Compiling entry function '%s'", entries[k]);
       assert_non_null(strstr(sct_str_c(&log), line));
@@ -70,6 +68,15 @@ static void test_ptxas_accepts_it(void **state) {
   }
   sct_str_free(&ptx);
   sct_str_free(&log);
+}
+
+static void test_ptxas_accepts_it(void **state) {
+  (void)state;
+  static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
+  static const char *const entries[] = {"sct_fill", "sct_checksum", "sct_compare", "sct_copy16"};
+  static const char *const kept[] = {"sct_copy16_keepin", "sct_copy16_keepout"};
+  check_assembly(sct_measure_ptx, archs, SCT_COUNT(archs), entries, SCT_COUNT(entries));
+  check_assembly(sct_measure_ptx_kept, archs + 1, SCT_COUNT(archs) - 1, kept, SCT_COUNT(kept));
 }
 
 /* So that the test that needs a GPU cannot fail for a spelling mistake. */
