@@ -341,7 +341,7 @@ static void take_judgement(tune_session *s, tune_check *c, const judgement *m, i
     return;
   }
   sct_tune_set_ready(s, m->item);
-  sct_tune_progress(s, "check", ++c->n_done, c->n_added, item->label);
+  sct_tune_progress(s, "check", ++c->n_done, sct_tune_n_units(s), item->label);
   if (!m->judged || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
     return; /* the GPU decides */
   }

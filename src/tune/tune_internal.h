@@ -89,6 +89,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) SCT_M
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
 bool sct_tune_is_ready(const tune_session *s, int item);
 bool sct_tune_all_compiled(const tune_session *s); /* that are wanted */
+int sct_tune_n_units(const tune_session *s);       /* different kernels, wanted or not */
 void sct_tune_set_ready(tune_session *s, int item);
 void sct_tune_pipeline_end(tune_session *s);
 /* Which sizes item k fits; then its counts and predicted times, where it has none yet

@@ -29,6 +29,10 @@ bool sct_tune_all_compiled(const tune_session *s) {
   return s->pipeline->n_compiled == s->pipeline->n_wanted;
 }
 
+int sct_tune_n_units(const tune_session *s) {
+  return s->pipeline->n_units;
+}
+
 void sct_tune_set_ready(tune_session *s, int item) {
   s->pipeline->stage[item] = TUNE_READY;
 }
@@ -121,7 +125,7 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
       p->n_wanted++;
     }
     p->n_compiled++;
-    sct_tune_progress(s, "compile", p->n_compiled, p->n_wanted, s->plan.items[p->item[unit]].label);
+    sct_tune_progress(s, "compile", p->n_compiled, p->n_units, s->plan.items[p->item[unit]].label);
     SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
   }
   return SCT_OK;

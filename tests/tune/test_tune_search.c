@@ -60,6 +60,7 @@ static void only_what_is_asked_for_is_compiled(void **state) {
   tf_tune_ok(&r, SPEC);
   assert_int_equal(r.n_count, sct_cores() > 1 ? MANY : 0);
   assert_in_range(r.n_compile, 3, 10); /* some are under way when there are enough */
+  assert_int_equal(r.of_compile, MANY);
   assert_int_equal(r.report.sizes[0].n_untried, MANY - 3);
   for (int k = 0; k < 3; k++) {
     assert_true(r.report.sizes[0].rows[k].counted && r.report.sizes[0].rows[k].predicted_ns > 0.0);

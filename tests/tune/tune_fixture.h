@@ -139,16 +139,22 @@ typedef struct tf_run {
   sct_status status;
   sct_error err;
   int n_compile, n_count, n_check, n_verify, n_time, n_final; /* progress events of each phase */
-  int stop_at_check;                                          /* likewise of "check" events */
-  int stop_at;      /* true after so many "time" events; 0: never */
-  int pause_ms;     /* at each of them */
-  char items[4096]; /* labels of the "time" events, each in <> */
+  int64_t of_compile, of_check; /* how many that phase said there are */
+  int stop_at_check;            /* likewise of "check" events */
+  int stop_at;                  /* true after so many "time" events; 0: never */
+  int pause_ms;                 /* at each of them */
+  char items[4096];             /* labels of the "time" events, each in <> */
 } tf_run;
 
 static void tf_progress(void *ctx, const char *phase, int64_t done, int64_t total,
                         const char *item) {
   tf_run *r = ctx;
   assert_in_range(done, 0, total);
+  if (strcmp(phase, "compile") == 0 || strcmp(phase, "check") == 0) {
+    int64_t *of = strcmp(phase, "check") == 0 ? &r->of_check : &r->of_compile;
+    assert_true(*of == 0 || *of == total); /* a bar that is full again and again says nothing */
+    *of = total;
+  }
   r->n_compile += strcmp(phase, "compile") == 0;
   r->n_count += strcmp(phase, "count") == 0;
   r->n_check += strcmp(phase, "check") == 0;
@@ -183,6 +189,7 @@ static inline void tf_tune(tf_run *r, const char *spec) {
   const sct_tune_events events = {.ctx = r, .progress = tf_progress, .stop = tf_stop};
   sct_tune_report_free(&r->report);
   r->n_compile = r->n_count = r->n_check = r->n_verify = r->n_time = r->n_final = 0;
+  r->of_compile = r->of_check = 0;
   r->items[0] = '\0';
   memset(&r->err, 0, sizeof r->err);
   r->status = sct_tune_run(&r->report, path, &r->opts, &events, &r->err);
