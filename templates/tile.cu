@@ -9,10 +9,7 @@ $(g:head(bounds)) {
   // elements in a 32-byte sector: each store run is moved back to start on one
   constexpr int kSkew = $(skew);
 //% end
-//% for _, x in ipairs(exchanged) do
-  // $(x.how)
-  __shared__ __align__(16) $(x.type) $(x.name)[$(x.elems)];
-//% end
+  $(tiles.declare(p))
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
   $(k.prologue)
@@ -23,7 +20,7 @@ $(g:head(bounds)) {
 //% end
     __syncthreads();
     $(store_tile())
-  } else { // a tile on the border: one element at a time, still through shared memory
+  } else { // a tile on the border: $(border)
 //% for _, x in ipairs(exchanged) do
     $(load_border(x))
 //% end

@@ -93,8 +93,9 @@ function tiles.start(k, c, kernel)
   local p = {
     g = g, k = k, kernel = kernel, threads = c.threads, tile_a = c.tile_a, tile_b = c.tile_b,
     dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b], bytes = tiles.largest(k),
-    exchanged = {}, skew = 0,
+    exchanged = {}, skew = 0, border = "one element at a time, still through shared memory",
   }
+  p.p = p -- for the template
   p.A, p.B = tiles.capital(p.a), tiles.capital(p.b)
   p.var_a, p.var_b = k.index[a], k.index[b]
   p.n_a, p.n_b = k.extents[a], k.extents[b]
@@ -109,6 +110,28 @@ end
 ---@return boolean
 function tiles.is_exchanged(p, op)
   return not op.is_output and tiles.unit_stride(op) and op.fastest == p.dim_a
+end
+
+--- Declarations of the tiles in shared memory: static, or with p.shared_bytes parts of the dynamic
+--- one, which may be larger; those are bytes.
+---@param p table
+---@return string
+function tiles.declare(p)
+  local lines, at = {}, 0
+  if p.shared_bytes then
+    lines[1] = "extern __shared__ __align__(16) unsigned char shared_tiles[];"
+  end
+  for _, x in ipairs(p.exchanged) do
+    lines[#lines + 1] = "// " .. x.how
+    if p.shared_bytes then
+      lines[#lines + 1] = string.format("unsigned char *const %s = shared_tiles + %d;", x.name, at)
+      at = at + x.elems
+    else
+      lines[#lines + 1] = string.format("__shared__ __align__(16) %s %s[%d];", x.type, x.name,
+        x.elems)
+    end
+  end
+  return kit.concat(lines)
 end
 
 -- When a block's box lies in the index space, and with p.inner not on its last row either: the
