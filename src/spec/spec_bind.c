@@ -112,18 +112,11 @@ static const char *const generated[] = {"at",
                                         "fence_barrier_init",
                                         "row_place",
                                         "row_step",
-                                        "row_bits",
-                                        "run_bits",
-                                        "run_step",
                                         "run_start",
                                         "run_place",
-                                        "run_column",
-                                        "first_word",
-                                        "lane_group",
-                                        "own_word",
-                                        "words_before",
-                                        "block_words",
-                                        "load_end"};
+                                        "row_bytes",
+                                        "tile_place",
+                                        "word_place"};
 
 /* Likewise: of kernels that march along lines. */
 static const char *const of_lines[] = {"across", "line"};
@@ -142,9 +135,9 @@ static const char *const of_boxes[] = {"blocks",       "cell_left",    "member",
                                        "whole_cells",  "group",        "in_row",    "out_shift"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in",    "_out",    "_tile",  "_v",     "_line",
-                                       "_at",    "_cell",   "_first", "_place", "_slot",
-                                       "_start", "_before", "_rest",  "_count", "_words"};
+static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line",  "_at",
+                                       "_cell", "_first", "_place", "_slot", "_start", "_before",
+                                       "_rest", "_count", "_words", "_step"};
 /* And before a dimension's: "first_i"; between an array's and a dimension's: "a_step_i". */
 static const char *const prefixes[] = {"first_", "line_",  "tiles_",  "len_",    "box_", "most_",
                                        "parts_", "chunk_", "chunks_", "factor_", "at_",  "next_",

@@ -38,7 +38,7 @@ static const struct {
     {"stencil3d_f32", "stencil t128 f1 v4 r1 w2 n16 snone", "stencil3d"},
     {"stencil3d_f32", "direct t256 hnone", "stencil3d_direct"},
     {"transpose_f16", "packed t256 a128 b256 w1 rsector ob hnone", "transpose_realigned"},
-    {"transpose_u8", "realign t256 w1 b256 ob", "transpose_lanes"},
+    {"transpose_f16", "jagged t256 a512 b256 ob", "transpose_jagged"},
     {"particle_aos_to_soa", "bulk t128 i4 g0 n1 w1 obulk hnone", "aos_to_soa_bulk"},
     {"particle_soa_to_aos", "bulk t256 i2 g2 n3 w0 obulk hfirst", "soa_to_aos_bulk"},
     {"particle_soa_to_aos", "shuffle t128 i1 v4 hcs", "soa_to_aos_shuffle"},

@@ -136,15 +136,15 @@ static const struct {
      {256, 128},
      {2 * 2 * 64, 2048, 2 * 2 * 64, 2048, 4 * 128, 4 * 128},
      "four tiles of 16384 bytes, 256 a request"},
-    {"transpose_u8",
-     "realign t256 w1 b256 ob",
-     {1024, 124},
-     {8 + 7 * 40 + 2 * 8 * 40 + 7 * 40 + 36 + 32, 5 * 1276 - 159 - 2, 4 * 248, 4 * 992, 5 * 248,
-      5 * 8 * 36},
-     "tiles from rows 0, 256 .. 1024 on: 8 warps load 40 rows each of the 288 from 32 before on, "
-     "and "
-     "those outside by nobody; a row of 124 bytes starts a sector every 8 rows, the last one ends "
-     "the array; each run is 256 bytes; banks never collide"},
+    {"transpose_f32",
+     "jagged t256 a512 b256 ob",
+     {121, 255},
+     {2 * (69 + 68) + 3, 2 * 64 / 8 * ((16 + 7 * 17) + (2 * 16 + 6 * 17)) + 3, 255 * 4, 255 * 16,
+      255 * 4, 3},
+     "tiles of rows 0 to 63 and 57 to 120 by 128 and 127 columns, 34 words a row in turn: of 8 "
+     "rows "
+     "1 or 2 lie in 16 sectors, the others in 17; the array ends with 3 elements behind a whole "
+     "word; two words of each run from a sector on; banks never collide"},
     {"stencil2d_f32",
      "stencil t128 f1 v4 r4 w1 n4 snone",
      {32, 1024},

@@ -333,21 +333,6 @@ __device__ __forceinline__ unsigned int load_realigned(const void *base, long lo
 }
 ]]
 
-local END_WORD = [[
-// The aligned word at `place` in an array of `bytes` bytes; 0 for what of it lies behind the end.
-template <class T>
-__device__ __forceinline__ unsigned int load_end(const void *base, long long place,
-                                                 long long bytes) {
-  if (place + 4 <= bytes) return at<unsigned int>(base, place);
-  union { T piece[4 / sizeof(T)]; unsigned int word; } u;
-  u.word = 0;
-#pragma unroll
-  for (int k = 0; k < 4 / (int)sizeof(T) - 1; k++)
-    if (place + k * (int)sizeof(T) < bytes) u.piece[k] = at<T>(base, place + k * sizeof(T));
-  return u.word;
-}
-]]
-
 local SHIFTED = [[
 // 16 bytes that start `rest` bytes after the first of two neighbouring aligned words; kBits: off a
 // word of 4 bytes, too.
@@ -514,7 +499,7 @@ local function bulk(text, hint)
 end
 
 --- Helper functions that a kernel needs.
----@param needs table which: at, pieces, copy_pieces, words, kept, realigned, end_word, spaced,
+---@param needs table which: at, pieces, copy_pieces, words, kept, realigned, spaced,
 --- bulk_store, striped, quotient; exchange: elements a word; copy_async: the caches it fills, "ca"
 --- or "cg"; shifted: a set of "load" and "share"; bulk: the hint of bulk copies, "none" or "first"
 ---@param streaming boolean words are moved with the streaming hint
@@ -547,9 +532,6 @@ function declare.helpers(needs, streaming)
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED
-  end
-  if needs.end_word then
-    parts[#parts + 1] = END_WORD
   end
   if needs.shifted then
     parts[#parts + 1] = SHIFTED

@@ -173,8 +173,7 @@ local function in_band(g, lines, fast, fast_n, slow, slow_n, outer)
 end
 
 -- Finds the tile of a block; consecutive blocks go along dimension a, along b with order "b", or in
--- bands with order "g". With p.back, the last tile along a is moved back to end where the dimension
--- does, over the one before it.
+-- bands with order "g".
 function tiles.cut(p, order)
   local g, k, lines = p.g, p.k, {}
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
@@ -204,14 +203,10 @@ function tiles.cut(p, order)
     slow_place, slow_text = slow_place % slow_n, slow_text .. " % tiles_" .. slow
   end
   local function start_at(dim, number, text, comment)
-    local first, start, multiple = text .. " * " .. name[dim], number * size[dim], size[dim]
-    if p.back and dim == p.a then
-      first = string.format("min(%s, max(n_%s - %s, 0ll))", first, dim, name[dim])
-      start, multiple = start:min((p.n_a - p.tile_a):max(0)), 1
-    end
-    lines[#lines + 1] = string.format("const long long first_%s = %s;%s", dim, first, comment)
+    lines[#lines + 1] = string.format("const long long first_%s = %s * %s;%s", dim, text, name[dim],
+      comment)
     p[dim == p.a and "first_a" or "first_b"] =
-      g:define("first_" .. dim, 0, kit.MAX_INDEX, start, multiple)
+      g:define("first_" .. dim, 0, kit.MAX_INDEX, number * size[dim], size[dim])
   end
   start_at(fast, fast_place, fast_text, why)
   start_at(slow, slow_place, slow_text, "")
@@ -408,7 +403,7 @@ local function border_condition(p, cell, cells)
   if p.skew > 0 then -- the first tile starts before the array
     inside = inside:land((E.subst(p.var_b, p.g.real) + 1):le(0):lnot())
   end
-  p.g:when(inside, p.slow or p.full:lnot())
+  p.g:when(inside, p.full:lnot())
 end
 
 -- The same for the text: does the element at the dimensions' variables lie in the index space?
