@@ -4,7 +4,7 @@ $(g:helpers())
 $(kit.comment(doc))
 $(g:head(bounds)) {
   constexpr int kThreads = $(threads), kWarps = kThreads / 32, kItems = $(items), kVec = $(vec);
-  constexpr int kColumns = 32 * kVec; // neighbours along $(last) that the block owns
+  $(own_columns)
   constexpr int kRows = kWarps * kItems; // of what is reduced, that it takes at once
   __shared__ partial from_warps[kWarps][kVec][$(part_slots)]; // padded: no conflicts on either side
   const long long block = blockIdx.x;
@@ -15,8 +15,8 @@ $(g:head(bounds)) {
   partial mine[kVec];
 #pragma unroll
   for (int part = 0; part < kVec; part++) mine[part] = nothing();
-  if (first + lane * kVec < n_$(last)) {
-    $(walk())
+  if (first + lane * kVec$(p.off and " - shift" or "") < n_$(last)) {
+    $(columns.walk(p))
   }
-  $(combine_warps())
+  $(columns.combine_warps(p))
 }

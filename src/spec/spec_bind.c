@@ -123,10 +123,10 @@ static const char *const of_lines[] = {"across", "line"};
 
 /* Likewise where the kernel reduces. */
 static const char *const generated_sums[] = {
-    "all",        "arrived",    "column", "combine", "combine_lanes", "from",
-    "from_warps", "last_block", "mine",   "nothing", "other",         "partial",
-    "partial_at", "partials",   "place",  "places",  "places_2",      "places_3",
-    "places_4",   "places_5",   "share",  "shares"};
+    "all",      "arrived",    "before",     "column", "combine", "combine_lanes",
+    "from",     "from_warps", "last_block", "mine",   "nothing", "other",
+    "partial",  "partial_at", "partials",   "place",  "places",  "places_2",
+    "places_3", "places_4",   "places_5",   "share",  "shares",  "shift"};
 
 /* And of kernels that take boxes of the index space. */
 static const char *const of_boxes[] = {"blocks",       "cell_left",    "member",    "box_of",

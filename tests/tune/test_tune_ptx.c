@@ -135,12 +135,14 @@ static void verify_all(work *w) {
 
 /* Sizes to count at. Whole warps everywhere, so that all counts must agree; and a ragged one: there
  * the compiler may unroll a loop that lanes of a warp leave at different times, which makes more
- * requests of the same accesses. Both have a rest in the last tile where the kernel allows one. */
+ * requests of the same accesses. Both have a rest in the last tile where the kernel allows one. The
+ * last ones are for kernels that want rows off a word: such a row has a rest of 0 to 3 elements
+ * behind whole tiles and what it begins with. */
 static const struct small {
   bool ragged;
-  int64_t tries[4][2]; /* of the only dimension, or of the last two */
-} smalls[] = {{false, {{1, 992}, {160, 96}, {192, 2048}, {8, 16}}},
-              {true, {{1, 1000}, {130, 99}, {132, 1020}, {12, 20}}}};
+  int64_t tries[5][2]; /* of the only dimension, or of the last two */
+} smalls[] = {{false, {{1, 992}, {160, 96}, {192, 2048}, {8, 16}, {37, 8195}}},
+              {true, {{1, 1000}, {130, 99}, {132, 1020}, {12, 20}, {37, 301}}}};
 
 /* Of more than two dimensions, which have the tries' extents beside the last: the one before it,
  * and the first, which permutes may store along. The others are short: odd, or whole words. */

@@ -51,6 +51,22 @@ static const problem problems[] = {
     {"u8 columns", YX, "", OUT("u8", "'x'", "max"), "t = a;", 2, KEEP_X, ONE("u8", SCT_REDUCE_MAX)},
     {"i8 rows", YX, "", OUT("i8", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("i8", SCT_REDUCE_SUM)},
     {"i64 all", YX, "", OUT("i64", "", "min"), "t = a;", 2, 0, ONE("i64", SCT_REDUCE_MIN)},
+    {"f32 rows off a word:reduce_rows_off ", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"i16 rows off a word:reduce_rows_off ", YX, "", OUT("i16", "'y'", "min"), "t = a;", 2, KEEP_Y,
+     ONE("i16", SCT_REDUCE_MIN)},
+    {"u8 shared rows off a word:k i2 b8", YX, "", OUT("u8", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("u8", SCT_REDUCE_SUM)},
+    {"f64 planes off a word:reduce_rows_off ", ZYX, "", OUT("f64", "'z'", "sum"), "t = a;", 3,
+     KEEP_Z, ONE("f64", SCT_REDUCE_SUM)},
+    {"f32 columns off a word:reduce_cols_off ", YX, "", OUT("f32", "'x'", "sum"), "t = a;", 2,
+     KEEP_X, ONE("f32", SCT_REDUCE_SUM)},
+    {"f64 columns off a word:reduce_cols_off ", YX, "", OUT("f64", "'x'", "max"), "t = a;", 2,
+     KEEP_X, ONE("f64", SCT_REDUCE_MAX)},
+    {"u8 columns off a word:reduce_cols_off ", YX, "", OUT("u8", "'x'", "max"), "t = a;", 2, KEEP_X,
+     ONE("u8", SCT_REDUCE_MAX)},
+    {"i16 lines of a box off a word:reduce_cols_off ", ZYX, "", OUT("i16", "'z', 'x'", "sum"),
+     "t = a;", 3, KEEP_Z | KEEP_X, ONE("i16", SCT_REDUCE_SUM)},
     {"f16 rows", YX, "", OUT("f16", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f16", SCT_REDUCE_SUM)},
     {"f16 columns", YX, "", OUT("f16", "'x'", "min"), "t = a;", 2, KEEP_X,
      ONE("f16", SCT_REDUCE_MIN)},
@@ -121,9 +137,10 @@ static const problem problems[] = {
 /* Long along what is reduced, short along what is kept: the naive variant has a block an element.
  */
 static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
-static const int64_t planes[][MAX_DIMS] = {{0, 5},  {5, 0},    {1, 1}, {3, 31},
-                                           {9, 33}, {2, 4100}, {35, 8}};
-static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1}, {3, 2, 33}, {5, 7, 8}, {2, 70, 16}};
+static const int64_t planes[][MAX_DIMS] = {{0, 5},    {5, 0},  {1, 1},     {3, 31},  {9, 33},
+                                           {2, 4100}, {35, 8}, {133, 203}, {5, 1031}};
+static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1},   {3, 2, 33},
+                                          {5, 7, 8}, {2, 70, 16}, {3, 71, 133}};
 
 /* ---- on the host ---- */
 

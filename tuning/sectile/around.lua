@@ -6,7 +6,10 @@
 --   spaced     elements a constant step apart ("3 * i"): every word that holds a wanted element,
 --              loaded once
 --
--- Both are movers of kind "vector" whose one run has `shifted` or `spaced`; map.lua asks
+-- Where rows start anywhere and it does not matter which lane has which element, nothing need be
+-- put together: the reader starts at an aligned word (around.rows_alike, around.words).
+--
+-- The first two are movers of kind "vector" whose one run has `shifted` or `spaced`; map.lua asks
 -- around.load for the text. Words before the first element exist, because arrays start aligned;
 -- words behind the last one need not, so around.limit says up to where a tile may be read like
 -- this.
@@ -114,6 +117,66 @@ end
 function around.limit(k, op, dim, run, stop)
   local last = E.subst(op.offset[1], { k.index[dim], stop - 1 }) + op.record.bytes
   return kit.ceil_div(last, run.word):le(op.bytes // run.word)
+end
+
+-- ---- where the reader chooses where to start ----
+
+--- Bytes from an element to the next along dimension `dim`; nil if they differ.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return sectile.Expr?
+function around.step(k, op, dim)
+  local index = k.index[dim]
+  local step = E.subst(op.offset[1], { index, index + 1 }) - op.offset[1]
+  return not E.mentions(step, index) and step or nil
+end
+
+--- The inputs of a kernel that may read its rows by aligned words from any of them on: bare arrays
+--- of elements of one size below a word, neighbours along the last dimension beside each other, all
+--- rows alike. The first of them; and the condition that rows start off a word somewhere. nil and a
+--- reason if they are not so.
+---@param k sectile.View
+---@return sectile.Operand? op
+---@return sectile.Expr|string off
+function around.rows_alike(k)
+  local last, first, off = #k.dims, nil, nil
+  for _, op in ipairs(k.operands) do
+    if not op.is_output then
+      local bytes = op.record.bytes
+      local step = op.record.bare and E.linear(op.offset[1], k.index[last])
+      first = first or op
+      local plain = bytes < WORD and WORD % bytes == 0 and not op.is_index and not op.through_index
+      if not plain or not step or kit.const_of(step) ~= bytes then
+        return nil, "an input is no array of small elements that follow each other"
+      elseif bytes ~= first.record.bytes or E.divisor(op.offset[1]) % bytes ~= 0
+        or E.divisor(op.offset[1] - first.offset[1]) % WORD ~= 0 then
+        return nil, "the inputs' rows do not start alike"
+      end
+    end
+  end
+  for dim = 1, last - 1 do
+    local step = first and around.step(k, first, dim)
+    if not step then
+      return nil, "rows are no constant step apart"
+    elseif E.divisor(step) % WORD ~= 0 then
+      local here = (step % WORD):ne(0)
+      off = off and off:lor(here) or here
+    end
+  end
+  if not off then
+    return nil, "rows start on a word"
+  end
+  return first, off
+end
+
+--- A mover for groups of `width` elements that start on a word because the reader began at one.
+---@param op sectile.Operand
+---@param width integer elements that fill words
+---@return sectile.Mover
+function around.words(op, width)
+  local run = { record = true, word = WORD, count = width * op.record.bytes // WORD, used = {} }
+  return { kind = "vector", op = op, runs = { run } }
 end
 
 --- Takes what a run needs into the plan.

@@ -365,8 +365,9 @@ end
 ---@param k sectile.View
 ---@param kernel string
 ---@param c table threads, vec, items, hint
+---@param mover? fun(op, vec): sectile.Mover? of the inputs; default: words where rows start on one
 ---@return table plan
-function reduce.start(k, kernel, c)
+function reduce.start(k, kernel, c, mover)
   local g = kit.new(k, kernel, c.threads)
   g.hint = c.hint or "none"
   local p = {
@@ -379,11 +380,11 @@ function reduce.start(k, kernel, c)
   p.kept, p.reduced = reduce.dims(k)
   p.any = p.vec == 1
   for _, op in ipairs(g.inputs) do
-    local mover = movers.vector(g, op, #k.dims, p.vec) or { kind = "direct" }
-    p.mover[op.number] = mover
-    if mover.kind == "vector" then
+    local how = mover and mover(op, p.vec) or movers.vector(g, op, #k.dims, p.vec)
+    p.mover[op.number] = how or { kind = "direct" }
+    if how then
       p.any = true
-      movers.adopt_vector(g, mover, p.vec)
+      movers.adopt_vector(g, how, p.vec)
     end
   end
   return p
@@ -542,26 +543,57 @@ local function open_outer(p)
     E.text(count, true), (string.gsub(reduce.unravel(g, outer, "place", place), "\n", "\n  ")))
 end
 
+-- What of a row lies before the first aligned word in it: defines `before`, gives the text that
+-- adds it. "" where tiles begin with the row.
+local function add_before(p)
+  local g, k = p.g, p.k
+  if not p.peels then
+    p.before = 0
+    return ""
+  end
+  local op, index = g.inputs[1], k.index[p.dim]
+  local at = E.subst(op.offset[1], { index, 0 * g.thread })
+  local vec = 16 // op.record.bytes
+  local least = (0 * g.thread + vec - at // op.record.bytes % vec) % vec
+  p.before = g:define("before", 0, vec - 1, least:min(k.extents[p.dim]))
+  local mark = #g.real
+  g:tie(index, p.member + 0)
+  local here = E.subst(p.member + 0, g.real):lt(E.subst(p.before, g.real))
+  if p.split then
+    here = here:land(E.subst(p.share + 0, g.real):eq(0))
+  end
+  local add = reduce.add_element(p, here, p.full)
+  g:forget(mark)
+  return string.format("// what lies before the first aligned word of the row\n"
+    .. "const long long before = %s;\nif (%s%s < before) {\n  const long long %s = %s;\n  %s\n}\n",
+    E.text(least:min(k.extents[p.dim]), true), p.split and "share == 0 && " or "", p.member_text,
+    p.last, p.member_text, add)
+end
+
 --- Adds everything that the team reduces to `mine`: whole tiles with all loads in flight, then the
 --- rest one by one.
----@param p table plan: shares and share, team_size, member, member_text
+---@param p table plan: shares and share, team_size, member, member_text; peels: tiles begin with
+--- the first aligned word of a row
 ---@return string
 function reduce.walk_row(p)
   local k, g = p.k, p.g
   local mark = #g.real
-  local extent, last, tile = k.extents[p.dim], p.last, p.team_size * p.items * p.vec
+  local last, tile = p.last, p.team_size * p.items * p.vec
   local head = open_outer(p)
+  local peeled = add_before(p)
+  local extent = k.extents[p.dim] - p.before
   local round = g:loop("round", (extent // tile - p.share + p.shares - 1) // p.shares)
-  g.first = g:define("first", 0, kit.MAX_INDEX, (round * p.shares + p.share) * tile)
+  g.first = g:define("first", 0, kit.MAX_INDEX,
+    p.before + (round * p.shares + p.share) * tile)
   local loads = map.load_values(p)
   local adds = map.each_value(p, function()
     return "mine = combine(mine, " .. reduce.contribution(p) .. ");"
   end)
   g:close()
   local turn = g:loop("turn", kit.ceil_div(extent % tile, p.shares * p.team_size))
-  g:tie(k.index[p.dim],
-    extent // tile * tile + (turn * p.shares + p.share) * p.team_size + p.member)
-  local inside = k.index[p.dim]:lt(extent)
+  g:tie(k.index[p.dim], p.before + extent // tile * tile
+    + (turn * p.shares + p.share) * p.team_size + p.member)
+  local inside = k.index[p.dim]:lt(k.extents[p.dim])
   local rest = reduce.add_element(p, p.lanes and inside:land(p.lanes()) or inside, p.full)
   g:close()
   if head then
@@ -569,6 +601,11 @@ function reduce.walk_row(p)
   end
   g:forget(mark)
   local from = p.split and "share * (long long)kTile" or "0"
+  local whole = string.format("n_%s / kTile * kTile", last)
+  if p.peels then
+    from = p.split and "before + " .. from or "before"
+    whole = string.format("before + (n_%s - before) / kTile * kTile", last)
+  end
   local step = p.split and string.format("%s * (long long)kTile", p.shares_text) or "kTile"
   local own = p.split and string.format(" + share * %d + %s", p.team_size, p.member_text)
     or " + " .. p.member_text
@@ -576,8 +613,9 @@ function reduce.walk_row(p)
     or tostring(p.team_size)
   local text = string.format("for (long long first = %s; first + kTile <= n_%s;\n"
     .. "     first += %s) {\n%s\n%s\n}\n"
-    .. "for (long long %s = n_%s / kTile * kTile%s; %s < n_%s;\n     %s += %s)\n  %s", from, last,
-    step, indented(loads, 2), indented(adds, 2), last, last, own, last, last, last, stride, rest)
+    .. "for (long long %s = %s%s; %s < n_%s;\n     %s += %s)\n  %s", from, last, step,
+    indented(loads, 2), indented(adds, 2), last, whole, own, last, last, last, stride, rest)
+  text = peeled .. text
   text = head and head .. "\n" .. indented(text, 2) .. "\n}" or text
   return p.lanes and "if (" .. p.has_row .. ") {\n" .. indented(text, 2) .. "\n}" or text
 end
@@ -623,16 +661,17 @@ end
 ---@param k sectile.View folded
 ---@param kernel string
 ---@param c table threads, items, vec, hint; scope: "block" or "warp"; lanes: of a warp; most:
---- shares there may be
+--- shares there may be; peels: tiles begin with the first aligned word of a row
 ---@param shares fun(p): sectile.Expr|integer
 ---@return table? plan
 ---@return string? reason
 function reduce.plan_rows(k, kernel, c, shares)
-  local p = reduce.start(k, kernel, c)
+  local p = reduce.start(k, kernel, c, c.peels and around.words)
   local g = p.g
   if not p.any then
     return nil, "no operand moves better in groups"
   end
+  p.peels = c.peels
   local n_warps = c.threads // 32
   local kept = reduce.count(k, p.kept)
   p.scope, p.combines_lanes = c.scope or "block", true
