@@ -31,6 +31,7 @@ typedef struct tune_cell {
 typedef enum tune_stage { TUNE_WAITING, TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
 typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
 typedef struct tune_check tune_check;       /* tune_check.c */
+typedef struct tune_codes tune_codes;       /* tune_twins.c */
 typedef struct tune_replay tune_replay;     /* tune_replay.c */
 
 /* The candidates of a batch share one text, and mostly stand one after the other. */
@@ -56,6 +57,7 @@ typedef struct tune_session {
   tune_cell *cells;  /* [n_items * n_sizes], item-major */
   int *group;        /* [n_items] the first item of the same layouts; -1: it has no kernel */
   int *twin;         /* [n_items] an earlier item that runs alike, measured for both; -1: none */
+  tune_codes *codes; /* of the items that are compiled */
   tune_pipeline *pipeline;
   tune_parsed parsed;  /* of the item whose code was compared last */
   tune_check *check;   /* NULL: not begun */
@@ -141,7 +143,10 @@ void sct_tune_replay_compiled(tune_session *s, int item); /* in place of compili
 char *sct_tune_replay_best(tune_session *s, int size);
 
 /* Items that run alike (tune_twins.c). */
-void sct_tune_find_twin(tune_session *s, int item); /* among those that were judged before it */
+bool sct_tune_codes_new(tune_codes **out, int n_items); /* false: out of memory */
+void sct_tune_codes_free(tune_codes *c);                /* accepts NULL */
+void sct_tune_note_code(tune_session *s, int item);     /* once, when it is compiled */
+void sct_tune_find_twin(tune_session *s, int item);     /* among those that were judged before it */
 static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
   return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
 }

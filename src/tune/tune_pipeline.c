@@ -96,6 +96,7 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   } else {
     sct_tune_replay_compiled(s, k);
   }
+  sct_tune_note_code(s, k);
   if (item->outcome != SCT_OUT_OK) {
     sct_tune_tell_item(s, k);
   }

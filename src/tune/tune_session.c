@@ -331,7 +331,8 @@ static sct_status allocate(tune_session *s, sct_error *err) {
   s->twin = sct_alloc(sizeof *s->twin * (n_items + 1));
   s->runs = sct_alloc(sizeof *s->runs * (n_sizes + 1));
   s->choices = sct_alloc(sizeof *s->choices * (n_sizes + 1));
-  if (!s->cells || !s->group || !s->twin || !s->runs || !s->choices) {
+  const bool room = sct_tune_codes_new(&s->codes, s->plan.n_items);
+  if (!room || !s->cells || !s->group || !s->twin || !s->runs || !s->choices) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   find_groups(s);
@@ -409,6 +410,7 @@ static void close_session(tune_session *s) {
   sct_free(s->cells);
   sct_free(s->group);
   sct_free(s->twin);
+  sct_tune_codes_free(s->codes);
   sct_free(s->runs);
   sct_free(s->choices);
   sct_free(s->races);

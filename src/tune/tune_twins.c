@@ -21,15 +21,61 @@ static bool is_judged(tune_session *s, int item) {
   return judged;
 }
 
+/* ---- items by their machine code ---- */
+
+struct tune_codes {
+  int *first; /* [n_buckets] the item that joined last; -1: none */
+  int *next;  /* [n_items] the one before it in its bucket */
+  size_t n_buckets;
+};
+
+bool sct_tune_codes_new(tune_codes **out, int n_items) {
+  tune_codes *c = *out = sct_alloc(sizeof *c);
+  if (!c) {
+    return false;
+  }
+  for (c->n_buckets = 16; c->n_buckets < (size_t)n_items;) {
+    c->n_buckets *= 2;
+  }
+  c->first = sct_alloc(sizeof *c->first * c->n_buckets);
+  c->next = sct_alloc(sizeof *c->next * (size_t)(n_items + 1));
+  for (size_t k = 0; c->first && k < c->n_buckets; k++) {
+    c->first[k] = -1;
+  }
+  return c->first && c->next;
+}
+
+void sct_tune_codes_free(tune_codes *c) {
+  if (c) {
+    sct_free(c->first);
+    sct_free(c->next);
+    sct_free(c);
+  }
+}
+
+static int *bucket_of(const tune_session *s, int item) {
+  const tune_codes *c = s->codes;
+  return &c->first[s->plan.items[item].compiled.code_hash.lo & (c->n_buckets - 1)];
+}
+
+void sct_tune_note_code(tune_session *s, int item) {
+  if (s->plan.items[item].compiled.ok) {
+    int *first = bucket_of(s, item);
+    s->codes->next[item] = *first;
+    *first = item;
+  }
+}
+
+/* Of several the first in the plan's order. */
 void sct_tune_find_twin(tune_session *s, int item) {
   const sct_tune_item *mine = &s->plan.items[item];
-  for (int k = 0; k < item && mine->compiled.ok; k++) {
+  for (int k = mine->compiled.ok ? *bucket_of(s, item) : -1; k >= 0; k = s->codes->next[k]) {
     const sct_tune_item *other = &s->plan.items[k];
-    if (s->group[k] == s->group[item] && s->twin[k] < 0 && other->compiled.ok && is_judged(s, k) &&
+    if (k < item && (s->twin[item] < 0 || k < s->twin[item]) && s->group[k] == s->group[item] &&
+        s->twin[k] < 0 && is_judged(s, k) &&
         sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) &&
         same_launch(&s->plan.spec, &other->code, &mine->code)) {
       s->twin[item] = k;
-      return;
     }
   }
 }
