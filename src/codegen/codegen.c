@@ -9,12 +9,15 @@
 static sct_status finish(sct_kernel_code *code, const sct_spec *spec, sct_error *err) {
   sct_str all = {0};
   sct_str_append(&all, code->source);
+  const size_t n_source = all.len;
   sct_status status = sct_codegen_launch(&all, spec, code, err);
   if (status == SCT_OK) {
     status = sct_str_status(&all, err);
   }
   if (status == SCT_OK) {
     code->hash = sct_hash_bytes(all.data, all.len);
+    code->launch = sct_arena_strdup(&code->arena, all.data + n_source);
+    status = code->launch ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sct_str_free(&all);
   return status;
@@ -38,6 +41,30 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
     return status;
   }
   *out = rendered.code;
+  return SCT_OK;
+}
+
+sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_script *script,
+                                const sct_spec *spec, const sct_space *space,
+                                const sct_candidate *cand, sct_error *err) {
+  sct_kernel_code whole;
+  const char *rejected = NULL;
+  if (!code->brief) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_codegen_make(&whole, &rejected, arena, script, spec, space, cand, err));
+  if (rejected || !sct_hash_equal(whole.hash, code->hash)) {
+    sct_kernel_code_free(&whole);
+    return sct_fail(err, SCT_EINTERNAL, "kernel '%s' is another when it is rendered again",
+                    code->kernel);
+  }
+  code->n_accesses = whole.n_accesses;
+  code->accesses = whole.accesses;
+  code->n_lines = whole.n_lines;
+  code->line_file = whole.line_file;
+  code->line_no = whole.line_no;
+  code->rest = whole.arena;
+  code->brief = false;
   return SCT_OK;
 }
 

@@ -129,12 +129,7 @@ static sct_status memory_parts(sct_prediction *out, const sct_device_desc *dev,
 
 /* Dependent loads: an index array's value comes before what it points to. */
 static double chain_of(const sct_workload *w) {
-  for (int k = 0; k < w->code->n_accesses; k++) {
-    if (w->code->accesses[k].n_index > 0) {
-      return 2.0;
-    }
-  }
-  return 1.0;
+  return w->code->indexed ? 2.0 : 1.0;
 }
 
 static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, double clock_hz) {

@@ -301,6 +301,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     read_access(L, spec, &code->accesses[k]);
+    code->indexed = code->indexed || code->accesses[k].n_index > 0;
     lua_pop(L, 1);
   }
   code->n_accesses = n;

@@ -163,6 +163,10 @@ typedef struct sct_kernel_code {
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;
+  const char *launch; /* how to launch it, as JSON (docs/store.md) */
+  bool indexed;       /* an access goes where the value of an index array says */
+  bool brief;         /* accesses and lines are left out (sct_codegen_complete) */
+  sct_arena rest;     /* owns them where they came later */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

@@ -46,6 +46,7 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
     tune_cell *cell = sct_tune_cell(s, k, z);
     if (cell->fits && (!cell->counted || cell->rough)) {
       sct_counters counters;
+      SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
       SCT_TRY(sct_model_count(&counters, spec, &item->code, &spec->sizes[z], 0, err));
       sct_counters_free(&cell->counters);
       cell->counters = counters;
@@ -69,10 +70,11 @@ sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
 void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, sct_wire *out) {
   const sct_spec *spec = &s->plan.spec;
   const sct_kernel_code *code = &s->plan.items[k].code;
+  const bool whole = !code->counted || sct_tune_plan_complete(&s->plan, k, NULL) == SCT_OK;
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters c = {0};
     const bool counted =
-        code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
+        whole && code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
         sct_model_count(&c, spec, code, &spec->sizes[z], max_blocks, NULL) == SCT_OK;
     sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
     sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},

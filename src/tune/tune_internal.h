@@ -119,8 +119,43 @@ sct_status sct_tune_take_comparison(tune_session *s, int item, sct_wire *in,
                                     sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
 
-/* Forks a process that knows all that the session knows: it runs `run` with its end of a socket and
- * ends. false: there is none (tune_fork.c). */
+/* ---- making candidates (tune_plan.c) ---- */
+
+/* What became of a candidate: a kernel, or why its plan turned it down, or why it failed. */
+typedef struct tune_made {
+  sct_status status; /* SCT_OK, or that of `failure` */
+  sct_error failure;
+  const char *rejected; /* in the plan's arena */
+  sct_kernel_code code;
+} tune_made;
+
+/* As sct_tune_plan_make(), but many candidates are made in several processes, and the kernels are
+ * brief (sct_kernel_code): sct_tune_plan_complete() before accesses and lines are asked for. */
+sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
+                                const sct_device_desc *device, const char *strategy_dir,
+                                const sct_tune_labels *only, const sct_tune_events *events,
+                                sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err) SCT_MUST_USE;
+/* Candidate c; SCT_ENOMEM only, all else is in `out`. */
+sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c,
+                             sct_error *err) SCT_MUST_USE;
+sct_hash sct_tune_made_hash(const tune_made *made);
+
+/* The processes that make a plan's candidates (tune_makers.c): each has its share tried in a
+ * limited child of its own, and sends what it made. */
+typedef struct tune_makers tune_makers;
+/* false: none could be started. */
+bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *spec_path);
+/* Waits for candidate c; they are asked for in their order. An error of the scripts is that of the
+ * process; where that was lost, SCT_EINTERNAL. */
+sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c,
+                                sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) SCT_MUST_USE;
+bool sct_tune_makers_lost(const tune_makers *m); /* one ended that should not have */
+void sct_tune_makers_free(tune_makers *m);       /* kills those that are left; accepts NULL */
+
+/* Forks a process that knows all that the session knows: it runs `run` with s, its end of a socket
+ * and ctx, and ends. false: there is none (tune_fork.c). */
 bool sct_tune_fork(sct_child *out, tune_session *s,
                    void (*run)(tune_session *s, int fd, const void *ctx), const void *ctx);
 
@@ -177,6 +212,8 @@ bool sct_tune_same_layouts(const tune_session *s, int a,
                            int b);                     /* false for one without a kernel */
 int sct_tune_naive_item(const tune_session *s, int k); /* of item k's layouts; -1 if it failed */
 sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) SCT_MUST_USE;
+/* Appends a log to s->scratch, with the template's lines for those of the item's source. */
+void sct_tune_map_log(tune_session *s, int item, const char *log);
 void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(tune_session *s, int item);

@@ -50,11 +50,19 @@ sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) {
                              err);
 }
 
+void sct_tune_map_log(tune_session *s, int item, const char *log) {
+  if (sct_tune_plan_complete(&s->plan, item, NULL) !=
+      SCT_OK) { /* the lines stay those of the source */
+    sct_log(SCT_LOG_WARN, "%s cannot be rendered again", s->plan.items[item].label);
+  }
+  sct_codegen_map_log(&s->scratch, &s->plan.items[item].code, log);
+}
+
 /* Where the detail names a line of the source, it names the template's line instead. */
 void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &s->plan.items[item];
   sct_str_clear(&s->scratch);
-  sct_codegen_map_log(&s->scratch, &failed->code, verdict->detail);
+  sct_tune_map_log(s, item, verdict->detail);
   const size_t len = strcspn(sct_str_c(&s->scratch), "\n");
   failed->outcome = verdict->outcome;
   failed->detail = sct_arena_strndup(&s->plan.arena, sct_str_c(&s->scratch), len);
@@ -97,11 +105,13 @@ bool sct_tune_judged_already(tune_session *s, int item) {
 }
 
 /* Holds what the interpreter counted against the model at the same size. */
-static sct_status compare_counts(tune_session *s, sct_tune_item *item, const sct_verdict *verdict,
+static sct_status compare_counts(tune_session *s, int k, const sct_verdict *verdict,
                                  sct_error *err) {
+  sct_tune_item *item = &s->plan.items[k];
   if (!verdict->counted || !item->code.counted) {
     return SCT_OK;
   }
+  SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
   sct_fill fill[SCT_MAX_OPERANDS];
   int64_t extent[SCT_MAX_EXTENTS];
   memcpy(extent, verdict->extent, sizeof extent);
@@ -135,7 +145,7 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   if (!s->kind->times) {
     sct_tune_tell_item(s, k);
   }
-  return compare_counts(s, item, &verdict, err);
+  return compare_counts(s, k, &verdict, err);
 }
 
 /* What was found of the item that runs alike. */

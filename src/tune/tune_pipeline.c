@@ -39,7 +39,7 @@ void sct_tune_set_ready(tune_session *s, int item) {
 
 /* ---- what the compiler says ---- */
 
-static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compiled *compiled) {
+static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) {
   static const sct_outcome_kind outcome_of[] = {
       [SCT_COMPILE_NONE] = SCT_OUT_OK,
       [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
@@ -47,10 +47,11 @@ static void take_compiled(tune_session *s, sct_tune_item *item, const sct_compil
       [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
       [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
   };
+  sct_tune_item *item = &s->plan.items[k];
   item->compiled = *compiled;
   if (!compiled->ok) {
     sct_str_clear(&s->scratch);
-    sct_codegen_map_log(&s->scratch, &item->code, compiled->log ? compiled->log : "");
+    sct_tune_map_log(s, k, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
     item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
     return;
@@ -92,7 +93,7 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   tune_pipeline *p = s->pipeline;
   sct_tune_item *item = &s->plan.items[k];
   if (compiled) {
-    take_compiled(s, item, compiled);
+    take_compiled(s, k, compiled);
   } else {
     sct_tune_replay_compiled(s, k);
   }

@@ -1,7 +1,9 @@
 /* The plan of a session: every candidate that is left after pruning, with its generated kernel. */
-#include "tune/tune.h"
+#include "tune/tune_internal.h"
 
 #include <string.h>
+
+#define SPREAD_FROM 256 /* candidates; fewer are made before processes have begun */
 
 /* ---- equal sources are kept once ----------------------------------------------------------------
  */
@@ -50,24 +52,32 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
   return label;
 }
 
-/* Generates one candidate. *kept tells whether it has a source of its own. */
-static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool *kept,
-                            sct_error *err) {
+sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c, sct_error *err) {
+  *out = (tune_made){.rejected = NULL};
+  out->status =
+      sct_codegen_make(&out->code, &out->rejected, &plan->arena, plan->script, &plan->spec,
+                       &plan->space, &plan->space.candidates[c], &out->failure);
+  return out->status == SCT_ENOMEM ? sct_fail(err, out->status, "%s", out->failure.text) : SCT_OK;
+}
+
+sct_hash sct_tune_made_hash(const tune_made *made) {
+  return made->status != SCT_OK ? sct_hash_text(made->failure.text)
+         : made->rejected       ? sct_hash_text(made->rejected)
+                                : made->code.hash;
+}
+
+/* Takes what was made of a candidate. *kept tells whether it has a source of its own. */
+static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash_set *seen,
+                            bool *kept, sct_error *err) {
   sct_tune_item *item = &plan->items[plan->n_items];
   const sct_candidate *cand = &plan->space.candidates[c];
-  *item = (sct_tune_item){.candidate = (int64_t)c, .outcome = SCT_OUT_OK};
+  *item = (sct_tune_item){.candidate = (int64_t)c, .outcome = SCT_OUT_OK, .code = made->code};
+  made->code = (sct_kernel_code){0};
   *kept = false;
-  const char *rejected = NULL;
-  sct_error failure;
-  const sct_status status = sct_codegen_make(&item->code, &rejected, &plan->arena, plan->script,
-                                             &plan->spec, &plan->space, cand, &failure);
-  if (status == SCT_ENOMEM) {
-    return sct_fail(err, status, "%s", failure.text);
+  if (made->rejected) {
+    return sct_space_prune(&plan->space, cand->strategy, made->rejected, err);
   }
-  if (rejected) {
-    return sct_space_prune(&plan->space, cand->strategy, rejected, err);
-  }
-  if (status == SCT_OK && set_add(seen, item->code.hash)) {
+  if (made->status == SCT_OK && set_add(seen, item->code.hash)) {
     sct_kernel_code_free(&item->code);
     return sct_space_prune(&plan->space, cand->strategy, "same source as an earlier candidate",
                            err);
@@ -77,11 +87,12 @@ static sct_status make_item(sct_tune_plan *plan, size_t c, hash_set *seen, bool 
     sct_kernel_code_free(&item->code);
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  if (status != SCT_OK) { /* a failing candidate is an outcome */
+  if (made->status != SCT_OK) { /* a failing candidate is an outcome */
     item->outcome = SCT_OUT_RENDER_ERROR;
-    item->detail = sct_arena_strdup(&plan->arena, failure.text);
+    item->detail = sct_arena_strdup(&plan->arena, made->failure.text);
   }
   *kept = true;
+  plan->n_items++;
   return SCT_OK;
 }
 
@@ -123,28 +134,37 @@ typedef struct plan_job {
   const sct_tune_labels *only;   /* NULL: all candidates */
   const sct_tune_events *events; /* NULL: nobody watches */
   bool keep_code;                /* the child only looks whether it can be made */
+  bool spread;                   /* over processes, if they are many */
 } plan_job;
 
 /* One candidate, behind the trial's gate. */
 static sct_status make_next(const plan_job *job, size_t c, hash_set *seen, sct_trial *trial,
                             sct_error *err) {
   sct_tune_plan *plan = job->plan;
-  sct_tune_item *item = &plan->items[plan->n_items];
-  bool kept;
+  tune_made made;
+  bool kept = false;
   SCT_TRY(sct_trial_gate(trial, err));
-  SCT_TRY(make_item(plan, c, seen, &kept, err));
-  if (kept) {
-    sct_trial_note(trial,
-                   item->outcome == SCT_OUT_OK ? item->code.hash : sct_hash_text(item->detail));
-    plan->n_items++;
-  }
+  SCT_TRY(sct_tune_generate(&made, plan, c, err));
+  sct_trial_note(trial, sct_tune_made_hash(&made));
+  SCT_TRY(keep_item(plan, c, &made, seen, &kept, err));
   if (kept && !job->keep_code) {
-    sct_kernel_code_free(&item->code);
+    sct_kernel_code_free(&plan->items[plan->n_items - 1].code);
   }
   return SCT_OK;
 }
 
-static sct_status make_items(const plan_job *job, sct_trial *trial, sct_error *err) {
+/* The same for one that another process has made. */
+static sct_status take_next(const plan_job *job, size_t c, hash_set *seen, tune_makers *makers,
+                            sct_error *err) {
+  tune_made made;
+  bool kept = false;
+  SCT_TRY(sct_tune_makers_next(makers, &made, c, err));
+  return keep_item(job->plan, c, &made, seen, &kept, err);
+}
+
+/* makers NULL: all is made here. */
+static sct_status make_items(const plan_job *job, tune_makers *makers, sct_trial *trial,
+                             sct_error *err) {
   sct_tune_plan *plan = job->plan;
   const sct_tune_events *events = job->events;
   const size_t n = plan->space.n_candidates;
@@ -161,6 +181,7 @@ static sct_status make_items(const plan_job *job, sct_trial *trial, sct_error *e
   for (size_t c = 0; status == SCT_OK && c < n; c++) {
     status = some && !wanted[c] ? sct_space_prune(&plan->space, plan->space.candidates[c].strategy,
                                                   "not asked for", err)
+             : makers           ? take_next(job, c, &seen, makers, err)
                                 : make_next(job, c, &seen, trial, err);
     if (events && events->progress) {
       events->progress(events->ctx, "generate", (int64_t)c + 1, (int64_t)n, NULL);
@@ -169,6 +190,13 @@ static sct_status make_items(const plan_job *job, sct_trial *trial, sct_error *e
   set_free(&seen);
   sct_free(wanted);
   return status;
+}
+
+/* Candidates are made by several processes, once the spec's and the strategies' own scripts have
+ * been tried. */
+static bool is_spread(const plan_job *job) {
+  return job->spread && job->plan->space.n_candidates >= SPREAD_FROM &&
+         (!job->only || job->only->n == 0);
 }
 
 static sct_status make_plan(const plan_job *job, sct_trial *trial, sct_error *err) {
@@ -181,7 +209,7 @@ static sct_status make_plan(const plan_job *job, sct_trial *trial, sct_error *er
   SCT_TRY(sct_script_space(&out->space, out->script, err));
   SCT_TRY(sct_trial_gate(trial, err));
   SCT_TRY(sct_space_enumerate(&out->space, err));
-  return make_items(job, trial, err);
+  return is_spread(job) ? SCT_OK : make_items(job, NULL, trial, err);
 }
 
 static sct_status make_in_child(void *ctx, sct_trial *trial, sct_error *err) {
@@ -191,25 +219,76 @@ static sct_status make_in_child(void *ctx, sct_trial *trial, sct_error *err) {
   return make_plan(&job, trial, err);
 }
 
-sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
-                              const sct_device_desc *device, const char *strategy_dir,
-                              const sct_tune_labels *only, const sct_tune_events *events,
-                              sct_error *err) {
-  *out = (sct_tune_plan){.device = *device};
-  plan_job job = {out, spec_path, strategy_dir, only, events, true};
+/* All of it, the items too unless they are spread. */
+static sct_status try_plan(const plan_job *job, sct_error *err) {
   sct_trial *trial = NULL;
-  sct_status status = sct_trial_start(&trial, spec_path, make_in_child, &job, err);
-  if (status == SCT_OK) {
-    status = make_plan(&job, trial, err);
-  }
+  SCT_TRY(sct_trial_start(&trial, job->spec_path, make_in_child, (void *)(uintptr_t)job, err));
+  sct_status status = make_plan(job, trial, err);
   if (status == SCT_OK) {
     status = sct_trial_finish(trial, err);
   }
   sct_trial_free(trial);
-  if (status != SCT_OK) {
-    sct_tune_plan_free(out);
+  return status;
+}
+
+/* *lost: a process ended that should not, or there is none; nothing is wrong with the scripts. */
+static sct_status spread_items(const plan_job *job, bool *lost, sct_error *err) {
+  tune_makers *makers = NULL;
+  *lost = true;
+  if (!sct_tune_makers_start(&makers, job->plan, job->spec_path)) {
+    return SCT_OK;
+  }
+  sct_status status = make_items(job, makers, NULL, err);
+  if (status == SCT_OK) {
+    status = sct_tune_makers_finish(makers, err);
+  }
+  *lost = sct_tune_makers_lost(makers);
+  sct_tune_makers_free(makers);
+  return status;
+}
+
+static sct_status plan_with(const plan_job *job, const sct_device_desc *device, bool *lost,
+                            sct_error *err) {
+  *job->plan = (sct_tune_plan){.device = *device};
+  *lost = false;
+  sct_status status = try_plan(job, err);
+  if (status == SCT_OK && is_spread(job)) {
+    status = spread_items(job, lost, err);
+  }
+  if (status != SCT_OK || *lost) {
+    sct_tune_plan_free(job->plan);
   }
   return status;
+}
+
+sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
+                              const sct_device_desc *device, const char *strategy_dir,
+                              const sct_tune_labels *only, const sct_tune_events *events,
+                              sct_error *err) {
+  bool lost = false;
+  const plan_job job = {out, spec_path, strategy_dir, only, events, true, false};
+  return plan_with(&job, device, &lost, err);
+}
+
+sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
+                                const sct_device_desc *device, const char *strategy_dir,
+                                const sct_tune_labels *only, const sct_tune_events *events,
+                                sct_error *err) {
+  bool lost = false;
+  const plan_job job = {out, spec_path, strategy_dir, only, events, true, true};
+  const sct_status status = plan_with(&job, device, &lost, err);
+  if (!lost) {
+    return status;
+  }
+  sct_log(SCT_LOG_WARN, "%s: a process that renders candidates was lost; all are rendered again",
+          spec_path);
+  return sct_tune_plan_make(out, spec_path, device, strategy_dir, only, events, err);
+}
+
+sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err) {
+  sct_tune_item *it = &plan->items[item];
+  return sct_codegen_complete(&it->code, &plan->arena, plan->script, &plan->spec, &plan->space,
+                              &plan->space.candidates[it->candidate], err);
 }
 
 void sct_tune_plan_free(sct_tune_plan *plan) {

@@ -372,8 +372,8 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
   SCT_TRY(sct_tune_open(s, err));
   SCT_TRY(sct_tune_rates(s, err));
-  SCT_TRY(sct_tune_plan_make(&s->plan, spec_path, &s->device, s->opts->strategy_dir, &s->opts->only,
-                             s->events, err));
+  SCT_TRY(sct_tune_plan_spread(&s->plan, spec_path, &s->device, s->opts->strategy_dir,
+                               &s->opts->only, s->events, err));
   SCT_TRY(allocate(s, err));
   if (s->replay) {
     SCT_TRY(sct_tune_replay_load(s, err));

@@ -388,19 +388,16 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   }
   char now[32];
   told t;
-  sct_str axes = {0}, launch = {0};
+  sct_str axes = {0};
   tell(s, k, size, &t);
   now_text(now);
   t.row.outcome.measured = now;
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
-  if (status == SCT_OK) {
-    status = sct_codegen_launch(&launch, &s->plan.spec, &item->code, err);
-  }
   status = status == SCT_OK ? complete(err) : status;
   if (status == SCT_OK) {
     t.row.candidate.axes = axes.data;
-    t.row.candidate.launch = launch.data;
+    t.row.candidate.launch = borrow(item->code.launch);
     status = sct_store_put_result(s->store, &t.row.candidate, &t.row.outcome, replace, err);
     cell->outcome_id = t.row.outcome.id;
     cell->stored = status == SCT_OK;
@@ -408,7 +405,6 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
     cell->was_coalesced = cell->coalesced;
   }
   sct_str_free(&axes);
-  sct_str_free(&launch);
   sct_str_free(&t.small);
   return status;
 }

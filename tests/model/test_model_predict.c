@@ -182,10 +182,12 @@ static void test_bytes_in_flight_by_occupancy(void **state) {
   work.shared_bytes = 0;
   sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "gid * 4");
   a->n_index = 1;
+  fixture_code.indexed = true;
   const sct_prediction chained = predict_with(&work);
   assert_true(chained.ns > p.ns + 500 * 1000 && chained.ns < 2 * p.ns);
   /* more loads a thread than can be under way come in rounds */
   a->n_index = 0;
+  fixture_code.indexed = false;
   counters.load.requests *= 64;
   const sct_prediction rounds = predict_with(&work);
   assert_true(rounds.ns > p.ns + 3 * 500 * 1000);

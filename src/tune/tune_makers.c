@@ -1,0 +1,191 @@
+/* Making many candidates beside each other: processes that are forked once the spec and the
+ * strategies have been tried. Candidates are dealt out in turn; each process has its share tried in
+ * a limited child one step ahead (module script), as a session that makes all by itself has, and
+ * sends what most of a session needs of a kernel. What is left out is rendered again by the few who
+ * ask for it. */
+#include "tune/tune_internal.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define MAX_PROCESSES 64
+#define A_PROCESS     32 /* candidates that are worth one */
+#define DYING_NS      ((int64_t)2000000000)
+
+enum { MADE, REJECTED, FAILED, HERE }; /* HERE: it cannot be sent, but was tried */
+
+struct tune_makers {
+  sct_tune_plan *plan;
+  sct_child child[MAX_PROCESSES];
+  sct_wire inbox[MAX_PROCESSES];
+  sct_wire message;
+  int n;
+  bool lost;
+};
+
+/* ---- a process ---- */
+
+typedef struct share {
+  sct_tune_plan *plan;
+  const char *spec_path;
+  int first, step;
+  int fd; /* -1: in the child that tries */
+} share;
+
+static sct_status send_made(const share *mine, const tune_made *made, sct_wire *out,
+                            sct_error *err) {
+  const int kind = made->status != SCT_OK ? FAILED : made->rejected ? REJECTED : MADE;
+  sct_wire_clear(out);
+  sct_wire_put_i64(out, kind);
+  if (kind != MADE) {
+    sct_wire_put_text(out, kind == FAILED ? made->failure.text : made->rejected);
+  } else if (!sct_codegen_put(out, &mine->plan->spec, &made->code)) {
+    sct_wire_clear(out);
+    sct_wire_put_i64(out, HERE);
+  }
+  return sct_wire_send(mine->fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK
+             ? SCT_OK
+             : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
+}
+
+static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err) {
+  sct_wire out = {0};
+  sct_status status = SCT_OK;
+  const size_t n = mine->plan->space.n_candidates;
+  for (size_t c = (size_t)mine->first; status == SCT_OK && c < n; c += (size_t)mine->step) {
+    tune_made made;
+    SCT_TRY_DONE(sct_trial_gate(trial, err));
+    SCT_TRY_DONE(sct_tune_generate(&made, mine->plan, c, err));
+    sct_trial_note(trial, sct_tune_made_hash(&made));
+    if (mine->fd >= 0) {
+      status = send_made(mine, &made, &out, err);
+    }
+    sct_kernel_code_free(&made.code);
+  }
+done:
+  sct_wire_free(&out);
+  return status;
+}
+
+static sct_status try_share(void *ctx, sct_trial *trial, sct_error *err) {
+  share mine = *(const share *)ctx;
+  mine.fd = -1;
+  return make_share(&mine, trial, err);
+}
+
+/* The last message says how it went. */
+static void run_share(tune_session *unused, int fd, const void *ctx) {
+  share mine = *(const share *)ctx;
+  sct_trial *trial = NULL;
+  sct_error err = {0};
+  sct_wire out = {0};
+  (void)unused;
+  mine.fd = fd;
+  sct_status status = sct_trial_start(&trial, mine.spec_path, try_share, &mine, &err);
+  if (status == SCT_OK) {
+    status = make_share(&mine, trial, &err);
+  }
+  if (status == SCT_OK) {
+    status = sct_trial_finish(trial, &err);
+  }
+  sct_trial_free(trial);
+  sct_wire_put_text(&out, err.text);
+  (void)sct_wire_send(fd, (uint32_t)status, &out, SCT_NO_DEADLINE);
+  sct_wire_free(&out);
+}
+
+/* ---- the parent ---- */
+
+bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *spec_path) {
+  tune_makers *m = *out = sct_alloc(sizeof *m);
+  int n = (int)(plan->space.n_candidates / A_PROCESS);
+  n = n < sct_cores() ? n : sct_cores();
+  n = n < MAX_PROCESSES ? n : MAX_PROCESSES;
+  if (!m) {
+    return false;
+  }
+  m->plan = plan;
+  while (m->n < n) {
+    const share mine = {.plan = plan, .spec_path = spec_path, .first = m->n, .step = n, .fd = -1};
+    if (!sct_tune_fork(&m->child[m->n], NULL, run_share, &mine)) {
+      break;
+    }
+    m->n++;
+  }
+  if (m->n < n || n < 1) {
+    sct_tune_makers_free(m);
+    *out = NULL;
+    return false;
+  }
+  return true;
+}
+
+/* The next message of the process that candidate c was dealt to. */
+static sct_status receive(tune_makers *m, size_t c, sct_error *err) {
+  const size_t k = c % (size_t)m->n;
+  uint32_t code = 0;
+  const sct_io io =
+      sct_wire_recv_series(m->child[k].fd, &m->inbox[k], &code, &m->message, SCT_NO_DEADLINE);
+  if (io == SCT_IO_NOMEM) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (io == SCT_IO_OK && code > SCT_OK && code < SCT_N_STATUS) {
+    return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(&m->message));
+  }
+  m->lost = io != SCT_IO_OK || code != SCT_OK;
+  return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended") : SCT_OK;
+}
+
+sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c, sct_error *err) {
+  *out = (tune_made){.rejected = NULL};
+  SCT_TRY(receive(m, c, err));
+  const int64_t kind = sct_wire_get_i64(&m->message);
+  sct_status status = SCT_OK;
+  switch (kind) {
+  case MADE:
+    status = sct_codegen_get(&out->code, &m->plan->spec, &m->message, err);
+    break;
+  case REJECTED:
+    out->rejected = sct_arena_strdup(&m->plan->arena, sct_wire_get_text(&m->message));
+    status = out->rejected ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    break;
+  case FAILED:
+    out->status = sct_fail(&out->failure, SCT_ESPEC, "%s", sct_wire_get_text(&m->message));
+    break;
+  case HERE:
+    return sct_tune_generate(out, m->plan, c, err);
+  default:
+    status = SCT_EDATA;
+  }
+  m->lost = status == SCT_EDATA || m->message.failed;
+  return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates lies") : status;
+}
+
+sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) {
+  for (int k = 0; k < m->n; k++) {
+    SCT_TRY(receive(m, (size_t)k, err));
+    (void)sct_child_end(&m->child[k], DYING_NS);
+  }
+  return SCT_OK;
+}
+
+bool sct_tune_makers_lost(const tune_makers *m) {
+  return m->lost;
+}
+
+void sct_tune_makers_free(tune_makers *m) {
+  if (!m) {
+    return;
+  }
+  for (int k = 0; k < m->n; k++) {
+    if (sct_child_alive(&m->child[k])) {
+      (void)kill(m->child[k].pid, SIGKILL); /* what it has tried dies with it */
+    }
+  }
+  for (int k = 0; k < m->n; k++) {
+    (void)sct_child_end(&m->child[k], 0);
+    sct_wire_free(&m->inbox[k]);
+  }
+  sct_wire_free(&m->message);
+  sct_free(m);
+}

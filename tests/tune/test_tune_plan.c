@@ -1,0 +1,249 @@
+/* Plans whose candidates several processes make: the same items as made by one, complete when they
+ * are asked for the rest; a process that is lost costs time only. */
+#include "tune/tune_internal.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+static sct_error err;
+static sct_device_desc h200;
+
+static int setup(void **state) {
+  (void)state;
+  return sct_script_load_device(&h200, "h200", &err) == SCT_OK ? 0 : -1;
+}
+
+static const char *kernel(const char *name) {
+  static char path[512];
+  snprintf(path, sizeof path, "%s/tuning/kernels/%s.lua", SCT_ROOT_DIR, name);
+  return path;
+}
+
+typedef sct_status (*maker)(sct_tune_plan *out, const char *spec_path,
+                            const sct_device_desc *device, const char *strategy_dir,
+                            const sct_tune_labels *only, const sct_tune_events *events,
+                            sct_error *err);
+
+static void make(maker how, sct_tune_plan *plan, const char *name) {
+  if (how(plan, kernel(name), &h200, NULL, NULL, NULL, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+}
+
+static void same_expr(const sct_tune_plan *a, sct_expr x, const sct_tune_plan *b, sct_expr y) {
+  sct_str one = {0}, two = {0};
+  sct_expr_print(&one, a->spec.pool, x);
+  sct_expr_print(&two, b->spec.pool, y);
+  assert_string_equal(sct_str_c(&one), sct_str_c(&two));
+  sct_str_free(&one);
+  sct_str_free(&two);
+}
+
+static void same_text(const char *a, const char *b) {
+  assert_true((a == NULL) == (b == NULL));
+  if (a) {
+    assert_string_equal(a, b);
+  }
+}
+
+static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const sct_tune_plan *b,
+                        const sct_kernel_code *y) {
+  same_text(x->source, y->source);
+  same_text(x->kernel, y->kernel);
+  same_text(x->launch, y->launch);
+  same_text(x->launcher_doc, y->launcher_doc);
+  assert_true(sct_hash_equal(x->hash, y->hash));
+  const int64_t one[] = {
+      x->threads,   x->rounds,    x->windows, x->shared_bytes, x->static_shared_bytes,
+      x->n_require, x->exclusive, x->counted, x->indexed};
+  const int64_t two[] = {
+      y->threads,   y->rounds,    y->windows, y->shared_bytes, y->static_shared_bytes,
+      y->n_require, y->exclusive, y->counted, y->indexed};
+  assert_memory_equal(one, two, sizeof one);
+  same_expr(a, x->grid, b, y->grid);
+  for (int k = 0; k < x->n_require; k++) {
+    same_expr(a, x->require[k], b, y->require[k]);
+  }
+  for (int op = 0; op < a->spec.n_operands; op++) {
+    assert_int_equal(x->align[op], y->align[op]);
+    assert_int_equal(x->layout[op], y->layout[op]);
+    same_text(x->argument[op], y->argument[op]);
+  }
+}
+
+/* b's accesses and lines, once they are there, are a's. */
+static void same_rest(const sct_tune_plan *a, sct_tune_plan *b, int item) {
+  const sct_kernel_code *x = &a->items[item].code, *y = &b->items[item].code;
+  assert_true(y->brief);
+  assert_int_equal(sct_tune_plan_complete(b, item, &err), SCT_OK);
+  assert_false(y->brief);
+  assert_int_equal(x->n_accesses, y->n_accesses);
+  for (int k = 0; k < x->n_accesses; k++) {
+    assert_int_equal(x->accesses[k].operand, y->accesses[k].operand);
+    assert_int_equal(x->accesses[k].width, y->accesses[k].width);
+    same_expr(a, x->accesses[k].address, b, y->accesses[k].address);
+  }
+  assert_int_equal(x->n_lines, y->n_lines);
+  for (int k = 0; k < x->n_lines; k++) {
+    same_text(x->line_file[k], y->line_file[k]);
+    assert_int_equal(x->line_no[k], y->line_no[k]);
+  }
+  const char *source = y->source; /* it is borrowed by others, and stays */
+  assert_int_equal(sct_tune_plan_complete(b, item, &err), SCT_OK);
+  assert_ptr_equal(source, y->source);
+}
+
+static void same_plan(const sct_tune_plan *a, sct_tune_plan *b, int step) {
+  assert_int_equal(a->n_items, b->n_items);
+  for (int k = 0; k < a->n_items; k++) {
+    assert_string_equal(a->items[k].label, b->items[k].label);
+    assert_int_equal(a->items[k].candidate, b->items[k].candidate);
+    same_kernel(a, &a->items[k].code, b, &b->items[k].code);
+  }
+  assert_int_equal(a->space.n_prunes, b->space.n_prunes);
+  for (size_t k = 0; k < a->space.n_prunes; k++) {
+    assert_string_equal(a->space.prunes[k].reason, b->space.prunes[k].reason);
+    assert_int_equal(a->space.prunes[k].count, b->space.prunes[k].count);
+  }
+  for (int k = b->n_items - 1; k >= 0; k -= step) { /* not in the order of making */
+    same_rest(a, b, k);
+  }
+}
+
+static void test_many_processes_make_the_same(void **state) {
+  (void)state;
+  sct_tune_plan one, many;
+  make(sct_tune_plan_make, &one, "sum_cols_f32");
+  make(sct_tune_plan_spread, &many, "sum_cols_f32");
+  assert_true(one.space.n_candidates >= 256);
+  assert_false(one.items[0].code.brief);
+  same_plan(&one, &many, 7);
+  sct_tune_plan_free(&one);
+  sct_tune_plan_free(&many);
+}
+
+static void test_few_candidates_are_made_here(void **state) {
+  (void)state;
+  sct_tune_plan plan;
+  make(sct_tune_plan_spread, &plan, "gather_rows16");
+  assert_false(plan.items[0].code.brief);
+  sct_tune_plan_free(&plan);
+}
+
+/* The children that this process has at the moment. */
+static int children(pid_t *pids, int most) {
+  char path[64];
+  sct_str text = {0};
+  int n = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  assert_int_equal(sct_file_read(&text, path, &err), SCT_OK);
+  char *at = text.data;
+  for (char *end = at; at && n < most; at = end) {
+    const long pid = strtol(at, &end, 10);
+    if (end == at) {
+      break;
+    }
+    pids[n++] = (pid_t)pid;
+  }
+  sct_str_free(&text);
+  return n;
+}
+
+static void test_a_lost_process_is_noticed(void **state) {
+  (void)state;
+  sct_tune_plan plan;
+  tune_makers *makers = NULL;
+  pid_t pids[64];
+  make(sct_tune_plan_make, &plan, "broadcast");
+  assert_true(sct_tune_makers_start(&makers, &plan, kernel("broadcast")));
+  assert_false(sct_tune_makers_lost(makers));
+  const int n = children(pids, SCT_COUNT(pids));
+  assert_true(n > 0);
+  for (int k = 0; k < n; k++) {
+    assert_int_equal(kill(pids[k], SIGKILL), 0);
+  }
+  sct_status status = SCT_OK;
+  for (size_t c = 0; c < plan.space.n_candidates && status == SCT_OK; c++) {
+    tune_made made;
+    status = sct_tune_makers_next(makers, &made, c, &err);
+    sct_kernel_code_free(&made.code);
+  }
+  status = status == SCT_OK ? sct_tune_makers_finish(makers, &err) : status;
+  assert_int_equal(status, SCT_EINTERNAL);
+  assert_true(sct_tune_makers_lost(makers));
+  sct_tune_makers_free(makers);
+  assert_int_equal(children(pids, SCT_COUNT(pids)), 0);
+  sct_tune_plan_free(&plan);
+}
+
+/* One that is killed while a plan is made: on the first progress that is heard. */
+typedef struct killer {
+  bool done;
+} killer;
+
+static void kill_one(void *ctx, const char *phase, int64_t done, int64_t total, const char *item) {
+  killer *k = ctx;
+  pid_t pids[64];
+  (void)phase;
+  (void)done;
+  (void)total;
+  (void)item;
+  if (!k->done && children(pids, SCT_COUNT(pids)) > 0) {
+    k->done = true;
+    (void)kill(pids[0], SIGKILL);
+  }
+}
+
+static void test_a_lost_process_costs_time_only(void **state) {
+  (void)state;
+  sct_tune_plan one, again;
+  killer k = {false};
+  const sct_tune_events events = {.ctx = &k, .progress = kill_one};
+  make(sct_tune_plan_make, &one, "sum_cols_f32");
+  assert_int_equal(
+      sct_tune_plan_spread(&again, kernel("sum_cols_f32"), &h200, NULL, NULL, &events, &err),
+      SCT_OK);
+  assert_true(k.done);
+  assert_int_equal(one.n_items, again.n_items);
+  for (int item = 0; item < one.n_items; item++) {
+    assert_true(sct_hash_equal(one.items[item].code.hash, again.items[item].code.hash));
+  }
+  sct_tune_plan_free(&one);
+  sct_tune_plan_free(&again);
+}
+
+static void test_a_kernel_that_is_another_is_noticed(void **state) {
+  (void)state;
+  sct_tune_plan plan;
+  make(sct_tune_plan_make, &plan, "gather_rows16");
+  sct_wire wire = {0};
+  sct_kernel_code copy;
+  assert_true(sct_codegen_put(&wire, &plan.spec, &plan.items[1].code));
+  assert_int_equal(sct_codegen_get(&copy, &plan.spec, &wire, &err), SCT_OK);
+  same_kernel(&plan, &plan.items[1].code, &plan, &copy);
+  sct_kernel_code_free(&plan.items[0].code);
+  plan.items[0].code = copy; /* what is rendered for item 0 is not this */
+  assert_int_equal(sct_tune_plan_complete(&plan, 0, &err), SCT_EINTERNAL);
+  for (size_t n = 0; n < wire.len; n += n < 64 ? 1 : 61) { /* cut short */
+    sct_wire cut = {.data = wire.data, .len = n};
+    assert_int_equal(sct_codegen_get(&copy, &plan.spec, &cut, &err), SCT_EDATA);
+  }
+  sct_wire_free(&wire);
+  sct_tune_plan_free(&plan);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_many_processes_make_the_same),
+      cmocka_unit_test(test_few_candidates_are_made_here),
+      cmocka_unit_test(test_a_lost_process_is_noticed),
+      cmocka_unit_test(test_a_lost_process_costs_time_only),
+      cmocka_unit_test(test_a_kernel_that_is_another_is_noticed),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
