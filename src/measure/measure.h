@@ -99,6 +99,9 @@ typedef struct sct_conditions {
  * Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err) SCT_MUST_USE;
+/* Nothing is measured any more: the worker ends while the caller does other things. What was learnt
+ * (device, conditions) stays until the end. */
+void sct_measure_leave(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 const sct_device_desc *sct_measure_device(const sct_measure *m);
 const sct_conditions *sct_measure_conditions(const sct_measure *m);

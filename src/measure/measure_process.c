@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DYING_NS ((int64_t)2000000000) /* for one that said it ends */
+#define LEAVE_NS ((int64_t)1000000000) /* to take the word that it may */
 
 void sct_reply_free(sct_reply *reply) {
   sct_wire_free(&reply->body);
@@ -19,6 +20,10 @@ sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err) {
 
 int sct_worker_stop(sct_child *w, int64_t grace_ns) {
   return sct_child_stop(w, SCT_OP_QUIT, grace_ns);
+}
+
+bool sct_worker_leave(sct_child *w) {
+  return sct_wire_send(w->fd, SCT_OP_QUIT, NULL, sct_now_ns() + LEAVE_NS) == SCT_IO_OK;
 }
 
 /* ---- asking ---- */

@@ -38,5 +38,7 @@ void sct_worker_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_n
 /* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its
  * exit status, -1 if a signal ended it. */
 int sct_worker_stop(sct_child *w, int64_t grace_ns);
+/* Tells it to end, without waiting for that. false: it does not hear. */
+bool sct_worker_leave(sct_child *w);
 
 #endif

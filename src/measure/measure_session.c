@@ -20,11 +20,18 @@ static void drop_problem(sct_measure *m) {
   m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
 }
 
+void sct_measure_leave(sct_measure *m) {
+  if (sct_child_alive(&m->worker) && !m->leaving) {
+    m->leaving = sct_worker_leave(&m->worker);
+  }
+}
+
 void sct_measure_close(sct_measure *m) {
   if (!m) {
     return;
   }
-  sct_worker_stop(&m->worker, CLOSE_NS); /* first: no need to free its buffers one by one */
+  sct_measure_leave(m); /* first: no need to free its buffers one by one */
+  (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
   sct_free(m->seen);

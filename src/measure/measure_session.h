@@ -63,7 +63,8 @@ struct sct_measure {
   int n_copies;
   int lock; /* descriptor of the session's lock on the GPU; -1: none */
   char lock_name[64];
-  bool lost; /* the device failed: it is not used any more */
+  bool leaving; /* the worker was told to end */
+  bool lost;    /* the device failed: it is not used any more */
   sct_conditions conditions;
   bool contended_now;    /* by a process that came since; it was told */
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */

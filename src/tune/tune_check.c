@@ -39,6 +39,7 @@ struct tune_check {
   process processes[MAX_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
+  bool resting; /* those that there are were told to end */
   int *queue;   /* items that wait, in their order */
   int n_queue, n_added, n_done;
   sct_wire wire;
@@ -429,6 +430,19 @@ sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err)
   }
   hand_out(s, c);
   return SCT_OK;
+}
+
+/* They take a while to leave their memory; nobody waits for that while there is something to time.
+ */
+void sct_tune_check_rest(tune_session *s) {
+  tune_check *c = s->check;
+  if (!c || c->resting || c->n_done < c->n_added) {
+    return;
+  }
+  c->resting = true;
+  for (int k = 0; k < c->n_processes; k++) {
+    (void)shutdown(c->processes[k].child.fd, SHUT_RDWR);
+  }
 }
 
 void sct_tune_check_end(tune_session *s) {

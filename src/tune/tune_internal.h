@@ -163,6 +163,7 @@ bool sct_tune_fork(sct_child *out, tune_session *s,
  * was added becomes ready sooner or later (tune_check.c). */
 sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+void sct_tune_check_rest(tune_session *s); /* nothing more will be added: its processes may end */
 void sct_tune_check_end(tune_session *s);
 
 /* The recording "FILE" or "FILE#DEVICE" of a device `replay:...` (tune_replay.c). SCT_EDATA for
@@ -201,6 +202,11 @@ sct_status sct_tune_search(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Races the best candidates of one size; rows[n_items] is scratch. */
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
                           sct_error *err) SCT_MUST_USE;
+
+/* Which of n things is next: the first that is not taken, if it is ready; else the first that is
+ * ready, if at least so many are; -1: none. */
+int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const void *ctx, int k),
+                  const void *ctx);
 
 /* What checking, measuring and racing share (tune_measure.c). */
 /* Until item may be measured, or the session is to stop. */

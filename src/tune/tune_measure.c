@@ -8,6 +8,7 @@
 #define WAIT_NS          ((int64_t)20000000)
 #define RACING_SHARE     0.25                   /* of a budget */
 #define PATIENCE_NS      ((int64_t)15000000000) /* with a candidate that the next ones wait for */
+#define MANY_READY       16                     /* of which one goes before such a candidate */
 
 /* How far measuring is. */
 typedef struct screen {
@@ -244,27 +245,53 @@ bool sct_tune_can_measure(const tune_session *s, int k) {
          (naive < 0 || sct_tune_is_ready(s, naive) || !sct_tune_is_wanted(s, naive));
 }
 
-/* Which item of items[n] is next: they go in their order. But one that takes long to compile, when
- * later ones are ready, does not hold them up for ever. */
+int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const void *ctx, int k),
+                  const void *ctx) {
+  int first = -1, n_ready = 0;
+  bool behind = false; /* one that is not ready lies before these */
+  for (int k = 0; k < n && n_ready < least; k++) {
+    if (taken[k]) {
+      continue;
+    }
+    if (!is_ready(ctx, k)) {
+      behind = true;
+      continue;
+    }
+    if (!behind) {
+      return k;
+    }
+    first = first < 0 ? k : first;
+    n_ready++;
+  }
+  return n_ready >= least ? first : -1;
+}
+
+/* The items that are being measured. */
+typedef struct queue {
+  const tune_session *s;
+  const int *items;
+} queue;
+
+static bool is_ready(const void *ctx, int k) {
+  const queue *q = ctx;
+  return sct_tune_is_ready(q->s, q->items[k]);
+}
+
+/* Which item of items[n] is next: they go in their order. But one that takes long to compile or to
+ * check does not hold the device up when many others are ready, or for ever when a few are. */
 static sct_status next_item(tune_session *s, const int *items, int n, const bool *taken, int *next,
                             sct_error *err) {
   const int64_t start = sct_now_ns();
-  int first = 0;
-  while (taken[first]) {
-    first++;
-  }
-  *next = first;
+  const queue q = {s, items};
   SCT_TRY(sct_tune_pump(s, 0, err));
-  while (!sct_tune_is_ready(s, items[first]) && !sct_tune_stop(s)) {
-    for (int k = first; k < n && sct_now_ns() - start > PATIENCE_NS; k++) {
-      if (!taken[k] && sct_tune_is_ready(s, items[k])) {
-        *next = k;
-        return SCT_OK;
-      }
+  for (;;) {
+    const bool late = sct_now_ns() - start > PATIENCE_NS;
+    *next = sct_tune_pick(taken, n, late ? 1 : MANY_READY, is_ready, &q);
+    if (*next >= 0 || sct_tune_stop(s)) {
+      return SCT_OK;
     }
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
-  return SCT_OK;
 }
 
 /* ---- one layout choice ---- */

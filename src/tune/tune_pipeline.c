@@ -142,7 +142,11 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
       sct_compiler_end(s->compiler); /* its workers leave their memory */
     }
   }
-  return sct_tune_check_step(s, compiling ? 0 : wait_ns, err);
+  SCT_TRY(sct_tune_check_step(s, compiling ? 0 : wait_ns, err));
+  if (!s->searching && sct_tune_all_compiled(s)) {
+    sct_tune_check_rest(s);
+  }
+  return SCT_OK;
 }
 
 /* ---- beginning and end ---- */

@@ -389,6 +389,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   }
   const sct_status measured = sct_tune_measure(s, err);
   const bool early = sct_tune_stop(s);
+  sct_measure_leave(s->measure); /* its worker takes a while to end */
   sct_tune_pipeline_end(s);
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
     return measured;
