@@ -106,6 +106,34 @@ static inline void tv_assert_right(tv_world *w, const char *label) {
   }
 }
 
+/* A kernel's text with a mistake in it: `to` in place of the first `from`. */
+typedef struct tv_mistake {
+  const char *spec, *label, *from, *to;
+} tv_mistake;
+
+/* The kernels are right as written, and no mistake passes. */
+static inline void tv_assert_found(const tv_mistake *mistakes, int n) {
+  int missed = 0;
+  for (int k = 0; k < n; k++) {
+    tv_world w;
+    tv_open_text(&w, mistakes[k].spec, mistakes[k].label);
+    tv_assert_right(&w, mistakes[k].label);
+    const char *at = strstr(w.code.source, mistakes[k].from);
+    assert_non_null(at);
+    sct_str source = {0};
+    sct_str_append_n(&source, w.code.source, (size_t)(at - w.code.source));
+    sct_str_append(&source, mistakes[k].to);
+    sct_str_append(&source, at + strlen(mistakes[k].from));
+    if (tv_verify(&w, sct_str_c(&source)).outcome == SCT_OUT_OK) {
+      print_error("'%s' -> '%s' is not found\n", mistakes[k].from, mistakes[k].to);
+      missed++;
+    }
+    sct_str_free(&source);
+    tv_close(&w);
+  }
+  assert_int_equal(missed, 0);
+}
+
 static inline int tv_setup(void **state) {
   (void)state;
   return scratch_make(tv_folder, sizeof tv_folder, "verify");
