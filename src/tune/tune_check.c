@@ -15,7 +15,8 @@
 #include <sys/socket.h>
 
 #define MAX_PROCESSES   64
-#define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
+#define ITEMS_A_PROCESS 4  /* fewer are not worth another one; so many are handed out at once */
+#define MOST_AT_ONCE    16 /* where there are many: a program is sent and read once for them */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 enum { WANTS_COUNTS = 1, WANTS_COMPARISON = 2 }; /* of an item, beside the verdict */
@@ -30,9 +31,9 @@ typedef struct judgement {
 
 typedef struct process {
   sct_child child;
-  int pending[ITEMS_A_PROCESS], n_pending; /* items it has not answered for */
-  int naive;                               /* whose code it has; -1: none */
-  const char *ptx;                         /* which text it has got last; NULL: none */
+  int pending[MOST_AT_ONCE], n_pending; /* items it has not answered for */
+  int naive;                            /* whose code it has; -1: none */
+  const char *ptx;                      /* which text it has got last; NULL: none */
 } process;
 
 struct tune_check {
@@ -236,13 +237,19 @@ static void remove_from_queue(tune_check *c, int at) {
   memmove(c->queue + at, c->queue + at + 1, sizeof *c->queue * (size_t)(c->n_queue - at));
 }
 
-/* Takes up to ITEMS_A_PROCESS items out of the queue that have one text and one naive variant,
+/* How many items a process gets. Few at first, so that all processes have something to do. */
+static int at_once(const tune_check *c) {
+  return c->n_added > MOST_AT_ONCE * c->most ? MOST_AT_ONCE : ITEMS_A_PROCESS;
+}
+
+/* Takes some items out of the queue that have one text and one naive variant,
  * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
  * -1. */
 static int take_batch(tune_session *s, tune_check *c, int *items, int *n) {
+  const int most = at_once(c);
   int naive = -1;
   *n = 0;
-  for (int at = 0; at < c->n_queue && *n < ITEMS_A_PROCESS;) {
+  for (int at = 0; at < c->n_queue && *n < most;) {
     const int k = c->queue[at], its = sct_tune_naive_item(s, k);
     const char *ptx = s->plan.items[k].compiled.ptx;
     if (its < 0) {
@@ -303,7 +310,7 @@ static process *idle_process(tune_session *s, tune_check *c) {
 
 static void hand_out(tune_session *s, tune_check *c) {
   while (c->n_queue > 0) {
-    int items[ITEMS_A_PROCESS], n = 0;
+    int items[MOST_AT_ONCE], n = 0;
     process *p = idle_process(s, c);
     if (!p) {
       break;
