@@ -204,13 +204,22 @@ static sct_status check_apart(const sct_spec *spec, const char *file, int line, 
   return SCT_OK;
 }
 
+static sct_status fail_name(const sct_spec *spec, const char *file, int line, const char *what,
+                            const char *name, const char *bad, sct_error *err) {
+  char other[64];
+  snprintf(other, sizeof other, "%s_", name);
+  if (!bad) {
+    return SCT_OK;
+  }
+  return sct_spec_bad_name(other)
+             ? sct_spec_fail_at(spec, err, file, line, "%s '%s' %s", what, name, bad)
+             : sct_spec_fail_at(spec, err, file, line, "%s '%s' %s; call it '%s'", what, name, bad,
+                                other);
+}
+
 static sct_status check_name(const sct_spec *spec, const char *file, int line, const char *what,
                              const char *name, sct_error *err) {
-  const char *bad = sct_spec_bad_name(name);
-  if (bad) {
-    return sct_spec_fail_at(spec, err, file, line, "%s '%s' %s", what, name, bad);
-  }
-  return SCT_OK;
+  return fail_name(spec, file, line, what, name, sct_spec_bad_name(name), err);
 }
 
 static sct_status check_taken(const sct_spec *spec, const char *file, int line, const char *what,
@@ -242,7 +251,8 @@ sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int
 }
 
 sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
-  SCT_TRY(check_name(spec, spec->file, spec->line, "kernel name", spec->name, err));
+  SCT_TRY(fail_name(spec, spec->file, spec->line, "kernel name", spec->name,
+                    sct_spec_bad_kernel_name(spec->name), err));
   if (spec->n_dims < 1 || spec->n_dims > SCT_MAX_DIMS) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
                             "a kernel has 1 to %d dimensions, not %d", SCT_MAX_DIMS, spec->n_dims);

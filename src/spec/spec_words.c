@@ -13,6 +13,18 @@ static const struct {
 #undef SCT_WORD
 };
 
+/* Both in alphabetical order. */
+static const char *const macros[] = {
+#include "spec_macros.def"
+};
+static const char *const functions[] = {
+#include "spec_functions.def"
+};
+
+static int compare_names(const void *name, const void *listed) {
+  return strcmp(name, *(const char *const *)listed);
+}
+
 word_kind sct_spec_word(const char *text, size_t len) {
   for (int k = 0; k < SCT_COUNT(words); k++) {
     if (strncmp(words[k].word, text, len) == 0 && words[k].word[len] == '\0') {
@@ -34,10 +46,23 @@ const char *sct_spec_bad_name(const char *name) {
   }
   switch (sct_spec_word(name, strlen(name))) {
   case WORD_NONE:
-    return NULL;
+    break;
   case WORD_FUNCTION:
     return "is the name of a CUDA function";
   default:
     return "is a word of CUDA C++";
   }
+  if (sct_has_prefix(name, "cuda") && name[4] >= 'A' && name[4] <= 'Z') {
+    return "is reserved: names with cuda in front are CUDA's";
+  }
+  return bsearch(name, macros, SCT_COUNT(macros), sizeof macros[0], compare_names)
+             ? "is a macro of C or CUDA headers"
+             : NULL;
+}
+
+const char *sct_spec_bad_kernel_name(const char *name) {
+  const char *bad = sct_spec_bad_name(name);
+  const bool taken =
+      bsearch(name, functions, SCT_COUNT(functions), sizeof functions[0], compare_names) != NULL;
+  return bad ? bad : taken ? "is declared by C or CUDA headers" : NULL;
 }

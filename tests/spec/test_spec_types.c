@@ -139,6 +139,23 @@ static void test_names(void **state) {
   assert_non_null(sct_spec_bad_name("x; system()"));
   assert_non_null(sct_spec_bad_name("threadIdx"));
   assert_non_null(sct_spec_bad_name("int4"));
+  /* what an emitted header could not hold: macros, and what it says itself */
+  static const char *const taken[] = {"NULL",  "errno",        "EOF",         "NAN",
+                                      "M_PI",  "cudaStream_t", "cudaError_t", "WEOF",
+                                      "linux", "cudaMalloc",   "BUFSIZ",      "unix"};
+  for (int k = 0; k < SCT_COUNT(taken); k++) {
+    assert_non_null(sct_spec_bad_name(taken[k]));
+  }
+  assert_null(sct_spec_bad_name("cuda"));
+  assert_null(sct_spec_bad_name("cudax"));
+  assert_null(sct_spec_bad_name("div")); /* a value may have the name of a function */
+  assert_non_null(sct_spec_bad_kernel_name("div"));
+  assert_non_null(sct_spec_bad_kernel_name("time"));
+  assert_non_null(sct_spec_bad_kernel_name("memcpy"));
+  assert_non_null(sct_spec_bad_kernel_name("a64l")); /* the first, and the last */
+  assert_non_null(sct_spec_bad_kernel_name("yn"));
+  assert_non_null(sct_spec_bad_kernel_name("errno"));
+  assert_null(sct_spec_bad_kernel_name("transpose"));
   assert_non_null(sct_spec_bad_name("a_name_of_forty_nine_characters_is_one_too_long_xy"));
 }
 
