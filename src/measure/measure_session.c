@@ -113,11 +113,6 @@ const sct_device_desc *sct_measure_device(const sct_measure *m) {
 
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
                                const sct_binary *naive, sct_error *err) {
-  const int n_args = spec->n_operands + spec->n_scalars + spec->n_extents;
-  if (n_args > SCT_MAX_ARGS) {
-    return sct_fail(err, SCT_ESPEC, "kernel '%s' has %d arguments; at most %d can be launched",
-                    spec->name, n_args, SCT_MAX_ARGS);
-  }
   drop_problem(m);
   if (m->recording) {
     m->has_problem = true;

@@ -4,6 +4,7 @@
 #define SCT_MEASURE_WIRE_H
 
 #include "process/process.h"
+#include "spec/spec.h"
 
 typedef enum sct_op {
 #define SCT_OP(id, handler, doc) SCT_OP_##id,
@@ -16,7 +17,6 @@ const char *sct_op_name(uint32_t op);
 /* What both ends must know beside the messages. */
 #define SCT_WORKER_FD   SCT_CHILD_FD
 #define SCT_GUARD_BYTES 4096 /* before and after every buffer */
-#define SCT_MAX_ARGS    64   /* of a kernel */
 #define SCT_MAX_COPIES  4096 /* of a buffer */
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */

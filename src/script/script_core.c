@@ -54,7 +54,9 @@ int sct_script_core_function_line(lua_State *L) {
 int sct_script_core_fail_at(lua_State *L) {
   const char *file = luaL_checkstring(L, 1);
   const lua_Integer line = luaL_checkinteger(L, 2);
-  return sct_script_raise_at(L, file, (int)line, "%s", luaL_checkstring(L, 3));
+  luaL_checkstring(L, 3);
+  return sct_script_raise_at(L, file, (int)line, "%s",
+                             sct_script_text(L, 3, &sct_sandbox_of(L)->scratch));
 }
 
 /* core.key_line(file, line, text, is_key) -> the line where text stands, at or after `line`. */
@@ -152,6 +154,7 @@ int sct_script_core_layout_file(lua_State *L) {
       return 0;
     }
     sct_script_push_chunk(L, asset, sct_str_c(text), text->len);
+    sct_script_set_built_in(sct_sandbox_of(L), asset);
   }
   lua_Debug ar;
   lua_pushvalue(L, -1);

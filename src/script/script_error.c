@@ -63,8 +63,12 @@ static void append_source_line(sct_str *out, const char *text, int line) {
 static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, size_t place_len,
                         int line, const char *text) {
   const sct_script_chunk *chunk = find_short(sb, place, place_len);
-  if (chunk && sb->place_file && sct_has_prefix(chunk->name, SCT_OUR_FOLDER)) {
+  char from[LUA_IDSIZE + 32] = "";
+  if (chunk && sb->place_file && (chunk->built_in || sct_has_prefix(chunk->name, SCT_OUR_FOLDER))) {
     /* our own Lua: the user's call is what can be changed */
+    if (chunk->built_in) {
+      snprintf(from, sizeof from, " (%s:%d)", chunk->short_name, line);
+    }
     chunk = sct_script_find_chunk(sb, sb->place_file);
     line = sb->place_line;
   }
@@ -74,7 +78,7 @@ static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, 
     sct_str_append_n(out, place, place_len);
   }
   const bool has_kind = sct_has_prefix(text, "error: ");
-  sct_str_printf(out, ":%d: %s%s", line, has_kind ? "" : "error: ", text);
+  sct_str_printf(out, ":%d: %s%s%s", line, has_kind ? "" : "error: ", text, from);
   if (chunk && !strchr(text, '\n')) {
     append_source_line(out, chunk->text, line);
   }
@@ -119,11 +123,26 @@ static void append_printable(sct_str *out, const char *text) {
   }
 }
 
+const char *sct_script_text(lua_State *L, int index, sct_str *out) {
+  size_t n = 0;
+  const char *text =
+      lua_tolstring(L, index, &n); /* a string already: converts and raises nothing */
+  if (strlen(text) == n) {
+    return text;
+  }
+  sct_str_clear(out);
+  for (const char *end = text + n; text <= end; text += strlen(text) + 1) {
+    sct_str_append(out, text);
+    sct_str_append(out, text + strlen(text) < end ? "\\x00" : "");
+  }
+  return sct_str_c(out);
+}
+
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sct_sandbox *sb = sct_sandbox_of(L);
   const bool no_memory = sb->no_memory;
   sb->no_memory = false;
-  sct_str text = {0};
+  sct_str text = {0}, whole = {0};
   if (no_memory) {
     lua_pop(L, 1);
     return sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -131,7 +150,7 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   if (lua_status == LUA_ERRMEM) {
     describe_raised(&text, sb, sb->refused ? sb->refused : "the script needs too much memory");
   } else if (lua_type(L, -1) == LUA_TSTRING) {
-    describe(&text, sb, lua_tostring(L, -1)); /* a string already: converts nothing, raises not */
+    describe(&text, sb, sct_script_text(L, -1, &whole));
   } else {
     char what[64];
     snprintf(what, sizeof(what), "the script raised a %s value", luaL_typename(L, -1));
@@ -145,6 +164,7 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   const sct_status status = text.failed || shown.failed ? SCT_ENOMEM : SCT_ESPEC;
   sct_fail(err, status, "%s", status == SCT_ENOMEM ? "out of memory" : sct_str_c(&shown));
   sct_str_free(&shown);
+  sct_str_free(&whole);
   sct_str_free(&text);
   return status;
 }

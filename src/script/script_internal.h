@@ -23,6 +23,7 @@ typedef struct sct_script_chunk {
   char *text;
   size_t n;
   char short_name[LUA_IDSIZE]; /* what Lua writes in messages: the end of long names */
+  bool built_in;               /* a layout that came with the program */
 } sct_script_chunk;
 
 typedef struct sct_sandbox {

@@ -172,11 +172,18 @@ static void compare_with_numbers(lua_State *L, const sct_spec *spec, const trace
   }
 }
 
-static void read_layout(lua_State *L, sct_spec *spec, int alternative, sct_layout *layout) {
+/* A built-in layout is what it is: what does not suit it stands where the array was asked for. */
+static void read_layout(lua_State *L, sct_spec *spec, const sct_operand *op, int alternative,
+                        sct_layout *layout) {
   layout->label = sct_script_field_string(L, spec, alternative, "label");
   lua_getfield(L, alternative, "read");
   const int read = lua_gettop(L);
   sct_script_read_place(L, spec, read, &layout->file, &layout->line);
+  const sct_script_chunk *chunk = sct_script_find_chunk(sct_sandbox_of(L), layout->file);
+  if (chunk && chunk->built_in) {
+    layout->file = op->file;
+    layout->line = op->line;
+  }
   lua_getfield(L, read, "desc");
   layout->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
   layout->doc = sct_script_field_string(L, spec, lua_gettop(L), "doc");
@@ -188,6 +195,8 @@ static void read_layout(lua_State *L, sct_spec *spec, int alternative, sct_layou
 static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_operand *op) {
   sct_spec *spec = ld->spec;
   trace t = {.array = array, .op = op};
+  ld->sb.place_file = op->file;
+  ld->sb.place_line = op->line;
   sct_script_push_module_function(L, "sectile.layout", "run");
   t.run = lua_gettop(L);
   push_record(L, &op->record);
@@ -198,7 +207,7 @@ static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_op
     sct_script_push_item(L, array, "layouts", k);
     t.alternative = lua_gettop(L);
     t.layout = &op->layouts[k];
-    read_layout(L, spec, t.alternative, t.layout);
+    read_layout(L, spec, op, t.alternative, t.layout);
     trace_symbolic(L, spec, &t);
     compare_with_numbers(L, spec, &t);
     lua_pop(L, 1);

@@ -19,6 +19,10 @@ void sct_script_trial_seen(lua_State *L);
 void sct_script_open_std(lua_State *L);
 /* Pushes the compiled chunk; for use inside a call. Raises what the parser says. */
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n);
+/* What goes wrong in this chunk is shown where a user asked for it. */
+void sct_script_set_built_in(sct_sandbox *sb, const char *name);
+/* The string at `index` as C text: zero bytes in it, which would end it, as \x00, in `out`. */
+const char *sct_script_text(lua_State *L, int index, sct_str *out);
 /* Reads the file `name` below the sandbox's root, without leaving it by "..", an absolute path or a
  * link, and pushes its chunk. false (nothing pushed): there is no such file. Raises on an escape.
  */

@@ -186,6 +186,13 @@ const sct_script_chunk *sct_script_find_chunk(const sct_sandbox *sb, const char 
   return NULL;
 }
 
+void sct_script_set_built_in(sct_sandbox *sb, const char *name) {
+  sct_script_chunk *chunk = (sct_script_chunk *)sct_script_find_chunk(sb, name);
+  if (chunk) {
+    chunk->built_in = true;
+  }
+}
+
 /* Copies name and text into the chunk table; a known name gets the new text. NULL: no memory. */
 static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, const char *text,
                                           size_t n) {

@@ -580,6 +580,16 @@ static sct_status name_record(sct_spec *spec, sct_operand *op, sct_error *err) {
   return record->name || bare ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
+static sct_status check_n_args(const sct_spec *spec, sct_error *err) {
+  const int n = spec->n_operands + spec->n_scalars + spec->n_extents;
+  return n <= SCT_MAX_ARGS ? SCT_OK
+                           : sct_spec_fail_at(spec, err, spec->file, spec->line,
+                                              "a kernel takes at most %d arguments; %d arrays, %d "
+                                              "scalars and %d extents are %d",
+                                              SCT_MAX_ARGS, spec->n_operands, spec->n_scalars,
+                                              spec->n_extents, n);
+}
+
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_names(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
@@ -605,5 +615,6 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     sct_operand *op = &spec->operands[k];
     op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;
   }
+  SCT_TRY(check_n_args(spec, err));
   return sct_spec_check_taps(spec, err);
 }

@@ -108,6 +108,10 @@ static sct_status enter_extents(checker *c, const int64_t *extent) {
     snprintf(why.text, sizeof(why.text), "%lld bytes", (long long)c->bytes);
     return fail_eval(c, "its size is negative", &why);
   }
+  if (c->bytes > SCT_MAX_BYTES) {
+    snprintf(why.text, sizeof(why.text), "%lld bytes; at most 2^46", (long long)c->bytes);
+    return fail_eval(c, "its size is too large", &why);
+  }
   return SCT_OK;
 }
 

@@ -237,6 +237,39 @@ static void test_floor_functions_are_defined_where_they_are_called(void **state)
   fixture_close(&f);
 }
 
+/* Nothing about them is known when a tile is laid out: strategies that need it are no candidates,
+ * and no error. */
+static void test_strides_may_be_extents(void **state) {
+  (void)state;
+  static const char *const strides[] = {"{ 'i' }", "{ '2 * i + 1' }", "{ 'i * i' }"};
+  for (int n = 0; n < SCT_COUNT(strides); n++) {
+    fixture f;
+    sct_str text = {0};
+    sct_str_printf(&text,
+                   "local s = require \"sectile\"\n"
+                   "return s.kernel { name = \"k\", dims = { \"i\" },\n"
+                   "  inputs = { s.array(\"a\", \"f32\", s.strided %s) },\n"
+                   "  outputs = { s.array(\"b\", \"f32\") }, body = \"b = a;\",\n"
+                   "  sizes = { { i = 64 } } }\n",
+                   strides[n]);
+    fixture_open_text(&f, sct_str_c(&text));
+    int n_made = 0;
+    for (size_t c = 0; c < f.space.n_candidates; c += 5) {
+      sct_kernel_code code;
+      const char *rejected;
+      MUST(sct_codegen_make(&code, &rejected, &f.arena, f.script, &f.spec, &f.space,
+                            &f.space.candidates[c], err));
+      n_made += rejected == NULL;
+      if (!rejected) {
+        sct_kernel_code_free(&code);
+      }
+    }
+    assert_true(n_made >= 5);
+    sct_str_free(&text);
+    fixture_close(&f);
+  }
+}
+
 static void test_compile_errors_name_the_template(void **state) {
   (void)state;
   fixture f;
@@ -297,6 +330,7 @@ int main(void) {
       cmocka_unit_test(test_taps_are_in_the_signature),
       cmocka_unit_test(test_formulas_of_choices_are_in_the_signature),
       cmocka_unit_test(test_floor_functions_are_defined_where_they_are_called),
+      cmocka_unit_test(test_strides_may_be_extents),
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
   };

@@ -100,6 +100,9 @@ function M.options(options, what, place)
         M.fail_key(place, key, "%s: %s must be %s, not %s", what, key, article(option[2]),
           article(kind_of(value)))
       end
+    elseif math.type(key) ~= "integer" then
+      M.fail(place, "%s: an option is named by a word, not by %s; expected one of %s", what,
+        article(type(key)), table.concat(names, ", "))
     end
   end
   for _, option in ipairs(list) do

@@ -181,8 +181,10 @@ local function try_split(k, op, dim, n_slots)
   for f = 1, #op.record.fields do
     local offset = E.subst(op.offset[f], { k.index[dim], tile * n_slots + slot })
     local with, without = E.split(offset, { slot })
-    if E.mentions(with, tile) then
-      return nil
+    for _, var in ipairs(E.vars(with)) do -- the tile, or a stride that is an extent
+      if not var:same(slot) then
+        return nil
+      end
     end
     parts[f] = { with = with, without = without }
   end

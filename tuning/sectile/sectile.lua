@@ -18,6 +18,8 @@ local layout = require "sectile.layout"
 
 local M = {}
 
+local MAX_SIZES = 256
+
 -- ---- layouts ----
 
 local layout_value -- forward: calling a layout gives a layout
@@ -276,6 +278,10 @@ end
 
 local function copy_sizes(list, place)
   check.list(list, "table", "sizes", place)
+  if #list > MAX_SIZES then
+    check.fail_key(place, "sizes", "%d sizes; at most %d are tuned for one kernel", #list,
+      MAX_SIZES)
+  end
   local out = {}
   for k, size in ipairs(list) do
     out[k] = {}
