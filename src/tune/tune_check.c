@@ -342,16 +342,17 @@ static void try_another(tune_session *s, tune_check *c, int item, int naive) {
   }
 }
 
-static void take_judgement(tune_session *s, tune_check *c, const judgement *m, int naive) {
+static sct_status take_judgement(tune_session *s, tune_check *c, const judgement *m, int naive,
+                                 sct_error *err) {
   sct_tune_item *item = &s->plan.items[m->item];
   if (m->no_reference) {
     try_another(s, c, m->item, naive);
-    return;
+    return SCT_OK;
   }
   sct_tune_set_ready(s, m->item);
   sct_tune_progress(s, "check", ++c->n_done, sct_tune_n_units(s), item->label);
   if (!m->judged || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
-    return; /* the GPU decides */
+    return SCT_OK; /* the GPU decides */
   }
   s->n_checked++;
   if (m->outcome != SCT_OUT_OK) {
@@ -360,7 +361,9 @@ static void take_judgement(tune_session *s, tune_check *c, const judgement *m, i
     sct_tune_fail_item(s, m->item, &verdict);
     s->n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
+    return sct_tune_settle(s, m->item, err);
   }
+  return SCT_OK;
 }
 
 /* One message of a process. *lost: it is no more. */
@@ -390,8 +393,7 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
   if (wanted & WANTS_COMPARISON) {
     SCT_TRY(sct_tune_take_comparison(s, m.item, &c->wire, err));
   }
-  take_judgement(s, c, &m, p->naive);
-  return SCT_OK;
+  return take_judgement(s, c, &m, p->naive, err);
 }
 
 /* ---- the service ---- */

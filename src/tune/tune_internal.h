@@ -221,6 +221,9 @@ sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) SCT_
 /* Appends a log to s->scratch, with the template's lines for those of the item's source. */
 void sct_tune_map_log(tune_session *s, int item, const char *log);
 void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict);
+/* The verdict on an item is known: it is stored for every size that it concerns, then told, so that
+ * what was told survives whatever happens next. */
+sct_status sct_tune_settle(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(tune_session *s, int item);
 bool sct_tune_judged_already(tune_session *s, int item); /* that, or an earlier round verified it */

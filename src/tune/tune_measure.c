@@ -67,7 +67,15 @@ void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
   const size_t len = strcspn(sct_str_c(&s->scratch), "\n");
   failed->outcome = verdict->outcome;
   failed->detail = sct_arena_strndup(&s->plan.arena, sct_str_c(&s->scratch), len);
-  sct_tune_tell_item(s, item);
+}
+
+sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
+  SCT_TRY(sct_tune_compare_code(s, k, err));
+  for (int z = 0; s->store && z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(sct_tune_store_cell(s, k, z, true, err));
+  }
+  sct_tune_tell_item(s, k);
+  return SCT_OK;
 }
 
 /* Verification is of the kernel, so it holds at every size that fits. */
@@ -140,17 +148,15 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
     sct_tune_fail_item(s, k, &verdict);
-    return SCT_OK;
+    return sct_tune_settle(s, k, err);
   }
   set_verified(s, k);
-  if (!s->kind->times) {
-    sct_tune_tell_item(s, k);
-  }
-  return compare_counts(s, k, &verdict, err);
+  SCT_TRY(compare_counts(s, k, &verdict, err));
+  return s->kind->times ? SCT_OK : sct_tune_settle(s, k, err);
 }
 
 /* What was found of the item that runs alike. */
-static void take_verdict(tune_session *s, int k) {
+static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *twin = &s->plan.items[s->twin[k]];
   sct_tune_item *item = &s->plan.items[k];
   item->outcome = twin->outcome;
@@ -159,9 +165,7 @@ static void take_verdict(tune_session *s, int k) {
   if (item->outcome == SCT_OUT_OK) {
     set_verified(s, k);
   }
-  if (item->outcome != SCT_OUT_OK || !s->kind->times) {
-    sct_tune_tell_item(s, k);
-  }
+  return item->outcome != SCT_OUT_OK || !s->kind->times ? sct_tune_settle(s, k, err) : SCT_OK;
 }
 
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
@@ -178,8 +182,7 @@ static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   }
   sct_tune_find_twin(s, k);
   if (s->twin[k] >= 0) {
-    take_verdict(s, k);
-    return SCT_OK;
+    return take_verdict(s, k, err);
   }
   return verify_item(s, k, err);
 }
@@ -208,8 +211,11 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
     SCT_TRY(time_cell(s, k, size, SCREEN_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
   }
-  sct_tune_tell_cell(s, k, size);
-  return s->store ? sct_tune_store_cell(s, k, size, true, err) : SCT_OK;
+  if (s->store) {
+    SCT_TRY(sct_tune_store_cell(s, k, size, true, err));
+  }
+  sct_tune_tell_cell(s, k, size); /* what is told is stored */
+  return SCT_OK;
 }
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {

@@ -98,14 +98,15 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
     sct_tune_replay_compiled(s, k);
   }
   sct_tune_note_code(s, k);
-  if (item->outcome != SCT_OUT_OK) {
-    sct_tune_tell_item(s, k);
-  }
+  const bool failed = item->outcome != SCT_OUT_OK;
   sct_tune_fit(s, k);
   if (!s->searching) { /* a search has looked before */
     SCT_TRY(sct_tune_resume_item(s, k, err));
   }
   SCT_TRY(sct_tune_predict(s, k, err));
+  if (failed) {
+    SCT_TRY(sct_tune_settle(s, k, err));
+  }
   p->stage[k] = TUNE_READY;
   SCT_TRY(ask_check(s, k, err));
   if (p->stage[k] != TUNE_READY || s->searching) {

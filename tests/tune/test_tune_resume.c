@@ -163,6 +163,78 @@ static void a_further_candidate_races_the_others(void **state) {
   tf_free(&r);
 }
 
+/* ---- what is told is stored ---- */
+
+typedef struct listener {
+  const char *store;
+  int n_told, n_missing;
+} listener;
+
+static void look_up(void *ctx, const sct_tune_event *event) {
+  listener *l = ctx;
+  if (event->kind != SCT_TUNE_JUDGED && event->kind != SCT_TUNE_TIMED) {
+    return;
+  }
+  tf_stored s;
+  tf_stored_open(&s, l->store);
+  bool found = false;
+  for (int run = 0; run < s.n_runs && !found; run++) {
+    tf_results(&s, run);
+    for (int k = 0; k < s.n_results && !found; k++) {
+      found = strcmp(s.results[k].candidate.label, event->label) == 0 &&
+              strcmp(s.results[k].outcome.outcome, event->outcome) == 0;
+    }
+  }
+  tf_stored_close(&s);
+  l->n_told++;
+  l->n_missing += !found;
+}
+
+/* Whoever reads an event may count on it, whatever happens to the session in the next moment; and
+ * what was stored at once is not stored again, otherwise, when all is decided. */
+static void assert_told_is_stored(tf_run *r, const char *store, int n_told) {
+  static const char spec[] = TF_COPY("{ i = 4096 }, { i = 8192 }");
+  listener l = {.store = store};
+  const sct_tune_events events = {.ctx = &l, .happened = look_up};
+  const char *path = tf_write("spec.lua", spec);
+  tf_must(sct_tune_run(&r->report, path, &r->opts, &events, &r->err), &r->err);
+  assert_int_equal(l.n_told, n_told);
+  assert_int_equal(l.n_missing, 0);
+  tf_stored s;
+  tf_stored_open(&s, store);
+  for (int run = 0; run < s.n_runs; run++) {
+    sct_error err;
+    sct_row_result *rows;
+    int n;
+    tf_must(sct_store_earlier(s.store, s.runs[run].id, &rows, &n, &err), &err);
+    for (int k = 0; k < n; k++) { /* a race takes the place of a first measurement */
+      assert_string_equal(rows[k].outcome.outcome, "ok");
+      assert_true(rows[k].outcome.n_samples > 0);
+    }
+    sct_row_result_free(rows, n);
+  }
+  tf_stored_close(&s);
+  tf_free(r);
+}
+
+static void what_is_told_is_stored(void **state) {
+  (void)state;
+  tf_run r = tf_new("wrong@1", "told.db");
+  assert_told_is_stored(&r, "told.db", 1 + 2 * 2);
+  r = tf_new(NULL, "virtual.db");
+  r.opts.device = "virtual:h200";
+  assert_told_is_stored(&r, "virtual.db", 3);
+  /* below 256 threads it does not compile */
+  tf_write("assets/tuning/strategies/direct.lua",
+           tf_replace(tf_direct("{ 256, 128, 512 }"), "last = k.dims[last],",
+                      "last = c.threads < 256 and \"no_such_name\" or k.dims[last],"));
+  r = tf_new("ok", "compile.db");
+  assert_told_is_stored(&r, "compile.db", 1 + 2 * 2);
+  r = tf_new("ok", "search.db");
+  r.opts.search = "model";
+  assert_told_is_stored(&r, "search.db", 1 + 2 * 2);
+}
+
 /* ---- killed ---- */
 
 typedef struct killer {
@@ -308,6 +380,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_killed_session_does_not_repeat_itself),
       cmocka_unit_test(results_of_another_driver_are_not_used),
       cmocka_unit_test(results_of_another_spec_are_not_used),
+      cmocka_unit_test(what_is_told_is_stored), /* the last: it changes a strategy */
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
 }
