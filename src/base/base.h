@@ -164,7 +164,8 @@ bool sct_hash_equal(sct_hash a, sct_hash b);
  * MiB. */
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
 /* Writes a temporary file in the same folder, fsyncs, renames over `path`: the old file stays whole
- * on any failure. Leaves an existing file with equal bytes untouched (its timestamp too). */
+ * on any failure. Leaves an existing file with equal bytes untouched (its timestamp too). What is
+ * no regular file (a pipe, a device) is written to as it is. */
 sct_status sct_file_write(const char *path, const void *data, size_t n,
                           sct_error *err) SCT_MUST_USE;
 /* Makes a folder and its parents; what it makes has mode 0700. An existing folder is fine. */

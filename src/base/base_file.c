@@ -10,9 +10,19 @@
 
 #define FILE_LIMIT ((off_t)64 << 20)
 
+/* A pipe that nobody holds at its other end is empty, or has no reader: waiting might be for ever.
+ */
+static int open_at_once(const char *path, int flags) {
+  const int fd = sct_open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+  if (fd >= 0) {
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  }
+  return fd;
+}
+
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
   sct_str_clear(out);
-  const int fd = sct_open(path, O_RDONLY | O_CLOEXEC, 0);
+  const int fd = open_at_once(path, O_RDONLY);
   if (fd < 0) {
     return sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno));
   }
@@ -81,7 +91,27 @@ static void sync_folder(const char *path) {
   sct_str_free(&dir);
 }
 
+/* /dev/stdout, a pipe, /dev/null: what stands there is written to, never replaced by a file. */
+static bool is_special(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static sct_status write_through(const char *path, const void *data, size_t n, sct_error *err) {
+  const int fd = open_at_once(path, O_WRONLY);
+  const bool written = fd >= 0 && write_all(fd, data, n);
+  const int e = errno;
+  const bool closed = fd < 0 || sct_close(fd) == 0;
+  if (!written || !closed) {
+    return sct_fail(err, SCT_EIO, "cannot write '%s': %s", path, strerror(written ? errno : e));
+  }
+  return SCT_OK;
+}
+
 sct_status sct_file_write(const char *path, const void *data, size_t n, sct_error *err) {
+  if (is_special(path)) {
+    return write_through(path, data, n, err);
+  }
   if (same_bytes(path, data, n)) {
     return SCT_OK;
   }

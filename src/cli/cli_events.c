@@ -12,8 +12,13 @@ sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) {
   if (!path) {
     return SCT_OK;
   }
-  e->fd = strcmp(path, "-") == 0 ? STDOUT_FILENO
-                                 : sct_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  /* a pipe without a reader is an error, not a wait */
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  const bool own = strcmp(path, "-") != 0;
+  e->fd = own ? sct_open(path, flags, 0666) : STDOUT_FILENO;
+  if (own && e->fd >= 0) {
+    (void)fcntl(e->fd, F_SETFL, fcntl(e->fd, F_GETFL) & ~O_NONBLOCK);
+  }
   return e->fd >= 0
              ? SCT_OK
              : sct_fail(err, SCT_EIO, "cannot write events to '%s': %s", path, strerror(errno));

@@ -1,6 +1,7 @@
 /* Arenas, random numbers, permutations, files, assets. */
 #include "base/base.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,35 @@ static void test_write_is_atomic_and_idempotent(void **state) {
   sct_str_free(&text);
 }
 
+/* What is no regular file is written to, not replaced, and neither waited for. */
+static void test_pipes_stay_pipes(void **state) {
+  (void)state;
+  char path[256], text[8] = "";
+  sct_error err;
+  sct_str got = {0};
+  struct stat st;
+  snprintf(path, sizeof path, "%s", in_folder("pipe"));
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_int_equal(sct_file_write(path, "one", 3, &err), SCT_EIO); /* nobody reads */
+  assert_int_equal(sct_file_read(&got, path, &err), SCT_OK);       /* nobody writes */
+  assert_int_equal(got.len, 0);
+  const int fd = open(path, O_RDONLY | O_NONBLOCK);
+  assert_true(fd >= 0);
+  assert_int_equal(sct_file_write(path, "one", 3, &err), SCT_OK);
+  assert_int_equal(read(fd, text, sizeof text), 3);
+  assert_memory_equal(text, "one", 3);
+  close(fd);
+  assert_int_equal(stat(path, &st), 0);
+  assert_true(S_ISFIFO(st.st_mode));
+  char link[256];
+  snprintf(link, sizeof link, "%s", in_folder("null"));
+  assert_int_equal(symlink("/dev/null", link), 0);
+  assert_int_equal(sct_file_write(link, "one", 3, &err), SCT_OK);
+  assert_int_equal(lstat(link, &st), 0);
+  assert_true(S_ISLNK(st.st_mode));
+  sct_str_free(&got);
+}
+
 static void test_folders(void **state) {
   (void)state;
   char path[256];
@@ -192,6 +222,7 @@ int main(void) {
       cmocka_unit_test(test_rng_is_uniform_and_repeatable),
       cmocka_unit_test(test_permute_is_a_bijection),
       cmocka_unit_test(test_write_is_atomic_and_idempotent),
+      cmocka_unit_test(test_pipes_stay_pipes),
       cmocka_unit_test(test_folders),
       cmocka_unit_test(test_xdg_paths),
       cmocka_unit_test(test_assets_can_be_overridden),
