@@ -66,6 +66,17 @@ void cli_prepare(void) {
   json_set_alloc_funcs(json_memory, sct_free);
 }
 
+/* Is there a --json, be it behind what could not be read? Whoever asked for it reads no text. */
+static bool asks_json(int argc, char **argv) {
+  for (int k = 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
+    const size_t n = strlen(argv[k]);
+    if (n > 2 && strncmp(argv[k], "--json", n) == 0) { /* options may be shortened */
+      return true;
+    }
+  }
+  return false;
+}
+
 int sct_cli_main(int argc, char **argv) {
   occupy_streams();
   cli_prepare();
@@ -74,6 +85,8 @@ int sct_cli_main(int argc, char **argv) {
   sct_status status = cli_parse(&args, argc, argv, &err);
   if (status == SCT_OK) {
     status = run(&args, &err);
+  } else {
+    args.json = asks_json(argc, argv);
   }
   if (sct_memory_refused() && status != SCT_ENOMEM) {
     (void)(err.text[0] == '\0' ? sct_fail(&err, SCT_ENOMEM, "out of memory; output may be missing")

@@ -15,8 +15,9 @@ sct_status cli_read_duration(int64_t *out, const char *name, const char *text, s
   } units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
   char *unit = NULL;
   const bool digit = (text[0] >= '0' && text[0] <= '9') || text[0] == '.';
-  const double number = digit ? strtod(text, &unit) : 0.0;
-  for (int k = 0; digit && k < SCT_COUNT(units); k++) {
+  const bool plain = digit && text[strspn(text, "0123456789.")] != 'x'; /* no hexadecimal */
+  const double number = plain ? strtod(text, &unit) : 0.0;
+  for (int k = 0; plain && k < SCT_COUNT(units); k++) {
     const double ns = number * units[k].ns;
     if (strcmp(unit, units[k].unit) == 0 && ns >= 1.0 && ns <= MAX_DURATION_NS) {
       *out = (int64_t)llround(ns);
@@ -34,7 +35,8 @@ sct_status cli_read_number(int64_t *out, const char *name, const char *text, int
   char *end = NULL;
   errno = 0;
   const bool digit = (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
-  const long long value = digit ? strtoll(text, &end, 0) : 0;
+  const int base = text[0] == '0' && text[1] == 'x' ? 16 : 10; /* 010 is ten */
+  const long long value = digit ? strtoll(text, &end, base) : 0;
   if (!digit || *end != '\0' || errno != 0 || value < lo || value > hi) {
     return sct_fail(err, SCT_EUSAGE, "--%s '%s': expected a whole number from %lld to %lld", name,
                     text, (long long)lo, (long long)hi);

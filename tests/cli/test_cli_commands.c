@@ -216,6 +216,8 @@ static void errors_are_json_too(void **state) {
     const char *words[6];
     int exit_code;
   } runs[] = {{{"--json", "tun"}, 2},
+              {{"tun", "--json"}, 2},
+              {{"tune", "x", "--budget", "y", "--js"}, 2},
               {{"space", "nowhere.lua", "--json"}, 1},
               {{"gen", "good.lua", "--pick", "x", "--json"}, 2},
               {{"emit", "twice", "--json"}, 8}};

@@ -22,8 +22,9 @@ static void durations_are_read_in_their_unit(void **state) {
 
 static void bad_durations_say_what_was_expected(void **state) {
   (void)state;
-  static const char *const bad[] = {"",    "60",   "s",    "-5s",   "0s",   "5 s", "5x",
-                                    "5ss", "nans", "infs", "1e30h", "721h", "0x",  "+3s"};
+  static const char *const bad[] = {"",   "60",  "s",     "-5s",   "0s",    "5 s",
+                                    "5x", "5ss", "nans",  "infs",  "1e30h", "721h",
+                                    "0x", "+3s", "0x10s", "1.5x2s"};
   for (int k = 0; k < SCT_COUNT(bad); k++) {
     int64_t ns = 77;
     sct_error err = {0};
@@ -42,6 +43,8 @@ static void numbers_are_held_to_their_range(void **state) {
   assert_int_equal(n, 42);
   assert_int_equal(cli_read_number(&n, "seed", "0x1F", 0, 100, &err), SCT_OK);
   assert_int_equal(n, 31);
+  assert_int_equal(cli_read_number(&n, "seed", "010", 0, 100, &err), SCT_OK);
+  assert_int_equal(n, 10);
   assert_int_equal(cli_read_number(&n, "seed", "9223372036854775807", 0, INT64_MAX, &err), SCT_OK);
   assert_true(n == INT64_MAX);
   static const char *const bad[] = {"", "x", "4x", "1.5", "101", "-1", " 7", "9223372036854775808"};
