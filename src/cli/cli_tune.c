@@ -38,6 +38,10 @@ static void catch_interrupts(void) {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  struct sigaction hang_up;
+  if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) {
+    sigaddset(&set, SIGHUP); /* the terminal is gone; under nohup that is nothing */
+  }
   pthread_sigmask(SIG_BLOCK, &set, NULL);
   if (sct_thread_create(&thread, NULL, watch_signals, &set) == 0) {
     pthread_detach(thread);

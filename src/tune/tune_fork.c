@@ -15,6 +15,7 @@ static void enter(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sct_fault_role("check");
   signal(SIGINT, SIG_IGN); /* the parent decides */
+  signal(SIGHUP, SIG_IGN);
   signal(SIGTERM, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

@@ -289,24 +289,39 @@ static bool file_has(const char *path, const char *text) {
   return has;
 }
 
-static void sigint_ends_with_130(void **state) {
-  (void)state;
+static void assert_signal_ends(int number, bool ignored, const char *spec) {
   fx_result r = {0};
-  fx_write("twice.lua", TWICE_SPEC("5.0f"));
-  fx_use_cache(false); /* it is not in this one */
   const char *const words[] = {"tune",         "twice.lua", FX_SPECS "add_const_double3.lua",
                                "--store",      "int.db",    "-d",
                                "virtual:h200", NULL};
+  fx_write("twice.lua", spec);
+  (void)unlink(fx_path("int.db"));
+  (void)unlink(fx_path("stderr")); /* of the run before */
+  fx_use_cache(false); /* it is not in this one */
+  void (*const before)(int) = signal(number, ignored ? SIG_IGN : SIG_DFL);
   const pid_t pid = fx_start(words);
+  signal(number, before);
   while (!file_has(fx_path("stderr"), "twice.lua: generate ") && waitpid(pid, NULL, WNOHANG) == 0) {
     usleep(2000);
   }
-  assert_int_equal(kill(pid, SIGINT), 0);
+  assert_int_equal(kill(pid, number), 0);
+  if (ignored) { /* it goes on, until it is told by another */
+    usleep(50000);
+    assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+    assert_int_equal(kill(pid, SIGINT), 0);
+  }
   fx_finish(&r, pid);
   fx_expect(&r, 130, NULL, "interrupted");
   fx_use_cache(true);
   assert_null(strstr(sct_str_c(&r.out), "add_const_double3 on"));
   fx_free(&r);
+}
+
+static void signals_end_with_130(void **state) {
+  (void)state;
+  assert_signal_ends(SIGINT, false, TWICE_SPEC("5.0f")); /* another each, so that it must compile */
+  assert_signal_ends(SIGHUP, false, TWICE_SPEC("7.0f"));
+  assert_signal_ends(SIGHUP, true, TWICE_SPEC("8.0f")); /* as under nohup */
 }
 
 /* ---- a terminal ---- */
@@ -347,7 +362,7 @@ int main(void) {
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),
       cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
-      cmocka_unit_test(sigint_ends_with_130),
+      cmocka_unit_test(signals_end_with_130),
       cmocka_unit_test(a_terminal_sees_the_bar),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
