@@ -297,7 +297,7 @@ static void assert_signal_ends(int number, bool ignored, const char *spec) {
   fx_write("twice.lua", spec);
   (void)unlink(fx_path("int.db"));
   (void)unlink(fx_path("stderr")); /* of the run before */
-  fx_use_cache(false); /* it is not in this one */
+  fx_use_cache(false);             /* it is not in this one */
   void (*const before)(int) = signal(number, ignored ? SIG_IGN : SIG_DFL);
   const pid_t pid = fx_start(words);
   signal(number, before);
