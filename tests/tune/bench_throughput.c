@@ -7,8 +7,8 @@
  * The sweep is a whole session: a transpose of f32 with the layouts of both arrays left open, every
  * candidate compiled (no cache), checked on the CPU, verified, screened, the best raced, all
  * stored. The serial loop is what people write: for each of SAMPLE candidates, spread evenly over
- * the same ones, one NVRTC compile, one load, seven timed launches, and nothing else: no
- * verification.
+ * the same ones, one NVRTC compile with the sweep's options, one load, seven timed launches, and
+ * nothing else: no verification.
  *
  * Prints a table of Markdown. */
 #include "measure/measure_session.h"
@@ -97,7 +97,7 @@ static double sweep(sct_tune_report *report, const char *spec, const sct_tune_op
       "`scripts/bench throughput`: a session over transposes of f32, 4096 x 4096, the layouts of\n"
       "both arrays left open: compiled (no cache), checked on the CPU, verified, screened, raced,\n"
       "stored. Then a serial loop in the same run over a sample of the same candidates: one NVRTC\n"
-      "compile, one load and seven timed launches each, no verification.\n\n");
+      "compile with the same options, one load and seven timed launches each, not verified.\n\n");
   printf("| what | figure | target |\n|---|---:|---:|\n");
   printf("| device | %s | |\n", report->device.name);
   printf("| cores | %ld | |\n", sysconf(_SC_NPROCESSORS_ONLN));
