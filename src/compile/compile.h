@@ -121,6 +121,9 @@ sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) S
 /* Gives idle workers something to do and takes what they have finished, waiting at most wait_ns for
  * it. Workers wait while nobody calls this. */
 sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+/* For a caller that waits for other things too: the descriptors, at most `most`, on which the
+ * workers that are busy answer. Returns how many. */
+int sct_compiler_descriptors(const sct_compiler *compiler, int *fds, int most);
 /* A unit whose result is there, each once, in the order of completion; -1: none so far. */
 int sct_compiler_next(sct_compiler *compiler);
 /* Units that are wanted and without a result; 0 after the end. */

@@ -455,6 +455,16 @@ sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error 
   return hand_out(compiler, err);
 }
 
+int sct_compiler_descriptors(const sct_compiler *compiler, int *fds, int most) {
+  int n = 0;
+  for (int i = 0; i < compiler->n_workers && n < most; ++i) {
+    if (compiler->workers[i].busy) {
+      fds[n++] = compiler->workers[i].child.fd;
+    }
+  }
+  return n;
+}
+
 int sct_compiler_next(sct_compiler *compiler) {
   sct_compile_run *const r = compiler->run;
   return r != NULL && r->n_taken < r->n_finished ? r->finished[r->n_taken++] : -1;

@@ -414,7 +414,18 @@ sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
   return SCT_OK;
 }
 
-sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err) {
+int sct_tune_check_descriptors(const tune_session *s, int *fds, int most) {
+  const tune_check *c = s->check;
+  int n = 0;
+  for (int k = 0; c && k < c->n_processes && n < most; k++) {
+    if (c->processes[k].n_pending > 0) {
+      fds[n++] = c->processes[k].child.fd;
+    }
+  }
+  return n;
+}
+
+sct_status sct_tune_check_step(tune_session *s, sct_error *err) {
   tune_check *c = s->check;
   struct pollfd ready[MAX_PROCESSES];
   if (!c || c->n_done == c->n_added) {
@@ -425,7 +436,7 @@ sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err)
   for (int k = 0; k < n; k++) {
     ready[k] = (struct pollfd){.fd = c->processes[k].child.fd, .events = POLLIN};
   }
-  if (poll(ready, (nfds_t)n, (int)((wait_ns + 999999) / 1000000)) <= 0) {
+  if (poll(ready, (nfds_t)n, 0) <= 0) {
     return SCT_OK;
   }
   for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */

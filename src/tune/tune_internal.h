@@ -162,7 +162,9 @@ bool sct_tune_fork(sct_child *out, tune_session *s,
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
 sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_check_step(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_check_step(tune_session *s, sct_error *err) SCT_MUST_USE; /* does not wait */
+/* On which its processes answer, at most `most`; returns how many. */
+int sct_tune_check_descriptors(const tune_session *s, int *fds, int most);
 void sct_tune_check_rest(tune_session *s); /* nothing more will be added: its processes may end */
 void sct_tune_check_end(tune_session *s);
 

@@ -4,9 +4,10 @@
  * between two, calls sct_tune_pump(). Without a search all candidates are wanted from the start. */
 #include "tune/tune_internal.h"
 
+#include <poll.h>
 #include <string.h>
 
-#define STEP_NS ((int64_t)5000000) /* between looks at the other kind of process */
+#define MOST_PROCESSES 256 /* that are waited for: those that compile and those that check */
 
 struct tune_pipeline {
   sct_compile_unit *units; /* in the order of compiling */
@@ -134,16 +135,34 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
+/* Until any of the processes says something; not at all where none is at work yet. */
+static void wait_for_processes(const tune_session *s, int64_t wait_ns) {
+  int fds[MOST_PROCESSES];
+  struct pollfd ready[MOST_PROCESSES];
+  int n = s->compiler && !sct_tune_all_compiled(s)
+              ? sct_compiler_descriptors(s->compiler, fds, MOST_PROCESSES)
+              : 0;
+  n += sct_tune_check_descriptors(s, fds + n, MOST_PROCESSES - n);
+  for (int k = 0; k < n; k++) {
+    ready[k] = (struct pollfd){.fd = fds[k], .events = POLLIN};
+  }
+  if (n > 0) {
+    (void)poll(ready, (nfds_t)n, (int)((wait_ns + 999999) / 1000000));
+  }
+}
+
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
-  const bool compiling = !sct_tune_all_compiled(s);
-  if (compiling) {
-    SCT_TRY(sct_compiler_step(s->compiler, wait_ns < STEP_NS ? wait_ns : STEP_NS, err));
+  if (wait_ns > 0) {
+    wait_for_processes(s, wait_ns);
+  }
+  if (!sct_tune_all_compiled(s)) {
+    SCT_TRY(sct_compiler_step(s->compiler, 0, err));
     SCT_TRY(take_all_compiled(s, err));
     if (sct_tune_all_compiled(s) && !s->searching) {
       sct_compiler_end(s->compiler); /* its workers leave their memory */
     }
   }
-  SCT_TRY(sct_tune_check_step(s, compiling ? 0 : wait_ns, err));
+  SCT_TRY(sct_tune_check_step(s, err));
   if (!s->searching && sct_tune_all_compiled(s)) {
     sct_tune_check_rest(s);
   }
