@@ -208,7 +208,8 @@ static bool new_warp(ptx_exec *x, ptx_warp *w, int index) {
   w->local_bytes = sct_ptx_local_bytes(x->code);
   w->regs = sct_alloc(w->n_slots * PTX_SLOT_BYTES);
   w->state = sct_alloc(w->n_slots * sizeof(*w->state));
-  w->bits = sct_alloc(w->n_slots * PTX_LANES * sizeof(*w->bits));
+  /* not cleared: has_bits says which of them count */
+  w->bits = sct_realloc(NULL, w->n_slots * PTX_LANES * sizeof(*w->bits));
   w->has_bits = sct_alloc(w->n_slots);
   w->paths = sct_alloc(sizeof(*w->paths) * PTX_MAX_PATHS);
   w->frames = sct_alloc(sizeof(*w->frames) * PTX_MAX_FRAMES);
