@@ -39,8 +39,8 @@ __device__ __forceinline__ void store_words(void *to, const void *from) {
     __stwb(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
 }
 
-// A block moves a tile of 128 x 256 elements (row x col), wherever rows start: whole sectors in
-// along col, by copies that pass no register, and whole sectors out along row.
+// A block moves a tile of 128 x 256 elements (row x col), wherever rows start: whole lines in along
+// col, by copies that pass no register, and whole sectors out along row.
 __global__ void __launch_bounds__(256)
 jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, long long n_col) {
   constexpr int kThreads = 256;
@@ -49,7 +49,7 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
   // elements in a 32-byte sector: each store run is moved back to start on one
   constexpr int kSkew = 16;
   extern __shared__ __align__(16) unsigned char shared_tiles[];
-  // sectors of a's rows, one more every 16 rows: columns fall into different banks
+  // lines of a's rows as they lie: columns of odd rows fall into different banks
   unsigned char *const a_tile = shared_tiles + 0;
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
@@ -57,16 +57,16 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
   const long long first_row = block % tiles_row * kRow; // tiles along row first
   const long long first_col = block / tiles_row * kCol;
   if (first_col + kCol <= n_col && first_row >= kSkew - 1 && first_row + kRow < n_row) {
-    { // a in: whole sectors of each row
+    { // a in: whole lines of each row
       const long long row_place = 2 * first_row * n_col + 2 * first_col - 30 * n_col, row_step = 2 * n_col;
     #pragma unroll 4
-      for (int turn = 0; turn < 19; turn++) {
+      for (int turn = 0; turn < 23; turn++) {
         const int tile_cell = thread + turn * kThreads; // a word
-        const int tile_line = tile_cell / 34, word = tile_cell % 34;
+        const int tile_line = tile_cell / 40, word = tile_cell % 40;
         const long long start = row_place + tile_line * row_step;
-        const long long word_place = (start & -32ll) + 16 * word;
-        const int tile_place = 544 * tile_line + (tile_line >> 4) * 32 + 16 * word;
-        if (tile_cell < 4862 && word_place < start + 512)
+        const long long word_place = (start & -128ll) + 16 * word;
+        const int tile_place = 640 * tile_line + 16 * word;
+        if (tile_cell < 5720 && word_place < start + 512)
           copy_async<16>(&at<char>(a_tile, tile_place), &at<char>(a_in, word_place));
       }
     }
@@ -88,31 +88,31 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
     #pragma unroll
       for (int part = 0; part < 2; part++) {
         const int tile_line = kSkew - 1 - run_shift + thread % 32 * 2 + part;
-        a_at[part] = 544 * tile_line + (tile_line >> 4) * 32 + (int)(a_start + tile_line * a_step & 31) + 2 * tile_x;
+        a_at[part] = 640 * tile_line + (int)(a_start + tile_line * a_step & 127) + 2 * tile_x;
       }
     #pragma unroll
       for (int word = 0; word < 2; word++) {
         __align__(16) f16 a_v[2];
         #pragma unroll
         for (int part = 0; part < 2; part++)
-          a_v[part] = at<f16>(a_tile, a_at[part] + 34944 * word);
+          a_v[part] = at<f16>(a_tile, a_at[part] + 40960 * word);
         store_words<unsigned int, 1>(&at<unsigned int>(b_out, run_place + 128 * word), a_v);
       }
       run_start += 8 * (2 * n_row);
     }
   } else { // a tile on the border: with guards
-    { // a in: whole sectors of each row
+    { // a in: whole lines of each row
       const long long row_place = 2 * first_row * n_col + 2 * first_col - 30 * n_col, row_step = 2 * n_col;
       const int row_bytes = (int)min(2 * (n_col - first_col), 512ll);
     #pragma unroll 4
-      for (int turn = 0; turn < 19; turn++) {
+      for (int turn = 0; turn < 23; turn++) {
         const int tile_cell = thread + turn * kThreads; // a word
-        const int tile_line = tile_cell / 34, word = tile_cell % 34;
+        const int tile_line = tile_cell / 40, word = tile_cell % 40;
         const long long start = row_place + tile_line * row_step;
-        const long long word_place = (start & -32ll) + 16 * word;
-        const int tile_place = 544 * tile_line + (tile_line >> 4) * 32 + 16 * word;
+        const long long word_place = (start & -128ll) + 16 * word;
+        const int tile_place = 640 * tile_line + 16 * word;
         const long long row = first_row - (kSkew - 1) + tile_line;
-        if (tile_cell < 4862 && word_place < start + row_bytes && row >= 0 && row < n_row) {
+        if (tile_cell < 5720 && word_place < start + row_bytes && row >= 0 && row < n_row) {
           if (word_place + 16 <= 2 * n_col * n_row)
             copy_async<16>(&at<char>(a_tile, tile_place), &at<char>(a_in, word_place));
           else // the array ends in it
@@ -140,7 +140,7 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
     #pragma unroll
       for (int part = 0; part < 2; part++) {
         const int tile_line = kSkew - 1 - run_shift + thread % 32 * 2 + part;
-        a_at[part] = 544 * tile_line + (tile_line >> 4) * 32 + (int)(a_start + tile_line * a_step & 31) + 2 * tile_x;
+        a_at[part] = 640 * tile_line + (int)(a_start + tile_line * a_step & 127) + 2 * tile_x;
       }
     #pragma unroll
       for (int word = 0; word < 2; word++) {
@@ -150,7 +150,7 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
         #pragma unroll
         for (int part = 0; part < 2; part++)
           if (row + part >= 0 && row + part < n_row)
-          a_v[part] = at<f16>(a_tile, a_at[part] + 34944 * word);
+          a_v[part] = at<f16>(a_tile, a_at[part] + 40960 * word);
         if (row >= 0 && row + 1 < n_row)
           store_words<unsigned int, 1>(&at<unsigned int>(b_out, run_place + 128 * word), a_v);
         else

@@ -1,4 +1,4 @@
-/* Tiles whose rows come as they lie, from the sector on that they start in: transposes and permutes
+/* Tiles whose rows come as they lie, from the line on that they start in: transposes and permutes
  * with rows of any length, elements of 1 to 8 bytes and further operands against the naive variant;
  * and kernels with one mistake each, which must be found. */
 #include "tune_verify.h"
@@ -63,9 +63,9 @@ static void jagged_tiles_are_right(void **state) {
 static const tv_mistake mistakes[] = {
     {F32, "asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");", ""},
     {F32, "__syncthreads();", ""},
-    {F32, "(start & -32ll) + 16", "(start & -16ll) + 16"},
+    {F32, "(start & -128ll) + 16", "(start & -64ll) + 16"},
     {F32, "word_place < start + 256", "word_place < start + 240"},
-    {F32, "(tile_line >> 3) * 32 + 16", "16"},
+    {F32, "tile_line * a_step & 127", "tile_line * a_step & 63"},
     {F32, "(run_start & 31)", "(run_start & 15)"},
     {F32, "first_row >= kSkew - 1", "first_row >= 0"},
     {F32, "word_place + 16 <= 4 * n_col * n_row", "true"},

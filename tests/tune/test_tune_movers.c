@@ -139,12 +139,11 @@ static const struct {
     {"transpose_f32",
      "jagged t256 a512 b256 ob",
      {121, 255},
-     {2 * (69 + 68) + 3, 2 * 64 / 8 * ((16 + 7 * 17) + (2 * 16 + 6 * 17)) + 3, 255 * 4, 255 * 16,
-      255 * 4, 3},
-     "tiles of rows 0 to 63 and 57 to 120 by 128 and 127 columns, 34 words a row in turn: of 8 "
-     "rows "
-     "1 or 2 lie in 16 sectors, the others in 17; the array ends with 3 elements behind a whole "
-     "word; two words of each run from a sector on; banks never collide"},
+     {2 * (81 + 80) + 3, 2 * 64 * (2 * 16) + 2 * 2 * (76 + 72) + 3, 255 * 4, 255 * 16, 255 * 4, 3},
+     "tiles of rows 0 to 63 and 57 to 120 by 128 and 127 columns, 40 words a row in turn; what "
+     "lies "
+     "before a row in its line is 76 and 72 sectors of 32 rows; the array ends with 3 elements "
+     "behind a whole word; two words of each run from a sector on; banks never collide"},
     {"stencil2d_f32",
      "stencil t128 f1 v4 r4 w1 n4 snone",
      {32, 1024},
