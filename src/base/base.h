@@ -171,10 +171,11 @@ sct_status sct_file_write(const char *path, const void *data, size_t n,
 /* Makes a folder and its parents; what it makes has mode 0700. An existing folder is fine. */
 sct_status sct_dir_make(const char *path, sct_error *err) SCT_MUST_USE;
 bool sct_file_exists(const char *path);
-/* "$XDG_DATA_HOME/sectile" (default ~/.local/share/sectile) and "$XDG_CACHE_HOME/sectile" (default
- * ~/.cache/sectile). Appends to `out`; a relative XDG value is ignored, as the XDG specification
- * says. Does not create. */
-void sct_path_data(sct_str *out);
+/* "$XDG_DATA_HOME/sectile/store.db" (default ~/.local/share/sectile/...) and
+ * "$XDG_CACHE_HOME/sectile" (default ~/.cache/sectile). Append to `out`; a relative XDG value is
+ * ignored, as the XDG specification says, and so is a HOME that is relative or not set: then there
+ * is no store (SCT_EUSAGE), and no cache (nothing is appended). Nothing is created. */
+sct_status sct_path_store(sct_str *out, sct_error *err) SCT_MUST_USE;
 void sct_path_cache(sct_str *out);
 /* Folder part of a path without the final slash ("." if none). Appends to out. */
 void sct_path_dirname(sct_str *out, const char *path);

@@ -187,11 +187,22 @@ static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
     return;
   }
   const char *home = getenv("HOME");
-  sct_str_printf(out, "%s/%s/sectile", home && home[0] ? home : "", fallback);
+  if (home && home[0] == '/') { /* else it would be the root's, or depend on the folder at hand */
+    sct_str_printf(out, "%s/%s/sectile", home, fallback);
+  }
 }
 
-void sct_path_data(sct_str *out) {
+sct_status sct_path_store(sct_str *out, sct_error *err) {
+  const size_t before = out->len;
   xdg_path(out, "XDG_DATA_HOME", ".local/share");
+  if (out->len == before && !out->failed) {
+    return sct_fail(
+        err, SCT_EUSAGE,
+        "no place for results: neither XDG_DATA_HOME nor HOME is an absolute path; name "
+        "a file: --store FILE");
+  }
+  sct_str_append(out, "/store.db");
+  return sct_str_status(out, err);
 }
 
 void sct_path_cache(sct_str *out) {

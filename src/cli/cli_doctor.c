@@ -326,9 +326,10 @@ static void look_at_store(doctor *d) {
   sct_store *store = NULL;
   if (d->args->store) {
     sct_str_append(&path, d->args->store);
-  } else {
-    sct_path_data(&path);
-    sct_str_append(&path, "/store.db");
+  } else if (sct_path_store(&path, &err) != SCT_OK) {
+    say(d, FAIL, SCT_EUSAGE, "store", "set HOME, or name a file with --store", "%s", err.text);
+    sct_str_free(&path);
+    return;
   }
   const bool exists = sct_file_exists(sct_str_c(&path));
   sct_path_dirname(&folder, sct_str_c(&path));
@@ -355,7 +356,10 @@ static void look_at_cache(doctor *d) {
   struct stat st;
   sct_path_cache(&path);
   const char *cache = sct_str_c(&path);
-  if (lstat(cache, &st) != 0) {
+  if (path.len == 0) {
+    say(d, WARN, SCT_OK, "cache", "set HOME or XDG_CACHE_HOME",
+        "there is none: neither HOME nor XDG_CACHE_HOME is an absolute path");
+  } else if (lstat(cache, &st) != 0) {
     say(d, FINE, SCT_OK, "cache", NULL, "'%s' will be made", cache);
   } else if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
     say(d, WARN, SCT_OK, "cache", "remove it: nothing is cached meanwhile", "'%s' is %s", cache,

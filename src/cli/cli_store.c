@@ -7,8 +7,7 @@ sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) {
   if (args->store) {
     sct_str_append(out, args->store);
   } else {
-    sct_path_data(out);
-    sct_str_append(out, "/store.db");
+    SCT_TRY(sct_path_store(out, err));
   }
   return sct_str_status(out, err);
 }

@@ -122,7 +122,7 @@ int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int
   const char *set = getenv(variable);
   char *end = NULL;
   const long long value = set ? strtoll(set, &end, 10) : 0;
-  if (!set || end == set || *end != '\0') {
+  if (!set || end == set || *end != '\0' || value < 1) { /* no limit that anything could keep */
     return usual;
   }
   return value < least ? least : value > most ? most : value;

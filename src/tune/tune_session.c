@@ -182,8 +182,7 @@ static sct_status open_store(tune_session *s, sct_error *err) {
   if (s->opts->store_path) {
     sct_str_append(&s->scratch, s->opts->store_path);
   } else {
-    sct_path_data(&s->scratch);
-    sct_str_append(&s->scratch, "/store.db");
+    SCT_TRY(sct_path_store(&s->scratch, err));
   }
   SCT_TRY(sct_str_status(&s->scratch, err));
   return sct_store_open(&s->store, sct_str_c(&s->scratch), false, err);

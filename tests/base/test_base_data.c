@@ -173,13 +173,27 @@ static void test_xdg_paths(void **state) {
   (void)state;
   sct_str s = {0};
   setenv("XDG_DATA_HOME", "/data", 1);
-  sct_path_data(&s);
-  assert_string_equal(sct_str_c(&s), "/data/sectile");
+  sct_error err;
+  assert_int_equal(sct_path_store(&s, &err), SCT_OK);
+  assert_string_equal(sct_str_c(&s), "/data/sectile/store.db");
   sct_str_clear(&s);
+  unsetenv("XDG_DATA_HOME");
+  static const char *const no_home[] = {NULL, "", "relative"};
+  for (int k = 0; k < SCT_COUNT(no_home); k++) { /* not the root's folders, nor those at hand */
+    (void)(no_home[k] ? setenv("HOME", no_home[k], 1) : unsetenv("HOME"));
+    assert_int_equal(sct_path_store(&s, &err), SCT_EUSAGE);
+    assert_non_null(strstr(err.text, "--store FILE"));
+    unsetenv("XDG_CACHE_HOME");
+    sct_path_cache(&s);
+    assert_int_equal(s.len, 0);
+  }
   setenv("XDG_CACHE_HOME", "relative", 1); /* to be ignored */
   setenv("HOME", "/home/u", 1);
   sct_path_cache(&s);
   assert_string_equal(sct_str_c(&s), "/home/u/.cache/sectile");
+  sct_str_clear(&s);
+  assert_int_equal(sct_path_store(&s, &err), SCT_OK);
+  assert_string_equal(sct_str_c(&s), "/home/u/.local/share/sectile/store.db");
   sct_str_clear(&s);
   sct_path_dirname(&s, "a/b/c.lua");
   assert_string_equal(sct_str_c(&s), "a/b");
