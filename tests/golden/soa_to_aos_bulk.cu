@@ -34,18 +34,12 @@ __device__ __forceinline__ void wait_phase(unsigned long long *barrier, int pari
                " mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
                " @!over bra again;\n}" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
 }
-// A policy of L2: what is copied by it is the first to go.
-__device__ __forceinline__ unsigned long long evict_first() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
 // Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
 __device__ __forceinline__ void bulk_load(void *to, const void *from, int bytes,
                                           unsigned long long *barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
-               " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
-               "r"(shared_address(barrier)), "l"(evict_first()) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
+               "r"(shared_address(barrier)) : "memory");
 }
 
 // What was written to shared memory before it is seen by bulk copies behind it.
@@ -54,8 +48,8 @@ __device__ __forceinline__ void fence_async() {
 }
 // Multiples of 16 bytes out of shared memory, in the thread's group at hand.
 __device__ __forceinline__ void bulk_store(void *to, const void *from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint"
-               " [%0], [%1], %2, %3;" ::"l"(to), "r"(shared_address(from)), "r"(bytes), "l"(evict_first())
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group"
+               " [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)), "r"(bytes)
                : "memory");
 }
 __device__ __forceinline__ void bulk_commit() {

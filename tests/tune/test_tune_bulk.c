@@ -109,7 +109,7 @@ static void stages_are_filled_again_and_again(void **state) {
     const char *spec, *label;
   } cases[] = {
       {"mixed_soa_to_aos", "bulk t512 i1 g1 n4 w0 obulk hnone"},
-      {"mixed_aos_to_soa", "bulk t256 i1 g2 n3 w1 obulk hfirst"},
+      {"mixed_aos_to_soa", "bulk t256 i1 g2 n3 w1 obulk hnone"},
       {"add_const_double3", "bulk t512 i1 g1 n3 w0 ovector hnone"},
       {"record64_aos_to_aos", "bulk t256 i1 g2 n2 w0 obulk hnone"},
       {"particle_soa_to_aos", "bulk t128 i1 g4 n4 w0 obulk hnone"},

@@ -2,6 +2,8 @@
 -- the helper functions that its accesses need.
 local declare = {}
 
+local hints = require "sectile.hints"
+
 -- ---- types ----
 
 local HALF = [[
@@ -155,7 +157,7 @@ local COPY_ASYNC = [[
 // kBytes from global to shared memory that pass no register (sm_80): in the group at hand.
 template <int kBytes> __device__ __forceinline__ void copy_async(void *to, const void *from) {
   const unsigned int place = (unsigned int)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.%s.shared.global [%%0], [%%1], %%2;" ::"r"(place), "l"(from), "n"(kBytes)
+  asm volatile("cp.async.$CACHE [%0], [%1], %2$3;" ::"r"(place), "l"(from), "n"(kBytes)$POLICY
                : "memory");
 }
 ]]
@@ -284,21 +286,12 @@ __device__ __forceinline__ void wait_phase(unsigned long long *barrier, int pari
                " mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
                " @!over bra again;\n}" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
 }
-$EVICT// Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
+// Multiples of 16 bytes into shared memory; reports them to the barrier (sm_90).
 __device__ __forceinline__ void bulk_load(void *to, const void *from, int bytes,
                                           unsigned long long *barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes$HINT"
                " [%0], [%1], %2, [%3]$4;" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
                "r"(shared_address(barrier))$POLICY : "memory");
-}
-]]
-
-local EVICT = [[
-// A policy of L2: what is copied by it is the first to go.
-__device__ __forceinline__ unsigned long long evict_first() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
 }
 ]]
 
@@ -473,39 +466,47 @@ __device__ __forceinline__ void store_kept(void *to, const void *from) {
 }
 ]]
 
-local function words(streaming)
+local function words(hint)
   local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
-  if streaming then
-    return string.format(WORDS, ", streaming: each is used once", "__ldcs(" .. from .. " + k)",
-      "__stcs(" .. to .. " + k, " .. from .. "[k])")
-  end
+  local load, store = hints.loads[hint], hints.stores[hint]
   -- a plain assignment lets the compiler split the word into stores of what it was computed from
-  return string.format(WORDS, "", from .. "[k]", "__stwb(" .. to .. " + k, " .. from .. "[k])")
+  return string.format(WORDS, hints.why[hint],
+    load and load .. "(" .. from .. " + k)" or from .. "[k]",
+    (store or "__stwb") .. "(" .. to .. " + k, " .. from .. "[k])")
 end
 
 -- A plain load may be split into loads of what is used of the word.
-local function whole_word(text, streaming)
-  return (string.gsub(text, "$LOAD", streaming and "__ldcs" or "__ldg"))
+local function whole_word(text, hint)
+  return (string.gsub(text, "$LOAD", hints.loads[hint] or "__ldg"))
 end
 
 -- Bulk copies, with or without a policy of L2.
-local function bulk(text, hint)
-  local first = hint == "first"
+local function bulk(text, kept)
   return (string.gsub(text, "$(%w+)", {
-    EVICT = first and EVICT or "", HINT = first and ".L2::cache_hint" or "",
-    POLICY = first and ', "l"(evict_first())' or "", ["3"] = first and ", %3" or "",
-    ["4"] = first and ", %4" or "",
+    HINT = kept and ".L2::cache_hint" or "", POLICY = kept and ', "l"(lasting_policy())' or "",
+    ["3"] = kept and ", %3" or "", ["4"] = kept and ", %4" or "",
+  }))
+end
+
+-- Asynchronous copies; "keep": past L1, with the policy.
+local function copy_async(cache)
+  local kept = cache == "keep"
+  return (string.gsub(COPY_ASYNC, "$(%w+)", {
+    CACHE = (kept and "cg" or cache) .. ".shared.global" .. (kept and ".L2::cache_hint" or ""),
+    POLICY = kept and ',\n               "l"(lasting_policy())' or "",
+    ["3"] = kept and ", %3" or "",
   }))
 end
 
 --- Helper functions that a kernel needs.
----@param needs table which: at, pieces, copy_pieces, words, kept, realigned, spaced,
---- bulk_store, striped, quotient; exchange: elements a word; copy_async: the caches it fills, "ca"
---- or "cg"; shifted: a set of "load" and "share"; bulk: the hint of bulk copies, "none" or "first"
----@param streaming boolean words are moved with the streaming hint
+---@param needs table which: at, pieces, copy_pieces, words, kept, realigned, spaced, bulk,
+--- bulk_store, striped, quotient; exchange: elements a word; copy_async: the caches it fills,
+--- "ca", "cg" or "keep"; shifted: a set of "load" and "share"
+---@param hint "none"|"cs"|"keepin"|"keepout" of global accesses (hints.lua)
 ---@return string
-function declare.helpers(needs, streaming)
+function declare.helpers(needs, hint)
   local parts = {}
+  hints.helpers(parts, hint, needs.copy_async == "keep")
   if needs.at or needs.pieces then
     parts[#parts + 1] = AT
   end
@@ -516,19 +517,19 @@ function declare.helpers(needs, streaming)
     parts[#parts + 1] = COPY_PIECES
   end
   if needs.copy_async then
-    parts[#parts + 1] = string.format(COPY_ASYNC, needs.copy_async)
+    parts[#parts + 1] = copy_async(needs.copy_async)
   end
   if needs.striped then
-    parts[#parts + 1] = (string.gsub(string.format(STRIPED, streaming
-      and "; streaming: each is used once" or ""), "$%u+",
-      { ["$LOAD"] = streaming and "__ldcs" or "__ldg", ["$STORE"] = streaming and "__stcs"
-        or "__stwb" }))
+    local why = string.gsub(hints.why[hint], "^,", ";")
+    parts[#parts + 1] = (string.gsub(string.format(STRIPED, why), "$%u+", {
+      ["$LOAD"] = hints.loads[hint] or "__ldg", ["$STORE"] = hints.stores[hint] or "__stwb",
+    }))
   end
   if needs.bulk then
-    parts[#parts + 1] = bulk(BULK, needs.bulk)
+    parts[#parts + 1] = bulk(BULK, hint == "keepin")
   end
   if needs.bulk_store then
-    parts[#parts + 1] = bulk(BULK_STORE, needs.bulk)
+    parts[#parts + 1] = bulk(BULK_STORE, hint == "keepout")
   end
   if needs.realigned then
     parts[#parts + 1] = REALIGNED
@@ -536,11 +537,11 @@ function declare.helpers(needs, streaming)
   if needs.shifted then
     parts[#parts + 1] = SHIFTED
     for _, how in ipairs { "load", "share" } do
-      parts[#parts + 1] = needs.shifted[how] and whole_word(NEXT_WORD[how], streaming) or nil
+      parts[#parts + 1] = needs.shifted[how] and whole_word(NEXT_WORD[how], hint) or nil
     end
   end
   if needs.spaced then
-    parts[#parts + 1] = whole_word(SPACED, streaming)
+    parts[#parts + 1] = whole_word(SPACED, hint)
   end
   if needs.exchange then
     parts[#parts + 1] = EXCHANGE[needs.exchange]
@@ -552,7 +553,7 @@ function declare.helpers(needs, streaming)
     parts[#parts + 1] = KEPT
   end
   if needs.words then
-    parts[#parts + 1] = words(streaming)
+    parts[#parts + 1] = words(hint)
   end
   return table.concat(parts, "\n")
 end

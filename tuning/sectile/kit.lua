@@ -6,6 +6,7 @@
 -- (block, thread, first, slot, ...) are expression variables; g:define() ties each to its meaning
 -- in terms of block, thread, loops and extents, which is what counting evaluates.
 local declare = require "sectile.declare"
+local hints = require "sectile.hints"
 
 local kit = {}
 
@@ -370,9 +371,11 @@ local function place(op, f, at)
   return string.format("at<%s>(%s, %s)", field.cuda, op.pointer, E.text(at, true))
 end
 
+-- The function of `functions` (hints.lua) that moves a field with the generator's hint; nil: none.
 -- __ldcs and __stcs know the built-in types only.
-local function hintable(field)
-  return field.type ~= "f16" and field.type ~= "bf16"
+local function hinted(g, functions, op, field)
+  local half = field.type == "f16" or field.type == "bf16"
+  return not g.steady[op.number] and not (g.hint == "cs" and half) and functions[g.hint] or nil
 end
 
 -- The pieces in which a field must be moved when its offset has only this divisor.
@@ -400,11 +403,8 @@ function G:load(op, f, at)
       E.text(at, true))
   end
   local text = place(op, f, at)
-  if self.hint == "cs" and not self.steady[op.number] and hintable(field)
-    and piece == field.bytes then
-    return string.format("__ldcs(&%s)", text)
-  end
-  return text
+  local call = piece == field.bytes and hinted(self, hints.loads, op, field)
+  return call and string.format("%s(&%s)", call, text) or text
 end
 
 --- Statement that stores `value` to field f of global operand `op` at byte offset `at`.
@@ -422,11 +422,8 @@ function G:store(op, f, at, value)
       op.pointer, E.text(at, true), value)
   end
   local text = place(op, f, at)
-  local streams = self.hint == "cs" and not self.steady[op.number]
-  if streams and hintable(field) and piece == field.bytes then
-    return string.format("__stcs(&%s, %s);", text, value)
-  end
-  return string.format("%s = %s;", text, value)
+  local call = piece == field.bytes and hinted(self, hints.stores, op, field)
+  return string.format(call and call .. "(&%s, %s);" or "%s = %s;", text, value)
 end
 
 --- Byte offset of field f of `op`, with variables replaced (E.subst's list).
@@ -534,7 +531,7 @@ end
 --- Helper functions that the kernel needs.
 ---@return string
 function G:helpers()
-  return declare.helpers(self.needs, self.hint == "cs")
+  return declare.helpers(self.needs, self.hint)
 end
 
 --- Parameters of the kernel: pointers, scalars, extents.
@@ -687,6 +684,7 @@ function kit.hand_over(g, plan)
 end
 
 kit.word_type = WORD
+kit.hints = hints
 kit.wrapped, kit.element_arguments = wrapped, arguments
 kit.concat = concat
 kit.member = member

@@ -97,7 +97,7 @@ end
 ---@field vec integer neighbouring elements in a group
 ---@field mover fun(g, op, p): sectile.Mover? an operand's mover, or nil and a reason
 ---@field scope? "block"|"warp" who owns a tile
----@field hint? "none"|"cs"
+---@field hint? "none"|"cs"|"keepin"|"keepout"
 ---@field unroll? integer 1: the copies of tiles stay loops
 ---@field min_blocks? integer for the launch bounds
 ---@field stages? integer images of every input, for tiles that are on their way
@@ -123,7 +123,7 @@ function map.plan(k, kernel, opts)
     more_shared_bytes = opts.more_shared_bytes or 0,
     copy_unroll = opts.unroll == 1 and "#pragma unroll 1" or "#pragma unroll",
   }
-  g.hint = opts.hint or "none"
+  g.hint = kit.hints.of(k, opts.hint)
   p.team_size = p.scope == "warp" and 32 or opts.threads
   local period = opts.period or 1
   p.tile = kit.ceil_div(p.team_size * opts.items * opts.vec, period) * period

@@ -515,8 +515,10 @@ function movers.base_of(image, run, first, n_slots)
   return E.subst(run.base, { image.shape.tile, first // n_slots })
 end
 
-local function stream(g, place)
-  return g.hint == "cs" and "__ldcs(&" .. place .. ")" or place
+-- A word of global memory, with the generator's hint.
+local function loaded(g, place)
+  local call = kit.hints.loads[g.hint]
+  return call and string.format("%s(&%s)", call, place) or place
 end
 
 -- One word of a run between global memory and the image: the statements.
@@ -538,15 +540,15 @@ local function copy_word(g, image, run, team, place, at)
     if op.is_output then
       lines[1] = string.format("%s value;\n  %s(&value, %s);", type, pieces, address)
     else
-      lines[1] = string.format("const %s value = %s;\n  %s(%s, &value);", type, stream(g, global),
+      lines[1] = string.format("const %s value = %s;\n  %s(%s, &value);", type, loaded(g, global),
         pieces, address)
     end
   end
   if op.is_output then
-    lines[#lines + 1] = g.hint == "cs" and string.format("__stcs(&%s, %s);", global, shared)
-      or string.format("%s = %s;", global, shared)
+    local call = kit.hints.stores[g.hint]
+    lines[#lines + 1] = string.format(call and call .. "(&%s, %s);" or "%s = %s;", global, shared)
   elseif count == 1 then
-    lines[1] = string.format("%s = %s;", shared, stream(g, global))
+    lines[1] = string.format("%s = %s;", shared, loaded(g, global))
   end
   return kit.concat(lines, "\n  ")
 end

@@ -369,7 +369,7 @@ end
 ---@return table plan
 function reduce.start(k, kernel, c, mover)
   local g = kit.new(k, kernel, c.threads)
-  g.hint = c.hint or "none"
+  g.hint = kit.hints.of(k, c.hint)
   local p = {
     g = g, k = k, kernel = kernel, threads = c.threads, vec = c.vec or 1, items = c.items or 1,
     dim = #k.dims, last = k.dims[#k.dims], mover = {}, ragged = false,

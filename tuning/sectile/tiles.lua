@@ -89,7 +89,7 @@ function tiles.start(k, c, kernel)
     return nil, "with these layouts inputs and outputs run along the same dimension"
   end
   local g = kit.new(k, kernel, c.threads)
-  g.hint = c.hint
+  g.hint = kit.hints.of(k, c.hint)
   local p = {
     g = g, k = k, kernel = kernel, threads = c.threads, tile_a = c.tile_a, tile_b = c.tile_b,
     dim_a = a, dim_b = b, a = k.dims[a], b = k.dims[b], bytes = tiles.largest(k),

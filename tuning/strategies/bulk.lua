@@ -67,8 +67,8 @@ return {
       doc = "an output's fields in arrays of their own through shared memory" },
     { "store", { "vector", "bulk" }, key = "o", when = "can_records or sections",
       doc = "how outputs leave shared memory: in words by all threads, or by bulk copies" },
-    { "hint", { "none", "first" }, key = "h", when = "threads == 256",
-      doc = "cache hint: first marks what is copied as the first that L2 gives up" },
+    { "hint", { "none", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC,
+      when = "threads == 128 and per_sm == 0 and items <= 2" },
   },
   where = {
     "per_sm > 0 or stages == 1", "stages > 1 or per_sm == 0",
@@ -96,12 +96,13 @@ return {
     local p, reason = pipeline.plan(k, "bulk", c, {
       mover = function(g, op, p) return mover(g, op, p, c) end,
       out_images = stays and 2 or 1, image_align = LINE, more_shared_bytes = 8 * c.stages,
+      hint = c.hint,
     })
     if not p then
       return nil, reason
     end
     local g = p.g
-    g.needs.bulk, g.needs.bulk_store = c.hint, c.store == "bulk" and #p.images_out > 0
+    g.needs.bulk, g.needs.bulk_store = true, c.store == "bulk" and #p.images_out > 0
     p.stays, p.stores, p.expected = stays, g.needs.bulk_store, expected_bytes(p)
     if p.expected > MAX_EXPECTED then
       return nil, "an mbarrier cannot wait for so many bytes"

@@ -67,10 +67,12 @@ return {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4, 8 }, key = "i", doc = "words a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "scalars in a word" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
-  where = { "vec * scalar_bytes <= 16", "items * vec * scalar_bytes <= 128" },
+  where = {
+    "vec * scalar_bytes <= 16", "items * vec * scalar_bytes <= 128",
+    kit.hints.keeps("threads == 128 and items == 1"),
+  },
   facts = function(k)
     return { { "scalar_bytes", k.operands[1].record.fields[1].bytes } }
   end,

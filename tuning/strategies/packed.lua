@@ -256,13 +256,13 @@ return {
       doc = "rows may start anywhere; a store run starts on a sector or on a word" },
     { "order", { "a", "b", "g" }, key = "o",
       doc = "which way consecutive blocks go: along a, along b, or in bands of 8 tiles" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming", when = "realign == 'none'" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC,
+      when = "realign == 'none'" },
   },
   where = {
     "bytes_a * bytes_b // bytes >= threads * 32", "bytes_a * bytes_b // bytes <= threads * 128",
     "realign == 'none' or words == 1",
-    "hint == 'none' or order == 'a'",
+    "hint != 'cs' or order == 'a'", kit.hints.keeps("threads == 512 and order == 'b'"),
     "order != 'g' or threads == 256 or realign != 'none'",
   },
   facts = function(k)

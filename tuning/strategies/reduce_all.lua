@@ -13,13 +13,12 @@ return {
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbouring elements in a word" },
     { "items", { 1, 2, 4, 8, 16 }, key = "i", doc = "words a thread, all loads in flight" },
     { "per_sm", { 1, 2, 4, 8 }, key = "g", doc = "blocks an SM, at most" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads as streaming" },
+    { "hint", { "none", "cs", "keepin" }, key = "h", doc = kit.hints.DOC },
   },
   where = function(k)
-    local list = { "threads * per_sm <= 2048" }
-    for n, condition in ipairs(reduce.where(k)) do
-      list[n + 1] = condition
-    end
+    local list = reduce.where(k)
+    list[#list + 1] = "threads * per_sm <= 2048"
+    list[#list + 1] = kit.hints.keeps("threads == 512 and per_sm >= 2")
     return list
   end,
   facts = reduce.facts,

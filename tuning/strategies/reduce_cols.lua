@@ -15,11 +15,12 @@ return {
     { "items", { 1, 2, 4, 8, 16 }, key = "i", doc = "rows a warp takes at once" },
     { "shares", { 1, 2, 4, 8, 16 }, key = "b",
       doc = "blocks that share the rows of their columns" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads as streaming" },
+    { "hint", { "none", "cs", "keepin" }, key = "h", doc = kit.hints.DOC },
   },
   where = function(k)
     local list = reduce.where(k)
     list[#list + 1] = "shares * threads <= 4096"
+    list[#list + 1] = kit.hints.keeps("threads == 512")
     return list
   end,
   facts = reduce.facts,

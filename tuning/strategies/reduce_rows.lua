@@ -22,12 +22,13 @@ return {
     { "items", { 1, 2, 4, 8, 16 }, key = "i", doc = "words a thread, all loads in flight" },
     { "shares", { 1, 8, 64 }, key = "b", when = "scope == 'block'",
       doc = "blocks that share an output element" },
-    { "hint", { "none", "cs" }, key = "h", doc = "cache hint: cs marks loads as streaming" },
+    { "hint", { "none", "cs", "keepin" }, key = "h", doc = kit.hints.DOC },
   },
   where = function(k)
     local list = reduce.where(k)
     list[#list] = "lanes < 32 or " .. list[#list]
     list[#list + 1] = "shares == 1 or hint == 'none'"
+    list[#list + 1] = kit.hints.keeps("threads == 512 and scope == 'block'")
     list[#list + 1] = "lanes == 32 or (threads == 256 and vec * items * all_inputs <= 64)"
     return list
   end,

@@ -96,10 +96,9 @@ return {
       doc = "who owns a tile: warps need no block barrier" },
     { "fix", { "none", "pad" }, key = "f", doc = "how bank conflicts of records are avoided",
       when = "records" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
-  where = { "threads * items <= 2048" },
+  where = { "threads * items <= 2048", kit.hints.keeps("threads == 128 and items == 1") },
   facts = function(k)
     return {
       { "can_narrow", has_narrow(k) and 1 or 0 },

@@ -52,10 +52,10 @@ return {
     { "words", { 1, 2, 4 }, key = "w", doc = "words of 16 bytes that a group's elements fill" },
     { "next", { "load", "lane" }, key = "n", when = "shifts",
       doc = "the word behind a group's last: loaded, or from the next lane" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
   where = {
+    kit.hints.keeps("threads == 128 and items == 1"),
     "items * words <= 8", "words * spread <= 4",
     "threads <= 256 or items * words <= 4", -- 128 registers hold no more
   },

@@ -39,10 +39,10 @@ return {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4 }, key = "i", doc = "groups a thread, all loads in flight" },
     { "vec", { 1, 2, 4 }, key = "v", doc = "neighbouring elements in a group" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
   where = {
+    kit.hints.keeps("threads == 128 and items == 1"),
     "items * vec * thread_bytes <= 384", -- more do not stay in registers
   },
   facts = function(k)

@@ -44,11 +44,13 @@ return {
     { "scope", { "block", "warp" }, key = "s",
       doc = "who owns a tile: warps need no block barrier" },
     { "fix", { "none", "pad", "xor" }, key = "f", doc = "how bank conflicts are avoided" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
     { "unroll", { 0, 1 }, key = "u", doc = "0: unroll the copies of tiles, 1: leave them loops" },
   },
-  where = { "stage_in or stage_out", "items > 1 or unroll == 0" },
+  where = {
+    "stage_in or stage_out", "items > 1 or unroll == 0",
+    kit.hints.keeps("threads == 128 and items == 1"),
+  },
   facts = function(k)
     return {
       { "can_in", has_stageable(k, false) and 1 or 0 },

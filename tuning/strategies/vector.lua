@@ -11,12 +11,12 @@ return {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "items", { 1, 2, 4 }, key = "i", doc = "groups a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbouring elements in a group" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
     { "min_blocks", { 0, 2 }, key = "b", doc = "blocks an SM that launch bounds ask for; 0: none",
       when = "items * vec >= 8" },
   },
   where = {
+    kit.hints.keeps("threads == 128 and items == 1 and min_blocks == 0"),
     -- small elements: as many as fill several words of 16 bytes
     "items * vec <= 16 or items * vec * thread_bytes <= 128",
     "items * vec * thread_bytes <= 256",
