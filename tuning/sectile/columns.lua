@@ -269,6 +269,30 @@ local function cut(p, shares)
   return kit.concat(lines)
 end
 
+-- A lane's last word may reach behind its row, but not behind the array: where layouts say how far
+-- rows are apart, extents need be no multiples of a word for rows to start on one.
+local function require_room(p)
+  local k, last = p.k, {}
+  for d, index in ipairs(k.index) do
+    local at = k.extents[d] - 1
+    last[#last + 1], last[#last + 2] = index, d == p.dim and at // p.vec * p.vec or at
+  end
+  for _, op in ipairs(p.g.inputs) do
+    for _, run in ipairs(p.mover[op.number].runs or {}) do
+      local f = run.field or 1
+      local field, whole = op.record.fields[f], false
+      for _, extent in ipairs(run.used) do
+        whole = whole or extent:same(p.n_last) -- required to be a multiple of the width already
+      end
+      local start = E.subst(op.offset[f], last) - (run.record and field.offset or 0)
+      local stop = start + p.vec * (run.record and op.record.bytes or field.bytes)
+      if not whole then
+        p.g:require(stop:le(op.bytes):lor(p.n_last:le(0)))
+      end
+    end
+  end
+end
+
 --- Starts a plan: a block owns the columns of `words` words.
 ---@param k sectile.View folded
 ---@param kernel string
@@ -298,6 +322,9 @@ function columns.plan(k, kernel, c, off)
     return nil, "the warps' partials need more shared memory than a block has"
   end
   p.cut = cut(p, c.shares)
+  if not off then
+    require_room(p)
+  end
   p.own_columns = string.format("constexpr int kColumns = %d * kVec; // neighbours along %s that "
     .. "the block owns", off and 31 or 32, p.last)
   p.exclusive, p.bounds, p.p = p.split, tostring(c.threads), p
