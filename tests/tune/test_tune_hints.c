@@ -11,10 +11,10 @@
 static const struct {
   const char *spec, *label, *with, *without;
 } cases[] = {
-    {"mixed_aos_to_soa", "direct t128 hkeepin", LOAD, STORE},
-    {"mixed_aos_to_soa", "direct t128 hkeepout", STORE, LOAD},
-    {"transpose_f16", "direct t128 hkeepin", LOAD, STORE},
-    {"transpose_f16", "direct t128 hkeepout", STORE, LOAD},
+    {"mixed_aos_to_soa", "vector t128 i1 v1 hkeepin b0", LOAD, STORE},
+    {"mixed_aos_to_soa", "vector t128 i1 v1 hkeepout b0", STORE, LOAD},
+    {"transpose_f16", "vector t128 i1 v1 hkeepin b0", LOAD, STORE},
+    {"transpose_f16", "vector t128 i1 v1 hkeepout b0", STORE, LOAD},
     {"add_const_double3", "flat t128 i1 v2 hkeepin", LOAD, STORE},
     {"add_const_double3", "flat t128 i1 v1 hkeepout", STORE, LOAD},
     {"particle_aos_to_soa", "vector t128 i1 v4 hkeepout b0", STORE, LOAD},
@@ -72,7 +72,7 @@ static void open_space(fixture *f, const char *spec, const char *device) {
  */
 static void older_devices_have_no_policies(void **state) {
   static const char *const labels[][2] = {
-      {"direct t128 hkeepin", "direct t128 hnone"},
+      {"vector t128 i1 v2 hkeepin b0", "vector t128 i1 v2 hnone b0"},
       {"flat t128 i1 v2 hkeepout", "flat t128 i1 v2 hnone"},
   };
   (void)state;

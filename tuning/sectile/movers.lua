@@ -517,8 +517,7 @@ end
 
 -- A word of global memory, with the generator's hint.
 local function loaded(g, place)
-  local call = kit.hints.loads[g.hint]
-  return call and string.format("%s(&%s)", call, place) or place
+  return kit.hints.loads[g.hint] and kit.hints.loads[g.hint] .. "(&" .. place .. ")" or place
 end
 
 -- One word of a run between global memory and the image: the statements.

@@ -51,16 +51,17 @@ return {
   reduces = true,
   axes = {
     { "threads", { 256, 128, 512, 1024 }, key = "t", doc = "threads a block" },
-    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
+    { "hint", { "none", "cs" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
   },
-  where = { kit.hints.keeps("threads == 128") },
+  where = {},
   template = "direct.cu",
   plan = function(k, c)
     if k.reduces then
       return reduction(k, c)
     end
     local g = kit.new(k, "direct", c.threads)
-    g.hint = kit.hints.of(k, c.hint)
+    g.hint = c.hint
     local last = #k.dims
     local cut = g:cut(c.threads, { name = "block", var = g.block })
     g:tie(k.index[last], g.first + g.thread)
