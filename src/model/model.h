@@ -107,6 +107,28 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
 sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
                              const sct_workload *work, sct_error *err) SCT_MUST_USE;
 
+/* ---- what a prediction leaves out ---- */
+
+/* SCT_STRAIN(id, name) */
+typedef enum sct_strain {
+#define SCT_STRAIN(id, name) SCT_STRAIN_##id,
+#include "model_strains.def"
+#undef SCT_STRAIN
+  SCT_N_STRAINS
+} sct_strain;
+const char *sct_strain_name(sct_strain strain); /* "requests" */
+
+/* How much a candidate does beside what it is predicted to wait for most: each 0 where there is
+ * nothing of it, and all 0 where the prediction or the device's description says too little.
+ *   requests         those of warps, at one a cycle and SM, by the longest part of the prediction
+ *   bytes in flight  ln(what an SM needs on their way / what its resident warps' loads and bulk
+ *                    copies can have), if positive
+ *   long blocks      ln(1 + 1 / waves of blocks): the fewer, the longer some SMs wait for the last
+ *   idle warps       share of the SM's warps that threads and shared memory leave no room for
+ * Without registers (work->registers 0) they do not limit what is resident. */
+void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
+                      const sct_workload *work, const sct_prediction *predicted);
+
 /* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 *
  * sectors), 1 if none. */
 double sct_model_degree(const sct_count *c);
