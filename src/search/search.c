@@ -123,30 +123,43 @@ int search_neighbours(const sct_search *s, int point, int *out) {
 
 /* ---- what to expect ---- */
 
-static const struct {
-  const char *axis, *value;
-  double large, small;
-} effects[] = {
+static const sct_search_effect effects[] = {
 #define SCT_EFFECT(axis, value, large, small) {axis, value, large, small},
+#define SCT_WEIGHT(strain, large, small)
 #include "search/search_effects.def"
 #undef SCT_EFFECT
+#undef SCT_WEIGHT
 };
 
-static double effect_of(const sct_search_axis *axis, int v, bool in_l2) {
-  for (int e = 0; e < SCT_COUNT(effects); e++) {
-    if (strcmp(axis->name, effects[e].axis) == 0 &&
-        strcmp(axis->values[v], effects[e].value) == 0) {
-      return in_l2 ? effects[e].small : effects[e].large;
+const sct_search_known *sct_search_known_effects(void) {
+  static const sct_search_known known = {.effects = effects,
+                                         .n_effects = SCT_COUNT(effects),
+                                         .strain = {
+#define SCT_EFFECT(axis, value, large, small)
+#define SCT_WEIGHT(id, large, small) [SCT_STRAIN_##id] = {large, small},
+#include "search/search_effects.def"
+#undef SCT_EFFECT
+#undef SCT_WEIGHT
+                                         }};
+  return &known;
+}
+
+static double effect_of(const sct_search_known *known, const sct_search_axis *axis, int v,
+                        bool in_l2) {
+  for (int e = 0; e < known->n_effects; e++) {
+    const sct_search_effect *effect = &known->effects[e];
+    if (strcmp(axis->name, effect->axis) == 0 && strcmp(axis->values[v], effect->value) == 0) {
+      return in_l2 ? effect->small : effect->large;
     }
   }
   return 0.0;
 }
 
-static void add_effects(sct_search *s) {
+static void add_effects(sct_search *s, const sct_search_known *known) {
   for (int a = 0; a < s->n_axes; a++) {
     const sct_search_axis *axis = &s->problem->axes[a];
     for (int v = 0; v < axis->n_values; v++) {
-      const double effect = effect_of(axis, v, s->problem->in_l2);
+      const double effect = effect_of(known, axis, v, s->problem->in_l2);
       for (int k = 0; k < s->n && effect != 0.0; k++) {
         s->prior[k] += s->problem->points[k].value[a] == v ? effect : 0.0;
       }
@@ -154,9 +167,19 @@ static void add_effects(sct_search *s) {
   }
 }
 
-/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + what its values are known for
- * + a grain of the seed, so that equal candidates are tried in an order of their own for each seed.
- * What is not predicted is expected to cost as much as the worst that is. */
+static void add_strains(sct_search *s, const sct_search_known *known) {
+  for (int k = 0; k < s->n; k++) {
+    for (int i = 0; i < SCT_N_STRAINS; i++) {
+      const sct_search_weight *w = &known->strain[i];
+      s->prior[k] += s->problem->points[k].strain[i] * (s->problem->in_l2 ? w->small : w->large);
+    }
+  }
+}
+
+/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + what its strains and the
+ * values of its axes are known for + a grain of the seed, so that equal candidates are tried in an
+ * order of their own for each seed. What is not predicted is expected to cost as much as the worst
+ * that is. */
 static void fill_priors(sct_search *s) {
   double worst = 0.0, soonest = INFINITY, least = INFINITY, most = -INFINITY;
   for (int k = 0; k < s->n; k++) {
@@ -173,7 +196,10 @@ static void fill_priors(sct_search *s) {
     const double grain = 1e-6 * (double)(sct_mix64(s->seed, (uint64_t)k) >> 11) * 0x1p-53;
     s->prior[k] = (predicted > 0.0 ? log(predicted) : 0.0) + ORDER_WEIGHT * order + grain;
   }
-  add_effects(s);
+  const sct_search_known *known =
+      s->problem->known ? s->problem->known : sct_search_known_effects();
+  add_strains(s, known);
+  add_effects(s, known);
 }
 
 int search_promising(const sct_search *s) {

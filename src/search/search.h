@@ -8,6 +8,7 @@
 #ifndef SCT_SEARCH_H
 #define SCT_SEARCH_H
 
+#include "model/model.h"
 #include "space/space.h"
 
 /* ---- the problem ---- */
@@ -25,9 +26,28 @@ typedef struct sct_search_axis {
 typedef struct sct_search_point {
   int16_t value[SCT_SEARCH_MAX_AXES]; /* index into the axis' values; -1: it has no such axis */
   double predicted;                   /* cost it may have, in any unit; 0: unknown */
-  double order; /* tells candidates of equal prediction apart: the lesser first */
-  bool naive;   /* proposed before all others */
+  double order;                 /* tells candidates of equal prediction apart: the lesser first */
+  double strain[SCT_N_STRAINS]; /* what the prediction leaves out (sct_model_strain()) */
+  bool naive;                   /* proposed before all others */
 } sct_search_point;
+
+/* What is known for slowing candidates down before anything is measured, each as what it adds to
+ * ln(measured / predicted), where all that is read and written fits in L2 (small) or not (large).
+ */
+typedef struct sct_search_effect {
+  const char *axis, *value; /* a candidate that has it */
+  double large, small;
+} sct_search_effect;
+typedef struct sct_search_weight {
+  double large, small; /* a unit of a strain */
+} sct_search_weight;
+typedef struct sct_search_known {
+  const sct_search_effect *effects;
+  int n_effects;
+  sct_search_weight strain[SCT_N_STRAINS];
+} sct_search_known;
+/* Those of search_effects.def. */
+const sct_search_known *sct_search_known_effects(void);
 
 /* A zeroed struct is a valid problem without candidates. */
 typedef struct sct_search_problem {
@@ -38,12 +58,16 @@ typedef struct sct_search_problem {
   size_t cap_points;
   sct_search_point *points;
   bool in_l2; /* all that the kernel reads and writes fits in L2: other values of axes do well */
+  const sct_search_known *known; /* NULL: sct_search_known_effects() */
 } sct_search_problem;
 
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. SCT_ENOMEM. */
 sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
                           sct_error *err) SCT_MUST_USE;
+/* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
+ * nothing. What is not finite counts as 0. */
+void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]);
 /* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
  * 1,024 values of one, or without a candidate; SCT_ENOMEM. */
 sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,
@@ -100,6 +124,7 @@ int sct_search_best(const sct_search *s);       /* the least cost told; -1: none
  * compared without one. What cannot run at this size is left out, what failed is in it. */
 typedef struct sct_sweep {
   const char *kernel, *size, *device; /* "transpose_f32", "row=4096 col=4096", "NVIDIA H200" */
+  const char *family;                 /* kernels that do the same to other types; else the kernel */
   sct_search_problem problem;
   double try_ns;  /* what trying one candidate takes, on average, with all that belongs to it */
   int *n_samples; /* [n_points] 0: it failed */

@@ -7,7 +7,7 @@
 
 typedef struct reader {
   sct_replay *replay;
-  const char *path, *device;
+  const char *path, *device, *family;
   const json_t *axes, *candidates, *naive;
   double try_ns;
   sct_error *err;
@@ -49,20 +49,36 @@ static bool is_naive(const reader *r, size_t candidate) {
   return found;
 }
 
+/* What the prediction of a candidate leaves out; a file may be without. */
+static sct_status set_strains(const reader *r, sct_sweep *sweep, const json_t *strains, size_t k) {
+  double strain[SCT_N_STRAINS] = {0};
+  for (int i = 0; strains && i < SCT_N_STRAINS; i++) {
+    const json_t *list = json_object_get(strains, sct_strain_name((sct_strain)i));
+    if (json_array_size(list) != json_array_size(r->candidates)) {
+      return wrong(r, "in strains a list of a number for each candidate for every strain");
+    }
+    strain[i] = number_at(list, k);
+  }
+  sct_search_strain(&sweep->problem, strain);
+  return SCT_OK;
+}
+
 static sct_status read_size(const reader *r, const char *kernel, const json_t *size) {
-  static const char *const lists[] = {"predicted_ns", "order", "median_ns", "q1_ns", "q3_ns"};
-  enum { PREDICTED, ORDER, MEDIAN, Q1, Q3, N_LISTS };
+  static const char *const lists[] = {"predicted_ns", "median_ns", "q1_ns", "q3_ns"};
+  enum { PREDICTED, MEDIAN, Q1, Q3, N_LISTS };
   const json_t *list[N_LISTS];
   const size_t n = json_array_size(r->candidates);
   const char *label = json_string_value(json_object_get(size, "label"));
   for (int k = 0; k < N_LISTS; k++) {
     list[k] = json_object_get(size, lists[k]);
-    if (!label || json_array_size(list[k]) != n) {
+    const bool left_out = (k == Q1 || k == Q3) && !list[k];
+    if (!label || (json_array_size(list[k]) != n && !left_out)) {
       return wrong(r, "a label, and in every list of a size a number for each candidate");
     }
   }
   sct_sweep *sweep;
   SCT_TRY(sweep_begin(&sweep, r->replay, (int)n, kernel, label, r->device, r->err));
+  sweep->family = r->family;
   sweep->try_ns = r->try_ns;
   sweep->problem.in_l2 = json_is_true(json_object_get(size, "in_l2"));
   for (size_t k = 0; k < n; k++) {
@@ -70,12 +86,14 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
     if (median <= 0.0) {
       continue;
     }
-    const double quartiles[] = {number_at(list[Q1], k), median, number_at(list[Q3], k)};
+    const double quartiles[] = {list[Q1] ? number_at(list[Q1], k) : median, median,
+                                list[Q3] ? number_at(list[Q3], k) : median};
     if (quartiles[0] <= 0.0 || quartiles[2] < quartiles[0]) {
       return wrong(r, "quartiles of every time");
     }
     SCT_TRY(sct_search_add(&sweep->problem, number_at(list[PREDICTED], k),
-                           number_at(list[ORDER], k), is_naive(r, k), r->err));
+                           number_at(json_object_get(size, "order"), k), is_naive(r, k), r->err));
+    SCT_TRY(set_strains(r, sweep, json_object_get(size, "strains"), k));
     SCT_TRY(set_axes(r, sweep, json_array_get(r->candidates, k)));
     SCT_TRY(sweep_samples(r->replay, sweep, median, quartiles, SCT_COUNT(quartiles), r->err));
   }
@@ -90,6 +108,11 @@ static sct_status read_kernel(reader *r, const json_t *kernel) {
   r->candidates = json_object_get(kernel, "candidates");
   r->naive = json_object_get(kernel, "naive");
   r->try_ns = 1e6 * json_number_value(json_object_get(kernel, "try_ms"));
+  const char *family = json_string_value(json_object_get(kernel, "family"));
+  r->family = sct_arena_strdup(&r->replay->arena, family ? family : name ? name : "");
+  if (!r->family) {
+    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
+  }
   if (!name || r->try_ns <= 0.0 || json_array_size(r->axes) == 0 ||
       json_array_size(r->candidates) == 0 || !json_is_array(r->naive)) {
     return wrong(r, "in every kernel name, try_ms, naive, axes, candidates and sizes");

@@ -18,6 +18,13 @@ sct_status sct_search_add(sct_search_problem *problem, double predicted, double 
   return SCT_OK;
 }
 
+void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]) {
+  sct_search_point *p = &problem->points[problem->n_points - 1];
+  for (int k = 0; k < SCT_N_STRAINS; k++) {
+    p->strain[k] = isfinite(strain[k]) ? strain[k] : 0.0;
+  }
+}
+
 static sct_status find_axis(sct_search_problem *problem, const char *name, int *out,
                             sct_error *err) {
   for (int a = 0; a < problem->n_axes; a++) {

@@ -21,9 +21,10 @@ static sct_status set_axes(sct_sweep *sweep, const sct_row_candidate *cand, sct_
   json_object_foreach(axes, name, value) {
     char number[32];
     snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-    const char *text = json_is_string(value)    ? json_string_value(value)
-                       : json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
-                                                : number;
+    const char *text = json_is_string(value) ? json_string_value(value)
+                       : json_is_boolean(value)
+                           ? (json_is_true(value) ? "1" : "0") /* as in a space */
+                           : number;
     if (status == SCT_OK) {
       status = sct_search_set(&sweep->problem, name, text, err);
     }

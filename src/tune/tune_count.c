@@ -17,7 +17,9 @@ static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
                              .shared_bytes = item->code.shared_bytes +
                                              (item->compiled.ok ? item->compiled.static_shared_bytes
                                                                 : item->code.static_shared_bytes)};
-  return sct_model_predict(&cell->predicted, &s->rated, &work, err);
+  SCT_TRY(sct_model_predict(&cell->predicted, &s->rated, &work, err));
+  sct_model_strain(cell->strain, &s->rated, &work, &cell->predicted);
+  return SCT_OK;
 }
 
 void sct_tune_fit(tune_session *s, int k) {

@@ -13,13 +13,14 @@ typedef struct tune_cell {
   bool counted;
   bool rough; /* counted from few blocks, to put it in order; before it is measured it is again */
   sct_counters counters;
-  sct_prediction predicted; /* ns 0: unknown */
-  sct_verdict verdict;      /* of this size; OUT_OK from the start */
-  bool verified;            /* ran with right results, in this session or an earlier one */
-  sct_timing timing;        /* n_samples 0: not timed */
-  int race;                 /* of the session, from 1, that the timing comes from; 0: the screen */
-  bool from_store;          /* as an earlier session stored it */
-  bool stored;              /* by this session */
+  sct_prediction predicted;     /* ns 0: unknown */
+  double strain[SCT_N_STRAINS]; /* with it */
+  sct_verdict verdict;          /* of this size; OUT_OK from the start */
+  bool verified;                /* ran with right results, in this session or an earlier one */
+  sct_timing timing;            /* n_samples 0: not timed */
+  int race;        /* of the session, from 1, that the timing comes from; 0: the screen */
+  bool from_store; /* as an earlier session stored it */
+  bool stored;     /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
   bool was_coalesced;           /* from_store or stored: as it is stored */
   bool passed_over;             /* a search has not asked for it, or it had its turn */

@@ -76,6 +76,9 @@ static sct_status add_points(tune_session *s, pursuit *p, int size, const int *o
     SCT_TRY(sct_search_add(&p->problem, cell->predicted.ns, order[k], naive, err));
     SCT_TRY(sct_search_set_all(&p->problem, &s->plan.space,
                                &s->plan.space.candidates[item->candidate], err));
+    if (cell->counted) {
+      sct_search_strain(&p->problem, cell->strain);
+    }
     p->item[p->problem.n_points - 1] = k;
     p->limit += naive;
   }
@@ -222,6 +225,7 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->issue_clk = like->issue_clk;
   out->latency_cycles = like->latency_cycles;
   out->launch_ns = like->launch_ns;
+  out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 
 sct_status sct_tune_rates(tune_session *s, sct_error *err) {

@@ -1,14 +1,13 @@
 /* Search methods on recorded sweeps: how soon each has found how good a candidate. Prints the
  * tables of `scripts/bench search`. */
-#include "search/search.h"
+#include "bench_near.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SEEDS 20
-#define NEAR    1.02 /* as good as the best */
+#define MAX_METHODS 16
 
 static const double shares[] = {0.05, 0.10, 0.20, 0.50};
 static const double times_s[] = {1.0, 3.0, 10.0};
@@ -17,16 +16,6 @@ typedef struct sample {
   double at_share[4], at_time[3];
   double n_near; /* candidates tried until one is near the best */
 } sample;
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double middle(double *v, int n) {
-  qsort(v, (size_t)n, sizeof *v, by_value);
-  return 0.5 * (v[(n - 1) / 2] + v[n / 2]);
-}
 
 static sample summarise(const sct_search_score *scores, int n, double try_ns) {
   sample s = {.n_near = n};
@@ -88,17 +77,6 @@ static sct_status run(const sct_sweep *sweep, const sct_search_method *method, i
   return SCT_OK;
 }
 
-/* The naive variant is always tried first. */
-static double least_possible(const sct_sweep *sweep) {
-  for (int k = 0; k < sweep->problem.n_points; k++) {
-    if (sweep->problem.points[k].naive && sweep->n_samples[k] > 0 &&
-        sweep->median_ns[k] <= NEAR * sweep->best_ns) {
-      return 1.0;
-    }
-  }
-  return 2.0;
-}
-
 static void print_head(void) {
   printf("| kernel | size | method | candidates |");
   for (int k = 0; k < SCT_COUNT(shares); k++) {
@@ -110,47 +88,73 @@ static void print_head(void) {
   printf(" to within 2 %% |\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
 }
 
-/* Candidates that each method needs, summed over the sweeps. */
-static void print_sums(const double *sums, const sct_search_method *methods, int n, double least) {
-  double random = 0.0;
-  for (int m = 0; m < n; m++) {
-    random = strcmp(methods[m].name, "random") == 0 ? sums[m] : random;
+/* Candidates that each method needs over all sweeps. near[k * MAX_METHODS + m] */
+static void print_sums(const double *near, int n_sweeps, const char *const *names, int n,
+                       int random) {
+  double *ratio = sct_alloc(sizeof *ratio * 3 * (size_t)(n_sweeps + 1));
+  double *ratio_less = ratio + n_sweeps, *each = ratio_less + n_sweeps;
+  printf("\n| method | until within 2 %% of the best, all sweeps | of random | the naive one not "
+         "counted | median sweep | median ratio | the naive one not counted |\n"
+         "|---|---:|---:|---:|---:|---:|---:|\n");
+  for (int m = 0; ratio && m < n; m++) {
+    double sum = 0.0, chance = 0.0;
+    int n_less = 0;
+    for (int k = 0; k < n_sweeps; k++) {
+      const double mine = near[k * MAX_METHODS + m], other = near[k * MAX_METHODS + random];
+      sum += mine;
+      chance += other;
+      each[k] = mine;
+      ratio[k] = mine / other;
+      if (other > 1.0) {
+        ratio_less[n_less++] = (mine - 1.0) / (other - 1.0);
+      }
+    }
+    printf("| %s | %.1f | %.3f | %.3f | %.1f | %.2f | %.2f |\n", names[m], sum, sum / chance,
+           (sum - n_sweeps) / fmax(chance - n_sweeps, 1.0), middle(each, n_sweeps),
+           middle(ratio, n_sweeps), n_less > 0 ? middle(ratio_less, n_less) : 0.0);
   }
-  printf("\n| method | candidates until within 2 %% of the best, all sweeps | of random |\n");
-  printf("|---|---:|---:|\n");
-  for (int m = 0; m < n; m++) {
-    printf("| %s | %.1f | %.2f |\n", methods[m].name, sums[m], sums[m] / random);
+  sct_free(ratio);
+}
+
+static sct_status compare(sct_replay *replay, int batch, sct_error *err) {
+  int n_methods, random = 0;
+  const sct_search_method *methods = sct_search_methods(&n_methods);
+  const char *names[MAX_METHODS];
+  double *near = sct_alloc(sizeof *near * MAX_METHODS * (size_t)(replay->n_sweeps + 1));
+  sct_status status = near ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int m = 0; m < n_methods; m++) {
+    names[m] = methods[m].name;
+    random = strcmp(names[m], "random") == 0 ? m : random;
   }
-  printf("| least possible | %.1f | %.2f |\n", least, least / random);
+  names[n_methods] = "least possible";
+  print_head();
+  for (int k = 0; status == SCT_OK && k < replay->n_sweeps; k++) {
+    for (int m = 0; status == SCT_OK && m < n_methods; m++) {
+      status = run(&replay->sweeps[k], &methods[m], batch, &near[k * MAX_METHODS + m], err);
+    }
+    near[k * MAX_METHODS + n_methods] = least_possible(&replay->sweeps[k]);
+  }
+  if (status == SCT_OK) {
+    print_sums(near, replay->n_sweeps, names, n_methods + 1, random);
+  }
+  sct_free(near);
+  return status;
 }
 
 int main(int argc, char **argv) {
   sct_error err = {0};
   sct_replay replay;
-  int n_methods;
-  const sct_search_method *methods = sct_search_methods(&n_methods);
-  double sums[16] = {0}, least = 0.0;
   const int batch = argc > 2 ? atoi(argv[2]) : 1;
-  if (argc < 2 || argc > 3 || batch < 1 || n_methods > SCT_COUNT(sums)) {
+  if (argc < 2 || argc > 3 || batch < 1) {
     fprintf(stderr, "usage: bench_search SWEEPS [BATCH]\n");
     return 2;
   }
   sct_status status = sct_replay_open(&replay, argv[1], &err);
   if (status == SCT_OK) {
-    print_head();
-  }
-  for (int k = 0; status == SCT_OK && k < replay.n_sweeps; k++) {
-    for (int m = 0; status == SCT_OK && m < n_methods; m++) {
-      double n_near = 0.0;
-      status = run(&replay.sweeps[k], &methods[m], batch, &n_near, &err);
-      sums[m] += n_near;
-    }
-    least += least_possible(&replay.sweeps[k]);
-  }
-  if (status == SCT_OK) {
-    print_sums(sums, methods, n_methods, least);
+    status = compare(&replay, batch, &err);
     sct_replay_free(&replay);
-  } else {
+  }
+  if (status != SCT_OK) {
     fprintf(stderr, "bench_search: %s\n", err.text);
   }
   return sct_exit_code(status);
