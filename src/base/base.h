@@ -207,6 +207,8 @@ double sct_rng_unit(sct_rng *rng);              /* uniform in [0, 1) */
 /* A value of a stateless hash: element `index` of the random stream `seed`. The same on host and
  * device. */
 uint64_t sct_mix64(uint64_t seed, uint64_t index);
+/* Elements first .. first + n - 1 of it. */
+void sct_mix64_row(uint64_t *out, int n, uint64_t seed, uint64_t first);
 /* Element i of a pseudo-random permutation of [0, n): a 4-round Feistel network over the next even
  * power of two, walked until the value falls below n (cycle walking keeps it a bijection).
  * Stateless, so every process agrees. */

@@ -46,8 +46,18 @@ double sct_rng_unit(sct_rng *rng) {
   return (double)(sct_rng_u64(rng) >> 11) * 0x1p-53;
 }
 
+#define GOLDEN 0x9e3779b97f4a7c15ULL
+
 uint64_t sct_mix64(uint64_t seed, uint64_t index) {
-  return finalise(finalise(seed + 0x9e3779b97f4a7c15ULL) + (index + 1) * 0x9e3779b97f4a7c15ULL);
+  return finalise(finalise(seed + GOLDEN) + (index + 1) * GOLDEN);
+}
+
+void sct_mix64_row(uint64_t *out, int n, uint64_t seed, uint64_t first) {
+  uint64_t z = finalise(seed + GOLDEN) + first * GOLDEN;
+  for (int k = 0; k < n; k++) {
+    z += GOLDEN;
+    out[k] = finalise(z);
+  }
 }
 
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed) {

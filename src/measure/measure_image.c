@@ -7,7 +7,7 @@
 #define GAP_BYTE 0xd5 /* between the elements of inputs: never a value anybody expects */
 
 static uint8_t *new_image(int64_t bytes, uint8_t byte) {
-  uint8_t *image = sct_alloc((size_t)bytes + 1);
+  uint8_t *image = sct_realloc(NULL, (size_t)bytes + 1); /* filled here, not cleared before */
   if (image) {
     memset(image, byte, (size_t)bytes);
   }
@@ -69,8 +69,9 @@ static void next_part(part *p) {
 }
 
 /* out[k]: what the program gives for element k of the part; inputs[]: those of element 0,
- * dimensions first, of which only the last one's differs from element to element. */
-static void run_part(int64_t out[PART], const sct_expr_program *program, const part *p,
+ * dimensions first, of which only the last one's differs from element to element. Returns whether
+ * they grow by the same from one to the next. */
+static bool run_part(int64_t out[PART], const sct_expr_program *program, const part *p,
                      int64_t *inputs) {
   const int last = p->n_dims - 1;
   const bool affine = p->n > 2 && sct_expr_program_is_affine(program, last);
@@ -88,45 +89,65 @@ static void run_part(int64_t out[PART], const sct_expr_program *program, const p
   for (int k = n_run; k < p->n; k++) {
     out[k] = (int64_t)((uint64_t)out[k - 1] + ((uint64_t)out[1] - (uint64_t)out[0]));
   }
+  return affine;
+}
+
+/* Do the fields at these offsets lie inside? Of a row that grows evenly the ends say it for all,
+ * as no step between two places of an array overflows. */
+static bool all_inside(const sct_shape *s, int op, int field, const int64_t *offsets, int n,
+                       bool even) {
+  bool good = true;
+  for (int k = 0; k < n; k += even && k == 0 && n > 1 ? n - 1 : 1) {
+    good = good && inside(s, op, field, offsets[k]);
+  }
+  int64_t way = 0;
+  return good && (!even || (!__builtin_sub_overflow(offsets[1], offsets[0], &way) &&
+                            !__builtin_mul_overflow(way, (int64_t)(n - 1), &way)));
+}
+
+/* Do the fields of a part follow each other without a gap? */
+static bool is_run(const int64_t *offsets, int n, int64_t bytes) {
+  bool run = true;
+  for (int k = 1; k < n && run; k++) {
+    run = offsets[k] == offsets[k - 1] + bytes;
+  }
+  return run;
 }
 
 /* Offsets of a field of the array's own elements; false: one lies outside. */
 static bool own_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
   const sct_plan_operand *o = &s->plan->op[op];
   int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
-  bool good = true;
   memcpy(inputs, p->idx, sizeof *inputs * (size_t)p->n_dims);
   memcpy(inputs + p->n_dims, s->extent, sizeof *inputs * (size_t)s->plan->spec->n_extents);
-  run_part(out, o->element[field], p, inputs);
-  for (int k = 0; k < p->n; k++) {
-    good = good && inside(s, op, field, out[k]);
-  }
-  return good;
+  const bool even = run_part(out, o->element[field], p, inputs);
+  return all_inside(s, op, field, out, p->n, even);
 }
 
 /* The same for what elements of the index space touch. */
 static bool space_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
   const sct_expr_program *program = s->plan->op[op].offset[field];
   int64_t inputs[SCT_PLAN_INPUTS] = {0}, idx[SCT_MAX_DIMS];
-  bool good = true;
+  bool even = false;
   memcpy(idx, p->idx, sizeof idx);
   sct_shape_inputs(s, idx, inputs);
   if (s->plan->n_index == 0) {
-    run_part(out, program, p, inputs);
+    even = run_part(out, program, p, inputs);
   }
-  for (int k = 0; k < p->n; k++) {
-    if (s->plan->n_index > 0) { /* what index arrays hold differs too */
-      idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
-      sct_shape_inputs(s, idx, inputs);
-      out[k] = sct_expr_program_run(program, inputs);
-    }
-    good = good && inside(s, op, field, out[k]);
+  for (int k = 0; k < p->n && s->plan->n_index > 0; k++) { /* what index arrays hold differs too */
+    idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
+    sct_shape_inputs(s, idx, inputs);
+    out[k] = sct_expr_program_run(program, inputs);
   }
-  return good;
+  return all_inside(s, op, field, out, p->n, even);
 }
 
 static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {
   uint8_t marks[16];
+  if (n > 0 && is_run(offsets, n, bytes)) {
+    memset(flags + offsets[0], byte, (size_t)(n * bytes));
+    return;
+  }
   memset(marks, byte, sizeof marks);
   for (int k = 0; k < n; k++) {
     sct_copy_few(flags + offsets[k], marks, bytes);
@@ -239,6 +260,10 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   }
   if (!space_offsets(from, s, move->in, move->in_field, p)) {
     return outside(s, move->in, err);
+  }
+  if (is_run(offsets, p->n, f->bytes) && is_run(from, p->n, f->bytes)) {
+    memcpy(image + offsets[0], inputs[move->in] + from[0], (size_t)(p->n * f->bytes));
+    return SCT_OK;
   }
   for (int k = 0; k < p->n; k++) {
     sct_copy_few(image + offsets[k], inputs[move->in] + from[k], f->bytes);

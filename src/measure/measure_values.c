@@ -33,18 +33,25 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   return first;
 }
 
+#define AT_ONCE 256 /* lanes */
+
 void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
                      int64_t first) {
   const sct_type_info *info = sct_type_get(type);
   const sct_masks m = sct_data_masks(type);
-  const int lane_bytes = info->bytes / info->lanes;
-  for (int k = 0; k < n; k++) {
-    uint8_t *out = image + offsets[k];
-    const int64_t index = (first + k) * info->lanes;
-    for (int lane = 0; lane < info->lanes; lane++) {
-      const uint64_t random = sct_mix64(key, (uint64_t)(index + lane));
-      const uint64_t bits[2] = {(random & m.and_mask) | m.or_mask}; /* lanes have at most 8 bytes */
-      sct_copy_few(out + lane * lane_bytes, (const uint8_t *)bits, lane_bytes);
+  const int lanes = info->lanes, lane_bytes = info->bytes / lanes, most = AT_ONCE / lanes;
+  uint64_t bits[AT_ONCE];
+  for (int begin = 0; begin < n; begin += most) {
+    const int some = n - begin < most ? n - begin : most;
+    sct_mix64_row(bits, some * lanes, key, (uint64_t)((first + begin) * lanes));
+    for (int k = 0; k < some * lanes; k++) {
+      bits[k] = (bits[k] & m.and_mask) | m.or_mask; /* lanes have at most 8 bytes */
+    }
+    for (int k = 0; k < some; k++) {
+      uint8_t *out = image + offsets[begin + k];
+      for (int lane = 0; lane < lanes; lane++) {
+        sct_copy_few(out + lane * lane_bytes, (const uint8_t *)&bits[k * lanes + lane], lane_bytes);
+      }
     }
   }
 }

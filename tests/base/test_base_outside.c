@@ -359,6 +359,18 @@ static void neighbours_of_the_hash_are_unrelated(void **state) {
   assert_true(by_seed / N > 31.75 && by_seed / N < 32.25);
 }
 
+static void rows_of_the_hash_are_its_elements(void **state) {
+  (void)state;
+  uint64_t row[5];
+  const uint64_t firsts[] = {0, 7, UINT64_MAX - 1}; /* the last one goes round */
+  for (int f = 0; f < SCT_COUNT(firsts); f++) {
+    sct_mix64_row(row, SCT_COUNT(row), 9, firsts[f]);
+    for (int k = 0; k < SCT_COUNT(row); k++) {
+      assert_true(row[k] == sct_mix64(9, firsts[f] + (uint64_t)k));
+    }
+  }
+}
+
 static void units_fill_the_interval(void **state) {
   (void)state;
   enum { N = 100000 };
@@ -537,6 +549,7 @@ int main(void) {
       cmocka_unit_test(time_does_not_go_back),
       cmocka_unit_test(bits_of_random_numbers_are_balanced),
       cmocka_unit_test(neighbours_of_the_hash_are_unrelated),
+      cmocka_unit_test(rows_of_the_hash_are_its_elements),
       cmocka_unit_test(units_fill_the_interval),
       cmocka_unit_test(bounds_of_any_size_are_kept),
       cmocka_unit_test(permutations_mix),
