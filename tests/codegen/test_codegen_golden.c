@@ -54,6 +54,8 @@ static const struct {
     {"max_rows_f32", "reduce_rows t256 swarp l8 v4 i2 b1 hcs", "max_lanes"},
     {"sum_all_f32", "reduce_all t512 v4 i4 g4 hcs", "sum_all"},
     {"sum_cols_f32", "reduce_cols t256 v4 i4 b8 hnone", "sum_cols"},
+    {"sum_rows_f32", "reduce_rows_off t256 sblock i4 b8", "sum_rows_off"},
+    {"sum_cols_f32", "reduce_cols_off t256 i8 b4", "sum_cols_off"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

@@ -1,0 +1,132 @@
+// The remainder with the sign of the divisor.
+__device__ __forceinline__ long long sct_floor_mod(long long a, long long b) {
+  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+}
+
+// What is reduced: a field for each value of the outputs.
+struct partial {
+  float total;
+};
+// Of no element.
+__device__ __forceinline__ partial nothing() {
+  return {0.0f};
+}
+__device__ __forceinline__ partial combine(const partial &a, const partial &b) {
+  return {a.total + b.total};
+}
+// The partials of 32 lanes side by side as one, in each of them.
+__device__ __forceinline__ partial combine_lanes(partial p) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    p = combine(p, {__shfl_xor_sync(0xffffffffu, p.total, distance)});
+  return p;
+}
+// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
+__device__ partial partials[4096];
+__device__ unsigned int arrived[4096];
+// Another block's partial, which is not in this SM's L1.
+__device__ __forceinline__ partial partial_at(long long number) {
+  return {__ldcg(&partials[number].total)};
+}
+
+// The value of type T that lies `bytes` after `base`.
+template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
+  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
+}
+template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
+  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
+}
+
+// kCount words from or to neighbouring addresses.
+template <class Word, int kCount>
+__device__ __forceinline__ void load_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    static_cast<Word *>(to)[k] = static_cast<const Word *>(from)[k];
+}
+template <class Word, int kCount>
+__device__ __forceinline__ void store_words(void *to, const void *from) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    __stwb(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
+}
+
+// What one element of the index space gives, every access where its layout puts it.
+__device__ __forceinline__ partial element(const float *__restrict__ a_in,
+    float *__restrict__ total_out, long long n_row, long long n_col, long long row, long long col) {
+  const float a = a_in[n_col * row + col];
+  float total;
+  { total = a; }
+  return partial{total};
+}
+
+// 8 blocks an output element; 4 words of 16 bytes of col a thread are in flight, from the first
+// aligned one of the row on.
+__global__ void __launch_bounds__(256)
+reduce_rows_off(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
+                long long n_col) {
+  constexpr int kThreads = 256, kItems = 4, kVec = 4;
+  // elements of col at once: by a block
+  constexpr int kTile = kThreads * kItems * kVec;
+  __shared__ partial from_warps[kThreads / 32];
+  const long long block = blockIdx.x;
+  const int thread = threadIdx.x;
+  constexpr int kShares = 8; // blocks that share an output element
+  const int share = (int)(block % kShares);
+  const long long team = block / kShares;
+  const long long row = team;
+  partial mine = nothing();
+  // what lies before the first aligned word of the row
+  const long long before = min(n_col, sct_floor_mod(-n_col * row, 4));
+  if (share == 0 && thread < before) {
+    const long long col = thread;
+    mine = combine(mine, element(a_in, total_out, n_row, n_col, row, col));
+  }
+  for (long long first = before + share * (long long)kTile; first + kTile <= n_col;
+       first += kShares * (long long)kTile) {
+    __align__(16) float a_v[kItems * kVec];
+    #pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long col = first + (item * 256 + thread) * kVec;
+      load_words<uint4, 1>(&a_v[item * kVec], &at<uint4>(a_in, 4 * n_col * row + 4 * col));
+    }
+    #pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      #pragma unroll
+      for (int part = 0; part < kVec; part++) {
+        const float a = a_v[item * kVec + part];
+        float total;
+        { total = a; }
+        mine = combine(mine, partial{total});
+      }
+    }
+  }
+  for (long long col = before + (n_col - before) / kTile * kTile + share * 256 + thread; col < n_col;
+       col += kShares * 256)
+    mine = combine(mine, element(a_in, total_out, n_row, n_col, row, col));
+  mine = combine_lanes(mine);
+  if (thread % 32 == 0) from_warps[thread / 32] = mine;
+  __syncthreads();
+  if (thread < 32) mine = combine_lanes(thread < kThreads / 32 ? from_warps[thread] : nothing());
+  __shared__ bool last_block;
+  if (thread == 0) {
+    partials[block] = mine;
+    __threadfence(); // before it counts as arrived
+  }
+  if (thread == 0) { // the counter goes from the last one to 0, for the next launch
+    last_block = atomicInc(&arrived[team], kShares - 1) == kShares - 1;
+  }
+  __syncthreads();
+  if (!last_block) return;
+  __threadfence(); // what the others left is seen from here on
+  mine = nothing();
+  for (int other = thread; other < kShares; other += kThreads)
+    mine = combine(mine, partial_at(team * kShares + other));
+  mine = combine_lanes(mine);
+  if (thread % 32 == 0) from_warps[thread / 32] = mine;
+  __syncthreads();
+  if (thread < 32) mine = combine_lanes(thread < kThreads / 32 ? from_warps[thread] : nothing());
+  if (thread == 0) {
+    total_out[row] = mine.total;
+  }
+}
