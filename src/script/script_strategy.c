@@ -10,6 +10,7 @@
 #define STRATEGY_FOLDER         "tuning/strategies/"
 #define LAYOUT_PREFIX           "layout_" /* axis "layout_p" chooses the layout of operand p */
 #define MAX_LAYOUT_COMBINATIONS 64
+#define MAX_NAME                48   /* it begins labels */
 #define MAX_LIST                4096 /* values of an axis, conditions, facts */
 
 /* ---- which files -------------------------------------------------------------------------------
@@ -630,9 +631,17 @@ static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy
   strategy->name = opt_text(L, arena, strategy->file, "name");
   strategy->doc = opt_text(L, arena, strategy->file, "doc");
   strategy->template_name = opt_text(L, arena, strategy->file, "template");
-  if (!strategy->name || !sct_is_identifier(strategy->name) || !strategy->template_name) {
+  if (!strategy->name || !sct_is_identifier(strategy->name) || strlen(strategy->name) > MAX_NAME ||
+      !strategy->template_name) {
     sct_script_raise_at(L, strategy->file, 1,
-                        "a strategy has a name (an identifier) and a template");
+                        "a strategy has a name (an identifier, at most %d letters) and a template",
+                        MAX_NAME);
+  }
+  for (int other = 0; other < k; other++) { /* labels begin with the name */
+    if (strcmp(r->space->strategies[other].name, strategy->name) == 0) {
+      sct_script_raise_at(L, strategy->file, 1, "there is a strategy '%s' already: %s",
+                          strategy->name, r->space->strategies[other].file);
+    }
   }
   if (strchr(strategy->template_name, '/')) {
     sct_script_raise_at(L, strategy->file, 1, "template '%s': a file of templates/, without a '/'",

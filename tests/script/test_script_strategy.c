@@ -170,7 +170,8 @@ static void what_must_be_there_is_asked_for(void **state) {
       "return {}\n",
   };
   for (int k = 0; k < SCT_COUNT(texts); k++) {
-    assert_bad(texts[k], 1, "a strategy has a name (an identifier) and a template");
+    assert_bad(texts[k], 1,
+               "a strategy has a name (an identifier, at most 48 letters) and a template");
   }
   assert_bad("return { name = 'probe', template = 'direct.cu' }\n", 1, "'axes' is a list of axes");
 }

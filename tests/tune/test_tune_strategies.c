@@ -45,6 +45,10 @@ static void a_broken_strategy_file_is_an_error_with_its_place(void **state) {
       {"return { name = \"bad\", templat = \"direct.cu\" }\n",
        "bad.lua:1: error: ", "unknown field 'templat' in a strategy; did you mean 'template'?"},
       {"local x = nil\nreturn x.field\n", "bad.lua:2: error: ", "nil"},
+      {"return { name = \"direct\", template = \"direct.cu\", axes = {} }\n",
+       "bad.lua:1: error: ", "there is a strategy 'direct' already: tuning/strategies/direct.lua"},
+      {"return { name = (\"p\"):rep(49), template = \"direct.cu\", axes = {} }\n",
+       "bad.lua:1: error: ", "an identifier, at most 48 letters"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     tf_add_strategy("broken", "bad", cases[k].text);
