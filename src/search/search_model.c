@@ -14,15 +14,19 @@
 
 /* Covariance of two candidates' ln(measured / predicted), d_a their distance on axis a (0 to 1):
  *   LEVEL^2                             predictions as a whole are off
- *   + AXIS^2 x sum_a exp(-d_a / REACH)  an axis has an effect of its own
+ *   + AXIS^2 x sum_a exp(-d_a / REACH)  an axis has an effect of its own,
+ *     x OTHERS                            of which another strategy's candidates tell a part
  *   + JOINT^2 x exp(-sum_a d_a / REACH) axes act together
  * Standard deviations of a model that is right within some tens of per cent as a whole and within
- * ten between candidates. AXIS and JOINT were chosen among twelve settings by what they came to on
- * the sweeps of tests/search/h200.json with what was known fitted to other families of kernels. */
-#define LEVEL 1.0
-#define AXIS  0.06
-#define JOINT 0.02
-#define REACH 0.7
+ * ten between candidates. AXIS, JOINT and OTHERS were chosen among twenty settings by what they
+ * came to on the sweeps of tests/search/h200.json with what was known fitted to other families of
+ * kernels.
+ */
+#define LEVEL  1.0
+#define AXIS   0.07
+#define OTHERS 0.5
+#define JOINT  0.02
+#define REACH  0.7
 /* Of a measured cost, as a standard deviation of its logarithm: a quick screen repeats to 1 %. */
 #define NOISE 0.01
 /* After as many failures in a row the next candidate is the one most likely to run: predictions
@@ -34,6 +38,7 @@
 
 typedef struct learner {
   int n_learnt, cap;
+  int strategy;         /* the axis of that name; -1: none */
   int *which;           /* [cap] candidates in the order of learning */
   double *value;        /* [cap] ln(measured / predicted), or what is believed of it */
   double *factor;       /* [cap * cap] lower triangle: factor factor' = covariance + noise */
@@ -54,6 +59,10 @@ sct_status search_model_start(sct_search *s, sct_error *err) {
   }
   const size_t n = (size_t)s->n + 1;
   m->cap = s->n < MAX_LEARNT ? s->n : MAX_LEARNT;
+  m->strategy = -1;
+  for (int a = 0; a < s->n_axes; a++) {
+    m->strategy = strcmp(s->problem->axes[a].name, "strategy") == 0 ? a : m->strategy;
+  }
   const size_t cap = (size_t)m->cap + 1;
   m->which = sct_alloc(cap * sizeof *m->which);
   m->value = sct_alloc(cap * sizeof *m->value);
@@ -113,7 +122,7 @@ static double closeness(const sct_search *s, int a, int b) {
   return exp(-sum / REACH);
 }
 
-static double covariance(const sct_search *s, int a, int b) {
+static double covariance(const sct_search *s, const learner *m, int a, int b) {
   const int16_t *x = &s->place[(size_t)a * (size_t)s->n_axes];
   const int16_t *y = &s->place[(size_t)b * (size_t)s->n_axes];
   double own = 0.0;
@@ -121,6 +130,7 @@ static double covariance(const sct_search *s, int a, int b) {
     const double d = distance(s, axis, x[axis], y[axis]);
     own += d > 0.0 ? exp(-d / REACH) : 1.0;
   }
+  own *= m->strategy >= 0 && x[m->strategy] != y[m->strategy] ? OTHERS : 1.0;
   return LEVEL * LEVEL + AXIS * AXIS * own + JOINT * JOINT * closeness(s, a, b);
 }
 
@@ -134,7 +144,7 @@ static void learn(sct_search *s, learner *m, int point, double value) {
   }
   row[r] = sqrt(fmax(m->left[point], 0.0) + NOISE * NOISE);
   for (int k = 0; k < s->n; k++) {
-    part[k] = covariance(s, point, k);
+    part[k] = covariance(s, m, point, k);
   }
   for (int j = 0; j < r; j++) {
     const double *earlier = &m->part[(size_t)j * (size_t)s->n];

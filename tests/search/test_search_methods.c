@@ -239,6 +239,32 @@ static void strains_tell_equal_predictions_apart(void **state) {
   assert_int_equal(second_of_two("local", "any", same, &how), as_without);
 }
 
+/* A value that was slow in one strategy may not be in another: two candidates that differ from the
+ * slow one by one axis, of which the one of the other strategy is next. */
+static void another_strategy_is_judged_for_itself(void **state) {
+  (void)state;
+  static const char *const axes[3] = {"strategy", "vec", "hint"};
+  static const char *const points[4][3] = {
+      {"map", "a", "x"}, {"map", "b", "x"}, {"map", "b", "y"}, {"tile", "b", "x"}};
+  const sct_search_known nothing = {0};
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    sct_search_problem p = {.known = &nothing};
+    sct_search *s = NULL;
+    for (int k = 0; k < 4; k++) {
+      assert_int_equal(sct_search_add(&p, 100.0, 0.0, k == 0, NULL), SCT_OK);
+      for (int a = 0; a < 3; a++) {
+        assert_int_equal(sct_search_set(&p, axes[a], points[k][a], NULL), SCT_OK);
+      }
+    }
+    assert_int_equal(sct_search_new(&s, method_named("model"), &p, seed, NULL), SCT_OK);
+    assert_int_equal(sct_search_tell(s, 0, 100.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_tell(s, 1, 130.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_next(s), 3);
+    sct_search_free(s);
+    sct_search_problem_free(&p);
+  }
+}
+
 static void sampled_counts_are_coarse(void **state) {
   (void)state;
   assert_true(sct_search_coarse(0.0) == 0.0);
@@ -432,6 +458,7 @@ int main(void) {
       TEST(the_first_guess_is_the_prediction),
       TEST(known_values_go_first_among_equal_predictions),
       TEST(strains_tell_equal_predictions_apart),
+      TEST(another_strategy_is_judged_for_itself),
       TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),
       TEST(failures_do_not_hold_the_model),
