@@ -131,19 +131,20 @@ static const char *const generated_sums[] = {
     "places_3", "places_4",   "places_5",   "share",  "shares",  "shift"};
 
 /* And of kernels that take boxes of the index space. */
-static const char *const of_boxes[] = {"blocks",       "cell_left",    "member",    "box_of",
-                                       "sector_steps", "cells_before", "factor_of", "quotient",
-                                       "round",        "rounds",       "slot_step", "tile_cells",
-                                       "whole_cells",  "group",        "in_row",    "out_shift"};
+static const char *const of_boxes[] = {
+    "blocks",      "cell_left", "member",     "box_of",    "sector_steps", "cells_before",
+    "factor_of",   "quotient",  "round",      "rounds",    "slot_step",    "tile_cells",
+    "whole_cells", "group",     "in_row",     "out_shift", "cell",         "items",
+    "piece",       "pieces",    "run_length", "shift",     "slack"};
 
 /* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line",  "_at",
-                                       "_cell", "_first", "_place", "_slot", "_start", "_before",
-                                       "_rest", "_count", "_words", "_step"};
+static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line",   "_at",
+                                       "_cell", "_first", "_place", "_slot", "_start",  "_before",
+                                       "_rest", "_count", "_words", "_step", "_element"};
 /* And before a dimension's: "first_i"; between an array's and a dimension's: "a_step_i". */
-static const char *const prefixes[] = {"first_", "line_",  "tiles_",  "len_",    "box_", "most_",
-                                       "parts_", "chunk_", "chunks_", "factor_", "at_",  "next_",
-                                       "in_",    "out_",   "before_", "unit_"};
+static const char *const prefixes[] = {"first_", "line_",  "tiles_",  "len_",    "box_",  "most_",
+                                       "parts_", "chunk_", "chunks_", "factor_", "at_",   "next_",
+                                       "in_",    "out_",   "before_", "unit_",   "pitch_"};
 
 static bool is_listed(const char *const *list, int n, const char *name) {
   for (int k = 0; k < n; k++) {

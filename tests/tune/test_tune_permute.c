@@ -63,32 +63,58 @@
        "s.array('c', 'f32', s.row_major, { dims = { 'k', 'j', 'i' } })",                           \
        "b = a * w + c;", "i = 9, j = 50, k = 7")
 
-#define EXCHANGED "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"
-#define WORDS     "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xwords oa m0 hnone"
-#define ROW_WORDS "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa m0 hnone"
+#define ODD_PAIRS                                                                                  \
+  SPEC("'i', 'j', 'k'", "f32", "s.row_major", ORDER("'j', 'i', 'k'"), "", "b = a;",                \
+       "i = 2, j = 50, k = 61")
+#define BYTES                                                                                      \
+  SPEC("'i', 'j', 'k'", "u8", "s.row_major", ORDER("'k', 'j', 'i'"), "", "b = a;",                 \
+       "i = 40, j = 50, k = 8")
+#define RANK4_ODD                                                                                  \
+  SPEC("'i', 'j', 'k', 'l'", "f32", "s.row_major", ORDER("'j', 'l', 'i', 'k'"), "", "b = a;",      \
+       "i = 3, j = 25, k = 30, l = 47")
+
+#define EXCHANGED  "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"
+#define WORDS      "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xwords oa hnone"
+#define RUNS       "runs s56 p2 q2 vi4 vo1 r64 xshared"
+#define RUNS_ODD   "runs s28 p1 q1 vi1 vo1 r64 xshared"
+#define ODD_PIECES "runs s56 p1 q2 vi1 vo1 r64 xregisters"
+#define ROW_WORDS  "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa hnone"
 
 static const struct {
   const char *spec, *label;
 } cases[] = {
-    {REVERSED3, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {REVERSED3, "permute t256 i16 p2 q3 vi1 vo1 r64 n2 xshared ob m3 hnone"},
-    {ROWS3, "permute t256 i8 p1 q2 vi4 vo4 r64 n8 xregisters oa m0 hnone"},
+    {REVERSED3, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {REVERSED3, "permute t256 i16 p2 q3 vi1 vo1 r64 n2 xshared oa hnone"},
+    {ROWS3, "permute t256 i8 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone"},
     {ODD_ROWS, WORDS},
-    {ODD_ROWS_F64, "permute t256 i8 p1 q2 vi2 vo2 r64 n2 xwords ob m0 hnone"},
-    {ODD_ROW, "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa m0 hcs"},
+    {ODD_ROWS_F64, "permute t256 i8 p1 q2 vi2 vo2 r64 n2 xwords ob hnone"},
+    {ODD_ROW, "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa hcs"},
     {TWO_ROWS, WORDS},
     {PITCHED_ROWS, ROW_WORDS},
-    {RANK4, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {RANK5, "permute t256 i32 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {RANK5_F32, "permute t256 i16 p2 q2 vi1 vo1 r64 n8 xshared oc m0 hnone"},
-    {RANK6, "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {RANK6, "permute t256 i16 p2 q2 vi4 vo2 r64 n8 xshared ob m0 hnone"},
-    {RANK7, "permute t256 i8 p3 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {RANK8, "permute t256 i8 p3 q4 vi1 vo1 r64 n8 xshared oa m0 hnone"},
+    {RANK4, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {RANK5, "permute t256 i32 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {RANK5_F32, "permute t256 i16 p2 q2 vi1 vo1 r64 n8 xshared ob hnone"},
+    {RANK6, "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa hnone"},
+    {RANK6, "permute t256 i16 p2 q2 vi4 vo2 r64 n8 xshared ob hnone"},
+    {RANK7, "permute t256 i8 p3 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {RANK8, "permute t256 i8 p3 q4 vi1 vo1 r64 n8 xshared oa hnone"},
     {RANK8, "tile t256 a32 b32 vi1 vo1 fpad k1 oa hnone"},
-    {PITCHED, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {OPERANDS, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa m0 hnone"},
-    {OPERANDS, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xregisters oa m0 hnone"},
+    {PITCHED, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {OPERANDS, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
+    {OPERANDS, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xregisters oa hnone"},
+    {REVERSED3, "runs s56 p2 q2 vi2 vo1 r64 xshared"},
+    {REVERSED3, "runs s28 p3 q2 vi1 vo1 r64 xshared"},
+    {ROWS3, "runs s28 p1 q2 vi4 vo4 r64 xshared"},
+    {ODD_ROWS, "runs s56 p1 q2 vi1 vo1 r64 xshared"},
+    {ODD_ROWS, "runs s28 p1 q2 vi1 vo1 r64 xregisters"},
+    {PITCHED_ROWS, "runs s28 p1 q1 vi1 vo1 r64 xregisters"},
+    {RANK4, "runs s56 p2 q2 vi2 vo2 r64 xshared"},
+    {RANK4_ODD, RUNS_ODD},
+    {BYTES, "runs s28 p2 q1 vi16 vo8 r64 xshared"},
+    {RANK5_F32, RUNS},
+    {RANK6, "runs s28 p2 q2 vi8 vo1 r64 xshared"},
+    {RANK7, "runs s28 p2 q2 vi4 vo1 r64 xshared"},
+    {OPERANDS, "runs s56 p2 q2 vi2 vo1 r64 xshared"},
 };
 
 static void permutes_are_right(void **state) {
@@ -115,6 +141,12 @@ static const tv_mistake mistakes[] = {
     {ODD_ROWS, WORDS, "group >= 0 && group + 4 <= tile_cells", "group + 4 <= tile_cells"},
     {ODD_ROWS, WORDS, "at_k + 4 <= len_k", "true"},
     {ODD_ROWS, WORDS, "if (a_rest > 0)", "if (a_rest > 1)"},
+    {RANK5_F32, RUNS, "__syncthreads();", ""},
+    {RANK5_F32, RUNS, "/ 8 * 8 + 4", "/ 8 * 8"},
+    {ODD_PAIRS, ODD_PIECES, "run_length + slack + 127", "run_length + 127"},
+    {RANK4_ODD, RUNS_ODD, "cell >= 0 && ", ""},
+    {RANK4_ODD, RUNS_ODD, "cell < run_length", "cell <= run_length"},
+    {RANK4_ODD, RUNS_ODD, "item += kWarps", "item += kWarps + 1"},
 };
 
 static void each_mistake_is_found(void **state) {

@@ -113,6 +113,26 @@ function boxes.extents(k, order)
   return list
 end
 
+--- Bit m: a run of the m fastest dimensions of `order` is neither too short nor, without the last
+--- of them, long enough already, at some tuned size.
+---@param k sectile.View
+---@param order integer[]
+---@param enough integer elements
+---@return integer
+function boxes.good_modes(k, order, enough)
+  local bits = 0
+  for _, extents in ipairs(boxes.extents(k, order)) do
+    local before = 1
+    for m, extent in ipairs(extents) do
+      if m <= 4 and before <= enough and (before * extent >= 24 or m == math.min(4, #order)) then
+        bits = bits | 1 << m
+      end
+      before = before * extent
+    end
+  end
+  return bits
+end
+
 -- ---- the plan ----
 
 local function product(p, dims)
@@ -246,22 +266,13 @@ local function is_in(list, value)
 end
 
 -- The dimensions that tiles are counted along, fastest first: chunks and outer ones in the order of
--- the inputs (a) or of the outputs (b); or chunks in the order of the inputs, then outer ones in
--- that of the outputs (c): rows of the inputs are read whole, neighbours of the outputs written.
+-- the inputs (a) or of the outputs (b).
 local function grid_order(p, order)
   local list = {}
-  local function add(dims, chunks, outer)
-    for _, d in ipairs(dims) do
-      if (chunks and p.box[d]) or (outer and is_in(p.outer, d)) then
-        list[#list + 1] = d
-      end
+  for _, d in ipairs(order == "a" and p.about.into or p.about.out) do
+    if p.box[d] or is_in(p.outer, d) then
+      list[#list + 1] = d
     end
-  end
-  if order == "c" then
-    add(p.about.into, true, false)
-    add(p.about.out, false, true)
-  else
-    add(order == "a" and p.about.into or p.about.out, true, true)
   end
   return list
 end
@@ -275,9 +286,9 @@ local function declare_steps(p)
   end
 end
 
--- Counts the tiles, and makes blocks so many that each has about `rounds` of them. Any number of
--- blocks will do, so it need not be exact: there are as many tiles as full ones would be, and as
--- places of the outer dimensions.
+-- Counts the tiles. With `rounds` there are so many blocks that each has about as many of them:
+-- any number of blocks will do, so it need not be exact, there are as many tiles as full ones would
+-- be, and as places of the outer dimensions. Without, each tile is a block's.
 local function count_tiles(p, order, rounds)
   local g, k, lines, texts = p.g, p.k, p.lines, {}
   local total = product(p, {})
@@ -297,7 +308,11 @@ local function count_tiles(p, order, rounds)
   for d = 1, #k.dims do
     elements = elements * p.n[d]
   end
-  local outer = product(p, p.outer):min(elements) -- 0 where there is nothing to do
+  if not rounds then
+    g.grid = total:min(elements) -- 0 where there is nothing to do
+    return
+  end
+  local outer = product(p, p.outer):min(elements)
   g.grid = kit.ceil_div(kit.ceil_div(elements, p.cells):max(outer), rounds)
   p.count = (total - g.block + g.grid - 1) // g.grid
   lines[#lines + 1] = string.format("const int tiles = %s;",
@@ -305,11 +320,10 @@ local function count_tiles(p, order, rounds)
   lines[#lines + 1] = "const int rounds = (tiles - block + blocks - 1) / blocks; // of this block"
 end
 
--- Text by which lane r finds the block's r-th tile from here on: where it starts in every array,
--- how long its chunks are. Sets p.find and declares its results.
-local function find_tiles(p)
-  local g, k, counts = p.g, p.k, p.counts
-  local lines, results = { "int rest = block + min(round + lane, rounds - 1) * blocks;" }, {}
+-- Lines that take the tile number `rest` apart: how long its chunks are, where it starts in every
+-- array, set by the statements `set_chunk` and `set_start` (%s: the dimension, the array).
+local function tile_lines(p, set_chunk, set_start)
+  local k, counts, lines = p.k, p.counts, {}
   for n, c in ipairs(counts) do
     local name = k.dims[c.d]
     lines[#lines + 1] = string.format("const int first_%s = rest%s%s;", name,
@@ -318,29 +332,47 @@ local function find_tiles(p)
       lines[#lines + 1] = string.format("rest /= %s;", c.text)
     end
     if c.box then
-      lines[#lines + 1] = string.format("chunk_%s = min(box_%s, (int)n_%s - first_%s);", name, name,
-        name, name)
-      results[#results + 1] = "chunk_" .. name .. " = 0"
+      lines[#lines + 1] = string.format(set_chunk .. " = min(box_%s, (int)n_%s - first_%s);", name,
+        name, name, name)
     end
   end
-  for _, op in ipairs(g.ops) do
+  for _, op in ipairs(p.g.ops) do
     local parts = {}
-    local start = E.subst(op.offset[1], p.zeros) // op.record.bytes
-    if kit.const_of(start) ~= 0 then
-      parts[1] = string.format("(int)(%s)", E.text(start, true))
+    local at = E.subst(op.offset[1], p.zeros) // op.record.bytes
+    if kit.const_of(at) ~= 0 then
+      parts[1] = string.format("(int)(%s)", E.text(at, true))
     end
     for _, c in ipairs(counts) do
       parts[#parts + 1] = string.format("first_%s * %s_step_%s", k.dims[c.d], op.name, k.dims[c.d])
     end
-    lines[#lines + 1] = string.format("%s_first = %s;", op.name,
+    lines[#lines + 1] = string.format(set_start .. " = %s;", op.name,
       #parts > 0 and table.concat(parts, " + ") or "0")
+  end
+  return kit.concat(lines)
+end
+
+-- Text by which lane r finds the block's r-th tile from here on: where it starts in every array,
+-- how long its chunks are. Sets p.find and declares its results.
+local function find_tiles(p)
+  local results = {}
+  for _, c in ipairs(p.counts) do
+    results[#results + 1] = c.box and "chunk_" .. p.k.dims[c.d] .. " = 0" or nil
+  end
+  for _, op in ipairs(p.g.ops) do
     results[#results + 1] = op.name .. "_first = 0"
   end
   p.lines[#p.lines + 1] = "int " .. table.concat(results, ", ") .. ";"
   p.find = kit.concat {
     "if (round % 32 == 0) { // lane r finds the r-th tile from here: where it starts, its chunks",
-    tiles.indent(kit.concat(lines), 2), "}",
+    "  int rest = block + min(round + lane, rounds - 1) * blocks;",
+    tiles.indent(tile_lines(p, "chunk_%s", "%s_first"), 2), "}",
   }
+end
+
+-- Text that finds the block's only tile.
+local function find_tile(p)
+  p.lines[#p.lines + 1] = "int rest = block;"
+  p.lines[#p.lines + 1] = tile_lines(p, "const int len_%s", "const int %s_start")
 end
 
 --- What the round at hand means: first_<dim> and len_<dim> of its tile as expressions.
@@ -538,25 +570,24 @@ function boxes.find_places(p, side, order, vec, assign, more)
 end
 
 --- A plan: c.modes_in and c.modes_out dimensions make the runs of inputs and outputs, c.items
---- elements a thread, c.rounds tiles a block, c.run elements that an output's run should have.
+--- elements a thread, c.rounds tiles a block (nil: one, which is found where the kernel begins),
+--- c.run elements that an output's run should have.
 ---@param k sectile.View
 ---@param about table boxes.about(k)
 ---@param c table the candidate
 ---@param kernel string
----@param spare? integer elements less than there is room for: groups straddle a run's ends
+---@param room? table { elements that a tile may have, as text }; default: all that threads take
 ---@return table p
-function boxes.start(k, about, c, kernel, spare)
+function boxes.start(k, about, c, kernel, room)
   local g = kit.new(k, kernel, c.threads)
   g.hint = c.hint
+  local cells = c.items and c.threads * c.items or room[1]
   local p = {
     g = g, k = k, kernel = kernel, about = about, threads = c.threads, items = c.items,
-    cells = c.threads * c.items, vec_in = c.vec_in, vec_out = c.vec_out, n = k.extents,
-    bytes = tiles.largest(k), box = {}, lines = {}, zeros = {}, room = c.threads * c.items,
-    room_text = "kCells",
+    cells = cells, vec_in = c.vec_in, vec_out = c.vec_out, n = k.extents,
+    bytes = tiles.largest(k), box = {}, lines = {}, zeros = {}, room = room and room[1] or cells,
+    room_text = room and room[2] or "kCells",
   }
-  if spare then
-    p.room, p.room_text = p.cells - spare, string.format("(kCells - %d)", spare)
-  end
   for _, index in ipairs(k.index) do
     p.zeros[#p.zeros + 1], p.zeros[#p.zeros + 2] = index, 0
   end
@@ -567,7 +598,11 @@ function boxes.start(k, about, c, kernel, spare)
   choose_boxes(p, c.run)
   declare_steps(p)
   count_tiles(p, c.order, c.rounds)
-  find_tiles(p)
+  if c.rounds then
+    find_tiles(p)
+  else
+    find_tile(p)
+  end
   for _, d in ipairs(p.whole) do
     p.lines[#p.lines + 1] = string.format("const int len_%s = (int)n_%s;", k.dims[d], k.dims[d])
   end

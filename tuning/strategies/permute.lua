@@ -318,22 +318,6 @@ local DOC = "A tile covers the runs along %s of the inputs and along %s of the o
 
 -- ---- facts: which axes' values can be good at the tuned sizes ----
 
--- Bit m: a run of the m fastest dimensions of `order` is neither too short nor, without the last of
--- them, long enough already.
-local function good_modes(k, order, enough)
-  local bits = 0
-  for _, extents in ipairs(boxes.extents(k, order)) do
-    local before = 1
-    for m, extent in ipairs(extents) do
-      if m <= 4 and before <= enough and (before * extent >= 24 or m == math.min(4, #order)) then
-        bits = bits | 1 << m
-      end
-      before = before * extent
-    end
-  end
-  return bits
-end
-
 -- The widest word, in elements, for which rows of `order` are long enough at some size.
 local function widest(k, order)
   local word = 1
@@ -367,8 +351,8 @@ local function facts(k)
   return {
     { "rank", #k.dims }, { "bytes", tiles.largest(k) }, { "same", same and 1 or 0 },
     { "short", short and 1 or 0 },
-    { "good_in", good_modes(k, about.into, 512) | (same and 2 or 0) },
-    { "good_out", good_modes(k, about.out, 2048) },
+    { "good_in", boxes.good_modes(k, about.into, 512) | (same and 2 or 0) },
+    { "good_out", boxes.good_modes(k, about.out, 2048) },
     { "widest_in", widest(k, about.into) }, { "widest_out", widest(k, about.out) },
     { "off", starts_off(k, about) and 1 or 0 },
   }
@@ -386,14 +370,12 @@ local function where()
     -- words that rows start off: only where there are such rows, and rows stay rows
     "through ~= 'words' or (vec_in * bytes == 16 and vec_out * bytes == 16 and bytes >= 4)",
     "through ~= 'words' or (off == 1 and modes_in == 1 and modes_out <= 2 and threads == 256)",
-    "order ~= 'c' or (rank > 3 and through == 'shared' and items * bytes == 64)",
     -- rows of both sides move as they are: nothing to exchange, and no runs of the inputs to choose
     "through ~= 'shared' or same == 0 or (short == 1 and modes_in > 1 and modes_out > 1)",
     "through == 'shared' or ((same == 1 and modes_in == 1) or (threads == 256 and rounds == 8))",
     "through == 'shared' or (vec_in == vec_out and run == 64)",
     -- of a 2-D transpose with long sides the strategy tile is the better form
     "rank > 2 or modes_in > 1 or modes_out > 1",
-    "min_blocks == 0 or (threads == 256 and hint == 'none')",
     "threads == 256 or (rounds == 8 and order == 'a' and items * bytes == 64)",
     "hint == 'none' or (order == 'a' and threads == 256 and rounds == 8)",
   }
@@ -434,7 +416,7 @@ return {
     { "there are more than two dimensions, or one of them is short", is_hard },
   },
   axes = {
-    { "threads", { 256, 128, 512 }, key = "t", doc = "threads a block" },
+    { "threads", { 256, 128 }, key = "t", doc = "threads a block" },
     { "items", { 16, 8, 4, 32 }, key = "i", doc = "elements a thread in a tile" },
     { "modes_in", { 1, 2, 3, 4 }, key = "p", doc = "dimensions that make a run of the inputs" },
     { "modes_out", { 1, 2, 3, 4 }, key = "q", doc = "dimensions that make a run of the outputs" },
@@ -445,11 +427,8 @@ return {
     { "rounds", { 8, 2 }, key = "n", doc = "tiles a block" },
     { "through", { "shared", "registers", "words" }, key = "x",
       doc = "where elements are exchanged; words: in registers, by the aligned words around them" },
-    { "order", { "a", "b", "c" }, key = "o",
-      doc = "whose neighbours consecutive blocks are: the inputs' (a), the outputs' (b), or first "
-        .. "those that share rows of the inputs, then the outputs' (c)" },
-    { "min_blocks", { 0, 3 }, key = "m", when = "threads * items * bytes >= 16384",
-      doc = "blocks an SM that launch bounds ask for; 0: none" },
+    { "order", { "a", "b" }, key = "o",
+      doc = "whose neighbours consecutive blocks are: the inputs' (a) or the outputs' (b)" },
     { "hint", { "none", "cs" }, key = "h",
       doc = "cache hint: cs marks loads and stores as streaming" },
   },
@@ -463,8 +442,9 @@ return {
       return nil, reason
     end
     local words = c.through == "words"
-    local p = boxes.start(k, about, c, "permute", words and c.vec_out or nil)
-    p.bounds = c.min_blocks > 0 and string.format("%d, %d", c.threads, c.min_blocks) or c.threads
+    local p = boxes.start(k, about, c, "permute", words
+      and { c.threads * c.items - c.vec_out, string.format("(kCells - %d)", c.vec_out) } or nil)
+    p.bounds = c.threads
     p.through = c.through
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
