@@ -208,16 +208,28 @@ local function sector_steps(p, run, run_text, room, room_text)
     string.format("sector_steps<%d>(%s, %s)", sector, run_text, room_text)
 end
 
+-- The largest power of two up to `most` that divides dimension d at some tuned size.
+local function whole_part(k, d, most)
+  local part = 1
+  for _, extents in ipairs(boxes.extents(k, { d })) do
+    part = math.max(part, kit.word_bytes(math.max(extents[1], 1), most))
+  end
+  return part
+end
+
 -- Declares box_<dim>, how much of dimension d a tile has: chunks of about equal length, of at most
 -- `room`. One step along d are `run` elements of a run; a unit along the fastest dimension is whole
--- sectors and words, along others as many steps as end with a sector.
+-- sectors and words (p.even: less where no tuned size has rows of whole sectors, so that chunks may
+-- be equal), along others as many steps as end with a sector.
 local function chunk(p, d, room, room_text, run, run_text)
   local n, name = p.n[d]:max(1), p.k.dims[d]
-  local unit, unit_text
-  if d == p.order_in[1] or d == p.order_out[1] then
-    unit = math.max(32 // p.bytes, p.vec_in, p.vec_out, 1)
-    unit_text = tostring(unit)
-  else
+  local unit = math.max(32 // p.bytes, p.vec_in, p.vec_out, 1)
+  if p.even then
+    unit = math.max(whole_part(p.k, d, unit), d == p.order_in[1] and p.vec_in or 1,
+      d == p.order_out[1] and p.vec_out or 1)
+  end
+  local unit_text = tostring(unit)
+  if d ~= p.order_in[1] and d ~= p.order_out[1] then
     unit, unit_text = sector_steps(p, run, run_text, room, room_text)
   end
   local most = (room // unit):max(1) * unit
@@ -576,7 +588,8 @@ end
 ---@param about table boxes.about(k)
 ---@param c table the candidate
 ---@param kernel string
----@param room? table { elements that a tile may have, as text }; default: all that threads take
+---@param room? table { elements that a tile may have, as text }; default: all that threads take;
+--- even: chunks need not be whole sectors where rows do not start at them
 ---@return table p
 function boxes.start(k, about, c, kernel, room)
   local g = kit.new(k, kernel, c.threads)
@@ -586,7 +599,7 @@ function boxes.start(k, about, c, kernel, room)
     g = g, k = k, kernel = kernel, about = about, threads = c.threads, items = c.items,
     cells = cells, vec_in = c.vec_in, vec_out = c.vec_out, n = k.extents,
     bytes = tiles.largest(k), box = {}, lines = {}, zeros = {}, room = room and room[1] or cells,
-    room_text = room and room[2] or "kCells",
+    room_text = room and room[2] or "kCells", even = room and room.even,
   }
   for _, index in ipairs(k.index) do
     p.zeros[#p.zeros + 1], p.zeros[#p.zeros + 2] = index, 0

@@ -10,7 +10,7 @@ local THREADS = 256 -- a block
 -- Bytes of shared memory for a tile, and how many of its elements may be more than padding.
 local function room_of(kib, bytes)
   local cells = kib * 1024 // bytes
-  return cells, cells - cells // 56
+  return cells, cells - cells // 80
 end
 
 -- Do the first `modes` dimensions of `order` lie behind each other in `op`?
@@ -144,14 +144,20 @@ local function row_place(p, op, rows)
   return string.format("const int %s_place = %s;", op.name, text)
 end
 
-local function pieces_text(op, before, head, piece, vec, inside)
+-- The steps of a piece, unrolled; `inside` is what lanes within the run do.
+local function steps_text(piece, vec, inside)
+  return kit.concat {
+    "#pragma unroll", string.format("for (int step = 0; step < %d; step++) {", STEPS),
+    string.format("  const int cell = piece * %d + (step * 32 + lane) * %d - shift;", piece, vec),
+    "  if (cell >= 0 && cell < run_length) {", tiles.indent(inside, 4), "  }", "}",
+  }
+end
+
+local function pieces_text(op, before, head, steps)
   return kit.concat {
     kit.concat(before), "for (int item = warp; item < items; item += kWarps) {",
     tiles.indent(kit.concat {
-      kit.concat(head), string.format("const int shift = %s_place & slack;", op.name),
-      "#pragma unroll", string.format("for (int step = 0; step < %d; step++) {", STEPS),
-      string.format("  const int cell = piece * %d + (step * 32 + lane) * %d - shift;", piece, vec),
-      "  if (cell >= 0 && cell < run_length) {", tiles.indent(inside, 4), "  }", "}",
+      kit.concat(head), string.format("const int shift = %s_place & slack;", op.name), steps,
     }, 2), "}",
   }
 end
@@ -188,64 +194,86 @@ local function load_tile(p, x, modes_in)
   g:forget(mark)
   head[#head + 1] = row_place(p, op, rows)
   head[#head + 1] = string.format("const int %s_slot = %s;", op.name, slot_text(p, rows))
-  return pieces_text(op, before, head, piece, vec, string.format(
+  return pieces_text(op, before, head, steps_text(piece, vec, string.format(
     "copy_async<%d>(&%s_tile[%s_slot + cell], &%s[%s_place + cell]);", bytes, op.name, op.name,
-    op.pointer, op.name))
+    op.pointer, op.name)))
 end
 
 -- ---- out ----
 
--- Declares the inputs' values for the element at hand; `part`: a neighbour's number along the
--- outputs' fastest dimension.
-local function read_inputs(p, run, part)
-  local g, lines, fastest = p.g, {}, p.k.dims[p.order_out[1]]
-  for _, op in ipairs(g.inputs) do
-    local type, bytes = op.record.fields[1].cuda, op.record.bytes
-    if p.is_exchanged[op.number] then
-      local slot = 0
-      for _, d in ipairs(p.order_out) do
-        slot = slot + p.at[d] * p.pitch[d]
-      end
-      g:touch(nil, false, bytes, slot * bytes)
-      lines[#lines + 1] = string.format("const %s %s = %s_tile[%s_slot + %s%s];", type, op.name,
-        op.name, op.name, slot_text(p, run), part and " + part * pitch_" .. fastest or "")
-    else
-      local text = op.name .. "_place"
-      for _, d in ipairs(run) do
-        text = string.format("%s + at_%s * %s_step_%s", text, p.k.dims[d], op.name, p.k.dims[d])
-      end
-      local at = g:define(op.name .. "_element", 0, kit.MAX_INDEX, op.offset[1] // bytes)
-      lines[#lines + 1] = string.format("const long long %s_element = %s%s;", op.name, text,
-        part and string.format(" + part * %s_step_%s", op.name, fastest) or "")
-      lines[#lines + 1] = string.format("const %s %s = %s;", type, op.name,
-        g:load(op, 1, at * bytes))
+-- The element at hand of input `op` as text, and lines before it; `part`: a neighbour's number along
+-- the outputs' fastest dimension.
+local function read_input(p, op, run, part)
+  local g, bytes, fastest = p.g, op.record.bytes, p.k.dims[p.order_out[1]]
+  if p.is_exchanged[op.number] then
+    local slot = 0
+    for _, d in ipairs(p.order_out) do
+      slot = slot + p.at[d] * p.pitch[d]
     end
+    g:touch(nil, false, bytes, slot * bytes)
+    return string.format("%s_tile[%s_slot + %s%s]", op.name, op.name, slot_text(p, run),
+      part and " + part * pitch_" .. fastest or ""), ""
   end
-  return kit.concat(lines)
+  local text = op.name .. "_place"
+  for _, d in ipairs(run) do
+    text = string.format("%s + at_%s * %s_step_%s", text, p.k.dims[d], op.name, p.k.dims[d])
+  end
+  if part then
+    text = string.format("%s + part * %s_step_%s", text, op.name, fastest)
+  end
+  local at = g:define(op.name .. "_element", 0, kit.MAX_INDEX, op.offset[1] // bytes)
+  return g:load(op, 1, at * bytes),
+    string.format("const long long %s_element = %s;", op.name, text)
 end
 
-local function store_group(p, run, cell)
-  local g, vec, lines = p.g, p.vec_out, {}
-  if vec == 1 then
-    tie_run(p, run, cell)
-    lines = { read_inputs(p, run), g:declare_outputs(), g:body() }
-    for _, op in ipairs(g.outputs) do
-      local at = g:define(op.name .. "_element", 0, kit.MAX_INDEX, op.offset[1] // op.record.bytes)
-      lines[#lines + 1] = string.format("const long long %s_element = %s_place + cell;", op.name,
-        op.name)
-      lines[#lines + 1] = g:store(op, 1, at * op.record.bytes, op.name)
-    end
-    return kit.concat(lines)
+local function find_cell(p, run)
+  return "int cell_left = cell;\n" .. boxes.place_lines(p, run)
+end
+
+-- A step's elements one by one: read into registers, and computed and stored. All of a piece are
+-- read before the first is stored.
+local function move_elements(p, run, cell, head)
+  local g = p.g
+  local loads, lines = { find_cell(p, run) }, {}
+  tie_run(p, run, cell)
+  for n, op in ipairs(g.inputs) do
+    local type = op.record.fields[1].cuda
+    local value, line = read_input(p, op, run)
+    head[#head + 1] = string.format("%s %s_v[%d];", type, op.name, STEPS)
+    loads[#loads + 1] = kit.concat { line, string.format("%s_v[step] = %s;", op.name, value) }
+    lines[n] = string.format("const %s %s = %s_v[step];", type, op.name, op.name)
   end
+  lines[#lines + 1] = g:declare_outputs()
+  lines[#lines + 1] = g:body()
+  for _, op in ipairs(g.outputs) do
+    local at = g:define(op.name .. "_element", 0, kit.MAX_INDEX, op.offset[1] // op.record.bytes)
+    lines[#lines + 1] = string.format("const long long %s_element = %s_place + cell;", op.name,
+      op.name)
+    lines[#lines + 1] = g:store(op, 1, at * op.record.bytes, op.name)
+  end
+  return kit.concat(loads), kit.concat(lines)
+end
+
+-- A step's elements in groups, which are stored as words.
+local function move_words(p, run, cell)
+  local g, vec, lines = p.g, p.vec_out, { find_cell(p, run) }
   local part = g:loop("part", vec)
+  local inside, stores = {}, {}
   tie_run(p, run, cell + part)
-  local inside = { read_inputs(p, run, true), g:declare_outputs(), g:body() }
+  for n, op in ipairs(g.inputs) do
+    local value, line = read_input(p, op, run, true)
+    inside[n] = kit.concat {
+      line, string.format("const %s %s = %s;", op.record.fields[1].cuda, op.name, value),
+    }
+  end
+  inside[#inside + 1] = g:declare_outputs()
+  inside[#inside + 1] = g:body()
   g:close()
   tie_run(p, run, cell)
-  local stores = {}
   for n, op in ipairs(g.outputs) do
     local word = kit.word_type[vec * op.record.bytes]
-    lines[n] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda, op.name, vec)
+    lines[#lines + 1] = string.format("__align__(16) %s %s_v[%d];", op.record.fields[1].cuda,
+      op.name, vec)
     inside[#inside + 1] = string.format("%s_v[part] = %s;", op.name, op.name)
     g:touch(op, true, vec * op.record.bytes, op.offset[1])
     stores[n] = string.format("store_words<%s, 1>(&at<%s>(%s, %dll * (%s_place + cell)), %s_v);",
@@ -253,9 +281,8 @@ local function store_group(p, run, cell)
   end
   lines[#lines + 1] = kit.concat {
     "#pragma unroll", string.format("for (int part = 0; part < %d; part++) {", vec),
-    tiles.indent(kit.concat(inside), 2), "}",
+    tiles.indent(kit.concat(inside), 2), "}", kit.concat(stores),
   }
-  lines[#lines + 1] = kit.concat(stores)
   return kit.concat(lines)
 end
 
@@ -280,14 +307,18 @@ local function store_tile(p, modes_out)
       and string.format("const int %s_slot = %s;", op.name, slot_text(p, rows))
       or row_place(p, op, rows)
   end
-  local inside = store_group(p, run, cell)
+  local steps
+  if p.vec_out > 1 then
+    steps = steps_text(piece, p.vec_out, move_words(p, run, cell))
+  else
+    local loads, stores = move_elements(p, run, cell, head)
+    steps = steps_text(piece, 1, loads) .. "\n" .. steps_text(piece, 1, stores)
+  end
   g:when(nil)
   g:close()
   g:close()
   g:forget(mark)
-  return pieces_text(first, before, head, piece, p.vec_out, kit.concat {
-    "int cell_left = cell;", boxes.place_lines(p, run), inside,
-  })
+  return pieces_text(first, before, head, steps)
 end
 
 -- ---- the plan ----
@@ -385,7 +416,8 @@ local function where()
     "modes_in <= rank and modes_out <= rank", "vec_out * bytes <= 16",
     "vec_out == 1 or vec_out == widest_out",
     "through ~= 'shared' or (vec_in * bytes >= 4 and vec_in * bytes <= 16)",
-    "through == 'shared' or (same == 1 and modes_in == 1 and vec_in == 1 and run == 64)",
+    "through == 'shared' or (same == 1 and modes_in == 1 and run == 64)",
+    "through == 'shared' or (vec_in == 1 and vec_out == 1)",
   }
   for m = 1, 3 do
     list[#list + 1] = string.format(
@@ -412,7 +444,7 @@ return {
     end },
   },
   axes = {
-    { "room", { 56, 28 }, key = "s", doc = "KiB of shared memory that a tile may take" },
+    { "room", { 56, 28, 74 }, key = "s", doc = "KiB of shared memory that a tile may take" },
     { "modes_in", { 1, 2, 3 }, key = "p", doc = "dimensions that make a run of the inputs" },
     { "modes_out", { 1, 2, 3 }, key = "q", doc = "dimensions that make a run of the outputs" },
     { "vec_in", { 1, 2, 4, 8, 16 }, key = "vi", doc = "elements in a copy when loading" },
@@ -435,7 +467,7 @@ return {
     local p = boxes.start(k, about, {
       threads = THREADS, modes_in = c.modes_in, modes_out = c.modes_out, vec_in = c.vec_in,
       vec_out = c.vec_out, run = c.run, order = "b", hint = "none",
-    }, "permute", { room, "kCells" })
+    }, "permute", { room, "kCells", even = true })
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
     end
