@@ -27,13 +27,13 @@ __device__ __forceinline__ int quotient(unsigned int left, unsigned int factor) 
   return __umulhi(2 * left + 1, factor);
 }
 
-// A tile covers the runs along m, l of the inputs and along j, l of the outputs, at most 14080
+// A tile covers the runs along m, l of the inputs and along j, l of the outputs, at most 14157
 // elements; a block brings one into shared memory by asynchronous copies.
 __global__ void __launch_bounds__(256)
 permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i, long long n_j,
         long long n_k, long long n_l, long long n_m) {
   constexpr int kThreads = 256, kWarps = kThreads / 32;
-  constexpr int kCells = 14080; // elements that a tile has at most, but for padding
+  constexpr int kCells = 14157; // elements that a tile has at most, but for padding
   extern __shared__ __align__(16) unsigned char shared_tiles[];
   // a's tile in the order of its memory, its rows padded to odd numbers of words
   float *const a_tile = reinterpret_cast<float *>(shared_tiles + 0);
@@ -107,6 +107,7 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
       const int at_m = cell_left;
       const int a_slot = at_m * pitch_m;
       const int b_place = b_start + at_m * b_step_m;
+      float a_v[4];
       const int shift = b_place & slack;
       #pragma unroll
       for (int step = 0; step < 4; step++) {
@@ -116,7 +117,14 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
           const int next_j = quotient(cell_left, factor_j), at_j = cell_left - next_j * len_j;
           cell_left = next_j;
           const int at_l = cell_left;
-          const float a = a_tile[a_slot + at_j * pitch_j + at_l * pitch_l];
+          a_v[step] = a_tile[a_slot + at_j * pitch_j + at_l * pitch_l];
+        }
+      }
+      #pragma unroll
+      for (int step = 0; step < 4; step++) {
+        const int cell = piece * 128 + (step * 32 + lane) * 1 - shift;
+        if (cell >= 0 && cell < run_length) {
+          const float a = a_v[step];
           float b;
           { b = a; }
           const long long b_element = b_place + cell;

@@ -422,7 +422,7 @@ return {
     { "modes_out", { 1, 2, 3, 4 }, key = "q", doc = "dimensions that make a run of the outputs" },
     { "vec_in", { 1, 2, 4 }, key = "vi", doc = "elements in a word when loading" },
     { "vec_out", { 1, 2, 4 }, key = "vo", doc = "elements in a word when storing" },
-    { "run", { 64, 128, 256 }, key = "r",
+    { "run", { 64, 128 }, key = "r",
       doc = "elements that a run of the outputs should have" },
     { "rounds", { 8, 2 }, key = "n", doc = "tiles a block" },
     { "through", { "shared", "registers", "words" }, key = "x",
