@@ -201,8 +201,8 @@ end
 
 -- ---- out ----
 
--- The element at hand of input `op` as text, and lines before it; `part`: a neighbour's number along
--- the outputs' fastest dimension.
+-- The element at hand of input `op` as text, and lines before it; `part`: a neighbour's number
+-- along the outputs' fastest dimension.
 local function read_input(p, op, run, part)
   local g, bytes, fastest = p.g, op.record.bytes, p.k.dims[p.order_out[1]]
   if p.is_exchanged[op.number] then
