@@ -453,6 +453,7 @@ return {
       doc = "elements that a run of the outputs should have" },
     { "through", { "shared", "registers" }, key = "x",
       doc = "where elements wait; registers: where rows stay rows" },
+    { "hint", { "none", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
   where = where(),
   facts = facts,
@@ -466,7 +467,7 @@ return {
     local cells, room = room_of(c.room, tiles.largest(k))
     local p = boxes.start(k, about, {
       threads = THREADS, modes_in = c.modes_in, modes_out = c.modes_out, vec_in = c.vec_in,
-      vec_out = c.vec_out, run = c.run, order = "b", hint = "none",
+      vec_out = c.vec_out, run = c.run, order = "b", hint = kit.hints.of(k, c.hint),
     }, "permute", { room, "kCells", even = true })
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
