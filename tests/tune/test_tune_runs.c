@@ -1,24 +1,24 @@
 /* The strategy runs: n-d permutes by large tiles. */
 #include "tune_permutes.h"
 
-#define RUNS       "runs s56 p2 q2 vi4 vo1 r64 xshared"
-#define RUNS_ODD   "runs s28 p1 q1 vi1 vo1 r64 xshared"
-#define ODD_PIECES "runs s56 p1 q2 vi1 vo1 r64 xregisters"
+#define RUNS       "runs s56 p2 q2 vi4 vo1 r64 xshared hnone"
+#define RUNS_ODD   "runs s28 p1 q1 vi1 vo1 r64 xshared hnone"
+#define ODD_PIECES "runs s56 p1 q2 vi1 vo1 r64 xregisters hnone"
 
 static const tp_case cases[] = {
-    {REVERSED3, "runs s56 p2 q2 vi2 vo1 r64 xshared"},
-    {REVERSED3, "runs s28 p3 q2 vi1 vo1 r64 xshared"},
-    {ROWS3, "runs s28 p1 q2 vi4 vo4 r64 xshared"},
-    {ODD_ROWS, "runs s56 p1 q2 vi1 vo1 r64 xshared"},
-    {ODD_ROWS, "runs s28 p1 q2 vi1 vo1 r64 xregisters"},
-    {PITCHED_ROWS, "runs s28 p1 q1 vi1 vo1 r64 xregisters"},
-    {RANK4, "runs s56 p2 q2 vi2 vo2 r64 xshared"},
+    {REVERSED3, "runs s56 p2 q2 vi2 vo1 r64 xshared hnone"},
+    {REVERSED3, "runs s28 p3 q2 vi1 vo1 r64 xshared hnone"},
+    {ROWS3, "runs s28 p1 q2 vi4 vo4 r64 xshared hnone"},
+    {ODD_ROWS, "runs s56 p1 q2 vi1 vo1 r64 xshared hnone"},
+    {ODD_ROWS, "runs s28 p1 q2 vi1 vo1 r64 xregisters hnone"},
+    {PITCHED_ROWS, "runs s28 p1 q1 vi1 vo1 r64 xregisters hnone"},
+    {RANK4, "runs s56 p2 q2 vi2 vo2 r64 xshared hnone"},
     {RANK4_ODD, RUNS_ODD},
-    {BYTES, "runs s28 p2 q1 vi16 vo8 r64 xshared"},
+    {BYTES, "runs s28 p2 q1 vi16 vo8 r64 xshared hnone"},
     {RANK5_F32, RUNS},
-    {RANK6, "runs s28 p2 q2 vi8 vo1 r64 xshared"},
-    {RANK7, "runs s28 p2 q2 vi4 vo1 r64 xshared"},
-    {OPERANDS, "runs s56 p2 q2 vi2 vo1 r64 xshared"},
+    {RANK6, "runs s28 p2 q2 vi8 vo1 r64 xshared hnone"},
+    {RANK7, "runs s28 p2 q2 vi4 vo1 r64 xshared hnone"},
+    {OPERANDS, "runs s56 p2 q2 vi2 vo1 r64 xshared hnone"},
     {ODD_PAIRS, ODD_PIECES},
 };
 
