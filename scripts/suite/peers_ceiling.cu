@@ -1,6 +1,6 @@
 // The most bytes a second for a mix of reads and writes: R arrays read and W written in order, 16 bytes
-// a thread and access, the best of several shapes, each plain and with what is read or what is written marked as
-// the last that L2 gives up, and of the driver's copy or memset where there is one.
+// a thread and access, the best of several shapes, and of the driver's copy or memset where there is one. Then the same
+// with what is read or what is written marked as the last that L2 gives up.
 #include "peers.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ static void keep(Best *best, const Timing &t, const std::string &name) {
 }
 
 template <int R, int W, int U, int K = NOTHING>
-static void try_shape(const Bench &b, Best *best, size_t n, uint4 *never) {
+static void try_shape(const Bench &b, Best best[2], size_t n, uint4 *never) {
   cudaFuncAttributes kernel;
   cudaFuncGetAttributes(&kernel, stream_kernel<R, W, U, K>);
   for (int threads : {256, 512, 1024}) {
@@ -76,7 +76,7 @@ static void try_shape(const Bench &b, Best *best, size_t n, uint4 *never) {
       stream_kernel<R, W, U, K><<<(unsigned)((n + tile - 1) / tile), threads, 0, stream()>>>(
           b.in<uint4>(turn), b.out<uint4>(turn), n, n, n, never);
     }, 1);
-    keep(best, t, "flat U" + std::to_string(U) + " t" + std::to_string(threads) + kept_names[K]);
+    keep(&best[K != NOTHING], t, "flat U" + std::to_string(U) + " t" + std::to_string(threads) + kept_names[K]);
   }
   if constexpr (K == NOTHING && R > 0) try_shape<R, W, U, INPUTS>(b, best, n, never);
   if constexpr (K == NOTHING && W > 0) try_shape<R, W, U, OUTPUTS>(b, best, n, never);
@@ -86,23 +86,25 @@ template <int R, int W> static void mix(const Job &job, double bytes) {
   const size_t n = std::max<size_t>(1, (size_t)(bytes / 16 / (R + W)));
   Bench b(job, n * 16 * R + 16, n * 16 * W + 16, FILL_BITS);
   uint4 *never = (uint4 *)b.extra(16);
-  Best best;
-  try_shape<R, W, 1>(b, &best, n, never);
-  try_shape<R, W, 2>(b, &best, n, never);
-  if (R <= 3) try_shape<R, W, 4>(b, &best, n, never);
-  if (R == 1 && W == 0) try_shape<R, W, 8>(b, &best, n, never);
+  Best best[2];  // plain, hinted
+  try_shape<R, W, 1>(b, best, n, never);
+  try_shape<R, W, 2>(b, best, n, never);
+  if (R <= 3) try_shape<R, W, 4>(b, best, n, never);
+  if (R == 1 && W == 0) try_shape<R, W, 8>(b, best, n, never);
   if (R == 1 && W == 1) {
-    keep(&best, time_units([&](int turn) {
+    keep(best, time_units([&](int turn) {
       cudaMemcpyAsync(b.out<char>(turn), b.in<char>(turn), n * 16, cudaMemcpyDeviceToDevice, stream());
     }, 1), "memcpy");
   }
   if (R == 0) {
-    keep(&best, time_units([&](int turn) { cudaMemsetAsync(b.out<char>(turn), 1, n * 16, stream()); }, 1), "memset");
+    keep(best, time_units([&](int turn) { cudaMemsetAsync(b.out<char>(turn), 1, n * 16, stream()); }, 1), "memset");
   }
   // of the bytes that were asked for, though the arrays have whole words only
   const double scale = bytes / ((double)n * 16 * (R + W));
-  best.t.median *= scale, best.t.q1 *= scale, best.t.q3 *= scale;
-  report(job, "ceiling", best.t, best.name.c_str());
+  for (Best &of : best) {
+    of.t.median *= scale, of.t.q1 *= scale, of.t.q3 *= scale;
+    if (!of.name.empty()) report(job, &of == best ? "ceiling" : "hinted", of.t, of.name.c_str());
+  }
 }
 
 static void ceiling(const Job &job) {

@@ -277,7 +277,7 @@ class Suite:
 
     def took_peers(self, row, job_id, results):
         if job_id.startswith("ceiling:"):
-            self.ceilings[row["row"]] = next((r for r in results if r.get("median_ns")), None)
+            self.ceilings[row["row"]] = table.ceiling_of(results)
         else:
             self.peers[row["row"]] += results
         for r in results:

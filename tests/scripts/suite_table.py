@@ -137,6 +137,17 @@ class Results(unittest.TestCase):
         self.assertTrue(r["meets"])
         self.assertFalse(table.judge(self.row, part(winner_ns=106.0), [], {"median_ns": 95.0})["meets"])
 
+    def test_copies_with_hints_are_a_share_of_their_own(self):
+        def timed(**copies):
+            return table.ceiling_of([{"peer": k, "median_ns": v, "detail": k} for k, v in copies.items()])
+        self.assertEqual(timed(ceiling=95.0, hinted=90.0), {"peer": "ceiling", "median_ns": 95.0, "detail": "ceiling", "hinted_ns": 90.0})
+        self.assertEqual(timed(ceiling=95.0, hinted=96.0)["hinted_ns"], 95.0)
+        self.assertEqual(timed(ceiling=95.0)["hinted_ns"], 95.0)
+        self.assertIsNone(timed(hinted=90.0))
+        r = table.judge(self.row, part(), [], timed(ceiling=95.0, hinted=90.0))
+        self.assertEqual((r["share"], r["hinted_share"]), (0.95, 0.9))
+        self.assertTrue(r["meets"])
+
     def test_the_naive_variant_is_a_peer_and_failures_are_none(self):
         r = table.judge(self.row, part(), peers(cub=400.0), None)
         self.assertEqual((r["best_peer"]["peer"], r["ratio"]), ("naive", 3.0))
@@ -211,15 +222,15 @@ class Results(unittest.TestCase):
         doc = self.document()
         json.dumps(doc)
         text = table.page(doc)
-        self.assertIn("| name | i=1000 pick=permuted | 0.10 | 120 | 0.800 | 0.9 | **no** | naive, 0.30 | 3.00 | 3.00 | "
+        self.assertIn("| name | i=1000 pick=permuted | 0.10 | 120 | 0.800 |  | 0.9 | **no** | naive, 0.30 | 3.00 | 3.00 | "
                       "`staged` |", text)
-        self.assertIn("| other | i=1000 pick=permuted | 0.10 | 120 | 0.850 | 0.75 median 0.90 | yes |", text)
+        self.assertIn("| other | i=1000 pick=permuted | 0.10 | 120 | 0.850 |  | 0.75 median 0.90 | yes |", text)
         self.assertIn("| none | i=1000 pick=permuted | no verified winner |", text)
         self.assertIn("| work | ceiling | cub | thrust |", text)
         self.assertIn("| name | i=10 | 0.10 | 0.09 | 0.90 | `staged` |", text)
         self.assertIn("* a note", text)
         widths = {line.count("|") for line in text.splitlines() if line.startswith("| name | i=1000")}
-        self.assertEqual(widths, {12})
+        self.assertEqual(widths, {13})
         short = table.short_table(doc)
         self.assertIn("| pairs | 2 of 2 | 120 | 0.80 to 0.85 | 0.90 to 3.00 | 3.0 | `staged` |", short)
         self.assertIn("| alone | 0 of 1 |  |  |  |  |  |", short)
