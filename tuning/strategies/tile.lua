@@ -243,8 +243,7 @@ return {
       doc = "move each store run to start on a 32-byte sector" },
     { "order", { "a", "b", "g" }, key = "o",
       doc = "which way consecutive blocks go: along a, along b, or in bands of 8 tiles" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
+    { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
     { "min_blocks", { 0 }, key = "m", doc = "blocks an SM that launch bounds ask for; 0: none" },
   },
   where = {
@@ -255,7 +254,9 @@ return {
     "not skew or bytes <= 16",
     "not skew or vec_in == 1",
     "vec_in == vec_out or skew",
-    "hint == 'none' or order == 'a'",
+    "hint != 'cs' or order == 'a'",
+    kit.hints.keeps("not skew and order != 'g' and tile_a == tile_b and "
+      .. "(bytes == 8 and threads == 256 and tile_a == 32 or bytes < 8 and threads == 512 and tile_a == 64 and vec_in > 1)"),
     "order != 'g' or (threads == 256 and vec_in == vec_out) or skew",
     "skew or threads == 256 or vec_in * bytes >= 8",
     "threads > 128 or tile_a * tile_b < 4096 or bytes == 2 or bytes == 4", -- registers spill
