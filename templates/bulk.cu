@@ -23,10 +23,10 @@ $(g:head(bounds)) {
       init_barrier(&arrived[stage], 1);
     fence_barrier_init();
   }
+  __syncthreads(); // all may use the barriers
 //% if stays then
   for (int ahead = 0; ahead < kStages; ahead++)
     fetch_tile(block + ahead * (long long)gridDim.x, ahead);
-  __syncthreads(); // all may wait for the barriers
   int stage = 0, parity = 0; // where the tile is, and of the phase that it ends
 //%   if #images_out > 0 then
   int out_slice = 0;
@@ -36,7 +36,6 @@ $(g:head(bounds)) {
   constexpr int stage = 0;
   const long long tile = block;
   fetch_tile(tile, stage);
-  __syncthreads(); // all may wait for the barrier
   if (tile < tiles) {
 //% end
     wait_phase(&arrived[stage], $(stays and "parity" or "0"));

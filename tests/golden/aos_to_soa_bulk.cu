@@ -110,10 +110,10 @@ bulk(const particle *__restrict__ p_in, float *__restrict__ q_out, long long n_i
       init_barrier(&arrived[stage], 1);
     fence_barrier_init();
   }
+  __syncthreads(); // all may use the barriers
   constexpr int stage = 0;
   const long long tile = block;
   fetch_tile(tile, stage);
-  __syncthreads(); // all may wait for the barrier
   if (tile < tiles) {
     wait_phase(&arrived[stage], 0);
     const long long first = tile * (long long)kTile; // of i

@@ -117,9 +117,9 @@ bulk(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i
       init_barrier(&arrived[stage], 1);
     fence_barrier_init();
   }
+  __syncthreads(); // all may use the barriers
   for (int ahead = 0; ahead < kStages; ahead++)
     fetch_tile(block + ahead * (long long)gridDim.x, ahead);
-  __syncthreads(); // all may wait for the barriers
   int stage = 0, parity = 0; // where the tile is, and of the phase that it ends
   int out_slice = 0;
   for (long long tile = block; tile < tiles; tile += gridDim.x) {
