@@ -256,7 +256,8 @@ return {
     "vec_in == vec_out or skew",
     "hint != 'cs' or order == 'a'",
     kit.hints.keeps("not skew and order != 'g' and tile_a == tile_b and "
-      .. "(bytes == 8 and threads == 256 and tile_a == 32 or bytes < 8 and threads == 512 and tile_a == 64 and vec_in > 1)"),
+      .. "(bytes == 8 and threads == 256 and tile_a == 32 or "
+      .. "bytes < 8 and threads == 512 and tile_a == 64 and vec_in > 1)"),
     "order != 'g' or (threads == 256 and vec_in == vec_out) or skew",
     "skew or threads == 256 or vec_in * bytes >= 8",
     "threads > 128 or tile_a * tile_b < 4096 or bytes == 2 or bytes == 4", -- registers spill
