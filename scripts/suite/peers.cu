@@ -185,6 +185,7 @@ std::vector<long long> Job::list(const char *key) const {
 Timing time_units(const std::function<void(int)> &launch, int kernels) {
   if (first_launch_ns < 0) learn_launch_cost();
   int turn = 0, launches = 1;
+  cudaCtxResetPersistingL2Cache();  // what another peer marked as the last that L2 gives up stays otherwise
   launch(turn++);  // the first loads code, which cannot be done behind a kernel that waits
   must(cudaStreamSynchronize(the_stream), "first launch");
   unit(launch, 1, &turn);

@@ -117,6 +117,9 @@ sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, in
                            sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
                              sct_error *err) SCT_MUST_USE;
+/* Lines that were marked as the last that L2 gives up become like all others; without effect where
+ * the device knows no such marks. */
+void sct_cuda_forget_kept(sct_cuda *cuda);
 /* Sets `bytes` bytes to the repeated byte; asynchronous. */
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err) SCT_MUST_USE;

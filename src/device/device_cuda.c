@@ -251,6 +251,10 @@ sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_
   return sct_cuda_sync(cuda, err);
 }
 
+void sct_cuda_forget_kept(sct_cuda *cuda) {
+  (void)cuda->driver.forget_kept(); /* older devices refuse it, and have nothing to forget */
+}
+
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err) {
   if (bytes == 0) {

@@ -70,6 +70,9 @@ typedef struct sct_backend_ops {
   sct_status (*unit_begin)(sct_backend *b, sct_error *err);
   sct_status (*unit_end)(sct_backend *b, double *ns, double *mhz, sct_error *err);
   sct_status (*launch_empty)(sct_backend *b, sct_error *err); /* one block that does nothing */
+  /* Nothing that other kernels asked L2 to keep is kept: before each turn of a candidate. NULL
+   * where there is no L2. */
+  void (*forget_kept)(sct_backend *b);
   /* Throttle reasons (device_throttle.def), and whether the device itself is well: asked after each
    * unit. NULL where nothing is known. */
   sct_status (*watch)(sct_backend *b, uint64_t *reasons, sct_error *err);

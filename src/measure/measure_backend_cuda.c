@@ -150,6 +150,10 @@ static sct_status stamp(cuda_backend *c, int which, sct_error *err) {
   return sct_cuda_launch(c->cuda, &c->stamp, c->stamp_blocks, 1, 0, args, err);
 }
 
+static void cuda_forget_kept(sct_backend *b) {
+  sct_cuda_forget_kept(self(b)->cuda);
+}
+
 static sct_status cuda_unit_begin(sct_backend *b, sct_error *err) {
   cuda_backend *c = self(b);
   c->ticket++;
@@ -338,6 +342,7 @@ static const sct_backend_ops cuda_ops = {
     .unit_begin = cuda_unit_begin,
     .unit_end = cuda_unit_end,
     .launch_empty = cuda_launch_empty,
+    .forget_kept = cuda_forget_kept,
     .watch = cuda_watch,
     .newcomers = cuda_newcomers,
     .fill = cuda_fill,

@@ -194,6 +194,9 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
   work->guess = guess > 0 ? (int)guess : 1;
   work->resident = resident != 0;
   work->unit_ns = unit_ns;
+  if (w->backend->ops->forget_kept) {
+    w->backend->ops->forget_kept(w->backend);
+  }
   if (warm_ns > 0 || launches == 0) {
     w->turn = 0; /* the first copy is written too: its results are compared afterwards */
     SCT_TRY(warm_up(w, work, warm_ns, err));

@@ -23,6 +23,7 @@ static struct stub {
   unsigned grid, block, shared; /* of the last launch */
   long long arg;                /* its first argument */
   uint8_t set_byte;
+  int forgets;
 } stub;
 
 static int result(void) {
@@ -185,6 +186,10 @@ static int stub_set_bytes(uint64_t to, unsigned char byte, size_t bytes, void *s
   (void)bytes;
   stub.set_byte = byte;
   return result();
+}
+static int stub_forget_kept(void) {
+  stub.forgets++;
+  return 801; /* CUDA_ERROR_NOT_SUPPORTED: no failure */
 }
 static int stub_module_load(void **module, const void *image) {
   assert_string_equal(image, "image");
@@ -557,6 +562,7 @@ static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
   assert_true(host == pinned && seen == 0x2000 && pinned[7] == 0); /* zeroed */
   SCT_TRY_DONE(sct_cuda_upload(*cuda, p, bytes, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_set(*cuda, p, 0xa5, 16, err));
+  sct_cuda_forget_kept(*cuda);
   SCT_TRY_DONE(sct_cuda_copy(*cuda, p, p, 16, err));
   SCT_TRY_DONE(sct_cuda_download(*cuda, bytes, p, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_load(*cuda, &kernel, "image", "kernel", 100000, err));
@@ -584,6 +590,7 @@ static void test_calls_reach_the_driver(void **state) {
   assert_int_equal(stub.shared_bytes, 100000); /* more than 48 KiB must be asked for */
   assert_int_equal(stub.arg, 77);
   assert_int_equal(stub.set_byte, 0xa5);
+  assert_int_equal(stub.forgets, 1);
   const int calls = stub.calls;
   assert_int_equal(sct_cuda_copy(cuda, 1, 2, 0, &err), SCT_OK);
   assert_int_equal(stub.calls, calls); /* nothing to do: nothing asked */
