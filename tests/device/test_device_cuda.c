@@ -168,22 +168,16 @@ static int stub_copy_to_device(uint64_t to, const void *from, size_t bytes, void
   return result();
 }
 static int stub_copy_to_host(void *to, uint64_t from, size_t bytes, void *stream) {
-  (void)from;
-  (void)stream;
+  (void)from, (void)stream;
   memset(to, 7, bytes);
   return result();
 }
 static int stub_copy_on_device(uint64_t to, uint64_t from, size_t bytes, void *stream) {
-  (void)to;
-  (void)from;
-  (void)stream;
-  (void)bytes;
+  (void)to, (void)from, (void)stream, (void)bytes;
   return result();
 }
 static int stub_set_bytes(uint64_t to, unsigned char byte, size_t bytes, void *stream) {
-  (void)to;
-  (void)stream;
-  (void)bytes;
+  (void)to, (void)stream, (void)bytes;
   stub.set_byte = byte;
   return result();
 }

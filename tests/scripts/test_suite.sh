@@ -45,7 +45,7 @@ sys.exit(0 if eval(sys.argv[2]) else f"{peers}\n{d['summary']}\n{d['notes']}")
 PYTHON
 }
 
-good='| good | i=1000 | 0.50 | 16 | 2.000 | 2.000 | 0.9 | yes | one, 1.00 | 2.00 | 3.00 | `fast t1` |'
+good='| good | i=1000 | 0.50 | 16 | 2.000 | 2.000 | 0.9 | yes | one, 1.00 | 2.00 | 3.00 '
 expect 1 "$good" "${suite[@]}"
 all='[("one", 1000.0), ("by hand, two", 2000.0), ("three", 3000.0)]'
 bad() { echo "peers['$1'] == [('one', 1000.0), ('by hand, two', '$2'), ('three', 3000.0)]"; }
