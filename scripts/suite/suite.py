@@ -313,8 +313,10 @@ class Suite:
         return [sys.executable, program] if program.endswith(".py") else [program]
 
     def cuda_jobs(self):
+        """ceilings first: where time is short, a row loses a peer rather than its share"""
         for row in self.rows:
             yield row, "ceiling:" + row["row"], ceiling_job(row)
+        for row in self.rows:
             if row["job"]:
                 yield row, row["row"], row["job"]
 

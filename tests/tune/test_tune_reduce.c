@@ -304,7 +304,7 @@ static int pick(fixture *f, const problem *p, picked *list) {
     const bool naive = strcmp(f->space.strategies[strategy].name, "direct") == 0;
     size_t own = 0, seen = 0;
     for (int round = 0; round < 2; round++) { /* first to count them */
-      const bool sparse = SCT_SANITIZED && own > 2 * SPREAD;
+      const bool sparse = SCT_SANITIZED && !only && own > 2 * SPREAD;
       const size_t step = naive ? own : (own / SPREAD + 1) * (sparse ? 2 : 1);
       for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {
         sct_str label = {0};
