@@ -47,7 +47,6 @@ static const struct {
     {"permute6_f32", "permute t256 i16 p2 q3 vi1 vo1 r64 n8 xshared oa hnone", "permute_shared"},
     {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone",
      "permute_registers"},
-    {"permute_102_f32", "permute t256 i16 p1 q2 vi4 vo4 r64 n2 xwords ob hnone", "permute_words"},
     {"permute5_f32", "runs s56 p2 q2 vi4 vo1 r64 xshared hnone", "permute_runs"},
     {"sum_rows_f32", "direct t256 hnone", "sum_direct"},
     {"sum_rows_f32", "reduce_rows t256 sblock l32 v4 i4 b1 hnone", "sum_rows"},

@@ -2,18 +2,11 @@
 #include "tune_permutes.h"
 
 #define EXCHANGED "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"
-#define WORDS     "permute t256 i16 p1 q2 vi4 vo4 r64 n8 xwords oa hnone"
-#define ROW_WORDS "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa hnone"
 
 static const tp_case cases[] = {
     {REVERSED3, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
     {REVERSED3, "permute t256 i16 p2 q3 vi1 vo1 r64 n2 xshared oa hnone"},
     {ROWS3, "permute t256 i8 p1 q2 vi4 vo4 r64 n8 xregisters oa hnone"},
-    {ODD_ROWS, WORDS},
-    {ODD_ROWS_F64, "permute t256 i8 p1 q2 vi2 vo2 r64 n2 xwords ob hnone"},
-    {ODD_ROW, "permute t256 i16 p1 q1 vi4 vo4 r64 n8 xwords oa hcs"},
-    {TWO_ROWS, WORDS},
-    {PITCHED_ROWS, ROW_WORDS},
     {RANK4, "permute t256 i8 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
     {RANK5, "permute t256 i32 p2 q2 vi1 vo1 r64 n8 xshared oa hnone"},
     {RANK5_F32, "permute t256 i16 p2 q2 vi1 vo1 r64 n8 xshared ob hnone"},
@@ -35,12 +28,6 @@ static const tv_mistake mistakes[] = {
     {REVERSED3, EXCHANGED, "& 31)]", "& 15)]"},
     {RANK4, EXCHANGED, "if (round % 32 == 0)",
      "if (round == 0)"}, /* one block takes more than 32 tiles */
-    {PITCHED_ROWS, ROW_WORDS, " && a_place - a_rest + 8 <= a_count", ""},
-    {ODD_ROWS, WORDS, " || run_shift != out_shift", ""},
-    {ODD_ROWS, WORDS, "group >= 0 && group + 4 <= tile_cells", "group >= 0"},
-    {ODD_ROWS, WORDS, "group >= 0 && group + 4 <= tile_cells", "group + 4 <= tile_cells"},
-    {ODD_ROWS, WORDS, "at_k + 4 <= len_k", "true"},
-    {ODD_ROWS, WORDS, "if (a_rest > 0)", "if (a_rest > 1)"},
 };
 
 static void permutes_are_right(void **state) {

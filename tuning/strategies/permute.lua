@@ -327,19 +327,6 @@ local function widest(k, order)
   return word
 end
 
--- Do rows start off a word of 16 bytes at some size?
-local function starts_off(k, about)
-  local width = math.max(16 // tiles.largest(k), 1)
-  for _, order in ipairs { about.into, about.out } do
-    for _, extents in ipairs(boxes.extents(k, order)) do
-      if extents[1] % width ~= 0 then
-        return true
-      end
-    end
-  end
-  return false
-end
-
 local function facts(k)
   k = fold.view(k)
   local about = boxes.about(k)
@@ -354,22 +341,17 @@ local function facts(k)
     { "good_in", boxes.good_modes(k, about.into, 512) | (same and 2 or 0) },
     { "good_out", boxes.good_modes(k, about.out, 2048) },
     { "widest_in", widest(k, about.into) }, { "widest_out", widest(k, about.out) },
-    { "off", starts_off(k, about) and 1 or 0 },
   }
 end
 
 local function where()
   local list = {
     "modes_in <= rank and modes_out <= rank",
-    "vec_in <= widest_in and vec_out <= widest_out or through == 'words'",
+    "vec_in <= widest_in and vec_out <= widest_out",
     "vec_in * bytes <= 16 and vec_out * bytes <= 16",
     "items * bytes <= 64 and items * bytes >= 32", "items >= vec_in and items >= vec_out",
     "threads * items * bytes <= 32768",
-    "vec_in == 1 or vec_in == widest_in or through == 'words'",
-    "vec_out == 1 or vec_out == widest_out or through == 'words'",
-    -- words that rows start off: only where there are such rows, and rows stay rows
-    "through ~= 'words' or (vec_in * bytes == 16 and vec_out * bytes == 16 and bytes >= 4)",
-    "through ~= 'words' or (off == 1 and modes_in == 1 and modes_out <= 2 and threads == 256)",
+    "vec_in == 1 or vec_in == widest_in", "vec_out == 1 or vec_out == widest_out",
     -- rows of both sides move as they are: nothing to exchange, and no runs of the inputs to choose
     "through ~= 'shared' or same == 0 or (short == 1 and modes_in > 1 and modes_out > 1)",
     "through == 'shared' or ((same == 1 and modes_in == 1) or (threads == 256 and rounds == 8))",
@@ -425,8 +407,7 @@ return {
     { "run", { 64, 128 }, key = "r",
       doc = "elements that a run of the outputs should have" },
     { "rounds", { 8, 2 }, key = "n", doc = "tiles a block" },
-    { "through", { "shared", "registers", "words" }, key = "x",
-      doc = "where elements are exchanged; words: in registers, by the aligned words around them" },
+    { "through", { "shared", "registers" }, key = "x", doc = "where elements are exchanged" },
     { "order", { "a", "b" }, key = "o",
       doc = "whose neighbours consecutive blocks are: the inputs' (a) or the outputs' (b)" },
     { "hint", { "none", "cs" }, key = "h",
@@ -441,20 +422,13 @@ return {
     if not about then
       return nil, reason
     end
-    local words = c.through == "words"
-    local p = boxes.start(k, about, c, "permute", words
-      and { c.threads * c.items - c.vec_out, string.format("(kCells - %d)", c.vec_out) } or nil)
+    local p = boxes.start(k, about, c, "permute")
     p.bounds = c.threads
     p.through = c.through
     if #p.chunked < 2 and c.run ~= 64 then
       return nil, "the run's length follows from the tile's"
     end
-    local good, why
-    if words then
-      good, why = aligned.adopt_rows(p, c.modes_out)
-    else
-      good, why = adopt_operands(p)
-    end
+    local good, why = adopt_operands(p)
     if not good then
       return nil, why
     end
@@ -462,10 +436,7 @@ return {
     if g.static_shared_bytes > k.device.smem_block_bytes then
       return nil, "the tiles need more shared memory than a block has"
     end
-    if words then
-      p.exchanged = {}
-      p.move = aligned.move(p)
-    elseif c.through == "shared" then
+    if c.through == "shared" then
       p.first_out = "round == 1"
       p.load_in, p.put = load_in(p)
       p.keep, p.store_out = boxes.keep_tile(p), store_out(p)
@@ -473,7 +444,7 @@ return {
       p.first_out = "round == 0"
       p.move = store_out(p)
     end
-    p.declare = words and aligned.declare_rows(p) or declare(p)
+    p.declare = declare(p)
     p.rounds = 33 -- any number of blocks will do; lanes find new tiles after 32
     p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, p.cells, c.rounds,
