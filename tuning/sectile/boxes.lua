@@ -581,6 +581,19 @@ function boxes.find_places(p, side, order, vec, assign, more)
   }
 end
 
+--- The first `n` dimensions of `order`, for the kernel's comment.
+---@param p table
+---@param order integer[]
+---@param n integer
+---@return string
+function boxes.names(p, order, n)
+  local list = {}
+  for m = 1, n do
+    list[m] = p.k.dims[order[m]]
+  end
+  return table.concat(list, ", ")
+end
+
 --- A plan: c.modes_in and c.modes_out dimensions make the runs of inputs and outputs, c.items
 --- elements a thread, c.rounds tiles a block (nil: one, which is found where the kernel begins),
 --- c.run elements that an output's run should have.

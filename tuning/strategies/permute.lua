@@ -305,14 +305,6 @@ local function declare(p)
   return kit.concat(lines)
 end
 
-local function names(p, order, n)
-  local list = {}
-  for m = 1, n do
-    list[m] = p.k.dims[order[m]]
-  end
-  return table.concat(list, ", ")
-end
-
 local DOC = "A tile covers the runs along %s of the inputs and along %s of the outputs, at most %d "
   .. "elements; a block takes %d of them%s."
 
@@ -446,7 +438,7 @@ return {
     end
     p.declare = declare(p)
     p.rounds = 33 -- any number of blocks will do; lanes find new tiles after 32
-    p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
+    p.into, p.out = boxes.names(p, about.into, c.modes_in), boxes.names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, p.cells, c.rounds,
       c.through == "shared" and ", exchanged through shared memory" or "")
     kit.hand_over(g, p)

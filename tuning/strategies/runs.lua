@@ -375,14 +375,6 @@ local function adopt_operands(p, c)
   return true
 end
 
-local function names(p, order, n)
-  local list = {}
-  for m = 1, n do
-    list[m] = p.k.dims[order[m]]
-  end
-  return table.concat(list, ", ")
-end
-
 -- The widest word, in elements, of runs of `modes` dimensions of `order` at some size.
 local function widest(k, order, modes)
   local word, most = 1, math.max(16 // tiles.largest(k), 1)
@@ -495,7 +487,7 @@ return {
     end
     p.store = store_tile(p, c.modes_out)
     p.cut, p.bounds = kit.concat(p.lines), THREADS
-    p.into, p.out = names(p, about.into, c.modes_in), names(p, about.out, c.modes_out)
+    p.into, p.out = boxes.names(p, about.into, c.modes_in), boxes.names(p, about.out, c.modes_out)
     p.doc = string.format(DOC, p.into, p.out, room, c.through == "shared"
       and "brings one into shared memory by asynchronous copies" or "moves one through registers")
     kit.hand_over(g, p)
