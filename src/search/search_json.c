@@ -21,14 +21,17 @@ static double number_at(const json_t *list, size_t k) {
   return json_number_value(json_array_get(list, k));
 }
 
+/* A place is an index into the axis' values; -n: it has none of the next n axes. */
 static sct_status set_axes(const reader *r, sct_sweep *sweep, const json_t *places) {
-  for (size_t a = 0; a < json_array_size(r->axes); a++) {
-    const json_t *axis = json_array_get(r->axes, a), *place = json_array_get(places, a);
+  const size_t n_axes = json_array_size(r->axes);
+  for (size_t a = 0, p = 0; a < n_axes; p++) {
+    const json_t *axis = json_array_get(r->axes, a), *place = json_array_get(places, p);
     const char *name = json_string_value(json_array_get(axis, 0));
     const json_int_t v = json_integer_value(place);
-    if (!name || !json_is_integer(place)) {
+    if (!name || !json_is_integer(place) || v < -(json_int_t)(n_axes - a)) {
       return wrong(r, "an axis' name and values, and a place on each axis for every candidate");
     }
+    a += v < 0 ? (size_t)-v : 1;
     if (v < 0) {
       continue;
     }

@@ -1,8 +1,9 @@
 /* Stores of sweeps as one file for replays, tests/search/h200.json.
  *
- *   bench_sweeps FAMILY SPEC STORE TRY_MS [FAMILY SPEC STORE TRY_MS ...]
- *     FAMILY  kernels that do the same to other types; SPEC the store's kernel; TRY_MS what trying
- * a candidate took in that session, everything included
+ *   bench_sweeps [--some] FAMILY SPEC STORE [size:LABEL ...] [FAMILY SPEC STORE ...]
+ *     --some: candidates near the best only, for the fit
+ *     FAMILY: kernels that do the same to other types; SPEC: the store's kernel, with all sizes
+ *     that it was tuned for; LABEL: a size to take, such as "i=1024"; none: all
  *
  * Of a candidate at a size: the median and the quartiles that a GPU gave, and what a session knows
  * before it compiles it: the predicted time and its strains, reckoned here by the present model
@@ -20,6 +21,7 @@
 #define MAX_SIZES    16
 #define N_TIMES      3
 #define SOME         60
+#define SIZE         "size:"
 /* What is fitted to; as in bench_fit.c. */
 #define PREDICTED_WITHIN 1.08
 #define MEASURED_WITHIN  1.3
@@ -27,8 +29,9 @@
 static const char what[] = "Recorded sweeps for comparing search methods and fitting what is "
                            "known; by scripts/bench sweeps.";
 static const char fields[] =
-    "family: kernels that do the same to other types. candidates: a value's index per axis, -1 for "
-    "an axis that the strategy lacks. sizes: one entry a candidate; predicted_ns and strains by "
+    "family: kernels that do the same to other types. candidates: a value's index per axis, -n for "
+    "n axes in a row that the strategy lacks. sizes: one entry a candidate; predicted_ns and "
+    "strains by "
     "the "
     "model on virtual:h200, from counts of 6 blocks, registers unknown, as before a candidate is "
     "compiled; in_l2: all that is read and written fits in L2; median_ns, q1_ns and q3_ns "
@@ -248,12 +251,30 @@ static void thin_all(kernel *k) {
   }
 }
 
+/* The arguments behind STORE that choose sizes. */
+static int count_labels(char *const *args) {
+  int n = 0;
+  while (args[n] && strncmp(args[n], SIZE, strlen(SIZE)) == 0) {
+    n++;
+  }
+  return n;
+}
+
+static bool is_wanted(char *const *args, const char *label) {
+  const int n = count_labels(args);
+  bool wanted = n == 0;
+  for (int k = 0; k < n; k++) {
+    wanted = wanted || strcmp(args[k] + strlen(SIZE), label) == 0;
+  }
+  return wanted;
+}
+
 static void take_text(char **out, const char *text) {
   free(*out);
   *out = strdup(text);
 }
 
-static void read_kernel(kernel *k, const char *spec, const char *path) {
+static void read_kernel(kernel *k, const char *spec, const char *path, char *const *labels) {
   sct_error err;
   sct_device_desc device;
   sct_store *store = NULL;
@@ -273,6 +294,10 @@ static void read_kernel(kernel *k, const char *spec, const char *path) {
       int n = 0;
       must(sct_store_runs(store, problems[p].id, devices[d].id, &runs, &n, &err), &err);
       for (int r = 0; r < n && k->n_sizes < MAX_SIZES && !devices[d].is_virtual; r++) {
+        if (!is_wanted(labels, runs[r].size_label)) {
+          k->n_tried += runs[r].n_candidates; /* of the same session */
+          continue;
+        }
         read_run(k, store, &runs[r]);
         take_text(&k->device, devices[d].name);
         take_text(&k->driver, devices[d].driver);
@@ -312,9 +337,14 @@ static void print_candidates(const kernel *k) {
   }
   printf("],\n\"candidates\":[");
   for (int c = 0; c < problem.n_points; c++, comma = ",") {
+    const int16_t *value = problem.points[c].value;
     printf("%s[", comma);
-    for (int a = 0; a < problem.n_axes; a++) {
-      printf("%s%d", a > 0 ? "," : "", problem.points[c].value[a]);
+    for (int a = 0, lacks = 0; a < problem.n_axes; a++) {
+      const bool more = a + 1 < problem.n_axes;
+      lacks = value[a] < 0 ? lacks + 1 : 0;
+      if (value[a] >= 0 || !more || value[a + 1] >= 0) {
+        printf("%d%s", value[a] < 0 ? -lacks : value[a], more ? "," : "");
+      }
     }
     printf("]");
   }
@@ -322,15 +352,19 @@ static void print_candidates(const kernel *k) {
   sct_search_problem_free(&problem);
 }
 
-/* 0 where the size has no time. */
+/* 0 where the size has no time; without exponents, which take more room. */
 static void print_list(const kernel *k, const sweep *s, const char *name, const double *values,
-                       const char *format) {
+                       int n_digits) {
   const char *comma = "";
   printf("\"%s\":[", name);
   for (int i = 0; i < k->plan.n_items; i++) {
     if (k->is_there[i]) {
-      printf("%s", comma);
-      printf(format, s->times_ns[0][i] > 0.0 ? values[i] : 0.0);
+      const double v = s->times_ns[0][i] > 0.0 ? values[i] : 0.0;
+      char text[32];
+      snprintf(text, sizeof text, "%.*g", n_digits, v);
+      const bool whole = strtod(text, NULL) >= 1000.0;
+      snprintf(text, sizeof text, "%.*g", whole ? 15 : n_digits, strtod(text, NULL));
+      printf("%s%s", comma, text);
       comma = ",";
     }
   }
@@ -340,15 +374,15 @@ static void print_list(const kernel *k, const sweep *s, const char *name, const 
 static void print_size(const kernel *k, const sweep *s, bool some) {
   static const char *const names[N_TIMES] = {"median_ns", "q1_ns", "q3_ns"};
   printf("{\"label\":\"%s\"%s,\n", s->label, s->in_l2 ? ",\"in_l2\":true" : "");
-  print_list(k, s, "predicted_ns", s->predicted_ns, "%.4g");
+  print_list(k, s, "predicted_ns", s->predicted_ns, 4);
   for (int i = 0; i < (some ? 1 : N_TIMES); i++) {
     printf(",\n");
-    print_list(k, s, names[i], s->times_ns[i], "%.5g");
+    print_list(k, s, names[i], s->times_ns[i], 5);
   }
   printf(",\n\"strains\":{");
   for (int i = 0; i < SCT_N_STRAINS; i++) {
     printf("%s", i > 0 ? ",\n" : "");
-    print_list(k, s, sct_strain_name((sct_strain)i), s->strain[i], "%.2g");
+    print_list(k, s, sct_strain_name((sct_strain)i), s->strain[i], 2);
   }
   printf("}}");
 }
@@ -377,13 +411,13 @@ static void print_kernel(const kernel *k, bool some) {
 int main(int argc, char **argv) {
   const bool some = argc > 1 && strcmp(argv[1], "--some") == 0;
   const int first = some ? 2 : 1;
-  if (argc - first < 3 || (argc - first) % 3 != 0) {
-    fprintf(stderr, "usage: bench_sweeps [--some] FAMILY SPEC STORE [...]\n");
-    return 2;
-  }
-  for (int at = first; at < argc; at += 3) {
+  for (int at = first; at < argc || at == first; at += 3 + count_labels(argv + at + 3)) {
+    if (argc - at < 3) {
+      fprintf(stderr, "usage: bench_sweeps [--some] FAMILY SPEC STORE [size:LABEL...] [...]\n");
+      return 2;
+    }
     kernel k = {.family = argv[at]};
-    read_kernel(&k, argv[at + 1], argv[at + 2]);
+    read_kernel(&k, argv[at + 1], argv[at + 2], argv + at + 3);
     if (some) {
       thin_all(&k);
     }
