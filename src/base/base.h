@@ -123,6 +123,9 @@ void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
+/* Appends text of others for a terminal, which must not obey it: control characters but tab and new
+ * line, those too that UTF-8 spells in two bytes, become \xNN. */
+void sct_str_append_printable(sct_str *s, const char *text);
 void sct_str_clear(sct_str *s); /* keeps the memory */
 void sct_str_free(sct_str *s);  /* leaves an empty string */
 const char *sct_str_c(const sct_str *s);

@@ -65,6 +65,19 @@ void sct_str_printf(sct_str *s, const char *fmt, ...) {
   va_end(args);
 }
 
+void sct_str_append_printable(sct_str *s, const char *text) {
+  for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+    const bool control = (*p < 32 && *p != '\n' && *p != '\t') || *p == 127;
+    if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+      sct_str_printf(s, "\\x%02x", *++p);
+    } else if (control) {
+      sct_str_printf(s, "\\x%02x", *p);
+    } else {
+      sct_str_append_n(s, (const char *)p, 1);
+    }
+  }
+}
+
 void sct_str_clear(sct_str *s) {
   s->len = 0;
   s->failed = false;

@@ -60,9 +60,13 @@ bool cli_starts_with_place(const char *text) {
 
 void cli_report_of(const char *device, sct_error *err) {
   const bool placed = cli_starts_with_place(err->text);
+  sct_str shown = {0}; /* messages quote files of others */
+  sct_str_append_printable(&shown, err->text);
   fflush(stdout);
   fprintf(stderr, "%s%s%s%s%s", placed ? "" : "sectile: ", device && !placed ? device : "",
-          device && !placed ? ": " : "", err->text, sct_has_suffix(err->text, "\n") ? "" : "\n");
+          device && !placed ? ": " : "", sct_str_c(&shown),
+          sct_has_suffix(err->text, "\n") ? "" : "\n");
+  sct_str_free(&shown);
   err->text[0] = '\0';
 }
 

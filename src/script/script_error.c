@@ -108,21 +108,6 @@ static void describe(sct_str *out, const sct_sandbox *sb, const char *message) {
   }
 }
 
-/* Scripts choose what their messages hold; a terminal must not obey them. Control characters,
- * those that UTF-8 spells in two bytes too, become \xNN. */
-static void append_printable(sct_str *out, const char *text) {
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    const bool control = (*p < 32 && *p != '\n') || *p == 127;
-    if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
-      sct_str_printf(out, "\\x%02x", *++p);
-    } else if (control && *p != '\t') {
-      sct_str_printf(out, "\\x%02x", *p);
-    } else {
-      sct_str_append_n(out, (const char *)p, 1);
-    }
-  }
-}
-
 const char *sct_script_text(lua_State *L, int index, sct_str *out) {
   size_t n = 0;
   const char *text =
@@ -160,7 +145,7 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sb->raised_line = 0;
   sb->refused = NULL;
   sct_str shown = {0};
-  append_printable(&shown, sct_str_c(&text));
+  sct_str_append_printable(&shown, sct_str_c(&text)); /* scripts choose what messages hold */
   const sct_status status = text.failed || shown.failed ? SCT_ENOMEM : SCT_ESPEC;
   sct_fail(err, status, "%s", status == SCT_ENOMEM ? "out of memory" : sct_str_c(&shown));
   sct_str_free(&shown);

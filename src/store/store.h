@@ -21,7 +21,8 @@ void sct_store_close(sct_store *store);
 typedef int64_t sct_id;
 
 /* Strings in rows: NULL is stored as "" and read back as "", so a row that was read has no NULL
- * string. Keys must not be empty; JSON columns must be JSON or empty (SCT_EINTERNAL). A double that
+ * string. Keys must not be empty; JSON columns hold an object or nothing (SCT_EINTERNAL
+ * where they are written, SCT_EDATA where a file has something else). A double that
  * is NaN is read back as NaN. docs/store.md describes the JSON documents. */
 
 /* ---- writing */

@@ -49,7 +49,7 @@ static bool take_axes(one_run *r) {
       }
     }
     good = good && json_object_set_new(r->values[i], STRATEGY,
-                                       json_string(r->rows[i].candidate.strategy)) == 0;
+                                       sct_store_json_string(r->rows[i].candidate.strategy)) == 0;
   }
   for (int i = 0; i < r->n && good; ++i) {
     const json_t *name = NULL;
@@ -102,8 +102,8 @@ static bool make_unique(one_run *r) {
     good = good && json_array_append_new(r->names, json_string(CANDIDATE)) == 0;
   }
   for (int i = 0; i < r->n && good && twice; ++i) {
-    good =
-        json_object_set_new(r->values[i], CANDIDATE, json_string(r->rows[i].candidate.label)) == 0;
+    good = json_object_set_new(r->values[i], CANDIDATE,
+                               sct_store_json_string(r->rows[i].candidate.label)) == 0;
   }
   return good;
 }

@@ -41,7 +41,7 @@ void sct_store_faults_init(void);
 
 typedef enum sct_store_kind {
   SCT_COLUMN_TEXT,    /* char *; NULL is stored as "" and read back so */
-  SCT_COLUMN_JSON,    /* the same; must be JSON, or empty */
+  SCT_COLUMN_JSON,    /* the same; a JSON object, or empty */
   SCT_COLUMN_INT,     /* int */
   SCT_COLUMN_INT64,   /* int64_t */
   SCT_COLUMN_BOOL,    /* bool */
@@ -81,6 +81,11 @@ extern const sct_store_table sct_store_candidate_table; /* sct_row_result */
 extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
 extern const sct_store_table sct_store_earlier_table;   /* sct_row_result: replaced outcomes */
 
+/* The tables in turn; NULL behind the last. */
+const sct_store_table *sct_store_table_at(int k);
+/* Appends the statement that stands in a file of this schema for a table that was made when `made`
+ * was the newest one, and has got what came since. */
+void sct_store_table_sql(sct_str *out, const sct_store_table *table, int made, int schema);
 /* Appends all that makes an empty file a store: tables, application_id, user_version. */
 void sct_store_schema_sql(sct_str *out);
 /* Appends what turns a store of an older schema into one of this one: the columns that came since.
@@ -129,6 +134,17 @@ void sct_store_clear_row(const sct_store_table *table, void *row);
 /* Hex hash of what a row says: all columns but its key, references, times of
  * day, and what follows from other rows. */
 char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
+
+/* ---- what a file from others may hold (store_trust.c) */
+
+/* SCT_EDATA unless the file holds our tables, letter for letter as some version of the program made
+ * them, and nothing else: no trigger, view, index or virtual table, no generated column, CHECK or
+ * ON CONFLICT. Reads nothing but the list of what is there, so nothing of theirs has run. */
+sct_status sct_store_check_tables(sct_store *s, sct_error *err) SCT_MUST_USE;
+/* SCT_EDATA if a row refers to one that is not there. */
+sct_status sct_store_check_references(sct_store *s, sct_error *err) SCT_MUST_USE;
+/* A JSON object, or "": what a JSON column may hold. *why (may be NULL) gets the first fault. */
+bool sct_store_is_json(const char *text, sct_str *why);
 
 /* ---- rows by table (store_write.c, store_read.c) */
 

@@ -11,14 +11,15 @@
 
 /* ---- writing ---- */
 
-void sct_store_json_text(sct_str *out, const char *text) {
+json_t *sct_store_json_string(const char *text) {
   json_t *const json = json_string(text != NULL ? text : "");
-  char *const dump = json != NULL ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
-  if (dump != NULL) {
-    sct_str_append(out, dump);
-  } else { /* no UTF-8 */
-    sct_str_append(out, "\"\"");
-  }
+  return json != NULL ? json : json_string("");
+}
+
+void sct_store_json_text(sct_str *out, const char *text) {
+  json_t *const json = sct_store_json_string(text);
+  char *const dump = json_dumps(json, JSON_ENCODE_ANY);
+  sct_str_append(out, dump != NULL ? dump : "\"\"");
   sct_free(dump);
   json_decref(json);
 }
@@ -126,7 +127,7 @@ void sct_store_json_leave(sct_json_place *at) {
 static const char *expected_of(const sct_store_column *c) {
   static const char *const words[] = {
       [SCT_COLUMN_TEXT] = "expected a text",
-      [SCT_COLUMN_JSON] = "expected a text that holds JSON, or \"\"",
+      [SCT_COLUMN_JSON] = "expected a text that holds a JSON object, or \"\"",
       [SCT_COLUMN_INT] = "expected a whole number of at most 31 bits",
       [SCT_COLUMN_INT64] = "expected a whole number",
       [SCT_COLUMN_BOOL] = "expected true or false",
@@ -136,16 +137,26 @@ static const char *expected_of(const sct_store_column *c) {
   return c->kind < SCT_COUNT(words) && words[c->kind] != NULL ? words[c->kind] : "expected a value";
 }
 
-static bool holds_json(const char *text) {
-  json_t *const json = text[0] != '\0' ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+bool sct_store_is_json(const char *text, sct_str *why) {
+  json_error_t place;
+  if (text == NULL || text[0] == '\0') {
+    return true;
+  }
+  json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &place);
+  const bool good = json_is_object(json);
+  if (json == NULL && why != NULL) {
+    sct_str_printf(why, "line %d, column %d: %s", place.line, place.column, place.text);
+  } else if (!good && why != NULL) {
+    sct_str_append(why, "expected an object");
+  }
   json_decref(json);
-  return json != NULL || text[0] == '\0';
+  return good;
 }
 
 static bool take_text(const sct_store_column *c, const json_t *value, char **field) {
   const char *const text = json_string_value(value);
   if (text == NULL || (c->key && text[0] == '\0') ||
-      (c->kind == SCT_COLUMN_JSON && !holds_json(text))) {
+      (c->kind == SCT_COLUMN_JSON && !sct_store_is_json(text, NULL))) {
     return false;
   }
   *field = sct_strdup(text);

@@ -15,6 +15,8 @@ typedef struct sct_json_place {
   int n;
 } sct_json_place;
 
+/* What is no UTF-8 is "". */
+json_t *sct_store_json_string(const char *text);
 void sct_store_json_text(sct_str *out, const char *text);
 void sct_store_json_real(sct_str *out, double value); /* 17 digits: reads back as it was */
 /* "\"name\":value,..." of the columns that refer to nothing. */

@@ -179,6 +179,13 @@ static sct_status quick_check(sct_store *s, sct_error *err) {
   return status;
 }
 
+/* The tables first: checking the pages evaluates what stands in them. */
+static sct_status check_contents(sct_store *s, sct_error *err) {
+  SCT_TRY(sct_store_check_tables(s, err));
+  SCT_TRY(quick_check(s, err));
+  return sct_store_check_references(s, err);
+}
+
 /* ---- for reading */
 
 /* A file that nobody can change may be read without the files that WAL keeps beside it. */
@@ -230,7 +237,7 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
   if (fresh) {
     return sct_fail(err, SCT_EIO, "the store '%s' is empty: nothing has been tuned", s->path);
   }
-  SCT_TRY(quick_check(s, err));
+  SCT_TRY(check_contents(s, err));
   return sct_store_exec(s, "PRAGMA query_only = ON", err);
 }
 
@@ -331,7 +338,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
   SCT_TRY(connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
   SCT_TRY(identify_now(s, &fresh, err));
   if (!fresh) {
-    SCT_TRY(quick_check(s, err));
+    SCT_TRY(check_contents(s, err));
   }
   SCT_TRY(use_wal(s, err));
   if (fresh) {

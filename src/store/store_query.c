@@ -1,7 +1,6 @@
 /* store_query - statements, rows and transactions: the only place that binds and reads values. */
 #include "store/store_internal.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -83,6 +82,12 @@ void sct_store_query_forget(sct_store *s) {
   s->n_kept = 0;
 }
 
+/* Our text is right, so the tables are not ours (any more: they were looked at on opening). */
+static sct_status not_ours(const sct_store *s, sct_error *err) {
+  return sct_fail(err, SCT_EDATA, "the store '%s' lacks what it should hold: %s", s->path,
+                  sqlite3_errmsg(s->db));
+}
+
 sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
                                  sct_error *err) {
   memset(q, 0, sizeof(*q));
@@ -91,9 +96,8 @@ sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *s
     return SCT_OK;
   }
   const int result = sqlite3_prepare_v2(s->db, sql, -1, &q->stmt, NULL);
-  if (result == SQLITE_ERROR) { /* our text is right, so the tables are not ours */
-    return sct_fail(err, SCT_EDATA, "the store '%s' lacks what it should hold: %s", s->path,
-                    sqlite3_errmsg(s->db));
+  if (result == SQLITE_ERROR) {
+    return not_ours(s, err);
   }
   if (result == SQLITE_OK) {
     keep(q, s, sql);
@@ -137,6 +141,9 @@ sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) {
   }
   q->n_read = 0;
   const int result = sqlite3_step(q->stmt);
+  if (result == SQLITE_ERROR) {
+    return not_ours(q->store, err);
+  }
   if (result != SQLITE_ROW && result != SQLITE_DONE) {
     return sct_store_fail(q->store, result,
                           sqlite3_stmt_readonly(q->stmt) != 0 ? "reading" : "writing", err);
@@ -160,34 +167,27 @@ static void bind_samples(sct_store_query *q, const sct_store_column *c, const vo
                                      (sqlite3_uint64)*n * sizeof(double), SQLITE_STATIC));
 }
 
-static bool is_json(const char *text) {
-  if (text == NULL || text[0] == '\0') {
-    return true;
-  }
-  json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-  json_decref(json);
-  return json != NULL;
-}
-
-/* A key must say something: an empty one would make different rows equal. */
-static void check_value(sct_store_query *q, const sct_store_column *c, const void *row) {
-  if (q->why.len > 0) {
+/* What no row may say, on its way in or out. A key must say something: an empty one would make
+ * different rows equal. */
+static void check_value(sct_str *why, const sct_store_column *c, const void *row) {
+  const bool is_text = c->kind == SCT_COLUMN_TEXT || c->kind == SCT_COLUMN_JSON;
+  const char *const text = is_text ? *(char *const *)field_of(row, c->offset) : NULL;
+  sct_str place = {0};
+  if (why->len > 0 || !is_text) {
     return;
   }
-  if (c->kind == SCT_COLUMN_JSON && !is_json(*(char *const *)field_of(row, c->offset))) {
-    sct_str_printf(&q->why, "column '%s' must be JSON", c->name);
+  if (c->kind == SCT_COLUMN_JSON && !sct_store_is_json(text, &place)) {
+    sct_str_printf(why, "column '%s' must be a JSON object (%s)", c->name, sct_str_c(&place));
   }
-  if (c->key && c->kind == SCT_COLUMN_TEXT) {
-    const char *const text = *(char *const *)field_of(row, c->offset);
-    if (text == NULL || text[0] == '\0') {
-      sct_str_printf(&q->why, "the key '%s' is empty", c->name);
-    }
+  if (c->key && (text == NULL || text[0] == '\0')) {
+    sct_str_printf(why, "the key '%s' is empty", c->name);
   }
+  sct_str_free(&place);
 }
 
 static void bind_column(sct_store_query *q, const sct_store_column *c, const void *row) {
   const void *const field = field_of(row, c->offset);
-  check_value(q, c, row);
+  check_value(&q->why, c, row);
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
   case SCT_COLUMN_JSON:
@@ -297,8 +297,15 @@ sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, 
     if (!read_column(q, &table->columns[i], row)) {
       return sct_fail(err, SCT_ENOMEM, "out of memory for a row of '%s'", table->name);
     }
+    check_value(&q->why, &table->columns[i], row);
   }
-  return SCT_OK;
+  return q->why.len == 0
+             ? SCT_OK
+             : sct_fail(err, SCT_EDATA,
+                        "the store '%s' is damaged: row %lld of '%s': %s; it was left as it is: "
+                        "put a copy in its place, or move it away to start anew",
+                        q->store->path, (long long)*(sct_id *)((char *)row + table->id_offset),
+                        table->name, q->why.data);
 }
 
 void sct_store_clear_row(const sct_store_table *table, void *row) {

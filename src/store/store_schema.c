@@ -189,15 +189,36 @@ static const char *const TYPE_SQL[] = {
     [SCT_COLUMN_SAMPLES] = "BLOB NOT NULL",
 };
 
-static void create_sql(sct_str *out, const sct_store_table *table) {
-  sct_str_printf(out, "CREATE TABLE %s (id INTEGER PRIMARY KEY", table->name);
+/* Rows that are there have no value for a column added later: NULL where that is allowed, else what
+ * says "unknown". */
+static const char *default_of(sct_store_kind kind) {
+  const char *const type = TYPE_SQL[kind];
+  return strstr(type, "NOT NULL") == NULL ? ""
+         : sct_has_prefix(type, "TEXT")   ? " DEFAULT ''"
+                                          : " DEFAULT 0";
+}
+
+/* The columns of the schemas from `first` to `last`; of those that `added` says, as ALTER TABLE
+ * leaves them in a table that was there before. */
+static void columns_sql(sct_str *out, const sct_store_table *table, int first, int last,
+                        bool added) {
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
+    if (c->since < first || c->since > last) {
+      continue;
+    }
     sct_str_printf(out, ", %s %s", c->name, TYPE_SQL[c->kind]);
     if (c->refers != NULL) {
       sct_str_printf(out, " REFERENCES %s(id)", c->refers);
     }
+    sct_str_append(out, added ? default_of(c->kind) : "");
   }
+}
+
+void sct_store_table_sql(sct_str *out, const sct_store_table *table, int made, int schema) {
+  sct_str_printf(out, "CREATE TABLE %s (id INTEGER PRIMARY KEY", table->name);
+  columns_sql(out, table, 0, made, false);
+  columns_sql(out, table, made + 1, schema, true);
   sct_str_append(out, ", UNIQUE (");
   const char *comma = "";
   for (int i = 0; i < table->n_columns; ++i) {
@@ -206,12 +227,21 @@ static void create_sql(sct_str *out, const sct_store_table *table) {
       comma = ", ";
     }
   }
-  sct_str_append(out, ")) STRICT;\n");
+  sct_str_append(out, ")) STRICT");
 }
 
 static const sct_store_table *const TABLES[] = {
     &sct_store_problem_table,   &sct_store_device_table,  &sct_store_run_table,
     &sct_store_candidate_table, &sct_store_outcome_table, &sct_store_earlier_table};
+
+const sct_store_table *sct_store_table_at(int k) {
+  return k < SCT_COUNT(TABLES) ? TABLES[k] : NULL;
+}
+
+static void create_sql(sct_str *out, const sct_store_table *table) {
+  sct_store_table_sql(out, table, SCT_STORE_SCHEMA, SCT_STORE_SCHEMA);
+  sct_str_append(out, ";\n");
+}
 
 void sct_store_schema_sql(sct_str *out) {
   for (int t = 0; t < SCT_COUNT(TABLES); ++t) {
@@ -219,15 +249,6 @@ void sct_store_schema_sql(sct_str *out) {
   }
   sct_str_printf(out, "PRAGMA application_id = %d;\nPRAGMA user_version = %d;\n",
                  SCT_STORE_APPLICATION_ID, SCT_STORE_SCHEMA);
-}
-
-/* Rows that are there have no value for a column added later: NULL where that is allowed, else what
- * says "unknown". */
-static const char *default_of(sct_store_kind kind) {
-  const char *const type = TYPE_SQL[kind];
-  return strstr(type, "NOT NULL") == NULL ? ""
-         : sct_has_prefix(type, "TEXT")   ? " DEFAULT ''"
-                                          : " DEFAULT 0";
 }
 
 void sct_store_upgrade_sql(sct_str *out, int schema) {

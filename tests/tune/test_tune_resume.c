@@ -34,6 +34,23 @@ static int ask(const char *store, const char *text) {
   return out;
 }
 
+/* A copy of the store beside it, which ask_both() calls "old": a store takes no tables of others.
+ */
+static void keep_copy(const char *store) {
+  sct_str text = {0};
+  sct_str_printf(&text, "VACUUM INTO '%s.old'", tf_path(store));
+  sql(store, sct_str_c(&text));
+  sct_str_free(&text);
+}
+
+static int ask_both(const char *store, const char *question) {
+  sct_str text = {0};
+  sct_str_printf(&text, "ATTACH '%s.old' AS old; %s", tf_path(store), question);
+  const int answer = ask(store, sct_str_c(&text));
+  sct_str_free(&text);
+  return answer;
+}
+
 /* ---- two reports say the same ---- */
 
 static void same_text(const char *a, const char *b) {
@@ -86,8 +103,7 @@ static void a_finished_session_measures_nothing(void **state) {
   assert_true(first.report.sizes[0].n_tied > 1);
   const int earlier = ask("done.db", "SELECT count(*) FROM earlier");
   assert_true(earlier > 0); /* the samples of screen and race */
-  sql("done.db", "CREATE TABLE before AS SELECT * FROM outcome");
-  sql("done.db", "CREATE TABLE run_before AS SELECT * FROM run");
+  keep_copy("done.db");
 
   tf_run second = tf_new("wrong@0 slow@1=50 slow@3=9 hang@4", "done.db");
   second.opts.strategy_dir = first.opts.strategy_dir;
@@ -96,11 +112,11 @@ static void a_finished_session_measures_nothing(void **state) {
   same_report(&first.report, &second.report);
   assert_null(second.report.stale);
   assert_int_equal(ask("done.db", "SELECT count(*) FROM earlier"), earlier);
-  assert_int_equal(ask("done.db", "SELECT count(*) FROM (SELECT * FROM outcome EXCEPT "
-                                  "SELECT * FROM before)"),
+  assert_int_equal(ask_both("done.db", "SELECT count(*) FROM (SELECT * FROM outcome EXCEPT "
+                                       "SELECT * FROM old.outcome)"),
                    0);
-  assert_int_equal(ask("done.db", "SELECT count(*) FROM (SELECT * FROM run EXCEPT "
-                                  "SELECT * FROM run_before)"),
+  assert_int_equal(ask_both("done.db", "SELECT count(*) FROM (SELECT * FROM run EXCEPT "
+                                       "SELECT * FROM old.run)"),
                    0);
   tf_free(&first);
   tf_free(&second);
@@ -310,11 +326,11 @@ static void a_killed_session_does_not_repeat_itself(void **state) {
   const char *path = tf_write("spec.lua", SPEC);
   assert_true(killed(&r, path, 3)); /* before the third is timed */
   assert_int_equal(ask("once.db", "SELECT count(*) FROM outcome"), 2);
-  sql("once.db", "CREATE TABLE before AS SELECT * FROM outcome");
+  keep_copy("once.db");
   tf_tune_ok(&r, SPEC);
   /* the samples of before the kill became earlier ones when their candidates raced */
-  assert_int_equal(ask("once.db", "SELECT count(*) FROM before b JOIN earlier e ON "
-                                  "e.samples_ns = b.samples_ns AND e.measured = b.measured"),
+  assert_int_equal(ask_both("once.db", "SELECT count(*) FROM old.outcome b JOIN main.earlier e ON "
+                                       "e.samples_ns = b.samples_ns AND e.measured = b.measured"),
                    2);
   assert_int_equal(ask("once.db", "SELECT count(*) - count(DISTINCT candidate) FROM earlier "
                                   "WHERE race = ''"),
