@@ -149,6 +149,7 @@ typedef struct sct_tune_row {
   sct_ptx_check ptx;
 } sct_tune_row;
 
+/* What became of each of the report's n_sources: n_verified + n_failed + n_unfit + n_untried. */
 typedef struct sct_tune_size {
   char *label;
   int n_rows;

@@ -147,9 +147,9 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
   for (int k = 0; k < s->plan.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
+    sct_tune_fit(s, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
-      out->n_unfit +=
-          s->searching || s->plan.items[k].compiled.ok; /* the others were not reached */
+      out->n_unfit++;
       continue;
     }
     const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;

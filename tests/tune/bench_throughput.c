@@ -104,10 +104,18 @@ static double sweep(sct_tune_report *report, const char *spec, const sct_tune_op
   printf("| candidates | %lld | >= 1000 |\n", (long long)report->n_sources);
   printf("| of these verified and timed | %d | |\n", size->n_verified);
   printf("| of these failed | %d | |\n", size->n_failed);
+  printf("| of these not for this size, by what they require | %d | |\n", size->n_unfit);
+  printf("| of these not timed, for the session ended before | %d | |\n", size->n_untried);
   printf("| sweep, wall time | %.1f s | <= 60 s |\n", wall_s);
   for (int k = 0; k < w.n; k++) {
     printf("| `%s` from, to | %.1f s, %.1f s | |\n", w.spans[k].phase, w.spans[k].first_s,
            w.spans[k].last_s);
+  }
+  const int n_told = size->n_verified + size->n_failed + size->n_unfit + size->n_untried;
+  if (n_told != report->n_sources) {
+    fprintf(stderr, "bench_throughput: %d of %lld candidates are accounted for\n", n_told,
+            (long long)report->n_sources);
+    exit(1);
   }
   printf("| sweep, candidates a second | %.1f | |\n", n / wall_s);
   printf("| parent, processor time a candidate | %.3f ms | < 0.5 ms |\n", 1e3 * cpu_s / n);

@@ -193,6 +193,11 @@ static inline void tf_tune(tf_run *r, const char *spec) {
   r->items[0] = '\0';
   memset(&r->err, 0, sizeof r->err);
   r->status = sct_tune_run(&r->report, path, &r->opts, &events, &r->err);
+  for (int z = 0; z < r->report.n_sizes; z++) { /* no candidate gets lost */
+    const sct_tune_size *size = &r->report.sizes[z];
+    assert_int_equal(size->n_verified + size->n_failed + size->n_unfit + size->n_untried,
+                     r->report.n_sources);
+  }
 }
 
 static inline void tf_show(const sct_tune_size *size) {
