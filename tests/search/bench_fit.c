@@ -5,32 +5,33 @@
  *     --lines: prints the lines of search_effects.def, in place of what they are worth
  *     JUDGED: sweeps in which every candidate was timed; FURTHER: for the fit only
  *
- * The fit: ln(measured / predicted), of candidates that are predicted within 8 % of the least and
- * measured within 30 % of the best, is explained by strains and by values of axes, each in two
+ * The fit: ln(measured / predicted), of candidates that are predicted within 30 % of the least and
+ * measured within three times the best, is explained by strains and by values of axes, each in two
  * columns, one for sweeps that fit in L2 and one for the others. Differences within a sweep count
  * only; every sweep counts the same; a candidate counts the more the nearer the best it is. Ridge
  * regression (Hoerl and Kennard, Technometrics 12 (1970), equation 2.1): a value that few kernels
  * have, or that goes with another one, stays near 0.
  *
  * Out of family: for every family of kernels in JUDGED, the search runs with what was fitted
- * without any sweep of that family, of FURTHER neither. Prints tables of Markdown, then the lines.
+ * without any sweep of that family, of FURTHER neither; and the same for every kernel. Prints
+ * tables of Markdown, or the lines.
  */
 #include "bench_near.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MAX_FILES    8
-#define MAX_SWEEPS   512
-#define MAX_FAMILIES 32
-#define MAX_COLUMNS  640
+#define MAX_FILES   8
+#define MAX_SWEEPS  512
+#define MAX_FITS    128
+#define MAX_COLUMNS 640
 
-#define PREDICTED_WITHIN 1.08
-#define MEASURED_WITHIN  1.3
+#define PREDICTED_WITHIN 1.3
+#define MEASURED_WITHIN  3.0
 #define ALIKE            1.02 /* as in search.c */
 #define LEAST_ROWS       10   /* of a sweep that is fitted to */
 #define LEAST_SWEEPS     4    /* that have a value */
-#define DECAY            0.1  /* of a candidate's weight, in ln(measured / best) */
+#define DECAY            0.2  /* of a candidate's weight, in ln(measured / best) */
 #define SWEEP_WEIGHT     50.0
 #define RIDGE_EFFECT     60.0
 #define RIDGE_STRAIN     1.0
@@ -46,7 +47,7 @@ typedef struct column {
 typedef struct fit {
   const sct_sweep *const *sweeps;
   int n_sweeps;
-  const char *without; /* a family; NULL: none */
+  const char *without; /* a family or a kernel; NULL: none */
   column columns[MAX_COLUMNS];
   int n;
   double a[MAX_COLUMNS][MAX_COLUMNS], b[MAX_COLUMNS], w[MAX_COLUMNS];
@@ -87,7 +88,7 @@ static int choose_rows(const sct_sweep *s, int *rows) {
 }
 
 static bool takes_part(const fit *f, const sct_sweep *s) {
-  return !f->without || strcmp(f->without, s->family) != 0;
+  return !f->without || (strcmp(f->without, s->family) != 0 && strcmp(f->without, s->kernel) != 0);
 }
 
 static int find_column(const fit *f, const char *axis, const char *value, bool in_l2) {
@@ -346,9 +347,10 @@ static double near_of(sct_sweep *s, const char *name, const sct_search_known *kn
   return middle(near, N_SEEDS);
 }
 
-enum { NOTHING, OUT, IN, BUILT_IN, CHANCE, LEAST, N_WAYS };
+enum { NOTHING, NO_FAMILY, NO_KERNEL, IN, BUILT_IN, CHANCE, LEAST, N_WAYS };
 static const char *const ways[N_WAYS] = {
-    "nothing known",  "fitted without the family", "fitted with it", "search_effects.def", "random",
+    "nothing known",  "fitted without the family", "fitted without the kernel",
+    "fitted with it", "search_effects.def",        "random",
     "least possible",
 };
 
@@ -363,7 +365,7 @@ static void print_results(const result *results, int n) {
   for (int w = 0; w < N_WAYS; w++) {
     printf(" %s |", ways[w]);
   }
-  printf("\n|---|---|---|---:|---:|---:|---:|---:|---:|\n");
+  printf("\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
   for (int k = 0; k < n; k++) {
     const result *r = &results[k];
     printf("| %s | %s | %s |", r->sweep->kernel, r->sweep->size, r->sweep->family);
@@ -408,19 +410,19 @@ static void print_lines(const sct_search_known *known) {
   }
 }
 
-/* One fit a family; kept to the end. */
-static sct_search_known known_without(const char *family, const sct_sweep *const *sweeps, int n) {
+/* One fit a family or kernel; kept to the end. */
+static sct_search_known known_without(const char *what, const sct_sweep *const *sweeps, int n) {
   static struct {
-    const char *family;
+    const char *what;
     sct_search_known known;
-  } fits[MAX_FAMILIES];
+  } fits[MAX_FITS];
   int k = 0;
-  while (k < MAX_FAMILIES - 1 && fits[k].family && strcmp(fits[k].family, family) != 0) {
+  while (k < MAX_FITS - 1 && fits[k].what && strcmp(fits[k].what, what) != 0) {
     k++;
   }
-  if (!fits[k].family) {
-    fits[k].family = family;
-    run_fit(&fits[k].known, sweeps, n, family);
+  if (!fits[k].what) {
+    fits[k].what = what;
+    run_fit(&fits[k].known, sweeps, n, what);
   }
   return fits[k].known;
 }
@@ -432,11 +434,13 @@ static void judge(sct_replay *judged, const sct_sweep *const *sweeps, int n_swee
   run_fit(&all, sweeps, n_sweeps, NULL);
   for (int k = 0; k < judged->n_sweeps; k++) {
     sct_sweep *s = &judged->sweeps[k];
-    const sct_search_known others = known_without(s->family, sweeps, n_sweeps);
-    results[k] = (result){s,
-                          {near_of(s, "model", &none), near_of(s, "model", &others),
-                           near_of(s, "model", &all), near_of(s, "model", NULL),
-                           near_of(s, "random", NULL), least_possible(s)}};
+    const sct_search_known families = known_without(s->family, sweeps, n_sweeps);
+    const sct_search_known kernels = known_without(s->kernel, sweeps, n_sweeps);
+    results[k] =
+        (result){s,
+                 {near_of(s, "model", &none), near_of(s, "model", &families),
+                  near_of(s, "model", &kernels), near_of(s, "model", &all),
+                  near_of(s, "model", NULL), near_of(s, "random", NULL), least_possible(s)}};
   }
   print_results(results, judged->n_sweeps);
   free((void *)(uintptr_t)all.effects);

@@ -22,7 +22,7 @@
 #define N_TIMES      3
 #define SOME         60
 #define SIZE         "size:"
-/* What is fitted to; as in bench_fit.c. */
+/* What some are chosen from. */
 #define PREDICTED_WITHIN 1.08
 #define MEASURED_WITHIN  1.3
 
