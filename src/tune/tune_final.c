@@ -14,9 +14,9 @@ typedef struct stage {
   double margin;
   int least_rounds, rounds;
 } stage;
-static const stage stages[] = {{"race", 48, 1.10, 7, 7}, {"final", 12, 1.04, 15, 61}};
+static const stage stages[] = {{"race", 128, 1.10, 7, 7}, {"final", 16, 1.03, 15, 61}};
 
-#define MAX_RACERS 50 /* the most of a stage, and two references */
+#define MAX_RACERS 130 /* the most of a stage, and two references */
 
 /* What a race is about, and how far it is. */
 typedef struct contest {

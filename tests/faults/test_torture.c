@@ -3,9 +3,13 @@
  * failed, keeps the store and the older files, and loses no memory.
  *
  *   test_torture [SEED]       a sample, for CTest; the seed is printed
- *   test_torture --all [JOBS [EVERY [MINUTES [STEP]]]]   every call, or every EVERY-th; of one
- * step; until the time is up; prints a table test_torture --one STEP CACHE FAULTS   one of them,
- * with its output */
+ *
+ *   test_torture --all [JOBS [EVERY [MINUTES [STEP[/PROCESS[/CALL[/FIRST]]]]]]]
+ *                             every call, or every EVERY-th, until the time is up; of one step, of
+ *                             one kind of process, one kind of call, from the FIRST call on
+ *
+ *   test_torture --one STEP CACHE FAULTS
+ *                             one of them, with its output */
 #include "faults_session.h"
 
 #include <sys/mman.h>
@@ -335,6 +339,32 @@ static int print_table(const table *t) {
   return fired > 0 && wrong == 0 ? 0 : 1;
 }
 
+/* "STEP/PROCESS/CALL/FIRST", of which the later may be left out. The first call of `r` that it
+ * names, from 1; 0: none. */
+static int first_of(const row *r, const char *path) {
+  const char *const names[] = {steps[r->step].name, r->role, r->kind};
+  for (int k = 0; k < SCT_COUNT(names) && *path; k++) {
+    const size_t n = strcspn(path, "/");
+    if (strlen(names[k]) != n || strncmp(names[k], path, n) != 0) {
+      return 0;
+    }
+    path += n + (path[n] == '/');
+  }
+  return *path ? atoi(path) : 1;
+}
+
+static int list_all(const table *t, int *list, int every, const char *path) {
+  int n = 0;
+  for (int k = 0; k < t->n_rows; k++) {
+    const row *r = &t->rows[k];
+    const int first = first_of(r, path);
+    for (int at = first; first > 0 && at <= r->n; at += every) {
+      list[n++] = r->first + at - 1;
+    }
+  }
+  return n;
+}
+
 static int by_job(const void *a, const void *b) {
   return *(const int *)a - *(const int *)b;
 }
@@ -402,11 +432,7 @@ int main(int argc, char **argv) {
       const int every = argc > 3 && atoi(argv[3]) > 0 ? atoi(argv[3]) : 1;
       until_ns =
           argc > 4 && atoi(argv[4]) > 0 ? sct_now_ns() + atoi(argv[4]) * MINUTE_NS : until_ns;
-      for (int k = 0; k < t->n_jobs; k += every) {
-        if (argc < 6 || strcmp(steps[row_of(t, k)->step].name, argv[5]) == 0) {
-          list[n++] = k;
-        }
-      }
+      n = list_all(t, list, every, argc > 5 ? argv[5] : "");
     } else {
       n = sample(t, list, seed);
       printf("seed %llu: %d of %d runs\n", (unsigned long long)seed, n, t->n_jobs);
