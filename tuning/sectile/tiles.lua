@@ -134,13 +134,36 @@ function tiles.declare(p)
   return kit.concat(lines)
 end
 
--- When a block's box lies in the index space, and with p.inner not on its last row either: the
--- expression and its text.
+-- p.thin ("a", "b" or nil): the dimension that lies in one tile and need not fill it.
+
+-- Does the element at row y, column x of the box lie in the index space along p.thin? nil without.
+function tiles.on_edge(p, y, x)
+  if p.thin == "a" then
+    return (p.first_a + x):lt(p.n_a)
+  end
+  return p.thin == "b" and (p.first_b + y):lt(p.n_b) or nil
+end
+
+-- The same as the head of a statement; nil without.
+function tiles.edge_text(p)
+  local dim = p.thin and p[p.thin]
+  return dim and string.format("if (first_%s + tile_%s < n_%s)", dim,
+    p.thin == "a" and "x" or "y", dim) or nil
+end
+
+-- When a block's box lies in the index space, but for p.thin, and with p.inner not on its last row
+-- either: the expression and its text.
 function tiles.full_condition(p)
-  local text = string.format("first_%s + k%s <= n_%s && first_%s + k%s %s n_%s", p.a, p.A, p.a,
-    p.b, p.B, p.inner and "<" or "<=", p.b)
-  local last = p.first_b + (p.inner and p.tile_b + 1 or p.tile_b)
-  local full = (p.first_a + p.tile_a):le(p.n_a):land(last:le(p.n_b))
+  local along_a = string.format("first_%s + k%s <= n_%s", p.a, p.A, p.a)
+  local along_b = string.format("first_%s + k%s %s n_%s", p.b, p.B, p.inner and "<" or "<=", p.b)
+  local function full_a() return (p.first_a + p.tile_a):le(p.n_a) end
+  local function full_b() return (p.first_b + (p.inner and p.tile_b + 1 or p.tile_b)):le(p.n_b) end
+  if p.thin == "a" then
+    return full_b(), along_b
+  elseif p.thin == "b" then
+    return full_a(), along_a
+  end
+  local text, full = along_a .. " && " .. along_b, full_a():land(full_b())
   if p.skew > 0 then
     text = text .. string.format(" && first_%s >= kSkew", p.b)
     full = full:land((p.first_b + 0):le(p.skew - 1):lnot())
@@ -172,9 +195,58 @@ local function in_band(g, lines, fast, fast_n, slow, slow_n, outer)
     "(band + in_band % band_rows)"
 end
 
+-- Adds the lines that find where a block is along the dimensions beside a and b, of `boxes` boxes
+-- each; sets the grid.
+local function place_outer(p, lines, boxes_each, text)
+  local g, k = p.g, p.k
+  local rest, rest_text = g.block // boxes_each, "block / " .. text
+  local total, left = boxes_each, #k.dims - 2
+  for d = #k.dims, 1, -1 do
+    if d ~= p.dim_a and d ~= p.dim_b then
+      left = left - 1
+      lines[#lines + 1] = string.format("const long long %s = %s%s;", k.dims[d], rest_text,
+        left > 0 and " % n_" .. k.dims[d] or "")
+      g:tie(k.index[d], left > 0 and rest % k.extents[d] or rest)
+      rest, rest_text = rest // k.extents[d], string.format("%s / n_%s", rest_text, k.dims[d])
+      total = total * k.extents[d]
+    end
+  end
+  g.grid = total
+end
+
+-- Finds the tile of a block along the dimension that is not p.thin, which has a single one.
+local function cut_thin(p)
+  local g, lines = p.g, {}
+  local long, thin, extent, size = p.b, p.a, p.n_b, p.tile_b
+  if p.thin == "b" then
+    long, thin, extent, size = p.a, p.b, p.n_a, p.tile_a
+  end
+  local count = kit.ceil_div(extent, size)
+  local name = "k" .. tiles.capital(long)
+  local place, text = g.block, "block"
+  if #p.k.dims > 2 then
+    lines[1] = string.format("const long long tiles_%s = (n_%s + %s - 1) / %s;", long, long, name,
+      name)
+    place, text = place % count, "block % tiles_" .. long
+  end
+  lines[#lines + 1] = string.format("const long long first_%s = %s * %s;", long, text, name)
+  lines[#lines + 1] = string.format("constexpr long long first_%s = 0; // n_%s <= k%s", thin, thin,
+    tiles.capital(thin))
+  local first = g:define("first_" .. long, 0, kit.MAX_INDEX, place * size, size)
+  p.first_a, p.first_b = first, 0
+  if p.thin == "a" then
+    p.first_a, p.first_b = 0, first
+  end
+  place_outer(p, lines, count, "tiles_" .. long)
+  return kit.concat(lines)
+end
+
 -- Finds the tile of a block; consecutive blocks go along dimension a, along b with order "b", or in
 -- bands with order "g".
 function tiles.cut(p, order)
+  if p.thin then
+    return cut_thin(p)
+  end
   local g, k, lines = p.g, p.k, {}
   local tiles_a = kit.ceil_div(p.n_a, p.tile_a)
   local tiles_b = kit.ceil_div(p.n_b + math.max(p.skew - 1, 0), p.tile_b)
@@ -210,20 +282,7 @@ function tiles.cut(p, order)
   end
   start_at(fast, fast_place, fast_text, why)
   start_at(slow, slow_place, slow_text, "")
-  local rest = g.block // (fast_n * slow_n)
-  local rest_text = string.format("block / (tiles_%s * tiles_%s)", fast, slow)
-  local total, left = fast_n * slow_n, #k.dims - 2
-  for d = #k.dims, 1, -1 do
-    if d ~= p.dim_a and d ~= p.dim_b then
-      left = left - 1
-      lines[#lines + 1] = string.format("const long long %s = %s%s;", k.dims[d], rest_text,
-        left > 0 and " % n_" .. k.dims[d] or "")
-      g:tie(k.index[d], left > 0 and rest % k.extents[d] or rest)
-      rest, rest_text = rest // k.extents[d], string.format("%s / n_%s", rest_text, k.dims[d])
-      total = total * k.extents[d]
-    end
-  end
-  g.grid = total
+  place_outer(p, lines, fast_n * slow_n, string.format("(tiles_%s * tiles_%s)", fast, slow))
   return kit.concat(lines)
 end
 
@@ -325,11 +384,16 @@ function tiles.define_job(p, grid, turn)
   local y = g:define("tile_y", 0, p.tile_b - 1, in_run * p.vec_out, p.vec_out)
   local col = g:define("tile_x", 0, p.tile_a - 1, job // grid.groups * grid.along_a
     + lane // grid.along_b)
+  local run, column = "", "warp_job"
+  if grid.groups > 1 then
+    run = string.format("warp_job %% %d * %d + ", grid.groups, grid.along_b)
+    column = string.format("warp_job / %d", grid.groups)
+  end
   local text = string.format("const int warp_job = thread / 32 + turn * %d;\n"
-    .. "const int tile_y = (warp_job %% %d * %d + lane %% %d)%s;\n"
-    .. "const int tile_x = warp_job / %d * %d + lane / %d;",
-    grid.warps, grid.groups, grid.along_b, grid.along_b,
-    p.vec_out > 1 and " * " .. p.vec_out or "", grid.groups, grid.along_a, grid.along_b)
+    .. "const int tile_y = %s;\n"
+    .. "const int tile_x = %s * %d + lane / %d;",
+    grid.warps, string.format(p.vec_out > 1 and "(%slane %% %d) * %d" or "%slane %% %d", run,
+      grid.along_b, p.vec_out), column, grid.along_a, grid.along_b)
   return y, col, text
 end
 

@@ -4,6 +4,10 @@
 local SKEW_DOC = " Each store run is moved back to start on a 32-byte sector, so only the ends of "
   .. "rows are partial."
 
+-- A dimension at most this long lies in one tile, which it need not fill: every access tests its
+-- edge.
+local THIN = 16
+
 -- Index of an element of the shared tile at row y, column x. `c`: how many columns a group of
 -- lanes shares.
 local function shared_index(p, y, x)
@@ -15,12 +19,24 @@ local function shared_index(p, y, x)
   return y * (p.tile_a + p.pad) + x
 end
 
+-- Columns that a padded row of the tile is longer. Words keep their alignment where it is short.
+local function padding(c)
+  return c.fix ~= "pad" and 0 or c.tile_b <= THIN and c.vec_in or 1
+end
+
 local function start_plan(k, c)
   local p, reason = tiles.start(k, c, "tile")
   if not p then
     return nil, reason
   end
-  p.vec_in, p.vec_out, p.fix, p.pad = c.vec_in, c.vec_out, c.fix, c.fix == "pad" and 1 or 0
+  p.vec_in, p.vec_out, p.fix, p.pad = c.vec_in, c.vec_out, c.fix, padding(c)
+  if c.tile_a <= THIN then
+    p.thin = "a"
+    p.g:require(p.n_a:le(c.tile_a))
+  elseif c.tile_b <= THIN then
+    p.thin = "b"
+    p.g:require(p.n_b:le(c.tile_b))
+  end
   if c.skew then
     p.skew = 32 // p.bytes
   end
@@ -70,7 +86,7 @@ end
 local function touch_shared(p, x, store, y, col, width)
   local bytes = x.op.record.bytes
   local index = shared_index(p, y, col)
-  local vector = width > 1 and (p.fix == "xor" or p.fix == "none") and E.divisor(index) % width == 0
+  local vector = width > 1 and E.divisor(index) % width == 0
   if vector then
     p.g:touch(nil, store, width * bytes, index * bytes)
   else
@@ -112,11 +128,14 @@ local function load_tile(p, x)
   local col = g:define("tile_x", 0, p.tile_a - 1, g.thread % lanes * p.vec_in, p.vec_in)
   local turn = g:loop("turn", turns)
   local row = g:define("tile_y", 0, rows - 1, g.thread // lanes + turn * step)
-  g:when(ragged and g:below(row, rows) or nil, p.full)
+  g:when(ragged and g:below(row, rows) or tiles.on_edge(p, row, col), p.full)
   g:tie(p.var_a, p.first_a + col)
   g:tie(p.var_b, p.first_b - p.skew + row)
   local type = op.record.fields[1].cuda
   local guard = ragged and string.format("if (tile_y < %d) ", rows) or ""
+  if p.thin then
+    guard = tiles.edge_text(p) .. "\n      "
+  end
   local load
   if p.vec_in > 1 then
     local word = kit.word_type[p.vec_in * op.record.bytes]
@@ -200,13 +219,17 @@ local function store_tile(p)
   local mark = #g.real
   local turn = g:loop("turn", turns)
   local y, col, place = tiles.define_job(p, grid, turn)
-  g:when(nil, p.full)
+  g:when(tiles.on_edge(p, y, col), p.full)
   g:tie(p.var_a, p.first_a + col)
   local lines = { place, string.format("const long long %s = first_%s + tile_x;", p.a, p.a) }
   local start, start_text = tiles.run_start(p, lines,
     string.format("// this many elements earlier, %s's run starts on a sector", p.a))
-  local store = p.vec_out > 1 and store_group or store_single
-  lines[#lines + 1] = store(p, start, start_text, y, col)
+  local put = p.vec_out > 1 and store_group or store_single
+  local store = put(p, start, start_text, y, col)
+  if p.thin then
+    store = tiles.edge_text(p) .. " {\n" .. tiles.indent(store, 2) .. "\n}"
+  end
+  lines[#lines + 1] = store
   g:when(nil)
   g:close()
   g:forget(mark)
@@ -218,6 +241,30 @@ local function store_tile(p)
     tiles.indent(kit.concat(lines), 2),
     "}",
   }
+end
+
+-- The tile extents, 8 or 16, that cover dimensions a and b where a tuned size has them that thin;
+-- 0: none does.
+local function thin_extents(k)
+  k = fold.view(k)
+  local cover = { 0, 0 }
+  for _, extents in ipairs(boxes.extents(k, { tiles.directions(k) })) do
+    for n, extent in ipairs(extents) do
+      if extent <= THIN then
+        cover[n] = math.max(cover[n], extent <= 8 and 8 or THIN)
+      end
+    end
+  end
+  return cover[1], cover[2]
+end
+
+-- What a tile is legal beside a thin extent: rows of the array that is thin start anywhere, so
+-- that words are of one element there.
+local function beside_thin(covers, long, thin_way, long_way)
+  return string.format("%s and (tile_%s == 128 or tile_%s == 256) and vec_%s == 1 and "
+    .. "(vec_%s == 1 or vec_%s == 4 or vec_%s * bytes == 16) and threads < 512 and not skew and "
+    .. "order == 'a' and hint ~= 'cs' and fix == 'pad'", covers, long, long, thin_way, long_way,
+    long_way, long_way)
 end
 
 return {
@@ -232,9 +279,9 @@ return {
   },
   axes = {
     { "threads", { 256, 128, 512 }, key = "t", doc = "threads a block" },
-    { "tile_a", { 32, 64, 128 }, key = "a",
+    { "tile_a", { 32, 64, 128, 256, 8, 16 }, key = "a",
       doc = "tile extent along the inputs' fastest dimension" },
-    { "tile_b", { 32, 64, 128 }, key = "b",
+    { "tile_b", { 32, 64, 128, 256, 8, 16 }, key = "b",
       doc = "tile extent along the outputs' fastest dimension" },
     { "vec_in", { 1, 2, 4 }, key = "vi", doc = "elements in a word when loading" },
     { "vec_out", { 1, 2, 4 }, key = "vo", doc = "elements in a word when storing" },
@@ -253,17 +300,21 @@ return {
     "tile_a // vec_in <= threads",
     "not skew or bytes <= 16",
     "not skew or vec_in == 1",
-    "vec_in == vec_out or skew",
+    "vec_in == vec_out or skew or tile_a < 32 or tile_b < 32",
     "hint != 'cs' or order == 'a'",
-    kit.hints.keeps("not skew and order != 'g' and tile_a == tile_b and "
-      .. "(bytes == 8 and threads == 256 and tile_a == 32 or "
-      .. "bytes < 8 and threads == 512 and tile_a == 64 and vec_in > 1)"),
+    "tile_a >= 32 or " .. beside_thin("tile_a == thin_a", "b", "in", "out"),
+    "tile_b >= 32 or " .. beside_thin("tile_b == thin_b", "a", "out", "in"),
+    "tile_a < 256 and tile_b < 256 or tile_a < 32 or tile_b < 32",
+    kit.hints.keeps("not skew and order != 'g' and (tile_a < 32 or tile_b < 32 or "
+      .. "tile_a == tile_b and (bytes == 8 and threads == 256 and tile_a == 32 or "
+      .. "bytes < 8 and threads == 512 and tile_a == 64 and vec_in > 1))"),
     "order != 'g' or (threads == 256 and vec_in == vec_out) or skew",
-    "skew or threads == 256 or vec_in * bytes >= 8",
+    "skew or threads == 256 or vec_in * bytes >= 8 or vec_out * bytes >= 8",
     "threads > 128 or tile_a * tile_b < 4096 or bytes == 2 or bytes == 4", -- registers spill
   },
   facts = function(k)
-    return { { "bytes", tiles.largest(k) } }
+    local thin_a, thin_b = thin_extents(k)
+    return { { "bytes", tiles.largest(k) }, { "thin_a", thin_a }, { "thin_b", thin_b } }
   end,
   template = "tile.cu",
   plan = function(k, c)
