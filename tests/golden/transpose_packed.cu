@@ -82,8 +82,8 @@ packed(const unsigned char *__restrict__ a_in, unsigned char *__restrict__ b_out
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
       const int warp_job = thread / 32 + turn * 8;
-      const int tile_y = (warp_job % 1 * 8 + lane % 8) * 16;
-      const int tile_x = warp_job / 1 * 4 + lane / 8;
+      const int tile_y = (lane % 8) * 16;
+      const int tile_x = warp_job * 4 + lane / 8;
       const long long col = first_col + tile_x;
       __align__(16) unsigned char a_v[16];
       at<uint4>(a_v, 0) = at<uint4>(&a_tile[32 * tile_x + (tile_x >> 4) * 4 + (tile_y >> 2)], 0);

@@ -34,8 +34,8 @@ tile(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
     #pragma unroll
     for (int turn = 0; turn < 4; turn++) {
       const int warp_job = thread / 32 + turn * 8;
-      const int tile_y = (warp_job % 1 * 32 + lane % 32);
-      const int tile_x = warp_job / 1 * 1 + lane / 32;
+      const int tile_y = lane % 32;
+      const int tile_x = warp_job * 1 + lane / 32;
       const long long col = first_col + tile_x;
       const long long row = first_row + tile_y;
       const float a = a_tile[33 * tile_y + tile_x];
