@@ -179,16 +179,54 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
   return op->through_index || n < all ? n : all;
 }
 
+/* Of one element: what the body uses. */
+static int64_t used_bytes(const sct_operand *op) {
+  int64_t bytes = 0;
+  for (int f = 0; f < op->record.n_fields; f++) {
+    bytes += op->used[f] || op->is_index ? op->record.fields[f].bytes : 0;
+  }
+  return bytes;
+}
+
+static bool mentions_dims(const sct_spec *spec, sct_expr e) {
+  bool any = false;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    any = any || sct_expr_mentions(spec->pool, e, spec->dim_var[dim]);
+  }
+  return any;
+}
+
+/* Does one of the array's indices tell any two values of `dim` apart, whatever the others are? */
+static bool tells_apart(const sct_spec *spec, const sct_operand *op, int dim) {
+  bool apart = false;
+  for (int d = 0; d < op->n_dims && !apart; d++) {
+    int64_t coefficient = 0;
+    sct_expr rest;
+    apart = sct_expr_linear(spec->pool, op->at[d], spec->dim_var[dim], &coefficient, &rest) &&
+            coefficient != 0 && !mentions_dims(spec, rest);
+  }
+  return apart;
+}
+
+int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *size) {
+  const sct_operand *const o = &spec->operands[op];
+  const int32_t mark = sct_expr_mark(spec->pool);
+  int64_t n = o->through_index ? 0 : 1;
+  for (int dim = 0; dim < spec->n_dims && n > 0; dim++) {
+    const bool moves = moves_with(spec, o, dim);
+    n = !moves ? n : tells_apart(spec, o, dim) ? sct_spec_mul(n, size->extent[dim]) : 0;
+  }
+  sct_expr_reset(spec->pool, mark);
+  return sct_spec_mul(n, used_bytes(o));
+}
+
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes) {
   *read_bytes = 0;
   *write_bytes = 0;
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    int64_t bytes = 0;
-    for (int f = 0; f < op->record.n_fields; f++) {
-      bytes += op->used[f] || op->is_index ? op->record.fields[f].bytes : 0;
-    }
-    *(op->is_output ? write_bytes : read_bytes) += sct_spec_mul(bytes, touched(spec, op, size));
+    *(op->is_output ? write_bytes : read_bytes) +=
+        sct_spec_mul(used_bytes(op), touched(spec, op, size));
   }
 }

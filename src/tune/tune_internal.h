@@ -231,6 +231,10 @@ sct_status sct_tune_settle(tune_session *s, int item, sct_error *err) SCT_MUST_U
 bool sct_tune_known_already(tune_session *s, int item);
 bool sct_tune_judged_already(tune_session *s, int item); /* that, or an earlier round verified it */
 
+/* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
+ * from counted[n_operands]. */
+void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                             const int *layout, const sct_count *counted);
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows);
 
 sct_status sct_tune_store_begin(tune_session *s, sct_error *err) SCT_MUST_USE;

@@ -224,19 +224,6 @@ sct_status sct_tune_open(tune_session *s, sct_error *err) {
 /* ---- deciding ----------------------------------------------------------------------------------
  */
 
-/* Sectors below which no kernel can stay: each element of an output is written once. What the model
- * counts is scaled from sampled blocks, and can be a little less. */
-static int64_t least_sectors(const sct_spec *spec, const sct_size *size, int op) {
-  const sct_operand *o = &spec->operands[op];
-  int64_t written = 1;
-  for (int d = 0; d < spec->n_dims; d++) {
-    written *= spec->reduced[d] ? 1 : size->extent[d];
-  }
-  return op < spec->n_inputs || o->through_index || (o->n_dims != spec->n_dims && !spec->reduces)
-             ? 0
-             : written * o->record.data_bytes / 32;
-}
-
 /* Stencils read values again: at taps, and arrays that lack a dimension on every line. */
 static bool is_read_again(const sct_spec *spec, int op) {
   const sct_operand *o = &spec->operands[op];
@@ -248,17 +235,23 @@ static bool is_read_again(const sct_spec *spec, int op) {
          (o->n_taps > 0 || o->n_dims < spec->n_dims);
 }
 
-/* The sectors by which a candidate's accesses to one operand are called coalesced. What a stencil
- * reads again lies in a cache, and candidates differ in how often they do: there each access is
- * judged by itself, by sectors for one that it needs, and counts as if the array was read once. */
-static int64_t judged_sectors(const sct_spec *spec, const sct_size *size, int op, int layout,
-                              const sct_count *c) {
-  if (is_read_again(spec, op) && c->sectors_ideal > 0) {
-    const double array = (double)sct_spec_bytes(spec, op, layout, size) / 32;
-    return (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
+/* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
+ * each access is judged by itself, by sectors for one that it needs, and counts as if the array was
+ * read once. Elsewhere no kernel can stay below what its elements fill: what the model counts is
+ * scaled from sampled blocks, and where many of them lie at borders it can be less, which would
+ * make it a measure that no other candidate reaches. */
+void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                             const int *layout, const sct_count *counted) {
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_count *c = &counted[op];
+    if (is_read_again(spec, op) && c->sectors_ideal > 0) {
+      const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
+      out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
+    } else {
+      const int64_t least = sct_spec_distinct_bytes(spec, op, size) / 32;
+      out[op] = c->sectors > least ? c->sectors : least;
+    }
   }
-  const int64_t least = least_sectors(spec, size, op);
-  return c->sectors > least ? c->sectors : least;
 }
 
 /* Fills rows[n_items] for one size and chooses. */
@@ -290,10 +283,8 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
     if (cell->counted && sectors) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
-      for (int op = 0; op < n_operands; op++) {
-        mine[op] = judged_sectors(&s->plan.spec, &s->plan.spec.sizes[size], op,
-                                  item->code.layout[op], &c->operand[op]);
-      }
+      sct_tune_judged_sectors(mine, &s->plan.spec, &s->plan.spec.sizes[size], item->code.layout,
+                              c->operand);
       row->operand_sectors = mine;
       row->sectors = (double)(c->load.sectors + c->store.sectors);
       row->requests = (double)(c->load.requests + c->store.requests);

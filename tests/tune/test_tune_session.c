@@ -306,6 +306,8 @@ static void stopping_keeps_what_was_measured(void **state) {
   assert_string_equal(r.items, "<direct t256><direct t128>");
   assert_int_equal(r.n_final, 0);
   assert_int_equal(r.report.n_sizes, 1);
+  assert_int_equal(r.report.sizes[0].n_untried, 1); /* which it fits */
+  assert_int_equal(r.report.sizes[0].n_unfit, 0);
   tf_assert_winner(&r, 0, "direct t128");
   assert_true(tf_row(&r, 0, "direct t128")->median_ns > 0);
   tf_stored s;
@@ -332,6 +334,8 @@ static void stopping_while_compiling_is_an_interruption(void **state) {
   assert_int_equal(sct_tune_run(&r.report, path, &r.opts, &events, &r.err), SCT_EINTERRUPTED);
   assert_true(r.report.stopped_early);
   assert_int_equal(r.report.sizes[0].n_rows, 0);
+  assert_int_equal(r.report.sizes[0].n_untried, 3);
+  assert_int_equal(r.report.sizes[0].n_unfit, 0);
   tf_free(&r);
 }
 
