@@ -324,6 +324,27 @@ static void stopping_keeps_what_was_measured(void **state) {
   tf_free(&r);
 }
 
+/* What was not compiled yet when it ended fits the size all the same: it was not reached. */
+static void what_was_not_compiled_was_not_reached(void **state) {
+  (void)state;
+  sct_str values = {0};
+  for (int k = 1; k <= 200; k++) {
+    sct_str_printf(&values, "%s%d", k > 1 ? ", " : "{ ", 4 * k);
+  }
+  sct_str_append(&values, " }");
+  tf_run r = tf_new("ok", NULL);
+  tf_add_strategy("many", "other", tf_strategy("other", sct_str_c(&values)));
+  sct_str_free(&values);
+  r.opts.strategy_dir = tf_path("many");
+  r.opts.cache_dir = "";
+  r.stop_at = 1;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_EINTERRUPTED);
+  assert_true(r.report.sizes[0].n_untried > 100);
+  assert_int_equal(r.report.sizes[0].n_unfit, 0);
+  tf_free(&r);
+}
+
 static void stopping_while_compiling_is_an_interruption(void **state) {
   (void)state;
   tf_run r = tf_new("ok", NULL);
@@ -564,6 +585,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_budget_ends_the_session_early),
       cmocka_unit_test(a_budget_too_short_for_anything_verifies_nothing),
       cmocka_unit_test(stopping_keeps_what_was_measured),
+      cmocka_unit_test(what_was_not_compiled_was_not_reached),
       cmocka_unit_test(stopping_while_compiling_is_an_interruption),
       cmocka_unit_test(stopping_while_compiling_leaves_what_is_known),
       cmocka_unit_test(tuning_again_resumes),
