@@ -81,10 +81,7 @@ static void note_loss(sct_measure *m, const sct_reply *reply) {
   m->lost = m->lost || (reply->kind == SCT_REPLY_FAILED && sct_cuda_is_lost(reply->result));
 }
 
-/* A request whose failure is nobody's fault but the device's, the worker's or ours. */
-static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_reply *reply,
-                      sct_error *err) {
-  sct_worker_call(&m->worker, op, request, m->request_ns, reply);
+sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply, sct_error *err) {
   note_loss(m, reply);
   switch (reply->kind) {
   case SCT_REPLY_OK:
@@ -99,6 +96,24 @@ static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_re
   }
 }
 
+sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
+                              sct_error *err) {
+  SCT_TRY(sct_remote_settle(m, op, reply, err));
+  for (int k = 0; k < n; k++) {
+    out[k] = sct_wire_get_i64(&reply->body);
+  }
+  return reply->body.failed
+             ? sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op))
+             : SCT_OK;
+}
+
+/* A request whose failure is nobody's fault but the device's, the worker's or ours. */
+static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_reply *reply,
+                      sct_error *err) {
+  sct_worker_call(&m->worker, op, request, m->request_ns, reply);
+  return sct_remote_settle(m, op, reply, err);
+}
+
 /* A request of a few numbers whose reply is not read further, or is one or more numbers. */
 static sct_status ask_numbers(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
                               int n_out, sct_error *err) {
@@ -107,13 +122,8 @@ static sct_status ask_numbers(sct_measure *m, sct_op op, const int64_t *in, int 
   for (int k = 0; k < n_in; k++) {
     sct_wire_put_i64(&request, in[k]);
   }
-  sct_status status = ask(m, op, &request, &reply, err);
-  for (int k = 0; k < n_out && status == SCT_OK; k++) {
-    out[k] = sct_wire_get_i64(&reply.body);
-  }
-  if (status == SCT_OK && reply.body.failed) {
-    status = sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
-  }
+  sct_worker_call(&m->worker, op, &request, m->request_ns, &reply);
+  const sct_status status = sct_remote_numbers(m, op, &reply, out, n_out, err);
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;
@@ -174,12 +184,22 @@ sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t re
   return SCT_OK;
 }
 
-sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) {
-  const int64_t none_listed = 0;
+sct_status sct_remote_take_audit(sct_measure *m, sct_reply *reply, sct_audit *out, sct_error *err) {
   int64_t answer[3];
-  SCT_TRY(ask_numbers(m, SCT_OP_AUDIT, &none_listed, 1, answer, 3, err));
+  SCT_TRY(sct_remote_numbers(m, SCT_OP_AUDIT, reply, answer, 3, err));
   *out = (sct_audit){(sct_damage)answer[0], answer[1], answer[2]};
   return SCT_OK;
+}
+
+sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_wire_put_i64(&request, 0); /* none listed */
+  sct_worker_call(&m->worker, SCT_OP_AUDIT, &request, m->request_ns, &reply);
+  const sct_status status = sct_remote_take_audit(m, &reply, out, err);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
 }
 
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
@@ -493,46 +513,74 @@ static void tell_contention(sct_measure *m, bool contended, const sct_gpu_proces
   sct_str_free(&who);
 }
 
-/* Sends a timing request (all but how to sample is in it) and appends the samples. */
-static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
-                          const sct_sampling *how, const char *where, sct_timing *t,
-                          sct_error *err) {
-  sct_reply reply = {0};
-  const sct_timing before = *t;
+static void put_sampling(const sct_measure *m, sct_wire *request, const sct_sampling *how) {
   sct_wire_put_i64(request, how->warm_ns);
   sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : SCT_UNIT_NS);
   sct_wire_put_i64(request, how->launches);
   sct_wire_put_i64(request, how->guess);
   sct_wire_put_i64(request, how->resident);
   sct_wire_put_i64(request, how->n);
+}
+
+/* What the answer to a timing request says: appends the samples. */
+static sct_status take_answer(sct_measure *m, sct_reply *reply, const sct_sampling *how,
+                              const char *where, sct_timing *t, sct_error *err) {
+  const sct_timing before = *t;
   double *samples =
       sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + how->n + 1));
   if (!samples) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   t->samples_ns = samples;
-  sct_worker_call(&m->worker, op, request, limit_ns, &reply);
-  note_loss(m, &reply);
-  sct_status status = sct_reply_judge(&reply, where, &t->verdict, err);
-  if (reply.kind == SCT_REPLY_OK) {
+  note_loss(m, reply);
+  sct_status status = sct_reply_judge(reply, where, &t->verdict, err);
+  if (reply->kind == SCT_REPLY_OK) {
     sct_gpu_process other = {0};
-    status = take_samples(t, &reply.body, how->n, &other, err);
+    status = take_samples(t, &reply->body, how->n, &other, err);
     sum_up(&m->conditions, t, &before);
     tell_contention(m, t->n_contended > before.n_contended, &other);
   }
+  return status;
+}
+
+/* Sends a timing request (all but how to sample is in it) and appends the samples. */
+static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
+                          const sct_sampling *how, const char *where, sct_timing *t,
+                          sct_error *err) {
+  sct_reply reply = {0};
+  put_sampling(m, request, how);
+  sct_worker_call(&m->worker, op, request, limit_ns, &reply);
+  const sct_status status = take_answer(m, &reply, how, where, t, err);
   sct_reply_free(&reply);
   return status;
+}
+
+static int64_t sampling_limit_ns(const sct_target *target, const sct_sampling *how) {
+  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
+  return how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
 }
 
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_wire request = {0};
-  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
-  const int64_t limit = how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
   sct_remote_put_launch(m, &request, job, target);
-  const sct_status status = collect(m, SCT_OP_TIME, &request, limit, how, target->where, t, err);
+  const sct_status status =
+      collect(m, SCT_OP_TIME, &request, sampling_limit_ns(target, how), how, target->where, t, err);
   sct_wire_free(&request);
   return status;
+}
+
+void sct_remote_put_time(const sct_measure *m, sct_series *s, uint32_t op, const sct_job *job,
+                         const sct_target *target, const sct_sampling *how) {
+  sct_remote_put_launch(m, &s->request, job, target);
+  put_sampling(m, &s->request, how);
+  sct_series_add(s, op, &s->request);
+}
+
+sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
+                                const sct_sampling *how, sct_timing *t, sct_error *err) {
+  sct_reply *reply = sct_series_take(s, m, SCT_OP_TIME, sampling_limit_ns(target, how));
+  return take_answer(m, reply, how, target->where, t, err);
 }
 
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,

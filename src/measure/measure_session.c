@@ -16,7 +16,6 @@ static void drop_problem(sct_measure *m) {
   sct_timed_drop(m);
   sct_plan_free(&m->plan);
   m->has_problem = false;
-  m->least_trial_ns = 0;
   m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
 }
 

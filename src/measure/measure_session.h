@@ -83,7 +83,7 @@ struct sct_measure {
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
   sct_kept kept;
-  int64_t least_trial_ns;  /* of one among many; 0: none were made */
+  int most_together;       /* requests that went to the worker as one; tests look at it */
   sct_hash sent;           /* the image that the worker was sent last */
   int64_t sent_generation; /* of that worker; 0: none was sent */
 };
@@ -97,7 +97,30 @@ void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, 
 sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdict *out,
                            sct_error *err) SCT_MUST_USE;
 
+/* ---- requests that go together (measure_series.c) ---- */
+
+/* Zeroed at first: add requests, post them, take an answer for each, in their order; end, which
+ * waits for the answers that were not taken. */
+typedef struct sct_series {
+  sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
+  sct_reply reply;                /* the last one taken */
+  int n_left;                     /* answers not taken */
+  bool posted;
+} sct_series;
+/* `op` may have SCT_OP_FOLLOWS. Empties the request. */
+void sct_series_add(sct_series *s, uint32_t op, sct_wire *request);
+void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, int n);
+void sct_series_post(sct_series *s, sct_measure *m, sct_op op); /* op: for messages */
+sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns);
+void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
+
 /* ---- remote calls (measure_remote.c) ---- */
+
+/* What the answer to a request that sets things up means; and to one of numbers, which are read. */
+sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply,
+                             sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
+                              sct_error *err) SCT_MUST_USE;
 
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
@@ -133,6 +156,8 @@ typedef struct sct_audit {
 sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
                               int64_t *n_differ, int64_t *first, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_take_audit(sct_measure *m, sct_reply *reply, sct_audit *out,
+                                 sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) SCT_MUST_USE;
 
@@ -183,22 +208,37 @@ typedef struct sct_attempt {
   sct_target target;
   sct_trial trial;
 } sct_attempt;
+/* Did the launch end without a trace of damage or difference? */
+bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
 /* Trials of one job one after the other, up to the first that does not go well: *n_done includes
- * it. They are asked for together, so that neither side waits for the other in between. */
+ * it. They are asked for together, so that neither side waits for the other in between. audit:
+ * NULL, or what an audit of all buffers after them says, if all went well. */
 sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
-                             int *n_done, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                             int *n_done, sct_audit *audit, sct_verdict *verdict,
+                             sct_error *err) SCT_MUST_USE;
+/* One of them, as part of a series. */
+void sct_remote_put_trial(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+                          const sct_attempt *a);
+sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
+                                 sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* How to take samples. */
 typedef struct sct_sampling {
   int64_t warm_ns;
   int launches;  /* of a unit; 0: as many as it needs, which the timing then tells */
-  int guess;     /* in the latter case: of the first units; 0: one */
+  int guess;     /* in the latter case: of the first units; 0: one, -1: as the last trial tells */
   bool resident; /* on one copy of the buffers */
   int n;
 } sct_sampling;
 /* These append n samples to t. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
+/* The same as part of a series. */
+void sct_remote_put_time(const sct_measure *m, sct_series *s, uint32_t op, const sct_job *job,
+                         const sct_target *target, const sct_sampling *how);
+sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
+                                const sct_sampling *how, sct_timing *t,
+                                sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t,
                                 sct_error *err) SCT_MUST_USE;
@@ -265,13 +305,33 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
                              sct_error *err) SCT_MUST_USE;
 /* Poisons the first copy of the outputs. */
 sct_status sct_timed_poison(sct_measure *m, sct_error *err) SCT_MUST_USE;
-/* Compares what the outputs hold with the naive variant's. */
-sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
 /* One launch over poisoned outputs, compared, and every buffer audited. */
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
  * one is enough. */
+/* What a run or a comparison found, to be judged when its series has ended: judging may ask for
+ * more. */
+typedef struct sct_timed_found {
+  bool well; /* nothing */
+  sct_audit audit;
+  int n_compared; /* outputs; those behind the first that differs are not */
+  int64_t n_differ[SCT_MAX_OPERANDS], first[SCT_MAX_OPERANDS];
+} sct_timed_found;
+sct_status sct_timed_judge(sct_measure *m, sct_timed_found *found, sct_verdict *out,
+                           sct_error *err) SCT_MUST_USE;
+/* Parts of a series: sct_timed_check_run, without judging; and, if the request before went well,
+ * sct_timed_poison, and the comparison of what the outputs hold with the naive variant's. */
+void sct_timed_put_check(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+                         const sct_target *target);
+sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
+                                sct_timed_found *found, sct_verdict *out,
+                                sct_error *err) SCT_MUST_USE;
+void sct_timed_put_poison(const sct_measure *m, sct_series *s);
+sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) SCT_MUST_USE;
+void sct_timed_put_compare(const sct_measure *m, sct_series *s);
+sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found *found,
+                                  sct_error *err) SCT_MUST_USE;
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */

@@ -261,19 +261,22 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
   return SCT_OK;
 }
 
-/* What audit and comparison of the outputs say. */
-static sct_status judge(sct_measure *m, const sct_audit *audit, const int64_t *n_differ,
-                        const int64_t *first, sct_verdict *out, sct_error *err) {
+sct_status sct_timed_judge(sct_measure *m, sct_timed_found *f, sct_verdict *out, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
-  sct_judge_audit(out, &m->timed.shape, m->timed.buffer, audit);
+  const sct_timed *t = &m->timed;
+  sct_judge_audit(out, &t->shape, t->buffer, &f->audit);
   for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
-    if (n_differ[k] > 0) {
-      SCT_TRY(sct_spec_tolerance(spec, k, m->timed.shape.extent) > 0
+    if (k - spec->n_inputs >= f->n_compared) {
+      SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1],
+                                 &f->n_differ[k], &f->first[k], err));
+    }
+    if (f->n_differ[k] > 0) {
+      SCT_TRY(sct_spec_tolerance(spec, k, t->shape.extent) > 0
                   ? compare_values(m, k, out, err)
-                  : describe(m, k, n_differ[k], first[k], out, err));
+                  : describe(m, k, f->n_differ[k], f->first[k], out, err));
     }
   }
-  if (audit->damage != SCT_DAMAGE_NONE) {
+  if (f->audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }
   return SCT_OK;
@@ -283,24 +286,84 @@ sct_status sct_timed_poison(sct_measure *m, sct_error *err) {
   return set_outputs(m, POISON_FIRST, err);
 }
 
-sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
-  const sct_timed *t = &m->timed;
-  const sct_audit unseen = {.damage = SCT_DAMAGE_NONE};
-  int64_t n_differ[SCT_MAX_OPERANDS] = {0}, first[SCT_MAX_OPERANDS] = {0};
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1],
-                               &n_differ[k], &first[k], err));
-  }
-  return judge(m, &unseen, n_differ, first, out, err);
+/* ---- one run ---- */
+
+static sct_trial check_trial(const sct_measure *m) {
+  return (sct_trial){.poison = POISON_FIRST,
+                     .audit_all = true,
+                     .reference = (const int64_t(*)[2])m->timed.reference};
+}
+
+static void find(const sct_measure *m, const sct_trial *trial, sct_timed_found *f) {
+  const sct_spec *spec = m->plan.spec;
+  *f = (sct_timed_found){.well = sct_trial_went_well(m, trial),
+                         .audit = trial->audit,
+                         .n_compared = spec->n_operands - spec->n_inputs};
+  memcpy(f->n_differ, trial->n_differ, sizeof f->n_differ);
+  memcpy(f->first, trial->first, sizeof f->first);
 }
 
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) {
-  sct_trial trial = {.poison = POISON_FIRST,
-                     .audit_all = true,
-                     .reference = (const int64_t(*)[2])m->timed.reference};
+  sct_trial trial = check_trial(m);
+  sct_timed_found f;
   SCT_TRY(sct_remote_trial(m, job, target, &trial, out, err));
   *ns = trial.ns;
-  return out->outcome == SCT_OUT_OK ? judge(m, &trial.audit, trial.n_differ, trial.first, out, err)
-                                    : SCT_OK;
+  find(m, &trial, &f);
+  return out->outcome == SCT_OUT_OK ? sct_timed_judge(m, &f, out, err) : SCT_OK;
+}
+
+/* ---- parts of a series ---- */
+
+void sct_timed_put_check(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+                         const sct_target *target) {
+  const sct_attempt a = {*target, check_trial(m)};
+  sct_remote_put_trial(m, s, follows, job, &a);
+}
+
+sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
+                                sct_timed_found *f, sct_verdict *out, sct_error *err) {
+  sct_attempt a = {*target, check_trial(m)};
+  SCT_TRY(sct_remote_take_trial(m, s, &a, out, err));
+  *ns = a.trial.ns;
+  find(m, &a.trial, f);
+  return SCT_OK;
+}
+
+void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+    const int64_t numbers[] = {m->timed.buffer[k], POISON_FIRST};
+    sct_series_add_numbers(s, SCT_OP_SET | SCT_OP_FOLLOWS, numbers, 2);
+  }
+}
+
+sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) {
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+    sct_reply *reply = sct_series_take(s, m, SCT_OP_SET, m->request_ns);
+    SCT_TRY(sct_remote_settle(m, SCT_OP_SET, reply, err));
+  }
+  return SCT_OK;
+}
+
+void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
+  const sct_timed *t = &m->timed;
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+    const int64_t numbers[] = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
+    sct_series_add_numbers(s, SCT_OP_COMPARE | SCT_OP_FOLLOWS, numbers, 3);
+  }
+}
+
+sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found *f,
+                                  sct_error *err) {
+  *f = (sct_timed_found){.well = true, .audit = {.damage = SCT_DAMAGE_NONE}};
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && f->well; k++) {
+    int64_t answer[2];
+    sct_reply *reply = sct_series_take(s, m, SCT_OP_COMPARE, m->request_ns);
+    SCT_TRY(sct_remote_numbers(m, SCT_OP_COMPARE, reply, answer, 2, err));
+    f->n_differ[k] = answer[0];
+    f->first[k] = answer[1];
+    f->n_compared++;
+    f->well = f->n_differ[k] == 0;
+  }
+  return SCT_OK;
 }

@@ -99,20 +99,84 @@ static int guess_launches(const racer *r) {
   return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
 }
 
+/* A run that is checked, and the first samples, in one go; one by one where results are right but
+ * not the same bits. */
+static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
+  sct_series s = {0};
+  sct_timed_found found = {0};
+  sct_verdict *verdict = &r->t->verdict;
+  sct_timed_put_check(m, &s, false, &r->job, &r->target);
+  sct_timed_put_poison(m, &s);
+  sct_remote_put_time(m, &s, SCT_OP_TIME | SCT_OP_FOLLOWS, &r->job, &r->target, how);
+  sct_series_post(&s, m, SCT_OP_TRIAL);
+  sct_status status =
+      sct_timed_take_check(m, &s, &r->target, &r->target.run_ns, &found, verdict, err);
+  const bool well = status == SCT_OK && alive(r) && found.well;
+  if (well) {
+    status = sct_timed_take_poison(m, &s, err);
+    status = status == SCT_OK ? sct_remote_take_time(m, &s, &r->target, how, r->t, err) : status;
+  }
+  sct_series_end(&s, m, SCT_OP_TIME);
+  if (status != SCT_OK || !alive(r) || well) {
+    return status;
+  }
+  SCT_TRY(sct_timed_judge(m, &found, verdict, err));
+  if (!alive(r)) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_timed_poison(m, err));
+  return sct_remote_time(m, &r->job, &r->target, how, r->t, err);
+}
+
+/* The last samples (how->n may be 0), what the timed launches left, and another run over poison. */
+static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
+  sct_series s = {0};
+  sct_timed_found left = {0}, again = {0};
+  sct_verdict *verdict = &r->t->verdict;
+  double ns = 0;
+  if (how->n > 0) {
+    sct_remote_put_time(m, &s, SCT_OP_TIME, &r->job, &r->target, how);
+  }
+  sct_timed_put_compare(m, &s);
+  sct_timed_put_check(m, &s, true, &r->job, &r->target);
+  sct_series_post(&s, m, SCT_OP_TIME);
+  sct_status status = how->n > 0 ? sct_remote_take_time(m, &s, &r->target, how, r->t, err) : SCT_OK;
+  if (status == SCT_OK && alive(r)) {
+    status = sct_timed_take_compare(m, &s, &left, err);
+  }
+  if (status == SCT_OK && alive(r) && left.well) {
+    status = sct_timed_take_check(m, &s, &r->target, &ns, &again, verdict, err);
+  }
+  sct_series_end(&s, m, SCT_OP_TIME);
+  if (status != SCT_OK || !alive(r)) {
+    return status;
+  }
+  SCT_TRY(sct_timed_judge(m, left.well ? &again : &left, verdict, err));
+  return !left.well && alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err)
+                                : SCT_OK;
+}
+
+/* Samples of a candidate that was loaded; results are checked before, as the timed launches left
+ * them, and over poison again. */
 static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_error *err) {
   const int64_t end = sct_now_ns() + budget_ns;
-  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = QUICK_SAMPLES};
-  do {
-    SCT_TRY(sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
+  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = -1, .n = QUICK_SAMPLES};
+  SCT_TRY(first_samples(m, r, &how, err));
+  bool last = false;
+  while (alive(r) && !last) {
     m->last_timed_ns = sct_now_ns();
-    how = (sct_sampling){.launches = r->t->launches, .n = alive(r) ? wanted(m, r, end) : 0};
-  } while (how.n > 0);
+    how = (sct_sampling){.launches = r->t->launches, .n = wanted(m, r, end)};
+    last = how.n == 0 || sct_now_ns() >= end;
+    SCT_TRY(last ? last_samples(m, r, &how, err)
+                 : sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
+  }
+  m->last_timed_ns = sct_now_ns();
   return SCT_OK;
 }
 
-/* Loads a candidate and runs it once over poison. `where` must live as long as the racer. */
-static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
-                        sct_error *err) {
+/* Loads a candidate for a size. `where` must live as long as the racer. */
+static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
+                       sct_error *err) {
   r->target = (sct_target){.shape = &m->timed.shape,
                            .buffer = m->timed.buffer,
                            .limit_ns = sct_launch_limit_ns(m->timed.naive_ns),
@@ -120,9 +184,13 @@ static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, c
   r->t->copies = m->timed.copies;
   SCT_TRY(
       sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err));
-  if (alive(r)) {
-    SCT_TRY(sct_remote_load(m, candidate, &r->job, &r->t->verdict, err));
-  }
+  return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
+}
+
+/* The same, and runs it once over poison. */
+static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
+                        sct_error *err) {
+  SCT_TRY(load(m, r, candidate, where, err));
   return alive(r)
              ? sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, &r->t->verdict, err)
              : SCT_OK;
@@ -148,7 +216,6 @@ static sct_status naive_fails(const sct_measure *m, sct_error *err) {
 static sct_status time_once(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) {
   racer r = {.job = {.kernel = -1}, .t = out};
-  double ns = 0;
   sct_str where = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(prepare(m, size, &where, &out->verdict, err));
@@ -156,16 +223,9 @@ static sct_status time_once(sct_measure *m, const sct_binary *candidate, const s
     status = sct_is_naive(m, candidate) ? SCT_OK : naive_fails(m, err);
     goto done;
   }
-  SCT_TRY_DONE(enter(m, &r, candidate, sct_str_c(&where), err));
+  SCT_TRY_DONE(load(m, &r, candidate, sct_str_c(&where), err));
   if (alive(&r)) {
-    SCT_TRY_DONE(sct_timed_poison(m, err));
     SCT_TRY_DONE(take_samples(m, &r, budget_ns, err));
-  }
-  if (alive(&r)) { /* as the timed launches left them, then over poison again */
-    SCT_TRY_DONE(sct_timed_compare(m, &out->verdict, err));
-  }
-  if (alive(&r)) {
-    SCT_TRY_DONE(sct_timed_check_run(m, &r.job, &r.target, &ns, &out->verdict, err));
   }
 done:
   sct_remote_unload(m, &r.job);

@@ -1,11 +1,6 @@
 /* Trials: launches over poisoned outputs, audited and compared by the worker. */
 #include "measure_session.h"
 
-#include <time.h>
-
-#define MOST_NAP_NS ((int64_t)5000000)
-enum { FEW = 4 }; /* trials that are not worth a nap: the system's clock is coarse */
-
 /* All that comes behind the launch. */
 static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *target,
                         const sct_trial *trial) {
@@ -40,9 +35,7 @@ static sct_status take_trial(const sct_measure *m, sct_wire *body, sct_trial *tr
   return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL") : SCT_OK;
 }
 
-static void put_trial(const sct_measure *m, sct_wire *w, bool follows, const sct_job *job,
-                      const sct_attempt *a) {
-  sct_wire_put_i64(w, follows);
+static void put_trial(const sct_measure *m, sct_wire *w, const sct_job *job, const sct_attempt *a) {
   sct_remote_put_launch(m, w, job, &a->target);
   put_outputs(m, w, &a->target, &a->trial);
 }
@@ -59,7 +52,7 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
   sct_attempt a = {*target, *trial};
   sct_wire request = {0};
   sct_reply reply = {0};
-  put_trial(m, &request, false, job, &a);
+  put_trial(m, &request, job, &a);
   sct_worker_call(&m->worker, SCT_OP_TRIAL, &request, target->limit_ns, &reply);
   const sct_status status = take_answer(m, &a, &reply, verdict, err);
   *trial = a.trial;
@@ -68,68 +61,50 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
   return status;
 }
 
-/* ---- many at once ---- */
+/* ---- among others ---- */
 
-static bool went_well(const sct_measure *m, const sct_attempt *a, const sct_verdict *verdict) {
-  bool well = verdict->outcome == SCT_OUT_OK && a->trial.audit.damage == SCT_DAMAGE_NONE;
+void sct_remote_put_trial(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+                          const sct_attempt *a) {
+  put_trial(m, &s->request, job, a);
+  sct_series_add(s, follows ? SCT_OP_TRIAL | SCT_OP_FOLLOWS : SCT_OP_TRIAL, &s->request);
+}
+
+sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
+                                 sct_verdict *verdict, sct_error *err) {
+  sct_reply *reply = sct_series_take(s, m, SCT_OP_TRIAL, a->target.limit_ns);
+  return take_answer(m, a, reply, verdict, err);
+}
+
+bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial) {
+  bool well = trial->audit.damage == SCT_DAMAGE_NONE;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    well = well && a->trial.n_differ[k] == 0;
+    well = well && trial->n_differ[k] == 0;
   }
   return well;
 }
 
-/* Each answer would wake this process up. Most of the time that n trials take at least, it need not
- * look. */
-static void nap(const sct_measure *m, int n) {
-  const int64_t least_ns = n < FEW ? 0 : m->least_trial_ns * n * 3 / 4;
-  const int64_t ns = least_ns < MOST_NAP_NS ? least_ns : MOST_NAP_NS;
-  if (ns > 0) {
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
-  }
-}
-
-static void post(sct_measure *m, const sct_job *job, const sct_attempt *attempts, int n,
-                 sct_reply *reply) {
-  sct_wire batch = {0}, request = {0};
-  for (int k = 0; k < n; k++) {
-    sct_wire_clear(&request);
-    put_trial(m, &request, k > 0, job, &attempts[k]);
-    sct_wire_put_message(&batch, SCT_OP_TRIAL, &request);
-  }
-  sct_worker_post(&m->worker, SCT_OP_TRIAL, &batch, m->request_ns, reply);
-  sct_wire_free(&batch);
-  sct_wire_free(&request);
-}
-
 sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
-                             int *n_done, sct_verdict *verdict, sct_error *err) {
-  const int64_t start_ns = sct_now_ns();
-  sct_reply reply = {0};
-  sct_wire inbox = {0};
+                             int *n_done, sct_audit *audit, sct_verdict *verdict, sct_error *err) {
+  sct_series series = {0};
   sct_status status = SCT_OK;
   bool well = true;
   *n_done = 0;
-  post(m, job, attempts, n, &reply);
-  const bool posted = reply.kind == SCT_REPLY_OK;
+  for (int k = 0; k < n; k++) {
+    sct_remote_put_trial(m, &series, k > 0, job, &attempts[k]);
+  }
+  if (audit) {
+    sct_series_add_numbers(&series, SCT_OP_AUDIT | SCT_OP_FOLLOWS, (const int64_t[]){0}, 1);
+  }
+  sct_series_post(&series, m, SCT_OP_TRIAL);
   while (*n_done < n && well && status == SCT_OK) {
-    if (posted && inbox.at == inbox.len) {
-      nap(m, n - *n_done);
-    }
     sct_attempt *a = &attempts[(*n_done)++];
-    if (posted) {
-      sct_worker_answer(&m->worker, SCT_OP_TRIAL, &inbox, a->target.limit_ns, &reply);
-    }
-    status = take_answer(m, a, &reply, verdict, err);
-    well = status == SCT_OK && went_well(m, a, verdict);
+    status = sct_remote_take_trial(m, &series, a, verdict, err);
+    well = status == SCT_OK && verdict->outcome == SCT_OUT_OK && sct_trial_went_well(m, &a->trial);
   }
-  for (int k = *n_done; k < n && sct_child_alive(&m->worker); k++) { /* those that were not done */
-    sct_worker_answer(&m->worker, SCT_OP_TRIAL, &inbox, m->request_ns, &reply);
+  if (audit && well) {
+    status = sct_remote_take_audit(m, sct_series_take(&series, m, SCT_OP_AUDIT, m->request_ns),
+                                   audit, err);
   }
-  const int64_t each_ns = (sct_now_ns() - start_ns) / n;
-  if (well && (m->least_trial_ns == 0 || each_ns < m->least_trial_ns)) {
-    m->least_trial_ns = each_ns;
-  }
-  sct_wire_free(&inbox);
-  sct_reply_free(&reply);
+  sct_series_end(&series, m, SCT_OP_TRIAL);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #define MIN_CASES      3 /* with elements in them; fewer prove nothing */
 #define MAX_HELD_BYTES ((int64_t)1 << 29)
+#define NOT_AUDITED    INT64_MIN
 
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
   return m->has_problem && binary->cubin == m->naive.cubin && binary->ptx == m->naive.ptx &&
@@ -307,9 +308,10 @@ static bool is_there(const sct_measure *m, const sct_case *c) {
          m->plan.spec->tolerance == 0;
 }
 
-/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been. */
+/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been.
+ * *audit: where these are all, what an audit of all buffers says (else none is made). */
 static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
-                               int *n_run, sct_verdict *out, sct_error *err) {
+                               int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
   sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)n);
   sct_status status = attempts ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   int ready = 0;
@@ -324,7 +326,8 @@ static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *con
     ready++;
   }
   if (status == SCT_OK && ready > 0) {
-    status = sct_remote_trials(m, job, attempts, ready, n_run, out, err);
+    const bool all = ready == n && !m->is_virtual;
+    status = sct_remote_trials(m, job, attempts, ready, n_run, all ? audit : NULL, out, err);
   }
   for (int k = 0; k < *n_run && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
     status = judge_attempt(m, list[k], false, &attempts[k], out, err);
@@ -334,11 +337,11 @@ static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *con
 }
 
 static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
-                            sct_verdict *out, sct_error *err) {
+                            sct_audit *audit, sct_verdict *out, sct_error *err) {
   for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
     double ns = 0;
     int n_run = 0;
-    SCT_TRY(run_together(m, job, list + k, n - k, &n_run, out, err));
+    SCT_TRY(run_together(m, job, list + k, n - k, &n_run, audit, out, err));
     if (n_run > 0) {
       k += n_run - 1;
       continue;
@@ -355,15 +358,16 @@ static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const 
 }
 
 /* Did it write into buffers of other sizes? (A described device shows it no others.) */
-static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *out,
-                            sct_error *err) {
-  sct_audit audit = {0};
+static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *audit,
+                            sct_verdict *out, sct_error *err) {
   if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_child_alive(&m->worker)) {
     return SCT_OK;
   }
-  SCT_TRY(sct_remote_audit(m, &audit, err));
-  sct_judge_audit(out, &last->shape, last->buffer, &audit);
-  if (audit.damage != SCT_DAMAGE_NONE) {
+  if (audit->buffer == NOT_AUDITED) {
+    SCT_TRY(sct_remote_audit(m, audit, err));
+  }
+  sct_judge_audit(out, &last->shape, last->buffer, audit);
+  if (audit->damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }
   return SCT_OK;
@@ -394,8 +398,9 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   }
   SCT_TRY_DONE(sct_remote_load(m, candidate, &job, out, err));
   if (out->outcome == SCT_OUT_OK) {
-    SCT_TRY_DONE(run_cases(m, &job, list, n, out, err));
-    status = audit_all(m, list[n - 1], out, err);
+    sct_audit audit = {.buffer = NOT_AUDITED};
+    SCT_TRY_DONE(run_cases(m, &job, list, n, &audit, out, err));
+    status = audit_all(m, list[n - 1], &audit, out, err);
   }
 done:
   sct_remote_unload(m, &job);

@@ -218,6 +218,7 @@ static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_
   if (ops->counts) {
     ops->counts(w->backend, &counts);
   }
+  w->trial_ns = ns;
   sct_wire_put_f64(out, ns);
   sct_wire_put_bytes(out, &counts, ops->counts ? sizeof counts : 0);
   return SCT_OK;
@@ -229,22 +230,9 @@ static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   return run_launch(w, &launch, out, err);
 }
 
-/* The first number of the answer from `at` on, which is 0 where all is well. */
-static bool is_zero(const sct_wire *out, size_t at) {
-  int64_t number = -1;
-  if (!out->failed && out->len >= at + sizeof number) {
-    memcpy(&number, out->data + at, sizeof number);
-  }
-  return number == 0;
-}
-
 /* What verification asks for over and over, in one request; many of them come at once. */
 static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   sct_launch launch;
-  if (sct_wire_get_i64(in) != 0 && !w->trial_went_well) {
-    return SCT_OK; /* nobody reads this answer */
-  }
-  w->trial_went_well = false;
   SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
   const int64_t poison = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
   if (in->failed || n < 0 || n > launch.n_args) {
@@ -257,22 +245,18 @@ static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out,
     }
     SCT_TRY(w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)poison, b->bytes, err));
   }
+  w->trial_ns = 0;
   if (launch.blocks > 0) {
     SCT_TRY(run_launch(w, &launch, out, err));
   } else {
     sct_wire_put_f64(out, 0);
     sct_wire_put_bytes(out, &launch, 0);
   }
-  size_t at = out->len;
   SCT_TRY(sct_worker_audit(w, in, out, err));
-  bool well = is_zero(out, at); /* SCT_DAMAGE_NONE */
   const int64_t n_compared = sct_wire_get_i64(in);
   for (int64_t k = 0; k < n_compared; k++) { /* a request that is too short ends it */
-    at = out->len;
     SCT_TRY(sct_worker_compare(w, in, out, err));
-    well = well && is_zero(out, at); /* no bytes differ */
   }
-  w->trial_went_well = well && !in->failed;
   return in->failed ? sct_worker_malformed(err) : SCT_OK;
 }
 
@@ -302,16 +286,28 @@ static void close_worker(sct_worker_state *w) {
   sct_free(w->kernels);
 }
 
+static sct_status handle(sct_worker_state *w, uint32_t code, sct_wire *in, sct_wire *out,
+                         sct_error *err) {
+  const bool follows = (code & SCT_OP_FOLLOWS) != 0;
+  sct_worker_handler *handler = sct_worker_handler_of(code & ~SCT_OP_FOLLOWS);
+  if (follows && !w->well) {
+    return SCT_OK; /* nobody reads this answer */
+  }
+  w->well = true; /* until a handler finds something */
+  const sct_status status = handler ? handler(w, in, out, err) : sct_worker_malformed(err);
+  w->well = w->well && status == SCT_OK;
+  return status;
+}
+
 /* One request. Returns false when the worker must end. */
-static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
-  uint32_t op = 0;
+static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wire *out) {
+  uint32_t code = 0;
   sct_error err = {0};
   sct_wire_clear(out);
-  if (sct_wire_recv(SCT_WORKER_FD, &op, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+  if (sct_wire_recv(SCT_WORKER_FD, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
     return false; /* the parent is gone */
   }
-  sct_worker_handler *handle = sct_worker_handler_of(op);
-  sct_status status = handle ? handle(w, in, out, &err) : sct_worker_malformed(&err);
+  sct_status status = handle(w, code, in, out, &err);
   const bool refused = sct_memory_refused(); /* whatever the answer says, it is not the kernel's */
   if (refused || (status == SCT_OK && out->failed)) {
     status = sct_fail(&err, SCT_ENOMEM, "out of memory in the worker");
@@ -323,7 +319,8 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
     sct_wire_put_i64(out, result);
     sct_wire_put_text(out, err.text);
   }
-  const sct_io io = sct_wire_send(SCT_WORKER_FD, (uint32_t)status, out, SCT_NO_DEADLINE);
+  const bool last = status != SCT_OK || w->quit;
+  const sct_io io = sct_outbox_put(outbox, (uint32_t)status, out, last);
   if (status != SCT_OK && sct_cuda_is_sticky(result)) {
     _exit(0);
   }
@@ -337,8 +334,11 @@ int sct_measure_worker_main(int argc, char **argv) {
   }
   sct_worker_state w = {.lock = -1};
   sct_wire in = {0}, out = {0};
-  while (serve(&w, &in, &out)) {
+  sct_outbox outbox;
+  sct_outbox_open(&outbox);
+  while (serve(&w, &outbox, &in, &out)) {
   }
+  sct_outbox_close(&outbox);
   close_worker(&w);
   sct_wire_free(&in);
   sct_wire_free(&out);

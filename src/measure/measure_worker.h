@@ -5,6 +5,8 @@
 #include "measure_backend.h"
 #include "measure_wire.h"
 
+#include <pthread.h>
+
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
   int64_t bytes;
@@ -26,7 +28,8 @@ typedef struct sct_worker_state {
   bool knows_cost;
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
   int lock;                               /* descriptor of the GPU's lock; -1: none */
-  bool trial_went_well; /* the last one: launched, and neither damage nor difference was found */
+  bool well;       /* the last request was done, and found neither damage nor difference */
+  double trial_ns; /* what the launch of the last trial took */
   bool quit;
 } sct_worker_state;
 
@@ -58,5 +61,21 @@ sct_worker_handler sct_worker_alloc, sct_worker_free, sct_worker_set, sct_worker
     sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name, sct_worker_seal,
     sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
+
+/* measure_worker_outbox.c */
+typedef struct sct_outbox {
+  sct_wire held;    /* messages */
+  int64_t since_ns; /* when the first of them was put there */
+  pthread_t thread;
+  pthread_mutex_t lock; /* of all of this but `watched` */
+  pthread_cond_t begun; /* something is held, or it ends */
+  bool watched;         /* the thread runs; else nothing is held */
+  bool ending;
+} sct_outbox;
+void sct_outbox_open(sct_outbox *o);
+void sct_outbox_close(sct_outbox *o);
+/* Sends the answer, or holds it back for those of the requests that wait; `last`: with all that is
+ * held, at once. */
+sct_io sct_outbox_put(sct_outbox *o, uint32_t code, const sct_wire *body, bool last);
 
 #endif

@@ -247,6 +247,7 @@ static sct_status report_damage(sct_worker_state *w, const int64_t *ids, size_t 
       damage = SCT_DAMAGE_CONTENT;
     }
   }
+  w->well = w->well && damage == SCT_DAMAGE_NONE;
   sct_wire_put_i64(out, damage);
   sct_wire_put_i64(out, where);
   sct_wire_put_i64(out, offset);
@@ -314,6 +315,7 @@ sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   SCT_TRY(w->backend->ops->compare(w->backend, sct_worker_data(a), sct_worker_data(ref),
                                    third >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &n_differ,
                                    &first, err));
+  w->well = w->well && n_differ == 0;
   sct_wire_put_i64(out, n_differ);
   sct_wire_put_i64(out, first);
   return SCT_OK;

@@ -12,8 +12,9 @@
 #define EMPTY_SAMPLES  9
 #define EMPTY_WARM_UP  64 /* units at most before that, while the clock is low */
 #define LEAST_CLOCK                                                                                \
-  0.75 /* of the device's clock: a slower unit is taken again (nvbench's rule)                     \
-        */
+  0.75                  /* of the device's clock: a slower unit is taken again (nvbench's rule)    \
+                         */
+#define MOST_GUESSED  4 /* launches of a first unit */
 #define MAX_TRIES     6
 #define WAIT_UNITS    100  /* before the second try; the third waits twice as long */
 #define WARM_UP_UNITS 5000 /* at most, for a clock that does not rise */
@@ -120,6 +121,12 @@ static void look_for_others(sct_worker_state *w, sampled *seen) {
   }
 }
 
+/* Launches of a unit by what one took over its first buffers. */
+static int guess_launches(const sct_worker_state *w, int64_t unit_ns) {
+  const double n = w->trial_ns > 0 ? (double)unit_ns / w->trial_ns : MOST_GUESSED;
+  return n < 1 ? 1 : n > MOST_GUESSED ? MOST_GUESSED : (int)n;
+}
+
 /* Units until the time is over and the clock is up, and how many launches make one of `unit_ns`. */
 static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns, sct_error *err) {
   const int64_t start = sct_now_ns();
@@ -186,12 +193,12 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
   const int64_t resident = sct_wire_get_i64(in);
   const int64_t n = sct_wire_get_i64(in);
   if (in->failed || n < 0 || n > MAX_SAMPLES || unit_ns < 1 || unit_ns > MAX_UNIT_NS ||
-      launches < 0 || launches > SCT_MAX_HELD || guess < 0 || guess > SCT_MAX_HELD ||
+      launches < 0 || launches > SCT_MAX_HELD || guess < -1 || guess > SCT_MAX_HELD ||
       !w->backend->ops->unit_begin) {
     return sct_worker_malformed(err);
   }
   work->launches = (int)launches;
-  work->guess = guess > 0 ? (int)guess : 1;
+  work->guess = guess > 0 ? (int)guess : guess == 0 ? 1 : guess_launches(w, unit_ns);
   work->resident = resident != 0;
   work->unit_ns = unit_ns;
   if (w->backend->ops->forget_kept) {

@@ -1,0 +1,40 @@
+/* Requests that go to the worker together, as each answer by itself would wake this process up. */
+#include "measure_session.h"
+
+void sct_series_add(sct_series *s, uint32_t op, sct_wire *request) {
+  sct_wire_put_message(&s->batch, op, request);
+  sct_wire_clear(request);
+  s->n_left++;
+}
+
+void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, int n) {
+  for (int k = 0; k < n; k++) {
+    sct_wire_put_i64(&s->request, numbers[k]);
+  }
+  sct_series_add(s, op, &s->request);
+}
+
+void sct_series_post(sct_series *s, sct_measure *m, sct_op op) {
+  sct_worker_post(&m->worker, op, &s->batch, m->request_ns, &s->reply);
+  s->posted = s->reply.kind == SCT_REPLY_OK;
+  m->most_together = s->n_left > m->most_together ? s->n_left : m->most_together;
+}
+
+sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns) {
+  s->n_left--;
+  if (s->posted) { /* else the reply says why not */
+    sct_worker_answer(&m->worker, op, &s->inbox, limit_ns, &s->reply);
+  }
+  return &s->reply;
+}
+
+void sct_series_end(sct_series *s, sct_measure *m, sct_op op) {
+  while (s->posted && s->n_left > 0 && sct_child_alive(&m->worker)) {
+    (void)sct_series_take(s, m, op, m->request_ns);
+  }
+  sct_wire_free(&s->batch);
+  sct_wire_free(&s->request);
+  sct_wire_free(&s->inbox);
+  sct_reply_free(&s->reply);
+  *s = (sct_series){0};
+}
