@@ -251,6 +251,80 @@ static void test_compare_counts_and_finds_the_first(void **state) {
   assert_int_equal(sct_wire_get_i64(&reply.body), -1);
 }
 
+static void add(sct_wire *batch, uint32_t op) {
+  sct_wire_put_message(batch, op, &request);
+  sct_wire_clear(&request);
+}
+
+static int64_t next_number(sct_wire *inbox) {
+  sct_worker_answer(&worker, SCT_OP_COMPARE, inbox, LIMIT_NS, &reply);
+  assert_int_equal(reply.kind, SCT_REPLY_OK);
+  return reply.body.len > 0 ? sct_wire_get_i64(&reply.body) : -1;
+}
+
+/* What follows a request that found something, or failed, is left out, until one that does not
+ * follow any. */
+static void test_what_follows_trouble_is_left_out(void **state) {
+  (void)state;
+  sct_wire batch = {0}, inbox = {0};
+  open_fake("ok");
+  const int a = (int)new_buffer(16), b = (int)new_buffer(16);
+  numbers(2, a, 1);
+  add(&batch, SCT_OP_SET);
+  numbers(2, b, 2);
+  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS);
+  numbers(3, a, b, -1);
+  add(&batch, SCT_OP_COMPARE | SCT_OP_FOLLOWS); /* they differ */
+  numbers(2, b, 1);
+  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS); /* not done, */
+  numbers(2, b, 1);
+  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS); /* nor what follows that */
+  numbers(3, a, b, -1);
+  add(&batch, SCT_OP_COMPARE); /* so they differ still */
+  numbers(2, 77, 1);
+  add(&batch, SCT_OP_SET); /* no such buffer */
+  numbers(3, a, b, -1);
+  add(&batch, SCT_OP_COMPARE | SCT_OP_FOLLOWS);
+  sct_worker_post(&worker, SCT_OP_SET, &batch, LIMIT_NS, &reply);
+  assert_int_equal(next_number(&inbox), -1);
+  assert_int_equal(next_number(&inbox), -1);
+  assert_int_equal(next_number(&inbox), 16);
+  assert_int_equal(next_number(&inbox), -1);
+  assert_int_equal(next_number(&inbox), -1);
+  assert_int_equal(next_number(&inbox), 16);
+  sct_worker_answer(&worker, SCT_OP_SET, &inbox, LIMIT_NS, &reply);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  assert_int_equal(next_number(&inbox), -1);
+  assert_int_equal(inbox.at, inbox.len);
+  sct_wire_free(&batch);
+  sct_wire_free(&inbox);
+}
+
+/* The answers to requests that wait already come as one message: a first that takes long holds no
+ * other one up, as nothing was answered before it. */
+static void test_answers_come_together(void **state) {
+  (void)state;
+  enum { N = 40 };
+  sct_wire batch = {0}, inbox = {0};
+  int n_times = 0;
+  open_fake("ok");
+  const int a = (int)new_buffer(16), large = (int)new_buffer(1 << 24);
+  numbers(2, large, 1);
+  add(&batch, SCT_OP_SET); /* longer than the rest takes to arrive */
+  for (int k = 0; k < N; k++) {
+    numbers(3, a, a, -1);
+    add(&batch, SCT_OP_COMPARE);
+  }
+  sct_worker_post(&worker, SCT_OP_SET, &batch, LIMIT_NS, &reply);
+  for (int k = 0; k < N + 1; k++) {
+    n_times += inbox.at == inbox.len; /* what was read is used up */
+    assert_int_equal(next_number(&inbox), k == 0 ? -1 : 0);
+  }
+  assert_true(n_times < N / 4); /* a busy machine may take its time between two */
+  sct_wire_free(&batch);
+  sct_wire_free(&inbox);
+}
+
 /* Every request with nothing, and with nonsense, in it: refused, and the worker lives on. */
 static void test_malformed_requests_are_refused(void **state) {
   (void)state;
@@ -413,6 +487,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_sealed_buffers_are_watched, clean),
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),
+      cmocka_unit_test_teardown(test_what_follows_trouble_is_left_out, clean),
+      cmocka_unit_test_teardown(test_answers_come_together, clean),
       cmocka_unit_test_teardown(test_malformed_requests_are_refused, clean),
       cmocka_unit_test_teardown(test_freed_buffers_are_gone, clean),
       cmocka_unit_test_teardown(test_a_dead_worker_is_told_with_its_signal, clean),
