@@ -3,6 +3,8 @@
  * launch that hangs does not hold up what is known of those before it; a thread sees to that. */
 #include "measure_worker.h"
 
+#include "base/base.h"
+
 #include <poll.h>
 #include <time.h>
 
@@ -47,7 +49,7 @@ void sct_outbox_open(sct_outbox *o) {
   *o = (sct_outbox){0};
   (void)pthread_mutex_init(&o->lock, NULL);
   (void)pthread_cond_init(&o->begun, NULL);
-  o->watched = pthread_create(&o->thread, NULL, watch, o) == 0;
+  o->watched = sct_thread_create(&o->thread, NULL, watch, o) == 0;
 }
 
 void sct_outbox_close(sct_outbox *o) {
