@@ -126,30 +126,34 @@ int search_neighbours(const sct_search *s, int point, int *out) {
 static const sct_search_effect effects[] = {
 #define SCT_EFFECT(axis, value, large, small) {axis, value, large, small},
 #define SCT_WEIGHT(strain, large, small)
+#define SCT_PREDICTED(large, small)
 #include "search/search_effects.def"
 #undef SCT_EFFECT
 #undef SCT_WEIGHT
+#undef SCT_PREDICTED
 };
 
 const sct_search_known *sct_search_known_effects(void) {
-  static const sct_search_known known = {.effects = effects,
-                                         .n_effects = SCT_COUNT(effects),
-                                         .strain = {
+  static const sct_search_known known = {
+      .effects = effects,
+      .n_effects = SCT_COUNT(effects),
 #define SCT_EFFECT(axis, value, large, small)
-#define SCT_WEIGHT(id, large, small) [SCT_STRAIN_##id] = {large, small},
+#define SCT_WEIGHT(id, large, small) .strain[SCT_STRAIN_##id] = {large, small},
+#define SCT_PREDICTED(large, small)  .predicted = {large, small},
 #include "search/search_effects.def"
 #undef SCT_EFFECT
 #undef SCT_WEIGHT
-                                         }};
+#undef SCT_PREDICTED
+  };
   return &known;
 }
 
 static double effect_of(const sct_search_known *known, const sct_search_axis *axis, int v,
-                        bool in_l2) {
+                        bool small) {
   for (int e = 0; e < known->n_effects; e++) {
     const sct_search_effect *effect = &known->effects[e];
     if (strcmp(axis->name, effect->axis) == 0 && strcmp(axis->values[v], effect->value) == 0) {
-      return in_l2 ? effect->small : effect->large;
+      return small ? effect->small : effect->large;
     }
   }
   return 0.0;
@@ -159,7 +163,7 @@ static void add_effects(sct_search *s, const sct_search_known *known) {
   for (int a = 0; a < s->n_axes; a++) {
     const sct_search_axis *axis = &s->problem->axes[a];
     for (int v = 0; v < axis->n_values; v++) {
-      const double effect = effect_of(known, axis, v, s->problem->in_l2);
+      const double effect = effect_of(known, axis, v, s->problem->small);
       for (int k = 0; k < s->n && effect != 0.0; k++) {
         s->prior[k] += s->problem->points[k].value[a] == v ? effect : 0.0;
       }
@@ -171,16 +175,19 @@ static void add_strains(sct_search *s, const sct_search_known *known) {
   for (int k = 0; k < s->n; k++) {
     for (int i = 0; i < SCT_N_STRAINS; i++) {
       const sct_search_weight *w = &known->strain[i];
-      s->prior[k] += s->problem->points[k].strain[i] * (s->problem->in_l2 ? w->small : w->large);
+      s->prior[k] += s->problem->points[k].strain[i] * (s->problem->small ? w->small : w->large);
     }
   }
 }
 
-/* prior = ln(predicted) + ORDER_WEIGHT x (place by `order`, 0 to 1) + what its strains and the
- * values of its axes are known for + a grain of the seed, so that equal candidates are tried in an
- * order of their own for each seed. What is not predicted is expected to cost as much as the worst
- * that is. */
+/* prior = ln(predicted) + weight x ln(predicted / the least) + ORDER_WEIGHT x (place by `order`, 0
+ * to 1) + what its strains and the values of its axes are known for + a grain of the seed, so that
+ * equal candidates are tried in an order of their own for each seed. What is not predicted is
+ * expected to cost as much as the worst that is. */
 static void fill_priors(sct_search *s) {
+  const sct_search_known *known =
+      s->problem->known ? s->problem->known : sct_search_known_effects();
+  const double weight = s->problem->small ? known->predicted.small : known->predicted.large;
   double worst = 0.0, soonest = INFINITY, least = INFINITY, most = -INFINITY;
   for (int k = 0; k < s->n; k++) {
     const sct_search_point *p = &s->problem->points[k];
@@ -194,10 +201,11 @@ static void fill_priors(sct_search *s) {
     const double predicted = p->predicted > 0.0 ? fmax(p->predicted, ALIKE * soonest) : worst;
     const double order = most > least ? (p->order - least) / (most - least) : 0.0;
     const double grain = 1e-6 * (double)(sct_mix64(s->seed, (uint64_t)k) >> 11) * 0x1p-53;
-    s->prior[k] = (predicted > 0.0 ? log(predicted) : 0.0) + ORDER_WEIGHT * order + grain;
+    s->prior[k] = ORDER_WEIGHT * order + grain;
+    if (predicted > 0.0) {
+      s->prior[k] += log(predicted) + weight * log(predicted / (ALIKE * soonest));
+    }
   }
-  const sct_search_known *known =
-      s->problem->known ? s->problem->known : sct_search_known_effects();
   add_strains(s, known);
   add_effects(s, known);
 }

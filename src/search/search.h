@@ -32,8 +32,7 @@ typedef struct sct_search_point {
 } sct_search_point;
 
 /* What is known for slowing candidates down before anything is measured, each as what it adds to
- * ln(measured / predicted), where all that is read and written fits in L2 (small) or not (large).
- */
+ * ln(measured / predicted), of a problem that is small or large (sct_search_is_small()). */
 typedef struct sct_search_effect {
   const char *axis, *value; /* a candidate that has it */
   double large, small;
@@ -45,6 +44,7 @@ typedef struct sct_search_known {
   const sct_search_effect *effects;
   int n_effects;
   sct_search_weight strain[SCT_N_STRAINS];
+  sct_search_weight predicted; /* a unit of ln(predicted / the least): how far that is believed */
 } sct_search_known;
 /* Those of search_effects.def. */
 const sct_search_known *sct_search_known_effects(void);
@@ -57,10 +57,13 @@ typedef struct sct_search_problem {
   int n_points;
   size_t cap_points;
   sct_search_point *points;
-  bool in_l2; /* all that the kernel reads and writes fits in L2: other values of axes do well */
+  bool small;                    /* sct_search_is_small(): other values of axes do well */
   const sct_search_known *known; /* NULL: sct_search_known_effects() */
 } sct_search_problem;
 
+/* Is so little read and written, in all, that a launch takes longer than moving it? A quarter of
+ * L2: at the rate of the memory of an H200, 4 us. */
+bool sct_search_is_small(double moved_bytes, double l2_bytes);
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. SCT_ENOMEM. */
 sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,

@@ -83,7 +83,7 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
   SCT_TRY(sweep_begin(&sweep, r->replay, (int)n, kernel, label, r->device, r->err));
   sweep->family = r->family;
   sweep->try_ns = r->try_ns;
-  sweep->problem.in_l2 = json_is_true(json_object_get(size, "in_l2"));
+  sweep->problem.small = json_is_true(json_object_get(size, "small"));
   for (size_t k = 0; k < n; k++) {
     const double median = number_at(list[MEDIAN], k);
     if (median <= 0.0) {

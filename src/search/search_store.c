@@ -83,11 +83,11 @@ static int by_candidate(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-static bool is_in_l2(const sct_row_run *run, const sct_row_device *device) {
+static bool is_small(const sct_row_run *run, const sct_row_device *device) {
   json_t *described = json_loads(device->description, 0, NULL);
   const double l2_bytes = json_number_value(json_object_get(described, "l2_bytes"));
   json_decref(described);
-  return run->read_bytes + run->write_bytes <= l2_bytes;
+  return sct_search_is_small(run->read_bytes + run->write_bytes, l2_bytes);
 }
 
 static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_problem *problem,
@@ -104,7 +104,7 @@ static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_p
   }
   if (status == SCT_OK) {
     sweep->try_ns = TRY_NS;
-    sweep->problem.in_l2 = is_in_l2(run, device);
+    sweep->problem.small = is_small(run, device);
     sweep_end(replay);
   }
   sct_row_result_free(rows, n);

@@ -121,7 +121,8 @@ static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error 
   }
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
-  p->problem.in_l2 = read_bytes + write_bytes <= s->device.l2_bytes;
+  p->problem.small =
+      sct_search_is_small((double)(read_bytes + write_bytes), (double)s->device.l2_bytes);
   if (status == SCT_OK) {
     status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
   }

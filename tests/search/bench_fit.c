@@ -6,11 +6,11 @@
  *     JUDGED: sweeps in which every candidate was timed; FURTHER: for the fit only
  *
  * The fit: ln(measured / predicted), of candidates that are predicted within 30 % of the least and
- * measured within three times the best, is explained by strains and by values of axes, each in two
- * columns, one for sweeps that fit in L2 and one for the others. Differences within a sweep count
- * only; every sweep counts the same; a candidate counts the more the nearer the best it is. Ridge
- * regression (Hoerl and Kennard, Technometrics 12 (1970), equation 2.1): a value that few kernels
- * have, or that goes with another one, stays near 0.
+ * measured within three times the best, is explained by strains, by the prediction itself and by
+ * values of axes, each in two columns, one for small sweeps (sct_search_is_small()) and one for the
+ * others. Differences within a sweep count only; every sweep counts the same; a candidate counts
+ * the more the nearer the best it is. Ridge regression (Hoerl and Kennard, Technometrics 12 (1970),
+ * equation 2.1): a value that few kernels have, or that goes with another one, stays near 0.
  *
  * Out of family: for every family of kernels in JUDGED, the search runs with what was fitted
  * without any sweep of that family, of FURTHER neither; and the same for every kernel. Prints
@@ -34,13 +34,16 @@
 #define DECAY            0.2  /* of a candidate's weight, in ln(measured / best) */
 #define SWEEP_WEIGHT     50.0
 #define RIDGE_EFFECT     60.0
-#define RIDGE_STRAIN     1.0
+#define RIDGE_WEIGHT     1.0
 #define STEP             0.01 /* of an effect that is printed; less is 0 */
+/* Strains, and the prediction itself. */
+#define N_WEIGHTS (SCT_N_STRAINS + 1)
+#define PREDICTED SCT_N_STRAINS
 
 typedef struct column {
-  const char *axis, *value; /* NULL: a strain */
-  bool in_l2;
-  int strain;
+  const char *axis, *value; /* NULL: a weight */
+  bool small;
+  int weight;
   int n_sweeps;
 } column;
 
@@ -91,10 +94,10 @@ static bool takes_part(const fit *f, const sct_sweep *s) {
   return !f->without || (strcmp(f->without, s->family) != 0 && strcmp(f->without, s->kernel) != 0);
 }
 
-static int find_column(const fit *f, const char *axis, const char *value, bool in_l2) {
+static int find_column(const fit *f, const char *axis, const char *value, bool small) {
   for (int c = 0; c < f->n; c++) {
     const column *col = &f->columns[c];
-    if (col->axis && col->in_l2 == in_l2 && strcmp(col->axis, axis) == 0 &&
+    if (col->axis && col->small == small && strcmp(col->axis, axis) == 0 &&
         strcmp(col->value, value) == 0) {
       return c;
     }
@@ -113,10 +116,10 @@ static void note_values(fit *f, const sct_sweep *s, const int *rows, int n_rows)
       if (!met) {
         continue;
       }
-      int c = find_column(f, axis->name, axis->values[v], s->problem.in_l2);
+      int c = find_column(f, axis->name, axis->values[v], s->problem.small);
       if (c < 0 && f->n < MAX_COLUMNS) {
         c = f->n++;
-        f->columns[c] = (column){axis->name, axis->values[v], s->problem.in_l2, 0, 0};
+        f->columns[c] = (column){axis->name, axis->values[v], s->problem.small, 0, 0};
       }
       if (c >= 0) {
         f->columns[c].n_sweeps++;
@@ -138,27 +141,34 @@ static void choose_columns(fit *f, int *rows) {
       f->columns[n++] = f->columns[c];
     }
   }
-  for (int k = 0; k < 2 * SCT_N_STRAINS; k++) {
+  for (int k = 0; k < 2 * N_WEIGHTS; k++) {
     f->columns[n + k] = (column){NULL, NULL, k % 2 == 1, k / 2, 0};
   }
-  f->n = n + 2 * SCT_N_STRAINS;
+  f->n = n + 2 * N_WEIGHTS;
 }
 
-/* A candidate's entries in all columns. */
-static void fill_row(const fit *f, const sct_sweep *s, int point, double *x) {
+/* Predictions that are alike are as one. */
+static double believed(const sct_sweep *s, int point, double least) {
+  return fmax(s->problem.points[point].predicted, least);
+}
+
+/* A candidate's entries in all columns; `least` is what counts as the least prediction. */
+static void fill_row(const fit *f, const sct_sweep *s, int point, double least, double *x) {
   const sct_search_point *p = &s->problem.points[point];
   memset(x, 0, sizeof *x * MAX_COLUMNS);
   for (int a = 0; a < s->problem.n_axes; a++) {
     const sct_search_axis *axis = &s->problem.axes[a];
     if (p->value[a] >= 0) {
-      const int c = find_column(f, axis->name, axis->values[p->value[a]], s->problem.in_l2);
+      const int c = find_column(f, axis->name, axis->values[p->value[a]], s->problem.small);
       if (c >= 0) {
         x[c] = 1.0;
       }
     }
   }
-  for (int c = f->n - 2 * SCT_N_STRAINS; c < f->n; c++) {
-    x[c] = f->columns[c].in_l2 == s->problem.in_l2 ? p->strain[f->columns[c].strain] : 0.0;
+  for (int c = f->n - 2 * N_WEIGHTS; c < f->n; c++) {
+    const int w = f->columns[c].weight;
+    const double unit = w == PREDICTED ? log(believed(s, point, least) / least) : p->strain[w];
+    x[c] = f->columns[c].small == s->problem.small ? unit : 0.0;
   }
 }
 
@@ -188,14 +198,14 @@ static void add_sweep(fit *f, const sct_sweep *s, int *rows) {
   for (int pass = 0; pass < 2; pass++) {
     for (int r = 0; r < n; r++) {
       const double ns = s->median_ns[rows[r]];
-      const double y = log(ns / fmax(s->problem.points[rows[r]].predicted, least));
+      const double y = log(ns / believed(s, rows[r], least));
       double w = exp(-log(ns / s->best_ns) / DECAY);
       if (pass == 0) {
         total += w;
         continue;
       }
       w *= SWEEP_WEIGHT / total;
-      fill_row(f, s, rows[r], x);
+      fill_row(f, s, rows[r], least, x);
       accumulate(f, x, y, w);
       mean_y += w / SWEEP_WEIGHT * y;
       for (int c = 0; c < f->n; c++) {
@@ -211,7 +221,7 @@ static void add_sweep(fit *f, const sct_sweep *s, int *rows) {
 /* Solves (a + ridge) w = b by Cholesky's factor, in place. */
 static void solve(fit *f) {
   for (int c = 0; c < f->n; c++) {
-    f->a[c][c] += f->columns[c].axis ? RIDGE_EFFECT : RIDGE_STRAIN;
+    f->a[c][c] += f->columns[c].axis ? RIDGE_EFFECT : RIDGE_WEIGHT;
   }
   for (int i = 0; i < f->n; i++) {
     for (int j = 0; j <= i; j++) {
@@ -265,7 +275,9 @@ static void read_off(const fit *f, sct_search_known *out) {
     const column *col = &f->columns[c];
     if (!col->axis) {
       const double w = rounded(f->w[c], 0.001);
-      *(col->in_l2 ? &out->strain[col->strain].small : &out->strain[col->strain].large) = w;
+      sct_search_weight *weight =
+          col->weight == PREDICTED ? &out->predicted : &out->strain[col->weight];
+      *(col->small ? &weight->small : &weight->large) = w;
       continue;
     }
     const double w = rounded(f->w[c], STEP);
@@ -275,7 +287,7 @@ static void read_off(const fit *f, sct_search_known *out) {
       *e = (sct_search_effect){col->axis, col->value, 0.0, 0.0};
     }
     if (w != 0.0) {
-      *(col->in_l2 ? &e->small : &e->large) = w;
+      *(col->small ? &e->small : &e->large) = w;
     }
   }
   qsort(effects, (size_t)out->n_effects, sizeof *effects, by_axis);
@@ -404,6 +416,7 @@ static void print_lines(const sct_search_known *known) {
   for (int k = 0; k < SCT_N_STRAINS; k++) {
     printf("SCT_WEIGHT(%s, %g, %g)\n", ids[k], known->strain[k].large, known->strain[k].small);
   }
+  printf("SCT_PREDICTED(%g, %g)\n\n", known->predicted.large, known->predicted.small);
   for (int k = 0; k < known->n_effects; k++) {
     const sct_search_effect *e = &known->effects[k];
     printf("SCT_EFFECT(\"%s\", \"%s\", %g, %g)\n", e->axis, e->value, e->large, e->small);

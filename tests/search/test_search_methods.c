@@ -173,7 +173,7 @@ static const sct_search_known some_known = {
  * that share of the others. `strained`: its strains are `strain`. */
 typedef struct pairs {
   const sct_search_known *known;
-  bool in_l2;
+  bool small;
   int better, strained;
   double share, strain;
 } pairs;
@@ -181,7 +181,7 @@ typedef struct pairs {
 /* What the method tries after the naive one. */
 static int second_of_two(const char *method, const char *axis, const char *const values[2],
                          const pairs *how) {
-  sct_search_problem p = {.in_l2 = how->in_l2, .known = how->known};
+  sct_search_problem p = {.small = how->small, .known = how->known};
   sct_search *s = NULL;
   for (int k = 0; k < 8; k++) {
     double strain[SCT_N_STRAINS] = {0};
@@ -211,7 +211,7 @@ static void known_values_go_first_among_equal_predictions(void **state) {
   assert_int_equal(second_of_two("model", "order", orders, &how) % 2, 1);
   assert_int_equal(second_of_two("local", "order", turned, &how) % 2, 0);
   assert_int_equal(second_of_two("local", "hint", hints, &how) % 2, 0);
-  how.in_l2 = true;
+  how.small = true;
   assert_int_equal(second_of_two("local", "hint", hints, &how) % 2, 1);
   /* a prediction that says more goes before */
   how = (pairs){.known = &some_known, .better = 4, .share = 0.9};
@@ -232,11 +232,36 @@ static void strains_tell_equal_predictions_apart(void **state) {
   assert_int_equal(second_of_two("local", "any", same, &how), 5);
   how.strain = 1.0;
   assert_int_not_equal(second_of_two("local", "any", same, &how), 5);
-  how.in_l2 = true; /* another weight, of another sign */
+  how.small = true; /* another weight, of another sign */
   assert_int_equal(second_of_two("local", "any", same, &how), 5);
   how = (pairs){.known = &some_known, .strained = 5, .strain = -(double)INFINITY};
   const int as_without = second_of_two("local", "any", same, &(pairs){.known = &some_known});
   assert_int_equal(second_of_two("local", "any", same, &how), as_without);
+}
+
+/* Where predictions differ by more than measured times do, what is known of values weighs more. */
+static void predictions_are_believed_in_part(void **state) {
+  (void)state;
+  static const char *const orders[2] = {"a", "b"};
+  sct_search_known known = some_known;
+  pairs how = {.known = &known, .better = 4, .share = 0.955}; /* b: 3 % less */
+  known.predicted = (sct_search_weight){0.0, -0.5};
+  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
+  known.predicted.large = 1.0;
+  assert_int_equal(second_of_two("local", "order", orders, &how), 4);
+  how.share = 0.9;
+  known.predicted.large = -0.8;
+  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
+  how.small = true;
+  assert_int_equal(second_of_two("local", "order", orders, &how), 4);
+}
+
+static void small_is_what_a_launch_outlasts(void **state) {
+  (void)state;
+  assert_true(sct_search_is_small(0.0, 60e6));
+  assert_true(sct_search_is_small(15e6, 60e6));
+  assert_false(sct_search_is_small(15.1e6, 60e6));
+  assert_false(sct_search_is_small(1.0, 0.0)); /* nobody said how much L2 there is */
 }
 
 /* A value that was slow in one strategy may not be in another: two candidates that differ from the
@@ -458,6 +483,8 @@ int main(void) {
       TEST(the_first_guess_is_the_prediction),
       TEST(known_values_go_first_among_equal_predictions),
       TEST(strains_tell_equal_predictions_apart),
+      TEST(predictions_are_believed_in_part),
+      TEST(small_is_what_a_launch_outlasts),
       TEST(another_strategy_is_judged_for_itself),
       TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),

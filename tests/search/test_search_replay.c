@@ -165,14 +165,14 @@ static int n_near(const sct_sweep *s, const char *method) {
 static void the_model_needs_fewer_on_recorded_sweeps(void **state) {
   (void)state;
   sct_replay r;
-  int model = 0, chance = 0, n_in_l2 = 0;
+  int model = 0, chance = 0, n_small = 0;
   assert_int_equal(sct_replay_open(&r, SWEEPS, NULL), SCT_OK);
   for (int k = 0; k < r.n_sweeps; k++) {
-    n_in_l2 += r.sweeps[k].problem.in_l2;
+    n_small += r.sweeps[k].problem.small;
     model += n_near(&r.sweeps[k], "model");
     chance += n_near(&r.sweeps[k], "random");
   }
-  assert_int_equal(n_in_l2, 9);
+  assert_int_equal(n_small, 6);
   assert_in_range(model, 5 * 92, 8 * chance / 100); /* 92: naive, then the best */
   sct_replay_free(&r);
 }
@@ -219,7 +219,7 @@ static void fill_store(const char *path, bool timed, const char *axes) {
   sct_row_problem problem = {
       .name = "shift", .spec_hash = "00", .spec_file = "s.lua", .canonical = "kernel shift"};
   sct_row_device device = {.name = "Some GPU", .uuid = "GPU-1", .cc_major = 9};
-  device.description = (char *)(uintptr_t) "{\"l2_bytes\":8000}";
+  device.description = (char *)(uintptr_t) "{\"l2_bytes\":32000}";
   assert_int_equal(sct_store_open(&store, path, false, NULL), SCT_OK);
   assert_int_equal(sct_store_put_problem(store, &problem, NULL), SCT_OK);
   assert_int_equal(sct_store_put_device(store, &device, NULL), SCT_OK);
@@ -265,7 +265,7 @@ static void stores_are_replayed(void **state) {
   assert_true(s->best_ns == 50.0 && s->try_ns > 0.0);
   assert_int_equal(s->problem.n_points, 3); /* what does not fit is left out */
   assert_int_equal(s->problem.n_axes, 4);   /* strategy, threads, hint, skew */
-  assert_true(s->problem.in_l2);
+  assert_true(s->problem.small);            /* 8,000 of 32,000 bytes */
   /* as they were stored, not by time */
   assert_true(s->problem.points[0].naive && s->median_ns[0] == 120.0 && s->median_ns[1] == 50.0);
   int n_naive = 0, n_failed = 0;

@@ -34,7 +34,7 @@ static const char fields[] =
     "strains by "
     "the "
     "model on virtual:h200, from counts of 6 blocks, registers unknown, as before a candidate is "
-    "compiled; in_l2: all that is read and written fits in L2; median_ns, q1_ns and q3_ns "
+    "compiled; small: as sct_search_is_small() says; median_ns, q1_ns and q3_ns "
     "measured, "
     "median 0: does not fit this size, or failed. try_ms: the whole session by the candidates "
     "timed "
@@ -59,7 +59,7 @@ static void *room(size_t n, size_t each) {
 /* What a size of a kernel comes to, by item of the plan. */
 typedef struct sweep {
   char *label;
-  bool in_l2;
+  bool small;
   double *times_ns[N_TIMES]; /* median, quartiles; 0: none */
   double *predicted_ns;
   double *strain[SCT_N_STRAINS];
@@ -181,7 +181,8 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
     s->strain[i] = room(n_items, sizeof(double));
   }
   s->predicted_ns = room(n_items, sizeof(double));
-  s->in_l2 = run->read_bytes + run->write_bytes <= (double)k->plan.device.l2_bytes;
+  s->small =
+      sct_search_is_small(run->read_bytes + run->write_bytes, (double)k->plan.device.l2_bytes);
   read_label(&size, &k->plan.spec, s->label);
   must(sct_store_results(store, run->id, true, &rows, &n, &err), &err);
   const double began_s = seconds_of(run->started), ended_s = seconds_of(run->finished);
@@ -373,7 +374,7 @@ static void print_list(const kernel *k, const sweep *s, const char *name, const 
 
 static void print_size(const kernel *k, const sweep *s, bool some) {
   static const char *const names[N_TIMES] = {"median_ns", "q1_ns", "q3_ns"};
-  printf("{\"label\":\"%s\"%s,\n", s->label, s->in_l2 ? ",\"in_l2\":true" : "");
+  printf("{\"label\":\"%s\"%s,\n", s->label, s->small ? ",\"small\":true" : "");
   print_list(k, s, "predicted_ns", s->predicted_ns, 4);
   for (int i = 0; i < (some ? 1 : N_TIMES); i++) {
     printf(",\n");
