@@ -430,6 +430,7 @@ class Suite:
         doc = self.document()
         texts = {"suite.json": json.dumps(doc, indent=1) + "\n", "suite.md": table.page(doc)}
         for folder in filter(None, (self.args.out, os.environ.get("OUT"))):
+            os.makedirs(folder, exist_ok=True)
             for name, text in texts.items():
                 path = os.path.join(folder, name)
                 with open(path + ".new", "w", encoding="utf-8") as f:

@@ -451,6 +451,24 @@ static void line_up(race *r, const sct_binary *candidates, const sct_size *size,
   }
 }
 
+/* Races until one goes through without a failure: who lives starts anew after each. */
+static sct_status race_out(race *r, const sct_binary *candidates, const sct_size *size, int rounds,
+                           sct_timing *out, sct_error *err) {
+  bool again = false;
+  sct_status status = SCT_OK;
+  line_up(r, candidates, size, out);
+  do {
+    status = run_race(r, candidates, size, rounds, err);
+    if (!again && !r->m->lost && lost_worker(r, status)) {
+      again = true; /* by others, perhaps: the whole race once more, in a new one */
+      r->m->timed.naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
+      line_up(r, candidates, size, out);
+      status = run_race(r, candidates, size, rounds, err);
+    }
+  } while (status == SCT_OK && restart(r));
+  return status;
+}
+
 sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
                             const sct_size *size, int rounds, sct_timing *out,
                             bool (*stop)(void *ctx, int round), void *ctx, sct_error *err) {
@@ -464,29 +482,17 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   SCT_TRY(sct_must_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));
   r.order = sct_alloc(sizeof *r.order * (size_t)(n + 1));
-  sct_status status = r.racers && r.order ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   r.rng = sct_rng_new(m->seed);
   for (int k = 0; k < n; k++) {
     out[k] = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   }
-  if (status == SCT_OK) {
-    line_up(&r, candidates, size, out);
+  sct_status status = r.racers && r.order ? race_out(&r, candidates, size, rounds, out, err)
+                                          : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int k = 0; k < n && status == SCT_OK; k++) {
+    status = summarise(m, &out[k], err);
   }
-  bool again = false;
-  do {
-    status = status == SCT_OK ? run_race(&r, candidates, size, rounds, err) : status;
-    if (!again && !m->lost && lost_worker(&r, status)) {
-      again = true; /* by others, perhaps: the whole race once more, in a new one */
-      m->timed.naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
-      line_up(&r, candidates, size, out);
-      status = run_race(&r, candidates, size, rounds, err);
-    }
-  } while (status == SCT_OK && restart(&r));
-  for (int k = 0; k < n; k++) {
-    status = status == SCT_OK ? summarise(m, &out[k], err) : status;
-    if (status != SCT_OK) {
-      clear_samples(&out[k]);
-    }
+  for (int k = 0; k < n && status != SCT_OK; k++) {
+    clear_samples(&out[k]);
   }
   sct_free(r.racers);
   sct_free(r.order);
