@@ -68,28 +68,81 @@ static void next_part(part *p) {
   set_length(p);
 }
 
-/* out[k]: what the program gives for element k of the part; inputs[]: those of element 0,
- * dimensions first, of which only the last one's differs from element to element. Returns whether
- * they grow by the same from one to the next. */
-static bool run_part(int64_t out[PART], const sct_expr_program *program, const part *p,
-                     int64_t *inputs) {
+/* Offsets of one field, part after part. Where they are a sum of strides times indices (modulo
+ * 2^64), the strides are found once. */
+#define MOST_STRIDES 4
+typedef struct walk {
+  const sct_expr_program *program; /* NULL: not begun */
+  bool even;                       /* along a part */
+  bool linear;                     /* stride[] holds */
+  uint64_t origin, stride[MOST_STRIDES];
+} walk;
+
+/* Where each dimension by itself adds the same at each step, what the program gives at the corners
+ * of the unit cube tells all of it: a product of indices shows as a corner that is no sum. */
+static void find_strides(walk *w, int n_dims, int64_t *inputs) {
+  for (unsigned corner = 0; w->linear && corner < 1U << n_dims; corner++) {
+    uint64_t sum = w->origin;
+    for (int d = 0; d < n_dims; d++) {
+      inputs[d] = corner >> d & 1;
+      sum += inputs[d] != 0 ? w->stride[d] : 0;
+    }
+    const uint64_t found = (uint64_t)sct_expr_program_run(w->program, inputs);
+    if (corner == 0) {
+      w->origin = found;
+    } else if ((corner & (corner - 1)) == 0) { /* one step, along one dimension */
+      w->stride[__builtin_ctz(corner)] = found - w->origin;
+    } else {
+      w->linear = found == sum;
+    }
+  }
+}
+
+/* inputs[]: dimensions first; the others are the same for all parts. */
+static void begin_walk(walk *w, const sct_expr_program *program, int n_dims, const int64_t *inputs,
+                       int n_inputs) {
+  int64_t at[SCT_PLAN_INPUTS];
+  memcpy(at, inputs, sizeof *at * (size_t)n_inputs);
+  *w = (walk){.program = program,
+              .even = n_dims > 0 && sct_expr_program_is_affine(program, n_dims - 1),
+              .linear = n_dims > 0 && n_dims <= MOST_STRIDES};
+  for (int d = 0; d < n_dims && w->linear; d++) {
+    w->linear = sct_expr_program_is_affine(program, d);
+  }
+  find_strides(w, n_dims, at);
+}
+
+/* out[k]: the offset of element k of the part; inputs[]: those of element 0, of which only the last
+ * dimension's differs from element to element. Returns whether they grow by the same from one to
+ * the next. */
+static bool run_part(int64_t out[PART], const walk *w, const part *p, int64_t *inputs) {
   const int last = p->n_dims - 1;
-  const bool affine = p->n > 2 && sct_expr_program_is_affine(program, last);
-  const int n_run = affine ? 2 : p->n;
-  const int64_t first = last >= 0 ? inputs[last] : 0;
+  const bool even = p->n > 2 && w->even;
+  const int n_run = w->linear ? 0 : even ? 2 : p->n;
+  const int64_t index = last >= 0 ? inputs[last] : 0;
+  uint64_t first = 0, step = 0;
+  if (w->linear) {
+    first = w->origin;
+    step = w->stride[last];
+    for (int d = 0; d <= last; d++) {
+      first += (uint64_t)p->idx[d] * w->stride[d];
+    }
+  }
   for (int k = 0; k < n_run; k++) {
     if (k > 0) {
-      inputs[last] = first + k;
+      inputs[last] = index + k;
     }
-    out[k] = sct_expr_program_run(program, inputs);
+    out[k] = sct_expr_program_run(w->program, inputs);
   }
   if (n_run > 1) {
-    inputs[last] = first;
+    inputs[last] = index;
+    first = (uint64_t)out[0];
+    step = (uint64_t)out[1] - first;
   }
   for (int k = n_run; k < p->n; k++) {
-    out[k] = (int64_t)((uint64_t)out[k - 1] + ((uint64_t)out[1] - (uint64_t)out[0]));
+    out[k] = (int64_t)(first + (uint64_t)k * step);
   }
-  return affine;
+  return even;
 }
 
 /* Do the fields at these offsets lie inside? Of a row that grows evenly the ends say it for all,
@@ -107,7 +160,7 @@ static bool all_inside(const sct_shape *s, int op, int field, const int64_t *off
 
 /* Do the fields of a part follow each other without a gap? */
 static bool is_run(const int64_t *offsets, int n, int64_t bytes) {
-  bool run = true;
+  bool run = n < 2 || offsets[n - 1] == offsets[0] + (n - 1) * bytes;
   for (int k = 1; k < n && run; k++) {
     run = offsets[k] == offsets[k - 1] + bytes;
   }
@@ -115,24 +168,32 @@ static bool is_run(const int64_t *offsets, int n, int64_t bytes) {
 }
 
 /* Offsets of a field of the array's own elements; false: one lies outside. */
-static bool own_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
+static bool own_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
+                        const part *p) {
   const sct_plan_operand *o = &s->plan->op[op];
   int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
   memcpy(inputs, p->idx, sizeof *inputs * (size_t)p->n_dims);
   memcpy(inputs + p->n_dims, s->extent, sizeof *inputs * (size_t)s->plan->spec->n_extents);
-  const bool even = run_part(out, o->element[field], p, inputs);
+  if (!w->program) {
+    begin_walk(w, o->element[field], p->n_dims, inputs, p->n_dims + s->plan->spec->n_extents);
+  }
+  const bool even = run_part(out, w, p, inputs);
   return all_inside(s, op, field, out, p->n, even);
 }
 
 /* The same for what elements of the index space touch. */
-static bool space_offsets(int64_t out[PART], const sct_shape *s, int op, int field, const part *p) {
+static bool space_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
+                          const part *p) {
   const sct_expr_program *program = s->plan->op[op].offset[field];
   int64_t inputs[SCT_PLAN_INPUTS] = {0}, idx[SCT_MAX_DIMS];
   bool even = false;
   memcpy(idx, p->idx, sizeof idx);
   sct_shape_inputs(s, idx, inputs);
   if (s->plan->n_index == 0) {
-    even = run_part(out, program, p, inputs);
+    if (!w->program) {
+      begin_walk(w, program, p->n_dims, inputs, SCT_PLAN_INPUTS);
+    }
+    even = run_part(out, w, p, inputs);
   }
   for (int k = 0; k < p->n && s->plan->n_index > 0; k++) { /* what index arrays hold differs too */
     idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
@@ -174,13 +235,14 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
   const sct_operand *operand = s->plan->op[op].op;
   uint8_t *image = new_image(s->op[op].bytes, GAP_BYTE);
   int64_t offsets[PART];
+  walk walks[SCT_MAX_FIELDS] = {{0}};
   if (!image) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      if (!own_offsets(offsets, s, op, f, &p)) {
+      if (!own_offsets(offsets, &walks[f], s, op, f, &p)) {
         sct_free(image);
         return outside(s, op, err);
       }
@@ -194,10 +256,11 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
 static sct_status mark_owned(uint8_t *flags, const sct_shape *s, int op, sct_error *err) {
   const sct_operand *operand = s->plan->op[op].op;
   int64_t offsets[PART];
+  walk walks[SCT_MAX_FIELDS] = {{0}};
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      if (!own_offsets(offsets, s, op, f, &p)) {
+      if (!own_offsets(offsets, &walks[f], s, op, f, &p)) {
         return outside(s, op, err);
       }
       mark(flags, offsets, p.n, SCT_BYTE_OWNED, operand->record.fields[f].bytes);
@@ -245,8 +308,8 @@ static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move
 
 /* Places the values of one field at offsets[]. */
 static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int field,
-                             uint8_t *const *inputs, const part *p, const int64_t *offsets,
-                             sct_error *err) {
+                             uint8_t *const *inputs, walk *read, const part *p,
+                             const int64_t *offsets, sct_error *err) {
   const sct_plan *plan = s->plan;
   const sct_field *f = &plan->op[op].op->record.fields[field];
   const sct_move *move = move_of(plan->spec, op, field);
@@ -258,7 +321,7 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   if (plan->spec->reduces) {
     return put_reduced(image, s, move, inputs[move->in], p, offsets, err);
   }
-  if (!space_offsets(from, s, move->in, move->in_field, p)) {
+  if (!space_offsets(from, read, s, move->in, move->in_field, p)) {
     return outside(s, move->in, err);
   }
   if (is_run(offsets, p->n, f->bytes) && is_run(from, p->n, f->bytes)) {
@@ -277,6 +340,7 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   const sct_spec *spec = s->plan->spec;
   const sct_record *record = &s->plan->op[op].op->record;
   int64_t offsets[PART];
+  walk written[SCT_MAX_FIELDS] = {{0}}, read[SCT_MAX_FIELDS] = {{0}};
   if (!writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
@@ -286,12 +350,12 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
       if (spec->n_moves > 0 && !move_of(spec, op, f)) {
         continue; /* no move assigns it */
       }
-      if (!space_offsets(offsets, s, op, f, &p)) {
+      if (!space_offsets(offsets, &written[f], s, op, f, &p)) {
         return outside(s, op, err);
       }
       mark(flags, offsets, p.n, SCT_BYTE_OWNED | SCT_BYTE_WRITTEN, record->fields[f].bytes);
       if (image) {
-        SCT_TRY(put_output(image, s, op, f, inputs, &p, offsets, err));
+        SCT_TRY(put_output(image, s, op, f, inputs, &read[f], &p, offsets, err));
       }
     }
   }

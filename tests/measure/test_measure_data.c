@@ -218,7 +218,7 @@ static void check_elements(const char *dims, int n_dims, fixture_layout from, fi
   const fixture_array arrays[] = {{.name = "a", .types = "f32 u8", .layout = from},
                                   {.name = "b", .types = "f32 u8", .layout = to}};
   world_open(&w, dims, arrays, 1, 2, "b = a;", n);
-  int64_t idx[2] = {0}, n_written = 0, k = 0;
+  int64_t idx[SCT_MAX_DIMS] = {0}, n_written = 0, k = 0;
   do {
     for (int f = 0; f < 2; f++, n_written += f == 1 ? 4 : 1) {
       const int64_t at = sct_spec_offset(&w.spec, 0, 0, f, idx, &w.spec.sizes[0]);
@@ -245,6 +245,8 @@ static void test_images_of_long_and_short_rows(void **state) {
   check_elements("row col", 2, FIXTURE_AOS, FIXTURE_COL, (const int64_t[]){3, 700});
   check_elements("row col", 2, FIXTURE_COL, FIXTURE_SOA, (const int64_t[]){70, 2});
   check_elements("row col", 2, FIXTURE_SOA, FIXTURE_COL, (const int64_t[]){9, 1});
+  check_elements("i j k", 3, FIXTURE_AOS, FIXTURE_SOA, (const int64_t[]){4, 5, 6});
+  check_elements("i j k l m", 5, FIXTURE_SOA, FIXTURE_AOS, (const int64_t[]){2, 3, 2, 3, 4});
   check_elements("i", 1, FIXTURE_AOSOA, FIXTURE_AOS, (const int64_t[]){1000}); /* i % 32, i // 32 */
   check_elements("i", 1, FIXTURE_SOA, FIXTURE_AOSOA, (const int64_t[]){513});
 }
