@@ -33,7 +33,8 @@ typedef enum fixture_layout {
   FIXTURE_SOA,     /* fields one after the other */
   FIXTURE_COL,     /* the array's dimensions in reverse */
   FIXTURE_PITCHED, /* rows of the last dimension rounded up to 64 bytes; the gap is not owned */
-  FIXTURE_AOSOA    /* blocks of 4 records, whole blocks; the tail is owned */
+  FIXTURE_AOSOA,   /* blocks of 4 records, whole blocks; the tail is owned */
+  FIXTURE_FANNED   /* of two dimensions: row i has its records i + 1 places apart */
 } fixture_layout;
 
 typedef struct fixture_array {
@@ -117,7 +118,7 @@ static inline sct_expr fixture_round(sct_spec *spec, sct_expr e, int64_t unit) {
 
 static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout kind,
                                  sct_layout *out) {
-  static const char *const names[] = {"aos", "soa", "col_major", "pitched", "aosoa"};
+  static const char *const names[] = {"aos", "soa", "col_major", "pitched", "aosoa", "fanned"};
   sct_expr_pool *p = spec->pool;
   const sct_record *r = &op->record;
   const int last = op->n_dims - 1;
@@ -148,6 +149,15 @@ static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout
                        sct_expr_mul(p, sct_expr_mod(p, linear, lanes), bytes));
       e = sct_expr_add(p, sct_expr_mul(p, sct_expr_div(p, linear, lanes), block), in_block);
       out->bytes = sct_expr_mul(p, fixture_round(spec, count, 4), size);
+    } else if (kind == FIXTURE_FANNED) {
+      const sct_expr one = sct_expr_const(p, 1);
+      const sct_expr row =
+          sct_expr_mul(p, op->extent[1], sct_expr_add(p, op->extent[0], one)); /* enough */
+      const sct_expr place =
+          sct_expr_add(p, sct_expr_mul(p, op->index[0], row),
+                       sct_expr_mul(p, op->index[1], sct_expr_add(p, op->index[0], one)));
+      e = sct_expr_add(p, sct_expr_mul(p, place, size), offset);
+      out->bytes = sct_expr_mul(p, sct_expr_mul(p, op->extent[0], row), size);
     }
     out->element[f] = e;
   }

@@ -245,6 +245,8 @@ static void test_images_of_long_and_short_rows(void **state) {
   check_elements("row col", 2, FIXTURE_AOS, FIXTURE_COL, (const int64_t[]){3, 700});
   check_elements("row col", 2, FIXTURE_COL, FIXTURE_SOA, (const int64_t[]){70, 2});
   check_elements("row col", 2, FIXTURE_SOA, FIXTURE_COL, (const int64_t[]){9, 1});
+  check_elements("row col", 2, FIXTURE_FANNED, FIXTURE_AOS, (const int64_t[]){5, 300});
+  check_elements("row col", 2, FIXTURE_SOA, FIXTURE_FANNED, (const int64_t[]){7, 3});
   check_elements("i j k", 3, FIXTURE_AOS, FIXTURE_SOA, (const int64_t[]){4, 5, 6});
   check_elements("i j k l m", 5, FIXTURE_SOA, FIXTURE_AOS, (const int64_t[]){2, 3, 2, 3, 4});
   check_elements("i", 1, FIXTURE_AOSOA, FIXTURE_AOS, (const int64_t[]){1000}); /* i % 32, i // 32 */
