@@ -267,8 +267,10 @@ void sct_cases_drop(sct_measure *m) {
     free_case(c);
   }
   sct_free(m->cases);
+  sct_free(m->case_slots);
   m->cases = NULL;
-  m->n_cases = m->cap_cases = 0;
+  m->case_slots = NULL;
+  m->n_cases = m->cap_cases = m->n_case_slots = 0;
   m->case_bytes = 0;
 }
 
@@ -357,13 +359,45 @@ static sct_status find_shape(sct_case *c, const sct_plan *plan, sct_error *err) 
   return SCT_OK;
 }
 
+/* The case's slot, or a free one. There is one. */
+static int *case_slot(const sct_measure *m, const int64_t *dims) {
+  const int n_dims = m->plan.spec->n_dims;
+  size_t at = tuple_hash(dims, n_dims) & (m->n_case_slots - 1);
+  while (m->case_slots[at] != 0 &&
+         memcmp(m->cases[m->case_slots[at] - 1]->dims, dims, sizeof *dims * (size_t)n_dims) != 0) {
+    at = (at + 1) & (m->n_case_slots - 1);
+  }
+  return &m->case_slots[at];
+}
+
+/* Room for one case more, and half as many free slots at least. */
+static bool grow_slots(sct_measure *m) {
+  const size_t n = m->n_case_slots < 64 ? 64 : 2 * m->n_case_slots;
+  if (2 * (m->n_cases + 1) <= m->n_case_slots) {
+    return true;
+  }
+  int *slots = sct_alloc(n * sizeof *slots);
+  if (!slots) {
+    return false;
+  }
+  sct_free(m->case_slots);
+  m->case_slots = slots;
+  m->n_case_slots = n;
+  for (size_t k = 0; k < m->n_cases; k++) {
+    *case_slot(m, m->cases[k]->dims) = (int)k + 1;
+  }
+  return true;
+}
+
 sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct_error *err) {
   const size_t bytes = sizeof *dims * (size_t)m->plan.spec->n_dims;
-  for (size_t k = 0; k < m->n_cases; k++) {
-    if (memcmp(m->cases[k]->dims, dims, bytes) == 0) {
-      *out = m->cases[k];
-      return SCT_OK;
-    }
+  if (!grow_slots(m)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  int *slot = case_slot(m, dims);
+  if (*slot != 0) {
+    *out = m->cases[*slot - 1];
+    return SCT_OK;
   }
   sct_case *c = SCT_GROW(m->cases, m->n_cases, m->cap_cases) ? sct_alloc(sizeof *c) : NULL;
   if (!c) {
@@ -380,6 +414,7 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct
     return status;
   }
   m->cases[m->n_cases++] = c;
+  *slot = (int)m->n_cases;
   *out = c;
   return SCT_OK;
 }

@@ -220,6 +220,23 @@ sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data
   return status;
 }
 
+sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
+                            sct_error *err) {
+  if (bytes > SCT_WIRE_PIECE_BYTES) {
+    SCT_TRY(sct_remote_alloc(m, bytes, 1, buffer, err));
+    SCT_TRY(sct_remote_upload(m, *buffer, data, bytes, err));
+    return sct_remote_seal(m, *buffer, err);
+  }
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_wire_put_tail(&request, data, (size_t)bytes);
+  sct_worker_call(&m->worker, SCT_OP_PLACE, &request, m->request_ns, &reply);
+  const sct_status status = sct_remote_numbers(m, SCT_OP_PLACE, &reply, buffer, 1, err);
+  sct_wire_free(&request);
+  sct_reply_free(&reply);
+  return status;
+}
+
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err) {
   sct_wire request = {0};
@@ -313,7 +330,7 @@ static void put_image(const sct_measure *m, sct_wire *w, const sct_binary *binar
   const void *image = image_of(m, binary, &bytes);
   const bool has_it = m->sent_generation == m->generation && sct_hash_equal(m->sent, hash);
   sct_wire_put_i64(w, !has_it);
-  sct_wire_put_bytes(w, image, has_it ? 0 : bytes);
+  sct_wire_put_tail(w, image, has_it ? 0 : bytes);
 }
 
 /* The kernel that the worker still holds and shall no more; -1: none. */

@@ -80,6 +80,8 @@ struct sct_measure {
   sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
   sct_case **cases;
   size_t n_cases, cap_cases;
+  int *case_slots; /* by their dims: number from 1, 0: free; n_case_slots is a power of two */
+  size_t n_case_slots;
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
   sct_kept kept;
@@ -140,6 +142,9 @@ sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
                           sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
                              sct_error *err) SCT_MUST_USE;
+/* A new buffer with these data, sealed. */
+sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
+                            sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,

@@ -82,14 +82,12 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   }
   for (int k = 0; k < spec->n_operands; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
-    SCT_TRY_DONE(sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
+    SCT_TRY_DONE(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
+                                    : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
     if (m->is_virtual) {
       SCT_TRY_DONE(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
     }
-    if (k < spec->n_inputs) {
-      SCT_TRY_DONE(sct_remote_upload(m, c->buffer[k], c->image[k], bytes, err));
-      SCT_TRY_DONE(sct_remote_seal(m, c->buffer[k], err));
-    } else if (m->fake[0] != '\0' || m->is_virtual) {
+    if (k >= spec->n_inputs && (m->fake[0] != '\0' || m->is_virtual)) {
       SCT_TRY_DONE(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
     }
   }
@@ -99,20 +97,12 @@ done:
   return status;
 }
 
-/* A buffer that holds `image` and is watched. */
-static sct_status send_image(sct_measure *m, const uint8_t *image, int64_t bytes, int64_t *out,
-                             sct_error *err) {
-  SCT_TRY(sct_remote_alloc(m, bytes, 1, out, err));
-  SCT_TRY(sct_remote_upload(m, *out, image, bytes, err));
-  return sct_remote_seal(m, *out, err);
-}
-
 /* What an output must hold goes to the device, where results are compared with it. Bytes that may
  * hold anything differ in a second image. */
 static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
   bool free_gaps = false;
-  SCT_TRY(send_image(m, c->image[op], bytes, &c->reference[op][0], err));
+  SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
   for (int64_t k = 0; k < bytes && c->shape.plan->op[op].layout->owns_gaps; k++) {
     free_gaps = free_gaps || c->flags[op][k] == 0;
   }
@@ -127,7 +117,7 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
     const uint8_t byte = c->image[op][k];
     other[k] = c->flags[op][k] == 0 ? (uint8_t)~byte : byte;
   }
-  const sct_status status = send_image(m, other, bytes, &c->reference[op][1], err);
+  const sct_status status = sct_remote_place(m, other, bytes, &c->reference[op][1], err);
   sct_free(other);
   return status;
 }

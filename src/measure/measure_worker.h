@@ -57,9 +57,9 @@ sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch 
 sct_worker_handler sct_worker_time, sct_worker_time_copy;
 
 /* measure_worker_buffers.c */
-sct_worker_handler sct_worker_alloc, sct_worker_free, sct_worker_set, sct_worker_upload,
-    sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name, sct_worker_seal,
-    sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
+sct_worker_handler sct_worker_alloc, sct_worker_place, sct_worker_free, sct_worker_set,
+    sct_worker_upload, sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name,
+    sct_worker_seal, sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
 
 /* measure_worker_outbox.c */

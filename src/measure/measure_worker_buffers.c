@@ -49,10 +49,9 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
   return w->backend->ops->upload(w->backend, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
 }
 
-sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const int64_t bytes = sct_wire_get_i64(in), copies = sct_wire_get_i64(in);
-  if (in->failed || !w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 ||
-      copies > SCT_MAX_COPIES) {
+static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies, int64_t *made,
+                             sct_error *err) {
+  if (!w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 || copies > SCT_MAX_COPIES) {
     return sct_worker_malformed(err);
   }
   size_t id = 0; /* the first that is free: ids must not grow with the candidates */
@@ -75,9 +74,20 @@ sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
       return status;
     }
   }
-  sct_wire_put_i64(out, (int64_t)id);
   w->buffers[id] = b;
   w->n_buffers += id == w->n_buffers;
+  *made = (int64_t)id;
+  return SCT_OK;
+}
+
+sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  int64_t id = -1;
+  const int64_t bytes = sct_wire_get_i64(in), copies = sct_wire_get_i64(in);
+  if (in->failed) {
+    return sct_worker_malformed(err);
+  }
+  SCT_TRY(new_buffer(w, bytes, copies, &id, err));
+  sct_wire_put_i64(out, id);
   return SCT_OK;
 }
 
@@ -203,15 +213,36 @@ sct_status sct_worker_name(sct_worker_state *w, sct_wire *in, sct_wire *out, sct
   return SCT_OK;
 }
 
-sct_status sct_worker_seal(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  if (!b) {
-    return SCT_EINTERNAL;
-  }
+static sct_status seal(sct_worker_state *w, sct_worker_buffer *b, sct_error *err) {
   const sct_region r = data_region(b);
   SCT_TRY(w->backend->ops->checksum(w->backend, &r, 1, &b->sum, err));
   b->sealed = true;
+  return SCT_OK;
+}
+
+sct_status sct_worker_seal(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
+  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  return b ? seal(w, b, err) : SCT_EINTERNAL;
+}
+
+sct_status sct_worker_place(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  size_t n = 0;
+  int64_t id = -1;
+  const uint8_t *data = sct_wire_get_bytes(in, &n);
+  if (in->failed) {
+    return sct_worker_malformed(err);
+  }
+  SCT_TRY(new_buffer(w, (int64_t)n, 1, &id, err));
+  sct_worker_buffer *b = &w->buffers[id];
+  sct_status status = w->backend->ops->upload(w->backend, sct_worker_data(b), data, b->bytes, err);
+  status = status == SCT_OK ? seal(w, b, err) : status;
+  if (status != SCT_OK) {
+    w->backend->ops->release(w->backend, b->raw);
+    *b = (sct_worker_buffer){0};
+    return status;
+  }
+  sct_wire_put_i64(out, id);
   return SCT_OK;
 }
 

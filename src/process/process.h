@@ -64,6 +64,8 @@ void sct_process_limit_cpu(int64_t cpu_ns);
 typedef struct sct_wire {
   uint8_t *data;
   size_t len, cap, at;
+  const void *tail; /* what goes behind data; the caller's */
+  size_t tail_bytes;
   bool failed;
 } sct_wire;
 void sct_wire_clear(sct_wire *w); /* keeps the memory */
@@ -73,6 +75,9 @@ void sct_wire_put_u64(sct_wire *w, uint64_t value);
 void sct_wire_put_f64(sct_wire *w, double value);
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
 void sct_wire_put_text(sct_wire *w, const char *text);
+/* As sct_wire_put_bytes, for the last of a body and without a copy: they stay the caller's, and
+ * must be there until the body is sent. */
+void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n);
 int64_t sct_wire_get_i64(sct_wire *w);
 uint64_t sct_wire_get_u64(sct_wire *w);
 double sct_wire_get_f64(sct_wire *w);

@@ -33,6 +33,7 @@ static bool reserve(sct_wire *w, size_t n) {
 }
 
 static void put(sct_wire *w, const void *bytes, size_t n) {
+  w->failed = w->failed || w->tail != NULL; /* nothing comes behind that */
   if (reserve(w, n)) {
     if (n > 0) {
       memcpy(w->data + w->len, bytes, n);
@@ -43,7 +44,8 @@ static void put(sct_wire *w, const void *bytes, size_t n) {
 }
 
 void sct_wire_clear(sct_wire *w) {
-  w->len = w->at = 0;
+  w->len = w->at = w->tail_bytes = 0;
+  w->tail = NULL;
   w->failed = false;
 }
 
@@ -67,6 +69,13 @@ void sct_wire_put_f64(sct_wire *w, double value) {
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
   sct_wire_put_u64(w, n);
   put(w, bytes, n);
+}
+
+void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n) {
+  sct_wire_put_u64(w, n);
+  w->failed = w->failed || n > SCT_WIRE_MAX_BYTES - w->len;
+  w->tail = n > 0 ? bytes : NULL;
+  w->tail_bytes = n;
 }
 
 void sct_wire_put_text(sct_wire *w, const char *text) {
@@ -148,15 +157,17 @@ static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
   }
 }
 
-/* Header and body go together, so that who waits for them wakes up once. */
-static sct_io send_all(int fd, struct iovec parts[2], int64_t deadline_ns) {
-  while (parts[0].iov_len + parts[1].iov_len > 0) {
-    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+enum { PARTS = 3 }; /* header, body, tail */
+
+/* They go together, so that who waits for them wakes up once. */
+static sct_io send_all(int fd, struct iovec parts[PARTS], int64_t deadline_ns) {
+  while (parts[0].iov_len + parts[1].iov_len + parts[2].iov_len > 0) {
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = PARTS};
     const ssize_t done =
         sct_fault(SCT_FAULT_SEND) ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
       size_t left = (size_t)done;
-      for (int k = 0; k < 2; k++) {
+      for (int k = 0; k < PARTS; k++) {
         const size_t n = left < parts[k].iov_len ? left : parts[k].iov_len;
         parts[k].iov_base = (uint8_t *)parts[k].iov_base + n;
         parts[k].iov_len -= n;
@@ -193,12 +204,13 @@ static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
 }
 
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
-  const uint64_t len = body->len;
+  const uint64_t len = body->len + body->tail_bytes;
   uint8_t header[SCT_WIRE_HEADER_BYTES] = {0};
   memcpy(header, &code, sizeof code);
   memcpy(header + 8, &len, sizeof len);
   put(batch, header, sizeof header);
   put(batch, body->data, body->len);
+  put(batch, body->tail, body->tail_bytes);
   batch->failed = batch->failed || body->failed;
 }
 
@@ -206,19 +218,22 @@ sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
   if (batch->failed) {
     return SCT_IO_NOMEM;
   }
-  return send_all(fd, (struct iovec[]){{batch->data, batch->len}, {batch->data, 0}}, deadline_ns);
+  return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, deadline_ns);
 }
 
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
-  const uint64_t len = body ? body->len : 0;
+  static const sct_wire nothing;
+  const sct_wire *b = body ? body : &nothing;
+  const uint64_t len = b->len + b->tail_bytes;
   uint8_t header[SCT_WIRE_HEADER_BYTES] = {0};
   memcpy(header, &code, sizeof code);
   memcpy(header + 8, &len, sizeof len);
-  if (body && body->failed) {
+  if (b->failed) {
     return SCT_IO_NOMEM;
   }
-  uint8_t *const data = body && len > 0 ? body->data : header; /* not written to */
-  return send_all(fd, (struct iovec[]){{header, sizeof header}, {data, (size_t)len}}, deadline_ns);
+  void *const tail = (void *)(uintptr_t)b->tail; /* not written to */
+  struct iovec parts[PARTS] = {{header, sizeof header}, {b->data, b->len}, {tail, b->tail_bytes}};
+  return send_all(fd, parts, deadline_ns);
 }
 
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {

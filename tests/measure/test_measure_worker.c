@@ -180,20 +180,32 @@ static void test_copies_of_a_buffer(void **state) {
 
 static void test_sealed_buffers_are_watched(void **state) {
   (void)state;
-  int64_t damage, where, offset;
-  open_fake("ok");
-  new_buffer(10);
-  const int64_t id = new_buffer(21);
-  numbers(1, (int)id);
-  call_ok(SCT_OP_SEAL);
-  audit_all(&damage, &where, &offset);
-  assert_int_equal(damage, SCT_DAMAGE_NONE);
-  numbers(2, (int)id, 20); /* the very last byte */
-  sct_wire_put_bytes(&request, "x", 1);
-  call_ok(SCT_OP_UPLOAD);
-  audit_all(&damage, &where, &offset);
-  assert_int_equal(damage, SCT_DAMAGE_CONTENT);
-  assert_int_equal(where, id);
+  for (int placed = 0; placed < 2; placed++) {
+    int64_t damage, where, offset, id;
+    uint8_t got[21], data[21] = "placed at once, and..";
+    open_fake("ok");
+    new_buffer(10);
+    if (placed) {
+      sct_wire_put_bytes(&request, data, sizeof data);
+      call_ok(SCT_OP_PLACE);
+      id = sct_wire_get_i64(&reply.body);
+      download(id, sizeof data, got);
+      assert_memory_equal(got, data, sizeof data);
+    } else {
+      id = new_buffer(21);
+      numbers(1, (int)id);
+      call_ok(SCT_OP_SEAL);
+    }
+    audit_all(&damage, &where, &offset);
+    assert_int_equal(damage, SCT_DAMAGE_NONE);
+    numbers(2, (int)id, 20); /* the very last byte */
+    sct_wire_put_bytes(&request, "x", 1);
+    call_ok(SCT_OP_UPLOAD);
+    audit_all(&damage, &where, &offset);
+    assert_int_equal(damage, SCT_DAMAGE_CONTENT);
+    assert_int_equal(where, id);
+    sct_child_kill(&worker);
+  }
 }
 
 static void test_fill_reaches_the_last_byte_only(void **state) {
@@ -374,6 +386,11 @@ static void test_freed_buffers_are_gone(void **state) {
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
     assert_int_equal(reply.result, 0); /* not a CUDA result */
   }
+  static const uint8_t large[200000];
+  sct_wire_put_bytes(&request, large, sizeof large);
+  call(SCT_OP_PLACE);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  assert_int_equal(reply.status, SCT_ENOMEM);
   numbers(2, 200000, 1);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);

@@ -135,6 +135,50 @@ static void test_a_series_is_taken_in_order(void **state) {
   sct_wire_free(&inbox);
 }
 
+/* Bytes that are not copied into the body arrive as if they were. */
+static void test_a_tail_goes_behind_the_body(void **state) {
+  (void)state;
+  int fds[2];
+  uint32_t code = 0;
+  static const char text[] = "behind";
+  sct_wire out = {0}, in = {0}, batch = {0}, inbox = {0};
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  for (int turn = 0; turn < 3; turn++) {
+    const size_t n = turn == 1 ? 0 : sizeof text;
+    sct_wire_clear(&out);
+    sct_wire_put_i64(&out, 7);
+    sct_wire_put_tail(&out, text, n);
+    assert_int_equal(out.len, 16);
+    if (turn < 2) {
+      assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_OK);
+      assert_int_equal(sct_wire_recv(fds[1], &code, &in, SCT_NO_DEADLINE), SCT_IO_OK);
+    } else {
+      sct_wire_put_message(&batch, 5, &out);
+      assert_int_equal(sct_wire_send_batch(fds[0], &batch, SCT_NO_DEADLINE), SCT_IO_OK);
+      assert_int_equal(sct_wire_recv_series(fds[1], &inbox, &code, &in, SCT_NO_DEADLINE),
+                       SCT_IO_OK);
+    }
+    size_t got = 0;
+    assert_int_equal(code, 5);
+    assert_int_equal(in.len, 16 + n);
+    assert_int_equal(sct_wire_get_i64(&in), 7);
+    const uint8_t *bytes = sct_wire_get_bytes(&in, &got);
+    assert_int_equal(got, n);
+    assert_memory_equal(bytes, text, n);
+    assert_false(in.failed);
+  }
+  assert_false(out.failed);
+  sct_wire_put_i64(&out, 8); /* would come before it */
+  assert_true(out.failed);
+  assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_NOMEM);
+  close(fds[0]);
+  close(fds[1]);
+  sct_wire_free(&out);
+  sct_wire_free(&in);
+  sct_wire_free(&batch);
+  sct_wire_free(&inbox);
+}
+
 /* A message that ends in the middle is none, and neither is one of another protocol. */
 static void test_a_series_that_breaks_off(void **state) {
   (void)state;
@@ -221,6 +265,7 @@ int main(void) {
       cmocka_unit_test(test_lying_lengths_are_refused),
       cmocka_unit_test(test_large_messages_pass_both_ways),
       cmocka_unit_test(test_a_series_is_taken_in_order),
+      cmocka_unit_test(test_a_tail_goes_behind_the_body),
       cmocka_unit_test(test_a_series_that_breaks_off),
       cmocka_unit_test(test_silence_is_a_timeout),
       cmocka_unit_test(test_a_closed_end_is_told_without_a_signal),
