@@ -122,6 +122,24 @@ static void a_finished_session_measures_nothing(void **state) {
   tf_free(&second);
 }
 
+/* A candidate is known by its source and launch: a store of a program that had an axis more, of one
+ * value, is gone on with, and keeps its axes. */
+static void an_axis_that_is_gone_does_not_matter(void **state) {
+  (void)state;
+  tf_run first = tf_new("slow@0=2", "axes.db");
+  tf_tune_ok(&first, SPEC);
+  sql("axes.db", "UPDATE candidate SET axes = replace(axes, '}', ',\"min_blocks\":0}')");
+  tf_run second = tf_new("wrong@0 slow@1=50", "axes.db");
+  tf_tune_ok(&second, SPEC);
+  assert_int_equal(second.n_final, 0);
+  same_report(&first.report, &second.report);
+  assert_int_equal(ask("axes.db", "SELECT count(*) FROM candidate WHERE "
+                                  "axes LIKE '%\"min_blocks\":0}'"),
+                   3);
+  tf_free(&first);
+  tf_free(&second);
+}
+
 static void a_virtual_session_gives_the_same_report(void **state) {
   (void)state;
   tf_run r[2];
@@ -389,6 +407,7 @@ int main(int argc, char **argv) {
   TF_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_finished_session_measures_nothing),
+      cmocka_unit_test(an_axis_that_is_gone_does_not_matter),
       cmocka_unit_test(a_virtual_session_gives_the_same_report),
       cmocka_unit_test(races_are_stored_as_pairs),
       cmocka_unit_test(a_further_candidate_races_the_others),

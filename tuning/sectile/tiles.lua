@@ -78,7 +78,7 @@ end
 --- A plan with the box that a block owns, its dimensions and extents. nil and a reason if there is
 --- nothing to exchange.
 ---@param k sectile.View
----@param c table the candidate: threads, tile_a, tile_b, hint, min_blocks (or nil)
+---@param c table the candidate: threads, tile_a, tile_b, hint
 ---@param kernel string
 ---@return table? p
 ---@return string? reason
@@ -99,8 +99,36 @@ function tiles.start(k, c, kernel)
   p.A, p.B = tiles.capital(p.a), tiles.capital(p.b)
   p.var_a, p.var_b = k.index[a], k.index[b]
   p.n_a, p.n_b = k.extents[a], k.extents[b]
-  p.bounds = (c.min_blocks or 0) > 0 and string.format("%d, %d", c.threads, c.min_blocks)
-    or tostring(c.threads)
+  p.bounds = tostring(c.threads)
+  return p
+end
+
+--- The first steps of a plan: it is started, its operands are taken in, the tiles find room in
+--- shared memory, and its blocks an order.
+---@param k sectile.View
+---@param c table the candidate; its `order` is that of tiles.cut()
+---@param start fun(k: sectile.View, c: table): table?, string? calls tiles.start()
+---@param adopt fun(p: table): boolean?, string? takes the operands in
+---@param most? integer bytes of shared memory that a block may have; past those that it has without
+--- asking the tiles are dynamic (p.shared_bytes)
+---@return table? p nil and a reason if there is no such plan
+---@return string? reason
+function tiles.prepare(k, c, start, adopt, most)
+  local p, reason = start(k, c)
+  if not p then
+    return nil, reason
+  end
+  local good, why = adopt(p)
+  if not good then
+    return nil, why
+  end
+  local g, at_once = p.g, k.device.smem_block_bytes
+  if g.static_shared_bytes > (most or at_once) then
+    return nil, "the tiles need more shared memory than a block has"
+  elseif g.static_shared_bytes > at_once then
+    p.shared_bytes, g.static_shared_bytes = g.static_shared_bytes, 0
+  end
+  p.cut = tiles.cut(p, c.order)
   return p
 end
 

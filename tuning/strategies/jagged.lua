@@ -370,28 +370,17 @@ return {
   end,
   template = "tile.cu",
   plan = function(k, c)
-    local p, reason = start_plan(k, c)
+    local p, reason = tiles.prepare(k, c, start_plan, adopt_operands, k.device.smem_optin_bytes)
     if not p then
       return nil, reason
     end
-    local good, why = adopt_operands(p)
-    if not good then
-      return nil, why
-    end
-    local g = p.g
-    if g.static_shared_bytes > k.device.smem_optin_bytes then
-      return nil, "the tiles need more shared memory than a block has"
-    elseif g.static_shared_bytes > k.device.smem_block_bytes then
-      p.shared_bytes, g.static_shared_bytes = g.static_shared_bytes, 0
-    end
-    p.cut = tiles.cut(p, c.order)
     find_ways(p)
     p.load_tile = function(x) return load(p, x) end
     p.store_tile = function() return store_runs(p) end
     p.load_border = function(x) return load(p, x, p.guarded) end
     p.store_border = function() return store_runs(p, p.guarded) end
     p.doc = string.format(DOC, p.tile_b, p.tile_a, p.b, p.a, p.a, p.b)
-    kit.hand_over(g, p)
+    kit.hand_over(p.g, p)
     return p
   end,
 }

@@ -270,18 +270,10 @@ return {
   end,
   template = "tile.cu",
   plan = function(k, c)
-    local p, reason = start_plan(k, c)
+    local p, reason = tiles.prepare(k, c, start_plan, adopt_operands)
     if not p then
       return nil, reason
     end
-    local good, why = adopt_operands(p)
-    if not good then
-      return nil, why
-    end
-    if p.g.static_shared_bytes > k.device.smem_block_bytes then
-      return nil, "the tiles need more shared memory than a block has"
-    end
-    p.cut = tiles.cut(p, c.order)
     p.full, p.full_text = tiles.full_condition(p)
     p.cell = function(x, store, y, col) return cell(p, x, store, y, col) end
     p.load_tile = function(x) return load_tile(p, x) end

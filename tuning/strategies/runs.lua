@@ -172,6 +172,16 @@ local function tie_run(p, run, cell)
   end
 end
 
+-- Ties the dimensions beside the run: those that the tile has several places of, and the others.
+local function tie_others(p, rows)
+  for _, d in ipairs(rows) do
+    p.g:tie(p.k.index[d], p.first[d] + p.at[d])
+  end
+  for _, d in ipairs(p.outer) do
+    p.g:tie(p.k.index[d], p.first[d])
+  end
+end
+
 -- ---- in ----
 
 local function load_tile(p, x, modes_in)
@@ -180,12 +190,7 @@ local function load_tile(p, x, modes_in)
   local run, rows = split(p.order_in, modes_in)
   local cell, before, head, piece = open_pieces(p, op, run, rows, vec)
   tie_run(p, run, cell)
-  for _, d in ipairs(rows) do
-    g:tie(p.k.index[d], p.first[d] + p.at[d])
-  end
-  for _, d in ipairs(p.outer) do
-    g:tie(p.k.index[d], p.first[d])
-  end
+  tie_others(p, rows)
   local bytes = vec * op.record.bytes
   g:touch(op, false, bytes, op.offset[1]) -- such copies take no shared store
   g:when(nil)
@@ -291,12 +296,7 @@ local function store_tile(p, modes_out)
   local mark = #g.real
   local run, rows = split(p.order_out, modes_out)
   local cell, before, head, piece = open_pieces(p, first, run, rows, p.vec_out)
-  for _, d in ipairs(rows) do
-    g:tie(p.k.index[d], p.first[d] + p.at[d])
-  end
-  for _, d in ipairs(p.outer) do
-    g:tie(p.k.index[d], p.first[d])
-  end
+  tie_others(p, rows)
   for n = 1, #run - 1 do
     local name = p.k.dims[run[n]]
     before[#before + 1] = string.format("const unsigned int factor_%s = factor_of(len_%s);", name,

@@ -291,7 +291,6 @@ return {
     { "order", { "a", "b", "g" }, key = "o",
       doc = "which way consecutive blocks go: along a, along b, or in bands of 8 tiles" },
     { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
-    { "min_blocks", { 0 }, key = "m", doc = "blocks an SM that launch bounds ask for; 0: none" },
   },
   where = {
     "tile_a * tile_b <= threads * 32", "tile_a * tile_b >= threads * 4",
@@ -318,19 +317,11 @@ return {
   end,
   template = "tile.cu",
   plan = function(k, c)
-    local p, reason = start_plan(k, c)
+    local p, reason = tiles.prepare(k, c, start_plan, adopt_operands)
     if not p then
       return nil, reason
     end
-    local good, why = adopt_operands(p)
-    if not good then
-      return nil, why
-    end
-    if p.g.static_shared_bytes > k.device.smem_block_bytes then
-      return nil, "the tiles need more shared memory than a block has"
-    end
     local g = p.g
-    p.cut = tiles.cut(p, c.order)
     p.full, p.full_text = tiles.full_condition(p)
     p.load_tile = function(x) return load_tile(p, x) end
     p.store_tile = function() return store_tile(p) end
