@@ -20,13 +20,21 @@ typedef struct sct_store_kept {
   bool busy;
 } sct_store_kept;
 
+/* The text of a table's INSERT. */
+typedef struct sct_store_insert_text {
+  const struct sct_store_table *table;
+  char *sql;
+} sct_store_insert_text;
+
 struct sct_store {
   sqlite3 *db;
   char *path;
   int schema; /* of the file as it is now; older only where it is opened for reading */
   sct_store_kept kept[32];
   int n_kept;
-  bool keeps;          /* once it is open */
+  bool keeps; /* once it is open */
+  sct_store_insert_text inserts[8];
+  int n_inserts;
   sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
 };
 

@@ -374,6 +374,9 @@ void sct_store_close(sct_store *store) {
     return;
   }
   sct_store_query_forget(store);
+  for (int i = 0; i < store->n_inserts; ++i) {
+    sct_free(store->inserts[i].sql);
+  }
   (void)sqlite3_close(store->db);
   sct_free(store->path);
   sct_free(store);

@@ -70,18 +70,44 @@ static sct_status find_row(sct_store *s, const sct_store_table *table, const voi
                              table->name);
 }
 
+static void append_insert(sct_str *sql, const sct_store_table *table) {
+  sct_str_printf(sql, "INSERT INTO %s (", table->name);
+  append_names(sql, table, NULL, "", ", ");
+  sct_str_append(sql, ") VALUES (");
+  for (int i = 0; i < table->n_columns; ++i) {
+    sct_str_append(sql, i > 0 ? ", ?" : "?");
+  }
+  sct_str_append(sql, ") ON CONFLICT (");
+  append_names(sql, table, is_key, "", ", ");
+  sct_str_append(sql, ") DO NOTHING");
+}
+
+/* The text, which takes as long to make as to run. A copy, as its user frees it. */
+static sct_status insert_text(sct_str *sql, sct_store *s, const sct_store_table *table,
+                              sct_error *err) {
+  for (int i = 0; i < s->n_inserts; ++i) {
+    if (s->inserts[i].table == table) {
+      sct_str_append(sql, s->inserts[i].sql);
+      return sct_str_status(sql, err);
+    }
+  }
+  append_insert(sql, table);
+  SCT_TRY(sct_str_status(sql, err));
+  char *const text = s->n_inserts < SCT_COUNT(s->inserts) ? sct_strdup(sql->data) : NULL;
+  if (text != NULL) {
+    s->inserts[s->n_inserts++] = (sct_store_insert_text){table, text};
+  }
+  return SCT_OK;
+}
+
 sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
                             bool *inserted, sct_error *err) {
   sct_str sql = {0};
-  sct_str_printf(&sql, "INSERT INTO %s (", table->name);
-  append_names(&sql, table, NULL, "", ", ");
-  sct_str_append(&sql, ") VALUES (");
-  for (int i = 0; i < table->n_columns; ++i) {
-    sct_str_append(&sql, i > 0 ? ", ?" : "?");
+  const sct_status status = insert_text(&sql, s, table, err);
+  if (status != SCT_OK) {
+    sct_str_free(&sql);
+    return status;
   }
-  sct_str_append(&sql, ") ON CONFLICT (");
-  append_names(&sql, table, is_key, "", ", ");
-  sct_str_append(&sql, ") DO NOTHING");
   SCT_TRY(run_on_row(s, &sql, table, row, NULL, 0, NULL, err));
   *inserted = sqlite3_changes(s->db) > 0;
   if (*inserted) {
