@@ -635,8 +635,9 @@ end
 ---@param tile integer
 ---@param team { name: string, var: sectile.Expr } the team's number, as text and as expression
 ---@param teams_per_block? integer default 1
+---@param outer? integer[] the other dimensions, that of neighbouring teams last; default as listed
 ---@return string
-function G:cut(tile, team, teams_per_block)
+function G:cut(tile, team, teams_per_block, outer)
   local k, lines = self.k, {}
   local n_dims = #k.dims
   local last, extent = k.dims[n_dims], k.extents[n_dims]
@@ -653,8 +654,9 @@ function G:cut(tile, team, teams_per_block)
     lines[2] = string.format("const long long first = %s %% tiles * kTile;", name)
     self.first = self:define("first", 0, MAX_INDEX, team.var % total * tile)
     local rest, rest_text = team.var // total, name .. " / tiles"
-    for d = n_dims - 1, 1, -1 do
-      if d == 1 then
+    for n = n_dims - 1, 1, -1 do
+      local d = outer and outer[n] or n
+      if n == 1 then
         lines[#lines + 1] = string.format("const long long %s = %s;", k.dims[d], rest_text)
         self:tie(k.index[d], rest)
       else
@@ -666,7 +668,8 @@ function G:cut(tile, team, teams_per_block)
       total = total * k.extents[d]
     end
     if per_block > 1 then
-      lines[#lines + 1] = string.format("if (%s >= n_%s) return;", k.dims[1], k.dims[1])
+      local slowest = k.dims[outer and outer[1] or 1]
+      lines[#lines + 1] = string.format("if (%s >= n_%s) return;", slowest, slowest)
     end
   end
   self.grid = per_block > 1 and kit.ceil_div(total, per_block) or total
