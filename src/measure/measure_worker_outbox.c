@@ -78,9 +78,15 @@ sct_io sct_outbox_put(sct_outbox *o, uint32_t code, const sct_wire *body, bool l
   if (!hold && first) {
     io = sct_wire_send(SCT_WORKER_FD, code, body, SCT_NO_DEADLINE);
   } else {
+    const size_t before = o->held.len;
     sct_wire_put_message(&o->held, code, body);
     o->since_ns = first ? sct_now_ns() : o->since_ns;
-    if (!hold) {
+    if (o->held.failed) { /* no memory to hold it: all goes at once */
+      o->held.len = before;
+      o->held.failed = false;
+      io = send_held(o);
+      io = io == SCT_IO_OK ? sct_wire_send(SCT_WORKER_FD, code, body, SCT_NO_DEADLINE) : io;
+    } else if (!hold) {
       io = send_held(o);
     } else if (first) {
       (void)pthread_cond_signal(&o->begun);

@@ -167,9 +167,9 @@ static sct_io send_all(int fd, struct iovec parts[PARTS], int64_t deadline_ns) {
         sct_fault(SCT_FAULT_SEND) ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
       size_t left = (size_t)done;
-      for (int k = 0; k < PARTS; k++) {
+      for (int k = 0; left > 0; k++) { /* an empty part may have no address */
         const size_t n = left < parts[k].iov_len ? left : parts[k].iov_len;
-        parts[k].iov_base = (uint8_t *)parts[k].iov_base + n;
+        parts[k].iov_base = n > 0 ? (uint8_t *)parts[k].iov_base + n : parts[k].iov_base;
         parts[k].iov_len -= n;
         left -= n;
       }
