@@ -432,11 +432,12 @@ static sct_status summarise(const sct_measure *m, sct_timing *t, sct_error *err)
 
 /* Did the worker end between launches, or in one without a result that says why? */
 static bool lost_worker(const race *r, sct_status status) {
-  bool crashed = r->m->timed.naive_verdict.outcome == SCT_OUT_CRASH;
+  bool crashed = false;
   for (int k = 0; k < r->n; k++) {
     crashed = crashed || r->racers[k].t->verdict.outcome == SCT_OUT_CRASH;
   }
   return (status == SCT_OK && crashed) ||
+         r->m->timed.naive_verdict.outcome == SCT_OUT_CRASH || /* which fails the race */
          (status == SCT_EUNHEALTHY && !sct_child_alive(&r->m->worker));
 }
 
