@@ -50,27 +50,6 @@ local function steps_of(k, op)
   return steps
 end
 
---- The dimensions but the last, in the order of the first output's steps, longest first: blocks
---- that follow each other then write beside each other. nil where these differ from place to place.
----@param k sectile.View
----@return integer[]?
-function boxes.outer_order(k)
-  for _, op in ipairs(k.operands) do
-    local steps = op.is_output and steps_of(k, op)
-    if steps then
-      local outer = {}
-      for _, d in ipairs(order_of(k, steps)) do
-        if d ~= #k.dims then
-          table.insert(outer, 1, d)
-        end
-      end
-      return #outer == #k.dims - 1 and outer or nil
-    elseif op.is_output then
-      return nil
-    end
-  end
-end
-
 local function same_order(a, b)
   return table.concat(a, " ") == table.concat(b, " ")
 end

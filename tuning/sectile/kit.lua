@@ -635,9 +635,8 @@ end
 ---@param tile integer
 ---@param team { name: string, var: sectile.Expr } the team's number, as text and as expression
 ---@param teams_per_block? integer default 1
----@param outer? integer[] the other dimensions, that of neighbouring teams last; default as listed
 ---@return string
-function G:cut(tile, team, teams_per_block, outer)
+function G:cut(tile, team, teams_per_block)
   local k, lines = self.k, {}
   local n_dims = #k.dims
   local last, extent = k.dims[n_dims], k.extents[n_dims]
@@ -654,9 +653,8 @@ function G:cut(tile, team, teams_per_block, outer)
     lines[2] = string.format("const long long first = %s %% tiles * kTile;", name)
     self.first = self:define("first", 0, MAX_INDEX, team.var % total * tile)
     local rest, rest_text = team.var // total, name .. " / tiles"
-    for n = n_dims - 1, 1, -1 do
-      local d = outer and outer[n] or n
-      if n == 1 then
+    for d = n_dims - 1, 1, -1 do
+      if d == 1 then
         lines[#lines + 1] = string.format("const long long %s = %s;", k.dims[d], rest_text)
         self:tie(k.index[d], rest)
       else
@@ -668,8 +666,7 @@ function G:cut(tile, team, teams_per_block, outer)
       total = total * k.extents[d]
     end
     if per_block > 1 then
-      local slowest = k.dims[outer and outer[1] or 1]
-      lines[#lines + 1] = string.format("if (%s >= n_%s) return;", slowest, slowest)
+      lines[#lines + 1] = string.format("if (%s >= n_%s) return;", k.dims[1], k.dims[1])
     end
   end
   self.grid = per_block > 1 and kit.ceil_div(total, per_block) or total

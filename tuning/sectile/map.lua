@@ -148,7 +148,7 @@ function map.plan(k, kernel, opts)
       "const int warp = thread / 32, lane = thread %% 32;\n"
         .. "const long long team = block * %d + warp; // each warp on its own", warps)
   end
-  p.cut = g:cut(p.tile, team, p.scope == "warp" and warps or 1, boxes.outer_order(k))
+  p.cut = g:cut(p.tile, team, p.scope == "warp" and warps or 1)
   p.full, p.full_text = full_condition(p)
   p.sync = p.scope == "warp" and "__syncwarp();" or "__syncthreads();"
   local min_blocks = opts.min_blocks or 0
