@@ -64,7 +64,7 @@ typedef struct sct_compiled {
   char *
       entry; /* lowered (mangled) name of the kernel in cubin and PTX; the same for equal sources */
   const void *cubin; /* shared by the members of a batch; valid as long as the compiler, and as long
-                        as this result */
+                        as this result. Without sections for debuggers */
   size_t cubin_bytes;
   const char *ptx; /* likewise; the whole program's PTX, NUL-terminated. Its .loc lines count the
                       unit's own source; .file names are "/u<hash>", part of `entry` */

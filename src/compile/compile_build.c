@@ -125,6 +125,7 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
     sct_free(ptx);
     return status;
   }
+  cubin_bytes = sct_compile_elf_strip(cubin, cubin_bytes);
   *out = sct_compile_objects_add(objects, cubin, cubin_bytes, ptx, strlen(ptx));
   return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
 }
