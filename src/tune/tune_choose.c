@@ -2,6 +2,7 @@
  * two runs agree. */
 #include "tune/tune.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,16 +32,19 @@ static double least_sectors(const sct_rank_row *rows, int n, int op) {
 /* A kernel that goes through its elements several times moves their sectors as often: it is held
  * against that many times what the others need, and is no measure for them. */
 static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
+  double once[SCT_MAX_OPERANDS]; /* the least sectors of each operand */
   double all = 0.0;
+  assert(n_operands <= SCT_MAX_OPERANDS);
   for (int op = 0; op < n_operands; op++) {
-    all += least_sectors(rows, n, op);
+    once[op] = least_sectors(rows, n, op);
+    all += once[op];
   }
   for (int r = 0; r < n; r++) {
     const double passes = rows[r].passes > 1 ? rows[r].passes : 1;
     double sum = 0.0;
     rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL;
     for (int op = 0; op < n_operands && rows[r].coalesced; op++) {
-      const double least = passes * least_sectors(rows, n, op);
+      const double least = passes * once[op];
       const double mine = (double)rows[r].operand_sectors[op];
       sum += mine;
       rows[r].coalesced =
