@@ -48,12 +48,18 @@ void sct_str_append(sct_str *s, const char *text) {
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args) {
   va_list again;
   va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, fmt, args);
-  if (n < 0) {
+  const size_t room = s->failed ? 0 : s->cap - s->len;
+  const int n = vsnprintf(room > 0 ? s->data + s->len : NULL, room, fmt, args);
+  if (n >= 0 && (size_t)n < room) {
+    s->len += (size_t)n;
+  } else if (n < 0) {
     s->failed = true;
   } else if (str_reserve(s, (size_t)n)) {
     vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
     s->len += (size_t)n;
+  }
+  if (s->failed && s->data != NULL) {
+    s->data[s->len] = '\0'; /* what there was room for */
   }
   va_end(again);
 }

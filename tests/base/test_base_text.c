@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 /* cmocka wants the above first */
 #include <cmocka.h>
 
@@ -32,6 +33,39 @@ static void test_str_failure_is_sticky(void **state) {
   sct_str_append(&s, "lost");
   sct_error err;
   assert_int_equal(sct_str_status(&s, &err), SCT_ENOMEM);
+  assert_string_equal(s.data, "kept");
+  sct_str_free(&s);
+}
+
+/* A text that fits is written where it will stand, one that does not is written again; either way
+ * it is whole, and what was there stays. */
+static void test_str_formats_at_every_length(void **state) {
+  (void)state;
+  char expected[200];
+  for (int before = 0; before < 140; before++) {
+    for (int more = 0; more < 140 - before; more += 3) {
+      sct_str s = {0};
+      sct_str_printf(&s, "%0*d", before, 0);
+      sct_str_printf(&s, "%0*d|", more, 0);
+      snprintf(expected, sizeof expected, "%0*d%0*d|", before, 0, more, 0);
+      assert_string_equal(s.data, expected);
+      assert_int_equal(s.len, strlen(expected));
+      assert_true(s.cap > s.len);
+      sct_str_free(&s);
+    }
+  }
+}
+
+static void test_a_format_that_fails_leaves_the_text(void **state) {
+  (void)state;
+  sct_str s = {0};
+  sct_str_append(&s, "kept");
+  const wchar_t no_letter[] = {0x7fffffff, 0}; /* of no locale: vsnprintf gives up */
+  sct_str_printf(&s, "lost%ls", no_letter);
+  assert_int_equal(sct_str_status(&s, NULL), SCT_ENOMEM);
+  assert_string_equal(s.data, "kept");
+  assert_int_equal(s.len, 4);
+  sct_str_printf(&s, "lost");
   assert_string_equal(s.data, "kept");
   sct_str_free(&s);
 }
@@ -91,6 +125,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_str_grows_and_formats),
       cmocka_unit_test(test_str_failure_is_sticky),
+      cmocka_unit_test(test_str_formats_at_every_length),
+      cmocka_unit_test(test_a_format_that_fails_leaves_the_text),
       cmocka_unit_test(test_nearest_name),
       cmocka_unit_test(test_hash_is_xxh3_128),
       cmocka_unit_test(test_formats),
