@@ -185,16 +185,43 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
   return append_json(out, launch, err);
 }
 
+/* Letters that JSON writes as they are, or what the library makes of others. */
+static void put_text(sct_str *out, const char *text) {
+  const char *at = text;
+  while (*at >= ' ' && *at <= '~' && *at != '"' && *at != '\\') {
+    at++;
+  }
+  if (*at == '\0') {
+    sct_str_append(out, "\"");
+    sct_str_append_n(out, text, (size_t)(at - text));
+    sct_str_append(out, "\"");
+    return;
+  }
+  json_t *string = json_string(text);
+  char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+  sct_str_append(out, quoted ? quoted : "\"\"");
+  sct_free(quoted);
+  json_decref(string);
+}
+
+/* Every outcome that is stored has one, so none is built in memory. */
 sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand,
                             sct_error *err) {
   const sct_strategy *strategy = &space->strategies[cand->strategy];
-  json_t *doc = json_object();
+  sct_str_append(out, "{");
   for (int a = 0; a < strategy->n_axes; a++) {
     const sct_axis_value *value = &strategy->axes[a].values[cand->value[a]];
-    json_object_set_new(doc, strategy->axes[a].name,
-                        value->is_string ? json_string(value->text)
-                        : value->is_bool ? json_boolean(value->number != 0)
-                                         : json_integer(value->number));
+    sct_str_append(out, a > 0 ? "," : "");
+    put_text(out, strategy->axes[a].name);
+    sct_str_append(out, ":");
+    if (value->is_string) {
+      put_text(out, value->text);
+    } else if (value->is_bool) {
+      sct_str_append(out, value->number != 0 ? "true" : "false");
+    } else {
+      sct_str_printf(out, "%lld", (long long)value->number);
+    }
   }
-  return append_json(out, doc, err);
+  sct_str_append(out, "}");
+  return sct_str_status(out, err);
 }

@@ -165,6 +165,42 @@ static void test_taps_are_in_the_signature(void **state) {
   fixture_close(&f);
 }
 
+/* The axes are what a parser reads as the candidate's values, in the order of the axes. */
+static void test_axes_are_json(void **state) {
+  static sct_axis_value values[] = {{.text = "256", .number = 256},
+                                    {.text = "-1", .number = -1},
+                                    {.text = "1", .number = 1, .is_bool = true},
+                                    {.text = "0", .is_bool = true},
+                                    {.text = "row_major", .is_string = true},
+                                    {.text = "", .is_string = true},
+                                    {.text = "a \"b\" \\ c\n\x01", .is_string = true},
+                                    {.text = "d\xc3\xa9j\xc3\xa0", .is_string = true}};
+  static const char *const expected =
+      "{\"x0\":256,\"x1\":-1,\"x2\":true,\"x3\":false,\"x4\":\"row_major\",\"x5\":\"\","
+      "\"x6\":\"a \\\"b\\\" \\\\ c\\n\\u0001\",\"x7\":\"d\xc3\xa9j\xc3\xa0\"}";
+  static const char *const name[] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
+  sct_axis axes[SCT_COUNT(values)];
+  sct_candidate cand = {0};
+  sct_str text = {0};
+  (void)state;
+  for (int a = 0; a < SCT_COUNT(values); a++) { /* each has the others too, before its own */
+    cand.value[a] = (int16_t)a;
+    axes[a] = (sct_axis){.name = name[a], .values = values, .n_values = SCT_COUNT(values)};
+  }
+  sct_strategy strategy = {.n_axes = SCT_COUNT(values), .axes = axes};
+  const sct_space space = {.n_strategies = 1, .strategies = &strategy};
+  assert_int_equal(sct_codegen_axes(&text, &space, &cand, NULL), SCT_OK);
+  assert_string_equal(sct_str_c(&text), expected);
+  json_t *doc = json_loads(sct_str_c(&text), JSON_REJECT_DUPLICATES, NULL);
+  assert_string_equal(json_string_value(json_object_get(doc, "x6")), values[6].text);
+  json_decref(doc);
+  strategy.n_axes = 0;
+  sct_str_clear(&text);
+  assert_int_equal(sct_codegen_axes(&text, &space, &cand, NULL), SCT_OK);
+  assert_string_equal(sct_str_c(&text), "{}");
+  sct_str_free(&text);
+}
+
 static const char *formula_text(const json_t *operand, size_t layout, const char *key) {
   const json_t *formula = json_array_get(json_object_get(operand, "formulas"), layout);
   return json_string_value(json_object_get(formula, key));
@@ -323,6 +359,7 @@ static void test_layout_choices_become_axes_with_a_naive_variant_each(void **sta
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_axes_are_json),
       cmocka_unit_test(test_every_candidate_of_every_spec),
       cmocka_unit_test(test_same_candidate_same_bytes),
       cmocka_unit_test(test_requirements_follow_alignment),
