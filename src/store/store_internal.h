@@ -153,6 +153,9 @@ sct_status sct_store_check_tables(sct_store *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_check_references(sct_store *s, sct_error *err) SCT_MUST_USE;
 /* A JSON object, or "": what a JSON column may hold. *why (may be NULL) gets the first fault. */
 bool sct_store_is_json(const char *text, sct_str *why);
+/* Certainly a JSON object, with no name twice in any object (store_plain.c). Others may be one too.
+ */
+bool sct_store_is_plain(const char *json);
 
 /* ---- rows by table (store_write.c, store_read.c) */
 
