@@ -1,8 +1,9 @@
 /* Fits what is known before anything is measured (src/search/search_effects.def) to recorded
  * sweeps, and says what it is worth on kernels that it was not fitted to.
  *
- *   bench_fit [--lines] JUDGED [FURTHER...]
+ *   bench_fit [--lines | --held] JUDGED [FURTHER...]
  *     --lines: prints the lines of search_effects.def, in place of what they are worth
+ *     --held: fits nothing, and says what search_effects.def is worth on JUDGED
  *     JUDGED: sweeps in which every candidate was timed; FURTHER: for the fit only
  *
  * The fit: ln(measured / predicted), of candidates that are predicted within 30 % of the least and
@@ -360,10 +361,17 @@ static double near_of(sct_sweep *s, const char *name, const sct_search_known *kn
 }
 
 enum { NOTHING, NO_FAMILY, NO_KERNEL, IN, BUILT_IN, CHANCE, LEAST, N_WAYS };
-static const char *const ways[N_WAYS] = {
-    "nothing known",  "fitted without the family", "fitted without the kernel",
-    "fitted with it", "search_effects.def",        "random",
-    "least possible",
+static const struct {
+  const char *name;
+  bool fitted; /* to the sweeps at hand */
+} ways[N_WAYS] = {
+    {"nothing known", false},
+    {"fitted without the family", true},
+    {"fitted without the kernel", true},
+    {"fitted with it", true},
+    {"search_effects.def", false},
+    {"random", false},
+    {"least possible", false},
 };
 
 typedef struct result {
@@ -371,18 +379,27 @@ typedef struct result {
   double near[N_WAYS];
 } result;
 
-static void print_results(const result *results, int n) {
+/* held: without the ways that were fitted. */
+static void print_results(const result *results, int n, bool held) {
   double sum[N_WAYS] = {0}, less[N_WAYS] = {0};
   printf("| kernel | size | family |");
   for (int w = 0; w < N_WAYS; w++) {
-    printf(" %s |", ways[w]);
+    if (!held || !ways[w].fitted) {
+      printf(" %s |", ways[w].name);
+    }
   }
-  printf("\n|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+  printf("\n|---|---|---|");
+  for (int w = 0; w < N_WAYS; w++) {
+    printf("%s", held && ways[w].fitted ? "" : "---:|");
+  }
+  printf("\n");
   for (int k = 0; k < n; k++) {
     const result *r = &results[k];
     printf("| %s | %s | %s |", r->sweep->kernel, r->sweep->size, r->sweep->family);
     for (int w = 0; w < N_WAYS; w++) {
-      printf(" %.1f |", r->near[w]);
+      if (!held || !ways[w].fitted) {
+        printf(" %.1f |", r->near[w]);
+      }
       sum[w] += r->near[w];
       less[w] += r->near[w] - 1.0;
     }
@@ -391,6 +408,9 @@ static void print_results(const result *results, int n) {
   printf("\n| `model` with | sum | of random | without the naive one | median | "
          "median ratio to random | without the naive one |\n|---|---:|---:|---:|---:|---:|---:|\n");
   for (int w = 0; w < N_WAYS; w++) {
+    if (held && ways[w].fitted) {
+      continue;
+    }
     double each[MAX_SWEEPS], ratio[MAX_SWEEPS], ratio_less[MAX_SWEEPS];
     int n_less = 0;
     for (int k = 0; k < n; k++) {
@@ -401,7 +421,7 @@ static void print_results(const result *results, int n) {
         ratio_less[n_less++] = (near[w] - 1.0) / (near[CHANCE] - 1.0);
       }
     }
-    printf("| %s | %.1f | %.3f | %.3f | %.1f | %.2f | %.2f |\n", ways[w], sum[w],
+    printf("| %s | %.1f | %.3f | %.3f | %.1f | %.2f | %.2f |\n", ways[w].name, sum[w],
            sum[w] / sum[CHANCE], less[w] / less[CHANCE], middle(each, n), middle(ratio, n),
            n_less > 0 ? middle(ratio_less, n_less) : 0.0);
   }
@@ -455,8 +475,23 @@ static void judge(sct_replay *judged, const sct_sweep *const *sweeps, int n_swee
                   near_of(s, "model", &kernels), near_of(s, "model", &all),
                   near_of(s, "model", NULL), near_of(s, "random", NULL), least_possible(s)}};
   }
-  print_results(results, judged->n_sweeps);
+  print_results(results, judged->n_sweeps, false);
   free((void *)(uintptr_t)all.effects);
+  free(results);
+}
+
+static void judge_held(sct_replay *judged) {
+  const sct_search_known none = {0};
+  result *results = room(sizeof *results * (size_t)judged->n_sweeps);
+  for (int k = 0; k < judged->n_sweeps; k++) {
+    sct_sweep *s = &judged->sweeps[k];
+    results[k] = (result){.sweep = s};
+    results[k].near[NOTHING] = near_of(s, "model", &none);
+    results[k].near[BUILT_IN] = near_of(s, "model", NULL);
+    results[k].near[CHANCE] = near_of(s, "random", NULL);
+    results[k].near[LEAST] = least_possible(s);
+  }
+  print_results(results, judged->n_sweeps, true);
   free(results);
 }
 
@@ -469,13 +504,14 @@ static void print_fit(const sct_sweep *const *sweeps, int n_sweeps) {
 
 int main(int argc, char **argv) {
   const bool lines = argc > 1 && strcmp(argv[1], "--lines") == 0;
-  const int first = lines ? 2 : 1;
+  const bool held = argc > 1 && strcmp(argv[1], "--held") == 0;
+  const int first = lines || held ? 2 : 1;
   sct_replay replays[MAX_FILES];
   static const sct_sweep *sweeps[MAX_SWEEPS];
   int n_sweeps = 0;
   sct_error err;
   if (argc <= first || argc > MAX_FILES + first) {
-    fprintf(stderr, "usage: bench_fit [--lines] JUDGED [FURTHER...]\n");
+    fprintf(stderr, "usage: bench_fit [--lines | --held] JUDGED [FURTHER...]\n");
     return 2;
   }
   const int n_files = argc - first;
@@ -490,6 +526,8 @@ int main(int argc, char **argv) {
   }
   if (lines) {
     print_fit(sweeps, n_sweeps);
+  } else if (held) {
+    judge_held(&replays[0]);
   } else {
     judge(&replays[0], sweeps, n_sweeps);
   }

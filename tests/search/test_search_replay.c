@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #define SWEEPS SCT_TESTS_DIR "/search/h200.json"
+#define SOME   SCT_TESTS_DIR "/search/h200_some.json"
+#define HELD   SCT_TESTS_DIR "/search/h200_held.json"
 
 static char dir[32];
 
@@ -131,8 +133,8 @@ static void some_candidates_are_a_sweep_too(void **state) {
   sct_replay r;
   sct_error err = {0};
   sct_rng rng = sct_rng_new(1);
-  assert_int_equal(sct_replay_open(&r, SCT_TESTS_DIR "/search/h200_some.json", &err), SCT_OK);
-  assert_int_equal(r.n_sweeps, 96);
+  assert_int_equal(sct_replay_open(&r, SOME, &err), SCT_OK);
+  assert_int_equal(r.n_sweeps, 63);
   for (int k = 0; k < r.n_sweeps; k++) {
     const sct_sweep *s = &r.sweeps[k];
     assert_in_range(s->problem.n_points, 1, 60);
@@ -160,6 +162,44 @@ static int n_near(const sct_sweep *s, const char *method) {
     sct_search_free(search);
   }
   return sum;
+}
+
+/* Kernels that search_effects.def was not fitted to. */
+static void the_model_needs_fewer_on_other_kernels(void **state) {
+  (void)state;
+  sct_replay r;
+  sct_error err = {0};
+  int model = 0, chance = 0, n_least = 0;
+  assert_int_equal(sct_replay_open(&r, HELD, &err), SCT_OK);
+  assert_int_equal(r.n_sweeps, 28);
+  for (int k = 0; k < r.n_sweeps; k++) {
+    const int needed = n_near(&r.sweeps[k], "model");
+    model += needed;
+    n_least += needed <= 5 * 2;
+    chance += n_near(&r.sweeps[k], "random");
+  }
+  assert_in_range(model, 5 * 56, 33 * chance / 100);
+  assert_in_range(n_least, 10, 28);
+  sct_replay_free(&r);
+}
+
+/* What is fitted to has none of them, at other sizes neither. */
+static void held_kernels_are_in_no_other_file(void **state) {
+  (void)state;
+  static const char *const fitted[] = {SWEEPS, SOME};
+  sct_replay held;
+  assert_int_equal(sct_replay_open(&held, HELD, NULL), SCT_OK);
+  for (int f = 0; f < SCT_COUNT(fitted); f++) {
+    sct_replay r;
+    assert_int_equal(sct_replay_open(&r, fitted[f], NULL), SCT_OK);
+    for (int k = 0; k < r.n_sweeps; k++) {
+      for (int h = 0; h < held.n_sweeps; h++) {
+        assert_string_not_equal(r.sweeps[k].kernel, held.sweeps[h].kernel);
+      }
+    }
+    sct_replay_free(&r);
+  }
+  sct_replay_free(&held);
 }
 
 static void the_model_needs_fewer_on_recorded_sweeps(void **state) {
@@ -392,10 +432,16 @@ static void wrong_files_are_refused(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_dir, remove_dir)
   const struct CMUnitTest tests[] = {
-      TEST(recorded_sweeps_are_whole),        TEST(tries_are_drawn_from_the_samples),
-      TEST(some_candidates_are_a_sweep_too),  TEST(the_model_needs_fewer_on_recorded_sweeps),
-      TEST(a_sweep_is_searched_to_its_end),   TEST(stores_are_replayed),
-      TEST(stores_without_times_are_refused), TEST(lacking_axes_are_counted),
+      TEST(recorded_sweeps_are_whole),
+      TEST(tries_are_drawn_from_the_samples),
+      TEST(some_candidates_are_a_sweep_too),
+      TEST(the_model_needs_fewer_on_recorded_sweeps),
+      TEST(the_model_needs_fewer_on_other_kernels),
+      TEST(held_kernels_are_in_no_other_file),
+      TEST(a_sweep_is_searched_to_its_end),
+      TEST(stores_are_replayed),
+      TEST(stores_without_times_are_refused),
+      TEST(lacking_axes_are_counted),
       TEST(wrong_files_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
