@@ -126,7 +126,12 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
     return status;
   }
   cubin_bytes = sct_compile_elf_strip(cubin, cubin_bytes);
-  *out = sct_compile_objects_add(objects, cubin, cubin_bytes, ptx, strlen(ptx));
+  const sct_compile_object made = {.cubin = cubin,
+                                   .cubin_bytes = cubin_bytes,
+                                   .ptx = ptx,
+                                   .ptx_bytes = strlen(ptx),
+                                   .memory = {cubin, ptx}};
+  *out = sct_compile_objects_add(objects, &made);
   return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
 }
 

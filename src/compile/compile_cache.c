@@ -251,7 +251,12 @@ static sct_compile_object *load_object(const sct_compile_cache *cache,
     sct_free(cubin);
     return NULL;
   }
-  return sct_compile_objects_add(objects, cubin, cubin_bytes, ptx, ptx_bytes);
+  const sct_compile_object found = {.cubin = cubin,
+                                    .cubin_bytes = cubin_bytes,
+                                    .ptx = ptx,
+                                    .ptx_bytes = ptx_bytes,
+                                    .memory = {cubin, ptx}};
+  return sct_compile_objects_add(objects, &found);
 }
 
 void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_object *object) {

@@ -72,7 +72,7 @@ static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
     return sct_fail(err, SCT_ENVRTC, "no NVRTC: a worker that loads it does not live: %s",
                     end.text);
   }
-  const uint8_t *const about = sct_wire_get_bytes(&compiler->wire, &n);
+  const uint8_t *const about = sct_wire_get_bytes(&compiler->reply, &n);
   if (n != sizeof(compiler->about)) {
     return sct_fail(err, SCT_EINTERNAL, "the compile worker speaks another protocol");
   }
@@ -142,6 +142,7 @@ void sct_compiler_free(sct_compiler *compiler) {
   sct_free(compiler->program);
   sct_str_free(&compiler->option_line);
   sct_wire_free(&compiler->wire);
+  sct_wire_free(&compiler->reply);
   sct_compile_cache_close(&compiler->cache);
   sct_compile_objects_free(&compiler->objects);
   sct_free(compiler);
@@ -212,7 +213,7 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
     const bool fresh = w->n_jobs == 0;
     SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_FILE, &end, err));
     if (end.failure == SCT_COMPILE_NONE) {
-      return sct_compile_get_file(&compiler->wire, &compiler->objects, out, err);
+      return sct_compile_get_file(&compiler->reply, &compiler->objects, out, err);
     }
     if (fresh) {
       break;

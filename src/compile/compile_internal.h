@@ -62,10 +62,11 @@ typedef struct sct_compile_object {
   atomic_int refs; /* one for the compiler's table, one for every result */
   struct sct_compile_object *next;
   sct_compile_object_name name;
-  char *cubin;
+  const char *cubin;
   size_t cubin_bytes;
-  char *ptx; /* NUL-terminated */
+  const char *ptx; /* NUL-terminated */
   size_t ptx_bytes;
+  void *memory[2]; /* what both lie in, from sct_alloc; one may be NULL */
 } sct_compile_object;
 
 #define SCT_OBJECT_BUCKETS 4096
@@ -81,11 +82,11 @@ void sct_compile_objects_trim(sct_compile_object_table *table);
 /* The object of that name with one more reference, or NULL. */
 sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
                                              const sct_compile_object_name *name);
-/* Takes over both buffers (from sct_alloc, `ptx` with a NUL after its bytes), on failure too.
+/* Takes over the memory of `from`, on failure too; its name, references and link are set here.
  * Returns an object with a reference for the caller, the one in the table if it is there already;
  * NULL: out of memory. */
-sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table, char *cubin,
-                                            size_t cubin_bytes, char *ptx, size_t ptx_bytes);
+sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
+                                            const sct_compile_object *from);
 void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
 
 /* ---- one NVRTC program (compile_build.c) */
@@ -204,8 +205,9 @@ void sct_compile_put_job(sct_wire *w, const sct_compile_job *job);
 bool sct_compile_get_job(sct_wire *w, sct_compile_job *job); /* borrows from w */
 void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n);
 void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n);
-/* Fills the results of these units; objects go to the table. SCT_EDATA: the worker speaks another
- * protocol; SCT_ENOMEM. Results that were filled are freed again. */
+/* Fills the results of these units; objects go to the table, with the message's own memory where
+ * there is one of them: `w` is empty then. SCT_EDATA: the worker speaks another protocol;
+ * SCT_ENOMEM. Results that were filled are freed again. */
 sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
                                    sct_compile_item *const *units, int n,
                                    sct_error *err) SCT_MUST_USE;
@@ -257,7 +259,7 @@ struct sct_compiler {
   sct_compile_object_table objects;
   sct_compile_worker workers[SCT_COMPILE_MAX_WORKERS];
   struct sct_compile_run *run; /* the request at hand; NULL: none */
-  sct_wire wire;
+  sct_wire wire, reply;        /* to the workers and from them */
 };
 
 /* Makes sure that there is a worker; with `fresh`, one that has compiled nothing. */
@@ -265,7 +267,7 @@ sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *
                                     sct_error *err) SCT_MUST_USE;
 /* Sends compiler->wire as a job. false: it takes no message; its end will say why. */
 bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op);
-/* Receives the reply into compiler->wire, to be called when there is one or the deadline is over.
+/* Receives the reply into compiler->reply, to be called when there is one or the deadline is over.
  * After a failure the worker is gone. An error that the worker itself gives is returned. */
 sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker *w,
                                       sct_compile_end *end, sct_error *err) SCT_MUST_USE;

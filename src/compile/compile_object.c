@@ -12,8 +12,8 @@ void sct_compile_object_release(sct_compile_object *object) {
   if (object == NULL || atomic_fetch_sub(&object->refs, 1) > 1) {
     return;
   }
-  sct_free(object->cubin);
-  sct_free(object->ptx);
+  sct_free(object->memory[0]);
+  sct_free(object->memory[1]);
   sct_free(object);
 }
 
@@ -73,20 +73,22 @@ sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
   return object;
 }
 
-sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table, char *cubin,
-                                            size_t cubin_bytes, char *ptx, size_t ptx_bytes) {
+sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
+                                            const sct_compile_object *from) {
   sct_compile_object *made = sct_alloc(sizeof(*made));
   if (made == NULL) {
-    sct_free(cubin);
-    sct_free(ptx);
+    sct_free(from->memory[0]);
+    sct_free(from->memory[1]);
     return NULL;
   }
-  made->cubin = cubin;
-  made->cubin_bytes = cubin_bytes;
-  made->ptx = ptx;
-  made->ptx_bytes = ptx_bytes;
-  made->name.cubin = sct_hash_bytes(cubin, cubin_bytes);
-  made->name.ptx = sct_hash_bytes(ptx, ptx_bytes);
+  made->cubin = from->cubin;
+  made->cubin_bytes = from->cubin_bytes;
+  made->ptx = from->ptx;
+  made->ptx_bytes = from->ptx_bytes;
+  made->memory[0] = from->memory[0];
+  made->memory[1] = from->memory[1];
+  made->name.cubin = sct_hash_bytes(made->cubin, made->cubin_bytes);
+  made->name.ptx = sct_hash_bytes(made->ptx, made->ptx_bytes);
   atomic_init(&made->refs, 2);
 
   (void)pthread_mutex_lock(&table->lock);

@@ -101,7 +101,7 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
   *end = (sct_compile_end){.failure = SCT_COMPILE_NONE};
   w->busy = false;
   const sct_io io =
-      sct_wire_recv(w->child.fd, &code, &compiler->wire, late ? now : now + message_ns(compiler));
+      sct_wire_recv(w->child.fd, &code, &compiler->reply, late ? now : now + message_ns(compiler));
   if (io == SCT_IO_NOMEM) {
     sct_child_kill(&w->child);
     return sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
@@ -121,7 +121,7 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
     sct_child_kill(&w->child);
     crashed(end, "answered what makes no sense");
   } else if (code != SCT_OK) {
-    return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(&compiler->wire));
+    return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(&compiler->reply));
   }
   return SCT_OK;
 }

@@ -195,7 +195,7 @@ static sct_status collect(sct_compiler *compiler, sct_compile_worker *w, sct_err
   SCT_TRY(sct_compile_worker_receive(compiler, w, &end, err));
   if (end.failure == SCT_COMPILE_NONE) {
     const sct_status status =
-        sct_compile_get_results(&compiler->wire, &compiler->objects, units, span.n, err);
+        sct_compile_get_results(&compiler->reply, &compiler->objects, units, span.n, err);
     if (status != SCT_EDATA) {
       SCT_TRY(status);
       keep_on_disk(compiler, units, span.n);

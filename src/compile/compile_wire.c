@@ -48,39 +48,56 @@ void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n) {
   }
 }
 
-/* ---- objects: those of a reply come first, then results name them by number */
+/* ---- objects: results name them by number, and they end the message */
 
 static void put_object(sct_wire *w, const sct_compile_object *object) {
   sct_wire_put_bytes(w, object->cubin, object->cubin_bytes);
-  sct_wire_put_bytes(w, object->ptx, object->ptx_bytes);
+  sct_wire_put_bytes(w, object->ptx, object->ptx_bytes + 1); /* with its NUL */
 }
 
-static char *copy_bytes(const uint8_t *bytes, size_t n) {
-  char *const copy = sct_alloc(n + 1);
-  if (copy != NULL) {
-    memcpy(copy, bytes, n);
-  }
-  return copy;
+/* Where an object's bytes are in the message. */
+static void get_object(sct_wire *w, sct_compile_object *out) {
+  size_t n = 0;
+  out->cubin = (const char *)sct_wire_get_bytes(w, &out->cubin_bytes);
+  out->ptx = (const char *)sct_wire_get_bytes(w, &n);
+  out->ptx_bytes = n - 1;
+  w->failed = w->failed || out->cubin_bytes == 0 || n < 2 || out->ptx[n - 1] != '\0';
 }
 
-/* NULL: out of memory, or the message is damaged. */
-static sct_compile_object *get_object(sct_wire *w, sct_compile_object_table *objects) {
-  size_t cubin_bytes = 0;
-  size_t ptx_bytes = 0;
-  const uint8_t *const cubin = sct_wire_get_bytes(w, &cubin_bytes);
-  const uint8_t *const ptx = sct_wire_get_bytes(w, &ptx_bytes);
-  if (w->failed || cubin_bytes == 0 || ptx_bytes == 0) {
-    w->failed = true;
-    return NULL;
+static bool copy_object(sct_compile_object *o) {
+  char *const copy = sct_alloc(o->cubin_bytes + o->ptx_bytes + 1);
+  if (copy == NULL) {
+    return false;
   }
-  char *const cubin_copy = copy_bytes(cubin, cubin_bytes);
-  char *const ptx_copy = copy_bytes(ptx, ptx_bytes);
-  if (cubin_copy == NULL || ptx_copy == NULL) {
-    sct_free(cubin_copy);
-    sct_free(ptx_copy);
-    return NULL;
+  memcpy(copy, o->cubin, o->cubin_bytes);
+  memcpy(copy + o->cubin_bytes, o->ptx, o->ptx_bytes + 1);
+  o->cubin = copy;
+  o->ptx = copy + o->cubin_bytes;
+  o->memory[0] = copy;
+  return true;
+}
+
+/* Fills list[0..n) with what is left of a message. One object, as most have, takes the message's
+ * memory instead of a copy. false: out of memory, or w->failed, and nothing went to the table. */
+static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_compile_object **list,
+                        int n) {
+  sct_compile_object *const parts = sct_alloc((size_t)(n + 1) * sizeof(*parts));
+  bool good = parts != NULL;
+  for (int i = 0; i < n && good; ++i) {
+    get_object(w, &parts[i]);
   }
-  return sct_compile_objects_add(objects, cubin_copy, cubin_bytes, ptx_copy, ptx_bytes);
+  w->failed = w->failed || (good && w->at != w->len);
+  good = good && !w->failed;
+  for (int i = 0; i < n && good; ++i) {
+    if (n == 1) {
+      parts[i].memory[0] = sct_wire_take(w);
+    }
+    good = n == 1 || copy_object(&parts[i]);
+    list[i] = good ? sct_compile_objects_add(objects, &parts[i]) : NULL;
+    good = list[i] != NULL;
+  }
+  sct_free(parts);
+  return good;
 }
 
 static int index_of(sct_compile_item *const *units, int n, const sct_compile_object *object) {
@@ -118,6 +135,7 @@ void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n)
   for (int i = 0; i < n; ++i) {
     const int index = index_of(units, n, units[i]->out->object);
     n_objects = index >= n_objects ? index + 1 : n_objects;
+    put_result(w, units[i]->out, index);
   }
   sct_wire_put_i64(w, n_objects);
   for (int i = 0, next = 0; i < n; ++i) {
@@ -125,9 +143,6 @@ void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n)
       put_object(w, units[i]->out->object);
       ++next;
     }
-  }
-  for (int i = 0; i < n; ++i) {
-    put_result(w, units[i]->out, index_of(units, n, units[i]->out->object));
   }
 }
 
@@ -152,19 +167,20 @@ static void hold_object(sct_compiled *r, sct_compile_object *object) {
   r->ptx_hash = object->name.ptx;
 }
 
-/* false: out of memory, or w->failed. */
-static bool get_result(sct_wire *w, sct_compile_object **objects, int n_objects, sct_compiled *r) {
+/* All but the object, of which it gives the number; -1: none. false: out of memory, or w->failed.
+ */
+static bool get_result(sct_wire *w, sct_compiled *r, int64_t *object) {
   int figures[6] = {0};
   r->ok = sct_wire_get_i64(w) != 0;
   const int64_t failure = sct_wire_get_i64(w);
   const char *const log = sct_wire_get_text(w);
   r->error_line = (int)sct_wire_get_i64(w);
   const char *const entry = sct_wire_get_text(w);
-  const int64_t object = sct_wire_get_i64(w);
+  *object = sct_wire_get_i64(w);
   if (!get_struct(w, &r->code_hash, sizeof(r->code_hash)) ||
       !get_struct(w, figures, sizeof(figures)) || failure < 0 || failure > SCT_COMPILE_MEMORY ||
       r->ok != (failure == SCT_COMPILE_NONE) || r->ok != (entry[0] != '\0') ||
-      r->ok != (object >= 0) || object >= n_objects || r->ok != (log[0] == '\0')) {
+      r->ok != (*object >= 0) || r->ok != (log[0] == '\0')) {
     w->failed = true;
     return false;
   }
@@ -175,40 +191,50 @@ static bool get_result(sct_wire *w, sct_compile_object **objects, int n_objects,
   r->stack_bytes = figures[3];
   r->static_shared_bytes = figures[4];
   r->const_bytes = figures[5];
-  if (!r->ok) {
-    r->log = sct_strdup(log);
-    return r->log != NULL;
-  }
-  hold_object(r, objects[object]);
-  r->entry = sct_strdup(entry);
-  return r->entry != NULL;
+  char **const text = r->ok ? &r->entry : &r->log;
+  *text = sct_strdup(r->ok ? entry : log);
+  return *text != NULL;
 }
 
-sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
-                                   sct_compile_item *const *units, int n, sct_error *err) {
-  const int n_objects = get_count(w);
-  sct_compile_object **const list = sct_alloc((size_t)(n_objects + 1) * sizeof(*list));
-  bool good = list != NULL;
-  for (int i = 0; i < n_objects && good; ++i) {
-    list[i] = get_object(w, objects);
-    good = list[i] != NULL;
+/* As sct_compile_get_results, with the numbers of the units' objects in numbers[0..n). */
+static bool get_numbered(sct_wire *w, sct_compile_object_table *objects,
+                         sct_compile_item *const *units, int n, int64_t *numbers) {
+  for (int i = 0; i < n; ++i) {
+    if (!get_result(w, units[i]->out, &numbers[i])) {
+      return false;
+    }
   }
+  const int n_objects = get_count(w);
+  for (int i = 0; i < n; ++i) {
+    w->failed = w->failed || numbers[i] >= n_objects;
+  }
+  sct_compile_object **const list = sct_alloc((size_t)(n_objects + 1) * sizeof(*list));
+  const bool good = list != NULL && !w->failed && get_objects(w, objects, list, n_objects);
   for (int i = 0; i < n && good; ++i) {
-    good = get_result(w, list, n_objects, units[i]->out);
+    if (numbers[i] >= 0) {
+      hold_object(units[i]->out, list[numbers[i]]);
+    }
   }
   for (int i = 0; list != NULL && i < n_objects; ++i) {
     sct_compile_object_release(list[i]);
   }
   sct_free(list);
-  if (good && !w->failed && w->at == w->len) {
+  return good;
+}
+
+sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
+                                   sct_compile_item *const *units, int n, sct_error *err) {
+  int64_t *const numbers = sct_alloc((size_t)(n + 1) * sizeof(*numbers));
+  const bool good = numbers != NULL && get_numbered(w, objects, units, n, numbers);
+  sct_free(numbers);
+  if (good) {
     return SCT_OK;
   }
   for (int i = 0; i < n; ++i) {
     sct_compiled_free(units[i]->out);
   }
-  return w->failed || w->at != w->len
-             ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
-             : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+  return w->failed ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
+                   : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
 }
 
 /* ---- results of files */
@@ -248,20 +274,16 @@ sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
   const char *const log = sct_wire_get_text(w);
   file->log = file->ok ? NULL : sct_strdup(log);
   file->unknown = (int)sct_wire_get_i64(w);
-  bool good = get_entries(w, file) && (file->ok || file->log != NULL);
-  if (good && file->ok) {
-    file->object = get_object(w, objects);
-    good = file->object != NULL;
-  }
-  if (good && file->ok) {
-    file->ptx = file->object->ptx;
-    file->cubin = file->object->cubin;
-    file->cubin_bytes = file->object->cubin_bytes;
-  }
-  if (good && w->at == w->len) {
+  if (get_entries(w, file) && (file->ok || file->log != NULL) &&
+      get_objects(w, objects, &file->object, file->ok ? 1 : 0)) {
+    if (file->ok) {
+      file->ptx = file->object->ptx;
+      file->cubin = file->object->cubin;
+      file->cubin_bytes = file->object->cubin_bytes;
+    }
     return SCT_OK;
   }
   file->ok = false;
-  return w->failed || good ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
-                           : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+  return w->failed ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
+                   : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
 }

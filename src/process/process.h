@@ -70,6 +70,9 @@ typedef struct sct_wire {
 } sct_wire;
 void sct_wire_clear(sct_wire *w); /* keeps the memory */
 void sct_wire_free(sct_wire *w);
+/* The memory of a body that was received: the caller's from here on, to free with sct_free. What
+ * was got from it stays good; `w` is empty. */
+uint8_t *sct_wire_take(sct_wire *w) SCT_MUST_USE;
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_u64(sct_wire *w, uint64_t value);
 void sct_wire_put_f64(sct_wire *w, double value);

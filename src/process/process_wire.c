@@ -54,6 +54,12 @@ void sct_wire_free(sct_wire *w) {
   *w = (sct_wire){0};
 }
 
+uint8_t *sct_wire_take(sct_wire *w) {
+  uint8_t *const data = w->data;
+  *w = (sct_wire){0};
+  return data;
+}
+
 void sct_wire_put_i64(sct_wire *w, int64_t value) {
   put(w, &value, sizeof value);
 }

@@ -20,6 +20,14 @@
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 enum { WANTS_COUNTS = 1, WANTS_COMPARISON = 2 }; /* of an item, beside the verdict */
+/* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
+ * which need no copy. */
+typedef enum message {
+  THE_ITEMS, /* to be judged, of the code told last */
+  THE_NAIVE, /* what they are compared with */
+  THE_CUBIN, /* of the program that they are of */
+  THE_PTX    /* likewise */
+} message;
 
 /* One candidate's verdict on its way to the parent. */
 typedef struct judgement {
@@ -33,7 +41,8 @@ typedef struct process {
   sct_child child;
   int pending[MOST_AT_ONCE], n_pending; /* items it has not answered for */
   int naive;                            /* whose code it has; -1: none */
-  const char *ptx;                      /* which text it has got last; NULL: none */
+  bool has_program;
+  sct_hash ptx; /* of the program that it has */
 } process;
 
 struct tune_check {
@@ -90,10 +99,8 @@ typedef struct bench {
 } bench;
 
 static bool replace(char **kept, const char *text) {
-  if (text[0] != '\0') {
-    sct_free(*kept);
-    *kept = sct_strdup(text);
-  }
+  sct_free(*kept);
+  *kept = sct_strdup(text);
   return *kept != NULL;
 }
 
@@ -117,31 +124,31 @@ static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
   memcpy(m->detail, verdict.detail, sizeof m->detail);
 }
 
-/* Takes the code of a message; what it does not hold is as before. */
-static bool take_code(tune_session *s, bench *b, sct_wire *in) {
+static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
   const int naive = (int)sct_wire_get_i64(in);
-  const char *naive_entry = sct_wire_get_text(in), *naive_ptx = sct_wire_get_text(in);
-  const char *ptx = sct_wire_get_text(in);
-  size_t n = 0;
-  const uint8_t *cubin = sct_wire_get_bytes(in, &n);
+  const char *entry = sct_wire_get_text(in), *ptx = sct_wire_get_text(in);
   if (in->failed || naive < 0 || naive >= s->plan.n_items) {
     return false;
   }
-  if (naive != b->naive) {
-    b->has_problem = false; /* it borrows what is replaced here */
-    b->naive = naive;
+  b->has_problem = false; /* it borrows what is replaced here */
+  b->naive = naive;
+  return replace(&b->naive_entry, entry) && replace(&b->naive_ptx, ptx);
+}
+
+static bool take_cubin(bench *b, sct_wire *in) {
+  const uint8_t *cubin = sct_wire_get_bytes(in, &b->cubin_bytes);
+  sct_free(b->cubin);
+  b->cubin = in->failed ? NULL : sct_alloc(b->cubin_bytes);
+  if (b->cubin) {
+    memcpy(b->cubin, cubin, b->cubin_bytes);
   }
-  if (n > 0) {
-    sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
-    sct_free(b->cubin);
-    b->cubin = sct_alloc(n);
-    b->cubin_bytes = n;
-    if (b->cubin) {
-      memcpy(b->cubin, cubin, n);
-    }
-  }
-  return b->cubin && replace(&b->naive_entry, naive_entry) && replace(&b->naive_ptx, naive_ptx) &&
-         replace(&b->ptx, ptx);
+  return b->cubin != NULL;
+}
+
+static bool take_ptx(bench *b, sct_wire *in) {
+  const char *ptx = sct_wire_get_text(in);
+  sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
+  return !in->failed && replace(&b->ptx, ptx);
 }
 
 /* What is known of an item's code without running it. */
@@ -161,18 +168,14 @@ static void look_at_code(tune_session *s, bench *b, int item, const char *entry,
   }
 }
 
-/* One message of the parent: code and the items it is of. false: it is gone. */
 static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
-  uint32_t code = 0;
-  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK || !take_code(s, b, in)) {
-    return false;
-  }
   const int64_t n = sct_wire_get_i64(in);
   for (int64_t k = 0; k < n; k++) {
     judgement m = {.item = (int)sct_wire_get_i64(in)};
     const int64_t wanted = sct_wire_get_i64(in);
     const char *entry = sct_wire_get_text(in);
-    if (in->failed || m.item < 0 || m.item >= s->plan.n_items) {
+    if (in->failed || m.item < 0 || m.item >= s->plan.n_items || b->naive < 0 || !b->ptx ||
+        !b->cubin) {
       return false;
     }
     judge(s, b, entry, &m);
@@ -186,6 +189,26 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
   return true;
 }
 
+/* One message of the parent. false: it is gone. */
+static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
+  uint32_t code = 0;
+  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    return false;
+  }
+  switch (code) {
+  case THE_ITEMS:
+    return judge_items(s, fd, b, in, out);
+  case THE_NAIVE:
+    return take_naive(s, b, in);
+  case THE_CUBIN:
+    return take_cubin(b, in);
+  case THE_PTX:
+    return take_ptx(b, in);
+  default:
+    return false;
+  }
+}
+
 static void run_process(tune_session *s, int fd, const void *unused) {
   (void)unused;
   bench b = {.naive = -1};
@@ -194,7 +217,7 @@ static void run_process(tune_session *s, int fd, const void *unused) {
   sct_error err = {0};
   described.is_virtual = true;
   if (open_described(&b.measure, s, &described, &err) == SCT_OK) {
-    while (judge_items(s, fd, &b, &in, &out)) {
+    while (serve(s, fd, &b, &in, &out)) {
     }
   } else {
     sct_log(SCT_LOG_WARN, "a process of the check could not start: %s", err.text);
@@ -268,30 +291,52 @@ static int take_batch(tune_session *s, tune_check *c, int *items, int *n) {
   return naive;
 }
 
+static bool tell(tune_check *c, const process *p, message what) {
+  return sct_wire_send(p->child.fd, what, &c->wire, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
+}
+
+static bool send_naive(tune_session *s, tune_check *c, process *p, int naive) {
+  const sct_compiled *compiled = &s->plan.items[naive].compiled;
+  p->naive = naive;
+  sct_wire_clear(&c->wire);
+  sct_wire_put_i64(&c->wire, naive);
+  sct_wire_put_text(&c->wire, compiled->entry);
+  sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
+  return tell(c, p, THE_NAIVE);
+}
+
+static bool send_program(tune_check *c, process *p, const sct_compiled *compiled) {
+  p->has_program = true;
+  p->ptx = compiled->ptx_hash;
+  sct_wire_clear(&c->wire);
+  sct_wire_put_tail(&c->wire, compiled->cubin, compiled->cubin_bytes);
+  if (!tell(c, p, THE_CUBIN)) {
+    return false;
+  }
+  sct_wire_clear(&c->wire);
+  sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
+  return tell(c, p, THE_PTX);
+}
+
 static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, const int *items,
                        int n) {
-  const sct_compiled *reference = &s->plan.items[naive].compiled;
   const sct_compiled *of = &s->plan.items[items[0]].compiled; /* and of the others */
-  const char *ptx = of->ptx;
+  p->n_pending = n;
+  memcpy(p->pending, items, sizeof *items * (size_t)n);
+  if ((p->naive != naive && !send_naive(s, c, p, naive)) ||
+      (!(p->has_program && sct_hash_equal(p->ptx, of->ptx_hash)) && !send_program(c, p, of))) {
+    return false;
+  }
   sct_wire *w = &c->wire;
   sct_wire_clear(w);
-  sct_wire_put_i64(w, naive);
-  sct_wire_put_text(w, p->naive == naive ? "" : reference->entry);
-  sct_wire_put_text(w, p->naive == naive ? "" : reference->ptx);
-  sct_wire_put_text(w, p->ptx == ptx ? "" : ptx);
-  sct_wire_put_bytes(w, of->cubin, p->ptx == ptx ? 0 : of->cubin_bytes);
   sct_wire_put_i64(w, n);
   for (int k = 0; k < n; k++) {
     sct_wire_put_i64(w, items[k]);
     sct_wire_put_i64(w, (sct_tune_is_counted(s, items[k]) ? 0 : WANTS_COUNTS) |
                             (s->plan.items[items[k]].compared ? 0 : WANTS_COMPARISON));
     sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
-    p->pending[k] = items[k];
   }
-  p->n_pending = n;
-  p->naive = naive;
-  p->ptx = ptx;
-  return sct_wire_send(p->child.fd, 0, w, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
+  return tell(c, p, THE_ITEMS);
 }
 
 static process *idle_process(tune_session *s, tune_check *c) {

@@ -145,6 +145,33 @@ static void counts_do_not_depend_on_who_counts(void **state) {
   tf_free(&without);
 }
 
+/* A macro keeps each in a program of its own, so a process is told of several, one after the other;
+ * every other one leaves out the last element. */
+static void each_is_judged_by_its_own_program(void **state) {
+  (void)state;
+  enum { PROGRAMS = 8 };
+  for (int k = 0; k < PROGRAMS; k++) {
+    const misdeed m = {
+        sct_arena_printf(&tf_arena, "alone%d", k),
+        sct_arena_printf(&tf_arena,
+                         "\n#define LEFT_OUT %d\n  if ($(last) < n_$(last) - LEFT_OUT) "
+                         "$(g:call_element(inside)) // %d",
+                         k % 2, k),
+        "", ""};
+    add_misdeed(&m);
+  }
+  tf_run r = tf_new("ok", NULL);
+  r.opts.strategy_dir = tf_path("wrong");
+  tf_tune_ok(&r, SPEC);
+  for (int k = 0; k < PROGRAMS; k++) {
+    tf_assert_outcome(&r, 0, sct_arena_printf(&tf_arena, "alone%d", k),
+                      k % 2 ? "not_written" : "ok");
+  }
+  assert_int_equal(r.report.n_checked, 3 + PROGRAMS);
+  assert_int_equal(r.report.n_caught, PROGRAMS / 2);
+  tf_free(&r);
+}
+
 /* What the interpreter does not know is no failure: the GPU decides. */
 static void what_is_unknown_is_left_to_the_gpu(void **state) {
   (void)state;
@@ -195,6 +222,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(what_a_gpu_would_not_notice_is_caught, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(counts_do_not_depend_on_who_counts, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(without_the_check_they_reach_the_gpu, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(each_is_judged_by_its_own_program, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(what_is_unknown_is_left_to_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(a_naive_variant_that_fails_is_said, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(stopping_ends_the_check, tf_setup, tf_teardown),
