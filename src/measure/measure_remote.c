@@ -333,11 +333,20 @@ static void put_image(const sct_measure *m, sct_wire *w, const sct_binary *binar
   sct_wire_put_tail(w, image, has_it ? 0 : bytes);
 }
 
+static bool holds(const sct_measure *m, const sct_kept *kept) {
+  return kept->held && kept->generation == m->generation && sct_child_alive(&m->worker);
+}
+
 /* The kernel that the worker still holds and shall no more; -1: none. */
-static int64_t take_kept(sct_measure *m) {
-  const bool held = m->kept.held && m->kept.generation == m->generation;
-  m->kept.held = false;
-  return held ? m->kept.kernel : -1;
+static int64_t give_up(sct_measure *m, sct_kept *kept) {
+  const bool held = holds(m, kept);
+  kept->held = false;
+  return held ? kept->kernel : -1;
+}
+
+static void keep(sct_kept *kept, const sct_job *job) {
+  *kept = (sct_kept){
+      .held = true, .loaded = job->loaded, .kernel = job->kernel, .generation = job->generation};
 }
 
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
@@ -346,17 +355,18 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   sct_reply reply = {0};
   const int64_t shared_bytes = binary->code->shared_bytes;
   const sct_hash image = image_hash(m, binary);
+  const bool naive = sct_is_naive(m, binary);
+  sct_kept *kept = naive ? &m->kept_naive : &m->kept;
   *job = (sct_job){.binary = binary,
                    .kernel = -1,
                    .generation = m->generation,
                    .loaded = kernel_hash(binary, image)};
-  if (m->kept.held && m->kept.generation == m->generation &&
-      sct_hash_equal(m->kept.loaded, job->loaded) && sct_child_alive(&m->worker)) {
-    m->kept.held = false;
-    job->kernel = m->kept.kernel;
+  if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
+    kept->held = naive;
+    job->kernel = kept->kernel;
     return SCT_OK;
   }
-  sct_wire_put_i64(&request, take_kept(m));
+  sct_wire_put_i64(&request, give_up(m, kept));
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);
@@ -368,6 +378,9 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
     job->kernel = sct_wire_get_i64(&reply.body);
     m->sent = image;
     m->sent_generation = m->generation;
+    if (naive) {
+      keep(kept, job);
+    }
   } else if (status == SCT_OK && reply.result == 1 && shared_bytes > 0) {
     verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
   }
@@ -377,12 +390,13 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 }
 
 void sct_remote_unload(sct_measure *m, sct_job *job) {
-  if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker)) {
-    if (m->kept.held && m->kept.generation == m->generation) {
+  const bool stays = holds(m, &m->kept_naive) && job->kernel == m->kept_naive.kernel;
+  if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
+      !stays) {
+    if (holds(m, &m->kept)) {
       (void)ask_numbers(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
     }
-    m->kept = (sct_kept){
-        .held = true, .loaded = job->loaded, .kernel = job->kernel, .generation = job->generation};
+    keep(&m->kept, job);
   }
   job->kernel = -1;
 }

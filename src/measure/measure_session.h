@@ -84,7 +84,8 @@ struct sct_measure {
   size_t n_case_slots;
   int64_t case_bytes; /* of all images and flags */
   sct_timed timed;
-  sct_kept kept;
+  sct_kept kept;       /* of the candidate that was unloaded last */
+  sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
   int most_together;       /* requests that went to the worker as one; tests look at it */
   sct_hash sent;           /* the image that the worker was sent last */
   int64_t sent_generation; /* of that worker; 0: none was sent */
@@ -183,7 +184,7 @@ typedef struct sct_target {
 } sct_target;
 /* These fill `verdict` when the candidate fails; SCT_OK then too. The kernel that was unloaded last
  * stays in the worker until another one is loaded or unloaded, and is not loaded again: a candidate
- * is verified, then timed. */
+ * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */

@@ -248,18 +248,33 @@ static int64_t max_elements(const sct_measure *m) {
 
 static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
+#define FEW_ELEMENTS ((int64_t)150000)
 
-/* The case for the tuple times the least factor that spec and candidate allow; NULL: none. */
+/* The tuple times the factor; where those are many elements, the nearest multiples of the factor
+ * instead, which are as near to the edges that the tuple is about. Returns the elements. */
+static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int64_t factor) {
+  int64_t elements = 1, multiples = 1;
+  for (int d = 0; d < n_dims; d++) {
+    dims[d] = tuple[d] * factor;
+    elements *= dims[d];
+  }
+  if (elements <= FEW_ELEMENTS) {
+    return elements;
+  }
+  for (int d = 0; d < n_dims; d++) {
+    dims[d] = (tuple[d] + factor - 1) / factor * factor;
+    multiples *= dims[d];
+  }
+  return multiples;
+}
+
+/* The case for the tuple and the least factor that spec and candidate allow; NULL: none. */
 static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                                sct_case **out, sct_error *err) {
-  const int n_dims = m->plan.spec->n_dims;
   *out = NULL;
   for (int f = 0; f < SCT_COUNT(factors) && !*out; f++) {
-    int64_t dims[SCT_MAX_DIMS], elements = 1;
-    for (int d = 0; d < n_dims; d++) {
-      dims[d] = tuple[d] * factors[f];
-      elements *= dims[d];
-    }
+    int64_t dims[SCT_MAX_DIMS];
+    const int64_t elements = scaled(dims, tuple, m->plan.spec->n_dims, factors[f]);
     if (elements > max_elements(m) || (f > 0 && elements == 0)) {
       break;
     }
