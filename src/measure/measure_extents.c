@@ -99,8 +99,9 @@ static sct_status add(sct_tuples *t, const int64_t *values, sct_error *err) {
 }
 
 static const int64_t line[] = {0, 1, 2, 31, 32, 33, 127, 129, 1000, 4097};
-static const int64_t plane[][2] = {{0, 5},   {5, 0},    {1, 1},    {1, 33},   {33, 1},  {31, 65},
-                                   {64, 64}, {65, 129}, {129, 67}, {1000, 3}, {3, 1000}};
+static const int64_t plane[][2] = {{0, 5},    {5, 0},    {1, 1},    {1, 33},
+                                   {33, 1},   {31, 65},  {64, 64},  {65, 129},
+                                   {129, 67}, {1000, 3}, {3, 1000}, {272, 560}};
 static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},   {1, 33, 1},
                                    {33, 1, 1},  {2, 3, 31}, {5, 7, 11},   {17, 31, 3},
                                    {3, 65, 33}, {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
@@ -196,6 +197,30 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
   return SCT_OK;
 }
 
+#define MAX_AT_TILES ((int64_t)100000) /* elements of a tuple with all dimensions at their edges   \
+                                        */
+
+/* All dimensions just below, at or above their tile. Blocks that take elements of several
+ * dimensions as one have a whole tile in each of them: there one after the other. */
+static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, int64_t off, sct_error *err) {
+  int64_t tuple[SCT_MAX_DIMS];
+  double elements = 1;
+  for (int d = 0; d < t->n_dims; d++) {
+    tuple[d] = tile[d] + off;
+    elements *= (double)tuple[d];
+  }
+  if (elements <= (double)MAX_AT_TILES) {
+    return add(t, tuple, err);
+  }
+  for (int dim = 0; dim < t->n_dims; dim++) {
+    for (int d = 0; d < t->n_dims; d++) {
+      tuple[d] = d == dim ? tile[d] + off : 1;
+    }
+    SCT_TRY(add(t, tuple, err));
+  }
+  return SCT_OK;
+}
+
 static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
                             sct_error *err) {
   int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS];
@@ -203,11 +228,8 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
     const int64_t edge = next_edge(plan, code, d, 1);
     tile[d] = edge > 0 ? edge - 1 : 3;
   }
-  for (int64_t off = -1; off <= 1; off++) { /* all dimensions just below, at, above their tile */
-    for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = tile[d] + off;
-    }
-    SCT_TRY(add(t, tuple, err));
+  for (int64_t off = -1; off <= 1; off++) {
+    SCT_TRY(add_at_tiles(t, tile, off, err));
   }
   for (int dim = 0; dim < t->n_dims; dim++) { /* several tiles and a rest along one dimension */
     for (int d = 0; d < t->n_dims; d++) {

@@ -248,17 +248,16 @@ static int64_t max_elements(const sct_measure *m) {
 
 static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
-#define FEW_ELEMENTS ((int64_t)150000)
 
-/* The tuple times the factor; where those are many elements, the nearest multiples of the factor
- * instead, which are as near to the edges that the tuple is about. Returns the elements. */
+/* The tuple times the factor; where that is more than the interpreter takes, the nearest multiples
+ * of the factor, which are nearer to the edges that the tuple is about. Returns the elements. */
 static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int64_t factor) {
   int64_t elements = 1, multiples = 1;
   for (int d = 0; d < n_dims; d++) {
     dims[d] = tuple[d] * factor;
     elements *= dims[d];
   }
-  if (elements <= FEW_ELEMENTS) {
+  if (elements <= SCT_MAX_VIRTUAL_ELEMENTS) {
     return elements;
   }
   for (int d = 0; d < n_dims; d++) {

@@ -84,6 +84,23 @@ static void test_plane_has_the_box_edges(void **state) {
   world_close(&w);
 }
 
+/* Where a tile in each dimension is much, one dimension after the other has its edges. */
+static void test_large_boxes_have_their_edges_one_by_one(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {100, 100};
+  for (int64_t tile = 300; tile <= 500; tile += 200) {
+    world_open(&w, "row col", copy_1d, 1, 2, "b = a;", n, tile);
+    world_list(&w);
+    for (int64_t at = tile - 1; at <= tile + 1; at++) {
+      assert_int_equal(has(&w, at, at), tile == 300);
+      assert_int_equal(has(&w, at, 1) && has(&w, 1, at), tile == 500);
+    }
+    assert_true(has(&w, 3 * tile + 5, 5) && has(&w, 2 * tile + 3, 1));
+    world_close(&w);
+  }
+}
+
 static void test_a_grid_that_never_grows_is_no_edge(void **state) {
   (void)state;
   world w;
@@ -277,6 +294,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_line_has_the_block_edges),
       cmocka_unit_test(test_plane_has_the_box_edges),
+      cmocka_unit_test(test_large_boxes_have_their_edges_one_by_one),
       cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
       cmocka_unit_test(test_blocks_that_stay_get_many_tiles),
       cmocka_unit_test(test_many_dimensions),

@@ -328,6 +328,64 @@ static void test_requirements_multiply_sizes(void **state) {
   close_world(&w);
 }
 
+static bool has_run(const world *w, int64_t row, int64_t col) {
+  bool found = false;
+  for (size_t k = 0; k < w->m->n_cases; k++) {
+    const sct_case *c = w->m->cases[k];
+    found = found || (c->referenced && c->dims[0] == row && c->dims[1] == col);
+  }
+  return found;
+}
+
+/* Small tuples times 16; of large ones the multiples of 16 behind them. */
+static void test_requirements_round_large_sizes(void **state) {
+  (void)state;
+  static const fixture_array copy[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                       {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  const int64_t extents[] = {100, 100};
+  world w;
+  open_spec(&w, "ok", "row col", copy, 1, 2, NULL, "b = a;", extents);
+  sct_expr_pool *p = w.spec.pool;
+  fixture_kernel_init(&w.kernel[1], &w.spec, 1, 400);
+  w.kernel[1].require[0] =
+      sct_expr_binary(p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[1], sct_expr_const(p, 16)),
+                      sct_expr_const(p, 0));
+  w.kernel[1].code.require = w.kernel[1].require;
+  w.kernel[1].code.n_require = 1;
+  expect(&w, 1, SCT_OUT_OK);
+  assert_true(has_run(&w, 16, 528) && has_run(&w, 528, 16));   /* 1 x 33, 33 x 1 */
+  assert_true(has_run(&w, 16, 816) && has_run(&w, 816, 16));   /* 2 * 400 + 3 and 1 */
+  assert_true(has_run(&w, 1216, 16) && has_run(&w, 16, 1216)); /* 3 * 400 + 5 and 5 */
+  assert_true(has_run(&w, 272, 560));
+  for (size_t k = 0; k < w.m->n_cases; k++) {
+    const sct_case *c = w.m->cases[k];
+    assert_true(!c->referenced || c->dims[0] * c->dims[1] <= 272 * 560);
+  }
+  close_world(&w);
+}
+
+/* Every new size asks for the naive variant: it is loaded once, beside the candidate. */
+static void test_the_naive_variant_stays_loaded(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "ok");
+  expect(&w, 1, SCT_OUT_OK);
+  const int64_t naive = w.m->kept_naive.kernel, first = w.m->kept.kernel;
+  const sct_hash loaded = w.m->kept_naive.loaded;
+  assert_true(w.m->kept_naive.held && naive != first);
+  expect(&w, 2, SCT_OUT_OK);
+  expect(&w, 3, SCT_OUT_OK);
+  expect(&w, 0, SCT_OUT_OK);
+  assert_int_equal(w.m->kept_naive.kernel, naive);
+  assert_int_equal(w.m->kept.kernel, first); /* the place that is given up is the next one's */
+  assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &w.kernel[3].binary, &fixture_err));
+  expect(&w, 1, SCT_OUT_OK); /* one reference as good as another */
+  assert_false(sct_hash_equal(w.m->kept_naive.loaded, loaded));
+  sct_child_kill(&w.m->worker);
+  expect(&w, 2, SCT_OUT_OK);
+  close_world(&w);
+}
+
 static void test_too_large_is_known_without_a_launch(void **state) {
   (void)state;
   world w;
@@ -473,6 +531,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_naive_variant_that_writes_too_much),
       cmocka_unit_test(test_the_naive_variant_is_checked_against_the_host),
       cmocka_unit_test(test_requirements_multiply_sizes),
+      cmocka_unit_test(test_requirements_round_large_sizes),
+      cmocka_unit_test(test_the_naive_variant_stays_loaded),
       cmocka_unit_test(test_too_large_is_known_without_a_launch),
       cmocka_unit_test(test_a_lost_device_is_an_error_not_an_outcome),
       cmocka_unit_test(test_a_crash_is_seen_twice),
