@@ -197,8 +197,7 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
   return SCT_OK;
 }
 
-#define MAX_AT_TILES ((int64_t)100000) /* elements of a tuple with all dimensions at their edges   \
-                                        */
+#define MAX_AT_TILES ((int64_t)100000) /* elements with all dimensions at edges */
 
 /* All dimensions just below, at or above their tile. Blocks that take elements of several
  * dimensions as one have a whole tile in each of them: there one after the other. */

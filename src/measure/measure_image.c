@@ -293,6 +293,19 @@ static bool writes_all(const sct_shape *s, int op) {
   return all;
 }
 
+#define ALL_MARKS (SCT_BYTE_OWNED | SCT_BYTE_WRITTEN)
+
+/* The flags of every byte where all are the same; 0: to be found out. Elements do not overlap, so
+ * arrays that are as large as their fields have no gaps. */
+static int common_flags(const sct_shape *s, int op) {
+  const sct_record *record = &s->plan->op[op].op->record;
+  int64_t bytes = 0;
+  for (int f = 0; f < record->n_fields; f++) {
+    bytes += record->fields[f].bytes;
+  }
+  return writes_all(s, op) && s->op[op].bytes == bytes * s->op[op].count ? ALL_MARKS : 0;
+}
+
 /* What a reducing kernel writes at offsets[]. */
 static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move *move,
                               const uint8_t *input, const part *p, const int64_t *offsets,
@@ -334,14 +347,14 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   return SCT_OK;
 }
 
-/* Marks what the kernel writes; with an image, places its values. */
+/* Marks what the kernel writes, unless flags are NULL; with an image, places its values. */
 static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
                                  uint8_t *const *inputs, sct_error *err) {
   const sct_spec *spec = s->plan->spec;
   const sct_record *record = &s->plan->op[op].op->record;
   int64_t offsets[PART];
   walk written[SCT_MAX_FIELDS] = {{0}}, read[SCT_MAX_FIELDS] = {{0}};
-  if (!writes_all(s, op)) { /* else all that it owns is marked as written below */
+  if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
   part p = first_part(s->write_extent, spec->n_dims, s->n_written);
@@ -353,7 +366,9 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
       if (!space_offsets(offsets, &written[f], s, op, f, &p)) {
         return outside(s, op, err);
       }
-      mark(flags, offsets, p.n, SCT_BYTE_OWNED | SCT_BYTE_WRITTEN, record->fields[f].bytes);
+      if (flags) {
+        mark(flags, offsets, p.n, ALL_MARKS, record->fields[f].bytes);
+      }
       if (image) {
         SCT_TRY(put_output(image, s, op, f, inputs, &read[f], &p, offsets, err));
       }
@@ -363,11 +378,12 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
 }
 
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err) {
-  uint8_t *marks = new_image(s->op[op].bytes, 0);
+  const int common = common_flags(s, op);
+  uint8_t *marks = new_image(s->op[op].bytes, (uint8_t)common);
   if (!marks) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  const sct_status status = write_elements(NULL, marks, s, op, NULL, err);
+  const sct_status status = common ? SCT_OK : write_elements(NULL, marks, s, op, NULL, err);
   if (status == SCT_OK) {
     *flags = marks;
   } else {
@@ -378,9 +394,12 @@ sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_erro
 
 sct_status sct_image_output(uint8_t **out, uint8_t **flags, const sct_shape *s, int op,
                             uint8_t *const *inputs, uint8_t poison, sct_error *err) {
-  uint8_t *image = new_image(s->op[op].bytes, poison), *marks = new_image(s->op[op].bytes, 0);
-  const sct_status status = image && marks ? write_elements(image, marks, s, op, inputs, err)
-                                           : sct_fail(err, SCT_ENOMEM, "out of memory");
+  const int common = common_flags(s, op);
+  uint8_t *image = new_image(s->op[op].bytes, poison);
+  uint8_t *marks = new_image(s->op[op].bytes, (uint8_t)common);
+  const sct_status status = image && marks
+                                ? write_elements(image, common ? NULL : marks, s, op, inputs, err)
+                                : sct_fail(err, SCT_ENOMEM, "out of memory");
   if (status == SCT_OK) {
     *out = image;
     *flags = marks;

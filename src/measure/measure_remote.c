@@ -324,13 +324,24 @@ static sct_hash kernel_hash(const sct_binary *binary, sct_hash image) {
   return (sct_hash){image.hi ^ sct_mix64(entry.hi, shared), image.lo ^ sct_mix64(entry.lo, shared)};
 }
 
-/* Programs are sent once for all kernels of theirs that follow each other. */
-static void put_image(const sct_measure *m, sct_wire *w, const sct_binary *binary, sct_hash hash) {
+#define VIRTUAL_IMAGES 2 /* texts are large, and each process that checks has a worker */
+
+/* A program is sent once, unless very many others were since. Returns its place in the worker. */
+static int put_image(sct_measure *m, sct_wire *w, const sct_binary *binary, sct_hash hash) {
+  const int n = m->is_virtual ? VIRTUAL_IMAGES : SCT_MAX_IMAGES;
   size_t bytes = 0;
   const void *image = image_of(m, binary, &bytes);
-  const bool has_it = m->sent_generation == m->generation && sct_hash_equal(m->sent, hash);
+  int place = 0;
+  while (place < n && !(m->sent[place].generation == m->generation &&
+                        sct_hash_equal(m->sent[place].image, hash))) {
+    place++;
+  }
+  const bool has_it = place < n;
+  place = has_it ? place : m->n_sent++ % n;
+  sct_wire_put_i64(w, place);
   sct_wire_put_i64(w, !has_it);
   sct_wire_put_tail(w, image, has_it ? 0 : bytes);
+  return place;
 }
 
 static bool holds(const sct_measure *m, const sct_kept *kept) {
@@ -370,14 +381,14 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   sct_wire_put_i64(&request, serial_of(m, binary));
   sct_wire_put_text(&request, binary->entry);
   sct_wire_put_i64(&request, shared_bytes);
-  put_image(m, &request, binary, image);
+  const int place = put_image(m, &request, binary, image);
+  m->sent[place] = (sct_sent){0}; /* until the worker says that it took it */
   sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
   note_loss(m, &reply);
   const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
   if (reply.kind == SCT_REPLY_OK) {
     job->kernel = sct_wire_get_i64(&reply.body);
-    m->sent = image;
-    m->sent_generation = m->generation;
+    m->sent[place] = (sct_sent){image, m->generation};
     if (naive) {
       keep(kept, job);
     }

@@ -49,6 +49,12 @@ typedef struct sct_kept {
   int64_t kernel, generation;
 } sct_kept;
 
+/* A program that the worker was sent: candidates come as they are ready, not program by program. */
+typedef struct sct_sent {
+  sct_hash image;
+  int64_t generation; /* of that worker; 0: none */
+} sct_sent;
+
 struct sct_measure {
   char *program, *fake;
   int ordinal;
@@ -86,9 +92,9 @@ struct sct_measure {
   sct_timed timed;
   sct_kept kept;       /* of the candidate that was unloaded last */
   sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
-  int most_together;       /* requests that went to the worker as one; tests look at it */
-  sct_hash sent;           /* the image that the worker was sent last */
-  int64_t sent_generation; /* of that worker; 0: none was sent */
+  int most_together;   /* requests that went to the worker as one; tests look at it */
+  sct_sent sent[SCT_MAX_IMAGES];
+  int n_sent; /* in all, to this worker and those before */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */

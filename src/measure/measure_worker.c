@@ -105,23 +105,26 @@ static sct_status handle_quit(sct_worker_state *w, sct_wire *in, sct_wire *out, 
 
 /* ---- kernels ---- */
 
-/* Keeps the image that a request brings: aligned, and with a NUL behind, as it may be PTX. */
-static sct_status take_image(sct_worker_state *w, sct_wire *in, sct_error *err) {
+/* The image at the place that a request names, or that it brings for it: aligned, and with a NUL
+ * behind, as it may be PTX. */
+static sct_status take_image(sct_worker_state *w, sct_wire *in, const char **out, sct_error *err) {
+  const int64_t place = sct_wire_get_i64(in);
   const bool comes = sct_wire_get_i64(in) != 0;
   size_t n = 0;
-  const uint8_t *image = sct_wire_get_bytes(in, &n);
-  if (in->failed || !w->backend || (!comes && !w->image)) {
+  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
+  if (in->failed || !w->backend || place < 0 || place >= SCT_MAX_IMAGES ||
+      (!comes && !w->images[place])) {
     return sct_worker_malformed(err);
   }
-  if (!comes) {
-    return SCT_OK;
+  if (comes) {
+    sct_free(w->images[place]);
+    w->images[place] = sct_alloc(n + 1);
+    if (!w->images[place]) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    memcpy(w->images[place], bytes, n);
   }
-  sct_free(w->image);
-  w->image = sct_alloc(n + 1);
-  if (!w->image) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
-  memcpy(w->image, image, n);
+  *out = w->images[place];
   return SCT_OK;
 }
 
@@ -141,7 +144,8 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   const int64_t serial = sct_wire_get_i64(in);
   const char *entry = sct_wire_get_text(in);
   const int64_t shared_bytes = sct_wire_get_i64(in);
-  SCT_TRY(take_image(w, in, err));
+  const char *image = NULL;
+  SCT_TRY(take_image(w, in, &image, err));
   size_t id = 0; /* the first that is free */
   while (id < w->n_kernels && w->kernels[id].module) {
     id++;
@@ -151,7 +155,7 @@ static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   }
   sct_cuda_kernel kernel = {0};
   const sct_status status =
-      w->backend->ops->load(w->backend, &kernel, w->image, entry, shared_bytes, serial, err);
+      w->backend->ops->load(w->backend, &kernel, image, entry, shared_bytes, serial, err);
   if (status == SCT_OK) {
     sct_wire_put_i64(out, (int64_t)id);
     w->kernels[id] = kernel;
@@ -282,7 +286,9 @@ static void close_worker(sct_worker_state *w) {
     }
     w->backend->ops->close(w->backend);
   }
-  sct_free(w->image);
+  for (int k = 0; k < SCT_MAX_IMAGES; k++) {
+    sct_free(w->images[k]);
+  }
   sct_free(w->kernels);
 }
 

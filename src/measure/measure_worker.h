@@ -21,7 +21,8 @@ typedef struct sct_worker_state {
   sct_device_desc desc;
   sct_worker_buffer *buffers;
   size_t n_buffers, cap_buffers;
-  char *image; /* cubin or PTX that came last, for the next kernel of it; NULL: none */
+  char *images[SCT_MAX_IMAGES]; /* cubins or PTX, at the places that the parent gave them; NULL:
+                                   none */
   sct_cuda_kernel *kernels;
   size_t n_kernels, cap_kernels;
   uint64_t turn; /* launches timed: which copies of its buffers the next one gets */

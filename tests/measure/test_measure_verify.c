@@ -386,6 +386,23 @@ static void test_the_naive_variant_stays_loaded(void **state) {
   close_world(&w);
 }
 
+/* In whatever order kernels come, their programs are sent once to each worker. */
+static void test_programs_are_sent_once(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "ok");
+  for (int k = 0; k < 3 * N_KERNELS; k++) {
+    expect(&w, (3 * k + 1) % N_KERNELS, SCT_OUT_OK);
+  }
+  assert_int_equal(w.m->n_sent, N_KERNELS);
+  sct_child_kill(&w.m->worker);
+  expect(&w, 2, SCT_OUT_OK);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_OK);
+  assert_int_equal(w.m->n_sent, N_KERNELS + 2); /* what the naive variant gives is known */
+  close_world(&w);
+}
+
 static void test_too_large_is_known_without_a_launch(void **state) {
   (void)state;
   world w;
@@ -533,6 +550,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_requirements_multiply_sizes),
       cmocka_unit_test(test_requirements_round_large_sizes),
       cmocka_unit_test(test_the_naive_variant_stays_loaded),
+      cmocka_unit_test(test_programs_are_sent_once),
       cmocka_unit_test(test_too_large_is_known_without_a_launch),
       cmocka_unit_test(test_a_lost_device_is_an_error_not_an_outcome),
       cmocka_unit_test(test_a_crash_is_seen_twice),

@@ -120,7 +120,7 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       for (int turn = 0; turn < 2; turn++) { /* then once more, in its own place */
         numbers(2, turn - 1, 0);             /* what to unload, serial */
         sct_wire_put_text(&request, "k");
-        numbers(2, 0, 1); /* no shared memory; the image comes with it */
+        numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
         sct_wire_put_bytes(&request, "image", 5);
         call_ok(SCT_OP_LOAD);
         assert_int_equal(sct_wire_get_i64(&reply.body), 0);
@@ -326,7 +326,7 @@ static void test_answers_are_held_for_a_moment(void **state) {
   call_ok(SCT_OP_EXPECT);
   numbers(2, -1, 0); /* nothing to unload, serial */
   sct_wire_put_text(&request, "k");
-  numbers(2, 0, 1); /* no shared memory; the image comes with it */
+  numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
   sct_wire_put_bytes(&request, "image", 5);
   call_ok(SCT_OP_LOAD);
   numbers(3, a, a, -1);
@@ -361,6 +361,15 @@ static void test_malformed_requests_are_refused(void **state) {
       sct_wire_clear(&request);
       assert_true(reply.kind == SCT_REPLY_FAILED || reply.kind == SCT_REPLY_OK);
     }
+  }
+  static const int places[] = {-1, SCT_MAX_IMAGES, 3}; /* the last: with nothing in it */
+  for (int k = 0; k < SCT_COUNT(places); k++) {
+    numbers(2, -1, 0);
+    sct_wire_put_text(&request, "k");
+    numbers(3, 0, places[k], k < 2);
+    sct_wire_put_bytes(&request, "image", k < 2 ? 5 : 0);
+    call(SCT_OP_LOAD);
+    assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
   numbers(3, 0, 8, 9); /* one byte past the end */
   call(SCT_OP_DOWNLOAD);
