@@ -102,13 +102,23 @@ bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
 /* ---- arena ------------------------------------------------------------------------------------
  */
 
-#define ARENA_BLOCK ((size_t)16384)
+/* Blocks grow with what the arena holds: most arenas, one a candidate, stay small. */
+#define ARENA_LEAST ((size_t)1024)
+#define ARENA_MOST  ((size_t)16384)
 
 typedef struct sct_arena_block {
   struct sct_arena_block *next;
   size_t used, size;
   _Alignas(16) unsigned char data[];
 } sct_arena_block;
+
+#ifndef SCT_ARENA_MALLOC
+static size_t arena_block_bytes(const sct_arena *arena, size_t need) {
+  size_t bytes = arena->total_bytes / 2;
+  bytes = bytes < ARENA_LEAST ? ARENA_LEAST : bytes > ARENA_MOST ? ARENA_MOST : bytes;
+  return need > bytes ? need : bytes;
+}
+#endif
 
 static sct_arena_block *arena_add_block(sct_arena *arena, size_t bytes) {
   sct_arena_block *block = sct_alloc(sizeof *block + bytes);
@@ -132,7 +142,7 @@ void *sct_arena_alloc(sct_arena *arena, size_t bytes) {
 #else
   sct_arena_block *block = arena->head;
   if (!block || block->size - block->used < need) {
-    block = arena_add_block(arena, need > ARENA_BLOCK ? need : ARENA_BLOCK);
+    block = arena_add_block(arena, arena_block_bytes(arena, need));
   }
 #endif
   if (!block) {

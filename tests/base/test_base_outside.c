@@ -236,6 +236,40 @@ static void pieces_of_an_arena_do_not_overlap(void **state) {
   sct_arena_free(&many);
 }
 
+/* Small and large ones take turns, in arenas that hold little and much; what else is on the heap
+ * stays too. */
+static void pieces_of_an_arena_have_any_size(void **state) {
+  (void)state;
+  static const size_t bytes[] = {5000, 16, 1, 1100, 900, 40000, 7, 16384, 16368, 300000, 2000, 33};
+  for (size_t first = 0; first < SCT_COUNT(bytes); first++) {
+    sct_arena arena_of_any = {0};
+    unsigned char *piece[SCT_COUNT(bytes)], *beside[SCT_COUNT(bytes)];
+    for (size_t k = 0; k < SCT_COUNT(bytes); k++) {
+      const size_t n = bytes[(first + k) % SCT_COUNT(bytes)];
+      piece[k] = sct_arena_alloc(&arena_of_any, n);
+      beside[k] = malloc(64);
+      assert_non_null(piece[k]);
+      assert_non_null(beside[k]);
+      memset(beside[k], 0xee, 64);
+      for (size_t b = 0; b < n; b++) {
+        assert_int_equal(piece[k][b], 0);
+      }
+      memset(piece[k], (int)k + 1, n);
+    }
+    for (size_t k = 0; k < SCT_COUNT(bytes); k++) {
+      const size_t n = bytes[(first + k) % SCT_COUNT(bytes)];
+      for (size_t b = 0; b < n; b++) {
+        assert_int_equal(piece[k][b], k + 1);
+      }
+      for (size_t b = 0; b < 64; b++) {
+        assert_int_equal(beside[k][b], 0xee);
+      }
+      free(beside[k]);
+    }
+    sct_arena_free(&arena_of_any);
+  }
+}
+
 static void arena_texts_of_any_length(void **state) {
   (void)state;
   char text[5000];
@@ -541,6 +575,7 @@ int main(void) {
       cmocka_unit_test(long_messages_are_cut_not_spilled),
       cmocka_unit_test(every_status_has_a_text_and_an_exit_code),
       cmocka_unit_test(pieces_of_an_arena_do_not_overlap),
+      cmocka_unit_test(pieces_of_an_arena_have_any_size),
       cmocka_unit_test(arena_texts_of_any_length),
       cmocka_unit_test(sizes_of_zero_and_null_are_fine),
       cmocka_unit_test(the_level_decides_what_is_logged),
