@@ -121,6 +121,7 @@ typedef struct sct_str {
 } sct_str;
 void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
+void sct_str_append_int(sct_str *s, int64_t value); /* as "%lld" does, and faster */
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
 /* Appends text of others for a terminal, which must not obey it: control characters but tab and new

@@ -45,6 +45,20 @@ void sct_str_append(sct_str *s, const char *text) {
   sct_str_append_n(s, text, strlen(text));
 }
 
+void sct_str_append_int(sct_str *s, int64_t value) {
+  char digits[20]; /* of 2^63, with its sign */
+  size_t at = sizeof digits;
+  uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+  do {
+    digits[--at] = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest > 0);
+  if (value < 0) {
+    digits[--at] = '-';
+  }
+  sct_str_append_n(s, digits + at, sizeof digits - at);
+}
+
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args) {
   va_list again;
   va_copy(again, args);

@@ -219,7 +219,7 @@ sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_cand
     } else if (value->is_bool) {
       sct_str_append(out, value->number != 0 ? "true" : "false");
     } else {
-      sct_str_printf(out, "%lld", (long long)value->number);
+      sct_str_append_int(out, value->number);
     }
   }
   sct_str_append(out, "}");

@@ -321,6 +321,12 @@ void sct_store_clear_row(const sct_store_table *table, void *row) {
 
 /* ---- what a row says */
 
+static void append_number(sct_str *out, const char *mark, int64_t value, const char *end) {
+  sct_str_append(out, mark);
+  sct_str_append_int(out, value);
+  sct_str_append(out, end);
+}
+
 /* Every value with a mark of its kind and its length, so that no two rows give the same text. */
 static void append_value(sct_str *out, const sct_store_column *c, const void *row) {
   const void *const field = field_of(row, c->offset);
@@ -328,15 +334,15 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
   case SCT_COLUMN_TEXT:
   case SCT_COLUMN_JSON: {
     const char *const text = *(char *const *)field;
-    sct_str_printf(out, "t%zu:", text != NULL ? strlen(text) : 0);
+    append_number(out, "t", (int64_t)(text != NULL ? strlen(text) : 0), ":");
     sct_str_append(out, text != NULL ? text : "");
     break;
   }
   case SCT_COLUMN_INT:
-    sct_str_printf(out, "i%d;", *(const int *)field);
+    append_number(out, "i", *(const int *)field, ";");
     break;
   case SCT_COLUMN_INT64:
-    sct_str_printf(out, "i%lld;", (long long)*(const int64_t *)field);
+    append_number(out, "i", *(const int64_t *)field, ";");
     break;
   case SCT_COLUMN_BOOL:
     sct_str_append(out, *(const bool *)field ? "i1;" : "i0;");
@@ -350,7 +356,7 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
   case SCT_COLUMN_SAMPLES: {
     const double *const *const samples = field;
     const int *const n = field_of(row, c->count_offset);
-    sct_str_printf(out, "s%d:", *samples != NULL ? *n : 0);
+    append_number(out, "s", *samples != NULL ? *n : 0, ":");
     sct_str_append_n(out, (const char *)*samples,
                      *samples != NULL ? (size_t)*n * sizeof(double) : 0);
     break;

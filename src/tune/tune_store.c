@@ -308,9 +308,14 @@ static const char *const count_names[N_COUNTS] = {"requests_ld", "sectors_ld",  
 static void put_counts(sct_str *out, const char *name, const sct_run_counts *c) {
   const int64_t counts[N_COUNTS] = {c->requests_ld, c->sectors_ld,    c->requests_st,
                                     c->sectors_st,  c->wavefronts_ld, c->wavefronts_st};
-  sct_str_printf(out, "\"%s\":{", name);
+  sct_str_append(out, "\"");
+  sct_str_append(out, name);
+  sct_str_append(out, "\":{");
   for (int k = 0; k < N_COUNTS; k++) {
-    sct_str_printf(out, "%s\"%s\":%lld", k > 0 ? "," : "", count_names[k], (long long)counts[k]);
+    sct_str_append(out, k > 0 ? ",\"" : "\"");
+    sct_str_append(out, count_names[k]);
+    sct_str_append(out, "\":");
+    sct_str_append_int(out, counts[k]);
   }
   sct_str_append(out, "}");
 }

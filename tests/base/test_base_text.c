@@ -37,6 +37,29 @@ static void test_str_failure_is_sticky(void **state) {
   sct_str_free(&s);
 }
 
+static void test_str_appends_integers(void **state) {
+  (void)state;
+  static const int64_t edges[] = {0,         1,
+                                  -1,        9,
+                                  10,        -10,
+                                  99,        100,
+                                  INT32_MAX, INT32_MIN,
+                                  INT64_MAX, INT64_MAX - 1,
+                                  INT64_MIN, INT64_MIN + 1};
+  sct_rng rng = sct_rng_new(3);
+  for (int k = 0; k < 2000; k++) {
+    const int64_t drawn = (int64_t)sct_rng_u64(&rng) >> sct_rng_below(&rng, 64);
+    const int64_t value = k < SCT_COUNT(edges) ? edges[k] : drawn;
+    char expected[32];
+    sct_str s = {0};
+    sct_str_append(&s, "<");
+    sct_str_append_int(&s, value);
+    snprintf(expected, sizeof expected, "<%lld", (long long)value);
+    assert_string_equal(sct_str_c(&s), expected);
+    sct_str_free(&s);
+  }
+}
+
 /* A text that fits is written where it will stand, one that does not is written again; either way
  * it is whole, and what was there stays. */
 static void test_str_formats_at_every_length(void **state) {
@@ -125,6 +148,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_str_grows_and_formats),
       cmocka_unit_test(test_str_failure_is_sticky),
+      cmocka_unit_test(test_str_appends_integers),
       cmocka_unit_test(test_str_formats_at_every_length),
       cmocka_unit_test(test_a_format_that_fails_leaves_the_text),
       cmocka_unit_test(test_nearest_name),
