@@ -14,7 +14,13 @@ sct_hash sct_hash_text(const char *text) {
 }
 
 char *sct_hash_hex(char out[SCT_HASH_HEX], sct_hash h) {
-  snprintf(out, SCT_HASH_HEX, "%016llx%016llx", (unsigned long long)h.hi, (unsigned long long)h.lo);
+  static const char digits[] = "0123456789abcdef";
+  for (int k = 0; k < 16; k++) {
+    const int shift = 60 - 4 * k;
+    out[k] = digits[h.hi >> shift & 15];
+    out[k + 16] = digits[h.lo >> shift & 15];
+  }
+  out[32] = '\0';
   return out;
 }
 

@@ -270,12 +270,16 @@ void sct_store_upgrade_sql(sct_str *out, int schema) {
 
 void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_table *table,
                            const char *alias, bool heavy) {
-  sct_str_printf(out, "%s.id", alias);
+  sct_str_append(out, alias);
+  sct_str_append(out, ".id");
   for (int i = 0; i < table->n_columns; ++i) {
     if ((table->columns[i].heavy && !heavy) || table->columns[i].since > s->schema) {
       sct_str_append(out, ", NULL");
     } else {
-      sct_str_printf(out, ", %s.%s", alias, table->columns[i].name);
+      sct_str_append(out, ", ");
+      sct_str_append(out, alias);
+      sct_str_append(out, ".");
+      sct_str_append(out, table->columns[i].name);
     }
   }
 }

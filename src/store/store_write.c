@@ -26,7 +26,9 @@ static void append_names(sct_str *sql, const sct_store_table *table,
   const char *between = "";
   for (int i = 0; i < table->n_columns; ++i) {
     if (want == NULL || want(&table->columns[i])) {
-      sct_str_printf(sql, "%s%s%s", between, table->columns[i].name, suffix);
+      sct_str_append(sql, between);
+      sct_str_append(sql, table->columns[i].name);
+      sct_str_append(sql, suffix);
       between = separator;
     }
   }
