@@ -235,8 +235,8 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
       tuple[d] = d == dim ? 2 * tile[d] + 3 : 1;
     }
     SCT_TRY(add(t, tuple, err));
-    tuple[dim == 0 ? t->n_dims - 1 : 0] = 5;
     tuple[dim] = 3 * tile[dim] + 5;
+    tuple[dim == 0 ? t->n_dims - 1 : 0] = tuple[dim] > MAX_AT_TILES / 10 ? 2 : 5;
     SCT_TRY(add(t, tuple, err));
   }
   return SCT_OK;

@@ -249,37 +249,50 @@ static int64_t max_elements(const sct_measure *m) {
 static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
 
-/* The tuple times the factor; where that is more than the interpreter takes, the nearest multiples
- * of the factor, which are nearer to the edges that the tuple is about. Returns the elements. */
-static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int64_t factor) {
-  int64_t elements = 1, multiples = 1;
+/* One extent times the factor or, where that makes more elements than the interpreter takes, the
+ * next multiple of it, which is nearer to the edge that the tuple is about; dim n_dims: each of
+ * them. Returns the elements. */
+static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int dim, int64_t factor) {
+  int64_t times = 1, elements = 1;
   for (int d = 0; d < n_dims; d++) {
-    dims[d] = tuple[d] * factor;
+    dims[d] = d == dim || dim == n_dims ? tuple[d] * factor : tuple[d];
+    times *= dims[d];
+  }
+  for (int d = 0; d < n_dims; d++) {
+    if (times > SCT_MAX_VIRTUAL_ELEMENTS && dims[d] != tuple[d]) {
+      dims[d] = (tuple[d] + factor - 1) / factor * factor;
+    }
     elements *= dims[d];
   }
-  if (elements <= SCT_MAX_VIRTUAL_ELEMENTS) {
-    return elements;
-  }
-  for (int d = 0; d < n_dims; d++) {
-    dims[d] = (tuple[d] + factor - 1) / factor * factor;
-    multiples *= dims[d];
-  }
-  return multiples;
+  return elements;
 }
 
-/* The case for the tuple and the least factor that spec and candidate allow; NULL: none. */
+/* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
+static bool is_refused(const sct_measure *m, const sct_kernel_code *code, const int64_t *dims) {
+  const sct_spec *spec = m->plan.spec;
+  return spec->n_extents == spec->n_dims && !sct_code_allows(&m->plan, code, dims);
+}
+
+/* The case for the tuple with the least factor that spec and candidate allow: of one extent, so
+ * that the others stay odd, else of all. NULL: none. */
 static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                                sct_case **out, sct_error *err) {
+  const int n_dims = m->plan.spec->n_dims;
   *out = NULL;
-  for (int f = 0; f < SCT_COUNT(factors) && !*out; f++) {
-    int64_t dims[SCT_MAX_DIMS];
-    const int64_t elements = scaled(dims, tuple, m->plan.spec->n_dims, factors[f]);
-    if (elements > max_elements(m) || (f > 0 && elements == 0)) {
-      break;
+  for (int f = 0; f < SCT_COUNT(factors); f++) {
+    for (int dim = f > 0 ? 0 : n_dims; dim <= n_dims; dim++) {
+      int64_t dims[SCT_MAX_DIMS];
+      const int64_t elements = scaled(dims, tuple, n_dims, dim, factors[f]);
+      if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
+        continue;
+      }
+      sct_case *c = NULL;
+      SCT_TRY(sct_case_get(m, dims, &c, err));
+      if (c->legal && sct_code_allows(&m->plan, code, c->shape.extent)) {
+        *out = c;
+        return SCT_OK;
+      }
     }
-    sct_case *c = NULL;
-    SCT_TRY(sct_case_get(m, dims, &c, err));
-    *out = c->legal && sct_code_allows(&m->plan, code, c->shape.extent) ? c : NULL;
   }
   return SCT_OK;
 }

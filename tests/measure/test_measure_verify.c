@@ -337,7 +337,8 @@ static bool has_run(const world *w, int64_t row, int64_t col) {
   return found;
 }
 
-/* Small tuples times 16; of large ones the multiples of 16 behind them. */
+/* What is required of one extent changes no other: it is taken 16 times or, where that is much, up
+ * to the next multiple of 16. */
 static void test_requirements_round_large_sizes(void **state) {
   (void)state;
   static const fixture_array copy[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
@@ -353,9 +354,9 @@ static void test_requirements_round_large_sizes(void **state) {
   w.kernel[1].code.require = w.kernel[1].require;
   w.kernel[1].code.n_require = 1;
   expect(&w, 1, SCT_OUT_OK);
-  assert_true(has_run(&w, 16, 528) && has_run(&w, 528, 16));   /* 1 x 33, 33 x 1 */
-  assert_true(has_run(&w, 16, 816) && has_run(&w, 816, 16));   /* 2 * 400 + 3 and 1 */
-  assert_true(has_run(&w, 1216, 16) && has_run(&w, 16, 1216)); /* 3 * 400 + 5 and 5 */
+  assert_true(has_run(&w, 1, 528) && has_run(&w, 33, 16));    /* 1 x 33, 33 x 1 */
+  assert_true(has_run(&w, 803, 16));                          /* 2 * 400 + 3 and 1 */
+  assert_true(has_run(&w, 1205, 16) && has_run(&w, 5, 1216)); /* 3 * 400 + 5 and 5 */
   assert_true(has_run(&w, 272, 560));
   for (size_t k = 0; k < w.m->n_cases; k++) {
     const sct_case *c = w.m->cases[k];
