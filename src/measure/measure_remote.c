@@ -360,56 +360,94 @@ static void keep(sct_kept *kept, const sct_job *job) {
       .held = true, .loaded = job->loaded, .kernel = job->kernel, .generation = job->generation};
 }
 
-sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
-                           sct_verdict *verdict, sct_error *err) {
-  sct_wire request = {0};
-  sct_reply reply = {0};
-  const int64_t shared_bytes = binary->code->shared_bytes;
-  const sct_hash image = image_hash(m, binary);
-  const bool naive = sct_is_naive(m, binary);
-  sct_kept *kept = naive ? &m->kept_naive : &m->kept;
-  *job = (sct_job){.binary = binary,
-                   .kernel = -1,
-                   .generation = m->generation,
-                   .loaded = kernel_hash(binary, image)};
-  if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
-    kept->held = naive;
-    job->kernel = kept->kernel;
-    return SCT_OK;
+static sct_kept *slot_of(sct_measure *m, const sct_binary *binary) {
+  return sct_is_naive(m, binary) ? &m->kept_naive : &m->kept;
+}
+
+/* The parent numbers kernels, so that it need not wait for a number. */
+static int64_t next_number(sct_measure *m) {
+  if (m->numbers_of != m->generation) {
+    m->numbers_of = m->generation;
+    m->n_numbered = 0;
   }
-  sct_wire_put_i64(&request, give_up(m, kept));
-  sct_wire_put_i64(&request, serial_of(m, binary));
-  sct_wire_put_text(&request, binary->entry);
-  sct_wire_put_i64(&request, shared_bytes);
-  const int place = put_image(m, &request, binary, image);
-  m->sent[place] = (sct_sent){0}; /* until the worker says that it took it */
-  sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
-  note_loss(m, &reply);
-  const sct_status status = sct_reply_judge(&reply, " (loading)", verdict, err);
-  if (reply.kind == SCT_REPLY_OK) {
-    job->kernel = sct_wire_get_i64(&reply.body);
-    m->sent[place] = (sct_sent){image, m->generation};
-    if (naive) {
-      keep(kept, job);
+  return m->n_numbered++;
+}
+
+void sct_remote_begin(sct_measure *m, const sct_binary *binary, sct_job *job) {
+  sct_kept *kept = slot_of(m, binary);
+  *job = (sct_job){.binary = binary,
+                   .generation = m->generation,
+                   .loaded = kernel_hash(binary, image_hash(m, binary))};
+  if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
+    kept->held = kept == &m->kept_naive;
+    job->kernel = kept->kernel;
+    return;
+  }
+  job->kernel = next_number(m);
+  job->pending = true;
+}
+
+void sct_remote_put_load(sct_measure *m, sct_wire *request, sct_job *job) {
+  const sct_binary *binary = job->binary;
+  sct_wire_put_i64(request, give_up(m, slot_of(m, binary)));
+  sct_wire_put_i64(request, job->kernel);
+  sct_wire_put_i64(request, serial_of(m, binary));
+  sct_wire_put_text(request, binary->entry);
+  sct_wire_put_i64(request, binary->code->shared_bytes);
+  job->place = put_image(m, request, binary, image_hash(m, binary));
+  m->sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
+}
+
+sct_status sct_remote_take_load(sct_measure *m, sct_job *job, sct_reply *reply,
+                                sct_verdict *verdict, sct_error *err) {
+  note_loss(m, reply);
+  job->pending = false;
+  const sct_status status = sct_reply_judge(reply, " (loading)", verdict, err);
+  if (reply->kind == SCT_REPLY_OK) {
+    m->sent[job->place] = (sct_sent){image_hash(m, job->binary), m->generation};
+    if (sct_is_naive(m, job->binary)) {
+      keep(&m->kept_naive, job);
     }
-  } else if (status == SCT_OK && reply.result == 1 && shared_bytes > 0) {
+    return status;
+  }
+  job->kernel = -1;
+  if (status == SCT_OK && reply->result == 1 && job->binary->code->shared_bytes > 0) {
     verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
   }
+  return status;
+}
+
+sct_status sct_remote_finish(sct_measure *m, sct_job *job, sct_verdict *verdict, sct_error *err) {
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  if (!job->pending) {
+    return SCT_OK;
+  }
+  sct_remote_put_load(m, &request, job);
+  sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
+  const sct_status status = sct_remote_take_load(m, job, &reply, verdict, err);
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;
 }
 
+sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
+                           sct_verdict *verdict, sct_error *err) {
+  sct_remote_begin(m, binary, job);
+  return sct_remote_finish(m, job, verdict, err);
+}
+
 void sct_remote_unload(sct_measure *m, sct_job *job) {
   const bool stays = holds(m, &m->kept_naive) && job->kernel == m->kept_naive.kernel;
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
-      !stays) {
+      !stays && !job->pending) {
     if (holds(m, &m->kept)) {
       (void)ask_numbers(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
     }
     keep(&m->kept, job);
   }
   job->kernel = -1;
+  job->pending = false;
 }
 
 /* Arguments: a pointer per operand, the scalars, the extents. */

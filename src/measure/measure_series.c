@@ -1,6 +1,12 @@
 /* Requests that go to the worker together, as each answer by itself would wake this process up. */
 #include "measure_session.h"
 
+sct_series sct_series_begin(sct_measure *m) {
+  const sct_series s = m->spare;
+  m->spare = (sct_series){0};
+  return s;
+}
+
 void sct_series_add(sct_series *s, uint32_t op, sct_wire *request) {
   sct_wire_put_message(&s->batch, op, request);
   sct_wire_clear(request);
@@ -32,6 +38,17 @@ void sct_series_end(sct_series *s, sct_measure *m, sct_op op) {
   while (s->posted && s->n_left > 0 && sct_child_alive(&m->worker)) {
     (void)sct_series_take(s, m, op, m->request_ns);
   }
+  sct_series_free(&m->spare);
+  m->spare = *s;
+  *s = (sct_series){0};
+  sct_wire_clear(&m->spare.batch);
+  sct_wire_clear(&m->spare.request);
+  sct_wire_clear(&m->spare.inbox);
+  m->spare.n_left = 0;
+  m->spare.posted = false;
+}
+
+void sct_series_free(sct_series *s) {
   sct_wire_free(&s->batch);
   sct_wire_free(&s->request);
   sct_wire_free(&s->inbox);

@@ -33,6 +33,7 @@ void sct_measure_close(sct_measure *m) {
   (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
+  sct_series_free(&m->spare);
   sct_free(m->seen);
   sct_free(m->program);
   sct_free(m->fake);

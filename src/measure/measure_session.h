@@ -55,6 +55,14 @@ typedef struct sct_sent {
   int64_t generation; /* of that worker; 0: none */
 } sct_sent;
 
+/* Requests that go together. */
+typedef struct sct_series {
+  sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
+  sct_reply reply;                /* the last one taken */
+  int n_left;                     /* answers not taken */
+  bool posted;
+} sct_series;
+
 struct sct_measure {
   char *program, *fake;
   int ordinal;
@@ -94,7 +102,10 @@ struct sct_measure {
   sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
   int most_together;   /* requests that went to the worker as one; tests look at it */
   sct_sent sent[SCT_MAX_IMAGES];
-  int n_sent; /* in all, to this worker and those before */
+  int n_sent;         /* in all, to this worker and those before */
+  int64_t n_numbered; /* kernels that were given a number in this worker */
+  int64_t numbers_of; /* its generation */
+  sct_series spare;   /* memory of the last one */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -108,20 +119,16 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 
 /* ---- requests that go together (measure_series.c) ---- */
 
-/* Zeroed at first: add requests, post them, take an answer for each, in their order; end, which
- * waits for the answers that were not taken. */
-typedef struct sct_series {
-  sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
-  sct_reply reply;                /* the last one taken */
-  int n_left;                     /* answers not taken */
-  bool posted;
-} sct_series;
+/* Begin; add requests, post them, take an answer for each, in their order; end, which waits for the
+ * answers that were not taken. */
+sct_series sct_series_begin(sct_measure *m);
 /* `op` may have SCT_OP_FOLLOWS. Empties the request. */
 void sct_series_add(sct_series *s, uint32_t op, sct_wire *request);
 void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, int n);
 void sct_series_post(sct_series *s, sct_measure *m, sct_op op); /* op: for messages */
 sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns);
 void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
+void sct_series_free(sct_series *s); /* of one that is at its end, and kept as a spare */
 
 /* ---- remote calls (measure_remote.c) ---- */
 
@@ -176,8 +183,10 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
 /* A candidate loaded into the worker, and how to launch it on one set of buffers. */
 typedef struct sct_job {
   const sct_binary *binary;
-  int64_t kernel; /* -1: not loaded */
+  int64_t kernel; /* its number in the worker; -1: not loaded */
   int64_t generation;
+  bool pending;    /* it has a number, and is to be loaded yet */
+  int place;       /* of its image in the worker, while that is on its way */
   sct_hash loaded; /* of image, entry and dynamic shared memory */
 } sct_job;
 typedef struct sct_target {
@@ -193,6 +202,14 @@ typedef struct sct_target {
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* The same in two steps: what is pending after the first is loaded by the trials that follow, or by
+ * the second. */
+void sct_remote_begin(sct_measure *m, const sct_binary *binary, sct_job *job);
+sct_status sct_remote_finish(sct_measure *m, sct_job *job, sct_verdict *verdict,
+                             sct_error *err) SCT_MUST_USE;
+void sct_remote_put_load(sct_measure *m, sct_wire *request, sct_job *job);
+sct_status sct_remote_take_load(sct_measure *m, sct_job *job, sct_reply *reply,
+                                sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
@@ -223,9 +240,10 @@ typedef struct sct_attempt {
 /* Did the launch end without a trace of damage or difference? */
 bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
 /* Trials of one job one after the other, up to the first that does not go well: *n_done includes
- * it. They are asked for together, so that neither side waits for the other in between. audit:
- * NULL, or what an audit of all buffers after them says, if all went well. */
-sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
+ * it. They are asked for together, and after a job's loading if that is pending, so that neither
+ * side waits for the other in between. audit: NULL, or what an audit of all buffers after them
+ * says, if all went well. */
+sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
                              int *n_done, sct_audit *audit, sct_verdict *verdict,
                              sct_error *err) SCT_MUST_USE;
 /* One of them, as part of a series. */

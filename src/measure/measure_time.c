@@ -102,7 +102,7 @@ static int guess_launches(const racer *r) {
 /* A run that is checked, and the first samples, in one go; one by one where results are right but
  * not the same bits. */
 static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
-  sct_series s = {0};
+  sct_series s = sct_series_begin(m);
   sct_timed_found found = {0};
   sct_verdict *verdict = &r->t->verdict;
   sct_timed_put_check(m, &s, false, &r->job, &r->target);
@@ -130,7 +130,7 @@ static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *ho
 
 /* The last samples (how->n may be 0), what the timed launches left, and another run over poison. */
 static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
-  sct_series s = {0};
+  sct_series s = sct_series_begin(m);
   sct_timed_found left = {0}, again = {0};
   sct_verdict *verdict = &r->t->verdict;
   double ns = 0;

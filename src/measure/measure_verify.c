@@ -327,7 +327,7 @@ static bool is_there(const sct_measure *m, const sct_case *c) {
 
 /* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been.
  * *audit: where these are all, what an audit of all buffers says (else none is made). */
-static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
+static sct_status run_together(sct_measure *m, sct_job *job, sct_case *const *list, int n,
                                int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
   sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)n);
   sct_status status = attempts ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -353,13 +353,13 @@ static sct_status run_together(sct_measure *m, const sct_job *job, sct_case *con
   return status;
 }
 
-static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const *list, int n,
+static sct_status run_cases(sct_measure *m, sct_job *job, sct_case *const *list, int n,
                             sct_audit *audit, sct_verdict *out, sct_error *err) {
   for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
     double ns = 0;
     int n_run = 0;
     SCT_TRY(run_together(m, job, list + k, n - k, &n_run, audit, out, err));
-    if (n_run > 0) {
+    if (n_run > 0 || out->outcome != SCT_OUT_OK) {
       k += n_run - 1;
       continue;
     }
@@ -369,7 +369,10 @@ static sct_status run_cases(sct_measure *m, const sct_job *job, sct_case *const 
       *out = m->naive_verdict;
       return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
     }
-    SCT_TRY(run_case(m, job, list[k], launch_limit_ns(m, list[k]), false, &ns, out, err));
+    SCT_TRY(sct_remote_finish(m, job, out, err));
+    if (out->outcome == SCT_OUT_OK) {
+      SCT_TRY(run_case(m, job, list[k], launch_limit_ns(m, list[k]), false, &ns, out, err));
+    }
   }
   return SCT_OK;
 }
@@ -413,12 +416,10 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
                     "its requirements hold at %d of the sizes tried, too few to verify it", n_full);
     goto done;
   }
-  SCT_TRY_DONE(sct_remote_load(m, candidate, &job, out, err));
-  if (out->outcome == SCT_OUT_OK) {
-    sct_audit audit = {.buffer = NOT_AUDITED};
-    SCT_TRY_DONE(run_cases(m, &job, list, n, &audit, out, err));
-    status = audit_all(m, list[n - 1], &audit, out, err);
-  }
+  sct_remote_begin(m, candidate, &job);
+  sct_audit audit = {.buffer = NOT_AUDITED};
+  SCT_TRY_DONE(run_cases(m, &job, list, n, &audit, out, err));
+  status = audit_all(m, list[n - 1], &audit, out, err);
 done:
   sct_remote_unload(m, &job);
   sct_tuples_free(&tuples);

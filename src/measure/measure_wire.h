@@ -19,9 +19,10 @@ const char *sct_op_name(uint32_t op);
 
 /* What both ends must know beside the messages. */
 #define SCT_WORKER_FD   SCT_CHILD_FD
-#define SCT_GUARD_BYTES 4096 /* before and after every buffer */
-#define SCT_MAX_COPIES  4096 /* of a buffer */
-#define SCT_MAX_IMAGES  64   /* programs that a worker keeps for further kernels of theirs */
+#define SCT_GUARD_BYTES 4096               /* before and after every buffer */
+#define SCT_MAX_COPIES  4096               /* of a buffer */
+#define SCT_MAX_KERNELS ((int64_t)1 << 24) /* that a worker loads in its life */
+#define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
 #define SCT_RESULT_UNSUPPORTED 9999

@@ -136,32 +136,36 @@ static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
   return SCT_OK;
 }
 
+/* A free place for kernel number `id`. */
+static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
+  if (id < 0 || id >= SCT_MAX_KERNELS || ((size_t)id < w->n_kernels && w->kernels[id].module)) {
+    return sct_worker_malformed(err);
+  }
+  while (w->n_kernels <= (size_t)id) {
+    if (!SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels)) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    w->kernels[w->n_kernels++] = (sct_cuda_kernel){0};
+  }
+  return SCT_OK;
+}
+
 static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+  (void)out;
   const int64_t before = sct_wire_get_i64(in);
   if (before != -1) {
     SCT_TRY(unload(w, before, err));
   }
-  const int64_t serial = sct_wire_get_i64(in);
+  const int64_t id = sct_wire_get_i64(in), serial = sct_wire_get_i64(in);
   const char *entry = sct_wire_get_text(in);
   const int64_t shared_bytes = sct_wire_get_i64(in);
   const char *image = NULL;
   SCT_TRY(take_image(w, in, &image, err));
-  size_t id = 0; /* the first that is free */
-  while (id < w->n_kernels && w->kernels[id].module) {
-    id++;
-  }
-  if (!SCT_GROW(w->kernels, id, w->cap_kernels)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_TRY(make_room(w, id, err));
   sct_cuda_kernel kernel = {0};
-  const sct_status status =
-      w->backend->ops->load(w->backend, &kernel, image, entry, shared_bytes, serial, err);
-  if (status == SCT_OK) {
-    sct_wire_put_i64(out, (int64_t)id);
-    w->kernels[id] = kernel;
-    w->n_kernels += id == w->n_kernels;
-  }
-  return status;
+  SCT_TRY(w->backend->ops->load(w->backend, &kernel, image, entry, shared_bytes, serial, err));
+  w->kernels[id] = kernel;
+  return SCT_OK;
 }
 
 static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {

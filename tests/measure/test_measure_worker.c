@@ -118,12 +118,11 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       sct_wire_put_bytes(&request, flags, (size_t)sizes[k]);
       call_ok(SCT_OP_EXPECT);
       for (int turn = 0; turn < 2; turn++) { /* then once more, in its own place */
-        numbers(2, turn - 1, 0);             /* what to unload, serial */
+        numbers(3, turn - 1, 0, 0);          /* what to unload, number, serial */
         sct_wire_put_text(&request, "k");
         numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
         sct_wire_put_bytes(&request, "image", 5);
         call_ok(SCT_OP_LOAD);
-        assert_int_equal(sct_wire_get_i64(&reply.body), 0);
       }
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, SCT_DAMAGE_NONE);
@@ -324,7 +323,7 @@ static void test_answers_are_held_for_a_moment(void **state) {
   sct_wire_put_bytes(&request, nothing, sizeof nothing);
   sct_wire_put_bytes(&request, nothing, sizeof nothing);
   call_ok(SCT_OP_EXPECT);
-  numbers(2, -1, 0); /* nothing to unload, serial */
+  numbers(3, -1, 0, 0); /* nothing to unload, number, serial */
   sct_wire_put_text(&request, "k");
   numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
   sct_wire_put_bytes(&request, "image", 5);
@@ -364,12 +363,23 @@ static void test_malformed_requests_are_refused(void **state) {
   }
   static const int places[] = {-1, SCT_MAX_IMAGES, 3}; /* the last: with nothing in it */
   for (int k = 0; k < SCT_COUNT(places); k++) {
-    numbers(2, -1, 0);
+    numbers(3, -1, 0, 0);
     sct_wire_put_text(&request, "k");
     numbers(3, 0, places[k], k < 2);
     sct_wire_put_bytes(&request, "image", k < 2 ? 5 : 0);
     call(SCT_OP_LOAD);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  }
+  static const int64_t kernels[] = {7, 7, -1, SCT_MAX_KERNELS, 2}; /* the second: is there */
+  for (int k = 0; k < SCT_COUNT(kernels); k++) {
+    numbers(1, -1);
+    sct_wire_put_i64(&request, kernels[k]);
+    numbers(1, 0);
+    sct_wire_put_text(&request, "k");
+    numbers(3, 0, 1, 1);
+    sct_wire_put_bytes(&request, "image", 5);
+    call(SCT_OP_LOAD);
+    assert_int_equal(reply.kind, k % 4 == 0 ? SCT_REPLY_OK : SCT_REPLY_FAILED);
   }
   numbers(3, 0, 8, 9); /* one byte past the end */
   call(SCT_OP_DOWNLOAD);
