@@ -125,6 +125,7 @@ const char *sct_strain_name(sct_strain strain); /* "requests" */
  *                    copies can have), if positive
  *   long blocks      ln(1 + 1 / waves of blocks): the fewer, the longer some SMs wait for the last
  *   idle warps       share of the SM's warps that threads and shared memory leave no room for
+ *   requests in turn ln(1 + requests of a warp): the more, the later its last one starts
  * Without registers (work->registers 0) they do not limit what is resident. */
 void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
                       const sct_workload *work, const sct_prediction *predicted);

@@ -89,10 +89,11 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   }
   const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
-  /* every wave of blocks fetches the lines that its elements ask for, each once */
+  /* every wave of blocks goes through the windows, and finds in L2 those that the last one left */
   const bool held = windows > 1.0 && !w->spec->operands[op].is_output;
+  const double again = (waves_of(dev, w) - 1.0) * fmax(array - seen, 0.0);
   const double found =
-      held ? fmin(waves_of(dev, w) * array, LINE_BYTES * (double)c->tags) : fmin(sectors, array);
+      held ? fmin(array + again, LINE_BYTES * (double)c->tags) : fmin(sectors, array);
   return larger(found, missing * LINE_BYTES * (double)c->tags);
 }
 

@@ -46,12 +46,13 @@ void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
   if (longest_ns <= 0.0 || c->blocks < 1 || fit.blocks_sm < 1 || dev->threads_sm < LANES) {
     return;
   }
-  const double requests =
-      (double)(c->load.requests + c->store.requests - c->bulk_load.requests) / dev->n_sms;
+  const double requests = (double)(c->load.requests + c->store.requests - c->bulk_load.requests);
+  const double warps = (double)c->blocks * (double)((work->code->threads + LANES - 1) / LANES);
   const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);
   const double held = fmax(held_bytes(work, &fit), 1.0);
-  out[SCT_STRAIN_REQUESTS] = requests / clock_hz * 1e9 / longest_ns;
+  out[SCT_STRAIN_REQUESTS] = requests / dev->n_sms / clock_hz * 1e9 / longest_ns;
   out[SCT_STRAIN_FLIGHT] = log(fmax((double)dev->inflight_bytes / held, 1.0));
   out[SCT_STRAIN_BLOCKS] = log1p(1.0 / fmax(waves, LEAST_WAVES));
   out[SCT_STRAIN_IDLE] = 1.0 - fit.warps_sm / (double)(dev->threads_sm / LANES);
+  out[SCT_STRAIN_CHAIN] = log1p(requests / warps);
 }

@@ -56,6 +56,19 @@ static void test_each(void **state) {
   assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(4.0)));
   assert_true(is(k.strain[SCT_STRAIN_BLOCKS], log(1.5)));
   assert_true(is(k.strain[SCT_STRAIN_IDLE], 0.0));
+  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(4.0))); /* 3 requests */
+}
+
+/* Of half a warp as many as of a whole one. */
+static void test_requests_in_turn(void **state) {
+  (void)state;
+  kernel k = two_waves();
+  k.code.threads = 240;
+  reckon(&k);
+  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(4.0)));
+  k.counters.blocks /= 2; /* the same requests */
+  reckon(&k);
+  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(7.0)));
 }
 
 static void test_shared_memory_leaves_warps_out(void **state) {
@@ -81,6 +94,7 @@ static void test_bulk_copies(void **state) {
   reckon(&k);
   const sct_occupancy fit = sct_model_occupancy(&device, 256, 0, k.shared_bytes);
   assert_true(is(k.strain[SCT_STRAIN_REQUESTS], 0.25 / 3.0));
+  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(2.0)));
   assert_true(is(k.strain[SCT_STRAIN_FLIGHT], 0.0)); /* more than is needed */
   k.counters.bulk_load.bytes = k.counters.blocks * (int64_t)1024;
   reckon(&k);
@@ -131,9 +145,13 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_each),        cmocka_unit_test(test_shared_memory_leaves_warps_out),
-      cmocka_unit_test(test_bulk_copies), cmocka_unit_test(test_few_blocks),
-      cmocka_unit_test(test_many_loads),  cmocka_unit_test(test_what_is_not_known_is_none),
+      cmocka_unit_test(test_each),
+      cmocka_unit_test(test_requests_in_turn),
+      cmocka_unit_test(test_shared_memory_leaves_warps_out),
+      cmocka_unit_test(test_bulk_copies),
+      cmocka_unit_test(test_few_blocks),
+      cmocka_unit_test(test_many_loads),
+      cmocka_unit_test(test_what_is_not_known_is_none),
       cmocka_unit_test(test_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ static void the_model_needs_fewer_on_other_kernels(void **state) {
     n_least += needed <= 5 * 2;
     chance += n_near(&r.sweeps[k], "random");
   }
-  assert_in_range(model, 5 * 56, 33 * chance / 100);
+  assert_in_range(model, 5 * 56, 18 * chance / 100);
   assert_in_range(n_least, 10, 28);
   sct_replay_free(&r);
 }
