@@ -23,7 +23,6 @@ void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, 
 void sct_series_post(sct_series *s, sct_measure *m, sct_op op) {
   sct_worker_post(&m->worker, op, &s->batch, m->request_ns, &s->reply);
   s->posted = s->reply.kind == SCT_REPLY_OK;
-  m->most_together = s->n_left > m->most_together ? s->n_left : m->most_together;
 }
 
 sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns) {

@@ -100,7 +100,7 @@ struct sct_measure {
   sct_timed timed;
   sct_kept kept;       /* of the candidate that was unloaded last */
   sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
-  int most_together;   /* requests that went to the worker as one; tests look at it */
+  int most_together;   /* trials that went to the worker as one; tests look at it */
   sct_sent sent[SCT_MAX_IMAGES];
   int n_sent;         /* in all, to this worker and those before */
   int64_t n_numbered; /* kernels that were given a number in this worker */

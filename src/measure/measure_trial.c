@@ -88,6 +88,7 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
   sct_series series = sct_series_begin(m);
   sct_status status = SCT_OK;
   const bool loads = job->pending;
+  m->most_together = n > m->most_together ? n : m->most_together;
   *n_done = 0;
   if (loads) {
     sct_remote_put_load(m, &series.request, job);

@@ -67,34 +67,135 @@ void sct_case_release(sct_measure *m, sct_case *c) {
   c->compared = false;
 }
 
-/* Images and device buffers, unless they are there. */
-static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+/* What outputs must hold is known before anything ran, and only its bits count. */
+static bool is_known_before(const sct_measure *m) {
+  return m->plan.spec->n_moves > 0 && m->plan.spec->tolerance == 0;
+}
+
+#define MAX_TOGETHER ((int64_t)1 << 22) /* bytes of arrays that go in one series */
+
+/* The reference of an output goes with its array where one image of it is enough. */
+static bool takes_reference(const sct_measure *m, const sct_case *c, int op) {
+  return op >= m->plan.spec->n_inputs && is_known_before(m) &&
+         !c->shape.plan->op[op].layout->owns_gaps;
+}
+
+/* Asks for a case's arrays, those that are not large. Returns their bytes. */
+static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c) {
+  int64_t sum = 0;
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    const int64_t bytes = c->shape.op[k].bytes;
+    const bool placed = k < m->plan.spec->n_inputs;
+    if (bytes > MAX_TOGETHER) {
+      continue;
+    }
+    if (!placed) {
+      sct_series_add_numbers(s, SCT_OP_ALLOC, (const int64_t[]){bytes, 1}, 2);
+    }
+    if (placed || takes_reference(m, c, k)) {
+      sct_wire_put_tail(&s->request, c->image[k], (size_t)bytes);
+      sct_series_add(s, SCT_OP_PLACE, &s->request);
+      sum += bytes;
+    }
+  }
+  return sum;
+}
+
+static sct_status take_array(sct_measure *m, sct_series *s, sct_op op, int64_t *buffer,
+                             sct_error *err) {
+  return sct_remote_numbers(m, op, sct_series_take(s, m, op, m->request_ns), buffer, 1, err);
+}
+
+/* Every answer is taken, as it may name a buffer; the first failure stands. */
+static sct_status take_arrays(sct_measure *m, sct_series *s, sct_case *c, sct_error *err) {
   sct_status status = SCT_OK;
-  if (c->generation == m->generation) {
-    return SCT_OK;
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    const bool placed = k < m->plan.spec->n_inputs;
+    if (c->shape.op[k].bytes > MAX_TOGETHER) {
+      continue;
+    }
+    sct_status one =
+        take_array(m, s, placed ? SCT_OP_PLACE : SCT_OP_ALLOC, &c->buffer[k], status ? NULL : err);
+    status = status ? status : one;
+    if (takes_reference(m, c, k)) {
+      one = take_array(m, s, SCT_OP_PLACE, &c->reference[k][0], status ? NULL : err);
+      status = status ? status : one;
+    }
   }
-  SCT_TRY(make_images(m, c, err));
-  c->generation = m->generation;
-  c->compared = false;
-  for (int k = 0; k < spec->n_operands; k++) {
-    c->buffer[k] = c->reference[k][0] = c->reference[k][1] = -1;
-  }
+  return status;
+}
+
+/* What did not go with the others. */
+static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
   for (int k = 0; k < spec->n_operands; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
-    SCT_TRY_DONE(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
-                                    : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
+    if (bytes > MAX_TOGETHER) {
+      SCT_TRY(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
+                                 : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
+    }
     if (m->is_virtual) {
-      SCT_TRY_DONE(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
+      SCT_TRY(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
     }
     if (k >= spec->n_inputs && (m->fake[0] != '\0' || m->is_virtual)) {
-      SCT_TRY_DONE(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
+      SCT_TRY(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
     }
   }
   return SCT_OK;
-done:
-  sct_case_release(m, c);
+}
+
+static void begin_case(sct_measure *m, sct_case *c) {
+  c->generation = m->generation;
+  c->compared = false;
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    c->buffer[k] = c->reference[k][0] = c->reference[k][1] = -1;
+  }
+}
+
+#define MOST_TOGETHER 32 /* cases */
+
+/* Images and device buffers of the first cases that have none, as many as go together. *n_done of
+ * the list are there then. */
+static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int *n_done,
+                               sct_error *err) {
+  sct_case *some[MOST_TOGETHER];
+  sct_series s = sct_series_begin(m);
+  sct_status status = SCT_OK;
+  int64_t bytes = 0;
+  int n_some = 0, at = 0;
+  for (; at < n && n_some < MOST_TOGETHER && bytes < MAX_TOGETHER && status == SCT_OK; at++) {
+    if (list[at]->generation != m->generation) {
+      status = make_images(m, list[at], err);
+      some[n_some] = list[at];
+      bytes += status == SCT_OK ? put_arrays(m, &s, some[n_some++]) : 0;
+    }
+  }
+  for (int k = 0; k < n_some && status == SCT_OK; k++) {
+    begin_case(m, some[k]);
+  }
+  if (status == SCT_OK && s.n_left > 0) {
+    sct_series_post(&s, m, SCT_OP_PLACE);
+    for (int k = 0; k < n_some; k++) { /* all of them, as answers may name buffers */
+      const sct_status one = take_arrays(m, &s, some[k], status ? NULL : err);
+      status = status ? status : one;
+    }
+  }
+  sct_series_end(&s, m, SCT_OP_PLACE);
+  for (int k = 0; k < n_some && status == SCT_OK; k++) {
+    status = send_rest(m, some[k], err);
+  }
+  for (int k = 0; k < n_some && status != SCT_OK; k++) {
+    sct_case_release(m, some[k]);
+  }
+  *n_done = at;
   return status;
+}
+
+static sct_status prepare(sct_measure *m, sct_case *const *list, int n, sct_error *err) {
+  for (int k = 0, n_done = 0; k < n; k += n_done) {
+    SCT_TRY(prepare_some(m, list + k, n - k, &n_done, err));
+  }
+  return SCT_OK;
 }
 
 /* What an output must hold goes to the device, where results are compared with it. Bytes that may
@@ -102,6 +203,9 @@ done:
 static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
   bool free_gaps = false;
+  if (c->reference[op][0] >= 0) {
+    return SCT_OK; /* it came with the array */
+  }
   SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
   for (int64_t k = 0; k < bytes && c->shape.plan->op[op].layout->owns_gaps; k++) {
     free_gaps = free_gaps || c->flags[op][k] == 0;
@@ -325,36 +429,84 @@ static bool is_there(const sct_measure *m, const sct_case *c) {
          m->plan.spec->tolerance == 0;
 }
 
-/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been.
- * *audit: where these are all, what an audit of all buffers says (else none is made). */
-static sct_status run_together(sct_measure *m, sct_job *job, sct_case *const *list, int n,
-                               int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
-  sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)n);
+/* Runs a job on the first cases of a list in one go, until one is not right: *n_run have been, all
+ * but the last of them right, or with a verdict that is OK all. audit: as in sct_remote_trials,
+ * after the last one. */
+static sct_status run_list(sct_measure *m, sct_job *job, sct_case *const *list, int n,
+                           bool as_naive, int *n_run, sct_audit *audit, sct_verdict *out,
+                           sct_error *err) {
+  sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)(n + 1));
   sct_status status = attempts ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   int ready = 0;
   *n_run = 0;
-  while (ready < n && status == SCT_OK && is_there(m, list[ready])) {
+  while (ready < n && status == SCT_OK) {
+    const int64_t limit_ns = as_naive ? m->request_ns : launch_limit_ns(m, list[ready]);
     sct_verdict refused = {.outcome = SCT_OUT_OK};
-    status = prepare_attempt(m, job, list[ready], launch_limit_ns(m, list[ready]), true,
-                             &attempts[ready], &refused, err);
+    status = prepare_attempt(m, job, list[ready], limit_ns, true, &attempts[ready], &refused, err);
     if (refused.outcome != SCT_OUT_OK) {
       break; /* its turn comes */
     }
     ready++;
   }
   if (status == SCT_OK && ready > 0) {
-    const bool all = ready == n && !m->is_virtual;
-    status = sct_remote_trials(m, job, attempts, ready, n_run, all ? audit : NULL, out, err);
+    status = sct_remote_trials(m, job, attempts, ready, n_run, ready == n ? audit : NULL, out, err);
   }
   for (int k = 0; k < *n_run && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
     status = judge_attempt(m, list[k], false, &attempts[k], out, err);
+    if (as_naive && status == SCT_OK && out->outcome == SCT_OUT_OK) {
+      list[k]->referenced = true;
+      list[k]->naive_ns = attempts[k].trial.ns;
+    }
   }
   sct_free(attempts);
   return status;
 }
 
+/* The naive variant on all cases that it has not run on, where what they must hold is known. What
+ * goes wrong here does so again when a case is taken by itself. */
+static sct_status make_references(sct_measure *m, sct_case *const *list, int n, sct_error *err) {
+  sct_case **some = sct_alloc(sizeof *some * (size_t)(n + 1));
+  sct_status status = some ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_verdict verdict = {.outcome = SCT_OUT_OK};
+  sct_job job;
+  int n_some = 0, n_run = 0;
+  for (int k = 0; k < n && status == SCT_OK; k++) {
+    if (!list[k]->referenced) {
+      some[n_some++] = list[k];
+    }
+  }
+  if (n_some > 1) {
+    sct_remote_begin(m, &m->naive, &job);
+    status = run_list(m, &job, some, n_some, true, &n_run, NULL, &verdict, err);
+    sct_remote_unload(m, &job);
+    if (status == SCT_OK && verdict.outcome != SCT_OUT_OK && n_run > 0) {
+      m->naive_verdict = verdict;
+    }
+  }
+  sct_free(some);
+  return status;
+}
+
+/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been.
+ * *audit: where these are all, what an audit of all buffers says (else none is made). */
+static sct_status run_together(sct_measure *m, sct_job *job, sct_case *const *list, int n,
+                               int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
+  int ready = 0;
+  *n_run = 0;
+  while (ready < n && is_there(m, list[ready])) {
+    ready++;
+  }
+  const bool all = ready == n && !m->is_virtual;
+  return ready > 0 ? run_list(m, job, list, ready, false, n_run, all ? audit : NULL, out, err)
+                   : SCT_OK;
+}
+
 static sct_status run_cases(sct_measure *m, sct_job *job, sct_case *const *list, int n,
                             sct_audit *audit, sct_verdict *out, sct_error *err) {
+  SCT_TRY(prepare(m, list, n, err));
+  if (is_known_before(m)) {
+    SCT_TRY(make_references(m, list, n, err));
+  }
   for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
     double ns = 0;
     int n_run = 0;
@@ -363,8 +515,9 @@ static sct_status run_cases(sct_measure *m, sct_job *job, sct_case *const *list,
       k += n_run - 1;
       continue;
     }
-    SCT_TRY(prepare(m, list[k], err));
-    SCT_TRY(make_reference(m, list[k], err));
+    if (m->naive_verdict.outcome == SCT_OUT_OK) {
+      SCT_TRY(make_reference(m, list[k], err));
+    }
     if (m->naive_verdict.outcome != SCT_OUT_OK) {
       *out = m->naive_verdict;
       return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);

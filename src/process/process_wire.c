@@ -263,7 +263,7 @@ sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns
   return recv_all(fd, body->data, (size_t)len, deadline_ns);
 }
 
-#define SERIES_BYTES ((size_t)16384) /* asked for at once */
+#define SERIES_BYTES ((size_t)65536) /* asked for at once */
 
 /* Appends what has arrived, at least one byte. */
 static sct_io receive_some(int fd, sct_wire *inbox, int64_t deadline_ns) {
