@@ -197,7 +197,7 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
   return SCT_OK;
 }
 
-#define MAX_AT_TILES ((int64_t)100000) /* elements with all dimensions at edges */
+#define MAX_AT_TILES ((int64_t)40000) /* elements with all dimensions at edges */
 
 /* All dimensions just below, at or above their tile. Blocks that take elements of several
  * dimensions as one have a whole tile in each of them: there one after the other. */
@@ -282,6 +282,7 @@ static void free_case(sct_case *c) {
 }
 
 void sct_cases_drop(sct_measure *m) {
+  sct_case_lists_drop(m);
   for (size_t k = 0; k < m->n_cases; k++) {
     sct_case *c = m->cases[k];
     sct_case_release(m, c);

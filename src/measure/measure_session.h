@@ -55,6 +55,15 @@ typedef struct sct_sent {
   int64_t generation; /* of that worker; 0: none */
 } sct_sent;
 
+/* The cases of all candidates of one grid, number of threads and requirements. */
+#define SCT_BLOCKS_UNKNOWN (-1)
+typedef struct sct_case_list {
+  sct_hash key;
+  sct_case **cases;
+  int64_t *blocks; /* of each, as it is verified; SCT_BLOCKS_UNKNOWN until it is found out */
+  int n, n_full;   /* n_full: with elements in them */
+} sct_case_list;
+
 /* Requests that go together. */
 typedef struct sct_series {
   sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
@@ -97,6 +106,8 @@ struct sct_measure {
   int *case_slots; /* by their dims: number from 1, 0: free; n_case_slots is a power of two */
   size_t n_case_slots;
   int64_t case_bytes; /* of all images and flags */
+  sct_case_list *lists;
+  size_t n_lists, cap_lists;
   sct_timed timed;
   sct_kept kept;       /* of the candidate that was unloaded last */
   sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
@@ -323,7 +334,11 @@ void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,
                         sct_error *err) SCT_MUST_USE;
-void sct_cases_drop(sct_measure *m);
+/* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
+sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out,
+                         sct_error *err) SCT_MUST_USE;
+void sct_case_lists_drop(sct_measure *m);
+void sct_cases_drop(sct_measure *m);                /* and the lists */
 void sct_case_release(sct_measure *m, sct_case *c); /* its device buffers (measure_verify.c) */
 
 /* ---- the timing size (measure_size.c) ---- */

@@ -255,10 +255,25 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   return status;
 }
 
+/* Blocks of a launch on the case; *known: what it was found to be, NULL: nobody keeps that. */
+static sct_status find_blocks(const sct_kernel_code *code, const sct_case *c, int64_t *known,
+                              int64_t *blocks, sct_verdict *verdict, sct_error *err) {
+  if (known && *known != SCT_BLOCKS_UNKNOWN) {
+    *blocks = *known;
+    return SCT_OK;
+  }
+  SCT_TRY(sct_code_blocks(&c->shape, code, blocks, verdict, err));
+  *blocks = sct_code_few_blocks(code, *blocks);
+  if (known && verdict->outcome == SCT_OUT_OK) {
+    *known = *blocks;
+  }
+  return SCT_OK;
+}
+
 /* How the job is run on the case; fills the verdict where it cannot be. */
 static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
-                                  bool by_bits, sct_attempt *a, sct_verdict *verdict,
-                                  sct_error *err) {
+                                  bool by_bits, int64_t *known_blocks, sct_attempt *a,
+                                  sct_verdict *verdict, sct_error *err) {
   if (c->where.len == 0) {
     sct_str_append(&c->where, " (");
     sct_shape_label(&c->where, &c->shape);
@@ -269,8 +284,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
                                 .limit_ns = limit_ns,
                                 .where = sct_str_c(&c->where)},
                      .trial = {.poison = c->poison}};
-  SCT_TRY(sct_code_blocks(&c->shape, job->binary->code, &a->target.blocks, verdict, err));
-  a->target.blocks = sct_code_few_blocks(job->binary->code, a->target.blocks);
+  SCT_TRY(find_blocks(job->binary->code, c, known_blocks, &a->target.blocks, verdict, err));
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
@@ -301,7 +315,7 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
   sct_attempt a;
   const bool by_bits = !as_reference && m->plan.spec->tolerance == 0;
-  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
+  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, NULL, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
@@ -346,78 +360,6 @@ static sct_status no_reference(const sct_measure *m, sct_error *err) {
 
 /* ---- a candidate ---- */
 
-static int64_t max_elements(const sct_measure *m) {
-  return m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS;
-}
-
-static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
-                                  16, 24, 32, 48, 64, 128, 256, 512, 1024};
-
-/* One extent times the factor or, where that makes more elements than the interpreter takes, the
- * next multiple of it, which is nearer to the edge that the tuple is about; dim n_dims: each of
- * them. Returns the elements. */
-static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int dim, int64_t factor) {
-  int64_t times = 1, elements = 1;
-  for (int d = 0; d < n_dims; d++) {
-    dims[d] = d == dim || dim == n_dims ? tuple[d] * factor : tuple[d];
-    times *= dims[d];
-  }
-  for (int d = 0; d < n_dims; d++) {
-    if (times > SCT_MAX_VIRTUAL_ELEMENTS && dims[d] != tuple[d]) {
-      dims[d] = (tuple[d] + factor - 1) / factor * factor;
-    }
-    elements *= dims[d];
-  }
-  return elements;
-}
-
-/* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
-static bool is_refused(const sct_measure *m, const sct_kernel_code *code, const int64_t *dims) {
-  const sct_spec *spec = m->plan.spec;
-  return spec->n_extents == spec->n_dims && !sct_code_allows(&m->plan, code, dims);
-}
-
-/* The case for the tuple with the least factor that spec and candidate allow: of one extent, so
- * that the others stay odd, else of all. NULL: none. */
-static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
-                               sct_case **out, sct_error *err) {
-  const int n_dims = m->plan.spec->n_dims;
-  *out = NULL;
-  for (int f = 0; f < SCT_COUNT(factors); f++) {
-    for (int dim = f > 0 ? 0 : n_dims; dim <= n_dims; dim++) {
-      int64_t dims[SCT_MAX_DIMS];
-      const int64_t elements = scaled(dims, tuple, n_dims, dim, factors[f]);
-      if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
-        continue;
-      }
-      sct_case *c = NULL;
-      SCT_TRY(sct_case_get(m, dims, &c, err));
-      if (c->legal && sct_code_allows(&m->plan, code, c->shape.extent)) {
-        *out = c;
-        return SCT_OK;
-      }
-    }
-  }
-  return SCT_OK;
-}
-
-/* The distinct cases of a list of tuples. */
-static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
-                                sct_case **list, int *n, sct_error *err) {
-  *n = 0;
-  for (int k = 0; k < t->n; k++) {
-    sct_case *c = NULL;
-    SCT_TRY(allowed_case(m, code, t->values + k * t->n_dims, &c, err));
-    for (int other = 0; other < *n && c; other++) {
-      c = list[other] == c ? NULL : c;
-    }
-    if (c) {
-      list[(*n)++] = c;
-    }
-  }
-  return SCT_OK;
-}
-
 /* The interpreter counts steps, so time is no sign of a hang there: the machine may be busy. */
 static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
@@ -432,17 +374,19 @@ static bool is_there(const sct_measure *m, const sct_case *c) {
 /* Runs a job on the first cases of a list in one go, until one is not right: *n_run have been, all
  * but the last of them right, or with a verdict that is OK all. audit: as in sct_remote_trials,
  * after the last one. */
-static sct_status run_list(sct_measure *m, sct_job *job, sct_case *const *list, int n,
-                           bool as_naive, int *n_run, sct_audit *audit, sct_verdict *out,
-                           sct_error *err) {
+static sct_status run_list(sct_measure *m, sct_job *job, sct_case *const *list, int64_t *blocks,
+                           int n, int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
+  const bool as_naive = blocks == NULL;
   sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)(n + 1));
   sct_status status = attempts ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   int ready = 0;
   *n_run = 0;
   while (ready < n && status == SCT_OK) {
     const int64_t limit_ns = as_naive ? m->request_ns : launch_limit_ns(m, list[ready]);
+    int64_t *known = as_naive ? NULL : &blocks[ready];
     sct_verdict refused = {.outcome = SCT_OUT_OK};
-    status = prepare_attempt(m, job, list[ready], limit_ns, true, &attempts[ready], &refused, err);
+    status = prepare_attempt(m, job, list[ready], limit_ns, true, known, &attempts[ready], &refused,
+                             err);
     if (refused.outcome != SCT_OUT_OK) {
       break; /* its turn comes */
     }
@@ -477,7 +421,7 @@ static sct_status make_references(sct_measure *m, sct_case *const *list, int n, 
   }
   if (n_some > 1) {
     sct_remote_begin(m, &m->naive, &job);
-    status = run_list(m, &job, some, n_some, true, &n_run, NULL, &verdict, err);
+    status = run_list(m, &job, some, NULL, n_some, &n_run, NULL, &verdict, err);
     sct_remote_unload(m, &job);
     if (status == SCT_OK && verdict.outcome != SCT_OUT_OK && n_run > 0) {
       m->naive_verdict = verdict;
@@ -487,36 +431,39 @@ static sct_status make_references(sct_measure *m, sct_case *const *list, int n, 
   return status;
 }
 
-/* Runs the first cases of a list, up to n of them that are there, in one go; *n_run have been.
- * *audit: where these are all, what an audit of all buffers says (else none is made). */
-static sct_status run_together(sct_measure *m, sct_job *job, sct_case *const *list, int n,
+/* Runs the cases of a list from one on, up to the last that is there, in one go; *n_run have been.
+ * *audit: where these are all that are left, what an audit of all buffers says (else none is made).
+ */
+static sct_status run_together(sct_measure *m, sct_job *job, const sct_case_list *list, int from,
                                int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
-  int ready = 0;
+  int end = from;
   *n_run = 0;
-  while (ready < n && is_there(m, list[ready])) {
-    ready++;
+  while (end < list->n && is_there(m, list->cases[end])) {
+    end++;
   }
-  const bool all = ready == n && !m->is_virtual;
-  return ready > 0 ? run_list(m, job, list, ready, false, n_run, all ? audit : NULL, out, err)
-                   : SCT_OK;
+  const bool all = end == list->n && !m->is_virtual;
+  return end > from ? run_list(m, job, list->cases + from, list->blocks + from, end - from, n_run,
+                               all ? audit : NULL, out, err)
+                    : SCT_OK;
 }
 
-static sct_status run_cases(sct_measure *m, sct_job *job, sct_case *const *list, int n,
+static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
                             sct_audit *audit, sct_verdict *out, sct_error *err) {
-  SCT_TRY(prepare(m, list, n, err));
+  SCT_TRY(prepare(m, list->cases, list->n, err));
   if (is_known_before(m)) {
-    SCT_TRY(make_references(m, list, n, err));
+    SCT_TRY(make_references(m, list->cases, list->n, err));
   }
-  for (int k = 0; k < n && out->outcome == SCT_OUT_OK; k++) {
+  for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
+    sct_case *c = list->cases[k];
     double ns = 0;
     int n_run = 0;
-    SCT_TRY(run_together(m, job, list + k, n - k, &n_run, audit, out, err));
+    SCT_TRY(run_together(m, job, list, k, &n_run, audit, out, err));
     if (n_run > 0 || out->outcome != SCT_OUT_OK) {
       k += n_run - 1;
       continue;
     }
     if (m->naive_verdict.outcome == SCT_OUT_OK) {
-      SCT_TRY(make_reference(m, list[k], err));
+      SCT_TRY(make_reference(m, c, err));
     }
     if (m->naive_verdict.outcome != SCT_OUT_OK) {
       *out = m->naive_verdict;
@@ -524,7 +471,7 @@ static sct_status run_cases(sct_measure *m, sct_job *job, sct_case *const *list,
     }
     SCT_TRY(sct_remote_finish(m, job, out, err));
     if (out->outcome == SCT_OUT_OK) {
-      SCT_TRY(run_case(m, job, list[k], launch_limit_ns(m, list[k]), false, &ns, out, err));
+      SCT_TRY(run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err));
     }
   }
   return SCT_OK;
@@ -548,35 +495,24 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *aud
 
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
-  sct_tuples tuples = {0};
+  const sct_case_list *found = NULL;
   sct_job job = {.kernel = -1};
-  sct_case **list = NULL;
-  sct_status status = SCT_OK;
-  int n = 0, n_full = 0;
-  SCT_TRY_DONE(sct_remote_ensure(m, err));
-  SCT_TRY_DONE(sct_extents_list(&tuples, &m->plan, candidate->code, max_elements(m), err));
-  list = sct_alloc(sizeof *list * (size_t)(tuples.n + 1));
-  if (!list) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-    goto done;
-  }
-  SCT_TRY_DONE(collect_cases(m, candidate->code, &tuples, list, &n, err));
-  for (int k = 0; k < n; k++) {
-    n_full += list[k]->shape.n_elements > 0;
-  }
-  if (n_full < MIN_CASES) {
+  SCT_TRY(sct_remote_ensure(m, err));
+  SCT_TRY(sct_cases_for(m, candidate->code, &found, err));
+  const sct_case_list list = *found;
+  if (list.n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
-                    "its requirements hold at %d of the sizes tried, too few to verify it", n_full);
-    goto done;
+                    "its requirements hold at %d of the sizes tried, too few to verify it",
+                    list.n_full);
+    return SCT_OK;
   }
   sct_remote_begin(m, candidate, &job);
   sct_audit audit = {.buffer = NOT_AUDITED};
-  SCT_TRY_DONE(run_cases(m, &job, list, n, &audit, out, err));
-  status = audit_all(m, list[n - 1], &audit, out, err);
-done:
+  sct_status status = run_cases(m, &job, &list, &audit, out, err);
+  if (status == SCT_OK) {
+    status = audit_all(m, list.cases[list.n - 1], &audit, out, err);
+  }
   sct_remote_unload(m, &job);
-  sct_tuples_free(&tuples);
-  sct_free(list);
   return status;
 }
 

@@ -406,6 +406,34 @@ static void test_programs_are_sent_once(void **state) {
   close_world(&w);
 }
 
+/* Kernels of one grid and the same requirements share their list of sizes, others do not. */
+static void test_equal_grids_share_their_sizes(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "wrong@3=4");
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_OK);
+  assert_int_equal(w.m->n_lists, 2);
+  fixture_kernel_init(&w.kernel[3], &w.spec, 3, 96); /* as the first */
+  expect(&w, 3, SCT_OUT_WRONG_RESULT);
+  assert_int_equal(w.m->n_lists, 2);
+  sct_expr_pool *p = w.spec.pool;
+  w.kernel[1].require[0] =
+      sct_expr_binary(p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[0], sct_expr_const(p, 7)),
+                      sct_expr_const(p, 0));
+  w.kernel[1].code.require = w.kernel[1].require;
+  w.kernel[1].code.n_require = 1;
+  expect(&w, 1, SCT_OUT_OK);
+  assert_int_equal(w.m->n_lists, 3);
+  w.kernel[2].code.threads = 128;
+  expect(&w, 2, SCT_OUT_OK);
+  assert_int_equal(w.m->n_lists, 4);
+  for (size_t k = 0; k < w.m->n_lists; k++) {
+    assert_true(w.m->lists[k].n_full >= 3 && w.m->lists[k].n >= w.m->lists[k].n_full);
+  }
+  close_world(&w);
+}
+
 static void test_too_large_is_known_without_a_launch(void **state) {
   (void)state;
   world w;
@@ -554,6 +582,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_requirements_round_large_sizes),
       cmocka_unit_test(test_the_naive_variant_stays_loaded),
       cmocka_unit_test(test_programs_are_sent_once),
+      cmocka_unit_test(test_equal_grids_share_their_sizes),
       cmocka_unit_test(test_too_large_is_known_without_a_launch),
       cmocka_unit_test(test_a_lost_device_is_an_error_not_an_outcome),
       cmocka_unit_test(test_a_crash_is_seen_twice),

@@ -1,0 +1,137 @@
+/* On which cases a candidate is verified: its tuples of extents, made such that the spec and its
+ * own requirements allow them. Candidates of the same grid and requirements have one list. */
+#include "measure_session.h"
+
+#include <string.h>
+
+static int64_t max_elements(const sct_measure *m) {
+  return m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS;
+}
+
+static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
+                                  16, 24, 32, 48, 64, 128, 256, 512, 1024};
+
+/* One extent times the factor or, where that makes more elements than the interpreter takes, the
+ * next multiple of it, which is nearer to the edge that the tuple is about; dim n_dims: each of
+ * them. Returns the elements. */
+static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int dim, int64_t factor) {
+  int64_t times = 1, elements = 1;
+  for (int d = 0; d < n_dims; d++) {
+    dims[d] = d == dim || dim == n_dims ? tuple[d] * factor : tuple[d];
+    times *= dims[d];
+  }
+  for (int d = 0; d < n_dims; d++) {
+    if (times > SCT_MAX_VIRTUAL_ELEMENTS && dims[d] != tuple[d]) {
+      dims[d] = (tuple[d] + factor - 1) / factor * factor;
+    }
+    elements *= dims[d];
+  }
+  return elements;
+}
+
+/* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
+static bool is_refused(const sct_measure *m, const sct_kernel_code *code, const int64_t *dims) {
+  const sct_spec *spec = m->plan.spec;
+  return spec->n_extents == spec->n_dims && !sct_code_allows(&m->plan, code, dims);
+}
+
+/* The case for the tuple with the least factor that spec and candidate allow: of one extent, so
+ * that the others stay odd, else of all. NULL: none. */
+static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                               sct_case **out, sct_error *err) {
+  const int n_dims = m->plan.spec->n_dims;
+  *out = NULL;
+  for (int f = 0; f < SCT_COUNT(factors); f++) {
+    for (int dim = f > 0 ? 0 : n_dims; dim <= n_dims; dim++) {
+      int64_t dims[SCT_MAX_DIMS];
+      const int64_t elements = scaled(dims, tuple, n_dims, dim, factors[f]);
+      if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
+        continue;
+      }
+      sct_case *c = NULL;
+      SCT_TRY(sct_case_get(m, dims, &c, err));
+      if (c->legal && sct_code_allows(&m->plan, code, c->shape.extent)) {
+        *out = c;
+        return SCT_OK;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- lists ---- */
+
+/* All that decides about a list. Equal expressions of a pool have equal handles. */
+static sct_hash key_of(const sct_kernel_code *code) {
+  sct_hash key = {sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
+                  sct_mix64((uint64_t)code->rounds, (uint64_t)code->n_require)};
+  for (int k = 0; k < code->n_require; k++) {
+    key.hi = sct_mix64(key.hi, (uint64_t)code->require[k]);
+    key.lo = sct_mix64(key.lo, key.hi);
+  }
+  return key;
+}
+
+/* The distinct cases of a list of tuples. */
+static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
+                                sct_case_list *list, sct_error *err) {
+  list->cases = sct_alloc(sizeof *list->cases * (size_t)(t->n + 1));
+  list->blocks = sct_alloc(sizeof *list->blocks * (size_t)(t->n + 1));
+  if (!list->cases || !list->blocks) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int k = 0; k < t->n; k++) {
+    sct_case *c = NULL;
+    SCT_TRY(allowed_case(m, code, t->values + k * t->n_dims, &c, err));
+    for (int other = 0; other < list->n && c; other++) {
+      c = list->cases[other] == c ? NULL : c;
+    }
+    if (c) {
+      list->n_full += c->shape.n_elements > 0;
+      list->blocks[list->n] = SCT_BLOCKS_UNKNOWN;
+      list->cases[list->n++] = c;
+    }
+  }
+  return SCT_OK;
+}
+
+static void free_list(sct_case_list *list) {
+  sct_free(list->cases);
+  sct_free(list->blocks);
+  *list = (sct_case_list){0};
+}
+
+sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out,
+                         sct_error *err) {
+  const sct_hash key = key_of(code);
+  for (size_t k = 0; k < m->n_lists; k++) {
+    if (sct_hash_equal(m->lists[k].key, key)) {
+      *out = &m->lists[k];
+      return SCT_OK;
+    }
+  }
+  sct_case_list list = {.key = key};
+  sct_tuples tuples = {0};
+  sct_status status = sct_extents_list(&tuples, &m->plan, code, max_elements(m), err);
+  status = status == SCT_OK ? collect_cases(m, code, &tuples, &list, err) : status;
+  sct_tuples_free(&tuples);
+  if (status == SCT_OK && !SCT_GROW(m->lists, m->n_lists, m->cap_lists)) {
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  if (status != SCT_OK) {
+    free_list(&list);
+    return status;
+  }
+  m->lists[m->n_lists] = list;
+  *out = &m->lists[m->n_lists++];
+  return SCT_OK;
+}
+
+void sct_case_lists_drop(sct_measure *m) {
+  for (size_t k = 0; k < m->n_lists; k++) {
+    free_list(&m->lists[k]);
+  }
+  sct_free(m->lists);
+  m->lists = NULL;
+  m->n_lists = m->cap_lists = 0;
+}
