@@ -532,8 +532,8 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
  * takes. */
-static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_gpu_process *other,
-                               sct_error *err) {
+static sct_status take_samples(sct_timing *t, sct_wire *body, const sct_sampling *how,
+                               sct_gpu_process *other, sct_error *err) {
   const int64_t launches = sct_wire_get_i64(body);
   const double first = sct_wire_get_f64(body), next = sct_wire_get_f64(body);
   t->n_slow += (int)sct_wire_get_i64(body);
@@ -547,12 +547,12 @@ static sct_status take_samples(sct_timing *t, sct_wire *body, int n, sct_gpu_pro
   }
   memcpy(other, bytes, sizeof *other);
   const int64_t got = sct_wire_get_i64(body);
-  if (body->failed || got != n || launches < 1) {
+  if (body->failed || (got != how->n && got != how->few) || got > how->n || launches < 1) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
   }
   t->launches = (int)launches;
   t->overhead_ns = (first + (double)(launches - 1) * next) / (double)launches;
-  for (int k = 0; k < n; k++) {
+  for (int64_t k = 0; k < got; k++) {
     const double ns = sct_wire_get_f64(body) / (double)launches - t->overhead_ns;
     const double mhz = sct_wire_get_f64(body);
     t->samples_ns[t->n_samples++] = ns > LEAST_NS ? ns : LEAST_NS;
@@ -600,6 +600,8 @@ static void put_sampling(const sct_measure *m, sct_wire *request, const sct_samp
   sct_wire_put_i64(request, how->guess);
   sct_wire_put_i64(request, how->resident);
   sct_wire_put_i64(request, how->n);
+  sct_wire_put_i64(request, how->few);
+  sct_wire_put_f64(request, how->above_ns);
 }
 
 /* What the answer to a timing request says: appends the samples. */
@@ -616,7 +618,7 @@ static sct_status take_answer(sct_measure *m, sct_reply *reply, const sct_sampli
   sct_status status = sct_reply_judge(reply, where, &t->verdict, err);
   if (reply->kind == SCT_REPLY_OK) {
     sct_gpu_process other = {0};
-    status = take_samples(t, &reply->body, how->n, &other, err);
+    status = take_samples(t, &reply->body, how, &other, err);
     sum_up(&m->conditions, t, &before);
     tell_contention(m, t->n_contended > before.n_contended, &other);
   }

@@ -270,8 +270,10 @@ typedef struct sct_sampling {
   int guess;     /* in the latter case: of the first units; 0: one, -1: as the last trial tells */
   bool resident; /* on one copy of the buffers */
   int n;
+  int few;         /* above 0: so many are enough if all of them are above ... */
+  double above_ns; /* ... this */
 } sct_sampling;
-/* These append n samples to t. */
+/* These append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
 /* The same as part of a series. */

@@ -76,22 +76,11 @@ static bool alive(const racer *r) {
   return r->t->verdict.outcome == SCT_OUT_OK;
 }
 
-static double least(const sct_timing *t) {
-  double ns = t->samples_ns[0];
-  for (int k = 1; k < t->n_samples; k++) {
-    ns = t->samples_ns[k] < ns ? t->samples_ns[k] : ns;
-  }
-  return ns;
-}
-
 /* How many samples more; 0: enough. */
-static int wanted(const sct_measure *m, const racer *r, int64_t end) {
-  const int n = r->t->n_samples, left = MAX_SAMPLES - n;
-  if (n == QUICK_SAMPLES) {
-    const bool hopeless = m->timed.best_ns > 0 && least(r->t) > HOPELESS * m->timed.best_ns;
-    return hopeless ? 0 : FIRST_SAMPLES - QUICK_SAMPLES;
-  }
-  return sct_now_ns() >= end || precise(r->t) ? 0 : left < MORE_SAMPLES ? left : MORE_SAMPLES;
+static int wanted(const racer *r, int64_t end) {
+  const int left = MAX_SAMPLES - r->t->n_samples;
+  const bool enough = r->t->n_samples < FIRST_SAMPLES || sct_now_ns() >= end || precise(r->t);
+  return enough ? 0 : left < MORE_SAMPLES ? left : MORE_SAMPLES;
 }
 
 static int guess_launches(const racer *r) {
@@ -99,73 +88,110 @@ static int guess_launches(const racer *r) {
   return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
 }
 
-/* A run that is checked, and the first samples, in one go; one by one where results are right but
- * not the same bits. */
-static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
+/* The last samples (how->n may be 0), what the timed launches left, and another run over poison: as
+ * the end of a series in which all went well so far, or one of its own. */
+static void put_last(sct_measure *m, sct_series *s, racer *r, bool follows,
+                     const sct_sampling *how) {
+  const uint32_t op = follows ? SCT_OP_TIME | SCT_OP_FOLLOWS : SCT_OP_TIME;
+  if (how->n > 0) {
+    sct_remote_put_time(m, s, op, &r->job, &r->target, how);
+  }
+  sct_timed_put_compare(m, s);
+  sct_timed_put_check(m, s, true, &r->job, &r->target);
+}
+
+/* What was found when a series has ended. */
+typedef struct found {
+  sct_timed_found first, left, again;
+} found;
+
+static sct_status take_last(sct_measure *m, sct_series *s, racer *r, const sct_sampling *how,
+                            found *f, sct_error *err) {
+  double ns = 0;
+  sct_status status = how->n > 0 ? sct_remote_take_time(m, s, &r->target, how, r->t, err) : SCT_OK;
+  if (status == SCT_OK && alive(r)) {
+    status = sct_timed_take_compare(m, s, &f->left, err);
+  }
+  if (status == SCT_OK && alive(r) && f->left.well) {
+    status = sct_timed_take_check(m, s, &r->target, &ns, &f->again, &r->t->verdict, err);
+  }
+  return status;
+}
+
+static sct_status judge_last(sct_measure *m, racer *r, found *f, sct_error *err) {
+  sct_verdict *verdict = &r->t->verdict;
+  double ns = 0;
+  SCT_TRY(sct_timed_judge(m, f->left.well ? &f->again : &f->left, verdict, err));
+  return !f->left.well && alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err)
+                                   : SCT_OK;
+}
+
+static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
   sct_series s = sct_series_begin(m);
-  sct_timed_found found = {0};
+  found f = {0};
+  put_last(m, &s, r, false, how);
+  sct_series_post(&s, m, SCT_OP_TIME);
+  const sct_status status = take_last(m, &s, r, how, &f, err);
+  sct_series_end(&s, m, SCT_OP_TIME);
+  return status == SCT_OK && alive(r) ? judge_last(m, r, &f, err) : status;
+}
+
+/* A run that is checked, the first samples and, if they are the last too, what comes behind those,
+ * in one go; one by one where results are right but not the same bits. */
+static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *how, bool last,
+                                sct_error *err) {
+  static const sct_sampling none;
+  sct_series s = sct_series_begin(m);
+  found f = {0};
   sct_verdict *verdict = &r->t->verdict;
   sct_timed_put_check(m, &s, false, &r->job, &r->target);
   sct_timed_put_poison(m, &s);
-  sct_remote_put_time(m, &s, SCT_OP_TIME | SCT_OP_FOLLOWS, &r->job, &r->target, how);
+  if (last) {
+    put_last(m, &s, r, true, how);
+  } else {
+    sct_remote_put_time(m, &s, SCT_OP_TIME | SCT_OP_FOLLOWS, &r->job, &r->target, how);
+  }
   sct_series_post(&s, m, SCT_OP_TRIAL);
   sct_status status =
-      sct_timed_take_check(m, &s, &r->target, &r->target.run_ns, &found, verdict, err);
-  const bool well = status == SCT_OK && alive(r) && found.well;
+      sct_timed_take_check(m, &s, &r->target, &r->target.run_ns, &f.first, verdict, err);
+  const bool well = status == SCT_OK && alive(r) && f.first.well;
   if (well) {
     status = sct_timed_take_poison(m, &s, err);
-    status = status == SCT_OK ? sct_remote_take_time(m, &s, &r->target, how, r->t, err) : status;
+  }
+  if (well && status == SCT_OK) {
+    status = last ? take_last(m, &s, r, how, &f, err)
+                  : sct_remote_take_time(m, &s, &r->target, how, r->t, err);
   }
   sct_series_end(&s, m, SCT_OP_TIME);
-  if (status != SCT_OK || !alive(r) || well) {
+  if (status != SCT_OK || !alive(r) || (well && !last)) {
     return status;
   }
-  SCT_TRY(sct_timed_judge(m, &found, verdict, err));
+  if (well) {
+    return judge_last(m, r, &f, err);
+  }
+  SCT_TRY(sct_timed_judge(m, &f.first, verdict, err));
   if (!alive(r)) {
     return SCT_OK;
   }
   SCT_TRY(sct_timed_poison(m, err));
-  return sct_remote_time(m, &r->job, &r->target, how, r->t, err);
-}
-
-/* The last samples (how->n may be 0), what the timed launches left, and another run over poison. */
-static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
-  sct_series s = sct_series_begin(m);
-  sct_timed_found left = {0}, again = {0};
-  sct_verdict *verdict = &r->t->verdict;
-  double ns = 0;
-  if (how->n > 0) {
-    sct_remote_put_time(m, &s, SCT_OP_TIME, &r->job, &r->target, how);
-  }
-  sct_timed_put_compare(m, &s);
-  sct_timed_put_check(m, &s, true, &r->job, &r->target);
-  sct_series_post(&s, m, SCT_OP_TIME);
-  sct_status status = how->n > 0 ? sct_remote_take_time(m, &s, &r->target, how, r->t, err) : SCT_OK;
-  if (status == SCT_OK && alive(r)) {
-    status = sct_timed_take_compare(m, &s, &left, err);
-  }
-  if (status == SCT_OK && alive(r) && left.well) {
-    status = sct_timed_take_check(m, &s, &r->target, &ns, &again, verdict, err);
-  }
-  sct_series_end(&s, m, SCT_OP_TIME);
-  if (status != SCT_OK || !alive(r)) {
-    return status;
-  }
-  SCT_TRY(sct_timed_judge(m, left.well ? &again : &left, verdict, err));
-  return !left.well && alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err)
-                                : SCT_OK;
+  SCT_TRY(sct_remote_time(m, &r->job, &r->target, how, r->t, err));
+  return last && alive(r) ? last_samples(m, r, &none, err) : SCT_OK;
 }
 
 /* Samples of a candidate that was loaded; results are checked before, as the timed launches left
- * them, and over poison again. */
+ * them, and over poison again. A budget that is over at once is for the first samples only. */
 static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_error *err) {
   const int64_t end = sct_now_ns() + budget_ns;
-  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = -1, .n = QUICK_SAMPLES};
-  SCT_TRY(first_samples(m, r, &how, err));
-  bool last = false;
+  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = -1, .n = FIRST_SAMPLES};
+  if (m->timed.best_ns > 0) {
+    how.few = QUICK_SAMPLES;
+    how.above_ns = HOPELESS * m->timed.best_ns;
+  }
+  bool last = sct_now_ns() >= end;
+  SCT_TRY(first_samples(m, r, &how, last, err));
   while (alive(r) && !last) {
     m->last_timed_ns = sct_now_ns();
-    how = (sct_sampling){.launches = r->t->launches, .n = wanted(m, r, end)};
+    how = (sct_sampling){.launches = r->t->launches, .n = wanted(r, end)};
     last = how.n == 0 || sct_now_ns() >= end;
     SCT_TRY(last ? last_samples(m, r, &how, err)
                  : sct_remote_time(m, &r->job, &r->target, &how, r->t, err));

@@ -183,6 +183,17 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
   return SCT_OK;
 }
 
+/* Are these samples all above a time of one launch, less what an empty one takes? */
+static bool all_above(const sct_worker_state *w, const timed_work *work, const unit_time *units,
+                      int64_t n, double above_ns) {
+  const double empty_ns = w->first_launch_ns + (work->launches - 1) * w->next_launch_ns;
+  bool all = true;
+  for (int64_t k = 0; k < n; k++) {
+    all = all && (units[k].ns - empty_ns) / work->launches > above_ns;
+  }
+  return all;
+}
+
 /* Reads how to sample from `in`; writes launches of a unit, cost of the first and of the next
  * launches, slow units, units taken again, throttle reasons, units beside another process and one
  * of these, samples, and of each its time and clock. */
@@ -191,10 +202,11 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
   const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
   const int64_t launches = sct_wire_get_i64(in), guess = sct_wire_get_i64(in);
   const int64_t resident = sct_wire_get_i64(in);
-  const int64_t n = sct_wire_get_i64(in);
-  if (in->failed || n < 0 || n > MAX_SAMPLES || unit_ns < 1 || unit_ns > MAX_UNIT_NS ||
-      launches < 0 || launches > SCT_MAX_HELD || guess < -1 || guess > SCT_MAX_HELD ||
-      !w->backend->ops->unit_begin) {
+  const int64_t wanted = sct_wire_get_i64(in), few = sct_wire_get_i64(in);
+  const double above_ns = sct_wire_get_f64(in);
+  if (in->failed || wanted < 0 || wanted > MAX_SAMPLES || few < 0 || few > wanted || unit_ns < 1 ||
+      unit_ns > MAX_UNIT_NS || launches < 0 || launches > SCT_MAX_HELD || guess < -1 ||
+      guess > SCT_MAX_HELD || !w->backend->ops->unit_begin) {
     return sct_worker_malformed(err);
   }
   work->launches = (int)launches;
@@ -209,11 +221,13 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *
     SCT_TRY(warm_up(w, work, warm_ns, err));
   }
   SCT_TRY(learn_launch_cost(w, err));
-  unit_time *units = sct_alloc(sizeof *units * (size_t)(n + 1));
+  unit_time *units = sct_alloc(sizeof *units * (size_t)(wanted + 1));
   sampled seen = {0};
   sct_status status = units ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  for (int64_t k = 0; k < n && status == SCT_OK; k++) {
-    status = sample(w, work, &units[k], &seen, err);
+  int64_t n = 0;
+  while (n < wanted && status == SCT_OK &&
+         !(n > 0 && n == few && all_above(w, work, units, n, above_ns))) {
+    status = sample(w, work, &units[n++], &seen, err);
     look_for_others(w, &seen);
   }
   if (status == SCT_OK) {
