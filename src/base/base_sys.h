@@ -38,7 +38,7 @@ void sct_fault_role(const char *role);
 /* Says the counts if they are wanted, and how many blocks of memory are live if SCT_FAULTS is set.
  * Called by itself at exit(), not at _exit(). */
 void sct_fault_report(void);
-void sct_fault_live(int change); /* of the number of blocks */
+void sct_fault_live(int change); /* of the number of blocks, mapped ones too */
 #else
 #define sct_fault(kind)      ((void)(kind), false)
 #define sct_fault_role(role) ((void)(role))
@@ -70,5 +70,9 @@ int sct_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *ac
 int sct_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                       void *arg);
 void *sct_map_shared(size_t bytes); /* anonymous, zeroed, shared with children; NULL on failure */
+int sct_memfd_create(const char *name, unsigned flags);
+int sct_add_seals(int fd, int seals);
+void *sct_map_private(int fd, size_t bytes); /* the file's first bytes, to read; NULL on failure */
+void sct_unmap(void *p, size_t bytes);       /* what sct_map_private gave; accepts NULL */
 
 #endif

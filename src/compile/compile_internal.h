@@ -66,7 +66,8 @@ typedef struct sct_compile_object {
   size_t cubin_bytes;
   const char *ptx; /* NUL-terminated */
   size_t ptx_bytes;
-  void *memory[2]; /* what both lie in, from sct_alloc; one may be NULL */
+  void *memory[2];     /* what both lie in, from sct_alloc; one may be NULL */
+  size_t mapped_bytes; /* 0, or of memory[0], which is a mapping then */
 } sct_compile_object;
 
 #define SCT_OBJECT_BUCKETS 4096

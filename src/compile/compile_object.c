@@ -8,12 +8,20 @@ bool sct_compile_objects_init(sct_compile_object_table *table) {
   return pthread_mutex_init(&table->lock, NULL) == 0;
 }
 
+static void free_memory(const sct_compile_object *object) {
+  if (object->mapped_bytes > 0) {
+    sct_unmap(object->memory[0], object->mapped_bytes);
+  } else {
+    sct_free(object->memory[0]);
+  }
+  sct_free(object->memory[1]);
+}
+
 void sct_compile_object_release(sct_compile_object *object) {
   if (object == NULL || atomic_fetch_sub(&object->refs, 1) > 1) {
     return;
   }
-  sct_free(object->memory[0]);
-  sct_free(object->memory[1]);
+  free_memory(object);
   sct_free(object);
 }
 
@@ -77,8 +85,7 @@ sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
                                             const sct_compile_object *from) {
   sct_compile_object *made = sct_alloc(sizeof(*made));
   if (made == NULL) {
-    sct_free(from->memory[0]);
-    sct_free(from->memory[1]);
+    free_memory(from);
     return NULL;
   }
   made->cubin = from->cubin;
@@ -87,6 +94,7 @@ sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
   made->ptx_bytes = from->ptx_bytes;
   made->memory[0] = from->memory[0];
   made->memory[1] = from->memory[1];
+  made->mapped_bytes = from->mapped_bytes;
   made->name.cubin = sct_hash_bytes(made->cubin, made->cubin_bytes);
   made->name.ptx = sct_hash_bytes(made->ptx, made->ptx_bytes);
   atomic_init(&made->refs, 2);

@@ -90,7 +90,7 @@ static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_comp
   good = good && !w->failed;
   for (int i = 0; i < n && good; ++i) {
     if (n == 1) {
-      parts[i].memory[0] = sct_wire_take(w);
+      parts[i].memory[0] = sct_wire_take(w, &parts[i].mapped_bytes);
     }
     good = n == 1 || copy_object(&parts[i]);
     list[i] = good ? sct_compile_objects_add(objects, &parts[i]) : NULL;

@@ -67,12 +67,13 @@ typedef struct sct_wire {
   const void *tail; /* what goes behind data; the caller's */
   size_t tail_bytes;
   bool failed;
+  size_t mapped_bytes; /* 0: data is from sct_alloc; else a mapping, to read (recv_shared) */
 } sct_wire;
-void sct_wire_clear(sct_wire *w); /* keeps the memory */
+void sct_wire_clear(sct_wire *w); /* keeps the memory, but not a mapping */
 void sct_wire_free(sct_wire *w);
-/* The memory of a body that was received: the caller's from here on, to free with sct_free. What
- * was got from it stays good; `w` is empty. */
-uint8_t *sct_wire_take(sct_wire *w) SCT_MUST_USE;
+/* The memory of a body that was received: the caller's from here on, to free with sct_free, or with
+ * sct_unmap if *mapped_bytes is not 0. What was got from it stays good; `w` is empty. */
+uint8_t *sct_wire_take(sct_wire *w, size_t *mapped_bytes) SCT_MUST_USE;
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_u64(sct_wire *w, uint64_t value);
 void sct_wire_put_f64(sct_wire *w, double value);
@@ -91,10 +92,16 @@ typedef enum sct_io { SCT_IO_OK, SCT_IO_CLOSED, SCT_IO_TIMEOUT, SCT_IO_NOMEM } s
 #define SCT_NO_DEADLINE       INT64_MAX
 #define SCT_WIRE_MAX_BYTES    ((uint64_t)1 << 28) /* of one message */
 #define SCT_WIRE_HEADER_BYTES 16
+#define SCT_WIRE_SHARED_BYTES ((size_t)65536) /* bodies from here on may go as shared memory */
 
 /* `code` is a request on the way to the child and an sct_status on the way back. Deadlines are in
  * sct_now_ns() time. Never raises SIGPIPE. */
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
+/* The same for large bodies to a receiver that does not want to copy them: they go as a sealed file
+ * in memory, whose descriptor is sent, where the system allows it; else as others do. Only
+ * sct_wire_recv_shared() takes them, and others too; it maps what no sender can change any more. */
+sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
+sct_io sct_wire_recv_shared(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
 /* Appends a whole message to `batch`, to send many at once. */
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body);
 sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns);

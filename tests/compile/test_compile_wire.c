@@ -1,7 +1,9 @@
 /* Replies of compile workers: results and objects arrive as they were sent, one object with the
- * message's own memory; a damaged reply is refused and leaves nothing behind. */
+ * message's own memory, whether it is copied or mapped; a damaged reply is refused and leaves
+ * nothing behind. */
 #include "compile/compile_internal.h"
 #include "compile_fixture.h"
+#include "process/process_internal.h"
 
 enum { MOST = 6 };
 
@@ -108,15 +110,35 @@ static int count_objects(const side *s) {
   return n;
 }
 
+static int count_mapped(void) {
+  FILE *const f = fopen("/proc/self/maps", "r");
+  char line[512];
+  int n = 0;
+  assert_non_null(f);
+  while (fgets(line, sizeof(line), f) != NULL) {
+    n += strstr(line, "memfd:") != NULL;
+  }
+  (void)fclose(f);
+  return n;
+}
+
+static bool shared; /* messages come in shared memory */
+
 static sct_status receive(side *to, const sct_wire *message, size_t bytes, int n, bool *taken) {
   sct_error err = {0};
   sct_wire w = {0};
-  w.data =
-      sct_alloc(bytes + 1); /* its exact size, so that the sanitizers see what is read beyond */
-  assert_non_null(w.data);
-  memcpy(w.data, message->data, bytes);
-  w.len = bytes;
-  w.cap = bytes + 1;
+  if (shared) {
+    const sct_wire part = {.data = message->data, .len = bytes};
+    const int descriptor = sct_process_seal(&part);
+    assert_true(descriptor >= 0);
+    assert_int_equal(sct_process_map(&w, descriptor, bytes), SCT_IO_OK);
+  } else { /* its exact size, so that the sanitizers see what is read beyond */
+    w.data = sct_alloc(bytes + 1);
+    assert_non_null(w.data);
+    memcpy(w.data, message->data, bytes);
+    w.len = bytes;
+    w.cap = bytes + 1;
+  }
   const sct_status status = sct_compile_get_results(&w, &to->objects, to->list, n, &err);
   *taken = w.data == NULL;
   sct_wire_free(&w);
@@ -133,6 +155,7 @@ static void round_trip(const int *programs, int n, int n_objects) {
   assert_int_equal(receive(to, &w, w.len, n, &taken), SCT_OK);
   assert_int_equal(taken, n_objects == 1);
   assert_int_equal(count_objects(to), n_objects);
+  assert_int_equal(count_mapped(), shared && n_objects == 1);
   expect(to, programs, n);
 
   /* the same again: the object is in the table, and results of before keep what they have */
@@ -147,18 +170,23 @@ static void round_trip(const int *programs, int n, int n_objects) {
     sct_compiled_free(&before[i]);
   }
   sct_compile_objects_trim(&to->objects);
+  assert_int_equal(count_mapped(), shared && n_objects == 1); /* the second one is gone */
   expect(to, programs, n);
   sct_wire_free(&w);
   side_free(from);
   side_free(to);
+  assert_int_equal(count_mapped(), 0);
 }
 
 static void test_what_is_sent_arrives(void **state) {
   (void)state;
-  round_trip((const int[]){0, 0, 0}, 3, 1);
-  round_trip((const int[]){-1, 4, -1, 4}, 4, 1);
-  round_trip((const int[]){-1, -1}, 2, 0);
-  round_trip((const int[]){2, -1, 1, 2, 3, 1}, 6, 3);
+  for (int turn = 0; turn < 2; ++turn) {
+    shared = turn == 1;
+    round_trip((const int[]){0, 0, 0}, 3, 1);
+    round_trip((const int[]){-1, 4, -1, 4}, 4, 1);
+    round_trip((const int[]){-1, -1}, 2, 0);
+    round_trip((const int[]){2, -1, 1, 2, 3, 1}, 6, 3);
+  }
 }
 
 /* A prefix, or one wrong byte: refused, or taken for another reply of the right form; nothing is
@@ -167,10 +195,11 @@ static void test_damaged_replies(void **state) {
   (void)state;
   static const int one[] = {0, 0, -1}, two[] = {0, -1, 1};
   const int *const lists[] = {one, two};
-  for (int l = 0; l < SCT_COUNT(lists); ++l) {
+  for (int l = 0; l < 2 * SCT_COUNT(lists); ++l) {
     side *const from = side_new();
+    shared = l >= SCT_COUNT(lists);
     sct_wire w = {0};
-    fill(from, lists[l], 3);
+    fill(from, lists[l % SCT_COUNT(lists)], 3);
     sct_compile_put_results(&w, from->list, 3);
     int n_refused = 0;
     for (size_t at = 0; at < 2 * w.len; ++at) {
@@ -202,6 +231,7 @@ static void test_damaged_replies(void **state) {
     side_free(to);
     sct_wire_free(&w);
     side_free(from);
+    assert_int_equal(count_mapped(), 0);
   }
 }
 

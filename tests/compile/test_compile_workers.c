@@ -319,6 +319,61 @@ static void test_an_end_before_the_end(void **state) {
   release(&r);
 }
 
+/* ---- what a worker answers with */
+
+enum { MANY = 32 };
+
+/* A program whose reply is large: how it came does not show in its bytes. */
+static void compile_many(sct_compiled *results, sct_compiler **compiler) {
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = MANY};
+  sct_compile_unit units[MANY];
+  char *sources[MANY];
+  for (int i = 0; i < MANY; ++i) {
+    char expression[32];
+    (void)snprintf(expression, sizeof(expression), "x * %d.5f", i);
+    sources[i] = fx_map_source(i, expression);
+    units[i] = (sct_compile_unit){sources[i], "map"};
+  }
+  *compiler = fx_compiler(&opts);
+  fx_run(*compiler, units, MANY, results);
+  for (int i = 0; i < MANY; ++i) {
+    assert_true(results[i].ok && results[i].object == results[0].object);
+    free(sources[i]);
+  }
+  assert_true(results[0].object->cubin_bytes + results[0].object->ptx_bytes >
+              SCT_WIRE_SHARED_BYTES);
+}
+
+static void test_large_replies_are_mapped(void **state) {
+  (void)state;
+  sct_compiled mapped[MANY];
+  sct_compiler *compiler = NULL;
+  compile_many(mapped, &compiler);
+  assert_true(mapped[0].object->mapped_bytes > SCT_WIRE_SHARED_BYTES);
+  sct_compiler_free(compiler);
+#ifdef SCT_FAULTS
+  static const char *const refused[] = {"memfd@compile-worker:1+", "write@compile-worker:1+"};
+  for (int k = 0; k < SCT_COUNT(refused); ++k) {
+    sct_compiled copied[MANY];
+    assert_int_equal(setenv("SCT_FAULTS", refused[k], 1), 0); /* this process has read it */
+    compile_many(copied, &compiler);
+    assert_int_equal(unsetenv("SCT_FAULTS"), 0);
+    assert_int_equal(copied[0].object->mapped_bytes, 0);
+    assert_true(sct_hash_equal(copied[0].cubin_hash, mapped[0].cubin_hash));
+    assert_true(sct_hash_equal(copied[0].ptx_hash, mapped[0].ptx_hash));
+    assert_int_equal(strlen(copied[0].ptx), mapped[0].object->ptx_bytes);
+    for (int i = 0; i < MANY; ++i) {
+      sct_compiled_free(&copied[i]);
+    }
+    sct_compiler_free(compiler);
+  }
+#endif
+  for (int i = 0; i < MANY; ++i) { /* it outlives the compiler */
+    assert_string_equal(mapped[i].ptx, mapped[MANY - 1].ptx);
+    sct_compiled_free(&mapped[i]);
+  }
+}
+
 /* ---- processes */
 
 static void test_nvrtc_stays_out_of_this_process(void **state) {
@@ -390,6 +445,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_units_finish_once_each),
       cmocka_unit_test(test_only_what_is_wanted),
       cmocka_unit_test(test_an_end_before_the_end),
+      cmocka_unit_test(test_large_replies_are_mapped),
       cmocka_unit_test(test_nvrtc_stays_out_of_this_process),
       cmocka_unit_test(test_a_worker_that_cannot_start),
       cmocka_unit_test(test_a_file_that_takes_the_worker_along),

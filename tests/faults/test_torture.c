@@ -56,7 +56,7 @@ static fs_place base; /* the folder that the others are made from */
  * that is had at a second try is no test of Lua, which tries again after collecting garbage. */
 static bool wants_cold(const row *r) {
   static const char *const kinds[] = {"malloc", "open",  "read",   "write", "rename", "close",
-                                      "mkdir",  "nvrtc", "thread", "fork",  "pipe"};
+                                      "mkdir",  "nvrtc", "thread", "fork",  "pipe",   "mmap"};
   for (int k = 0; k < SCT_COUNT(kinds); k++) {
     if (strcmp(r->kind, kinds[k]) == 0) {
       return r->step == 0 && strcmp(r->role, "worker") != 0;
