@@ -97,6 +97,39 @@ static void test_longer_kernels_need_fewer_samples(void **state) {
   close_world(&w);
 }
 
+static sct_timing screen_kernel(world *w, int kernel) {
+  sct_timing t;
+  assert_ok(
+      sct_measure_time(w->m, &w->kernel[kernel].binary, &w->spec.sizes[0], 1, &t, &fixture_err));
+  return t;
+}
+
+/* 7 samples, or 3 of what is half as slow again as the best so far; results are checked as ever. */
+static void test_a_screen_is_short(void **state) {
+  (void)state;
+  static const int n_samples[] = {0, 7, 3, 7};
+  static const char *const wrong[] = {"wrong@1", "wrong@1=3", "unwritten@1=9", "guard@1=5"};
+  world w;
+  open_world(&w, "slow@1=10 slow@2=16 slow@3=14");
+  for (int k = 1; k < 4; k++) {
+    sct_timing t = screen_kernel(&w, k);
+    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
+    assert_int_equal(t.n_samples, n_samples[k]);
+    sct_free(t.samples_ns);
+  }
+  close_world(&w);
+  for (int k = 0; k < SCT_COUNT(wrong); k++) { /* from the first launch on, or a later one */
+    open_world(&w, wrong[k]);
+    sct_timing bad = screen_kernel(&w, 1), good = screen_kernel(&w, 2);
+    assert_int_not_equal(bad.verdict.outcome, SCT_OUT_OK);
+    assert_int_equal(good.verdict.outcome, SCT_OUT_OK);
+    assert_int_equal(good.n_samples, 7);
+    sct_free(bad.samples_ns);
+    sct_free(good.samples_ns);
+    close_world(&w);
+  }
+}
+
 /* Arrays smaller than the cache are there several times, and the launches go round. */
 static void test_small_arrays_have_copies(void **state) {
   (void)state;
@@ -400,6 +433,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times_are_those_of_the_device),
       cmocka_unit_test(test_longer_kernels_need_fewer_samples),
+      cmocka_unit_test(test_a_screen_is_short),
       cmocka_unit_test(test_small_arrays_have_copies),
       cmocka_unit_test(test_a_low_clock_is_waited_for),
       cmocka_unit_test(test_a_race_compares_in_pairs),
