@@ -11,22 +11,33 @@ static int64_t max_elements(const sct_measure *m) {
 static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
 
+/* Elements of a tuple; of a large one, one more than may be. */
+static int64_t elements_of(const int64_t *dims, int n_dims) {
+  const int64_t most = SCT_MAX_VERIFY_ELEMENTS + 1;
+  int64_t elements = 1;
+  for (int d = 0; d < n_dims; d++) {
+    if (dims[d] == 0) {
+      return 0;
+    }
+    elements = dims[d] > most / elements ? most : elements * dims[d];
+  }
+  return elements;
+}
+
 /* One extent times the factor or, where that makes more elements than the interpreter takes, the
  * next multiple of it, which is nearer to the edge that the tuple is about; dim n_dims: each of
  * them. Returns the elements. */
 static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int dim, int64_t factor) {
-  int64_t times = 1, elements = 1;
   for (int d = 0; d < n_dims; d++) {
     dims[d] = d == dim || dim == n_dims ? tuple[d] * factor : tuple[d];
-    times *= dims[d];
   }
+  const bool many = elements_of(dims, n_dims) > SCT_MAX_VIRTUAL_ELEMENTS;
   for (int d = 0; d < n_dims; d++) {
-    if (times > SCT_MAX_VIRTUAL_ELEMENTS && dims[d] != tuple[d]) {
+    if (many && (d == dim || dim == n_dims)) {
       dims[d] = (tuple[d] + factor - 1) / factor * factor;
     }
-    elements *= dims[d];
   }
-  return elements;
+  return elements_of(dims, n_dims);
 }
 
 /* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
