@@ -5,7 +5,6 @@
 
 #define LOAD  "ld.global.nc.L2::cache_hint"
 #define STORE "st.global.L2::cache_hint"
-#define COPY  "cp.async.cg.shared.global.L2::cache_hint"
 #define HINT  "L2::cache_hint"
 
 static const struct {
@@ -27,7 +26,6 @@ static const struct {
     {"shifted", "shift t128 i1 w1 nload hkeepout", STORE, LOAD},
     {"transpose_u8", "packed t512 a128 b256 w2 rnone ob hkeepin", LOAD, STORE},
     {"transpose_f16", "packed t512 a128 b256 w1 rnone ob hkeepout", STORE, LOAD},
-    {"particle_soa_to_aos", "async t128 i1 n1 g0 fnone w0 ckeep", COPY, LOAD},
     {"particle_aos_to_soa", "bulk t128 i1 g0 n1 w1 obulk hkeepin",
      "complete_tx::bytes.L2::cache_hint", "bulk_group.L2::cache_hint"},
     {"mixed_soa_to_aos", "bulk t128 i2 g0 n1 w0 obulk hkeepout", "bulk_group.L2::cache_hint",

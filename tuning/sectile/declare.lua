@@ -157,7 +157,7 @@ local COPY_ASYNC = [[
 // kBytes from global to shared memory that pass no register (sm_80): in the group at hand.
 template <int kBytes> __device__ __forceinline__ void copy_async(void *to, const void *from) {
   const unsigned int place = (unsigned int)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.$CACHE [%0], [%1], %2$3;" ::"r"(place), "l"(from), "n"(kBytes)$POLICY
+  asm volatile("cp.async.$CACHE.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(kBytes)
                : "memory");
 }
 ]]
@@ -488,25 +488,19 @@ local function bulk(text, kept)
   }))
 end
 
--- Asynchronous copies; "keep": past L1, with the policy.
 local function copy_async(cache)
-  local kept = cache == "keep"
-  return (string.gsub(COPY_ASYNC, "$(%w+)", {
-    CACHE = (kept and "cg" or cache) .. ".shared.global" .. (kept and ".L2::cache_hint" or ""),
-    POLICY = kept and ',\n               "l"(lasting_policy())' or "",
-    ["3"] = kept and ", %3" or "",
-  }))
+  return (string.gsub(COPY_ASYNC, "$CACHE", cache))
 end
 
 --- Helper functions that a kernel needs.
 ---@param needs table which: at, pieces, copy_pieces, words, kept, realigned, spaced, bulk,
 --- bulk_store, striped, quotient; exchange: elements a word; copy_async: the caches it fills,
---- "ca", "cg" or "keep"; shifted: a set of "load" and "share"
+--- "ca" or "cg"; shifted: a set of "load" and "share"
 ---@param hint "none"|"cs"|"keepin"|"keepout" of global accesses (hints.lua)
 ---@return string
 function declare.helpers(needs, hint)
   local parts = {}
-  hints.helpers(parts, hint, needs.copy_async == "keep")
+  hints.helpers(parts, hint)
   if needs.at or needs.pieces then
     parts[#parts + 1] = AT
   end

@@ -101,12 +101,11 @@ template <class T, class V> __device__ __forceinline__ void store_lasting(T *to,
 }
 ]]
 
---- Adds the functions that `hint` needs to `parts`; the policy alone if other copies need it.
+--- Adds the functions that `hint` needs to `parts`.
 ---@param parts string[]
 ---@param hint string
----@param policy boolean
-function hints.helpers(parts, hint, policy)
-  if policy or hint == "keepin" or hint == "keepout" then
+function hints.helpers(parts, hint)
+  if hint == "keepin" or hint == "keepout" then
     parts[#parts + 1] = POLICY
   end
   if hint == "keepin" then
