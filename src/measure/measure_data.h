@@ -10,25 +10,13 @@
 
 #include <string.h>
 
-/* memcpy of a field: the usual sizes without a call. */
-static inline void sct_copy_few(uint8_t *to, const uint8_t *from, int64_t bytes) {
-  switch (bytes) {
-  case 2:
-    memcpy(to, from, 2);
-    break;
-  case 4:
-    memcpy(to, from, 4);
-    break;
-  case 8:
-    memcpy(to, from, 8);
-    break;
-  case 16:
-    memcpy(to, from, 16);
-    break;
-  default:
-    memcpy(to, from, (size_t)bytes);
-  }
-}
+/* ---- fields ---- */
+
+/* n fields of so many bytes, which lie behind one another, to the places at[] of `to`, and back. */
+void sct_fields_scatter(uint8_t *to, const int64_t *at, const uint8_t *fields, int n,
+                        int64_t bytes);
+void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, int n,
+                       int64_t bytes);
 
 /* ---- values ---- */
 

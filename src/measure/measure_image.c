@@ -23,19 +23,15 @@ static int64_t element_offset(const sct_shape *s, int op, int field, const int64
   return sct_expr_program_run(p->element[field], inputs);
 }
 
-static bool inside(const sct_shape *s, int op, int field, int64_t offset) {
-  const int64_t bytes = s->plan->op[op].op->record.fields[field].bytes;
-  return offset >= 0 && offset <= s->op[op].bytes - bytes;
-}
-
 static sct_status outside(const sct_shape *s, int op, sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
                   s->plan->op[op].op->name);
 }
 
-/* ---- rows in parts: most offsets grow by the same from one element of a row to the next ---- */
+/* ---- elements in parts, whose offsets are found together ---- */
 
-#define PART 256
+#define PART       256
+#define MOST_BYTES 16 /* of a field */
 
 typedef struct part {
   const int64_t *extent;
@@ -43,29 +39,28 @@ typedef struct part {
   int64_t idx[SCT_MAX_DIMS]; /* of its first element */
   int64_t linear;            /* number of that in row-major order */
   int64_t left;              /* elements from there on */
-  int n;                     /* of this part, all of one row; 0: there are no more */
+  int n;                     /* of this part, in that order; 0: there are no more */
 } part;
 
-static void set_length(part *p) {
-  const int64_t row = p->n_dims > 0 ? p->extent[p->n_dims - 1] - p->idx[p->n_dims - 1] : 1;
-  const int64_t n = row < p->left ? row : p->left;
-  p->n = (int)(n < PART ? n : PART);
+static part first_part(const int64_t *extent, int n_dims, int64_t count) {
+  return (part){
+      .extent = extent, .n_dims = n_dims, .left = count, .n = (int)(count < PART ? count : PART)};
 }
 
-static part first_part(const int64_t *extent, int n_dims, int64_t count) {
-  part p = {.extent = extent, .n_dims = n_dims, .left = count};
-  set_length(&p);
-  return p;
+/* The index n elements later. */
+static void advance(int64_t *idx, const int64_t *extent, int n_dims, int64_t n) {
+  for (int d = n_dims - 1; d >= 0 && n > 0; d--) {
+    n += idx[d];
+    idx[d] = n % extent[d];
+    n /= extent[d];
+  }
 }
 
 static void next_part(part *p) {
   p->linear += p->n;
   p->left -= p->n;
-  if (p->n_dims > 0) {
-    p->idx[p->n_dims - 1] += p->n - 1;
-    (void)sct_next_index(p->idx, p->extent, p->n_dims);
-  }
-  set_length(p);
+  advance(p->idx, p->extent, p->n_dims, p->n);
+  p->n = (int)(p->left < PART ? p->left : PART);
 }
 
 /* Offsets of one field, part after part. Where they are a sum of strides times indices (modulo
@@ -73,7 +68,7 @@ static void next_part(part *p) {
 #define MOST_STRIDES 4
 typedef struct walk {
   const sct_expr_program *program; /* NULL: not begun */
-  bool even;                       /* along a part */
+  bool even;                       /* along a row */
   bool linear;                     /* stride[] holds */
   uint64_t origin, stride[MOST_STRIDES];
 } walk;
@@ -98,121 +93,117 @@ static void find_strides(walk *w, int n_dims, int64_t *inputs) {
   }
 }
 
-/* inputs[]: dimensions first; the others are the same for all parts. */
-static void begin_walk(walk *w, const sct_expr_program *program, int n_dims, const int64_t *inputs,
-                       int n_inputs) {
-  int64_t at[SCT_PLAN_INPUTS];
-  memcpy(at, inputs, sizeof *at * (size_t)n_inputs);
+/* inputs[]: dimensions first, which are changed; the others are the same for all parts, unless the
+ * offsets depend on what index arrays hold. */
+static void begin_walk(walk *w, const sct_expr_program *program, int n_dims, bool indexed,
+                       int64_t *inputs) {
   *w = (walk){.program = program,
-              .even = n_dims > 0 && sct_expr_program_is_affine(program, n_dims - 1),
-              .linear = n_dims > 0 && n_dims <= MOST_STRIDES};
+              .even = n_dims > 0 && !indexed && sct_expr_program_is_affine(program, n_dims - 1),
+              .linear = n_dims > 0 && !indexed && n_dims <= MOST_STRIDES};
   for (int d = 0; d < n_dims && w->linear; d++) {
     w->linear = sct_expr_program_is_affine(program, d);
   }
-  find_strides(w, n_dims, at);
+  find_strides(w, n_dims, inputs);
 }
 
-/* out[k]: the offset of element k of the part; inputs[]: those of element 0, of which only the last
- * dimension's differs from element to element. Returns whether they grow by the same from one to
- * the next. */
-static bool run_part(int64_t out[PART], const walk *w, const part *p, int64_t *inputs) {
+/* out[k]: the offset of element k of the part, by strides. */
+static void linear_offsets(int64_t *out, const walk *w, const part *p) {
   const int last = p->n_dims - 1;
-  const bool even = p->n > 2 && w->even;
-  const int n_run = w->linear ? 0 : even ? 2 : p->n;
-  const int64_t index = last >= 0 ? inputs[last] : 0;
-  uint64_t first = 0, step = 0;
-  if (w->linear) {
-    first = w->origin;
-    step = w->stride[last];
-    for (int d = 0; d <= last; d++) {
-      first += (uint64_t)p->idx[d] * w->stride[d];
+  const uint64_t step = w->stride[last];
+  uint64_t at = w->origin;
+  int64_t idx[MOST_STRIDES];
+  for (int d = 0; d <= last; d++) {
+    idx[d] = p->idx[d];
+    at += (uint64_t)idx[d] * w->stride[d];
+  }
+  for (int k = 0; k < p->n;) {
+    const int64_t row = p->extent[last] - idx[last];
+    const int n = row < p->n - k ? (int)row : p->n - k;
+    for (int j = 0; j < n; j++) {
+      out[k + j] = (int64_t)(at + (uint64_t)j * step);
+    }
+    k += n;
+    at += (uint64_t)n * step;
+    idx[last] += n;
+    for (int d = last; d > 0 && idx[d] == p->extent[d]; d--) {
+      at += w->stride[d - 1] - (uint64_t)p->extent[d] * w->stride[d];
+      idx[d] = 0;
+      idx[d - 1]++;
     }
   }
+}
+
+/* The same for n elements of one row, by the program; inputs[]: those of the first, of which only
+ * the last dimension's differs from element to element. */
+static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t *inputs) {
+  const int last = n_dims - 1;
+  const int n_run = w->even && n > 2 ? 2 : n;
+  const int64_t index = last >= 0 ? inputs[last] : 0;
   for (int k = 0; k < n_run; k++) {
     if (k > 0) {
       inputs[last] = index + k;
     }
     out[k] = sct_expr_program_run(w->program, inputs);
   }
-  if (n_run > 1) {
-    inputs[last] = index;
-    first = (uint64_t)out[0];
-    step = (uint64_t)out[1] - first;
+  for (int k = n_run; k < n; k++) {
+    out[k] = (int64_t)((uint64_t)out[0] + (uint64_t)k * ((uint64_t)out[1] - (uint64_t)out[0]));
   }
-  for (int k = n_run; k < p->n; k++) {
-    out[k] = (int64_t)(first + (uint64_t)k * step);
-  }
-  return even;
 }
 
-/* Do the fields at these offsets lie inside? Of a row that grows evenly the ends say it for all,
- * as no step between two places of an array overflows. */
-static bool all_inside(const sct_shape *s, int op, int field, const int64_t *offsets, int n,
-                       bool even) {
-  bool good = true;
-  for (int k = 0; k < n; k += even && k == 0 && n > 1 ? n - 1 : 1) {
-    good = good && inside(s, op, field, offsets[k]);
+static bool all_inside(const sct_shape *s, int op, int field, const int64_t *offsets, int n) {
+  const int64_t bytes = s->plan->op[op].op->record.fields[field].bytes;
+  const uint64_t most = (uint64_t)(s->op[op].bytes - bytes);
+  uint64_t outside = s->op[op].bytes < bytes && n > 0; /* in the sign: by one of them */
+  outside <<= 63;
+  for (int k = 0; k < n; k++) {
+    outside |= (uint64_t)offsets[k] | (most - (uint64_t)offsets[k]);
   }
-  int64_t way = 0;
-  return good && (!even || (!__builtin_sub_overflow(offsets[1], offsets[0], &way) &&
-                            !__builtin_mul_overflow(way, (int64_t)(n - 1), &way)));
+  return outside >> 63 == 0;
 }
 
-/* Do the fields of a part follow each other without a gap? */
-static bool is_run(const int64_t *offsets, int n, int64_t bytes) {
-  bool run = n < 2 || offsets[n - 1] == offsets[0] + (n - 1) * bytes;
-  for (int k = 1; k < n && run; k++) {
-    run = offsets[k] == offsets[k - 1] + bytes;
-  }
-  return run;
-}
+/* Whose elements: the array's own, or those that elements of the index space touch. */
+typedef enum whose { OWN, TOUCHED } whose;
 
-/* Offsets of a field of the array's own elements; false: one lies outside. */
-static bool own_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
-                        const part *p) {
-  const sct_plan_operand *o = &s->plan->op[op];
-  int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
-  memcpy(inputs, p->idx, sizeof *inputs * (size_t)p->n_dims);
-  memcpy(inputs + p->n_dims, s->extent, sizeof *inputs * (size_t)s->plan->spec->n_extents);
-  if (!w->program) {
-    begin_walk(w, o->element[field], p->n_dims, inputs, p->n_dims + s->plan->spec->n_extents);
-  }
-  const bool even = run_part(out, w, p, inputs);
-  return all_inside(s, op, field, out, p->n, even);
-}
-
-/* The same for what elements of the index space touch. */
-static bool space_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
-                          const part *p) {
-  const sct_expr_program *program = s->plan->op[op].offset[field];
-  int64_t inputs[SCT_PLAN_INPUTS] = {0}, idx[SCT_MAX_DIMS];
-  bool even = false;
-  memcpy(idx, p->idx, sizeof idx);
-  sct_shape_inputs(s, idx, inputs);
-  if (s->plan->n_index == 0) {
-    if (!w->program) {
-      begin_walk(w, program, p->n_dims, inputs, SCT_PLAN_INPUTS);
-    }
-    even = run_part(out, w, p, inputs);
-  }
-  for (int k = 0; k < p->n && s->plan->n_index > 0; k++) { /* what index arrays hold differs too */
-    idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
+static void get_inputs(int64_t inputs[SCT_PLAN_INPUTS], const sct_shape *s, whose of, int n_dims,
+                       const int64_t *idx) {
+  if (of == TOUCHED) {
     sct_shape_inputs(s, idx, inputs);
-    out[k] = sct_expr_program_run(program, inputs);
+    return;
   }
-  return all_inside(s, op, field, out, p->n, even);
+  memcpy(inputs, idx, sizeof *idx * (size_t)n_dims);
+  memcpy(inputs + n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
+}
+
+/* Offsets of a field of the part's elements; false: one lies outside of the array. */
+static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
+                         whose of, const part *p) {
+  const sct_plan_operand *o = &s->plan->op[op];
+  const bool indexed = of == TOUCHED && s->plan->n_index > 0;
+  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  part row = *p; /* what is left of the part, row by row */
+  if (!w->program) {
+    get_inputs(inputs, s, of, p->n_dims, p->idx);
+    begin_walk(w, of == OWN ? o->element[field] : o->offset[field], p->n_dims, indexed, inputs);
+  }
+  if (w->linear) {
+    linear_offsets(out, w, p);
+    return all_inside(s, op, field, out, p->n);
+  }
+  for (int k = 0; k < p->n; k += row.n) {
+    const int last = p->n_dims - 1;
+    const int64_t n = last < 0 || indexed ? 1 : p->extent[last] - row.idx[last];
+    row.n = n < p->n - k ? (int)n : p->n - k;
+    get_inputs(inputs, s, of, p->n_dims, row.idx);
+    row_offsets(out + k, w, p->n_dims, row.n, inputs);
+    advance(row.idx, p->extent, p->n_dims, row.n);
+  }
+  return all_inside(s, op, field, out, p->n);
 }
 
 static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {
-  uint8_t marks[16];
-  if (n > 0 && is_run(offsets, n, bytes)) {
-    memset(flags + offsets[0], byte, (size_t)(n * bytes));
-    return;
-  }
-  memset(marks, byte, sizeof marks);
-  for (int k = 0; k < n; k++) {
-    sct_copy_few(flags + offsets[k], marks, bytes);
-  }
+  uint8_t marks[PART * MOST_BYTES];
+  memset(marks, byte, (size_t)(n * bytes));
+  sct_fields_scatter(flags, offsets, marks, n, bytes);
 }
 
 /* ---- images ---- */
@@ -242,7 +233,7 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      if (!own_offsets(offsets, &walks[f], s, op, f, &p)) {
+      if (!find_offsets(offsets, &walks[f], s, op, f, OWN, &p)) {
         sct_free(image);
         return outside(s, op, err);
       }
@@ -260,7 +251,7 @@ static sct_status mark_owned(uint8_t *flags, const sct_shape *s, int op, sct_err
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
-      if (!own_offsets(offsets, &walks[f], s, op, f, &p)) {
+      if (!find_offsets(offsets, &walks[f], s, op, f, OWN, &p)) {
         return outside(s, op, err);
       }
       mark(flags, offsets, p.n, SCT_BYTE_OWNED, operand->record.fields[f].bytes);
@@ -313,8 +304,8 @@ static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
   for (int k = 0; k < p->n; k++) {
-    idx[p->n_dims - 1] = p->idx[p->n_dims - 1] + k;
     SCT_TRY(sct_image_reduced(image + offsets[k], s, move, input, idx, err));
+    (void)sct_next_index(idx, p->extent, p->n_dims);
   }
   return SCT_OK;
 }
@@ -327,6 +318,7 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   const sct_field *f = &plan->op[op].op->record.fields[field];
   const sct_move *move = move_of(plan->spec, op, field);
   int64_t from[PART];
+  uint8_t fields[PART * MOST_BYTES];
   if (!move) {
     sct_data_values(image, offsets, p->n, f->type, sct_data_key(plan->seed, op, field), p->linear);
     return SCT_OK;
@@ -334,16 +326,11 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   if (plan->spec->reduces) {
     return put_reduced(image, s, move, inputs[move->in], p, offsets, err);
   }
-  if (!space_offsets(from, read, s, move->in, move->in_field, p)) {
+  if (!find_offsets(from, read, s, move->in, move->in_field, TOUCHED, p)) {
     return outside(s, move->in, err);
   }
-  if (is_run(offsets, p->n, f->bytes) && is_run(from, p->n, f->bytes)) {
-    memcpy(image + offsets[0], inputs[move->in] + from[0], (size_t)(p->n * f->bytes));
-    return SCT_OK;
-  }
-  for (int k = 0; k < p->n; k++) {
-    sct_copy_few(image + offsets[k], inputs[move->in] + from[k], f->bytes);
-  }
+  sct_fields_gather(fields, inputs[move->in], from, p->n, f->bytes);
+  sct_fields_scatter(image, offsets, fields, p->n, f->bytes);
   return SCT_OK;
 }
 
@@ -363,7 +350,7 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
       if (spec->n_moves > 0 && !move_of(spec, op, f)) {
         continue; /* no move assigns it */
       }
-      if (!space_offsets(offsets, &written[f], s, op, f, &p)) {
+      if (!find_offsets(offsets, &written[f], s, op, f, TOUCHED, &p)) {
         return outside(s, op, err);
       }
       if (flags) {

@@ -33,26 +33,79 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   return first;
 }
 
+/* ---- fields at places, and behind one another ---- */
+
+/* Do they follow each other without a gap? */
+static bool is_run(const int64_t *at, int n, int64_t bytes) {
+  bool run = n < 2 || at[n - 1] == at[0] + (n - 1) * bytes;
+  for (int k = 1; k < n && run; k++) {
+    run = at[k] == at[k - 1] + bytes;
+  }
+  return run;
+}
+
+/* The loop over k with a size that the compiler knows, for the usual ones. */
+#define EACH_OF(BYTES, TO, FROM)                                                                   \
+  case BYTES:                                                                                      \
+    for (int k = 0; k < n; k++) {                                                                  \
+      memcpy((TO), (FROM), BYTES);                                                                 \
+    }                                                                                              \
+    break
+#define EACH(N_BYTES, TO, FROM)                                                                    \
+  switch (N_BYTES) {                                                                               \
+    EACH_OF(1, TO, FROM);                                                                          \
+    EACH_OF(2, TO, FROM);                                                                          \
+    EACH_OF(4, TO, FROM);                                                                          \
+    EACH_OF(8, TO, FROM);                                                                          \
+    EACH_OF(16, TO, FROM);                                                                         \
+  default:                                                                                         \
+    for (int k = 0; k < n; k++) {                                                                  \
+      memcpy((TO), (FROM), (size_t)(N_BYTES));                                                     \
+    }                                                                                              \
+  }
+
+void sct_fields_scatter(uint8_t *to, const int64_t *at, const uint8_t *fields, int n,
+                        int64_t bytes) {
+  if (n > 0 && is_run(at, n, bytes)) {
+    memcpy(to + at[0], fields, (size_t)(n * bytes));
+    return;
+  }
+  EACH(bytes, to + at[k], fields + k * bytes)
+}
+
+void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, int n,
+                       int64_t bytes) {
+  if (n > 0 && is_run(at, n, bytes)) {
+    memcpy(fields, from + at[0], (size_t)(n * bytes));
+    return;
+  }
+  EACH(bytes, fields + k * bytes, from + at[k])
+}
+
+/* ---- streams ---- */
+
 #define AT_ONCE 256 /* lanes */
+
+/* The low bytes of each, behind one another. */
+static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
+  EACH(bytes, out + k * bytes, &bits[k])
+}
 
 void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
                      int64_t first) {
   const sct_type_info *info = sct_type_get(type);
   const sct_masks m = sct_data_masks(type);
-  const int lanes = info->lanes, lane_bytes = info->bytes / lanes, most = AT_ONCE / lanes;
+  const int lanes = info->lanes, most = AT_ONCE / lanes;
   uint64_t bits[AT_ONCE];
+  uint8_t packed[sizeof bits];
   for (int begin = 0; begin < n; begin += most) {
     const int some = n - begin < most ? n - begin : most;
     sct_mix64_row(bits, some * lanes, key, (uint64_t)((first + begin) * lanes));
     for (int k = 0; k < some * lanes; k++) {
       bits[k] = (bits[k] & m.and_mask) | m.or_mask; /* lanes have at most 8 bytes */
     }
-    for (int k = 0; k < some; k++) {
-      uint8_t *out = image + offsets[begin + k];
-      for (int lane = 0; lane < lanes; lane++) {
-        sct_copy_few(out + lane * lane_bytes, (const uint8_t *)&bits[k * lanes + lane], lane_bytes);
-      }
-    }
+    pack(packed, bits, some * lanes, info->bytes / lanes);
+    sct_fields_scatter(image, offsets + begin, packed, some, info->bytes);
   }
 }
 
