@@ -126,13 +126,14 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
     return status;
   }
   cubin_bytes = sct_compile_elf_strip(cubin, cubin_bytes);
-  const sct_compile_object made = {.cubin = cubin,
-                                   .cubin_bytes = cubin_bytes,
-                                   .ptx = ptx,
-                                   .ptx_bytes = strlen(ptx),
-                                   .memory = {cubin, ptx}};
-  *out = sct_compile_objects_add(objects, &made);
-  return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
+  const sct_compile_object made = {
+      .cubin = cubin,
+      .cubin_bytes = cubin_bytes,
+      .ptx = ptx,
+      .ptx_bytes = strlen(ptx),
+      .name = {.cubin = sct_hash_bytes(cubin, cubin_bytes), .ptx = sct_hash_text(ptx)},
+      .memory = {cubin, ptx}};
+  return sct_compile_objects_add(out, objects, &made, err);
 }
 
 sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,

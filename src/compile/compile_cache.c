@@ -255,8 +255,10 @@ static sct_compile_object *load_object(const sct_compile_cache *cache,
                                     .cubin_bytes = cubin_bytes,
                                     .ptx = ptx,
                                     .ptx_bytes = ptx_bytes,
+                                    .name = *name,
                                     .memory = {cubin, ptx}};
-  return sct_compile_objects_add(objects, &found);
+  sct_compile_object *object = NULL;
+  return sct_compile_objects_add(&object, objects, &found, NULL) == SCT_OK ? object : NULL;
 }
 
 void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_object *object) {

@@ -83,11 +83,12 @@ void sct_compile_objects_trim(sct_compile_object_table *table);
 /* The object of that name with one more reference, or NULL. */
 sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
                                              const sct_compile_object_name *name);
-/* Takes over the memory of `from`, on failure too; its name, references and link are set here.
- * Returns an object with a reference for the caller, the one in the table if it is there already;
- * NULL: out of memory. */
-sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
-                                            const sct_compile_object *from);
+/* Takes over the memory of `from`, on failure too; its references and link are set here. Gives an
+ * object with a reference for the caller, the one in the table if it is there already. The name of
+ * the cubin must be that of its bytes; SCT_EDATA: that of the PTX belongs to other bytes in the
+ * table. SCT_ENOMEM. */
+sct_status sct_compile_objects_add(sct_compile_object **out, sct_compile_object_table *table,
+                                   const sct_compile_object *from, sct_error *err) SCT_MUST_USE;
 void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
 
 /* ---- one NVRTC program (compile_build.c) */

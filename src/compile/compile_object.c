@@ -1,8 +1,14 @@
 /* compile_object - cubin and PTX of a program, shared by the results of its units.
  *
- * An object is named by the hash of its bytes and counted: the compiler's table holds it once and
- * every result once more, so a pointer stays good as long as either lives. */
+ * An object is named by the hashes of its bytes and counted: the compiler's table holds it once and
+ * every result once more, so a pointer stays good as long as either lives.
+ *
+ * That of the PTX may be a worker's word, as the parent of many workers does not read what they
+ * say. So where two texts are said to be equal they are compared: whatever a worker says, equal
+ * names in a table mean equal bytes. */
 #include "compile/compile_internal.h"
+
+#include <string.h>
 
 bool sct_compile_objects_init(sct_compile_object_table *table) {
   return pthread_mutex_init(&table->lock, NULL) == 0;
@@ -57,7 +63,7 @@ void sct_compile_objects_trim(sct_compile_object_table *table) {
 
 static sct_compile_object **bucket_of(sct_compile_object_table *table,
                                       const sct_compile_object_name *name) {
-  return &table->bucket[name->cubin.lo % SCT_OBJECT_BUCKETS];
+  return &table->bucket[name->ptx.lo % SCT_OBJECT_BUCKETS];
 }
 
 static sct_compile_object *find_locked(sct_compile_object_table *table,
@@ -81,12 +87,23 @@ sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
   return object;
 }
 
-sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
-                                            const sct_compile_object *from) {
+/* Are there no other bytes under this name of the PTX? */
+static bool is_sound_locked(sct_compile_object_table *table, const sct_compile_object *made) {
+  const sct_compile_object *o = *bucket_of(table, &made->name);
+  while (o != NULL && !sct_hash_equal(o->name.ptx, made->name.ptx)) {
+    o = o->next;
+  }
+  return o == NULL ||
+         (o->ptx_bytes == made->ptx_bytes && /* those before it were compared with it */
+          memcmp(o->ptx, made->ptx, made->ptx_bytes) == 0);
+}
+
+sct_status sct_compile_objects_add(sct_compile_object **out, sct_compile_object_table *table,
+                                   const sct_compile_object *from, sct_error *err) {
   sct_compile_object *made = sct_alloc(sizeof(*made));
   if (made == NULL) {
     free_memory(from);
-    return NULL;
+    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
   }
   made->cubin = from->cubin;
   made->cubin_bytes = from->cubin_bytes;
@@ -95,13 +112,13 @@ sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
   made->memory[0] = from->memory[0];
   made->memory[1] = from->memory[1];
   made->mapped_bytes = from->mapped_bytes;
-  made->name.cubin = sct_hash_bytes(made->cubin, made->cubin_bytes);
-  made->name.ptx = sct_hash_bytes(made->ptx, made->ptx_bytes);
+  made->name = from->name;
   atomic_init(&made->refs, 2);
 
   (void)pthread_mutex_lock(&table->lock);
-  sct_compile_object *object = find_locked(table, &made->name);
-  if (object == NULL) {
+  const bool sound = is_sound_locked(table, made);
+  sct_compile_object *object = sound ? find_locked(table, &made->name) : NULL;
+  if (sound && object == NULL) {
     object = made;
     sct_compile_object **const bucket = bucket_of(table, &made->name);
     made->next = *bucket;
@@ -109,9 +126,13 @@ sct_compile_object *sct_compile_objects_add(sct_compile_object_table *table,
     made = NULL;
   }
   (void)pthread_mutex_unlock(&table->lock);
-  if (made != NULL) { /* an equal one was there */
+  if (made != NULL) { /* an equal one was there, or it is refused */
     atomic_store(&made->refs, 1);
     sct_compile_object_release(made);
   }
-  return object;
+  if (!sound) {
+    return sct_fail(err, SCT_EDATA, "a compiled program has the name of another");
+  }
+  *out = object;
+  return SCT_OK;
 }

@@ -50,18 +50,34 @@ void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n) {
 
 /* ---- objects: results name them by number, and they end the message */
 
+/* With the hash of the PTX, so that a parent need not read a text that it only hands on. */
 static void put_object(sct_wire *w, const sct_compile_object *object) {
+  sct_wire_put_bytes(w, &object->name.ptx, sizeof(object->name.ptx));
   sct_wire_put_bytes(w, object->cubin, object->cubin_bytes);
   sct_wire_put_bytes(w, object->ptx, object->ptx_bytes + 1); /* with its NUL */
 }
 
-/* Where an object's bytes are in the message. */
+static bool get_struct(sct_wire *w, void *out, size_t bytes) {
+  size_t n = 0;
+  const uint8_t *const from = sct_wire_get_bytes(w, &n);
+  if (n != bytes) {
+    w->failed = true;
+    return false;
+  }
+  memcpy(out, from, bytes);
+  return true;
+}
+
+/* Where an object's bytes are in the message, and their names: a worker's word for the PTX, but not
+ * for the cubin, which is what a GPU runs. */
 static void get_object(sct_wire *w, sct_compile_object *out) {
   size_t n = 0;
+  (void)get_struct(w, &out->name.ptx, sizeof(out->name.ptx));
   out->cubin = (const char *)sct_wire_get_bytes(w, &out->cubin_bytes);
   out->ptx = (const char *)sct_wire_get_bytes(w, &n);
   out->ptx_bytes = n - 1;
   w->failed = w->failed || out->cubin_bytes == 0 || n < 2 || out->ptx[n - 1] != '\0';
+  out->name.cubin = sct_hash_bytes(out->cubin, out->cubin_bytes);
 }
 
 static bool copy_object(sct_compile_object *o) {
@@ -78,26 +94,26 @@ static bool copy_object(sct_compile_object *o) {
 }
 
 /* Fills list[0..n) with what is left of a message. One object, as most have, takes the message's
- * memory instead of a copy. false: out of memory, or w->failed, and nothing went to the table. */
+ * memory instead of a copy. false: out of memory, or w->failed. */
 static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_compile_object **list,
                         int n) {
   sct_compile_object *const parts = sct_alloc((size_t)(n + 1) * sizeof(*parts));
-  bool good = parts != NULL;
-  for (int i = 0; i < n && good; ++i) {
+  sct_status status = parts != NULL ? SCT_OK : SCT_ENOMEM;
+  for (int i = 0; i < n && status == SCT_OK; ++i) {
     get_object(w, &parts[i]);
   }
-  w->failed = w->failed || (good && w->at != w->len);
-  good = good && !w->failed;
-  for (int i = 0; i < n && good; ++i) {
+  w->failed = w->failed || (parts != NULL && w->at != w->len);
+  for (int i = 0; i < n && status == SCT_OK && !w->failed; ++i) {
     if (n == 1) {
       parts[i].memory[0] = sct_wire_take(w, &parts[i].mapped_bytes);
     }
-    good = n == 1 || copy_object(&parts[i]);
-    list[i] = good ? sct_compile_objects_add(objects, &parts[i]) : NULL;
-    good = list[i] != NULL;
+    status = n == 1 || copy_object(&parts[i])
+                 ? sct_compile_objects_add(&list[i], objects, &parts[i], NULL)
+                 : SCT_ENOMEM;
   }
   sct_free(parts);
-  return good;
+  w->failed = w->failed || status == SCT_EDATA;
+  return status == SCT_OK && !w->failed;
 }
 
 static int index_of(sct_compile_item *const *units, int n, const sct_compile_object *object) {
@@ -144,17 +160,6 @@ void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n)
       ++next;
     }
   }
-}
-
-static bool get_struct(sct_wire *w, void *out, size_t bytes) {
-  size_t n = 0;
-  const uint8_t *const from = sct_wire_get_bytes(w, &n);
-  if (n != bytes) {
-    w->failed = true;
-    return false;
-  }
-  memcpy(out, from, bytes);
-  return true;
 }
 
 static void hold_object(sct_compiled *r, sct_compile_object *object) {

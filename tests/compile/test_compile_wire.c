@@ -48,9 +48,10 @@ static sct_compile_object *add_program(side *s, int k) {
                                    .cubin_bytes = strlen(cubin),
                                    .ptx = ptx,
                                    .ptx_bytes = strlen(ptx),
+                                   .name = {sct_hash_text(cubin), sct_hash_text(ptx)},
                                    .memory = {cubin, ptx}};
-  sct_compile_object *const object = sct_compile_objects_add(&s->objects, &from);
-  assert_non_null(object);
+  sct_compile_object *object = NULL;
+  assert_int_equal(sct_compile_objects_add(&object, &s->objects, &from, NULL), SCT_OK);
   return object;
 }
 
@@ -235,10 +236,56 @@ static void test_damaged_replies(void **state) {
   }
 }
 
+/* A worker's word for the PTX's hash: a text of its own keeps its name, and one that has the name
+ * of another is refused, whatever else is in the reply. */
+static void test_a_name_that_is_a_lie(void **state) {
+  (void)state;
+  static const int few[] = {0, -1}, many[] = {0, 1};
+  for (int turn = 0; turn < 4; ++turn) {
+    const int *const programs = turn % 2 == 0 ? few : many;
+    const int n_objects = turn % 2 == 0 ? 1 : 2;
+    const sct_hash truth = sct_hash_text("ptx of program 0"), lie = {3, 4};
+    side *const from = side_new(), *const to = side_new();
+    bool taken = false;
+    shared = turn >= 2;
+    sct_wire w = {0};
+    fill(from, programs, 2);
+    sct_compile_put_results(&w, from->list, 2);
+    uint8_t *const name = memmem(w.data, w.len, &truth, sizeof(truth));
+    assert_non_null(name);
+
+    memcpy(name, &lie, sizeof(lie)); /* its own: so it is called */
+    assert_int_equal(receive(to, &w, w.len, 2, &taken), SCT_OK);
+    assert_true(sct_hash_equal(to->results[0].ptx_hash, lie));
+    assert_true(sct_hash_equal(to->results[0].cubin_hash, sct_hash_text("cubin 0")));
+    assert_string_equal(to->results[0].ptx, "ptx of program 0");
+
+    sct_compiled before[2];
+    memcpy(before, to->results, sizeof(before));
+    memset(to->results, 0, sizeof(to->results));
+    char *const text = memmem(w.data, w.len, "program 0", 9);
+    assert_non_null(text);
+    text[8] = '7'; /* another one of that name */
+    assert_int_equal(receive(to, &w, w.len, 2, &taken), SCT_EDATA);
+    assert_true(to->results[0].object == NULL && to->results[1].object == NULL);
+    assert_int_equal(count_objects(to), n_objects);
+    assert_string_equal(before[0].ptx, "ptx of program 0");
+    text[8] = '0';
+    assert_int_equal(receive(to, &w, w.len, 2, &taken), SCT_OK);
+    assert_true(to->results[0].object == before[0].object);
+    sct_compiled_free(&before[0]);
+    sct_compiled_free(&before[1]);
+    sct_wire_free(&w);
+    side_free(from);
+    side_free(to);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_sent_arrives),
       cmocka_unit_test(test_damaged_replies),
+      cmocka_unit_test(test_a_name_that_is_a_lie),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
