@@ -272,10 +272,7 @@ sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_ker
 /* ---- cases ---- */
 
 static void free_case(sct_case *c) {
-  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
-    sct_free(c->image[k]);
-    sct_free(c->flags[k]);
-  }
+  sct_case_free_images(c);
   sct_shape_free(&c->shape);
   sct_str_free(&c->where);
   sct_free(c);
@@ -426,7 +423,7 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   memcpy(c->dims, dims, bytes);
-  c->poison = m->n_cases % 2 == 0 ? 0xa5 : 0x5a;
+  c->poison = tuple_hash(dims, m->plan.spec->n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     c->buffer[k] = -1;
   }

@@ -41,22 +41,6 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 
 /* ---- one case on the device ---- */
 
-static sct_status make_images(sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
-  for (int k = 0; k < spec->n_operands; k++) {
-    if (c->image[k]) {
-      continue;
-    }
-    if (k < spec->n_inputs) {
-      SCT_TRY(sct_image_input(&c->image[k], &c->shape, k, err));
-    } else {
-      SCT_TRY(sct_image_output(&c->image[k], &c->flags[k], &c->shape, k, c->image, c->poison, err));
-    }
-    m->case_bytes += c->shape.op[k].bytes * (k < spec->n_inputs ? 1 : 2); /* outputs: flags too */
-  }
-  return SCT_OK;
-}
-
 void sct_case_release(sct_measure *m, sct_case *c) {
   for (int k = 0; k < m->plan.spec->n_operands && c->generation == m->generation; k++) {
     sct_remote_free(m, c->buffer[k]);
@@ -67,16 +51,11 @@ void sct_case_release(sct_measure *m, sct_case *c) {
   c->compared = false;
 }
 
-/* What outputs must hold is known before anything ran, and only its bits count. */
-static bool is_known_before(const sct_measure *m) {
-  return m->plan.spec->n_moves > 0 && m->plan.spec->tolerance == 0;
-}
-
 #define MAX_TOGETHER ((int64_t)1 << 22) /* bytes of arrays that go in one series */
 
 /* The reference of an output goes with its array where one image of it is enough. */
 static bool takes_reference(const sct_measure *m, const sct_case *c, int op) {
-  return op >= m->plan.spec->n_inputs && is_known_before(m) &&
+  return op >= m->plan.spec->n_inputs && sct_known_before(m) &&
          !c->shape.plan->op[op].layout->owns_gaps;
 }
 
@@ -165,7 +144,7 @@ static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int
   int n_some = 0, at = 0;
   for (; at < n && n_some < MOST_TOGETHER && bytes < MAX_TOGETHER && status == SCT_OK; at++) {
     if (list[at]->generation != m->generation) {
-      status = make_images(m, list[at], err);
+      status = sct_case_images(m, list[at], err);
       some[n_some] = list[at];
       bytes += status == SCT_OK ? put_arrays(m, &s, some[n_some++]) : 0;
     }
@@ -450,7 +429,7 @@ static sct_status run_together(sct_measure *m, sct_job *job, const sct_case_list
 static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
                             sct_audit *audit, sct_verdict *out, sct_error *err) {
   SCT_TRY(prepare(m, list->cases, list->n, err));
-  if (is_known_before(m)) {
+  if (sct_known_before(m)) {
     SCT_TRY(make_references(m, list->cases, list->n, err));
   }
   for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
@@ -542,6 +521,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
   }
   if (m->case_bytes > MAX_HELD_BYTES) {
     sct_cases_drop(m);
+    sct_images_drop(m);
   }
   sct_status status = verify_once(m, candidate, out, err);
   if (died_without_reason(m, status, out)) {

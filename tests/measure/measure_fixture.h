@@ -44,6 +44,7 @@ typedef struct fixture_array {
   const char *at;    /* "i + 1" of the only dimension, NULL: the dimensions */
   int64_t pad;
   fixture_layout layout;
+  const fixture_layout *other; /* a second choice; NULL: there is none */
   bool packed;
   sct_reduce reduce;
 } fixture_array;
@@ -187,9 +188,11 @@ static inline void fixture_spec(sct_spec *spec, const char *dims, const fixture_
   assert_ok(sct_spec_bind(spec, &fixture_err));
   for (int k = 0; k < n_arrays; k++) {
     sct_operand *op = &spec->operands[k];
-    op->layouts = SCT_ARENA_NEW(&spec->arena, sct_layout, 1);
-    op->n_layouts = 1;
-    fixture_trace(spec, op, arrays[k].layout, &op->layouts[0]);
+    op->layouts = SCT_ARENA_NEW(&spec->arena, sct_layout, 2);
+    op->n_layouts = arrays[k].other ? 2 : 1;
+    for (int c = 0; c < op->n_layouts; c++) {
+      fixture_trace(spec, op, c == 0 ? arrays[k].layout : *arrays[k].other, &op->layouts[c]);
+    }
   }
   spec->sizes = SCT_ARENA_NEW(&spec->arena, sct_size, 1);
   spec->n_sizes = 1;

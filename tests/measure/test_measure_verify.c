@@ -158,6 +158,81 @@ static void test_together_is_as_one_by_one(void **state) {
   }
 }
 
+/* ---- what choices of layouts have in common ---- */
+
+static const fixture_layout soa = FIXTURE_SOA;
+static const fixture_array of_choices[] = {
+    {.name = "a", .types = "f64 f32 u8", .layout = FIXTURE_AOS, .other = &soa},
+    {.name = "b", .types = "f64 f32 u8", .layout = FIXTURE_AOS, .other = &soa}};
+
+/* Verifies a candidate with these layouts. Returns how many images the session keeps then, all
+ * cases of which must be what they are without it. */
+static size_t verify_choice(world *w, int a, int b) {
+  const int layout[SCT_MAX_OPERANDS] = {a, b};
+  size_t n = 0;
+  assert_ok(sct_measure_problem(w->m, &w->spec, layout, &w->kernel[0].binary, &fixture_err));
+  expect(w, 1, SCT_OUT_OK);
+  for (size_t k = 0; k < w->m->n_cases; k++) {
+    sct_case *c = w->m->cases[k];
+    uint8_t *image[2] = {NULL, NULL}, *flags = NULL;
+    if (!c->image[0]) {
+      continue; /* not run */
+    }
+    n++;
+    assert_ok(sct_image_input(&image[0], &c->shape, 0, &fixture_err));
+    assert_ok(sct_image_output(&image[1], &flags, &c->shape, 1, image, c->poison, &fixture_err));
+    for (int op = 0; op < 2; op++) {
+      assert_memory_equal(image[op], c->image[op], (size_t)c->shape.op[op].bytes);
+      sct_free(image[op]);
+    }
+    assert_memory_equal(flags, c->flags[1], (size_t)c->shape.op[1].bytes);
+    sct_free(flags);
+  }
+  assert_true(n > 10);
+  assert_int_equal(w->m->n_shared % n, 0);
+  return w->m->n_shared / n;
+}
+
+static void test_choices_share_what_they_have_in_common(void **state) {
+  (void)state;
+  world w;
+  open_spec(&w, "ok", "i", of_choices, 1, 2, NULL, "b = a;", thousand);
+  assert_int_equal(verify_choice(&w, 0, 0), 2);
+  assert_int_equal(verify_choice(&w, 0, 1), 3); /* the input lies as before */
+  assert_int_equal(verify_choice(&w, 1, 1), 4); /* and so does the output */
+  assert_int_equal(verify_choice(&w, 1, 0), 4);
+  close_world(&w);
+}
+
+/* Another spec's arrays hold something else. */
+static void test_another_spec_shares_nothing(void **state) {
+  (void)state;
+  world w, other;
+  open_spec(&w, "ok", "i", of_choices, 1, 2, NULL, "b = a;", thousand);
+  open_spec(&other, "ok", "i", mixed, 1, 2, NULL, "b = a;", thousand);
+  assert_int_equal(verify_choice(&w, 0, 0), 2);
+  assert_int_equal(verify_choice(&w, 1, 1), 4);
+  sct_measure *its_own = other.m;
+  other.m = w.m;
+  assert_int_equal(verify_choice(&other, 0, 0), 2);
+  other.m = its_own;
+  close_world(&w);
+  close_world(&other);
+}
+
+/* What a kernel computes is what the naive variant gave with its own layouts. */
+static void test_computed_outputs_are_not_shared(void **state) {
+  (void)state;
+  world w;
+  open_spec(&w, "ok", "i", pair_to_soa, 1, 2, "k", computing, thousand);
+  expect(&w, 1, SCT_OUT_OK);
+  assert_true(w.m->n_shared > 10);
+  for (size_t k = 0; k < w.m->n_cases; k++) {
+    assert_false(w.m->cases[k]->borrowed[1]);
+  }
+  close_world(&w);
+}
+
 /* At the size it hangs at, although that was asked for with others. */
 static void test_a_hang_ends_at_its_limit(void **state) {
   (void)state;
@@ -569,6 +644,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_right_candidates_pass),
       cmocka_unit_test(test_each_fault_becomes_its_outcome),
       cmocka_unit_test(test_together_is_as_one_by_one),
+      cmocka_unit_test(test_choices_share_what_they_have_in_common),
+      cmocka_unit_test(test_another_spec_shares_nothing),
+      cmocka_unit_test(test_computed_outputs_are_not_shared),
       cmocka_unit_test(test_a_hang_ends_at_its_limit),
       cmocka_unit_test(test_strays_into_other_sizes_are_found),
       cmocka_unit_test(test_a_hang_takes_its_children_along),
