@@ -26,6 +26,15 @@ typedef struct sct_store_insert_text {
   char *sql;
 } sct_store_insert_text;
 
+/* Writes of one commit to the log, which are held back until the log is synced. More than it takes
+ * is written in parts: most candidates change 6 to 10 pages of 4 KiB. */
+typedef struct sct_store_gathered {
+  sqlite3_file *log; /* NULL: nothing is held back */
+  sqlite3_int64 at;  /* where in the log the bytes go */
+  int n_bytes;
+  unsigned char bytes[65536];
+} sct_store_gathered;
+
 struct sct_store {
   sqlite3 *db;
   char *path;
@@ -36,14 +45,20 @@ struct sct_store {
   sct_store_insert_text inserts[8];
   int n_inserts;
   sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
+  sct_store_gathered gathered;
 };
 
 /* ---- what SQLite stands on */
 
-/* Gives SQLite our allocator, before its first use (store_memory.c); in builds with SCT_FAULTS also
- * files that fail on command (store_faults.c). */
+/* Gives SQLite our allocator, before its first use (store_memory.c), and our way to files
+ * (store_files.c). */
 void sct_store_memory_init(void);
-void sct_store_faults_init(void);
+void sct_store_files_init(void);
+/* From here to gather_end() or the next sync, writes to the store's log are put together. Only
+ * around a COMMIT: it has the write lock, so nobody else writes to the log, and it syncs the log
+ * before it says what is new there. What a failed COMMIT has left is forgotten. */
+void sct_store_gather(sct_store *s);
+void sct_store_gather_end(sct_store *s);
 
 /* ---- tables (store_schema.c) */
 

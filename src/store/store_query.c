@@ -413,7 +413,9 @@ sct_status sct_store_begin(sct_store *s, sct_error *err) {
 
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
   if (status == SCT_OK) {
+    sct_store_gather(s);
     status = run_again(s, "COMMIT", err);
+    sct_store_gather_end(s);
   }
   /* Some failures have rolled back by themselves. */
   if (status != SCT_OK && sqlite3_get_autocommit(s->db) == 0) {
