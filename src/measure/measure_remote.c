@@ -99,12 +99,13 @@ sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply, 
 sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
                               sct_error *err) {
   SCT_TRY(sct_remote_settle(m, op, reply, err));
+  if (reply->body.len < sizeof *out * (size_t)n) {
+    return sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
+  }
   for (int k = 0; k < n; k++) {
     out[k] = sct_wire_get_i64(&reply->body);
   }
-  return reply->body.failed
-             ? sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op))
-             : SCT_OK;
+  return SCT_OK;
 }
 
 /* A request whose failure is nobody's fault but the device's, the worker's or ours. */
@@ -373,11 +374,14 @@ static int64_t next_number(sct_measure *m) {
   return m->n_numbered++;
 }
 
-void sct_remote_begin(sct_measure *m, const sct_binary *binary, sct_job *job) {
+void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
+  const sct_binary *binary = job->binary;
   sct_kept *kept = slot_of(m, binary);
-  *job = (sct_job){.binary = binary,
-                   .generation = m->generation,
-                   .loaded = kernel_hash(binary, image_hash(m, binary))};
+  if (job->kernel >= 0) {
+    return;
+  }
+  job->generation = m->generation;
+  job->loaded = kernel_hash(binary, image_hash(m, binary));
   if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
     kept->held = kept == &m->kept_naive;
     job->kernel = kept->kernel;
@@ -385,21 +389,22 @@ void sct_remote_begin(sct_measure *m, const sct_binary *binary, sct_job *job) {
   }
   job->kernel = next_number(m);
   job->pending = true;
-}
-
-void sct_remote_put_load(sct_measure *m, sct_wire *request, sct_job *job) {
-  const sct_binary *binary = job->binary;
-  sct_wire_put_i64(request, give_up(m, slot_of(m, binary)));
-  sct_wire_put_i64(request, job->kernel);
-  sct_wire_put_i64(request, serial_of(m, binary));
-  sct_wire_put_text(request, binary->entry);
-  sct_wire_put_i64(request, binary->code->shared_bytes);
-  job->place = put_image(m, request, binary, image_hash(m, binary));
+  sct_wire_put_i64(&s->request, give_up(m, kept));
+  sct_wire_put_i64(&s->request, job->kernel);
+  sct_wire_put_i64(&s->request, serial_of(m, binary));
+  sct_wire_put_text(&s->request, binary->entry);
+  sct_wire_put_i64(&s->request, binary->code->shared_bytes);
+  job->place = put_image(m, &s->request, binary, image_hash(m, binary));
   m->sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
+  sct_series_add(s, SCT_OP_LOAD, &s->request);
 }
 
-sct_status sct_remote_take_load(sct_measure *m, sct_job *job, sct_reply *reply,
-                                sct_verdict *verdict, sct_error *err) {
+sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
+                                sct_error *err) {
+  if (!job->pending) {
+    return SCT_OK;
+  }
+  const sct_reply *reply = sct_series_take(s, m, SCT_OP_LOAD, m->request_ns);
   note_loss(m, reply);
   job->pending = false;
   const sct_status status = sct_reply_judge(reply, " (loading)", verdict, err);
@@ -417,37 +422,29 @@ sct_status sct_remote_take_load(sct_measure *m, sct_job *job, sct_reply *reply,
   return status;
 }
 
-sct_status sct_remote_finish(sct_measure *m, sct_job *job, sct_verdict *verdict, sct_error *err) {
-  sct_wire request = {0};
-  sct_reply reply = {0};
-  if (!job->pending) {
-    return SCT_OK;
-  }
-  sct_remote_put_load(m, &request, job);
-  sct_worker_call(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &reply);
-  const sct_status status = sct_remote_take_load(m, job, &reply, verdict, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
-}
-
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) {
-  sct_remote_begin(m, binary, job);
-  return sct_remote_finish(m, job, verdict, err);
+  sct_series s = sct_series_begin(m);
+  *job = (sct_job){.binary = binary, .kernel = -1};
+  sct_remote_put_load(m, &s, job);
+  if (job->pending) {
+    sct_series_post(&s, m, SCT_OP_LOAD);
+  }
+  const sct_status status = sct_remote_take_load(m, &s, job, verdict, err);
+  sct_series_end(&s, m, SCT_OP_LOAD);
+  return status;
 }
 
 void sct_remote_unload(sct_measure *m, sct_job *job) {
   const bool stays = holds(m, &m->kept_naive) && job->kernel == m->kept_naive.kernel;
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
-      !stays && !job->pending) {
+      !stays) {
     if (holds(m, &m->kept)) {
       (void)ask_numbers(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
     }
     keep(&m->kept, job);
   }
   job->kernel = -1;
-  job->pending = false;
 }
 
 /* Arguments: a pointer per operand, the scalars, the extents. */
@@ -652,11 +649,11 @@ sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target 
   return status;
 }
 
-void sct_remote_put_time(const sct_measure *m, sct_series *s, uint32_t op, const sct_job *job,
+void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job,
                          const sct_target *target, const sct_sampling *how) {
   sct_remote_put_launch(m, &s->request, job, target);
   put_sampling(m, &s->request, how);
-  sct_series_add(s, op, &s->request);
+  sct_series_add(s, SCT_OP_TIME, &s->request);
 }
 
 sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,

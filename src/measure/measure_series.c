@@ -7,13 +7,14 @@ sct_series sct_series_begin(sct_measure *m) {
   return s;
 }
 
-void sct_series_add(sct_series *s, uint32_t op, sct_wire *request) {
-  sct_wire_put_message(&s->batch, op, request);
+void sct_series_add(sct_series *s, sct_op op, sct_wire *request) {
+  const uint32_t follows = s->n_left > 0 ? SCT_OP_FOLLOWS : 0;
+  sct_wire_put_message(&s->batch, op | follows, request);
   sct_wire_clear(request);
   s->n_left++;
 }
 
-void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, int n) {
+void sct_series_add_numbers(sct_series *s, sct_op op, const int64_t *numbers, int n) {
   for (int k = 0; k < n; k++) {
     sct_wire_put_i64(&s->request, numbers[k]);
   }

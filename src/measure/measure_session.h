@@ -145,9 +145,10 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 /* Begin; add requests, post them, take an answer for each, in their order; end, which waits for the
  * answers that were not taken. */
 sct_series sct_series_begin(sct_measure *m);
-/* `op` may have SCT_OP_FOLLOWS. Empties the request. */
-void sct_series_add(sct_series *s, uint32_t op, sct_wire *request);
-void sct_series_add_numbers(sct_series *s, uint32_t op, const int64_t *numbers, int n);
+/* Each but the first is done only if the one before it went well (SCT_OP_FOLLOWS). Empties the
+ * request. */
+void sct_series_add(sct_series *s, sct_op op, sct_wire *request);
+void sct_series_add_numbers(sct_series *s, sct_op op, const int64_t *numbers, int n);
 void sct_series_post(sct_series *s, sct_measure *m, sct_op op); /* op: for messages */
 sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns);
 void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
@@ -208,7 +209,7 @@ typedef struct sct_job {
   const sct_binary *binary;
   int64_t kernel; /* its number in the worker; -1: not loaded */
   int64_t generation;
-  bool pending;    /* it has a number, and is to be loaded yet */
+  bool pending;    /* it has a number, and its loading was not answered yet */
   int place;       /* of its image in the worker, while that is on its way */
   sct_hash loaded; /* of image, entry and dynamic shared memory */
 } sct_job;
@@ -225,14 +226,10 @@ typedef struct sct_target {
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* The same in two steps: what is pending after the first is loaded by the trials that follow, or by
- * the second. */
-void sct_remote_begin(sct_measure *m, const sct_binary *binary, sct_job *job);
-sct_status sct_remote_finish(sct_measure *m, sct_job *job, sct_verdict *verdict,
-                             sct_error *err) SCT_MUST_USE;
-void sct_remote_put_load(sct_measure *m, sct_wire *request, sct_job *job);
-sct_status sct_remote_take_load(sct_measure *m, sct_job *job, sct_reply *reply,
-                                sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+/* The same as part of a series, where the job is not loaded and the worker does not hold it. */
+void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job);
+sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
+                                sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
@@ -263,14 +260,14 @@ typedef struct sct_attempt {
 /* Did the launch end without a trace of damage or difference? */
 bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
 /* Trials of one job one after the other, up to the first that does not go well: *n_done includes
- * it. They are asked for together, and after a job's loading if that is pending, so that neither
+ * it. They are asked for together, and after the job's loading if it is not loaded, so that neither
  * side waits for the other in between. audit: NULL, or what an audit of all buffers after them
  * says, if all went well. */
 sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
                              int *n_done, sct_audit *audit, sct_verdict *verdict,
                              sct_error *err) SCT_MUST_USE;
 /* One of them, as part of a series. */
-void sct_remote_put_trial(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *job,
                           const sct_attempt *a);
 sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
                                  sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
@@ -289,7 +286,7 @@ typedef struct sct_sampling {
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
 /* The same as part of a series. */
-void sct_remote_put_time(const sct_measure *m, sct_series *s, uint32_t op, const sct_job *job,
+void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job,
                          const sct_target *target, const sct_sampling *how);
 sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
                                 const sct_sampling *how, sct_timing *t,
@@ -385,9 +382,9 @@ typedef struct sct_timed_found {
 } sct_timed_found;
 sct_status sct_timed_judge(sct_measure *m, sct_timed_found *found, sct_verdict *out,
                            sct_error *err) SCT_MUST_USE;
-/* Parts of a series: sct_timed_check_run, without judging; and, if the request before went well,
- * sct_timed_poison, and the comparison of what the outputs hold with the naive variant's. */
-void sct_timed_put_check(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+/* Parts of a series: sct_timed_check_run, without judging; sct_timed_poison; and the comparison of
+ * what the outputs hold with the naive variant's. */
+void sct_timed_put_check(const sct_measure *m, sct_series *s, const sct_job *job,
                          const sct_target *target);
 sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
                                 sct_timed_found *found, sct_verdict *out,

@@ -315,10 +315,10 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
 
 /* ---- parts of a series ---- */
 
-void sct_timed_put_check(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+void sct_timed_put_check(const sct_measure *m, sct_series *s, const sct_job *job,
                          const sct_target *target) {
   const sct_attempt a = {*target, check_trial(m)};
-  sct_remote_put_trial(m, s, follows, job, &a);
+  sct_remote_put_trial(m, s, job, &a);
 }
 
 sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
@@ -333,7 +333,7 @@ sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target 
 void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     const int64_t numbers[] = {m->timed.buffer[k], POISON_FIRST};
-    sct_series_add_numbers(s, SCT_OP_SET | SCT_OP_FOLLOWS, numbers, 2);
+    sct_series_add_numbers(s, SCT_OP_SET, numbers, 2);
   }
 }
 
@@ -349,7 +349,7 @@ void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
   const sct_timed *t = &m->timed;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     const int64_t numbers[] = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
-    sct_series_add_numbers(s, SCT_OP_COMPARE | SCT_OP_FOLLOWS, numbers, 3);
+    sct_series_add_numbers(s, SCT_OP_COMPARE, numbers, 3);
   }
 }
 

@@ -90,14 +90,12 @@ static int guess_launches(const racer *r) {
 
 /* The last samples (how->n may be 0), what the timed launches left, and another run over poison: as
  * the end of a series in which all went well so far, or one of its own. */
-static void put_last(sct_measure *m, sct_series *s, racer *r, bool follows,
-                     const sct_sampling *how) {
-  const uint32_t op = follows ? SCT_OP_TIME | SCT_OP_FOLLOWS : SCT_OP_TIME;
+static void put_last(const sct_measure *m, sct_series *s, const racer *r, const sct_sampling *how) {
   if (how->n > 0) {
-    sct_remote_put_time(m, s, op, &r->job, &r->target, how);
+    sct_remote_put_time(m, s, &r->job, &r->target, how);
   }
   sct_timed_put_compare(m, s);
-  sct_timed_put_check(m, s, true, &r->job, &r->target);
+  sct_timed_put_check(m, s, &r->job, &r->target);
 }
 
 /* What was found when a series has ended. */
@@ -129,7 +127,7 @@ static sct_status judge_last(sct_measure *m, racer *r, found *f, sct_error *err)
 static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
   sct_series s = sct_series_begin(m);
   found f = {0};
-  put_last(m, &s, r, false, how);
+  put_last(m, &s, r, how);
   sct_series_post(&s, m, SCT_OP_TIME);
   const sct_status status = take_last(m, &s, r, how, &f, err);
   sct_series_end(&s, m, SCT_OP_TIME);
@@ -144,12 +142,12 @@ static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *ho
   sct_series s = sct_series_begin(m);
   found f = {0};
   sct_verdict *verdict = &r->t->verdict;
-  sct_timed_put_check(m, &s, false, &r->job, &r->target);
+  sct_timed_put_check(m, &s, &r->job, &r->target);
   sct_timed_put_poison(m, &s);
   if (last) {
-    put_last(m, &s, r, true, how);
+    put_last(m, &s, r, how);
   } else {
-    sct_remote_put_time(m, &s, SCT_OP_TIME | SCT_OP_FOLLOWS, &r->job, &r->target, how);
+    sct_remote_put_time(m, &s, &r->job, &r->target, how);
   }
   sct_series_post(&s, m, SCT_OP_TRIAL);
   sct_status status =

@@ -63,10 +63,10 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
 
 /* ---- among others ---- */
 
-void sct_remote_put_trial(sct_measure *m, sct_series *s, bool follows, const sct_job *job,
+void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *job,
                           const sct_attempt *a) {
   put_trial(m, &s->request, job, a);
-  sct_series_add(s, follows ? SCT_OP_TRIAL | SCT_OP_FOLLOWS : SCT_OP_TRIAL, &s->request);
+  sct_series_add(s, SCT_OP_TRIAL, &s->request);
 }
 
 sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
@@ -86,25 +86,17 @@ bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial) {
 sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
                              int *n_done, sct_audit *audit, sct_verdict *verdict, sct_error *err) {
   sct_series series = sct_series_begin(m);
-  sct_status status = SCT_OK;
-  const bool loads = job->pending;
   m->most_together = n > m->most_together ? n : m->most_together;
   *n_done = 0;
-  if (loads) {
-    sct_remote_put_load(m, &series.request, job);
-    sct_series_add(&series, SCT_OP_LOAD, &series.request);
-  }
+  sct_remote_put_load(m, &series, job);
   for (int k = 0; k < n; k++) {
-    sct_remote_put_trial(m, &series, loads || k > 0, job, &attempts[k]);
+    sct_remote_put_trial(m, &series, job, &attempts[k]);
   }
   if (audit) {
-    sct_series_add_numbers(&series, SCT_OP_AUDIT | SCT_OP_FOLLOWS, (const int64_t[]){0}, 1);
+    sct_series_add_numbers(&series, SCT_OP_AUDIT, (const int64_t[]){0}, 1);
   }
   sct_series_post(&series, m, SCT_OP_TRIAL);
-  if (loads) {
-    sct_reply *reply = sct_series_take(&series, m, SCT_OP_LOAD, m->request_ns);
-    status = sct_remote_take_load(m, job, reply, verdict, err);
-  }
+  sct_status status = sct_remote_take_load(m, &series, job, verdict, err);
   bool well = status == SCT_OK && verdict->outcome == SCT_OUT_OK;
   while (*n_done < n && well && status == SCT_OK) {
     sct_attempt *a = &attempts[(*n_done)++];

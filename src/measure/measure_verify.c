@@ -391,7 +391,7 @@ static sct_status make_references(sct_measure *m, sct_case *const *list, int n, 
   sct_case **some = sct_alloc(sizeof *some * (size_t)(n + 1));
   sct_status status = some ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   sct_verdict verdict = {.outcome = SCT_OUT_OK};
-  sct_job job;
+  sct_job job = {.binary = &m->naive, .kernel = -1};
   int n_some = 0, n_run = 0;
   for (int k = 0; k < n && status == SCT_OK; k++) {
     if (!list[k]->referenced) {
@@ -399,7 +399,6 @@ static sct_status make_references(sct_measure *m, sct_case *const *list, int n, 
     }
   }
   if (n_some > 1) {
-    sct_remote_begin(m, &m->naive, &job);
     status = run_list(m, &job, some, NULL, n_some, &n_run, NULL, &verdict, err);
     sct_remote_unload(m, &job);
     if (status == SCT_OK && verdict.outcome != SCT_OUT_OK && n_run > 0) {
@@ -448,7 +447,9 @@ static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *l
       *out = m->naive_verdict;
       return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
     }
-    SCT_TRY(sct_remote_finish(m, job, out, err));
+    if (job->kernel < 0) {
+      SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
+    }
     if (out->outcome == SCT_OUT_OK) {
       SCT_TRY(run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err));
     }
@@ -475,7 +476,7 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *aud
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   const sct_case_list *found = NULL;
-  sct_job job = {.kernel = -1};
+  sct_job job = {.binary = candidate, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
   SCT_TRY(sct_cases_for(m, candidate->code, &found, err));
   const sct_case_list list = *found;
@@ -485,7 +486,6 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
                     list.n_full);
     return SCT_OK;
   }
-  sct_remote_begin(m, candidate, &job);
   sct_audit audit = {.buffer = NOT_AUDITED};
   sct_status status = run_cases(m, &job, &list, &audit, out, err);
   if (status == SCT_OK) {
