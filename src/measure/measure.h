@@ -164,6 +164,14 @@ typedef struct sct_verdict {
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 
+/* The same, for a candidate that is timed at `next` (NULL: none) when it is verified: where all
+ * that is needed is there, both are asked for at once, and an sct_measure_time of it at this size
+ * with the least budget, if it is the next call, finds the samples taken. What both functions say
+ * is the same as without. */
+sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
+                                    const sct_size *next, sct_verdict *out,
+                                    sct_error *err) SCT_MUST_USE;
+
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
  * least three times the L2, so that none finds its data there. A sample is the mean of `launches`
  * launches back to back, less overhead_ns. */
@@ -185,6 +193,7 @@ typedef struct sct_timing {
   double sm_clock_mhz; /* during the last sample, 0 unknown */
 } sct_timing;
 
+#define SCT_LEAST_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
 /* Times `candidate` at `size`: warm-up, then samples (units of at least 200 us behind a kernel that
  * holds them back until all is queued) until the median's 95 % interval is within 0.5 % or limits
  * are met: at least 7 samples, at most 101, `budget_ns` of wall time (0: 2 s). At this size too the

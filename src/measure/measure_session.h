@@ -79,6 +79,8 @@ typedef struct sct_series {
   bool posted;
 } sct_series;
 
+typedef struct sct_screen sct_screen; /* measure_time.c */
+
 struct sct_measure {
   char *program, *fake;
   int ordinal;
@@ -129,6 +131,7 @@ struct sct_measure {
   int64_t n_numbered; /* kernels that were given a number in this worker */
   int64_t numbers_of; /* its generation */
   sct_series spare;   /* memory of the last one */
+  sct_screen *screen; /* that goes with a verification; NULL: none */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -262,7 +265,7 @@ bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
 /* Trials of one job one after the other, up to the first that does not go well: *n_done includes
  * it. They are asked for together, and after the job's loading if it is not loaded, so that neither
  * side waits for the other in between. audit: NULL, or what an audit of all buffers after them
- * says, if all went well. */
+ * says, if all went well; a screen that is wanted comes behind that. */
 sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
                              int *n_done, sct_audit *audit, sct_verdict *verdict,
                              sct_error *err) SCT_MUST_USE;
@@ -365,6 +368,8 @@ void sct_timed_drop(sct_measure *m);
  * variant fails here, timed.naive_verdict says so. `where` as in sct_target. */
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) SCT_MUST_USE;
+/* Would that change nothing? */
+bool sct_timed_is_there(const sct_measure *m, const sct_size *size);
 /* Poisons the first copy of the outputs. */
 sct_status sct_timed_poison(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* One launch over poisoned outputs, compared, and every buffer audited. */
@@ -398,6 +403,14 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */
 
+/* A screen that goes with a verification, in the same series: asked for, so that the steps below do
+ * something, where all that it needs is on the device; added behind the last request, its answers
+ * taken, and judged when the series has ended. What comes of it is kept for sct_measure_time. */
+void sct_screen_want(sct_measure *m, const sct_binary *candidate, const sct_size *size);
+void sct_screen_put(sct_measure *m, sct_series *s, const sct_job *job);
+void sct_screen_take(sct_measure *m, sct_series *s);
+void sct_screen_judge(sct_measure *m);
+void sct_screen_drop(sct_measure *m);
 /* SCT_EUSAGE on a described device. */
 sct_status sct_must_time(const sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* How long to warm up before the next samples. */

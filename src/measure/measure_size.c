@@ -188,6 +188,12 @@ static sct_status check_memory(const sct_measure *m, sct_error *err) {
                         sct_format_bytes(have, (double)m->device.memory_bytes));
 }
 
+bool sct_timed_is_there(const sct_measure *m, const sct_size *size) {
+  const sct_timed *t = &m->timed;
+  return t->generation == m->generation && t->naive_verdict.outcome == SCT_OUT_OK &&
+         same_size(t, m->plan.spec, size);
+}
+
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) {
   const sct_spec *spec = m->plan.spec;

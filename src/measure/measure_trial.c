@@ -94,6 +94,7 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
   }
   if (audit) {
     sct_series_add_numbers(&series, SCT_OP_AUDIT, (const int64_t[]){0}, 1);
+    sct_screen_put(m, &series, job);
   }
   sct_series_post(&series, m, SCT_OP_TRIAL);
   sct_status status = sct_remote_take_load(m, &series, job, verdict, err);
@@ -106,7 +107,11 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
   if (audit && well) {
     status = sct_remote_take_audit(m, sct_series_take(&series, m, SCT_OP_AUDIT, m->request_ns),
                                    audit, err);
+    if (status == SCT_OK && audit->damage == SCT_DAMAGE_NONE) {
+      sct_screen_take(m, &series);
+    }
   }
   sct_series_end(&series, m, SCT_OP_TRIAL);
+  sct_screen_judge(m);
   return status;
 }

@@ -473,8 +473,8 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *aud
   return SCT_OK;
 }
 
-static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
-                              sct_error *err) {
+static sct_status verify_once(sct_measure *m, const sct_binary *candidate, const sct_size *next,
+                              sct_verdict *out, sct_error *err) {
   const sct_case_list *found = NULL;
   sct_job job = {.binary = candidate, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
@@ -487,6 +487,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
     return SCT_OK;
   }
   sct_audit audit = {.buffer = NOT_AUDITED};
+  sct_screen_want(m, candidate, next);
   sct_status status = run_cases(m, &job, &list, &audit, out, err);
   if (status == SCT_OK) {
     status = audit_all(m, list.cases[list.n - 1], &audit, out, err);
@@ -504,6 +505,11 @@ static bool died_without_reason(const sct_measure *m, sct_status status, const s
 
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
+  return sct_measure_verify_ahead(m, candidate, NULL, out, err);
+}
+
+sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
+                                    const sct_size *next, sct_verdict *out, sct_error *err) {
   *out = (sct_verdict){.outcome = SCT_OUT_OK};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
@@ -523,14 +529,14 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     sct_cases_drop(m);
     sct_images_drop(m);
   }
-  sct_status status = verify_once(m, candidate, out, err);
+  sct_status status = verify_once(m, candidate, next, out, err);
   if (died_without_reason(m, status, out)) {
     /* Someone else may have killed it, the system for want of memory, say. Once more, in a new one;
      * a candidate that kills its worker does so again. */
     const sct_verdict first = *out;
     m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
-    status = verify_once(m, candidate, out, err);
+    status = verify_once(m, candidate, next, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
       *out = first; /* it took the device with it: that is said of the next one */
       status = SCT_OK;

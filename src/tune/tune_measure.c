@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCREEN_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
-#define WAIT_NS          ((int64_t)20000000)
-#define RACING_SHARE     0.25                   /* of a budget */
-#define PATIENCE_NS      ((int64_t)15000000000) /* with a candidate that the next ones wait for */
-#define MANY_READY       16                     /* of which one goes before such a candidate */
+#define WAIT_NS      ((int64_t)20000000)
+#define RACING_SHARE 0.25                   /* of a budget */
+#define PATIENCE_NS  ((int64_t)15000000000) /* with a candidate that the next ones wait for */
+#define MANY_READY   16                     /* of which one goes before such a candidate */
 
 /* How far measuring is. */
 typedef struct screen {
@@ -141,11 +140,18 @@ static sct_status compare_counts(tune_session *s, int k, const sct_verdict *verd
   return SCT_OK;
 }
 
+/* Where an item that is right is timed next; NULL: not at the first size. */
+static const sct_size *next_size(tune_session *s, int k) {
+  const tune_cell *cell = sct_tune_cell(s, k, 0);
+  const bool timed = s->kind->times && cell->fits && !cell->from_store && !cell->passed_over;
+  return timed ? &s->plan.spec.sizes[0] : NULL;
+}
+
 static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->plan.items[k];
   const sct_binary binary = sct_tune_binary(item);
   sct_verdict verdict;
-  SCT_TRY(sct_measure_verify(s->measure, &binary, &verdict, err));
+  SCT_TRY(sct_measure_verify_ahead(s->measure, &binary, next_size(s, k), &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
     sct_tune_fail_item(s, k, &verdict);
     return sct_tune_settle(s, k, err);
@@ -208,7 +214,7 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
   if (s->twin[k] >= 0 && sct_tune_is_timed(sct_tune_cell(s, s->twin[k], size))) {
     SCT_TRY(sct_tune_take_twin(s, k, size, err));
   } else {
-    SCT_TRY(time_cell(s, k, size, SCREEN_BUDGET_NS, &cell->timing, err));
+    SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
   }
   if (s->store) {

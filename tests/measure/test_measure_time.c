@@ -130,6 +130,185 @@ static void test_a_screen_is_short(void **state) {
   }
 }
 
+static const int64_t race_size[] = {2011};
+
+static void open_race(world *w, const char *script) {
+  open_spec(w, script, "i", mixed, 1, 2, "b = a;", race_size);
+}
+
+/* ---- a screen that is asked for with the verification ---- */
+
+/* Verifies a kernel and, if it is right, screens it: by two calls that know nothing of each other,
+ * or with the screen asked for ahead. */
+static void judge(world *w, int kernel, bool ahead, sct_verdict *v, sct_timing *t) {
+  const sct_binary *binary = &w->kernel[kernel].binary;
+  *t = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
+  w->m->last_timed_ns = sct_now_ns(); /* a short warm-up */
+  assert_ok(
+      sct_measure_verify_ahead(w->m, binary, ahead ? &w->spec.sizes[0] : NULL, v, &fixture_err));
+  if (v->outcome == SCT_OUT_OK) {
+    *t = screen_kernel(w, kernel);
+  }
+}
+
+static void judge_well(world *w, int kernel, bool ahead) {
+  sct_verdict v;
+  sct_timing t;
+  judge(w, kernel, ahead, &v, &t);
+  assert_int_equal(v.outcome, SCT_OUT_OK);
+  assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
+  assert_int_equal(t.n_samples, 7);
+  sct_free(t.samples_ns);
+}
+
+/* How often a candidate is launched in its verification. */
+static int n_verified(void) {
+  for (int launch = 1; launch < 100; launch++) {
+    world w;
+    char script[32];
+    snprintf(script, sizeof script, "wrong@1=%d", launch);
+    open_race(&w, script);
+    sct_verdict v;
+    assert_ok(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err));
+    close_world(&w);
+    if (v.outcome == SCT_OUT_OK) { /* one launch too late */
+      return launch - 1;
+    }
+  }
+  fail_msg("it is always wrong");
+  return 0;
+}
+
+/* The screen's samples come with the verification: no worker is needed for them. */
+static void test_a_screen_comes_with_the_verification(void **state) {
+  (void)state;
+  world w;
+  sct_verdict v;
+  open_race(&w, "slow@1=100 slow@2=110 slow@3=200");
+  judge_well(&w, 1, true);
+  for (int k = 2; k < 4; k++) {
+    assert_ok(
+        sct_measure_verify_ahead(w.m, &w.kernel[k].binary, &w.spec.sizes[0], &v, &fixture_err));
+    assert_int_equal(v.outcome, SCT_OUT_OK);
+    if (k == 3) {
+      sct_child_kill(&w.m->worker);
+    }
+    sct_timing t = screen_kernel(&w, k);
+    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
+    assert_int_equal(t.n_samples, k == 2 ? 7 : 3); /* the best so far is known */
+    assert_true(is_about(t.median_ns, (k == 2 ? 110 : 200) * 2.0 * 2011 * 16 / 4000));
+    assert_int_equal(t.copies, 4);
+    assert_int_equal(w.m->generation, 1);
+    sct_free(t.samples_ns);
+  }
+  close_world(&w);
+}
+
+/* What was asked for and not fetched is nobody else's. */
+static void test_a_screen_is_of_its_candidate(void **state) {
+  (void)state;
+  world w;
+  sct_verdict v;
+  sct_timing t;
+  open_race(&w, "slow@1=100 slow@2=110 slow@3=120");
+  judge_well(&w, 1, true);
+  for (int how = 0; how < 3; how++) {
+    assert_ok(
+        sct_measure_verify_ahead(w.m, &w.kernel[2].binary, &w.spec.sizes[0], &v, &fixture_err));
+    sct_child_kill(&w.m->worker);
+    if (how == 0) { /* another candidate */
+      t = screen_kernel(&w, 3);
+      assert_true(is_about(t.median_ns, 120 * 2.0 * 2011 * 16 / 4000));
+    } else if (how == 1) { /* the whole time, not a screen */
+      t = time_kernel(&w, 2);
+    } else { /* another size */
+      int64_t other[] = {1999};
+      sct_size size = w.spec.sizes[0];
+      size.extent = other;
+      assert_ok(sct_measure_time(w.m, &w.kernel[2].binary, &size, 1, &t, &fixture_err));
+      assert_true(is_about(t.median_ns, 110 * 2.0 * 1999 * 16 / 4000));
+    }
+    assert_int_equal(w.m->generation, 2 + how);
+    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
+    sct_free(t.samples_ns);
+    judge_well(&w, 1, true); /* all is there again */
+  }
+  assert_ok(sct_measure_verify_ahead(w.m, &w.kernel[2].binary, &w.spec.sizes[0], &v,
+                                     &fixture_err)); /* for nobody */
+  close_world(&w);
+}
+
+/* Whatever a candidate does, and when, is found the same. */
+static void test_a_screen_ahead_is_as_one_by_itself(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"wrong",     "unwritten", "guard",    "before", "input",
+                                      "gap",       "stray",     "crash",    "exit",   "sticky700",
+                                      "sticky702", "refuse1",   "refuse701"};
+  const int n = n_verified();
+  assert_true(n > 8);
+  const int launches[] = {1, n, n + 1, n + 2, n + 4}; /* n + 1: at the size that is timed */
+  for (int c = 0; c < SCT_COUNT(kinds) * SCT_COUNT(launches); c++) {
+    world w[2];
+    sct_verdict v[2];
+    sct_timing t[2];
+    char script[64];
+    snprintf(script, sizeof script, "%s@2=%d", kinds[c % SCT_COUNT(kinds)],
+             launches[c / SCT_COUNT(kinds)]);
+    for (int ahead = 0; ahead < 2; ahead++) {
+      open_race(&w[ahead], script);
+      judge_well(&w[ahead], 1, ahead);
+      judge(&w[ahead], 2, ahead, &v[ahead], &t[ahead]);
+    }
+    if (v[0].outcome != v[1].outcome || t[0].verdict.outcome != t[1].verdict.outcome) {
+      print_error("%s: %s, %s; ahead %s, %s\n", script, sct_outcome_name(v[0].outcome),
+                  sct_outcome_name(t[0].verdict.outcome), sct_outcome_name(v[1].outcome),
+                  sct_outcome_name(t[1].verdict.outcome));
+    }
+    assert_int_equal(v[0].outcome, v[1].outcome);
+    assert_string_equal(v[0].detail, v[1].detail);
+    assert_int_equal(t[0].verdict.outcome, t[1].verdict.outcome);
+    assert_string_equal(t[0].verdict.detail, t[1].verdict.detail);
+    assert_int_equal(t[0].n_samples, t[1].n_samples);
+    assert_int_equal(sct_child_alive(&w[0].m->worker), sct_child_alive(&w[1].m->worker));
+    /* a worker that is killed takes the answers along that it held, so the verification is repeated
+     */
+    const bool killed = sct_has_prefix(script, "crash") || sct_has_prefix(script, "exit");
+    assert_true(killed || w[0].m->generation == w[1].m->generation);
+    for (int ahead = 0; ahead < 2; ahead++) {
+      sct_free(t[ahead].samples_ns);
+      judge_well(&w[ahead], 3, ahead); /* the next is judged on its own */
+      close_world(&w[ahead]);
+    }
+  }
+}
+
+/* A hang is found at the limit of what hangs, whatever else was asked for. */
+static void test_a_hang_in_a_screen_ahead(void **state) {
+  (void)state;
+  const int n = n_verified();
+  static const char *const says[] = {"no answer to TRIAL within 2 s (n_i=389)",
+                                     "no answer to TRIAL within 2 s (i=2011)",
+                                     "no answer to TIME within"};
+  for (int k = 0; k < SCT_COUNT(says); k++) {
+    world w;
+    sct_verdict v;
+    sct_timing t;
+    char script[64];
+    snprintf(script, sizeof script, "hang@2=%d", n + k);
+    open_race(&w, script);
+    judge_well(&w, 1, true);
+    const int64_t start = sct_now_ns();
+    judge(&w, 2, true, &v, &t);
+    assert_true(sct_now_ns() - start >= 1900000000);
+    assert_int_equal(k == 0 ? v.outcome : t.verdict.outcome, SCT_OUT_HANG);
+    assert_non_null(strstr(k == 0 ? v.detail : t.verdict.detail, says[k]));
+    assert_int_equal(w.m->generation, 1);
+    judge_well(&w, 3, true);
+    assert_int_equal(w.m->generation, 2);
+    close_world(&w);
+  }
+}
+
 /* Arrays smaller than the cache are there several times, and the launches go round. */
 static void test_small_arrays_have_copies(void **state) {
   (void)state;
@@ -166,12 +345,6 @@ static void test_a_low_clock_is_waited_for(void **state) {
 /* ---- races ---- */
 
 #define ROUNDS 21
-
-static const int64_t race_size[] = {2011};
-
-static void open_race(world *w, const char *script) {
-  open_spec(w, script, "i", mixed, 1, 2, "b = a;", race_size);
-}
 
 static void race(world *w, int n, sct_timing *out, bool (*stop)(void *ctx, int round)) {
   sct_binary binaries[N_KERNELS];
@@ -434,6 +607,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_times_are_those_of_the_device),
       cmocka_unit_test(test_longer_kernels_need_fewer_samples),
       cmocka_unit_test(test_a_screen_is_short),
+      cmocka_unit_test(test_a_screen_comes_with_the_verification),
+      cmocka_unit_test(test_a_screen_is_of_its_candidate),
+      cmocka_unit_test(test_a_screen_ahead_is_as_one_by_itself),
+      cmocka_unit_test(test_a_hang_in_a_screen_ahead),
       cmocka_unit_test(test_small_arrays_have_copies),
       cmocka_unit_test(test_a_low_clock_is_waited_for),
       cmocka_unit_test(test_a_race_compares_in_pairs),
