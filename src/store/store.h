@@ -170,6 +170,9 @@ sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct
 /* How many outcomes a problem has on a device, at all sizes. */
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
                            sct_error *err) SCT_MUST_USE;
+/* Whether others have written to the store since it was opened, as far as the last transaction of
+ * this connection saw; it asks nothing. */
+bool sct_store_shared(const sct_store *s);
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
 sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
                              sct_error *err) SCT_MUST_USE;

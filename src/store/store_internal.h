@@ -45,6 +45,7 @@ struct sct_store {
   sct_store_insert_text inserts[8];
   int n_inserts;
   sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
+  unsigned version;    /* of the data, if nobody else has written */
   sct_store_gathered gathered;
 };
 
@@ -211,6 +212,8 @@ sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUS
 void sct_store_leave(sct_store *s);
 /* Takes the write lock. */
 sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
+/* A number that differs when the data does, as of the last transaction. */
+unsigned sct_store_version(const sct_store *s);
 /* Commits if `status` is SCT_OK, else rolls back and returns it. */
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
 

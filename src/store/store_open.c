@@ -365,6 +365,7 @@ sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct
     return status;
   }
   s->keeps = true;
+  s->version = sct_store_version(s);
   *out = s;
   return SCT_OK;
 }

@@ -407,6 +407,17 @@ static sct_status run_again(sct_store *s, const char *sql, sct_error *err) {
   return status;
 }
 
+/* One more after a commit of ours, and after each transaction that finds commits of others. */
+unsigned sct_store_version(const sct_store *s) {
+  unsigned version = 0;
+  (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+  return version;
+}
+
+bool sct_store_shared(const sct_store *s) {
+  return sct_store_version(s) != s->version;
+}
+
 sct_status sct_store_begin(sct_store *s, sct_error *err) {
   return run_again(s, "BEGIN IMMEDIATE", err);
 }
@@ -416,6 +427,7 @@ sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
     sct_store_gather(s);
     status = run_again(s, "COMMIT", err);
     sct_store_gather_end(s);
+    s->version += status == SCT_OK;
   }
   /* Some failures have rolled back by themselves. */
   if (status != SCT_OK && sqlite3_get_autocommit(s->db) == 0) {

@@ -66,7 +66,8 @@ typedef struct tune_session {
   int64_t deadline_ns; /* 0: none */
   const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
   size_t n_races, cap_races;
-  char *stale; /* what the store has that is not used; NULL: nothing */
+  char *stale;        /* what the store has that is not used; NULL: nothing */
+  bool nothing_known; /* the store had no outcome of this problem on this device at the start */
   bool stopped, out_of_time;
   bool searching;           /* candidates are compiled and tried as a search asks for them */
   int naive_set;            /* item whose layouts the worker has arrays for; -1: none */
@@ -245,7 +246,8 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) SCT_MU
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
-/* That at every size, unless all is to be measured again. */
+/* That at every size, unless all is to be measured again, or nothing can be there: nothing was when
+ * the session began, and nobody else has written since. */
 sct_status sct_tune_resume_item(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 
 /* For a session that ends before it measures: takes over what an earlier one stored, winners too,

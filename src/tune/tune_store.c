@@ -215,6 +215,9 @@ sct_status sct_tune_store_begin(tune_session *s, sct_error *err) {
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(put_run(s, z, err));
   }
+  int n = 0;
+  SCT_TRY(sct_store_count(s->store, s->problem.id, s->device_row.id, &n, err));
+  s->nothing_known = n == 0;
   return sct_tune_find_stale(s, err);
 }
 
@@ -503,7 +506,9 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
 }
 
 sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
-  for (int z = 0; s->store && !s->opts->again && z < s->plan.spec.n_sizes; z++) {
+  const bool ask =
+      s->store && !s->opts->again && !(s->nothing_known && !sct_store_shared(s->store));
+  for (int z = 0; ask && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_resume(s, k, z, err));
   }
   return SCT_OK;

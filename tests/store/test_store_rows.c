@@ -570,6 +570,32 @@ static void test_what_may_not_be_put(void **state) {
   sct_store_close(s);
 }
 
+/* Our own commits do not count, nor what is copied from the log when it is full; those of others do
+ * as soon as a transaction of ours has seen them. */
+static void test_others_that_write_are_noticed(void **state) {
+  const fixture *const f = *state;
+  sct_store *s = fx_open(f->path, false);
+  const sct_row_run run = fx_run(s);
+  for (int k = 0; k < 300; ++k) {
+    FX_OK(fx_put(s, &run, k, NULL, &err));
+    assert_false(sct_store_shared(s));
+  }
+  assert_int_equal(fx_count_results(s, &run), 300);
+  sct_store *other = fx_open(f->path, false);
+  assert_int_equal(fx_count_results(other, &run), 300);
+  FX_OK(fx_put(s, &run, 300, NULL, &err));
+  assert_false(sct_store_shared(s)); /* it has only read */
+  FX_OK(fx_put(other, &run, 301, NULL, &err));
+  assert_false(sct_store_shared(s));
+  FX_OK(fx_put(s, &run, 302, NULL, &err));
+  assert_true(sct_store_shared(s));
+  sct_store_close(other);
+  sct_store_close(s);
+  s = fx_open(f->path, false);
+  assert_false(sct_store_shared(s));
+  sct_store_close(s);
+}
+
 /* The page that teaches the tables names every table and column there is. */
 static void test_documentation_names_every_column(void **state) {
   const fixture *const f = *state;
@@ -608,6 +634,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_order_of_results, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_runs_are_ordered_and_finished, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_what_may_not_be_put, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_others_that_write_are_noticed, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_documentation_names_every_column, fx_setup, fx_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
