@@ -163,6 +163,7 @@ static int put_rows(const char *path) {
     sct_fault_report();
     _exit(0); /* before the log is copied */
   }
+  sct_fault_role("closing");
   sct_store_close(s);
   return 0;
 }
