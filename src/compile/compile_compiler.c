@@ -92,6 +92,7 @@ static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opt
   compiler->n_places = opts->n_places > 1 ? opts->n_places : 1;
   compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
   compiler->faults = opts->faults;
+  compiler->objects.sends_on = opts->sends_on;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
   return opts->program != NULL && compiler->program == NULL
              ? sct_fail(err, SCT_ENOMEM, "out of memory for a compiler")
@@ -179,6 +180,17 @@ void sct_compiled_free(sct_compiled *result) {
   sct_free(result->entry);
   sct_compile_object_release(result->object);
   memset(result, 0, sizeof(*result));
+}
+
+const struct sct_wire *sct_compiled_message(const sct_compiled *result) {
+  const sct_compile_object *const object = result->object;
+  return object != NULL && object->message.data != NULL ? &object->message : NULL;
+}
+
+void sct_compiled_was_sent(const sct_compiled *result) {
+  if (result->object != NULL) {
+    sct_wire_close(&result->object->message);
+  }
 }
 
 /* ---- whole files */

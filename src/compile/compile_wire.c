@@ -105,7 +105,10 @@ static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_comp
   w->failed = w->failed || (parts != NULL && w->at != w->len);
   for (int i = 0; i < n && status == SCT_OK && !w->failed; ++i) {
     if (n == 1) {
-      parts[i].memory[0] = sct_wire_take(w, &parts[i].mapped_bytes);
+      parts[i].message = sct_wire_take(w);
+    }
+    if (!objects->sends_on) {
+      sct_wire_close(&parts[i].message);
     }
     status = n == 1 || copy_object(&parts[i])
                  ? sct_compile_objects_add(&list[i], objects, &parts[i], NULL)

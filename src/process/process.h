@@ -68,12 +68,14 @@ typedef struct sct_wire {
   size_t tail_bytes;
   bool failed;
   size_t mapped_bytes; /* 0: data is from sct_alloc; else a mapping, to read (recv_shared) */
+  int descriptor;      /* of the file that is mapped; -1: closed */
 } sct_wire;
 void sct_wire_clear(sct_wire *w); /* keeps the memory, but not a mapping */
 void sct_wire_free(sct_wire *w);
-/* The memory of a body that was received: the caller's from here on, to free with sct_free, or with
- * sct_unmap if *mapped_bytes is not 0. What was got from it stays good; `w` is empty. */
-uint8_t *sct_wire_take(sct_wire *w, size_t *mapped_bytes) SCT_MUST_USE;
+/* The body with its memory, and all that was got from it; `w` is empty. */
+sct_wire sct_wire_take(sct_wire *w) SCT_MUST_USE;
+/* Closes the file that a body is mapped from, if it is; it can be read as before. */
+void sct_wire_close(sct_wire *w);
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_u64(sct_wire *w, uint64_t value);
 void sct_wire_put_f64(sct_wire *w, double value);
@@ -102,6 +104,9 @@ sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadli
  * sct_wire_recv_shared() takes them, and others too; it maps what no sender can change any more. */
 sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
 sct_io sct_wire_recv_shared(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
+/* Sends a body that was received so to another one who takes it so, without a copy as long as its
+ * file is open: not after sct_wire_close(), nor where many descriptors were open when it came. */
+sct_io sct_wire_forward(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
 /* Appends a whole message to `batch`, to send many at once. */
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body);
 sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns);

@@ -10,7 +10,8 @@
 
 /* A descriptor of a sealed file in memory that holds the body and a NUL; -1: there can be none. */
 int sct_process_seal(const sct_wire *body);
-/* Maps such a file of `len` bytes into the body, if it is one. Closes the descriptor. */
+/* Maps such a file of `len` bytes into the body, if it is one. The descriptor is the body's then,
+ * or closed. */
 sct_io sct_process_map(sct_wire *body, int descriptor, size_t len);
 
 #endif

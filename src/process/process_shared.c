@@ -43,18 +43,28 @@ int sct_process_seal(const sct_wire *body) {
   return fd;
 }
 
+/* Descriptors are the lowest that are free, so a high one says that many are open. Whoever keeps
+ * bodies leaves the other half to those who cannot do without. */
+static bool may_keep(int descriptor) {
+  struct rlimit r;
+  return getrlimit(RLIMIT_NOFILE, &r) == 0 && (rlim_t)descriptor < r.rlim_cur / 2;
+}
+
 sct_io sct_process_map(sct_wire *body, int descriptor, size_t len) {
   struct stat st;
   const int seals = fcntl(descriptor, F_GET_SEALS); /* -1: another kind of file */
   const bool good = seals >= 0 && (seals & SEALS) == SEALS && fstat(descriptor, &st) == 0 &&
                     st.st_size == (off_t)len + 1;
   uint8_t *const data = good ? sct_map_private(descriptor, len + 1) : NULL;
-  (void)sct_close(descriptor);
   if (good && data && data[len] == 0) {
     sct_wire_free(body);
-    *body = (sct_wire){.data = data, .len = len, .mapped_bytes = len + 1};
+    *body = (sct_wire){.data = data, .len = len, .mapped_bytes = len + 1, .descriptor = descriptor};
+    if (!may_keep(descriptor)) {
+      sct_wire_close(body);
+    }
     return SCT_IO_OK;
   }
+  (void)sct_close(descriptor);
   sct_unmap(data, len + 1);
   return good && !data ? SCT_IO_NOMEM : SCT_IO_CLOSED;
 }

@@ -52,7 +52,15 @@ void sct_wire_clear(sct_wire *w) {
   w->failed = false;
 }
 
+void sct_wire_close(sct_wire *w) {
+  if (w->mapped_bytes > 0 && w->descriptor >= 0) {
+    (void)sct_close(w->descriptor);
+    w->descriptor = -1;
+  }
+}
+
 void sct_wire_free(sct_wire *w) {
+  sct_wire_close(w);
   if (w->mapped_bytes > 0) {
     sct_unmap(w->data, w->mapped_bytes);
   } else {
@@ -61,11 +69,10 @@ void sct_wire_free(sct_wire *w) {
   *w = (sct_wire){0};
 }
 
-uint8_t *sct_wire_take(sct_wire *w, size_t *mapped_bytes) {
-  uint8_t *const data = w->data;
-  *mapped_bytes = w->mapped_bytes;
+sct_wire sct_wire_take(sct_wire *w) {
+  const sct_wire taken = *w;
   *w = (sct_wire){0};
-  return data;
+  return taken;
 }
 
 void sct_wire_put_i64(sct_wire *w, int64_t value) {
@@ -326,18 +333,29 @@ sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadli
   return send_all(fd, parts, -1, deadline_ns);
 }
 
+/* The body by its file, if there is one. */
+static sct_io send_file(int fd, uint32_t code, const sct_wire *body, int descriptor,
+                        int64_t deadline_ns) {
+  header head = header_of(code, body, SHARED);
+  const sct_io io = descriptor < 0 ? SCT_IO_CLOSED
+                                   : send_all(fd, (struct iovec[PARTS]){{&head, sizeof head}},
+                                              descriptor, deadline_ns);
+  const bool too_many = io == SCT_IO_CLOSED && errno == ETOOMANYREFS; /* on their way */
+  return descriptor < 0 || too_many ? sct_wire_send(fd, code, body, deadline_ns) : io;
+}
+
 sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
   const bool large = !body->failed && body->len + body->tail_bytes >= SCT_WIRE_SHARED_BYTES;
   const int descriptor = large ? sct_process_seal(body) : -1;
-  if (descriptor < 0) {
-    return sct_wire_send(fd, code, body, deadline_ns);
+  const sct_io io = send_file(fd, code, body, descriptor, deadline_ns);
+  if (descriptor >= 0) {
+    (void)sct_close(descriptor);
   }
-  header head = header_of(code, body, SHARED);
-  const sct_io io =
-      send_all(fd, (struct iovec[PARTS]){{&head, sizeof head}}, descriptor, deadline_ns);
-  const bool too_many = io == SCT_IO_CLOSED && errno == ETOOMANYREFS; /* on their way */
-  (void)sct_close(descriptor);
-  return too_many ? sct_wire_send(fd, code, body, deadline_ns) : io;
+  return io;
+}
+
+sct_io sct_wire_forward(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
+  return send_file(fd, code, body, body->mapped_bytes > 0 ? body->descriptor : -1, deadline_ns);
 }
 
 /* The body that a header announces. */

@@ -23,11 +23,15 @@ enum { WANTS_COUNTS = 1, WANTS_COMPARISON = 2 }; /* of an item, beside the verdi
 /* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
  * which need no copy. */
 typedef enum message {
-  THE_ITEMS, /* to be judged, of the code told last */
-  THE_NAIVE, /* what they are compared with */
-  THE_CUBIN, /* of the program that they are of */
-  THE_PTX    /* likewise */
+  THE_ITEMS,  /* to be judged, of the code told last */
+  THE_NAIVE,  /* what they are compared with */
+  THE_PROGRAM /* that they are of: any message that cubin and PTX lie in */
 } message;
+
+/* Where in it; told with the items. */
+typedef struct place {
+  uint64_t cubin, cubin_bytes, ptx; /* offsets; the PTX ends with a NUL */
+} place;
 
 /* One candidate's verdict on its way to the parent. */
 typedef struct judgement {
@@ -42,7 +46,8 @@ typedef struct process {
   int pending[MOST_AT_ONCE], n_pending; /* items it has not answered for */
   int naive;                            /* whose code it has; -1: none */
   bool has_program;
-  sct_hash ptx; /* of the program that it has */
+  sct_hash cubin, ptx; /* of the program that it has */
+  place place;         /* of both, in the message that it has */
 } process;
 
 struct tune_check {
@@ -90,8 +95,10 @@ static sct_status open_described(sct_measure **out, const tune_session *s,
 /* What a process holds of the code it was sent. */
 typedef struct bench {
   sct_measure *measure;
-  char *naive_ptx, *naive_entry, *ptx;
-  void *cubin; /* of the program that ptx is of */
+  char *naive_ptx, *naive_entry;
+  sct_wire program;
+  const char *ptx;   /* in it */
+  const void *cubin; /* likewise */
   size_t cubin_bytes;
   tune_parsed parsed; /* ptx */
   int naive;
@@ -135,20 +142,30 @@ static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
   return replace(&b->naive_entry, entry) && replace(&b->naive_ptx, ptx);
 }
 
-static bool take_cubin(bench *b, sct_wire *in) {
-  const uint8_t *cubin = sct_wire_get_bytes(in, &b->cubin_bytes);
-  sct_free(b->cubin);
-  b->cubin = in->failed ? NULL : sct_alloc(b->cubin_bytes);
-  if (b->cubin) {
-    memcpy(b->cubin, cubin, b->cubin_bytes);
-  }
-  return b->cubin != NULL;
+static bool take_program(bench *b, sct_wire *in) {
+  sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
+  sct_wire_free(&b->program);
+  b->program = sct_wire_take(in);
+  sct_wire_close(&b->program); /* it goes to nobody else */
+  return true;
 }
 
-static bool take_ptx(bench *b, sct_wire *in) {
-  const char *ptx = sct_wire_get_text(in);
-  sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
-  return !in->failed && replace(&b->ptx, ptx);
+static bool find_program(bench *b, sct_wire *in) {
+  place at;
+  size_t n = 0;
+  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
+  if (n != sizeof at) {
+    return false;
+  }
+  memcpy(&at, bytes, sizeof at);
+  if (at.ptx >= b->program.len || at.cubin > b->program.len ||
+      at.cubin_bytes > b->program.len - at.cubin) {
+    return false;
+  }
+  b->cubin = b->program.data + at.cubin;
+  b->cubin_bytes = at.cubin_bytes;
+  b->ptx = (const char *)b->program.data + at.ptx; /* a NUL follows every body */
+  return true;
 }
 
 /* What is known of an item's code without running it. */
@@ -170,12 +187,14 @@ static void look_at_code(tune_session *s, bench *b, int item, const char *entry,
 
 static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
   const int64_t n = sct_wire_get_i64(in);
+  if (!find_program(b, in)) {
+    return false;
+  }
   for (int64_t k = 0; k < n; k++) {
     judgement m = {.item = (int)sct_wire_get_i64(in)};
     const int64_t wanted = sct_wire_get_i64(in);
     const char *entry = sct_wire_get_text(in);
-    if (in->failed || m.item < 0 || m.item >= s->plan.n_items || b->naive < 0 || !b->ptx ||
-        !b->cubin) {
+    if (in->failed || m.item < 0 || m.item >= s->plan.n_items || b->naive < 0) {
       return false;
     }
     judge(s, b, entry, &m);
@@ -192,7 +211,7 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
 /* One message of the parent. false: it is gone. */
 static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
-  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+  if (sct_wire_recv_shared(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
     return false;
   }
   switch (code) {
@@ -200,10 +219,8 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
     return judge_items(s, fd, b, in, out);
   case THE_NAIVE:
     return take_naive(s, b, in);
-  case THE_CUBIN:
-    return take_cubin(b, in);
-  case THE_PTX:
-    return take_ptx(b, in);
+  case THE_PROGRAM:
+    return take_program(b, in);
   default:
     return false;
   }
@@ -225,9 +242,8 @@ static void run_process(tune_session *s, int fd, const void *unused) {
   sct_measure_close(b.measure);
   sct_free(b.naive_ptx);
   sct_free(b.naive_entry);
-  sct_free(b.ptx);
-  sct_free(b.cubin);
   sct_tune_parsed_free(&b.parsed);
+  sct_wire_free(&b.program);
   sct_wire_free(&in);
   sct_wire_free(&out);
 }
@@ -305,17 +321,29 @@ static bool send_naive(tune_session *s, tune_check *c, process *p, int naive) {
   return tell(c, p, THE_NAIVE);
 }
 
+static bool has_program(const process *p, const sct_compiled *compiled) {
+  return p->has_program && sct_hash_equal(p->cubin, compiled->cubin_hash) &&
+         sct_hash_equal(p->ptx, compiled->ptx_hash);
+}
+
+/* In the message that it came in, or in one that is made. */
 static bool send_program(tune_check *c, process *p, const sct_compiled *compiled) {
+  const sct_wire *came = sct_compiled_message(compiled);
   p->has_program = true;
+  p->cubin = compiled->cubin_hash;
   p->ptx = compiled->ptx_hash;
-  sct_wire_clear(&c->wire);
-  sct_wire_put_tail(&c->wire, compiled->cubin, compiled->cubin_bytes);
-  if (!tell(c, p, THE_CUBIN)) {
-    return false;
+  p->place.cubin_bytes = compiled->cubin_bytes;
+  if (came) {
+    p->place.cubin = (size_t)((const uint8_t *)compiled->cubin - came->data);
+    p->place.ptx = (size_t)((const uint8_t *)compiled->ptx - came->data);
+    return sct_wire_forward(p->child.fd, THE_PROGRAM, came, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
   }
   sct_wire_clear(&c->wire);
+  sct_wire_put_bytes(&c->wire, compiled->cubin, compiled->cubin_bytes);
   sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
-  return tell(c, p, THE_PTX);
+  p->place.cubin = sizeof(uint64_t); /* behind its size */
+  p->place.ptx = c->wire.len;
+  return tell(c, p, THE_PROGRAM);
 }
 
 static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, const int *items,
@@ -324,12 +352,13 @@ static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, co
   p->n_pending = n;
   memcpy(p->pending, items, sizeof *items * (size_t)n);
   if ((p->naive != naive && !send_naive(s, c, p, naive)) ||
-      (!(p->has_program && sct_hash_equal(p->ptx, of->ptx_hash)) && !send_program(c, p, of))) {
+      (!has_program(p, of) && !send_program(c, p, of))) {
     return false;
   }
   sct_wire *w = &c->wire;
   sct_wire_clear(w);
   sct_wire_put_i64(w, n);
+  sct_wire_put_bytes(w, &p->place, sizeof p->place);
   for (int k = 0; k < n; k++) {
     sct_wire_put_i64(w, items[k]);
     sct_wire_put_i64(w, (sct_tune_is_counted(s, items[k]) ? 0 : WANTS_COUNTS) |
@@ -337,6 +366,16 @@ static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, co
     sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
   }
   return tell(c, p, THE_ITEMS);
+}
+
+/* Nothing that waits is of this program any more. */
+static bool is_sent(const tune_session *s, const tune_check *c, const sct_compiled *of) {
+  for (int at = 0; at < c->n_queue; at++) {
+    if (s->plan.items[c->queue[at]].compiled.ptx == of->ptx) {
+      return false;
+    }
+  }
+  return true;
 }
 
 static process *idle_process(tune_session *s, tune_check *c) {
@@ -366,6 +405,9 @@ static void hand_out(tune_session *s, tune_check *c) {
     }
     if (!send_batch(s, c, p, naive, items, n)) {
       lose_process(s, c, (int)(p - c->processes));
+    }
+    if (is_sent(s, c, &s->plan.items[items[0]].compiled)) {
+      sct_compiled_was_sent(&s->plan.items[items[0]].compiled);
     }
   }
   while (c->useless && c->n_queue > 0) {

@@ -90,6 +90,8 @@ bool sct_tune_is_wanted(const tune_session *s, int item);
 /* Takes what other processes have finished and gives them more to do; waits for something, at most
  * wait_ns. To be called whenever the device has been busy. */
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+/* Are candidates checked on the CPU before the device runs them? */
+bool sct_tune_is_checked(const tune_session *s);
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
 bool sct_tune_is_ready(const tune_session *s, int item);
 bool sct_tune_all_compiled(const tune_session *s); /* that are wanted */

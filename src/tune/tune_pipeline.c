@@ -30,6 +30,10 @@ bool sct_tune_all_compiled(const tune_session *s) {
   return s->pipeline->n_compiled == s->pipeline->n_wanted;
 }
 
+bool sct_tune_is_checked(const tune_session *s) {
+  return s->kind->times && !s->replay && !s->opts->no_check;
+}
+
 int sct_tune_n_units(const tune_session *s) {
   return s->pipeline->n_units;
 }
@@ -80,8 +84,8 @@ static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) 
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not judged before. */
 static sct_status ask_check(tune_session *s, int item, sct_error *err) {
-  if (!s->kind->times || s->replay || s->opts->no_check ||
-      s->plan.items[item].outcome != SCT_OUT_OK || sct_tune_judged_already(s, item)) {
+  if (!sct_tune_is_checked(s) || s->plan.items[item].outcome != SCT_OUT_OK ||
+      sct_tune_judged_already(s, item)) {
     return SCT_OK;
   }
   s->pipeline->stage[item] = TUNE_CHECKING;

@@ -205,6 +205,7 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
                                    .place = s->opts->place,
                                    .n_places = s->opts->n_places,
                                    .faults = s->opts->compile_faults,
+                                   .sends_on = sct_tune_is_checked(s),
                                    .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
     status = sct_compiler_new(&s->compiler, &opts, err);
   }

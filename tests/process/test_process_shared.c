@@ -59,8 +59,8 @@ static pair open_pair(void) {
 }
 
 static void close_pair(pair *p) {
-  assert_int_equal(count_descriptors(), p->n_open);
   sct_wire_free(&p->in);
+  assert_int_equal(count_descriptors(), p->n_open);
   assert_int_equal(count_mappings(), 0);
   close(p->fds[0]);
   close(p->fds[1]);
@@ -132,6 +132,9 @@ static void test_large_bodies_are_mapped(void **state) {
     assert_int_equal(p.code, 7);
     assert_int_equal(p.in.mapped_bytes, large ? sizes[k] + 9 : 0);
     assert_int_equal(count_mappings(), large); /* none of before */
+    assert_int_equal(count_descriptors(), p.n_open + large);
+    sct_wire_close(&p.in);
+    assert_int_equal(count_descriptors(), p.n_open);
     expect_filled(&p.in, sizes[k]);
     sct_wire_put_i64(&p.in, 1); /* a mapping takes nothing */
     assert_int_equal(p.in.failed, large);
@@ -168,21 +171,64 @@ static void test_a_tail_is_written_too(void **state) {
 static void test_memory_that_is_taken_stays(void **state) {
   (void)state;
   pair p = open_pair();
-  size_t mapped = 1;
   send_filled(&p, LARGE);
   assert_int_equal(receive(&p), SCT_IO_OK);
   expect_sent();
-  uint8_t *const data = sct_wire_take(&p.in, &mapped);
-  assert_int_equal(mapped, LARGE + 9);
+  sct_wire taken = sct_wire_take(&p.in);
+  assert_int_equal(taken.mapped_bytes, LARGE + 9);
   assert_null(p.in.data);
   send_filled(&p, 10);
   assert_int_equal(receive(&p), SCT_IO_OK);
   expect_sent();
-  assert_int_equal(data[8 + LARGE / 2], byte_of(LARGE / 2));
-  sct_unmap(data, mapped);
-  sct_free(sct_wire_take(&p.in, &mapped));
-  assert_int_equal(mapped, 0);
+  expect_filled(&taken, LARGE);
+  sct_wire_free(&taken);
+  taken = sct_wire_take(&p.in);
+  assert_null(p.in.data);
+  expect_filled(&taken, 10);
+  sct_wire_free(&taken);
   close_pair(&p);
+}
+
+/* ---- sent on ---- */
+
+/* What p has, through its socket once more. */
+static void forward(pair *p) {
+  sct_wire body = sct_wire_take(&p->in);
+  fflush(NULL);
+  const pid_t pid = fork(); /* by value it is more than a socket takes at once */
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    _exit(sct_wire_forward(p->fds[1], 9, &body, SCT_NO_DEADLINE) == SCT_IO_OK ? 0 : 1);
+  }
+  assert_int_equal(receive(p), SCT_IO_OK);
+  expect_sent();
+  assert_int_equal(p->code, 9);
+  sct_wire_free(&body);
+}
+
+static void test_a_body_is_sent_on_by_its_file(void **state) {
+  (void)state;
+  static const struct {
+    size_t n;
+    bool closed, mapped;
+  } cases[] = {{LARGE, false, true}, {LARGE, true, false}, {10, false, false}, {10, true, false}};
+  for (size_t k = 0; k < SCT_COUNT(cases); k++) {
+    pair p = open_pair();
+    send_filled(&p, cases[k].n);
+    assert_int_equal(receive(&p), SCT_IO_OK);
+    expect_sent();
+    if (cases[k].closed) {
+      sct_wire_close(&p.in);
+      sct_wire_close(&p.in);
+    }
+    for (int turn = 0; turn < 2; turn++) { /* what was sent on is as good as what came */
+      forward(&p);
+      assert_int_equal(p.in.mapped_bytes, cases[k].mapped ? cases[k].n + 9 : 0);
+      assert_int_equal(count_descriptors(), p.n_open + cases[k].mapped);
+    }
+    expect_filled(&p.in, cases[k].n);
+    close_pair(&p);
+  }
 }
 
 /* ---- what a sender could do ---- */
@@ -345,6 +391,31 @@ static void test_no_descriptor_left_is_no_nonsense(void **state) {
   close_pair(&p);
 }
 
+/* Half of them are enough for bodies that are kept. */
+static void test_few_descriptors_are_kept(void **state) {
+  (void)state;
+  struct rlimit before;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  pair p = open_pair();
+  const int next = dup(p.fds[0]);
+  close(next);
+  for (rlim_t over = 1; over <= 2; over++) {
+    const struct rlimit few = {2 * (rlim_t)next + 2 * (over - 1), before.rlim_max};
+    send_filled(&p, LARGE);
+    expect_sent();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const sct_io io = receive(&p);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(io, SCT_IO_OK);
+    assert_int_equal(p.in.descriptor, over == 1 ? -1 : next);
+    forward(&p);
+    assert_int_equal(p.in.mapped_bytes > 0, over == 2);
+    expect_filled(&p.in, LARGE);
+    sct_wire_free(&p.in);
+  }
+  close_pair(&p);
+}
+
 /* A limit on files is one on these too, and going past it would be a signal. */
 static void test_a_limit_on_files_is_respected(void **state) {
   (void)state;
@@ -422,6 +493,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_large_bodies_are_mapped),
       cmocka_unit_test(test_a_tail_is_written_too),
       cmocka_unit_test(test_memory_that_is_taken_stays),
+      cmocka_unit_test(test_a_body_is_sent_on_by_its_file),
+      cmocka_unit_test(test_few_descriptors_are_kept),
       cmocka_unit_test(test_what_is_no_sealed_body_is_refused),
       cmocka_unit_test(test_other_files_are_refused),
       cmocka_unit_test(test_others_take_no_descriptor),
