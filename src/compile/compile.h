@@ -130,9 +130,15 @@ sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) S
 /* Gives idle workers something to do and takes what they have finished, waiting at most wait_ns for
  * it. Workers wait while nobody calls this. */
 sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
-/* For a caller that waits for other things too: the descriptors, at most `most`, on which the
- * workers that are busy answer. Returns how many. */
-int sct_compiler_descriptors(const sct_compiler *compiler, int *fds, int most);
+/* Such a step in two, for a caller that waits for other things too: first idle workers are given
+ * something to do, and ready[0..*n) gets what to poll for those that are busy; then what has come,
+ * by ready[].revents, is taken. */
+#define SCT_COMPILE_MAX_WORKERS 64 /* most of them in a compiler, so in `ready` */
+struct pollfd;
+sct_status sct_compiler_step_begin(sct_compiler *compiler, struct pollfd *ready, int *n,
+                                   sct_error *err) SCT_MUST_USE;
+sct_status sct_compiler_step_end(sct_compiler *compiler, const struct pollfd *ready,
+                                 sct_error *err) SCT_MUST_USE;
 /* A unit whose result is there, each once, in the order of completion; -1: none so far. */
 int sct_compiler_next(sct_compiler *compiler);
 /* Units that are wanted and without a result; 0 after the end. */

@@ -223,10 +223,7 @@ void sct_compile_misbehave(const char *source);
 
 /* ---- workers, seen from their parent (compile_pool.c) */
 
-enum {
-  SCT_COMPILE_MAX_WORKERS = 64,
-  SCT_COMPILE_MEMORY_EXIT = 86 /* exit status of a worker that died near its memory limit */
-};
+#define SCT_COMPILE_MEMORY_EXIT 86 /* exit status of a worker that died near its memory limit */
 
 /* A stretch of sct_compile_run.todo for one worker. */
 typedef struct sct_compile_span {

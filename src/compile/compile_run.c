@@ -425,44 +425,58 @@ sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *un
   return status;
 }
 
-/* Waits until a worker says something or its time is over. */
-static int wait_for_workers(const sct_compiler *compiler, struct pollfd *ready, int64_t wait_ns) {
-  const int64_t now = sct_now_ns();
-  int64_t until = now + wait_ns;
-  for (int i = 0; i < compiler->n_workers; ++i) {
-    const sct_compile_worker *const w = &compiler->workers[i];
-    ready[i] = (struct pollfd){.fd = w->busy ? w->child.fd : -1, .events = POLLIN};
-    until = w->busy && w->deadline_ns < until ? w->deadline_ns : until;
-  }
-  const int64_t left = until > now ? until - now : 0;
-  return poll(ready, (nfds_t)compiler->n_workers, (int)((left + 999999) / 1000000));
-}
-
-sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) {
-  struct pollfd ready[SCT_COMPILE_MAX_WORKERS];
+sct_status sct_compiler_step_begin(sct_compiler *compiler, struct pollfd *ready, int *n,
+                                   sct_error *err) {
+  *n = 0;
   if (sct_compiler_left(compiler) == 0) {
     return SCT_OK;
   }
   SCT_TRY(hand_out(compiler, err));
-  const int n = wait_for_workers(compiler, ready, wait_ns);
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    if (compiler->workers[i].busy) {
+      ready[(*n)++] = (struct pollfd){.fd = compiler->workers[i].child.fd, .events = POLLIN};
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_compiler_step_end(sct_compiler *compiler, const struct pollfd *ready,
+                                 sct_error *err) {
   const int64_t now = sct_now_ns();
+  if (sct_compiler_left(compiler) == 0) {
+    return SCT_OK;
+  }
   for (int i = 0; i < compiler->n_workers; ++i) {
     sct_compile_worker *const w = &compiler->workers[i];
-    if (w->busy && ((n > 0 && ready[i].revents != 0) || now >= w->deadline_ns)) {
+    if (!w->busy) {
+      continue;
+    }
+    const bool answers = (ready++)->revents != 0;
+    if (answers || now >= w->deadline_ns) {
       SCT_TRY(collect(compiler, w, err));
     }
   }
   return hand_out(compiler, err);
 }
 
-int sct_compiler_descriptors(const sct_compiler *compiler, int *fds, int most) {
-  int n = 0;
-  for (int i = 0; i < compiler->n_workers && n < most; ++i) {
-    if (compiler->workers[i].busy) {
-      fds[n++] = compiler->workers[i].child.fd;
-    }
+/* Not longer than until the time of a worker is over. */
+static int64_t shorten(const sct_compiler *compiler, int64_t wait_ns) {
+  const int64_t now = sct_now_ns();
+  for (int i = 0; i < compiler->n_workers; ++i) {
+    const sct_compile_worker *const w = &compiler->workers[i];
+    wait_ns = w->busy && w->deadline_ns - now < wait_ns ? w->deadline_ns - now : wait_ns;
   }
-  return n;
+  return wait_ns > 0 ? wait_ns : 0;
+}
+
+sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) {
+  struct pollfd ready[SCT_COMPILE_MAX_WORKERS];
+  int n = 0;
+  SCT_TRY(sct_compiler_step_begin(compiler, ready, &n, err));
+  if (n > 0) {
+    (void)poll(ready, (nfds_t)n, (int)((shorten(compiler, wait_ns) + 999999) / 1000000));
+  }
+  return sct_compiler_step_end(compiler, ready, err);
 }
 
 int sct_compiler_next(sct_compiler *compiler) {

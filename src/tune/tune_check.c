@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MAX_PROCESSES   64
 #define ITEMS_A_PROCESS 4  /* fewer are not worth another one; so many are handed out at once */
 #define MOST_AT_ONCE    16 /* where there are many: a program is sent and read once for them */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
@@ -51,7 +50,7 @@ typedef struct process {
 } process;
 
 struct tune_check {
-  process processes[MAX_PROCESSES];
+  process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
   bool resting; /* those that there are were told to end */
@@ -494,38 +493,27 @@ sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
     if (!s->check || !s->check->queue) {
       return sct_fail(err, SCT_ENOMEM, "out of memory");
     }
-    s->check->most = sct_cores() < MAX_PROCESSES ? sct_cores() : MAX_PROCESSES;
+    s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
   s->check->queue[s->check->n_queue++] = item;
   s->check->n_added++;
   return SCT_OK;
 }
 
-int sct_tune_check_descriptors(const tune_session *s, int *fds, int most) {
-  const tune_check *c = s->check;
-  int n = 0;
-  for (int k = 0; c && k < c->n_processes && n < most; k++) {
-    if (c->processes[k].n_pending > 0) {
-      fds[n++] = c->processes[k].child.fd;
-    }
-  }
-  return n;
-}
-
-sct_status sct_tune_check_step(tune_session *s, sct_error *err) {
+int sct_tune_check_begin(tune_session *s, struct pollfd *ready) {
   tune_check *c = s->check;
-  struct pollfd ready[MAX_PROCESSES];
   if (!c || c->n_done == c->n_added) {
-    return SCT_OK;
+    return 0;
   }
   hand_out(s, c);
-  const int n = c->n_processes;
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < c->n_processes; k++) { /* one that waits too: it may have died */
     ready[k] = (struct pollfd){.fd = c->processes[k].child.fd, .events = POLLIN};
   }
-  if (poll(ready, (nfds_t)n, 0) <= 0) {
-    return SCT_OK;
-  }
+  return c->n_processes;
+}
+
+sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n, sct_error *err) {
+  tune_check *c = s->check;
   for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */
     bool lost = false;
     if (ready[k].revents != 0) {
@@ -535,7 +523,9 @@ sct_status sct_tune_check_step(tune_session *s, sct_error *err) {
       lose_process(s, c, k);
     }
   }
-  hand_out(s, c);
+  if (c) {
+    hand_out(s, c);
+  }
   return SCT_OK;
 }
 

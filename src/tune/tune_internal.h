@@ -41,6 +41,8 @@ typedef struct tune_parsed {
   sct_ptx_module *module; /* NULL: this text cannot be read */
 } tune_parsed;
 
+struct pollfd;
+
 typedef struct tune_session {
   const sct_tune_opts *opts;
   const sct_tune_events *events;
@@ -166,9 +168,12 @@ bool sct_tune_fork(sct_child *out, tune_session *s,
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
 sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_check_step(tune_session *s, sct_error *err) SCT_MUST_USE; /* does not wait */
-/* On which its processes answer, at most `most`; returns how many. */
-int sct_tune_check_descriptors(const tune_session *s, int *fds, int most);
+#define TUNE_CHECK_PROCESSES 64 /* at most */
+/* A step: gives its processes something to do and writes what to poll for them into ready; returns
+ * of how many. Then takes what has come by ready[0..n).revents. */
+int sct_tune_check_begin(tune_session *s, struct pollfd *ready);
+sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n,
+                               sct_error *err) SCT_MUST_USE;
 void sct_tune_check_rest(tune_session *s); /* nothing more will be added: its processes may end */
 void sct_tune_check_end(tune_session *s);
 

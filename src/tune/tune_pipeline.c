@@ -7,8 +7,6 @@
 #include <poll.h>
 #include <string.h>
 
-#define MOST_PROCESSES 256 /* that are waited for: those that compile and those that check */
-
 struct tune_pipeline {
   sct_compile_unit *units; /* in the order of compiling */
   sct_compiled *compiled;
@@ -139,34 +137,25 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
-/* Until any of the processes says something; not at all where none is at work yet. */
-static void wait_for_processes(const tune_session *s, int64_t wait_ns) {
-  int fds[MOST_PROCESSES];
-  struct pollfd ready[MOST_PROCESSES];
-  int n = s->compiler && !sct_tune_all_compiled(s)
-              ? sct_compiler_descriptors(s->compiler, fds, MOST_PROCESSES)
-              : 0;
-  n += sct_tune_check_descriptors(s, fds + n, MOST_PROCESSES - n);
-  for (int k = 0; k < n; k++) {
-    ready[k] = (struct pollfd){.fd = fds[k], .events = POLLIN};
-  }
-  if (n > 0) {
-    (void)poll(ready, (nfds_t)n, (int)((wait_ns + 999999) / 1000000));
-  }
-}
-
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
-  if (wait_ns > 0) {
-    wait_for_processes(s, wait_ns);
+  struct pollfd ready[SCT_COMPILE_MAX_WORKERS + TUNE_CHECK_PROCESSES];
+  const bool compiles = !sct_tune_all_compiled(s);
+  int n_compile = 0;
+  if (compiles) {
+    SCT_TRY(sct_compiler_step_begin(s->compiler, ready, &n_compile, err));
   }
-  if (!sct_tune_all_compiled(s)) {
-    SCT_TRY(sct_compiler_step(s->compiler, 0, err));
+  const int n_check = sct_tune_check_begin(s, ready + n_compile);
+  if (n_compile + n_check > 0) { /* not waiting where none is at work yet */
+    (void)poll(ready, (nfds_t)(n_compile + n_check), (int)((wait_ns + 999999) / 1000000));
+  }
+  if (compiles) {
+    SCT_TRY(sct_compiler_step_end(s->compiler, ready, err));
     SCT_TRY(take_all_compiled(s, err));
     if (sct_tune_all_compiled(s) && !s->searching) {
       sct_compiler_end(s->compiler); /* its workers leave their memory */
     }
   }
-  SCT_TRY(sct_tune_check_step(s, err));
+  SCT_TRY(sct_tune_check_take(s, ready + n_compile, n_check, err));
   if (!s->searching && sct_tune_all_compiled(s)) {
     sct_tune_check_rest(s);
   }

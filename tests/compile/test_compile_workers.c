@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 
 enum { N = 5, GUILTY = 2 };
@@ -343,6 +344,50 @@ static void test_an_end_before_the_end(void **state) {
   release(&r);
 }
 
+static int poll_once(sct_compiler *compiler, int64_t wait_ms) {
+  struct pollfd ready[SCT_COMPILE_MAX_WORKERS];
+  sct_error err = {0};
+  int n = 0;
+  memset(ready, 0xff, sizeof(ready)); /* what is not written does not count */
+  assert_int_equal(sct_compiler_step_begin(compiler, ready, &n, &err), SCT_OK);
+  for (int i = 0; i < n; ++i) {
+    assert_true(ready[i].revents == 0 && fcntl(ready[i].fd, F_GETFD) >= 0);
+  }
+  (void)poll(ready, (nfds_t)n, (int)wait_ms);
+  assert_int_equal(sct_compiler_step_end(compiler, ready, &err), SCT_OK);
+  return n;
+}
+
+/* Who waits by itself hears each worker for itself: the one that says nothing is behind none, or
+ * behind one that has nothing left to do. */
+static void test_steps_in_two(void **state) {
+  (void)state;
+  const sct_compile_opts opts = {
+      .arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS, .faults = true};
+  for (int silent = 0; silent < 2; ++silent) {
+    request r;
+    sct_error err = {0};
+    make(&r, "//!hang");
+    const sct_compile_unit other = r.units[silent];
+    r.units[silent] = r.units[GUILTY];
+    r.units[GUILTY] = other;
+    sct_compiler *compiler = fx_compiler(&opts);
+    assert_int_equal(poll_once(compiler, 0), 0); /* nothing is asked for */
+    assert_int_equal(sct_compiler_begin(compiler, r.units, N, r.results, &err), SCT_OK);
+    assert_int_equal(poll_once(compiler, 0), 2);
+    while (sct_compiler_left(compiler) > 1) {
+      assert_in_range(poll_once(compiler, 1000), 1, 2);
+    }
+    assert_int_equal(poll_once(compiler, 0), 1);
+    assert_int_equal(sct_compiler_left(compiler), 1);
+    for (int i = 0; i < N; ++i) {
+      assert_true(r.results[i].ok == (i != silent) && r.results[i].failure == SCT_COMPILE_NONE);
+    }
+    sct_compiler_free(compiler);
+    release(&r);
+  }
+}
+
 /* ---- what a worker answers with */
 
 enum { MANY = 32 };
@@ -511,6 +556,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_units_finish_once_each),
       cmocka_unit_test(test_only_what_is_wanted),
       cmocka_unit_test(test_an_end_before_the_end),
+      cmocka_unit_test(test_steps_in_two),
       cmocka_unit_test(test_large_replies_are_mapped),
       cmocka_unit_test(test_programs_can_be_sent_on),
       cmocka_unit_test(test_nvrtc_stays_out_of_this_process),
