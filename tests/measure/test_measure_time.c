@@ -389,10 +389,16 @@ static void test_a_race_survives_its_members(void **state) {
   static const struct {
     const char *script;
     sct_outcome_kind outcome;
-  } cases[] = {{"crash@2", SCT_OUT_CRASH},           {"crash@2=40", SCT_OUT_CRASH},
-               {"wrong@2=30", SCT_OUT_WRONG_RESULT}, {"sticky700@2=25", SCT_OUT_ILLEGAL_ACCESS},
-               {"noload@2", SCT_OUT_LAUNCH_ERROR},   {"refuse701@2=9", SCT_OUT_TOO_LARGE},
-               {"fast@2", SCT_OUT_IMPLAUSIBLE}};
+  } cases[] = {{"crash@2", SCT_OUT_CRASH},
+               {"crash@2=40", SCT_OUT_CRASH},
+               {"wrong@2=30", SCT_OUT_WRONG_RESULT},
+               {"sticky700@2=25", SCT_OUT_ILLEGAL_ACCESS},
+               {"noload@2", SCT_OUT_LAUNCH_ERROR},
+               {"refuse701@2=9", SCT_OUT_TOO_LARGE},
+               {"fast@2", SCT_OUT_IMPLAUSIBLE},
+               {"exit@2=60", SCT_OUT_CRASH},
+               {"refuse1@2=70", SCT_OUT_LAUNCH_ERROR},
+               {"hang@2=80", SCT_OUT_HANG}};
   for (int c = 0; c < SCT_COUNT(cases); c++) {
     world w;
     sct_timing t[N_KERNELS];
