@@ -38,6 +38,7 @@ static sct_status ceiling_once(sct_measure *m, int64_t bytes, const sct_binary *
                                double *best, sct_error *err) {
   const int64_t copies = sct_copies_for(&m->device, 2 * bytes);
   int64_t ends[2] = {-1, -1};
+  sct_wire freed = {0};
   sct_status status = SCT_OK;
   *best = 0;
   SCT_TRY_DONE(sct_remote_ensure(m, err));
@@ -59,8 +60,8 @@ static sct_status ceiling_once(sct_measure *m, int64_t bytes, const sct_binary *
     SCT_TRY_DONE(status);
   }
 done:
-  sct_remote_free(m, ends[0]);
-  sct_remote_free(m, ends[1]);
+  sct_remote_put_freed(&freed, ends, 2);
+  sct_remote_free(m, &freed);
   return status;
 }
 

@@ -279,12 +279,13 @@ static void free_case(sct_case *c) {
 }
 
 void sct_cases_drop(sct_measure *m) {
+  sct_wire freed = {0};
   sct_case_lists_drop(m);
   for (size_t k = 0; k < m->n_cases; k++) {
-    sct_case *c = m->cases[k];
-    sct_case_release(m, c);
-    free_case(c);
+    sct_case_release(m, m->cases[k], &freed);
+    free_case(m->cases[k]);
   }
+  sct_remote_free(m, &freed);
   sct_free(m->cases);
   sct_free(m->case_slots);
   m->cases = NULL;

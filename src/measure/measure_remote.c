@@ -141,10 +141,21 @@ sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) {
   return ask_numbers(m, SCT_OP_REPEAT, &buffer, 1, NULL, 0, err);
 }
 
-void sct_remote_free(sct_measure *m, int64_t buffer) {
-  if (buffer >= 0 && sct_child_alive(&m->worker)) {
-    (void)ask_numbers(m, SCT_OP_FREE, &buffer, 1, NULL, 0, NULL);
+void sct_remote_put_freed(sct_wire *request, const int64_t *buffers, int n) {
+  for (int k = 0; k < n; k++) {
+    if (buffers[k] >= 0) {
+      sct_wire_put_i64(request, buffers[k]);
+    }
   }
+}
+
+void sct_remote_free(sct_measure *m, sct_wire *request) {
+  sct_reply reply = {0};
+  if (request->len > 0 && sct_child_alive(&m->worker)) {
+    (void)ask(m, SCT_OP_FREE, request, &reply, NULL);
+  }
+  sct_wire_free(request);
+  sct_reply_free(&reply);
 }
 
 sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte, sct_error *err) {

@@ -178,7 +178,10 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
-void sct_remote_free(sct_measure *m, int64_t buffer); /* accepts -1 and a worker that is gone */
+/* Frees the buffers that were put in the request, all at once, and the request. Accepts -1 and a
+ * worker that is gone. */
+void sct_remote_put_freed(sct_wire *request, const int64_t *buffers, int n);
+void sct_remote_free(sct_measure *m, sct_wire *request);
 sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
                           sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
@@ -359,7 +362,8 @@ void sct_case_free_images(sct_case *c);
 void sct_images_drop(sct_measure *m); /* that no case borrows any more */
 /* What outputs must hold is known before anything ran, and only its bits count. */
 bool sct_known_before(const sct_measure *m);
-void sct_case_release(sct_measure *m, sct_case *c); /* its device buffers (measure_verify.c) */
+/* Its device buffers are to be freed (measure_verify.c). */
+void sct_case_release(const sct_measure *m, sct_case *c, sct_wire *freed);
 
 /* ---- the timing size (measure_size.c) ---- */
 

@@ -13,11 +13,12 @@
 
 static void free_buffers(sct_measure *m) {
   sct_timed *t = &m->timed;
-  for (int k = 0; k < m->plan.spec->n_operands && t->generation == m->generation; k++) {
-    sct_remote_free(m, t->buffer[k]);
-    sct_remote_free(m, t->reference[k][0]);
-    sct_remote_free(m, t->reference[k][1]);
+  sct_wire freed = {0};
+  if (t->generation == m->generation) {
+    sct_remote_put_freed(&freed, t->buffer, m->plan.spec->n_operands);
+    sct_remote_put_freed(&freed, t->reference[0], 2 * m->plan.spec->n_operands);
   }
+  sct_remote_free(m, &freed);
   t->generation = 0;
 }
 

@@ -41,11 +41,10 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 
 /* ---- one case on the device ---- */
 
-void sct_case_release(sct_measure *m, sct_case *c) {
-  for (int k = 0; k < m->plan.spec->n_operands && c->generation == m->generation; k++) {
-    sct_remote_free(m, c->buffer[k]);
-    sct_remote_free(m, c->reference[k][0]);
-    sct_remote_free(m, c->reference[k][1]);
+void sct_case_release(const sct_measure *m, sct_case *c, sct_wire *freed) {
+  if (c->generation == m->generation) {
+    sct_remote_put_freed(freed, c->buffer, m->plan.spec->n_operands);
+    sct_remote_put_freed(freed, c->reference[0], 2 * m->plan.spec->n_operands);
   }
   c->generation = 0;
   c->compared = false;
@@ -139,6 +138,7 @@ static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int
                                sct_error *err) {
   sct_case *some[MOST_TOGETHER];
   sct_series s = sct_series_begin(m);
+  sct_wire freed = {0};
   sct_status status = SCT_OK;
   int64_t bytes = 0;
   int n_some = 0, at = 0;
@@ -164,8 +164,9 @@ static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int
     status = send_rest(m, some[k], err);
   }
   for (int k = 0; k < n_some && status != SCT_OK; k++) {
-    sct_case_release(m, some[k]);
+    sct_case_release(m, some[k], &freed);
   }
+  sct_remote_free(m, &freed);
   *n_done = at;
   return status;
 }

@@ -93,12 +93,14 @@ sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
 
 sct_status sct_worker_free(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  if (!b) {
-    return SCT_EINTERNAL;
-  }
-  w->backend->ops->release(w->backend, b->raw);
-  *b = (sct_worker_buffer){0};
+  do {
+    sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+    if (!b) {
+      return SCT_EINTERNAL;
+    }
+    w->backend->ops->release(w->backend, b->raw);
+    *b = (sct_worker_buffer){0};
+  } while (in->at < in->len);
   return SCT_OK;
 }
 

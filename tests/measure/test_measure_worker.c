@@ -405,6 +405,16 @@ static void test_freed_buffers_are_gone(void **state) {
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
     assert_int_equal(reply.result, 0); /* not a CUDA result */
   }
+  new_buffer(16);
+  new_buffer(90000 - 6 * SCT_GUARD_BYTES);
+  new_buffer(32);
+  numbers(3, 0, 2, 1); /* several at once: there is room for one of their size */
+  call_ok(SCT_OP_FREE);
+  assert_int_equal(new_buffer(90000), 0);
+  numbers(2, 0, 1); /* up to one that is not there */
+  call(SCT_OP_FREE);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  assert_int_equal(new_buffer(90000), 0);
   static const uint8_t large[200000];
   sct_wire_put_bytes(&request, large, sizeof large);
   call(SCT_OP_PLACE);
