@@ -29,6 +29,7 @@
  *   others=N    N other processes compute on it
  *   joins=N     another process begins to compute on it at the N-th sample of a worker
  *   leaves=N    and ends at this one
+ *   late=N      launches are counted from the N-th sample of a worker on
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
 #include "measure_backend.h"
@@ -68,6 +69,7 @@ typedef enum fault_kind {
   FAULT_OTHERS,
   FAULT_JOINS,
   FAULT_LEAVES,
+  FAULT_LATE,
   FAULT_MODE,
   FAULT_MIG,
   FAULT_MPS,
@@ -75,10 +77,10 @@ typedef enum fault_kind {
 } fault_kind;
 
 static const char *const fault_names[N_FAULTS] = {
-    "ok",   "wrong", "unwritten", "guard", "before", "gap",    "input",    "stray",
-    "hang", "crash", "exit",      "child", "noload", "refuse", "sticky",   "slow",
-    "fast", "none",  "devices",   "gone",  "memory", "cold",   "throttle", "heat",
-    "lost", "lock",  "others",    "joins", "leaves", "mode",   "mig",      "mps"};
+    "ok",      "wrong",  "unwritten", "guard",  "before",   "gap",    "input", "stray", "hang",
+    "crash",   "exit",   "child",     "noload", "refuse",   "sticky", "slow",  "fast",  "none",
+    "devices", "gone",   "memory",    "cold",   "throttle", "heat",   "lost",  "lock",  "others",
+    "joins",   "leaves", "late",      "mode",   "mig",      "mps"};
 
 typedef struct fault {
   fault_kind kind;
@@ -548,7 +550,7 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   f->timer_ns += LAUNCH_NS + (find_fault(&f->script, FAULT_FAST, k)
                                   ? 1.0
                                   : bytes / BYTES_PER_NS * (slow ? slow->value : 1.0));
-  k->launches++;
+  k->launches += (double)f->looked >= device_value(&f->script, FAULT_LATE, 0);
   return SCT_OK;
 }
 

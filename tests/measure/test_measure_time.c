@@ -238,7 +238,39 @@ static void test_a_screen_is_of_its_candidate(void **state) {
   close_world(&w);
 }
 
-/* Whatever a candidate does, and when, is found the same. */
+/* Judges a candidate both ways, after one that is right and before another. */
+static void judge_twice(const char *script) {
+  world w[2];
+  sct_verdict v[2];
+  sct_timing t[2];
+  for (int ahead = 0; ahead < 2; ahead++) {
+    open_race(&w[ahead], script);
+    judge_well(&w[ahead], 1, ahead);
+    judge(&w[ahead], 2, ahead, &v[ahead], &t[ahead]);
+  }
+  if (v[0].outcome != v[1].outcome || t[0].verdict.outcome != t[1].verdict.outcome) {
+    print_error("%s: %s, %s; ahead %s, %s\n", script, sct_outcome_name(v[0].outcome),
+                sct_outcome_name(t[0].verdict.outcome), sct_outcome_name(v[1].outcome),
+                sct_outcome_name(t[1].verdict.outcome));
+  }
+  assert_int_equal(v[0].outcome, v[1].outcome);
+  assert_string_equal(v[0].detail, v[1].detail);
+  assert_int_equal(t[0].verdict.outcome, t[1].verdict.outcome);
+  assert_string_equal(t[0].verdict.detail, t[1].verdict.detail);
+  assert_int_equal(t[0].n_samples, t[1].n_samples);
+  assert_int_equal(sct_child_alive(&w[0].m->worker), sct_child_alive(&w[1].m->worker));
+  /* a worker that is killed takes the answers along that it held, so the verification is repeated
+   */
+  const bool killed = v[0].outcome == SCT_OUT_CRASH || t[0].verdict.outcome == SCT_OUT_CRASH;
+  assert_true(killed || w[0].m->generation == w[1].m->generation);
+  for (int ahead = 0; ahead < 2; ahead++) {
+    sct_free(t[ahead].samples_ns);
+    judge_well(&w[ahead], 3, ahead);
+    close_world(&w[ahead]);
+  }
+}
+
+/* Whatever a candidate does, and when, is found the same; one that is not right is not timed. */
 static void test_a_screen_ahead_is_as_one_by_itself(void **state) {
   (void)state;
   static const char *const kinds[] = {"wrong",     "unwritten", "guard",    "before", "input",
@@ -247,38 +279,15 @@ static void test_a_screen_ahead_is_as_one_by_itself(void **state) {
   const int n = n_verified();
   assert_true(n > 8);
   const int launches[] = {1, n, n + 1, n + 2, n + 4}; /* n + 1: at the size that is timed */
+  char script[64];
   for (int c = 0; c < SCT_COUNT(kinds) * SCT_COUNT(launches); c++) {
-    world w[2];
-    sct_verdict v[2];
-    sct_timing t[2];
-    char script[64];
     snprintf(script, sizeof script, "%s@2=%d", kinds[c % SCT_COUNT(kinds)],
              launches[c / SCT_COUNT(kinds)]);
-    for (int ahead = 0; ahead < 2; ahead++) {
-      open_race(&w[ahead], script);
-      judge_well(&w[ahead], 1, ahead);
-      judge(&w[ahead], 2, ahead, &v[ahead], &t[ahead]);
-    }
-    if (v[0].outcome != v[1].outcome || t[0].verdict.outcome != t[1].verdict.outcome) {
-      print_error("%s: %s, %s; ahead %s, %s\n", script, sct_outcome_name(v[0].outcome),
-                  sct_outcome_name(t[0].verdict.outcome), sct_outcome_name(v[1].outcome),
-                  sct_outcome_name(t[1].verdict.outcome));
-    }
-    assert_int_equal(v[0].outcome, v[1].outcome);
-    assert_string_equal(v[0].detail, v[1].detail);
-    assert_int_equal(t[0].verdict.outcome, t[1].verdict.outcome);
-    assert_string_equal(t[0].verdict.detail, t[1].verdict.detail);
-    assert_int_equal(t[0].n_samples, t[1].n_samples);
-    assert_int_equal(sct_child_alive(&w[0].m->worker), sct_child_alive(&w[1].m->worker));
-    /* a worker that is killed takes the answers along that it held, so the verification is repeated
-     */
-    const bool killed = sct_has_prefix(script, "crash") || sct_has_prefix(script, "exit");
-    assert_true(killed || w[0].m->generation == w[1].m->generation);
-    for (int ahead = 0; ahead < 2; ahead++) {
-      sct_free(t[ahead].samples_ns);
-      judge_well(&w[ahead], 3, ahead); /* the next is judged on its own */
-      close_world(&w[ahead]);
-    }
+    judge_twice(script);
+  }
+  for (int k = 0; k < SCT_COUNT(kinds) && kinds[k][0] != 'c'; k++) {
+    snprintf(script, sizeof script, "%s@2=%d crash@2=%d", kinds[k], n, n + 1);
+    judge_twice(script);
   }
 }
 
@@ -396,9 +405,11 @@ static void test_a_race_survives_its_members(void **state) {
                {"noload@2", SCT_OUT_LAUNCH_ERROR},
                {"refuse701@2=9", SCT_OUT_TOO_LARGE},
                {"fast@2", SCT_OUT_IMPLAUSIBLE},
-               {"exit@2=60", SCT_OUT_CRASH},
-               {"refuse1@2=70", SCT_OUT_LAUNCH_ERROR},
-               {"hang@2=80", SCT_OUT_HANG}};
+               {"late=30 crash@2=1", SCT_OUT_CRASH}, /* in the eighth round */
+               {"late=30 exit@2=1", SCT_OUT_CRASH},
+               {"late=30 hang@2=1", SCT_OUT_HANG},
+               {"late=30 sticky700@2=1", SCT_OUT_ILLEGAL_ACCESS},
+               {"late=30 refuse1@2=1", SCT_OUT_LAUNCH_ERROR}};
   for (int c = 0; c < SCT_COUNT(cases); c++) {
     world w;
     sct_timing t[N_KERNELS];
