@@ -115,19 +115,25 @@ static sct_status ask(sct_measure *m, sct_op op, const sct_wire *request, sct_re
   return sct_remote_settle(m, op, reply, err);
 }
 
-/* A request of a few numbers whose reply is not read further, or is one or more numbers. */
+/* The same where the reply is n numbers, or is not read. Frees the request. */
+static sct_status ask_once(sct_measure *m, sct_op op, sct_wire *request, int64_t *out, int n,
+                           sct_error *err) {
+  sct_reply reply = {0};
+  sct_worker_call(&m->worker, op, request, m->request_ns, &reply);
+  const sct_status status = sct_remote_numbers(m, op, &reply, out, n, err);
+  sct_wire_free(request);
+  sct_reply_free(&reply);
+  return status;
+}
+
+/* The same for a request of a few numbers. */
 static sct_status ask_numbers(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
                               int n_out, sct_error *err) {
   sct_wire request = {0};
-  sct_reply reply = {0};
   for (int k = 0; k < n_in; k++) {
     sct_wire_put_i64(&request, in[k]);
   }
-  sct_worker_call(&m->worker, op, &request, m->request_ns, &reply);
-  const sct_status status = sct_remote_numbers(m, op, &reply, out, n_out, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
+  return ask_once(m, op, &request, out, n_out, err);
 }
 
 /* ---- buffers ---- */
@@ -150,12 +156,10 @@ void sct_remote_put_freed(sct_wire *request, const int64_t *buffers, int n) {
 }
 
 void sct_remote_free(sct_measure *m, sct_wire *request) {
-  sct_reply reply = {0};
   if (request->len > 0 && sct_child_alive(&m->worker)) {
-    (void)ask(m, SCT_OP_FREE, request, &reply, NULL);
+    (void)ask_once(m, SCT_OP_FREE, request, NULL, 0, NULL);
   }
   sct_wire_free(request);
-  sct_reply_free(&reply);
 }
 
 sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte, sct_error *err) {
@@ -172,13 +176,9 @@ sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) {
 
 sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name, sct_error *err) {
   sct_wire request = {0};
-  sct_reply reply = {0};
   sct_wire_put_i64(&request, buffer);
   sct_wire_put_text(&request, name);
-  const sct_status status = ask(m, SCT_OP_NAME, &request, &reply, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
+  return ask_once(m, SCT_OP_NAME, &request, NULL, 0, err);
 }
 
 sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
@@ -240,13 +240,8 @@ sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, 
     return sct_remote_seal(m, *buffer, err);
   }
   sct_wire request = {0};
-  sct_reply reply = {0};
   sct_wire_put_tail(&request, data, (size_t)bytes);
-  sct_worker_call(&m->worker, SCT_OP_PLACE, &request, m->request_ns, &reply);
-  const sct_status status = sct_remote_numbers(m, SCT_OP_PLACE, &reply, buffer, 1, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
+  return ask_once(m, SCT_OP_PLACE, &request, buffer, 1, err);
 }
 
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
@@ -278,7 +273,6 @@ done:
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) {
   sct_wire request = {0};
-  sct_reply reply = {0};
   uint8_t *written = sct_alloc((size_t)bytes + 1);
   if (!written) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -289,11 +283,8 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
   sct_wire_put_i64(&request, buffer);
   sct_wire_put_bytes(&request, written, (size_t)bytes);
   sct_wire_put_bytes(&request, data, (size_t)bytes);
-  const sct_status status = ask(m, SCT_OP_EXPECT, &request, &reply, err);
   sct_free(written);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
+  return ask_once(m, SCT_OP_EXPECT, &request, NULL, 0, err);
 }
 
 /* ---- candidates ---- */
