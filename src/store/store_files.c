@@ -67,6 +67,9 @@ static int flush(sqlite3_file *file) {
 
 static int on_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 at) {
   sct_store_gathered *const g = extra_of(file)->into;
+  if (g != NULL && at == 0) {
+    g->later = false;
+  }
   if (g == NULL || bytes > (int)sizeof(g->bytes)) {
     const int result = flush(file);
     return result == SQLITE_OK ? write_now(file, data, bytes, at) : result;
@@ -83,15 +86,24 @@ static int on_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int
   return SQLITE_OK;
 }
 
+static int sync_now(sqlite3_file *file, int flags) {
+  return sct_fault(SCT_FAULT_DBSYNC) ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
+}
+
 /* With the sync the log has all of the commit, but for what SQLite may add to fill a sector: that
- * is not held back. */
+ * is not held back. A commit may leave it for later: SQLite itself does so where `synchronous` is
+ * NORMAL, as it syncs the log before it copies anything from it to the database, and the header of
+ * a log that begins anew, at its start, before the pages that follow. Both are done here too. */
 static int on_sync(sqlite3_file *file, int flags) {
+  sct_store_gathered *const g = extra_of(file)->into;
+  const bool later = g != NULL && g->later;
   const int result = flush(file);
   extra_of(file)->into = NULL;
-  if (result != SQLITE_OK) {
-    return result;
+  if (result == SQLITE_OK && later) {
+    g->owed = true;
+    return SQLITE_OK;
   }
-  return sct_fault(SCT_FAULT_DBSYNC) ? SQLITE_IOERR_FSYNC : real_of(file)->xSync(file, flags);
+  return result == SQLITE_OK ? sync_now(file, flags) : result;
 }
 
 static int on_read(sqlite3_file *file, void *out, int bytes, sqlite3_int64 at) {
@@ -120,16 +132,23 @@ static int on_size(sqlite3_file *file, sqlite3_int64 *bytes) {
   return sct_fault(SCT_FAULT_DBREAD) ? SQLITE_IOERR_FSTAT : real_of(file)->xFileSize(file, bytes);
 }
 
-void sct_store_gather(sct_store *s) {
+/* The store's log; NULL: it is not written through these methods. */
+static sqlite3_file *log_of(const sct_store *s) {
   sqlite3_file *log = NULL;
   (void)sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (log == NULL || log->pMethods == NULL || log->pMethods->xWrite != on_write ||
-      !extra_of(log)->is_log) {
-    return;
+  const bool ours = log != NULL && log->pMethods != NULL && log->pMethods->xWrite == on_write &&
+                    extra_of(log)->is_log;
+  return ours ? log : NULL;
+}
+
+void sct_store_gather(sct_store *s, bool later) {
+  sqlite3_file *const log = log_of(s);
+  if (log != NULL) {
+    s->gathered.log = log;
+    s->gathered.n_bytes = 0;
+    s->gathered.later = later;
+    extra_of(log)->into = &s->gathered;
   }
-  s->gathered.log = log;
-  s->gathered.n_bytes = 0;
-  extra_of(log)->into = &s->gathered;
 }
 
 void sct_store_gather_end(sct_store *s) {
@@ -137,6 +156,13 @@ void sct_store_gather_end(sct_store *s) {
     extra_of(s->gathered.log)->into = NULL;
     s->gathered.log = NULL;
   }
+}
+
+int sct_store_sync_log(sct_store *s) {
+  sqlite3_file *const log = s->gathered.owed ? log_of(s) : NULL;
+  const int result = log != NULL ? sync_now(log, SQLITE_SYNC_NORMAL) : SQLITE_OK;
+  s->gathered.owed = result != SQLITE_OK;
+  return result;
 }
 
 /* ---- the other accesses */

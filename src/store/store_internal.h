@@ -32,6 +32,8 @@ typedef struct sct_store_gathered {
   sqlite3_file *log; /* NULL: nothing is held back */
   sqlite3_int64 at;  /* where in the log the bytes go */
   int n_bytes;
+  bool later; /* the commit's sync is left to sct_store_sync() */
+  bool owed;  /* some was */
   unsigned char bytes[65536];
 } sct_store_gathered;
 
@@ -46,6 +48,7 @@ struct sct_store {
   int n_inserts;
   sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
   unsigned version;    /* of the data, if nobody else has written */
+  bool defers;         /* results are not synced one by one */
   sct_store_gathered gathered;
 };
 
@@ -58,8 +61,10 @@ void sct_store_files_init(void);
 /* From here to gather_end() or the next sync, writes to the store's log are put together. Only
  * around a COMMIT: it has the write lock, so nobody else writes to the log, and it syncs the log
  * before it says what is new there. What a failed COMMIT has left is forgotten. */
-void sct_store_gather(sct_store *s);
+void sct_store_gather(sct_store *s, bool later);
 void sct_store_gather_end(sct_store *s);
+/* Syncs the log if a commit left that for later. Returns SQLite's result. */
+int sct_store_sync_log(sct_store *s);
 
 /* ---- tables (store_schema.c) */
 
@@ -216,5 +221,7 @@ sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
 unsigned sct_store_version(const sct_store *s);
 /* Commits if `status` is SCT_OK, else rolls back and returns it. */
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
+/* The same, of a result: its sync may be deferred. */
+sct_status sct_store_end_result(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
 
 #endif

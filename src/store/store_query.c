@@ -1,6 +1,7 @@
 /* store_query - statements, rows and transactions: the only place that binds and reads values. */
 #include "store/store_internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -422,9 +423,10 @@ sct_status sct_store_begin(sct_store *s, sct_error *err) {
   return run_again(s, "BEGIN IMMEDIATE", err);
 }
 
-sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
+/* later: the disk is not waited for. */
+static sct_status end(sct_store *s, sct_status status, bool later, sct_error *err) {
   if (status == SCT_OK) {
-    sct_store_gather(s);
+    sct_store_gather(s, later);
     status = run_again(s, "COMMIT", err);
     sct_store_gather_end(s);
     s->version += status == SCT_OK;
@@ -434,4 +436,22 @@ sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
     (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
   }
   return status;
+}
+
+sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
+  return end(s, status, false, err);
+}
+
+sct_status sct_store_end_result(sct_store *s, sct_status status, sct_error *err) {
+  return end(s, status, s->defers, err);
+}
+
+void sct_store_defer(sct_store *s, bool defer) {
+  s->defers = defer;
+}
+
+sct_status sct_store_sync(sct_store *s, sct_error *err) {
+  return sct_store_sync_log(s) == SQLITE_OK
+             ? SCT_OK
+             : sct_fail(err, SCT_EIO, "the store '%s': syncing it: %s", s->path, strerror(errno));
 }

@@ -318,7 +318,7 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
                                 bool replace, sct_error *err) {
   sct_row_result row = {*cand, *outcome};
   SCT_TRY(sct_store_begin(s, err));
-  SCT_TRY(sct_store_end(s, put_result(s, &row, replace, err), err));
+  SCT_TRY(sct_store_end_result(s, put_result(s, &row, replace, err), err));
   cand->id = row.candidate.id;
   outcome->candidate = row.candidate.id;
   outcome->id = row.outcome.id;

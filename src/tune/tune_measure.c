@@ -73,8 +73,7 @@ sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
   for (int z = 0; s->store && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(s, k, z, true, err));
   }
-  sct_tune_tell_item(s, k);
-  return SCT_OK;
+  return sct_tune_tell_item(s, k, err);
 }
 
 /* Verification is of the kernel, so it holds at every size that fits. */
@@ -220,8 +219,7 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
   if (s->store) {
     SCT_TRY(sct_tune_store_cell(s, k, size, true, err));
   }
-  sct_tune_tell_cell(s, k, size); /* what is told is stored */
-  return SCT_OK;
+  return sct_tune_tell_cell(s, k, size, err);
 }
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
@@ -397,6 +395,14 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   return status;
 }
 
+/* Candidates come in bursts while the device is quicker than what they wait for. */
+static void set_bursts(tune_session *s, bool bursts) {
+  s->bursts = bursts && s->store;
+  if (s->store) {
+    sct_store_defer(s->store, s->bursts);
+  }
+}
+
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -405,6 +411,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   if (deadline_ns && s->kind->times) { /* the best are raced in any case */
     s->deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
+  set_bursts(s, s->kind->times);
   if (status == SCT_OK) {
     status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
   }
@@ -417,6 +424,9 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     }
     status = sct_tune_final(s, z, rows, err);
   }
+  const sct_status told = sct_tune_tell_rest(s, false, status == SCT_OK ? err : NULL);
+  status = status == SCT_OK ? told : status;
+  set_bursts(s, false);
   s->out_of_time = s->out_of_time || cut;
   sct_free(rows);
   return status;
