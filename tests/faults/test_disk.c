@@ -75,6 +75,50 @@ static void test_disk_full_at_every_write_of_the_store(void **state) {
   expect_resume();
 }
 
+static int count_text(const char *text, const char *what) {
+  int n = 0;
+  for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) {
+    n++;
+  }
+  return n;
+}
+
+/* From every sync of the store on the disk does not take what was written: results that are in the
+ * store by then, and that a kill would not lose, are not told. */
+static void test_nothing_is_told_before_the_disk_has_it(void **state) {
+  (void)state;
+  static const char *const words[] = {"tune",     "--assets",         FS_ASSETS, "--store",
+                                      "store.db", "--device",         "cuda:0",  "--events",
+                                      "-",        FS_ROOT "tiny.lua", NULL};
+  bool told_less = false;
+  int most = 0;
+  for (int n = 1; n < 200; n++) {
+    char faults[64], rows[64];
+    fs_reset_store(&place, fs_path(&place, "base.db"));
+    snprintf(faults, sizeof faults, "dbsync@main:%d+", n);
+    fs_execute(&place, words, faults, "ok", &run);
+    if (!strstr(run.err, " fails\n")) {
+      assert_true(n > 5);
+      break;
+    }
+    assert_true(fs_query(fs_path(&place, "store.db"),
+                         "SELECT count(*) FROM outcome o JOIN run r ON o.run = r.id JOIN problem p "
+                         "ON r.problem = p.id WHERE p.name = ?",
+                         "copy", rows, sizeof rows));
+    const int told =
+        count_text(run.out, "\"event\": \"timed\"") + count_text(run.out, "\"event\":\"timed\"");
+    const bool failed = run.exit_code != 0;
+    assert_true(told <= atoi(rows));
+    told_less = told_less || (failed && told == 0 && atoi(rows) > 1);
+    most = told > most ? told : most;
+    if (failed) {
+      expect_failure("the store 'store.db': ");
+    }
+  }
+  assert_true(told_less);
+  assert_true(most > 1);
+}
+
 /* Other files: the compile cache does without, the header is refused. */
 static void test_disk_full_at_other_writes(void **state) {
   (void)state;
@@ -247,6 +291,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_disk_full_at_every_write_of_the_store),
+      cmocka_unit_test(test_nothing_is_told_before_the_disk_has_it),
       cmocka_unit_test(test_disk_full_at_other_writes),
       cmocka_unit_test(test_a_limit_on_files),
       cmocka_unit_test(test_a_folder_that_cannot_be_written),
