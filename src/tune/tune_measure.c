@@ -403,6 +403,12 @@ static void set_bursts(tune_session *s, bool bursts) {
   }
 }
 
+/* Also where the session fails. */
+static sct_status tell_all(tune_session *s, sct_status status, sct_error *err) {
+  const sct_status told = sct_tune_tell_rest(s, false, status == SCT_OK ? err : NULL);
+  return status == SCT_OK ? told : status;
+}
+
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
@@ -415,6 +421,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   if (status == SCT_OK) {
     status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
   }
+  status = tell_all(s, status, err); /* before races take the place of first measurements */
   const bool cut = s->out_of_time;
   s->deadline_ns = deadline_ns;
   s->out_of_time = false;
@@ -424,8 +431,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     }
     status = sct_tune_final(s, z, rows, err);
   }
-  const sct_status told = sct_tune_tell_rest(s, false, status == SCT_OK ? err : NULL);
-  status = status == SCT_OK ? told : status;
+  status = tell_all(s, status, err);
   set_bursts(s, false);
   s->out_of_time = s->out_of_time || cut;
   sct_free(rows);
