@@ -3,16 +3,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define WAIT_NS      ((int64_t)20000000)
 #define RACING_SHARE 0.25                   /* of a budget */
 #define PATIENCE_NS  ((int64_t)15000000000) /* with a candidate that the next ones wait for */
-#define MANY_READY   16                     /* of which one goes before such a candidate */
+#define MANY_READY   16                     /* which go before such a candidate */
+#define GATHER_NS    ((int64_t)20000000)    /* from one burst of candidates to the next */
+#define MANY_LEFT    64                     /* fewer are not waited for */
 
 /* How far measuring is. */
 typedef struct screen {
   int *items, n; /* of the layouts at hand */
   bool *taken;   /* [n] */
+  bool in_burst; /* all that are ready go, whatever lies before them */
+  int64_t pumped_ns;
 } screen;
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {
@@ -287,20 +292,47 @@ static bool is_ready(const void *ctx, int k) {
   return sct_tune_is_ready(q->s, q->items[k]);
 }
 
-/* Which item of items[n] is next: they go in their order. But one that takes long to compile or to
- * check does not hold the device up when many others are ready, or for ever when a few are. */
-static sct_status next_item(tune_session *s, const int *items, int n, const bool *taken, int *next,
-                            sct_error *err) {
+static int first_left(const screen *sc) {
+  int k = 0;
+  while (k < sc->n && sc->taken[k]) {
+    k++;
+  }
+  return k;
+}
+
+static sct_status pump(tune_session *s, screen *sc, int64_t wait_ns, sct_error *err) {
+  SCT_TRY(sct_tune_pump(s, wait_ns, err));
+  sc->pumped_ns = sct_now_ns();
+  return SCT_OK;
+}
+
+/* Waits until something is ready and, where many will follow, a little more, so that they come in
+ * bursts: a wait for dozens of processes and a sync of the store are for all candidates of one. */
+static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_error *err) {
+  SCT_TRY(pump(s, sc, WAIT_NS, err));
+  if (s->kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s)) {
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)GATHER_NS}, NULL);
+    SCT_TRY(pump(s, sc, 0, err));
+  }
+  return SCT_OK;
+}
+
+/* Which item is next: they go in their order. But one that takes long to compile or to check does
+ * not hold the device up when many others are ready, or for ever when a few are. */
+static sct_status next_item(tune_session *s, screen *sc, int n_left, int *next, sct_error *err) {
   const int64_t start = sct_now_ns();
-  const queue q = {s, items};
-  SCT_TRY(sct_tune_pump(s, 0, err));
+  const queue q = {s, sc->items};
+  if (start - sc->pumped_ns > GATHER_NS) {
+    SCT_TRY(pump(s, sc, 0, err));
+  }
   for (;;) {
     const bool late = sct_now_ns() - start > PATIENCE_NS;
-    *next = sct_tune_pick(taken, n, late ? 1 : MANY_READY, is_ready, &q);
+    *next = sct_tune_pick(sc->taken, sc->n, late || sc->in_burst ? 1 : MANY_READY, is_ready, &q);
+    sc->in_burst = *next >= 0 && (sc->in_burst || (!late && *next != first_left(sc)));
     if (*next >= 0 || sct_tune_stop(s)) {
       return SCT_OK;
     }
-    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
+    SCT_TRY(wait_for_more(s, sc, n_left, err));
   }
 }
 
@@ -330,7 +362,7 @@ static int group_of(tune_session *s, int first, int *items) {
 static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
   for (int n = 0; n < sc->n && !sct_tune_stop(s); n++) {
     int next = 0;
-    SCT_TRY(next_item(s, sc->items, sc->n, sc->taken, &next, err));
+    SCT_TRY(next_item(s, sc, sc->n - n, &next, err));
     if (sct_tune_stop(s)) {
       break;
     }
