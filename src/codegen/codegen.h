@@ -22,10 +22,11 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
 
 /* A kernel from one process to another that was forked from it: all but accesses and lines, which
  * few ask for. put: false where an expression of it cannot be carried over, and then nothing of it
- * is to be sent. get: `out` is brief; SCT_EDATA, SCT_ENOMEM. */
+ * is put. get: `out` is brief; its texts stay where they are in the memory of `in`, its lists are
+ * in `arena`, and both must outlive it; SCT_EDATA, SCT_ENOMEM. */
 bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code *code);
-sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_wire *in,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
+                           sct_wire *in, sct_error *err) SCT_MUST_USE;
 /* Renders a brief kernel's candidate again for what was left out. `arena`: as for
  * sct_codegen_make(). SCT_EINTERNAL if it is another kernel this time. */
 sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_script *script,

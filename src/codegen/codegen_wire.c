@@ -81,16 +81,16 @@ static void get_numbers(sct_kernel_code *code, sct_wire *in) {
   code->indexed = sct_wire_get_i64(in) != 0;
 }
 
-/* The lists' own memory; what is in them may point into the message. false: out of memory. */
-static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_wire *in) {
+/* What is in the lists may point into the message. false: out of memory. */
+static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *arena, sct_wire *in) {
   const int n_operands = spec->n_operands;
   const int64_t n_require = sct_wire_get_i64(in);
   in->failed = in->failed || n_require < 0 || (uint64_t)n_require > in->len;
   code->n_require = in->failed ? 0 : (int)n_require;
-  code->require = SCT_ARENA_NEW(&code->arena, sct_expr, code->n_require + 1);
-  code->align = SCT_ARENA_NEW(&code->arena, int64_t, n_operands);
-  code->layout = SCT_ARENA_NEW(&code->arena, int, n_operands);
-  code->argument = SCT_ARENA_NEW(&code->arena, const char *, n_operands);
+  code->require = SCT_ARENA_NEW(arena, sct_expr, code->n_require + 1);
+  code->align = SCT_ARENA_NEW(arena, int64_t, n_operands);
+  code->layout = SCT_ARENA_NEW(arena, int, n_operands);
+  code->argument = SCT_ARENA_NEW(arena, const char *, n_operands);
   if (!code->require || !code->align || !code->layout || !code->argument) {
     return false;
   }
@@ -108,33 +108,28 @@ static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_wire *in)
   return true;
 }
 
-sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_wire *in,
-                           sct_error *err) {
+sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
+                           sct_wire *in, sct_error *err) {
+  sct_kernel_code code = {.brief = true};
   size_t n = 0;
   const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  *out = (sct_kernel_code){.brief = true};
-  uint8_t *kept = sct_arena_alloc(&out->arena, n + 1); /* its texts stay where they are */
-  if (!kept) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
-  memcpy(kept, bytes, n);
-  sct_wire body = {.data = kept, .len = n, .failed = in->failed};
-  out->source = get_text(&body);
-  out->kernel = get_text(&body);
-  out->launcher_doc = get_text(&body);
-  out->launch = get_text(&body);
+  sct_wire body = {.data = (uint8_t *)(uintptr_t)bytes, .len = n, .failed = in->failed};
+  *out = (sct_kernel_code){0};
+  code.source = get_text(&body);
+  code.kernel = get_text(&body);
+  code.launcher_doc = get_text(&body);
+  code.launch = get_text(&body);
   const uint8_t *hash = sct_wire_get_bytes(&body, &n);
-  if (n == sizeof out->hash) {
-    memcpy(&out->hash, hash, n);
+  if (n == sizeof code.hash) {
+    memcpy(&code.hash, hash, n);
   }
-  get_numbers(out, &body);
-  if (!get_lists(out, spec, &body)) {
-    sct_kernel_code_free(out);
+  get_numbers(&code, &body);
+  if (!get_lists(&code, spec, arena, &body)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  if (body.failed || n != sizeof out->hash || !out->source || !out->kernel || !out->launch) {
-    sct_kernel_code_free(out);
+  if (body.failed || n != sizeof code.hash || !code.source || !code.kernel || !code.launch) {
     return sct_fail(err, SCT_EDATA, "a message that is no kernel");
   }
+  *out = code;
   return SCT_OK;
 }

@@ -16,7 +16,9 @@ void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *
   for (int a = 0; a < strategy->n_axes; a++) {
     const sct_axis *axis = &strategy->axes[a];
     if (axis->n_values > 1) {
-      sct_str_printf(out, " %s%s", axis->key, axis->values[cand->value[a]].text);
+      sct_str_append(out, " ");
+      sct_str_append(out, axis->key);
+      sct_str_append(out, axis->values[cand->value[a]].text);
     }
   }
 }

@@ -222,6 +222,8 @@ typedef struct sct_tune_plan {
   sct_tune_item *items; /* those with a source of their own, in order; the naive variants first of
                            each layout choice */
   sct_arena arena;
+  sct_wire *sent; /* [n_sent] what other processes made, and where texts of items are */
+  size_t n_sent, cap_sent;
 } sct_tune_plan;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates turned
  * down by planning, equal to another's source, or neither naive nor in `only` (NULL: all are

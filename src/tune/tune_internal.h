@@ -138,7 +138,7 @@ void sct_tune_parsed_free(tune_parsed *p);
 typedef struct tune_made {
   sct_status status; /* SCT_OK, or that of `failure` */
   sct_error failure;
-  const char *rejected; /* in the plan's arena */
+  const char *rejected; /* the plan's */
   sct_kernel_code code;
 } tune_made;
 

@@ -2,7 +2,9 @@
  * strategies have been tried. Candidates are dealt out in turn; each process has its share tried in
  * a limited child one step ahead (module script), as a session that makes all by itself has, and
  * sends what most of a session needs of a kernel. What is left out is rendered again by the few who
- * ask for it. */
+ * ask for it. Kernels are sent many at a time, in files in memory that the plan keeps mapped: a
+ * session has megabytes of sources, and touching pages of its own for them costs more than all else
+ * of taking them. */
 #include "tune/tune_internal.h"
 
 #include <signal.h>
@@ -11,14 +13,15 @@
 #define MAX_PROCESSES 64
 #define A_PROCESS     32 /* candidates that are worth one */
 #define DYING_NS      ((int64_t)2000000000)
+#define TOGETHER      ((size_t)256 << 10)  /* bytes that are sent at once, */
+#define AWAITED_NS    ((int64_t)100000000) /* unless they take longer to make: somebody watches */
 
 enum { MADE, REJECTED, FAILED, HERE }; /* HERE: it cannot be sent, but was tried */
 
 struct tune_makers {
   sct_tune_plan *plan;
   sct_child child[MAX_PROCESSES];
-  sct_wire inbox[MAX_PROCESSES];
-  sct_wire message;
+  sct_wire inbox[MAX_PROCESSES]; /* what is left of the last message of each; the plan's memory */
   int n;
   bool lost;
 };
@@ -32,25 +35,32 @@ typedef struct share {
   int fd; /* -1: in the child that tries */
 } share;
 
-static sct_status send_made(const share *mine, const tune_made *made, sct_wire *out,
-                            sct_error *err) {
+/* All that was made since the last time. */
+static sct_status send_made(const share *mine, sct_wire *made, sct_error *err) {
+  const sct_io io =
+      made->len > 0 ? sct_wire_send_shared(mine->fd, SCT_OK, made, SCT_NO_DEADLINE) : SCT_IO_OK;
+  sct_wire_clear(made);
+  return io == SCT_IO_OK      ? SCT_OK
+         : io == SCT_IO_NOMEM ? sct_fail(err, SCT_ENOMEM, "out of memory")
+                              : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
+}
+
+static void put_made(const share *mine, const tune_made *made, sct_wire *out) {
   const int kind = made->status != SCT_OK ? FAILED : made->rejected ? REJECTED : MADE;
-  sct_wire_clear(out);
+  const size_t before = out->len;
   sct_wire_put_i64(out, kind);
   if (kind != MADE) {
     sct_wire_put_text(out, kind == FAILED ? made->failure.text : made->rejected);
   } else if (!sct_codegen_put(out, &mine->plan->spec, &made->code)) {
-    sct_wire_clear(out);
+    out->len = before;
     sct_wire_put_i64(out, HERE);
   }
-  return sct_wire_send(mine->fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK
-             ? SCT_OK
-             : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
 }
 
 static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err) {
   sct_wire out = {0};
   sct_status status = SCT_OK;
+  int64_t since = sct_now_ns();
   const size_t n = mine->plan->space.n_candidates;
   for (size_t c = (size_t)mine->first; status == SCT_OK && c < n; c += (size_t)mine->step) {
     tune_made made;
@@ -58,11 +68,20 @@ static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err
     SCT_TRY_DONE(sct_tune_generate(&made, mine->plan, c, err));
     sct_trial_note(trial, sct_tune_made_hash(&made));
     if (mine->fd >= 0) {
-      status = send_made(mine, &made, &out, err);
+      put_made(mine, &made, &out);
     }
     sct_kernel_code_free(&made.code);
+    if (out.len >= TOGETHER || sct_now_ns() - since > AWAITED_NS) {
+      status = send_made(mine, &out, err);
+      since = sct_now_ns();
+    }
   }
 done:
+  if (mine->fd >= 0) { /* an error comes behind what was made before it */
+    sct_error unsent;
+    const sct_status sent = send_made(mine, &out, &unsent);
+    status = status == SCT_OK ? sent : status;
+  }
   sct_wire_free(&out);
   return status;
 }
@@ -120,50 +139,60 @@ bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *s
   return true;
 }
 
-/* The next message of the process that candidate c was dealt to. */
-static sct_status receive(tune_makers *m, size_t c, sct_error *err) {
-  const size_t k = c % (size_t)m->n;
+/* The next message of process k, for the plan to keep. */
+static sct_status receive(tune_makers *m, int k, sct_error *err) {
+  sct_tune_plan *plan = m->plan;
   uint32_t code = 0;
-  const sct_io io =
-      sct_wire_recv_series(m->child[k].fd, &m->inbox[k], &code, &m->message, SCT_NO_DEADLINE);
+  if (!SCT_GROW(plan->sent, plan->n_sent, plan->cap_sent)) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_wire *message = &plan->sent[plan->n_sent];
+  *message = (sct_wire){0};
+  const sct_io io = sct_wire_recv_shared(m->child[k].fd, &code, message, SCT_NO_DEADLINE);
+  sct_wire_close(message);
+  plan->n_sent++;
   if (io == SCT_IO_NOMEM) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   if (io == SCT_IO_OK && code > SCT_OK && code < SCT_N_STATUS) {
-    return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(&m->message));
+    return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(message));
   }
+  m->inbox[k] = (sct_wire){.data = message->data, .len = message->len};
   m->lost = io != SCT_IO_OK || code != SCT_OK;
   return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended") : SCT_OK;
 }
 
 sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c, sct_error *err) {
+  const int k = (int)(c % (size_t)m->n);
+  sct_wire *in = &m->inbox[k];
   *out = (tune_made){.rejected = NULL};
-  SCT_TRY(receive(m, c, err));
-  const int64_t kind = sct_wire_get_i64(&m->message);
+  if (in->at == in->len) {
+    SCT_TRY(receive(m, k, err));
+  }
+  const int64_t kind = sct_wire_get_i64(in);
   sct_status status = SCT_OK;
   switch (kind) {
   case MADE:
-    status = sct_codegen_get(&out->code, &m->plan->spec, &m->message, err);
+    status = sct_codegen_get(&out->code, &m->plan->spec, &m->plan->arena, in, err);
     break;
   case REJECTED:
-    out->rejected = sct_arena_strdup(&m->plan->arena, sct_wire_get_text(&m->message));
-    status = out->rejected ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    out->rejected = sct_wire_get_text(in);
     break;
   case FAILED:
-    out->status = sct_fail(&out->failure, SCT_ESPEC, "%s", sct_wire_get_text(&m->message));
+    out->status = sct_fail(&out->failure, SCT_ESPEC, "%s", sct_wire_get_text(in));
     break;
   case HERE:
     return sct_tune_generate(out, m->plan, c, err);
   default:
     status = SCT_EDATA;
   }
-  m->lost = status == SCT_EDATA || m->message.failed;
+  m->lost = status == SCT_EDATA || in->failed;
   return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates lies") : status;
 }
 
 sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) {
   for (int k = 0; k < m->n; k++) {
-    SCT_TRY(receive(m, (size_t)k, err));
+    SCT_TRY(receive(m, k, err));
     (void)sct_child_end(&m->child[k], DYING_NS);
   }
   return SCT_OK;
@@ -184,8 +213,6 @@ void sct_tune_makers_free(tune_makers *m) {
   }
   for (int k = 0; k < m->n; k++) {
     (void)sct_child_end(&m->child[k], 0);
-    sct_wire_free(&m->inbox[k]);
   }
-  sct_wire_free(&m->message);
   sct_free(m);
 }

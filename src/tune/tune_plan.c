@@ -296,6 +296,10 @@ void sct_tune_plan_free(sct_tune_plan *plan) {
     sct_compiled_free(&plan->items[k].compiled);
     sct_kernel_code_free(&plan->items[k].code);
   }
+  for (size_t k = 0; k < plan->n_sent; k++) {
+    sct_wire_free(&plan->sent[k]);
+  }
+  sct_free(plan->sent);
   sct_free(plan->items);
   sct_space_free(&plan->space);
   sct_script_free(plan->script);

@@ -224,17 +224,17 @@ static void test_a_kernel_that_is_another_is_noticed(void **state) {
   sct_wire wire = {0};
   sct_kernel_code copy;
   assert_true(sct_codegen_put(&wire, &plan.spec, &plan.items[1].code));
-  assert_int_equal(sct_codegen_get(&copy, &plan.spec, &wire, &err), SCT_OK);
+  assert_int_equal(sct_codegen_get(&copy, &plan.spec, &plan.arena, &wire, &err), SCT_OK);
   same_kernel(&plan, &plan.items[1].code, &plan, &copy);
   sct_kernel_code_free(&plan.items[0].code);
   plan.items[0].code = copy; /* what is rendered for item 0 is not this */
   assert_int_equal(sct_tune_plan_complete(&plan, 0, &err), SCT_EINTERNAL);
   for (size_t n = 0; n < wire.len; n += n < 64 ? 1 : 61) { /* cut short */
     sct_wire cut = {.data = wire.data, .len = n};
-    assert_int_equal(sct_codegen_get(&copy, &plan.spec, &cut, &err), SCT_EDATA);
+    assert_int_equal(sct_codegen_get(&copy, &plan.spec, &plan.arena, &cut, &err), SCT_EDATA);
   }
-  sct_wire_free(&wire);
   sct_tune_plan_free(&plan);
+  sct_wire_free(&wire); /* the copy's texts were here */
 }
 
 int main(void) {
