@@ -13,8 +13,7 @@
 #define MAX_PROCESSES 64
 #define A_PROCESS     32 /* candidates that are worth one */
 #define DYING_NS      ((int64_t)2000000000)
-#define TOGETHER      ((size_t)256 << 10)  /* bytes that are sent at once, */
-#define AWAITED_NS    ((int64_t)100000000) /* unless they take longer to make: somebody watches */
+#define TOGETHER      ((size_t)256 << 10) /* bytes, or more, that are sent at once */
 
 enum { MADE, REJECTED, FAILED, HERE }; /* HERE: it cannot be sent, but was tried */
 
@@ -60,7 +59,6 @@ static void put_made(const share *mine, const tune_made *made, sct_wire *out) {
 static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err) {
   sct_wire out = {0};
   sct_status status = SCT_OK;
-  int64_t since = sct_now_ns();
   const size_t n = mine->plan->space.n_candidates;
   for (size_t c = (size_t)mine->first; status == SCT_OK && c < n; c += (size_t)mine->step) {
     tune_made made;
@@ -71,9 +69,8 @@ static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err
       put_made(mine, &made, &out);
     }
     sct_kernel_code_free(&made.code);
-    if (out.len >= TOGETHER || sct_now_ns() - since > AWAITED_NS) {
+    if (out.len >= TOGETHER) {
       status = send_made(mine, &out, err);
-      since = sct_now_ns();
     }
   }
 done:
