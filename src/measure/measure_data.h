@@ -113,10 +113,9 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
- * without moves, values of the output's own stream (only a fake GPU computes those). flags:
- * SCT_BYTE_... per byte. Both malloc'ed. */
-sct_status sct_image_output(uint8_t **out, uint8_t **flags, const sct_shape *s, int op,
-                            uint8_t *const *inputs, uint8_t poison, sct_error *err) SCT_MUST_USE;
+ * without moves, values of the output's own stream (only a fake GPU computes those). malloc'ed. */
+sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
+                            uint8_t poison, sct_error *err) SCT_MUST_USE;
 
 /* What the move gives for the output element at `kept` (reduced dimensions: 0), to `to`: the sum,
  * maximum or minimum over the reduced dimensions of the `input` image's values. */
@@ -124,7 +123,7 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
                              const uint8_t *input, const int64_t *kept,
                              sct_error *err) SCT_MUST_USE;
 
-/* The flags alone. */
+/* SCT_BYTE_... per byte of an output; malloc'ed. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,
                            sct_error *err) SCT_MUST_USE;
 

@@ -291,7 +291,6 @@ void sct_cases_drop(sct_measure *m) {
   m->cases = NULL;
   m->case_slots = NULL;
   m->n_cases = m->cap_cases = m->n_case_slots = 0;
-  m->case_bytes = 0;
 }
 
 static uint64_t tuple_hash(const int64_t *dims, int n) {

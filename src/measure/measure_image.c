@@ -334,7 +334,7 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   return SCT_OK;
 }
 
-/* Marks what the kernel writes, unless flags are NULL; with an image, places its values. */
+/* Marks what the kernel writes in flags, or places its values in an image; the other is NULL. */
 static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
                                  uint8_t *const *inputs, sct_error *err) {
   const sct_spec *spec = s->plan->spec;
@@ -379,20 +379,17 @@ sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_erro
   return status;
 }
 
-sct_status sct_image_output(uint8_t **out, uint8_t **flags, const sct_shape *s, int op,
-                            uint8_t *const *inputs, uint8_t poison, sct_error *err) {
-  const int common = common_flags(s, op);
+sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
+                            uint8_t poison, sct_error *err) {
   uint8_t *image = new_image(s->op[op].bytes, poison);
-  uint8_t *marks = new_image(s->op[op].bytes, (uint8_t)common);
-  const sct_status status = image && marks
-                                ? write_elements(image, common ? NULL : marks, s, op, inputs, err)
-                                : sct_fail(err, SCT_ENOMEM, "out of memory");
+  if (!image) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  const sct_status status = write_elements(image, NULL, s, op, inputs, err);
   if (status == SCT_OK) {
     *out = image;
-    *flags = marks;
   } else {
     sct_free(image);
-    sct_free(marks);
   }
   return status;
 }

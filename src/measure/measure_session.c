@@ -34,7 +34,6 @@ void sct_measure_close(sct_measure *m) {
   (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
-  sct_images_drop(m);
   sct_series_free(&m->spare);
   sct_free(m->seen);
   sct_free(m->program);
@@ -119,10 +118,6 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
   if (m->recording) {
     m->has_problem = true;
     return SCT_OK;
-  }
-  if (!sct_hash_equal(m->shared_of, spec->hash)) {
-    sct_images_drop(m);
-    m->shared_of = spec->hash;
   }
   SCT_TRY(sct_plan_init(&m->plan, spec, layout, m->seed, err));
   m->naive = *naive;

@@ -17,8 +17,7 @@ typedef struct sct_case {
   sct_shape shape;
   uint8_t poison;
   uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */
-  uint8_t *flags[SCT_MAX_OPERANDS]; /* of outputs */
-  bool borrowed[SCT_MAX_OPERANDS];  /* both are the session's */
+  uint8_t *flags[SCT_MAX_OPERANDS]; /* of outputs; both are NULL where nobody needs them */
   sct_str where;                    /* " (n_i=33)" */
   bool referenced;                  /* the naive variant has run and agreed */
   double naive_ns;
@@ -28,12 +27,6 @@ typedef struct sct_case {
   int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
                                              that may hold anything, -1 if there are none */
 } sct_case;
-
-/* An image that other layouts of the other arrays have too. */
-typedef struct sct_shared {
-  sct_hash name;
-  uint8_t *image, *flags;
-} sct_shared;
 
 /* ---- the timing size ---- */
 
@@ -105,11 +98,6 @@ struct sct_measure {
   sct_hash *seen; /* binaries in order of first loading: a fake GPU's faults go by their number */
   size_t n_seen, cap_seen;
 
-  sct_hash shared_of; /* hash of the spec that the next are of */
-  sct_shared *shared;
-  size_t n_shared, cap_shared;
-  int64_t shared_bytes;
-
   /* the problem at hand */
   bool has_problem;
   sct_plan plan;
@@ -119,7 +107,7 @@ struct sct_measure {
   size_t n_cases, cap_cases;
   int *case_slots; /* by their dims: number from 1, 0: free; n_case_slots is a power of two */
   size_t n_case_slots;
-  int64_t case_bytes; /* of all images and flags */
+  int64_t case_bytes; /* of arrays and references of all cases that have buffers */
   sct_case_list *lists;
   size_t n_lists, cap_lists;
   sct_timed timed;
@@ -356,14 +344,14 @@ sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_
                          sct_error *err) SCT_MUST_USE;
 void sct_case_lists_drop(sct_measure *m);
 void sct_cases_drop(sct_measure *m); /* and the lists */
-/* (measure_arrays.c) Images of a case's arrays, those that it has not. */
-sct_status sct_case_images(sct_measure *m, sct_case *c, sct_error *err) SCT_MUST_USE;
+/* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */
+sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) SCT_MUST_USE;
+sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err) SCT_MUST_USE;
 void sct_case_free_images(sct_case *c);
-void sct_images_drop(sct_measure *m); /* that no case borrows any more */
 /* What outputs must hold is known before anything ran, and only its bits count. */
 bool sct_known_before(const sct_measure *m);
 /* Its device buffers are to be freed (measure_verify.c). */
-void sct_case_release(const sct_measure *m, sct_case *c, sct_wire *freed);
+void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed);
 
 /* ---- the timing size (measure_size.c) ---- */
 

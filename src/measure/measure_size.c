@@ -70,7 +70,8 @@ static sct_status tell_fake(sct_measure *m, int op, sct_error *err) {
   for (int k = 0; k < m->plan.spec->n_inputs; k++) {
     SCT_TRY_DONE(sct_image_input(&inputs[k], &t->shape, k, err));
   }
-  SCT_TRY_DONE(sct_image_output(&image, &flags, &t->shape, op, inputs, POISON_FIRST, err));
+  SCT_TRY_DONE(sct_image_output(&image, &t->shape, op, inputs, POISON_FIRST, err));
+  SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
   status = sct_remote_expect(m, t->buffer[op], flags, image, t->shape.op[op].bytes, err);
 done:
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {

@@ -41,11 +41,21 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 
 /* ---- one case on the device ---- */
 
-void sct_case_release(const sct_measure *m, sct_case *c, sct_wire *freed) {
+/* Of its arrays on the device, and of as many references as it has outputs. */
+static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
+  int64_t sum = 0;
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    sum += c->shape.op[k].bytes * (k < m->plan.spec->n_inputs ? 1 : 2);
+  }
+  return sum;
+}
+
+void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
   if (c->generation == m->generation) {
     sct_remote_put_freed(freed, c->buffer, m->plan.spec->n_operands);
     sct_remote_put_freed(freed, c->reference[0], 2 * m->plan.spec->n_operands);
   }
+  m->case_bytes -= c->generation != 0 ? device_bytes(m, c) : 0;
   c->generation = 0;
   c->compared = false;
 }
@@ -116,13 +126,16 @@ static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
       SCT_TRY(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
     }
     if (k >= spec->n_inputs && (m->fake[0] != '\0' || m->is_virtual)) {
-      SCT_TRY(sct_remote_expect(m, c->buffer[k], c->flags[k], c->image[k], bytes, err));
+      const uint8_t *flags = NULL;
+      SCT_TRY(sct_case_flags(c, k, &flags, err));
+      SCT_TRY(sct_remote_expect(m, c->buffer[k], flags, c->image[k], bytes, err));
     }
   }
   return SCT_OK;
 }
 
 static void begin_case(sct_measure *m, sct_case *c) {
+  m->case_bytes += c->generation == 0 ? device_bytes(m, c) : 0;
   c->generation = m->generation;
   c->compared = false;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
@@ -182,13 +195,15 @@ static sct_status prepare(sct_measure *m, sct_case *const *list, int n, sct_erro
  * hold anything differ in a second image. */
 static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
+  const uint8_t *flags = NULL;
   bool free_gaps = false;
   if (c->reference[op][0] >= 0) {
     return SCT_OK; /* it came with the array */
   }
   SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
-  for (int64_t k = 0; k < bytes && c->shape.plan->op[op].layout->owns_gaps; k++) {
-    free_gaps = free_gaps || c->flags[op][k] == 0;
+  if (c->shape.plan->op[op].layout->owns_gaps) {
+    SCT_TRY(sct_case_flags(c, op, &flags, err));
+    free_gaps = memchr(flags, 0, (size_t)bytes) != NULL;
   }
   if (!free_gaps) {
     return SCT_OK;
@@ -199,18 +214,25 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
   }
   for (int64_t k = 0; k < bytes; k++) {
     const uint8_t byte = c->image[op][k];
-    other[k] = c->flags[op][k] == 0 ? (uint8_t)~byte : byte;
+    other[k] = flags[k] == 0 ? (uint8_t)~byte : byte;
   }
   const sct_status status = sct_remote_place(m, other, bytes, &c->reference[op][1], err);
   sct_free(other);
   return status;
 }
 
+/* The last that a case sends. */
 static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && !c->compared; k++) {
+  if (c->compared) {
+    return SCT_OK;
+  }
+  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     SCT_TRY(send_reference(m, c, k, err));
   }
   c->compared = true;
+  if (sct_known_before(m)) {
+    sct_case_free_images(c);
+  }
   return SCT_OK;
 }
 
@@ -219,16 +241,19 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
 static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_reference,
                                sct_verdict *verdict, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
+  const uint8_t *flags = NULL;
+  SCT_TRY(sct_case_images(m, c, err));
+  SCT_TRY(sct_case_flags(c, op, &flags, err));
   uint8_t *got = sct_alloc((size_t)bytes + 1);
   if (!got) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
+  const sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
   if (status == SCT_OK) {
     for (int64_t k = 0; k < bytes && as_reference; k++) {
-      c->image[op][k] = c->flags[op][k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
+      c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
     }
-    sct_check_output(verdict, &c->shape, op, got, c->image[op], c->flags[op], c->poison,
+    sct_check_output(verdict, &c->shape, op, got, c->image[op], flags, c->poison,
                      as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
   }
   sct_free(got);
@@ -528,7 +553,6 @@ sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
   }
   if (m->case_bytes > MAX_HELD_BYTES) {
     sct_cases_drop(m);
-    sct_images_drop(m);
   }
   sct_status status = verify_once(m, candidate, next, out, err);
   if (died_without_reason(m, status, out)) {

@@ -176,8 +176,8 @@ static void world_open(world *w, const char *dims, const fixture_array *arrays, 
     if (k < n_inputs) {
       assert_ok(sct_image_input(&w->image[k], &w->shape, k, &fixture_err));
     } else {
-      assert_ok(sct_image_output(&w->image[k], &w->flags[k], &w->shape, k, w->image, POISON,
-                                 &fixture_err));
+      assert_ok(sct_image_output(&w->image[k], &w->shape, k, w->image, POISON, &fixture_err));
+      assert_ok(sct_image_flags(&w->flags[k], &w->shape, k, &fixture_err));
     }
   }
 }

@@ -64,8 +64,8 @@ static void make(world *w, sct_rng *rng) {
   for (int k = 0; k < w->out; k++) {
     assert_ok(sct_image_input(&w->image[k], &w->shape, k, &fixture_err));
   }
-  assert_ok(sct_image_output(&w->image[w->out], &w->flags[w->out], &w->shape, w->out, w->image,
-                             POISON, &fixture_err));
+  assert_ok(sct_image_output(&w->image[w->out], &w->shape, w->out, w->image, POISON, &fixture_err));
+  assert_ok(sct_image_flags(&w->flags[w->out], &w->shape, w->out, &fixture_err));
 }
 
 static void drop(world *w) {

@@ -78,7 +78,8 @@ static void open_problem(problem *p, const char *type, const char *dims, sct_red
 }
 
 static void reduce_on_host(problem *p) {
-  assert_ok(sct_image_output(&p->image[1], &p->flags, &p->shape, 1, p->image, 0xa5, &fixture_err));
+  assert_ok(sct_image_output(&p->image[1], &p->shape, 1, p->image, 0xa5, &fixture_err));
+  assert_ok(sct_image_flags(&p->flags, &p->shape, 1, &fixture_err));
   for (int64_t k = 0; k < p->shape.op[1].bytes; k++) {
     assert_int_equal(p->flags[k], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
   }

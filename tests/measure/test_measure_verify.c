@@ -158,77 +158,92 @@ static void test_together_is_as_one_by_one(void **state) {
   }
 }
 
-/* ---- what choices of layouts have in common ---- */
+/* ---- what a session holds ---- */
 
 static const fixture_layout soa = FIXTURE_SOA;
 static const fixture_array of_choices[] = {
     {.name = "a", .types = "f64 f32 u8", .layout = FIXTURE_AOS, .other = &soa},
     {.name = "b", .types = "f64 f32 u8", .layout = FIXTURE_AOS, .other = &soa}};
 
-/* Verifies a candidate with these layouts. Returns how many images the session keeps then, all
- * cases of which must be what they are without it. */
-static size_t verify_choice(world *w, int a, int b) {
-  const int layout[SCT_MAX_OPERANDS] = {a, b};
+/* Cases whose images, or flags, are on the host. */
+static size_t n_held(const world *w, bool flags) {
   size_t n = 0;
-  assert_ok(sct_measure_problem(w->m, &w->spec, layout, &w->kernel[0].binary, &fixture_err));
-  expect(w, 1, SCT_OUT_OK);
   for (size_t k = 0; k < w->m->n_cases; k++) {
-    sct_case *c = w->m->cases[k];
-    uint8_t *image[2] = {NULL, NULL}, *flags = NULL;
-    if (!c->image[0]) {
-      continue; /* not run */
-    }
-    n++;
-    assert_ok(sct_image_input(&image[0], &c->shape, 0, &fixture_err));
-    assert_ok(sct_image_output(&image[1], &flags, &c->shape, 1, image, c->poison, &fixture_err));
-    for (int op = 0; op < 2; op++) {
-      assert_memory_equal(image[op], c->image[op], (size_t)c->shape.op[op].bytes);
-      sct_free(image[op]);
-    }
-    assert_memory_equal(flags, c->flags[1], (size_t)c->shape.op[1].bytes);
-    sct_free(flags);
+    const sct_case *c = w->m->cases[k];
+    n += flags ? c->flags[1] != NULL : c->image[0] || c->image[1];
   }
-  assert_true(n > 10);
-  assert_int_equal(w->m->n_shared % n, 0);
-  return w->m->n_shared / n;
+  return n;
 }
 
-static void test_choices_share_what_they_have_in_common(void **state) {
+/* Images that were sent are made again where the case is sent again or a result is wrong. */
+static void test_images_that_were_sent_are_given_back(void **state) {
   (void)state;
   world w;
-  open_spec(&w, "ok", "i", of_choices, 1, 2, NULL, "b = a;", thousand);
-  assert_int_equal(verify_choice(&w, 0, 0), 2);
-  assert_int_equal(verify_choice(&w, 0, 1), 3); /* the input lies as before */
-  assert_int_equal(verify_choice(&w, 1, 1), 4); /* and so does the output */
-  assert_int_equal(verify_choice(&w, 1, 0), 4);
-  close_world(&w);
-}
-
-/* Another spec's arrays hold something else. */
-static void test_another_spec_shares_nothing(void **state) {
-  (void)state;
-  world w, other;
-  open_spec(&w, "ok", "i", of_choices, 1, 2, NULL, "b = a;", thousand);
-  open_spec(&other, "ok", "i", mixed, 1, 2, NULL, "b = a;", thousand);
-  assert_int_equal(verify_choice(&w, 0, 0), 2);
-  assert_int_equal(verify_choice(&w, 1, 1), 4);
-  sct_measure *its_own = other.m;
-  other.m = w.m;
-  assert_int_equal(verify_choice(&other, 0, 0), 2);
-  other.m = its_own;
-  close_world(&w);
-  close_world(&other);
-}
-
-/* What a kernel computes is what the naive variant gave with its own layouts. */
-static void test_computed_outputs_are_not_shared(void **state) {
-  (void)state;
-  world w;
-  open_spec(&w, "ok", "i", pair_to_soa, 1, 2, "k", computing, thousand);
+  open_world(&w, "ok");
   expect(&w, 1, SCT_OUT_OK);
-  assert_true(w.m->n_shared > 10);
-  for (size_t k = 0; k < w.m->n_cases; k++) {
-    assert_false(w.m->cases[k]->borrowed[1]);
+  const int64_t held = w.m->case_bytes;
+  assert_true(held > 0);
+  assert_int_equal(n_held(&w, false), 0);
+  assert_int_equal(n_held(&w, true), 0);
+  sct_child_kill(&w.m->worker);
+  expect(&w, 1, SCT_OUT_OK);
+  assert_int_equal(w.m->generation, 2);
+  assert_int_equal(n_held(&w, false), 0);
+  assert_int_equal(w.m->case_bytes, held); /* not counted twice */
+  sct_cases_drop(w.m);
+  assert_int_equal(w.m->case_bytes, 0);
+  close_world(&w);
+  open_world(&w, "wrong@2=6");
+  expect(&w, 1, SCT_OUT_OK);
+  const sct_verdict v = verify(&w, 2);
+  assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+  assert_non_null(strstr(v.detail, " instead of "));
+  assert_int_equal(n_held(&w, false), 1); /* the case that it failed at */
+  expect(&w, 3, SCT_OUT_OK);
+  close_world(&w);
+}
+
+/* What a kernel computes is what the naive variant gave, which is nowhere else. */
+static void test_computed_outputs_are_held(void **state) {
+  (void)state;
+  world w;
+  open_spec(&w, "wrong@2", "i", pair_to_soa, 1, 2, "k", computing, thousand);
+  expect(&w, 1, SCT_OUT_OK);
+  assert_true(n_held(&w, false) > 10);
+  sct_child_kill(&w.m->worker);
+  expect(&w, 1, SCT_OUT_OK);
+  expect(&w, 2, SCT_OUT_WRONG_RESULT);
+  close_world(&w);
+}
+
+/* Flags are asked for one by one. */
+static void test_images_come_without_flags(void **state) {
+  (void)state;
+  world w;
+  sct_case *c = NULL;
+  const uint8_t *flags = NULL, *again = NULL;
+  open_world(&w, "ok");
+  assert_ok(sct_case_get(w.m, thousand, &c, &fixture_err));
+  assert_ok(sct_case_images(w.m, c, &fixture_err));
+  assert_true(c->image[0] && c->image[1] && !c->flags[0] && !c->flags[1]);
+  assert_ok(sct_case_flags(c, 1, &flags, &fixture_err));
+  assert_int_equal(flags[0], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
+  assert_ok(sct_case_flags(c, 1, &again, &fixture_err));
+  assert_ptr_equal(flags, again);
+  close_world(&w);
+}
+
+/* Choices of layouts one after the other. */
+static void test_choices_follow_one_another(void **state) {
+  (void)state;
+  world w;
+  open_spec(&w, "wrong@2", "i", of_choices, 1, 2, NULL, "b = a;", thousand);
+  for (int k = 0; k < 4; k++) {
+    const int layout[SCT_MAX_OPERANDS] = {k / 2, k % 2};
+    assert_ok(sct_measure_problem(w.m, &w.spec, layout, &w.kernel[0].binary, &fixture_err));
+    assert_int_equal(w.m->case_bytes, 0);
+    expect(&w, 1, SCT_OUT_OK);
+    expect(&w, 2, SCT_OUT_WRONG_RESULT);
   }
   close_world(&w);
 }
@@ -651,9 +666,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_right_candidates_pass),
       cmocka_unit_test(test_each_fault_becomes_its_outcome),
       cmocka_unit_test(test_together_is_as_one_by_one),
-      cmocka_unit_test(test_choices_share_what_they_have_in_common),
-      cmocka_unit_test(test_another_spec_shares_nothing),
-      cmocka_unit_test(test_computed_outputs_are_not_shared),
+      cmocka_unit_test(test_images_that_were_sent_are_given_back),
+      cmocka_unit_test(test_computed_outputs_are_held),
+      cmocka_unit_test(test_images_come_without_flags),
+      cmocka_unit_test(test_choices_follow_one_another),
       cmocka_unit_test(test_a_hang_ends_at_its_limit),
       cmocka_unit_test(test_strays_into_other_sizes_are_found),
       cmocka_unit_test(test_a_hang_takes_its_children_along),
