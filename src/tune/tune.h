@@ -22,7 +22,9 @@ typedef struct sct_rank_row {
   bool eligible; /* verified, and timed where the device gives times */
   bool naive;    /* the naive variant of its layouts */
   bool timed;
-  sct_timing timing;   /* if timed */
+  const double *samples_ns; /* [n_samples], if timed */
+  int n_samples;
+  double median_ns;    /* of them */
   int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
   double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */

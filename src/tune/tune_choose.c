@@ -96,7 +96,7 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
   int best = -1;
   for (int r = 0; r < n; r++) {
     if (competes(&rows[r], any) && rows[r].timed &&
-        (best < 0 || rows[r].timing.median_ns < rows[best].timing.median_ns)) {
+        (best < 0 || rows[r].median_ns < rows[best].median_ns)) {
       best = r;
     }
   }
@@ -111,8 +111,8 @@ static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
     return false;
   }
   const bool paired = fastest->race != 0 && fastest->race == row->race;
-  const sct_comparison c = sct_stats_compare(fastest->timing.samples_ns, fastest->timing.n_samples,
-                                             row->timing.samples_ns, row->timing.n_samples, paired);
+  const sct_comparison c = sct_stats_compare(fastest->samples_ns, fastest->n_samples,
+                                             row->samples_ns, row->n_samples, paired);
   return c.ratio <= 1.0 + LEAST_NOISE || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
 }
 
@@ -122,7 +122,7 @@ static int naive_row(const sct_rank_row *rows, int n) {
   int best = -1;
   for (int r = 0; r < n; r++) {
     if (rows[r].naive && rows[r].eligible && rows[r].timed &&
-        (best < 0 || rows[r].timing.median_ns < rows[best].timing.median_ns)) {
+        (best < 0 || rows[r].median_ns < rows[best].median_ns)) {
       best = r;
     }
   }
@@ -133,22 +133,21 @@ static int naive_row(const sct_rank_row *rows, int n) {
  * faster than `best` beyond noise? */
 static bool naive_wins(const sct_rank_row *rows, int naive, int best) {
   return naive >= 0 && naive != best && !rows[naive].coalesced &&
-         rows[naive].timing.median_ns < rows[best].timing.median_ns &&
-         !is_tied(&rows[naive], &rows[best]);
+         rows[naive].median_ns < rows[best].median_ns && !is_tied(&rows[naive], &rows[best]);
 }
 
 /* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
 static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, sct_choice *choice) {
   const int naive = naive_row(rows, n);
-  const double of_best = rows[best].timing.median_ns;
-  const double most = naive < 0 ? INFINITY : fmax(rows[naive].timing.median_ns, of_best);
+  const double of_best = rows[best].median_ns;
+  const double most = naive < 0 ? INFINITY : fmax(rows[naive].median_ns, of_best);
   for (int r = 0; r < n; r++) {
     rows[r].tied =
         competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
-    in[r] = rows[r].tied && rows[r].timing.median_ns <= most;
+    in[r] = rows[r].tied && rows[r].median_ns <= most;
     if (rows[r].tied) {
       choice->n_tied++;
-      const double apart = rows[r].timing.median_ns / rows[best].timing.median_ns - 1.0;
+      const double apart = rows[r].median_ns / rows[best].median_ns - 1.0;
       choice->noise = apart > choice->noise ? apart : choice->noise;
     }
   }
@@ -213,8 +212,7 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
   }
   if (choice.fastest >= 0 && choice.fastest != best &&
       !is_tied(&rows[choice.fastest], &rows[best])) {
-    choice.faster_ratio =
-        rows[choice.winner].timing.median_ns / rows[choice.fastest].timing.median_ns;
+    choice.faster_ratio = rows[choice.winner].median_ns / rows[choice.fastest].median_ns;
   }
   return choice;
 }

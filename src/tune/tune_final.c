@@ -50,7 +50,7 @@ static sct_status enter(contest *c, int item, sct_error *err) {
 
 static int by_median(const void *a, const void *b, void *rows) {
   const sct_rank_row *row = rows;
-  const double x = row[*(const int *)a].timing.median_ns, y = row[*(const int *)b].timing.median_ns;
+  const double x = row[*(const int *)a].median_ns, y = row[*(const int *)b].median_ns;
   return x != y ? (x > y) - (x < y) : *(const int *)a - *(const int *)b;
 }
 
@@ -75,7 +75,7 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   qsort_r(order, (size_t)n, sizeof *order, by_median, rows);
   sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n && k < c->stage->most; k++) {
-    if (rows[order[k]].timing.median_ns <= c->stage->margin * rows[order[0]].timing.median_ns) {
+    if (rows[order[k]].median_ns <= c->stage->margin * rows[order[0]].median_ns) {
       status = enter(c, order[k], err);
     }
   }

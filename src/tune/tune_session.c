@@ -271,7 +271,9 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                                                                      item->code.layout),
                        .registers = item->compiled.registers,
                        .passes = sct_model_passes(&s->plan.spec, &item->code),
-                       .timing = cell->timing,
+                       .samples_ns = cell->timing.samples_ns,
+                       .n_samples = cell->timing.n_samples,
+                       .median_ns = cell->timing.median_ns,
                        .timed = cell->timing.n_samples > 0,
                        .predicted_ns = cell->predicted.ns,
                        .race = cell->race,
@@ -293,9 +295,12 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
     }
   }
   const sct_choice choice = sct_tune_choose(rows, s->plan.n_items, n_operands, s->opts->select_any);
-  for (int k = 0; k < s->plan.n_items; k++) {
-    sct_tune_cell(s, k, size)->coalesced = rows[k].coalesced;
-    sct_tune_cell(s, k, size)->tied = rows[k].tied;
+  for (int k = 0; k < s->plan.n_items; k++) { /* pages are shared with processes until written to */
+    tune_cell *cell = sct_tune_cell(s, k, size);
+    if (cell->coalesced != rows[k].coalesced || cell->tied != rows[k].tied) {
+      cell->coalesced = rows[k].coalesced;
+      cell->tied = rows[k].tied;
+    }
   }
   return choice;
 }
