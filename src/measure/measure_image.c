@@ -70,6 +70,7 @@ typedef struct walk {
   const sct_expr_program *program; /* NULL: not begun */
   bool even;                       /* along a row */
   bool linear;                     /* stride[] holds */
+  bool inside;                     /* so none of them need be looked at */
   uint64_t origin, stride[MOST_STRIDES];
 } walk;
 
@@ -91,6 +92,20 @@ static void find_strides(walk *w, int n_dims, int64_t *inputs) {
       w->linear = found == sum;
     }
   }
+}
+
+/* Do all `bytes` at the offsets of these elements lie in an array of so many? Where this cannot be
+ * said of strides, false. */
+static bool strides_inside(const walk *w, const part *p, int64_t bytes, int64_t array_bytes) {
+  int64_t low = (int64_t)w->origin, high = low;
+  bool lost = !w->linear;
+  for (int d = 0; d < p->n_dims && !lost; d++) {
+    int64_t span = 0;
+    lost = __builtin_mul_overflow((int64_t)w->stride[d], p->extent[d] - 1, &span);
+    int64_t *end = span < 0 ? &low : &high;
+    lost = lost || __builtin_add_overflow(*end, span, end);
+  }
+  return !lost && low >= 0 && high <= array_bytes - bytes;
 }
 
 /* inputs[]: dimensions first, which are changed; the others are the same for all parts, unless the
@@ -184,10 +199,11 @@ static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op,
   if (!w->program) {
     get_inputs(inputs, s, of, p->n_dims, p->idx);
     begin_walk(w, of == OWN ? o->element[field] : o->offset[field], p->n_dims, indexed, inputs);
+    w->inside = strides_inside(w, p, o->op->record.fields[field].bytes, s->op[op].bytes);
   }
   if (w->linear) {
     linear_offsets(out, w, p);
-    return all_inside(s, op, field, out, p->n);
+    return w->inside || all_inside(s, op, field, out, p->n);
   }
   for (int k = 0; k < p->n; k += row.n) {
     const int last = p->n_dims - 1;

@@ -270,6 +270,45 @@ static void test_flags_tell_gaps_and_untouched_elements(void **state) {
   world_close(&w);
 }
 
+/* The image and the flags of array 1 of the world, over again. */
+static sct_status again(const world *w) {
+  uint8_t *image = NULL, *flags = NULL;
+  const sct_status a = sct_image_output(&image, &w->shape, 1, w->image, POISON, &fixture_err);
+  const sct_status b = sct_image_flags(&flags, &w->shape, 1, &fixture_err);
+  sct_free(image);
+  sct_free(flags);
+  assert_int_equal(a, b);
+  return a;
+}
+
+/* Elements from the last one back, at strides or not. */
+static void test_elements_outside_of_their_array_are_told(void **state) {
+  (void)state;
+  static const fixture_layout layouts[] = {FIXTURE_SOA, FIXTURE_AOS, FIXTURE_AOSOA};
+  for (int k = 0; k < SCT_COUNT(layouts); k++) {
+    world w;
+    const int64_t n[] = {40};
+    const fixture_array arrays[] = {
+        {.name = "a", .types = "f32 u8", .layout = layouts[k]},
+        {.name = "b", .types = "f32 u8", .layout = layouts[k], .at = "39 - i"}};
+    world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+    assert_ok(again(&w));
+    w.shape.n_written = w.shape.write_extent[0] = 41; /* the last is element -1 */
+    assert_int_equal(again(&w), SCT_EINTERNAL);
+    assert_non_null(strstr(fixture_err.text, "an element of 'b' lies outside its array"));
+    w.shape.n_written = w.shape.write_extent[0] = 40;
+    int64_t end = w.shape.op[1].bytes;
+    while (w.flags[1][end - 1] == 0) { /* padding */
+      end--;
+    }
+    w.shape.op[1].bytes = end;
+    assert_ok(again(&w));
+    w.shape.op[1].bytes = end - 1;
+    assert_int_equal(again(&w), SCT_EINTERNAL);
+    world_close(&w);
+  }
+}
+
 static void test_gather_reads_through_the_index(void **state) {
   (void)state;
   world w;
@@ -436,6 +475,7 @@ int main(void) {
       cmocka_unit_test(test_host_evaluation_is_the_layouts),
       cmocka_unit_test(test_images_of_long_and_short_rows),
       cmocka_unit_test(test_flags_tell_gaps_and_untouched_elements),
+      cmocka_unit_test(test_elements_outside_of_their_array_are_told),
       cmocka_unit_test(test_gather_reads_through_the_index),
       cmocka_unit_test(test_many_index_values_agree_with_single_ones),
       cmocka_unit_test(test_differences_name_the_place),
