@@ -445,7 +445,6 @@ typedef struct race {
   bool (*stop)(void *ctx, int round);
   void *ctx;
   sct_rng rng;
-  bool one_by_one; /* a worker was killed, and took answers along: each sample is waited for */
 } race;
 
 /* False when a candidate failed: the worker and all that was loaded may be gone with it. */
@@ -467,42 +466,23 @@ static void shuffle(race *r) {
   }
 }
 
-static sct_sampling one_sample(const racer *x, int64_t warm_ns) {
-  return (sct_sampling){
-      .warm_ns = warm_ns, .launches = x->t->launches, .guess = guess_launches(x), .n = 1};
-}
-
-/* One sample of each of n, in their order, up to one that fails. */
-static sct_status sample_some(race *r, const int *order, int n, int64_t warm_ns, sct_error *err) {
-  sct_series s = sct_series_begin(r->m);
-  sct_status status = SCT_OK;
-  for (int k = 0; k < n; k++) {
-    const racer *x = &r->racers[order[k]];
-    if (x->job.binary) {
-      const sct_sampling how = one_sample(x, warm_ns);
-      sct_remote_put_time(r->m, &s, &x->job, &x->target, &how);
-    }
-  }
-  sct_series_post(&s, r->m, SCT_OP_TIME);
-  for (int k = 0; k < n && status == SCT_OK && all_alive(r); k++) {
-    racer *x = &r->racers[order[k]];
-    if (x->job.binary) {
-      const sct_sampling how = one_sample(x, warm_ns);
-      status = sct_remote_take_time(r->m, &s, &x->target, &how, x->t, err);
-    }
-  }
-  sct_series_end(&s, r->m, SCT_OP_TIME);
-  r->m->last_timed_ns = sct_now_ns();
-  return status;
-}
-
 /* One sample of each; warm-up and the length of units are settled in the first round. */
 static sct_status run_round(race *r, int round, sct_error *err) {
-  const int n = round == 0 || r->one_by_one ? 1 : r->n;
   shuffle(r);
-  for (int k = 0; k < r->n && all_alive(r); k += n) {
-    const int64_t warm_ns = round == 0 ? sct_warm_up_ns(r->m) : 0;
-    SCT_TRY(sample_some(r, r->order + k, n, warm_ns, err));
+  for (int k = 0; k < r->n; k++) {
+    racer *x = &r->racers[r->order[k]];
+    if (!x->job.binary) {
+      continue;
+    }
+    const sct_sampling how = {.warm_ns = round == 0 ? sct_warm_up_ns(r->m) : 0,
+                              .launches = x->t->launches,
+                              .guess = guess_launches(x),
+                              .n = 1};
+    SCT_TRY(sct_remote_time(r->m, &x->job, &x->target, &how, x->t, err));
+    r->m->last_timed_ns = sct_now_ns();
+    if (!alive(x)) {
+      return SCT_OK;
+    }
   }
   return SCT_OK;
 }
@@ -617,12 +597,13 @@ static void line_up(race *r, const sct_binary *candidates, const sct_size *size,
 /* Races until one goes through without a failure: who lives starts anew after each. */
 static sct_status race_out(race *r, const sct_binary *candidates, const sct_size *size, int rounds,
                            sct_timing *out, sct_error *err) {
+  bool again = false;
   sct_status status = SCT_OK;
   line_up(r, candidates, size, out);
   do {
     status = run_race(r, candidates, size, rounds, err);
-    if (!r->one_by_one && !r->m->lost && lost_worker(r, status)) {
-      r->one_by_one = true; /* by others, perhaps: the whole race once more, in a new one */
+    if (!again && !r->m->lost && lost_worker(r, status)) {
+      again = true; /* by others, perhaps: the whole race once more, in a new one */
       r->m->timed.naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
       line_up(r, candidates, size, out);
       status = run_race(r, candidates, size, rounds, err);
