@@ -179,17 +179,22 @@ static int n_verified(void) {
   return 0;
 }
 
+/* With the screen at the timed size behind it. */
+static void verify_ahead(world *w, int kernel) {
+  sct_verdict v;
+  assert_ok(sct_measure_verify_ahead(w->m, &w->kernel[kernel].binary, &w->spec.sizes[0], &v,
+                                     &fixture_err));
+  assert_int_equal(v.outcome, SCT_OUT_OK);
+}
+
 /* The screen's samples come with the verification: no worker is needed for them. */
 static void test_a_screen_comes_with_the_verification(void **state) {
   (void)state;
   world w;
-  sct_verdict v;
   open_race(&w, "slow@1=100 slow@2=110 slow@3=200");
   judge_well(&w, 1, true);
   for (int k = 2; k < 4; k++) {
-    assert_ok(
-        sct_measure_verify_ahead(w.m, &w.kernel[k].binary, &w.spec.sizes[0], &v, &fixture_err));
-    assert_int_equal(v.outcome, SCT_OUT_OK);
+    verify_ahead(&w, k);
     if (k == 3) {
       sct_child_kill(&w.m->worker);
     }
@@ -208,13 +213,11 @@ static void test_a_screen_comes_with_the_verification(void **state) {
 static void test_a_screen_is_of_its_candidate(void **state) {
   (void)state;
   world w;
-  sct_verdict v;
   sct_timing t;
   open_race(&w, "slow@1=100 slow@2=110 slow@3=120");
   judge_well(&w, 1, true);
   for (int how = 0; how < 3; how++) {
-    assert_ok(
-        sct_measure_verify_ahead(w.m, &w.kernel[2].binary, &w.spec.sizes[0], &v, &fixture_err));
+    verify_ahead(&w, 2);
     sct_child_kill(&w.m->worker);
     if (how == 0) { /* another candidate */
       t = screen_kernel(&w, 3);
@@ -233,8 +236,7 @@ static void test_a_screen_is_of_its_candidate(void **state) {
     sct_free(t.samples_ns);
     judge_well(&w, 1, true); /* all is there again */
   }
-  assert_ok(sct_measure_verify_ahead(w.m, &w.kernel[2].binary, &w.spec.sizes[0], &v,
-                                     &fixture_err)); /* for nobody */
+  verify_ahead(&w, 2); /* for nobody */
   close_world(&w);
 }
 

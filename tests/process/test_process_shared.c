@@ -374,39 +374,40 @@ static void test_a_sender_cannot_change_what_it_sent(void **state) {
 
 /* ---- what the system refuses ---- */
 
-static void test_no_descriptor_left_is_no_nonsense(void **state) {
-  (void)state;
+/* The number that the next descriptor gets. */
+static int next_descriptor(const pair *p) {
+  const int next = dup(p->fds[0]);
+  close(next);
+  return next;
+}
+
+/* Sends a large body, and receives it with at most so many descriptors. */
+static sct_io receive_with(pair *p, int descriptors) {
   struct rlimit before;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-  pair p = open_pair();
-  const int next = dup(p.fds[0]);
-  close(next);
-  send_filled(&p, LARGE);
+  const struct rlimit few = {(rlim_t)descriptors, before.rlim_max};
+  send_filled(p, LARGE);
   expect_sent();
-  const struct rlimit few = {(rlim_t)next, before.rlim_max};
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-  const sct_io io = receive(&p);
+  const sct_io io = receive(p);
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-  assert_int_equal(io, SCT_IO_NOMEM);
+  return io;
+}
+
+static void test_no_descriptor_left_is_no_nonsense(void **state) {
+  (void)state;
+  pair p = open_pair();
+  assert_int_equal(receive_with(&p, next_descriptor(&p)), SCT_IO_NOMEM);
   close_pair(&p);
 }
 
 /* Half of them are enough for bodies that are kept. */
 static void test_few_descriptors_are_kept(void **state) {
   (void)state;
-  struct rlimit before;
-  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
   pair p = open_pair();
-  const int next = dup(p.fds[0]);
-  close(next);
-  for (rlim_t over = 1; over <= 2; over++) {
-    const struct rlimit few = {2 * (rlim_t)next + 2 * (over - 1), before.rlim_max};
-    send_filled(&p, LARGE);
-    expect_sent();
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    const sct_io io = receive(&p);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(io, SCT_IO_OK);
+  const int next = next_descriptor(&p);
+  for (int over = 1; over <= 2; over++) {
+    assert_int_equal(receive_with(&p, 2 * next + 2 * (over - 1)), SCT_IO_OK);
     assert_int_equal(p.in.descriptor, over == 1 ? -1 : next);
     forward(&p);
     assert_int_equal(p.in.mapped_bytes > 0, over == 2);
