@@ -14,7 +14,7 @@
   --small           only the small sizes: a trial of everything around the GPU
   --no-tune         peers and ceilings only
   --winners FILE    suite.json of an earlier run (several with commas): only what won or came close there is tried,
-                    verified and timed anew; specs without a result there, or whose candidates have changed, are tuned
+                    verified and timed anew; what is no candidate any more is left out, and specs without any are tuned
   --improve         with --winners: what time is left after that is spent on a search for better ones
   --sample N        do not compile all candidates: try N (at most 48) of each spec, drawn over its strategies, and those
                     of --winners; then what differs in one axis from the best of them
@@ -212,8 +212,8 @@ def list_labels(args, spec, sizes):
     if problem:
         return []
     try:
-        result = subprocess.run([args.program, "gen", path, "--list", "--json"], capture_output=True, text=True,
-                                timeout=60)
+        result = subprocess.run([args.program, "gen", path, "--device", args.device, "--list", "--json"],
+                                capture_output=True, text=True, timeout=60)
         return json.loads(result.stdout)["labels"]
     except (subprocess.TimeoutExpired, ValueError, KeyError):
         return []
@@ -334,6 +334,15 @@ class Suite:
             lists = list(pool.map(lambda g: list_labels(self.args, g[0], table.sizes_of(g[1])), groups))
         return {spec: labels for (spec, _), labels in zip(groups, lists)}
 
+    def leave_out_what_is_gone(self):
+        """Winners that are no candidates any more; a spec that has no others is tuned."""
+        for spec, labels in (self.labels() if self.winners else {}).items():
+            earlier = self.winners.get(spec, [])
+            gone = [label for label in earlier if labels and label not in labels]
+            if gone:
+                self.note(f"{spec}: no candidates any more: {', '.join(gone)}")
+                self.winners[spec] = [label for label in earlier if label not in gone]
+
     def sampled(self):
         """labels for a first round, and then those beside the best"""
         everything = self.labels()
@@ -346,6 +355,7 @@ class Suite:
                for spec, labels in best.items() if labels}, 1.0
 
     def run_sessions(self):
+        self.leave_out_what_is_gone()
         if self.args.sample:
             begin, all_of_it = self.left(), self.rows
             for labels, part in self.sampled():
@@ -373,9 +383,6 @@ class Suite:
             begin = time.time()
             only = winners.get(spec, [])
             report, problem = tune(self.args, spec, sizes, budget, self.args.out, only)
-            if only and problem and "no candidate is called" in problem:
-                self.note(f"{spec}: {problem}; tuned anew")
-                report, problem = tune(self.args, spec, sizes, budget, self.args.out)
             seconds = time.time() - begin
             if seconds > budget:
                 self.beyond.append(seconds - budget)

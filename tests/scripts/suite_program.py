@@ -16,7 +16,7 @@ if sys.argv[1] == "check":
                                    "arrays": [{"name": "a", "role": "in", "bytes": [[40]]}]}]}))
     sys.exit(0)
 if sys.argv[1] == "gen":
-    print(json.dumps({"labels": ["slow t1", "slow t2", "slow t3", "slow t1 u2"]}))
+    print(json.dumps({"labels": ["slow t1", "slow t2", "slow t3", "slow t1 u2", "won t2"]}))
     sys.exit(0)
 if sys.argv[1] == "emit":
     if "noise" in sys.argv[2]:
