@@ -414,9 +414,36 @@ def page(doc):
             ["work", "ceiling"] + names,
             [[r["row"], time_text((r["ceiling"] or {}).get("median_ns"))] + [peer_cell(r, n) for n in names]
              for r in doc["rows"]], ["ceiling"] + names), ""]
+    if timed:
+        out += predicted(doc["rows"])
     if doc["notes"]:
         out += ["## Notes", ""] + [f"* {note}" for note in doc["notes"]] + [""]
     return "\n".join(out)
+
+
+def predicted_share(entry):
+    """what the model predicts, by what was measured; None where one of them is not known"""
+    known = entry and entry["predicted_ns"] and entry["median_ns"]
+    return entry["predicted_ns"] / entry["median_ns"] if known else None
+
+
+def predicted(rows):
+    """the section that holds predicted times against measured ones; nothing where there are none"""
+    rows = [r for r in rows if predicted_share(r["winner"]) and predicted_share(r["naive"])]
+    if not rows:
+        return []
+    said = []
+    for what in ("winner", "naive"):
+        shares = [predicted_share(r[what]) for r in rows]
+        near = sum(1 for share in shares if 0.9 <= share <= 1.1)
+        said.append(f"{what} {statistics.median(shares):.2f} (median; {span(shares, 2)}), {near} of {len(rows)} within a tenth")
+    return ["## Predicted by measured", "", "What the model says before a candidate runs ([measure.md](../measure.md)), by the time it took. "
+            f"{'; '.join(said).capitalize()}.", "", markdown(
+                ("work", "winner predicted us", "by measured", "naive predicted us", "by measured"),
+                [[r["row"]] + [cell for what in ("winner", "naive")
+                               for cell in (time_text(r[what]["predicted_ns"]), number(predicted_share(r[what]), 2))]
+                 for r in rows],
+                ("winner predicted us", "by measured", "naive predicted us")), ""]
 
 
 def peer_cell(result, name):

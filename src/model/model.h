@@ -95,7 +95,7 @@ typedef struct sct_prediction {
 int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
 
 /* Predicted time of one launch with a cold L2: the launch itself plus the longest of these, each as
- * if the others took no time. docs/figures/predict.md holds it against measured times.
+ * if the others took no time. docs/figures/suite.md holds it against measured times.
  *   DRAM bytes         each operand's sectors once, as L2 keeps what is used again; lines read or
  *                      written through an index array in no order cost 128 bytes each, unless they
  *                      are in the half of L2 that one SM sees

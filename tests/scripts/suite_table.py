@@ -235,6 +235,17 @@ class Results(unittest.TestCase):
         self.assertIn("| pairs | 2 of 2 | 120 | 0.80 to 0.85 | 0.90 to 3.00 | 3.0 | `staged` |", short)
         self.assertIn("| alone | 0 of 1 |  |  |  |  |  |", short)
 
+    def test_predicted_times_are_held_against_measured_ones(self):
+        doc = self.document()
+        self.assertNotIn("Predicted by measured", table.page(doc))
+        for entry_of, ns in ((doc["rows"][0]["winner"], 50.0), (doc["rows"][0]["naive"], 310.0), (doc["rows"][1]["winner"], 9.0)):
+            entry_of["predicted_ns"] = ns
+        text = table.page(doc)
+        self.assertIn("Winner 0.50 (median; 0.50), 0 of 1 within a tenth; naive 1.03 (median; 1.03), 1 of 1 within a tenth.", text)
+        self.assertIn("| name | 0.05 | 0.50 | 0.31 | 1.03 |", text)
+        self.assertNotIn("| other | 0.01 |", text)
+        self.assertNotIn("Predicted by measured", table.page(dict(doc, timed=False)))
+
     def test_the_readme_keeps_what_is_around_the_marks(self):
         once = table.put_between("# Title\n\ntext\n", "one")
         self.assertEqual(once, f"# Title\n\ntext\n\n{table.BEGIN}\none\n{table.END}\n")

@@ -64,7 +64,7 @@ local SMEM_UNIT = 128 -- from 8.0 on
 
 -- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
 -- a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an H200 shows
--- (docs/figures/predict.md): a guess for the others. Times of older ones are not predicted: 0.
+-- (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted: 0.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 4, 32, 3.1
 
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
