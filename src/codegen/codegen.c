@@ -30,13 +30,16 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
   *rejected = NULL;
   sct_rendered rendered;
   SCT_TRY(sct_script_render(&rendered, script, space, cand, err));
-  if (rendered.rejected) {
+  sct_status status = SCT_OK;
+  if (sct_memory_refused()) { /* the strategy may have been told less than there is */
+    status = sct_fail(err, SCT_ENOMEM, "out of memory");
+  } else if (rendered.rejected) {
     *rejected = sct_arena_strdup(arena, rendered.rejected);
-    sct_kernel_code_free(&rendered.code);
-    return *rejected ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    status = *rejected ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  } else {
+    status = finish(&rendered.code, spec, err);
   }
-  const sct_status status = finish(&rendered.code, spec, err);
-  if (status != SCT_OK) {
+  if (status != SCT_OK || *rejected) {
     sct_kernel_code_free(&rendered.code);
     return status;
   }

@@ -123,9 +123,28 @@ const char *sct_script_text(lua_State *L, int index, sct_str *out) {
   return sct_str_c(out);
 }
 
+int sct_script_no_memory(lua_State *L) {
+  sct_sandbox_of(L)->no_memory = true;
+  return luaL_error(L, "out of memory");
+}
+
+void *sct_script_room(lua_State *L, sct_arena *arena, size_t bytes) {
+  void *const memory = sct_arena_alloc(arena, bytes);
+  if (!memory) {
+    sct_script_no_memory(L);
+  }
+  return memory;
+}
+
+char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text) {
+  const size_t bytes = text ? strlen(text) + 1 : 0;
+  return text ? memcpy(sct_script_room(L, arena, bytes), text, bytes) : NULL;
+}
+
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sct_sandbox *sb = sct_sandbox_of(L);
-  const bool no_memory = sb->no_memory;
+  /* what was refused further down may look like anything here */
+  const bool no_memory = sb->no_memory || sct_memory_refused();
   sb->no_memory = false;
   sct_str text = {0}, whole = {0};
   if (no_memory) {

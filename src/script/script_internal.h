@@ -96,6 +96,14 @@ void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark);
  * "file:line: error: text" and the source line. Returns SCT_ESPEC, or SCT_ENOMEM when C ran out of
  * memory (not the script's cap). Never raises. */
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
+/* Raises that C ran out of memory, which sct_script_error() knows from all else; never returns. */
+int sct_script_no_memory(lua_State *L);
+/* Zeroed memory of an arena, and a copy of a text in it (NULL for NULL); they raise where there is
+ * none. */
+void *sct_script_room(lua_State *L, sct_arena *arena, size_t bytes);
+char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text);
+#define SCT_SCRIPT_NEW(L, arena, type, n)                                                          \
+  ((type *)sct_script_room(L, arena, sizeof(type) * (size_t)(n)))
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
  * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)

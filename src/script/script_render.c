@@ -36,7 +36,7 @@ typedef struct render_job {
 static void end_line(lua_State *L, render_job *job, int line) {
   sct_str_append(&job->text, "\n");
   if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
-    luaL_error(L, "out of memory");
+    sct_script_no_memory(L);
   }
   job->lines[job->n_lines].file = job->template_name;
   job->lines[job->n_lines++].line = line;
@@ -82,7 +82,7 @@ static void prepend_lines(lua_State *L, render_job *job, const char *front) {
       continue;
     }
     if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
-      luaL_error(L, "out of memory");
+      sct_script_no_memory(L);
     }
     memmove(&job->lines[1], job->lines, sizeof(*job->lines) * job->n_lines);
     job->lines[0] = (struct line_origin){job->template_name, 1};
@@ -171,11 +171,8 @@ static void push_candidate(lua_State *L, const render_job *job) {
 static void choose_layouts(lua_State *L, render_job *job) {
   const sct_spec *spec = job->script->spec;
   sct_kernel_code *code = &job->out->code;
-  code->layout = SCT_ARENA_NEW(&code->arena, int, spec->n_operands);
-  code->align = SCT_ARENA_NEW(&code->arena, int64_t, spec->n_operands);
-  if (!code->layout || !code->align) {
-    luaL_error(L, "out of memory");
-  }
+  code->layout = SCT_SCRIPT_NEW(L, &code->arena, int, spec->n_operands);
+  code->align = SCT_SCRIPT_NEW(L, &code->arena, int64_t, spec->n_operands);
   int axis = 0;
   for (int op = 0; op < spec->n_operands; op++) {
     code->align[op] = 1;
@@ -188,14 +185,6 @@ static void choose_layouts(lua_State *L, render_job *job) {
 /* ---- reading the plan back ---------------------------------------------------------------------
  */
 
-static const char *keep_text(lua_State *L, sct_arena *arena, const char *text) {
-  char *copy = text ? sct_arena_strdup(arena, text) : NULL;
-  if (text && !copy) {
-    luaL_error(L, "out of memory");
-  }
-  return copy;
-}
-
 static int64_t get_integer(lua_State *L, int t, const char *name, int64_t otherwise) {
   lua_getfield(L, t, name);
   const int64_t value = lua_isnil(L, -1) ? otherwise : luaL_checkinteger(L, -1);
@@ -205,7 +194,7 @@ static int64_t get_integer(lua_State *L, int t, const char *name, int64_t otherw
 
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
   lua_getfield(L, t, name);
-  const char *text = lua_isnil(L, -1) ? NULL : keep_text(L, arena, luaL_checkstring(L, -1));
+  const char *text = lua_isnil(L, -1) ? NULL : sct_script_keep(L, arena, luaL_checkstring(L, -1));
   lua_pop(L, 1);
   return text;
 }
@@ -294,10 +283,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
   lua_getfield(L, plan, "accesses");
   code->counted = lua_istable(L, -1);
   const int n = code->counted ? plan_list(L, "accesses") : 0;
-  code->accesses = SCT_ARENA_NEW(&code->arena, sct_access, n + 1);
-  if (!code->accesses) {
-    luaL_error(L, "out of memory");
-  }
+  code->accesses = SCT_SCRIPT_NEW(L, &code->arena, sct_access, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     read_access(L, spec, &code->accesses[k]);
@@ -311,7 +297,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
 static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
   lua_getfield(L, plan, "requires");
   const int n = lua_istable(L, -1) ? plan_list(L, "requires") : 0;
-  code->require = SCT_ARENA_NEW(&code->arena, sct_expr, n + 1);
+  code->require = SCT_SCRIPT_NEW(L, &code->arena, sct_expr, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     code->require[k] = sct_script_check_expr(L, -1);
@@ -329,11 +315,11 @@ static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kern
 }
 
 static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  code->argument = SCT_ARENA_NEW(&code->arena, const char *, spec->n_operands);
+  code->argument = SCT_SCRIPT_NEW(L, &code->arena, const char *, spec->n_operands);
   lua_getfield(L, plan, "arguments");
   for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
     lua_geti(L, -1, op + 1);
-    code->argument[op] = keep_text(L, &code->arena, luaL_checkstring(L, -1));
+    code->argument[op] = sct_script_keep(L, &code->arena, luaL_checkstring(L, -1));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -341,15 +327,12 @@ static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_ker
 
 static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *code) {
   code->n_lines = (int)job->n_lines;
-  code->line_file = SCT_ARENA_NEW(&code->arena, const char *, job->n_lines + 1);
-  code->line_no = SCT_ARENA_NEW(&code->arena, int, job->n_lines + 1);
-  if (!code->line_file || !code->line_no) {
-    luaL_error(L, "out of memory");
-  }
+  code->line_file = SCT_SCRIPT_NEW(L, &code->arena, const char *, job->n_lines + 1);
+  code->line_no = SCT_SCRIPT_NEW(L, &code->arena, int, job->n_lines + 1);
   for (size_t k = 0; k < job->n_lines; k++) {
     const bool same = k > 0 && job->lines[k].file == job->lines[k - 1].file;
     code->line_file[k] =
-        same ? code->line_file[k - 1] : keep_text(L, &code->arena, job->lines[k].file);
+        same ? code->line_file[k - 1] : sct_script_keep(L, &code->arena, job->lines[k].file);
     code->line_no[k] = job->lines[k].line;
   }
 }
@@ -357,9 +340,9 @@ static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *cod
 static void read_plan(lua_State *L, render_job *job, int plan) {
   sct_kernel_code *code = &job->out->code;
   if (job->text.failed) {
-    luaL_error(L, "out of memory");
+    sct_script_no_memory(L);
   }
-  code->source = keep_text(L, &code->arena, sct_str_c(&job->text));
+  code->source = sct_script_keep(L, &code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
   const int64_t threads = get_integer(L, plan, "threads", 0);
@@ -415,7 +398,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
     const char *reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
-    job->out->rejected = keep_text(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_keep(L, &job->out->code.arena, reason);
     return 0;
   }
   lua_pop(L, 1);

@@ -301,8 +301,7 @@ sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *e
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {
   sct_script_chunk *chunk = (sct_script_chunk *)keep_chunk(sct_sandbox_of(L), name, text, n);
   if (!chunk) {
-    sct_sandbox_of(L)->no_memory = true;
-    luaL_error(L, "out of memory");
+    sct_script_no_memory(L);
     return;
   }
   compile_chunk(L, chunk, 0);

@@ -18,10 +18,6 @@ typedef struct sct_script_loader {
 
 /* ---- tables ---- */
 
-/* Zeroed bytes of the spec's arena. */
-void *sct_script_arena_new(lua_State *L, sct_spec *spec, size_t bytes);
-#define SCT_SCRIPT_NEW(L, spec, type, n)                                                           \
-  ((type *)sct_script_arena_new(L, spec, sizeof(type) * (size_t)(n)))
 /* The string at the top of the stack as the arena's; pops it. NULL for nil. */
 const char *sct_script_take_string(lua_State *L, sct_spec *spec);
 const char *sct_script_field_string(lua_State *L, sct_spec *spec, int table, const char *key);

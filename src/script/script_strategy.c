@@ -299,19 +299,7 @@ static const char *keep(lua_State *L, sct_arena *arena, const char *text) {
       luaL_error(L, "a text of the strategy holds a control character");
     }
   }
-  char *copy = sct_arena_strdup(arena, text);
-  if (!copy) {
-    luaL_error(L, "out of memory");
-  }
-  return copy;
-}
-
-static void *keep_array(lua_State *L, sct_arena *arena, size_t bytes) {
-  void *p = sct_arena_alloc(arena, bytes);
-  if (!p) {
-    luaL_error(L, "out of memory");
-  }
-  return p;
+  return sct_script_keep(L, arena, text);
 }
 
 /* Field `name` of the table at the top as kept text; NULL if nil. */
@@ -420,7 +408,7 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
     sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
                         axis->name, axis->name);
   }
-  axis->values = keep_array(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+  axis->values = sct_script_room(L, arena, sizeof *axis->values * (size_t)axis->n_values);
   for (int k = 0; k < axis->n_values; k++) {
     lua_geti(L, -1, k + 1);
     read_value(L, r, file, axis->name, &axis->values[k]);
@@ -474,7 +462,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   if (n > SCT_MAX_AXES) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
-  strategy->axes = keep_array(L, arena, sizeof *strategy->axes * (size_t)(n + 1));
+  strategy->axes = sct_script_room(L, arena, sizeof *strategy->axes * (size_t)(n + 1));
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *operand = &spec->operands[op];
     if (operand->n_layouts < 2) {
@@ -488,7 +476,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
     lua_pop(L, 2);
     axis->doc = "layout of an operand that the tuner may lay out";
     axis->n_values = operand->n_layouts;
-    axis->values = keep_array(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+    axis->values = sct_script_room(L, arena, sizeof *axis->values * (size_t)axis->n_values);
     for (int k = 0; k < axis->n_values; k++) {
       axis->values[k].is_string = true;
       axis->values[k].text = keep(L, arena, operand->layouts[k].label);
@@ -506,7 +494,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
 static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "where", view);
   const int n = list_length(L, strategy->file, "where");
-  strategy->where = keep_array(L, &r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
+  strategy->where = sct_script_room(L, &r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     if (lua_type(L, -1) != LUA_TSTRING) {
@@ -525,7 +513,7 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
 static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "facts", view);
   const int n = list_length(L, strategy->file, "facts");
-  strategy->facts = keep_array(L, &r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
+  strategy->facts = sct_script_room(L, &r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     if (!lua_istable(L, -1)) {
@@ -669,7 +657,8 @@ static int read_space(lua_State *L) {
   reader *r = lua_touserdata(L, 1);
   sct_space *space = r->space;
   const int n = r->script->n_strategies;
-  space->strategies = keep_array(L, &space->arena, sizeof *space->strategies * (size_t)(n + 1));
+  space->strategies =
+      sct_script_room(L, &space->arena, sizeof *space->strategies * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     space->n_strategies = k + 1;
     read_strategy(L, r, k, &space->strategies[k]);

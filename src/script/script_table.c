@@ -3,27 +3,14 @@
 
 #include "script/script_spec_internal.h"
 
-void *sct_script_arena_new(lua_State *L, sct_spec *spec, size_t bytes) {
-  void *p = sct_arena_alloc(&spec->arena, bytes > 0 ? bytes : 1);
-  if (!p) {
-    sct_sandbox_of(L)->no_memory = true;
-    luaL_error(L, "out of memory");
-  }
-  return p;
-}
-
 /* The string at the top of the stack as the arena's; pops it. NULL for nil. */
 const char *sct_script_take_string(lua_State *L, sct_spec *spec) {
   size_t n = 0;
   const char *text = lua_tolstring(L, -1, &n);
-  char *copy = NULL;
-  if (text) {
-    if (strlen(text) != n) {
-      luaL_error(L, "a text in the spec holds a zero byte");
-    }
-    copy = sct_script_arena_new(L, spec, n + 1);
-    memcpy(copy, text, n);
+  if (text && strlen(text) != n) {
+    luaL_error(L, "a text in the spec holds a zero byte");
   }
+  const char *copy = sct_script_keep(L, &spec->arena, text);
   lua_pop(L, 1);
   return copy;
 }

@@ -91,7 +91,7 @@ expect 2 "no row matches 'nothing'" "${suite[@]}" nothing
 expect 2 'there is no /nowhere; `scripts/bench build` makes it' "${suite[@]}" --program /nowhere
 expect 0 '| crash | crash | i=1000 | i=10 | 4*i : 4*i | 0.9 |' "${suite[@]}" --list
 
-# what won earlier is tried alone; what is gone is left out, and where nothing is left everything is tried
+# what won earlier is tried alone; what is gone is left out; where nothing is left all are tried
 sed 's/fast t1/won t2/' "$out/suite.json" >"$scratch/earlier.json"
 expect 0 'winners of an earlier run' "${suite[@]}" good --winners "$scratch/earlier.json"
 has "r['good']['winner']['label'] == 'won t2'"
@@ -100,7 +100,8 @@ has "r['good']['winner']['label'] == 'fast t1'"
 sed 's/fast t1/gone t1/' "$scratch/earlier.json" | sed 's/won t2/gone t1/' >"$scratch/gone.json"
 expect 0 'good: no candidates any more: gone t1' "${suite[@]}" good --winners "$scratch/gone.json"
 has "r['good']['winner']['label'] == 'fast t1'"
-expect 0 'good: no candidates any more: gone t1' "${suite[@]}" good --winners "$scratch/gone.json,$scratch/earlier.json"
+both=$scratch/gone.json,$scratch/earlier.json
+expect 0 'good: no candidates any more: gone t1' "${suite[@]}" good --winners "$both"
 has "r['good']['winner']['label'] == 'won t2'"
 expect 2 'earlier.json.absent' "${suite[@]}" good --winners "$scratch/earlier.json.absent"
 
