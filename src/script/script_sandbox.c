@@ -193,6 +193,20 @@ void sct_script_set_built_in(sct_sandbox *sb, const char *name) {
   }
 }
 
+/* Copies text with every end of a line that Lua knows (LF, CR, and both in either order) as LF, so
+ * that what looks for a line of Lua's counts as Lua does. Returns the length. */
+static size_t copy_lines(char *out, const char *text, size_t n) {
+  size_t kept = 0;
+  for (size_t k = 0; k < n; k++) {
+    const bool ends = text[k] == '\n' || text[k] == '\r';
+    const bool pair = ends && k + 1 < n && text[k] + text[k + 1] == '\n' + '\r';
+    out[kept++] = ends ? '\n' : text[k];
+    k += pair;
+  }
+  out[kept] = '\0';
+  return kept;
+}
+
 /* Copies name and text into the chunk table; a known name gets the new text. NULL: no memory. */
 static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, const char *text,
                                           size_t n) {
@@ -216,10 +230,9 @@ static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, con
   if (!copy) {
     return NULL;
   }
-  memcpy(copy, text, n);
   sct_free(chunk->text);
   chunk->text = copy;
-  chunk->n = n;
+  chunk->n = copy_lines(copy, text, n);
   return chunk;
 }
 

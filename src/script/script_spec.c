@@ -139,10 +139,11 @@ static void read_body(lua_State *L, sct_script_loader *ld, int kernel) {
   }
   const int from = sct_spec_find_line(chunk->text, spec->line, "body", true);
   const char *start = chunk->text;
-  for (int line = 1; line < from; line++) {
-    start = strchr(start, '\n') + 1;
+  for (int line = 1; start && line < from; line++) {
+    start = strchr(start, '\n');
+    start += start != NULL;
   }
-  const char *found = strstr(start, body);
+  const char *found = start ? strstr(start, body) : NULL; /* a file may change while it is read */
   spec->body_in_file = found != NULL;
   spec->body_line = from;
   for (const char *p = start; found && p < found; p++) {

@@ -178,6 +178,32 @@ static void test_computed_body(void **state) {
                "spec.lua", 4, "body, line 2: unknown name 'oops'");
 }
 
+/* Lua knows four ends of a line; C counts the same lines. */
+static void test_ends_of_lines(void **state) {
+  (void)state;
+  static const char *const ends[] = {"\n", "\r", "\r\n", "\n\r"};
+  static const char *const lines[] = {"local s = require 'sectile'",
+                                      "",
+                                      "return s.kernel {",
+                                      "name = 'k', dims = { 'i' },",
+                                      "outputs = { s.array('b', 'f32') },",
+                                      "body = [[",
+                                      "",
+                                      "b = oops;",
+                                      "]],",
+                                      "sizes = {",
+                                      "{ i = 1 } } }"};
+  for (int k = 0; k < SCT_COUNT(ends); k++) {
+    sct_str text = {0};
+    for (int n = 0; n < SCT_COUNT(lines); n++) {
+      sct_str_printf(&text, "%s%s", lines[n], ends[k]);
+    }
+    assert_fails(sct_str_c(&text), "spec.lua", 8, "unknown name 'oops'");
+    assert_true(sct_has_suffix(err.text, "\n    b = oops;"));
+    sct_str_free(&text);
+  }
+}
+
 /* ---- what is wrong ---- */
 
 static void test_wrong_kernels(void **state) {
@@ -547,6 +573,7 @@ int main(void) {
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_hash_ignores_writing),
       cmocka_unit_test(test_computed_body),
+      cmocka_unit_test(test_ends_of_lines),
       cmocka_unit_test(test_wrong_kernels),
       cmocka_unit_test(test_wrong_arrays),
       cmocka_unit_test(test_wrong_records),
