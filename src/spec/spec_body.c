@@ -93,9 +93,14 @@ static sct_status declare(screen *s, const token *t) {
     return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
                               (int)t->len, t->text);
   }
-  if (t->text[0] == '_' || (t->len >= 4 && strncmp(t->text, "sct_", 4) == 0)) {
-    return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` is reserved; choose another name",
-                              (int)t->len, t->text);
+  const char *name = sct_arena_strndup(&s->spec->arena, t->text, t->len);
+  if (!name) {
+    return sct_fail(s->err, SCT_ENOMEM, "out of memory");
+  }
+  /* a macro is none where a candidate is compiled, but is one where the header is */
+  const char *bad = sct_spec_bad_name(name);
+  if (bad) {
+    return sct_spec_fail_body(spec, s->err, t->line, "`%s` %s; choose another name", name, bad);
   }
   if (s->n_locals == MAX_LOCALS) {
     return sct_spec_fail_body(spec, s->err, t->line, "a body declares at most %d names",
@@ -349,6 +354,11 @@ static bool is_assignment(const token *t) {
   return false;
 }
 
+/* "++x", "--x" */
+static bool is_stepped(const screen *s, int k) {
+  return k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
+}
+
 static bool has_value(const screen *s, const mention *m) {
   const sct_record *record = &s->spec->operands[m->op].record;
   for (int f = 0; f < record->n_fields; f++) {
@@ -371,8 +381,7 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   SCT_TRY(read_mention(s, k, at, tap, &m));
   const sct_operand *op = &s->spec->operands[at];
   const token *after = &s->t[m.next];
-  const bool stepped =
-      k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
+  const bool stepped = is_stepped(s, k);
   const bool assigns = is_assignment(after) || stepped;
   if (m.field < 0) {
     SCT_TRY(check_whole(s, k, &m));
@@ -407,7 +416,7 @@ static sct_status check_name(screen *s, int k, int *next) {
   }
   const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
   const bool scalar = is_scalar(s->spec, t);
-  if ((dim >= 0 || scalar) && is_assignment(&s->t[k + 1])) {
+  if ((dim >= 0 || scalar) && (is_assignment(&s->t[k + 1]) || is_stepped(s, k))) {
     return cannot_assign(s, t, dim >= 0 ? "an index" : "a scalar");
   }
   if (dim >= 0) {

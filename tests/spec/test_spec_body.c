@@ -73,10 +73,15 @@ static void test_refused(void **state) {
       {"b = a; a.x = 1;", "'a' is an input and cannot be assigned"},
       {"b = a; k = 1;", "'k' is a scalar and cannot be assigned"},
       {"b = a; i = 1;", "'i' is an index and cannot be assigned"},
+      {"b = a; ++i;", "'i' is an index and cannot be assigned"},
+      {"b = a; --k;", "'k' is a scalar and cannot be assigned"},
       {"b = a; b.x = s[3];", "'s' stands for one element"},
       {"b = a; float a;", "`a` cannot be declared: it is taken"},
       {"b = a; float _t;", "`_t` is reserved"},
       {"b = a; float sct_t;", "`sct_t` is reserved"},
+      {"b = a; int EOF = 1;", "`EOF` is a macro of C or CUDA headers; choose another name"},
+      {"b = a; float x = 1, linux = 2;", "`linux` is a macro of C or CUDA headers"},
+      {"b = a; int cudaSuccess = 0;", "`cudaSuccess` is reserved: names with cuda in front"},
       {"b = a; here: b.x = 1;", "unknown name 'here'"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
