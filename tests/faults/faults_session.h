@@ -212,6 +212,9 @@ static const char *const fs_tune[] = {
 static const char *const fs_tune_gpu[] = {
     "tune",   "--assets", FS_ASSETS, "--store",          "store.db",
     "--json", "--device", "cuda:0",  FS_ROOT "tiny.lua", NULL};
+static const char *const fs_tune_many[] = {
+    "tune",   "--assets", FS_ASSETS,       "--store",          "store.db",
+    "--json", "--device", "cuda:0,cuda:1", FS_ROOT "tiny.lua", NULL};
 static const char *const fs_tune_older[] = {"tune",         "--assets",  FS_ASSETS,
                                             "--store",      "store.db",  "--device",
                                             "virtual:h200", "older.lua", NULL};

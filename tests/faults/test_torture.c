@@ -31,6 +31,7 @@ static const step steps[] = {
     {"tune", NULL, "base.db", fs_tune},
     {"emit", NULL, "both.db", fs_emit},
     {"gpu", "ok", "base.db", fs_tune_gpu},
+    {"many", "devices=2", "base.db", fs_tune_many},
 };
 
 typedef struct row {
