@@ -175,6 +175,8 @@ sct_status sct_file_write(const char *path, const void *data, size_t n,
 /* Makes a folder and its parents; what it makes has mode 0700. An existing folder is fine. */
 sct_status sct_dir_make(const char *path, sct_error *err) SCT_MUST_USE;
 bool sct_file_exists(const char *path);
+/* Are both names of one regular file, whatever links lead there? */
+bool sct_file_same(const char *a, const char *b);
 /* "$XDG_DATA_HOME/sectile/store.db" (default ~/.local/share/sectile/...) and
  * "$XDG_CACHE_HOME/sectile" (default ~/.cache/sectile). Append to `out`; a relative XDG value is
  * ignored, as the XDG specification says, and so is a HOME that is relative or not set: then there

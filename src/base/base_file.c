@@ -180,6 +180,12 @@ bool sct_file_exists(const char *path) {
   return stat(path, &st) == 0;
 }
 
+bool sct_file_same(const char *a, const char *b) {
+  struct stat of_a, of_b;
+  return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+         of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
 static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
   const char *set = getenv(variable);
   if (set && set[0] == '/') {

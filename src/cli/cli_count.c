@@ -450,6 +450,10 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
   if (args->csv && args->json) {
     return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
   }
+  if (args->out) {
+    const char *const reads[] = {args->words[0], args->cases};
+    SCT_TRY(cli_check_target(args, args->out, reads, SCT_COUNT(reads), err));
+  }
   SCT_TRY(sct_count_read(&manifest, args->cases, err));
   sct_status status = run(&report, &manifest, args, err);
   if (status == SCT_OK) {

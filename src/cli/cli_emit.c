@@ -78,6 +78,11 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   wanted w = {0};
   sct_store *store = NULL;
   sct_status status = SCT_OK;
+  if (args->out) {
+    const bool reads_file = looks_like_file(args->words[0]);
+    SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
+                             err));
+  }
   SCT_TRY_DONE(read_wanted(&w, args->words[0], err));
   SCT_TRY_DONE(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {

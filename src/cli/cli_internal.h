@@ -126,6 +126,10 @@ void cli_usage_line(sct_str *out,
 
 /* Writes to the file of --out, or to stdout, and frees the text. */
 sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) SCT_MUST_USE;
+/* SCT_EUSAGE if `path`, which would be written over, is the store or one of the files that the
+ * command reads, by whatever name. Asked before anything is read. */
+sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
+                            sct_error *err) SCT_MUST_USE;
 /* Writes to stdout and frees the text. SCT_ENOMEM if it was not all made, SCT_EIO if not all
  * written. */
 sct_status cli_print(sct_str *text, sct_error *err) SCT_MUST_USE;

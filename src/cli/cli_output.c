@@ -34,6 +34,27 @@ sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
   return status;
 }
 
+sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
+                            sct_error *err) {
+  sct_str store = {0};
+  sct_status status = SCT_OK;
+  for (int k = 0; k < n && status == SCT_OK; k++) {
+    if (sct_file_same(path, reads[k])) {
+      status = sct_fail(
+          err, SCT_EUSAGE,
+          "'%s' is read by this command: it would be lost; name another file to write", path);
+    }
+  }
+  if (status == SCT_OK && cli_store_path(&store, args, NULL) == SCT_OK &&
+      sct_file_same(path, sct_str_c(&store))) {
+    status =
+        sct_fail(err, SCT_EUSAGE,
+                 "'%s' is the store: all results would be lost; name another file to write", path);
+  }
+  sct_str_free(&store);
+  return status;
+}
+
 void cli_note(const cli_args *args, const char *fmt, ...) {
   if (args->verbosity < 0) {
     return;

@@ -175,6 +175,9 @@ sct_status cli_export(const cli_args *args, sct_error *err) {
                       "--format json holds the whole store: NAME, --size and --device choose a run "
                       "for kernel-tuner and t4");
   }
+  if (status == SCT_OK && args->out) {
+    status = cli_check_target(args, args->out, NULL, 0, err);
+  }
   if (status == SCT_OK) {
     status = cli_store_open(&store, args, true, err);
   }

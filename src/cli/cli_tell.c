@@ -5,6 +5,10 @@
 
 sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) {
   *t = (cli_tell){.args = args, .n_sessions = 1};
+  if (args->events) {
+    SCT_TRY(
+        cli_check_target(args, args->events, (const char *const *)args->words, args->n_words, err));
+  }
   SCT_TRY(cli_events_open(&t->events, args->events, err));
   t->documents = json_array();
   return t->documents ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");

@@ -236,6 +236,45 @@ static void imported_caches_have_no_header(void **state) {
   fx_free(&r);
 }
 
+/* A slip of a hand that would cost all results, or a spec. */
+static void nothing_that_is_read_is_written_over(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_str held = {0}, found = {0};
+  fx_write("mine.lua", "return 1\n");
+  fx_write("mine.json", "[]\n");
+  assert_int_equal(symlink("a.db", fx_path("link.db")), 0);
+  assert_int_equal(sct_file_read(&held, fx_path("a.db"), NULL), SCT_OK);
+  const char *const runs[][9] = {
+      {"export", "--store", "a.db", "-o", "./a.db"},
+      {"export", "--store", "a.db", "-o", "link.db"},
+      {"export", "--store", "link.db", "-o", "a.db", "--format", "t4"},
+      {"emit", "move", "--store", "a.db", "-o", "a.db"},
+      {"emit", "mine.lua", "--store", "a.db", "-o", "mine.lua"},
+      {"count", "mine.lua", "--cases", "mine.json", "-o", "mine.json"},
+      {"count", "mine.lua", "--cases", "mine.json", "-o", "mine.lua"},
+      {"tune", "mine.lua", "--store", "a.db", "--device", "virtual:h200", "--events", "a.db"},
+      {"tune", "no.lua", "mine.lua", "--device", "virtual:h200", "--events", "mine.lua"}};
+  for (int k = 0; k < SCT_COUNT(runs); k++) {
+    const char *words[10] = {0};
+    memcpy(words, runs[k], sizeof runs[k]);
+    fx_run_list(&r, words);
+    fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "would be lost");
+  }
+  assert_int_equal(sct_file_read(&found, fx_path("a.db"), NULL), SCT_OK);
+  assert_int_equal(found.len, held.len);
+  assert_memory_equal(found.data, held.data, held.len);
+  assert_int_equal(sct_file_read(&found, fx_path("mine.lua"), NULL), SCT_OK);
+  assert_string_equal(sct_str_c(&found), "return 1\n");
+  fx_run(&r, "export", "--store", "a.db", "-o", "move"); /* a file called as the kernel is none */
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "emit", "move", "--store", "a.db", "-o", "move");
+  assert_null(strstr(sct_str_c(&r.err), "would be lost"));
+  sct_str_free(&held);
+  sct_str_free(&found);
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(compare_gives_verdicts_and_names_the_winner),
@@ -245,6 +284,7 @@ int main(void) {
       cmocka_unit_test(merge_checks_its_sources_first),
       cmocka_unit_test(export_to_others_needs_one_run),
       cmocka_unit_test(imported_caches_have_no_header),
+      cmocka_unit_test(nothing_that_is_read_is_written_over),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }
