@@ -22,7 +22,7 @@ json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_repo
 
 typedef struct hearing {
   const cli_session *s;
-  char phase[24]; /* the last that was told as an event */
+  char phases[160]; /* that were told as events, a comma behind each: they take turns */
 } hearing;
 
 static void tell_event(const cli_session *s, const char *event, json_t *members) {
@@ -33,8 +33,11 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
                         const char *item) {
   hearing *h = ctx;
   h->s->to->progress(h->s->to->ctx, phase, done, total, item);
-  if (h->s->wants_events && strcmp(h->phase, phase) != 0) {
-    snprintf(h->phase, sizeof h->phase, "%s", phase);
+  char word[32];
+  snprintf(word, sizeof word, "%s,", phase);
+  const size_t told = strlen(h->phases);
+  if (h->s->wants_events && !strstr(h->phases, word)) {
+    snprintf(h->phases + told, sizeof h->phases - told, "%s", word);
     tell_event(h->s, "phase", json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
   }
 }
