@@ -297,7 +297,8 @@ static sct_status check_words(const cli_args *args, sct_error *err) {
   const cli_command *command = args->command;
   sct_str text = {0};
   if (args->n_words < command->min_words) {
-    sct_str_printf(&text, "`sectile %s` needs a %s; usage: ", command->name,
+    const bool several = strchr(command->words, ' ') != NULL;
+    sct_str_printf(&text, "`sectile %s` needs %s%s; usage: ", command->name, several ? "" : "a ",
                    strcmp(command->words, "SPEC...") == 0 ? "SPEC" : command->words);
   } else if (args->n_words > command->max_words) {
     sct_str_printf(&text, "'%s' is one word too many; usage: ", args->words[command->max_words]);

@@ -152,6 +152,7 @@ static void mistakes_name_the_nearest_legal_thing(void **state) {
       {{"tune", "x", "--store="}, "--store: expected a value that is not empty"},
       {{"tune"}, "usage: sectile tune SPEC... [options]"},
       {{"emit"}, "needs a SPEC|NAME"},
+      {{"compare", "x"}, "needs A B; usage: "},
       {{"gen", "a", "b"}, "'b' is one word too many"},
       {{"devices", "a"}, "'a' is one word too many"},
   };
