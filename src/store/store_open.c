@@ -105,6 +105,19 @@ static sct_status connect_to(sct_store *s, const char *name, int flags, sct_erro
   return sct_store_exec(s, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;", err);
 }
 
+/* To SQLite ":memory:" and "file:..." are more than names of files, unless a folder stands there.
+ */
+static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
+  sct_str name = {0};
+  sct_str_printf(&name, "%s%s", s->path[0] == '/' ? "" : "./", s->path);
+  sct_status status = sct_str_status(&name, err);
+  if (status == SCT_OK) {
+    status = connect_to(s, name.data, flags, err);
+  }
+  sct_str_free(&name);
+  return status;
+}
+
 static sct_status read_number(sct_store *s, const char *sql, int64_t *out, sct_error *err) {
   sct_store_query q;
   bool row = false;
@@ -201,7 +214,7 @@ static sct_status connect_immutable(sct_store *s, sct_error *err) {
                     s->path, s->path);
   }
   sct_str_clear(&name);
-  sct_str_append(&name, "file:");
+  sct_str_append(&name, s->path[0] == '/' ? "file:" : "file:./");
   for (const char *at = s->path; *at != '\0'; ++at) {
     sct_str_printf(&name, strchr("%?#", *at) != NULL ? "%%%02X" : "%c", (unsigned)*at);
   }
@@ -223,7 +236,7 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
   if (fresh) {
     return sct_fail(err, SCT_EIO, "there is no store '%s' yet: nothing has been tuned", s->path);
   }
-  sct_status status = connect_to(s, s->path, SQLITE_OPEN_READWRITE, err);
+  sct_status status = connect_file(s, SQLITE_OPEN_READWRITE, err);
   if (status == SCT_OK) {
     status = identify_now(s, &fresh, err);
   }
@@ -315,7 +328,7 @@ static sct_status check_writable(const sct_store *s, sct_error *err) {
   sct_status status = SCT_OK;
   sct_str folder = {0};
   sct_path_dirname(&folder, s->path);
-  if (access(s->path, W_OK) != 0) {
+  if (access(s->path, W_OK) != 0 && errno != ENOENT) {
     status =
         sct_fail(err, SCT_EIO, "the store '%s' cannot be written: %s", s->path, strerror(errno));
   } else if (access(sct_str_c(&folder), W_OK) != 0) {
@@ -332,10 +345,8 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
   if (fresh) {
     SCT_TRY(make_folder(s, err));
   }
-  if (!fresh) {
-    SCT_TRY(check_writable(s, err));
-  }
-  SCT_TRY(connect_to(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
+  SCT_TRY(check_writable(s, err));
+  SCT_TRY(connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
   SCT_TRY(identify_now(s, &fresh, err));
   if (!fresh) {
     SCT_TRY(check_contents(s, err));

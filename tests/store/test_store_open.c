@@ -257,6 +257,9 @@ static void reading_works(const fixture *f) {
 static void test_read_only_folder(void **state) {
   const fixture *const f = *state;
   in_unprivileged_child(f, writing_is_refused); /* nothing there, and it cannot be made */
+  fixture direct = *f;                          /* where its folder is there */
+  (void)snprintf(direct.path, sizeof(direct.path), "%s/new.db", f->dir);
+  in_unprivileged_child(&direct, writing_is_refused);
   make_store(f, 3);
   in_unprivileged_child(f, writing_is_refused);
   in_unprivileged_child(f, reading_works);
@@ -303,6 +306,27 @@ static void test_odd_path_read_only(void **state) {
   in_unprivileged_child(&odd, reading_works);
 }
 
+/* Names that SQLite would take for something else than a file: what is stored must be in it. */
+static void test_names_that_mean_something_to_sqlite(void **state) {
+  static const char *const names[] = {":memory:",      "file:a.db", "file:b.db?mode=memory",
+                                      "file::memory:", "-c.db",     " "};
+  const fixture *const f = *state;
+  char before[512];
+  assert_non_null(getcwd(before, sizeof(before)));
+  assert_int_equal(chdir(f->dir), 0);
+  for (int i = 0; i < SCT_COUNT(names); ++i) {
+    fixture odd = *f;
+    (void)snprintf(odd.path, sizeof(odd.path), "%s", names[i]);
+    make_store(&odd, 3);
+    assert_int_equal(access(names[i], F_OK), 0);
+    reading_works(&odd);
+    assert_int_equal(chmod(f->dir, 0555), 0);
+    in_unprivileged_child(&odd, reading_works);
+    assert_int_equal(chmod(f->dir, 0755), 0);
+  }
+  assert_int_equal(chdir(before), 0);
+}
+
 static void test_read_only_store_takes_no_rows(void **state) {
   const fixture *const f = *state;
   make_store(f, 1);
@@ -333,6 +357,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_read_only_folder_with_changes_in_the_wal, fx_setup,
                                       fx_teardown),
       cmocka_unit_test_setup_teardown(test_odd_path_read_only, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_names_that_mean_something_to_sqlite, fx_setup,
+                                      fx_teardown),
       cmocka_unit_test_setup_teardown(test_read_only_store_takes_no_rows, fx_setup, fx_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
