@@ -141,13 +141,50 @@ static sct_status load(side *s, const cli_args *args, sct_error *err) {
   return SCT_OK;
 }
 
+/* Of times as they are stored: the year, and what may follow it. */
+static const struct {
+  char before; /* this part */
+  int digits, least, most;
+} parts[] = {{'-', 2, 1, 12}, {'-', 2, 1, 31}, {'T', 2, 0, 23},
+             {':', 2, 0, 59}, {':', 2, 0, 60}, {'.', 3, 0, 999}};
+
+/* The number that `n` digits are; -1: they are none. */
+static int digits_at(const char *text, int n) {
+  int number = 0;
+  for (int k = 0; k < n; k++) {
+    if (text[k] < '0' || text[k] > '9') {
+      return -1;
+    }
+    number = 10 * number + (text[k] - '0');
+  }
+  return number;
+}
+
+/* Is it a time, or the start of one that ends with a whole part? "2026-1" would be no month, and
+ * stand before those from October on. */
+static bool is_date(const char *text) {
+  if (digits_at(text, 4) < 0) {
+    return false;
+  }
+  const char *at = text + 4;
+  for (int k = 0; k < SCT_COUNT(parts) && *at == parts[k].before; k++) {
+    const int number = digits_at(at + 1, parts[k].digits);
+    if (number < parts[k].least || number > parts[k].most) {
+      return false;
+    }
+    at += 1 + parts[k].digits;
+  }
+  const bool has_seconds = at - text >= 19;
+  return *at == '\0' || (has_seconds && strcmp(at, "Z") == 0);
+}
+
 /* "FILE" or "name@date". */
 static sct_status open_side(side *s, const cli_args *args, const char *word, sct_error *err) {
   const char *at = strrchr(word, '@');
   if (sct_file_exists(word) || !at) {
     return sct_store_open(&s->store, word, true, err);
   }
-  if (strlen(at + 1) > 30 || strspn(at + 1, "0123456789-:TZ.") != strlen(at + 1)) {
+  if (at[1] != '\0' && !is_date(at + 1)) {
     return sct_fail(err, SCT_EUSAGE,
                     "'%s': expected a date after the @, as in move@2026-01-31 or "
                     "move@2026-01-31T12",
@@ -197,6 +234,7 @@ typedef struct group {
   int counts[4]; /* by verdict */
   json_t *only[2];
   const char *winner[2];
+  const char *then[2]; /* the fastest of a side whose winner is not known any more; NULL */
 } group;
 
 static bool is_same_group(const known *a, const known *b) {
@@ -215,21 +253,27 @@ static pair compare_pair(const known *a, const known *b) {
   return p;
 }
 
-/* The winner, where it was decided by then; else the fastest. */
-static const char *winner_of(const side *s, const known *first, const known *end) {
+/* The winner; where none was ever decided (other programs' results) the fastest. *then: that, where
+ * another winner may have been decided at the time, which the store does not keep: NULL is given.
+ */
+static const char *winner_of(const side *s, const known *first, const known *end,
+                             const char **then) {
   const known *best = NULL;
+  bool forgotten = false;
   for (const known *k = first; k < end; k++) {
     const sct_row_outcome *o = &k->result->outcome;
     const bool decided = !s->until[0] || strcmp(k->run->finished, s->until) <= 0;
     if (decided && k->run->winner != 0 && k->run->winner == o->id && !o->content) {
       return k->label;
     }
+    forgotten = forgotten || (k->run->winner != 0 && !decided);
     const bool good = strcmp(o->outcome, "ok") == 0 && o->median_ns > 0;
     if (good && (!best || o->median_ns < best->result->outcome.median_ns)) {
       best = k;
     }
   }
-  return best ? best->label : NULL;
+  *then = best && forgotten ? best->label : NULL;
+  return best && !forgotten ? best->label : NULL;
 }
 
 static int by_time(const void *pa, const void *pb) {
@@ -339,6 +383,14 @@ static void put_group(comparing *c, const group *g, const json_t *conditions) {
   } else if (g->winner[0] && g->winner[1]) {
     sct_str_printf(&c->text, "  same winner: %s\n", g->winner[0]);
   }
+  for (int k = 0; k < 2; k++) {
+    if (g->then[k]) {
+      sct_str_printf(&c->text,
+                     "  the winner of %s is not known: it was decided anew later; the fastest was "
+                     "%s\n",
+                     k == 0 ? "A" : "B", g->then[k]);
+    }
+  }
   put_table(c, g);
   sct_str_append(&c->text, " ");
   for (int k = 0; k < SCT_COUNT(g->counts); k++) {
@@ -415,8 +467,8 @@ static bool join(group *g, const known *a, const known *end_a, const known *b, c
 static sct_status compare_group(comparing *c, const known *a, const known *b, sct_error *err) {
   const known *end_a = end_of_group(&c->sides[0], a), *end_b = end_of_group(&c->sides[1], b);
   group g = {.a = a, .b = b, .only = {json_array(), json_array()}};
-  g.winner[0] = winner_of(&c->sides[0], a, end_a);
-  g.winner[1] = winner_of(&c->sides[1], b, end_b);
+  g.winner[0] = winner_of(&c->sides[0], a, end_a, &g.then[0]);
+  g.winner[1] = winner_of(&c->sides[1], b, end_b, &g.then[1]);
   json_t *conditions = conditions_of(a, b);
   const bool good = join(&g, a, end_a, b, end_b);
   if (good) {
