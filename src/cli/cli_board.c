@@ -161,6 +161,13 @@ static void append_failures(sct_str *out, const sct_tune_size *size, bool colour
   }
 }
 
+static void append_note(sct_str *out, const char *sentence, bool colour) {
+  if (sentence) {
+    sct_str_printf(out, "  %snote:%s %s\n", cli_paint(colour, CLI_WARN),
+                   cli_unpaint(colour, CLI_WARN), sentence);
+  }
+}
+
 static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_report *report,
                         int top, bool colour) {
   char read[32], write[32];
@@ -190,10 +197,8 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
     sct_str_printf(out, "  %s\n", size->recorded);
   }
   append_failures(out, size, colour);
-  if (size->faster) {
-    sct_str_printf(out, "  %snote:%s %s\n", cli_paint(colour, CLI_WARN),
-                   cli_unpaint(colour, CLI_WARN), size->faster);
-  }
+  append_note(out, size->kept, colour);
+  append_note(out, size->faster, colour);
 }
 
 void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour) {

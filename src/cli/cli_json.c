@@ -139,13 +139,14 @@ static json_t *size_json(const sct_tune_size *size) {
     json_array_append_new(rows, row_json(&size->rows[r], r + 1));
   }
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "label",
+      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o}", "label",
       cli_json_text(size->label), "ceiling_bytes_s", cli_json_positive(size->ceiling_bytes_s),
       "read_bytes", cli_json_number(size->read_bytes), "write_bytes",
       cli_json_number(size->write_bytes), "verified", size->n_verified, "failed", size->n_failed,
       "tied", size->n_tied, "unfit", size->n_unfit, "tried", size->n_rows, "untried",
       size->n_untried, "counted_only", size->verified_only_counted, "faster",
-      cli_json_text(size->faster), "recorded", cli_json_text(size->recorded), "rows", rows);
+      cli_json_text(size->faster), "kept", cli_json_text(size->kept), "recorded",
+      cli_json_text(size->recorded), "rows", rows);
 }
 
 json_t *cli_json_report(const sct_tune_report *report) {

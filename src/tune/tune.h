@@ -41,6 +41,9 @@ typedef struct sct_rank_row {
 } sct_rank_row;
 
 #define SCT_COALESCED_SLACK 1.25
+#define SCT_LEAST_NOISE     0.005 /* times that are no further apart may be the same */
+/* Predicted times this close are the same: the model knows no better. */
+#define SCT_PREDICTED_SLACK 1.02
 
 typedef struct sct_choice {
   int winner;          /* row index, or -1: nothing eligible */
@@ -163,6 +166,7 @@ typedef struct sct_tune_size {
   bool verified_only_counted;                /* verified, but the device gives no times */
   char *recorded; /* of a replay, a sentence: the winner against the best recorded; NULL */
   char *faster;   /* a sentence if a candidate that is not coalesced is faster; NULL */
+  char *kept;     /* a sentence if the store's winner, which was not tried, stays; NULL */
 } sct_tune_size;
 
 typedef struct sct_tune_report {

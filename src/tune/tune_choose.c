@@ -10,7 +10,7 @@
  * session a candidate's median moves by 0.2 to 0.3 % (standard deviation, on an H200), however
  * narrow the interval within one. Above the second, a reader would call one candidate faster,
  * however wide its samples scatter. */
-#define LEAST_NOISE 0.005
+#define LEAST_NOISE SCT_LEAST_NOISE
 #define MOST_NOISE  0.02
 
 /* Above this an operand's sectors come from the way of access, not from where rows start. */
@@ -154,9 +154,6 @@ static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, s
   return first_by_counts(rows, n, in);
 }
 
-/* Predicted times this close are the same: the model knows no better. */
-#define PREDICTED_SLACK 1.02
-
 /* Without times: the least predicted, what is as good as that by counts. A row without a prediction
  * (no counts) stands behind those that have one. */
 static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
@@ -168,7 +165,7 @@ static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choic
   for (int r = 0; r < n; r++) {
     in[r] = competes(&rows[r], any) &&
             (isinf(least) ||
-             (rows[r].predicted_ns > 0 && rows[r].predicted_ns <= least * PREDICTED_SLACK));
+             (rows[r].predicted_ns > 0 && rows[r].predicted_ns <= least * SCT_PREDICTED_SLACK));
   }
   const int winner = first_by_counts(rows, n, in);
   for (int r = 0; r < n; r++) {
@@ -212,7 +209,8 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
   }
   if (choice.fastest >= 0 && choice.fastest != best &&
       !is_tied(&rows[choice.fastest], &rows[best])) {
-    choice.faster_ratio = rows[choice.winner].median_ns / rows[choice.fastest].median_ns;
+    const double ratio = rows[choice.winner].median_ns / rows[choice.fastest].median_ns;
+    choice.faster_ratio = ratio > 1.0 + LEAST_NOISE ? ratio : 1.0; /* one may not have raced */
   }
   return choice;
 }

@@ -66,6 +66,7 @@ typedef struct tune_session {
   tune_parsed parsed;  /* of the item whose code was compared last */
   tune_check *check;   /* NULL: not begun */
   sct_choice *choices; /* [n_sizes] */
+  const char **kept;   /* [n_sizes]: a sentence on the winner in the store that stays; NULL */
   int64_t deadline_ns; /* 0: none */
   const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
   size_t n_races, cap_races;

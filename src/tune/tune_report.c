@@ -139,6 +139,7 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
   out->n_tied = s->choices[size].n_tied;
   out->verified_only_counted = !s->kind->times;
   out->faster = faster_sentence(s, size);
+  out->kept = s->kept[size] ? sct_strdup(s->kept[size]) : NULL;
   out->recorded = s->replay ? sct_tune_replay_best(s, size) : NULL;
   out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
   if (!out->label || !out->rows) {
@@ -213,6 +214,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->rows);
     sct_free(size->label);
     sct_free(size->faster);
+    sct_free(size->kept);
     sct_free(size->recorded);
   }
   sct_free(report->sizes);

@@ -327,8 +327,9 @@ static sct_status allocate(tune_session *s, sct_error *err) {
   s->twin = sct_alloc(sizeof *s->twin * (n_items + 1));
   s->runs = sct_alloc(sizeof *s->runs * (n_sizes + 1));
   s->choices = sct_alloc(sizeof *s->choices * (n_sizes + 1));
+  s->kept = sct_alloc(sizeof *s->kept * (n_sizes + 1));
   const bool room = sct_tune_codes_new(&s->codes, s->plan.n_items);
-  if (!room || !s->cells || !s->group || !s->twin || !s->runs || !s->choices) {
+  if (!room || !s->cells || !s->group || !s->twin || !s->runs || !s->choices || !s->kept) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   find_groups(s);
@@ -410,6 +411,7 @@ static void close_session(tune_session *s) {
   sct_tune_codes_free(s->codes);
   sct_free(s->runs);
   sct_free(s->choices);
+  sct_free(s->kept);
   sct_free(s->races);
   sct_free(s->stale);
   sct_tune_replay_free(s->replay);

@@ -550,9 +550,61 @@ static char *decided(tune_session *s, int size) {
   return anything ? keep(s, now) : s->runs[size].finished;
 }
 
+/* ---- a winner that stays -----------------------------------------------------------------------
+ */
+
+static bool is_tried(const tune_session *s, int size, sct_id outcome) {
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const tune_cell *cell = &s->cells[k * s->plan.spec.n_sizes + size];
+    if (cell->outcome_id == outcome && has_outcome(s, &s->plan.items[k], cell)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Is the store's winner no slower than this session's, and could it have won here? */
+static bool is_as_good(const tune_session *s, int size, const sct_row_result *known) {
+  const tune_cell *cell = &s->cells[s->choices[size].winner * s->plan.spec.n_sizes + size];
+  const double here = s->kind->times ? cell->timing.median_ns : cell->predicted.ns;
+  const double there = s->kind->times ? known->outcome.median_ns : known->outcome.predicted_ns;
+  const double slack = s->kind->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
+  return (known->outcome.coalesced || s->opts->select_any) && there > 0 && here > 0 &&
+         there <= here * slack;
+}
+
+/* A session that tries a part of what the store has (`only`, or `again` that ended early) does not
+ * put its winner in the place of one that it left out unless its own is faster: having a look at a
+ * candidate must not make headers worse. */
+static sct_status find_kept(tune_session *s, int size, sct_error *err) {
+  const sct_id winner = s->runs[size].winner;
+  sct_row_result known;
+  if ((s->opts->only.n == 0 && !s->opts->again) || winner == 0 || s->choices[size].winner < 0 ||
+      is_tried(s, size, winner)) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_store_result(s->store, winner, &known, err));
+  if (is_as_good(s, size, &known)) {
+    const bool times = s->kind->times;
+    s->kept[size] = sct_arena_printf(
+        &s->plan.arena,
+        "'%s' of an earlier session (%.4g us%s) was not tried here and stays the winner that "
+        "`emit` "
+        "takes",
+        known.candidate.label, (times ? known.outcome.median_ns : known.outcome.predicted_ns) / 1e3,
+        times ? "" : " predicted");
+  }
+  sct_row_result_clear(&known);
+  return complete(err);
+}
+
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   sct_row_run *run = &s->runs[size];
   const sct_choice *choice = &s->choices[size];
+  SCT_TRY(find_kept(s, size, err));
+  if (s->kept[size]) {
+    return sct_store_finish_run(s->store, run, err); /* but for the ceiling as it was */
+  }
   run->n_candidates = run->n_verified = run->n_failed = 0;
   for (int k = 0; k < s->plan.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);

@@ -194,6 +194,12 @@ static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(voi
   choice = sct_tune_choose(rows, 2, N_OPERANDS, true);
   assert_int_equal(choice.winner, 0);
   assert_true(choice.faster_ratio == 1.0);
+  /* no news within noise, even of one that was only screened, and so is not tied */
+  rows[0] = row(0, "direct", 399, 24, 24, 20);
+  rows[1].race = 1;
+  choice = sct_tune_choose(rows, 2, N_OPERANDS, false);
+  assert_int_equal(choice.fastest, 0);
+  assert_true(choice.faster_ratio == 1.0);
 }
 
 static void test_failures_do_not_count(void **state) {

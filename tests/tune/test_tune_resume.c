@@ -403,6 +403,58 @@ static void results_of_another_spec_are_not_used(void **state) {
   tf_free(&r);
 }
 
+/* ---- a part of what the store has ---- */
+
+#define WINS(label)                                                                                \
+  "SELECT count(*) FROM run r JOIN outcome o ON o.id = r.winner JOIN candidate c ON c.id = "       \
+  "o.candidate WHERE r.n_candidates = 3 AND r.ceiling_bytes_s > 0 AND c.label = '" label "'"
+
+/* A look at one candidate, or at a few again, makes no header worse. */
+static void expect_kept(const char *store, const char *look, int most) {
+  tf_run r = tf_new("slow@0=4 slow@1=3", store);
+  const char *const labels[] = {look};
+  r.opts.again = look == NULL;
+  r.opts.max_candidates = most;
+  r.opts.only = (sct_tune_labels){look ? 1 : 0, labels};
+  tf_tune_ok(&r, SPEC);
+  const sct_tune_size *size = &r.report.sizes[0];
+  assert_non_null(size->kept);
+  assert_non_null(strstr(size->kept, "'direct t512' of an earlier session ("));
+  assert_false(tf_find(&r, 0, "direct t512") != NULL);
+  assert_int_equal(ask(store, WINS("direct t512")), 1);
+  assert_int_equal(ask(store, "SELECT count(*) FROM outcome"), 3);
+  tf_free(&r);
+}
+
+static void a_part_of_a_session_leaves_a_better_winner(void **state) {
+  (void)state;
+  tf_run all = tf_new("slow@0=4 slow@1=3 slow@2=2", "part.db");
+  tf_tune_ok(&all, SPEC);
+  tf_assert_winner(&all, 0, "direct t512");
+  assert_null(all.report.sizes[0].kept);
+  expect_kept("part.db", "direct t128", 0);
+  expect_kept("part.db", NULL, 1);
+
+  tf_run r = tf_new("slow@0=4", "part.db");
+  const char *const labels[] = {"direct t128", "direct t512"};
+  r.opts.only = (sct_tune_labels){1, labels + 1};
+  tf_tune_ok(&r, SPEC); /* the winner itself is looked at */
+  assert_null(r.report.sizes[0].kept);
+  r.opts.only = (sct_tune_labels){1, labels};
+  r.opts.again = true; /* its own is faster */
+  tf_tune_ok(&r, SPEC);
+  assert_null(r.report.sizes[0].kept);
+  assert_int_equal(ask("part.db", "SELECT count(*) FROM run r JOIN outcome o ON o.id = r.winner "
+                                  "JOIN candidate c ON c.id = o.candidate WHERE c.label = "
+                                  "'direct t128'"),
+                   1);
+  tf_free(&r);
+  tf_tune_ok(&all, SPEC); /* and all together are decided anew */
+  tf_assert_winner(&all, 0, "direct t128");
+  assert_int_equal(ask("part.db", WINS("direct t128")), 1);
+  tf_free(&all);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -415,6 +467,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_killed_session_does_not_repeat_itself),
       cmocka_unit_test(results_of_another_driver_are_not_used),
       cmocka_unit_test(results_of_another_spec_are_not_used),
+      cmocka_unit_test(a_part_of_a_session_leaves_a_better_winner),
       cmocka_unit_test(what_is_told_is_stored), /* the last: it changes a strategy */
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
