@@ -92,12 +92,20 @@ static sct_status tell_in_order(many *m, sct_error *err) {
   return SCT_OK;
 }
 
-/* For a session that cannot say it itself: the spec at hand failed. */
+/* Has its outcome of the spec come, passed on or not? */
+static bool has_come(const many *m, const member *it, int spec) {
+  return it->came[spec] || m->n_told > spec * m->n + (int)(it - m->members);
+}
+
+/* For a session that cannot say it itself: the spec at hand failed. What is told of it already
+ * stays, and this is said besides. */
 static sct_status blame(many *m, member *it, sct_status status, const char *text, sct_error *err) {
   const int spec = it->spec < 0 ? 0 : it->spec;
   cli_outcome *o = &it->outcomes[spec];
   it->status = status;
-  if (spec >= m->args->n_words || it->came[spec]) {
+  if (spec >= m->args->n_words || has_come(m, it, spec)) {
+    cli_progress_clear(&it->progress);
+    sct_log(SCT_LOG_ERROR, "%s", text);
     return SCT_OK;
   }
   const cli_session s = {.args = m->args, .device = it->device};
@@ -145,7 +153,7 @@ static sct_status take_outcome(many *m, member *it, sct_error *err) {
   o.stale = keep(m, sct_wire_get_text(w));
   o.document = json_of(sct_wire_get_text(w));
   sct_str_append(&o.board, sct_wire_get_text(w));
-  if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || it->came[o.spec]) {
+  if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || has_come(m, it, o.spec)) {
     cli_outcome_free(&o);
     return lose(m, it, err);
   }

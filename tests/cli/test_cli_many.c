@@ -298,6 +298,43 @@ static void a_session_that_is_killed_takes_no_other_along(void **state) {
   fx_free(&r);
 }
 
+#ifdef SCT_FAULTS
+/* How often the program itself receives from its sessions, when nothing fails. */
+static int count_receives(fx_result *r) {
+  int n = 0;
+  setenv("SCT_FAULTS", "count", 1);
+  fx_run(r, TUNE, "-d", "cuda:0,cuda:1");
+  const char *counts = strstr(sct_str_c(&r->err), "fault: count main");
+  const char *receives = counts ? strstr(counts, " recv=") : NULL;
+  assert_non_null(receives);
+  assert_int_equal(sscanf(receives, " recv=%d", &n), 1);
+  return n;
+}
+
+/* What a session says last is lost: its outcome is told already, so the loss is said besides. */
+static void a_last_word_that_is_lost_is_said(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_fake("devices=2");
+  int fired = 0;
+  for (int n = count_receives(&r) + 2; fired < 3; n--) { /* progress makes some more or fewer */
+    char fault[32];
+    assert_true(n > 0);
+    snprintf(fault, sizeof fault, "recv@main:%d", n);
+    setenv("SCT_FAULTS", fault, 1);
+    fx_run(&r, TUNE, "-d", "cuda:0,cuda:1");
+    if (strstr(sct_str_c(&r.err), " fails\n")) {
+      fx_expect(&r, 1, NULL, "; what it measured is stored");
+      fired++;
+    } else {
+      fx_expect(&r, 0, "copy on cuda:1", NULL);
+    }
+  }
+  unsetenv("SCT_FAULTS");
+  fx_free(&r);
+}
+#endif
+
 static void cores_are_shared(void **state) {
   (void)state;
   fx_result r = {0};
@@ -334,6 +371,9 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_with_the_spec_is_said_once),
       cmocka_unit_test(ctrl_c_ends_all_and_keeps_what_was_measured),
       cmocka_unit_test(a_session_that_is_killed_takes_no_other_along),
+#ifdef SCT_FAULTS
+      cmocka_unit_test(a_last_word_that_is_lost_is_said),
+#endif
       cmocka_unit_test(cores_are_shared),
       cmocka_unit_test(virtual_devices_at_once),
   };
