@@ -85,16 +85,42 @@ void sct_str_printf(sct_str *s, const char *fmt, ...) {
   va_end(args);
 }
 
+/* How many bytes at p a terminal would obey or an editor would not show: control characters, and
+ * what ends lines or turns the direction of the text around it (U+200E, U+200F, U+2028 to U+202E,
+ * U+2066 to U+2069). 0: none. */
+static size_t unprintable(const unsigned char *p) {
+  if ((*p < 32 && *p != '\n' && *p != '\t') || *p == 127) {
+    return 1;
+  }
+  if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
+    return 2;
+  }
+  const bool turns =
+      p[0] == 0xe2 &&
+      ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+  return turns ? 3 : 0;
+}
+
+bool sct_is_printable(const char *text) {
+  for (const char *p = text; *p != '\0'; p++) {
+    if (unprintable((const unsigned char *)p) > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void sct_str_append_printable(sct_str *s, const char *text) {
-  for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-    const bool control = (*p < 32 && *p != '\n' && *p != '\t') || *p == 127;
-    if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) {
-      sct_str_printf(s, "\\x%02x", *++p);
-    } else if (control) {
-      sct_str_printf(s, "\\x%02x", *p);
-    } else {
+  for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+    const size_t n = unprintable(p);
+    for (size_t k = 0; k < n; k++) {
+      sct_str_printf(s, "\\x%02x", p[k]);
+    }
+    if (n == 0) {
       sct_str_append_n(s, (const char *)p, 1);
     }
+    p += n > 0 ? n : 1;
   }
 }
 

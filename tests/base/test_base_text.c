@@ -93,6 +93,33 @@ static void test_a_format_that_fails_leaves_the_text(void **state) {
   sct_str_free(&s);
 }
 
+static void test_text_that_terminals_obey(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *shown;
+  } cases[] = {
+      {"plain\ttext\n", "plain\ttext\n"},
+      {"caf\xc3\xa9 \xe2\x82\xac \xe2\x80\x93 \xff", "caf\xc3\xa9 \xe2\x82\xac \xe2\x80\x93 \xff"},
+      {"\x1b[31m\r\x7f", "\\x1b[31m\\x0d\\x7f"},
+      {"\xc2\x9b"
+       "2J",
+       "\\xc2\\x9b2J"},
+      {"a\xe2\x80\xae"
+       "b",
+       "a\\xe2\\x80\\xaeb"},
+      {"\xe2\x80\xa8\xe2\x80\x8f", "\\xe2\\x80\\xa8\\xe2\\x80\\x8f"},
+      {"\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9\xe2\x81\xaa"},
+      {"\xe2\x80", "\xe2\x80"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_str shown = {0};
+    sct_str_append_printable(&shown, cases[k].text);
+    assert_string_equal(sct_str_c(&shown), cases[k].shown);
+    assert_int_equal(sct_is_printable(cases[k].text), strcmp(cases[k].text, cases[k].shown) == 0);
+    sct_str_free(&shown);
+  }
+}
+
 static void test_nearest_name(void **state) {
   (void)state;
   static const char *const names[] = {"threads", "items", "pad_words", "xor"};
@@ -151,6 +178,7 @@ int main(void) {
       cmocka_unit_test(test_str_appends_integers),
       cmocka_unit_test(test_str_formats_at_every_length),
       cmocka_unit_test(test_a_format_that_fails_leaves_the_text),
+      cmocka_unit_test(test_text_that_terminals_obey),
       cmocka_unit_test(test_nearest_name),
       cmocka_unit_test(test_hash_is_xxh3_128),
       cmocka_unit_test(test_formats),
