@@ -222,6 +222,20 @@ static int find_operand(const sct_spec *spec, const char *name) {
   return -1;
 }
 
+/* The value at the top is no integer. What is one but for its type, as 2^20 and "64" are, is said
+ * so: printed as it is, it would look right. */
+static void wrong_extent(lua_State *L, const sct_script_loader *ld, int line, const char *key) {
+  char hint[64] = "";
+  int is_whole = 0;
+  const lua_Integer whole = lua_tointegerx(L, -1, &is_whole);
+  if (is_whole) {
+    snprintf(hint, sizeof(hint), " (a %s); write %lld",
+             lua_type(L, -1) == LUA_TSTRING ? "text" : "float", (long long)whole);
+  }
+  sct_script_raise_at(L, ld->spec->file, line, "sizes: %s must be a whole number, not %s%s", key,
+                      sct_script_shown(L), hint);
+}
+
 /* One entry of a size: key at -2, value at -1. */
 static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size *size) {
   const sct_spec *spec = ld->spec;
@@ -233,8 +247,7 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
   for (int k = 0; k < spec->n_extents; k++) {
     if (strcmp(spec->extent_names[k], key) == 0) {
       if (!lua_isinteger(L, -1)) {
-        sct_script_raise_at(L, spec->file, size->line, "sizes: %s must be a whole number, not %s",
-                            key, sct_script_shown(L));
+        wrong_extent(L, ld, size->line, key);
       }
       size->extent[k] = lua_tointeger(L, -1);
       return;
