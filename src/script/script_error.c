@@ -141,6 +141,13 @@ char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text) {
   return text ? memcpy(sct_script_room(L, arena, bytes), text, bytes) : NULL;
 }
 
+char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text) {
+  if (text && !sct_is_printable(text)) {
+    luaL_error(L, "a text of the strategy holds a control character");
+  }
+  return sct_script_keep(L, arena, text);
+}
+
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sct_sandbox *sb = sct_sandbox_of(L);
   /* what was refused further down may look like anything here */

@@ -10,6 +10,9 @@ enum {
   MAX_ROUNDS = 1000,
   MAX_PLAN_LIST = 65536,
   MAX_SOURCE_BYTES = 4 << 20,
+  MAX_ALIGN = 4096, /* more than any access needs, and less than what an allocation has */
+  MAX_VARS = 64,
+  MAX_BYTES = 1 << 30, /* of shared memory, and of one access */
   UNITS_A_LINE = 20
 };
 
@@ -114,8 +117,7 @@ static int out_line(lua_State *L) {
   bool blank = true, inserted = false;
   sct_sandbox_charge(L, UNITS_A_LINE); /* the text is C's, no cap of Lua's holds for it */
   if (start > MAX_SOURCE_BYTES) {
-    return luaL_error(L, "%s:%d: the template makes a text of more than 4 MiB", job->template_name,
-                      line);
+    return luaL_error(L, "the template makes a text of more than 4 MiB");
   }
   for (int k = 2; k <= n; k++) {
     if (lua_type(L, k) == LUA_TSTRING) {
@@ -129,8 +131,7 @@ static int out_line(lua_State *L) {
     inserted = true;
     lua_geti(L, k, 1);
     if (lua_isboolean(L, -1) || lua_istable(L, -1) || lua_isfunction(L, -1)) {
-      return luaL_error(L, "%s:%d: '$()' gave a %s, not text", job->template_name, line,
-                        luaL_typename(L, -1));
+      return luaL_error(L, "'$()' gave a %s, not text", luaL_typename(L, -1));
     }
     const char *text = lua_isnil(L, -1) ? "" : luaL_tolstring(L, -1, NULL);
     blank = blank && text[0] == '\0';
@@ -145,6 +146,44 @@ static int out_line(lua_State *L) {
   }
   end_line(L, job, line);
   return 0;
+}
+
+/* What a line may not hold, or NULL. A compiler reads any file for a directive, and no header takes
+ * a kernel with one. It is the first thing of a line, or stands behind a comment. */
+static const char *refused_in(const char *line, size_t n) {
+  const char *const end = line + n;
+  while (n > 0 && strchr(" \t\r", line[n - 1])) {
+    n--;
+  }
+  if (n > 0 && line[n - 1] == '\\') {
+    return "a line that a backslash continues";
+  }
+  for (const char *at = line; at < end; at += 2) {
+    at += strspn(at, " \t\r\v\f");
+    if ((*at == '#' && !sct_has_prefix(at, "#pragma ")) || sct_has_prefix(at, "%:") ||
+        sct_has_prefix(at, "?"
+                           "?=")) {
+      return "a preprocessor directive";
+    }
+    while (at + 1 < end && (at[0] != '*' || at[1] != '/')) {
+      at++;
+    }
+  }
+  return NULL;
+}
+
+static void refuse_directives(lua_State *L, const render_job *job) {
+  const char *line = sct_str_c(&job->text);
+  for (size_t k = 0; *line; k++) {
+    const size_t n = strcspn(line, "\n");
+    const char *refused = refused_in(line, n);
+    if (refused && k < job->n_lines) {
+      sct_script_raise_at(L, job->lines[k].file, job->lines[k].line,
+                          "a kernel may not hold %s: it is compiled and emitted without headers",
+                          refused);
+    }
+    line += n + (line[n] == '\n');
+  }
 }
 
 /* ---- the plan ----------------------------------------------------------------------------------
@@ -185,16 +224,40 @@ static void choose_layouts(lua_State *L, render_job *job) {
 /* ---- reading the plan back ---------------------------------------------------------------------
  */
 
+/* The value at the top, which is `name` of the plan or of a part of it. */
+static int64_t check_integer(lua_State *L, const char *name, int64_t least, int64_t most) {
+  int is_integer = 0;
+  const int64_t value = lua_tointegerx(L, -1, &is_integer);
+  if (!is_integer) {
+    luaL_error(L, "'%s' of a plan is a whole number, not a %s", name, luaL_typename(L, -1));
+  }
+  if (value < least || value > most) {
+    luaL_error(L, "'%s' of a plan is %I; expected %I to %I", name, (LUAI_UACINT)value,
+               (LUAI_UACINT)least, (LUAI_UACINT)most);
+  }
+  return value;
+}
+
 static int64_t get_integer(lua_State *L, int t, const char *name, int64_t otherwise) {
   lua_getfield(L, t, name);
-  const int64_t value = lua_isnil(L, -1) ? otherwise : luaL_checkinteger(L, -1);
+  const int64_t value = lua_isnil(L, -1) ? otherwise : check_integer(L, name, INT64_MIN, INT64_MAX);
+  lua_pop(L, 1);
+  return value;
+}
+
+static int64_t get_bytes(lua_State *L, int t, const char *name, int64_t least) {
+  lua_getfield(L, t, name);
+  const int64_t value = lua_isnil(L, -1) ? 0 : check_integer(L, name, least, MAX_BYTES);
   lua_pop(L, 1);
   return value;
 }
 
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
   lua_getfield(L, t, name);
-  const char *text = lua_isnil(L, -1) ? NULL : sct_script_keep(L, arena, luaL_checkstring(L, -1));
+  if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
+    luaL_error(L, "'%s' of a plan is a text, not a %s", name, luaL_typename(L, -1));
+  }
+  const char *text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
   return text;
 }
@@ -245,7 +308,7 @@ static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) 
   if (access->is_bulk && access->mem != SCT_MEM_GLOBAL) {
     luaL_error(L, "a bulk copy is an access of an operand, not of shared memory");
   }
-  access->width = (int)get_integer(L, t, "width", 0);
+  access->width = (int)get_bytes(L, t, "width", 1);
   access->address = get_expr(L, t, "at");
   if (access->width < 1 || access->address == SCT_EXPR_NONE) {
     luaL_error(L, "an access has 'at', where its bytes start, and 'width', how many a lane moves");
@@ -308,7 +371,11 @@ static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kern
   lua_getfield(L, plan, "align");
   for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
     lua_geti(L, -1, op + 1);
-    code->align[op] = lua_isnil(L, -1) ? 1 : luaL_checkinteger(L, -1);
+    code->align[op] = lua_isnil(L, -1) ? 1 : check_integer(L, "align", 1, MAX_ALIGN);
+    if ((code->align[op] & (code->align[op] - 1)) != 0) {
+      luaL_error(L, "'align' of a plan is %I; expected a power of two",
+                 (LUAI_UACINT)code->align[op]);
+    }
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -319,10 +386,90 @@ static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_ker
   lua_getfield(L, plan, "arguments");
   for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
     lua_geti(L, -1, op + 1);
-    code->argument[op] = sct_script_keep(L, &code->arena, luaL_checkstring(L, -1));
+    if (!lua_isstring(L, -1)) {
+      luaL_error(L, "'arguments' of a plan has the C type of each of %d operands",
+                 spec->n_operands);
+    }
+    code->argument[op] = sct_script_keep(L, &code->arena, lua_tostring(L, -1));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
+}
+
+/* ---- what an expression may be over ---- */
+
+static bool is_among(sct_expr e, const sct_expr *list, int n) {
+  for (int k = 0; k < n; k++) {
+    if (list[k] == e) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Extents have values everywhere; inside an access (else NULL) so have the block, the thread, the
+ * access' loops and what it reads from index arrays. */
+static bool has_value(const sct_spec *spec, const sct_access *a, sct_expr var) {
+  const char *name = sct_expr_var_name(spec->pool, var);
+  return is_among(var, spec->extent_var, spec->n_extents) ||
+         (a && (strcmp(name, "block") == 0 || strcmp(name, "thread") == 0 ||
+                is_among(var, a->loop_var, a->n_loops) || is_among(var, a->index_var, a->n_index)));
+}
+
+typedef struct var_check {
+  lua_State *L;
+  const sct_spec *spec;
+  const char *file; /* the strategy's */
+} var_check;
+
+static void check_vars(const var_check *c, const sct_access *a, const char *what, sct_expr e) {
+  const sct_spec *spec = c->spec;
+  sct_expr vars[MAX_VARS];
+  const sct_expr whole = e == SCT_EXPR_NONE ? e : sct_expr_expand(spec->pool, e);
+  const int n = whole == SCT_EXPR_NONE ? 0 : sct_expr_vars(spec->pool, whole, vars, MAX_VARS);
+  for (int k = 0; k < n && k < MAX_VARS; k++) {
+    const char *name = sct_expr_var_name(spec->pool, vars[k]);
+    if (!has_value(spec, a, vars[k])) {
+      sct_script_raise_at(c->L, c->file, 1,
+                          "'%s' of a plan mentions '%.*s', which has no value there: it is over "
+                          "extents%s",
+                          what, (int)strcspn(name, "#"), name,
+                          a ? ", the block, the thread, and the access' own loops and index" : "");
+    }
+  }
+}
+
+/* Counting would find it out too, and could not go on. */
+static void check_expressions(const var_check *c, const sct_kernel_code *code) {
+  const sct_spec *spec = c->spec;
+  check_vars(c, NULL, "grid", code->grid);
+  for (int k = 0; k < code->n_require; k++) {
+    check_vars(c, NULL, "requires", code->require[k]);
+  }
+  for (int k = 0; k < code->n_accesses; k++) {
+    const sct_access *a = &code->accesses[k];
+    const struct {
+      const char *what;
+      sct_expr e;
+    } parts[] = {{"at", a->address}, {"active", a->active}, {"warps", a->warps}};
+    for (int p = 0; p < SCT_COUNT(parts); p++) {
+      check_vars(c, a, parts[p].what, parts[p].e);
+    }
+    for (int n = 0; n < a->n_loops; n++) {
+      check_vars(c, a, "loops", a->loop_count[n]);
+    }
+    for (int n = 0; n < a->n_index; n++) {
+      bool known = false;
+      for (int op = 0; op < spec->n_operands; op++) {
+        known = known ||
+                (spec->operands[op].is_index && spec->operands[op].index_value == a->index_var[n]);
+      }
+      if (!known || a->index_linear[n] == SCT_EXPR_NONE) {
+        luaL_error(c->L, "'index' of an access has 'var', an index array's value, and 'linear'");
+      }
+      check_vars(c, a, "linear", a->index_linear[n]);
+    }
+  }
 }
 
 static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *code) {
@@ -342,6 +489,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   if (job->text.failed) {
     sct_script_no_memory(L);
   }
+  refuse_directives(L, job);
   code->source = sct_script_keep(L, &code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
@@ -352,8 +500,8 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
   const int64_t windows = get_integer(L, plan, "windows", 0);
   code->windows = windows > 0 && windows <= MAX_ROUNDS ? (int)windows : 0;
-  code->shared_bytes = get_integer(L, plan, "shared_bytes", 0);
-  code->static_shared_bytes = get_integer(L, plan, "static_shared_bytes", 0);
+  code->shared_bytes = get_bytes(L, plan, "shared_bytes", 0);
+  code->static_shared_bytes = get_bytes(L, plan, "static_shared_bytes", 0);
   lua_getfield(L, plan, "exclusive");
   code->exclusive = lua_toboolean(L, -1);
   lua_pop(L, 1);
@@ -365,6 +513,10 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   read_arguments(L, plan, job->script->spec, code);
   read_accesses(L, plan, job->script->spec, code);
   read_lines(L, job, code);
+  const var_check check = {L, job->script->spec, job->space->strategies[job->cand->strategy].file};
+  if (!sct_has_prefix(check.file, "tuning/strategies/")) { /* tests count with ours */
+    check_expressions(&check, code);
+  }
 }
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -398,7 +550,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
     const char *reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
-    job->out->rejected = sct_script_keep(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
     return 0;
   }
   lua_pop(L, 1);

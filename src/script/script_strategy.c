@@ -292,22 +292,12 @@ typedef struct reader {
   sct_space *space;
 } reader;
 
-/* Names, docs, values and reasons come to stand in labels, tables, comments and on terminals. */
-static const char *keep(lua_State *L, sct_arena *arena, const char *text) {
-  for (const char *p = text; *p; p++) {
-    if (((unsigned char)*p < 32 && *p != '\n' && *p != '\t') || *p == 127) {
-      luaL_error(L, "a text of the strategy holds a control character");
-    }
-  }
-  return sct_script_keep(L, arena, text);
-}
-
 /* Field `name` of the table at the top as kept text; NULL if nil. */
 static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, const char *name) {
   const char *text = NULL;
   lua_getfield(L, -1, name);
   if (lua_type(L, -1) == LUA_TSTRING) {
-    text = keep(L, arena, lua_tostring(L, -1));
+    text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
   } else if (!lua_isnil(L, -1)) {
     sct_script_raise_at(L, file, 1, "'%s' of the strategy is a string, not a %s", name,
                         luaL_typename(L, -1));
@@ -346,7 +336,7 @@ static void read_value(lua_State *L, reader *r, const char *file, const char *ax
   if (lua_isinteger(L, -1)) {
     value->number = lua_tointeger(L, -1);
     lua_pushfstring(L, "%I", (LUAI_UACINT)value->number);
-    value->text = keep(L, arena, lua_tostring(L, -1));
+    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
     lua_pop(L, 1);
   } else if (lua_isboolean(L, -1)) {
     value->is_bool = true;
@@ -354,7 +344,7 @@ static void read_value(lua_State *L, reader *r, const char *file, const char *ax
     value->text = value->number ? "1" : "0";
   } else if (lua_type(L, -1) == LUA_TSTRING) {
     value->is_string = true;
-    value->text = keep(L, arena, lua_tostring(L, -1));
+    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
     value->number = sct_space_intern(value->text);
   } else {
     sct_script_raise_at(L, file, 1,
@@ -394,7 +384,7 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
   if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
     sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
   }
-  axis->name = keep(L, arena, lua_tostring(L, -1));
+  axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
   axis->key = opt_text(L, arena, file, "key");
   axis->doc = opt_text(L, arena, file, "doc");
@@ -470,16 +460,16 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
     }
     sct_axis *axis = &strategy->axes[strategy->n_axes++];
     lua_pushfstring(L, LAYOUT_PREFIX "%s", operand->name);
-    axis->name = keep(L, arena, lua_tostring(L, -1));
+    axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
     lua_pushfstring(L, "%s=", operand->name);
-    axis->key = keep(L, arena, lua_tostring(L, -1));
+    axis->key = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
     lua_pop(L, 2);
     axis->doc = "layout of an operand that the tuner may lay out";
     axis->n_values = operand->n_layouts;
     axis->values = sct_script_room(L, arena, sizeof *axis->values * (size_t)axis->n_values);
     for (int k = 0; k < axis->n_values; k++) {
       axis->values[k].is_string = true;
-      axis->values[k].text = keep(L, arena, operand->layouts[k].label);
+      axis->values[k].text = sct_script_keep_shown(L, arena, operand->layouts[k].label);
       axis->values[k].number = sct_space_intern(axis->values[k].text);
     }
   }
@@ -501,7 +491,7 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
       sct_script_raise_at(L, strategy->file, 1,
                           "a constraint is text, such as \"threads * items <= 4096\"");
     }
-    strategy->where[k].text = keep(L, &r->space->arena, lua_tostring(L, -1));
+    strategy->where[k].text = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -1));
     strategy->where[k].file = strategy->file;
     lua_pop(L, 1);
   }
@@ -524,7 +514,7 @@ static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *s
     if (lua_type(L, -2) != LUA_TSTRING || !lua_isinteger(L, -1)) {
       sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
     }
-    strategy->facts[k].name = keep(L, &r->space->arena, lua_tostring(L, -2));
+    strategy->facts[k].name = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -2));
     strategy->facts[k].value = lua_tointeger(L, -1);
     lua_pop(L, 3);
   }
@@ -644,7 +634,7 @@ static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy
   }
   const int view = lua_gettop(L);
   strategy->applies = reason == NULL;
-  strategy->why_not = reason ? keep(L, arena, reason) : NULL;
+  strategy->why_not = reason ? sct_script_keep_shown(L, arena, reason) : NULL;
   if (strategy->applies) {
     read_axes(L, r, s, view, strategy);
     read_where(L, r, s, view, strategy);
