@@ -125,10 +125,11 @@ void sct_str_append_int(sct_str *s, int64_t value); /* as "%lld" does, and faste
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
 /* Appends text of others for a terminal, which must not obey it: control characters but tab and new
- * line, those too that UTF-8 spells in two bytes, and what turns the direction of text or ends lines
- * in UTF-8, become \xNN for each byte. */
+ * line, in UTF-8 those of two bytes too, what ends lines and what turns the direction of text,
+ * become \xNN for each byte. */
 void sct_str_append_printable(sct_str *s, const char *text);
-bool sct_is_printable(const char *text); /* that would change nothing */
+/* The line above would change nothing. */
+bool sct_is_printable(const char *text);
 void sct_str_clear(sct_str *s); /* keeps the memory */
 void sct_str_free(sct_str *s);  /* leaves an empty string */
 const char *sct_str_c(const sct_str *s);

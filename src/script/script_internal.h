@@ -102,8 +102,8 @@ int sct_script_no_memory(lua_State *L);
  * none. */
 void *sct_script_room(lua_State *L, sct_arena *arena, size_t bytes);
 char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text);
-/* The same for names, docs, values and reasons of strategies, which come to stand in labels, tables,
- * comments and on terminals: raises where text is not printable. */
+/* The same for names, docs, values and reasons of strategies, which come to stand in labels,
+ * tables, comments and on terminals: raises where text is not printable. */
 char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text);
 #define SCT_SCRIPT_NEW(L, arena, type, n)                                                          \
   ((type *)sct_script_room(L, arena, sizeof(type) * (size_t)(n)))
