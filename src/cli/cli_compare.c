@@ -512,8 +512,9 @@ sct_status cli_compare(const cli_args *args, sct_error *err) {
     SCT_TRY_DONE(open_side(&c.sides[k], args, args->words[k], err));
     SCT_TRY_DONE(load(&c.sides[k], args, err));
     if (c.sides[k].n_all == 0) {
-      status = sct_fail(err, SCT_EDATA, "'%s' has no results%s", args->words[k],
-                        c.sides[k].until[0] ? " of that time" : "");
+      status = sct_fail(err, SCT_EDATA, "'%s' has no results%s%s%s%s", args->words[k],
+                        c.sides[k].until[0] ? " of that time" : "", args->size ? " at size '" : "",
+                        args->size ? args->size : "", args->size ? "'" : "");
       goto done;
     }
   }

@@ -246,11 +246,11 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
   SCT_TRY(sct_file_read(&text, file, err));
   *out = NULL;
   if (memchr(sct_str_c(&text), '\0', text.len) != NULL) {
+    const bool store = sct_has_prefix(sct_str_c(&text), "SQLite format 3");
     sct_str_free(&text);
-    return sct_fail(err, SCT_EDATA,
-                    "%s: error: it has a zero byte, so it is no JSON; nothing was "
-                    "imported",
-                    file);
+    return sct_fail(err, SCT_EDATA, "%s: error: it %s; nothing was imported", file,
+                    store ? "is a database, not an export of one: `sectile merge` joins stores"
+                          : "has a zero byte, so it is no JSON");
   }
   *out = json_loadb(sct_str_c(&text), text.len, JSON_REJECT_DUPLICATES, &why);
   if (*out == NULL && text.len > 0) {

@@ -1,7 +1,9 @@
 /* What the store has of this kernel that a session does not use, and why: results that were
- * measured on the same device under other conditions, or for another version of the spec. */
+ * measured on the same device under other conditions, for another version of the spec, or of
+ * kernels that other templates or strategies make of it. */
 #include "tune/tune_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_CAUSES 4 /* named in the sentence; the rest is summed up */
@@ -81,6 +83,47 @@ static sct_status count_problem(tune_session *s, causes *c, sct_id problem, bool
   return SCT_OK;
 }
 
+static int by_text(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+/* Of one run: the results whose kernels this session does not make. */
+static sct_status count_strangers(const tune_session *s, causes *c, sct_id run,
+                                  const char (*made)[SCT_HASH_HEX], sct_error *err) {
+  sct_row_result *rows = NULL;
+  int n = 0, n_strangers = 0;
+  SCT_TRY(sct_store_results(s->store, run, false, &rows, &n, err));
+  for (int k = 0; k < n; k++) {
+    n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)s->plan.n_items,
+                           sizeof *made, by_text) == NULL;
+  }
+  if (n_strangers > 0) {
+    count(c, "kernels that these templates and strategies do not make", n_strangers);
+  }
+  sct_row_result_free(rows, n);
+  return SCT_OK;
+}
+
+/* That for each size. A session that was told which candidates to try says nothing of others. */
+static sct_status count_others(const tune_session *s, causes *c, sct_error *err) {
+  if (s->nothing_known || s->opts->only.n > 0) {
+    return SCT_OK;
+  }
+  char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(s->plan.n_items + 1));
+  sct_status status = made ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  for (int k = 0; made && k < s->plan.n_items; k++) {
+    (void)sct_hash_hex(made[k], s->plan.items[k].code.hash);
+  }
+  if (made) {
+    qsort(made, (size_t)s->plan.n_items, sizeof *made, by_text);
+  }
+  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+    status = count_strangers(s, c, s->runs[z].id, (const char(*)[SCT_HASH_HEX])made, err);
+  }
+  sct_free(made);
+  return status;
+}
+
 static sct_status say(tune_session *s, const causes *c, sct_error *err) {
   sct_str text = {0};
   const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
@@ -110,6 +153,7 @@ sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
     const bool other_spec = problems[p].id != s->problem.id;
     SCT_TRY_DONE(count_problem(s, &c, problems[p].id, other_spec, devices, n_devices, err));
   }
+  SCT_TRY_DONE(count_others(s, &c, err));
   status = say(s, &c, err);
 done:
   sct_row_problem_free(problems, n_problems);

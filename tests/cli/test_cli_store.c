@@ -88,6 +88,8 @@ static void compare_gives_verdicts_and_names_the_winner(void **state) {
   fx_expect(&r, 0, "conditions differ: driver 570.1 -> 580.2", NULL);
   fx_run(&r, "compare", "a.db", "b.db");
   fx_expect(&r, 0, "1 FAST 0 SLOW 1 SAME 0 AMBIGUOUS; 1 only in A, 1 only in B", NULL);
+  fx_run(&r, "compare", "a.db", "b.db", "--size", "i=63");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "'a.db' has no results at size 'i=63'");
   fx_run(&r, "compare", "b.db", "a.db");
   fx_expect(&r, 0, "0 FAST 1 SLOW 1 SAME 0 AMBIGUOUS; 1 only in A, 1 only in B", NULL);
   fx_run(&r, "compare", "a.db", "a.db");
@@ -270,6 +272,8 @@ static void imported_caches_have_no_header(void **state) {
   fx_free(&r);
   fx_run(&r, "emit", "move", "--store", "foreign.db");
   fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "nothing called 'move'");
+  fx_run(&r, "import", "a.db", "--store", "foreign.db");
+  fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "`sectile merge` joins stores");
   fx_run(&r, "import", "nothing.json", "--store", "foreign.db");
   fx_expect(&r, sct_exit_code(SCT_EIO), NULL, "there is no file 'nothing.json'");
   fx_free(&r);

@@ -403,6 +403,29 @@ static void results_of_another_spec_are_not_used(void **state) {
   tf_free(&r);
 }
 
+/* As after a new version of the program, or without the folder of strategies of the last time. */
+static void results_of_other_kernels_are_not_used(void **state) {
+  (void)state;
+  tf_run first = tf_new("slow@0=2", "others.db");
+  tf_add_strategy("extra", "other", tf_strategy("other", "{ 64, 96 }"));
+  first.opts.strategy_dir = tf_path("extra");
+  tf_tune_ok(&first, SIZES);
+  assert_null(first.report.stale);
+  tf_run second = tf_new("slow@0=2", "others.db");
+  tf_tune_ok(&second, SIZES);
+  assert_string_equal(second.report.stale, "4 results of kernels that these templates and "
+                                           "strategies do not make are not used");
+  assert_int_equal(ask("others.db", "SELECT count(*) FROM outcome"), 2 * 5);
+  const char *const labels[] = {"direct t128"};
+  second.opts.only = (sct_tune_labels){1, labels};
+  tf_tune_ok(&second, SIZES);
+  assert_null(second.report.stale);
+  tf_tune_ok(&first, SIZES);
+  assert_null(first.report.stale);
+  tf_free(&first);
+  tf_free(&second);
+}
+
 /* ---- a part of what the store has ---- */
 
 #define WINS(label)                                                                                \
@@ -467,6 +490,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_killed_session_does_not_repeat_itself),
       cmocka_unit_test(results_of_another_driver_are_not_used),
       cmocka_unit_test(results_of_another_spec_are_not_used),
+      cmocka_unit_test(results_of_other_kernels_are_not_used),
       cmocka_unit_test(a_part_of_a_session_leaves_a_better_winner),
       cmocka_unit_test(what_is_told_is_stored), /* the last: it changes a strategy */
   };
