@@ -31,12 +31,13 @@ void cli_events_close(cli_events *e) {
   e->fd = -1;
 }
 
-/* A reader that went away ends the stream, not the session. */
+/* A reader that went away ends the stream, not the session; a full disk does too, and is told. */
 static void write_line(cli_events *e, const sct_str *line) {
   size_t done = 0;
   while (e->fd >= 0 && done < line->len) {
     const ssize_t n = sct_write(e->fd, line->data + done, line->len - done);
     if (n < 0 && errno != EINTR) {
+      e->lost = errno == EPIPE ? 0 : errno;
       sct_log(SCT_LOG_WARN, "events end here: %s", strerror(errno));
       cli_events_close(e);
     }

@@ -247,6 +247,7 @@ void cli_format_left(char out[32], int64_t ns); /* "45 s", "3 min 20 s", "2 h 5 
 typedef struct cli_events {
   int fd; /* -1: none */
   int64_t start_ns;
+  int lost; /* errno: a line could not be written, though there was a reader */
 } cli_events;
 /* path NULL: no stream; "-": stdout. SCT_EIO. */
 sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) SCT_MUST_USE;

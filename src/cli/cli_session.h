@@ -73,8 +73,8 @@ void cli_tell_end_event(cli_tell *t, const char *device, const cli_outcome *outc
 /* Prints and notes what came of a spec; frees what `outcome` owns. */
 sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *outcome,
                             sct_error *err) SCT_MUST_USE;
-/* The document of the whole command. */
-sct_status cli_tell_end(cli_tell *t, sct_status status, sct_error *err) SCT_MUST_USE;
+/* The document of the whole command. Where events were lost a good outcome becomes SCT_EIO. */
+sct_status cli_tell_end(cli_tell *t, sct_status *outcome, sct_error *err) SCT_MUST_USE;
 
 /* ---- several at a time ---- */
 

@@ -89,11 +89,16 @@ sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *o, sct
   return status;
 }
 
-sct_status cli_tell_end(cli_tell *t, sct_status status, sct_error *err) {
+sct_status cli_tell_end(cli_tell *t, sct_status *outcome, sct_error *err) {
+  if (*outcome == SCT_OK && t->events.lost != 0) {
+    sct_error why = {0};
+    *outcome = sct_fail(&why, SCT_EIO, "the events are not complete: %s", strerror(t->events.lost));
+    cli_report(&why);
+  }
   if (!t->args->json || cli_tell_streams_to_stdout(t)) {
     return SCT_OK;
   }
   return cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",
-                                  sct_exit_code(status), "tuned", t->documents),
+                                  sct_exit_code(*outcome), "tuned", t->documents),
                         err);
 }

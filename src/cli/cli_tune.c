@@ -211,7 +211,7 @@ sct_status cli_tune(const cli_args *args, sct_error *err) {
   }
   if (status == SCT_OK) {
     outcome = run_all(&tell, args, &devices, err);
-    status = err->text[0] == '\0' ? cli_tell_end(&tell, outcome, err) : outcome;
+    status = err->text[0] == '\0' ? cli_tell_end(&tell, &outcome, err) : outcome;
   }
   cli_tell_close(&tell);
   sct_arena_free(&devices.arena);

@@ -207,6 +207,13 @@ static void events_tell_the_session(void **state) {
   json_decref(events);
   fx_run(&r, TUNE, "--events", "no/such/folder");
   fx_expect(&r, 1, NULL, "cannot write events to 'no/such/folder'");
+  fx_fake("ok");
+  fx_run(&r, TUNE, "--events", "/dev/full", "--json"); /* the session goes on, and it is said */
+  fx_expect(&r, 1, NULL, "the events are not complete: No space left");
+  doc = fx_json(&r);
+  assert_int_equal(json_integer_value(json_object_get(doc, "exit_code")), 1);
+  assert_int_equal(json_array_size(json_object_get(doc, "tuned")), 1);
+  json_decref(doc);
   sct_str_free(&text);
   fx_free(&r);
 }
