@@ -54,6 +54,24 @@ static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_
                   name);
 }
 
+/* The hash of a candidate is that of its source and how it is launched (codegen.h). A header holds
+ * what was measured, or nothing: a bit that a disk or a hand changed goes into no one's program. */
+static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
+  char hex[SCT_HASH_HEX];
+  sct_str both = {0};
+  sct_str_printf(&both, "%s%s", c->source, c->launch);
+  sct_status status = sct_str_status(&both, err);
+  if (status == SCT_OK &&
+      strcmp(sct_hash_hex(hex, sct_hash_bytes(both.data, both.len)), c->source_hash) != 0) {
+    status = sct_fail(err, SCT_EDATA,
+                      "the source of '%s' is not what its hash says (%s): it was changed or "
+                      "damaged since it was measured; use a copy of the store, or a new one",
+                      c->label, c->source_hash);
+  }
+  sct_str_free(&both);
+  return status;
+}
+
 /* The result with this outcome id, kept as long as the header. */
 static sct_status load_result(const sct_row_result **out, emit_header *h, sct_store *store,
                               sct_id outcome, sct_error *err) {
@@ -64,7 +82,7 @@ static sct_status load_result(const sct_row_result **out, emit_header *h, sct_st
   SCT_TRY(sct_store_result(store, outcome, row, err));
   h->results[h->n_results++] = row;
   *out = row;
-  return SCT_OK;
+  return check_source(&row->candidate, err);
 }
 
 /* ---- devices ---- */

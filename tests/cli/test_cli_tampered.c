@@ -152,10 +152,35 @@ static void a_session_names_the_conditions_that_do_not_read(void **state) {
   fx_free(&r);
 }
 
+/* A letter of the source that a disk or somebody has changed is in no header. */
+static void a_source_that_was_not_measured_is_in_no_header(void **state) {
+  (void)state;
+  static const char *const changes[] = {
+      "source = replace(source, 'a', 'e')",
+      "launch = replace(launch, '\"threads\":', '\"threads\": ')"};
+  fx_result r = {0};
+  spoil("SELECT 1");
+  fx_run(&r, "emit", "copy", "--store", "bad.db");
+  fx_expect(&r, 0, "__global__", NULL);
+  for (int k = 0; k < SCT_COUNT(changes); k++) {
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "UPDATE candidate SET %s WHERE id = (SELECT o.candidate FROM run r JOIN outcome o ON "
+             "o.id = r.winner)",
+             changes[k]);
+    spoil(sql);
+    fx_run(&r, "emit", "copy", "--store", "bad.db", "-o", "bad.h");
+    fx_expect(&r, sct_exit_code(SCT_EDATA), NULL, "is not what its hash says");
+    assert_false(sct_file_exists(fx_path("bad.h")));
+  }
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_command_opens_what_would_run),
       cmocka_unit_test(rows_that_do_not_read_are_refused),
+      cmocka_unit_test(a_source_that_was_not_measured_is_in_no_header),
       cmocka_unit_test(a_session_names_the_conditions_that_do_not_read),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -281,8 +281,8 @@ static inline sct_id fixture_result_with(fixture *f, const sct_row_run *run, con
                                          const char *source, double median_ns, bool coalesced) {
   char hash[SCT_HASH_HEX];
   sct_str both = {0};
-  sct_str_printf(&both, "%s\n%s\n%s", k->label, source, k->launch);
-  sct_hash_hex(hash, sct_hash_text(sct_str_c(&both)));
+  sct_str_printf(&both, "%s%s", source, k->launch);
+  sct_hash_hex(hash, sct_hash_bytes(both.data, both.len));
   sct_str_free(&both);
   const double requests = 1000;
   sct_row_candidate candidate = {.problem = f->problem,

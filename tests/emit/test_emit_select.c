@@ -197,16 +197,19 @@ static void equal_extents_go_to_the_slower_fill(void **state) {
 
 /* ---- layouts ---- */
 
-#define CHOICE_LAUNCH(a, b, requires)                                                              \
+#define CHOICE_LAUNCH_OF(doc, a, b, requires)                                                      \
   "{\"kernel\": \"add3_kernel\", \"threads\": 256, \"grid\": \"n_i\", \"shared_bytes\": 0, "       \
   "\"static_shared_bytes\": 0, \"requires\": [" requires "], \"align\": {\"a\": 8, \"b\": 8}, "    \
                                                          "\"layouts\": {\"a\": \"" a               \
-                                                         "\", \"b\": \"" b "\"}, \"doc\": \"\"}"
+                                                         "\", \"b\": \"" b "\"}, \"doc\": \"" doc  \
+                                                         "\"}"
+#define CHOICE_LAUNCH(a, b, requires) CHOICE_LAUNCH_OF("", a, b, requires)
+/* Kernels are told apart by source and launch: the label stands in there too. */
 #define CHOICE_KERNEL(label, strategy, threads, a, b, registers)                                   \
   {                                                                                                \
     "add_direct.cu", label, strategy,                                                              \
         "{\"layout.a\": \"" a "\", \"layout.b\": \"" b "\", \"threads\": " threads "}",            \
-        CHOICE_LAUNCH(a, b, ""), registers                                                         \
+        CHOICE_LAUNCH_OF(label, a, b, ""), registers                                               \
   }
 
 static const kernel aos_direct = CHOICE_KERNEL("direct aos", "direct", "256", "aos", "aos", 16);

@@ -70,7 +70,7 @@ namespace {  // every file that includes this header has its own kernels
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, the naive variant. * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   for * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } / at * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   needs blocks aligned to 64
-//   source 8763686b5b035f3752a8dee998a88de5
+//   source ea5ebf17bccea7f85a60e9d8c46edfe3
 namespace k0_int_evil_1_error_broke_out {
 __global__ void launch(const void *aligned, void *blocks, long long n_i, long long n_m) {
   (void)aligned, (void)blocks, (void)n_i, (void)n_m;
@@ -291,7 +291,7 @@ typedef struct hostile_tuning {
 static const hostile_tuning hostile_tunings[] = {
     {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "sm_90", "timed",
      "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "13.0", "0.1.0",
-     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "8763686b5b035f3752a8dee998a88de5",
+     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "ea5ebf17bccea7f85a60e9d8c46edfe3",
      1, 0.001, 2.3809523809523809e-07, 1, 40, 38, 1, 2},
 };
 static const struct {

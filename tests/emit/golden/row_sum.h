@@ -35,7 +35,7 @@ namespace {  // every file that includes this header has its own kernels
 
 // direct t256, the naive variant.
 //   needs a aligned to 4, total aligned to 4
-//   source 27b7abd4678edf5f109f8dd54fe5e19c
+//   source 141cec08e480221e60a9b5e5a6c49c9a
 namespace k0_direct {
 // What is reduced: a field for each value of the outputs.
 struct partial {
@@ -87,7 +87,7 @@ direct(const float *__restrict__ a_in, float *__restrict__ total_out, long long 
 // reduce_rows b8.
 //   for NVIDIA H200 at row=16 col=1048576
 //   needs a aligned to 16, total aligned to 4, n_col % 4 == 0, 8 * n_row <= 4096, that none of its launches overlaps another
-//   source 63b3db4bcd96b09f739c92bb7d6e1dcc
+//   source 97526a6fe00a00070fb5c1311e90116f
 namespace k1_reduce_rows {
 // What is reduced: a field for each value of the outputs.
 struct partial {
@@ -450,7 +450,7 @@ typedef struct row_sum_tuning {
 static const row_sum_tuning row_sum_tunings[] = {
     {"NVIDIA H200", "sm_90", "timed",
      "580.1", "13.0", "0.1.0",
-     "row=16 col=1048576", "reduce_rows b8", "63b3db4bcd96b09f739c92bb7d6e1dcc",
+     "row=16 col=1048576", "reduce_rows b8", "97526a6fe00a00070fb5c1311e90116f",
      20, 3355.4463999999998, 0.79891580952380947, 70, 40, 38, 1, 2},
 };
 static const struct {
