@@ -260,7 +260,7 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 /* Why `name` cannot name an operand, field, scalar or dimension (a C++ keyword, a CUDA name, a
  * macro of usual headers, not an identifier, reserved for generated code), or NULL if it can. */
 const char *sct_spec_bad_name(const char *name);
-/* Likewise of a kernel, whose launch function is declared outside of every namespace. */
+/* Likewise of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
 /* ---- what the expressions tell ---- */

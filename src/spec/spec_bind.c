@@ -253,6 +253,20 @@ sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int
   return check_taken(spec, file, line, what, name, spec->n_scalars, spec->n_operands, err);
 }
 
+/* A variable of a type's name would hide the type. */
+static sct_status check_records(const sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    const char *type = op->record.name;
+    if (type) {
+      SCT_TRY(check_apart(spec, op->file, op->line, "record", type, err));
+      SCT_TRY(check_taken(spec, op->file, op->line, "record", type, spec->n_scalars,
+                          spec->n_operands, err));
+    }
+  }
+  return SCT_OK;
+}
+
 sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   SCT_TRY(fail_name(spec, spec->file, spec->line, "kernel name", spec->name,
                     sct_spec_bad_kernel_name(spec->name), err));
@@ -292,7 +306,7 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
                               SCT_MAX_DIMS, op->n_dims);
     }
   }
-  return SCT_OK;
+  return check_records(spec, err);
 }
 
 /* ---- extents ---- */

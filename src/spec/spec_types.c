@@ -61,7 +61,7 @@ static sct_status check_fields(const sct_record *record, sct_error *err) {
       }
     }
   }
-  const char *bad = record->name ? sct_spec_bad_name(record->name) : NULL;
+  const char *bad = record->name ? sct_spec_bad_kernel_name(record->name) : NULL;
   if (bad) {
     return sct_fail(err, SCT_ESPEC, "record name '%s' %s", record->name, bad);
   }

@@ -327,6 +327,9 @@ static void test_wrong_records(void **state) {
       {"{ { 'x', 'f32' }, { 'x', 'f64' } }", "field 'x' appears twice"},
       {"{ { 'double', 'f32' } }", "field name 'double' is a word of CUDA C++"},
       {"{ { 'x', 'f32' }, name = 'class' }", "record name 'class' is a word of CUDA C++"},
+      {"{ { 'x', 'f32' }, name = 'time' }", "record name 'time' is declared by C or CUDA headers"},
+      {"{ { 'x', 'f32' }, name = 'uint4' }",
+       "record name 'uint4' is declared by C or CUDA headers"},
       {"setmetatable({ { 'x', 'f32' } }, {})", "a plain table was expected, without a metatable"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
@@ -336,6 +339,19 @@ static void test_wrong_records(void **state) {
                   "outputs = { s.array('b', r) }, body = 'b.x = 0;', sizes = { { i = 1 } } }",
              cases[k].record);
     assert_fails(text, "spec.lua", 3, cases[k].says);
+  }
+  static const char *const beside[][2] = {
+      {"at", "record 'at' has a name that generated kernels use themselves; call it 'at_'"},
+      {"i", "record 'i': the name is already a dimension"},
+      {"b", "record 'b': the name is already an array"}};
+  for (int k = 0; k < SCT_COUNT(beside); k++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             HEAD "\nlocal r = s.record { { 'x', 'f32' }, name = '%s' }\nreturn s.kernel { "
+                  "name = 'k', dims = { 'i' }, outputs = { s.array('b', r) }, body = 'b.x = 0;', "
+                  "sizes = { { i = 1 } } }",
+             beside[k][0]);
+    assert_fails(text, "spec.lua", 4, beside[k][1]);
   }
 }
 
