@@ -6,11 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Bounds of what may count as noise. Below the first, differences do not come back: from session to
- * session a candidate's median moves by 0.2 to 0.3 % (standard deviation, on an H200), however
- * narrow the interval within one. Above the second, a reader would call one candidate faster,
- * however wide its samples scatter. */
+/* Bounds of what may count as noise. From session to session a candidate's median moves by 0.2 to
+ * 0.3 % (standard deviation, on an H200), however narrow the interval within one. So two that are
+ * less than the first apart are as good as each other, and the counts choose; two that are less
+ * than the second apart may come out the other way round in another session, which is a tie.
+ * Above the third, a reader would call one candidate faster, however wide its samples scatter. */
 #define LEAST_NOISE SCT_LEAST_NOISE
+#define TIE_NOISE   0.01
 #define MOST_NOISE  0.02
 
 /* Above this an operand's sectors come from the way of access, not from where rows start. */
@@ -103,17 +105,16 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
   return best;
 }
 
-/* Is `row` too close to the fastest to tell apart: may it, by the 95 % interval of their ratio, be
- * as fast? A row that was only screened cannot tie with one that raced: if it were that close it
- * would have raced too. */
-static bool is_tied(const sct_rank_row *fastest, const sct_rank_row *row) {
+/* Is `row` at most `noise` slower than the fastest, or may it, by the 95 % interval of their ratio,
+ * be as fast? A row that was only screened is not: if it were that close it would have raced. */
+static bool is_within(double noise, const sct_rank_row *fastest, const sct_rank_row *row) {
   if ((fastest->race != 0) != (row->race != 0)) {
     return false;
   }
   const bool paired = fastest->race != 0 && fastest->race == row->race;
   const sct_comparison c = sct_stats_compare(fastest->samples_ns, fastest->n_samples,
                                              row->samples_ns, row->n_samples, paired);
-  return c.ratio <= 1.0 + LEAST_NOISE || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
+  return c.ratio <= 1.0 + noise || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
 }
 
 /* The fastest of the naive variants that were timed, -1 if none was; no winner is slower: a result
@@ -133,18 +134,21 @@ static int naive_row(const sct_rank_row *rows, int n) {
  * faster than `best` beyond noise? */
 static bool naive_wins(const sct_rank_row *rows, int naive, int best) {
   return naive >= 0 && naive != best && !rows[naive].coalesced &&
-         rows[naive].median_ns < rows[best].median_ns && !is_tied(&rows[naive], &rows[best]);
+         rows[naive].median_ns < rows[best].median_ns &&
+         !is_within(LEAST_NOISE, &rows[naive], &rows[best]);
 }
 
-/* Rows that cannot be told from `best` are tied; the winner is the first of them by counts. */
+/* Rows that another session may find ahead of `best` are tied; the winner is the first by counts of
+ * those that are as good as it. */
 static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, sct_choice *choice) {
   const int naive = naive_row(rows, n);
   const double of_best = rows[best].median_ns;
   const double most = naive < 0 ? INFINITY : fmax(rows[naive].median_ns, of_best);
   for (int r = 0; r < n; r++) {
-    rows[r].tied =
-        competes(&rows[r], any) && rows[r].timed && (r == best || is_tied(&rows[best], &rows[r]));
-    in[r] = rows[r].tied && rows[r].median_ns <= most;
+    rows[r].tied = competes(&rows[r], any) && rows[r].timed &&
+                   (r == best || is_within(TIE_NOISE, &rows[best], &rows[r]));
+    in[r] = rows[r].tied && rows[r].median_ns <= most &&
+            (r == best || is_within(LEAST_NOISE, &rows[best], &rows[r]));
     if (rows[r].tied) {
       choice->n_tied++;
       const double apart = rows[r].median_ns / rows[best].median_ns - 1.0;
@@ -208,7 +212,7 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
     return choice;
   }
   if (choice.fastest >= 0 && choice.fastest != best &&
-      !is_tied(&rows[choice.fastest], &rows[best])) {
+      !is_within(LEAST_NOISE, &rows[choice.fastest], &rows[best])) {
     const double ratio = rows[choice.winner].median_ns / rows[choice.fastest].median_ns;
     choice.faster_ratio = ratio > 1.0 + LEAST_NOISE ? ratio : 1.0; /* one may not have raced */
   }

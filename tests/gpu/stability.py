@@ -67,6 +67,12 @@ def look_at(sizes):
     return seen
 
 
+def best_of(sizes, n=12):
+    """label of a size -> the fastest of a session, for whoever asks why it came out so"""
+    kept = ("label", "median_ns", "q1_ns", "q3_ns", "tied")
+    return {size["label"]: [{k: r[k] for k in kept} for r in size["rows"][:n]] for size in sizes}
+
+
 def judge(spec, label, runs):
     """runs: what look_at() gave for this size, one a session"""
     winners = collections.Counter(winner for winner, _, _ in runs)
@@ -102,12 +108,13 @@ def main():
         if not any(d["id"].startswith("cuda:") for d in json.loads(listed.stdout)["devices"]):
             print("skipped: no GPU here")
             sys.exit(77)
-    verdicts = []
+    verdicts, best = [], []
     for spec in args.jobs.split(","):
         seen, seconds = collections.defaultdict(list), []
         for run in range(args.runs):
             sizes, took = tune(args, spec, run)
             seconds.append(took)
+            best.append({"spec": spec, "run": run, "sizes": best_of(sizes)})
             for label, what in look_at(sizes).items():
                 seen[label].append(what)
         print(f"{spec}: {args.runs} sessions, {seconds[0]:.1f} s the first, {min(seconds):.1f} to {max(seconds):.1f} s",
@@ -115,7 +122,7 @@ def main():
         verdicts += [judge(spec, label, runs) for label, runs in seen.items()]
     good, compared = measure(args) if args.measure else (True, {})
     with open(os.path.join(args.out, "stability.json"), "w") as f:
-        json.dump({"sessions": verdicts, "comparisons": compared}, f, indent=1)
+        json.dump({"sessions": verdicts, "comparisons": compared, "best": best}, f, indent=1)
     print()
     for v in verdicts:
         print(f"{'ok    ' if v['good'] else 'MISSED'} {v['spec']:22s} {v['size']:22s} {v['winner']:34s} won "

@@ -150,6 +150,14 @@ static void test_noise_decides_what_is_a_tie(void **state) {
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 1);
   rows[1] = row(1, "b", 412, 8, 8, 1);
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+  assert_false(rows[1].tied);
+  /* 0.8 % apart is a tie, as it may come out the other way round, but no matter of counts */
+  for (int k = 0; k < 2; k++) {
+    rows[0] = row(0, "a", 400, 9, 9, 1);
+    rows[1] = row(1, "b", k == 0 ? 403.2 : 405.2, 8, 8, 1);
+    assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
+    assert_int_equal(rows[1].tied, k == 0);
+  }
   /* a row that was only screened does not tie with one that raced */
   rows[1] = row(1, "b", 400.1, 8, 8, 1);
   rows[0].race = 1;
