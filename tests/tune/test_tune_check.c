@@ -157,7 +157,7 @@ static void each_is_judged_by_its_own_program(void **state) {
     const misdeed m = {
         sct_arena_printf(&tf_arena, "alone%d", k),
         sct_arena_printf(&tf_arena,
-                         "\n#define LEFT_OUT %d\n  if ($(last) < n_$(last) - LEFT_OUT) "
+                         "\n  const int left_out = %d;\n  if ($(last) < n_$(last) - left_out) "
                          "$(g:call_element(inside)) // %d",
                          k % 2, k),
         "", ""};
