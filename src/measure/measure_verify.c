@@ -360,6 +360,11 @@ static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other
       sct_find_byte(&c->shape, op, k, &place);
       sct_describe_difference(verdict, &c->shape, op, k, &place, got + place.offset,
                               c->image[op] + place.offset, other);
+      const size_t told = strlen(verdict->detail);
+      snprintf(verdict->detail + told, sizeof verdict->detail - told, "; the naive variant %s",
+               verdict->outcome == SCT_OUT_NOT_WRITTEN
+                   ? "leaves it alone: does the body give it a value?"
+                   : "gives it another value each time");
     }
   }
   sct_free(got);

@@ -179,7 +179,8 @@ static void refuse_directives(lua_State *L, const render_job *job) {
     const char *refused = refused_in(line, n);
     if (refused && k < job->n_lines) {
       sct_script_raise_at(L, job->lines[k].file, job->lines[k].line,
-                          "a kernel may not hold %s: it is compiled and emitted without headers",
+                          "a kernel may not hold %s, as it is compiled and emitted without "
+                          "headers; write a constant, or choose in Lua",
                           refused);
     }
     line += n + (line[n] == '\n');

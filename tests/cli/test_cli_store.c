@@ -136,6 +136,13 @@ static void compare_as_json(void **state) {
 }
 
 /* One store that has measured twice: what it knew then, and what it knows now. */
+/* What the store c.db knew of the kernel then against what it knows. */
+static void compare_since(fx_result *r, const char *date) {
+  char word[64];
+  snprintf(word, sizeof word, "move@%s", date);
+  fx_run(r, "compare", word, "move@", "--store", "c.db");
+}
+
 static void compare_of_dates(void **state) {
   (void)state;
   make_store("c.db", "570.1", "2025-01-01T00:00:00Z", before, SCT_COUNT(before));
@@ -171,9 +178,7 @@ static void compare_of_dates(void **state) {
                                       "2025-02-01T10:00:00+01:00",
                                       "2025-02-01T10:00:00.5"};
   for (int k = 0; k < SCT_COUNT(wrong); k++) {
-    char word[64];
-    snprintf(word, sizeof word, "move@%s", wrong[k]);
-    fx_run(&r, "compare", word, "move@", "--store", "c.db");
+    compare_since(&r, wrong[k]);
     fx_expect(&r, sct_exit_code(SCT_EUSAGE), NULL, "expected a date after the @");
   }
   static const char *const right[] = {"2025",
@@ -185,9 +190,7 @@ static void compare_of_dates(void **state) {
                                       "2025-02-01T00:00:00Z",
                                       "2025-02-01T00:00:00.000Z"};
   for (int k = 0; k < SCT_COUNT(right); k++) {
-    char word[64];
-    snprintf(word, sizeof word, "move@%s", right[k]);
-    fx_run(&r, "compare", word, "move@", "--store", "c.db");
+    compare_since(&r, right[k]);
     fx_expect(&r, 0, "0 only in A, ", NULL);
   }
   fx_run(&r, "compare", "nowhere.db", "c.db");

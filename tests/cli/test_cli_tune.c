@@ -208,6 +208,7 @@ static void a_body_without_a_value_is_no_reference(void **state) {
     fx_write("odd.lua", nothing[k]);
     fx_run(&r, "tune", "odd.lua", "--store", "odd.db", "-d", "virtual:h200");
     fx_expect(&r, 5, "some output elements were never written: b of element i=0 (n_i=1)", NULL);
+    fx_expect(&r, 5, "does the body give it a value?", NULL);
   }
   fx_write("odd.lua", BODY_SPEC("u8", "b = a / 8 < 16 ? 0xa5 : 0x5a;"));
   fx_run(&r, "tune", "odd.lua", "--store", "odd.db", "-d", "virtual:h200", "--only",
