@@ -15,9 +15,11 @@ static const char *const figure_names[N_FIGURES] = {
     "sectors_global",       "sectors_global_ideal", "wavefronts_shared_ld",
     "wavefronts_shared_st", "wavefronts_shared",    "wavefronts_shared_ideal"};
 
-/* Asynchronous copies write shared memory but are no shared store: their wavefronts are in the sums
+/* Atomics and the shared writes of asynchronous copies are no loads or stores: they are in the sums
  * only, as in a profiler's. */
 static void figures_of(int64_t v[N_FIGURES], const sct_ptx_counters *c) {
+  const sct_ptx_global global = sct_ptx_global_sum(c);
+  const sct_ptx_shared shared = sct_ptx_shared_sum(c);
   const int64_t all[N_FIGURES] = {
       c->load.requests,
       c->load.sectors,
@@ -25,13 +27,12 @@ static void figures_of(int64_t v[N_FIGURES], const sct_ptx_counters *c) {
       c->store.requests,
       c->store.sectors,
       c->store.tags,
-      c->load.sectors + c->store.sectors,
-      c->load.sectors_ideal + c->store.sectors_ideal,
+      global.sectors,
+      global.sectors_ideal,
       c->shared_load.wavefronts,
       c->shared_store.wavefronts,
-      c->shared_load.wavefronts + c->shared_store.wavefronts + c->shared_async.wavefronts,
-      c->shared_load.wavefronts_ideal + c->shared_store.wavefronts_ideal +
-          c->shared_async.wavefronts_ideal,
+      shared.wavefronts,
+      shared.wavefronts_ideal,
   };
   memcpy(v, all, sizeof(all));
 }
@@ -192,17 +193,15 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
       widths_json(c->store_width), "shared_load", shared_json(&c->shared_load), "shared_store",
       shared_json(&c->shared_store), "shared_async", shared_json(&c->shared_async), "atomics",
-      global_json(&c->atomics), "shared_atomics",
-      json_pack("{s:I, s:I}", "requests", (json_int_t)c->shared_atomics.requests, "bytes",
-                (json_int_t)c->shared_atomics.bytes),
-      "bulk_load", global_json(&c->bulk_load), "bulk_store", global_json(&c->bulk_store),
-      "bulk_load_bytes", (json_int_t)c->bulk_load.bytes, "bulk_store_bytes",
-      (json_int_t)c->bulk_store.bytes, "texture_requests", (json_int_t)c->texture_requests,
-      "local_requests", (json_int_t)c->local_requests, "warp_instructions",
-      (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
-      "active_lanes", cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
-      "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
-      "barriers", (json_int_t)c->barriers);
+      global_json(&c->atomics), "shared_atomics", shared_json(&c->shared_atomics), "bulk_load",
+      global_json(&c->bulk_load), "bulk_store", global_json(&c->bulk_store), "bulk_load_bytes",
+      (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
+      "texture_requests", (json_int_t)c->texture_requests, "local_requests",
+      (json_int_t)c->local_requests, "warp_instructions", (json_int_t)c->warp_instructions,
+      "lane_instructions", (json_int_t)c->lane_instructions, "active_lanes",
+      cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)), "branches",
+      (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches, "barriers",
+      (json_int_t)c->barriers);
   json_object_update(doc, more);
   json_decref(more);
   return doc;

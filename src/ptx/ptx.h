@@ -193,9 +193,11 @@ typedef struct sct_ptx_counters {
   int64_t load_width[SCT_PTX_N_WIDTHS], store_width[SCT_PTX_N_WIDTHS]; /* requests by width */
   sct_ptx_shared shared_load, shared_store;
   sct_ptx_shared
-      shared_async;       /* writes of cp.async: part of all wavefronts, of neither direction */
-  sct_ptx_global atomics; /* atom and red on global memory */
-  sct_ptx_shared shared_atomics; /* requests and bytes only */
+      shared_async; /* writes of cp.async: part of all wavefronts, of neither direction */
+  /* atom and red, by the rules of loads and stores, as a profiler counts them: lanes that update
+   * one word of shared memory share a wavefront, however long the updates take */
+  sct_ptx_global atomics;
+  sct_ptx_shared shared_atomics;
   /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and
    * tags have none of them, its sectors of L2 have all */
   sct_ptx_global bulk_load, bulk_store;
@@ -206,6 +208,12 @@ typedef struct sct_ptx_counters {
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */
 } sct_ptx_counters;
+
+/* Loads, stores and atomics of warps together: a profiler's sums over global memory
+ * (memory_l2_theoretical_sectors_global), and over shared memory (memory_l1_wavefronts_shared),
+ * which has the writes of cp.async too. */
+sct_ptx_global sct_ptx_global_sum(const sct_ptx_counters *counters);
+sct_ptx_shared sct_ptx_shared_sum(const sct_ptx_counters *counters);
 
 /* bytes requested / bytes moved, loads, stores and bulk copies together; 1 if there are none */
 double sct_ptx_degree(const sct_ptx_counters *counters);

@@ -334,9 +334,8 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 }
 
 static void run_space(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bool shared) {
-  if (x->launch->counters && shared) { /* how many wavefronts the updates take is not known */
-    x->insts[u->inst].shared.requests++;
-    x->insts[u->inst].shared.bytes += (int64_t)ptx_count_lanes(acc->mask) * acc->width;
+  if (x->launch->counters && shared) {
+    ptx_count_shared(x, u, acc);
   } else if (x->launch->counters) {
     ptx_count_global(x, u, acc);
   }

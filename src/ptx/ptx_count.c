@@ -184,6 +184,21 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
   to->barriers += from->barriers;
 }
 
+sct_ptx_global sct_ptx_global_sum(const sct_ptx_counters *c) {
+  sct_ptx_global all = c->load;
+  sct_ptx_global_add(&all, &c->store);
+  sct_ptx_global_add(&all, &c->atomics);
+  return all;
+}
+
+sct_ptx_shared sct_ptx_shared_sum(const sct_ptx_counters *c) {
+  sct_ptx_shared all = c->shared_load;
+  sct_ptx_shared_add(&all, &c->shared_store);
+  sct_ptx_shared_add(&all, &c->shared_async);
+  sct_ptx_shared_add(&all, &c->shared_atomics);
+  return all;
+}
+
 double sct_ptx_degree(const sct_ptx_counters *c) {
   sct_ptx_global all = c->load;
   sct_ptx_global_add(&all, &c->store);

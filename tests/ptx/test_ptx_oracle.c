@@ -199,6 +199,8 @@ static void run_case(const oracle *o, const json_t *c, sct_ptx_result *result) {
 }
 
 static int64_t counter(const sct_ptx_counters *c, int column) {
+  const sct_ptx_global global = sct_ptx_global_sum(c);
+  const sct_ptx_shared shared = sct_ptx_shared_sum(c);
   const int64_t values[N_COLUMNS] = {
       [REQUESTS_LD] = c->load.requests,
       [SECTORS_LD] = c->load.sectors,
@@ -206,15 +208,13 @@ static int64_t counter(const sct_ptx_counters *c, int column) {
       [REQUESTS_ST] = c->store.requests,
       [SECTORS_ST] = c->store.sectors,
       [TAGS_ST] = c->store.tags,
-      [SECTORS] = c->load.sectors + c->store.sectors,
-      [SECTORS_IDEAL] = c->load.sectors_ideal + c->store.sectors_ideal,
-      [TAGS] = c->load.tags + c->store.tags,
+      [SECTORS] = global.sectors,
+      [SECTORS_IDEAL] = global.sectors_ideal,
+      [TAGS] = global.tags,
       [WAVEFRONTS_LD] = c->shared_load.wavefronts,
       [WAVEFRONTS_ST] = c->shared_store.wavefronts,
-      [WAVEFRONTS] =
-          c->shared_load.wavefronts + c->shared_store.wavefronts + c->shared_async.wavefronts,
-      [WAVEFRONTS_IDEAL] = c->shared_load.wavefronts_ideal + c->shared_store.wavefronts_ideal +
-                           c->shared_async.wavefronts_ideal,
+      [WAVEFRONTS] = shared.wavefronts,
+      [WAVEFRONTS_IDEAL] = shared.wavefronts_ideal,
   };
   return values[column];
 }
