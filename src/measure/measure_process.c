@@ -33,6 +33,11 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
     reply->kind = SCT_REPLY_NOMEM;
     snprintf(reply->text, sizeof reply->text, "out of memory");
     sct_child_kill(w);
+  } else if (io == SCT_IO_TOO_LARGE) {
+    reply->kind = SCT_REPLY_FAILED; /* ours: the worker was asked nothing */
+    reply->status = SCT_EINTERNAL;
+    snprintf(reply->text, sizeof reply->text, "the request %s is larger than %lld bytes",
+             sct_op_name(op), (long long)SCT_WIRE_MAX_BYTES);
   } else if (io == SCT_IO_TIMEOUT) {
     char limit[32];
     reply->kind = SCT_REPLY_TIMEOUT;

@@ -145,13 +145,18 @@ sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t lim
 void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
 void sct_series_free(sct_series *s); /* of one that is at its end, and kept as a spare */
 
-/* ---- remote calls (measure_remote.c) ---- */
+/* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
 /* What the answer to a request that sets things up means; and to one of numbers, which are read. */
 sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply,
                              sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
                               sct_error *err) SCT_MUST_USE;
+
+/* Asks with a few numbers and reads a few, or none. Its failure is nobody's fault but the device's,
+ * the worker's or ours. */
+sct_status sct_remote_ask(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
+                          int n_out, sct_error *err);
 
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */

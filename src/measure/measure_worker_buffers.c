@@ -357,11 +357,11 @@ sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, 
 sct_status sct_worker_expect(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   (void)out;
   const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  size_t n_flags = 0, n_data = 0;
-  const uint8_t *flags = sct_wire_get_bytes(in, &n_flags), *data = sct_wire_get_bytes(in, &n_data);
-  if (!b || in->failed || !w->backend->ops->expect || n_flags != (size_t)b->bytes ||
-      n_data != n_flags) {
+  const sct_worker_buffer *flags = b ? sct_worker_buffer_next(w, in, err) : NULL;
+  const sct_worker_buffer *data = flags ? sct_worker_buffer_next(w, in, err) : NULL;
+  if (!data || !w->backend->ops->expect || flags->bytes != b->bytes || data->bytes != b->bytes) {
     return sct_worker_malformed(err);
   }
-  return w->backend->ops->expect(w->backend, sct_worker_data(b), flags, data, b->bytes, err);
+  return w->backend->ops->expect(w->backend, sct_worker_data(b), sct_host(sct_worker_data(flags)),
+                                 sct_host(sct_worker_data(data)), b->bytes, err);
 }

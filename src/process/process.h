@@ -67,6 +67,8 @@ typedef struct sct_wire {
   const void *tail; /* what goes behind data; the caller's */
   size_t tail_bytes;
   bool failed;
+  bool too_large;      /* why it failed: no receiver takes a message of more than
+                          SCT_WIRE_MAX_BYTES */
   size_t mapped_bytes; /* 0: data is from sct_alloc; else a mapping, to read (recv_shared) */
   int descriptor;      /* of the file that is mapped; -1: closed */
 } sct_wire;
@@ -90,7 +92,14 @@ double sct_wire_get_f64(sct_wire *w);
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
 const char *sct_wire_get_text(sct_wire *w);                /* "" on failure */
 
-typedef enum sct_io { SCT_IO_OK, SCT_IO_CLOSED, SCT_IO_TIMEOUT, SCT_IO_NOMEM } sct_io;
+/* TOO_LARGE: nothing was sent, because the receiver would refuse it. */
+typedef enum sct_io {
+  SCT_IO_OK,
+  SCT_IO_CLOSED,
+  SCT_IO_TIMEOUT,
+  SCT_IO_NOMEM,
+  SCT_IO_TOO_LARGE
+} sct_io;
 #define SCT_NO_DEADLINE       INT64_MAX
 #define SCT_WIRE_MAX_BYTES    ((uint64_t)1 << 28) /* of one message */
 #define SCT_WIRE_HEADER_BYTES 16

@@ -11,7 +11,8 @@
 
 /* Room for n more bytes and a NUL. */
 static bool reserve(sct_wire *w, size_t n) {
-  if (w->failed || w->mapped_bytes > 0 || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES) {
+  w->too_large = w->too_large || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES;
+  if (w->failed || w->mapped_bytes > 0 || w->too_large) {
     w->failed = true;
     return false;
   }
@@ -49,7 +50,7 @@ void sct_wire_clear(sct_wire *w) {
   }
   w->len = w->at = w->tail_bytes = 0;
   w->tail = NULL;
-  w->failed = false;
+  w->failed = w->too_large = false;
 }
 
 void sct_wire_close(sct_wire *w) {
@@ -94,7 +95,6 @@ void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
 
 void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n) {
   sct_wire_put_u64(w, n);
-  w->failed = w->failed || n > SCT_WIRE_MAX_BYTES - w->len;
   w->tail = n > 0 ? bytes : NULL;
   w->tail_bytes = n;
 }
@@ -306,17 +306,26 @@ static header header_of(uint32_t code, const sct_wire *body, place where) {
   return (header){code, where, body->len + body->tail_bytes};
 }
 
+/* A body that a receiver takes, or why it must not be sent. */
+static sct_io check_body(const sct_wire *body) {
+  const bool too_large = body->too_large || body->len > SCT_WIRE_MAX_BYTES ||
+                         body->tail_bytes > SCT_WIRE_MAX_BYTES - body->len;
+  return too_large ? SCT_IO_TOO_LARGE : body->failed ? SCT_IO_NOMEM : SCT_IO_OK;
+}
+
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
   const header head = header_of(code, body, BEHIND);
+  const sct_io io = check_body(body);
+  batch->failed = batch->failed || io != SCT_IO_OK;
+  batch->too_large = batch->too_large || io == SCT_IO_TOO_LARGE;
   put(batch, &head, sizeof head);
   put(batch, body->data, body->len);
   put(batch, body->tail, body->tail_bytes);
-  batch->failed = batch->failed || body->failed;
 }
 
 sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
   if (batch->failed) {
-    return SCT_IO_NOMEM;
+    return batch->too_large ? SCT_IO_TOO_LARGE : SCT_IO_NOMEM;
   }
   return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, -1, deadline_ns);
 }
@@ -325,8 +334,9 @@ sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadli
   static const sct_wire nothing;
   const sct_wire *b = body ? body : &nothing;
   header head = header_of(code, b, BEHIND);
-  if (b->failed) {
-    return SCT_IO_NOMEM;
+  const sct_io io = check_body(b);
+  if (io != SCT_IO_OK) {
+    return io;
   }
   void *const tail = (void *)(uintptr_t)b->tail; /* not written to */
   struct iovec parts[PARTS] = {{&head, sizeof head}, {b->data, b->len}, {tail, b->tail_bytes}};
@@ -345,7 +355,8 @@ static sct_io send_file(int fd, uint32_t code, const sct_wire *body, int descrip
 }
 
 sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
-  const bool large = !body->failed && body->len + body->tail_bytes >= SCT_WIRE_SHARED_BYTES;
+  const bool large =
+      check_body(body) == SCT_IO_OK && body->len + body->tail_bytes >= SCT_WIRE_SHARED_BYTES;
   const int descriptor = large ? sct_process_seal(body) : -1;
   const sct_io io = send_file(fd, code, body, descriptor, deadline_ns);
   if (descriptor >= 0) {

@@ -370,6 +370,30 @@ static void test_padding_may_be_undefined_and_fields_may_not(void **state) {
   free(text);
 }
 
+/* Flags and data of an output together are more than a message may hold. */
+static void test_a_large_output_goes_in_pieces(void **state) {
+  (void)state;
+  const int64_t bytes = (int64_t)129 << 20;
+  world w;
+  int64_t buffer = -1;
+  uint8_t *zeros = sct_alloc((size_t)bytes);
+  assert_non_null(zeros);
+  open_world(&w);
+  assert_ok(sct_remote_alloc(w.m, bytes, 1, &buffer, &fixture_err));
+  assert_ok(sct_remote_expect(w.m, buffer, zeros, zeros, bytes, &fixture_err));
+  sct_wire request = {0};
+  sct_reply reply = {0};
+  sct_wire_put_tail(&request, zeros, SCT_WIRE_MAX_BYTES); /* with its length: more than fits */
+  sct_worker_call(&w.m->worker, SCT_OP_SET, &request, 1000000000, &reply);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  assert_string_equal(reply.text, "the request SET is larger than 268435456 bytes");
+  assert_int_equal(verify(&w, "right").outcome, SCT_OUT_OK); /* by the same worker */
+  assert_int_equal(w.m->generation, 1);
+  sct_reply_free(&reply);
+  sct_free(zeros);
+  close_world(&w);
+}
+
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   nvrtc_door door;
@@ -392,6 +416,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_sizes_are_small_and_around_the_tiles),
       cmocka_unit_test(test_many_texts_come_and_go),
       cmocka_unit_test(test_padding_may_be_undefined_and_fields_may_not),
+      cmocka_unit_test(test_a_large_output_goes_in_pieces),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(ptx);

@@ -244,6 +244,33 @@ static void test_a_closed_end_is_told_without_a_signal(void **state) {
   sct_wire_free(&w);
 }
 
+/* Nobody takes more than SCT_WIRE_MAX_BYTES, so the sender says so and sends nothing. */
+static void test_what_is_too_large_is_not_sent(void **state) {
+  (void)state;
+  int fds[2];
+  sct_wire body = {0}, batch = {0}, in = {0};
+  uint32_t code = 0;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  sct_wire_put_tail(&body, fds, SCT_WIRE_MAX_BYTES - 7); /* never read; behind 8 bytes of length */
+  assert_int_equal(sct_wire_send(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
+  assert_int_equal(sct_wire_send_shared(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
+  sct_wire_put_message(&batch, 1, &body);
+  assert_int_equal(sct_wire_send_batch(fds[0], &batch, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
+  sct_wire_clear(&body);
+  sct_wire_put_bytes(&body, fds, SCT_WIRE_MAX_BYTES + 1);
+  assert_int_equal(sct_wire_send(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
+  assert_int_equal(sct_wire_recv(fds[1], &code, &in, sct_now_ns() + 5000000), SCT_IO_TIMEOUT);
+  sct_wire_clear(&body);
+  assert_int_equal(sct_wire_send(fds[0], 3, &body, SCT_NO_DEADLINE), SCT_IO_OK);
+  assert_int_equal(sct_wire_recv(fds[1], &code, &in, SCT_NO_DEADLINE), SCT_IO_OK);
+  assert_int_equal(code, 3);
+  close(fds[0]);
+  close(fds[1]);
+  sct_wire_free(&body);
+  sct_wire_free(&batch);
+  sct_wire_free(&in);
+}
+
 static void test_another_protocol_is_refused(void **state) {
   (void)state;
   int fds[2];
@@ -269,6 +296,7 @@ int main(void) {
       cmocka_unit_test(test_a_series_that_breaks_off),
       cmocka_unit_test(test_silence_is_a_timeout),
       cmocka_unit_test(test_a_closed_end_is_told_without_a_signal),
+      cmocka_unit_test(test_what_is_too_large_is_not_sent),
       cmocka_unit_test(test_another_protocol_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
