@@ -21,7 +21,7 @@ int sct_measure_worker_main(int argc, char **argv);
 
 /* The version of how candidates are verified and timed: raised when its figures cannot be compared
  * with earlier ones any more. Part of a device's key in the store. */
-#define SCT_MEASUREMENT 1
+#define SCT_MEASUREMENT 2
 
 /* ---- outcomes ---- */
 

@@ -362,6 +362,49 @@ static void a_spec_that_is_not_there_is_an_error(void **state) {
   tf_free(&r);
 }
 
+/* ---- what spills */
+
+#define CALL "if ($(last) < n_$(last)) $(g:call_element(inside))"
+#define SINES                                                                                      \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"sines\", dims = { \"i\" },\n"                                                        \
+  "  inputs = { s.array(\"a\", \"f32x4\") }, outputs = { s.array(\"b\", \"f32x4\") },\n"           \
+  "  body = \"b.x = sinf(a.x); b.y = sinf(a.y); b.z = sinf(a.z); b.w = sinf(a.w);\",\n"            \
+  "  sizes = { { i = 512 } },\n"                                                                   \
+  "}\n"
+
+/* More values at once than a block of 1,024 threads has registers for. */
+#define MANY                                                                                       \
+  "int v[96]; if ($(last) < n_$(last)) {\n"                                                        \
+  "#pragma unroll\n"                                                                               \
+  "for (int k = 0; k < 96; k++) v[k] = ((const volatile int *)a_in)[k];\n"                         \
+  "#pragma unroll\n"                                                                               \
+  "for (int k = 0; k < 96; k++) ((volatile int *)b_out)[k] = v[k]; $(g:call_element(inside)) }"
+
+/* sinf has a frame of 32 bytes on the stack; a spill is what the assembler stores and loads for
+ * want of registers. */
+static void only_registers_in_memory_are_spills(void **state) {
+  (void)state;
+  sct_str text = {0};
+  sct_error err;
+  assert_int_equal(sct_asset_read(&text, "templates/direct.cu", &err), SCT_OK);
+  tf_write("assets/templates/many.cu", tf_replace(sct_str_c(&text), CALL, MANY));
+  sct_str_free(&text);
+  tf_add_strategy("more", "calm", tf_strategy("calm", "{ 64 }"));
+  tf_add_strategy("more", "many",
+                  tf_replace(tf_strategy("many", "{ 1024 }"), "template = \"direct.cu\"",
+                             "template = \"many.cu\""));
+  tf_run r = tf_new(NULL, NULL);
+  r.opts.device = "virtual:h200";
+  r.opts.strategy_dir = tf_path("more");
+  tf_tune_ok(&r, SINES);
+  tf_assert_outcome(&r, 0, "calm", "ok");
+  tf_assert_outcome(&r, 0, "many", "spills");
+  assert_null(strstr(tf_row(&r, 0, "many")->detail, "0 bytes stored"));
+  tf_free(&r);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
@@ -381,6 +424,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_device_number_must_be_there),
       cmocka_unit_test(the_default_device_is_the_first_gpu_or_a_virtual_one),
       cmocka_unit_test(a_spec_that_is_not_there_is_an_error),
+      cmocka_unit_test(only_registers_in_memory_are_spills),
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
 }
