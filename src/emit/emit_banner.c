@@ -257,6 +257,14 @@ done:
 
 /* ---- where it comes from ---- */
 
+/* A call that cannot compare all of a device's identity finds it by compute capability only. */
+static void identity_text(sct_str *s, const emit_device *device) {
+  if (device->n_sms == 0) {
+    sct_str_append(s, "//   its number of multiprocessors is not in the store: it never matches as "
+                      "the same device model\n");
+  }
+}
+
 /* Of GPUs alike a header has one: a call could not tell which it is on. */
 static void alike_text(sct_str *s, const emit_device *device) {
   if (device->n_alike == 0) {
@@ -288,6 +296,7 @@ static void provenance(sct_str *s, const emit_header *h) {
     sct_str_append(s, ", sectile ");
     emit_comment(s, row->tool);
     sct_str_append(s, "\n");
+    identity_text(s, &h->devices[d]);
     alike_text(s, &h->devices[d]);
   }
   if (any_virtual) {

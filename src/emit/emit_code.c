@@ -26,16 +26,8 @@ static void arg_name(sct_str *s, const emit_signature *sig, int k) {
   sct_str_printf(s, "%s%s", is_extent(sig, k) ? "n_" : "", emit_argument(sig, k));
 }
 
-static bool wants_optin(const emit_launch *launch) {
+bool emit_wants_optin(const emit_launch *launch) {
   return launch->shared_bytes + launch->static_shared_bytes > SHARED_WITHOUT_OPTIN;
-}
-
-static bool any_wants_optin(const emit_header *h) {
-  bool any = false;
-  for (int k = 0; k < h->n_kernels; k++) {
-    any = any || wants_optin(&h->kernels[k].launch);
-  }
-  return any;
 }
 
 static const char *plain_text(const char *text) {
@@ -74,7 +66,7 @@ static void kernel_needs(sct_str *s, const emit_header *h, const emit_launch *la
     sct_str_printf(s, "%s%s", between, launch->requires[k]);
     between = ", ";
   }
-  if (wants_optin(launch)) {
+  if (emit_wants_optin(launch)) {
     sct_str_printf(s, "%s%lld bytes of shared memory", between,
                    (long long)(launch->shared_bytes + launch->static_shared_bytes));
     between = ", ";
@@ -167,10 +159,7 @@ static void call_struct(sct_str *s, const emit_signature *sig) {
   sct_str_append(s, "};\n\n");
 }
 
-/* "n_row, n_col" of those extents that `used` mentions (NULL: the dimensions); each with `before`
- * in front of it. */
-static void extent_list(sct_str *s, const emit_signature *sig, const char *used,
-                        const char *before) {
+void emit_extent_list(sct_str *s, const emit_signature *sig, const char *used, const char *before) {
   bool first = true;
   for (int k = 0; k < sig->n_extents; k++) {
     char name[256];
@@ -185,7 +174,7 @@ static void extent_list(sct_str *s, const emit_signature *sig, const char *used,
 static void elements_function(sct_str *s, const emit_signature *sig) {
   sct_str_append(s, "// Elements of the index space; a double, because a product may be any size.\n"
                     "inline double elements(");
-  extent_list(s, sig, NULL, "long long ");
+  emit_extent_list(s, sig, NULL, "long long ");
   sct_str_append(s, ") {\n  return ");
   bool first = true;
   for (int k = 0; k < sig->n_extents; k++) {
@@ -195,192 +184,6 @@ static void elements_function(sct_str *s, const emit_signature *sig) {
     }
   }
   sct_str_append(s, ";\n}\n\n");
-}
-
-/* ---- when a kernel is right ---- */
-
-static void blocks_function(sct_str *s, const emit_signature *sig, const emit_launch *launch,
-                            int index) {
-  sct_str_printf(s, "inline long long k%d_blocks(", index);
-  extent_list(s, sig, launch->grid, "long long ");
-  sct_str_printf(s, ") {\n  return %s;\n}\n", launch->grid);
-}
-
-static void requires_functions(sct_str *s, const emit_signature *sig, const emit_launch *launch,
-                               int index) {
-  for (int k = 0; k < launch->n_requires; k++) {
-    sct_str_printf(s, "inline bool k%d_requires_%d(", index, k);
-    extent_list(s, sig, launch->requires[k], "long long ");
-    sct_str_printf(s, ") {\n  return %s;\n}\n", launch->requires[k]);
-  }
-}
-
-static void takes_function(sct_str *s, const emit_header *h, int index) {
-  const emit_signature *sig = &h->sig;
-  const emit_launch *launch = &h->kernels[index].launch;
-  blocks_function(s, sig, launch, index);
-  requires_functions(s, sig, launch, index);
-  sct_str_printf(s, "inline bool k%d_takes(const call &c%s) {\n", index,
-                 any_wants_optin(h) ? ", const place &here" : "");
-  if (any_wants_optin(h) && !wants_optin(launch)) {
-    sct_str_append(s, "  (void)here;\n");
-  }
-  sct_str_printf(s, "  const long long blocks = k%d_blocks(", index);
-  extent_list(s, sig, launch->grid, "c.");
-  sct_str_append(s, ");\n  return blocks >= 1 && blocks <= kMaxBlocks");
-  for (int k = 0; k < sig->n_operands; k++) {
-    if (launch->align[k] > 1) {
-      sct_str_printf(s, " &&\n         aligned(c.%s, %lld)", sig->operands[k].name,
-                     (long long)launch->align[k]);
-    }
-  }
-  for (int k = 0; k < launch->n_requires; k++) {
-    sct_str_printf(s, " &&\n         k%d_requires_%d(", index, k);
-    extent_list(s, sig, launch->requires[k], "c.");
-    sct_str_append(s, ")");
-  }
-  if (wants_optin(launch)) {
-    sct_str_printf(s, " &&\n         here.shared_bytes >= %lld",
-                   (long long)(launch->shared_bytes + launch->static_shared_bytes));
-  }
-  sct_str_append(s, ";\n}\n\n");
-}
-
-static void takes_switch(sct_str *s, const emit_header *h) {
-  const bool optin = any_wants_optin(h);
-  sct_str_printf(s, "inline bool takes(int kernel, const call &c%s) {\n  switch (kernel) {\n",
-                 optin ? ", const place &here" : "");
-  for (int k = 0; k < h->n_kernels; k++) {
-    sct_str_printf(s, "  case %d: return k%d_takes(c%s);\n", k, k, optin ? ", here" : "");
-  }
-  sct_str_append(s, "  default: return false;\n  }\n}\n\n");
-}
-
-/* ---- which kernel a call takes ---- */
-
-static void place_struct(sct_str *s, const emit_header *h) {
-  const bool optin = any_wants_optin(h);
-  sct_str_printf(s,
-                 "// The current device, as far as the choice goes.\n"
-                 "struct place {\n  int major, minor, sms%s;\n};\n\n",
-                 optin ? ", shared_bytes" : "");
-  sct_str_append(
-      s, "inline cudaError_t find_place(place *here) {\n  int device = 0;\n"
-         "  const cudaError_t error = cudaGetDevice(&device);\n"
-         "  if (error != cudaSuccess) return error;\n"
-         "  const struct {\n    int *value;\n    cudaDeviceAttr attribute;\n  } wanted[] = {\n"
-         "      {&here->major, cudaDevAttrComputeCapabilityMajor},\n"
-         "      {&here->minor, cudaDevAttrComputeCapabilityMinor},\n"
-         "      {&here->sms, cudaDevAttrMultiProcessorCount},\n");
-  if (optin) {
-    sct_str_append(s, "      {&here->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},\n");
-  }
-  sct_str_append(s, "  };\n  for (const auto &w : wanted) {\n"
-                    "    const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, "
-                    "device);\n"
-                    "    if (e != cudaSuccess) return e;\n  }\n  return cudaSuccess;\n}\n\n");
-}
-
-static void tuned_tables(sct_str *s, const emit_header *h) {
-  const emit_signature *sig = &h->sig;
-  sct_str_append(s, "// A tuned size and the kernel that won it.\nstruct tuned {\n  long long ");
-  for (int k = 0; k < sig->n_extents; k++) {
-    sct_str_printf(s, "%sn_%s", k > 0 ? ", " : "", sig->extents[k].name);
-  }
-  sct_str_append(s, ";\n  int kernel;\n};\n");
-  for (int d = 0; d < h->n_devices; d++) {
-    const emit_device *device = &h->devices[d];
-    if (device->n_sizes == 0) {
-      continue;
-    }
-    sct_str_printf(s, "const tuned sizes_%d[] = {  // ", d);
-    emit_comment(s, device->row->name);
-    sct_str_append(s, "\n");
-    for (int k = 0; k < device->n_sizes; k++) {
-      sct_str_append(s, "    {");
-      for (int e = 0; e < sig->n_extents; e++) {
-        sct_str_printf(s, "%lldLL, ", (long long)device->sizes[k].extents[e]);
-      }
-      sct_str_printf(s, "%d},\n", device->sizes[k].kernel);
-    }
-    sct_str_append(s, "};\n");
-  }
-  sct_str_append(s, "\nstruct tuned_device {\n  const char *name;\n  int major, minor, sms;\n"
-                    "  const tuned *sizes;\n  int n_sizes;\n};\n"
-                    "const tuned_device devices[] = {\n");
-  for (int d = 0; d < h->n_devices; d++) {
-    const emit_device *device = &h->devices[d];
-    if (device->n_sizes > 0) {
-      sct_str_append(s, "    {");
-      emit_string(s, device->row->name);
-      sct_str_printf(s, ", %d, %d, %lld, sizes_%d, %d},\n", device->row->cc_major,
-                     device->row->cc_minor, (long long)device->n_sms, d, device->n_sizes);
-    }
-  }
-  sct_str_append(s, "};\n\n");
-}
-
-static void distance_functions(sct_str *s, const emit_signature *sig) {
-  sct_str_append(s,
-                 "// How far a call is from a tuned size: the ratio of their numbers of elements "
-                 "(1: equal),\n// and among equals that of their extents.\n"
-                 "struct distance {\n  double elements, shape;\n};\n\n"
-                 "inline double ratio(double x, double y) {\n"
-                 "  x = x < 1 ? 1 : x;\n  y = y < 1 ? 1 : y;\n"
-                 "  return x < y ? y / x : x / y;\n}\n\n"
-                 "inline distance far_from(const tuned &t, const call &c) {\n"
-                 "  return {ratio(elements(");
-  extent_list(s, sig, NULL, "c.");
-  sct_str_append(s, "), elements(");
-  extent_list(s, sig, NULL, "t.");
-  sct_str_append(s, ")),\n          ");
-  for (int k = 0; k < sig->n_extents; k++) {
-    const char *name = sig->extents[k].name;
-    sct_str_printf(s, "%sratio(double(c.n_%s), double(t.n_%s))", k > 0 ? " * " : "", name, name);
-  }
-  sct_str_append(s, "};\n}\n\n"
-                    "inline bool nearer(const distance &a, const distance &b) {\n"
-                    "  return a.elements < b.elements || (a.elements == b.elements && a.shape < "
-                    "b.shape);\n}\n\n");
-}
-
-/* Fixed text, but for what the choice needs to know of the place. */
-static void choose_function(sct_str *s, const emit_header *h) {
-  const bool optin = any_wants_optin(h);
-  sct_str_append(
-      s, "// Which kernel a call takes, and why.\n"
-         "struct choice {\n  int kernel;  // -1: none\n  const tuned_device *device;\n"
-         "  int rung;  // 3 same device, 2 same compute capability, 1 same major version, 0 none\n"
-         "};\n\n"
-         "inline int rung_of(const tuned_device &d, const place &here) {\n"
-         "  if (d.major != here.major) return 0;\n"
-         "  if (d.minor != here.minor) return 1;\n"
-         "  return d.sms == here.sms ? 3 : 2;\n}\n\n"
-         "// Of the best device's tuned sizes the nearest whose kernel is right for this call;\n"
-         "// without one, the naive variant.\n"
-         "inline cudaError_t choose(const call &c, choice *out) {\n"
-         "  place here = {};\n"
-         "  const cudaError_t error = find_place(&here);\n"
-         "  if (error != cudaSuccess) return error;\n");
-  sct_str_append(s, "  *out = choice{-1, nullptr, 0};\n"
-                    "  for (const tuned_device &d : devices) {\n"
-                    "    const int rung = rung_of(d, here);\n"
-                    "    if (rung > out->rung) *out = choice{-1, &d, rung};\n  }\n"
-                    "  distance best = {};\n"
-                    "  for (int k = 0; out->device != nullptr && k < out->device->n_sizes; k++) {\n"
-                    "    const tuned &t = out->device->sizes[k];\n"
-                    "    const distance d = far_from(t, c);\n"
-                    "    if ((out->kernel < 0 || nearer(d, best)) && ");
-  sct_str_printf(s, "takes(t.kernel, c%s)) {\n", optin ? ", here" : "");
-  sct_str_append(s, "      out->kernel = t.kernel;\n      best = d;\n    }\n  }\n"
-                    "  if (out->kernel < 0 && ");
-  sct_str_printf(s, "takes(0, c%s)) *out = choice{0, nullptr, 0};\n", optin ? ", here" : "");
-  sct_str_append(s, "  if (out->kernel >= 0) return cudaSuccess;\n"
-                    "  const bool fits = k0_blocks(");
-  extent_list(s, &h->sig, h->kernels[0].launch.grid, "c.");
-  sct_str_append(s,
-                 ") <= kMaxBlocks;\n"
-                 "  return fits ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;\n}\n\n");
 }
 
 /* ---- launching ---- */
@@ -412,48 +215,61 @@ static bool reduces(const emit_signature *sig) {
   return any;
 }
 
-/* "c.a != nullptr && c.b != nullptr" of the inputs or of the outputs; "true" if there are none. */
-static void no_null(sct_str *s, const emit_signature *sig, bool outputs) {
-  const char *between = "";
-  for (int k = 0; k < sig->n_operands; k++) {
-    if (sig->operands[k].is_output == outputs) {
-      sct_str_printf(s, "%sc.%s != nullptr", between, sig->operands[k].name);
-      between = " && ";
-    }
-  }
-  sct_str_append(s, between[0] == '\0' ? "true" : "");
+/* The end of "  if (<condition>) return refuse(answer, <error>, <reason>);" */
+static void refusal(sct_str *s, const char *error, const char *reason) {
+  sct_str_printf(s, ")\n    return refuse(answer, cuda%s, ", error);
+  emit_string(s, reason);
+  sct_str_append(s, ");\n");
 }
 
-static void check_function(sct_str *s, const emit_signature *sig) {
-  sct_str_append(s, "// Whether there is anything to launch; otherwise *answer is the result.\n"
-                    "inline bool has_work(const call &c, cudaError_t *answer) {\n"
-                    "  constexpr long long kMost = 1LL << 48;  // elements: no product overflows\n"
-                    "  *answer = cudaErrorInvalidValue;\n");
-  any_of(s, sig, " < 0", ALL_EXTENTS, "  if (");
-  sct_str_append(s, ") return false;\n  *answer = cudaSuccess;\n");
-  if (any_of(s, sig, " == 0", KEPT_DIMENSIONS, "  if (")) {
-    sct_str_append(s, ") return false;\n");
+/* A pointer is null or below the alignment of its type, which is that of the naive variant. */
+static void pointer_checks(sct_str *s, const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  const int64_t align = h->kernels[0].launch.align[operand];
+  sct_str reason = {0};
+  sct_str_printf(&reason, "invalid value: %s is null", op->name);
+  sct_str_printf(s, "  if (c.%s == nullptr", op->name);
+  sct_str_append(s, reduces(&h->sig) && !op->is_output ? " && !empty" : "");
+  refusal(s, "ErrorInvalidValue", sct_str_c(&reason));
+  if (align > 1) {
+    sct_str_clear(&reason);
+    sct_str_printf(&reason, "invalid value: %s is not aligned to %lld bytes", op->name,
+                   (long long)align);
+    sct_str_printf(s, "  if (!aligned(c.%s, %lld)", op->name, (long long)align);
+    refusal(s, "ErrorInvalidValue", sct_str_c(&reason));
   }
-  sct_str_append(s, "  *answer = cudaErrorInvalidConfiguration;\n");
+  s->failed = s->failed || reason.failed;
+  sct_str_free(&reason);
+}
+
+static void check_function(sct_str *s, const emit_header *h) {
+  const emit_signature *sig = &h->sig;
+  sct_str_append(s,
+                 "inline const char *refuse(cudaError_t *answer, cudaError_t error, const char "
+                 "*reason) {\n  *answer = error;\n  return reason;\n}\n\n"
+                 "// Why there is nothing to launch, and what the call then returns; null: there "
+                 "is.\n"
+                 "inline const char *no_work(const call &c, cudaError_t *answer) {\n"
+                 "  constexpr long long kMost = 1LL << 48;  // elements: no product overflows\n");
+  any_of(s, sig, " < 0", ALL_EXTENTS, "  if (");
+  refusal(s, "ErrorInvalidValue", "invalid value: an extent is negative");
+  if (any_of(s, sig, " == 0", KEPT_DIMENSIONS, "  if (")) {
+    refusal(s, "Success", "nothing to launch: the index space is empty");
+  }
   any_of(s, sig, " > kMost", ALL_EXTENTS, "  if (");
-  sct_str_append(s, " ||\n      elements(");
-  extent_list(s, sig, NULL, "c.");
-  sct_str_append(s, ") > double(kMost)) {\n    return false;\n  }\n"
-                    "  *answer = cudaErrorInvalidValue;\n");
+  sct_str_append(s, " || elements(");
+  emit_extent_list(s, sig, NULL, "c.");
+  sct_str_append(s, ") > double(kMost)");
+  refusal(s, "ErrorInvalidConfiguration", "invalid configuration: more than 2^48 elements");
   if (reduces(sig)) {
     sct_str_append(s, "  const bool empty = elements(");
-    extent_list(s, sig, NULL, "c.");
-    sct_str_append(s, ") == 0;  // then inputs may be null\n  return (empty || (");
-    no_null(s, sig, false);
-    sct_str_append(s, ")) && ");
-    no_null(s, sig, true);
-  } else {
-    sct_str_append(s, "  return ");
-    for (int k = 0; k < sig->n_operands; k++) {
-      sct_str_printf(s, "%sc.%s != nullptr", k > 0 ? " && " : "", sig->operands[k].name);
-    }
+    emit_extent_list(s, sig, NULL, "c.");
+    sct_str_append(s, ") == 0;  // then inputs may be null\n");
   }
-  sct_str_append(s, ";\n}\n\n");
+  for (int k = 0; k < sig->n_operands; k++) {
+    pointer_checks(s, h, k);
+  }
+  sct_str_append(s, "  return nullptr;\n}\n\n");
 }
 
 static void kernel_argument(sct_str *s, const emit_signature *sig, int k) {
@@ -471,7 +287,7 @@ static void kernel_argument(sct_str *s, const emit_signature *sig, int k) {
 static void launch_case(sct_str *s, const emit_header *h, int index) {
   const emit_kernel *kernel = &h->kernels[index];
   const emit_launch *launch = &kernel->launch;
-  const bool grow = wants_optin(launch);
+  const bool grow = emit_wants_optin(launch);
   sct_str_printf(s, "  case %d:\n", index);
   if (grow) {
     sct_str_printf(s,
@@ -481,7 +297,7 @@ static void launch_case(sct_str *s, const emit_header *h, int index) {
                    kernel->space, launch->kernel, (long long)launch->shared_bytes);
   }
   sct_str_printf(s, "    %s::%s<<<unsigned(k%d_blocks(", kernel->space, launch->kernel, index);
-  extent_list(s, &h->sig, launch->grid, "c.");
+  emit_extent_list(s, &h->sig, launch->grid, "c.");
   sct_str_printf(s, ")), %lld, %lld, stream>>>(\n        ", (long long)launch->threads,
                  (long long)launch->shared_bytes);
   for (int k = 0; k < launch->n_args; k++) {
@@ -494,7 +310,7 @@ static void launch_case(sct_str *s, const emit_header *h, int index) {
 static void launch_function(sct_str *s, const emit_header *h) {
   sct_str_append(s, "inline cudaError_t launch(const call &c, cudaStream_t stream) {\n"
                     "  cudaError_t error = cudaSuccess;\n"
-                    "  if (!has_work(c, &error)) return error;\n"
+                    "  if (no_work(c, &error) != nullptr) return error;\n"
                     "  choice chosen = {};\n  error = choose(c, &chosen);\n"
                     "  if (error != cudaSuccess) return error;\n  switch (chosen.kernel) {\n");
   for (int k = 0; k < h->n_kernels; k++) {
@@ -518,10 +334,10 @@ static bool names_vector(const emit_header *h) {
 /* A header with functions for the host is of use to a compiler that knows no CUDA. */
 static void includes(sct_str *s, const emit_header *h) {
   if (!emit_packs_any(h)) {
-    sct_str_append(s, "#include <cuda_runtime.h>\n\n");
+    sct_str_append(s, "#include <cuda_runtime.h>\n#include <string.h>\n\n#include <atomic>\n\n");
     return;
   }
-  sct_str_append(s, "#ifdef __CUDACC__\n#include <cuda_runtime.h>\n#endif\n"
+  sct_str_append(s, "#ifdef __CUDACC__\n#include <cuda_runtime.h>\n\n#include <atomic>\n#endif\n"
                     "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n");
   sct_str_append(s, names_vector(h) ? "#include <vector_types.h>  // of the CUDA toolkit\n" : "");
   sct_str_append(s, "\n");
@@ -551,17 +367,8 @@ sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) {
   helpers(s, h);
   call_struct(s, &h->sig);
   elements_function(s, &h->sig);
-  place_struct(s, h);
-  sct_str_append(s,
-                 "// When each kernel is right: the size of its grid, alignments, conditions.\n");
-  for (int k = 0; k < h->n_kernels; k++) {
-    takes_function(s, h, k);
-  }
-  takes_switch(s, h);
-  tuned_tables(s, h);
-  distance_functions(s, &h->sig);
-  choose_function(s, h);
-  check_function(s, &h->sig);
+  emit_dispatch(s, h);
+  check_function(s, h);
   launch_function(s, h);
   emit_describe_function(s, h);
   sct_str_printf(s, "}  // namespace\n}  // namespace %s_detail\n\n", name);

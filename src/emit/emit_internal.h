@@ -8,7 +8,8 @@
  *   emit_banner.c  the comment that opens the header
  *   emit_records.c the record types of its arguments
  *   emit_layout.c  the layouts that the tuner chose: what is said of them, pack and unpack
- *   emit_code.c    the kernels, the choice among them, the launch
+ *   emit_code.c    the kernels and their launch
+ *   emit_dispatch.c  which of them a call takes
  *   emit_public.c  provenance as data and the public functions
  *
  * Strings and arrays belong to the header's arena or to the store rows it holds. */
@@ -220,9 +221,15 @@ void emit_chosen_layouts(sct_str *s, const emit_header *h);
 /* Host functions for the arrays of these layouts; nothing if there are none. */
 void emit_packing(sct_str *s, const emit_header *h);
 void emit_choice_type(sct_str *s, const emit_header *h);
+void emit_dispatch(sct_str *s, const emit_header *h);
 void emit_describe_function(sct_str *s, const emit_header *h);
 void emit_public(sct_str *s, const emit_header *h);
 
+/* "n_row, n_col" of those extents that `used` mentions (NULL: the dimensions); each with `before`
+ * in front of it. */
+void emit_extent_list(sct_str *s, const emit_signature *sig, const char *used, const char *before);
+/* The kernel needs more shared memory than a block has without asking for it. */
+bool emit_wants_optin(const emit_launch *launch);
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
@@ -232,6 +239,8 @@ bool emit_packs(const emit_header *h, int operand);
 bool emit_packs_any(const emit_header *h);
 /* The header defines the operand's record. */
 bool emit_has_struct(const emit_header *h, int operand);
+/* Appends the name of the record's type in the header. */
+void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record);
 /* The kernel's layouts are those of the header. */
 bool emit_layouts_equal(const emit_header *h, const emit_launch *launch);
 

@@ -317,24 +317,25 @@ static void each_field_function(sct_str *s, const emit_operand *op, const emit_s
   }
 }
 
-/* `::particle`: a function or a parameter of ours may have the record's name. */
-static void plain_type(sct_str *s, const emit_operand *op) {
+/* `::NAME_particle`: a parameter may have that name. */
+static void plain_type(sct_str *s, const emit_header *h, const emit_operand *op) {
   if (op->record.name != NULL) {
-    sct_str_printf(s, "::%s", op->record.name);
+    sct_str_append(s, "::");
+    emit_record_type(s, h, &op->record);
   } else {
     sct_str_append(s, op->record.fields[0].cuda);
   }
 }
 
-static void pack_function(sct_str *s, const emit_operand *op, const emit_signature *sig,
-                          bool unpacks) {
+static void pack_function(sct_str *s, const emit_header *h, const emit_operand *op, bool unpacks) {
+  const emit_signature *sig = &h->sig;
   sct_str_append(s, unpacks ? "\n// The way back. What of `plain` belongs to no field stays as it "
                               "is.\ninline bool unpack("
                             : "\n// Writes all bytes() bytes of `packed`: the fields of `plain`, "
                               "and 0 between and behind them. False,\n// and nothing is written, "
                               "if an extent is negative or a pointer that is needed null.\n"
                               "inline bool pack(void *packed, const ");
-  plain_type(s, op);
+  plain_type(s, h, op);
   sct_str_append(s, unpacks ? " *plain, const void *packed" : " *plain");
   extent_list(s, op, sig, ", ", "int64_t ");
   sct_str_append(s, ") {\n  const int64_t size = bytes(");
@@ -369,8 +370,8 @@ static void operand_functions(sct_str *s, const emit_header *h, int operand) {
   offset_functions(s, op, &h->sig, f);
   bytes_function(s, op, &h->sig, f);
   each_field_function(s, op, &h->sig, f);
-  pack_function(s, op, &h->sig, false);
-  pack_function(s, op, &h->sig, true);
+  pack_function(s, h, op, false);
+  pack_function(s, h, op, true);
   sct_str_printf(s, "\n}  // namespace %s_layout_%s\n\n", h->sig.name, op->name);
 }
 

@@ -76,11 +76,13 @@ static void parameters(sct_str *s, const emit_header *h) {
     const emit_operand *op = &sig->operands[k];
     const emit_type *bare =
         op->record.name == NULL ? emit_type_find(op->record.fields[0].type) : NULL;
-    const char *type = emit_takes_struct(h, k)         ? op->record.name
-                       : (bare != NULL && !bare->bits) ? bare->cuda
-                                                       : "void";
-    sct_str_printf(s, "%s%s%s *%s", k > 0 ? ", " : "", op->is_output ? "" : "const ", type,
-                   op->name);
+    sct_str_printf(s, "%s%s", k > 0 ? ", " : "", op->is_output ? "" : "const ");
+    if (emit_takes_struct(h, k)) {
+      emit_record_type(s, h, &op->record);
+    } else {
+      sct_str_append(s, bare != NULL && !bare->bits ? bare->cuda : "void");
+    }
+    sct_str_printf(s, " *%s", op->name);
   }
   for (int k = 0; k < sig->n_scalars; k++) {
     sct_str_printf(s, ", %s %s", sig->scalars[k].cuda, sig->scalars[k].name);
@@ -114,9 +116,14 @@ static void stream_name(sct_str *s, const emit_signature *sig) {
 void emit_choice_type(sct_str *s, const emit_header *h) {
   const char *name = h->sig.name;
   sct_str_printf(s,
-                 "// Which kernel a call takes, whose tuning decided (null: nobody's), and why.\n"
-                 "typedef struct %s_choice {\n  const char *variant, *device, *rung;\n"
-                 "} %s_choice;\n\n",
+                 "// Which kernel a call takes, and why.\n"
+                 "typedef struct %s_choice {\n"
+                 "  const char *variant;  // null: nothing is launched\n"
+                 "  const char *device;   // whose tuning decided, null: nobody's\n"
+                 "  const char *match;    // how that device matches the current one\n"
+                 "  const char *size;     // the tuned size whose kernel it is, null: none\n"
+                 "  const char *reason;   // where the call lies among the tuned sizes; why naive, "
+                 "why nothing\n} %s_choice;\n\n",
                  name, name);
 }
 
@@ -130,14 +137,17 @@ void emit_describe_function(sct_str *s, const emit_header *h) {
     emit_string(s, h->kernels[k].source->label);
   }
   sct_str_append(
-      s, "};\n  static const char *const rungs[] = {\"no tuned kernel fits: naive variant\",\n"
-         "                                     \"same major version\", \"same compute "
-         "capability\",\n                                     \"same device\"};\n"
-         "  cudaError_t error = cudaSuccess;\n  choice chosen = {};\n"
-         "  if (!has_work(c, &error) || choose(c, &chosen) != cudaSuccess) {\n"
-         "    return {nullptr, nullptr, \"nothing to launch\"};\n  }\n"
-         "  const char *const device = chosen.device ? chosen.device->name : nullptr;\n"
-         "  return {variants[chosen.kernel], device, rungs[chosen.rung]};\n}\n\n");
+      s, "};\n  static const char *const matches[] = {\"none\", \"same major version\",\n"
+         "                                       \"same compute capability, other model\",\n"
+         "                                       \"same device model\"};\n"
+         "  cudaError_t error = cudaSuccess;\n  const char *const why = no_work(c, &error);\n"
+         "  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};\n"
+         "  choice chosen = {};\n"
+         "  if (choose(c, &chosen) != cudaSuccess) {\n"
+         "    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};\n  }\n"
+         "  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,\n"
+         "          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,\n"
+         "          chosen.reason};\n}\n\n");
 }
 
 static void launch_comment(sct_str *s, const emit_header *h) {

@@ -1,8 +1,6 @@
-/* The record types of a header's arguments.
- *
- * Two headers that share a record can stand in one program: each definition is guarded by the
- * record's name, and every header checks size, alignment and the place of every field of whatever
- * definition it met. */
+/* The record types of a header's arguments: NAME_<record>, so that they meet neither those of other
+ * headers nor the program's own. Each is held to the size, alignment and offsets that the kernels
+ * were generated for. */
 #include "emit/emit_internal.h"
 
 #include <string.h>
@@ -14,6 +12,21 @@ bool emit_takes_struct(const emit_header *h, int operand) {
 bool emit_has_struct(const emit_header *h, int operand) {
   return emit_takes_struct(h, operand) ||
          (emit_packs(h, operand) && h->sig.operands[operand].record.name != NULL);
+}
+
+/* NAME_<this> is a name that headers have already. */
+static bool is_taken(const char *record) {
+  static const char *const names[] = {"choice",  "detail",  "provenance",     "tuning",
+                                      "tunings", "variant", "workspace_bytes"};
+  bool taken = sct_has_prefix(record, "layout_");
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    taken = taken || strcmp(record, names[k]) == 0;
+  }
+  return taken;
+}
+
+void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record) {
+  sct_str_printf(s, "%s_%s%s", h->sig.name, record->name, is_taken(record->name) ? "_record" : "");
 }
 
 static bool same_record(const emit_record *a, const emit_record *b) {
@@ -48,31 +61,31 @@ static void fields_text(sct_str *s, const emit_record *record) {
   sct_str_append(s, ";\n");
 }
 
-static void checks_text(sct_str *s, const emit_record *record) {
-  sct_str_printf(s, "static_assert(sizeof(%s) == %lld && alignof(%s) == %lld", record->name,
-                 (long long)record->bytes, record->name, (long long)record->align);
+static void checks_text(sct_str *s, const char *type, const emit_record *record) {
+  sct_str_printf(s, "static_assert(sizeof(%s) == %lld && alignof(%s) == %lld", type,
+                 (long long)record->bytes, type, (long long)record->align);
   for (int k = 0; k < record->n_fields; k++) {
     sct_str_printf(s, "%s offsetof(%s, %s) == %lld", k % 3 == 0 ? " &&\n             " : " &&",
-                   record->name, record->fields[k].name, (long long)record->fields[k].offset);
+                   type, record->fields[k].name, (long long)record->fields[k].offset);
   }
-  sct_str_printf(s, ",\n              \"layout of %s\");\n\n", record->name);
+  sct_str_printf(s, ",\n              \"layout of %s\");\n\n", type);
 }
 
-static void record_text(sct_str *s, const emit_record *record) {
-  const char *name = record->name;
-  sct_str_printf(s,
-                 "// A program that has this type already defines SECTILE_RECORD_%s before it "
-                 "includes the header.\n"
-                 "#ifndef SECTILE_RECORD_%s\n#define SECTILE_RECORD_%s\n%s",
-                 name, name, name, record->packed ? "#pragma pack(push, 1)\n" : "");
+static void record_text(sct_str *s, const emit_header *h, const emit_record *record) {
+  sct_str type = {0};
+  emit_record_type(&type, h, record);
+  const char *name = sct_str_c(&type);
+  sct_str_append(s, record->packed ? "#pragma pack(push, 1)\n" : "");
   sct_str_append(s, "typedef struct ");
   if (record->align > natural_align(record)) {
     sct_str_printf(s, "alignas(%lld) ", (long long)record->align);
   }
   sct_str_printf(s, "%s {\n", name);
   fields_text(s, record);
-  sct_str_printf(s, "} %s;\n%s#endif\n", name, record->packed ? "#pragma pack(pop)\n" : "");
-  checks_text(s, record);
+  sct_str_printf(s, "} %s;\n%s", name, record->packed ? "#pragma pack(pop)\n" : "");
+  checks_text(s, name, record);
+  s->failed = s->failed || type.failed;
+  sct_str_free(&type);
 }
 
 sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
@@ -92,7 +105,7 @@ sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
       }
     }
     if (!written) {
-      record_text(s, &op->record);
+      record_text(s, h, &op->record);
     }
   }
   return SCT_OK;

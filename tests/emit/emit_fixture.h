@@ -86,6 +86,23 @@ typedef struct fixture {
                                                     "\"row_major\"",                               \
                                                     "\"row\"") "], \"body\": \"total = a;\"}"
 
+/* A record that is called as add3's and has other fields, and one called as a type of headers. */
+#define SHIFT_SIGNATURE                                                                            \
+  "{\"name\": \"shift2\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "    \
+  "\"scalars\": [], \"operands\": [" OPERAND(                                                      \
+      "a", "in",                                                                                   \
+      "{\"name\": \"vec3\", \"fields\": ["                                                         \
+      "{\"name\": \"x\", \"type\": \"f32\", \"offset\": 0, \"bytes\": 4},"                         \
+      "{\"name\": \"y\", \"type\": \"f32\", \"offset\": 4, \"bytes\": 4}],"                        \
+      "\"bytes\": 8, \"align\": 4, \"packed\": false}",                                            \
+      "false", "\"aos\"", "\"i\"") ", " OPERAND("b", "out",                                        \
+                                                "{\"name\": \"choice\", \"fields\": [{\"name\": "  \
+                                                "\"x\", \"type\": \"f32\", \"offset\": 0, "        \
+                                                "\"bytes\": 4}], \"bytes\": 4, \"align\": 4, "     \
+                                                "\"packed\": false}",                              \
+                                                "false", "\"aos\"",                                \
+                                                "\"i\"") "], \"body\": \"b.x = a.x;\"}"
+
 /* ---- kernels ---- */
 
 typedef struct kernel {
@@ -138,6 +155,14 @@ static const kernel transpose_tile = {"transpose_tile.cu",
                                       TRANSPOSE_LAUNCH("(n_row + 31) / 32 * ((n_col + 31) / 32)"),
                                       20};
 
+/* The tile's source, as if its tiles were of 8 rows. */
+static const kernel transpose_strip = {"transpose_tile.cu",
+                                       "strip 8",
+                                       "tile",
+                                       "{\"tile\": 8}",
+                                       TRANSPOSE_LAUNCH("(n_row + 7) / 8 * ((n_col + 127) / 128)"),
+                                       20};
+
 /* The same source under other launch data is another kernel. */
 static const kernel add_staged_big = {"add_staged.cu",
                                       "staged t512 big",
@@ -187,6 +212,7 @@ static inline void use_fixture_kernels(void) {
   (void)row_sum_direct, (void)row_sum_shared;
   (void)add_staged_big, (void)scale_soa;
   (void)add_direct, (void)add_flat, (void)add_staged, (void)transpose_direct, (void)transpose_tile;
+  (void)transpose_strip;
 }
 
 /* ---- rows ---- */
@@ -421,6 +447,48 @@ static inline void fixture_transpose(fixture *f) {
                                 134217728.0, "2025-01-01T00:02:00Z");
   const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
   fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
+}
+
+/* The same kernels as transpose has, and one that has won a matrix of few rows. */
+static inline void fixture_strips(fixture *f) {
+  const char *const at = strstr(TRANSPOSE_SIGNATURE, "transpose");
+  sct_str signature = {0};
+  sct_str_printf(&signature, "%.*sstrips%s", (int)(at - TRANSPOSE_SIGNATURE), TRANSPOSE_SIGNATURE,
+                 at + strlen("transpose"));
+  fixture_problem(f, "strips", sct_str_c(&signature));
+  sct_str_free(&signature);
+  const sct_id h200 = fixture_h200(f);
+  static const char *const sizes[][2] = {{"row=4096 col=4096", "{\"row\": 4096, \"col\": 4096}"},
+                                         {"row=7 col=500000", "{\"row\": 7, \"col\": 500000}"}};
+  for (int k = 0; k < SCT_COUNT(sizes); k++) {
+    sct_row_run run =
+        fixture_run(f, h200, sizes[k][0], sizes[k][1], 134217728.0, "2025-01-01T00:02:00Z");
+    const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
+    const kernel *winner = k == 0 ? &transpose_tile : &transpose_strip;
+    fixture_finish(f, &run, fixture_result(f, &run, winner, 36000, true), naive);
+  }
+}
+
+static inline void fixture_shift(fixture *f) {
+  static const char *const source =
+      "struct vec3 {\n  float x, y;\n};\nstruct choice {\n  float x;\n};\n"
+      "__global__ void shift2_kernel(const vec3 *a, choice *b, long long n_i) {\n"
+      "  const long long i = blockIdx.x * 64ll + threadIdx.x;\n"
+      "  if (i < n_i) b[i].x = a[i].x;\n}\n";
+  const kernel k = {
+      "",
+      "direct t64",
+      "direct",
+      "{}",
+      "{\"kernel\": \"shift2_kernel\", \"threads\": 64, \"grid\": \"(n_i + 63) / 64\", "
+      "\"shared_bytes\": 0, \"static_shared_bytes\": 0, \"requires\": [], \"align\": "
+      "{\"a\": 4, \"b\": 4}, \"layouts\": {\"a\": \"aos\", \"b\": \"aos\"}, "
+      "\"doc\": \"\"}",
+      16};
+  fixture_problem(f, "shift2", SHIFT_SIGNATURE);
+  sct_row_run run = fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 768, "2025-01-01");
+  const sct_id id = fixture_result_with(f, &run, &k, source, 1000, true);
+  fixture_finish(f, &run, id, id);
 }
 
 /* Sums of rows: a long row has several blocks. */

@@ -82,10 +82,22 @@ static void the_banner_says_that_calls_must_not_overlap(void **state) {
   assert_true(has_text(&sums, "total  out  f32, layout row_major; over (row), sum of what"));
   assert_true(has_text(&sums, ", that none of its launches overlaps another\n"));
   assert_false(has_text(&moves, "overlap on one device"));
-  assert_true(has_text(&moves, "if (c.n_row == 0 || c.n_col == 0) return false;"));
-  assert_true(has_text(&sums, "if (c.n_row == 0) return false;"));
+  assert_true(
+      has_text(&moves, "if (c.n_row == 0 || c.n_col == 0)\n    return refuse(answer, cudaSuccess"));
+  assert_true(has_text(&sums, "if (c.n_row == 0)\n    return refuse(answer, cudaSuccess"));
   sct_str_free(&sums);
   sct_str_free(&moves);
+}
+
+static void a_device_without_multiprocessors_is_a_weaker_match(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "add3", ADD_SIGNATURE);
+  const sct_id h200 = fixture_device_with(f, "NVIDIA H200", "GPU-1", "580.1", 90, 0);
+  fixture_add_size(f, h200, 1 << 20, &add_flat, 14000, "2025-01-01T00:00:00Z");
+  sct_str text = fixture_header(f, "add3");
+  assert_true(has_text(&text, "not in the store: it never matches as the same device model\n"));
+  assert_true(has_text(&text, "{\"NVIDIA H200\", 9, 0, 0, "));
+  sct_str_free(&text);
 }
 
 static void hostile_is_as_it_was(void **state) {
@@ -272,6 +284,7 @@ int main(void) {
       TEST(scale_is_as_it_was),
       TEST(row_sum_is_as_it_was),
       TEST(the_banner_says_that_calls_must_not_overlap),
+      TEST(a_device_without_multiprocessors_is_a_weaker_match),
       TEST(hostile_is_as_it_was),
       TEST(the_bytes_are_the_same_again),
       TEST(kernels_are_the_stored_bytes),

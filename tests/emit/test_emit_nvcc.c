@@ -1,6 +1,8 @@
-/* Emitted headers through nvcc: no warning, several files of one program, hostile texts, a record
- * that does not fit; and the host side run on a runtime of our own (tests/emit/nvcc), where no GPU
+/* Emitted headers through nvcc: no warning, several files of one program, hostile texts, records
+ * with one name; and the host side run on a runtime of our own (tests/emit/nvcc), where no GPU
  * is needed to see which kernel a call takes. Skipped where there is no nvcc. */
+#include <glob.h>
+
 #include "emit/emit_fixture.h"
 
 #define WARNINGS "-Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror"
@@ -43,7 +45,10 @@ static int setup(void **state) {
   fixture_scale(f);
   fixture_hostile(f);
   fixture_row_sum(f);
-  static const char *const names[] = {"add3", "transpose", "scale", "hostile", "row_sum"};
+  fixture_strips(f);
+  fixture_shift(f);
+  static const char *const names[] = {"add3",    "transpose", "scale", "hostile",
+                                      "row_sum", "strips",    "shift2"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     write_header(f, names[k]);
   }
@@ -117,25 +122,142 @@ static void calls_take_the_kernel_that_the_contract_says(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-static void a_record_that_does_not_fit_is_refused(void **state) {
+static void records_with_one_name_stand_in_one_program(void **state) {
   fixture *f = *state;
   need_nvcc();
-  assert_int_not_equal(
-      run_nvcc(f, "-c '" SCT_TESTS_DIR "/emit/nvcc/wrong_record.cu' -o wrong_record.o"), 0);
+  static const char *const standards[] = {"c++11", "c++17"};
+  for (int k = 0; k < SCT_COUNT(standards); k++) {
+    char arguments[512];
+    snprintf(arguments, sizeof(arguments), "-std=%s %s -c '%s/emit/nvcc/names.cu' -o names.o",
+             standards[k], WARNINGS, SCT_TESTS_DIR);
+    if (run_nvcc(f, arguments) != 0) {
+      show_said(f);
+      fail_msg("-std=%s: see above", standards[k]);
+    }
+  }
+}
+
+/* ---- every pair of the described devices ---- */
+
+enum { MOST_DEVICES = 64 };
+typedef struct described {
+  char name[64];
+  int cc, n_sms;
+} described;
+
+/* `name = "NVIDIA H200",`, `cc = "9.0",`, `sms = 132,` of tuning/devices. */
+static int read_devices(fixture *f, described *out) {
+  glob_t files = {0};
+  assert_int_equal(glob(SCT_TESTS_DIR "/../tuning/devices/*.lua", 0, NULL, &files), 0);
+  assert_true(files.gl_pathc <= MOST_DEVICES);
+  for (size_t k = 0; k < files.gl_pathc; k++) {
+    sct_str text = {0};
+    int major = 0;
+    int minor = 0;
+    fixture_check(f, sct_file_read(&text, files.gl_pathv[k], &f->err));
+    const char *name = strstr(sct_str_c(&text), "  name = \"");
+    const char *cc = strstr(sct_str_c(&text), "  cc = \"");
+    const char *sms = strstr(sct_str_c(&text), "  sms = ");
+    assert_true(name != NULL && cc != NULL && sms != NULL);
+    assert_int_equal(sscanf(name, "  name = \"%63[^\"]", out[k].name), 1);
+    assert_int_equal(sscanf(cc, "  cc = \"%d.%d\"", &major, &minor), 2);
+    assert_int_equal(sscanf(sms, "  sms = %d", &out[k].n_sms), 1);
+    out[k].cc = 10 * major + minor;
+    sct_str_free(&text);
+  }
+  const int n = (int)files.gl_pathc;
+  globfree(&files);
+  return n;
+}
+
+#define COPY_SIGNATURE                                                                             \
+  "{\"name\": \"%s\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "        \
+  "\"scalars\": [], \"operands\": [" OPERAND("a", "in", BARE_F32, "true", "\"row_major\"",         \
+                                             "\"i\"") ", " OPERAND("b", "out", BARE_F32, "true",   \
+                                                                   "\"row_major\"",                \
+                                                                   "\"i\"") "], \"body\": \"\"}"
+#define COPY_LAUNCH                                                                                \
+  "{\"kernel\": \"copy_kernel\", \"threads\": %d, \"grid\": \"n_i\", \"shared_bytes\": 0, "        \
+  "\"static_shared_bytes\": 0, \"requires\": [], \"align\": {\"a\": 4, \"b\": 4}, \"layouts\": "   \
+  "{\"a\": \"row_major\", \"b\": \"row_major\"}, \"doc\": \"\"}"
+
+/* A header tuned on devices `a` and, later, `b` (-1: on `a` only). The kernel of device d has
+ * 32 * (d + 2) threads, the naive variant 32. */
+static void write_pair(fixture *f, const described *devices, int a, int b, sct_str *program) {
+  static const char *const source =
+      "__global__ void copy_kernel(const float *a, float *b, long long n_i) {\n"
+      "  (void)a, (void)b, (void)n_i;\n}\n";
+  const int tuned[] = {a, b};
+  char name[32];
+  char launch[512];
+  char signature[1024];
+  snprintf(name, sizeof(name), "p_%d_%d", a, b < 0 ? a : b);
+  snprintf(signature, sizeof(signature), COPY_SIGNATURE, name);
+  fixture_problem(f, name, signature);
+  for (int k = 0; k < 2 && tuned[k] >= 0; k++) {
+    const described *d = &devices[tuned[k]];
+    const sct_id id =
+        fixture_device_with(f, d->name, k == 0 ? "GPU-A" : "GPU-B", "580.1", d->cc, d->n_sms);
+    sct_row_run run = fixture_run(f, id, "i=64", "{\"i\": 64}", 512,
+                                  k == 0 ? "2025-01-01T00:00:00Z" : "2025-01-02T00:00:00Z");
+    kernel naive = {"", "naive", "direct", "{}", launch, 8};
+    snprintf(launch, sizeof(launch), COPY_LAUNCH, 32);
+    const sct_id slow = fixture_result_with(f, &run, &naive, source, 2000, true);
+    kernel best = {"", d->name, "flat", "{}", launch, 8};
+    snprintf(launch, sizeof(launch), COPY_LAUNCH, 32 * (tuned[k] + 2));
+    fixture_finish(f, &run, fixture_result_with(f, &run, &best, source, 1000, true), slow);
+  }
+  write_header(f, name);
+  sct_str_printf(program, "#include \"%s.h\"\n", name);
+}
+
+static void every_pair_of_devices_finds_its_own(void **state) {
+  fixture *f = *state;
+  need_nvcc();
+  static described devices[MOST_DEVICES];
+  const int n = read_devices(f, devices);
+  sct_str includes = {0};
+  sct_str table = {0};
+  for (int a = 0; a < n; a++) {
+    for (int b = a; b < n; b++) {
+      write_pair(f, devices, a, b == a ? -1 : b, &includes);
+      sct_str_printf(&table, "  pair(%d, %d, p_%d_%d, p_%d_%d_variant)\n", a, b, a, b, a, b);
+    }
+  }
+  sct_str_append(&includes, "#define DEVICES");
+  for (int k = 0; k < n; k++) {
+    sct_str_printf(&includes, " {%d, %d, %d, 49152, \"%s\"},", devices[k].cc / 10,
+                   devices[k].cc % 10, devices[k].n_sms, devices[k].name);
+  }
+  sct_str_printf(&includes, "\n#define PAIRS \\\n");
+  for (char *at = table.data; *at != '\0'; at++) {
+    sct_str_append(&includes, *at == '\n' ? " \\\n" : "");
+    sct_str_append_n(&includes, at, *at == '\n' ? 0 : 1);
+  }
+  sct_str_append(&includes, "\n");
   sct_str path = {0};
-  sct_str said = {0};
-  sct_str_printf(&path, "%s/said", f->folder);
-  fixture_check(f, sct_file_read(&said, sct_str_c(&path), &f->err));
-  assert_true(has_text(&said, "layout of vec3"));
+  sct_str_printf(&path, "%s/pairs.h", f->folder);
+  fixture_check(f, sct_file_write(sct_str_c(&path), includes.data, includes.len, &f->err));
+  if (run_nvcc(f, WARNINGS " -Xptxas -O0 -cudart none -o devices '" SCT_TESTS_DIR
+                           "/emit/nvcc/devices.cu' '" SCT_TESTS_DIR
+                           "/emit/nvcc/fake_cudart.cc'") != 0) {
+    show_said(f);
+    fail_msg("the program does not build: see above");
+  }
+  char command[128];
+  snprintf(command, sizeof(command), "'%s/devices'", f->folder);
+  assert_int_equal(system(command), 0);
   sct_str_free(&path);
-  sct_str_free(&said);
+  sct_str_free(&table);
+  sct_str_free(&includes);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(headers_compile_without_a_warning),
       cmocka_unit_test(calls_take_the_kernel_that_the_contract_says),
-      cmocka_unit_test(a_record_that_does_not_fit_is_refused),
+      cmocka_unit_test(every_pair_of_devices_finds_its_own),
+      cmocka_unit_test(records_with_one_name_stand_in_one_program),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -262,7 +262,7 @@ static void the_largest_size_chooses_the_layouts(void **state) {
   emit_header_free(&h);
   sct_str out = fixture_header(f, "add3");
   assert_true(has_text(&out, "layout soa, chosen from aos, soa"));
-  assert_true(has_text(&out, "add3(const void *a, vec3 *b, double k, long long n_i"));
+  assert_true(has_text(&out, "add3(const void *a, add3_vec3 *b, double k, long long n_i"));
   sct_str_free(&out);
 }
 
@@ -290,7 +290,7 @@ static void taps_are_said(void **state) {
   sct_str out = fixture_header(f, "add3");
   assert_true(
       has_text(&out, "over (i); read beside its place as next (1), prior (-1); border wrap"));
-  assert_true(has_text(&out, "add3(const vec3 *a, vec3 *b, double k, long long n_i"));
+  assert_true(has_text(&out, "add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i"));
   sct_str_free(&out);
 }
 

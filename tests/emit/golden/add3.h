@@ -26,21 +26,24 @@
 #ifndef SECTILE_HEADER_add3
 #define SECTILE_HEADER_add3
 #include <cuda_runtime.h>
+#include <string.h>
 
-// A program that has this type already defines SECTILE_RECORD_vec3 before it includes the header.
-#ifndef SECTILE_RECORD_vec3
-#define SECTILE_RECORD_vec3
-typedef struct vec3 {
+#include <atomic>
+
+typedef struct add3_vec3 {
   double x, y, z;
-} vec3;
-#endif
-static_assert(sizeof(vec3) == 24 && alignof(vec3) == 8 &&
-              offsetof(vec3, x) == 0 && offsetof(vec3, y) == 8 && offsetof(vec3, z) == 16,
-              "layout of vec3");
+} add3_vec3;
+static_assert(sizeof(add3_vec3) == 24 && alignof(add3_vec3) == 8 &&
+              offsetof(add3_vec3, x) == 0 && offsetof(add3_vec3, y) == 8 && offsetof(add3_vec3, z) == 16,
+              "layout of add3_vec3");
 
-// Which kernel a call takes, whose tuning decided (null: nobody's), and why.
+// Which kernel a call takes, and why.
 typedef struct add3_choice {
-  const char *variant, *device, *rung;
+  const char *variant;  // null: nothing is launched
+  const char *device;   // whose tuning decided, null: nobody's
+  const char *match;    // how that device matches the current one
+  const char *size;     // the tuned size whose kernel it is, null: none
+  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } add3_choice;
 
 namespace add3_detail {
@@ -179,28 +182,75 @@ inline double elements(long long n_i) {
   return double(n_i);
 }
 
-// The current device, as far as the choice goes.
-struct place {
-  int major, minor, sms, shared_bytes;
+// A tuned size, the kernel that won it, and how many times as long the naive variant took.
+struct tuned {
+  long long n_i;
+  int kernel;
+  double lead;
+  const char *size;
+};
+const tuned sizes_0[] = {  // NVIDIA H200
+    {1048576LL, 1, 2.00, "i=1048576"},
+    {67108864LL, 2, 2.00, "i=67108864"},
+};
+const tuned sizes_1[] = {  // NVIDIA A100
+    {16777216LL, 3, 2.00, "i=16777216"},
 };
 
+struct tuned_device {
+  const char *name;
+  int major, minor, sms;
+  const tuned *sizes;
+  int n_sizes;
+};
+const tuned_device devices[] = {
+    {"NVIDIA H200", 9, 0, 132, sizes_0, 2},
+    {"NVIDIA A100", 8, 0, 108, sizes_1, 1},
+};
+
+// The current device, as far as the choice goes.
+struct place {
+  const tuned_device *device;  // null: none matches
+  int match, shared_bytes;
+};
+
+// 3: same device model, 2: same compute capability, 1: same major version, 0: none.
+inline int match(const tuned_device &d, const cudaDeviceProp &here) {
+  if (d.major != here.major) return 0;
+  if (d.minor != here.minor) return 1;
+  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+}
+
+// The tuned device that matches the current one best, the first among equals. Reading a
+// device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
 inline cudaError_t find_place(place *here) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
+  constexpr int kKept = 64;
+  static std::atomic<int> kept[kKept];  // 0: not asked yet
+  int ordinal = 0;
+  cudaError_t error = cudaGetDevice(&ordinal);
   if (error != cudaSuccess) return error;
-  const struct {
-    int *value;
-    cudaDeviceAttr attribute;
-  } wanted[] = {
-      {&here->major, cudaDevAttrComputeCapabilityMajor},
-      {&here->minor, cudaDevAttrComputeCapabilityMinor},
-      {&here->sms, cudaDevAttrMultiProcessorCount},
-      {&here->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-  };
-  for (const auto &w : wanted) {
-    const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device);
-    if (e != cudaSuccess) return e;
+  error = cudaDeviceGetAttribute(&here->shared_bytes,
+                                 cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  if (error != cudaSuccess) return error;
+  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  if (found == 0) {
+    cudaDeviceProp properties;
+    error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error != cudaSuccess) return error;
+    int best = 0;
+    int device = 0;
+    found = 1;
+    for (const tuned_device &d : devices) {
+      if (match(d, properties) > best) {
+        best = match(d, properties);
+        found = 1 + best + 4 * device;
+      }
+      device++;
+    }
+    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
   }
+  here->match = (found - 1) % 4;
+  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
   return cudaSuccess;
 }
 
@@ -263,109 +313,95 @@ inline bool takes(int kernel, const call &c, const place &here) {
   }
 }
 
-// A tuned size and the kernel that won it.
-struct tuned {
-  long long n_i;
-  int kernel;
-};
-const tuned sizes_0[] = {  // NVIDIA H200
-    {1048576LL, 1},
-    {67108864LL, 2},
-};
-const tuned sizes_1[] = {  // NVIDIA A100
-    {16777216LL, 3},
-};
-
-struct tuned_device {
-  const char *name;
-  int major, minor, sms;
-  const tuned *sizes;
-  int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 2},
-    {"NVIDIA A100", 8, 0, 108, sizes_1, 1},
-};
-
-// How far a call is from a tuned size: the ratio of their numbers of elements (1: equal),
-// and among equals that of their extents.
-struct distance {
-  double elements, shape;
-};
-
 inline double ratio(double x, double y) {
   x = x < 1 ? 1 : x;
   y = y < 1 ? 1 : y;
   return x < y ? y / x : x / y;
 }
 
-inline distance far_from(const tuned &t, const call &c) {
-  return {ratio(elements(c.n_i), elements(t.n_i)),
-          ratio(double(c.n_i), double(t.n_i))};
+// How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
+inline double distance(const tuned &t, const call &c) {
+  return ratio(double(c.n_i), double(t.n_i));
 }
 
-inline bool nearer(const distance &a, const distance &b) {
-  return a.elements < b.elements || (a.elements == b.elements && a.shape < b.shape);
+// Where a call lies among the sizes tuned on the device.
+inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
+  if (distance(t, c) == 1) return "tuned size";
+  bool below_0 = false, above_0 = false;
+  for (int k = 0; k < d.n_sizes; k++) {
+    below_0 = below_0 || d.sizes[k].n_i <= c.n_i;
+    above_0 = above_0 || d.sizes[k].n_i >= c.n_i;
+  }
+  return below_0 && above_0
+             ? "between tuned sizes"
+             : "outside the tuned sizes";
 }
 
-// Which kernel a call takes, and why.
 struct choice {
   int kernel;  // -1: none
-  const tuned_device *device;
-  int rung;  // 3 same device, 2 same compute capability, 1 same major version, 0 none
+  int match;
+  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned *size;
+  const char *reason;
 };
 
-inline int rung_of(const tuned_device &d, const place &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.sms ? 3 : 2;
+// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+inline void choose_tuned(const call &c, const place &here, choice *out) {
+  double best = 0;
+  out->reason = "no kernel of this device is right for these arguments";
+  for (int k = 0; k < here.device->n_sizes; k++) {
+    const tuned &t = here.device->sizes[k];
+    const double away = distance(t, c);
+    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c, here)) continue;
+    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    best = away;
+  }
 }
 
-// Of the best device's tuned sizes the nearest whose kernel is right for this call;
-// without one, the naive variant.
+// Which kernel a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
+  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
   if (error != cudaSuccess) return error;
-  *out = choice{-1, nullptr, 0};
-  for (const tuned_device &d : devices) {
-    const int rung = rung_of(d, here);
-    if (rung > out->rung) *out = choice{-1, &d, rung};
-  }
-  distance best = {};
-  for (int k = 0; out->device != nullptr && k < out->device->n_sizes; k++) {
-    const tuned &t = out->device->sizes[k];
-    const distance d = far_from(t, c);
-    if ((out->kernel < 0 || nearer(d, best)) && takes(t.kernel, c, here)) {
-      out->kernel = t.kernel;
-      best = d;
-    }
-  }
-  if (out->kernel < 0 && takes(0, c, here)) *out = choice{0, nullptr, 0};
+  out->reason = "no device of this major version was tuned";
+  if (here.device != nullptr) choose_tuned(c, here, out);
+  if (out->kernel < 0 && takes(0, c, here)) out->kernel = 0;
   if (out->kernel >= 0) return cudaSuccess;
-  const bool fits = k0_blocks(c.n_i) <= kMaxBlocks;
-  return fits ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+  out->reason = "invalid configuration: more than 2^31 - 1 blocks";
+  if (k0_blocks(c.n_i) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  out->reason = "invalid value: the naive variant cannot take these arguments";
+  return cudaErrorInvalidValue;
 }
 
-// Whether there is anything to launch; otherwise *answer is the result.
-inline bool has_work(const call &c, cudaError_t *answer) {
+inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
+  *answer = error;
+  return reason;
+}
+
+// Why there is nothing to launch, and what the call then returns; null: there is.
+inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  *answer = cudaErrorInvalidValue;
-  if (c.n_i < 0) return false;
-  *answer = cudaSuccess;
-  if (c.n_i == 0) return false;
-  *answer = cudaErrorInvalidConfiguration;
-  if (c.n_i > kMost ||
-      elements(c.n_i) > double(kMost)) {
-    return false;
-  }
-  *answer = cudaErrorInvalidValue;
-  return c.a != nullptr && c.b != nullptr;
+  if (c.n_i < 0)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
+  if (c.n_i == 0)
+    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
+  if (c.n_i > kMost || elements(c.n_i) > double(kMost))
+    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
+  if (c.a == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is null");
+  if (!aligned(c.a, 8))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is not aligned to 8 bytes");
+  if (c.b == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is null");
+  if (!aligned(c.b, 8))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is not aligned to 8 bytes");
+  return nullptr;
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  if (!has_work(c, &error)) return error;
+  if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
   if (error != cudaSuccess) return error;
@@ -395,16 +431,19 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
 
 inline add3_choice describe(const call &c) {
   static const char *const variants[] = {"direct t256", "flat t256 w16", "staged t512 big", "staged t512"};
-  static const char *const rungs[] = {"no tuned kernel fits: naive variant",
-                                     "same major version", "same compute capability",
-                                     "same device"};
+  static const char *const matches[] = {"none", "same major version",
+                                       "same compute capability, other model",
+                                       "same device model"};
   cudaError_t error = cudaSuccess;
+  const char *const why = no_work(c, &error);
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (!has_work(c, &error) || choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, "nothing to launch"};
+  if (choose(c, &chosen) != cudaSuccess) {
+    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
   }
-  const char *const device = chosen.device ? chosen.device->name : nullptr;
-  return {variants[chosen.kernel], device, rungs[chosen.rung]};
+  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
+          chosen.reason};
 }
 
 }  // namespace
@@ -441,12 +480,12 @@ static const struct {
 // Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
 // is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
 // are those of the launch.
-extern "C" inline cudaError_t add3(const vec3 *a, vec3 *b, double k, long long n_i, cudaStream_t stream) {
+extern "C" inline cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
   return add3_detail::launch({a, b, k, n_i}, stream);
 }
 
 // What add3 would do with these arguments on the current device.
-extern "C" inline add3_choice add3_variant(const vec3 *a, vec3 *b, double k, long long n_i) {
+extern "C" inline add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i) {
   return add3_detail::describe({a, b, k, n_i});
 }
 

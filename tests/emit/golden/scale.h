@@ -29,24 +29,22 @@
 #define SECTILE_HEADER_scale
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
+
+#include <atomic>
 #endif
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-// A program that has this type already defines SECTILE_RECORD_item before it includes the header.
-#ifndef SECTILE_RECORD_item
-#define SECTILE_RECORD_item
 #pragma pack(push, 1)
-typedef struct item {
+typedef struct scale_item {
   float w;
   unsigned short h;
-} item;
+} scale_item;
 #pragma pack(pop)
-#endif
-static_assert(sizeof(item) == 6 && alignof(item) == 1 &&
-              offsetof(item, w) == 0 && offsetof(item, h) == 4,
-              "layout of item");
+static_assert(sizeof(scale_item) == 6 && alignof(scale_item) == 1 &&
+              offsetof(scale_item, w) == 0 && offsetof(scale_item, h) == 4,
+              "layout of scale_item");
 
 // Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees the
 // types and this part of the header.
@@ -80,7 +78,7 @@ inline void each_field(Copy copy, int64_t n_i) {
 
 // Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
 // and nothing is written, if an extent is negative or a pointer that is needed null.
-inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
+inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);
   if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
     return false;
@@ -95,7 +93,7 @@ inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
 }
 
 // The way back. What of `plain` belongs to no field stays as it is.
-inline bool unpack(::item *plain, const void *packed, int64_t n_i) {
+inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
   const int64_t size = bytes(n_i);
   if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
     return false;
@@ -137,7 +135,7 @@ inline void each_field(Copy copy, int64_t n_i) {
 
 // Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
 // and nothing is written, if an extent is negative or a pointer that is needed null.
-inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
+inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);
   if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
     return false;
@@ -152,7 +150,7 @@ inline bool pack(void *packed, const ::item *plain, int64_t n_i) {
 }
 
 // The way back. What of `plain` belongs to no field stays as it is.
-inline bool unpack(::item *plain, const void *packed, int64_t n_i) {
+inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
   const int64_t size = bytes(n_i);
   if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
     return false;
@@ -167,9 +165,13 @@ inline bool unpack(::item *plain, const void *packed, int64_t n_i) {
 
 #ifdef __CUDACC__  // kernels and launching
 
-// Which kernel a call takes, whose tuning decided (null: nobody's), and why.
+// Which kernel a call takes, and why.
 typedef struct scale_choice {
-  const char *variant, *device, *rung;
+  const char *variant;  // null: nothing is launched
+  const char *device;   // whose tuning decided, null: nobody's
+  const char *match;    // how that device matches the current one
+  const char *size;     // the tuned size whose kernel it is, null: none
+  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } scale_choice;
 
 namespace scale_detail {
@@ -254,27 +256,67 @@ inline double elements(long long n_i) {
   return double(n_i);
 }
 
-// The current device, as far as the choice goes.
-struct place {
-  int major, minor, sms;
+// A tuned size, the kernel that won it, and how many times as long the naive variant took.
+struct tuned {
+  long long n_i;
+  int kernel;
+  double lead;
+  const char *size;
+};
+const tuned sizes_0[] = {  // NVIDIA H200
+    {65536LL, 0, 1.00, "i=65536"},
 };
 
+struct tuned_device {
+  const char *name;
+  int major, minor, sms;
+  const tuned *sizes;
+  int n_sizes;
+};
+const tuned_device devices[] = {
+    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
+};
+
+// The current device, as far as the choice goes.
+struct place {
+  const tuned_device *device;  // null: none matches
+  int match;
+};
+
+// 3: same device model, 2: same compute capability, 1: same major version, 0: none.
+inline int match(const tuned_device &d, const cudaDeviceProp &here) {
+  if (d.major != here.major) return 0;
+  if (d.minor != here.minor) return 1;
+  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+}
+
+// The tuned device that matches the current one best, the first among equals. Reading a
+// device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
 inline cudaError_t find_place(place *here) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
+  constexpr int kKept = 64;
+  static std::atomic<int> kept[kKept];  // 0: not asked yet
+  int ordinal = 0;
+  cudaError_t error = cudaGetDevice(&ordinal);
   if (error != cudaSuccess) return error;
-  const struct {
-    int *value;
-    cudaDeviceAttr attribute;
-  } wanted[] = {
-      {&here->major, cudaDevAttrComputeCapabilityMajor},
-      {&here->minor, cudaDevAttrComputeCapabilityMinor},
-      {&here->sms, cudaDevAttrMultiProcessorCount},
-  };
-  for (const auto &w : wanted) {
-    const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device);
-    if (e != cudaSuccess) return e;
+  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  if (found == 0) {
+    cudaDeviceProp properties;
+    error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error != cudaSuccess) return error;
+    int best = 0;
+    int device = 0;
+    found = 1;
+    for (const tuned_device &d : devices) {
+      if (match(d, properties) > best) {
+        best = match(d, properties);
+        found = 1 + best + 4 * device;
+      }
+      device++;
+    }
+    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
   }
+  here->match = (found - 1) % 4;
+  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
   return cudaSuccess;
 }
 
@@ -296,104 +338,95 @@ inline bool takes(int kernel, const call &c) {
   }
 }
 
-// A tuned size and the kernel that won it.
-struct tuned {
-  long long n_i;
-  int kernel;
-};
-const tuned sizes_0[] = {  // NVIDIA H200
-    {65536LL, 0},
-};
-
-struct tuned_device {
-  const char *name;
-  int major, minor, sms;
-  const tuned *sizes;
-  int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
-};
-
-// How far a call is from a tuned size: the ratio of their numbers of elements (1: equal),
-// and among equals that of their extents.
-struct distance {
-  double elements, shape;
-};
-
 inline double ratio(double x, double y) {
   x = x < 1 ? 1 : x;
   y = y < 1 ? 1 : y;
   return x < y ? y / x : x / y;
 }
 
-inline distance far_from(const tuned &t, const call &c) {
-  return {ratio(elements(c.n_i), elements(t.n_i)),
-          ratio(double(c.n_i), double(t.n_i))};
+// How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
+inline double distance(const tuned &t, const call &c) {
+  return ratio(double(c.n_i), double(t.n_i));
 }
 
-inline bool nearer(const distance &a, const distance &b) {
-  return a.elements < b.elements || (a.elements == b.elements && a.shape < b.shape);
+// Where a call lies among the sizes tuned on the device.
+inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
+  if (distance(t, c) == 1) return "tuned size";
+  bool below_0 = false, above_0 = false;
+  for (int k = 0; k < d.n_sizes; k++) {
+    below_0 = below_0 || d.sizes[k].n_i <= c.n_i;
+    above_0 = above_0 || d.sizes[k].n_i >= c.n_i;
+  }
+  return below_0 && above_0
+             ? "between tuned sizes"
+             : "outside the tuned sizes";
 }
 
-// Which kernel a call takes, and why.
 struct choice {
   int kernel;  // -1: none
-  const tuned_device *device;
-  int rung;  // 3 same device, 2 same compute capability, 1 same major version, 0 none
+  int match;
+  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned *size;
+  const char *reason;
 };
 
-inline int rung_of(const tuned_device &d, const place &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.sms ? 3 : 2;
+// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+inline void choose_tuned(const call &c, const place &here, choice *out) {
+  double best = 0;
+  out->reason = "no kernel of this device is right for these arguments";
+  for (int k = 0; k < here.device->n_sizes; k++) {
+    const tuned &t = here.device->sizes[k];
+    const double away = distance(t, c);
+    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c)) continue;
+    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    best = away;
+  }
 }
 
-// Of the best device's tuned sizes the nearest whose kernel is right for this call;
-// without one, the naive variant.
+// Which kernel a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
+  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
   if (error != cudaSuccess) return error;
-  *out = choice{-1, nullptr, 0};
-  for (const tuned_device &d : devices) {
-    const int rung = rung_of(d, here);
-    if (rung > out->rung) *out = choice{-1, &d, rung};
-  }
-  distance best = {};
-  for (int k = 0; out->device != nullptr && k < out->device->n_sizes; k++) {
-    const tuned &t = out->device->sizes[k];
-    const distance d = far_from(t, c);
-    if ((out->kernel < 0 || nearer(d, best)) && takes(t.kernel, c)) {
-      out->kernel = t.kernel;
-      best = d;
-    }
-  }
-  if (out->kernel < 0 && takes(0, c)) *out = choice{0, nullptr, 0};
+  out->reason = "no device of this major version was tuned";
+  if (here.device != nullptr) choose_tuned(c, here, out);
+  if (out->kernel < 0 && takes(0, c)) out->kernel = 0;
   if (out->kernel >= 0) return cudaSuccess;
-  const bool fits = k0_blocks(c.n_i) <= kMaxBlocks;
-  return fits ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+  out->reason = "invalid configuration: more than 2^31 - 1 blocks";
+  if (k0_blocks(c.n_i) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  out->reason = "invalid value: the naive variant cannot take these arguments";
+  return cudaErrorInvalidValue;
 }
 
-// Whether there is anything to launch; otherwise *answer is the result.
-inline bool has_work(const call &c, cudaError_t *answer) {
+inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
+  *answer = error;
+  return reason;
+}
+
+// Why there is nothing to launch, and what the call then returns; null: there is.
+inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  *answer = cudaErrorInvalidValue;
-  if (c.n_i < 0) return false;
-  *answer = cudaSuccess;
-  if (c.n_i == 0) return false;
-  *answer = cudaErrorInvalidConfiguration;
-  if (c.n_i > kMost ||
-      elements(c.n_i) > double(kMost)) {
-    return false;
-  }
-  *answer = cudaErrorInvalidValue;
-  return c.p != nullptr && c.q != nullptr;
+  if (c.n_i < 0)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
+  if (c.n_i == 0)
+    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
+  if (c.n_i > kMost || elements(c.n_i) > double(kMost))
+    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
+  if (c.p == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: p is null");
+  if (!aligned(c.p, 4))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: p is not aligned to 4 bytes");
+  if (c.q == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: q is null");
+  if (!aligned(c.q, 4))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: q is not aligned to 4 bytes");
+  return nullptr;
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  if (!has_work(c, &error)) return error;
+  if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
   if (error != cudaSuccess) return error;
@@ -408,16 +441,19 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
 
 inline scale_choice describe(const call &c) {
   static const char *const variants[] = {"direct t128 soa"};
-  static const char *const rungs[] = {"no tuned kernel fits: naive variant",
-                                     "same major version", "same compute capability",
-                                     "same device"};
+  static const char *const matches[] = {"none", "same major version",
+                                       "same compute capability, other model",
+                                       "same device model"};
   cudaError_t error = cudaSuccess;
+  const char *const why = no_work(c, &error);
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (!has_work(c, &error) || choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, "nothing to launch"};
+  if (choose(c, &chosen) != cudaSuccess) {
+    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
   }
-  const char *const device = chosen.device ? chosen.device->name : nullptr;
-  return {variants[chosen.kernel], device, rungs[chosen.rung]};
+  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
+          chosen.reason};
 }
 
 }  // namespace

@@ -18,10 +18,17 @@
 #ifndef SECTILE_HEADER_transpose
 #define SECTILE_HEADER_transpose
 #include <cuda_runtime.h>
+#include <string.h>
 
-// Which kernel a call takes, whose tuning decided (null: nobody's), and why.
+#include <atomic>
+
+// Which kernel a call takes, and why.
 typedef struct transpose_choice {
-  const char *variant, *device, *rung;
+  const char *variant;  // null: nothing is launched
+  const char *device;   // whose tuning decided, null: nobody's
+  const char *match;    // how that device matches the current one
+  const char *size;     // the tuned size whose kernel it is, null: none
+  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } transpose_choice;
 
 namespace transpose_detail {
@@ -103,27 +110,67 @@ inline double elements(long long n_row, long long n_col) {
   return double(n_row) * double(n_col);
 }
 
-// The current device, as far as the choice goes.
-struct place {
-  int major, minor, sms;
+// A tuned size, the kernel that won it, and how many times as long the naive variant took.
+struct tuned {
+  long long n_row, n_col;
+  int kernel;
+  double lead;
+  const char *size;
+};
+const tuned sizes_0[] = {  // NVIDIA H200
+    {4096LL, 4096LL, 1, 3.06, "row=4096 col=4096"},
 };
 
+struct tuned_device {
+  const char *name;
+  int major, minor, sms;
+  const tuned *sizes;
+  int n_sizes;
+};
+const tuned_device devices[] = {
+    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
+};
+
+// The current device, as far as the choice goes.
+struct place {
+  const tuned_device *device;  // null: none matches
+  int match;
+};
+
+// 3: same device model, 2: same compute capability, 1: same major version, 0: none.
+inline int match(const tuned_device &d, const cudaDeviceProp &here) {
+  if (d.major != here.major) return 0;
+  if (d.minor != here.minor) return 1;
+  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+}
+
+// The tuned device that matches the current one best, the first among equals. Reading a
+// device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
 inline cudaError_t find_place(place *here) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
+  constexpr int kKept = 64;
+  static std::atomic<int> kept[kKept];  // 0: not asked yet
+  int ordinal = 0;
+  cudaError_t error = cudaGetDevice(&ordinal);
   if (error != cudaSuccess) return error;
-  const struct {
-    int *value;
-    cudaDeviceAttr attribute;
-  } wanted[] = {
-      {&here->major, cudaDevAttrComputeCapabilityMajor},
-      {&here->minor, cudaDevAttrComputeCapabilityMinor},
-      {&here->sms, cudaDevAttrMultiProcessorCount},
-  };
-  for (const auto &w : wanted) {
-    const cudaError_t e = cudaDeviceGetAttribute(w.value, w.attribute, device);
-    if (e != cudaSuccess) return e;
+  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  if (found == 0) {
+    cudaDeviceProp properties;
+    error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error != cudaSuccess) return error;
+    int best = 0;
+    int device = 0;
+    found = 1;
+    for (const tuned_device &d : devices) {
+      if (match(d, properties) > best) {
+        best = match(d, properties);
+        found = 1 + best + 4 * device;
+      }
+      device++;
+    }
+    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
   }
+  here->match = (found - 1) % 4;
+  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
   return cudaSuccess;
 }
 
@@ -156,104 +203,134 @@ inline bool takes(int kernel, const call &c) {
   }
 }
 
-// A tuned size and the kernel that won it.
-struct tuned {
-  long long n_row, n_col;
-  int kernel;
-};
-const tuned sizes_0[] = {  // NVIDIA H200
-    {4096LL, 4096LL, 1},
-};
-
-struct tuned_device {
-  const char *name;
-  int major, minor, sms;
-  const tuned *sizes;
-  int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
-};
-
-// How far a call is from a tuned size: the ratio of their numbers of elements (1: equal),
-// and among equals that of their extents.
-struct distance {
-  double elements, shape;
-};
-
 inline double ratio(double x, double y) {
   x = x < 1 ? 1 : x;
   y = y < 1 ? 1 : y;
   return x < y ? y / x : x / y;
 }
 
-inline distance far_from(const tuned &t, const call &c) {
-  return {ratio(elements(c.n_row, c.n_col), elements(t.n_row, t.n_col)),
-          ratio(double(c.n_row), double(t.n_row)) * ratio(double(c.n_col), double(t.n_col))};
+// How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
+inline double distance(const tuned &t, const call &c) {
+  return ratio(double(c.n_row), double(t.n_row)) *
+         ratio(double(c.n_col), double(t.n_col));
 }
 
-inline bool nearer(const distance &a, const distance &b) {
-  return a.elements < b.elements || (a.elements == b.elements && a.shape < b.shape);
+// Where a call lies among the sizes tuned on the device.
+inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
+  if (distance(t, c) == 1) return "tuned size";
+  bool below_0 = false, above_0 = false;
+  bool below_1 = false, above_1 = false;
+  for (int k = 0; k < d.n_sizes; k++) {
+    below_0 = below_0 || d.sizes[k].n_row <= c.n_row;
+    above_0 = above_0 || d.sizes[k].n_row >= c.n_row;
+    below_1 = below_1 || d.sizes[k].n_col <= c.n_col;
+    above_1 = above_1 || d.sizes[k].n_col >= c.n_col;
+  }
+  return below_0 && above_0 && below_1 && above_1
+             ? "between tuned sizes"
+             : "outside the tuned sizes";
 }
 
-// Which kernel a call takes, and why.
+inline double blocks(int kernel, const call &c) {
+  switch (kernel) {
+  case 0: return double(k0_blocks(c.n_row, c.n_col));
+  case 1: return double(k1_blocks(c.n_row, c.n_col));
+  default: return 0;
+  }
+}
+
+// The tuned shape with as many elements as the call.
+inline call reshaped(const tuned &t, const call &c) {
+  call s = c;
+  const double now = elements(c.n_row, c.n_col), then = elements(t.n_row, t.n_col);
+  const double scale = pow((now < 1 ? 1 : now) / then, 1.0 / 2);
+  s.n_row = (long long)(double(t.n_row) * scale + 0.5);
+  s.n_row = s.n_row < 1 ? 1 : s.n_row;
+  s.n_col = (long long)(double(t.n_col) * scale + 0.5);
+  s.n_col = s.n_col < 1 ? 1 : s.n_col;
+  return s;
+}
+
+const char *const kSlower = "tuned kernels are expected to be slower than naive in this shape";
+
+// Whether the kernel keeps its lead over the naive variant in the shape of the call. Blocks
+// that are partly empty, or that are too few, show in the number of blocks beside naive's.
+inline bool worth(const tuned &t, const call &c) {
+  if (t.kernel == 0 || distance(t, c) == 1) return true;
+  const call s = reshaped(t, c);
+  return blocks(t.kernel, c) * blocks(0, s) <=
+         1.05 * t.lead * blocks(t.kernel, s) * blocks(0, c);
+}
+
 struct choice {
   int kernel;  // -1: none
-  const tuned_device *device;
-  int rung;  // 3 same device, 2 same compute capability, 1 same major version, 0 none
+  int match;
+  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned *size;
+  const char *reason;
 };
 
-inline int rung_of(const tuned_device &d, const place &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.sms ? 3 : 2;
+// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+inline void choose_tuned(const call &c, const place &here, choice *out) {
+  double best = 0;
+  out->reason = "no kernel of this device is right for these arguments";
+  for (int k = 0; k < here.device->n_sizes; k++) {
+    const tuned &t = here.device->sizes[k];
+    const double away = distance(t, c);
+    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c)) continue;
+    if (!worth(t, c)) {
+      if (out->kernel < 0) out->reason = kSlower;
+      continue;
+    }
+    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    best = away;
+  }
 }
 
-// Of the best device's tuned sizes the nearest whose kernel is right for this call;
-// without one, the naive variant.
+// Which kernel a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
+  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
   if (error != cudaSuccess) return error;
-  *out = choice{-1, nullptr, 0};
-  for (const tuned_device &d : devices) {
-    const int rung = rung_of(d, here);
-    if (rung > out->rung) *out = choice{-1, &d, rung};
-  }
-  distance best = {};
-  for (int k = 0; out->device != nullptr && k < out->device->n_sizes; k++) {
-    const tuned &t = out->device->sizes[k];
-    const distance d = far_from(t, c);
-    if ((out->kernel < 0 || nearer(d, best)) && takes(t.kernel, c)) {
-      out->kernel = t.kernel;
-      best = d;
-    }
-  }
-  if (out->kernel < 0 && takes(0, c)) *out = choice{0, nullptr, 0};
+  out->reason = "no device of this major version was tuned";
+  if (here.device != nullptr) choose_tuned(c, here, out);
+  if (out->kernel < 0 && takes(0, c)) out->kernel = 0;
   if (out->kernel >= 0) return cudaSuccess;
-  const bool fits = k0_blocks(c.n_row, c.n_col) <= kMaxBlocks;
-  return fits ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+  out->reason = "invalid configuration: more than 2^31 - 1 blocks";
+  if (k0_blocks(c.n_row, c.n_col) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  out->reason = "invalid value: the naive variant cannot take these arguments";
+  return cudaErrorInvalidValue;
 }
 
-// Whether there is anything to launch; otherwise *answer is the result.
-inline bool has_work(const call &c, cudaError_t *answer) {
+inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
+  *answer = error;
+  return reason;
+}
+
+// Why there is nothing to launch, and what the call then returns; null: there is.
+inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  *answer = cudaErrorInvalidValue;
-  if (c.n_row < 0 || c.n_col < 0) return false;
-  *answer = cudaSuccess;
-  if (c.n_row == 0 || c.n_col == 0) return false;
-  *answer = cudaErrorInvalidConfiguration;
-  if (c.n_row > kMost || c.n_col > kMost ||
-      elements(c.n_row, c.n_col) > double(kMost)) {
-    return false;
-  }
-  *answer = cudaErrorInvalidValue;
-  return c.a != nullptr && c.b != nullptr;
+  if (c.n_row < 0 || c.n_col < 0)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
+  if (c.n_row == 0 || c.n_col == 0)
+    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
+  if (c.n_row > kMost || c.n_col > kMost || elements(c.n_row, c.n_col) > double(kMost))
+    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
+  if (c.a == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is null");
+  if (!aligned(c.a, 4))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is not aligned to 4 bytes");
+  if (c.b == nullptr)
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is null");
+  if (!aligned(c.b, 4))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is not aligned to 4 bytes");
+  return nullptr;
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  if (!has_work(c, &error)) return error;
+  if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
   if (error != cudaSuccess) return error;
@@ -272,16 +349,19 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
 
 inline transpose_choice describe(const call &c) {
   static const char *const variants[] = {"direct t256", "tile 32x32"};
-  static const char *const rungs[] = {"no tuned kernel fits: naive variant",
-                                     "same major version", "same compute capability",
-                                     "same device"};
+  static const char *const matches[] = {"none", "same major version",
+                                       "same compute capability, other model",
+                                       "same device model"};
   cudaError_t error = cudaSuccess;
+  const char *const why = no_work(c, &error);
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (!has_work(c, &error) || choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, "nothing to launch"};
+  if (choose(c, &chosen) != cudaSuccess) {
+    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
   }
-  const char *const device = chosen.device ? chosen.device->name : nullptr;
-  return {variants[chosen.kernel], device, rungs[chosen.rung]};
+  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
+          chosen.reason};
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 // staged with 12 KiB. Its naive variant is direct.
 #include "add3.h"
 #include "row_sum.h"
+#include "strips.h"
+#include "transpose.h"
 
 #include "fake_cudart.cuh"
 
 #include <cstdio>
 #include <cstring>
 
-extern "C" cudaError_t add3_elsewhere(const vec3 *, vec3 *, double, long long, cudaStream_t);
+extern "C" cudaError_t add3_elsewhere(const add3_vec3 *, add3_vec3 *, double, long long, cudaStream_t);
 
 static int failures = 0;
 
@@ -27,50 +29,60 @@ static const char *const kBig = "staged t512 big";
 static const char *const kStaged = "staged t512";
 static const char *const kDirect = "direct t256";
 
-static const vec3 *in(long long offset) { return reinterpret_cast<const vec3 *>(4096 + offset); }
-static vec3 *out(long long offset) { return reinterpret_cast<vec3 *>(8192 + offset); }
+static const add3_vec3 *in(long long offset) { return reinterpret_cast<const add3_vec3 *>(4096 + offset); }
+static add3_vec3 *out(long long offset) { return reinterpret_cast<add3_vec3 *>(8192 + offset); }
 
 struct Case {
   int line;
   FakeDevice device;
   long long n, offset_in, offset_out;
-  const char *variant, *tuned_on, *rung;
+  const char *variant, *tuned_on, *match, *reason;
 };
 
-static const FakeDevice kH200 = {9, 0, 132, 232448};
-static const FakeDevice kH100 = {9, 0, 114, 232448};
-static const FakeDevice kNext9 = {9, 1, 132, 232448};
-static const FakeDevice kA100 = {8, 0, 108, 166912};
-static const FakeDevice kA10 = {8, 6, 72, 101376};
-static const FakeDevice kV100 = {7, 0, 80, 98304};
-static const FakeDevice kSmall9 = {9, 0, 132, 49152};
-static const char *const kSame = "same device", *const kCc = "same compute capability";
-static const char *const kMajor = "same major version";
-static const char *const kNone = "no tuned kernel fits: naive variant";
+static const FakeDevice kH200 = {9, 0, 132, 232448, "NVIDIA H200"};
+static const FakeDevice kH100 = {9, 0, 132, 232448, "NVIDIA H100 80GB HBM3"};
+static const FakeDevice kSlice = {9, 0, 16, 232448, "NVIDIA H200 MIG 1g.18gb"};
+static const FakeDevice kPart = {9, 0, 66, 232448, "NVIDIA H200"}; // behind MPS, half of it
+static const FakeDevice kNext9 = {9, 1, 132, 232448, "NVIDIA H200"};
+static const FakeDevice kA100 = {8, 0, 108, 166912, "NVIDIA A100"};
+static const FakeDevice kA10 = {8, 6, 72, 101376, "NVIDIA A10"};
+static const FakeDevice kV100 = {7, 0, 80, 98304, "Tesla V100-SXM2-16GB"};
+static const FakeDevice kSmall9 = {9, 0, 132, 49152, "NVIDIA H200"};
+static const char *const kSame = "same device model";
+static const char *const kCc = "same compute capability, other model";
+static const char *const kMajor = "same major version", *const kNone = "none";
+static const char *const kTuned = "tuned size", *const kBetween = "between tuned sizes";
+static const char *const kOutside = "outside the tuned sizes";
+static const char *const kNotRight = "no kernel of this device is right for these arguments";
 
 static const Case kCases[] = {
     // the nearest size, with the threshold at the geometric mean 2^23
-    {__LINE__, kH200, 2, 0, 0, kFlat, "NVIDIA H200", kSame},
-    {__LINE__, kH200, (1 << 23) - 2, 0, 0, kFlat, "NVIDIA H200", kSame},
-    {__LINE__, kH200, (1 << 23) + 2, 0, 0, kBig, "NVIDIA H200", kSame},
-    {__LINE__, kH200, 1LL << 33, 0, 0, kBig, "NVIDIA H200", kSame},
+    {__LINE__, kH200, 2, 0, 0, kFlat, "NVIDIA H200", kSame, kOutside},
+    {__LINE__, kH200, 1 << 20, 0, 0, kFlat, "NVIDIA H200", kSame, kTuned},
+    {__LINE__, kH200, (1 << 23) - 2, 0, 0, kFlat, "NVIDIA H200", kSame, kBetween},
+    {__LINE__, kH200, (1 << 23) + 2, 0, 0, kBig, "NVIDIA H200", kSame, kBetween},
+    {__LINE__, kH200, 1 << 26, 0, 0, kBig, "NVIDIA H200", kSame, kTuned},
+    {__LINE__, kH200, 1LL << 33, 0, 0, kBig, "NVIDIA H200", kSame, kOutside},
     // a condition that does not hold: the next nearest
-    {__LINE__, kH200, 1001, 0, 0, kBig, "NVIDIA H200", kSame},
-    {__LINE__, kH200, 1000, 8, 0, kBig, "NVIDIA H200", kSame},
-    {__LINE__, kH200, 1000, 0, 8, kBig, "NVIDIA H200", kSame},
-    {__LINE__, kH200, 1000, 16, 16, kFlat, "NVIDIA H200", kSame},
+    {__LINE__, kH200, 1001, 0, 0, kBig, "NVIDIA H200", kSame, kOutside},
+    {__LINE__, kH200, 1000, 8, 0, kBig, "NVIDIA H200", kSame, kOutside},
+    {__LINE__, kH200, 1000, 0, 8, kBig, "NVIDIA H200", kSame, kOutside},
+    {__LINE__, kH200, 1000, 16, 16, kFlat, "NVIDIA H200", kSame, kOutside},
     // too little shared memory for the large kernel
-    {__LINE__, kSmall9, 1 << 26, 0, 0, kFlat, "NVIDIA H200", kSame},
-    {__LINE__, kSmall9, (1 << 26) + 1, 0, 0, kDirect, nullptr, kNone},
+    {__LINE__, kSmall9, 1 << 26, 0, 0, kFlat, "NVIDIA H200", kSame, kBetween},
+    {__LINE__, kSmall9, (1 << 26) + 1, 0, 0, kDirect, nullptr, kNone, kNotRight},
     // other devices
-    {__LINE__, kH100, 1000, 0, 0, kFlat, "NVIDIA H200", kCc},
-    {__LINE__, kNext9, 1000, 0, 0, kFlat, "NVIDIA H200", kMajor},
-    {__LINE__, kA100, 1000, 0, 0, kStaged, "NVIDIA A100", kSame},
-    {__LINE__, kA10, 1 << 26, 8, 8, kStaged, "NVIDIA A100", kMajor},
-    {__LINE__, kV100, 1000, 0, 0, kDirect, nullptr, kNone},
+    {__LINE__, kH100, 1000, 0, 0, kFlat, "NVIDIA H200", kCc, kOutside},
+    {__LINE__, kSlice, 1000, 0, 0, kFlat, "NVIDIA H200", kCc, kOutside},
+    {__LINE__, kPart, 1000, 0, 0, kFlat, "NVIDIA H200", kCc, kOutside},
+    {__LINE__, kNext9, 1000, 0, 0, kFlat, "NVIDIA H200", kMajor, kOutside},
+    {__LINE__, kA100, 1000, 0, 0, kStaged, "NVIDIA A100", kSame, kOutside},
+    {__LINE__, kA10, 1 << 26, 8, 8, kStaged, "NVIDIA A100", kMajor, kOutside},
+    {__LINE__, kV100, 1000, 0, 0, kDirect, nullptr, kNone,
+     "no device of this major version was tuned"},
     // a grid that is too large for the nearest kernel: 2^31 blocks of 256 words
-    {__LINE__, kH200, (1LL << 39), 0, 0, kBig, "NVIDIA H200", kSame},
-    {__LINE__, kA100, (1LL << 39), 0, 0, kStaged, "NVIDIA A100", kSame},
+    {__LINE__, kH200, (1LL << 39), 0, 0, kBig, "NVIDIA H200", kSame, kOutside},
+    {__LINE__, kA100, (1LL << 39), 0, 0, kStaged, "NVIDIA A100", kSame, kOutside},
 };
 
 static bool same_text(const char *a, const char *b) {
@@ -79,15 +91,15 @@ static bool same_text(const char *a, const char *b) {
 
 static void run_case(const Case &t) {
   fake_device = t.device;
-  const vec3 *a = in(t.offset_in);
-  vec3 *b = out(t.offset_out);
+  const add3_vec3 *a = in(t.offset_in);
+  add3_vec3 *b = out(t.offset_out);
   const add3_choice chosen = add3_variant(a, b, 1.0, t.n);
   if (!same_text(chosen.variant, t.variant) || !same_text(chosen.device, t.tuned_on) ||
-      !same_text(chosen.rung, t.rung)) {
+      !same_text(chosen.match, t.match) || !same_text(chosen.reason, t.reason)) {
     failures++;
-    std::printf("dispatch.cu:%d: chose '%s' of '%s' (%s)\n", t.line,
+    std::printf("dispatch.cu:%d: chose '%s' of '%s' (%s; %s)\n", t.line,
                 chosen.variant ? chosen.variant : "null", chosen.device ? chosen.device : "null",
-                chosen.rung);
+                chosen.match, chosen.reason);
   }
   char stream;
   fake_launch = FakeLaunch();
@@ -109,6 +121,14 @@ static void run_case(const Case &t) {
   }
 }
 
+static void refuses(const add3_vec3 *a, add3_vec3 *b, long long n, const char *reason) {
+  const add3_choice chosen = add3_variant(a, b, 1.0, n);
+  if (chosen.variant != nullptr || chosen.size != nullptr || !same_text(chosen.reason, reason)) {
+    failures++;
+    std::printf("dispatch.cu: '%s', not '%s'\n", chosen.reason, reason);
+  }
+}
+
 static void refusals() {
   fake_device = kH200;
   fake_launches = 0;
@@ -119,10 +139,15 @@ static void refusals() {
   CHECK(add3(in(4), out(0), 1.0, 1, nullptr) == cudaErrorInvalidValue); // no double starts there
   CHECK(add3(in(0), out(0), 1.0, 1LL << 40, nullptr) == cudaErrorInvalidConfiguration);
   CHECK(add3(in(0), out(0), 1.0, 0x7fffffffffffffffLL, nullptr) == cudaErrorInvalidConfiguration);
-  CHECK(add3_variant(in(0), out(0), 1.0, 0).variant == nullptr);
+  refuses(in(0), out(0), 0, "nothing to launch: the index space is empty");
+  refuses(in(0), out(0), -1, "invalid value: an extent is negative");
+  refuses(nullptr, out(0), 1, "invalid value: a is null");
+  refuses(in(0), out(4), 1, "invalid value: b is not aligned to 8 bytes");
+  refuses(in(0), out(0), 1LL << 49, "invalid configuration: more than 2^48 elements");
+  refuses(in(0), out(0), 1LL << 41, "invalid configuration: more than 2^31 - 1 blocks");
   fake_device.major = -1;
   CHECK(add3(in(0), out(0), 1.0, 1, nullptr) == cudaErrorNoDevice);
-  CHECK(add3_variant(in(0), out(0), 1.0, 1).variant == nullptr);
+  refuses(in(0), out(0), 1, "no device");
   CHECK(fake_launches == 0);
 }
 
@@ -147,6 +172,41 @@ static void sums() {
   CHECK(fake_launches == 2);
 }
 
+// Matrices to their transposes, on tiles of 32 x 32. Both were tuned at 4096 x 4096, `strips` at
+// 7 x 500000 too, where another kernel has won.
+static void shapes() {
+  const float *a = reinterpret_cast<const float *>(4096);
+  float *b = reinterpret_cast<float *>(8192);
+  const char *const slower = "tuned kernels are expected to be slower than naive in this shape";
+  const struct {
+    long long rows, cols;
+    const char *square, *why_square, *strip, *why_strip;
+  } cases[] = {
+      {4096, 4096, "tile 32x32", kTuned, "tile 32x32", kTuned},
+      {2048, 8192, "tile 32x32", kOutside, "tile 32x32", kBetween},
+      {40, 40, "tile 32x32", kOutside, "tile 32x32", kOutside},
+      {64, 64 << 20, "tile 32x32", kOutside, "strip 8", kOutside},
+      {7, 500000, "direct t256", slower, "strip 8", kTuned},
+      {7, 1000000, "direct t256", slower, "strip 8", kOutside},
+      {1000000, 7, "direct t256", slower, "direct t256", slower},
+      {1, 1 << 24, "direct t256", slower, "direct t256", slower},
+      {1LL << 30, 1, "direct t256", slower, "direct t256", slower},
+  };
+  fake_device = kH200;
+  for (const auto &t : cases) {
+    const transpose_choice square = transpose_variant(a, b, t.rows, t.cols);
+    const strips_choice strip = strips_variant(a, b, t.rows, t.cols);
+    if (!same_text(square.variant, t.square) || !same_text(square.reason, t.why_square) ||
+        !same_text(strip.variant, t.strip) || !same_text(strip.reason, t.why_strip)) {
+      failures++;
+      std::printf("dispatch.cu: %lld x %lld: %s (%s), strips %s (%s)\n", t.rows, t.cols,
+                  square.variant, square.reason, strip.variant, strip.reason);
+    }
+  }
+  CHECK(same_text(strips_variant(a, b, 7, 1000000).size, "row=7 col=500000"));
+  CHECK(strips_variant(a, b, 1, 1 << 24).size == nullptr);
+}
+
 static void provenance() {
   CHECK(std::strcmp(add3_provenance.kernel, "add3") == 0);
   CHECK(add3_provenance.n_tunings == 3);
@@ -160,8 +220,14 @@ int main() {
   for (const Case &t : kCases) {
     run_case(t);
   }
+  const int read = fake_names_read;
+  for (const Case &t : kCases) {
+    run_case(t);
+  }
+  CHECK(fake_names_read == read); // a device is asked once
   refusals();
   sums();
+  shapes();
   provenance();
   fake_device = kH200;
   fake_launches = 0;

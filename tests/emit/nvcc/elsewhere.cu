@@ -5,7 +5,7 @@
 #include "scale.h"
 #include "transpose.h"
 
-extern "C" cudaError_t add3_elsewhere(const vec3 *a, vec3 *b, double k, long long n_i,
+extern "C" cudaError_t add3_elsewhere(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i,
                                       cudaStream_t stream) {
   return add3(a, b, k, n_i, stream);
 }

@@ -2,9 +2,22 @@
 // GPU: it answers what the tests set, and keeps the last launch.
 #include "fake_cudart.cuh"
 
-FakeDevice fake_device = {9, 0, 132, 232448};
+#include <cstdio>
+#include <cstring>
+
+FakeDevice fake_device = {9, 0, 132, 232448, "NVIDIA H200"};
 FakeLaunch fake_launch = {};
 int fake_launches = 0;
+int fake_names_read = 0;
+
+// Every device that was ever the current one; its ordinal is its place here.
+static FakeDevice seen[256];
+static int n_seen = 0;
+
+static bool same_device(const FakeDevice &a, const FakeDevice &b) {
+  return a.major == b.major && a.minor == b.minor && a.sms == b.sms &&
+         a.shared_bytes == b.shared_bytes && std::strcmp(a.name, b.name) == 0;
+}
 
 static cudaError_t last_error = cudaSuccess;
 static FakeLaunch pushed;
@@ -24,21 +37,35 @@ static cudaError_t keep_launch(dim3 grid, dim3 block, void **args, size_t shared
 extern "C" {
 
 cudaError_t CUDARTAPI cudaGetDevice(int *device) {
-  *device = 3;
-  return fake_device.major < 0 ? cudaErrorNoDevice : cudaSuccess;
+  if (fake_device.major < 0) return cudaErrorNoDevice;
+  for (*device = 0; *device < n_seen; ++*device) {
+    if (same_device(seen[*device], fake_device)) return cudaSuccess;
+  }
+  if (n_seen == 256) return cudaErrorMemoryAllocation;
+  seen[n_seen++] = fake_device;
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+  if (device < 0 || device >= n_seen) return cudaErrorInvalidDevice;
+  fake_names_read++;
+  std::memset(properties, 0xff, sizeof(*properties));
+  std::snprintf(properties->name, sizeof(properties->name), "%s", seen[device].name);
+  properties->major = seen[device].major;
+  properties->minor = seen[device].minor;
+  properties->multiProcessorCount = seen[device].sms;
+  return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-  if (device != 3) return cudaErrorInvalidDevice;
-  switch (attribute) {
-  case cudaDevAttrComputeCapabilityMajor: *value = fake_device.major; return cudaSuccess;
-  case cudaDevAttrComputeCapabilityMinor: *value = fake_device.minor; return cudaSuccess;
-  case cudaDevAttrMultiProcessorCount: *value = fake_device.sms; return cudaSuccess;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *value = fake_device.shared_bytes;
-    return cudaSuccess;
-  default: return cudaErrorInvalidValue;
-  }
+  if (device < 0 || device >= n_seen) return cudaErrorInvalidDevice;
+  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return cudaErrorInvalidValue;
+  *value = seen[device].shared_bytes;
+  return cudaSuccess;
+}
+
+const char *CUDARTAPI cudaGetErrorString(cudaError_t error) {
+  return error == cudaErrorNoDevice ? "no device" : "another error";
 }
 
 cudaError_t CUDARTAPI cudaGetLastError() {

@@ -2,8 +2,10 @@
 #pragma once
 #include <cuda_runtime.h>
 
+// The current device: another one each time it differs. major -1: there is none.
 struct FakeDevice {
-  int major, minor, sms, shared_bytes; // major -1: there is no device
+  int major, minor, sms, shared_bytes;
+  const char *name;
 };
 struct FakeLaunch {
   dim3 grid, block;
@@ -16,3 +18,4 @@ struct FakeLaunch {
 extern FakeDevice fake_device;
 extern FakeLaunch fake_launch;
 extern int fake_launches;
+extern int fake_names_read; // calls of cudaGetDeviceProperties

@@ -1,9 +1,4 @@
-// A file that includes the headers and calls nothing, with a record of its own that fits.
-struct vec3 {
-  double x, y;
-  double z;
-};
-#define SECTILE_RECORD_vec3
+// A file that includes the headers and calls nothing.
 #include "add3.h"
 #include "hostile.h"
 #include "row_sum.h"
