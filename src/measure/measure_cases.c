@@ -72,6 +72,59 @@ static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, cons
 
 /* ---- lists ---- */
 
+static sct_status add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                           sct_case_list *list, bool *added, sct_error *err) {
+  sct_case *c = NULL;
+  SCT_TRY(allowed_case(m, code, tuple, &c, err));
+  *added = c != NULL;
+  for (int other = 0; other < list->n && c; other++) {
+    c = list->cases[other] == c ? NULL : c;
+  }
+  if (c) {
+    list->n_full += c->shape.n_elements > 0;
+    list->blocks[list->n] = SCT_BLOCKS_UNKNOWN;
+    list->cases[list->n++] = c;
+  }
+  return SCT_OK;
+}
+
+/* The largest extent of a dimension, below the tuple's, with which all layouts hold; 0: none. */
+static sct_status longest(sct_measure *m, const int64_t *tuple, int dim, int64_t *out,
+                          sct_error *err) {
+  int64_t dims[SCT_MAX_DIMS], high = tuple[dim];
+  memcpy(dims, tuple, sizeof *dims * (size_t)m->plan.spec->n_dims);
+  *out = 0;
+  while (high - *out > 1) {
+    sct_case *c = NULL;
+    dims[dim] = *out + (high - *out) / 2;
+    SCT_TRY(sct_case_get(m, dims, &c, err));
+    *(c->too_long ? &high : out) = dims[dim];
+  }
+  return SCT_OK;
+}
+
+/* A tuple that is longer than a layout allows, with one extent after the other at its limit, and
+ * just below. */
+static sct_status add_limits(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                             sct_case_list *list, sct_error *err) {
+  const int n_dims = m->plan.spec->n_dims;
+  sct_case *c = NULL;
+  if (elements_of(tuple, n_dims) > max_elements(m)) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_case_get(m, tuple, &c, err));
+  for (int d = 0; d < n_dims && c->too_long; d++) {
+    int64_t dims[SCT_MAX_DIMS], most = 0;
+    bool added = false;
+    memcpy(dims, tuple, sizeof *dims * (size_t)n_dims);
+    SCT_TRY(longest(m, tuple, d, &most, err));
+    for (dims[d] = most; dims[d] > 0 && dims[d] > most - 2; dims[d]--) {
+      SCT_TRY(add_case(m, code, dims, list, &added, err));
+    }
+  }
+  return SCT_OK;
+}
+
 /* All that decides about a list. Equal expressions of a pool have equal handles. */
 static sct_hash key_of(const sct_kernel_code *code) {
   sct_hash key = {sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
@@ -83,27 +136,42 @@ static sct_hash key_of(const sct_kernel_code *code) {
   return key;
 }
 
+/* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
+ * of layouts that none of the others exceeds. */
+static sct_status add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case_list *list,
+                                 sct_error *err) {
+  const int n_dims = m->plan.spec->n_dims;
+  for (int far = 0; far < n_dims; far++) {
+    int64_t tuple[SCT_MAX_DIMS], most = max_elements(m);
+    for (int d = 0; d < n_dims; d++) {
+      tuple[d] = 3;
+      most /= d == far ? 1 : 3;
+    }
+    tuple[far] = most;
+    SCT_TRY(add_limits(m, code, tuple, list, err));
+  }
+  return SCT_OK;
+}
+
 /* The distinct cases of a list of tuples. */
 static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
                                 sct_case_list *list, sct_error *err) {
-  list->cases = sct_alloc(sizeof *list->cases * (size_t)(t->n + 1));
-  list->blocks = sct_alloc(sizeof *list->blocks * (size_t)(t->n + 1));
+  const size_t n_limits = 2 * (size_t)t->n_dims; /* that one tuple may add */
+  const size_t most = (size_t)t->n * (1 + n_limits) + (size_t)t->n_dims * n_limits + 1;
+  list->cases = sct_alloc(sizeof *list->cases * most);
+  list->blocks = sct_alloc(sizeof *list->blocks * most);
   if (!list->cases || !list->blocks) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   for (int k = 0; k < t->n; k++) {
-    sct_case *c = NULL;
-    SCT_TRY(allowed_case(m, code, t->values + k * t->n_dims, &c, err));
-    for (int other = 0; other < list->n && c; other++) {
-      c = list->cases[other] == c ? NULL : c;
-    }
-    if (c) {
-      list->n_full += c->shape.n_elements > 0;
-      list->blocks[list->n] = SCT_BLOCKS_UNKNOWN;
-      list->cases[list->n++] = c;
+    const int64_t *tuple = t->values + k * t->n_dims;
+    bool added = false;
+    SCT_TRY(add_case(m, code, tuple, list, &added, err));
+    if (!added) {
+      SCT_TRY(add_limits(m, code, tuple, list, err));
     }
   }
-  return SCT_OK;
+  return add_far_limits(m, code, list, err);
 }
 
 static void free_list(sct_case_list *list) {

@@ -96,6 +96,10 @@ sct_status sct_shape_index(sct_shape *s, sct_error *err) SCT_MUST_USE;
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
 bool sct_shape_is_legal(const sct_shape *s);
+/* (measure_image.c) Do the layouts allow these extents? Every element lies inside its array, and
+ * those of outputs and index arrays share no byte: strides in plain numbers do not go on for ever.
+ */
+sct_status sct_shape_layouts_hold(const sct_shape *s, bool *hold, sct_error *err) SCT_MUST_USE;
 void sct_shape_free(sct_shape *s);
 /* "n_row=33 n_col=1" */
 void sct_shape_label(sct_str *out, const sct_shape *s);

@@ -336,7 +336,7 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
 static sct_status try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
                             const sct_fill *fill, sct_error *err) {
   sct_shape_free(&c->shape);
-  c->legal = false;
+  c->legal = c->too_long = false;
   if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
     return SCT_OK; /* a negative or overflowing size: not a legal one */
   }
@@ -351,7 +351,10 @@ static sct_status try_shape(sct_case *c, const sct_plan *plan, const int64_t *ex
     return SCT_OK;
   }
   SCT_TRY(sct_shape_index(&c->shape, err));
-  c->legal = sct_shape_is_legal(&c->shape);
+  if (sct_shape_is_legal(&c->shape)) {
+    SCT_TRY(sct_shape_layouts_hold(&c->shape, &c->legal, err));
+    c->too_long = !c->legal;
+  }
   return SCT_OK;
 }
 

@@ -14,6 +14,7 @@
 typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* what it was asked for by */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
+  bool too_long;              /* it would, but a layout does not hold with such extents */
   sct_shape shape;
   uint8_t poison;
   uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */

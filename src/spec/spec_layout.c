@@ -30,6 +30,8 @@ typedef struct checker {
   int64_t bytes;
   span *spans;
   size_t n, cap;
+  bool shares;      /* two elements were found to share bytes */
+  const char *note; /* what is said of that behind the message; NULL: nothing */
 } checker;
 
 /* ---- messages ---- */
@@ -73,6 +75,7 @@ static sct_status fail_spans(const checker *c, const span *a, const span *b) {
                    (long long)a->end - 1, (long long)c->bytes);
   }
   print_extents(&text, c);
+  sct_str_append(&text, c->note ? c->note : "");
   const sct_status status = sct_spec_fail_at(c->spec, c->err, c->layout->file, c->layout->line,
                                              "layout '%s': %s", c->layout->label, sct_str_c(&text));
   sct_str_free(&text);
@@ -154,8 +157,11 @@ static int compare_spans(const void *a, const void *b) {
   return x->field - y->field;
 }
 
-/* Sorted by start, a span may only overlap its neighbours; an element may be listed twice. */
+/* Sorted by start, a span may only overlap its neighbours; an element may be listed twice. What is
+ * only read may overlap element by element (a window that slides over a signal), unless its values
+ * must be told apart by their numbers. */
 static sct_status check_spans(checker *c) {
+  const bool must_be_apart = c->op->is_output || c->op->is_index;
   if (c->n == 0) {
     return SCT_OK;
   }
@@ -167,7 +173,8 @@ static sct_status check_spans(checker *c) {
       return fail_spans(c, s, NULL);
     }
     const bool same = s->element == last->element && s->field == last->field;
-    if (!same && s->start < last->end) {
+    if (!same && s->start < last->end && (must_be_apart || s->field != last->field)) {
+      c->shares = true;
       return fail_spans(c, last, s);
     }
     last = s;
@@ -291,8 +298,8 @@ static sct_status add_meetings(checker *c, int slow, int fast) {
   return SCT_OK;
 }
 
-static sct_status check_real(checker *c, const sct_size *size) {
-  SCT_TRY(enter_extents(c, size->extent));
+static sct_status check_sample(checker *c, const int64_t *extent) {
+  SCT_TRY(enter_extents(c, extent));
   if (n_elements(c) == 0) {
     return SCT_OK;
   }
@@ -306,6 +313,58 @@ static sct_status check_real(checker *c, const sct_size *size) {
     }
   }
   return check_spans(c);
+}
+
+/* The largest value of an extent with which the layout holds, the others being those of the size;
+ * 0: none. Whoever has room for more elements has room for fewer. */
+static int64_t largest_legal(checker *c, const sct_size *size, int k) {
+  int64_t extent[SCT_MAX_EXTENTS];
+  int64_t low = 0;
+  int64_t high = size->extent[k];
+  sct_error *const err = c->err;
+  memcpy(extent, size->extent, sizeof(*extent) * (size_t)c->spec->n_extents);
+  c->err = NULL; /* it only tries */
+  while (high - low > 1) {
+    extent[k] = low + (high - low) / 2;
+    if (check_sample(c, extent) == SCT_OK) {
+      low = extent[k];
+    } else {
+      high = extent[k];
+    }
+  }
+  c->err = err;
+  return low;
+}
+
+/* "; at most c = 1024, the other extents being as they are": of each extent that the array has. */
+static void print_largest(sct_str *out, checker *c, const sct_size *size) {
+  int n = 0;
+  for (int k = 0; k < c->spec->n_extents; k++) {
+    bool has = false;
+    for (int d = 0; d < c->op->n_dims; d++) {
+      has = has || sct_expr_mentions(c->spec->pool, c->op->extent[d], c->spec->extent_var[k]);
+    }
+    const int64_t most = has ? largest_legal(c, size, k) : 0;
+    if (most > 0) {
+      sct_str_printf(out, "%s%s = %lld", n++ > 0 ? " or " : "; at most ", c->spec->extent_names[k],
+                     (long long)most);
+    }
+  }
+  sct_str_append(out, n > 0 ? ", the other extents being as they are" : "");
+}
+
+static sct_status check_real(checker *c, const sct_size *size) {
+  const sct_status status = check_sample(c, size->extent);
+  if (status != SCT_ESPEC || !c->shares) {
+    return status;
+  }
+  sct_str note = {0};
+  print_largest(&note, c, size);
+  c->note = sct_str_c(&note);
+  const sct_status again = check_sample(c, size->extent); /* now it says that too */
+  c->note = NULL;
+  sct_str_free(&note);
+  return again;
 }
 
 /* ---- all of them ---- */

@@ -34,7 +34,9 @@ typedef enum fixture_layout {
   FIXTURE_COL,     /* the array's dimensions in reverse */
   FIXTURE_PITCHED, /* rows of the last dimension rounded up to 64 bytes; the gap is not owned */
   FIXTURE_AOSOA,   /* blocks of 4 records, whole blocks; the tail is owned */
-  FIXTURE_FANNED   /* of two dimensions: row i has its records i + 1 places apart */
+  FIXTURE_FANNED,  /* of two dimensions: row i has its records i + 1 places apart */
+  FIXTURE_FIXED,   /* of two dimensions: rows start 100 records apart, whatever their length */
+  FIXTURE_FOLDED,  /* of two dimensions: the same, but every other row lies behind all of those */
 } fixture_layout;
 
 typedef struct fixture_array {
@@ -119,7 +121,8 @@ static inline sct_expr fixture_round(sct_spec *spec, sct_expr e, int64_t unit) {
 
 static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout kind,
                                  sct_layout *out) {
-  static const char *const names[] = {"aos", "soa", "col_major", "pitched", "aosoa", "fanned"};
+  static const char *const names[] = {"aos",   "soa",    "col_major", "pitched",
+                                      "aosoa", "fanned", "fixed",     "folded"};
   sct_expr_pool *p = spec->pool;
   const sct_record *r = &op->record;
   const int last = op->n_dims - 1;
@@ -159,6 +162,18 @@ static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout
                        sct_expr_mul(p, op->index[1], sct_expr_add(p, op->index[0], one)));
       e = sct_expr_add(p, sct_expr_mul(p, place, size), offset);
       out->bytes = sct_expr_mul(p, sct_expr_mul(p, op->extent[0], row), size);
+    } else if (kind == FIXTURE_FIXED || kind == FIXTURE_FOLDED) {
+      const sct_expr two = sct_expr_const(p, 2), far = fixture_round(spec, op->extent[0], 2);
+      sct_expr row = op->index[0];
+      if (kind == FIXTURE_FOLDED) {
+        row = sct_expr_add(p, sct_expr_div(p, row, two),
+                           sct_expr_mul(p, sct_expr_mod(p, row, two), far));
+      }
+      const sct_expr place =
+          sct_expr_add(p, sct_expr_mul(p, row, sct_expr_const(p, 100)), op->index[1]);
+      e = sct_expr_add(p, sct_expr_mul(p, place, size), offset);
+      out->bytes = sct_expr_mul(
+          p, sct_expr_add(p, sct_expr_mul(p, far, sct_expr_const(p, 200)), op->extent[1]), size);
     }
     out->element[f] = e;
   }

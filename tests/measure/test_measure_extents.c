@@ -253,6 +253,82 @@ static void test_requirements_are_asked(void **state) {
   world_close(&w);
 }
 
+/* ---- what layouts allow ---- */
+
+/* Rows 100 apart hold 100 elements: every size keeps to that, and some are at it and just below.
+ * By strides and, where there are none, by trying. What is only read may overlap. */
+static void test_sizes_keep_to_what_a_layout_allows(void **state) {
+  (void)state;
+  static const fixture_layout kinds[] = {FIXTURE_FIXED, FIXTURE_FOLDED};
+  const int64_t n[] = {1000, 100};
+  for (int k = 0; k < 2 * SCT_COUNT(kinds); k++) {
+    const bool written = k % 2 == 0;
+    const fixture_array arrays[] = {
+        {.name = "a", .types = "f32", .layout = written ? FIXTURE_AOS : kinds[k / 2]},
+        {.name = "b", .types = "f32", .layout = written ? kinds[k / 2] : FIXTURE_AOS}};
+    static const int64_t tiles[] = {32, 64, 2048};
+    for (int t = 0; t < SCT_COUNT(tiles); t++) {
+      world w;
+      const sct_case_list *list = NULL;
+      bool at = false, below = false, beyond = false;
+      world_open(&w, "row col", arrays, 1, 2, "b = a;", n, tiles[t]);
+      w.m.is_virtual = true;
+      assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list, &fixture_err));
+      for (int c = 0; c < list->n; c++) {
+        const int64_t *extent = list->cases[c]->shape.extent;
+        assert_true(list->cases[c]->legal);
+        at = at || (extent[0] > 2 && extent[1] == 100);
+        below = below || (extent[0] > 2 && extent[1] == 99);
+        beyond = beyond || (extent[0] > 2 && extent[1] > 100);
+      }
+      assert_true(list->n_full >= 10);
+      assert_int_equal(at && below, written);
+      assert_int_equal(beyond, !written);
+      world_close(&w);
+    }
+  }
+}
+
+static void check_layout(const char *types, fixture_layout layout, int64_t rows, int64_t cols,
+                         bool holds) {
+  world w;
+  bool found = false;
+  sct_shape shape;
+  const int64_t small[] = {2, 3}, n[] = {rows, cols};
+  const fixture_array arrays[] = {{.name = "a", .types = types, .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = types, .layout = layout}};
+  world_open(&w, "row col", arrays, 1, 2, "b = a;", small, 32);
+  assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
+  assert_ok(sct_shape_layouts_hold(&shape, &found, &fixture_err));
+  assert_int_equal(found, holds);
+  shape.op[1].bytes -= rows * cols > 0; /* the last element's last byte; FIXED has more room */
+  assert_ok(sct_shape_layouts_hold(&shape, &found, &fixture_err));
+  assert_int_equal(found, holds && (layout >= FIXTURE_FANNED || rows * cols == 0));
+  sct_shape_free(&shape);
+  world_close(&w);
+}
+
+static void test_layouts_hold_as_long_as_nothing_overlaps(void **state) {
+  (void)state;
+  static const char *const types[] = {"f32", "f64 u8", "u8 u8 u8"};
+  for (int k = 0; k < SCT_COUNT(types); k++) {
+    for (int layout = FIXTURE_AOS; layout <= FIXTURE_FANNED; layout++) {
+      const bool by_block = layout == FIXTURE_AOSOA || layout == FIXTURE_PITCHED;
+      if (!by_block && (k != 1 || layout == FIXTURE_FANNED)) { /* others end with a gap */
+        check_layout(types[k], (fixture_layout)layout, 33, 12, true);
+        check_layout(types[k], (fixture_layout)layout, 1, 1, true);
+        check_layout(types[k], (fixture_layout)layout, 0, 7, true);
+      }
+    }
+    for (int layout = FIXTURE_FIXED; layout <= FIXTURE_FOLDED; layout++) {
+      check_layout(types[k], (fixture_layout)layout, 7, 100, true);
+      check_layout(types[k], (fixture_layout)layout, 7, 101, false);
+      check_layout(types[k], (fixture_layout)layout, 1, 101, true);
+      check_layout(types[k], (fixture_layout)layout, 7, 1000, false);
+    }
+  }
+}
+
 static void test_limits_of_the_device(void **state) {
   (void)state;
   const sct_device_desc device = {.threads_block = 1024, .smem_block_optin_bytes = 1000};
@@ -302,6 +378,8 @@ int main(void) {
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
       cmocka_unit_test(test_gathers_get_every_kind_of_index),
       cmocka_unit_test(test_requirements_are_asked),
+      cmocka_unit_test(test_sizes_keep_to_what_a_layout_allows),
+      cmocka_unit_test(test_layouts_hold_as_long_as_nothing_overlaps),
       cmocka_unit_test(test_limits_of_the_device),
       cmocka_unit_test(test_grids_that_cannot_be_launched),
   };

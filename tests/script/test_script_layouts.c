@@ -176,11 +176,11 @@ static void test_strides_that_meet(void **state) {
   char text[512];
   snprintf(text, sizeof text,
            "local s = require 'sectile'\nreturn s.kernel { name = 'k', dims = { 'i', 'j' },\n"
-           "  inputs = { s.array('a', 'f32', s.strided { 3, 2 }) },\n"
-           "  outputs = { s.array('b', 'f32') }, body = 'b = a;',\n"
+           "  inputs = { s.array('a', 'f32') },\n"
+           "  outputs = { s.array('b', 'f32', s.strided { 3, 2 }) }, body = 'b = a;',\n"
            "  sizes = { { i = 4, j = 4 } } }");
   assert_int_equal(load(text), SCT_ESPEC);
-  assert_non_null(strstr(err.text, "/spec.lua:3: error: ")); /* not in a file of ours */
+  assert_non_null(strstr(err.text, "/spec.lua:4: error: ")); /* not in a file of ours */
   assert_non_null(
       strstr(err.text, "layout 'strided(3, 2)': element (0, 3) and element (2, 0) share"));
 }

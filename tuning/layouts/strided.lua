@@ -1,6 +1,6 @@
 -- An element stride for every dimension, slowest first: s.strided { 8192, 1 }, or as expressions
 -- over the extents: s.strided { "n + 3", 1 } for dims { "m", "n" }. Strides that let two elements
--- meet are refused.
+-- of what is written meet are refused, and so are sizes at which they do.
 return {
   name = "strided",
   doc = "An element stride for every dimension.",
