@@ -28,8 +28,8 @@ static const char *says_of(char text[96], const sct_device_desc *d) {
   if (!d->counting_only) {
     return cli_device_says(d->id);
   }
-  snprintf(text, 96, "for counting only (--coalescing %s): no toolkit compiles for it",
-           d->coalescing);
+  snprintf(text, 96, "for counting only (--coalescing %s): this toolkit cannot compile for it",
+           d->coalescing[0] ? d->coalescing : "cc70");
   return text;
 }
 
@@ -56,7 +56,8 @@ static sct_status load_list(device_list *list, const cli_args *args, sct_error *
   }
   for (int k = 0; k < n; k++) {
     SCT_TRY(sct_script_load_device(&list->described[k], names[k], err));
-    list->n_described++;
+    sct_device_desc *d = &list->described[list->n_described++];
+    d->counting_only = !sct_tune_compiles_for(d);
   }
   return SCT_OK;
 }

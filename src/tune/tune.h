@@ -202,6 +202,9 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
 /* The device a session would use: fills desc, starts a worker for a GPU and ends it. */
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts,
                            sct_error *err) SCT_MUST_USE;
+/* Whether a session can tune for a device: candidates are compiled for its compute capability by
+ * the toolkit here. Where there is no toolkit to ask, any device that some toolkit compiles for. */
+bool sct_tune_compiles_for(const sct_device_desc *device);
 
 /* ---- without a device: for `space` and `gen` ---- */
 

@@ -104,8 +104,11 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
   return status;
 }
 
-static bool compiles_for(const sct_device_desc *d) {
+bool sct_tune_compiles_for(const sct_device_desc *d) {
   char arch[16];
+  if (d->counting_only) {
+    return false;
+  }
   snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
   sct_compiler *probe = NULL;
@@ -122,11 +125,11 @@ static bool nearest_usable(sct_device_desc *out, const sct_device_desc *wanted) 
   if (sct_script_device_names(&names, &n, &arena, NULL) == SCT_OK) {
     for (int k = 0; k < n; k++) {
       sct_device_desc d;
-      if (sct_script_load_device(&d, names[k], NULL) != SCT_OK || d.counting_only) {
+      if (sct_script_load_device(&d, names[k], NULL) != SCT_OK) {
         continue;
       }
       const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
-      if (far < least && compiles_for(&d)) {
+      if (far < least && sct_tune_compiles_for(&d)) {
         least = far;
         *out = d;
       }
