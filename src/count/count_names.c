@@ -133,7 +133,15 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   while (found < list.n && !stands_for(sct_str_c(&word), list.names[found])) {
     found++;
   }
-  if (found < list.n) {
+  if (found < list.n && strcmp(list.names[found], sct_str_c(&word)) == 0) {
+    /* the source has it, and the compiler emitted none of that name */
+    if (strchr(kernel, '<') == NULL) {
+      sct_str_printf(out,
+                     "; a template is named with its arguments, as in '%s<float>', and what #if "
+                     "leaves out is not there",
+                     list.names[found]);
+    }
+  } else if (found < list.n) {
     sct_str_printf(out, "; did you mean '%s'?", list.names[found]);
   } else if (list.n > 0) {
     sct_str_suggest(out, sct_str_c(&word), list.names, list.n);

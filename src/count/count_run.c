@@ -12,7 +12,8 @@ struct sct_count_session {
   sct_arena arena; /* texts and arguments */
   sct_compiler *compiler;
   sct_compiled_file compiled;
-  sct_ptx_module *module;
+  const char **entries;   /* of the kernels, in PTX and cubin; NULL: not known yet */
+  sct_ptx_module *module; /* of `compiled`; where a name is unknown, of the file without names */
   sct_ptx_memory *memory;
   int threads;
 };
@@ -81,43 +82,99 @@ static void append_reason(sct_str *out, const char *log) {
   }
 }
 
-/* A name that the file does not have. What it has is known once it compiles without names. */
+/* A name that the file does not have. */
 static sct_status fail_kernel(const run *r, int kernel) {
-  const sct_compile_file file = {.path = r->opts->file};
-  sct_compiled_file compiled = {0};
-  sct_ptx_module *module = NULL;
   sct_str text = {0}, source = {0};
   sct_error ignored;
   sct_str_printf(&text, "%s has no kernel '%s'", r->opts->file, r->kernels[kernel]);
-  if (sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
-      sct_compiler_file(r->s->compiler, &compiled, &file, &ignored) == SCT_OK && compiled.ok &&
-      sct_ptx_parse(&module, compiled.ptx, r->opts->file, &ignored) != SCT_OK) {
-    module = NULL;
+  if (sct_file_read(&source, r->opts->file, &ignored) == SCT_OK) {
+    count_suggest_kernel(&text, r->kernels[kernel], r->s->module, sct_str_c(&source));
   }
-  count_suggest_kernel(&text, r->kernels[kernel], module, sct_str_c(&source));
   append_reason(&text, r->s->compiled.log);
   const sct_status status = fail_case(r, first_case_of(r, kernel), &text);
-  sct_ptx_module_free(module);
-  sct_compiled_file_free(&compiled);
   sct_str_free(&source);
   sct_str_free(&text);
+  return status;
+}
+
+/* Compiles the file with those kernels named that have no entry yet; *unknown receives one whose
+ * name means nothing there, or -1. */
+static sct_status compile_named(run *r, int *unknown) {
+  session *const s = r->s;
+  sct_compile_file file = {.path = r->opts->file};
+  const char **const names = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
+  int *const which = SCT_ARENA_NEW(&s->arena, int, r->n_kernels);
+  if (names == NULL || which == NULL) {
+    return no_memory(r);
+  }
+  for (int k = 0; k < r->n_kernels; k++) {
+    if (s->entries[k] == NULL) {
+      which[file.n_kernels] = k;
+      names[file.n_kernels++] = r->kernels[k];
+    }
+  }
+  file.kernels = names;
+  sct_compiled_file_free(&s->compiled);
+  SCT_TRY(sct_compiler_file(s->compiler, &s->compiled, &file, r->err));
+  if (!s->compiled.ok && s->compiled.unknown < 0) {
+    return sct_fail(r->err, SCT_ESPEC, "%s", s->compiled.log);
+  }
+  for (int i = 0; s->compiled.ok && i < file.n_kernels; i++) {
+    s->entries[which[i]] = s->compiled.entries[i];
+  }
+  *unknown = s->compiled.ok ? -1 : which[s->compiled.unknown];
+  return SCT_OK;
+}
+
+static sct_status parse(run *r, const char *ptx) {
+  const char *const name = sct_arena_printf(&r->s->arena, "%s (PTX)", r->opts->file);
+  sct_ptx_module_free(r->s->module);
+  r->s->module = NULL;
+  return sct_ptx_parse(&r->s->module, ptx, name, r->err);
+}
+
+/* Kernels by what the linker calls them: that of an extern "C" kernel in a namespace is its plain
+ * name, which C++ does not know outside of it. */
+static sct_status find_entries(run *r, bool *any) {
+  const sct_compile_file file = {.path = r->opts->file};
+  sct_compiled_file plain = {0};
+  sct_status status = sct_compiler_file(r->s->compiler, &plain, &file, r->err);
+  if (status == SCT_OK && plain.ok) {
+    status = parse(r, plain.ptx);
+  }
+  for (int k = 0; status == SCT_OK && plain.ok && k < r->n_kernels; k++) {
+    if (sct_ptx_kernel_find(r->s->module, r->kernels[k]) != NULL) {
+      r->s->entries[k] = r->kernels[k];
+      *any = true;
+    }
+  }
+  sct_compiled_file_free(&plain);
   return status;
 }
 
 static sct_status compile(run *r) {
   session *const s = r->s;
   const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = r->opts->extra};
-  const sct_compile_file file = {r->opts->file, r->kernels, r->n_kernels};
-  SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
-  SCT_TRY(sct_compiler_file(s->compiler, &s->compiled, &file, r->err));
-  if (!s->compiled.ok) {
-    return s->compiled.unknown >= 0 ? fail_kernel(r, s->compiled.unknown)
-                                    : sct_fail(r->err, SCT_ESPEC, "%s", s->compiled.log);
+  int unknown = -1;
+  bool more = false;
+  s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
+  if (s->entries == NULL) {
+    return no_memory(r);
   }
-  const char *const name = sct_arena_printf(&s->arena, "%s (PTX)", r->opts->file);
-  SCT_TRY(sct_ptx_parse(&s->module, s->compiled.ptx, name, r->err));
+  SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
+  SCT_TRY(compile_named(r, &unknown));
+  if (unknown >= 0) {
+    SCT_TRY(find_entries(r, &more));
+  }
+  if (more) {
+    SCT_TRY(compile_named(r, &unknown));
+  }
+  if (unknown >= 0) {
+    return fail_kernel(r, unknown);
+  }
+  SCT_TRY(parse(r, s->compiled.ptx));
   for (int k = 0; k < r->n_kernels; k++) {
-    if (sct_ptx_kernel_find(s->module, s->compiled.entries[k]) == NULL) {
+    if (sct_ptx_kernel_find(s->module, s->entries[k]) == NULL) {
       return fail_kernel(r, k); /* a function that is no kernel */
     }
   }
@@ -131,7 +188,7 @@ static sct_status compile(run *r) {
 static sct_status compare_kernel(const run *r, int k, const sct_ptx_result *shown,
                                  const char **out) {
   const session *const s = r->s;
-  const char *const entry = s->compiled.entries[k];
+  const char *const entry = s->entries[k];
   sct_memops ptx, sass;
   sct_str cause = {0};
   sct_error why = {0};
@@ -196,7 +253,7 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
 static sct_status encode_all(const run *r, const void ***args) {
   for (int i = 0; i < r->m->n_cases; i++) {
     const sct_count_case *const c = &r->m->cases[i];
-    const char *const entry = r->s->compiled.entries[r->kernel_of[i]];
+    const char *const entry = r->s->entries[r->kernel_of[i]];
     args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, c->n_args > 0 ? c->n_args : 1);
     if (args[i] == NULL) {
       return no_memory(r);
@@ -238,7 +295,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
   sct_count_row *const row = &r->out->rows[i];
   sct_ptx_launch_opts opts = {.module = r->s->module,
-                              .kernel = r->s->compiled.entries[r->kernel_of[i]],
+                              .kernel = r->s->entries[r->kernel_of[i]],
                               .shared_bytes = c->shared_bytes,
                               .args = args,
                               .n_args = c->n_args,

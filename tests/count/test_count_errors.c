@@ -8,6 +8,9 @@ static const char source[] = "template <class T> __global__ void copy(const T *i
                              "  out[threadIdx.x] = in[threadIdx.x + (1 << 24)];\n"
                              "} }\n"
                              "__device__ int helper() { return 1; }\n"
+                             "namespace far { extern \"C\" __global__ void plain(float *out) {\n"
+                             "  out[threadIdx.x] = 1;\n"
+                             "} }\n"
                              "extern \"C\" __global__ void scale(float *x, float k, char c) {\n"
                              "  x[threadIdx.x] *= k + c;\n"
                              "}\n";
@@ -54,6 +57,8 @@ static void manifests_that_are_wrong_say_where_and_what(void **state) {
       {"\"kernel\": \"copy<flo>\", \"args\": []", "identifier \"flo\" is undefined"},
       {"\"kernel\": \"away\", \"args\": []", "did you mean 'far::away'?"},
       {"\"kernel\": \"helper\", \"args\": []", "has no kernel 'helper'"},
+      {"\"kernel\": \"copy\", \"args\": []",
+       "has no kernel 'copy'; a template is named with its arguments, as in 'copy<float>'"},
   };
   const char *cu = fx_write("k.cu", source);
   fx_result r = {0};
@@ -63,6 +68,19 @@ static void manifests_that_are_wrong_say_where_and_what(void **state) {
     fx_expect(&r, 3, NULL, "cases.json:2: error: case 'c': ");
     assert_int_equal(r.out.len, 0);
   }
+  fx_free(&r);
+}
+
+/* C++ knows it as far::plain only, the linker as plain. */
+static void plain_names_are_found_in_namespaces(void **state) {
+  (void)state;
+  const char *cu = fx_write("k.cu", source);
+  fx_result r = {0};
+#define LAUNCH ", \"grid\": [1], \"block\": [8], \"args\": [\"out\"]}"
+  fx_run(&r, "count", cu, "--csv", "--cases",
+         fx_write("plain.json", "[{\"case\": \"a\", \"kernel\": \"plain\"" LAUNCH ",\n"
+                                "{\"case\": \"b\", \"kernel\": \"far::plain\"" LAUNCH "]"));
+  fx_expect(&r, 0, "\na,0,0,0,1,1,1,1,1,0,0,0,0,exact\nb,0,0,0,1,1,1,", NULL);
   fx_free(&r);
 }
 
@@ -202,6 +220,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(manifests_that_are_wrong_say_where_and_what),
+      cmocka_unit_test(plain_names_are_found_in_namespaces),
       cmocka_unit_test(documents_that_are_wrong_say_where),
       cmocka_unit_test(unknown_keys_are_ignored_with_a_warning),
       cmocka_unit_test(files_that_are_wrong_say_where),
