@@ -1,12 +1,10 @@
 /* The command `devices`, and which device a command is about. */
 #include "cli/cli_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 sct_measure_opts cli_measure_opts(const cli_args *args) {
-  return (sct_measure_opts){
-      .fake = getenv("SECTILE_FAKE_GPU"), .wait_ns = args->wait_ns, .force = args->force};
+  return (sct_measure_opts){.wait_ns = args->wait_ns, .force = args->force};
 }
 
 sct_status cli_device_describe(sct_device_desc *out, const cli_args *args, sct_error *err) {

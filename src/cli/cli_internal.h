@@ -202,8 +202,7 @@ sct_status cli_hint_example(sct_status status, const char *word, sct_error *err)
  */
 sct_status cli_device_describe(sct_device_desc *out, const cli_args *args,
                                sct_error *err) SCT_MUST_USE;
-/* How workers are started: --wait, --force, and the script of a fake GPU in the environment
- * variable SECTILE_FAKE_GPU (tests: measure_fake.c has its words). */
+/* How workers are started: --wait, --force. */
 sct_measure_opts cli_measure_opts(const cli_args *args);
 /* How figures of this device come about. */
 const char *cli_device_says(const char *id);

@@ -37,7 +37,6 @@ typedef struct sct_compile_opts {
   const char *program;      /* path of the worker's binary; NULL: this one */
   bool sends_on;            /* what is compiled is sent on to other processes: see
                                sct_compiled_message */
-  bool faults;              /* for tests: sources command the worker, see compile_misbehave.c */
 } sct_compile_opts;
 
 /* A source with preprocessor directives other than #pragma is compiled in a program of its own, as

@@ -91,7 +91,6 @@ static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opt
   compiler->memory_bytes = opts->memory_bytes > 0 ? opts->memory_bytes : DEFAULT_MEMORY_BYTES;
   compiler->n_places = opts->n_places > 1 ? opts->n_places : 1;
   compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
-  compiler->faults = opts->faults;
   compiler->objects.sends_on = opts->sends_on;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
   return opts->program != NULL && compiler->program == NULL

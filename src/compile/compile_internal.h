@@ -199,7 +199,6 @@ typedef enum sct_compile_op {
 /* What every job begins with. */
 typedef struct sct_compile_job {
   int64_t limit_ns;
-  bool faults;
   const char **options; /* allocated when read: free with sct_free */
   int n_options;
 } sct_compile_job;
@@ -218,8 +217,9 @@ void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file);
 sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
                                 sct_compiled_file *file, sct_error *err) SCT_MUST_USE;
 
-/* Misbehaves as the text commands, if it does (compile_misbehave.c); for tests. */
-void sct_compile_misbehave(const char *source);
+/* Called with each source before it is compiled; NULL but in programs of tests that link a worker
+ * which misbehaves as its sources command (tests/compile/misbehave.c). */
+extern void (*sct_compile_misbehave)(const char *source);
 
 /* ---- workers, seen from their parent (compile_pool.c) */
 
@@ -254,7 +254,6 @@ struct sct_compiler {
   int place, n_places;
   int64_t limit_ns, memory_bytes;
   char *program; /* NULL: this one */
-  bool faults;
   sct_compile_cache cache;
   sct_compile_object_table objects;
   sct_compile_worker workers[SCT_COMPILE_MAX_WORKERS];

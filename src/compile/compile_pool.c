@@ -39,7 +39,6 @@ sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *
 
 void sct_compile_start_job(sct_compiler *compiler) {
   const sct_compile_job job = {.limit_ns = compiler->limit_ns,
-                               .faults = compiler->faults,
                                .options = (const char **)compiler->options,
                                .n_options = compiler->n_options};
   sct_wire_clear(&compiler->wire);

@@ -8,7 +8,6 @@
 
 void sct_compile_put_job(sct_wire *w, const sct_compile_job *job) {
   sct_wire_put_i64(w, job->limit_ns);
-  sct_wire_put_i64(w, job->faults);
   sct_wire_put_i64(w, job->n_options);
   for (int i = 0; i < job->n_options; ++i) {
     sct_wire_put_text(w, job->options[i]);
@@ -27,7 +26,6 @@ static int get_count(sct_wire *w) {
 
 bool sct_compile_get_job(sct_wire *w, sct_compile_job *job) {
   job->limit_ns = sct_wire_get_i64(w);
-  job->faults = sct_wire_get_i64(w) != 0;
   job->n_options = get_count(w);
   job->options = sct_alloc((size_t)(job->n_options + 1) * sizeof(*job->options));
   for (int i = 0; job->options != NULL && i < job->n_options; ++i) {

@@ -130,10 +130,12 @@ static sct_status read_group(group *g, sct_wire *in, sct_error *err) {
   return in->failed ? malformed(err) : SCT_OK;
 }
 
-static sct_status serve_group(state *s, const sct_compile_job *job, sct_error *err) {
+void (*sct_compile_misbehave)(const char *source);
+
+static sct_status serve_group(state *s, sct_error *err) {
   group g = {0};
   sct_status status = read_group(&g, &s->in, err);
-  for (int i = 0; status == SCT_OK && job->faults && i < g.n; ++i) {
+  for (int i = 0; status == SCT_OK && sct_compile_misbehave != NULL && i < g.n; ++i) {
     sct_compile_misbehave(g.units[i].source);
   }
   if (status == SCT_OK) {
@@ -184,7 +186,7 @@ static sct_status serve_job(state *s, uint32_t op, sct_error *err) {
     s->engine.n_options = job.n_options;
     s->engine.limit_ns = job.limit_ns;
     s->engine.deadline_ns = sct_now_ns() + job.limit_ns;
-    status = op == SCT_COMPILE_OP_GROUP ? serve_group(s, &job, err) : serve_file(s, err);
+    status = op == SCT_COMPILE_OP_GROUP ? serve_group(s, err) : serve_file(s, err);
   }
   sct_free(job.options);
   return status;

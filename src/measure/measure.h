@@ -66,7 +66,8 @@ typedef struct sct_measure sct_measure;
 
 typedef struct sct_measure_opts {
   const char *program; /* path of the worker's binary; NULL: /proc/self/exe */
-  const char *fake;    /* NULL, or a script of faults for a fake GPU (tests): see measure_fake.c */
+  const char *fake;    /* a script for what stands in for GPUs, in programs that have such: those
+                          of tests (tests/measure/fake_gpu.c); NULL: that of the environment */
   int64_t request_ns;  /* limit of one request; 0: 20 s */
   uint64_t seed;       /* of the data */
   int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */

@@ -1,5 +1,5 @@
-/* measure_backend - what a worker drives: a real GPU, the interpreter of PTX, or the fake GPU,
- * behind one table.
+/* measure_backend - what a worker drives: a GPU, the interpreter of PTX, or in test programs what
+ * stands in for a GPU, behind one table.
  *
  * Only the worker process sees these. Pointers are device pointers (host addresses where memory is
  * the host's). Every failing call leaves its CUresult in last(), or one of measure_wire.h's
@@ -90,7 +90,7 @@ typedef struct sct_backend_ops {
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
   /* NULL on a GPU. Tells what a launch whose arguments hold the pointer p must write: the bytes
-   * whose flag is set, which the fake GPU takes from data. Both are copied. */
+   * whose flag is set, which what runs no code takes from data. Both are copied. */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
   /* NULL where nothing counts. Of the last launch. */
@@ -102,20 +102,25 @@ struct sct_backend {
 };
 
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) SCT_MUST_USE;
-/* generation: how many workers of this session came before. */
-sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
-                                 int64_t generation, sct_error *err) SCT_MUST_USE;
 /* The interpreter of PTX, as the device `desc` describes. */
 sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc,
                                 sct_error *err) SCT_MUST_USE;
-/* Devices there are, or -1 with a reason; and the description of one without a context on it. */
-int sct_backend_fake_count(const char *script, sct_error *err);
-sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
-                                 sct_error *err) SCT_MUST_USE;
 
-/* The same with its state, and the name of its lock in lock[64] ("": none). */
-sct_status sct_backend_fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64],
-                                 int ordinal, const char *script, sct_error *err) SCT_MUST_USE;
+/* What answers for the GPUs of this machine in place of the driver, as a script tells it to. */
+typedef struct sct_gpu_stand_in {
+  const char *(*script)(void); /* where the caller has none of its own; NULL: the driver answers */
+  /* Devices there are, or -1 with a reason; and the description of one without a context on it. */
+  int (*count)(const char *script, sct_error *err);
+  sct_status (*peek)(sct_device_desc *out, int ordinal, const char *script, sct_error *err);
+  /* The same with its state, and the name of its lock in lock[64] ("": none). */
+  sct_status (*look)(sct_device_desc *out, sct_gpu_state *state, char lock[64], int ordinal,
+                     const char *script, sct_error *err);
+  /* generation: how many workers of this session came before. */
+  sct_status (*open)(sct_backend **out, int ordinal, const char *script, int64_t generation,
+                     sct_error *err);
+} sct_gpu_stand_in;
+/* NULL but in programs that link one, which are those of the tests (tests/measure/fake_gpu.c). */
+extern const sct_gpu_stand_in *sct_measure_stand_in;
 
 /* Table entries for backends whose pointers are host addresses (measure_host.c). */
 static inline uint8_t *sct_host(sct_cuda_ptr p) {

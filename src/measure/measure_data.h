@@ -117,7 +117,8 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
- * without moves, values of the output's own stream (only a fake GPU computes those). malloc'ed. */
+ * without moves, values of the output's own stream (only what runs no code computes those).
+ * malloc'ed. */
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
                             uint8_t poison, sct_error *err) SCT_MUST_USE;
 

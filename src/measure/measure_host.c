@@ -1,5 +1,5 @@
-/* Entries of the worker's table for memory that is the host's own: the fake GPU and the interpreter
- * of PTX share them. */
+/* Entries of the worker's table for memory that is the host's own: the interpreter of PTX and what
+ * stands in for a GPU share them. */
 #include "measure_backend.h"
 
 #include <string.h>

@@ -29,12 +29,12 @@ static sct_status read_look(sct_wire *body, sct_device_desc *desc, sct_gpu_state
   return SCT_OK;
 }
 
-static sct_status look(sct_child *worker, int ordinal, const char *fake, sct_device_desc *desc,
+static sct_status look(sct_child *worker, int ordinal, const char *script, sct_device_desc *desc,
                        sct_gpu_state *state, char lock[64], sct_error *err) {
   sct_wire request = {0};
   sct_reply reply = {0};
   sct_wire_put_i64(&request, ordinal);
-  sct_wire_put_text(&request, fake);
+  sct_wire_put_text(&request, script);
   sct_worker_call(worker, SCT_OP_LOOK, &request, LOOK_NS, &reply);
   const sct_status status =
       reply.kind == SCT_REPLY_OK
@@ -51,7 +51,7 @@ sct_status sct_measure_look(sct_device_desc *desc, sct_gpu_state *state, char lo
   sct_child worker;
   SCT_TRY(sct_worker_start(&worker, opts ? opts->program : NULL, err));
   const sct_status status =
-      look(&worker, ordinal, opts && opts->fake ? opts->fake : "", desc, state, lock, err);
+      look(&worker, ordinal, sct_measure_script(opts), desc, state, lock, err);
   sct_worker_stop(&worker, CLOSE_NS);
   return status;
 }

@@ -7,7 +7,7 @@
 #define HANG_FLOOR_NS ((int64_t)2000000000)
 #define HANG_FACTOR   50
 #define STOP_NS       ((int64_t)2000000000)
-#define FAKE_UNIT_NS  ((int64_t)500)        /* a fake GPU's launches are slow for the host */
+#define OTHER_UNIT_NS ((int64_t)500)        /* a stand-in's launches are slow for the host */
 #define WAITS_NS      ((int64_t)320000000)  /* of a unit taken again and again at a low clock */
 #define START_NS      ((int64_t)3000000000) /* of warming up and learning what a launch costs */
 #define LEAST_NS      1.0
@@ -124,7 +124,7 @@ static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
   return known.hi != 0 || known.lo != 0 ? known : sct_hash_bytes(image, bytes);
 }
 
-/* Number of a binary in order of first loading; the naive variant is 0. Only a fake GPU asks. */
+/* Number of a binary in order of first loading; the naive variant is 0. Only a stand-in asks. */
 static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
   if (m->fake[0] == '\0' || sct_is_naive(m, binary)) {
     return 0;
@@ -415,7 +415,7 @@ static void tell_contention(sct_measure *m, bool contended, const sct_gpu_proces
 
 static void put_sampling(const sct_measure *m, sct_wire *request, const sct_sampling *how) {
   sct_wire_put_i64(request, how->warm_ns);
-  sct_wire_put_i64(request, m->fake[0] != '\0' ? FAKE_UNIT_NS : SCT_UNIT_NS);
+  sct_wire_put_i64(request, m->fake[0] != '\0' ? OTHER_UNIT_NS : SCT_UNIT_NS);
   sct_wire_put_i64(request, how->launches);
   sct_wire_put_i64(request, how->guess);
   sct_wire_put_i64(request, how->resident);

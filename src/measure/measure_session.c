@@ -1,6 +1,8 @@
 /* A session with one device: opening, the problem at hand, closing. */
 #include "measure_session.h"
 
+#include "measure_backend.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,16 +43,12 @@ void sct_measure_close(sct_measure *m) {
   sct_free(m);
 }
 
-/* The script of the fake GPU that stands for the real ones, "" for none. In builds with SCT_FAULTS
- * the environment may name one, so that tests reach it through the whole program. */
-static const char *fake_script(const sct_measure_opts *o) {
-#ifdef SCT_FAULTS
-  const char *set = getenv("SCT_FAKE_GPU");
-  if (set && !o->fake && !o->described) {
-    return set;
+const char *sct_measure_script(const sct_measure_opts *opts) {
+  const char *script = opts ? opts->fake : NULL;
+  if (sct_measure_stand_in && !script && !(opts && opts->described)) {
+    script = sct_measure_stand_in->script();
   }
-#endif
-  return o->fake ? o->fake : "";
+  return sct_measure_stand_in && script ? script : "";
 }
 
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
@@ -80,7 +78,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   }
   m->last_timed_ns = INT64_MIN / 2;
   m->program = o->program ? sct_strdup(o->program) : NULL;
-  m->fake = sct_strdup(fake_script(o));
+  m->fake = sct_strdup(sct_measure_script(o));
   if (!m->fake || (o->program && !m->program)) {
     status = sct_fail(err, SCT_ENOMEM, "out of memory");
     goto done;
@@ -150,14 +148,13 @@ static sct_status read_list(sct_wire *body, sct_device_desc **out, int *n, sct_e
 
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
                             sct_error *err) {
-  const sct_measure_opts none = {0};
   sct_child worker;
   sct_wire request = {0};
   sct_reply reply = {0};
   *out = NULL;
   *n = 0;
   SCT_TRY(sct_worker_start(&worker, opts ? opts->program : NULL, err));
-  sct_wire_put_text(&request, fake_script(opts ? opts : &none));
+  sct_wire_put_text(&request, sct_measure_script(opts));
   sct_worker_call(&worker, SCT_OP_LIST, &request, LIST_NS, &reply);
   sct_status status = SCT_OK;
   if (reply.kind == SCT_REPLY_OK) {

@@ -96,7 +96,7 @@ struct sct_measure {
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
-  sct_hash *seen; /* binaries in order of first loading: a fake GPU's faults go by their number */
+  sct_hash *seen; /* binaries in order of first loading: a stand-in's faults go by their number */
   size_t n_seen, cap_seen;
 
   /* the problem at hand */
@@ -159,6 +159,8 @@ sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64
 sct_status sct_remote_ask(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
                           int n_out, sct_error *err);
 
+/* What a session says to what stands in for its GPU; "": the driver answers. */
+const char *sct_measure_script(const sct_measure_opts *opts);
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
 sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts,

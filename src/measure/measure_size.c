@@ -62,8 +62,8 @@ static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
   return sct_remote_seal(m, t->buffer[op], err);
 }
 
-/* A fake GPU must be told what kernels compute; at this size any values will do. */
-static sct_status tell_fake(sct_measure *m, int op, sct_error *err) {
+/* What runs no code must be told what kernels compute; at this size any values will do. */
+static sct_status tell_results(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
   uint8_t *inputs[SCT_MAX_OPERANDS] = {0}, *image = NULL, *flags = NULL;
   sct_status status = SCT_OK;
@@ -96,7 +96,7 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
   if (has_free_gaps(&t->shape, op)) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->reference[op][1], err));
   }
-  return m->fake[0] != '\0' ? tell_fake(m, op, err) : SCT_OK;
+  return m->fake[0] != '\0' ? tell_results(m, op, err) : SCT_OK;
 }
 
 static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {

@@ -12,18 +12,25 @@
 
 /* ---- the device ---- */
 
+const sct_gpu_stand_in *sct_measure_stand_in;
+
+/* NULL: the driver answers. */
+static const sct_gpu_stand_in *stand_in(const char *script) {
+  return script[0] != '\0' ? sct_measure_stand_in : NULL;
+}
+
 static sct_status handle_list(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   (void)w;
   const char *script = sct_wire_get_text(in);
-  const bool fake = script[0] != '\0';
-  const int n = fake ? sct_backend_fake_count(script, err) : sct_cuda_count(err);
+  const sct_gpu_stand_in *other = stand_in(script);
+  const int n = other ? other->count(script, err) : sct_cuda_count(err);
   if (n < 0) {
     return SCT_ENODEVICE;
   }
   sct_wire_put_i64(out, n);
   for (int k = 0; k < n; k++) {
     sct_device_desc desc;
-    SCT_TRY(fake ? sct_backend_fake_peek(&desc, k, script, err) : sct_cuda_peek(&desc, k, err));
+    SCT_TRY(other ? other->peek(&desc, k, script, err) : sct_cuda_peek(&desc, k, err));
     sct_wire_put_bytes(out, &desc, sizeof desc);
   }
   return SCT_OK;
@@ -36,8 +43,8 @@ static sct_status handle_look(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   sct_device_desc desc;
   sct_gpu_state state = {0};
   char lock[64] = "";
-  if (script[0] != '\0') {
-    SCT_TRY(sct_backend_fake_look(&desc, &state, lock, ordinal, script, err));
+  if (stand_in(script)) {
+    SCT_TRY(stand_in(script)->look(&desc, &state, lock, ordinal, script, err));
   } else {
     SCT_TRY(sct_cuda_look(&desc, &state, ordinal, err));
     snprintf(lock, sizeof lock, "%s", desc.uuid);
@@ -84,8 +91,8 @@ static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   if (n != 0) {
     memcpy(&described, desc, sizeof described);
     SCT_TRY(sct_backend_ptx_open(&w->backend, &described, err));
-  } else if (script[0] != '\0') {
-    SCT_TRY(sct_backend_fake_open(&w->backend, ordinal, script, generation, err));
+  } else if (stand_in(script)) {
+    SCT_TRY(stand_in(script)->open(&w->backend, ordinal, script, generation, err));
   } else {
     SCT_TRY(sct_backend_cuda_open(&w->backend, ordinal, err));
   }

@@ -89,8 +89,7 @@ typedef struct sct_tune_opts {
   int compile_threads;      /* processes; 0: all cores */
   int64_t compile_limit_ns; /* of a batch; 0: 60 s */
   int place, n_places;      /* of sessions that tune the same at the same time: compile.h */
-  bool compile_faults;      /* for tests: sources command the compiler's processes */
-  sct_measure_opts measure; /* for tests: the worker's program, a fake GPU */
+  sct_measure_opts measure; /* for tests: the worker's program, its script */
 } sct_tune_opts;
 
 typedef enum sct_tune_event_kind {

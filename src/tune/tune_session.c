@@ -207,7 +207,6 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
                                    .limit_ns = s->opts->compile_limit_ns,
                                    .place = s->opts->place,
                                    .n_places = s->opts->n_places,
-                                   .faults = s->opts->compile_faults,
                                    .sends_on = sct_tune_is_checked(s),
                                    .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
     status = sct_compiler_new(&s->compiler, &opts, err);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A build without SCT_FAULTS must not look at the environment variable, and count nothing.
+# What is for tests is in test programs only: a build without SCT_FAULTS looks at no such variable
+# and counts nothing, and no program but those of tests holds a test double.
 . "$(dirname "$0")/../shell.sh"
 
 cc=${CC:-gcc}
@@ -12,4 +13,21 @@ for source in base_faults base_memory base_sys; do
 done
 expect 0 '' "${build[@]}" -DSCT_FAULTS "$root/src/base/base_faults.c"
 expect 0 getenv nm "$scratch/object.o" # so the check above can fail
+
+# ---- the program and its twin of the tests ----
+
+# Messages and words of the doubles that no other source has.
+doubles=("$root/tests/measure/fake_gpu.c" "$root/tests/compile/misbehave.c")
+grep -ohE '"[^"\\%]{6,}"' "${doubles[@]}" | tr -d '"' | sort -u |
+  while read -r text; do
+    grep -rqF -- "$text" "$root/src" "$root/templates" "$root/tuning" || echo "$text"
+  done >"$scratch/texts"
+expect 0 SECTILE_FAKE_GPU cat "$scratch/texts"
+expect 0 'Fake GPU' cat "$scratch/texts"
+expect 0 '//!crash' cat "$scratch/texts"
+expect 0 '' grep -aoFf "$scratch/texts" "$SCT_PROGRAM" # so the next check can fail
+expect 1 '' grep -aoFf "$scratch/texts" "$SCT_RELEASED"
+expect 0 'Fake GPU' env SECTILE_FAKE_GPU=ok "$SCT_PROGRAM" devices
+expect 0 'virtual:h200' env SECTILE_FAKE_GPU=ok SCT_FAKE_GPU=ok "$SCT_RELEASED" devices
+absent 'Fake GPU'
 finish

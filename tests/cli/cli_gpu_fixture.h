@@ -1,5 +1,5 @@
-/* cli_gpu_fixture - the program on fake GPUs (SECTILE_FAKE_GPU, measure_fake.c), with one spec and
- * few candidates; and its stream of events. */
+/* cli_gpu_fixture - the program on fake GPUs (tests/measure/fake_gpu.c), with one spec and few
+ * candidates; and its stream of events. */
 #ifndef CLI_GPU_FIXTURE_H
 #define CLI_GPU_FIXTURE_H
 

@@ -69,8 +69,7 @@ static void test_a_death_has_one_victim(void **state) {
                {"//!noise", "makes no sense"}};
   for (int i = 0; i < SCT_COUNT(cases); ++i) {
     for (int threads = 1; threads < 3; ++threads) {
-      const sct_compile_opts opts = {
-          .arch = "sm_90", .threads = threads, .limit_ns = LONG_NS, .faults = true};
+      const sct_compile_opts opts = {.arch = "sm_90", .threads = threads, .limit_ns = LONG_NS};
       expect_one_guilty(cases[i].word, SCT_COMPILE_CRASH, cases[i].text, &opts);
     }
   }
@@ -79,8 +78,7 @@ static void test_a_death_has_one_victim(void **state) {
 /* Two programs under one name: who comes first has it, the other one is no result. */
 static void test_a_lie_makes_no_two_programs_one(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 1, .batch = 1, .limit_ns = LONG_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1, .limit_ns = LONG_NS};
   request r;
   make(&r, "//!lie");
   free(r.source[0]);
@@ -101,8 +99,7 @@ static void test_a_lie_makes_no_two_programs_one(void **state) {
 
 static void test_a_hang_is_cut_off(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 1, .limit_ns = SHORT_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .limit_ns = SHORT_NS};
   request r;
   make(&r, "//!hang");
   sct_compiler *compiler = fx_compiler(&opts);
@@ -116,8 +113,7 @@ static void test_a_hang_is_cut_off(void **state) {
 
 static void test_half_an_answer_is_not_waited_for(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 1, .limit_ns = SHORT_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .limit_ns = SHORT_NS};
   request r;
   make(&r, "//!half");
   sct_compiler *compiler = fx_compiler(&opts);
@@ -130,28 +126,12 @@ static void test_half_an_answer_is_not_waited_for(void **state) {
 
 static void test_memory_has_one_victim(void **state) {
   (void)state;
-  const sct_compile_opts opts = {.arch = "sm_90",
-                                 .threads = 1,
-                                 .limit_ns = LONG_NS,
-                                 .memory_bytes = (int64_t)1 << 30,
-                                 .faults = true};
+  const sct_compile_opts opts = {
+      .arch = "sm_90", .threads = 1, .limit_ns = LONG_NS, .memory_bytes = (int64_t)1 << 30};
   if (SCT_SANITIZED) {
     skip();
   }
   expect_one_guilty("//!exhaust", SCT_COMPILE_MEMORY, "more than 1 GiB of memory", &opts);
-}
-
-/* Words are for tests: no source may command a worker of a real session. */
-static void test_words_mean_nothing_in_a_real_session(void **state) {
-  (void)state;
-  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1};
-  request r;
-  make(&r, "//!crash");
-  sct_compiler *compiler = fx_compiler(&opts);
-  fx_run(compiler, r.units, N, r.results);
-  assert_true(r.results[GUILTY].ok);
-  sct_compiler_free(compiler);
-  release(&r);
 }
 
 /* ---- sources that no compiler digests */
@@ -220,8 +200,7 @@ static bool stop_when_busy(void *ctx, int done, int total) {
 
 static void test_stopping_does_not_wait_for_a_worker(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS};
   request r;
   sct_error err = {0};
   int calls = 0;
@@ -327,8 +306,7 @@ static void test_only_what_is_wanted(void **state) {
 /* A request that is given up leaves results that can be freed. */
 static void test_an_end_before_the_end(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS};
   request r;
   sct_error err = {0};
   make(&r, "//!hang");
@@ -362,8 +340,7 @@ static int poll_once(sct_compiler *compiler, int64_t wait_ms) {
  * behind one that has nothing left to do. */
 static void test_steps_in_two(void **state) {
   (void)state;
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS, .faults = true};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 1, .limit_ns = LONG_NS};
   for (int silent = 0; silent < 2; ++silent) {
     request r;
     sct_error err = {0};
@@ -550,7 +527,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_hang_is_cut_off),
       cmocka_unit_test(test_half_an_answer_is_not_waited_for),
       cmocka_unit_test(test_memory_has_one_victim),
-      cmocka_unit_test(test_words_mean_nothing_in_a_real_session),
       cmocka_unit_test(test_bombs_are_stopped),
       cmocka_unit_test(test_stopping_does_not_wait_for_a_worker),
       cmocka_unit_test(test_units_finish_once_each),

@@ -117,7 +117,7 @@ static inline void fs_child_(const fs_place *p, const char *const *words, const 
   setenv("XDG_CACHE_HOME", fs_path(p, "cache"), 1);
   setenv("XDG_DATA_HOME", p->dir, 1);
   faults ? setenv("SCT_FAULTS", faults, 1) : unsetenv("SCT_FAULTS");
-  fake ? setenv("SCT_FAKE_GPU", fake, 1) : unsetenv("SCT_FAKE_GPU");
+  fake ? setenv("SECTILE_FAKE_GPU", fake, 1) : unsetenv("SECTILE_FAKE_GPU");
   execv(SCT_PROGRAM, argv);
   _exit(126);
 }

@@ -205,7 +205,6 @@ static void a_candidate_that_kills_the_compiler_is_an_outcome(void **state) {
   sct_str_free(&text);
   const char *path = tf_write("assets/templates/direct.cu", bad);
   tf_run r = tf_new("slow@0=3", "crash.db");
-  r.opts.compile_faults = true;
   tf_tune_ok(&r, SPEC);
   tf_assert_winner(&r, 0, "direct t512");
   tf_assert_outcome(&r, 0, "direct t128", "compile_crash");

@@ -1,4 +1,6 @@
-/* A fake GPU behind the worker's table, for tests of everything around a GPU.
+/* fake_gpu - a GPU that stands in for those of the driver, for tests of everything around one. A
+ * program that links this file has it: whoever opens a device with a script
+ * (sct_measure_opts.fake), or runs with one in the environment variable SECTILE_FAKE_GPU, gets it.
  *
  * It runs no code: the parent tells it (EXPECT) which bytes a kernel places in which buffer, and a
  * launch places them. A script makes chosen candidates fail. The script is a list of words, split
@@ -32,55 +34,29 @@
  *   late=N      launches are counted from the N-th sample of a worker on
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
-#include "measure_backend.h"
+#include "measure/measure_backend.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef enum fault_kind {
-  FAULT_OK,
-  FAULT_WRONG,
-  FAULT_UNWRITTEN,
-  FAULT_GUARD,
-  FAULT_BEFORE,
-  FAULT_GAP,
-  FAULT_INPUT,
-  FAULT_STRAY,
-  FAULT_HANG,
-  FAULT_CRASH,
-  FAULT_EXIT,
-  FAULT_CHILD,
-  FAULT_NOLOAD,
-  FAULT_REFUSE,
-  FAULT_STICKY,
-  FAULT_SLOW,
-  FAULT_FAST,
-  FAULT_NONE,
-  FAULT_DEVICES,
-  FAULT_GONE,
-  FAULT_MEMORY,
-  FAULT_COLD,
-  FAULT_THROTTLE,
-  FAULT_HEAT,
-  FAULT_LOST,
-  FAULT_LOCK,
-  FAULT_OTHERS,
-  FAULT_JOINS,
-  FAULT_LEAVES,
-  FAULT_LATE,
-  FAULT_MODE,
-  FAULT_MIG,
-  FAULT_MPS,
-  N_FAULTS
-} fault_kind;
-
-static const char *const fault_names[N_FAULTS] = {
-    "ok",      "wrong",  "unwritten", "guard",  "before",   "gap",    "input", "stray", "hang",
-    "crash",   "exit",   "child",     "noload", "refuse",   "sticky", "slow",  "fast",  "none",
-    "devices", "gone",   "memory",    "cold",   "throttle", "heat",   "lost",  "lock",  "others",
-    "joins",   "leaves", "late",      "mode",   "mig",      "mps"};
+/* clang-format off */
+#define FAULTS(X) \
+  X(OK, "ok") X(WRONG, "wrong") X(UNWRITTEN, "unwritten") X(GUARD, "guard") \
+  X(BEFORE, "before") X(GAP, "gap") X(INPUT, "input") X(STRAY, "stray") \
+  X(HANG, "hang") X(CRASH, "crash") X(EXIT, "exit") X(CHILD, "child") \
+  X(NOLOAD, "noload") X(REFUSE, "refuse") X(STICKY, "sticky") X(SLOW, "slow") \
+  X(FAST, "fast") X(NONE, "none") X(DEVICES, "devices") X(GONE, "gone") \
+  X(MEMORY, "memory") X(COLD, "cold") X(THROTTLE, "throttle") X(HEAT, "heat") \
+  X(LOST, "lost") X(LOCK, "lock") X(OTHERS, "others") X(JOINS, "joins") \
+  X(LEAVES, "leaves") X(LATE, "late") X(MODE, "mode") X(MIG, "mig") \
+  X(MPS, "mps")
+/* clang-format on */
+#define FAULT_ID(id, name)   FAULT_##id,
+#define FAULT_NAME(id, name) name,
+typedef enum fault_kind { FAULTS(FAULT_ID) N_FAULTS } fault_kind;
+static const char *const fault_names[N_FAULTS] = {FAULTS(FAULT_NAME)};
 
 typedef struct fault {
   fault_kind kind;
@@ -212,7 +188,7 @@ static double device_value(const fake_script *s, fault_kind kind, double otherwi
   return f ? f->value : otherwise;
 }
 
-int sct_backend_fake_count(const char *script, sct_error *err) {
+static int fake_count(const char *script, sct_error *err) {
   fake_script s;
   if (parse_script(&s, script, -1, err) != SCT_OK) {
     return -1;
@@ -249,8 +225,7 @@ static void describe(sct_device_desc *out, int ordinal, const fake_script *s) {
   snprintf(out->uuid, sizeof out->uuid, "GPU-00000000-0000-0000-0000-%012d", ordinal);
 }
 
-sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *script,
-                                 sct_error *err) {
+static sct_status fake_peek(sct_device_desc *out, int ordinal, const char *script, sct_error *err) {
   fake_script s;
   SCT_TRY(parse_script(&s, script, ordinal, err));
   describe(out, ordinal, &s);
@@ -260,11 +235,11 @@ sct_status sct_backend_fake_peek(sct_device_desc *out, int ordinal, const char *
 #define OTHER_PID 4000 /* of the first other process */
 #define FAKE_MHZ  1980.0
 
-sct_status sct_backend_fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64],
-                                 int ordinal, const char *script, sct_error *err) {
+static sct_status fake_look(sct_device_desc *out, sct_gpu_state *state, char lock[64], int ordinal,
+                            const char *script, sct_error *err) {
   fake_script s;
   SCT_TRY(parse_script(&s, script, ordinal, err));
-  const int n = sct_backend_fake_count(script, err);
+  const int n = fake_count(script, err);
   if (n < 0 || ordinal < 0 || ordinal >= n) {
     return n < 0 ? SCT_ENODEVICE
                  : sct_fail(err, SCT_ENODEVICE, "there is no device cuda:%d", ordinal);
@@ -668,11 +643,11 @@ static const sct_backend_ops fake_ops = {
     .n_copies = 2,
 };
 
-sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *script,
-                                 int64_t generation, sct_error *err) {
+static sct_status fake_open(sct_backend **out, int ordinal, const char *script, int64_t generation,
+                            sct_error *err) {
   fake_script parsed;
   SCT_TRY(parse_script(&parsed, script, ordinal, err));
-  const int n = sct_backend_fake_count(script, err);
+  const int n = fake_count(script, err);
   if (n < 0 || ordinal < 0 || ordinal >= n) {
     return n < 0 ? SCT_ENODEVICE
                  : sct_fail(err, SCT_ENODEVICE, "there is no device cuda:%d", ordinal);
@@ -690,4 +665,18 @@ sct_status sct_backend_fake_open(sct_backend **out, int ordinal, const char *scr
   f->limit_bytes = (int64_t)device_value(&parsed, FAULT_MEMORY, 0x1p30);
   *out = &f->base;
   return SCT_OK;
+}
+
+static const char *fake_in_environment(void) {
+  return getenv("SECTILE_FAKE_GPU");
+}
+
+static const sct_gpu_stand_in fake_gpu = {.script = fake_in_environment,
+                                          .count = fake_count,
+                                          .peek = fake_peek,
+                                          .look = fake_look,
+                                          .open = fake_open};
+
+__attribute__((constructor)) static void stand_in(void) {
+  sct_measure_stand_in = &fake_gpu;
 }

@@ -1,5 +1,5 @@
-/* compile_misbehave - a worker that misbehaves on command, for tests: a source holds the comment
- * "//!WORD", and is compiled by a compiler with sct_compile_opts.faults. */
+/* misbehave - a compile worker that misbehaves on command: a source holds the comment "//!WORD",
+ * and a program that links this file compiles it. */
 #include "compile/compile_internal.h"
 
 #include <signal.h>
@@ -93,10 +93,14 @@ static const struct {
     {"//!exhaust", exhaust},    {"//!lie", answer_lie},
 };
 
-void sct_compile_misbehave(const char *source) {
+static void misbehave(const char *source) {
   for (int i = 0; i < SCT_COUNT(faults); ++i) {
     if (strstr(source, faults[i].word) != NULL) {
       faults[i].act();
     }
   }
+}
+
+__attribute__((constructor)) static void link_in(void) {
+  sct_compile_misbehave = misbehave;
 }
