@@ -237,11 +237,12 @@ typedef struct sct_spec {
  * Makes the variables and extents, parses `extents` and `at`, finds index operands, checks taps.
  * Errors point at the operand's line. SCT_ESPEC. */
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-/* Checks the body (unknown names, refused tokens, balanced brackets, outputs assigned), finds moves
- * and component-wise bodies, evaluates every `at` against the extents of every size, checks each
- * layout by brute force on small extents and at each size (no two (field, element) of what is
- * written share a byte, all lie in [0, bytes)), and writes canonical text and hash. Errors are
- * "file:line: error: ..." with the source line and the nearest legal name. SCT_ESPEC. */
+/* Checks the body (unknown names, refused tokens, balanced brackets, values assigned before they
+ * are read), finds moves and component-wise bodies, evaluates every `at` against the extents of
+ * every size, checks each layout by brute force on small extents and at each size (no two (field,
+ * element) of what is written share a byte, all lie in [0, bytes)), and writes canonical text and
+ * hash. Errors are "file:line: error: ..." with the source line and the nearest legal name.
+ * SCT_ESPEC. */
 sct_status sct_spec_finish(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 void sct_spec_free(sct_spec *spec); /* pool and arena; leaves a zeroed struct */
 

@@ -1,8 +1,9 @@
-/* Screening of a body: every name is known, every bracket closes, every output is assigned.
+/* Screening of a body: every name is known and used as it may be, every bracket closes.
  *
- * This is no C parser. It follows names and assignments through the tokens, which is enough to
- * refuse what could break out of the place the body is put, and to catch the usual slips with the
- * line they stand on. What passes may still fail to compile; the compiler then says so. */
+ * This is no C parser. It follows names through the tokens, which is enough to refuse what could
+ * break out of the place the body is put, and to catch the usual slips with the line they stand on.
+ * What is assigned when is left to spec_assign.c. What passes may still fail to compile; the
+ * compiler then says so. */
 #include <string.h>
 
 #include "spec/spec_internal.h"
@@ -17,9 +18,6 @@ typedef struct screen {
   const char *locals[MAX_LOCALS];
   size_t local_len[MAX_LOCALS];
   int n_locals;
-  /* a bit per component; what a statement assigns counts from its end on */
-  uint8_t assigned[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
-  uint8_t pending[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
 } screen;
 
 static const char *const components[] = {"x", "y", "z", "w"};
@@ -75,7 +73,7 @@ static sct_status check_refused(const screen *s) {
 
 /* ---- names declared in the body ---- */
 
-static bool is_scalar(const sct_spec *spec, const token *t) {
+bool sct_spec_is_scalar(const sct_spec *spec, const token *t) {
   for (int k = 0; k < spec->n_scalars; k++) {
     if (sct_token_is(t, spec->scalars[k].name)) {
       return true;
@@ -88,7 +86,7 @@ static sct_status declare(screen *s, const token *t) {
   const sct_spec *spec = s->spec;
   int tap = -1;
   if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
-      sct_spec_find_dim(spec, t->text, t->len) >= 0 || is_scalar(spec, t) ||
+      sct_spec_find_dim(spec, t->text, t->len) >= 0 || sct_spec_is_scalar(spec, t) ||
       sct_spec_word(t->text, t->len) != WORD_NONE) {
     return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
                               (int)t->len, t->text);
@@ -293,7 +291,7 @@ static bool starts_statement(const screen *s, int k) {
          sct_token_is(before, "do");
 }
 
-static void mark(screen *s, const mention *m, bool assigns) {
+static void mark(screen *s, const mention *m) {
   sct_operand *op = &s->spec->operands[m->op];
   for (int f = 0; f < op->record.n_fields; f++) {
     if (m->field >= 0 && m->field != f) {
@@ -302,19 +300,6 @@ static void mark(screen *s, const mention *m, bool assigns) {
     op->used[f] = true;
     if (m->tap >= 0) {
       op->taps[m->tap].used[f] = true;
-    }
-    if (assigns) {
-      const int lanes = sct_type_get(op->record.fields[f].type)->lanes;
-      const uint8_t all = (uint8_t)((1u << lanes) - 1);
-      s->pending[m->op][f] |= m->component < 0 ? all : (uint8_t)(1u << m->component);
-    }
-  }
-}
-
-static void end_statement(screen *s) {
-  for (int op = s->spec->n_inputs; op < s->spec->n_operands; op++) {
-    for (int f = 0; f < s->spec->operands[op].record.n_fields; f++) {
-      s->assigned[op][f] |= s->pending[op][f];
     }
   }
 }
@@ -359,21 +344,27 @@ static bool is_stepped(const screen *s, int k) {
   return k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
 }
 
-static bool has_value(const screen *s, const mention *m) {
-  const sct_record *record = &s->spec->operands[m->op].record;
-  for (int f = 0; f < record->n_fields; f++) {
-    if ((m->field < 0 || m->field == f) && s->assigned[m->op][f] == 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static sct_status cannot_assign(const screen *s, const token *t, const char *what) {
   const char *output = s->spec->operands[s->spec->n_inputs].name;
   return sct_spec_fail_body(s->spec, s->err, t->line,
                             "'%.*s' is %s and cannot be assigned; did you mean '%s'?", (int)t->len,
                             t->text, what, output);
+}
+
+/* What other elements contribute is not known where one is computed. */
+static sct_status reads_reduced(const screen *s, int k, const sct_operand *op, bool updates) {
+  const char *how = sct_reduce_name(op->reduce);
+  if (updates) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "output '%s' is reduced (%s), so the body only assigns it what one "
+                              "element contributes: write `=`, as in `%s = ...;`",
+                              op->name, how, op->name);
+  }
+  return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                            "output '%s' is reduced (%s), so the body cannot read it: its result "
+                            "is known when all elements are done; write two kernels, one that "
+                            "reduces and one that takes the result as an input",
+                            op->name, how);
 }
 
 static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
@@ -389,17 +380,15 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   if (assigns && !op->is_output) {
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
-  const bool reads = op->is_output && (stepped || !sct_token_is(after, "="));
-  if (reads && !has_value(s, &m)) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "output '%s' is read before it is assigned", op->name);
+  if (op->reduce != SCT_REDUCE_NONE && (stepped || !sct_token_is(after, "="))) {
+    return reads_reduced(s, k, op, assigns);
   }
   if (sct_token_is(after, "[") || sct_token_is(after, "(")) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "'%s' stands for one element; where it lies is said by %s = { ... }",
                               name_of(s, &m), tap < 0 ? "at" : "taps");
   }
-  mark(s, &m, assigns);
+  mark(s, &m);
   *next = m.next;
   return SCT_OK;
 }
@@ -415,7 +404,7 @@ static sct_status check_name(screen *s, int k, int *next) {
     return check_operand(s, k, op, tap, next);
   }
   const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
-  const bool scalar = is_scalar(s->spec, t);
+  const bool scalar = sct_spec_is_scalar(s->spec, t);
   if ((dim >= 0 || scalar) && (is_assignment(&s->t[k + 1]) || is_stepped(s, k))) {
     return cannot_assign(s, t, dim >= 0 ? "an index" : "a scalar");
   }
@@ -438,23 +427,6 @@ static sct_status check_name(screen *s, int k, int *next) {
     return SCT_OK;
   }
   return unknown_name(s, t);
-}
-
-static sct_status check_outputs(const screen *s) {
-  const sct_spec *spec = s->spec;
-  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    const sct_operand *op = &spec->operands[k];
-    for (int f = 0; f < op->record.n_fields; f++) {
-      const int lanes = sct_type_get(op->record.fields[f].type)->lanes;
-      if (s->assigned[k][f] != (uint8_t)((1u << lanes) - 1)) {
-        const bool bare = op->record.fields[f].name[0] == '\0';
-        return sct_spec_fail_body(spec, s->err, 0, "output %s%s%s is never assigned%s", op->name,
-                                  bare ? "" : ".", op->record.fields[f].name,
-                                  s->assigned[k][f] ? " in full" : "");
-      }
-    }
-  }
-  return SCT_OK;
 }
 
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) {
@@ -483,10 +455,8 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
     int next = k + 1;
     if (s.t[k].kind == TOKEN_NAME) {
       SCT_TRY(check_name(&s, k, &next));
-    } else if (sct_token_is(&s.t[k], ";")) {
-      end_statement(&s);
     }
     k = next;
   }
-  return check_outputs(&s);
+  return SCT_OK;
 }

@@ -122,6 +122,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   }
   SCT_TRY(sct_spec_tokenize(&body, spec, err));
   SCT_TRY(sct_spec_check_body(spec, &body, err));
+  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
   SCT_TRY(sct_spec_classify_body(spec, &body, err));
   SCT_TRY(place_layouts(spec, err));
   SCT_TRY(sct_spec_check_sizes(spec, err));

@@ -41,6 +41,9 @@ sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) SC
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
 
+/* The number of that line for messages: of the file, or of the body where no file holds it. */
+int sct_spec_body_line(const sct_spec *spec, int line);
+
 /* The line of `file` at or after `line` where "text" stands, or `text =`, if its source is known.
  */
 int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
@@ -51,6 +54,7 @@ int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const ch
 /* Index of the operand called so (len < 0: NUL-terminated), or -1. */
 int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len);
 int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len);
+bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
 int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);
@@ -70,6 +74,9 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) SCT_MUST_U
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Screens the body; sets operand.used, body_uses_dim. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) SCT_MUST_USE;
+/* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
+sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body,
+                                   sct_error *err) SCT_MUST_USE;
 /* Sets moves, component_wise, component_body. */
 sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body,
                                   sct_error *err) SCT_MUST_USE;

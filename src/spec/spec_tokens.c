@@ -8,6 +8,10 @@ bool sct_token_is(const token *t, const char *text) {
   return strlen(text) == t->len && strncmp(t->text, text, t->len) == 0;
 }
 
+int sct_spec_body_line(const sct_spec *spec, int line) {
+  return spec->body_in_file ? spec->body_line + line : line + 1;
+}
+
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt,
                               ...) {
   char text[1024];
@@ -16,10 +20,10 @@ sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, co
   vsnprintf(text, sizeof(text), fmt, args);
   va_end(args);
   if (spec->body_in_file) {
-    return sct_spec_fail_at(spec, err, spec->file, spec->body_line + line, "%s", text);
+    return sct_spec_fail_at(spec, err, spec->file, sct_spec_body_line(spec, line), "%s", text);
   }
-  return sct_spec_fail_at(spec, err, spec->file, spec->body_line, "body, line %d: %s", line + 1,
-                          text);
+  return sct_spec_fail_at(spec, err, spec->file, spec->body_line, "body, line %d: %s",
+                          sct_spec_body_line(spec, line), text);
 }
 
 typedef struct scanner {
