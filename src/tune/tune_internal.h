@@ -154,6 +154,8 @@ sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err)
 sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c,
                              sct_error *err) SCT_MUST_USE;
 sct_hash sct_tune_made_hash(const tune_made *made);
+/* out[n_operands]: which of its layouts each operand has in candidate c. */
+void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
 
 /* The processes that make a plan's candidates (tune_makers.c): each has its share tried in a
  * limited child of its own, and sends what it made. */
@@ -259,6 +261,14 @@ sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace
 /* Stores what is not stored of a size, and which of all candidates are coalesced. */
 sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
+/* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
+ * or of one that was not reached. */
+bool sct_tune_has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell);
+/* The outcome of the naive variant with these layouts; 0: none. */
+sct_id sct_tune_naive_outcome(tune_session *s, int size, const int *layout);
+/* After a session of a part of the candidates: where one that it left out stays or becomes the
+ * winner of the size, fills s->kept and the winner of the run (tune_kept.c). */
+sct_status sct_tune_find_kept(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Takes over what an earlier session measured under the same conditions. */
 sct_status sct_tune_store_resume(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
 /* That at every size, unless all is to be measured again, or nothing can be there: nothing was when

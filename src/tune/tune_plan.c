@@ -99,15 +99,18 @@ static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash
 /* ---- only some ----------------------------------------------------------------------------------
  */
 
+void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c) {
+  const sct_candidate *cand = &plan->space.candidates[c];
+  for (int op = 0, axis = 0; op < plan->spec.n_operands; op++) {
+    const bool chosen = plan->spec.operands[op].n_layouts > 1;
+    out[op] = chosen ? cand->value[axis++] : 0; /* their axes come first, in operand order */
+  }
+}
+
 /* The naive one of its layouts. */
 static bool is_naive(const sct_tune_plan *plan, size_t c) {
-  const sct_candidate *cand = &plan->space.candidates[c];
-  int layout[SCT_MAX_OPERANDS] = {0};
-  for (int op = 0, axis = 0; op < plan->spec.n_operands; op++) {
-    if (plan->spec.operands[op].n_layouts > 1) { /* their axes come first, in operand order */
-      layout[op] = cand->value[axis++];
-    }
-  }
+  int layout[SCT_MAX_OPERANDS];
+  sct_tune_layouts(layout, plan, (int64_t)c);
   return sct_codegen_naive(&plan->spec, &plan->space, layout) == (int64_t)c;
 }
 

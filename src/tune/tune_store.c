@@ -291,9 +291,7 @@ static void fill_outcome(const tune_session *s, const sct_tune_item *item, const
   row->coalesced = cell->coalesced;
 }
 
-/* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
- * or of one that was not reached. */
-static bool has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell) {
+bool sct_tune_has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell) {
   if (!item->code.source) {
     return false;
   }
@@ -387,7 +385,7 @@ static bool is_stored(tune_session *s, int k, int size) {
 sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
-  if (cell->from_store || !has_outcome(s, item, cell)) {
+  if (cell->from_store || !sct_tune_has_outcome(s, item, cell)) {
     return SCT_OK;
   }
   if (s->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
@@ -422,12 +420,13 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
   sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   bool *coalesced = sct_alloc(sizeof *coalesced * most);
   sct_status status = outcomes && coalesced ? SCT_OK : out_of_memory(err);
+  const bool partly = s->opts->only.n > 0; /* what is least is known of all candidates together */
   int n = 0;
   for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
     tune_cell *cell = sct_tune_cell(s, k, size);
     if (!cell->from_store && !is_stored(s, k, size)) {
       status = sct_tune_store_cell(s, k, size, true, err);
-    } else if (cell->coalesced != cell->was_coalesced) {
+    } else if (cell->coalesced != cell->was_coalesced && !(cell->from_store && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
@@ -544,79 +543,48 @@ static char *decided(tune_session *s, int size) {
   for (int k = 0; !anything && k < s->plan.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     anything = s->plan.items[k].outcome == SCT_OUT_OK && !cell->from_store &&
-               has_outcome(s, &s->plan.items[k], cell);
+               sct_tune_has_outcome(s, &s->plan.items[k], cell);
   }
   now_text(now);
   return anything ? keep(s, now) : s->runs[size].finished;
 }
 
-/* ---- a winner that stays -----------------------------------------------------------------------
+/* ---- the end of a run --------------------------------------------------------------------------
  */
 
-static bool is_tried(const tune_session *s, int size, sct_id outcome) {
+static void count_outcomes(tune_session *s, int size) {
+  sct_row_run *run = &s->runs[size];
+  run->n_candidates = run->n_verified = run->n_failed = 0;
   for (int k = 0; k < s->plan.n_items; k++) {
-    const tune_cell *cell = &s->cells[k * s->plan.spec.n_sizes + size];
-    if (cell->outcome_id == outcome && has_outcome(s, &s->plan.items[k], cell)) {
-      return true;
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const sct_tune_item *item = &s->plan.items[k];
+    if (sct_tune_has_outcome(s, item, cell)) {
+      const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
+      run->n_candidates++;
+      run->n_verified += good;
+      run->n_failed += !good;
     }
   }
-  return false;
 }
 
-/* Is the store's winner no slower than this session's, and could it have won here? */
-static bool is_as_good(const tune_session *s, int size, const sct_row_result *known) {
-  const tune_cell *cell = &s->cells[s->choices[size].winner * s->plan.spec.n_sizes + size];
-  const double here = s->kind->times ? cell->timing.median_ns : cell->predicted.ns;
-  const double there = s->kind->times ? known->outcome.median_ns : known->outcome.predicted_ns;
-  const double slack = s->kind->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
-  return (known->outcome.coalesced || s->opts->select_any) && there > 0 && here > 0 &&
-         there <= here * slack;
-}
-
-/* A session that tries a part of what the store has (`only`, or `again` that ended early) does not
- * put its winner in the place of one that it left out unless its own is faster: having a look at a
- * candidate must not make headers worse. */
-static sct_status find_kept(tune_session *s, int size, sct_error *err) {
-  const sct_id winner = s->runs[size].winner;
-  sct_row_result known;
-  if ((s->opts->only.n == 0 && !s->opts->again) || winner == 0 || s->choices[size].winner < 0 ||
-      is_tried(s, size, winner)) {
-    return SCT_OK;
+sct_id sct_tune_naive_outcome(tune_session *s, int size, const int *layout) {
+  const int64_t naive = sct_codegen_naive(&s->plan.spec, &s->plan.space, layout);
+  for (int k = 0; k < s->plan.n_items; k++) {
+    if (s->plan.items[k].candidate == naive) {
+      return sct_tune_cell(s, k, size)->outcome_id;
+    }
   }
-  SCT_TRY(sct_store_result(s->store, winner, &known, err));
-  if (is_as_good(s, size, &known)) {
-    const bool times = s->kind->times;
-    s->kept[size] = sct_arena_printf(
-        &s->plan.arena,
-        "'%s' of an earlier session (%.4g us%s) was not tried here and stays the winner that "
-        "`emit` "
-        "takes",
-        known.candidate.label, (times ? known.outcome.median_ns : known.outcome.predicted_ns) / 1e3,
-        times ? "" : " predicted");
-  }
-  sct_row_result_clear(&known);
-  return complete(err);
+  return 0;
 }
 
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   sct_row_run *run = &s->runs[size];
   const sct_choice *choice = &s->choices[size];
-  SCT_TRY(find_kept(s, size, err));
-  if (s->kept[size]) {
-    return sct_store_finish_run(s->store, run, err); /* but for the ceiling as it was */
+  SCT_TRY(sct_tune_find_kept(s, size, err));
+  if (s->kept[size]) { /* but for the ceiling and the winner as it was */
+    return sct_store_finish_run(s->store, run, err);
   }
-  run->n_candidates = run->n_verified = run->n_failed = 0;
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
-    const sct_tune_item *item = &s->plan.items[k];
-    if (!has_outcome(s, item, cell)) {
-      continue;
-    }
-    const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
-    run->n_candidates++;
-    run->n_verified += good;
-    run->n_failed += !good;
-  }
+  count_outcomes(s, size);
   run->finished = decided(s, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
@@ -627,14 +595,7 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   }
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
-    run->naive = 0;
-    const int64_t naive =
-        sct_codegen_naive(&s->plan.spec, &s->plan.space, s->plan.items[choice->winner].code.layout);
-    for (int k = 0; k < s->plan.n_items; k++) {
-      if (s->plan.items[k].candidate == naive) {
-        run->naive = sct_tune_cell(s, k, size)->outcome_id;
-      }
-    }
+    run->naive = sct_tune_naive_outcome(s, size, s->plan.items[choice->winner].code.layout);
   }
   SCT_TRY(complete(err));
   return sct_store_finish_run(s->store, run, err);

@@ -478,6 +478,90 @@ static void a_part_of_a_session_leaves_a_better_winner(void **state) {
   tf_free(&all);
 }
 
+/* The winner that the store names, for a test that knows its label. */
+static void expect_winner(const char *store, const char *label) {
+  sct_str question = {0};
+  sct_str_printf(&question,
+                 "SELECT count(*) FROM run r JOIN outcome o ON o.id = r.winner JOIN outcome n ON "
+                 "n.id = r.naive JOIN candidate c ON c.id = o.candidate WHERE o.outcome = 'ok' AND "
+                 "c.label = '%s'",
+                 label);
+  assert_int_equal(ask(store, sct_str_c(&question)), 1);
+  sct_str_free(&question);
+}
+
+/* A session of t512, t128 and naive, best first; then one of `label` with these faults. */
+static tf_run look_again(const char *store, const char *faults, const char *label, bool again) {
+  static const char *labels[1];
+  tf_run all = tf_new("slow@0=4 slow@1=3 slow@2=2", store);
+  tf_tune_ok(&all, SPEC);
+  tf_free(&all);
+  expect_winner(store, "direct t512");
+  labels[0] = label;
+  tf_run r = tf_new(faults, store);
+  r.opts.only = (sct_tune_labels){1, labels};
+  r.opts.again = again;
+  return r;
+}
+
+static void candidates_that_fail_leave_the_winner(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *faults, *label, *before; /* before: SQL */
+    bool again;
+    sct_status status;
+    const char *winner, *says;
+  } cases[] = {
+      {"fail", "slow@0=4 wrong@1", "direct t128", "", true, SCT_OK, "direct t512", "stays"},
+      {"kept", "slow@0=4", "direct t256", "", false, SCT_OK, "direct t512", "stays"},
+      {"naive", "slow@0=4", "direct t256", "", true, SCT_OK, "direct t512", "stays"},
+      {"any", "slow@0=4 wrong@1", "direct t128", /* won when it need not be coalesced */
+       "UPDATE outcome SET coalesced = 0", true, SCT_OK, "direct t512", "stays"},
+      {"all", "wrong@0 wrong@1", "direct t128", "", true, SCT_ENOTVERIFIED, "direct t512", "stays"},
+      /* the winner itself fails: not naive follows, but the next best */
+      {"heir", "slow@0=4 wrong@1", "direct t512", "", true, SCT_OK, "direct t128", "is now"},
+      {"slower", "slow@0=9 slow@1=8", "direct t512", "", true, SCT_OK, "direct t128", "is now"},
+      {"unknown", "ok", "direct t511", "", true, SCT_EUSAGE, "direct t512", NULL},
+      {"faster", "slow@0=4", "direct t128", "", true, SCT_OK, "direct t128", NULL},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    char store[32];
+    snprintf(store, sizeof store, "left%d.db", k);
+    tf_run r = look_again(store, cases[k].faults, cases[k].label, cases[k].again);
+    sql(store, cases[k].before);
+    tf_tune(&r, SPEC);
+    const char *kept = r.report.n_sizes > 0 ? r.report.sizes[0].kept : NULL;
+    if (r.status != cases[k].status || !kept != !cases[k].says ||
+        (kept && (!strstr(kept, cases[k].winner) || !strstr(kept, cases[k].says)))) {
+      fail_msg("%s: %d, kept: %s; %s", cases[k].name, (int)r.status, kept ? kept : "(nothing)",
+               r.err.text);
+    }
+    expect_winner(store, cases[k].winner);
+    tf_free(&r);
+  }
+}
+
+/* Alone, the naive variant has the least sectors of all that the session knows of; it is the store
+ * that knows better, and what it says of the others stays. */
+static void a_part_does_not_say_what_is_coalesced(void **state) {
+  (void)state;
+  static const char *const labels[] = {"direct t256"};
+  tf_run r = tf_new("", "moves.db");
+  r.opts.device = "virtual:h200";
+  tf_tune_ok(&r, SPEC);
+  sql("moves.db", "UPDATE run SET winner = (SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
+                  "o.candidate WHERE c.label = 'direct t512');"
+                  "UPDATE outcome SET coalesced = (id IN (SELECT winner FROM run));"
+                  "UPDATE outcome SET predicted_ns = 1e9, sectors_ld = 1, sectors_st = 1 WHERE "
+                  "coalesced");
+  r.opts.only = (sct_tune_labels){1, labels};
+  tf_tune_ok(&r, SPEC);
+  assert_non_null(r.report.sizes[0].kept);
+  expect_winner("moves.db", "direct t512");
+  assert_int_equal(ask("moves.db", "SELECT sum(coalesced) FROM outcome"), 1);
+  tf_free(&r);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -492,6 +576,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(results_of_another_spec_are_not_used),
       cmocka_unit_test(results_of_other_kernels_are_not_used),
       cmocka_unit_test(a_part_of_a_session_leaves_a_better_winner),
+      cmocka_unit_test(candidates_that_fail_leave_the_winner),
+      cmocka_unit_test(a_part_does_not_say_what_is_coalesced),
       cmocka_unit_test(what_is_told_is_stored), /* the last: it changes a strategy */
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
