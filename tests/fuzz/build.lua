@@ -1,0 +1,399 @@
+--- Random specs, a family of features at a time, so that every strategy gets its share.
+local body = require "body"
+local layouts = require "layouts"
+local places = require "places"
+local types = require "types"
+
+local M = {}
+
+local DIMS = { "i", "j", "k", "l" }
+local OWN = { "m", "p", "q2" }
+
+-- ---- arrays ----
+
+local function new_array(name, record, list, more)
+  local a = { name = name, record = record, places = list, index = 0 }
+  for key, value in pairs(more or {}) do
+    a[key] = value
+  end
+  return a
+end
+
+local function along_all(r, dims, kinds)
+  local list = {}
+  for k, dim in ipairs(dims) do
+    list[k] = places.along(r, dim, kinds and r:weighted(kinds) or "same")
+  end
+  return list
+end
+
+-- Some of the dimensions in their order, at least one.
+local function some(r, dims)
+  local out = {}
+  for _, dim in ipairs(dims) do
+    if r:chance(55) then
+      out[#out + 1] = dim
+    end
+  end
+  return #out > 0 and out or { r:pick(dims) }
+end
+
+local function start(r, n_dims)
+  local spec = { dims = {}, own = {}, inputs = {}, outputs = {}, scalars = {}, features = {} }
+  for k = 1, n_dims do
+    spec.dims[k] = DIMS[k]
+  end
+  for k = 1, r:pick { 0, 0, 0, 1, 2 } do
+    spec.scalars[k] = { name = "s" .. k, type = r:pick(types.scalars) }
+  end
+  return spec
+end
+
+local NAMES_IN, NAMES_OUT = { "a", "b", "c", "d" }, { "o", "w", "g" }
+
+local function add_input(spec, record, list, more)
+  local a = new_array(NAMES_IN[#spec.inputs + 1], record, list, more)
+  table.insert(spec.inputs, a)
+  return a
+end
+
+local function add_output(spec, record, list, more)
+  local a = new_array(NAMES_OUT[#spec.outputs + 1], record, list, more)
+  a.output = true
+  table.insert(spec.outputs, a)
+  return a
+end
+
+local function bare(r, list)
+  return types.bare(r:pick(list or types.list))
+end
+
+-- Types of one spec: often few, so that moves and alike formulas are possible.
+local function palette(r)
+  local kind = r:int(1, 6)
+  if kind <= 2 then
+    return { r:pick(types.scalars) }
+  elseif kind == 3 then
+    return { r:pick(types.list), r:pick(types.scalars) }
+  elseif kind == 4 then
+    return types.scalars
+  elseif kind == 5 then
+    return { types.by_name.f32, types.by_name.f32x4, types.by_name.u8, types.by_name.f16 }
+  end
+  return types.list
+end
+
+local function record_options(r)
+  return { packed = r:chance(25), aligned = r:chance(15) }
+end
+
+-- A small extra input: fewer dimensions, other places.
+local function maybe_broadcast(r, spec, percent)
+  if #spec.inputs < 4 and r:chance(percent) then
+    local dims = some(r, spec.dims)
+    local where = along_all(r, dims, r:chance(50) and places.any)
+    layouts.choose(r, add_input(spec, bare(r, types.scalars), where), 0)
+  end
+end
+
+-- ---- families ----
+
+local families = {}
+
+function families.records(r)
+  local spec = start(r, r:weighted { { 1, 80 }, { 2, 15 }, { 3, 5 } })
+  local list = palette(r)
+  local record = types.random_record(r, r:int(1, 7), list, record_options(r))
+  local a = add_input(spec, record, along_all(r, spec.dims, r:chance(15) and places.any))
+  layouts.choose(r, a, 12)
+  if r:chance(20) then
+    local b = add_input(spec, types.random_record(r, r:int(1, 4), list, record_options(r)),
+      along_all(r, spec.dims))
+    layouts.choose(r, b, 5)
+  end
+  local alike = r:chance(75)
+  local other = alike
+      and (r:chance(50) and record
+        or types.variant(r, record, { packed = r:chance(25), aligned = r:chance(10) }))
+    or types.random_record(r, r:int(1, 6), list, record_options(r))
+  local o = add_output(spec, other, along_all(r, spec.dims, r:chance(12) and places.distinct),
+    { like = alike and "a" or nil })
+  layouts.choose(r, o, 12)
+  if r:chance(15) then
+    layouts.choose(r, add_output(spec, bare(r, list), along_all(r, spec.dims)), 5)
+  end
+  maybe_broadcast(r, spec, 15)
+  spec.body_kind = r:weighted { { "moves", 50 }, { "alike", alike and 20 or 0 }, { "mixed", 30 } }
+  return spec
+end
+
+function families.permute(r)
+  local spec = start(r, r:weighted { { 2, 50 }, { 3, 30 }, { 4, 20 } })
+  local t = r:pick(types.list)
+  local from = r:chance(80) and r:shuffled(spec.dims) or spec.dims
+  local to = r:chance(50) and r:shuffled(spec.dims) or spec.dims
+  local a = add_input(spec, types.bare(t), along_all(r, from, r:chance(15) and places.distinct))
+  layouts.set(r, a, r:weighted { { "row_major", 75 }, { "col_major", 15 }, { "pitched", 5 },
+    { "strided", 5 } })
+  local o = add_output(spec, types.bare(r:chance(70) and t or r:pick(types.list)),
+    along_all(r, to, r:chance(12) and places.distinct))
+  layouts.set(r, o, r:weighted { { "row_major", 75 }, { "col_major", 15 }, { "pitched", 5 },
+    { "strided", 5 } })
+  maybe_broadcast(r, spec, 20)
+  spec.body_kind = r:weighted { { "moves", 60 }, { "alike", 20 }, { "mixed", 20 } }
+  return spec
+end
+
+local function random_taps(r, n_dims, reach)
+  local taps, seen = {}, { [("0 "):rep(n_dims)] = true }
+  for k = 1, r:int(2, 6) do
+    local delta = {}
+    for d = 1, n_dims do
+      delta[d] = r:chance(50) and 0 or r:int(-reach, reach)
+    end
+    local key = table.concat(delta, " ") .. " "
+    if not seen[key] then
+      seen[key] = true
+      taps[#taps + 1] = { name = "tap" .. k, delta = delta }
+    end
+  end
+  if #taps == 0 then
+    taps[1] = { name = "tap1", delta = { reach } }
+    for d = 2, n_dims do
+      taps[1].delta[d] = 0
+    end
+  end
+  return taps
+end
+
+function families.stencil(r)
+  local spec = start(r, r:weighted { { 1, 25 }, { 2, 45 }, { 3, 30 } })
+  local record = r:chance(70) and bare(r, r:chance(60) and { types.by_name.f32 } or nil)
+    or types.random_record(r, r:int(1, 3), palette(r), record_options(r))
+  local border = r:pick { "clamp", "zero", "wrap", "none", "clamp" }
+  local reach = r:pick { 1, 1, 1, 2, 3, 5 }
+  local taps = random_taps(r, #spec.dims, reach)
+  local list = along_all(r, spec.dims)
+  if border == "none" then
+    for d, dim in ipairs(spec.dims) do
+      list[d] = places.along(r, dim, "same")
+      list[d].at = ("%s + %d"):format(dim, reach)
+      list[d].c = ("(%s + %d)"):format(dim, reach)
+      list[d].pad = 2 * reach + r:pick { 0, 0, 1 }
+    end
+  elseif r:chance(10) then
+    list = along_all(r, spec.dims, places.distinct)
+  end
+  local a = add_input(spec, record, list, { taps = taps, border = border })
+  layouts.choose(r, a, 5)
+  local same = r:chance(60)
+  layouts.choose(r, add_output(spec, same and record or bare(r), along_all(r, spec.dims),
+    { like = same and "a" or nil }), 5)
+  maybe_broadcast(r, spec, 20)
+  spec.body_kind = r:weighted { { "moves", 20 }, { "mixed", 80 } }
+  return spec
+end
+
+local INDEX_TYPES = { "i32", "i32", "i32", "u32", "i64", "u64", "u16", "i16" }
+
+function families.through(r)
+  local spec = start(r, r:weighted { { 1, 45 }, { 2, 40 }, { 3, 15 } })
+  local scatter = r:chance(40)
+  local index_dims = r:chance(70) and { spec.dims[1] } or some(r, spec.dims)
+  local pick = new_array("pick", types.bare(types.by_name[r:pick(INDEX_TYPES)]),
+    along_all(r, index_dims, r:chance(12) and { { "shift", 1 }, { "stride", 1 } }),
+    { index = scatter and 2 or 1,
+      fill = scatter and r:pick { "permuted", "permuted", "identity" }
+        or r:pick { "random", "permuted", "identity" } })
+  layouts.set(r, pick, "row_major")
+  spec.inputs[1] = pick
+  spec.own[1] = OWN[1]
+  local is_indexed = {}
+  for _, dim in ipairs(index_dims) do
+    is_indexed[dim] = true
+  end
+  local function addressed()
+    local list = { places.through(r, OWN[1], pick) }
+    for _, dim in ipairs(spec.dims) do
+      if not is_indexed[dim] then
+        list[#list + 1] = places.along(r, dim, "same")
+      end
+    end
+    return list
+  end
+  local record = r:chance(60) and bare(r)
+    or types.random_record(r, r:int(1, 5), palette(r), record_options(r))
+  local a = new_array("a", record, scatter and along_all(r, spec.dims) or addressed())
+  table.insert(spec.inputs, a)
+  layouts.choose(r, a, 5)
+  if r:chance(20) then
+    local b = new_array("b", bare(r), along_all(r, spec.dims))
+    table.insert(spec.inputs, b)
+    layouts.choose(r, b, 0)
+  end
+  local same = r:chance(75)
+  local o = add_output(spec, same and record or bare(r),
+    scatter and addressed() or along_all(r, spec.dims), { like = same and "a" or nil })
+  layouts.choose(r, o, 5)
+  spec.body_kind = r:weighted { { "moves", 65 }, { "mixed", 35 } }
+  return spec
+end
+
+function families.reduce(r)
+  local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
+  local one = r:pick { "f32", "f32", "i32", "u32", "f64", "f16" }
+  local list = r:chance(60) and { types.by_name[one] } or types.scalars
+  local record = r:chance(65) and bare(r, list)
+    or types.random_record(r, r:int(1, 4), list, record_options(r))
+  local order = r:chance(30) and r:shuffled(spec.dims) or spec.dims
+  local a = add_input(spec, record, along_all(r, order, r:chance(20) and places.any))
+  layouts.choose(r, a, 6)
+  if r:chance(25) then
+    local dims = r:chance(50) and spec.dims or some(r, spec.dims)
+    layouts.choose(r, add_input(spec, bare(r, list), along_all(r, dims)), 0)
+  end
+  local kept = {}
+  if #spec.dims > 1 and r:chance(85) then
+    local lost = r:int(1, #spec.dims)
+    for d, dim in ipairs(spec.dims) do
+      if d ~= lost and (#spec.dims == 2 or r:chance(75)) then
+        kept[#kept + 1] = dim
+      end
+    end
+  end
+  kept = r:chance(20) and r:shuffled(kept) or kept
+  for _ = 1, r:pick { 1, 1, 1, 2, 3 } do
+    local out = r:chance(75) and bare(r, list)
+      or types.random_record(r, r:int(1, 3), list, record_options(r))
+    local places_out = along_all(r, kept)
+    for _, p in ipairs(places_out) do
+      p.pad = r:chance(8) and r:int(1, 3) or nil
+    end
+    local o = add_output(spec, out, places_out, { reduce = r:pick { "sum", "sum", "max", "min" } })
+    layouts.choose(r, o, 5)
+    for _, f in ipairs(out.fields) do
+      spec.small = spec.small or o.reduce == "sum" and types.is_float(f.type)
+    end
+  end
+  spec.body_kind = r:weighted { { "moves", 55 }, { "mixed", 45 } }
+  return spec
+end
+
+function families.places(r)
+  local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
+  local list = r:chance(60) and { r:pick(types.list) } or types.list
+  for _ = 1, r:int(1, 3) do
+    local dims = r:chance(70) and spec.dims or some(r, r:shuffled(spec.dims))
+    local where = along_all(r, dims, places.any)
+    if #spec.dims > 1 and r:chance(10) then
+      where = { places.sum(spec.dims[1], spec.dims[2]) }
+    elseif #spec.dims > 1 and r:chance(10) then
+      where = { places.fused(spec.dims[1], spec.dims[2], r:pick { 2, 4, 5 }) }
+    end
+    layouts.choose(r, add_input(spec, bare(r, list), where), 5)
+  end
+  for _ = 1, r:pick { 1, 1, 2 } do
+    local where = along_all(r, spec.dims, r:chance(45) and places.distinct)
+    if r:chance(10) then
+      table.insert(where, r:int(1, #where + 1), places.channel(r))
+    end
+    layouts.choose(r, add_output(spec, bare(r, list), where), 5)
+  end
+  spec.body_kind = r:weighted { { "moves", 50 }, { "alike", 15 }, { "mixed", 35 } }
+  return spec
+end
+
+-- ---- extents ----
+
+local LENGTHS = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 48, 64, 97, 100, 127, 128, 129, 255, 256,
+  257, 384, 512, 640, 1000, 1021, 1024, 2048, 4099 }
+
+local function one_run(r, n_dims, most)
+  for _ = 1, 200 do
+    local n, count = {}, 1
+    for d = 1, n_dims do
+      n[d] = r:pick(LENGTHS)
+      count = count * n[d]
+    end
+    if count <= most then
+      return n
+    end
+  end
+  return { 3, 2, 5, 1 }
+end
+
+-- The extents of the arrays' own dimensions: whatever scatters need, else anything.
+local function finish_run(r, spec, n)
+  local count = 1
+  for d = 1, #spec.dims do
+    count = count * n[d]
+  end
+  for d = 1, #spec.own do
+    local pick = spec.inputs[1]
+    n[#spec.dims + d] = pick.index == 2 and pick.by * count + pick.first + r:pick { 0, 0, 1, 10 }
+      or r:pick { 8, 11, 64, 500, 1000 }
+  end
+  return n
+end
+
+local function make_runs(r, spec)
+  spec.runs, spec.sizes = {}, {}
+  local n_dims = #spec.dims
+  for k = 1, 12 do
+    local n = one_run(r, n_dims, k <= 3 and 300 or k <= 9 and 6000 or 20000)
+    spec.runs[k] = finish_run(r, spec, { table.unpack(n, 1, n_dims) })
+  end
+  for k, big in ipairs { n_dims == 1 and r:pick { 6000, 8191, 12288, 9001 } or 0 } do
+    if big > 0 then
+      spec.runs[12 + k] = finish_run(r, spec, { big })
+    end
+  end
+  local none = { table.unpack(spec.runs[2], 1, n_dims) }
+  none[r:int(1, n_dims)] = 0
+  table.insert(spec.runs, finish_run(r, spec, none))
+  for k = 1, r:pick { 1, 1, 2 } do
+    local n, rest = {}, r:int(1, 6) * 32768 + (k - 1) * (r:int(1, 5000) * 2 + 1)
+    for d = n_dims, 1, -1 do
+      local most = d == 1 and rest or math.max(1, math.floor(rest ^ (1 / d) * r:pick { 1, 2, 4 }))
+      n[d] = d == 1 and math.max(1, rest) or r:int(math.max(1, most // 2), math.max(1, most))
+      n[d] = n[d] > 40 and r:chance(60) and n[d] // 32 * 32 or n[d]
+      rest = math.max(1, rest // n[d])
+    end
+    spec.sizes[k] = finish_run(r, spec, n)
+  end
+end
+
+-- ---- specs ----
+
+M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
+  { "reduce", 14 }, { "places", 14 } }
+
+-- An index array of few bits holds few values.
+local function narrow_index(spec)
+  local pick = spec.inputs[1]
+  local t = pick.index > 0 and pick.record.fields[1].type
+  if t and t.bytes == 2 then
+    for _, list in ipairs { spec.runs, spec.sizes } do
+      for _, n in ipairs(list) do
+        if n[#n] > 32000 then
+          pick.record = types.bare(types.by_name.i32)
+        end
+      end
+    end
+  end
+end
+
+--- The abstract description of one spec.
+function M.spec(r, name)
+  local family = r:weighted(M.FAMILIES)
+  local spec = families[family](r)
+  spec.name, spec.family = name, family
+  make_runs(r, spec)
+  if spec.inputs[1] then
+    narrow_index(spec)
+  end
+  body.write(r, spec, spec.body_kind)
+  return spec
+end
+
+return M

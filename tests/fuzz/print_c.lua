@@ -1,0 +1,368 @@
+--- Prints a description as the reference: tables, formulas, and loops over the index space.
+local M = {}
+
+local types = require "types"
+
+local function all_arrays(spec)
+  local out = table.move(spec.inputs, 1, #spec.inputs, 1, {})
+  return table.move(spec.outputs, 1, #spec.outputs, #out + 1, out)
+end
+
+-- ---- tables ----
+
+local function field_row(a, f)
+  return ('  {"%s", %s, %d, %d, %d, %d, %s},\n'):format(f.name, f.type.kind, f.type.lanes,
+    f.type.bytes, f.align, f.offset, a.reduce and "FZ_ANY_ZERO" or f.exact or "FZ_BITS")
+end
+
+local function array_tables(a, number)
+  local fields, labels, gaps = {}, {}, {}
+  for k, f in ipairs(a.record.fields) do
+    fields[k] = field_row(a, f)
+  end
+  for k, lay in ipairs(a.layouts) do
+    labels[k] = ("%q"):format(lay.lua)
+    gaps[k] = tostring(lay.owns_gaps or false)
+  end
+  local head = ("static const fz_field fields_%d[] = {\n%s};\n"):format(number,
+    table.concat(fields))
+  return head .. ("static const char *const labels_%d[] = {%s};\n"):format(number,
+    table.concat(labels, ", ")) .. ("static const bool gaps_%d[] = {%s};\n"):format(number,
+    table.concat(gaps, ", "))
+end
+
+local function array_row(a, number)
+  return ('  {"%s", %s, %d, %d, fields_%d, %d, %d, %d, %d, labels_%d, gaps_%d},\n'):format(a.name,
+    tostring(a.output or false), a.index, #a.record.fields, number, a.record.bytes,
+    a.record.real_align, #a.places, #a.layouts, number, number)
+end
+
+-- ---- formulas ----
+
+-- Declares what formulas name: the extents.
+local function extents_head(spec)
+  local out = {}
+  for d, dim in ipairs(spec.dims) do
+    out[d] = ("  const int64_t n_%s = n[%d]; (void)n_%s;\n"):format(dim, d - 1, dim)
+  end
+  for d, dim in ipairs(spec.own) do
+    out[#out + 1] = ("  const int64_t n_%s = n[%d]; (void)n_%s;\n"):format(dim, #spec.dims + d - 1,
+      dim)
+  end
+  return table.concat(out)
+end
+
+local function extent_function(spec, arrays)
+  local out = { "static int64_t extent_of(int array, int dim, const int64_t *n) {\n",
+    extents_head(spec), "  switch (array * 8 + dim) {\n" }
+  for number, a in ipairs(arrays) do
+    for d, p in ipairs(a.places) do
+      out[#out + 1] = ("  case %d: return %s + %d;\n"):format((number - 1) * 8 + d - 1, p.extent_c,
+        p.pad or 0)
+    end
+  end
+  out[#out + 1] = "  default: return 1;\n  }\n}\n"
+  return table.concat(out)
+end
+
+local FIND = [[
+  const fz_array *a = &arrays[array]; (void)a;
+  int64_t e[FZ_MAX_DIMS];
+  for (int d = 0; d < a->n_dims; d++) {
+    e[d] = extent_of(array, d, n);
+  }
+]]
+
+local function layout_function(spec, arrays, head, key)
+  local out = { head, " {\n", extents_head(spec), FIND, "  switch (array * 8 + layout) {\n" }
+  for number, a in ipairs(arrays) do
+    for k, lay in ipairs(a.layouts) do
+      out[#out + 1] = ("  case %d: return %s;\n"):format((number - 1) * 8 + k - 1, lay[key])
+    end
+  end
+  out[#out + 1] = "  default: return 0;\n  }\n}\n"
+  return table.concat(out)
+end
+
+local function limit_function(spec)
+  local limit = 0
+  for _, a in ipairs(all_arrays(spec)) do
+    for _, p in ipairs(a.places) do
+      limit = p.limit or limit
+    end
+  end
+  return ("static int64_t limit_of(int array, const int64_t *n) {\n%s  (void)array;\n" ..
+    "  return %s;\n}\n"):format(extents_head(spec), limit)
+end
+
+-- ---- loops ----
+
+local function value_type(t)
+  return t.c
+end
+
+-- Declares the variable `name` with the record's fields.
+local function declare(name, record)
+  if record.bare then
+    return ("%s %s;"):format(value_type(record.fields[1].type), name)
+  end
+  local fields = {}
+  for k, f in ipairs(record.fields) do
+    fields[k] = ("%s %s;"):format(value_type(f.type), f.name)
+  end
+  return ("struct { %s } %s;"):format(table.concat(fields, " "), name)
+end
+
+local function member(name, record, f)
+  return record.bare and name or name .. "." .. f.name
+end
+
+local function place_list(a)
+  local out = {}
+  for d, p in ipairs(a.places) do
+    out[d] = p.c
+  end
+  return #out > 0 and table.concat(out, ", ") or "0"
+end
+
+local function load_at(name, a, number, place)
+  local out = { ("    memset(&%s, 0, sizeof %s);\n"):format(name, name) }
+  for k, f in ipairs(a.record.fields) do
+    out[#out + 1] = ("    fz_get(r, %d, %d, %s, &%s);\n"):format(number, k - 1, place,
+      member(name, a.record, f))
+  end
+  return table.concat(out)
+end
+
+local function load_tap(a, number, tap)
+  local out = { ("    %s\n    {\n    int64_t t[] = {%s};\n    bool inside = true;\n"):format(
+    declare(tap.name, a.record), place_list(a)) }
+  for d, delta in ipairs(tap.delta) do
+    out[#out + 1] = ("    inside &= fz_tap(&t[%d], %d, extent_of(%d, %d, n), FZ_%s);\n"):format(
+      d - 1, delta, number, d - 1, a.border:upper())
+  end
+  out[#out + 1] = ("    memset(&%s, 0, sizeof %s);\n    if (inside) {\n%s    }\n    }\n"):format(
+    tap.name, tap.name, load_at(tap.name, a, number, "t"))
+  return table.concat(out)
+end
+
+local function load_input(a, number)
+  local out = { "    ", declare(a.name, a.record), "\n",
+    ("    const int64_t x_%s[] = {%s}; (void)x_%s;\n"):format(a.name, place_list(a), a.name),
+    load_at(a.name, a, number, "x_" .. a.name), ("    (void)%s;\n"):format(a.name) }
+  if a.index > 0 then
+    out[#out + 1] = ("    const int64_t at_%s = (int64_t)%s; (void)at_%s;\n"):format(a.name, a.name,
+      a.name)
+  end
+  for _, tap in ipairs(a.taps or {}) do
+    out[#out + 1] = load_tap(a, number, tap)
+    out[#out + 1] = ("    (void)%s;\n"):format(tap.name)
+  end
+  return table.concat(out)
+end
+
+local function store_output(a, number)
+  local out = { ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a)) }
+  for k, f in ipairs(a.record.fields) do
+    out[#out + 1] = ("    fz_put(r, %d, %d, x_%s, &%s);\n"):format(number, k - 1, a.name,
+      member(a.name, a.record, f))
+  end
+  return table.concat(out)
+end
+
+-- ---- reductions ----
+
+local function accumulator(f)
+  return f.type.kind == "FZ_INT" and "int64_t" or f.type.kind == "FZ_UINT" and "uint64_t"
+    or "double"
+end
+
+local function reduce_names(number, k)
+  return ("sum_%d_%d"):format(number, k - 1)
+end
+
+local function start_value(a, f)
+  if a.reduce == "sum" then
+    return "0"
+  end
+  local float = types.is_float(f.type)
+  local bits = f.type.bytes * 8
+  if float then
+    return a.reduce == "max" and "-HUGE_VAL" or "HUGE_VAL"
+  elseif f.type.kind == "FZ_INT" then
+    return (a.reduce == "max" and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
+      bits - 1)
+  end
+  return a.reduce == "max" and "0" or ("(~0ull >> %d)"):format(64 - bits)
+end
+
+local function start_sums(spec, n_inputs)
+  local out = {}
+  for k, a in ipairs(spec.outputs) do
+    local number = n_inputs + k - 1
+    out[#out + 1] = ("  const int64_t count_%d = fz_out_count(r, %d);\n"):format(number, number)
+    for i, f in ipairs(a.record.fields) do
+      local name, c = reduce_names(number, i), accumulator(f)
+      out[#out + 1] = ("  %s *%s = (%s *)malloc((size_t)(count_%d + 1) * 8);\n"):format(c, name, c,
+        number)
+      out[#out + 1] = ("  for (int64_t q_ = 0; q_ < count_%d; q_++) {\n" ..
+        "    %s[q_] = %s;\n  }\n"):format(number, name, start_value(a, f))
+    end
+  end
+  return table.concat(out)
+end
+
+local function to_sum(f, text)
+  if f.type.kind == "FZ_F16" then
+    return "(double)fz_from_f16(" .. text .. ")"
+  elseif f.type.kind == "FZ_BF16" then
+    return "(double)fz_from_bf16(" .. text .. ")"
+  end
+  return ("(%s)%s"):format(accumulator(f), text)
+end
+
+local function add_to_sums(spec, n_inputs)
+  local out = {}
+  for k, a in ipairs(spec.outputs) do
+    local number = n_inputs + k - 1
+    out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n    const int64_t p_%s = " ..
+      "fz_out_number(r, %d, x_%s);\n"):format(a.name, place_list(a), a.name, number, a.name)
+    for i, f in ipairs(a.record.fields) do
+      local value = to_sum(f, member(a.name, a.record, f))
+      local cell = ("%s[p_%s]"):format(reduce_names(number, i), a.name)
+      if a.reduce == "sum" then
+        local as = accumulator(f) == "int64_t" and "(int64_t)((uint64_t)%s + (uint64_t)%s)"
+          or "%s + %s"
+        out[#out + 1] = ("    %s = %s;\n"):format(cell, as:format(cell, value))
+      else -- comparisons with NaN are false: it is passed over
+        out[#out + 1] = ("    if (%s %s %s) { %s = %s; }\n"):format(value,
+          a.reduce == "max" and ">" or "<", cell, cell, value)
+      end
+    end
+  end
+  return table.concat(out)
+end
+
+local function from_sum(f, cell)
+  if f.type.kind == "FZ_F16" then
+    return "fz_to_f16((float)" .. cell .. ")"
+  elseif f.type.kind == "FZ_BF16" then
+    return "fz_to_bf16((float)" .. cell .. ")"
+  end
+  return ("(%s)%s"):format(f.type.c, cell)
+end
+
+local function store_sums(spec, n_inputs)
+  local out = {}
+  for k, a in ipairs(spec.outputs) do
+    local number = n_inputs + k - 1
+    out[#out + 1] = ("  for (int64_t q_ = 0; q_ < count_%d; q_++) {\n" ..
+      "    int64_t x_[FZ_MAX_DIMS];\n    fz_out_index(r, %d, q_, x_);\n"):format(number, number)
+    for i, f in ipairs(a.record.fields) do
+      out[#out + 1] = ("    { const %s v_ = %s; fz_put(r, %d, %d, x_, &v_); }\n"):format(f.type.c,
+        from_sum(f, reduce_names(number, i) .. "[q_]"), number, i - 1)
+    end
+    out[#out + 1] = "  }\n"
+    for i in ipairs(a.record.fields) do
+      out[#out + 1] = ("  free(%s);\n"):format(reduce_names(number, i))
+    end
+  end
+  return table.concat(out)
+end
+
+-- ---- the loop nest ----
+
+local function element_text(spec)
+  local out = {}
+  local n_inputs = #spec.inputs
+  for k, a in ipairs(spec.inputs) do
+    out[#out + 1] = load_input(a, k - 1)
+  end
+  for _, a in ipairs(spec.outputs) do
+    out[#out + 1] = ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(declare(a.name, a.record),
+      a.name, a.name)
+  end
+  for _, statement in ipairs(spec.body) do
+    out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
+  end
+  if spec.outputs[1].reduce then
+    out[#out + 1] = add_to_sums(spec, n_inputs)
+  else
+    for k, a in ipairs(spec.outputs) do
+      out[#out + 1] = store_output(a, n_inputs + k - 1)
+    end
+  end
+  return table.concat(out)
+end
+
+local function compute_function(spec)
+  local out = { "static void compute(const fz_run *r) {\n  const int64_t *n = r->n;\n",
+    extents_head(spec) }
+  for k, scalar in ipairs(spec.scalars) do
+    out[#out + 1] = ("  %s %s;\n  fz_get_scalar(r, %d, &%s);\n  (void)%s;\n"):format(scalar.type.c,
+      scalar.name, k - 1, scalar.name, scalar.name)
+  end
+  local reduces = spec.outputs[1].reduce
+  out[#out + 1] = reduces and start_sums(spec, #spec.inputs) or ""
+  for _, dim in ipairs(spec.dims) do
+    out[#out + 1] = ("  for (int64_t %s = 0; %s < n_%s; %s++)\n"):format(dim, dim, dim, dim)
+  end
+  out[#out + 1] = "  {\n" .. element_text(spec) .. "  }\n"
+  out[#out + 1] = reduces and store_sums(spec, #spec.inputs) or ""
+  out[#out + 1] = "}\n"
+  return table.concat(out)
+end
+
+local function list_runs(list, name)
+  local out = {}
+  for k, n in ipairs(list) do
+    out[k] = "  {" .. table.concat(n, ", ") .. "},\n"
+  end
+  return ("static const int64_t %s[][FZ_MAX_EXTENTS] = {\n%s};\n"):format(name, table.concat(out))
+end
+
+local function spec_table(spec, arrays)
+  local scalars = { '  {"", FZ_INT, 0},\n' }
+  for k, scalar in ipairs(spec.scalars) do
+    scalars[k] = ('  {"%s", %s, %d},\n'):format(scalar.name, scalar.type.kind, scalar.type.bytes)
+  end
+  return table.concat {
+    "static const fz_scalar scalars[] = {\n", table.concat(scalars), "};\n",
+    list_runs(spec.runs, "runs"), list_runs(spec.sizes, "sizes"),
+    "#ifdef __cplusplus\nextern \"C\"\n#endif\n",
+    ('const fz_spec fz_%s = {"%s", "%s", '):format(spec.name, spec.name, spec.family),
+    ("%d, %d, %d, %d, %d, %d, %d, %s, %s, "):format(#spec.dims, #spec.dims + #spec.own, #arrays,
+      #spec.inputs, #spec.scalars, #spec.runs, #spec.sizes, tostring(spec.small or false),
+      tostring(spec.outputs[1].reduce ~= nil)),
+    "arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, compute};\n",
+    ("#ifdef FZ_LIBRARY\nconst fz_spec *const fz_reference = &fz_%s;\n#endif\n"):format(spec.name),
+  }
+end
+
+--- The text of the reference program.
+---@param spec table
+---@return string
+function M.text(spec)
+  local arrays = all_arrays(spec)
+  local out = { "#include \"reference.h\"\n\n" }
+  for number, a in ipairs(arrays) do
+    out[#out + 1] = array_tables(a, number - 1)
+  end
+  out[#out + 1] = "static const fz_array arrays[] = {\n"
+  for number, a in ipairs(arrays) do
+    out[#out + 1] = array_row(a, number - 1)
+  end
+  out[#out + 1] = "};\n\n"
+  out[#out + 1] = extent_function(spec, arrays)
+  out[#out + 1] = limit_function(spec)
+  out[#out + 1] = layout_function(spec, arrays,
+    "static int64_t offset_of(int array, int layout, int f, const int64_t *x, const int64_t *n)",
+    "offset")
+  out[#out + 1] = layout_function(spec, arrays,
+    "static int64_t bytes_of(int array, int layout, const int64_t *n)", "bytes")
+  out[#out + 1] = compute_function(spec)
+  out[#out + 1] = spec_table(spec, arrays)
+  return table.concat(out)
+end
+
+return M

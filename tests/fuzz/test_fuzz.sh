@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Random specs against their references, by a seed that stays and one that is drawn and printed. The
+# checker comes first: where a store of a kernel was moved, it must say so.
+#
+# FUZZ_RUNNER: the built run_spec; FUZZ_COUNT: how many specs.
+. "$(dirname "$0")/../shell.sh"
+[ -x "${FUZZ_RUNNER:-}" ] || exit 77
+fuzz=("$root/scripts/fuzz")
+run=("${fuzz[@]}" --runner "$FUZZ_RUNNER" --jobs 2)
+
+expect 0 '--headers DIR' "${fuzz[@]}" --help
+expect 2 "unknown option '--frist'" "${fuzz[@]}" --frist 3
+expect 2 "expected a number, not 'x'" "${fuzz[@]}" --count x
+
+# one that gives back what it was made from
+for dir in one two; do
+  mkdir "$scratch/$dir"
+  expect 0 '' lua5.4 "$root/tests/fuzz/generate.lua" 1 7 "$scratch/$dir"
+done
+expect 0 '' diff -r "$scratch/one" "$scratch/two"
+
+expect 0 'findings      none' "${run[@]}" --mutate --seed 20261123 --count 4 --candidates 3
+expect 0 'findings      none' "${run[@]}" --seed 20261123 --count "$FUZZ_COUNT"
+tail -n 8 "$scratch/output"
+finish

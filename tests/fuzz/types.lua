@@ -1,0 +1,121 @@
+--- Types and records as docs/lua_api.md states them: a C struct's rules, or fields without gaps.
+local M = {}
+
+-- c: in the reference; base: of a component, whose class its arithmetic has
+local function type_of(name, bytes, align, kind, cuda, c, class, lanes)
+  return { name = name, bytes = bytes, align = align, kind = kind, cuda = cuda, c = c or cuda,
+    class = class, lanes = lanes or 1 }
+end
+
+M.list = {
+  type_of("i8", 1, 1, "FZ_INT", "signed char", nil, "i32"),
+  type_of("i16", 2, 2, "FZ_INT", "short", nil, "i32"),
+  type_of("i32", 4, 4, "FZ_INT", "int", nil, "i32"),
+  type_of("i64", 8, 8, "FZ_INT", "long long", nil, "i64"),
+  type_of("u8", 1, 1, "FZ_UINT", "unsigned char", nil, "i32"),
+  type_of("u16", 2, 2, "FZ_UINT", "unsigned short", nil, "i32"),
+  type_of("u32", 4, 4, "FZ_UINT", "unsigned int", nil, "u32"),
+  type_of("u64", 8, 8, "FZ_UINT", "unsigned long long", nil, "u64"),
+  type_of("f16", 2, 2, "FZ_F16", "f16", "fz_f16", "f32"),
+  type_of("bf16", 2, 2, "FZ_BF16", "bf16", "fz_bf16", "f32"),
+  type_of("f32", 4, 4, "FZ_F32", "float", nil, "f32"),
+  type_of("f64", 8, 8, "FZ_F64", "double", nil, "f64"),
+  type_of("f32x2", 8, 8, "FZ_F32", "float2", "fz_f32x2", "f32", 2),
+  type_of("f32x4", 16, 16, "FZ_F32", "float4", "fz_f32x4", "f32", 4),
+  type_of("f64x2", 16, 16, "FZ_F64", "double2", "fz_f64x2", "f64", 2),
+  type_of("i32x2", 8, 8, "FZ_INT", "int2", "fz_i32x2", "i32", 2),
+  type_of("i32x4", 16, 16, "FZ_INT", "int4", "fz_i32x4", "i32", 4),
+}
+M.by_name, M.scalars, M.vectors = {}, {}, {}
+for _, t in ipairs(M.list) do
+  M.by_name[t.name] = t
+  local kind = t.lanes == 1 and M.scalars or M.vectors
+  kind[#kind + 1] = t
+end
+
+--- The C type of a class of arithmetic.
+M.class_c = { i32 = "int", u32 = "unsigned int", i64 = "long long", u64 = "unsigned long long",
+  f32 = "float", f64 = "double" }
+
+function M.is_float(t)
+  return t.class == "f32" or t.class == "f64"
+end
+
+local function round_up(x, m)
+  return (x + m - 1) // m * m
+end
+
+--- Lays a record out: offsets, bytes, align. `record` has fields = { { name, type }, ... }, packed,
+--- and align (nil: natural).
+function M.lay_out(record)
+  local at, natural = 0, 1
+  for _, f in ipairs(record.fields) do
+    f.align = record.packed and 1 or f.type.align
+    natural = math.max(natural, f.align)
+    at = round_up(at, f.align)
+    f.offset = at
+    at = at + f.type.bytes
+  end
+  record.natural = natural
+  record.bytes = round_up(at, math.max(natural, record.align or 1))
+  record.real_align = math.max(natural, record.align or 1)
+  return record
+end
+
+--- The record of a bare type.
+function M.bare(t)
+  return M.lay_out { bare = true, fields = { { name = "", type = t } } }
+end
+
+local NAMES = { "x", "y", "z", "u", "v", "p", "q", "mass", "id", "key", "flag" }
+
+--- A random record of n fields; `types`: a list to choose from.
+function M.random_record(r, n, types, options)
+  local names, fields = r:shuffled(NAMES), {}
+  for k = 1, n do
+    fields[k] = { name = names[k], type = r:pick(types) }
+  end
+  local record = { fields = fields, packed = options.packed }
+  M.lay_out(record)
+  if options.aligned then
+    record.align = math.max(record.natural, r:pick { 2, 4, 8, 16, 32, 64 })
+    M.lay_out(record)
+  end
+  return record
+end
+
+--- The same record with its fields in another order or of other properties.
+function M.variant(r, record, options)
+  local fields = {}
+  for k, f in ipairs(options.shuffle and r:shuffled(record.fields) or record.fields) do
+    fields[k] = { name = f.name, type = f.type }
+  end
+  local out = M.lay_out { fields = fields, packed = options.packed }
+  if options.aligned then
+    out.align = math.max(out.natural, r:pick { 4, 8, 16, 32 })
+    M.lay_out(out)
+  end
+  return out
+end
+
+function M.record_lua(record)
+  if record.bare then
+    return ("%q"):format(record.fields[1].type.name)
+  end
+  local parts = {}
+  for k, f in ipairs(record.fields) do
+    parts[k] = ('{ "%s", "%s" }'):format(f.name, f.type.name)
+  end
+  if record.name then
+    parts[#parts + 1] = ("name = %q"):format(record.name)
+  end
+  if record.packed then
+    parts[#parts + 1] = "packed = true"
+  end
+  if record.align then
+    parts[#parts + 1] = ("align = %d"):format(record.align)
+  end
+  return "s.record { " .. table.concat(parts, ", ") .. " }"
+end
+
+return M
