@@ -50,9 +50,10 @@ local function struct_text(record)
   end
   local attribute = ""
   if record.packed then
-    attribute = "__attribute__((packed)) "
-  elseif record.align > natural then
-    attribute = string.format("__align__(%d) ", record.align)
+    attribute, natural = "__attribute__((packed)) ", 1
+  end
+  if record.align > natural then
+    attribute = attribute .. string.format("__align__(%d) ", record.align)
   end
   local lines = { string.format("struct %s%s {", attribute, record.name) }
   local n = 1
@@ -466,9 +467,11 @@ __device__ __forceinline__ void store_kept(void *to, const void *from) {
 }
 ]]
 
-local function words(hint)
+local function words(hint, whole)
   local from, to = "static_cast<const Word *>(from)", "static_cast<Word *>(to)"
   local load, store = hints.loads[hint], hints.stores[hint]
+  -- NVRTC 13.0 crashes where it splits a plain word into unaligned fields of a packed record
+  load = load or whole and "__ldg"
   -- a plain assignment lets the compiler split the word into stores of what it was computed from
   return string.format(WORDS, hints.why[hint],
     load and load .. "(" .. from .. " + k)" or from .. "[k]",
@@ -547,7 +550,7 @@ function declare.helpers(needs, hint)
     parts[#parts + 1] = KEPT
   end
   if needs.words then
-    parts[#parts + 1] = words(hint)
+    parts[#parts + 1] = words(hint, needs.whole_words)
   end
   return table.concat(parts, "\n")
 end

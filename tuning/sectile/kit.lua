@@ -149,15 +149,15 @@ end
 local G = {}
 G.__index = G
 
--- The type that an operand's pointer has as a parameter.
-local function argument_type(op)
-  local type = "void"
+-- The type of an operand's pointer as a parameter, and the alignment that it promises.
+local function argument(op)
+  local type, align = "void", 1
   if op.style == "record" then
-    type = op.record.name
+    type, align = op.record.name, op.record.align
   elseif op.style == "scalar" then
-    type = op.record.fields[1].cuda
+    type, align = op.record.fields[1].cuda, op.record.fields[1].bytes
   end
-  return (op.is_output and "" or "const ") .. type .. " *"
+  return (op.is_output and "" or "const ") .. type .. " *", align
 end
 
 --- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align,
@@ -190,8 +190,8 @@ function kit.new(k, kernel, threads)
     local list = op.is_output and g.outputs or g.inputs
     list[#list + 1] = op
     g.ops[n] = op
-    g.align[n] = op.record.align
-    g.arguments[n] = argument_type(op)
+    g.arguments[n], g.align[n] = argument(op)
+    g.needs.whole_words = g.needs.whole_words or op.record.packed
     for f, field in ipairs(op.record.fields) do
       local whole = E.divisor(op.offset[f]) % field.bytes == 0
       g.needs.at = g.needs.at or op.style == "bytes"
@@ -378,9 +378,16 @@ local function hinted(g, functions, op, field)
   return not g.steady[op.number] and not (g.hint == "cs" and half) and functions[g.hint] or nil
 end
 
--- The pieces in which a field must be moved when its offset has only this divisor.
-local function piece_bytes(field, at)
-  return kit.word_bytes(E.divisor(at), field.bytes)
+-- The pieces in which the field at offset `at` is moved: as large as the offset's divisor, and what
+-- a record's type promises, allow. The pointer must be aligned to them.
+local function pieces_of(g, op, field, at)
+  local known = E.divisor(at)
+  if op.style == "record" then
+    known = gcd(known, op.record.align)
+  end
+  local piece = kit.word_bytes(known, field.bytes)
+  g:need_align(op, piece)
+  return piece
 end
 
 local function touch_pieces(g, op, store, field, at, piece)
@@ -396,7 +403,7 @@ end
 ---@return string
 function G:load(op, f, at)
   local field = op.record.fields[f]
-  local piece = piece_bytes(field, at)
+  local piece = pieces_of(self, op, field, at)
   touch_pieces(self, op, false, field, at, piece)
   if op.style ~= "record" and piece < field.bytes then
     return string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, WORD[piece], op.pointer,
@@ -415,7 +422,7 @@ end
 ---@return string
 function G:store(op, f, at, value)
   local field = op.record.fields[f]
-  local piece = piece_bytes(field, at)
+  local piece = pieces_of(self, op, field, at)
   touch_pieces(self, op, true, field, at, piece)
   if op.style ~= "record" and piece < field.bytes then
     return string.format("scatter_pieces<%s, %s>(%s, %s, %s);", field.cuda, WORD[piece],
