@@ -20,6 +20,17 @@ function tiles.unit_stride(op)
   return op.fastest > 0 and op.step == op.record.bytes
 end
 
+--- Are all elements of `op` along dimension `dim` one run? (A unit stride is one of pairs: places
+--- such as `i % 10` start again after some.) Words that start anywhere need it.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@return boolean
+function tiles.is_run(k, op, dim)
+  local step = fold.step(k, op, 1, dim)
+  return step ~= nil and kit.const_of(step) == op.record.bytes
+end
+
 -- Dimension numbers (a, b): what the exchanged inputs and the outputs run along. nil: nothing to
 -- exchange.
 function tiles.directions(k)
@@ -324,6 +335,8 @@ function tiles.adopt_word(p, op, dim, width, skewed)
   local run = op.run(1, dim, width)
   if bytes > 16 or not run.contiguous then
     return nil, "a group is wider than 16 bytes or not contiguous"
+  elseif skewed and not tiles.is_run(p.k, op, dim) then
+    return nil, "its elements are not one run"
   end
   p.g.needs.words, p.g.needs.at = true, true
   p.g:need_align(op, skewed and 32 or bytes)

@@ -8,13 +8,19 @@
 -- the time (H200, f32 8191 x 8191).
 local WORD, SECTOR, LINE, LANES = 16, 32, 128, 32
 
+-- Rows are copied and stored from wherever a line or a sector starts, so each is one run, and the
+-- next one lies an equal step further on.
 local function follow_in_steps(k)
   local a, b = tiles.directions(k)
   if not a then
     return false
   end
   for _, op in ipairs(k.operands) do
-    if not fold.step(k, op, 1, op.is_output and a or b) then
+    local along, across = a, b
+    if op.is_output then
+      along, across = b, a
+    end
+    if not tiles.is_run(k, op, along) or not fold.step(k, op, 1, across) then
       return false
     end
   end
@@ -349,7 +355,7 @@ return {
     { "every operand is a bare type, not addressed through an index", tiles.all_bare },
     { "operands have elements of one size, 8 bytes at most", of_one_size },
     { "all inputs run along one dimension, and the one output along another", all_exchanged },
-    { "rows follow each other in equal steps", follow_in_steps },
+    { "rows are runs that follow each other in equal steps", follow_in_steps },
   },
   axes = {
     { "threads", { 512, 256 }, key = "t", doc = "threads a block" },

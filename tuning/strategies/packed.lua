@@ -44,6 +44,9 @@ local function adopt_operands(p)
   for _, op in ipairs(p.g.ops) do
     local exchanged = tiles.is_exchanged(p, op)
     if p.realign and (exchanged or op.is_output) then
+      if not tiles.is_run(p.k, op, exchanged and p.dim_a or p.dim_b) then
+        return nil, op.name .. ": its elements are not one run"
+      end
       p.g:need_align(op, op.is_output and p.skew * p.bytes or WORD)
     elseif exchanged or op.is_output then
       local good, why = tiles.adopt_word(p, op, exchanged and p.dim_a or p.dim_b, p.vec_in, false)

@@ -478,7 +478,11 @@ return {
     end
     if c.through == "shared" then
       declare_pitches(p, c.modes_in)
-      g.needs.copy_async = c.vec_in * p.bytes == 16 and "cg" or "ca"
+      local around_l1 = true -- only copies of 16 bytes can go around it
+      for _, x in ipairs(p.exchanged) do
+        around_l1 = around_l1 and c.vec_in * x.op.record.bytes == 16
+      end
+      g.needs.copy_async = around_l1 and "cg" or "ca"
     end
     boxes.enter_tile(p, 0)
     g.needs.words, g.needs.at = c.vec_out > 1, c.vec_out > 1

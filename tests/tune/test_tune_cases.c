@@ -1,0 +1,241 @@
+/* No candidate of a built-in strategy fails, whatever the spec: of every spec of tests/cases and
+ * tuning/kernels some candidates of each strategy, drawn by a seed, are compiled and verified on
+ * the virtual device. A candidate that fails is a defect of its strategy.
+ *
+ *   test_tune_cases [SPEC.lua|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates
+ */
+#include "measure/measure.h"
+#include "tune_picked.h"
+
+#include <dirent.h>
+
+#if SCT_SANITIZED
+#define PER_STRATEGY 1
+#else
+#define PER_STRATEGY 2
+#endif
+#define MAX_SPECS 256
+#define SEED      20261123
+
+static int64_t per_strategy = PER_STRATEGY;
+static uint64_t seed = SEED;
+static int64_t n_tried, n_failed; /* of all specs */
+
+typedef struct work {
+  fixture f;
+  sct_measure *measure;
+  picked *list;
+  int n;
+  sct_str failures;
+} work;
+
+static void failed(work *w, const picked *p, const char *how, const char *detail) {
+  sct_str_printf(&w->failures, "'%s': %s: %s\n", p->label, how, detail);
+  n_failed++;
+}
+
+/* ---- candidates ---- */
+
+/* `most` candidates of the strategy that planning accepts, in an order of chance; 0: all. */
+static void draw(work *w, int strategy, int64_t most, sct_rng *rng) {
+  const sct_space *space = &w->f.space;
+  size_t *order = sct_alloc(sizeof *order * (space->n_candidates + 1)), n = 0;
+  assert_non_null(order);
+  for (size_t c = 0; c < space->n_candidates; c++) {
+    if (space->candidates[c].strategy == strategy) {
+      order[n++] = c;
+    }
+  }
+  for (int64_t made = 0; n > 0 && (most == 0 || made < most);) {
+    const size_t at = most == 0 ? n - 1 : (size_t)sct_rng_below(rng, (int64_t)n);
+    const bool good = picked_make(&w->list[w->n], &w->f, order[at]);
+    w->n += good;
+    made += good;
+    order[at] = order[--n];
+  }
+  sct_free(order);
+}
+
+/* The naive variant of every choice of layouts that was drawn goes in front. */
+static void add_naive(work *w) {
+  const int drawn = w->n;
+  for (int k = 0; k < drawn; k++) {
+    const int64_t c = sct_codegen_naive(&w->f.spec, &w->f.space, w->list[k].code.layout);
+    bool known = false;
+    for (int other = drawn; other < w->n; other++) {
+      known = known || memcmp(w->list[other].code.layout, w->list[k].code.layout,
+                              sizeof(int) * (size_t)w->f.spec.n_operands) == 0;
+    }
+    assert_true(c >= 0);
+    w->n += !known && picked_make(&w->list[w->n], &w->f, (size_t)c);
+  }
+  for (int a = 0, b = w->n - 1; a < b; a++, b--) {
+    const picked one = w->list[a];
+    w->list[a] = w->list[b];
+    w->list[b] = one;
+  }
+}
+
+static void compile(work *w) {
+  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)w->n);
+  sct_compiled *results = sct_alloc(sizeof *results * (size_t)w->n);
+  assert_true(units && results);
+  for (int k = 0; k < w->n; k++) {
+    units[k] = (sct_compile_unit){w->list[k].code.source, w->list[k].code.kernel};
+  }
+  MUST(sct_compiler_run(picked_compiler, units, w->n, results, NULL, NULL, err));
+  for (int k = 0; k < w->n; k++) {
+    w->list[k].compiled = results[k];
+    if (!results[k].ok) {
+      failed(w, &w->list[k], "did not compile", results[k].log);
+    }
+  }
+  sct_free(units);
+  sct_free(results);
+}
+
+/* ---- results ---- */
+
+static sct_binary binary_of(const picked *p) {
+  return (sct_binary){.code = &p->code,
+                      .cubin = p->compiled.cubin,
+                      .cubin_bytes = p->compiled.cubin_bytes,
+                      .ptx = p->compiled.ptx,
+                      .entry = p->compiled.entry};
+}
+
+/* The first with the layouts of candidate k is their naive variant. */
+static int naive_of(const work *w, int k) {
+  int n = 0;
+  while (memcmp(w->list[n].code.layout, w->list[k].code.layout,
+                sizeof(int) * (size_t)w->f.spec.n_operands) != 0) {
+    n++;
+  }
+  return n;
+}
+
+/* Does the kernel fit none of the spec's own sizes? Then `tune` leaves it out. */
+static bool is_left_out(const work *w, int k) {
+  bool fits = false;
+  for (int z = 0; z < w->f.spec.n_sizes; z++) {
+    fits = fits || sct_codegen_fits(&w->f.spec, &w->list[k].code, &w->f.spec.sizes[z]);
+  }
+  return !fits;
+}
+
+static void verify(work *w, int k, int *problem) {
+  const int naive = naive_of(w, k);
+  const sct_binary reference = binary_of(&w->list[naive]), binary = binary_of(&w->list[k]);
+  sct_error why = {0};
+  if (naive != *problem) {
+    MUST(sct_measure_problem(w->measure, &w->f.spec, w->list[k].code.layout, &reference, err));
+    *problem = naive;
+  }
+  sct_verdict verdict;
+  const sct_status status = sct_measure_verify(w->measure, &binary, &verdict, &why);
+  if (status != SCT_OK) {
+    failed(w, &w->list[k], "the naive variant is wrong", why.text);
+  } else if (verdict.outcome != SCT_OUT_OK &&
+             !(verdict.outcome == SCT_OUT_LAUNCH_ERROR && is_left_out(w, k))) {
+    failed(w, &w->list[k], sct_outcome_text(verdict.outcome), verdict.detail);
+  }
+}
+
+/* ---- the test of one spec ---- */
+
+/* One by one: cmocka cuts long messages. */
+static void print_lines(const char *text) {
+  for (size_t n; *text != '\0'; text += n) {
+    n = strcspn(text, "\n") + 1;
+    print_error("%.*s", (int)n, text);
+  }
+}
+
+static void no_candidate_fails(void **state) {
+  const char *path = *state;
+  sct_rng rng = sct_rng_new(seed);
+  work w = {0};
+  MUST(sct_script_load_spec(&w.f.spec, path, err));
+  fixture_finish(&w.f);
+  w.list = sct_alloc(sizeof *w.list * 2 * (w.f.space.n_candidates + 1));
+  assert_non_null(w.list);
+  for (int strategy = 0; strategy < w.f.space.n_strategies; strategy++) {
+    draw(&w, strategy, per_strategy, &rng);
+  }
+  add_naive(&w);
+  compile(&w);
+  const sct_measure_opts opts = {.seed = seed, .described = &w.f.device};
+  MUST(sct_measure_open(&w.measure, 0, &opts, err));
+  int problem = -1;
+  for (int k = 0; k < w.n; k++) {
+    if (w.list[k].compiled.ok && w.list[naive_of(&w, k)].compiled.ok) {
+      verify(&w, k, &problem);
+    }
+  }
+  n_tried += w.n;
+  print_message("%s: %d of %zu candidates, seed %llu\n", path, w.n, w.f.space.n_candidates,
+                (unsigned long long)seed);
+  print_lines(sct_str_c(&w.failures));
+  const bool none = w.failures.len == 0;
+  sct_measure_close(w.measure);
+  picked_free(w.list, w.n);
+  sct_free(w.list);
+  fixture_close(&w.f);
+  sct_str_free(&w.failures);
+  assert_true(none);
+}
+
+/* ---- all of them ---- */
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
+}
+
+/* A test for every file of the folder that returns a kernel: layouts lie beside specs. */
+static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena, const char *folder) {
+  DIR *dir = opendir(folder);
+  assert_non_null(dir);
+  for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+    const size_t len = strlen(e->d_name);
+    sct_str text = {0};
+    char *const path = sct_arena_printf(arena, "%s/%s", folder, e->d_name);
+    if (len > 4 && strcmp(e->d_name + len - 4, ".lua") == 0) {
+      MUST(sct_file_read(&text, path, err));
+      if (strstr(sct_str_c(&text), "s.kernel")) {
+        assert_in_range(n, 0, MAX_SPECS - 1);
+        tests[n++] = (struct CMUnitTest){
+            .name = path, .test_func = no_candidate_fails, .initial_state = path};
+      }
+    }
+    sct_str_free(&text);
+  }
+  closedir(dir);
+  qsort(tests, (size_t)n, sizeof *tests, by_name);
+  return n;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
+    return sct_measure_worker_main(argc, argv);
+  }
+  if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
+    return sct_compile_worker_main(argc, argv);
+  }
+  struct CMUnitTest tests[MAX_SPECS] = {0};
+  sct_arena arena = {0};
+  int n = 0;
+  if (argc > 1 && strcmp(argv[1], "all") != 0) {
+    tests[n++] = (struct CMUnitTest){
+        .name = argv[1], .test_func = no_candidate_fails, .initial_state = argv[1]};
+  } else {
+    n = list_tests(tests, n, &arena, SCT_TESTS_DIR "/cases");
+    n = list_tests(tests, n, &arena, SCT_ROOT_DIR "/tuning/kernels");
+  }
+  per_strategy = argc > 2 ? atoll(argv[2]) : PER_STRATEGY;
+  seed = argc > 3 ? strtoull(argv[3], NULL, 10) : SEED;
+  const int bad = _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown);
+  print_message("%lld candidates, %lld failed, seed %llu\n", (long long)n_tried,
+                (long long)n_failed, (unsigned long long)seed);
+  sct_arena_free(&arena);
+  return bad;
+}
