@@ -365,7 +365,7 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
   luaL_checkstack(L, 16, NULL);
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
-  set_string(L, "body", spec->body);
+  set_string(L, "body", spec->kernel_body);
   set_string(L, "component_body", spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);
   set_boolean(L, "component_wise", spec->component_wise);

@@ -222,8 +222,9 @@ typedef struct sct_spec {
   bool reduces;              /* every output has a `reduce` */
   bool *reduced; /* [n_dims] no output has this dimension; all false unless it reduces */
   /* set by sct_spec_finish() */
-  bool *body_uses_dim; /* [n_dims] the body names this index */
-  int n_moves;         /* > 0: the body only moves data, and these are all its assignments */
+  const char *kernel_body; /* the body, copies between records of different types by field */
+  bool *body_uses_dim;     /* [n_dims] the body names this index */
+  int n_moves;             /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */

@@ -253,13 +253,25 @@ sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int
   return check_taken(spec, file, line, what, name, spec->n_scalars, spec->n_operands, err);
 }
 
+/* Generated kernels are functions named after their strategy, and hide a type of that name. */
+static bool is_strategy(const char *name) {
+  char path[96];
+  sct_str text = {0};
+  snprintf(path, sizeof path, "tuning/strategies/%s.lua", name);
+  const bool found = sct_asset_read(&text, path, NULL) == SCT_OK;
+  sct_str_free(&text);
+  return found;
+}
+
 /* A variable of a type's name would hide the type. */
 static sct_status check_records(const sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     const char *type = op->record.name;
     if (type) {
+      const char *hidden = is_strategy(type) ? "is the name of an access strategy" : NULL;
       SCT_TRY(check_apart(spec, op->file, op->line, "record", type, err));
+      SCT_TRY(fail_name(spec, op->file, op->line, "record", type, hidden, err));
       SCT_TRY(check_taken(spec, op->file, op->line, "record", type, spec->n_scalars,
                           spec->n_operands, err));
     }

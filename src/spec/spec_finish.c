@@ -124,6 +124,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_body(spec, &body, err));
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
   SCT_TRY(sct_spec_classify_body(spec, &body, err));
+  SCT_TRY(sct_spec_write_kernel_body(spec, &body, err));
   SCT_TRY(place_layouts(spec, err));
   SCT_TRY(sct_spec_check_sizes(spec, err));
   SCT_TRY(sct_spec_check_places(spec, err));

@@ -257,3 +257,61 @@ sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body, sct_er
   SCT_TRY(find_moves(spec, body, list, err));
   return find_component_body(spec, body, list, err);
 }
+
+/* ---- copies between records of different types ---- */
+
+/* Does "b = a;" of whole records stand at token k, and are their C types different? */
+static bool copies_other_type(const sct_spec *spec, const token_list *body, int k,
+                              const sct_operand **to, const sct_operand **from) {
+  const token *t = &body->tokens[k];
+  int tap = -1;
+  const int out = sct_spec_find_operand(spec, t[0].text, t[0].len);
+  const int in = sct_token_is(&t[1], "=") && sct_token_is(&t[3], ";")
+                     ? sct_spec_find_value(spec, t[2].text, t[2].len, &tap)
+                     : -1;
+  const char *before = k > 0 ? t[-1].text : "";
+  if (t[0].kind != TOKEN_NAME || *before == '.' || out < 0 || in < 0) {
+    return false;
+  }
+  *to = &spec->operands[out];
+  *from = &spec->operands[in];
+  return (*to)->record.name && (*from)->record.name &&
+         strcmp((*to)->record.name, (*from)->record.name) != 0;
+}
+
+/* "b.x = a.x; b.y = a.y;" for the tokens at k, in braces where it may be the branch of an `if`. */
+static void print_copy(sct_str *out, const token_list *body, int k, const sct_record *record) {
+  const token *t = &body->tokens[k];
+  const bool first = k == 0 || (t[-1].len == 1 && strchr(";{}", t[-1].text[0]));
+  sct_str_append(out, first ? "" : "{ ");
+  for (int f = 0; f < record->n_fields; f++) {
+    const char *field = record->fields[f].name;
+    sct_str_printf(out, "%s%.*s.%s = %.*s.%s;", f > 0 ? " " : "", (int)t[0].len, t[0].text, field,
+                   (int)t[2].len, t[2].text, field);
+  }
+  sct_str_append(out, first ? "" : " }");
+}
+
+/* C++ copies a struct only to one of the same type; records that differ in name, packing or
+ * alignment alone are copied field by field. */
+sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body, sct_error *err) {
+  sct_str out = {0};
+  const char *rest = spec->body;
+  for (int k = 0; k < body->n; k++) {
+    const sct_operand *to, *from;
+    if (copies_other_type(spec, body, k, &to, &from)) {
+      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
+      print_copy(&out, body, k, &to->record);
+      k += 3;
+      rest = body->tokens[k].text + body->tokens[k].len;
+    }
+  }
+  sct_str_append(&out, rest);
+  sct_status status = sct_str_status(&out, err);
+  if (status == SCT_OK) {
+    spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
+    status = spec->kernel_body ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_str_free(&out);
+  return status;
+}

@@ -221,6 +221,34 @@ static void test_component_wise_of_two_outputs(void **state) {
   close_spec();
 }
 
+/* Records of equal fields and different types are copied by field, those of one type as they are.
+ */
+static void test_copies_between_types(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *kernel;
+  } cases[] = {
+      {"b = a; c = a;", "b.x = a.x; b.y = a.y; c = a;"},
+      {"/* b = a; */ c = a; // all\nb = c;", "/* b = a; */ c = a; // all\nb.x = c.x; b.y = c.y;"},
+      {"c = a; if (c.x > 0) b = a; else b = c;",
+       "c = a; if (c.x > 0) { b.x = a.x; b.y = a.y; } else { b.x = c.x; b.y = c.y; }"},
+      {"{ c = a; } b=a;", "{ c = a; } b.x = a.x; b.y = a.y;"},
+      {"b.x = a.x; b.y = a.y; c = a;", "b.x = a.x; b.y = a.y; c = a;"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_spec("i");
+    add_array("a", "x:f32 y:f32", INPUT);
+    add_array("b", "x:f32 y:f32", OUTPUT)->record.name = "other";
+    add_array("c", "x:f32 y:f32", OUTPUT);
+    bind();
+    lay_out_rest();
+    set_sizes("i=4");
+    finish(cases[k].body);
+    assert_string_equal(spec.kernel_body, cases[k].kernel);
+    close_spec();
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_refused),
@@ -229,6 +257,7 @@ int main(void) {
       cmocka_unit_test(test_used_fields),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_component_wise),
+      cmocka_unit_test(test_copies_between_types),
       cmocka_unit_test(test_component_wise_of_two_outputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
