@@ -153,15 +153,15 @@ typedef struct sct_verdict {
 /* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block
  * starts, several tiles and a rest; blocks that loop over tiles also with so few blocks that each
  * has several; mixed tuples for n-d) that satisfy its requirements, or
- * multiples of them that do, with random data from the session's seed, outputs poisoned, guard
- * zones around every buffer, inputs checked unchanged, memory of other sizes checked at the end.
- * Outputs must equal, bit for bit (or within spec.tolerance; NaN then never passes), what the naive
- * variant gives, which for a body that only moves data must itself equal the host evaluation of the
- * layouts. A described device takes the smaller of these sizes, and finds races, uninitialised
- * values and reads outside of arrays too; its detail then starts with "line N: " of the CUDA
- * source; a naive variant that it does not know is no failure where the body only moves data: then
- * the host's evaluation judges alone. SCT_ENOTVERIFIED if the naive variant fails (asked for as a
- * candidate, it gets its outcome); SCT_ENOMEM. */
+ * multiples of them that do, with random and special data from the session's seed, outputs
+ * poisoned, guard zones around every buffer, inputs checked unchanged, memory of other sizes
+ * checked at the end. Outputs must equal, bit for bit (or within spec.tolerance; a NaN for a NaN),
+ * what the naive variant gives, which for a body that only moves data must itself equal the host
+ * evaluation of the layouts. A described device takes the smaller of these sizes, and finds races,
+ * uninitialised values and reads outside of arrays too; its detail then starts with "line N: " of
+ * the CUDA source; a naive variant that it does not know is no failure where the body only moves
+ * data: then the host's evaluation judges alone. SCT_ENOTVERIFIED if the naive variant fails (asked
+ * for as a candidate, it gets its outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 

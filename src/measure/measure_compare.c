@@ -1,50 +1,119 @@
-/* Is an output right? Bit for bit, or value by value within a relative tolerance. */
+/* Is an output right? Bit for bit, or value by value: within a tolerance, and any NaN for a NaN. */
 #include "measure_data.h"
 #include "measure_session.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The first lane that is off by more than the tolerance; -1: none. NaN never passes. */
-static int bad_lane(sct_type type, const uint8_t *got, const uint8_t *want, double tolerance) {
+#define MOST_SAMPLES 1000 /* values for a median */
+
+/* How near a value must come: within the tolerance of itself or of `usual`, the median magnitude of
+ * its field, whichever is greater, as what cancels keeps the rounding errors of what it was made
+ * of. Any NaN equals any other where values are computed: compilers choose its bits. */
+typedef struct judge {
+  double tolerance, usual;
+  bool computed;
+} judge;
+
+static bool is_right(const judge *j, double got, double want) {
+  if (isnan(want) || isnan(got)) {
+    return j->computed && isnan(want) && isnan(got);
+  }
+  const double scale = fmax(fabs(want), j->usual);
+  return got == want ||
+         (isfinite(got) && isfinite(want) && fabs(got - want) <= j->tolerance * scale);
+}
+
+/* The first lane that is not right; -1: none. */
+static int bad_lane(const judge *j, sct_type type, const uint8_t *got, const uint8_t *want) {
   const sct_type_info *info = sct_type_get(type);
   const int bytes = info->bytes / info->lanes;
-  if (info->kind != SCT_KIND_FLOAT) {
-    return memcmp(got, want, (size_t)info->bytes) == 0 ? -1 : 0;
-  }
   for (int lane = 0; lane < info->lanes; lane++) {
-    const double g = sct_data_float(type, got + lane * bytes);
-    const double w = sct_data_float(type, want + lane * bytes);
-    const bool near = g == w || fabs(g - w) <= tolerance * fabs(w);
-    if (!near || isnan(g) || isnan(w)) {
+    const uint8_t *g = got + lane * bytes, *w = want + lane * bytes;
+    if (memcmp(g, w, (size_t)bytes) == 0) {
+      continue;
+    }
+    const double a = info->kind == SCT_KIND_FLOAT ? sct_data_float(type, g) : 0;
+    const double b = info->kind == SCT_KIND_FLOAT ? sct_data_float(type, w) : 0;
+    const bool by_value = info->kind == SCT_KIND_FLOAT && (j->tolerance > 0 || isnan(b));
+    if (!by_value || !is_right(j, a, b)) {
       return lane;
     }
   }
   return -1;
 }
 
-/* First byte at which a written value is off by more than the tolerance; -1: none. */
-static int64_t first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
-                           double tolerance) {
+static int by_magnitude(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The median magnitude of what a field must hold, NaN as if it were infinite; 0 where that is not
+ * finite, or no floating point. */
+static sct_status usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want,
+                                  double *out, sct_error *err) {
   const sct_plan_operand *p = &s->plan->op[op];
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  const sct_type type = p->op->record.fields[field].type;
+  const sct_type_info *info = sct_type_get(type);
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0}, n = 0;
+  *out = 0;
+  if (info->kind != SCT_KIND_FLOAT || s->n_written == 0) {
+    return SCT_OK;
+  }
+  const int64_t step = 1 + s->n_written / MOST_SAMPLES;
+  double *all = sct_alloc(sizeof *all * (size_t)(s->n_written / step + 1) * (size_t)info->lanes);
+  if (!all) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
   for (int64_t linear = 0; linear < s->n_written; linear++) {
-    sct_shape_inputs(s, idx, values);
-    for (int f = 0; f < p->op->record.n_fields; f++) {
-      const int64_t offset = sct_expr_program_run(p->offset[f], values);
-      const sct_type type = p->op->record.fields[f].type;
-      const int lane = bad_lane(type, got + offset, want + offset, tolerance);
-      if (lane >= 0) {
-        return offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
+    if (linear % step == 0) {
+      sct_shape_inputs(s, idx, values);
+      const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
+      for (int lane = 0; lane < info->lanes; lane++) {
+        const double x = fabs(sct_data_float(type, at + lane * (info->bytes / info->lanes)));
+        all[n++] = isnan(x) ? INFINITY : x;
       }
     }
     (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
   }
-  return -1;
+  qsort(all, (size_t)n, sizeof *all, by_magnitude);
+  *out = isfinite(all[n / 2]) ? all[n / 2] : 0;
+  sct_free(all);
+  return SCT_OK;
 }
 
-/* First byte that must be equal and is not; -1: none. With a tolerance, written bytes are judged by
- * value, so they do not count here. */
+/* First byte at which a written value is not right; -1: none. */
+static sct_status first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
+                              double tolerance, int64_t *byte, sct_error *err) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  judge judges[SCT_MAX_FIELDS] = {{0}};
+  bool known[SCT_MAX_FIELDS] = {false}; /* what is usual: asked for by the first that is off */
+  *byte = -1;
+  for (int64_t linear = 0; linear < s->n_written && *byte < 0; linear++) {
+    sct_shape_inputs(s, idx, values);
+    for (int f = 0; f < p->op->record.n_fields && *byte < 0; f++) {
+      const int64_t offset = sct_expr_program_run(p->offset[f], values);
+      const sct_type type = p->op->record.fields[f].type;
+      judges[f].tolerance = tolerance;
+      judges[f].computed = s->plan->spec->n_moves == 0;
+      int lane = bad_lane(&judges[f], type, got + offset, want + offset);
+      if (lane >= 0 && tolerance > 0 && !known[f]) {
+        SCT_TRY(usual_magnitude(s, op, f, want, &judges[f].usual, err));
+        known[f] = true;
+        lane = bad_lane(&judges[f], type, got + offset, want + offset);
+      }
+      *byte =
+          lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
+    }
+    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+  }
+  return SCT_OK;
+}
+
+/* First byte that must be equal and is not; -1: none. Written bytes that are judged by value do not
+ * count here. */
 static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                           const uint8_t *flags, bool by_value) {
   const bool gaps_are_free = s->plan->op[op].layout->owns_gaps;
@@ -57,21 +126,22 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
   return -1;
 }
 
-void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                      const uint8_t *want, const uint8_t *flags, uint8_t poison, double tolerance) {
-  const size_t bytes = (size_t)s->op[op].bytes;
-  if (tolerance == 0 && memcmp(got, want, bytes) == 0) {
-    return;
+sct_status sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
+                            const uint8_t *want, const uint8_t *flags, uint8_t poison,
+                            double tolerance, sct_error *err) {
+  const bool by_value = tolerance > 0 || s->plan->spec->n_moves == 0;
+  if (memcmp(got, want, (size_t)s->op[op].bytes) == 0) {
+    return SCT_OK;
   }
-  int64_t byte = first_byte(s, op, got, want, flags, tolerance > 0);
-  if (byte < 0 && tolerance > 0) {
-    byte = first_value(s, op, got, want, tolerance);
+  int64_t byte = first_byte(s, op, got, want, flags, by_value);
+  if (byte < 0 && by_value) {
+    SCT_TRY(first_value(s, op, got, want, tolerance, &byte, err));
   }
-  if (byte < 0) {
-    return;
+  if (byte >= 0) {
+    sct_place place;
+    sct_find_byte(s, op, byte, &place);
+    sct_describe_difference(out, s, op, byte, &place, got + place.offset, want + place.offset,
+                            poison);
   }
-  sct_place place;
-  sct_find_byte(s, op, byte, &place);
-  sct_describe_difference(out, s, op, byte, &place, got + place.offset, want + place.offset,
-                          poison);
+  return SCT_OK;
 }

@@ -20,8 +20,8 @@ void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, 
 
 /* ---- values ---- */
 
-/* A 64-bit pattern of random bits r becomes (r & and_mask) | or_mask. Floating point in [1, 2):
- * ordinary numbers, no NaN, no denormal, no infinity. Integers: any bits. */
+/* Ordinary values: a 64-bit pattern of random bits r becomes (r & and_mask) | or_mask. Floating
+ * point in [1, 2): no NaN, no denormal, no infinity. Integers: any bits. */
 typedef struct sct_masks {
   uint64_t and_mask, or_mask;
 } sct_masks;
@@ -31,11 +31,26 @@ sct_masks sct_data_masks(sct_type type);
  * type at every offset aligned to it; for packed records 0x3c .. 0x3f in every byte, normal at
  * every offset whatever, but as an f64 far below 1. */
 sct_masks sct_data_record_masks(const sct_record *record);
-/* Value number `index` of the stream `key`, all lanes of the type, to `out`. */
-void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index);
+/* Which special values stand between the ordinary ones: one among each 32 lanes, in turn, so that
+ * all of them come in any SCT_DATA_PERIOD lanes that begin at a multiple of 32. */
+typedef enum sct_mix {
+  SCT_MIX_NONE,
+  /* Floating point: negative, 0, -0, below 1, from 2 to 8, denormal; integers: 0, -1, the lowest
+   * and the highest. */
+  SCT_MIX_FINITE,
+  SCT_MIX_ANY /* near the largest, infinite and NaN too */
+} sct_mix;
+#define SCT_DATA_PERIOD 512
+typedef struct sct_stream {
+  uint64_t key;
+  sct_mix mix;
+  bool divides; /* integers: neither 0 nor -1 nor the lowest on purpose */
+} sct_stream;
+/* Value number `index` of the stream, all lanes of the type, to `out`. */
+void sct_data_value(void *out, sct_type type, const sct_stream *stream, int64_t index);
 /* Values number first, first + 1, ... of it to image + offsets[0..n). */
-void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
-                     int64_t first);
+void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type,
+                     const sct_stream *stream, int64_t first);
 /* Stream of one field of one operand. */
 uint64_t sct_data_key(uint64_t seed, int op, int field);
 /* Scalars: floating point in [1, 2), integers in [1, 100]. */
@@ -78,6 +93,7 @@ typedef struct sct_shape {
   const sct_plan *plan;
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS];
+  bool near;          /* some output is compared within a tolerance here */
   int64_t n_elements; /* of the index space */
   /* What outputs are written for: the index space, but for a kernel that reduces only index 0 of
    * the reduced dimensions, which exists even where their extent is 0. */
@@ -113,6 +129,10 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 #define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
+/* The special values among those of an array's element: any of them, but where results are compared
+ * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
+ * reduced is special row by row, as one value can decide about a row: the first is ordinary. */
+sct_mix sct_shape_mix(const sct_shape *s, int op, const int64_t *idx);
 /* The content of an input. malloc'ed, at least one byte. */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
@@ -132,7 +152,7 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,
                            sct_error *err) SCT_MUST_USE;
 
-/* ---- differences ---- */
+/* ---- differences (measure_describe.c, measure_compare.c) ---- */
 
 /* The field of an element that holds a byte. */
 typedef struct sct_place {
@@ -147,9 +167,11 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              uint8_t poison);
-/* Compares a whole output. tolerance 0: bit for bit. Bytes that no element owns must hold the
- * poison unless the layout gives them away. */
-void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                      const uint8_t *want, const uint8_t *flags, uint8_t poison, double tolerance);
+/* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
+ * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
+ * that no element owns must hold the poison unless the layout gives them away. */
+sct_status sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
+                            const uint8_t *want, const uint8_t *flags, uint8_t poison,
+                            double tolerance, sct_error *err) SCT_MUST_USE;
 
 #endif

@@ -14,15 +14,6 @@ static uint8_t *new_image(int64_t bytes, uint8_t byte) {
   return image;
 }
 
-/* Offset of a field of the array's element idx. */
-static int64_t element_offset(const sct_shape *s, int op, int field, const int64_t *idx) {
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
-  memcpy(inputs, idx, sizeof *idx * (size_t)p->op->n_dims);
-  memcpy(inputs + p->op->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
-  return sct_expr_program_run(p->element[field], inputs);
-}
-
 static sct_status outside(const sct_shape *s, int op, sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
                   s->plan->op[op].op->name);
@@ -379,13 +370,61 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 
 /* ---- images ---- */
 
+sct_mix sct_shape_mix(const sct_shape *s, int op, const int64_t *idx) {
+  const sct_spec *spec = s->plan->spec;
+  const sct_operand *operand = s->plan->op[op].op;
+  if (!spec->reduces) {
+    return s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
+  }
+  uint64_t row = 0;
+  int n_kept = 0;
+  bool first = true;
+  for (int d = 0; d < operand->n_dims; d++) {
+    for (int dim = 0; dim < spec->n_dims; dim++) {
+      if (!spec->reduced[dim] && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
+        row = sct_mix64(row, (uint64_t)idx[d]);
+        first = first && idx[d] == 0;
+        n_kept++;
+      }
+    }
+  }
+  /* the only row of a size is ordinary; what all rows share is so at every other size */
+  if (n_kept > 0 ? first : s->n_elements % 2 == 0) {
+    return SCT_MIX_NONE;
+  }
+  const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
+  return n_kept > 0 ? (sct_mix)(row % (most + 1)) : most;
+}
+
+/* Values of the elements of a part, together as long as they are mixed alike. */
+static void put_values(uint8_t *image, const sct_shape *s, int op, int field, const part *p,
+                       const int64_t *offsets) {
+  const sct_spec *spec = s->plan->spec;
+  int64_t idx[SCT_MAX_DIMS];
+  memcpy(idx, p->idx, sizeof idx);
+  sct_stream stream = {.key = sct_data_key(s->plan->seed, op, field),
+                       .mix = sct_shape_mix(s, op, idx),
+                       .divides = strpbrk(spec->body, "/%") != NULL};
+  const sct_type type = s->plan->op[op].op->record.fields[field].type;
+  int from = 0;
+  for (int k = 1; k < p->n && spec->reduces; k++) {
+    (void)sct_next_index(idx, p->extent, p->n_dims);
+    const sct_mix mix = sct_shape_mix(s, op, idx);
+    if (mix != stream.mix) {
+      sct_data_values(image, offsets + from, k - from, type, &stream, p->linear + from);
+      stream.mix = mix;
+      from = k;
+    }
+  }
+  sct_data_values(image, offsets + from, p->n - from, type, &stream, p->linear + from);
+}
+
 static void put_input(uint8_t *image, const sct_shape *s, int op, int field, const part *p,
                       const int64_t *offsets) {
   const sct_operand *operand = s->plan->op[op].op;
   const sct_field *f = &operand->record.fields[field];
   if (!operand->is_index) {
-    sct_data_values(image, offsets, p->n, f->type, sct_data_key(s->plan->seed, op, field),
-                    p->linear);
+    put_values(image, s, op, field, p, offsets);
     return;
   }
   for (int k = 0; k < p->n; k++) {
@@ -491,7 +530,8 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
   int64_t from[PART];
   uint8_t fields[PART * MOST_BYTES];
   if (!move) {
-    sct_data_values(image, offsets, p->n, f->type, sct_data_key(plan->seed, op, field), p->linear);
+    const sct_stream stream = {.key = sct_data_key(plan->seed, op, field)};
+    sct_data_values(image, offsets, p->n, f->type, &stream, p->linear);
     return SCT_OK;
   }
   if (plan->spec->reduces) {
@@ -563,114 +603,4 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
     sct_free(image);
   }
   return status;
-}
-
-/* ---- finding a byte ---- */
-
-static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
-  return byte >= offset && byte < offset + field->bytes;
-}
-
-static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  for (int64_t linear = 0; linear < s->n_written; linear++) {
-    sct_shape_inputs(s, idx, values);
-    for (int f = 0; f < p->op->record.n_fields; f++) {
-      const int64_t offset = sct_expr_program_run(p->offset[f], values);
-      if (holds(&p->op->record.fields[f], offset, byte)) {
-        *out = (sct_place){.field = f, .in_space = true, .offset = offset};
-        memcpy(out->idx, idx, sizeof idx);
-        return true;
-      }
-    }
-    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
-  }
-  return false;
-}
-
-void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
-  const sct_operand *operand = s->plan->op[op].op;
-  int64_t idx[SCT_MAX_DIMS] = {0};
-  if (find_in_space(s, op, byte, out)) {
-    return;
-  }
-  for (int64_t linear = 0; linear < s->op[op].count; linear++) {
-    for (int f = 0; f < operand->record.n_fields; f++) {
-      const int64_t offset = element_offset(s, op, f, idx);
-      if (holds(&operand->record.fields[f], offset, byte)) {
-        *out = (sct_place){.field = f, .offset = offset};
-        memcpy(out->idx, idx, sizeof idx);
-        return;
-      }
-    }
-    (void)sct_next_index(idx, s->op[op].extent, operand->n_dims);
-  }
-  *out = (sct_place){.field = -1, .offset = byte};
-}
-
-/* ---- differences ---- */
-
-/* All that is wrong is that some bytes still hold the poison. */
-static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, uint8_t poison) {
-  for (int64_t k = 0; k < n; k++) {
-    if (got[k] != want[k] && got[k] != poison) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* "b.y of element row=3 col=31", or "b.y of its own element [5], which no element writes". */
-static void print_place(sct_str *out, const sct_shape *s, int op, const sct_place *place) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_operand *operand = s->plan->op[op].op;
-  const char *field = operand->record.fields[place->field].name;
-  sct_str_printf(out, "%s%s%s of", operand->name, field[0] != '\0' ? "." : "", field);
-  if (place->in_space) {
-    sct_str_append(out, " element");
-    for (int d = 0; d < spec->n_dims; d++) {
-      if (!spec->reduced[d]) {
-        sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
-      }
-    }
-    return;
-  }
-  sct_str_append(out, " its own element ");
-  for (int d = 0; d < operand->n_dims; d++) {
-    sct_str_printf(out, "[%lld]", (long long)place->idx[d]);
-  }
-  sct_str_append(out, ", which the kernel must leave alone");
-}
-
-void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
-                             const sct_place *place, const uint8_t *got, const uint8_t *want,
-                             uint8_t poison) {
-  const sct_operand *operand = s->plan->op[op].op;
-  sct_str text = {0}, size = {0};
-  sct_shape_label(&size, s);
-  out->outcome = SCT_OUT_OUT_OF_BOUNDS;
-  if (place->field < 0) {
-    sct_str_printf(&text, "byte %lld of %s, between its elements (%s): 0x%02x instead of 0x%02x",
-                   (long long)byte, operand->name, sct_str_c(&size), got[0], want[0]);
-  } else {
-    const sct_field *field = &operand->record.fields[place->field];
-    const sct_type_info *info = sct_type_get(field->type);
-    const int lane = (int)((byte - place->offset) / (info->bytes / info->lanes));
-    print_place(&text, s, op, place);
-    sct_str_printf(&text, " (%s): ", sct_str_c(&size));
-    if (is_unwritten(got, want, field->bytes, poison)) {
-      out->outcome = SCT_OUT_NOT_WRITTEN;
-      sct_str_append(&text, "not written, expected ");
-      sct_data_print(&text, field->type, lane, want);
-    } else {
-      out->outcome = place->in_space ? SCT_OUT_WRONG_RESULT : SCT_OUT_OUT_OF_BOUNDS;
-      sct_data_print(&text, field->type, lane, got);
-      sct_str_append(&text, " instead of ");
-      sct_data_print(&text, field->type, lane, want);
-    }
-  }
-  snprintf(out->detail, sizeof out->detail, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  sct_str_free(&size);
 }

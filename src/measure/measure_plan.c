@@ -161,6 +161,9 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
       return sct_fail(err, SCT_ESPEC, "array '%s' has a negative size here", p->op->name);
     }
   }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    s.near = s.near || sct_spec_tolerance(spec, k, extent) > 0;
+  }
   *out = s;
   return SCT_OK;
 }

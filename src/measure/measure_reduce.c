@@ -31,18 +31,16 @@ static void start(fold *f) {
   f->bits = f->reduce == SCT_REDUCE_SUM ? 0 : f->reduce == SCT_REDUCE_MAX ? lowest : highest;
 }
 
+/* The greater of two, as the device has it: NaN is passed over, and 0 is above -0. */
+static long double greater(long double x, long double y) {
+  return isnan(y) || x > y || (x == y && !signbit(x)) ? x : y;
+}
+
 static void add_real(fold *f, double value) {
-  switch (f->reduce) {
-  case SCT_REDUCE_SUM:
-    f->real += (long double)value;
-    break;
-  case SCT_REDUCE_MAX: /* NaN is passed over, as fmax() does */
-    f->real = (long double)value > f->real ? (long double)value : f->real;
-    break;
-  default:
-    f->real = (long double)value < f->real ? (long double)value : f->real;
-    break;
-  }
+  const long double v = (long double)value;
+  f->real = f->reduce == SCT_REDUCE_SUM   ? f->real + v
+            : f->reduce == SCT_REDUCE_MAX ? greater(f->real, v)
+                                          : -greater(-f->real, -v);
 }
 
 static void add_integer(fold *f, uint64_t value) {

@@ -96,8 +96,110 @@ static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
   EACH(bytes, out + k * bytes, &bits[k])
 }
 
-void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type, uint64_t key,
-                     int64_t first) {
+/* ---- special values ---- */
+
+#define LANES_A_SPECIAL 32 /* lanes of which one is special */
+
+typedef enum special {
+  NEGATIVE,
+  NEGATIVE_TOO, /* as half of all branches are about signs */
+  ZERO,
+  MINUS_ZERO,
+  BELOW_ONE,
+  ABOVE_MINUS_ONE,
+  ABOVE_TWO,
+  BELOW_MINUS_TWO,
+  DENORMAL,
+  MINUS_DENORMAL,
+  N_FINITE,
+  LARGE = N_FINITE,
+  MINUS_LARGE,
+  INFINITE,
+  MINUS_INFINITE,
+  NOT_A_NUMBER, /* the device's own */
+  WITH_PAYLOAD, /* another one, quiet or not */
+  N_SPECIAL
+} special;
+_Static_assert(LANES_A_SPECIAL *N_SPECIAL == SCT_DATA_PERIOD, "all come within that");
+
+/* r: random bits. */
+static uint64_t special_float(sct_type type, int bytes, special which, uint64_t r) {
+  const int exponent_bits = bytes == 8 ? 11 : type == SCT_TYPE_F16 ? 5 : 8;
+  const int fraction_bits = bytes * 8 - 1 - exponent_bits;
+  const uint64_t sign = (uint64_t)1 << (bytes * 8 - 1), ones = ((uint64_t)1 << exponent_bits) - 1;
+  const uint64_t bias = ones / 2, all = ((uint64_t)1 << fraction_bits) - 1, fraction = r & all;
+  const uint64_t some = r >> 61; /* 0 to 7 */
+  uint64_t exponent = bias, low = fraction;
+  switch (which) {
+  case ZERO:
+  case MINUS_ZERO:
+    exponent = low = 0;
+    break;
+  case BELOW_ONE:
+  case ABOVE_MINUS_ONE:
+    exponent = bias - 1 - some;
+    break;
+  case ABOVE_TWO:
+  case BELOW_MINUS_TWO:
+    exponent = bias + 1 + some % 2;
+    break;
+  case DENORMAL:
+  case MINUS_DENORMAL:
+    exponent = 0;
+    low = fraction >> (some * (uint64_t)fraction_bits / 8) | 1;
+    break;
+  case LARGE:
+  case MINUS_LARGE:
+    exponent = ones - 1;
+    break;
+  case INFINITE:
+  case MINUS_INFINITE:
+    exponent = ones;
+    low = 0;
+    break;
+  case NOT_A_NUMBER:
+    exponent = ones;
+    low = all;
+    break;
+  case WITH_PAYLOAD:
+    exponent = ones;
+    low = (fraction | 1) & ~(uint64_t)2;
+    break;
+  default:
+    break;
+  }
+  const bool negative = which == NEGATIVE || which == NEGATIVE_TOO || which == MINUS_ZERO ||
+                        which == ABOVE_MINUS_ONE || which == BELOW_MINUS_TWO ||
+                        which == MINUS_DENORMAL || which == MINUS_LARGE ||
+                        which == MINUS_INFINITE || (which == WITH_PAYLOAD && some % 2 == 1);
+  return (negative ? sign : 0) | exponent << fraction_bits | low;
+}
+
+static uint64_t special_integer(int bytes, unsigned which, bool divides) {
+  const uint64_t lowest = (uint64_t)1 << (bytes * 8 - 1);
+  const uint64_t values[] = {lowest - 1, 0, ~(uint64_t)0, lowest};
+  return values[divides ? 0 : which % SCT_COUNT(values)];
+}
+
+/* Puts the special ones among n lanes of a stream, the first of which has the number `first`. */
+static void put_specials(uint64_t *bits, int n, sct_type type, const sct_stream *stream,
+                         int64_t first) {
+  const sct_type_info *info = sct_type_get(type);
+  const int bytes = info->bytes / info->lanes;
+  const unsigned n_kinds = stream->mix == SCT_MIX_ANY ? N_SPECIAL : N_FINITE;
+  for (int64_t group = first / LANES_A_SPECIAL; group * LANES_A_SPECIAL < first + n; group++) {
+    const uint64_t r = sct_mix64(~stream->key, (uint64_t)group);
+    const int64_t at = group * LANES_A_SPECIAL + (int64_t)(r >> 32) % LANES_A_SPECIAL - first;
+    const unsigned which = (unsigned)(((uint64_t)group + stream->key) % n_kinds);
+    if (at >= 0 && at < n) {
+      bits[at] = info->kind == SCT_KIND_FLOAT ? special_float(type, bytes, (special)which, r)
+                                              : special_integer(bytes, which, stream->divides);
+    }
+  }
+}
+
+void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type,
+                     const sct_stream *stream, int64_t first) {
   const sct_type_info *info = sct_type_get(type);
   const sct_masks m = sct_data_masks(type);
   const int lanes = info->lanes, most = AT_ONCE / lanes;
@@ -105,18 +207,22 @@ void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type typ
   uint8_t packed[sizeof bits];
   for (int begin = 0; begin < n; begin += most) {
     const int some = n - begin < most ? n - begin : most;
-    sct_mix64_row(bits, some * lanes, key, (uint64_t)((first + begin) * lanes));
+    const int64_t lane = (first + begin) * lanes;
+    sct_mix64_row(bits, some * lanes, stream->key, (uint64_t)lane);
     for (int k = 0; k < some * lanes; k++) {
       bits[k] = (bits[k] & m.and_mask) | m.or_mask; /* lanes have at most 8 bytes */
+    }
+    if (stream->mix != SCT_MIX_NONE) {
+      put_specials(bits, some * lanes, type, stream, lane);
     }
     pack(packed, bits, some * lanes, info->bytes / lanes);
     sct_fields_scatter(image, offsets + begin, packed, some, info->bytes);
   }
 }
 
-void sct_data_value(void *out, sct_type type, uint64_t key, int64_t index) {
+void sct_data_value(void *out, sct_type type, const sct_stream *stream, int64_t index) {
   const int64_t here = 0;
-  sct_data_values(out, &here, 1, type, key, index);
+  sct_data_values(out, &here, 1, type, stream, index);
 }
 
 uint64_t sct_data_key(uint64_t seed, int op, int field) {
@@ -126,7 +232,7 @@ uint64_t sct_data_key(uint64_t seed, int op, int field) {
 void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
   const sct_type_info *info = sct_type_get(type);
   const uint64_t key = sct_mix64(~seed, (uint64_t)scalar); /* apart from every field's */
-  sct_data_value(out, type, key, 0);
+  sct_data_value(out, type, &(sct_stream){.key = key}, 0);
   if (info->kind != SCT_KIND_FLOAT) {
     const int lane_bytes = info->bytes / info->lanes;
     for (int lane = 0; lane < info->lanes; lane++) {

@@ -248,13 +248,14 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   if (!got) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  const sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
+  sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
   if (status == SCT_OK) {
     for (int64_t k = 0; k < bytes && as_reference; k++) {
       c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
     }
-    sct_check_output(verdict, &c->shape, op, got, c->image[op], flags, c->poison,
-                     as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
+    status = sct_check_output(
+        verdict, &c->shape, op, got, c->image[op], flags, c->poison,
+        as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent), err);
   }
   sct_free(got);
   return status;

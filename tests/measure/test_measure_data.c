@@ -17,7 +17,7 @@ static void test_floats_are_ordinary_numbers(void **state) {
     double before = 0;
     for (int64_t k = 0; k < 2000; k++) {
       uint8_t value[16];
-      sct_data_value(value, types[t], 7, k);
+      sct_data_value(value, types[t], &(sct_stream){.key = 7}, k);
       const double x = sct_data_float(types[t], value);
       assert_true(x >= 1.0 && x < 2.0);
       varies = varies || (k > 0 && x != before);
@@ -29,14 +29,105 @@ static void test_floats_are_ordinary_numbers(void **state) {
 
 static void test_vectors_have_independent_lanes(void **state) {
   (void)state;
-  float v[4];
-  sct_data_value(v, SCT_TYPE_F32X4, 7, 3);
-  for (int lane = 0; lane < 4; lane++) {
-    float scalar;
-    sct_data_value(&scalar, SCT_TYPE_F32, 7, 3 * 4 + lane);
-    assert_memory_equal(&scalar, &v[lane], sizeof scalar);
+  for (int mix = SCT_MIX_NONE; mix <= SCT_MIX_ANY; mix++) {
+    const sct_stream stream = {.key = 7, .mix = (sct_mix)mix};
+    for (int64_t k = 0; k < 300; k++) {
+      uint32_t v[4];
+      sct_data_value(v, SCT_TYPE_F32X4, &stream, k);
+      for (int lane = 0; lane < 4; lane++) {
+        uint32_t scalar;
+        sct_data_value(&scalar, SCT_TYPE_F32, &stream, k * 4 + lane);
+        assert_int_equal(scalar, v[lane]);
+      }
+      assert_true(mix != SCT_MIX_NONE || (v[0] != v[1] && v[1] != v[2] && v[2] != v[3]));
+    }
   }
-  assert_true(v[0] != v[1] && v[1] != v[2] && v[2] != v[3]);
+}
+
+enum {
+  MINUS,
+  BELOW,
+  ABOVE,
+  ZERO,
+  MINUS_ZERO,
+  TINY,
+  MINUS_TINY,
+  LARGE,
+  INF,
+  MINUS_INF,
+  NANS,
+  OTHER_NAN,
+  PLAIN,
+  N
+};
+
+static int kind_of(sct_type type, const uint8_t *value, int bytes) {
+  static const int exponents[] = {[2] = -14, [4] = -126, [8] = -1022};
+  const double x = sct_data_float(type, value);
+  const int least = type == SCT_TYPE_BF16 ? -126 : exponents[bytes];
+  bool ones = true; /* 0x7fff: the device's NaN */
+  for (int k = 0; k < bytes; k++) {
+    ones = ones && value[k] == (k == bytes - 1 ? 0x7f : 0xff);
+  }
+  return isnan(x)                                         ? (ones ? NANS : OTHER_NAN)
+         : isinf(x)                                       ? (x > 0 ? INF : MINUS_INF)
+         : x == 0                                         ? (signbit(x) ? MINUS_ZERO : ZERO)
+         : fabs(x) < ldexp(1, least)                      ? (x > 0 ? TINY : MINUS_TINY)
+         : fabs(x) >= (type == SCT_TYPE_F16 ? 1e4 : 1e30) ? LARGE
+         : x < 0                                          ? MINUS
+         : x < 1                                          ? BELOW
+         : x >= 2                                         ? ABOVE
+                                                          : PLAIN;
+}
+
+/* All of them within a period, and few: most values are ordinary. */
+static void test_every_special_value_comes_soon(void **state) {
+  (void)state;
+  static const sct_type types[] = {SCT_TYPE_F16, SCT_TYPE_BF16, SCT_TYPE_F32, SCT_TYPE_F64};
+  for (int t = 0; t < SCT_COUNT(types) * 20; t++) {
+    const sct_type type = types[t % 4];
+    const int bytes = sct_type_get(type)->bytes;
+    for (int mix = SCT_MIX_NONE; mix <= SCT_MIX_ANY; mix++) {
+      const sct_stream stream = {.key = sct_data_key(5, t, 1), .mix = (sct_mix)mix};
+      int n[N] = {0};
+      for (int64_t k = 0; k < SCT_DATA_PERIOD; k++) {
+        uint8_t value[16];
+        sct_data_value(value, type, &stream, t * 32 + k);
+        n[kind_of(type, value, bytes)]++;
+      }
+      for (int kind = 0; kind < PLAIN; kind++) {
+        const bool may = mix == SCT_MIX_ANY || (mix == SCT_MIX_FINITE && kind < LARGE);
+        assert_int_equal(n[kind] > 0, may);
+      }
+      assert_true(n[PLAIN] >= SCT_DATA_PERIOD * 15 / 16);
+    }
+  }
+}
+
+static void test_integers_reach_their_ends(void **state) {
+  (void)state;
+  for (int type = 0; type < SCT_N_TYPES; type++) {
+    const sct_type_info *info = sct_type_get((sct_type)type);
+    const int bytes = info->bytes / info->lanes;
+    const uint64_t lowest = (uint64_t)1 << (bytes * 8 - 1), ones = lowest | (lowest - 1);
+    for (int divides = 0; divides < 2 && info->kind != SCT_KIND_FLOAT; divides++) {
+      const sct_stream stream = {.key = 3, .mix = SCT_MIX_FINITE, .divides = divides};
+      int n[4] = {0};
+      for (int64_t k = 0; k < SCT_DATA_PERIOD; k++) {
+        uint64_t value[2] = {0};
+        sct_data_value(value, (sct_type)type, &stream, k);
+        value[0] &= ones;
+        n[0] += value[0] == 0;
+        n[1] += value[0] == ones;
+        n[2] += value[0] == lowest;
+        n[3] += value[0] == lowest - 1;
+      }
+      assert_true(n[3] > 0);
+      for (int k = 0; k < 3 && (!divides || bytes > 2); k++) { /* else by themselves, too */
+        assert_int_equal(n[k] > 0, !divides);
+      }
+    }
+  }
 }
 
 /* Every reading of a mixed buffer in every type is a normal number: at every aligned offset, and of
@@ -225,7 +316,8 @@ static void check_elements(const char *dims, int n_dims, fixture_layout from, fi
       const int64_t out = sct_spec_offset(&w.spec, 1, 0, f, idx, &w.spec.sizes[0]);
       const sct_type type = w.spec.operands[0].record.fields[f].type;
       uint8_t want[4];
-      sct_data_value(want, type, sct_data_key(5, 0, f), k);
+      const sct_stream stream = {.key = sct_data_key(5, 0, f), .mix = SCT_MIX_ANY};
+      sct_data_value(want, type, &stream, k);
       assert_memory_equal(w.image[0] + at, want, f == 0 ? 4 : 1);
       assert_memory_equal(w.image[1] + out, want, f == 0 ? 4 : 1);
       assert_int_equal(w.flags[1][out], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
@@ -355,7 +447,8 @@ static void test_many_index_values_agree_with_single_ones(void **state) {
 
 static sct_verdict check(const world *w, int op, const uint8_t *got, double tolerance) {
   sct_verdict v = {.outcome = SCT_OUT_OK};
-  sct_check_output(&v, &w->shape, op, got, w->image[op], w->flags[op], POISON, tolerance);
+  assert_ok(sct_check_output(&v, &w->shape, op, got, w->image[op], w->flags[op], POISON, tolerance,
+                             &fixture_err));
   return v;
 }
 
@@ -412,7 +505,7 @@ static void test_gaps_that_nobody_owns_must_stay(void **state) {
   world_close(&w);
 }
 
-static void test_tolerance_is_relative_and_nan_never_passes(void **state) {
+static void test_tolerance_is_relative(void **state) {
   (void)state;
   world w;
   const int64_t n[] = {4};
@@ -423,7 +516,7 @@ static void test_tolerance_is_relative_and_nan_never_passes(void **state) {
   float x;
   memcpy(got, w.image[1], sizeof got);
   memcpy(&x, got + 12, 4); /* i = 1, lane 1 */
-  const float near = x * 1.0005F, far = x * 1.01F, nan_value = NAN;
+  const float near = x * 1.0005F, far = x * 1.01F;
   memcpy(got + 12, &near, 4);
   assert_int_equal(check(&w, 1, got, 0).outcome, SCT_OUT_WRONG_RESULT);
   assert_int_equal(check(&w, 1, got, 1e-3).outcome, SCT_OUT_OK);
@@ -436,15 +529,56 @@ static void test_tolerance_is_relative_and_nan_never_passes(void **state) {
   char expected[64];
   snprintf(expected, sizeof expected, "(%.9g) instead of", (double)far);
   assert_non_null(strstr(v.detail, expected)); /* the lane that is off, not the first */
-  memcpy(got + 12, &nan_value, 4);
-  memcpy(w.image[1] + 12, &nan_value, 4);
-  assert_int_equal(check(&w, 1, got, 1e-3).outcome, SCT_OUT_WRONG_RESULT); /* equal bits, but NaN */
   memcpy(got, w.image[1], sizeof got);
-  memcpy(got + 12, &x, 4);
-  memcpy(w.image[1] + 12, &x, 4);
   got[32] ^= 1; /* an integer: no tolerance */
   assert_int_equal(check(&w, 1, got, 0.5).outcome, SCT_OUT_WRONG_RESULT);
   world_close(&w);
+}
+
+/* Beside what cancelled, values that did not: their errors are what it may be off by. */
+static void test_a_small_value_may_be_off_by_what_is_usual(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {5};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32"}, {.name = "b", .types = "f32"}};
+  world_open(&w, "i", arrays, 1, 2, "b = a;", n);
+  static const float want[] = {0.001F, 100, -200, 300, 1e30F}; /* the median is 200 */
+  float got[5];
+  memcpy(w.image[1], want, sizeof want);
+  memcpy(got, want, sizeof got);
+  got[0] += 0.19F;
+  assert_int_equal(check(&w, 1, (uint8_t *)got, 1e-3).outcome, SCT_OUT_OK);
+  got[0] += 0.02F;
+  assert_int_equal(check(&w, 1, (uint8_t *)got, 1e-3).outcome, SCT_OUT_WRONG_RESULT);
+  world_close(&w);
+}
+
+/* NaN for NaN, whatever its bits where it was computed; nothing near it or infinity. */
+static void test_special_results_are_equal_or_wrong(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t got, want;
+    bool moved, computed; /* is that right? */
+  } cases[] = {{0x7fffffff, 0x7fffffff, true, true},   {0xffc00001, 0x7fffffff, false, true},
+               {0x7fffffff, 0x3f800000, false, false}, {0x3f800000, 0x7fffffff, false, false},
+               {0x7f800000, 0x7f800000, true, true},   {0x3f800000, 0x7f800000, false, false},
+               {0x7f800000, 0x3f800000, false, false}, {0x7f800000, 0xff800000, false, false},
+               {0x7fffffff, 0x7f800000, false, false}};
+  for (int k = 0; k < SCT_COUNT(cases) * 4; k++) {
+    const bool computes = k % 2 == 1;
+    const double tolerance = k / 2 % 2 == 1 ? 0.01 : 0;
+    world w;
+    const int64_t n[] = {3};
+    const fixture_array arrays[] = {{.name = "a", .types = "f32"}, {.name = "b", .types = "f32"}};
+    world_open(&w, "i", arrays, 1, 2, computes ? "b = 1 * a;" : "b = a;", n);
+    uint8_t got[12];
+    memcpy(w.image[1] + 4, &cases[k / 4].want, 4);
+    memcpy(got, w.image[1], sizeof got);
+    memcpy(got + 4, &cases[k / 4].got, 4);
+    const bool right = computes ? cases[k / 4].computed : cases[k / 4].moved;
+    assert_int_equal(check(&w, 1, got, tolerance).outcome == SCT_OUT_OK, right);
+    world_close(&w);
+  }
 }
 
 static void test_lengths_are_checked(void **state) {
@@ -468,6 +602,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_floats_are_ordinary_numbers),
       cmocka_unit_test(test_vectors_have_independent_lanes),
+      cmocka_unit_test(test_every_special_value_comes_soon),
+      cmocka_unit_test(test_integers_reach_their_ends),
       cmocka_unit_test(test_mixed_masks_read_as_normal_numbers),
       cmocka_unit_test(test_scalars_are_small_and_not_zero),
       cmocka_unit_test(test_values_print_in_hex_and_as_numbers),
@@ -480,7 +616,9 @@ int main(void) {
       cmocka_unit_test(test_many_index_values_agree_with_single_ones),
       cmocka_unit_test(test_differences_name_the_place),
       cmocka_unit_test(test_gaps_that_nobody_owns_must_stay),
-      cmocka_unit_test(test_tolerance_is_relative_and_nan_never_passes),
+      cmocka_unit_test(test_tolerance_is_relative),
+      cmocka_unit_test(test_a_small_value_may_be_off_by_what_is_usual),
+      cmocka_unit_test(test_special_results_are_equal_or_wrong),
       cmocka_unit_test(test_lengths_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,22 @@ static const char *const cuda_text =
     "  for (int k = 0; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
     "KERNEL(max_from_zero, float) float s = 0;\n"
     "  for (int k = 0; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
+    "KERNEL(of_absolutes, float) float s = 0; for (int k = 0; k < n; k++) s += fabsf(a[k]);\n"
+    "  t[row] = s; }\n"
+    "KERNEL(of_roots, float) float s = 0; for (int k = 0; k < n; k++) s += sqrtf(a[k]);\n"
+    "  t[row] = s; }\n"
+    "KERNEL(roots_back, float) float s = 0; for (int k = n - 1; k >= 0; k--) s += sqrtf(a[k]);\n"
+    "  t[row] = s; }\n"
+    "KERNEL(roots_but_one, float) float s = 0;\n"
+    "  for (int k = 0; k < n - (n > 5000); k++) s += sqrtf(a[k]); t[row] = s; }\n"
+    "KERNEL(less_one, float) float s = 0; for (int k = 0; k < n; k++) s += a[k] - 1; t[row] = s; "
+    "}\n"
+    "KERNEL(less_one_back, float) float s = 0; for (int k = n - 1; k >= 0; k--) s += a[k] - 1;\n"
+    "  t[row] = s; }\n"
+    "KERNEL(nan_is_highest, float) float s = -__int_as_float(0x7f800000);\n"
+    "  for (int k = 0; k < n; k++) s = a[k] > s || a[k] != a[k] ? a[k] : s; t[row] = s; }\n"
+    "KERNEL(first_is_highest, float) float s = n > 0 ? a[0] : -__int_as_float(0x7f800000);\n"
+    "  for (int k = 1; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
     "KERNEL(wraps, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
     "KERNEL(off_by_one, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k];\n"
     "  t[row] = s + (n > 9000); }\n";
@@ -270,6 +286,14 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "not_for_none", SCT_OUT_NOT_WRITTEN, "n_col=0"},
       {"f32", SCT_REDUCE_MAX, "t = 1 * a;", "highest", "max_from_zero", SCT_OUT_WRONG_RESULT,
        "(-inf)"},
+      /* special values: signs, NaN that a sum comes to, what cancels */
+      {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "of_absolutes", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_SUM, "t = sqrtf(a);", "of_roots", "roots_back", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_SUM, "t = sqrtf(a);", "of_roots", "roots_but_one", SCT_OUT_WRONG_RESULT,
+       "n_col=9001"},
+      {"f32", SCT_REDUCE_SUM, "t = a - 1;", "less_one", "less_one_back", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "nan_is_highest", SCT_OUT_WRONG_RESULT, "nan"},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "first_is_highest", SCT_OUT_WRONG_RESULT, "nan"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     const sct_verdict v =

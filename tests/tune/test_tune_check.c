@@ -115,7 +115,8 @@ static void without_the_check_they_reach_the_gpu(void **state) {
 static const misdeed merging = {"merging",
                                 "float x = 0, y = 0;\n"
                                 "  if ($(last) < n_$(last)) {\n    " LOAD("x") "    " LOAD(
-                                    "y") "    b_out[$(last)] = 0.5f * (x + y);\n  }",
+                                    "y") "    b_out[$(last)] = __int_as_float(__float_as_int(x) & "
+                                         "__float_as_int(y));\n  }",
                                 "ok", "executed counts may differ"};
 
 /* Who checks counts too, and looks at the machine code; both are what the session itself would

@@ -1,0 +1,123 @@
+/* Where a byte of an array belongs, and what is said of one that is not what it must be. */
+#include "measure_data.h"
+
+#include <string.h>
+
+/* Offset of a field of the array's element idx. */
+static int64_t element_offset(const sct_shape *s, int op, int field, const int64_t *idx) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
+  memcpy(inputs, idx, sizeof *idx * (size_t)p->op->n_dims);
+  memcpy(inputs + p->op->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
+  return sct_expr_program_run(p->element[field], inputs);
+}
+
+/* ---- finding a byte ---- */
+
+static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
+  return byte >= offset && byte < offset + field->bytes;
+}
+
+static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  for (int64_t linear = 0; linear < s->n_written; linear++) {
+    sct_shape_inputs(s, idx, values);
+    for (int f = 0; f < p->op->record.n_fields; f++) {
+      const int64_t offset = sct_expr_program_run(p->offset[f], values);
+      if (holds(&p->op->record.fields[f], offset, byte)) {
+        *out = (sct_place){.field = f, .in_space = true, .offset = offset};
+        memcpy(out->idx, idx, sizeof idx);
+        return true;
+      }
+    }
+    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+  }
+  return false;
+}
+
+void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
+  const sct_operand *operand = s->plan->op[op].op;
+  int64_t idx[SCT_MAX_DIMS] = {0};
+  if (find_in_space(s, op, byte, out)) {
+    return;
+  }
+  for (int64_t linear = 0; linear < s->op[op].count; linear++) {
+    for (int f = 0; f < operand->record.n_fields; f++) {
+      const int64_t offset = element_offset(s, op, f, idx);
+      if (holds(&operand->record.fields[f], offset, byte)) {
+        *out = (sct_place){.field = f, .offset = offset};
+        memcpy(out->idx, idx, sizeof idx);
+        return;
+      }
+    }
+    (void)sct_next_index(idx, s->op[op].extent, operand->n_dims);
+  }
+  *out = (sct_place){.field = -1, .offset = byte};
+}
+
+/* ---- differences ---- */
+
+/* All that is wrong is that some bytes still hold the poison. */
+static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, uint8_t poison) {
+  for (int64_t k = 0; k < n; k++) {
+    if (got[k] != want[k] && got[k] != poison) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* "b.y of element row=3 col=31", or "b.y of its own element [5], which no element writes". */
+static void print_place(sct_str *out, const sct_shape *s, int op, const sct_place *place) {
+  const sct_spec *spec = s->plan->spec;
+  const sct_operand *operand = s->plan->op[op].op;
+  const char *field = operand->record.fields[place->field].name;
+  sct_str_printf(out, "%s%s%s of", operand->name, field[0] != '\0' ? "." : "", field);
+  if (place->in_space) {
+    sct_str_append(out, " element");
+    for (int d = 0; d < spec->n_dims; d++) {
+      if (!spec->reduced[d]) {
+        sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
+      }
+    }
+    return;
+  }
+  sct_str_append(out, " its own element ");
+  for (int d = 0; d < operand->n_dims; d++) {
+    sct_str_printf(out, "[%lld]", (long long)place->idx[d]);
+  }
+  sct_str_append(out, ", which the kernel must leave alone");
+}
+
+void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
+                             const sct_place *place, const uint8_t *got, const uint8_t *want,
+                             uint8_t poison) {
+  const sct_operand *operand = s->plan->op[op].op;
+  sct_str text = {0}, size = {0};
+  sct_shape_label(&size, s);
+  out->outcome = SCT_OUT_OUT_OF_BOUNDS;
+  if (place->field < 0) {
+    sct_str_printf(&text, "byte %lld of %s, between its elements (%s): 0x%02x instead of 0x%02x",
+                   (long long)byte, operand->name, sct_str_c(&size), got[0], want[0]);
+  } else {
+    const sct_field *field = &operand->record.fields[place->field];
+    const sct_type_info *info = sct_type_get(field->type);
+    const int lane = (int)((byte - place->offset) / (info->bytes / info->lanes));
+    print_place(&text, s, op, place);
+    sct_str_printf(&text, " (%s): ", sct_str_c(&size));
+    if (is_unwritten(got, want, field->bytes, poison)) {
+      out->outcome = SCT_OUT_NOT_WRITTEN;
+      sct_str_append(&text, "not written, expected ");
+      sct_data_print(&text, field->type, lane, want);
+    } else {
+      out->outcome = place->in_space ? SCT_OUT_WRONG_RESULT : SCT_OUT_OUT_OF_BOUNDS;
+      sct_data_print(&text, field->type, lane, got);
+      sct_str_append(&text, " instead of ");
+      sct_data_print(&text, field->type, lane, want);
+    }
+  }
+  snprintf(out->detail, sizeof out->detail, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  sct_str_free(&size);
+}
