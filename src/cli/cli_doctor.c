@@ -257,6 +257,21 @@ static void look_at_files(doctor *d) {
 
 /* ---- the compiler ---- */
 
+/* Why a kernel of one line does not compile; false: it does. An NVRTC that loads may lack parts. */
+static bool cannot_compile(sct_compiler *compiler, sct_str *why) {
+  const sct_compile_unit unit = {"__global__ void k(float *b) { b[threadIdx.x] = 1.0f; }\n", "k"};
+  sct_compiled compiled = {0};
+  sct_error err = {0};
+  const sct_status status = sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, &err);
+  if (status != SCT_OK) {
+    sct_str_append(why, err.text);
+  } else if (!compiled.ok) {
+    sct_str_append(why, compiled.log);
+  }
+  sct_compiled_free(&compiled);
+  return why->len > 0;
+}
+
 static void look_at_nvrtc(doctor *d) {
   const bool known = d->device.id[0] != '\0';
   char arch[24] = "sm_90";
@@ -274,6 +289,14 @@ static void look_at_nvrtc(doctor *d) {
         err.text);
     return;
   }
+  if (cannot_compile(compiler, &text)) {
+    say(d, FAIL, SCT_ENVRTC, "NVRTC",
+        "install it anew (the CUDA toolkit, or `pip install nvidia-cuda-nvrtc`), or set CUDA_HOME "
+        "to another toolkit",
+        "%s (%s) compiles nothing: %s", sct_compiler_path(compiler), sct_compiler_version(compiler),
+        sct_str_c(&text));
+    goto done;
+  }
   d->has_nvrtc = true;
   sct_compiler_archs(compiler, &text);
   say(d, FINE, SCT_OK, "NVRTC", NULL, "%s, compiles for %s (%s wanted); %s",
@@ -285,6 +308,7 @@ static void look_at_nvrtc(doctor *d) {
         "`tune` needs none; `count` needs them for files that include CUDA headers",
         "no include folder of a CUDA toolkit");
   }
+done:
   sct_str_free(&text);
   sct_compiler_free(compiler);
 }

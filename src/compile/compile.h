@@ -1,11 +1,12 @@
 /* compile - CUDA text to PTX and cubin with NVRTC, in batches, in several worker processes, through
  * a cache on disk.
  *
- * NVRTC is loaded by the workers only, with dlopen (by soname; then $CUDA_HOME, $CUDA_PATH and the
- * usual toolkit folders), so the program starts without it. It is a pure compiler: no driver is
- * touched. A worker is this same binary (module process) with limits on memory and time. One that
- * dies, hangs or runs out of memory takes nothing with it: the sources it had are compiled again
- * one by one, each in a fresh worker, and the guilty one's result says what happened.
+ * NVRTC is loaded by the workers only, with dlopen (by soname; then where toolkits, conda and
+ * Python packages put it: compile_places.c), so the program starts without it. It is a pure
+ * compiler: no driver is touched. A worker is this same binary (module process) with limits on
+ * memory and time. One that dies, hangs or runs out of memory takes nothing with it: the sources it
+ * had are compiled again one by one, each in a fresh worker, and the guilty one's result says what
+ * happened.
  *
  * Each source is wrapped in a namespace of its own, so a batch of candidates becomes one program
  * and one cubin. If a program fails, the members that its errors name are compiled alone and the

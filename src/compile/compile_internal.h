@@ -45,6 +45,10 @@ typedef struct sct_nvrtc {
 void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
 
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
+/* Calls `look` with each folder in which an NVRTC may lie, until it returns true, and returns that;
+ * appends ", FOLDER" for each to `looked` (compile_places.c). */
+typedef bool sct_nvrtc_visit(void *ctx, const char *folder);
+bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked);
 /* Path of the library's file, "" if it is not known; belongs to the loader. */
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
 /* Writes the toolkit's include folder for this library; "" if there is none (compile_file.c). */

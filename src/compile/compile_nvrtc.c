@@ -5,6 +5,7 @@
 #include "compile/compile_internal.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,40 @@ static bool bind_symbols(sct_nvrtc *nvrtc, const char **missing) {
   }
 #include "compile/compile_nvrtc.def"
 #undef SCT_NVRTC
-  sct_compile_faults_wrap(nvrtc);
   return true;
+}
+
+const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc) {
+  const struct link_map *map = NULL;
+  const bool known = dlinfo(nvrtc->handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL;
+  return known && map->l_name != NULL ? map->l_name : "";
+}
+
+/* The library opens its other half by name when it first compiles, which finds only what the loader
+ * knows; one that is loaded already serves too, so the one beside it is. It is never closed. */
+static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
+  const char *const path = sct_compile_nvrtc_path(nvrtc);
+  char name[64];
+  int major = 0, minor = 0;
+  char file[PATH_MAX];
+  sct_str beside = {0};
+  if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS) {
+    return true; /* that is said later */
+  }
+  (void)snprintf(name, sizeof(name), "libnvrtc-builtins%s.so.%d.%d",
+                 strstr(sct_path_basename(path), ".alt") != NULL ? ".alt" : "", major, minor);
+  sct_path_dirname(&beside, realpath(path, file) != NULL ? file : path);
+  sct_str_printf(&beside, "/%s", name);
+  const bool found = (!beside.failed && dlopen(beside.data, RTLD_NOW | RTLD_GLOBAL) != NULL) ||
+                     dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
+  if (!found && why->len == 0) {
+    sct_str_printf(why,
+                   "%s compiles nothing without %s, which is neither beside it nor known to the "
+                   "loader (LD_LIBRARY_PATH)",
+                   path, name);
+  }
+  sct_str_free(&beside);
+  return found;
 }
 
 /* Opens one file; on failure keeps the first reason that says more than "not there". */
@@ -44,47 +77,43 @@ static bool try_open(sct_nvrtc *nvrtc, const char *file, sct_str *why) {
     return false;
   }
   const char *missing = NULL;
-  if (bind_symbols(nvrtc, &missing)) {
+  if (!bind_symbols(nvrtc, &missing)) {
+    if (why->len == 0) {
+      sct_str_printf(why, "%s has no function %s", file, missing);
+    }
+  } else if (open_builtins(nvrtc, why)) {
+    sct_compile_faults_wrap(nvrtc);
     return true;
-  }
-  if (why->len == 0) {
-    sct_str_printf(why, "%s has no function %s", file, missing);
   }
   (void)dlclose(nvrtc->handle);
   memset(nvrtc, 0, sizeof(*nvrtc));
   return false;
 }
 
-/* The loader's own path first, then the folders of toolkits that did not register with it. */
-static bool search(sct_nvrtc *nvrtc, sct_str *looked, sct_str *why) {
-  const char *const home = getenv("CUDA_HOME");
-  const char *const path = getenv("CUDA_PATH");
-  const char *const roots[] = {"", home, path, "/usr/local/cuda"};
+typedef struct search {
+  sct_nvrtc *nvrtc;
+  sct_str *why;
+} search;
+
+/* Any of the names in a folder, "" for the loader's path. */
+static bool try_folder(void *ctx, const char *folder) {
+  const search *const s = ctx;
   sct_str file = {0};
   bool found = false;
-  sct_str_append(looked, "the loader's path");
-  for (int r = 0; r < SCT_COUNT(roots) && !found; ++r) {
-    const bool by_loader = r == 0;
-    if (roots[r] == NULL || (!by_loader && roots[r][0] != '/')) {
-      continue; /* unset, or relative: a library is never taken from the current folder */
-    }
-    if (!by_loader) {
-      sct_str_printf(looked, ", %s/lib64", roots[r]);
-    }
-    for (int s = 0; s < SCT_COUNT(SONAMES) && !found; ++s) {
-      sct_str_clear(&file);
-      sct_str_printf(&file, "%s%s%s", roots[r], by_loader ? "" : "/lib64/", SONAMES[s]);
-      found = !file.failed && try_open(nvrtc, file.data, why);
-    }
+  for (int k = 0; k < SCT_COUNT(SONAMES) && !found; ++k) {
+    sct_str_clear(&file);
+    sct_str_printf(&file, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", SONAMES[k]);
+    found = !file.failed && try_open(s->nvrtc, file.data, s->why);
   }
   sct_str_free(&file);
   return found;
 }
 
-const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc) {
-  const struct link_map *map = NULL;
-  const bool known = dlinfo(nvrtc->handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL;
-  return known && map->l_name != NULL ? map->l_name : "";
+/* The loader's own path first, then the folders of what did not register with it. */
+static bool find(sct_nvrtc *nvrtc, sct_str *looked, sct_str *why) {
+  search s = {nvrtc, why};
+  sct_str_append(looked, "the loader's path");
+  return try_folder(&s, "") || sct_compile_nvrtc_places(try_folder, &s, looked);
 }
 
 static int64_t library_bytes(const sct_nvrtc *nvrtc) {
@@ -121,12 +150,14 @@ sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
                         why.len > 0 ? ": " : "", sct_str_c(&why));
       goto done;
     }
-  } else if (!search(nvrtc, &looked, &why)) {
-    status = sct_fail(err, SCT_ENVRTC,
-                      "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
-                      "CUDA toolkit, or set CUDA_HOME to its folder",
-                      SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
-                      why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
+  } else if (!find(nvrtc, &looked, &why)) {
+    status =
+        sct_fail(err, SCT_ENVRTC,
+                 "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
+                 "CUDA toolkit and set CUDA_HOME to its folder, or install it for Python: `pip "
+                 "install nvidia-cuda-nvrtc`",
+                 SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
+                 why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
     goto done;
   }
   status = read_version(nvrtc, err);

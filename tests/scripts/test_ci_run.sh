@@ -12,6 +12,9 @@ stand_in() { # stand_in NAME TEXT
 fresh() {
   stand_in setup 'echo all there'
   stand_in lint 'echo clean'
+  stand_in quickstart 'echo "budget $SECTILE_QUICKSTART_BUDGET"'
+  # shellcheck disable=SC2016
+  stand_in bare_loader 'echo "bare $1"; exec "$@"'
   # shellcheck disable=SC2016 # for the script that is written
   stand_in test 'echo "CI=$CI preset=${1:-dev}"; echo "100% tests passed, 0 tests failed out of 7"'
 }
@@ -24,7 +27,7 @@ run=(bash "$tree/.ci/run")
 fresh
 expect 0 'CI=true preset=asan' "${run[@]}"
 last_line '100% tests passed, 0 tests failed out of 7'
-for stage in setup lint test sanitizers; do
+for stage in setup lint test quickstart sanitizers; do
   expect 0 "==== $stage: passed, " "${run[@]}"
 done
 
@@ -33,6 +36,14 @@ stand_in lint 'exit 3'
 expect 1 '==== lint: FAILED' "${run[@]}"
 expect 1 ', failed: lint' "${run[@]}"
 last_line '100% tests passed, 0 tests failed out of 7'
+
+fresh # the quickstart runs where the loader knows nothing, or not at all
+expect 0 'bare scripts/quickstart' "${run[@]}"
+expect 0 'budget 8s' "${run[@]}"
+stand_in bare_loader 'exit 77'
+expect 0 'quickstart: left out' "${run[@]}"
+stand_in bare_loader 'exit 4'
+expect 1 ', failed: quickstart' "${run[@]}"
 
 fresh # the first failing run of the tests has the last word
 # shellcheck disable=SC2016

@@ -1,0 +1,104 @@
+/* compile_places - folders in which an NVRTC may lie that the loader does not know: of toolkits, of
+ * conda, and of Python packages, which put it below site-packages/nvidia. */
+#include "compile/compile_internal.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PACKAGES  "/lib/python3*/site-packages/nvidia/*/lib"
+#define PACKAGES2 "/local/lib/python3*/dist-packages/nvidia/*/lib" /* Debian's, below /usr */
+
+/* In the order of looking. `variable` NULL: `below` is a path. */
+static const struct {
+  const char *variable, *below;
+} places[] = {
+    {"CUDA_HOME", "/lib64"},    {"CUDA_HOME", "/lib"},           {"CUDA_PATH", "/lib64"},
+    {"CUDA_PATH", "/lib"},      {NULL, "/usr/local/cuda/lib64"}, {NULL, "/usr/local/cuda-*/lib64"},
+    {"VIRTUAL_ENV", PACKAGES},  {"CONDA_PREFIX", "/lib"},        {"CONDA_PREFIX", "/targets/*/lib"},
+    {"CONDA_PREFIX", PACKAGES},
+};
+
+/* The folder two above a file: the prefix that its bin/ belongs to. */
+static void prefix_of(sct_str *out, const char *file) {
+  sct_str folder = {0};
+  sct_path_dirname(&folder, file);
+  sct_path_dirname(out, sct_str_c(&folder));
+  sct_str_free(&folder);
+}
+
+/* The first python3 of PATH; folders that are not absolute are passed over. */
+static bool find_python(sct_str *out) {
+  const char *at = getenv("PATH");
+  for (size_t n = 0; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
+    n = strcspn(at, ":");
+    sct_str_clear(out);
+    sct_str_printf(out, "%.*s/python3", (int)n, at);
+    if (at[0] == '/' && !out->failed && access(out->data, X_OK) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+typedef struct visit {
+  sct_nvrtc_visit *look;
+  void *ctx;
+  sct_str *looked;
+} visit;
+
+/* Folders that match, the newest version first, as far as names tell. */
+static bool look_in(const visit *v, const char *root, const char *below) {
+  sct_str pattern = {0};
+  glob_t found = {0};
+  bool done = false;
+  sct_str_printf(&pattern, "%s%s", root, below);
+  if (pattern.failed || pattern.data[0] != '/') { /* no library comes from the current folder */
+    sct_str_free(&pattern);
+    return false;
+  }
+  sct_str_printf(v->looked, ", %s", pattern.data);
+  if (strchr(below, '*') == NULL) {
+    done = access(pattern.data, F_OK) == 0 && v->look(v->ctx, pattern.data);
+  } else if (glob(pattern.data, 0, NULL, &found) == 0) {
+    for (size_t k = found.gl_pathc; k-- > 0 && !done;) {
+      done = v->look(v->ctx, found.gl_pathv[k]);
+    }
+  }
+  globfree(&found);
+  sct_str_free(&pattern);
+  return done;
+}
+
+static bool look_at_python(const visit *v) {
+  sct_str python = {0}, prefix = {0};
+  char file[PATH_MAX];
+  bool done = false;
+  if (find_python(&python)) {
+    prefix_of(&prefix, python.data); /* of a virtual environment, where it is a link */
+    const bool shim = strstr(python.data, "/shims/") != NULL; /* of pyenv */
+    done = look_in(v, sct_str_c(&prefix), shim ? "/versions/*" PACKAGES : PACKAGES);
+    if (!done && !shim && realpath(python.data, file) != NULL) {
+      sct_str_clear(&prefix);
+      prefix_of(&prefix, file);
+      done = look_in(v, sct_str_c(&prefix), PACKAGES) || look_in(v, sct_str_c(&prefix), PACKAGES2);
+    }
+  }
+  sct_str_free(&python);
+  sct_str_free(&prefix);
+  const char *const home = getenv("HOME");
+  return done || (home != NULL && home[0] == '/' && look_in(v, home, "/.local" PACKAGES));
+}
+
+bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked) {
+  const visit v = {look, ctx, looked};
+  for (int k = 0; k < SCT_COUNT(places); ++k) {
+    const char *const root = places[k].variable != NULL ? getenv(places[k].variable) : "";
+    if (root != NULL && look_in(&v, root, places[k].below)) {
+      return true;
+    }
+  }
+  return look_at_python(&v);
+}
