@@ -200,7 +200,14 @@ local function start_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
-    out[#out + 1] = ("  const int64_t count_%d = fz_out_count(r, %d);\n"):format(number, number)
+    local kept = {}
+    for d, p in ipairs(a.places) do
+      kept[d] = "n_" .. p.dim
+    end
+    kept[#kept + 1] = "1"
+    out[#out + 1] = ("  const int64_t kept_%d[] = {%s};\n  const int64_t count_%d = " ..
+      "fz_count(kept_%d, %d);\n"):format(number, table.concat(kept, ", "), number, number,
+      #a.places)
     for i, f in ipairs(a.record.fields) do
       local name, c = reduce_names(number, i), accumulator(f)
       out[#out + 1] = ("  %s *%s = (%s *)malloc((size_t)(count_%d + 1) * 8);\n"):format(c, name, c,
@@ -226,7 +233,8 @@ local function add_to_sums(spec, n_inputs)
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
     out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n    const int64_t p_%s = " ..
-      "fz_out_number(r, %d, x_%s);\n"):format(a.name, place_list(a), a.name, number, a.name)
+      "fz_linear(x_%s, kept_%d, %d);\n"):format(a.name, place_list(a), a.name, a.name, number,
+      #a.places)
     for i, f in ipairs(a.record.fields) do
       local value = to_sum(f, member(a.name, a.record, f))
       local cell = ("%s[p_%s]"):format(reduce_names(number, i), a.name)
@@ -257,7 +265,8 @@ local function store_sums(spec, n_inputs)
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
     out[#out + 1] = ("  for (int64_t q_ = 0; q_ < count_%d; q_++) {\n" ..
-      "    int64_t x_[FZ_MAX_DIMS];\n    fz_out_index(r, %d, q_, x_);\n"):format(number, number)
+      "    int64_t x_[FZ_MAX_DIMS];\n    fz_unlinear(q_, kept_%d, %d, x_);\n"):format(number,
+      number, #a.places)
     for i, f in ipairs(a.record.fields) do
       out[#out + 1] = ("    { const %s v_ = %s; fz_put(r, %d, %d, x_, &v_); }\n"):format(f.type.c,
         from_sum(f, reduce_names(number, i) .. "[q_]"), number, i - 1)

@@ -195,6 +195,13 @@ static inline int64_t fz_count(const int64_t *e, int n) {
   }
   return count;
 }
+/* The index of element number `at`. */
+static inline void fz_unlinear(int64_t at, const int64_t *e, int n, int64_t *x) {
+  for (int d = n - 1; d >= 0; d--) {
+    x[d] = at % e[d];
+    at /= e[d];
+  }
+}
 /* Where the section of a field starts: sections follow each other, each on its type's alignment. */
 static inline int64_t fz_section(const fz_array *a, int field, int64_t count) {
   int64_t at = 0;
@@ -396,29 +403,6 @@ static inline void fz_put(const fz_run *run, int array, int field, const int64_t
 
 static inline void fz_get_scalar(const fz_run *run, int scalar, void *value) {
   memcpy(value, run->scalar[scalar], (size_t)run->spec->scalars[scalar].bytes);
-}
-
-/* Number of elements of an output that reduces, an element's number, and the way back. */
-static inline int64_t fz_out_count(const fz_run *run, int array) {
-  int64_t count = 1;
-  for (int d = 0; d < run->spec->arrays[array].n_dims; d++) {
-    count *= run->spec->extent(array, d, run->n);
-  }
-  return count;
-}
-static inline int64_t fz_out_number(const fz_run *run, int array, const int64_t *x) {
-  int64_t number = 0;
-  for (int d = 0; d < run->spec->arrays[array].n_dims; d++) {
-    number = number * run->spec->extent(array, d, run->n) + x[d];
-  }
-  return number;
-}
-static inline void fz_out_index(const fz_run *run, int array, int64_t number, int64_t *x) {
-  for (int d = run->spec->arrays[array].n_dims - 1; d >= 0; d--) {
-    const int64_t extent = run->spec->extent(array, d, run->n);
-    x[d] = number % extent;
-    number /= extent;
-  }
 }
 
 /* ---- taps ---- */

@@ -1,12 +1,12 @@
 /* One random spec on the virtual device, held to its reference.
  *
- *   run_spec FOLDER SEED [--candidates N] [--mutate]
+ *   run_spec FOLDER SEED [--candidates N] [--pick LABEL]... [--mutate]
  *
  * FOLDER has spec.lua and reference.so (tests/fuzz/generate.lua). Sectile must accept the spec; the
- * naive variants and N candidates more, drawn by SEED, must compile, pass Sectile's verification,
- * and give what the reference gives: with every base at exactly the alignment that the candidate
- * declares, hostile values, and outputs that hold something else. Prints a line for each fact, with
- * tabs between its words:
+ * naive variants and N candidates more, drawn by SEED, or those named, must compile, pass Sectile's
+ * verification, and give what the reference gives: with every base at exactly the alignment that
+ * the candidate declares, hostile values, and outputs that hold something else. Prints a line for
+ * each fact, with tabs between its words:
  *
  *   spec FAMILY STRATEGIES      candidate STRATEGY RUNS      finding KIND LABEL TEXT
  *
@@ -47,6 +47,8 @@ typedef struct world {
   const fz_spec *reference;
   picked list[MAX_PICKED];
   int n;
+  const char *labels[MAX_PICKED / 2]; /* those asked for; none: by chance */
+  int n_labels;
   uint64_t rng, seed;
   bool mutate;
   int n_findings;
@@ -174,6 +176,18 @@ static void pick_its_naive(world *w) {
     if (naive_of(w, layout) < 0 && !pick(w, (size_t)c, true)) {
       fprintf(stderr, "run_spec: no naive variant\n");
       exit(2);
+    }
+  }
+}
+
+static void pick_named(world *w) {
+  for (int k = 0; k < w->n_labels; k++) {
+    sct_error err = {0};
+    const int64_t c = sct_space_find(&w->space, w->labels[k], &err);
+    if (c < 0 || !pick(w, (size_t)c, false)) {
+      finding(w, "label", w->labels[k], c < 0 ? err.text : "its plan rejects it");
+    } else {
+      pick_its_naive(w);
     }
   }
 }
@@ -529,7 +543,7 @@ int main(int argc, char **argv) {
     return sct_compile_worker_main(argc, argv);
   }
   if (argc < 3) {
-    fprintf(stderr, "usage: run_spec FOLDER SEED [--candidates N] [--mutate]\n");
+    fprintf(stderr, "usage: run_spec FOLDER SEED [--candidates N] [--pick LABEL]... [--mutate]\n");
     return 2;
   }
   world *w = calloc(1, sizeof *w);
@@ -539,6 +553,9 @@ int main(int argc, char **argv) {
   for (int k = 3; k < argc; k++) {
     w->mutate = w->mutate || strcmp(argv[k], "--mutate") == 0;
     wanted = strcmp(argv[k], "--candidates") == 0 && k + 1 < argc ? atoi(argv[k + 1]) : wanted;
+    if (strcmp(argv[k], "--pick") == 0 && k + 1 < argc && w->n_labels < SCT_COUNT(w->labels)) {
+      w->labels[w->n_labels++] = argv[k + 1];
+    }
   }
   if (open_world(w, argv[1])) {
     const fz_spec *s = w->reference;
@@ -547,7 +564,11 @@ int main(int argc, char **argv) {
       same = s->arrays[k].n_layouts == w->spec.operands[k].n_layouts;
     }
     if (same) {
-      pick_all(w, wanted);
+      if (w->n_labels > 0) {
+        pick_named(w);
+      } else {
+        pick_all(w, wanted);
+      }
       compile_all(w);
       run_all(w);
     } else {

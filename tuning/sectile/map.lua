@@ -8,8 +8,7 @@ local function indent(text, by)
   return string.rep(" ", by) .. string.gsub(text, "\n", "\n" .. string.rep(" ", by))
 end
 
--- Loops over values in registers are always unrolled: an array that is indexed at run time lies in
--- local memory.
+-- An array that is indexed at run time lies in local memory, so such loops are always unrolled.
 local function unrolled(text)
   return "#pragma unroll\n" .. text
 end
@@ -373,7 +372,7 @@ end
 -- What `inside` gives for `op`, under the condition of its window (windows.lua), if it has one.
 local function in_window(p, op, inside)
   local w = p.window
-  return w and w.holds(op) and w.guard(inside) or inside()
+  return w and not w.entered and w.holds(op) and w.guard(inside) or inside()
 end
 
 -- Values of index operands that this operand's place mentions, read back from their arrays: of the
@@ -424,7 +423,7 @@ local function load_nest(p, ops)
     out[#out + 1] = declare_index(p) .. "\n"
     local seen = {}
     for _, op in ipairs(vectors) do
-      local indexes = declare_indexes(p, op, "item * kVec")
+      local indexes = declare_indexes(p, op, p.vec > 1 and "item * kVec" or "item")
       out[#out + 1] = (indexes == "" or seen[indexes]) and "" or indexes .. "\n"
       out[#out + 1] = load_vector(p, op, p.mover[op.number]) .. "\n"
       seen[indexes] = true
@@ -639,15 +638,22 @@ function map.compute(p)
     local index = declare_index(p)
     lines[#lines + 1] = used_in_compute(p, p.last, p.k.index[p.dim]) and index or ""
     for _, op in ipairs(g.inputs) do
-      local value = value_of(p, op, slot)
-      local used = not op.is_index or used_in_compute(p, op.name, op.index_value)
-      lines[#lines + 1] = used and value or ""
+      local used = op.is_index and used_in_compute(p, op.name, op.index_value)
+      lines[#lines + 1] = used and value_of(p, op, slot) or ""
     end
-    lines[#lines + 1] = g:declare_outputs()
-    lines[#lines + 1] = g:body()
-    for _, op in ipairs(g.outputs) do
-      lines[#lines + 1] = result_of(p, op, slot)
+    local function values_and_results()
+      local text = {}
+      for k, op in ipairs(g.inputs) do
+        text[k] = not op.is_index and value_of(p, op, slot) or ""
+      end
+      text[#text + 1] = kit.concat { g:declare_outputs(), g:body() }
+      for _, op in ipairs(g.outputs) do
+        text[#text + 1] = result_of(p, op, slot)
+      end
+      return kit.concat(text)
     end
+    local lazy = p.window and p.window.lazy -- then the body must not see what was not loaded
+    lines[#lines + 1] = lazy and p.window.guard(values_and_results) or values_and_results()
     return kit.concat(lines)
   end)
   if #vectors > 0 then
@@ -655,7 +661,7 @@ function map.compute(p)
       "const long long group_start", 1)
     local seen = {}
     for _, op in ipairs(vectors) do
-      local indexes = declare_indexes(p, op, "item * kVec")
+      local indexes = declare_indexes(p, op, p.vec > 1 and "item * kVec" or "item")
       out[#out + 1] = (indexes == "" or seen[indexes]) and "" or "\n" .. indexes
       seen[indexes] = true
       local text = store_vector(p, op)

@@ -53,7 +53,9 @@ local function open_window(p, op, count)
     local outer = g.condition
     local within = E.subst(w.low:le(op.at[1]):land(op.at[1]:lt(w.low + w.span)), g.real)
     g.condition = outer and outer:land(within) or within
+    w.entered = true
     local text = inside()
+    w.entered = false
     g.condition = outer
     return string.format("if ((unsigned long long)(%s - low) < (unsigned long long)span) {\n%s\n}",
       E.text(op.at[1], true), tiles.indent(text, 2))
