@@ -35,7 +35,7 @@ static void add_columns(cli_table *t, bool replayed) {
   cli_table_column(t, "by", false);
   cli_table_column(t, "sectors ld | st", true);
   cli_table_column(t, "PTX", true);
-  cli_table_column(t, "coalesced", true);
+  cli_table_column(t, "coalesced ld | st", true);
   cli_table_column(t, "regs", true);
   cli_table_column(t, "spilled", true);
   cli_table_column(t, "occupancy", true);
@@ -67,6 +67,15 @@ static void sectors_cell(cli_table *t, const sct_tune_row *row) {
     cli_table_cell(t, "%s", ""); /* not counted */
   } else {
     cli_table_cell(t, "%.1f | %4.1f", row->sectors_ld, row->sectors_st);
+  }
+}
+
+/* Degree of coalescing. */
+static void degree_cell(cli_table *t, const sct_tune_row *row) {
+  if (row->sectors <= 0.0) {
+    cli_table_cell(t, "%s", ""); /* not counted */
+  } else {
+    cli_table_cell(t, "%.3g | %4.3g %%", 100.0 * row->degree_ld, 100.0 * row->degree_st);
   }
 }
 
@@ -109,7 +118,7 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
   predicted_cells(t, row, size->read_bytes + size->write_bytes);
   sectors_cell(t, row);
   ptx_cell(t, &row->ptx);
-  percent_cell(t, row->sectors > 0.0 ? row->degree : 0.0);
+  degree_cell(t, row);
   cli_table_cell(t, "%d", row->registers);
   if (row->spill_bytes > 0) {
     cli_table_cell(t, "%d B", row->spill_bytes);

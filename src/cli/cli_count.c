@@ -155,10 +155,10 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
 /* ---- JSON */
 
 static json_t *global_json(const sct_ptx_global *g) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests, "sectors",
-                   (json_int_t)g->sectors, "sectors_ideal", (json_int_t)g->sectors_ideal, "tags",
-                   (json_int_t)g->tags, "moved", (json_int_t)g->moved, "bytes",
-                   (json_int_t)g->bytes);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests,
+                   "sectors", (json_int_t)g->sectors, "sectors_ideal", (json_int_t)g->sectors_ideal,
+                   "tags", (json_int_t)g->tags, "moved", (json_int_t)g->moved, "bytes",
+                   (json_int_t)g->bytes, "distinct_bytes", (json_int_t)g->distinct_bytes);
 }
 
 static json_t *shared_json(const sct_ptx_shared *s) {
@@ -179,6 +179,7 @@ static json_t *widths_json(const int64_t *widths) {
 }
 
 static json_t *counters_json(const sct_ptx_counters *c) {
+  const sct_ptx_degree degree = sct_ptx_degree_of(c);
   int64_t v[N_FIGURES];
   figures_of(v, c);
   json_t *doc = json_object();
@@ -186,10 +187,12 @@ static json_t *counters_json(const sct_ptx_counters *c) {
     json_object_set_new(doc, figure_names[k], json_integer(v[k]));
   }
   json_t *more = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
+      "s:I, s:I, "
       "s:o, s:I, "
       "s:I, s:I}",
-      "degree", cli_json_number(sct_ptx_degree(c)), "load", global_json(&c->load), "store",
+      "degree", cli_json_number(degree.both), "degree_ld", cli_json_number(degree.load),
+      "degree_st", cli_json_number(degree.store), "load", global_json(&c->load), "store",
       global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
       widths_json(c->store_width), "shared_load", shared_json(&c->shared_load), "shared_store",
       shared_json(&c->shared_store), "shared_async", shared_json(&c->shared_async), "atomics",
@@ -290,6 +293,15 @@ static void number_cell(cli_table *t, int64_t v, bool shown) {
   }
 }
 
+/* Empty where nothing moved. */
+static void degree_cell(cli_table *t, double degree, int64_t sectors) {
+  if (sectors > 0) {
+    cli_table_cell(t, "%.3g%%", 100.0 * degree);
+  } else {
+    cli_table_cell(t, "%s", "");
+  }
+}
+
 static void table_part(void *ctx, const sct_count_row *row, const part *p) {
   cli_table *t = ctx;
   const bool global = p->global->requests > 0, shared = p->shared->requests > 0;
@@ -303,6 +315,7 @@ static void table_part(void *ctx, const sct_count_row *row, const part *p) {
   number_cell(t, p->global->sectors, global);
   ratio_cell(t, p->global->sectors, p->global->requests);
   number_cell(t, p->global->sectors_ideal, global);
+  degree_cell(t, (double)p->global->distinct_bytes / (double)p->global->moved, p->global->sectors);
   number_cell(t, p->shared->wavefronts, shared);
   number_cell(t, p->shared->wavefronts_ideal, shared);
   cli_table_cell(t, "%.*s", p->text_len, p->text);
@@ -310,6 +323,7 @@ static void table_part(void *ctx, const sct_count_row *row, const part *p) {
 
 static void table_row(cli_table *t, const sct_count_row *row) {
   const sct_ptx_counters *c = &row->counters;
+  const sct_ptx_degree degree = sct_ptx_degree_of(c);
   int64_t v[N_FIGURES];
   figures_of(v, c);
   cli_table_row(t, row->problem ? CLI_BAD : CLI_PLAIN);
@@ -321,22 +335,23 @@ static void table_row(cli_table *t, const sct_count_row *row) {
   number_cell(t, v[0], true);
   number_cell(t, v[1], true);
   ratio_cell(t, v[1], v[0]);
+  degree_cell(t, degree.load, c->load.sectors + c->bulk_load.sectors);
   number_cell(t, v[3], true);
   number_cell(t, v[4], true);
   ratio_cell(t, v[4], v[3]);
+  degree_cell(t, degree.store, c->store.sectors + c->bulk_store.sectors);
   number_cell(t, v[6] - v[7], true);
-  cli_table_cell(t, "%.0f%%", 100.0 * sct_ptx_degree(c));
   number_cell(t, v[10], v[10] > 0);
   number_cell(t, v[10] - v[11], v[10] > 0);
   cli_table_cell(t, "%s", counts_word(row));
 }
 
-static const char *const case_heads[] = {"case",        "ld requests", "sectors",   "each",
-                                         "st requests", "sectors",     "each",      "excessive",
-                                         "coalesced",   "wavefronts",  "conflicts", "counts"};
-static const char *const part_heads[] = {"case",      "place",      "warps",   "lanes",
-                                         "divergent", "requests",   "sectors", "each",
-                                         "ideal",     "wavefronts", "ideal"};
+static const char *const case_heads[] = {
+    "case", "ld requests", "sectors",   "each",       "coalesced", "st requests", "sectors",
+    "each", "coalesced",   "excessive", "wavefronts", "conflicts", "counts"};
+static const char *const part_heads[] = {"case",      "place",     "warps",      "lanes",
+                                         "divergent", "requests",  "sectors",    "each",
+                                         "ideal",     "coalesced", "wavefronts", "ideal"};
 
 static sct_status table(sct_str *out, const cli_args *args, const sct_count_report *report,
                         sct_error *err) {

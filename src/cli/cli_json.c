@@ -113,12 +113,13 @@ static json_t *row_times(const sct_tune_row *row) {
 
 static json_t *row_counts(const sct_tune_row *row) {
   const char *quality = !row->counted ? NULL : row->approximate ? "approximate" : "exact";
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sectors_ld",
-                   cli_json_number(row->sectors_ld), "sectors_st", cli_json_number(row->sectors_st),
-                   "sectors", cli_json_number(row->sectors), "sectors_ideal",
-                   cli_json_number(row->sectors_ideal), "degree", cli_json_number(row->degree),
-                   "counts", cli_json_text(quality), "counts_cause",
-                   cli_json_text(row->approximate), "small_size", ptx_json(&row->ptx));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sectors_ld",
+      cli_json_number(row->sectors_ld), "sectors_st", cli_json_number(row->sectors_st), "sectors",
+      cli_json_number(row->sectors), "sectors_ideal", cli_json_number(row->sectors_ideal), "degree",
+      cli_json_number(row->degree), "degree_ld", cli_json_number(row->degree_ld), "degree_st",
+      cli_json_number(row->degree_st), "counts", cli_json_text(quality), "counts_cause",
+      cli_json_text(row->approximate), "small_size", ptx_json(&row->ptx));
 }
 
 static json_t *row_json(const sct_tune_row *row, int rank) {

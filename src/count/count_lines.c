@@ -21,6 +21,7 @@ static void add(sct_count_line *to, const sct_count_line *from) {
   to->global.tags += from->global.tags;
   to->global.moved += from->global.moved;
   to->global.bytes += from->global.bytes;
+  to->global.distinct_bytes += from->global.distinct_bytes;
   to->shared.requests += from->shared.requests;
   to->shared.wavefronts += from->shared.wavefronts;
   to->shared.wavefronts_ideal += from->shared.wavefronts_ideal;

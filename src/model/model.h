@@ -19,8 +19,8 @@
 #include "space/space.h"
 
 typedef struct sct_count {
-  int64_t requests, sectors, sectors_ideal, tags,
-      bytes; /* bytes: width x active lanes, what was asked for */
+  int64_t requests, sectors, sectors_ideal, tags;
+  int64_t distinct_bytes; /* asked for: each byte once a request, summed */
 } sct_count;
 
 typedef struct sct_counters {
@@ -130,9 +130,16 @@ const char *sct_strain_name(sct_strain strain); /* "requests" */
 void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
                       const sct_workload *work, const sct_prediction *predicted);
 
-/* Bytes this operand's records would need in sectors at least; degree of coalescing = bytes / (32 *
- * sectors), 1 if none. */
+/* Degree of coalescing: distinct bytes asked for / bytes moved in sectors; 1 where nothing is. */
 double sct_model_degree(const sct_count *c);
+
+/* That of a kernel, loads and stores apart and together. Of an operand no more bytes count than the
+ * elements of the index space ask for at `size`: a tile that loads what it throws away has moved it
+ * for nothing. */
+typedef struct sct_degrees {
+  double load, store, both;
+} sct_degrees;
+sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const sct_size *size);
 
 /* Whether counts taken from the PTX are what the machine executes, from the memory instructions of
  * both (sct_ptx_memops(), sct_sass_memops()). True: equal kind by kind, but for whole copies of

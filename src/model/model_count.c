@@ -73,7 +73,7 @@ typedef struct walker {
 } walker;
 
 typedef struct tally {
-  double requests, sectors, ideal, tags, bytes;
+  double requests, sectors, ideal, tags, distinct_bytes;
 } tally;
 
 typedef struct counting {
@@ -349,7 +349,7 @@ static void cost_add(cost *sum, const cost *c) {
   sum->global.sectors += c->global.sectors;
   sum->global.sectors_ideal += c->global.sectors_ideal;
   sum->global.tags += c->global.tags;
-  sum->global.bytes += c->global.bytes;
+  sum->global.distinct_bytes += c->global.distinct_bytes;
   sum->wavefronts += c->wavefronts;
   sum->ideal += c->ideal;
   sum->shuffles += c->shuffles;
@@ -424,7 +424,7 @@ static void tally_add(tally *t, const sct_count *c, double weight) {
   t->sectors += weight * (double)c->sectors;
   t->ideal += weight * (double)c->sectors_ideal;
   t->tags += weight * (double)c->tags;
-  t->bytes += weight * (double)c->bytes;
+  t->distinct_bytes += weight * (double)c->distinct_bytes;
 }
 
 static void account(counting *c, const sct_access *a, const cost *sum, double weight) {
@@ -510,7 +510,7 @@ static sct_count rounded(const tally *t) {
                      .sectors = llround(t->sectors),
                      .sectors_ideal = llround(t->ideal),
                      .tags = llround(t->tags),
-                     .bytes = llround(t->bytes)};
+                     .distinct_bytes = llround(t->distinct_bytes)};
 }
 
 static void fill(sct_counters *out, const counting *c, sample blocks) {
@@ -585,6 +585,18 @@ sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_ke
   sct_free(c.operand);
   sct_expr_reset(spec->pool, mark);
   return status;
+}
+
+sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const sct_size *size) {
+  sct_count load = c->load, store = c->store;
+  for (int op = 0; op < c->n_operands; op++) {
+    const int64_t excess = c->operand[op].distinct_bytes - sct_spec_element_bytes(spec, op, size);
+    sct_count *const way = spec->operands[op].is_output ? &store : &load;
+    way->distinct_bytes -= excess > 0 ? excess : 0;
+  }
+  const sct_count both = {.sectors = load.sectors + store.sectors,
+                          .distinct_bytes = load.distinct_bytes + store.distinct_bytes};
+  return (sct_degrees){sct_model_degree(&load), sct_model_degree(&store), sct_model_degree(&both)};
 }
 
 double sct_model_exchanged(const sct_counters *c) {

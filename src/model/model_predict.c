@@ -144,7 +144,7 @@ static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, dou
   /* what warps load they wait for in turn; of bulk copies, shared memory holds so much at once */
   const double loads = (double)(c->load.requests - c->bulk_load.requests) / warps / LOADS_AT_ONCE;
   const double held = w->shared_bytes > 0 ? (double)w->shared_bytes : 1.0;
-  const double tiles = (double)c->bulk_load.bytes / (double)c->blocks / held;
+  const double tiles = (double)c->bulk_load.distinct_bytes / (double)c->blocks / held;
   const double rounds = larger(1.0, larger(loads, tiles));
   const double cycles = LIFE_CYCLES + chain_of(w) * rounds * LOADED * dev->latency_cycles;
   const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);

@@ -22,30 +22,29 @@ static int add_distinct(int64_t *set, int n, int64_t value) {
   return n + 1;
 }
 
-/* Distinct sectors and tags of addresses in any order. An access is aligned to its width, so it
- * lies in one sector. */
-static void count_scattered(const int64_t address[LANES], uint32_t active, int64_t *sectors,
-                            int64_t *tags) {
-  int64_t sector_set[LANES];
-  int64_t tag_set[LANES];
-  int n_sectors = 0;
-  int n_tags = 0;
+/* Distinct sectors, tags and addresses of lanes in any order. An access is aligned to its width, so
+ * it lies in one sector, and lanes with different addresses share no byte. */
+typedef struct distinct {
+  int sectors, tags, addresses;
+} distinct;
+
+static distinct count_scattered(const int64_t address[LANES], uint32_t active) {
+  int64_t sector_set[LANES], tag_set[LANES], address_set[LANES];
+  distinct n = {0};
   for (int lane = 0; lane < LANES; lane++) {
     if ((active >> lane & 1) != 0) {
-      n_sectors = add_distinct(sector_set, n_sectors, address[lane] >> SECTOR_BITS);
-      n_tags = add_distinct(tag_set, n_tags, address[lane] >> TAG_BITS);
+      n.sectors = add_distinct(sector_set, n.sectors, address[lane] >> SECTOR_BITS);
+      n.tags = add_distinct(tag_set, n.tags, address[lane] >> TAG_BITS);
+      n.addresses = add_distinct(address_set, n.addresses, address[lane]);
     }
   }
-  *sectors = n_sectors;
-  *tags = n_tags;
+  return n;
 }
 
 /* The same for addresses that never step back, the usual case: no set is needed. false: they do. */
-static bool count_ascending(const int64_t address[LANES], uint32_t active, int64_t *sectors,
-                            int64_t *tags) {
+static bool count_ascending(const int64_t address[LANES], uint32_t active, distinct *n) {
   int64_t last = INT64_MIN; /* the last address */
-  *sectors = 0;
-  *tags = 0;
+  *n = (distinct){0};
   for (int lane = 0; lane < LANES; lane++) {
     if ((active >> lane & 1) == 0) {
       continue;
@@ -53,8 +52,9 @@ static bool count_ascending(const int64_t address[LANES], uint32_t active, int64
     if (address[lane] < last) {
       return false;
     }
-    *sectors += address[lane] >> SECTOR_BITS != last >> SECTOR_BITS;
-    *tags += address[lane] >> TAG_BITS != last >> TAG_BITS;
+    n->sectors += address[lane] >> SECTOR_BITS != last >> SECTOR_BITS;
+    n->tags += address[lane] >> TAG_BITS != last >> TAG_BITS;
+    n->addresses += address[lane] != last;
     last = address[lane];
   }
   return true;
@@ -62,21 +62,20 @@ static bool count_ascending(const int64_t address[LANES], uint32_t active, int64
 
 void sct_model_count_global(sct_count *c, const int64_t address[LANES], uint32_t active,
                             int width) {
-  int64_t sectors = 0;
-  int64_t tags = 0;
+  distinct n;
   if (active == 0) {
     return; /* a warp without an active lane executes nothing */
   }
-  if (!count_ascending(address, active, &sectors, &tags)) {
-    count_scattered(address, active, &sectors, &tags);
+  if (!count_ascending(address, active, &n)) {
+    n = count_scattered(address, active);
   }
   const int64_t bytes = (int64_t)__builtin_popcount(active) * width;
   const int64_t enough = (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
   c->requests++;
-  c->sectors += sectors;
-  c->sectors_ideal += sectors < enough ? sectors : enough;
-  c->tags += tags;
-  c->bytes += bytes;
+  c->sectors += n.sectors;
+  c->sectors_ideal += n.sectors < enough ? n.sectors : enough;
+  c->tags += n.tags;
+  c->distinct_bytes += (int64_t)n.addresses * width;
 }
 
 void sct_model_count_bulk(sct_count *c, int64_t address, int64_t bytes) {
@@ -87,7 +86,7 @@ void sct_model_count_bulk(sct_count *c, int64_t address, int64_t bytes) {
   c->sectors += sectors;
   c->sectors_ideal += sectors < enough ? sectors : enough;
   c->tags += (last >> TAG_BITS) - (address >> TAG_BITS) + 1;
-  c->bytes += bytes;
+  c->distinct_bytes += bytes;
 }
 
 /* ---- shared memory */
@@ -147,5 +146,5 @@ void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t a
 }
 
 double sct_model_degree(const sct_count *c) {
-  return c->sectors > 0 ? (double)c->bytes / (double)(SECTOR_BYTES * c->sectors) : 1.0;
+  return c->sectors > 0 ? (double)c->distinct_bytes / (double)(SECTOR_BYTES * c->sectors) : 1.0;
 }

@@ -27,7 +27,7 @@ static double held_bytes(const sct_workload *w, const sct_occupancy *fit) {
   const double warps = blocks * (double)((w->code->threads + LANES - 1) / LANES);
   const double requests = (double)(c->load.requests - c->bulk_load.requests);
   const double sectors = (double)(c->load.sectors - c->bulk_load.sectors);
-  const double bulk = fmin((double)c->bulk_load.bytes / blocks, (double)w->shared_bytes);
+  const double bulk = fmin((double)c->bulk_load.distinct_bytes / blocks, (double)w->shared_bytes);
   const double of_warp = fmin(LOADS_AT_ONCE, requests / warps) *
                          (requests > 0.0 ? sectors * SECTOR_BYTES / requests : 0.0);
   return fit->warps_sm * of_warp + fit->blocks_sm * bulk;

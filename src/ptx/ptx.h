@@ -174,12 +174,13 @@ sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name,
 
 /* One direction of global memory, or one instruction. By the default rule: */
 typedef struct sct_ptx_global {
-  int64_t requests;      /* warp instructions with an active lane */
-  int64_t sectors;       /* distinct 32-byte sectors a request, summed */
-  int64_t sectors_ideal; /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
-  int64_t tags;          /* distinct 128-byte lines a request, summed */
-  int64_t moved;         /* bytes of these sectors (older devices: of the transactions) */
-  int64_t bytes;         /* active lanes x width, summed */
+  int64_t requests;       /* warp instructions with an active lane */
+  int64_t sectors;        /* distinct 32-byte sectors a request, summed */
+  int64_t sectors_ideal;  /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
+  int64_t tags;           /* distinct 128-byte lines a request, summed */
+  int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
+  int64_t bytes;          /* active lanes x width, summed */
+  int64_t distinct_bytes; /* the same, but each byte once a request */
 } sct_ptx_global;
 
 typedef struct sct_ptx_shared {
@@ -215,8 +216,13 @@ typedef struct sct_ptx_counters {
 sct_ptx_global sct_ptx_global_sum(const sct_ptx_counters *counters);
 sct_ptx_shared sct_ptx_shared_sum(const sct_ptx_counters *counters);
 
-/* bytes requested / bytes moved, loads, stores and bulk copies together; 1 if there are none */
-double sct_ptx_degree(const sct_ptx_counters *counters);
+/* Degree of coalescing: the distinct bytes that requests ask for / the bytes of the sectors that
+ * they touch. Bulk copies are among the loads and stores, atomics are not. Never above 1; 1 where
+ * nothing is moved. */
+typedef struct sct_ptx_degree {
+  double load, store, both;
+} sct_ptx_degree;
+sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *counters);
 
 /* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum
  * them for a report by source line. */

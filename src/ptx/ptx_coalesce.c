@@ -34,10 +34,10 @@ struct ptx_rules {
 
 static cost in_segments(const ptx_access *acc, uint32_t mask, int first, int segment) {
   uint64_t at[PTX_LANES];
-  int n = 0;
+  const int n = sct_ptx_addresses_of(at, acc, mask);
   (void)first;
-  for (uint32_t m = mask; m != 0; m &= m - 1) {
-    at[n++] = acc->addr[ptx_first_lane(m)] / (uint64_t)segment;
+  for (int k = 0; k < n; k++) {
+    at[k] /= (uint64_t)segment;
   }
   const int64_t distinct = sct_ptx_distinct(at, n);
   return (cost){distinct, distinct * segment};
@@ -188,11 +188,14 @@ void sct_ptx_count_global_by(const ptx_rules *r, sct_ptx_global *g, const ptx_ac
     const int64_t bytes = (int64_t)ptx_count_lanes(mask) * acc->width;
     const int64_t least = (bytes + segment - 1) / segment;
     const cost c = r->cost(acc, mask, first, segment);
+    uint64_t address[PTX_LANES];
+    const int n = sct_ptx_addresses_of(address, acc, mask);
     g->requests++;
     g->sectors += c.transactions;
     g->sectors_ideal += c.transactions < least ? c.transactions : least;
     g->moved += c.bytes;
     g->bytes += bytes;
+    g->distinct_bytes += (int64_t)sct_ptx_distinct(address, n) * acc->width;
   }
   for (int first = 0; first < PTX_LANES; first += r->tag_lanes[w]) {
     const uint32_t mask = ptx_lane_group(first, r->tag_lanes[w]) & acc->mask;

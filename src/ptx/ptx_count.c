@@ -33,24 +33,33 @@ int sct_ptx_distinct(const uint64_t *v, int n) {
   return down >> 63 != 0 ? distinct_any(v, n) : steps;
 }
 
+/* An access is aligned to its width, so lanes with different addresses share no byte. */
+int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask) {
+  int n = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    out[n++] = acc->addr[ptx_first_lane(m)];
+  }
+  return n;
+}
+
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
   const int lanes = ptx_count_lanes(acc->mask);
   const int64_t bytes = (int64_t)lanes * acc->width;
-  int64_t sectors = 0, tags = 0;
+  int64_t sectors = 0, tags = 0, distinct_bytes = bytes;
   if (acc->full_run) {
     const uint64_t first = acc->addr[0], last = first + (uint64_t)bytes - 1;
     sectors = (int64_t)(last / 32 - first / 32 + 1);
     tags = (int64_t)(last / 128 - first / 128 + 1);
   } else {
-    uint64_t sector[PTX_LANES], line[PTX_LANES];
-    int n = 0;
-    for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
-      const uint64_t a = acc->addr[ptx_first_lane(m)];
-      sector[n] = a / 32;
-      line[n++] = a / 128;
+    uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
+    const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+    for (int k = 0; k < n; k++) {
+      sector[k] = address[k] / 32;
+      line[k] = address[k] / 128;
     }
     sectors = sct_ptx_distinct(sector, n);
     tags = sct_ptx_distinct(line, n);
+    distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
   }
   const int64_t least = (bytes + 31) / 32;
   g->requests++;
@@ -59,6 +68,7 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
   g->tags += tags;
   g->moved += 32 * sectors;
   g->bytes += bytes;
+  g->distinct_bytes += distinct_bytes;
 }
 
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
@@ -71,6 +81,7 @@ void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
   g->tags += (int64_t)(last / 128 - address / 128 + 1);
   g->moved += 32 * sectors;
   g->bytes += bytes;
+  g->distinct_bytes += bytes;
 }
 
 /* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
@@ -152,6 +163,7 @@ void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from) {
   to->tags += from->tags;
   to->moved += from->moved;
   to->bytes += from->bytes;
+  to->distinct_bytes += from->distinct_bytes;
 }
 
 void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from) {
@@ -199,10 +211,15 @@ sct_ptx_shared sct_ptx_shared_sum(const sct_ptx_counters *c) {
   return all;
 }
 
-double sct_ptx_degree(const sct_ptx_counters *c) {
-  sct_ptx_global all = c->load;
-  sct_ptx_global_add(&all, &c->store);
-  sct_ptx_global_add(&all, &c->bulk_load);
-  sct_ptx_global_add(&all, &c->bulk_store);
-  return all.moved == 0 ? 1.0 : (double)all.bytes / (double)all.moved;
+static double degree(const sct_ptx_global *g) {
+  return g->moved == 0 ? 1.0 : (double)g->distinct_bytes / (double)g->moved;
+}
+
+sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *c) {
+  sct_ptx_global load = c->load, store = c->store;
+  sct_ptx_global_add(&load, &c->bulk_load);
+  sct_ptx_global_add(&store, &c->bulk_store);
+  sct_ptx_global both = load;
+  sct_ptx_global_add(&both, &store);
+  return (sct_ptx_degree){degree(&load), degree(&store), degree(&both)};
 }

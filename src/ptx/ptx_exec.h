@@ -357,6 +357,8 @@ void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
 void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
 int sct_ptx_distinct(const uint64_t *v, int n); /* values in v[0..n); n >= 1 */
+/* The addresses of the lanes of `mask`; returns how many. */
+int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask);
 /* Most distinct words in one of 32 banks among the lanes of `mask`. */
 int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask);
 

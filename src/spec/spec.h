@@ -312,6 +312,9 @@ int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
  * is told apart by one index of the array (i, 3 * i + 1, n_i - 1 - i). 0: not known (through an
  * index array, i / 2, i + j). Taps are not looked at. */
 int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *size);
+/* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:
+ * the fields that the body uses, at its place and at each tap. */
+int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Useful bytes read and written once at `size`: each field of each operand that the body uses,
  * times the elements that the index space touches (an operand without some dimension counts once
  * along it). Gathers count what they gather. */

@@ -220,6 +220,11 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
   return sct_spec_mul(n, used_bytes(o));
 }
 
+int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size) {
+  const sct_operand *const o = &spec->operands[op];
+  return sct_spec_mul(sct_spec_elements(spec, size), sct_spec_mul(used_bytes(o), 1 + o->n_taps));
+}
+
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes) {
   *read_bytes = 0;

@@ -94,7 +94,7 @@ typedef struct sct_row_outcome {
   /* counted from the layout expressions; negative: unknown */
   double requests_ld, sectors_ld, sectors_ld_ideal, requests_st, sectors_st, sectors_st_ideal,
       wavefronts;
-  double degree; /* bytes requested / bytes in sectors, whole kernel */
+  double degree; /* distinct bytes asked for / bytes in sectors, whole kernel */
   bool coalesced;
   bool counts_exact;
   double predicted_ns; /* by the model, never measured; NaN or 0: not predicted */

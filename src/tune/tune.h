@@ -28,12 +28,13 @@ typedef struct sct_rank_row {
   int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
   double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
-  const int64_t *operand_sectors;       /* [n_operands]; NULL: unknown */
+  /* [n_operands]; NULL: unknown, or of a kernel that failed. Of rows that were not tried too. */
+  const int64_t *operand_sectors;
   int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
   int registers;
   const char *label;
   /* results */
-  /* all sectors <= 1.25 x the sum of the least that any eligible row needs for each operand, and
+  /* all sectors <= 1.25 x the sum of the least that any row needs for each operand, and
    * those of no operand more than half above the least, unless that is a sixteenth of all or less
    */
   bool coalesced;
@@ -134,17 +135,17 @@ typedef struct sct_tune_row {
   char *label;
   const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
-  double median_ns, q1_ns, q3_ns; /* 0: not timed */
-  double overhead_ns;             /* already taken off the times; 0: unknown */
-  double resident_ns;             /* on a single copy of the arrays; 0: not measured */
-  int n_slow;                     /* samples at a low clock */
-  int n_contended;                /* samples beside a process that came during the session */
-  double bytes_per_s, share;      /* useful bytes; share of the ceiling */
-  double predicted_ns;            /* by the model, never measured; 0: not predicted */
-  const char *predicted_limit;    /* what the prediction waits for: "DRAM bytes"; NULL */
-  double sectors_ld, sectors_st;  /* per request; 0: none */
-  double sectors, sectors_ideal;  /* whole kernel */
-  double degree;                  /* of coalescing, whole kernel */
+  double median_ns, q1_ns, q3_ns;      /* 0: not timed */
+  double overhead_ns;                  /* already taken off the times; 0: unknown */
+  double resident_ns;                  /* on a single copy of the arrays; 0: not measured */
+  int n_slow;                          /* samples at a low clock */
+  int n_contended;                     /* samples beside a process that came during the session */
+  double bytes_per_s, share;           /* useful bytes; share of the ceiling */
+  double predicted_ns;                 /* by the model, never measured; 0: not predicted */
+  const char *predicted_limit;         /* what the prediction waits for: "DRAM bytes"; NULL */
+  double sectors_ld, sectors_st;       /* per request; 0: none */
+  double sectors, sectors_ideal;       /* whole kernel */
+  double degree, degree_ld, degree_st; /* of coalescing, whole kernel */
   int registers, spill_bytes, shared_bytes;
   double occupancy;
   bool coalesced, tied, winner, naive;

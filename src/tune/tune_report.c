@@ -8,14 +8,15 @@ static double per_request(int64_t sectors, int64_t requests) {
   return requests > 0 ? (double)sectors / (double)requests : 0.0;
 }
 
-static void fill_counts(sct_tune_row *row, const sct_counters *c) {
-  const sct_count whole = {.bytes = c->load.bytes + c->store.bytes,
-                           .sectors = c->load.sectors + c->store.sectors};
+static void fill_counts(const tune_session *s, int size, sct_tune_row *row, const sct_counters *c) {
+  const sct_degrees degree = sct_model_degrees(c, &s->plan.spec, &s->plan.spec.sizes[size]);
   row->sectors_ld = per_request(c->load.sectors, c->load.requests);
   row->sectors_st = per_request(c->store.sectors, c->store.requests);
-  row->sectors = (double)whole.sectors;
+  row->sectors = (double)(c->load.sectors + c->store.sectors);
   row->sectors_ideal = (double)(c->load.sectors_ideal + c->store.sectors_ideal);
-  row->degree = sct_model_degree(&whole);
+  row->degree = degree.both;
+  row->degree_ld = degree.load;
+  row->degree_st = degree.store;
 }
 
 /* A sentence for a person, malloc'ed; *out stays NULL where the counts are exact. */
@@ -64,7 +65,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
       s->plan.space.candidates[item->candidate].strategy == 0 && item->code.layout &&
       item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
   if (cell->counted) {
-    fill_counts(row, &cell->counters);
+    fill_counts(s, size, row, &cell->counters);
     row->counted = true;
     SCT_TRY(explain_counts(&row->approximate, item, &cell->counters, err));
   }

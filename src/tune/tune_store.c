@@ -244,11 +244,12 @@ static const char *race_name(const tune_session *s, const tune_cell *cell) {
   return cell->race > 0 ? s->races[cell->race - 1] : "";
 }
 
-static void fill_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell,
-                         const sct_row_run *run, sct_row_outcome *row) {
+static void fill_outcome(tune_session *s, int k, int size, sct_row_outcome *row) {
+  const sct_tune_item *item = &s->plan.items[k];
+  const tune_cell *cell = sct_tune_cell(s, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
-  *row = (sct_row_outcome){.run = run->id,
+  *row = (sct_row_outcome){.run = s->runs[size].id,
                            .outcome = borrow(sct_outcome_name(kind)),
                            .detail = borrow(detail),
                            .median_ns = cell->timing.median_ns,
@@ -277,8 +278,6 @@ static void fill_outcome(const tune_session *s, const sct_tune_item *item, const
     return;
   }
   const sct_counters *c = &cell->counters;
-  const sct_count whole = {.bytes = c->load.bytes + c->store.bytes,
-                           .sectors = c->load.sectors + c->store.sectors};
   row->requests_ld = (double)c->load.requests;
   row->sectors_ld = (double)c->load.sectors;
   row->sectors_ld_ideal = (double)c->load.sectors_ideal;
@@ -286,7 +285,7 @@ static void fill_outcome(const tune_session *s, const sct_tune_item *item, const
   row->sectors_st = (double)c->store.sectors;
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
   row->wavefronts = sct_model_exchanged(c);
-  row->degree = sct_model_degree(&whole);
+  row->degree = sct_model_degrees(c, &s->plan.spec, &s->plan.spec.sizes[size]).both;
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
   row->coalesced = cell->coalesced;
 }
@@ -363,7 +362,7 @@ static void tell(tune_session *s, int k, int size, told *out) {
   const sct_tune_item *item = &s->plan.items[k];
   out->small = (sct_str){0};
   fill_candidate(s, item, &out->row.candidate, out->hex);
-  fill_outcome(s, item, sct_tune_cell(s, k, size), &s->runs[size], &out->row.outcome);
+  fill_outcome(s, k, size, &out->row.outcome);
   put_small_size(&out->small, &item->ptx);
   out->row.outcome.small_size = borrow(sct_str_c(&out->small));
   (void)sct_store_says(out->says, &out->row);

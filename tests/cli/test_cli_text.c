@@ -204,7 +204,8 @@ static sct_tune_row rows[] = {
      .sectors = 100,
      .sectors_ld = 8,
      .sectors_st = 4.5,
-     .degree = 1,
+     .degree_ld = 1,
+     .degree_st = 0.5,
      .registers = 24,
      .occupancy = 1,
      .coalesced = true,
@@ -218,7 +219,8 @@ static sct_tune_row rows[] = {
      .sectors = 100,
      .sectors_ld = 8,
      .sectors_st = 8,
-     .degree = 1,
+     .degree_ld = 1,
+     .degree_st = 0.5,
      .registers = 25,
      .occupancy = 0.5,
      .coalesced = true,
@@ -231,7 +233,8 @@ static sct_tune_row rows[] = {
      .sectors = 300,
      .sectors_ld = 24,
      .sectors_st = 24,
-     .degree = 0.333,
+     .degree_ld = 0.3333,
+     .degree_st = 0.125,
      .registers = 32,
      .spill_bytes = 16,
      .occupancy = 0.5},
@@ -243,7 +246,8 @@ static sct_tune_row rows[] = {
      .sectors = 300,
      .sectors_ld = 24,
      .sectors_st = 24,
-     .degree = 0.333,
+     .degree_ld = 0.3333,
+     .degree_st = 0.125,
      .registers = 16,
      .occupancy = 1,
      .naive = true},
@@ -295,7 +299,8 @@ static void the_board_says_what_matters(void **state) {
   HAS(text, "50 points, 20 candidates, 12 different kernels\n");
   HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
-  HAS(text, "  *   1  staged t256     12 us  4200     98 %       8.0 |  4.5      100 %    24");
+  HAS(text,
+      "  *   1  staged t256     12 us  4200     98 %       8.0 |  4.5       100 |   50 %    24");
   HAS(text, "  =   2  staged t512");
   HAS(text, "  !   3  vector v8");
   HAS(text, "  n!  4  direct");

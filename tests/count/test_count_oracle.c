@@ -1,6 +1,8 @@
 /* The program against what an H200's profiler counted for 532 launches (tests/oracle). */
 #include "count_fixture.h"
 
+#include <math.h>
+
 static const struct {
   const char *ours, *theirs;
 } columns[] = {
@@ -163,6 +165,40 @@ static void atomics_are_in_the_sums(void **state) {
   sct_str_free(&table);
 }
 
+/* Distinct bytes asked for by bytes moved, loads and stores apart: stride 1, 32, 3, a shift, and
+ * one float for a warp. */
+static void coalescing_is_of_distinct_bytes(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double load, store;
+  } known[] = {{"ld_f32_1_0", 100, 100},       {"ld_f32_32_0", 12.5, 100},
+               {"ld_f32_3_0", 100.0 / 3, 100}, {"ld_f32_1_1", 80, 100},
+               {"perm_f32_4", 12.5, 100},      {"st_f32_1_1", 100, 80},
+               {"st_f32_32_0", 100, 12.5}};
+  fx_result r = {0};
+  fx_run(&r, "count", FX_ORACLE "micro.cu", "--cases", FX_ORACLE "manifest.json", "--json");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r), *c;
+  size_t k;
+  int found = 0;
+  json_array_foreach(json_object_get(doc, "cases"), k, c) {
+    const double load = json_real_value(json_object_get(c, "degree_ld"));
+    const double store = json_real_value(json_object_get(c, "degree_st"));
+    assert_true(load > 0 && load <= 1 && store > 0 && store <= 1);
+    for (int i = 0; i < SCT_COUNT(known); i++) {
+      if (strcmp(json_string_value(json_object_get(c, "case")), known[i].name) == 0) {
+        assert_true(fabs(100 * load - known[i].load) < 1e-6);
+        assert_true(fabs(100 * store - known[i].store) < 1e-6);
+        found++;
+      }
+    }
+  }
+  assert_int_equal(found, SCT_COUNT(known));
+  json_decref(doc);
+  fx_free(&r);
+}
+
 int main(void) {
   void *state = NULL;
   fx_setup(&state);
@@ -177,6 +213,7 @@ int main(void) {
       cmocka_unit_test(records_and_gathers_have_their_figures),
       cmocka_unit_test(every_case_counts_as_on_an_h200),
       cmocka_unit_test(atomics_are_in_the_sums),
+      cmocka_unit_test(coalescing_is_of_distinct_bytes),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

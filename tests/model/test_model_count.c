@@ -15,7 +15,7 @@ static void test_double3(void **state) {
   assert_int_equal(c.load.requests, 98304);
   assert_int_equal(c.load.sectors, 2359296);
   assert_int_equal(c.load.sectors_ideal, 786432);
-  assert_int_equal(c.load.bytes, 25165824);
+  assert_int_equal(c.load.distinct_bytes, 25165824);
   assert_memory_equal(&c.load, &c.store, sizeof c.load);
   assert_memory_equal(&c.load, &c.operand[0], sizeof c.load);
   assert_memory_equal(&c.store, &c.operand[1], sizeof c.store);
@@ -66,7 +66,8 @@ static void test_sample_is_close(void **state) {
   sct_counters whole = count_kernel(4000);
   assert_int_equal(sampled.blocks_counted, 200);
   assert_true(llabs(sampled.load.sectors - whole.load.sectors) < whole.load.sectors / 50);
-  assert_true(llabs(sampled.load.bytes - whole.load.bytes) < whole.load.bytes / 50);
+  assert_true(llabs(sampled.load.distinct_bytes - whole.load.distinct_bytes) <
+              whole.load.distinct_bytes / 50);
   sct_counters_free(&sampled);
   sct_counters_free(&whole);
   close_kernel();
@@ -123,10 +124,10 @@ static void test_bulk_copies_and_shuffles(void **state) {
   assert_int_equal(c.bulk_load.requests, 10);
   assert_int_equal(c.bulk_load.sectors, 10 * 3);
   assert_int_equal(c.bulk_load.tags, 2 * (1 + 2 + 2 + 1 + 1)); /* bytes 0, 96, 192, 288, 384 */
-  assert_int_equal(c.bulk_load.bytes, 960);
+  assert_int_equal(c.bulk_load.distinct_bytes, 960);
   assert_int_equal(c.load.requests, 10 + 10);
   assert_int_equal(c.load.sectors, 30 + 5 * 8);
-  assert_int_equal(c.load.bytes, 960 + 5 * 256);
+  assert_int_equal(c.load.distinct_bytes, 960 + 5 * 256);
   assert_memory_equal(&c.load, &c.operand[0], sizeof c.load);
   assert_int_equal(c.store.requests, 5);
   assert_int_equal(c.store.sectors, 2 + 2 + 2 + 2 + 2); /* from 0, 48, 96, 144, 192 */
@@ -148,8 +149,8 @@ static void test_partial_warp(void **state) {
   add_access(SCT_MEM_SHARED, STORE, 4, NULL, "thread * 4");
   sct_counters c = count_kernel(0);
   assert_int_equal(c.load.requests, 4);
-  assert_int_equal(c.load.bytes, 320);
-  assert_int_equal(c.store.bytes, 160);
+  assert_int_equal(c.load.distinct_bytes, 320);
+  assert_int_equal(c.store.distinct_bytes, 160);
   assert_int_equal(c.wavefronts_st, 4);
   assert_int_equal(c.wavefronts_ld, 0);
   sct_counters_free(&c);
@@ -397,7 +398,7 @@ static void check_windows(bool by_window) {
   }
   assert_int_equal(sct_model_count(&c, &spec, &fixture_code, &spec.sizes[0], 1000, &err), SCT_OK);
   assert_memory_equal(&c.operand[1], &want, sizeof want);
-  assert_true(by_window || want.bytes == 40000);
+  assert_true(by_window || want.distinct_bytes == 40000);
   sct_counters_free(&c);
   close_spec();
   fixture_pool = NULL;
@@ -417,7 +418,7 @@ static void test_indirect_outside(void **state) {
   add_indirect(LOAD, 1, 4);
   fixture_accesses[0].active = SCT_EXPR_NONE; /* 10,240 threads, 10,000 elements */
   assert_int_equal(sct_model_count(&c, &spec, &fixture_code, &spec.sizes[0], 1000, &err), SCT_OK);
-  assert_int_equal(c.load.bytes, 40000);
+  assert_int_equal(c.load.distinct_bytes, 40000);
   assert_int_equal(c.load.requests, 313);
   sct_counters_free(&c);
   close_spec();

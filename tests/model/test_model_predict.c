@@ -48,7 +48,7 @@ static void open_copy(void) {
                             .sectors = (int64_t)(4 * N),
                             .sectors_ideal = (int64_t)(4 * N),
                             .tags = (int64_t)N,
-                            .bytes = (int64_t)(128 * N)};
+                            .distinct_bytes = (int64_t)(128 * N)};
   }
   fixture_code.layout = layout_of;
   fixture_size.fill = fills;
@@ -200,7 +200,7 @@ static void test_bulk_copies_come_by_shared_memory(void **state) {
   open_copy();
   const int64_t per_block = 64 << 20;
   counters.load.requests = 1000 * 64;
-  counters.load.bytes = 1000 * per_block;
+  counters.load.distinct_bytes = 1000 * per_block;
   counters.bulk_load = counters.load;
   sct_workload work = work_of();
   double in_flight[2];

@@ -2,6 +2,8 @@
  * count that goes byte by byte. */
 #include "model_fixture.h"
 
+#include <math.h>
+
 #define ALL UINT32_MAX
 
 static int64_t address[32];
@@ -20,7 +22,8 @@ static void costs(uint32_t active, int width, int64_t sectors, int64_t tags, int
   assert_int_equal(c.sectors, sectors);
   assert_int_equal(c.tags, tags);
   assert_int_equal(c.sectors_ideal, ideal);
-  assert_int_equal(c.bytes, (int64_t)__builtin_popcount(active) * width);
+  assert_true(c.distinct_bytes <= (int64_t)__builtin_popcount(active) * width);
+  assert_true(c.distinct_bytes <= 32 * sectors);
 }
 
 static void test_global_figures(void **state) {
@@ -61,13 +64,14 @@ static void test_bulk_figures(void **state) {
                {-16, 32, 2, 2, 1},      {4096, 16, 1, 1, 1}, {128 * 1024 - 16, 160, 6, 3, 5}};
   (void)state;
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    sct_count c = {.requests = 7, .sectors = 100, .tags = 50, .sectors_ideal = 90, .bytes = 1000};
+    sct_count c = {
+        .requests = 7, .sectors = 100, .tags = 50, .sectors_ideal = 90, .distinct_bytes = 1000};
     sct_model_count_bulk(&c, cases[k].at, cases[k].bytes);
     assert_int_equal(c.requests, 8);
     assert_int_equal(c.sectors, 100 + cases[k].sectors);
     assert_int_equal(c.tags, 50 + cases[k].tags);
     assert_int_equal(c.sectors_ideal, 90 + cases[k].ideal);
-    assert_int_equal(c.bytes, 1000 + cases[k].bytes);
+    assert_int_equal(c.distinct_bytes, 1000 + cases[k].bytes);
   }
 }
 
@@ -140,9 +144,31 @@ static void test_shared_pairs(void **state) {
 static void test_degree(void **state) {
   (void)state;
   const sct_count none = {0};
-  const sct_count records = {.requests = 3, .sectors = 72, .bytes = 768};
+  const sct_count records = {.requests = 3, .sectors = 72, .distinct_bytes = 768};
   assert_true(sct_model_degree(&none) == 1.0);
   assert_true(sct_model_degree(&records) == 768.0 / (72 * 32));
+}
+
+/* What a warp asks for, each byte once, by what it moves. */
+static void test_degree_of_a_request(void **state) {
+  (void)state;
+  static const struct {
+    int64_t start, step;
+    double percent;
+  } cases[] = {{0, 4, 100}, {0, 128, 12.5}, {4, 4, 80}, {0, 12, 100.0 / 3}, {20, 0, 12.5}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_count c = {0};
+    stride(cases[k].start, cases[k].step);
+    sct_model_count_global(&c, address, ALL, 4);
+    assert_true(fabs(100 * sct_model_degree(&c) - cases[k].percent) < 1e-9);
+  }
+  sct_count pairs = {0}; /* neighbours ask for the same 8 bytes, far apart */
+  for (int lane = 0; lane < 32; lane++) {
+    address[lane] = (31 - lane) / 2 * 32;
+  }
+  sct_model_count_global(&pairs, address, ALL, 8);
+  assert_int_equal(pairs.distinct_bytes, 128);
+  assert_true(sct_model_degree(&pairs) == 0.25);
 }
 
 /* ---- byte by byte */
@@ -197,6 +223,7 @@ static void test_random_addresses(void **state) {
     sct_model_count_global(&c, address, active, width);
     assert_int_equal(c.sectors, touched_pieces(active, width, 32));
     assert_int_equal(c.tags, touched_pieces(active, width, 128));
+    assert_int_equal(c.distinct_bytes, touched_pieces(active, width, 1));
     if (width <= 4 && active != 0) {
       int64_t have = 0;
       int64_t ideal = 0;
@@ -209,9 +236,10 @@ static void test_random_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_global_figures), cmocka_unit_test(test_bulk_figures),
-      cmocka_unit_test(test_shared_figures), cmocka_unit_test(test_shared_pairs),
-      cmocka_unit_test(test_degree),         cmocka_unit_test(test_random_addresses),
+      cmocka_unit_test(test_global_figures),   cmocka_unit_test(test_bulk_figures),
+      cmocka_unit_test(test_shared_figures),   cmocka_unit_test(test_shared_pairs),
+      cmocka_unit_test(test_degree),           cmocka_unit_test(test_degree_of_a_request),
+      cmocka_unit_test(test_random_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,14 +89,14 @@ static void test_bulk_copies(void **state) {
   (void)state;
   kernel k = two_waves();
   k.counters.bulk_load = k.counters.load;
-  k.counters.bulk_load.bytes = k.counters.blocks * (int64_t)40960;
+  k.counters.bulk_load.distinct_bytes = k.counters.blocks * (int64_t)40960;
   k.shared_bytes = 20480;
   reckon(&k);
   const sct_occupancy fit = sct_model_occupancy(&device, 256, 0, k.shared_bytes);
   assert_true(is(k.strain[SCT_STRAIN_REQUESTS], 0.25 / 3.0));
   assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(2.0)));
   assert_true(is(k.strain[SCT_STRAIN_FLIGHT], 0.0)); /* more than is needed */
-  k.counters.bulk_load.bytes = k.counters.blocks * (int64_t)1024;
+  k.counters.bulk_load.distinct_bytes = k.counters.blocks * (int64_t)1024;
   reckon(&k);
   assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(65536.0 / (1024.0 * fit.blocks_sm))));
 }

@@ -222,7 +222,7 @@ static void counters_by_instruction(void **state) {
   assert_int_equal(loads, 1250);
   assert_int_equal(stores, 1250);
   assert_int_equal(executed, result.counters.warp_instructions);
-  assert_true(sct_ptx_degree(&result.counters) == 1.0);
+  assert_true(sct_ptx_degree_of(&result.counters).both == 1.0);
   sct_ptx_result_free(&result);
   assert_null(result.insts);
 }

@@ -136,7 +136,7 @@ static void cc10_floats(void **state) {
   assert_int_equal(copy.load.sectors, HALVES);
   assert_int_equal(copy.load.moved, 64 * HALVES);
   assert_int_equal(copy.store.sectors, HALVES);
-  assert_true(sct_ptx_degree(&copy) == 1.0);
+  assert_true(sct_ptx_degree_of(&copy).both == 1.0);
   static const char *const bad[] = {"permuted", "shifted"};
   for (int k = 0; k < 2; k++) {
     const sct_ptx_counters c = counters(*state, SCT_PTX_CC10, bad[k]);
@@ -144,7 +144,7 @@ static void cc10_floats(void **state) {
     assert_int_equal(c.load.moved, 16 * 32 * HALVES);
     assert_int_equal(c.load.sectors_ideal, HALVES);
     assert_int_equal(c.store.sectors, HALVES);
-    assert_true(sct_ptx_degree(&c) == 2.0 * 64 / (16 * 32 + 64));
+    assert_true(sct_ptx_degree_of(&c).both == 2.0 * 64 / (16 * 32 + 64));
   }
 }
 
@@ -157,7 +157,7 @@ static void cc10_float3(void **state) {
   const sct_ptx_counters shared = counters(*state, SCT_PTX_CC10, "shared3");
   assert_int_equal(shared.load.sectors, 3 * HALVES);
   assert_int_equal(shared.store.sectors, 3 * HALVES);
-  assert_true(sct_ptx_degree(&shared) == 1.0);
+  assert_true(sct_ptx_degree_of(&shared).both == 1.0);
   assert_int_equal(shared.shared_load.wavefronts, 6 * HALVES);
   assert_int_equal(shared.shared_load.wavefronts, shared.shared_load.wavefronts_ideal);
   assert_int_equal(shared.shared_store.wavefronts, shared.shared_store.wavefronts_ideal);

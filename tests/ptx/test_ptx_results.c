@@ -104,6 +104,7 @@ static void add_global(sct_ptx_global *to, const sct_ptx_global *g) {
   to->tags += g->tags;
   to->moved += g->moved;
   to->bytes += g->bytes;
+  to->distinct_bytes += g->distinct_bytes;
 }
 
 static bool starts(const sct_ptx_inst_counters *c, const char *word) {
@@ -152,7 +153,7 @@ static void instructions_sum_to_the_kernel(void **state) {
   assert_int_equal(store.sectors, N / 32 * 4);
   assert_int_equal(r.counters.load_width[2], N / 32);
   assert_int_equal(r.counters.load_width[3], N / 32);
-  assert_true(sct_ptx_degree(&r.counters) == 16.0 * N / (32.0 * (N / 32) * 24));
+  assert_true(sct_ptx_degree_of(&r.counters).both == 16.0 * N / (32.0 * (N / 32) * 24));
   sct_ptx_result_free(&r);
 }
 

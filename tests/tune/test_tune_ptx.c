@@ -217,7 +217,7 @@ static void add_bulk(sct_ptx_global *to, const sct_ptx_global *bulk) {
   to->sectors += bulk->sectors;
   to->sectors_ideal += bulk->sectors_ideal;
   to->tags += bulk->tags;
-  to->bytes += bulk->bytes;
+  to->distinct_bytes += bulk->distinct_bytes;
 }
 
 static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked *p) {
@@ -261,7 +261,7 @@ static bool may_merge(const sct_spec *spec, bool shared) {
 /* One direction of global memory. Merged accesses leave the bytes as they are; requests and sectors
  * can only become fewer. */
 static bool agree(const sct_count *model, const sct_ptx_global *ptx, bool ragged, bool merging) {
-  if (ptx->bytes != model->bytes) {
+  if (ptx->distinct_bytes != model->distinct_bytes) {
     return false;
   }
   if (merging) {
@@ -277,9 +277,9 @@ static bool agree_shared(int64_t model, const sct_ptx_shared *ptx, bool ragged, 
 
 static void print_count(sct_str *out, const char *what, const sct_count *m,
                         const sct_ptx_global *p) {
-  sct_str_printf(out, " %s: requests %lld | %lld, sectors %lld | %lld, bytes %lld | %lld;", what,
-                 (long long)m->requests, (long long)p->requests, (long long)m->sectors,
-                 (long long)p->sectors, (long long)m->bytes, (long long)p->bytes);
+  sct_str_printf(out, " %s: requests %lld | %lld, sectors %lld | %lld, distinct bytes %lld | %lld;",
+                 what, (long long)m->requests, (long long)p->requests, (long long)m->sectors,
+                 (long long)p->sectors, (long long)m->distinct_bytes, (long long)p->distinct_bytes);
 }
 
 static void compare_at(work *w, const picked *p, const sct_shape *shape, bool ragged) {
