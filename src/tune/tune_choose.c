@@ -20,11 +20,12 @@
 /* An excess below this part of all sectors could not be seen in the time. */
 #define NEGLIGIBLE (1.0 / 16.0)
 
-/* Of an operand, by any kernel that goes through its elements once. */
+/* Of an operand, by any kernel that goes through its elements once, tried or not: what is coalesced
+ * does not depend on how much of the space a session came to. */
 static double least_sectors(const sct_rank_row *rows, int n, int op) {
   double least = INFINITY;
   for (int r = 0; r < n; r++) {
-    if (rows[r].passes <= 1 && rows[r].eligible && rows[r].operand_sectors) {
+    if (rows[r].passes <= 1 && rows[r].operand_sectors) {
       least = fmin(least, (double)rows[r].operand_sectors[op]);
     }
   }

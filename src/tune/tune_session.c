@@ -282,10 +282,10 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                        .sectors = -1,
                        .wavefronts = -1,
                        .requests = -1};
-    row->eligible = cell->fits && item->outcome == SCT_OUT_OK &&
-                    cell->verdict.outcome == SCT_OUT_OK &&
-                    (s->kind->times ? row->timed : cell->verified);
-    if (cell->counted && sectors) {
+    const bool failed =
+        !cell->fits || item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+    row->eligible = !failed && (s->kind->times ? row->timed : cell->verified);
+    if (cell->counted && sectors && !failed) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
       sct_tune_judged_sectors(mine, &s->plan.spec, &s->plan.spec.sizes[size], item->code.layout,

@@ -1,6 +1,7 @@
 /* Choosing: coalesced first, ties broken by counts, faster uncoalesced candidates named. */
 #include "tune/tune_internal.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,21 @@ static void test_slack_of_a_quarter_is_coalesced(void **state) {
   assert_false(rows[4].coalesced); /* less than a quarter in all, but half of it for nothing */
 }
 
+/* A session of a part of the space holds what it tried against what it did not try. */
+static void test_what_was_not_tried_is_a_measure(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "direct", 1000, 24000, 24000, 20), row(1, "flat", 0, 8000, 8000, 8),
+                         row(2, "failed", 0, 0, 0, 8)};
+  rows[1].eligible = rows[2].eligible = false;
+  rows[2].operand_sectors = NULL;
+  const sct_choice choice = sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_false(rows[0].coalesced);
+  assert_int_equal(choice.winner, 0); /* of those that can win */
+  sectors[1][0] = sectors[1][1] = 20000;
+  (void)sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_true(rows[0].coalesced);
+}
+
 /* Row sums: one word a row is written, a thousandth of what is read. */
 static void test_small_arrays_decide_nothing(void **state) {
   (void)state;
@@ -109,6 +125,37 @@ static void test_counts_below_what_is_moved_are_no_measure(void **state) {
   (void)sct_tune_choose(rows, SCT_COUNT(rows), N_OPERANDS, false);
   assert_true(rows[0].coalesced && rows[1].coalesced);
   assert_false(rows[2].coalesced);
+  sct_spec_free(&spec);
+}
+
+/* One field of a record of three: asked for alone it is a third of its sectors. A tile of whole
+ * records asks for all bytes of them, and needs a third; overlapping ones need no more. */
+static void test_what_is_thrown_away_is_moved_for_nothing(void **state) {
+  (void)state;
+  static const char text[] =
+      "local s = require 'sectile'\n"
+      "local r = s.record { { 'x', 'f32' }, { 'y', 'f32' }, { 'z', 'f32' } }\n"
+      "return s.kernel { name = 'x', dims = { 'i' }, inputs = { s.array('a', r) },\n"
+      "  outputs = { s.array('b', 'f32') }, body = 'b = a.x;', sizes = { { i = 3200 } } }\n";
+  sct_spec spec;
+  sct_error err;
+  if (sct_script_load_spec_text(&spec, "x.lua", text, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  static const struct {
+    int64_t sectors, distinct_bytes;
+    double load, both;
+  } reads[] = {
+      {1200, 12800, 1.0 / 3, 0.5}, {1200, 38400, 1.0 / 3, 0.5}, {2400, 76800, 1.0 / 6, 2.0 / 7}};
+  for (int k = 0; k < SCT_COUNT(reads); k++) {
+    sct_count operand[] = {{.sectors = reads[k].sectors, .distinct_bytes = reads[k].distinct_bytes},
+                           {.sectors = 400, .distinct_bytes = 12800}};
+    const sct_counters c = {
+        .load = operand[0], .store = operand[1], .operand = operand, .n_operands = 2};
+    const sct_degrees d = sct_model_degrees(&c, &spec, &spec.sizes[0]);
+    assert_true(fabs(d.load - reads[k].load) < 1e-9 && d.store == 1.0);
+    assert_true(fabs(d.both - reads[k].both) < 1e-9);
+  }
   sct_spec_free(&spec);
 }
 
@@ -306,8 +353,10 @@ int main(void) {
       cmocka_unit_test(many_ready_do_not_wait_for_one),
       cmocka_unit_test(test_the_fastest_coalesced_wins),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
+      cmocka_unit_test(test_what_was_not_tried_is_a_measure),
       cmocka_unit_test(test_small_arrays_decide_nothing),
       cmocka_unit_test(test_counts_below_what_is_moved_are_no_measure),
+      cmocka_unit_test(test_what_is_thrown_away_is_moved_for_nothing),
       cmocka_unit_test(test_several_passes_move_sectors_as_often),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),

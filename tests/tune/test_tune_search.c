@@ -189,6 +189,38 @@ static void a_stopped_search_keeps_what_it_has(void **state) {
   tf_free(&r);
 }
 
+#define RECORDS                                                                                    \
+  "local s = require \"sectile\"\n"                                                                \
+  "local three = s.record { { \"x\", \"f64\" }, { \"y\", \"f64\" }, { \"z\", \"f64\" } }\n"        \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"move\", dims = { \"i\" },\n"                                                         \
+  "  inputs = { s.array(\"a\", three) }, outputs = { s.array(\"b\", three) },\n"                   \
+  "  body = \"b.x = a.x; b.y = a.y; b.z = a.z;\", sizes = { { i = 4096 } },\n"                     \
+  "}\n"
+
+/* The naive variant needs 24 sectors a request where `flat` needs 8, which nobody tried. */
+static void what_is_coalesced_depends_on_the_whole_space(void **state) {
+  (void)state;
+  int n;
+  const sct_search_method *methods = sct_search_methods(&n);
+  sct_str text = {0};
+  sct_error err;
+  assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/flat.lua", &err), SCT_OK);
+  const char *flat = tf_replace(sct_str_c(&text), "{ 128, 256, 512 }", "{ 128 }");
+  sct_str_free(&text);
+  flat = tf_replace(flat, "{ 1, 2, 4, 8, 16 }", "{ 1, 2 }");
+  tf_write("assets/tuning/strategies/flat.lua", flat);
+  for (int m = -1; m < n; m++) {
+    tf_run r = searching("ok", NULL, m < 0 ? NULL : methods[m].name, m < 0 ? 0 : 1);
+    tf_tune_ok(&r, RECORDS);
+    assert_int_equal(r.report.sizes[0].n_untried > 0, m >= 0);
+    const sct_tune_row *naive = tf_row(&r, 0, "direct t256");
+    assert_false(naive->coalesced);
+    assert_true(naive->degree_ld > 0.333 && naive->degree_ld < 0.334);
+    tf_free(&r);
+  }
+}
+
 static void a_virtual_device_verifies_what_is_asked(void **state) {
   (void)state;
   tf_run r = searching(NULL, NULL, "model", 2);
@@ -314,6 +346,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures_count_in_any_session, tf_setup, tf_teardown),
       TEST(sizes_are_searched_apart),
       TEST(a_stopped_search_keeps_what_it_has),
+      TEST(what_is_coalesced_depends_on_the_whole_space),
       TEST(a_virtual_device_verifies_what_is_asked),
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
       TEST(what_the_store_knows_needs_no_budget),
