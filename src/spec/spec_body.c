@@ -159,6 +159,24 @@ static bool is_local(const screen *s, const token *t) {
   return false;
 }
 
+/* What to write for a name that a header would define, or for a type as specs call it. */
+static const char *hint_for(const char *word) {
+  static const struct {
+    const char *name, *write;
+  } hints[] = {
+#define SCT_HINT(name, kind, write) {name, write},
+#include "spec_hints.def"
+#undef SCT_HINT
+  };
+  for (int k = 0; k < SCT_COUNT(hints); k++) {
+    if (strcmp(hints[k].name, word) == 0) {
+      return hints[k].write;
+    }
+  }
+  sct_type type;
+  return sct_type_find(&type, word) ? sct_type_get(type)->cuda : NULL;
+}
+
 static sct_status unknown_name(const screen *s, const token *t) {
   sct_spec *spec = s->spec;
   const char *names[MAX_LEGAL];
@@ -189,8 +207,11 @@ static sct_status unknown_name(const screen *s, const token *t) {
 #undef SCT_WORD
   const char *word = sct_arena_strndup(&spec->arena, t->text, t->len);
   const char *near = word ? sct_nearest(word, names, n) : NULL;
+  const char *write = word ? hint_for(word) : NULL;
   sct_str hint = {0};
-  if (word && near) {
+  if (write) {
+    sct_str_printf(&hint, "; write `%s`", write);
+  } else if (word && near) {
     sct_str_printf(&hint, "; did you mean '%s'?", near);
   } else if (word) {
     sct_str_suggest(&hint, word, names, n_own);

@@ -44,12 +44,16 @@ const char *sct_spec_bad_name(const char *name) {
   if (sct_has_prefix(name, "_") || strstr(name, "__") || sct_has_prefix(name, "sct_")) {
     return "is reserved: no _ in front, no __ inside, no sct_ in front";
   }
+  sct_type type;
   switch (sct_spec_word(name, strlen(name))) {
   case WORD_NONE:
     break;
   case WORD_FUNCTION:
     return "is the name of a CUDA function";
   default:
+    if (sct_type_find(&type, name)) {
+      return "is the name of a type";
+    }
     return "is a word of CUDA C++";
   }
   if (sct_has_prefix(name, "cuda") && name[4] >= 'A' && name[4] <= 'Z') {

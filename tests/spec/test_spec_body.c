@@ -83,6 +83,12 @@ static void test_refused(void **state) {
       {"b = a; float x = 1, linux = 2;", "`linux` is a macro of C or CUDA headers"},
       {"b = a; int cudaSuccess = 0;", "`cudaSuccess` is reserved: names with cuda in front"},
       {"b = a; here: b.x = 1;", "unknown name 'here'"},
+      {"b = a; u8 t = 1;", "unknown name 'u8'; write `unsigned char`"},
+      {"b = a; b.x = (f32)1;", "unknown name 'f32'; write `float`"},
+      {"b = a; f32x4 t = v;", "unknown name 'f32x4'; write `float4`"},
+      {"b = a; uint8_t t = 1;", "unknown name 'uint8_t'; write `unsigned char`"},
+      {"b = a; b.x = -INFINITY;", "unknown name 'INFINITY'; write `__int_as_float(0x7f800000)`"},
+      {"b = a; b.x = __rsqrt_rn(k);", "unknown name '__rsqrt_rn'; did you mean '__frsqrt_rn'?"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     assert_refused(cases[k].body, cases[k].says);

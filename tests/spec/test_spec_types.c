@@ -101,6 +101,7 @@ static void test_bad_fields(void **state) {
       {"x:f32 y:f32 x:f64", "field 'x' appears twice"},
       {"class:f32", "field name 'class' is a word of CUDA C++"},
       {"float:f32", "is a word of CUDA C++"},
+      {"f16:f32", "field name 'f16' is the name of a type"},
       {"sqrt:f32", "is the name of a CUDA function"},
       {"__x:f32", "is reserved"},
       {"a__b:f32", "is reserved"},

@@ -12,7 +12,7 @@ struct %s {
   unsigned short bits;
   %s() = default;
   __device__ __forceinline__ %s(float x) { asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x)); }
-  __device__ __forceinline__ operator float() const {
+%s  __device__ __forceinline__ operator float() const {
     float x;
     %s
     return x;
@@ -20,15 +20,17 @@ struct %s {
 };
 ]]
 
+-- From the other one, which C++ does not convert to float on its own.
+local FROM_OTHER = [[
+  template <class T> __device__ __forceinline__ %s(T x) : %s(static_cast<float>(x)) {}
+]]
+
 local function half_types(k)
   local seen, text = {}, {}
   local function see(type)
     if (type == "f16" or type == "bf16") and not seen[type] then
       seen[type] = true
-      -- a bf16 is the upper half of a float
-      local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
-        or "x = __uint_as_float((unsigned int)bits << 16);"
-      text[#text + 1] = string.format(HALF, type, type, type, type, type, back)
+      seen[#seen + 1] = type
     end
   end
   for _, op in ipairs(k.operands) do
@@ -38,6 +40,16 @@ local function half_types(k)
   end
   for _, scalar in ipairs(k.scalars) do
     see(scalar.type)
+  end
+  for word in string.gmatch(k.body, "[%a_][%w_]*") do
+    see(word)
+  end
+  for n, type in ipairs(seen) do
+    -- a bf16 is the upper half of a float
+    local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
+      or "x = __uint_as_float((unsigned int)bits << 16);"
+    local other = #seen > 1 and string.format(FROM_OTHER, type, type) or ""
+    text[n] = string.format(HALF, type, type, type, type, type, other, back)
   end
   return text
 end
