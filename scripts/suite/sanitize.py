@@ -82,12 +82,16 @@ def array_text(array, size):
     return f"input({bytes_}ull)"
 
 
-def driver(checked):
-    """The text of the program for what `sectile check --json` says of a spec."""
+def driver(checked, header=""):
+    """The text of the program for what `sectile check --json` says of a spec, and its header."""
     out = [HEAD % {"name": checked["name"]}]
+    bytes_ = f"{checked['name']}_workspace_bytes()"
+    has_workspace = bytes_[:-1] in header
+    if has_workspace:
+        out.append(f"  const Any w = fresh({bytes_});\n  must(cudaMemset(w.p, 0, {bytes_}), \"cudaMemset\");\n")
     for size, label in enumerate(checked["sizes"]):
         arrays = [f"a{k}" for k in range(len(checked["arrays"]))]
-        words = arrays + ["1"] * len(checked["scalars"]) + [f"{n}ll" for n in checked["extents"][size]]
+        words = arrays + ["1"] * len(checked["scalars"]) + [f"{n}ll" for n in checked["extents"][size]] + ["w"] * has_workspace
         out.append(f"  {{  // {label}\n")
         for name, array in zip(arrays, checked["arrays"]):
             out.append(f"    const Any {name} = {array_text(array, size)};\n")
@@ -140,9 +144,11 @@ def build(args, spec, folder):
     text, code = run([args.program, "emit", path, "--store", os.path.join(args.run, "store.db"), "-o", header], 60)
     if code != 0:
         return None, f"emit: {text.strip()[-200:]}"
+    with open(header, encoding="utf-8") as f:
+        text = f.read()
     source = os.path.join(folder, spec + ".cu")
     with open(source, "w", encoding="utf-8") as f:
-        f.write(driver(checked))
+        f.write(driver(checked, text))
     binary = os.path.join(folder, spec)
     text, code = run(["nvcc", "-O2", "-lineinfo", f"-arch={args.arch}", "-I", folder, source, "-o", binary], 240)
     return (binary, None) if code == 0 else (None, f"nvcc: {text.strip()[-300:]}")

@@ -179,8 +179,8 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
       (json_int_t)code->shared_bytes, "static_shared_bytes", (json_int_t)code->static_shared_bytes,
       "requires", requires, "align", align, "layouts", layouts, "arguments", arguments, "doc",
       code->launcher_doc ? code->launcher_doc : "");
-  if (code->exclusive) {
-    json_object_set_new(launch, "exclusive", json_true());
+  if (code->workspace_bytes > 0) {
+    json_object_set_new(launch, "workspace_bytes", json_integer(code->workspace_bytes));
   }
   return append_json(out, launch, err);
 }

@@ -22,9 +22,15 @@ static bool put_expr(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_e
 }
 
 bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code *code) {
-  const int64_t numbers[] = {
-      code->threads,   code->rounds,  code->windows, code->shared_bytes, code->static_shared_bytes,
-      code->exclusive, code->counted, code->indexed, code->n_require};
+  const int64_t numbers[] = {code->threads,
+                             code->rounds,
+                             code->windows,
+                             code->shared_bytes,
+                             code->static_shared_bytes,
+                             code->workspace_bytes,
+                             code->counted,
+                             code->indexed,
+                             code->n_require};
   sct_wire body = {0};
   sct_str scratch = {0};
   put_text(&body, code->source);
@@ -76,7 +82,7 @@ static void get_numbers(sct_kernel_code *code, sct_wire *in) {
   code->windows = (int)sct_wire_get_i64(in);
   code->shared_bytes = sct_wire_get_i64(in);
   code->static_shared_bytes = sct_wire_get_i64(in);
-  code->exclusive = sct_wire_get_i64(in) != 0;
+  code->workspace_bytes = sct_wire_get_i64(in);
   code->counted = sct_wire_get_i64(in) != 0;
   code->indexed = sct_wire_get_i64(in) != 0;
 }

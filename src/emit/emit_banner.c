@@ -315,11 +315,11 @@ static void provenance(sct_str *s, const emit_header *h) {
 static void caution(sct_str *s, const emit_header *h) {
   bool any = false;
   for (int k = 0; k < h->n_kernels; k++) {
-    any = any || h->kernels[k].launch.exclusive;
+    any = any || h->kernels[k].launch.workspace_bytes > 0;
   }
   if (any) {
-    sct_str_append(s, "// Two calls must not overlap on one device (on different streams, say): "
-                      "blocks share partial\n// results in an array that belongs to the kernel.\n");
+    sct_str_append(s, "// Calls that may overlap, such as on two streams, need a workspace each: "
+                      "blocks leave\n// partial results there.\n");
   }
 }
 

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { SHARED_WITHOUT_OPTIN = 48 * 1024 }; /* bytes a block, CUDA programming guide */
+enum {
+  SHARED_WITHOUT_OPTIN = 48 * 1024, /* bytes a block, CUDA programming guide */
+  WORKSPACE_ALIGN = 16              /* the widest partial result takes 8 */
+};
 
 static const char *arg_cuda(const emit_signature *sig, int k) {
   return sig->scalars[k - sig->n_operands].cuda;
@@ -71,8 +74,8 @@ static void kernel_needs(sct_str *s, const emit_header *h, const emit_launch *la
                    (long long)(launch->shared_bytes + launch->static_shared_bytes));
     between = ", ";
   }
-  if (launch->exclusive) {
-    sct_str_printf(s, "%sthat none of its launches overlaps another", between);
+  if (launch->workspace_bytes > 0) {
+    sct_str_printf(s, "%s%lld bytes of workspace", between, (long long)launch->workspace_bytes);
     between = ", ";
   }
   sct_str_append(s, between[0] == ',' ? "\n" : "");
@@ -142,7 +145,8 @@ static void helpers(sct_str *s, const emit_header *h) {
 }
 
 /* The arguments of a call, without the stream. */
-static void call_struct(sct_str *s, const emit_signature *sig) {
+static void call_struct(sct_str *s, const emit_header *h) {
+  const emit_signature *sig = &h->sig;
   sct_str_append(s, "// The arguments of one call.\nstruct call {\n");
   for (int k = 0; k < emit_n_arguments(sig); k++) {
     sct_str_append(s, "  ");
@@ -154,6 +158,11 @@ static void call_struct(sct_str *s, const emit_signature *sig) {
       sct_str_append(s, sig->operands[k].is_output ? "void *" : "const void *");
     }
     arg_name(s, sig, k);
+    sct_str_append(s, ";\n");
+  }
+  if (emit_takes_workspace(h)) {
+    sct_str_append(s, "  void *");
+    emit_own_name(s, sig, "workspace");
     sct_str_append(s, ";\n");
   }
   sct_str_append(s, "};\n\n");
@@ -207,6 +216,23 @@ static bool any_of(sct_str *s, const emit_signature *sig, const char *format, ex
   return any;
 }
 
+bool emit_takes_workspace(const emit_header *h) {
+  bool any = emit_workspace_bytes(h) > 0;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    any = any || h->sig.operands[k].reduce[0] != '\0';
+  }
+  return any;
+}
+
+int64_t emit_workspace_bytes(const emit_header *h) {
+  int64_t most = 0;
+  for (int k = 0; k < h->n_kernels; k++) {
+    const int64_t bytes = h->kernels[k].launch.workspace_bytes;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
 static bool reduces(const emit_signature *sig) {
   bool any = false;
   for (int k = 0; k < sig->n_extents; k++) {
@@ -242,6 +268,23 @@ static void pointer_checks(sct_str *s, const emit_header *h, int operand) {
   sct_str_free(&reason);
 }
 
+static void workspace_check(sct_str *s, const emit_header *h) {
+  if (emit_workspace_bytes(h) == 0) {
+    return;
+  }
+  sct_str name = {0};
+  sct_str reason = {0};
+  emit_own_name(&name, &h->sig, "workspace");
+  sct_str_printf(&reason, "invalid value: %s is null or not aligned to %d bytes", sct_str_c(&name),
+                 WORKSPACE_ALIGN);
+  sct_str_printf(s, "  if (c.%s == nullptr || !aligned(c.%s, %d)", sct_str_c(&name),
+                 sct_str_c(&name), WORKSPACE_ALIGN);
+  refusal(s, "ErrorInvalidValue", sct_str_c(&reason));
+  s->failed = s->failed || name.failed || reason.failed;
+  sct_str_free(&name);
+  sct_str_free(&reason);
+}
+
 static void check_function(sct_str *s, const emit_header *h) {
   const emit_signature *sig = &h->sig;
   sct_str_append(s,
@@ -269,11 +312,16 @@ static void check_function(sct_str *s, const emit_header *h) {
   for (int k = 0; k < sig->n_operands; k++) {
     pointer_checks(s, h, k);
   }
+  workspace_check(s, h);
   sct_str_append(s, "  return nullptr;\n}\n\n");
 }
 
 static void kernel_argument(sct_str *s, const emit_signature *sig, int k) {
-  if (is_extent(sig, k)) {
+  if (k == emit_n_arguments(sig)) {
+    sct_str_append(s, "output{c.");
+    emit_own_name(s, sig, "workspace");
+    sct_str_append(s, "}");
+  } else if (is_extent(sig, k)) {
     sct_str_printf(s, "c.n_%s", emit_argument(sig, k));
   } else if (is_scalar(sig, k)) {
     const bool bits = emit_type_find(sig->scalars[k - sig->n_operands].type)->bits;
@@ -365,7 +413,7 @@ sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) {
   }
   sct_str_append(s, "#ifdef __NVCC__\n#pragma nv_diagnostic pop\n#endif\n\n");
   helpers(s, h);
-  call_struct(s, &h->sig);
+  call_struct(s, h);
   elements_function(s, &h->sig);
   emit_dispatch(s, h);
   check_function(s, h);

@@ -88,10 +88,10 @@ typedef struct emit_launch {
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;
-  bool exclusive; /* two launches must not overlap */
+  int64_t workspace_bytes; /* of the kernel's last parameter; 0: it has none */
   int n_args;
   int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
-                numbered through in this order */
+                workspace, numbered through in this order */
 } emit_launch;
 
 /* ---- the header ---- */
@@ -224,6 +224,11 @@ void emit_choice_type(sct_str *s, const emit_header *h);
 void emit_dispatch(sct_str *s, const emit_header *h);
 void emit_describe_function(sct_str *s, const emit_header *h);
 void emit_public(sct_str *s, const emit_header *h);
+/* The spec reduces: its launch function takes a workspace, whichever kernels have won. */
+bool emit_takes_workspace(const emit_header *h);
+int64_t emit_workspace_bytes(const emit_header *h); /* the most that any kernel needs */
+/* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
+void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
 
 /* "n_row, n_col" of those extents that `used` mentions (NULL: the dimensions); each with `before`
  * in front of it. */

@@ -430,7 +430,16 @@ static sct_status read_launch(emit_launch *launch, const reader *r, const emit_s
     }
   }
   SCT_TRY(get_text(&launch->doc, r, root, "", "doc", ""));
-  launch->exclusive = json_is_true(json_object_get(root, "exclusive"));
+  if (json_object_get(root, "workspace_bytes") != NULL) {
+    SCT_TRY(get_integer(&launch->workspace_bytes, r, root, "", "workspace_bytes", 0, 1 << 30));
+  }
+  if (json_is_true(json_object_get(root, "exclusive"))) {
+    return sct_fail(
+        r->err, SCT_EDATA,
+        "the kernel '%s' keeps partial results in an array of its own, as older versions "
+        "made them: run `sectile tune` on its spec again",
+        launch->kernel);
+  }
   return read_per_operand(launch, r, sig, root);
 }
 

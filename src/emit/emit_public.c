@@ -69,6 +69,13 @@ static void provenance(sct_str *s, const emit_header *h) {
 
 /* ---- functions ---- */
 
+static void workspace_parameter(sct_str *s, const emit_header *h, const char *type) {
+  if (emit_takes_workspace(h)) {
+    sct_str_printf(s, ", %s", type);
+    emit_own_name(s, &h->sig, "workspace");
+  }
+}
+
 /* "const vec3 *a, vec3 *b, double k, long long n_i" */
 static void parameters(sct_str *s, const emit_header *h) {
   const emit_signature *sig = &h->sig;
@@ -90,26 +97,32 @@ static void parameters(sct_str *s, const emit_header *h) {
   for (int k = 0; k < sig->n_extents; k++) {
     sct_str_printf(s, ", long long n_%s", sig->extents[k].name);
   }
+  workspace_parameter(s, h, "void *");
 }
 
-static void arguments(sct_str *s, const emit_signature *sig) {
+static void arguments(sct_str *s, const emit_header *h) {
+  const emit_signature *sig = &h->sig;
   for (int k = 0; k < emit_n_arguments(sig); k++) {
     const bool extent = k >= sig->n_operands + sig->n_scalars;
     sct_str_printf(s, "%s%s%s", k > 0 ? ", " : "", extent ? "n_" : "", emit_argument(sig, k));
   }
+  workspace_parameter(s, h, "");
 }
 
-/* Appends "stream", or with as much behind it as it takes to be nobody else's name. */
-static void stream_name(sct_str *s, const emit_signature *sig) {
+void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish) {
   const size_t start = s->len;
   bool taken = true;
-  for (sct_str_append(s, "stream"); taken && !s->failed;) {
+  for (sct_str_append(s, wish); taken && !s->failed;) {
     taken = false;
     for (int k = 0; k < sig->n_operands + sig->n_scalars; k++) {
       taken = taken || strcmp(emit_argument(sig, k), s->data + start) == 0;
     }
     sct_str_append(s, taken ? "_x" : "");
   }
+}
+
+static void stream_name(sct_str *s, const emit_signature *sig) {
+  emit_own_name(s, sig, "stream");
 }
 
 /* The type that NAME_variant() returns; the code of the choice needs it before. */
@@ -159,6 +172,14 @@ static void launch_comment(sct_str *s, const emit_header *h) {
          "// Arrays must not overlap. A negative extent, a null pointer or a pointer below its "
          "type's alignment\n// is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks "
          "cudaErrorInvalidConfiguration; other errors\n// are those of the launch.\n");
+  if (emit_takes_workspace(h)) {
+    sct_str_append(s, "// `");
+    emit_own_name(s, sig, "workspace");
+    sct_str_printf(s,
+                   "` has %s_workspace_bytes() bytes, set to 0 once before its first use; launches "
+                   "leave\n// it ready for the next. Calls that may overlap need one each.\n",
+                   sig->name);
+  }
   for (int k = 0; k < sig->n_scalars; k++) {
     if (emit_type_find(sig->scalars[k].type)->bits) {
       sct_str_printf(s, "// `%s` is given as the bits of a value of type %s.\n",
@@ -170,13 +191,19 @@ static void launch_comment(sct_str *s, const emit_header *h) {
 void emit_public(sct_str *s, const emit_header *h) {
   const char *name = h->sig.name;
   provenance(s, h);
+  if (emit_takes_workspace(h)) {
+    sct_str_printf(s,
+                   "// What the workspace of a call has, whatever its extents; 0: it may be null.\n"
+                   "extern \"C\" inline size_t %s_workspace_bytes(void) {\n  return %lld;\n}\n\n",
+                   name, (long long)emit_workspace_bytes(h));
+  }
   launch_comment(s, h);
   sct_str_printf(s, "extern \"C\" inline cudaError_t %s(", name);
   parameters(s, h);
   sct_str_append(s, ", cudaStream_t ");
   stream_name(s, &h->sig);
   sct_str_printf(s, ") {\n  return %s_detail::launch({", name);
-  arguments(s, &h->sig);
+  arguments(s, h);
   sct_str_append(s, "}, ");
   stream_name(s, &h->sig);
   sct_str_printf(s,
@@ -186,6 +213,6 @@ void emit_public(sct_str *s, const emit_header *h) {
                  name, name, name);
   parameters(s, h);
   sct_str_printf(s, ") {\n  return %s_detail::describe({", name);
-  arguments(s, &h->sig);
+  arguments(s, h);
   sct_str_append(s, "});\n}\n\n");
 }

@@ -409,14 +409,17 @@ static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) 
          strcmp(text_of(a->launch), text_of(b->launch)) == 0;
 }
 
-/* The arguments' names as the kernels spell them. NULL: out of memory. */
+/* The arguments' names as the kernels spell them, the workspace last. NULL: out of memory. */
 static const char **kernel_names(emit_header *h) {
   const int n = emit_n_arguments(&h->sig);
-  const char **names = SCT_ARENA_NEW(&h->arena, const char *, n);
+  const char **names = SCT_ARENA_NEW(&h->arena, const char *, n + 1);
   for (int k = 0; k < n && names != NULL; k++) {
     const bool extent = k >= h->sig.n_operands + h->sig.n_scalars;
     names[k] = sct_arena_printf(&h->arena, "%s%s", extent ? "n_" : "", emit_argument(&h->sig, k));
     names = names[k] != NULL ? names : NULL;
+  }
+  if (names != NULL) {
+    names[n] = "workspace";
   }
   return names;
 }
@@ -439,12 +442,13 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
   kernel->space = sct_arena_strdup(&h->arena, sct_str_c(&space));
   sct_str_free(&space);
   const char **names = kernel_names(h);
-  launch->args = SCT_ARENA_NEW(&h->arena, int, emit_n_arguments(&h->sig));
+  const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
+  launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);
   if (names == NULL || launch->args == NULL || kernel->space == NULL) {
     return no_memory(err);
   }
   SCT_TRY(emit_check_source(launch->args, &launch->n_args, text_of(candidate->source),
-                            launch->kernel, names, emit_n_arguments(&h->sig), err));
+                            launch->kernel, names, n_names, err));
   *index = h->n_kernels++;
   return SCT_OK;
 }

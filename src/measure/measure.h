@@ -7,7 +7,8 @@
  * its group, and one that reports a sticky error is replaced. The candidate at hand gets the
  * outcome; the next one starts in a fresh worker.
  *
- * A kernel's arguments are: a pointer per operand, the scalars, the extents as long long. */
+ * A kernel's arguments are: a pointer per operand, the scalars, the extents as long long, and a
+ * workspace where it needs one. */
 #ifndef SCT_MEASURE_H
 #define SCT_MEASURE_H
 

@@ -270,7 +270,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
   job->kernel = -1;
 }
 
-/* Arguments: a pointer per operand, the scalars, the extents. */
+/* Arguments: a pointer per operand, the scalars, the extents, the workspace. */
 void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
                            const sct_target *target) {
   const sct_spec *spec = m->plan.spec;
@@ -279,20 +279,25 @@ void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job
   sct_wire_put_i64(w, target->blocks);
   sct_wire_put_i64(w, code->threads);
   sct_wire_put_i64(w, code->shared_bytes);
-  sct_wire_put_i64(w, spec->n_operands + spec->n_scalars + spec->n_extents);
+  const bool has_workspace = code->workspace_bytes > 0;
+  sct_wire_put_i64(w, spec->n_operands + spec->n_scalars + spec->n_extents + has_workspace);
   for (int k = 0; k < spec->n_operands; k++) {
-    sct_wire_put_i64(w, 1);
+    sct_wire_put_i64(w, SCT_ARG_BUFFER);
     sct_wire_put_i64(w, target->buffer[k]);
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     uint8_t value[16] = {0};
     sct_data_scalar(value, spec->scalars[k].type, m->seed, k);
-    sct_wire_put_i64(w, 0);
+    sct_wire_put_i64(w, SCT_ARG_VALUE);
     sct_wire_put_bytes(w, value, (size_t)sct_type_get(spec->scalars[k].type)->bytes);
   }
   for (int k = 0; k < spec->n_extents; k++) {
-    sct_wire_put_i64(w, 0);
+    sct_wire_put_i64(w, SCT_ARG_VALUE);
     sct_wire_put_bytes(w, &target->shape->extent[k], sizeof target->shape->extent[k]);
+  }
+  if (has_workspace) {
+    sct_wire_put_i64(w, SCT_ARG_WORKSPACE);
+    sct_wire_put_i64(w, code->workspace_bytes);
   }
 }
 

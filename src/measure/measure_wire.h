@@ -23,6 +23,8 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_COPIES  4096               /* of a buffer */
 #define SCT_MAX_KERNELS ((int64_t)1 << 24) /* that a worker loads in its life */
 #define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
+/* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */
+typedef enum sct_arg_kind { SCT_ARG_VALUE, SCT_ARG_BUFFER, SCT_ARG_WORKSPACE } sct_arg_kind;
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
 #define SCT_RESULT_UNSUPPORTED 9999

@@ -140,6 +140,9 @@ static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
     return sct_worker_malformed(err);
   }
   w->backend->ops->unload(w->backend, &w->kernels[id]);
+  if (w->workspace.kernel == id) { /* the number is given to another one */
+    w->workspace.kernel = -1;
+  }
   return SCT_OK;
 }
 
@@ -181,6 +184,22 @@ static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out
   return in->failed ? sct_worker_malformed(err) : unload(w, id, err);
 }
 
+static sct_status read_workspace(sct_worker_state *w, sct_wire *in, sct_arg *arg, int64_t kernel,
+                                 sct_error *err) {
+  const int64_t bytes = sct_wire_get_i64(in);
+  if (in->failed || bytes <= 0) {
+    return sct_worker_malformed(err);
+  }
+  SCT_TRY(sct_worker_get_workspace(w, kernel, bytes, err));
+  *arg = (sct_arg){.value = {w->workspace.p},
+                   .bytes = sizeof arg->value[0],
+                   .is_buffer = true,
+                   .buffer_bytes = bytes,
+                   .copies = 1,
+                   .name = "the workspace"};
+  return SCT_OK;
+}
+
 sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
                                   sct_error *err) {
   const int64_t id = sct_wire_get_i64(in);
@@ -197,7 +216,10 @@ sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch 
   for (int k = 0; k < launch->n_args; k++) {
     sct_arg *arg = &launch->args[k];
     *arg = (sct_arg){0};
-    if (sct_wire_get_i64(in) != 0) { /* a buffer */
+    const int64_t kind = sct_wire_get_i64(in);
+    if (kind == SCT_ARG_WORKSPACE) {
+      SCT_TRY(read_workspace(w, in, arg, id, err));
+    } else if (kind == SCT_ARG_BUFFER) {
       const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
       if (!b) {
         return SCT_EINTERNAL;

@@ -16,11 +16,19 @@ typedef struct sct_worker_buffer {
   char name[32]; /* of the array, "" unknown */
 } sct_worker_buffer;
 
+/* What kernels leave for each other's blocks. */
+typedef struct sct_worker_workspace {
+  sct_cuda_ptr p; /* 0: none yet */
+  int64_t bytes;
+  int64_t kernel; /* the last that had it; for another one it is made 0. -1: none */
+} sct_worker_workspace;
+
 typedef struct sct_worker_state {
   sct_backend *backend;
   sct_device_desc desc;
   sct_worker_buffer *buffers;
   size_t n_buffers, cap_buffers;
+  sct_worker_workspace workspace;
   char *images[SCT_MAX_IMAGES]; /* cubins or PTX, at the places that the parent gave them; NULL:
                                    none */
   sct_cuda_kernel *kernels;
@@ -62,6 +70,8 @@ sct_worker_handler sct_worker_alloc, sct_worker_place, sct_worker_free, sct_work
     sct_worker_upload, sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name,
     sct_worker_seal, sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
+sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
+                                    sct_error *err);
 
 /* measure_worker_outbox.c */
 typedef struct sct_outbox {

@@ -104,7 +104,31 @@ sct_status sct_worker_free(sct_worker_state *w, sct_wire *in, sct_wire *out, sct
   return SCT_OK;
 }
 
+sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
+                                    sct_error *err) {
+  sct_worker_workspace *s = &w->workspace;
+  if (bytes > s->bytes) {
+    const sct_cuda_ptr old = s->p;
+    *s = (sct_worker_workspace){.kernel = -1};
+    if (old != 0) {
+      w->backend->ops->release(w->backend, old);
+    }
+    SCT_TRY(w->backend->ops->alloc(w->backend, &s->p, bytes, err));
+    s->bytes = bytes;
+  }
+  if (s->kernel != kernel) {
+    s->kernel = -1;
+    SCT_TRY(w->backend->ops->set(w->backend, s->p, 0, s->bytes, err));
+    s->kernel = kernel;
+  }
+  return SCT_OK;
+}
+
 void sct_worker_free_buffers(sct_worker_state *w) {
+  if (w->workspace.p != 0) {
+    w->backend->ops->release(w->backend, w->workspace.p);
+  }
+  w->workspace = (sct_worker_workspace){.kernel = -1};
   for (size_t k = 0; k < w->n_buffers; k++) {
     if (w->buffers[k].raw != 0) {
       w->backend->ops->release(w->backend, w->buffers[k].raw);

@@ -253,6 +253,17 @@ static int64_t get_bytes(lua_State *L, int t, const char *name, int64_t least) {
   return value;
 }
 
+static int64_t get_workspace(lua_State *L, int t) {
+  lua_getfield(L, t, "exclusive");
+  if (lua_toboolean(L, -1)) {
+    luaL_error(L,
+               "a plan has no 'exclusive': launches may overlap, so blocks share a workspace, the "
+               "kernel's last argument, of 'workspace_bytes'");
+  }
+  lua_pop(L, 1);
+  return get_bytes(L, t, "workspace_bytes", 0);
+}
+
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
   lua_getfield(L, t, name);
   if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
@@ -503,9 +514,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   code->windows = windows > 0 && windows <= MAX_ROUNDS ? (int)windows : 0;
   code->shared_bytes = get_bytes(L, plan, "shared_bytes", 0);
   code->static_shared_bytes = get_bytes(L, plan, "static_shared_bytes", 0);
-  lua_getfield(L, plan, "exclusive");
-  code->exclusive = lua_toboolean(L, -1);
-  lua_pop(L, 1);
+  code->workspace_bytes = get_workspace(L, plan);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
       code->grid == SCT_EXPR_NONE) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");

@@ -158,8 +158,9 @@ typedef struct sct_kernel_code {
   int *layout;           /* [n_operands] which layout alternative of each operand it is for */
   int n_accesses;
   sct_access *accesses;
-  bool exclusive; /* two launches must not overlap: they share an array of the module */
-  bool counted;   /* accesses is complete, so counts are exact for the addresses it states */
+  int64_t workspace_bytes; /* of the last argument, which is 0 before the first launch and then as
+                              the one before left it; 0: the kernel has no such argument */
+  bool counted; /* accesses is complete, so counts are exact for the addresses it states */
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;

@@ -125,10 +125,10 @@ static const char *const of_lines[] = {"across", "line"};
 
 /* Likewise where the kernel reduces. */
 static const char *const generated_sums[] = {
-    "all",      "arrived",    "before",     "column", "combine", "combine_lanes",
-    "from",     "from_warps", "last_block", "mine",   "nothing", "other",
-    "partial",  "partial_at", "partials",   "place",  "places",  "places_2",
-    "places_3", "places_4",   "places_5",   "share",  "shares",  "shift"};
+    "all",        "arrived",    "before", "column",   "combine",  "combine_lanes", "from",
+    "from_warps", "last_block", "mine",   "nothing",  "other",    "partial",       "partial_at",
+    "partials",   "place",      "places", "places_2", "places_3", "places_4",      "places_5",
+    "share",      "shares",     "shift",  "workspace"};
 
 /* And of kernels that take boxes of the index space. */
 static const char *const of_boxes[] = {
@@ -611,12 +611,12 @@ static sct_status name_record(sct_spec *spec, sct_operand *op, sct_error *err) {
 
 static sct_status check_n_args(const sct_spec *spec, sct_error *err) {
   const int n = spec->n_operands + spec->n_scalars + spec->n_extents;
-  return n <= SCT_MAX_ARGS ? SCT_OK
-                           : sct_spec_fail_at(spec, err, spec->file, spec->line,
-                                              "a kernel takes at most %d arguments; %d arrays, %d "
-                                              "scalars and %d extents are %d",
-                                              SCT_MAX_ARGS, spec->n_operands, spec->n_scalars,
-                                              spec->n_extents, n);
+  return n < SCT_MAX_ARGS ? SCT_OK
+                          : sct_spec_fail_at(spec, err, spec->file, spec->line,
+                                             "a kernel takes at most %d arguments; %d arrays, %d "
+                                             "scalars and %d extents are %d",
+                                             SCT_MAX_ARGS - 1, spec->n_operands, spec->n_scalars,
+                                             spec->n_extents, n);
 }
 
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {

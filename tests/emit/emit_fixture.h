@@ -198,14 +198,14 @@ static const kernel row_sum_direct = {"row_sum_direct.cu",
                                       "{\"threads\": 256}",
                                       ROW_SUM_LAUNCH("direct", "n_row", "", "4", ""),
                                       16};
-/* Eight blocks a row, which meet in an array of the module. */
+/* Eight blocks a row, which meet in the workspace. */
 static const kernel row_sum_shared = {"row_sum_shared.cu",
                                       "reduce_rows b8",
                                       "reduce_rows",
                                       "{\"shares\": 8}",
                                       ROW_SUM_LAUNCH("reduce_rows", "8 * n_row",
                                                      "\"n_col % 4 == 0\", \"8 * n_row <= 4096\"",
-                                                     "16", ", \"exclusive\": true"),
+                                                     "16", ", \"workspace_bytes\": 278528"),
                                       32};
 
 static inline void use_fixture_kernels(void) {

@@ -71,17 +71,19 @@ static void row_sum_is_as_it_was(void **state) {
   compare_with_golden(*state, "row_sum");
 }
 
-/* Kernels whose blocks meet in an array of the module put a condition on the caller, others none.
- */
-static void the_banner_says_that_calls_must_not_overlap(void **state) {
+/* Kernels whose blocks share a reduction take a workspace, and headers of moves know of none. */
+static void what_launches_share_is_an_argument(void **state) {
   fixture_row_sum(*state);
   fixture_transpose(*state);
   sct_str sums = fixture_header(*state, "row_sum");
   sct_str moves = fixture_header(*state, "transpose");
-  assert_true(has_text(&sums, "// Two calls must not overlap on one device"));
+  assert_true(has_text(&sums, "on two streams, need a workspace each"));
+  assert_true(has_text(&sums, "long long n_col, void *workspace, cudaStream_t stream)"));
+  assert_true(has_text(&sums, "row_sum_workspace_bytes(void) {\n  return 278528;"));
+  assert_false(has_text(&sums, "__device__ partial partials"));
   assert_true(has_text(&sums, "total  out  f32, layout row_major; over (row), sum of what"));
-  assert_true(has_text(&sums, ", that none of its launches overlaps another\n"));
-  assert_false(has_text(&moves, "overlap on one device"));
+  assert_true(has_text(&sums, ", 278528 bytes of workspace\n"));
+  assert_false(has_text(&moves, "workspace"));
   assert_true(
       has_text(&moves, "if (c.n_row == 0 || c.n_col == 0)\n    return refuse(answer, cudaSuccess"));
   assert_true(has_text(&sums, "if (c.n_row == 0)\n    return refuse(answer, cudaSuccess"));
@@ -283,7 +285,7 @@ int main(void) {
       TEST(transpose_is_as_it_was),
       TEST(scale_is_as_it_was),
       TEST(row_sum_is_as_it_was),
-      TEST(the_banner_says_that_calls_must_not_overlap),
+      TEST(what_launches_share_is_an_argument),
       TEST(a_device_without_multiprocessors_is_a_weaker_match),
       TEST(hostile_is_as_it_was),
       TEST(the_bytes_are_the_same_again),

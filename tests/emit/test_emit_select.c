@@ -441,10 +441,25 @@ static void one_record_has_one_shape(void **state) {
   fixture_refused(f, "add3", "give the record 'vec3' two shapes");
 }
 
+/* ---- what older versions made ---- */
+
+static void a_kernel_that_keeps_partial_results_is_refused(void **state) {
+  fixture *f = *state;
+  fixture_problem(f, "row_sum", ROW_SUM_SIGNATURE);
+  sct_row_run run = fixture_run(f, fixture_h200(f), "row=16 col=64", "{\"row\": 16, \"col\": 64}",
+                                64, "2025-01-04T00:00:00Z");
+  kernel old = row_sum_shared;
+  old.launch = ROW_SUM_LAUNCH("reduce_rows", "8 * n_row", "", "16", ", \"exclusive\": true");
+  const sct_id naive = fixture_result(f, &run, &row_sum_direct, 70000, false);
+  fixture_finish(f, &run, fixture_result(f, &run, &old, 20000, true), naive);
+  fixture_refused(f, "row_sum", "keeps partial results in an array of its own");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(nothing_tuned_says_what_to_run),
+      TEST(a_kernel_that_keeps_partial_results_is_refused),
       TEST(a_changed_spec_is_named),
       TEST(the_spec_s_hash_decides_between_versions),
       TEST(every_size_has_its_winner),

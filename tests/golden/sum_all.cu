@@ -16,11 +16,8 @@ __device__ __forceinline__ partial combine_lanes(partial p) {
     p = combine(p, {__shfl_xor_sync(0xffffffffu, p.total, distance)});
   return p;
 }
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[528];
-__device__ unsigned int arrived[1];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {__ldcg(&partials[number].total)};
 }
 
@@ -58,7 +55,7 @@ __device__ __forceinline__ partial element(const float *__restrict__ a_in,
 // At most 4 blocks an SM; 4 x 4 elements a thread are in flight.
 __global__ void __launch_bounds__(512)
 reduce_all(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
-           long long n_col) {
+           long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 512, kItems = 4, kVec = 4;
   // elements of places at once: by a block
   constexpr int kTile = kThreads * kItems * kVec;
@@ -68,6 +65,9 @@ reduce_all(const float *__restrict__ a_in, float *__restrict__ total_out, long l
   const long long n_places = n_col * n_row;
   const int shares = (int)gridDim.x; // blocks that share it all
   const int share = (int)block;
+  // what blocks leave for the one that comes last, and how many have come: 0 again at the end
+  unsigned int *const arrived = workspace;
+  partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   partial mine = nothing();
   for (long long first = share * (long long)kTile; first + kTile <= n_places;
        first += shares * (long long)kTile) {
@@ -108,7 +108,7 @@ reduce_all(const float *__restrict__ a_in, float *__restrict__ total_out, long l
   __threadfence(); // what the others left is seen from here on
   mine = nothing();
   for (int other = thread; other < shares; other += kThreads)
-    mine = combine(mine, partial_at(other));
+    mine = combine(mine, partial_at(partials, other));
   mine = combine_lanes(mine);
   if (thread % 32 == 0) from_warps[thread / 32] = mine;
   __syncthreads();

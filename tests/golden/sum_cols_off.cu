@@ -9,11 +9,8 @@ __device__ __forceinline__ partial nothing() {
 __device__ __forceinline__ partial combine(const partial &a, const partial &b) {
   return {a.total + b.total};
 }
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[262144];
-__device__ unsigned int arrived[65536];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {__ldcg(&partials[number].total)};
 }
 
@@ -43,7 +40,7 @@ __device__ __forceinline__ void store_words(void *to, const void *from) {
 // start alike.
 __global__ void __launch_bounds__(256)
 reduce_cols_off(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
-                long long n_col) {
+                long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 256, kWarps = kThreads / 32, kItems = 8, kVec = 4;
   constexpr int kColumns = 31 * kVec; // neighbours along col that the block owns
   constexpr int kRows = kWarps * kItems; // of what is reduced, that it takes at once
@@ -54,6 +51,9 @@ reduce_cols_off(const float *__restrict__ a_in, float *__restrict__ total_out, l
   constexpr int kShares = 4; // blocks that share an output element
   const int share = (int)(block % kShares);
   const long long team = block / kShares;
+  // what blocks leave for the one that comes last, and how many have come: 0 again at the end
+  unsigned int *const arrived = workspace;
+  partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   const long long first = team * kColumns;
   // elements before `first` in its word, in all rows of this warp
   const int shift = (int)((n_col * warp + first) & 3);
@@ -146,7 +146,7 @@ reduce_cols_off(const float *__restrict__ a_in, float *__restrict__ total_out, l
     partial all = nothing();
     #pragma unroll
     for (int other = 0; other < kShares; other++)
-      all = combine(all, partial_at(other * n_col + col));
+      all = combine(all, partial_at(partials, other * n_col + col));
     total_out[col] = all.total;
   }
 }

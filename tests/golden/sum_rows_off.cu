@@ -21,11 +21,8 @@ __device__ __forceinline__ partial combine_lanes(partial p) {
     p = combine(p, {__shfl_xor_sync(0xffffffffu, p.total, distance)});
   return p;
 }
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[4096];
-__device__ unsigned int arrived[4096];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {__ldcg(&partials[number].total)};
 }
 
@@ -64,7 +61,7 @@ __device__ __forceinline__ partial element(const float *__restrict__ a_in,
 // aligned one of the row on.
 __global__ void __launch_bounds__(256)
 reduce_rows_off(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
-                long long n_col) {
+                long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 256, kItems = 4, kVec = 4;
   // elements of col at once: by a block
   constexpr int kTile = kThreads * kItems * kVec;
@@ -74,6 +71,9 @@ reduce_rows_off(const float *__restrict__ a_in, float *__restrict__ total_out, l
   constexpr int kShares = 8; // blocks that share an output element
   const int share = (int)(block % kShares);
   const long long team = block / kShares;
+  // what blocks leave for the one that comes last, and how many have come: 0 again at the end
+  unsigned int *const arrived = workspace;
+  partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   const long long row = team;
   partial mine = nothing();
   // what lies before the first aligned word of the row
@@ -121,7 +121,7 @@ reduce_rows_off(const float *__restrict__ a_in, float *__restrict__ total_out, l
   __threadfence(); // what the others left is seen from here on
   mine = nothing();
   for (int other = thread; other < kShares; other += kThreads)
-    mine = combine(mine, partial_at(team * kShares + other));
+    mine = combine(mine, partial_at(partials, team * kShares + other));
   mine = combine_lanes(mine);
   if (thread % 32 == 0) from_warps[thread / 32] = mine;
   __syncthreads();

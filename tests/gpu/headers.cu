@@ -65,6 +65,19 @@ struct Buffer {
   }
 };
 
+// Zeros for kernels whose blocks share a reduction; all launches here are on one stream.
+inline void *workspace(size_t bytes) {
+  static void *p = nullptr;
+  static size_t room = 0;
+  if (bytes > room) {
+    cudaFree(p);
+    check(cudaMalloc(&p, bytes), "cudaMalloc");
+    check(cudaMemset(p, 0, bytes), "cudaMemset");
+    room = bytes;
+  }
+  return p;
+}
+
 inline uint64_t mix(uint64_t x) {
   x += run_seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -955,7 +968,7 @@ CASE(sum_rows_f32) {
   run_sum(
       "sum_rows_f32", false, [](long long r, long long c) { return (void)c, r; },
       [](long long rows, long long cols) { return (void)cols, rows; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_rows_f32(in[0], out, rows, cols, 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_rows_f32(in[0], out, rows, cols, workspace(sum_rows_f32_workspace_bytes()), 0); });
 }
 #endif
 
@@ -964,7 +977,7 @@ CASE(max_rows_f32) {
   run_sum(
       "max_rows_f32", true, [](long long r, long long c) { return (void)c, r; },
       [](long long rows, long long cols) { return (void)cols, rows; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return max_rows_f32(in[0], out, rows, cols, 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return max_rows_f32(in[0], out, rows, cols, workspace(max_rows_f32_workspace_bytes()), 0); });
 }
 #endif
 
@@ -973,7 +986,7 @@ CASE(sum_cols_f32) {
   run_sum(
       "sum_cols_f32", false, [](long long r, long long c) { return (void)r, c; },
       [](long long rows, long long cols) { return (void)rows, cols; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_cols_f32(in[0], out, rows, cols, 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_cols_f32(in[0], out, rows, cols, workspace(sum_cols_f32_workspace_bytes()), 0); });
 }
 #endif
 
@@ -982,7 +995,7 @@ CASE(sum_all_f32) {
   run_sum(
       "sum_all_f32", false, [](long long r, long long c) { return (void)r, (void)c, 0LL; },
       [](long long rows, long long cols) { return (void)rows, (void)cols, 1LL; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_all_f32(in[0], out, rows, cols, 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_all_f32(in[0], out, rows, cols, workspace(sum_all_f32_workspace_bytes()), 0); });
 }
 #endif
 

@@ -266,6 +266,13 @@ class Sanitize(unittest.TestCase):
                         "pick_variant(a0, a1, a2, 1, 5ll, 7ll).variant", "% limit);", '"%s: %s\\n", "i=6 m=9"'):
             self.assertIn(part_of, text)
         self.assertEqual(text.count("{"), text.count("}"))
+        self.assertNotIn("workspace", text)
+
+    def test_reductions_get_a_workspace_of_zeros(self):
+        text = sanitize.driver(self.checked, "inline size_t pick_workspace_bytes(void) {")
+        for part_of in ("w = fresh(pick_workspace_bytes());", "cudaMemset(w.p, 0, pick_workspace_bytes())",
+                        "pick(a0, a1, a2, 1, 6ll, 9ll, w, 0)", "pick_variant(a0, a1, a2, 1, 5ll, 7ll, w).variant"):
+            self.assertIn(part_of, text)
 
     def test_verdicts(self):
         summary = "x\n========= ERROR SUMMARY: 3 errors\n"

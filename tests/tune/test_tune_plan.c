@@ -59,11 +59,11 @@ static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const 
   same_text(x->launcher_doc, y->launcher_doc);
   assert_true(sct_hash_equal(x->hash, y->hash));
   const int64_t one[] = {
-      x->threads,   x->rounds,    x->windows, x->shared_bytes, x->static_shared_bytes,
-      x->n_require, x->exclusive, x->counted, x->indexed};
+      x->threads,   x->rounds,          x->windows, x->shared_bytes, x->static_shared_bytes,
+      x->n_require, x->workspace_bytes, x->counted, x->indexed};
   const int64_t two[] = {
-      y->threads,   y->rounds,    y->windows, y->shared_bytes, y->static_shared_bytes,
-      y->n_require, y->exclusive, y->counted, y->indexed};
+      y->threads,   y->rounds,          y->windows, y->shared_bytes, y->static_shared_bytes,
+      y->n_require, y->workspace_bytes, y->counted, y->indexed};
   assert_memory_equal(one, two, sizeof one);
   same_expr(a, x->grid, b, y->grid);
   for (int k = 0; k < x->n_require; k++) {

@@ -233,6 +233,7 @@ static void run_counted(sct_ptx_counters *out, const sct_shape *s, const picked 
     picked_run_add(&r, value, sizeof value);
   }
   picked_run_add_extents(&r);
+  (void)picked_run_add_workspace(&r);
   *out = picked_run_launch(&r, "counted");
   const sct_ptx_global load = out->bulk_load, store = out->bulk_store;
   add_bulk(&out->load, &load); /* the model has them in one */

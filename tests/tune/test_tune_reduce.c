@@ -262,6 +262,23 @@ static void compare(const problem *p, const picked *c, const int64_t *n, int64_t
   }
 }
 
+/* A launch leaves its workspace as the next one, of whatever kernel, wants it. */
+static void counters_are_zero(const problem *p, const picked *c, const void *workspace) {
+  const uint32_t *counters = workspace;
+  for (int k = 0; k < 65536 && c->code.workspace_bytes > 0; k++) {
+    if (counters[k] != 0) {
+      fail_msg("%s, '%s': counter %d is %u after a launch", p->name, c->label, k, counters[k]);
+    }
+  }
+}
+
+/* All that launches share lies in their arguments, so those with other workspaces may overlap. */
+static void keeps_nothing_in_the_module(const problem *p, const picked *c) {
+  if (strstr(c->compiled.ptx, "\n.global") || strstr(c->compiled.ptx, "\n.visible .global")) {
+    fail_msg("%s, '%s': the module has a variable", p->name, c->label);
+  }
+}
+
 static void run(const fixture *f, const problem *p, const picked *c, const int64_t *n) {
   int64_t count = 1, n_places = 1;
   for (int d = 0; d < p->n_dims; d++) {
@@ -286,9 +303,11 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
     out[k] = picked_run_add_array(&r, "t", NULL, bytes);
   }
   picked_run_add_extents(&r);
-  for (int turn = 0; turn < (c->code.exclusive ? 2 : 1); turn++) { /* counters are 0 again */
+  const uint64_t workspace = picked_run_add_workspace(&r);
+  for (int turn = 0; turn < (workspace != 0 ? 2 : 1); turn++) {
     picked_run_launch(&r, p->name);
     compare(p, c, n, n_places, r.memory, out);
+    counters_are_zero(p, c, sct_ptx_memory_data(r.memory, workspace));
   }
   picked_run_close(&r);
   sct_free(a);
@@ -338,6 +357,9 @@ static void as_on_the_host(void **state) {
   fixture_open_text(&f, spec_text(&arena, p));
   const int n = pick(&f, p, list);
   picked_compile(list, n);
+  for (int k = 0; k < n; k++) {
+    keeps_nothing_in_the_module(p, &list[k]);
+  }
   assert_true(n >= 3);
   assert_memory_equal(list[0].label, "direct", 6);
   for (int k = 0; k < n; k++) {

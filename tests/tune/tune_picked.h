@@ -126,6 +126,20 @@ static inline uint64_t picked_run_add_buffer(picked_run *r, const sct_ptx_buffer
   return address;
 }
 
+/* The kernel's own workspace, of zeros, if it has one: the last argument. Returns its address. */
+static inline uint64_t picked_run_add_workspace(picked_run *r) {
+  const int64_t bytes = r->candidate->code.workspace_bytes;
+  if (bytes == 0) {
+    return 0;
+  }
+  void *zeros = sct_alloc((size_t)bytes);
+  assert_non_null(zeros);
+  const uint64_t address = picked_run_add_buffer(
+      r, &(sct_ptx_buffer){.name = "workspace", .bytes = bytes, .data = zeros});
+  sct_free(zeros);
+  return address;
+}
+
 /* With `data` it is an input, without an output that must be written. */
 static inline uint64_t picked_run_add_array(picked_run *r, const char *name, const void *data,
                                             int64_t bytes) {

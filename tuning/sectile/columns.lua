@@ -143,7 +143,7 @@ local function each_column(p, inside)
     p.last, indented(text, 2))
 end
 
--- The column's partial goes to the outputs or, where blocks share it, to the module's array.
+-- The column's partial goes to the outputs or, where blocks share it, to the workspace.
 local function leave(p)
   local g, k = p.g, p.k
   if not p.split then
@@ -170,7 +170,7 @@ local function combine_shares(p)
     g:close()
     return string.format("partial all = nothing();\n#pragma unroll\n"
       .. "for (int other = 0; other < kShares; other++)\n"
-      .. "  all = combine(all, partial_at(other * %s + %s));\n%s", factor(count),
+      .. "  all = combine(all, partial_at(partials, other * %s + %s));\n%s", factor(count),
       E.text(number, true), reduce.store(p, "all", p.is_column))
   end)
 end
@@ -327,7 +327,7 @@ function columns.plan(k, kernel, c, off)
   end
   p.own_columns = string.format("constexpr int kColumns = %d * kVec; // neighbours along %s that "
     .. "the block owns", off and 31 or 32, p.last)
-  p.exclusive, p.bounds, p.p = p.split, tostring(c.threads), p
+  p.bounds, p.p = tostring(c.threads), p
   kit.hand_over(g, p)
   return p
 end

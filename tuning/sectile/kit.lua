@@ -285,8 +285,8 @@ end
 ---@param store boolean
 ---@param width integer bytes a lane
 ---@param at sectile.Expr byte offset in the operand, in shared memory or in the module's array
----@param in_module? boolean
-function G:touch(op, store, width, at, in_module)
+---@param in_workspace? boolean
+function G:touch(op, store, width, at, in_workspace)
   local loops = {}
   for _, loop in ipairs(self.loops) do
     loops[#loops + 1] = loop.var
@@ -294,7 +294,7 @@ function G:touch(op, store, width, at, in_module)
   end
   local access = {
     operand = op and op.number or nil,
-    global = op ~= nil or in_module,
+    global = op ~= nil or in_workspace,
     store = store,
     width = width,
     at = E.subst(at, self.real),
@@ -578,7 +578,9 @@ end
 ---@return string
 function G:head(bounds)
   local head = string.format("__global__ void __launch_bounds__(%s)\n%s(", bounds, self.kernel)
-  return head .. wrapped(self:params(), #self.kernel + 1, string.rep(" ", #self.kernel + 1)) .. ")"
+  local params = self:params()
+  params[#params + 1] = self.has_workspace and "unsigned int *workspace" or nil
+  return head .. wrapped(params, #self.kernel + 1, string.rep(" ", #self.kernel + 1)) .. ")"
 end
 
 local function arguments(g)
@@ -693,8 +695,6 @@ end
 kit.word_type = WORD
 kit.hints = hints
 kit.wrapped, kit.element_arguments = wrapped, arguments
-kit.concat = concat
-kit.member = member
-kit.const_of = const_of
+kit.concat, kit.member, kit.const_of = concat, member, const_of
 kit.MAX_INDEX = MAX_INDEX
 return kit

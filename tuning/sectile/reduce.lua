@@ -2,12 +2,11 @@
 -- outputs; elements are added to it by `combine`, and so are the partials of lanes, warps and
 -- blocks. The order is the same in every run, so results are too.
 --
--- Where several blocks reduce to one place, each leaves its partial in an array of the module, and
--- the one that comes last combines them all: one launch, no workspace. Two such launches of one
--- kernel must not overlap, as they share the array.
+-- Blocks that reduce to one place leave their partials in a workspace, and the last combines them.
+-- It begins with MOST_COUNTERS counters, which are 0 again when a launch, of any kernel, ends.
 local reduce = {}
 
-local MOST_PARTIAL_BYTES = 1 << 20 -- of a module's array of partials
+local MOST_PARTIAL_BYTES = 1 << 20 -- of a workspace
 local MOST_COUNTERS = 1 << 16
 local MOST_ROW_BLOCKS = 4096 -- that fill every GPU: where there are more rows, none is shared
 
@@ -111,14 +110,16 @@ __device__ __forceinline__ partial combine_lanes(partial p) {
 ]]
 
 local SHARED = [[
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[%d];
-__device__ unsigned int arrived[%d];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {%s};
 }
 ]]
+
+local WORKSPACE = string.format([[
+// what blocks leave for the one that comes last, and how many have come: 0 again at the end
+unsigned int *const arrived = workspace;
+partial *const partials = reinterpret_cast<partial *>(workspace + %d);]], MOST_COUNTERS)
 
 --- The struct of partials and the functions on it.
 ---@param p table plan: slots, combines_lanes, split (do blocks share a place?)
@@ -136,10 +137,8 @@ function reduce.types(p)
     end), ", "))
   end
   if p.split then
-    parts[#parts + 1] = string.format(SHARED, p.most_partials, p.most_counters,
-      table.concat(list_of(slots, function(s)
-        return string.format("__ldcg(&partials[number].%s)", s.name)
-      end), ", "))
+    local all = list_of(slots, function(s) return "__ldcg(&partials[number]." .. s.name .. ")" end)
+    parts[#parts + 1] = string.format(SHARED, table.concat(all, ", "))
   end
   return table.concat(parts, "")
 end
@@ -206,10 +205,10 @@ function reduce.store(p, name, lanes, warps)
   return kit.concat(lines)
 end
 
--- Notes that a partial is moved between registers and shared memory, or a module's array.
-function reduce.touch(p, store, number, in_module)
+-- Notes that a partial is moved between registers and shared memory, or the workspace.
+function reduce.touch(p, store, number, in_workspace)
   for _, slot in ipairs(p.slots) do
-    p.g:touch(nil, store, slot.bytes, number * p.partial_bytes + slot.at, in_module)
+    p.g:touch(nil, store, slot.bytes, number * p.partial_bytes + slot.at, in_workspace)
   end
 end
 
@@ -404,18 +403,19 @@ function reduce.cut_shares(p, shares)
   if not p.split then
     p.share, p.team, p.team_text = 0, g.block, "block"
     return ""
-  elseif math.type(shares) == "integer" then
+  end
+  g.has_workspace, p.workspace_bytes = true, 4 * MOST_COUNTERS + p.most_partials * p.partial_bytes
+  if math.type(shares) == "integer" then
     p.share = g:define("share", 0, shares - 1, g.block % shares)
     p.team = g:define("team", 0, kit.MAX_INDEX, g.block // shares)
     p.team_text = "team"
     return string.format("constexpr int kShares = %d; // blocks that share an output element\n"
       .. "const int share = (int)(block %% kShares);\n"
-      .. "const long long team = block / kShares;", shares)
+      .. "const long long team = block / kShares;\n%s", shares, WORKSPACE)
   end
-  p.share, p.team, p.team_text = g.block, E.raw("team", 0, 0) * 0, "0"
-  p.shares_text = "shares"
+  p.share, p.team, p.team_text, p.shares_text = g.block, E.raw("team", 0, 0) * 0, "0", "shares"
   return "const int shares = (int)gridDim.x; // blocks that share it all\n"
-    .. "const int share = (int)block;"
+    .. "const int share = (int)block;\n" .. WORKSPACE
 end
 
 --- What must hold of the extents where blocks share: room for `partials` and `groups` counters.
@@ -511,7 +511,7 @@ function reduce.finish_block(p)
     local from = p.team_text == "0" and "other"
       or string.format("team * %s + other", p.shares_text)
     lines[3] = string.format("mine = nothing();\nfor (int other = thread; other < %s; other += "
-      .. "kThreads)\n  mine = combine(mine, partial_at(%s));\n%s", p.shares_text, from,
+      .. "kThreads)\n  mine = combine(mine, partial_at(partials, %s));\n%s", p.shares_text, from,
       combine_block(p))
   end
   lines[4] = "if (thread == 0) {\n"
@@ -679,8 +679,8 @@ function reduce.plan_rows(k, kernel, c, shares)
   if p.scope == "warp" then
     p.cut = cut_warps(p, c.lanes or 32)
   else
-    p.cut = reduce.cut_shares(p, shares(p))
     p.most_partials = c.most or MOST_ROW_BLOCKS
+    p.cut = reduce.cut_shares(p, shares(p))
     p.most_counters = c.most and 1 or MOST_ROW_BLOCKS
     if math.type(p.shares) == "integer" then
       reduce.require_room(p, kept * p.shares, kept)
@@ -688,7 +688,7 @@ function reduce.plan_rows(k, kernel, c, shares)
     g.grid = kept * p.shares
     g.static_shared_bytes = n_warps * p.partial_bytes
   end
-  p.exclusive, p.rounds = p.split, c.most and 2 -- a whole grid that shares may be any grid
+  p.rounds = c.most and 2 -- a whole grid that shares may be any grid
   p.cut = kit.concat { p.cut, reduce.unravel(g, p.kept, p.team_text, p.team) }
   p.tile = p.team_size * p.items * p.vec
   p.bounds = tostring(c.threads)

@@ -13,8 +13,8 @@
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // Spec 8a504888afceb3b29c785e42ad496245; the hash of each kernel's source stands beside it.
-// Two calls must not overlap on one device (on different streams, say): blocks share partial
-// results in an array that belongs to the kernel.
+// Calls that may overlap, such as on two streams, need a workspace each: blocks leave
+// partial results there.
 #pragma once
 #ifndef SECTILE_HEADER_row_sum
 #define SECTILE_HEADER_row_sum
@@ -93,8 +93,8 @@ direct(const float *__restrict__ a_in, float *__restrict__ total_out, long long 
 
 // reduce_rows b8.
 //   for NVIDIA H200 at row=16 col=1048576
-//   needs a aligned to 16, total aligned to 4, n_col % 4 == 0, 8 * n_row <= 4096, that none of its launches overlaps another
-//   source 97526a6fe00a00070fb5c1311e90116f
+//   needs a aligned to 16, total aligned to 4, n_col % 4 == 0, 8 * n_row <= 4096, 278528 bytes of workspace
+//   source 437313759136bf67ef6bb3c6c2a9d488
 namespace k1_reduce_rows {
 // What is reduced: a field for each value of the outputs.
 struct partial {
@@ -114,11 +114,8 @@ __device__ __forceinline__ partial combine_lanes(partial p) {
     p = combine(p, {__shfl_xor_sync(0xffffffffu, p.total, distance)});
   return p;
 }
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[4096];
-__device__ unsigned int arrived[4096];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {__ldcg(&partials[number].total)};
 }
 
@@ -156,7 +153,7 @@ __device__ __forceinline__ partial element(const float *__restrict__ a_in,
 // 8 blocks an output element; 4 x 4 elements of col a thread are in flight.
 __global__ void __launch_bounds__(256)
 reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
-            long long n_col) {
+            long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 256, kItems = 4, kVec = 4;
   // elements of col that a block takes at once
   constexpr int kTile = kThreads * kItems * kVec;
@@ -166,6 +163,9 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
   constexpr int kShares = 8; // blocks that share it
   const int share = (int)(block % kShares);
   const long long team = block / kShares;
+  // what blocks leave for the one that comes last, and how many have come: 0 again at the end
+  unsigned int *const arrived = workspace;
+  partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   const long long row = team;
   partial mine = nothing();
   for (long long first = share * (long long)kTile; first + kTile <= n_col;
@@ -207,7 +207,7 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
   __threadfence(); // what the others left is seen from here on
   mine = nothing();
   for (int other = thread; other < kShares; other += kThreads)
-    mine = combine(mine, partial_at(team * kShares + other));
+    mine = combine(mine, partial_at(partials, team * kShares + other));
   mine = combine_lanes(mine);
   if (thread % 32 == 0) from_warps[thread / 32] = mine;
   __syncthreads();
@@ -248,6 +248,7 @@ struct call {
   void *total;
   long long n_row;
   long long n_col;
+  void *workspace;
 };
 
 // Elements of the index space; a double, because a product may be any size.
@@ -479,6 +480,8 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
     return refuse(answer, cudaErrorInvalidValue, "invalid value: total is null");
   if (!aligned(c.total, 4))
     return refuse(answer, cudaErrorInvalidValue, "invalid value: total is not aligned to 4 bytes");
+  if (c.workspace == nullptr || !aligned(c.workspace, 16))
+    return refuse(answer, cudaErrorInvalidValue, "invalid value: workspace is null or not aligned to 16 bytes");
   return nullptr;
 }
 
@@ -495,7 +498,7 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
     break;
   case 1:
     k1_reduce_rows::reduce_rows<<<unsigned(k1_blocks(c.n_row)), 256, 0, stream>>>(
-        input{c.a}, output{c.total}, c.n_row, c.n_col);
+        input{c.a}, output{c.total}, c.n_row, c.n_col, output{c.workspace});
     break;
   }
   return cudaGetLastError();
@@ -530,7 +533,7 @@ typedef struct row_sum_tuning {
 static const row_sum_tuning row_sum_tunings[] = {
     {"NVIDIA H200", "sm_90", "timed",
      "580.1", "13.0", "0.1.0",
-     "row=16 col=1048576", "reduce_rows b8", "97526a6fe00a00070fb5c1311e90116f",
+     "row=16 col=1048576", "reduce_rows b8", "437313759136bf67ef6bb3c6c2a9d488",
      20, 3355.4463999999998, 0.79891580952380947, 70, 40, 38, 1, 2},
 };
 static const struct {
@@ -540,17 +543,24 @@ static const struct {
 } row_sum_provenance = {"row_sum", "8a504888afceb3b29c785e42ad496245", "sectile 0.1.0", 1,
     row_sum_tunings};
 
+// What the workspace of a call has, whatever its extents; 0: it may be null.
+extern "C" inline size_t row_sum_workspace_bytes(void) {
+  return 278528;
+}
+
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
 // Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
 // is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
 // are those of the launch.
-extern "C" inline cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, cudaStream_t stream) {
-  return row_sum_detail::launch({a, total, n_row, n_col}, stream);
+// `workspace` has row_sum_workspace_bytes() bytes, set to 0 once before its first use; launches leave
+// it ready for the next. Calls that may overlap need one each.
+extern "C" inline cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream) {
+  return row_sum_detail::launch({a, total, n_row, n_col, workspace}, stream);
 }
 
 // What row_sum would do with these arguments on the current device.
-extern "C" inline row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col) {
-  return row_sum_detail::describe({a, total, n_row, n_col});
+extern "C" inline row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace) {
+  return row_sum_detail::describe({a, total, n_row, n_col, workspace});
 }
 
 #endif  // SECTILE_HEADER_row_sum

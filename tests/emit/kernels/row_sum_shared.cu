@@ -16,11 +16,8 @@ __device__ __forceinline__ partial combine_lanes(partial p) {
     p = combine(p, {__shfl_xor_sync(0xffffffffu, p.total, distance)});
   return p;
 }
-// What blocks leave for the one that comes last, and how many have come: 0 again at the end.
-__device__ partial partials[4096];
-__device__ unsigned int arrived[4096];
 // Another block's partial, which is not in this SM's L1.
-__device__ __forceinline__ partial partial_at(long long number) {
+__device__ __forceinline__ partial partial_at(const partial *partials, long long number) {
   return {__ldcg(&partials[number].total)};
 }
 
@@ -58,7 +55,7 @@ __device__ __forceinline__ partial element(const float *__restrict__ a_in,
 // 8 blocks an output element; 4 x 4 elements of col a thread are in flight.
 __global__ void __launch_bounds__(256)
 reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
-            long long n_col) {
+            long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 256, kItems = 4, kVec = 4;
   // elements of col that a block takes at once
   constexpr int kTile = kThreads * kItems * kVec;
@@ -68,6 +65,9 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
   constexpr int kShares = 8; // blocks that share it
   const int share = (int)(block % kShares);
   const long long team = block / kShares;
+  // what blocks leave for the one that comes last, and how many have come: 0 again at the end
+  unsigned int *const arrived = workspace;
+  partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   const long long row = team;
   partial mine = nothing();
   for (long long first = share * (long long)kTile; first + kTile <= n_col;
@@ -109,7 +109,7 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
   __threadfence(); // what the others left is seen from here on
   mine = nothing();
   for (int other = thread; other < kShares; other += kThreads)
-    mine = combine(mine, partial_at(team * kShares + other));
+    mine = combine(mine, partial_at(partials, team * kShares + other));
   mine = combine_lanes(mine);
   if (thread % 32 == 0) from_warps[thread / 32] = mine;
   __syncthreads();

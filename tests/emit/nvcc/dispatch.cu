@@ -155,20 +155,29 @@ static void refusals() {
 static void sums() {
   const float *a = reinterpret_cast<const float *>(4096);
   float *total = reinterpret_cast<float *>(8192);
+  void *const w = reinterpret_cast<void *>(12288);
   fake_device = kH200;
   fake_launches = 0;
-  CHECK(same_text(row_sum_variant(a, total, 16, 1 << 20).variant, "reduce_rows b8"));
-  CHECK(row_sum(a, total, 16, 1 << 20, nullptr) == cudaSuccess);
-  CHECK(fake_launches == 1 && fake_launch.blocks == 128);
-  CHECK(same_text(row_sum_variant(a, total, 16, (1 << 20) + 1).variant, "direct t256"));
-  CHECK(same_text(row_sum_variant(a, total, 513, 1 << 20).variant, "direct t256"));
-  CHECK(row_sum(nullptr, total, 5, 0, nullptr) == cudaSuccess);
+  CHECK(row_sum_workspace_bytes() == 4 * 65536 + 4 * 4096);
+  CHECK(same_text(row_sum_variant(a, total, 16, 1 << 20, w).variant, "reduce_rows b8"));
+  fake_reads_last = true;
+  CHECK(row_sum(a, total, 16, 1 << 20, w, nullptr) == cudaSuccess);
+  fake_reads_last = false;
+  CHECK(fake_launches == 1 && fake_launch.blocks == 128 && fake_launch.last == w);
+  CHECK(same_text(row_sum_variant(a, total, 16, (1 << 20) + 1, w).variant, "direct t256"));
+  CHECK(same_text(row_sum_variant(a, total, 513, 1 << 20, w).variant, "direct t256"));
+  CHECK(row_sum(nullptr, total, 5, 0, w, nullptr) == cudaSuccess);
   CHECK(fake_launches == 2 && fake_launch.blocks >= 5 && fake_launch.second == total);
-  CHECK(row_sum(nullptr, nullptr, 0, 7, nullptr) == cudaSuccess);
+  CHECK(row_sum(nullptr, nullptr, 0, 7, nullptr, nullptr) == cudaSuccess);
   CHECK(fake_launches == 2);
-  CHECK(row_sum(nullptr, total, 5, 1, nullptr) == cudaErrorInvalidValue);
-  CHECK(row_sum(a, nullptr, 5, 0, nullptr) == cudaErrorInvalidValue);
-  CHECK(row_sum(a, total, 5, -1, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(nullptr, total, 5, 1, w, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, nullptr, 5, 0, w, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, total, 5, -1, w, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, total, 16, 1 << 20, nullptr, nullptr) == cudaErrorInvalidValue);
+  CHECK(row_sum(a, total, 16, 1 << 20, static_cast<char *>(w) + 8, nullptr) ==
+        cudaErrorInvalidValue);
+  CHECK(same_text(row_sum_variant(a, total, 16, 1 << 20, nullptr).reason,
+                  "invalid value: workspace is null or not aligned to 16 bytes"));
   CHECK(fake_launches == 2);
 }
 

@@ -7,6 +7,7 @@
 
 FakeDevice fake_device = {9, 0, 132, 232448, "NVIDIA H200"};
 FakeLaunch fake_launch = {};
+bool fake_reads_last = false;
 int fake_launches = 0;
 int fake_names_read = 0;
 
@@ -31,6 +32,7 @@ static cudaError_t keep_launch(dim3 grid, dim3 block, void **args, size_t shared
   fake_launch.stream = stream;
   fake_launch.first = *static_cast<const void **>(args[0]);
   fake_launch.second = *static_cast<const void **>(args[1]);
+  if (fake_reads_last) fake_launch.last = *static_cast<const void **>(args[4]);
   return cudaSuccess;
 }
 

@@ -14,8 +14,10 @@ struct FakeLaunch {
   int grown_to; // bytes of the last opt-in to more dynamic shared memory
   cudaStream_t stream;
   const void *first, *second; // the first two arguments, pointers
+  const void *last;           // the fifth, if it was to be read: `fake_reads_last`
 };
 extern FakeDevice fake_device;
 extern FakeLaunch fake_launch;
+extern bool fake_reads_last; // kernels have a fifth argument, a pointer
 extern int fake_launches;
 extern int fake_names_read; // calls of cudaGetDeviceProperties
