@@ -30,6 +30,7 @@ typedef struct sct_rank_row {
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
   /* [n_operands]; NULL: unknown, or of a kernel that failed. Of rows that were not tried too. */
   const int64_t *operand_sectors;
+  bool uncoalesced; /* a session that knew more of the space found it so */
   int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
   int registers;
   const char *label;

@@ -45,7 +45,7 @@ static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   for (int r = 0; r < n; r++) {
     const double passes = rows[r].passes > 1 ? rows[r].passes : 1;
     double sum = 0.0;
-    rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL;
+    rows[r].coalesced = rows[r].eligible && rows[r].operand_sectors != NULL && !rows[r].uncoalesced;
     for (int op = 0; op < n_operands && rows[r].coalesced; op++) {
       const double least = passes * once[op];
       const double mine = (double)rows[r].operand_sectors[op];

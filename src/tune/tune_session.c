@@ -257,11 +257,23 @@ void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size 
   }
 }
 
+/* Is some candidate of the space not counted at this size? Then the least that is known may be more
+ * than the least there is. */
+static bool is_part(tune_session *s, int size) {
+  bool part = s->opts->only.n > 0;
+  for (int k = 0; k < s->plan.n_items && !part; k++) {
+    const tune_cell *cell = sct_tune_cell(s, k, size);
+    part = cell->fits && !cell->counted && s->plan.items[k].code.counted;
+  }
+  return part;
+}
+
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
   const int n_operands = s->plan.spec.n_operands;
   int64_t *sectors = sct_arena_alloc(&s->plan.arena, sizeof *sectors * (size_t)n_operands *
                                                          (size_t)(s->plan.n_items + 1));
+  const bool part = is_part(s, size);
   for (int k = 0; k < s->plan.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const sct_tune_item *item = &s->plan.items[k];
@@ -279,6 +291,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
                        .timed = cell->timing.n_samples > 0,
                        .predicted_ns = cell->predicted.ns,
                        .race = cell->race,
+                       .uncoalesced = part && cell->from_store && !cell->was_coalesced,
                        .sectors = -1,
                        .wavefronts = -1,
                        .requests = -1};

@@ -211,7 +211,7 @@ static void what_is_coalesced_depends_on_the_whole_space(void **state) {
   flat = tf_replace(flat, "{ 1, 2, 4, 8, 16 }", "{ 1, 2 }");
   tf_write("assets/tuning/strategies/flat.lua", flat);
   for (int m = -1; m < n; m++) {
-    tf_run r = searching("ok", NULL, m < 0 ? NULL : methods[m].name, m < 0 ? 0 : 1);
+    tf_run r = searching("ok", m < 0 ? "all.db" : NULL, m < 0 ? NULL : methods[m].name, m >= 0);
     tf_tune_ok(&r, RECORDS);
     assert_int_equal(r.report.sizes[0].n_untried > 0, m >= 0);
     const sct_tune_row *naive = tf_row(&r, 0, "direct t256");
@@ -219,6 +219,17 @@ static void what_is_coalesced_depends_on_the_whole_space(void **state) {
     assert_true(naive->degree_ld > 0.333 && naive->degree_ld < 0.334);
     tf_free(&r);
   }
+  const char *const only[] = {"direct t128"}; /* the space is two: what the store says stays */
+  tf_run r = tf_new("ok", "all.db");
+  r.opts.only = (sct_tune_labels){SCT_COUNT(only), only};
+  tf_tune_ok(&r, RECORDS);
+  assert_int_equal(r.report.n_sources, 2);
+  assert_false(tf_row(&r, 0, "direct t256")->coalesced || tf_row(&r, 0, only[0])->coalesced);
+  tf_free(&r);
+  tf_stored stored;
+  tf_stored_open(&stored, "all.db");
+  assert_false(tf_result(&stored, "direct t256")->outcome.coalesced);
+  tf_stored_close(&stored);
 }
 
 static void a_virtual_device_verifies_what_is_asked(void **state) {
