@@ -3,6 +3,8 @@
  * touched first costs more than what it holds); whoever needs it again makes it again. */
 #include "measure_session.h"
 
+#include <string.h>
+
 bool sct_known_before(const sct_measure *m) {
   return m->plan.spec->n_moves > 0 && m->plan.spec->tolerance == 0;
 }
@@ -36,4 +38,50 @@ void sct_case_free_images(sct_case *c) {
     sct_free(c->flags[k]);
     c->image[k] = c->flags[k] = NULL;
   }
+}
+
+/* ---- places ---- */
+
+sct_status sct_case_expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  const uint8_t *flags = NULL;
+  if (m->is_virtual) {
+    SCT_TRY(sct_remote_name(m, buffer, spec->operands[op].name, err));
+  }
+  if (op < spec->n_inputs || (m->fake[0] == '\0' && !m->is_virtual)) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_case_images(m, c, err));
+  SCT_TRY(sct_case_flags(c, op, &flags, err));
+  return sct_remote_expect(m, buffer, flags, c->image[op], c->shape.op[op].bytes, err);
+}
+
+/* A place of its own for one array, with what it holds. */
+static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align, int64_t *buffer,
+                              sct_error *err) {
+  const int64_t bytes = c->shape.op[op].bytes;
+  SCT_TRY(sct_remote_alloc_at(m, bytes, align, buffer, err));
+  c->placed_bytes += bytes;
+  m->case_bytes += bytes;
+  if (op < m->plan.spec->n_inputs) {
+    SCT_TRY(sct_remote_copy(m, *buffer, c->buffer[op], err));
+    SCT_TRY(sct_remote_seal(m, *buffer, err));
+  }
+  return sct_case_expect(m, c, op, *buffer, err);
+}
+
+sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
+                          sct_error *err) {
+  memcpy(c->used, c->buffer, sizeof c->used);
+  for (int k = 0; k < m->plan.spec->n_operands && code->align; k++) {
+    const int place = __builtin_ctzll((uint64_t)code->align[k]);
+    if (place >= SCT_N_PLACES) {
+      continue;
+    }
+    if (c->placed[k][place] < 0) {
+      SCT_TRY(place_array(m, c, k, code->align[k], &c->placed[k][place], err));
+    }
+    c->used[k] = c->placed[k][place];
+  }
+  return SCT_OK;
 }

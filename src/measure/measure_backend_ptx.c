@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-#define N_MODULES     8       /* parsed texts kept: a batch of candidates shares one */
-#define MAX_THREADS   8       /* of the host, for one launch */
-#define BLOCKS_THREAD 8       /* blocks that are worth another thread */
-#define MAX_STEPS     4000000 /* warp instructions of a block; verified sizes need some 100,000 */
+#define N_MODULES       8       /* parsed texts kept: a batch of candidates shares one */
+#define MAX_THREADS     8       /* of the host, for one launch */
+#define BLOCKS_THREAD   8       /* blocks that are worth another thread */
+#define MOST_MISALIGNED 512     /* bytes; arrays of the interpreter's memory are aligned to more */
+#define MAX_STEPS       4000000 /* warp instructions of a block; verified sizes need some 100,000 */
 
 #define CUDA_INVALID_VALUE 1   /* as the driver says of a launch with wrong arguments */
 #define CUDA_INVALID_IMAGE 200 /* of a text that is no PTX */
@@ -225,6 +226,7 @@ static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct
     const sct_ptx_buffer buffer = {.name = arg->name,
                                    .bytes = arg->buffer_bytes,
                                    .data = sct_host(arg->value[0]),
+                                   .misalign = arg->align < MOST_MISALIGNED ? arg->align : 0,
                                    .read_only = arg->read_only,
                                    .required =
                                        a && a->expected == arg->value[0] ? a->required : NULL};

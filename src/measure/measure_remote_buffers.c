@@ -34,7 +34,12 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const int64_t *in, int n_in
 
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_ALLOC, (const int64_t[]){bytes, copies}, 2, buffer, 1, err);
+  return sct_remote_ask(m, SCT_OP_ALLOC, (const int64_t[]){bytes, copies, 0}, 3, buffer, 1, err);
+}
+
+sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
+                               sct_error *err) {
+  return sct_remote_ask(m, SCT_OP_ALLOC, (const int64_t[]){bytes, 1, align}, 3, buffer, 1, err);
 }
 
 sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) {

@@ -11,6 +11,8 @@
 
 /* ---- one verification size ---- */
 
+#define SCT_N_PLACES 13 /* alignments: 1 to SCT_MAX_ALIGN */
+
 typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* what it was asked for by */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
@@ -24,6 +26,10 @@ typedef struct sct_case {
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
   int64_t buffer[SCT_MAX_OPERANDS];
+  /* The same at addresses of each alignment 2^n and no more; -1: not asked for yet. */
+  int64_t placed[SCT_MAX_OPERANDS][SCT_N_PLACES];
+  int64_t placed_bytes;                   /* of all of those */
+  int64_t used[SCT_MAX_OPERANDS];         /* which of them the last launch was given */
   bool compared;                          /* the references are there */
   int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
                                              that may hold anything, -1 if there are none */
@@ -173,6 +179,9 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) SCT_MUST_USE;
+/* One whose address is a multiple of `align` and of no greater power of two. */
+sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
+                               sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
 /* Frees the buffers that were put in the request, all at once, and the request. Accepts -1 and a
  * worker that is gone. */
@@ -356,6 +365,13 @@ void sct_cases_drop(sct_measure *m); /* and the lists */
 sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) SCT_MUST_USE;
 sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err) SCT_MUST_USE;
 void sct_case_free_images(sct_case *c);
+/* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
+ * that needs more is found out. */
+sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
+                          sct_error *err) SCT_MUST_USE;
+/* What outputs write is told to devices that watch it: a fake GPU, the interpreter. */
+sct_status sct_case_expect(sct_measure *m, sct_case *c, int op, int64_t buffer,
+                           sct_error *err) SCT_MUST_USE;
 /* What outputs must hold is known before anything ran, and only its bits count. */
 bool sct_known_before(const sct_measure *m);
 /* Its device buffers are to be freed (measure_verify.c). */

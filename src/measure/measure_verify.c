@@ -54,8 +54,10 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
   if (c->generation == m->generation) {
     sct_remote_put_freed(freed, c->buffer, m->plan.spec->n_operands);
     sct_remote_put_freed(freed, c->reference[0], 2 * m->plan.spec->n_operands);
+    sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->plan.spec->n_operands);
   }
-  m->case_bytes -= c->generation != 0 ? device_bytes(m, c) : 0;
+  m->case_bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
+  c->placed_bytes = 0;
   c->generation = 0;
   c->compared = false;
 }
@@ -78,7 +80,7 @@ static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c
       continue;
     }
     if (!placed) {
-      sct_series_add_numbers(s, SCT_OP_ALLOC, (const int64_t[]){bytes, 1}, 2);
+      sct_series_add_numbers(s, SCT_OP_ALLOC, (const int64_t[]){bytes, 1, 0}, 3);
     }
     if (placed || takes_reference(m, c, k)) {
       sct_wire_put_tail(&s->request, c->image[k], (size_t)bytes);
@@ -122,24 +124,21 @@ static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
       SCT_TRY(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
                                  : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
     }
-    if (m->is_virtual) {
-      SCT_TRY(sct_remote_name(m, c->buffer[k], spec->operands[k].name, err));
-    }
-    if (k >= spec->n_inputs && (m->fake[0] != '\0' || m->is_virtual)) {
-      const uint8_t *flags = NULL;
-      SCT_TRY(sct_case_flags(c, k, &flags, err));
-      SCT_TRY(sct_remote_expect(m, c->buffer[k], flags, c->image[k], bytes, err));
-    }
+    SCT_TRY(sct_case_expect(m, c, k, c->buffer[k], err));
   }
   return SCT_OK;
 }
 
 static void begin_case(sct_measure *m, sct_case *c) {
-  m->case_bytes += c->generation == 0 ? device_bytes(m, c) : 0;
+  m->case_bytes += c->generation == 0 ? device_bytes(m, c) : -c->placed_bytes;
+  c->placed_bytes = 0;
   c->generation = m->generation;
   c->compared = false;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
     c->buffer[k] = c->reference[k][0] = c->reference[k][1] = -1;
+    for (int place = 0; place < SCT_N_PLACES; place++) {
+      c->placed[k][place] = -1;
+    }
   }
 }
 
@@ -248,7 +247,7 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   if (!got) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
+  sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
   if (status == SCT_OK) {
     for (int64_t k = 0; k < bytes && as_reference; k++) {
       c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
@@ -285,8 +284,9 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
     sct_shape_label(&c->where, &c->shape);
     sct_str_append(&c->where, ")");
   }
+  SCT_TRY(sct_case_place(m, c, job->binary->code, err));
   *a = (sct_attempt){.target = {.shape = &c->shape,
-                                .buffer = c->buffer,
+                                .buffer = c->used,
                                 .limit_ns = limit_ns,
                                 .where = sct_str_c(&c->where)},
                      .trial = {.poison = c->poison}};
@@ -303,7 +303,7 @@ static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
                                 const sct_attempt *a, sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   const bool by_bits = a->trial.reference != NULL;
-  sct_judge_audit(verdict, &c->shape, c->buffer, &a->trial.audit);
+  sct_judge_audit(verdict, &c->shape, c->used, &a->trial.audit);
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
     if (!by_bits || a->trial.n_differ[k] > 0) {
       SCT_TRY(check_output(m, c, k, as_reference, verdict, err));
@@ -354,7 +354,7 @@ static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other
   if (!got) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  const sct_status status = sct_remote_download(m, c->buffer[op], 0, got, bytes, err);
+  const sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
   for (int64_t k = 0; k < bytes && status == SCT_OK && verdict->outcome == SCT_OUT_OK; k++) {
     if ((flags[k] & SCT_BYTE_WRITTEN) && got[k] != c->image[op][k]) {
       sct_place place;
@@ -560,7 +560,7 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *aud
   if (audit->buffer == NOT_AUDITED) {
     SCT_TRY(sct_remote_audit(m, audit, err));
   }
-  sct_judge_audit(out, &last->shape, last->buffer, audit);
+  sct_judge_audit(out, &last->shape, last->used, audit);
   if (audit->damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }

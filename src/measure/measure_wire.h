@@ -21,6 +21,7 @@ const char *sct_op_name(uint32_t op);
 #define SCT_WORKER_FD   SCT_CHILD_FD
 #define SCT_GUARD_BYTES 4096               /* before and after every buffer */
 #define SCT_MAX_COPIES  4096               /* of a buffer */
+#define SCT_MAX_ALIGN   4096               /* that an array may be placed at */
 #define SCT_MAX_KERNELS ((int64_t)1 << 24) /* that a worker loads in its life */
 #define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */

@@ -229,6 +229,7 @@ sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch 
                        .is_buffer = true,
                        .read_only = b->sealed,
                        .buffer_bytes = b->bytes,
+                       .align = b->align,
                        .copies = (uint64_t)b->copies,
                        .stride = b->stride,
                        .name = b->name};

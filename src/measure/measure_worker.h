@@ -10,6 +10,8 @@
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
   int64_t bytes;
+  int64_t offset;         /* of the data, behind the first guard */
+  int64_t align;          /* that the data have, and no more; 0: as the driver has it */
   int64_t copies, stride; /* of the data, for timing; only the first lies between guards */
   uint64_t guard_sum[2], sum;
   bool sealed;
@@ -36,7 +38,9 @@ typedef struct sct_worker_state {
   uint64_t turn; /* launches timed: which copies of its buffers the next one gets */
   bool knows_cost;
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
-  int lock;                               /* descriptor of the GPU's lock; -1: none */
+  sct_cuda_ptr scratch;                   /* for comparisons; 0: none */
+  int64_t scratch_bytes;
+  int lock;        /* descriptor of the GPU's lock; -1: none */
   bool well;       /* the last request was done, and found neither damage nor difference */
   double trial_ns; /* what the launch of the last trial took */
   bool quit;
@@ -53,7 +57,7 @@ sct_status sct_worker_malformed(sct_error *err);
 /* The buffer with the id that comes next in `in`; NULL with err written if there is none. */
 sct_worker_buffer *sct_worker_buffer_next(sct_worker_state *w, sct_wire *in, sct_error *err);
 static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
-  return b->raw + SCT_GUARD_BYTES;
+  return b->raw + (uint64_t)b->offset;
 }
 
 static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64_t turn) {

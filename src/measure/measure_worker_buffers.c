@@ -31,12 +31,12 @@ static uint8_t guard_byte(int64_t k) {
 /* The zone before (side 0) or after (side 1) the data. The one after starts at the very next byte.
  */
 static sct_region guard_region(const sct_worker_buffer *b, int side) {
-  const int64_t lo = side == 0 ? 0 : SCT_GUARD_BYTES + b->bytes;
+  const int64_t lo = side == 0 ? b->offset - SCT_GUARD_BYTES : b->offset + b->bytes;
   return (sct_region){b->raw, lo, lo + SCT_GUARD_BYTES};
 }
 
 static sct_region data_region(const sct_worker_buffer *b) {
-  return (sct_region){b->raw, SCT_GUARD_BYTES, SCT_GUARD_BYTES + b->bytes};
+  return (sct_region){b->raw, b->offset, b->offset + b->bytes};
 }
 
 static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int side, sct_error *err) {
@@ -49,9 +49,11 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
   return w->backend->ops->upload(w->backend, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
 }
 
-static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies, int64_t *made,
-                             sct_error *err) {
-  if (!w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 || copies > SCT_MAX_COPIES) {
+static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies, int64_t align,
+                             int64_t *made, sct_error *err) {
+  if (!w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 || copies > SCT_MAX_COPIES ||
+      align < 0 || align > SCT_MAX_ALIGN || (align & (align - 1)) != 0 ||
+      (align > 0 && copies > 1)) {
     return sct_worker_malformed(err);
   }
   size_t id = 0; /* the first that is free: ids must not grow with the candidates */
@@ -61,12 +63,16 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
   if (!SCT_GROW(w->buffers, id, w->cap_buffers)) {
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_worker_buffer b = {.bytes = bytes, .copies = copies};
+  sct_worker_buffer b = {
+      .bytes = bytes, .copies = copies, .align = align, .offset = SCT_GUARD_BYTES};
   /* whole 8-byte words, so that kernels may read the last one whole; copies are aligned alike */
   b.stride = (2 * SCT_GUARD_BYTES + bytes + 7 + COPY_ALIGN) / COPY_ALIGN * COPY_ALIGN;
   const int64_t raw_bytes =
-      copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8;
+      copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + 2 * align;
   SCT_TRY(w->backend->ops->alloc(w->backend, &b.raw, raw_bytes, err));
+  while (align > 0 && (b.raw + (uint64_t)b.offset) % (uint64_t)(2 * align) != (uint64_t)align) {
+    b.offset++;
+  }
   for (int side = 0; side < 2; side++) {
     const sct_status status = write_guard(w, &b, side, err);
     if (status != SCT_OK) {
@@ -83,10 +89,11 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
 sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   int64_t id = -1;
   const int64_t bytes = sct_wire_get_i64(in), copies = sct_wire_get_i64(in);
+  const int64_t align = sct_wire_get_i64(in);
   if (in->failed) {
     return sct_worker_malformed(err);
   }
-  SCT_TRY(new_buffer(w, bytes, copies, &id, err));
+  SCT_TRY(new_buffer(w, bytes, copies, align, &id, err));
   sct_wire_put_i64(out, id);
   return SCT_OK;
 }
@@ -133,6 +140,9 @@ void sct_worker_free_buffers(sct_worker_state *w) {
     if (w->buffers[k].raw != 0) {
       w->backend->ops->release(w->backend, w->buffers[k].raw);
     }
+  }
+  if (w->scratch != 0) {
+    w->backend->ops->release(w->backend, w->scratch);
   }
   sct_free(w->buffers);
   w->buffers = NULL;
@@ -259,7 +269,7 @@ sct_status sct_worker_place(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
   if (in->failed) {
     return sct_worker_malformed(err);
   }
-  SCT_TRY(new_buffer(w, (int64_t)n, 1, &id, err));
+  SCT_TRY(new_buffer(w, (int64_t)n, 1, 0, &id, err));
   sct_worker_buffer *b = &w->buffers[id];
   sct_status status = w->backend->ops->upload(w->backend, sct_worker_data(b), data, b->bytes, err);
   status = status == SCT_OK ? seal(w, b, err) : status;
@@ -360,6 +370,27 @@ done:
   return status;
 }
 
+/* The data where they can be compared by words, or a copy of them. */
+static sct_status by_words(sct_worker_state *w, const sct_worker_buffer *b, sct_cuda_ptr *out,
+                           sct_error *err) {
+  const sct_backend_ops *ops = w->backend->ops;
+  *out = sct_worker_data(b);
+  if (*out % 8 == 0) {
+    return SCT_OK;
+  }
+  if (w->scratch_bytes < b->bytes) {
+    if (w->scratch != 0) {
+      ops->release(w->backend, w->scratch);
+      w->scratch = 0;
+      w->scratch_bytes = 0;
+    }
+    SCT_TRY(ops->alloc(w->backend, &w->scratch, b->bytes + 8, err));
+    w->scratch_bytes = b->bytes;
+  }
+  *out = w->scratch;
+  return ops->copy(w->backend, 0, w->scratch, sct_worker_data(b), b->bytes, err);
+}
+
 sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
   const sct_worker_buffer *a = sct_worker_buffer_next(w, in, err);
   const sct_worker_buffer *ref = a ? sct_worker_buffer_next(w, in, err) : NULL;
@@ -369,7 +400,9 @@ sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, 
     return sct_worker_malformed(err);
   }
   int64_t n_differ = 0, first = -1;
-  SCT_TRY(w->backend->ops->compare(w->backend, sct_worker_data(a), sct_worker_data(ref),
+  sct_cuda_ptr data = 0;
+  SCT_TRY(by_words(w, a, &data, err));
+  SCT_TRY(w->backend->ops->compare(w->backend, data, sct_worker_data(ref),
                                    third >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &n_differ,
                                    &first, err));
   w->well = w->well && n_differ == 0;

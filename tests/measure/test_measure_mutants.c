@@ -60,6 +60,9 @@ static const char *const cuda_text =
     "ROOTS(roots_without_nan, v, v != v ? 0 : v)\n"
     "ROOTS(roots_nan_for_zero, v, v == 0 ? __int_as_float(0x7fffffff) : v)\n"
     "ROOTS(roots_of_absolutes, v, v != v ? sqrtf(-A(i, f)) : v)\n"
+    "KERNEL(by_pairs) { I for (long long w = 2 * i; w < 3 * n; w += 128LL * gridDim.x) {\n"
+    "  if (w + 1 < 3 * n) *(float2 *)(b + w) = *(const float2 *)(a + w);\n"
+    "  else b[w] = a[w]; } }\n"
     "KERNEL(half_a_field) { I PUT(A(i, 0), A(i, 1), A(i, 2))\n"
     "  if (i < n) ((unsigned short *)b)[6 * i + 5] = 0; }\n";
 
@@ -191,6 +194,31 @@ static void test_nan_may_be_what_is_computed(void **state) {
   }
 }
 
+/* Arrays lie at addresses of exactly the alignment that a candidate asks for: one that needs more
+ * of any of them is found out, and the next one is given what it asks for. */
+static void test_more_alignment_than_was_asked_for(void **state) {
+  (void)state;
+  static int64_t aligns[][2] = {{8, 8}, {4, 8}, {16, 4096}, {8, 4}, {4, 4}, {8, 8}};
+  world w;
+  open_world(&w, "b = a;", "right", 0);
+  for (int k = 0; k < SCT_COUNT(aligns); k++) {
+    sct_kernel_code code = w.kernel.code;
+    code.align = aligns[k];
+    for (int by_pairs = 0; by_pairs < 2; by_pairs++) {
+      const char *const entry = by_pairs ? "by_pairs" : "right_staged";
+      const sct_binary binary = {.code = &code, .entry = entry, .ptx = ptx};
+      const bool right = !by_pairs || (aligns[k][0] >= 8 && aligns[k][1] >= 8);
+      sct_verdict v;
+      assert_ok(sct_measure_verify(w.m, &binary, &v, &fixture_err));
+      if (v.outcome != (right ? SCT_OUT_OK : SCT_OUT_MISALIGNED)) {
+        fail_msg("%s at %d and %d: %s: %s", entry, (int)aligns[k][0], (int)aligns[k][1],
+                 sct_outcome_name(v.outcome), v.detail);
+      }
+    }
+  }
+  close_world(&w);
+}
+
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   nvrtc_door door;
@@ -203,7 +231,8 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_values_are_found_at_their_field),
                                      cmocka_unit_test(test_a_tolerance_excuses_rounding_only),
-                                     cmocka_unit_test(test_nan_may_be_what_is_computed)};
+                                     cmocka_unit_test(test_nan_may_be_what_is_computed),
+                                     cmocka_unit_test(test_more_alignment_than_was_asked_for)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(ptx);
   return failed;

@@ -49,7 +49,7 @@ static void open_fake(const char *script) {
 }
 
 static int64_t new_buffer(int bytes) {
-  numbers(2, bytes, 1);
+  numbers(3, bytes, 1, 0);
   call_ok(SCT_OP_ALLOC);
   return sct_wire_get_i64(&reply.body);
 }
@@ -157,7 +157,7 @@ static void test_copies_of_a_buffer(void **state) {
   uint8_t bytes[100], got[100];
   memset(bytes, 0x3c, sizeof bytes);
   open_fake("memory=60000");
-  numbers(2, 100, 5);
+  numbers(3, 100, 5, 0);
   call_ok(SCT_OP_ALLOC);
   const int64_t id = sct_wire_get_i64(&reply.body);
   numbers(2, (int)id, 0);
@@ -171,7 +171,50 @@ static void test_copies_of_a_buffer(void **state) {
   assert_int_equal(damage, SCT_DAMAGE_NONE);
   static const int copies[] = {0, -1, SCT_MAX_COPIES + 1, 20}; /* the last is more than there is */
   for (int k = 0; k < SCT_COUNT(copies); k++) {
-    numbers(2, 100, copies[k]);
+    numbers(3, 100, copies[k], 0);
+    call(SCT_OP_ALLOC);
+    assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  }
+}
+
+/* At addresses of exactly that alignment, with guard zones beside the data; compared as others. */
+static void test_arrays_lie_where_they_are_asked_for(void **state) {
+  (void)state;
+  static const int bad[] = {3, -8, 2 * SCT_MAX_ALIGN};
+  uint8_t bytes[100], got[100];
+  open_fake("ok");
+  const int64_t plain = new_buffer(100);
+  for (int align = 1; align <= SCT_MAX_ALIGN; align *= 2) {
+    int64_t damage, where, offset;
+    numbers(3, 100, 1, align);
+    call_ok(SCT_OP_ALLOC);
+    const int64_t id = sct_wire_get_i64(&reply.body);
+    memset(bytes, align % 251, sizeof bytes);
+    numbers(2, (int)plain, 0);
+    sct_wire_put_bytes(&request, bytes, sizeof bytes);
+    call_ok(SCT_OP_UPLOAD);
+    numbers(2, (int)id, (int)plain);
+    call_ok(SCT_OP_COPY);
+    numbers(1, (int)id);
+    call_ok(SCT_OP_SEAL);
+    download(id, 100, got);
+    assert_memory_equal(got, bytes, sizeof bytes);
+    numbers(3, (int)id, (int)plain, -1);
+    call_ok(SCT_OP_COMPARE);
+    assert_int_equal(sct_wire_get_i64(&reply.body), 0);
+    bytes[57]++;
+    numbers(2, (int)plain, 0);
+    sct_wire_put_bytes(&request, bytes, sizeof bytes);
+    call_ok(SCT_OP_UPLOAD);
+    numbers(3, (int)id, (int)plain, -1);
+    call_ok(SCT_OP_COMPARE);
+    assert_int_equal(sct_wire_get_i64(&reply.body), 1);
+    assert_int_equal(sct_wire_get_i64(&reply.body), 57);
+    audit_all(&damage, &where, &offset);
+    assert_int_equal(damage, SCT_DAMAGE_NONE);
+  }
+  for (int k = 0; k < SCT_COUNT(bad); k++) {
+    numbers(3, 100, 1, bad[k]);
     call(SCT_OP_ALLOC);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
@@ -419,7 +462,7 @@ static void test_freed_buffers_are_gone(void **state) {
   call(SCT_OP_PLACE);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.status, SCT_ENOMEM);
-  numbers(2, 200000, 1);
+  numbers(3, 200000, 1, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.result, 2);
@@ -430,12 +473,12 @@ static void test_a_dead_worker_is_told_with_its_signal(void **state) {
   (void)state;
   open_fake("ok");
   kill(worker.pid, SIGTERM);
-  numbers(2, 8, 1);
+  numbers(3, 8, 1, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
   assert_false(sct_child_alive(&worker));
   assert_non_null(strstr(reply.text, "signal 15"));
-  numbers(2, 8, 1);
+  numbers(3, 8, 1, 0);
   call(SCT_OP_ALLOC); /* asking nobody */
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
 }
@@ -446,7 +489,7 @@ static void test_a_stopped_worker_is_killed_with_its_group(void **state) {
   const pid_t pid = worker.pid;
   assert_int_equal(getpgid(pid), pid);
   kill(pid, SIGSTOP);
-  numbers(2, 8, 1);
+  numbers(3, 8, 1, 0);
   sct_worker_call(&worker, SCT_OP_ALLOC, &request, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
   assert_non_null(strstr(reply.text, "ALLOC within 50 ms"));
@@ -536,6 +579,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_it_holds_no_other_descriptor, clean),
       cmocka_unit_test_teardown(test_guard_zones_start_at_the_next_byte, clean),
       cmocka_unit_test_teardown(test_copies_of_a_buffer, clean),
+      cmocka_unit_test_teardown(test_arrays_lie_where_they_are_asked_for, clean),
       cmocka_unit_test_teardown(test_sealed_buffers_are_watched, clean),
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),
