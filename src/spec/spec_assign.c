@@ -96,7 +96,10 @@ static void print_gap(sct_str *out, const assign *a, const char *otherwise) {
 }
 
 static sct_status fail_with(const assign *a, int line, sct_str *text) {
-  const sct_status status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
+  sct_status status = sct_str_status(text, a->err);
+  if (status == SCT_OK) {
+    status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
+  }
   sct_str_free(text);
   return status;
 }

@@ -416,9 +416,24 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
 
 /* ---- the walk ---- */
 
+/* The `x` of "make_float2(a, k).x" or "q[0].x". */
+static bool is_component_of_value(const screen *s, int k) {
+  const bool member =
+      k >= 2 && sct_token_is(&s->t[k - 1], ".") && strchr(")]}", s->t[k - 2].text[0]) != NULL;
+  for (int c = 0; c < SCT_COUNT(components) && member; c++) {
+    if (sct_token_is(&s->t[k], components[c])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static sct_status check_name(screen *s, int k, int *next) {
   const token *t = &s->t[k];
   *next = k + 1;
+  if (is_component_of_value(s, k)) {
+    return SCT_OK;
+  }
   int tap = -1;
   const int op = sct_spec_find_value(s->spec, t->text, t->len, &tap);
   if (op >= 0) {

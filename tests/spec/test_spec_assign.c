@@ -214,6 +214,37 @@ static void test_locals(void **state) {
   CHECK(ONE, cases);
 }
 
+/* What people write, and nothing is wrong with. */
+static void test_usual_bodies(void **state) {
+  (void)state;
+  static const body_case cases[] = {
+      {"do { o = a; } while (0);", NULL},
+      {"o = 0; for (auto q : {1, 2, 3}) o += q;", NULL},
+      {"int q = n; o = 0; while (q --> 0) o += 1.f + .5f;", NULL},
+      {"o = a, o += 1;", NULL},
+      {"float t[4] = {0}; t[n & 3] += a; --t[0]; t[1]++; o = t[n & 3];", NULL},
+      {"o = (unsigned char)(a) + (long long)i * n + sizeof(float) + unsigned(a);", NULL},
+      {"o = n > 2 ? a : n > 1 ? k : (float)0x1p-3f;", NULL},
+      {"const auto &r = a; o = -r * +k + !n + ~mask;", NULL},
+      {"float x = a, *q = &x; *q *= 2; o = *q;", NULL},
+      {"o = float2{a, k}.y + make_float2(a, k).x;", NULL},
+      {"float2 q[2] = {{a, k}, {k, a}}; q[1].x = q[0].y; o = q[1].x;", NULL},
+      {"if (a > 0) ; else { } ; ; o = fmaxf(fminf(a, k), fmaf(a, k, v.x));", NULL},
+      {"bool neg = a < 0; if (neg) { o = -a; } else { o = a; }", NULL},
+      {"int lo = 0, hi = 8; while (lo < hi) { int mid = (lo + hi) / 2; if (mid * k < a) lo = mid + "
+       "1; else hi = mid; } o = lo;",
+       NULL},
+      {"unsigned h = i; h ^= h >> 16; h *= 0x85ebca6bu; h ^= h >> 13; o = (h & 0xffffff) * 1e-7f;",
+       NULL},
+      {"int c = 0; float z = 0; for (; c < 50 && z < 4; c++) z = z * z + a; o = c;", NULL},
+      {"float best = a; if (p.x > best) best = p.x; if (p.y > best) best = p.y; o = best;", NULL},
+      {"float s[3] = {p.x, p.y, p.z}; for (int q = 0; q < 2; ++q) for (int r = 0; r < 2; ++r) if "
+       "(s[r] > s[r + 1]) { float t = s[r]; s[r] = s[r + 1]; s[r + 1] = t; } o = s[1];",
+       NULL},
+  };
+  CHECK(ONE, cases);
+}
+
 static void test_arrays(void **state) {
   (void)state;
   static const body_case cases[] = {
@@ -345,12 +376,12 @@ static void test_deep(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_branches), cmocka_unit_test(test_short_circuits),
-      cmocka_unit_test(test_switches), cmocka_unit_test(test_loops),
-      cmocka_unit_test(test_locals),   cmocka_unit_test(test_arrays),
-      cmocka_unit_test(test_records),  cmocka_unit_test(test_reduced),
-      cmocka_unit_test(test_lines),    cmocka_unit_test(test_many_units),
-      cmocka_unit_test(test_deep),
+      cmocka_unit_test(test_branches),   cmocka_unit_test(test_short_circuits),
+      cmocka_unit_test(test_switches),   cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_locals),     cmocka_unit_test(test_usual_bodies),
+      cmocka_unit_test(test_arrays),     cmocka_unit_test(test_records),
+      cmocka_unit_test(test_reduced),    cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_many_units), cmocka_unit_test(test_deep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
