@@ -29,14 +29,28 @@ typedef struct distinct {
 } distinct;
 
 static distinct count_scattered(const int64_t address[LANES], uint32_t active) {
-  int64_t sector_set[LANES], tag_set[LANES], address_set[LANES];
+  int64_t sector_set[LANES], tag_set[LANES];
+  uint32_t bytes[LANES]; /* of each sector: where accesses begin in it */
   distinct n = {0};
   for (int lane = 0; lane < LANES; lane++) {
-    if ((active >> lane & 1) != 0) {
-      n.sectors = add_distinct(sector_set, n.sectors, address[lane] >> SECTOR_BITS);
-      n.tags = add_distinct(tag_set, n.tags, address[lane] >> TAG_BITS);
-      n.addresses = add_distinct(address_set, n.addresses, address[lane]);
+    if ((active >> lane & 1) == 0) {
+      continue;
     }
+    const int64_t sector = address[lane] >> SECTOR_BITS;
+    int k = n.sectors - 1; /* neighbours are the likeliest match */
+    while (k >= 0 && sector_set[k] != sector) {
+      k--;
+    }
+    if (k < 0) {
+      k = n.sectors++;
+      sector_set[k] = sector;
+      bytes[k] = 0;
+    }
+    bytes[k] |= 1u << (address[lane] & (SECTOR_BYTES - 1));
+    n.tags = add_distinct(tag_set, n.tags, address[lane] >> TAG_BITS);
+  }
+  for (int k = 0; k < n.sectors; k++) {
+    n.addresses += __builtin_popcount(bytes[k]);
   }
   return n;
 }
