@@ -9,11 +9,14 @@
 
 #include <string.h>
 
-#define N_MODULES       8       /* parsed texts kept: a batch of candidates shares one */
-#define MAX_THREADS     8       /* of the host, for one launch */
-#define BLOCKS_THREAD   8       /* blocks that are worth another thread */
-#define MOST_MISALIGNED 512     /* bytes; arrays of the interpreter's memory are aligned to more */
-#define MAX_STEPS       4000000 /* warp instructions of a block; verified sizes need some 100,000 */
+#define N_MODULES       8   /* parsed texts kept: a batch of candidates shares one */
+#define MAX_THREADS     8   /* of the host, for one launch */
+#define BLOCKS_THREAD   8   /* blocks that are worth another thread */
+#define MOST_MISALIGNED 512 /* bytes; arrays of the interpreter's memory are aligned to more */
+/* Warp instructions of a block: some 100,000 as a rule, but one block may have everything to do. A
+ * reduction whose 16 warps meet again after every element takes more than 400 for each. */
+#define MAX_STEPS    4000000
+#define STEPS_A_BYTE 1000 /* more, for each of the arrays */
 
 #define CUDA_INVALID_VALUE 1   /* as the driver says of a launch with wrong arguments */
 #define CUDA_INVALID_IMAGE 200 /* of a text that is no PTX */
@@ -283,6 +286,14 @@ static void ptx_counts(sct_backend *b, sct_run_counts *out) {
   *out = self(b)->counts;
 }
 
+static int64_t most_steps(const sct_launch *launch) {
+  int64_t steps = MAX_STEPS;
+  for (int k = 0; k < launch->n_args; k++) {
+    steps += launch->args[k].is_buffer ? STEPS_A_BYTE * launch->args[k].buffer_bytes : 0;
+  }
+  return steps;
+}
+
 static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                              const sct_launch *launch, sct_error *err) {
   ptx_backend *p = self(b);
@@ -301,7 +312,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .args = args,
                                     .n_args = launch->n_args,
                                     .threads = threads < p->n_cores ? (int)threads : p->n_cores,
-                                    .max_steps = MAX_STEPS,
+                                    .max_steps = most_steps(launch),
                                     .max_shared_bytes = (int)p->desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
   sct_ptx_result result = {0};
