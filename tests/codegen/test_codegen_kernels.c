@@ -357,6 +357,35 @@ static void test_layout_choices_become_axes_with_a_naive_variant_each(void **sta
   fixture_close(&f);
 }
 
+#define SUM_OF(count)                                                                              \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'few', dims = { 'i', 'j' }, inputs = { s.array('a', 'f32') },\n"       \
+  "  outputs = { s.array('b', 'f32', s.row_major, { dims = { 'i' }, reduce = 'sum' }) },\n"        \
+  "  body = 'b = a;', sizes = { { i = 1000, j = 2 }, { i = 1000, j = " count " } } }\n"
+
+/* A block of a person's naive reduction has no more warps than there is something to do for. */
+static void test_naive_reductions_have_a_block_that_fits(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec;
+    int threads;
+  } cases[] = {{SUM_OF("16"), 32}, {SUM_OF("33"), 64}, {SUM_OF("128"), 128}, {SUM_OF("129"), 256}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    fixture f;
+    const int layout[2] = {0};
+    const char *rejected = NULL;
+    fixture_open_text(&f, cases[k].spec);
+    const int64_t naive = sct_codegen_naive(&f.spec, &f.space, layout);
+    assert_true(naive >= 0);
+    sct_kernel_code code;
+    MUST(sct_codegen_make(&code, &rejected, &f.arena, f.script, &f.spec, &f.space,
+                          &f.space.candidates[naive], err));
+    assert_int_equal(code.threads, cases[k].threads);
+    sct_kernel_code_free(&code);
+    fixture_close(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axes_are_json),
@@ -370,6 +399,7 @@ int main(void) {
       cmocka_unit_test(test_strides_may_be_extents),
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
+      cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

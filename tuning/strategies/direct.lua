@@ -43,17 +43,39 @@ local function reduction(k, c)
   return p
 end
 
+-- Threads a block, the naive variant's first: 256, or of a reduction of fewer elements the warps
+-- that these keep busy.
+local function threads(k)
+  local list, most = { 256, 128, 512, 1024 }, 0
+  for _, extents in ipairs(k.reduces and k.sizes or {}) do
+    local count = 1
+    for d = 1, #k.dims do
+      count = count * (k.reduced[d] and extents[d] or 1)
+    end
+    most = math.max(most, count)
+  end
+  for _, few in ipairs(k.reduces and { 128, 64, 32 } or {}) do
+    if most <= few then
+      list = { few, 256, 512, 1024 }
+    end
+  end
+  return list
+end
+
 return {
   name = "direct",
-  doc = "One thread an element, every access where its layout puts it.",
+  doc = "One thread an element, a block an element of a reduction; every access where its layout "
+    .. "puts it.",
   applies = {},
   taps = true,
   reduces = true,
-  axes = {
-    { "threads", { 256, 128, 512, 1024 }, key = "t", doc = "threads a block" },
-    { "hint", { "none", "cs" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
-  },
+  axes = function(k)
+    return {
+      { "threads", threads(k), key = "t", doc = "threads a block" },
+      { "hint", { "none", "cs" }, key = "h",
+        doc = "cache hint: cs marks loads and stores as streaming" },
+    }
+  end,
   where = {},
   template = "direct.cu",
   plan = function(k, c)
