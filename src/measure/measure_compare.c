@@ -127,8 +127,8 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
 }
 
 sct_status sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                            const uint8_t *want, const uint8_t *flags, uint8_t poison,
-                            double tolerance, sct_error *err) {
+                            const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
+                            sct_error *err) {
   const bool by_value = tolerance > 0 || s->plan->spec->n_moves == 0;
   if (memcmp(got, want, (size_t)s->op[op].bytes) == 0) {
     return SCT_OK;

@@ -162,16 +162,18 @@ typedef struct sct_place {
   int64_t idx[SCT_MAX_DIMS];
 } sct_place;
 void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
+/* What an output held before, in place of a byte: no bit of what it must hold. */
+#define SCT_POISON_UNLIKE (-1)
 /* Fills `out` with the outcome and the sentence for a field whose bytes are `got` instead of
  * `want` (for a byte of no element: one byte each). */
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
-                             uint8_t poison);
+                             int poison);
 /* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
  * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
  * that no element owns must hold the poison unless the layout gives them away. */
 sct_status sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                            const uint8_t *want, const uint8_t *flags, uint8_t poison,
-                            double tolerance, sct_error *err) SCT_MUST_USE;
+                            const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
+                            sct_error *err) SCT_MUST_USE;
 
 #endif

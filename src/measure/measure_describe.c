@@ -59,9 +59,10 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
 /* ---- differences ---- */
 
 /* All that is wrong is that some bytes still hold the poison. */
-static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, uint8_t poison) {
+static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, int poison) {
   for (int64_t k = 0; k < n; k++) {
-    if (got[k] != want[k] && got[k] != poison) {
+    const int held = poison == SCT_POISON_UNLIKE ? 0xff ^ want[k] : poison;
+    if (got[k] != want[k] && got[k] != held) {
       return false;
     }
   }
@@ -92,7 +93,7 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
 
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
-                             uint8_t poison) {
+                             int poison) {
   const sct_operand *operand = s->plan->op[op].op;
   sct_str text = {0}, size = {0};
   sct_shape_label(&size, s);

@@ -428,7 +428,7 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct
   memcpy(c->dims, dims, bytes);
   c->poison = tuple_hash(dims, m->plan.spec->n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
-    c->buffer[k] = -1;
+    c->buffer[k] = c->unlike[k] = -1;
     for (int place = 0; place < SCT_N_PLACES; place++) {
       c->placed[k][place] = -1;
     }

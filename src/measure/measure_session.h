@@ -33,6 +33,8 @@ typedef struct sct_case {
   bool compared;                          /* the references are there */
   int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
                                              that may hold anything, -1 if there are none */
+  int64_t unlike[SCT_MAX_OPERANDS]; /* the poison of outputs: no byte that is written is what it
+                                       must become, so that none that is left alone passes */
 } sct_case;
 
 /* ---- the timing size ---- */
@@ -255,7 +257,8 @@ sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, doub
  * blocks nothing is launched, the rest is done all the same. */
 typedef struct sct_trial {
   uint8_t poison;
-  bool audit_all;                /* every buffer there is, not the target's alone */
+  const int64_t *unlike; /* [n_operands] buffers with other poison, -1 where there is none; NULL */
+  bool audit_all;        /* every buffer there is, not the target's alone */
   const int64_t (*reference)[2]; /* [n_operands], as in sct_timed; NULL: not compared */
   double ns;                     /* from here on: what came of it */
   sct_audit audit;

@@ -9,6 +9,7 @@ static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *tar
   sct_wire_put_i64(w, spec->n_operands - spec->n_inputs);
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     sct_wire_put_i64(w, target->buffer[k]);
+    sct_wire_put_i64(w, trial->unlike ? trial->unlike[k] : -1);
   }
   sct_wire_put_i64(w, trial->audit_all ? 0 : spec->n_operands);
   for (int k = 0; k < spec->n_operands && !trial->audit_all; k++) {

@@ -41,11 +41,11 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 
 /* ---- one case on the device ---- */
 
-/* Of its arrays on the device, and of as many references as it has outputs. */
+/* Of its arrays on the device, and of a reference and a poison for each output. */
 static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
   int64_t sum = 0;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    sum += c->shape.op[k].bytes * (k < m->plan.spec->n_inputs ? 1 : 2);
+    sum += c->shape.op[k].bytes * (k < m->plan.spec->n_inputs ? 1 : 3);
   }
   return sum;
 }
@@ -54,6 +54,7 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
   if (c->generation == m->generation) {
     sct_remote_put_freed(freed, c->buffer, m->plan.spec->n_operands);
     sct_remote_put_freed(freed, c->reference[0], 2 * m->plan.spec->n_operands);
+    sct_remote_put_freed(freed, c->unlike, m->plan.spec->n_operands);
     sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->plan.spec->n_operands);
   }
   m->case_bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
@@ -135,7 +136,7 @@ static void begin_case(sct_measure *m, sct_case *c) {
   c->generation = m->generation;
   c->compared = false;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    c->buffer[k] = c->reference[k][0] = c->reference[k][1] = -1;
+    c->buffer[k] = c->reference[k][0] = c->reference[k][1] = c->unlike[k] = -1;
     for (int place = 0; place < SCT_N_PLACES; place++) {
       c->placed[k][place] = -1;
     }
@@ -190,6 +191,26 @@ static sct_status prepare(sct_measure *m, sct_case *const *list, int n, sct_erro
   return SCT_OK;
 }
 
+/* What an output must hold, but for its bytes with these flags (0: none at all), of which every bit
+ * is another. */
+static sct_status send_other(sct_measure *m, sct_case *c, int op, uint8_t flag, int64_t *buffer,
+                             sct_error *err) {
+  const int64_t bytes = c->shape.op[op].bytes;
+  const uint8_t *flags = NULL;
+  SCT_TRY(sct_case_flags(c, op, &flags, err));
+  uint8_t *other = sct_alloc((size_t)bytes + 1);
+  if (!other) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  for (int64_t k = 0; k < bytes; k++) {
+    const bool differs = flag == 0 ? flags[k] == 0 : (flags[k] & flag) != 0;
+    other[k] = differs ? (uint8_t)~c->image[op][k] : c->image[op][k];
+  }
+  const sct_status status = sct_remote_place(m, other, bytes, buffer, err);
+  sct_free(other);
+  return status;
+}
+
 /* What an output must hold goes to the device, where results are compared with it. Bytes that may
  * hold anything differ in a second image. */
 static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
@@ -207,17 +228,7 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
   if (!free_gaps) {
     return SCT_OK;
   }
-  uint8_t *other = sct_alloc((size_t)bytes + 1);
-  if (!other) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
-  for (int64_t k = 0; k < bytes; k++) {
-    const uint8_t byte = c->image[op][k];
-    other[k] = flags[k] == 0 ? (uint8_t)~byte : byte;
-  }
-  const sct_status status = sct_remote_place(m, other, bytes, &c->reference[op][1], err);
-  sct_free(other);
-  return status;
+  return send_other(m, c, op, 0, &c->reference[op][1], err);
 }
 
 /* The last that a case sends. */
@@ -227,6 +238,9 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
   }
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     SCT_TRY(send_reference(m, c, k, err));
+    if (!m->is_virtual) { /* the interpreter knows which bytes were written */
+      SCT_TRY(send_other(m, c, k, SCT_BYTE_WRITTEN, &c->unlike[k], err));
+    }
   }
   c->compared = true;
   if (sct_known_before(m)) {
@@ -239,6 +253,8 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
  * becomes the reference; only what it must not write is compared. */
 static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_reference,
                                sct_verdict *verdict, sct_error *err) {
+  const bool unlike = !as_reference && c->unlike[op] >= 0;
+  const int poison = unlike ? SCT_POISON_UNLIKE : c->poison;
   const int64_t bytes = c->shape.op[op].bytes;
   const uint8_t *flags = NULL;
   SCT_TRY(sct_case_images(m, c, err));
@@ -253,7 +269,7 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
       c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
     }
     status = sct_check_output(
-        verdict, &c->shape, op, got, c->image[op], flags, c->poison,
+        verdict, &c->shape, op, got, c->image[op], flags, poison,
         as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent), err);
   }
   sct_free(got);
@@ -294,6 +310,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
+    a->trial.unlike = c->unlike;
   }
   return SCT_OK;
 }

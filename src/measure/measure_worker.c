@@ -277,11 +277,7 @@ static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out,
     return sct_worker_malformed(err);
   }
   for (int64_t k = 0; k < n; k++) {
-    sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-    if (!b) {
-      return SCT_EINTERNAL;
-    }
-    SCT_TRY(w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)poison, b->bytes, err));
+    SCT_TRY(sct_worker_poison(w, in, (uint8_t)poison, err));
   }
   w->trial_ns = 0;
   if (launch.blocks > 0) {

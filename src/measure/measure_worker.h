@@ -74,6 +74,9 @@ sct_worker_handler sct_worker_alloc, sct_worker_place, sct_worker_free, sct_work
     sct_worker_upload, sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name,
     sct_worker_seal, sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
+/* An output as a trial lists it: its buffer, and one that holds its poison, or -1 for the byte. */
+sct_status sct_worker_poison(sct_worker_state *w, sct_wire *in, uint8_t byte,
+                             sct_error *err) SCT_MUST_USE;
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
 

@@ -159,6 +159,18 @@ sct_status sct_worker_set(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_
   return w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)byte, b->bytes, err);
 }
 
+sct_status sct_worker_poison(sct_worker_state *w, sct_wire *in, uint8_t byte, sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const int64_t id = sct_wire_get_i64(in); /* -1: none */
+  const sct_worker_buffer *poison = b && id >= 0 ? buffer_at(w, id, err) : b;
+  if (!poison || in->failed || poison->bytes != b->bytes) {
+    return sct_worker_malformed(err);
+  }
+  return id < 0 ? w->backend->ops->set(w->backend, sct_worker_data(b), byte, b->bytes, err)
+                : w->backend->ops->copy(w->backend, 0, sct_worker_data(b), sct_worker_data(poison),
+                                        b->bytes, err);
+}
+
 /* Offset and length of a piece of a buffer; false if it does not lie inside. */
 static bool piece_ok(const sct_worker_buffer *b, int64_t offset, int64_t bytes) {
   return offset >= 0 && bytes >= 0 && offset <= b->bytes && bytes <= b->bytes - offset;
