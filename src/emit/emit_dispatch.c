@@ -15,7 +15,7 @@ static bool any_wants_optin(const emit_header *h) {
   return any;
 }
 
-static int n_dims(const emit_signature *sig) {
+int emit_n_dims(const emit_signature *sig) {
   int n = 0;
   for (int k = 0; k < sig->n_extents; k++) {
     n += sig->extents[k].is_dim;
@@ -84,19 +84,6 @@ static void takes_switch(sct_str *s, const emit_header *h) {
 
 /* ---- whose tuning ---- */
 
-/* The time of the naive variant over that of the winner; 1 where it is unknown or below. */
-static double lead_of(const emit_device *device, const emit_size *size) {
-  if (size->naive == NULL) {
-    return 1;
-  }
-  const sct_row_outcome *naive = &size->naive->outcome;
-  const sct_row_outcome *best = &size->winner->outcome;
-  const bool timed = !device->row->is_virtual;
-  const double naive_ns = timed ? naive->median_ns : naive->predicted_ns;
-  const double best_ns = timed ? best->median_ns : best->predicted_ns;
-  return best_ns > 0 && naive_ns > best_ns ? naive_ns / best_ns : 1;
-}
-
 static void tuned_sizes(sct_str *s, const emit_header *h, int d) {
   const emit_device *device = &h->devices[d];
   sct_str_printf(s, "const tuned sizes_%d[] = {  // ", d);
@@ -108,8 +95,14 @@ static void tuned_sizes(sct_str *s, const emit_header *h, int d) {
     for (int e = 0; e < h->sig.n_extents; e++) {
       sct_str_printf(s, "%lldLL, ", (long long)size->extents[e]);
     }
-    sct_str_printf(s, "%d, %.2f, ", size->kernel, lead_of(device, size));
+    sct_str_printf(s, "%d, ", size->kernel);
     emit_string(s, size->run->size_label);
+    if (size->shapes.slower != NULL) {
+      sct_str_printf(s, ", %d, %d,\n     ", size->shapes.step, size->shapes.reach);
+      emit_string(s, size->shapes.slower);
+    } else {
+      sct_str_append(s, ", 0, 0, nullptr");
+    }
     sct_str_append(s, "},\n");
   }
   sct_str_append(s, "};\n");
@@ -117,12 +110,16 @@ static void tuned_sizes(sct_str *s, const emit_header *h, int d) {
 
 static void tuned_tables(sct_str *s, const emit_header *h) {
   const emit_signature *sig = &h->sig;
-  sct_str_append(s, "// A tuned size, the kernel that won it, and how many times as long the naive "
-                    "variant took.\nstruct tuned {\n  long long ");
+  sct_str_append(
+      s,
+      "// A tuned size, the kernel that won it, and where that is predicted to be slower than the\n"
+      "// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: "
+      "it is.\nstruct tuned {\n  long long ");
   for (int k = 0; k < sig->n_extents; k++) {
     sct_str_printf(s, "%sn_%s", k > 0 ? ", " : "", sig->extents[k].name);
   }
-  sct_str_append(s, ";\n  int kernel;\n  double lead;\n  const char *size;\n};\n");
+  sct_str_append(s, ";\n  int kernel;\n  const char *size;\n  int step, reach;\n  const char "
+                    "*slower;  // null: not known\n};\n");
   for (int d = 0; d < h->n_devices; d++) {
     if (h->devices[d].n_sizes > 0) {
       tuned_sizes(s, h, d);
@@ -227,53 +224,33 @@ static void distance_functions(sct_str *s, const emit_signature *sig) {
                     "sizes\";\n}\n\n");
 }
 
-static void blocks_switch(sct_str *s, const emit_header *h) {
-  sct_str_append(s, "inline double blocks(int kernel, const call &c) {\n  switch (kernel) {\n");
-  for (int k = 0; k < h->n_kernels; k++) {
-    sct_str_printf(s, "  case %d: return double(k%d_blocks(", k, k);
-    emit_extent_list(s, &h->sig, h->kernels[k].launch.grid, "c.");
-    sct_str_append(s, "));\n");
-  }
-  sct_str_append(s, "  default: return 0;\n  }\n}\n\n");
-}
-
-/* In one dimension there is one shape. */
-static void worth_function(sct_str *s, const emit_header *h) {
-  const emit_signature *sig = &h->sig;
-  if (n_dims(sig) < 2) {
-    return;
-  }
-  blocks_switch(s, h);
-  sct_str_append(s, "// The tuned shape with as many elements as the call.\n"
-                    "inline call reshaped(const tuned &t, const call &c) {\n"
-                    "  call s = c;\n  const double now = elements(");
-  emit_extent_list(s, sig, NULL, "c.");
-  sct_str_append(s, "), then = elements(");
-  emit_extent_list(s, sig, NULL, "t.");
-  sct_str_printf(s, ");\n  const double scale = pow((now < 1 ? 1 : now) / then, 1.0 / %d);\n",
-                 n_dims(sig));
+static void slower_function(sct_str *s, const emit_signature *sig) {
+  const int n = emit_n_dims(sig);
+  sct_str_append(
+      s, "const char *const kSlower = \"tuned kernels are predicted to be slower than naive "
+         "here\";\n\n"
+         "// Whether one of the shapes around the call says so.\n"
+         "inline bool slower(const tuned &t, const call &c) {\n"
+         "  if (t.slower == nullptr) return false;\n"
+         "  const double times[] = {");
+  const char *between = "";
   for (int k = 0; k < sig->n_extents; k++) {
     if (sig->extents[k].is_dim) {
       const char *name = sig->extents[k].name;
-      sct_str_printf(s, "  s.n_%s = (long long)(double(t.n_%s) * scale + 0.5);\n", name, name);
-      sct_str_printf(s, "  s.n_%s = s.n_%s < 1 ? 1 : s.n_%s;\n", name, name, name);
+      sct_str_printf(s, "%sdouble(c.n_%s < 1 ? 1 : c.n_%s) / double(t.n_%s < 1 ? 1 : t.n_%s)",
+                     between, name, name, name, name);
+      between = ",\n                          ";
     }
   }
-  sct_str_printf(
-      s,
-      "  return s;\n}\n\n"
-      "const char *const kSlower = \"tuned kernels are expected to be slower than naive in this "
-      "shape\";\n\n"
-      "// Whether the kernel keeps its lead over the naive variant in the shape of the call. "
-      "Blocks\n"
-      "// that are partly empty, or that are too few, show in the number of blocks beside "
-      "naive's.\n"
-      "inline bool worth(const tuned &t, const call &c) {\n"
-      "  if (t.kernel == 0 || distance(t, c) == 1) return true;\n"
-      "  const call s = reshaped(t, c);\n"
-      "  return blocks(t.kernel, c) * blocks(0, s) <=\n"
-      "         %.2f * t.lead * blocks(t.kernel, s) * blocks(0, c);\n}\n\n",
-      BLOCKS_TOLERANCE);
+  sct_str_printf(s,
+                 "};\n  for (int corner = 0; corner < %d; corner++) {\n    int at = 0;\n"
+                 "    for (int d = 0; d < %d; d++) {\n"
+                 "      const double x = log2(times[d]) / t.step;\n"
+                 "      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));\n"
+                 "      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;\n"
+                 "      at = at * (2 * t.reach + 1) + k + t.reach;\n    }\n"
+                 "    if (t.slower[at] == '1') return true;\n  }\n  return false;\n}\n\n",
+                 1 << n, n);
 }
 
 /* ---- the choice ---- */
@@ -298,11 +275,8 @@ static void tuned_function(sct_str *s, const emit_header *h) {
       "    const double away = distance(t, c);\n"
       "    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c%s)) continue;\n",
       optin ? ", here" : "");
-  if (n_dims(&h->sig) > 1) {
-    sct_str_append(s,
-                   "    if (!worth(t, c)) {\n"
-                   "      if (out->kernel < 0) out->reason = kSlower;\n      continue;\n    }\n");
-  }
+  sct_str_append(s, "    if (distance(t, c) != 1 && slower(t, c)) {\n"
+                    "      if (out->kernel < 0) out->reason = kSlower;\n      continue;\n    }\n");
   sct_str_append(
       s, "    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};\n"
          "    best = away;\n  }\n}\n\n");
@@ -347,7 +321,7 @@ void emit_dispatch(sct_str *s, const emit_header *h) {
   }
   takes_switch(s, h);
   distance_functions(s, &h->sig);
-  worth_function(s, h);
+  slower_function(s, &h->sig);
   choice_struct(s);
   tuned_function(s, h);
   choose_function(s, h);

@@ -102,6 +102,13 @@ typedef struct emit_kernel {
   emit_launch launch;
 } emit_kernel;
 
+/* Where the winner of a size is predicted to be slower than naive: a digit a shape, '1' if it is,
+ * at the tuned extents times 2^(step * k), k from -reach to reach, the last dimension fastest. */
+typedef struct emit_shapes {
+  const char *slower; /* NULL: not known */
+  int step, reach;
+} emit_shapes;
+
 /* One size tuned on one device. */
 typedef struct emit_size {
   sct_row_run *run;
@@ -109,6 +116,7 @@ typedef struct emit_size {
   double elements;
   const sct_row_result *winner, *naive; /* naive may be NULL: that run has none of these layouts */
   int kernel;                           /* index into emit_header.kernels */
+  emit_shapes shapes;                   /* of the winner */
 } emit_size;
 
 /* What a size gave up because a header has one layout for each array. */
@@ -166,6 +174,10 @@ sct_status emit_read_extents(int64_t *out, double *elements, const emit_signatur
 int64_t emit_read_n_sms(const char *json);
 /* Whether two axes documents agree in all but the choice of layouts. */
 bool emit_same_axes(const char *a, const char *b);
+
+/* From a run's conditions; nothing for another kernel than `hash`, or where it does not fit. */
+emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
+                             int n_dims);
 
 /* The run's conditions say that a winner need not be coalesced. */
 bool emit_selects_any(const char *conditions);
@@ -233,6 +245,7 @@ void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
 /* "n_row, n_col" of those extents that `used` mentions (NULL: the dimensions); each with `before`
  * in front of it. */
 void emit_extent_list(sct_str *s, const emit_signature *sig, const char *used, const char *before);
+int emit_n_dims(const emit_signature *sig); /* of the index space */
 /* The kernel needs more shared memory than a block has without asking for it. */
 bool emit_wants_optin(const emit_launch *launch);
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other

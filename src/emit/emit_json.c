@@ -482,6 +482,35 @@ int64_t emit_read_n_sms(const char *json) {
   return n > 0 && n < 100000 ? n : 0;
 }
 
+/* Digits of so many shapes. */
+static bool is_table(const char *text, int64_t step, int64_t reach, int n_dims) {
+  size_t n = 1;
+  if (text == NULL || step < 1 || step > 6 || reach < 1 || reach > 20 || n_dims > 6) {
+    return false;
+  }
+  for (int d = 0; d < n_dims; d++) {
+    n *= 2 * (size_t)reach + 1;
+  }
+  return n <= 4096 && strlen(text) == n && strspn(text, "01") == n;
+}
+
+emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
+                             int n_dims) {
+  emit_shapes out = {0};
+  json_t *root = json_loads(conditions != NULL ? conditions : "", 0, NULL);
+  const json_t *shapes = json_object_get(root, "shapes");
+  const char *winner = json_string_value(json_object_get(shapes, "winner"));
+  const char *slower = json_string_value(json_object_get(shapes, "slower"));
+  const int64_t step = json_integer_value(json_object_get(shapes, "step"));
+  const int64_t reach = json_integer_value(json_object_get(shapes, "reach"));
+  if (winner != NULL && hash != NULL && strcmp(winner, hash) == 0 &&
+      is_table(slower, step, reach, n_dims)) {
+    out = (emit_shapes){sct_arena_strdup(arena, slower), (int)step, (int)reach};
+  }
+  json_decref(root);
+  return out;
+}
+
 bool emit_selects_any(const char *conditions) {
   json_t *root = json_loads(conditions != NULL ? conditions : "", 0, NULL);
   const char *selection = json_string_value(json_object_get(root, "selection"));

@@ -488,6 +488,8 @@ static sct_status collect_kernels(emit_header *h, sct_error *err) {
     for (int k = 0; k < h->devices[d].n_sizes; k++) {
       emit_size *size = &h->devices[d].sizes[k];
       SCT_TRY(add_kernel(&size->kernel, h, &size->winner->candidate, err));
+      size->shapes = emit_read_shapes(&h->arena, size->run->conditions,
+                                      size->winner->candidate.source_hash, emit_n_dims(&h->sig));
     }
   }
   return SCT_OK;

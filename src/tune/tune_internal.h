@@ -261,6 +261,9 @@ sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace
 /* Stores what is not stored of a size, and which of all candidates are coalesced. */
 sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
+/* Adds to a run's conditions in what shapes its winner is predicted to be slower than naive. */
+sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions,
+                               sct_error *err) SCT_MUST_USE;
 /* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
  * or of one that was not reached. */
 bool sct_tune_has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell);

@@ -595,6 +595,12 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
     run->naive = sct_tune_naive_outcome(s, size, s->plan.items[choice->winner].code.layout);
+    sct_str conditions = {0};
+    sct_str_append(&conditions, run->conditions);
+    const sct_status status = sct_tune_add_shapes(s, size, &conditions, err);
+    run->conditions = keep(s, sct_str_c(&conditions));
+    sct_str_free(&conditions);
+    SCT_TRY(status);
   }
   SCT_TRY(complete(err));
   return sct_store_finish_run(s->store, run, err);

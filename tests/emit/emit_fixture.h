@@ -302,14 +302,18 @@ static inline sct_row_run fixture_run(fixture *f, sct_id device, const char *lab
   return row;
 }
 
+static inline void fixture_hash(char hex[SCT_HASH_HEX], const char *source, const char *launch) {
+  sct_str both = {0};
+  sct_str_printf(&both, "%s%s", source, launch);
+  sct_hash_hex(hex, sct_hash_bytes(both.data, both.len));
+  sct_str_free(&both);
+}
+
 /* A verified result, timed (median_ns > 0) or only counted (0). Returns the outcome's id. */
 static inline sct_id fixture_result_with(fixture *f, const sct_row_run *run, const kernel *k,
                                          const char *source, double median_ns, bool coalesced) {
   char hash[SCT_HASH_HEX];
-  sct_str both = {0};
-  sct_str_printf(&both, "%s%s", source, k->launch);
-  sct_hash_hex(hash, sct_hash_bytes(both.data, both.len));
-  sct_str_free(&both);
+  fixture_hash(hash, source, k->launch);
   const double requests = 1000;
   sct_row_candidate candidate = {.problem = f->problem,
                                  .source_hash = hash,
@@ -352,6 +356,28 @@ static inline sct_id fixture_result(fixture *f, const sct_row_run *run, const ke
   sct_str_free(&source);
   sct_str_free(&path);
   return id;
+}
+
+/* Conditions of a run whose winner `k`, over two dimensions, is predicted to be slower than naive
+ * at 4^slow[d] of the tuned extents and below. */
+static inline char *fixture_shapes(fixture *f, const kernel *k, const int slow[2]) {
+  static char out[512];
+  char hex[SCT_HASH_HEX];
+  char digits[11 * 11 + 1] = "";
+  sct_str path = {0};
+  sct_str source = {0};
+  sct_str_printf(&path, "%s/emit/kernels/%s", SCT_TESTS_DIR, k->file);
+  fixture_check(f, sct_file_read(&source, sct_str_c(&path), &f->err));
+  fixture_hash(hex, sct_str_c(&source), k->launch);
+  for (int at = 0; at < 11 * 11; at++) {
+    digits[at] = at / 11 - 5 <= slow[0] || at % 11 - 5 <= slow[1] ? '1' : '0';
+  }
+  snprintf(out, sizeof(out),
+           "{\"shapes\": {\"winner\": \"%s\", \"step\": 2, \"reach\": 5, \"slower\": \"%s\"}}", hex,
+           digits);
+  sct_str_free(&source);
+  sct_str_free(&path);
+  return out;
 }
 
 static inline void fixture_finish(fixture *f, sct_row_run *run, sct_id winner, sct_id naive) {
@@ -445,6 +471,7 @@ static inline void fixture_transpose(fixture *f) {
   const sct_id h200 = fixture_h200(f);
   sct_row_run run = fixture_run(f, h200, "row=4096 col=4096", "{\"row\": 4096, \"col\": 4096}",
                                 134217728.0, "2025-01-01T00:02:00Z");
+  run.conditions = fixture_shapes(f, &transpose_tile, (int[]){-4, -4});
   const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
   fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
 }
@@ -465,6 +492,7 @@ static inline void fixture_strips(fixture *f) {
         fixture_run(f, h200, sizes[k][0], sizes[k][1], 134217728.0, "2025-01-01T00:02:00Z");
     const sct_id naive = fixture_result(f, &run, &transpose_direct, 110000, false);
     const kernel *winner = k == 0 ? &transpose_tile : &transpose_strip;
+    run.conditions = fixture_shapes(f, winner, k == 0 ? (int[]){-4, -4} : (int[]){-1, -4});
     fixture_finish(f, &run, fixture_result(f, &run, winner, 36000, true), naive);
   }
 }

@@ -182,19 +182,21 @@ inline double elements(long long n_i) {
   return double(n_i);
 }
 
-// A tuned size, the kernel that won it, and how many times as long the naive variant took.
+// A tuned size, the kernel that won it, and where that is predicted to be slower than the
+// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 struct tuned {
   long long n_i;
   int kernel;
-  double lead;
   const char *size;
+  int step, reach;
+  const char *slower;  // null: not known
 };
 const tuned sizes_0[] = {  // NVIDIA H200
-    {1048576LL, 1, 2.00, "i=1048576"},
-    {67108864LL, 2, 2.00, "i=67108864"},
+    {1048576LL, 1, "i=1048576", 0, 0, nullptr},
+    {67108864LL, 2, "i=67108864", 0, 0, nullptr},
 };
 const tuned sizes_1[] = {  // NVIDIA A100
-    {16777216LL, 3, 2.00, "i=16777216"},
+    {16777216LL, 3, "i=16777216", 0, 0, nullptr},
 };
 
 struct tuned_device {
@@ -337,6 +339,25 @@ inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
              : "outside the tuned sizes";
 }
 
+const char *const kSlower = "tuned kernels are predicted to be slower than naive here";
+
+// Whether one of the shapes around the call says so.
+inline bool slower(const tuned &t, const call &c) {
+  if (t.slower == nullptr) return false;
+  const double times[] = {double(c.n_i < 1 ? 1 : c.n_i) / double(t.n_i < 1 ? 1 : t.n_i)};
+  for (int corner = 0; corner < 2; corner++) {
+    int at = 0;
+    for (int d = 0; d < 1; d++) {
+      const double x = log2(times[d]) / t.step;
+      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
+      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
+      at = at * (2 * t.reach + 1) + k + t.reach;
+    }
+    if (t.slower[at] == '1') return true;
+  }
+  return false;
+}
+
 struct choice {
   int kernel;  // -1: none
   int match;
@@ -353,6 +374,10 @@ inline void choose_tuned(const call &c, const place &here, choice *out) {
     const tuned &t = here.device->sizes[k];
     const double away = distance(t, c);
     if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c, here)) continue;
+    if (distance(t, c) != 1 && slower(t, c)) {
+      if (out->kernel < 0) out->reason = kSlower;
+      continue;
+    }
     *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
     best = away;
   }

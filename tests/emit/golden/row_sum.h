@@ -256,15 +256,17 @@ inline double elements(long long n_row, long long n_col) {
   return double(n_row) * double(n_col);
 }
 
-// A tuned size, the kernel that won it, and how many times as long the naive variant took.
+// A tuned size, the kernel that won it, and where that is predicted to be slower than the
+// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 struct tuned {
   long long n_row, n_col;
   int kernel;
-  double lead;
   const char *size;
+  int step, reach;
+  const char *slower;  // null: not known
 };
 const tuned sizes_0[] = {  // NVIDIA H200
-    {16LL, 1048576LL, 1, 3.50, "row=16 col=1048576"},
+    {16LL, 1048576LL, 1, "row=16 col=1048576", 0, 0, nullptr},
 };
 
 struct tuned_device {
@@ -385,35 +387,24 @@ inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
              : "outside the tuned sizes";
 }
 
-inline double blocks(int kernel, const call &c) {
-  switch (kernel) {
-  case 0: return double(k0_blocks(c.n_row));
-  case 1: return double(k1_blocks(c.n_row));
-  default: return 0;
+const char *const kSlower = "tuned kernels are predicted to be slower than naive here";
+
+// Whether one of the shapes around the call says so.
+inline bool slower(const tuned &t, const call &c) {
+  if (t.slower == nullptr) return false;
+  const double times[] = {double(c.n_row < 1 ? 1 : c.n_row) / double(t.n_row < 1 ? 1 : t.n_row),
+                          double(c.n_col < 1 ? 1 : c.n_col) / double(t.n_col < 1 ? 1 : t.n_col)};
+  for (int corner = 0; corner < 4; corner++) {
+    int at = 0;
+    for (int d = 0; d < 2; d++) {
+      const double x = log2(times[d]) / t.step;
+      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
+      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
+      at = at * (2 * t.reach + 1) + k + t.reach;
+    }
+    if (t.slower[at] == '1') return true;
   }
-}
-
-// The tuned shape with as many elements as the call.
-inline call reshaped(const tuned &t, const call &c) {
-  call s = c;
-  const double now = elements(c.n_row, c.n_col), then = elements(t.n_row, t.n_col);
-  const double scale = pow((now < 1 ? 1 : now) / then, 1.0 / 2);
-  s.n_row = (long long)(double(t.n_row) * scale + 0.5);
-  s.n_row = s.n_row < 1 ? 1 : s.n_row;
-  s.n_col = (long long)(double(t.n_col) * scale + 0.5);
-  s.n_col = s.n_col < 1 ? 1 : s.n_col;
-  return s;
-}
-
-const char *const kSlower = "tuned kernels are expected to be slower than naive in this shape";
-
-// Whether the kernel keeps its lead over the naive variant in the shape of the call. Blocks
-// that are partly empty, or that are too few, show in the number of blocks beside naive's.
-inline bool worth(const tuned &t, const call &c) {
-  if (t.kernel == 0 || distance(t, c) == 1) return true;
-  const call s = reshaped(t, c);
-  return blocks(t.kernel, c) * blocks(0, s) <=
-         1.05 * t.lead * blocks(t.kernel, s) * blocks(0, c);
+  return false;
 }
 
 struct choice {
@@ -432,7 +423,7 @@ inline void choose_tuned(const call &c, const place &here, choice *out) {
     const tuned &t = here.device->sizes[k];
     const double away = distance(t, c);
     if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c)) continue;
-    if (!worth(t, c)) {
+    if (distance(t, c) != 1 && slower(t, c)) {
       if (out->kernel < 0) out->reason = kSlower;
       continue;
     }

@@ -1,0 +1,120 @@
+/* Where the winner of a size is predicted to be slower than the naive variant: at the tuned extents
+ * times powers of two, in every direction. A header has no model, so it asks this table before it
+ * takes the kernel for other extents (emit_dispatch.c). */
+#include "tune/tune_internal.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define SLOWER 1.05 /* predicted times this close are the same */
+#define BLOCKS 6   /* that are counted, of each kernel at each shape: some 50 ms with 24 of a sum */
+#define MOST   243 /* shapes: a second for sums, whose loops are counted */
+
+/* The extents of a shape are those of the size times 2^(step * k), k in [-reach, reach]. */
+typedef struct lattice {
+  int n_dims, step, reach, n;
+} lattice;
+
+/* false: too many dimensions, or none. */
+static bool choose_lattice(lattice *l, int n_dims) {
+  static const int steps[][2] = {{2, 10}, {2, 5}, {3, 2}, {4, 1}, {4, 1}}; /* step, reach */
+  if (n_dims < 1 || n_dims > SCT_COUNT(steps)) {
+    return false;
+  }
+  *l = (lattice){n_dims, steps[n_dims - 1][0], steps[n_dims - 1][1], 1};
+  for (int d = 0; d < n_dims; d++) {
+    l->n *= 2 * l->reach + 1;
+  }
+  return l->n <= MOST;
+}
+
+static int64_t scaled(int64_t extent, int shift) {
+  if (shift >= 0) {
+    return extent << shift;
+  }
+  const int64_t whole = (extent + (INT64_C(1) << (-shift - 1))) >> -shift; /* rounded */
+  return whole > 1 ? whole : 1;
+}
+
+/* Extents of shape `at`, the last dimension fastest; other extents are as tuned. */
+static void shape_extents(int64_t *out, const lattice *l, const sct_size *size, int at) {
+  for (int d = l->n_dims - 1; d >= 0; d--) {
+    const int each = 2 * l->reach + 1;
+    out[d] = scaled(size->extent[d], (at % each - l->reach) * l->step);
+    at /= each;
+  }
+}
+
+/* 0: the model cannot tell. */
+static double predicted_ns(tune_session *s, int k, const sct_size *size) {
+  const sct_tune_item *item = &s->plan.items[k];
+  sct_counters counters = {0};
+  sct_prediction p = {0};
+  const sct_workload work = {.spec = &s->plan.spec,
+                             .code = &item->code,
+                             .size = size,
+                             .counters = &counters,
+                             .registers = item->compiled.registers,
+                             .shared_bytes = item->code.shared_bytes +
+                                             (item->compiled.ok ? item->compiled.static_shared_bytes
+                                                                : item->code.static_shared_bytes)};
+  if (sct_model_count(&counters, &s->plan.spec, &item->code, size, BLOCKS, NULL) != SCT_OK) {
+    return 0;
+  }
+  const bool known = sct_model_predict(&p, &s->rated, &work, NULL) == SCT_OK;
+  sct_counters_free(&counters);
+  return known ? p.ns : 0;
+}
+
+/* "0110...": a digit a shape, 1 where the winner is slower or unknown. */
+static void compare_shapes(sct_str *out, tune_session *s, const lattice *l, int size, int winner,
+                           int naive) {
+  const sct_spec *spec = &s->plan.spec;
+  int64_t extent[SCT_MAX_ARGS];
+  sct_size shape = spec->sizes[size];
+  memcpy(extent, shape.extent, sizeof *extent * (size_t)spec->n_extents);
+  shape.extent = extent;
+  for (int at = 0; at < l->n; at++) {
+    shape_extents(extent, l, &spec->sizes[size], at);
+    const double naive_ns = predicted_ns(s, naive, &shape);
+    const double winner_ns = naive_ns > 0 ? predicted_ns(s, winner, &shape) : 0;
+    const bool slower = naive_ns > 0 && (winner_ns <= 0 || winner_ns > SLOWER * naive_ns);
+    sct_str_append(out, slower ? "1" : "0");
+  }
+}
+
+/* Adds the table to the run's conditions, unless it is there, or there is nothing to compare. */
+sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions, sct_error *err) {
+  const int winner = s->choices[size].winner;
+  const int naive = winner >= 0 ? sct_tune_naive_item(s, winner) : -1;
+  lattice l;
+  char hex[SCT_HASH_HEX];
+  if (naive < 0 || naive == winner || !choose_lattice(&l, s->plan.spec.n_dims) ||
+      !s->plan.items[naive].code.counted || !s->plan.items[winner].code.counted) {
+    return SCT_OK;
+  }
+  sct_hash_hex(hex, s->plan.items[winner].code.hash);
+  json_t *doc = json_loads(sct_str_c(conditions), 0, NULL);
+  const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
+  sct_str digits = {0};
+  sct_status status = SCT_OK;
+  if (known && strcmp(known, hex) == 0) {
+    goto done;
+  }
+  SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, winner, err));
+  SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, naive, err));
+  compare_shapes(&digits, s, &l, size, winner, naive);
+  json_object_set_new(doc, "shapes",
+                      json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
+                                l.reach, "slower", sct_str_c(&digits)));
+  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+  if (text) {
+    sct_str_clear(conditions);
+    sct_str_append(conditions, text);
+  }
+  sct_free(text);
+done:
+  json_decref(doc);
+  sct_str_free(&digits);
+  return status;
+}
