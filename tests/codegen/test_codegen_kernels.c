@@ -386,6 +386,38 @@ static void test_naive_reductions_have_a_block_that_fits(void **state) {
   }
 }
 
+#define MOVE(fields, from, to)                                                                     \
+  "local s = require 'sectile'\nlocal r = s.record { " fields " }\n"                               \
+  "return s.kernel { name = 'placed', dims = { 'i' }, inputs = { s.array('a', r, " from ") },\n"   \
+  "  outputs = { s.array('b', r, " to ") }, body = 'b = a;', sizes = { { i = 4096 } } }\n"
+#define FLOATS  "{ 'x', 'f32' }, { 'y', 'f32' }, packed = true"
+#define MIXED   "{ 't', 'u8' }, { 'x', 'f32' }, { 'w', 'f64' }, { 'h', 'f16' }, packed = true"
+#define VECTORS "{ 'x', 'f32x4' }, { 't', 'u8' }, { 'y', 'i32x2' }, packed = true"
+#define WIDE    "{ 't', 'u8' }, { 'x', 'f32' }, { 'y', 'f64' }, packed = true, align = 8"
+#define ALIGNED "{ 'x', 'f32' }, { 'y', 'f32' }, { 'z', 'u8' }, align = 16"
+
+/* What the naive variant asks of pointers: what the argument's type promises, and for bytes what
+ * the fields that lie in them need. */
+static void test_naive_asks_for_what_it_accesses(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec;
+    int64_t from, to;
+  } cases[] = {{MOVE(FLOATS, "s.aos", "s.soa"), 1, 4},  {MOVE(FLOATS, "s.soa", "s.aos"), 4, 1},
+               {MOVE(MIXED, "s.soa", "s.aos"), 8, 1},   {MOVE(VECTORS, "s.aos", "s.soa"), 1, 16},
+               {MOVE(WIDE, "s.aos", "s.soa"), 8, 8},    {MOVE(ALIGNED, "s.aos", "s.soa"), 16, 4},
+               {MOVE(ALIGNED, "s.soa", "s.aos"), 4, 16}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    fixture f;
+    fixture_open_text(&f, cases[k].spec);
+    sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+    assert_int_equal(code.align[0], cases[k].from);
+    assert_int_equal(code.align[1], cases[k].to);
+    sct_kernel_code_free(&code);
+    fixture_close(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axes_are_json),
@@ -400,6 +432,7 @@ int main(void) {
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
+      cmocka_unit_test(test_naive_asks_for_what_it_accesses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
