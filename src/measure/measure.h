@@ -242,7 +242,8 @@ typedef struct sct_comparison {
 /* Compares samples of b with samples of a: in pairs if they are of one race (`paired`, n each),
  * else by the intervals of their medians. SAME: the interval of the ratio lies within 1 % of 1.
  * FAST and SLOW: it does not hold 1, and the ratio is more than 0.5 % away. Else AMBIGUOUS. The
- * arrays are left as they are. SCT_AMBIGUOUS with an infinite interval for fewer than 5 samples. */
+ * arrays are left as they are. Identical samples are the SAME, with an interval of 1 to 1; else
+ * fewer than 5 samples are AMBIGUOUS, with an infinite one. */
 sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int n_b, bool paired);
 
 #endif

@@ -300,24 +300,31 @@ static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective
   return status;
 }
 
-/* "4096x1024" and {"x": 4096, "y": 1024} of a number, a list or a word. */
+/* "4096x1024" and {"x": 4096, "y": 1024} of a number, a list of numbers and words, or a word; "?"
+ * where there is none, as in caches of old versions. Words are Kernel Tuner's expressions: no
+ * extents. */
 static sct_status kt_size(foreign *f, const json_t *size, sct_str *label, json_t *extents,
                           sct_error *err) {
   static const char *const names[] = {"x", "y", "z"};
   const size_t n = json_is_array(size) ? json_array_size(size) : 1;
-  if (json_is_string(size)) {
-    sct_str_append(label, json_string_value(size)[0] != '\0' ? json_string_value(size) : "?");
+  if (size == NULL || json_is_null(size)) {
+    sct_str_append(label, "?");
     return sct_str_status(label, err);
   }
   for (size_t i = 0; i < n; ++i) {
     const json_t *const value = json_is_array(size) ? json_array_get(size, i) : size;
     const json_int_t number =
         json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
-    if (!json_is_number(value) || i >= (size_t)SCT_COUNT(names)) {
+    if (!(json_is_number(value) || json_is_string(value)) || i >= (size_t)SCT_COUNT(names)) {
       return sct_store_json_fail(f->at, "problem_size",
                                  "expected a number, a list of one to three, or a word", err);
     }
-    sct_str_printf(label, "%s%lld", i > 0 ? "x" : "", (long long)number);
+    sct_str_append(label, i > 0 ? "x" : "");
+    if (json_is_string(value)) {
+      sct_str_append(label, json_string_length(value) > 0 ? json_string_value(value) : "?");
+      continue;
+    }
+    sct_str_append_int(label, number);
     (void)json_object_set_new(extents, names[i], json_integer(number));
   }
   return n > 0 ? sct_str_status(label, err)

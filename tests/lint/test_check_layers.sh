@@ -25,8 +25,8 @@ echo '#include "expr/expr.h"' >"$tree/src/base/base_up.c"
 expect 1 'src/base/base_up.c:1: base (layer 0) may not see expr (layer 1)' "${check[@]}"
 
 fresh # the same line is not below
-printf '\n#include "report/report.h"\n' >"$tree/src/tune/tune_side.c"
-expect 1 'src/tune/tune_side.c:2: tune (layer 6) may not see report (layer 6)' "${check[@]}"
+printf '\n#include "emit/emit.h"\n' >"$tree/src/tune/tune_side.c"
+expect 1 'src/tune/tune_side.c:2: tune (layer 6) may not see emit (layer 6)' "${check[@]}"
 
 fresh # narrower than the table
 echo '#  include "spec/spec.h"' >"$tree/src/emit/emit_spec.c"

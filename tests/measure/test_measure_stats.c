@@ -92,6 +92,19 @@ static void test_equal_is_the_same_and_slower_is_slow(void **state) {
               60); /* noise alone */
 }
 
+/* However wide they scatter and however few they are: a measurement compared with itself. */
+static void test_identical_samples_are_the_same(void **state) {
+  (void)state;
+  const double wide[] = {10, 50, 12, 90, 14, 35, 16, 70}, same[] = {10, 50, 12, 90, 14, 35, 16, 70};
+  for (int n = 0; n <= 8; n++) {
+    for (int paired = 0; paired < 2; paired++) {
+      const sct_comparison c = sct_stats_compare(wide, n, same, n, paired);
+      assert_int_equal(c.kind, n > 0 ? SCT_SAME : SCT_AMBIGUOUS);
+      assert_true(c.ratio == 1 && (n == 0 || (c.low == 1 && c.high == 1)));
+    }
+  }
+}
+
 /* A clock that falls by a third during the race does not matter to pairs; to medians it does. */
 static void test_pairs_cancel_a_drift(void **state) {
   (void)state;
@@ -120,6 +133,7 @@ int main(void) {
       cmocka_unit_test(test_median_interval_covers),
       cmocka_unit_test(test_equal_is_the_same_and_slower_is_slow),
       cmocka_unit_test(test_pairs_cancel_a_drift),
+      cmocka_unit_test(test_identical_samples_are_the_same),
       cmocka_unit_test(test_comparison_of_few_or_odd_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,7 +228,7 @@ static const broken cases[] = {
     {'k', "[4096, 1024]", "[]", "problem_size: expected a size"},
     {'k', "[4096, 1024]", "[1, 2, 3, 4]", "problem_size: expected a number, a list"},
     {'k', "[4096, 1024]", "{}", "problem_size: expected"},
-    {'k', "[4096, 1024]", "[\"x\"]", "problem_size: expected"},
+    {'k', "[4096, 1024]", "[[4096]]", "problem_size: expected"},
     {'k', "[\"block_size_x\", \"use_padding\", \"mode\"]", "[]", "tune_params_keys: expected"},
     {'k', "[\"block_size_x\", \"use_padding\", \"mode\"]", "[1]", "tune_params_keys: expected"},
     {'k', "[\"block_size_x\", \"use_padding\", \"mode\"]", "\"a\"", "tune_params_keys: expected"},
@@ -264,6 +264,30 @@ static char *replaced(const char *text, const char *from, const char *to) {
   (void)sprintf(out, "%.*s%s%s", from != NULL ? (int)(at - text) : 0, text, to,
                 from != NULL ? at + strlen(from) : "");
   return out;
+}
+
+/* What Kernel Tuner writes as the size: old versions nothing, others words that it evaluates. */
+static void sizes_of_kernel_tuner(void **state) {
+  const fixture *const f = *state;
+  static const struct {
+    const char *from, *to, *label, *extents;
+  } sizes[] = {
+      {"[4096, 1024]", "4096", "4096", "{\"x\":4096}"},
+      {"[4096, 1024]", "\"callable\"", "callable", "{}"},
+      {"[4096, 1024]", "[\"width\", 1024]", "widthx1024", "{\"y\":1024}"},
+      {"[4096, 1024]", "null", "?", "{}"},
+      {"\"problem_size\": [4096, 1024],\n", "", "?", "{}"},
+  };
+  for (int k = 0; k < SCT_COUNT(sizes); ++k) {
+    char *const text = replaced(kernel_tuner, sizes[k].from, sizes[k].to);
+    char both[64];
+    (void)snprintf(both, sizeof(both), "%s %s", sizes[k].label, sizes[k].extents);
+    (void)remove(f->path);
+    import_ok(f, text);
+    expect(f->path, "SELECT size_label || ' ' || extents FROM run", both);
+    expect(f->path, "SELECT count(*) FROM outcome", "3");
+    free(text);
+  }
 }
 
 static void malformed_files_change_nothing(void **state) {
@@ -328,6 +352,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(t4_results_are_a_problem_of_their_own, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(exports_to_others_read_back, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(a_run_without_times_is_no_cache, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(sizes_of_kernel_tuner, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(malformed_files_change_nothing, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(any_damage_is_survived, fx_setup, fx_teardown),
   };
