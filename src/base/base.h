@@ -228,6 +228,18 @@ int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 /* Processor cores that this process and its children may keep busy: those it may run on, or, where
  * that is fewer, as many as the environment variable SECTILE_CORES says. At least 1. */
 int sct_cores(void);
+/* Limits that whoever started this process has set (base_ulimits.def). */
+typedef enum sct_ulimit {
+#define SCT_ULIMIT(id, resource, name, hint, enough) SCT_ULIMIT_##id,
+#include "base/base_ulimits.def"
+#undef SCT_ULIMIT
+  SCT_N_ULIMITS
+} sct_ulimit;
+/* Where limit k is less than `needed` (0: than what every session can do with), appends "the limit
+ * on address space is 1 GiB (`ulimit -v unlimited` lifts it)". false: it is enough. */
+bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed);
+/* The same of all limits, with commas between. */
+bool sct_ulimits_low(sct_str *out);
 
 /* ---- time, log ---- */
 

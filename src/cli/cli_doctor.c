@@ -5,15 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #define LEAST_BYTES     (64.0 * 1024 * 1024)   /* below, a session may fail */
 #define ENOUGH_BYTES    (1024.0 * 1024 * 1024) /* below, a word of warning */
-#define ENOUGH_FILES    128                    /* descriptors of one process */
-#define ENOUGH_TASKS    64                     /* processes and threads of one user */
 #define HOT_CELSIUS     85
 #define MAX_GPUS        32 /* device files looked for */
 #define MODE_PROHIBITED 2
@@ -411,28 +408,14 @@ static void look_at_lock_folder(doctor *d) {
 }
 
 static void look_at_limits(doctor *d) {
-  static const struct {
-    int which;
-    const char *name, *hint;
-    rlim_t enough;
-  } limits[] = {
-      {RLIMIT_NOFILE, "open files", "`ulimit -n` raises it", ENOUGH_FILES},
-      {RLIMIT_NPROC, "processes", "`ulimit -u` raises it", ENOUGH_TASKS},
-      {RLIMIT_AS, "address space", "CUDA reserves more than it uses: `ulimit -v unlimited`",
-       RLIM_INFINITY},
-      {RLIMIT_FSIZE, "file size", "`ulimit -f unlimited`: the store may grow beyond it",
-       RLIM_INFINITY},
-      {RLIMIT_CPU, "processor time", "`ulimit -t unlimited`: sessions are long", RLIM_INFINITY},
-  };
   int n_low = 0;
-  for (int k = 0; k < SCT_COUNT(limits); k++) {
-    struct rlimit limit;
-    if (getrlimit((__rlimit_resource_t)limits[k].which, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < limits[k].enough) {
-      say(d, WARN, SCT_OK, "limits", limits[k].hint, "%s: %llu", limits[k].name,
-          (unsigned long long)limit.rlim_cur);
+  for (int k = 0; k < SCT_N_ULIMITS; k++) {
+    sct_str text = {0};
+    if (sct_ulimit_low(&text, (sct_ulimit)k, 0)) {
+      say(d, WARN, SCT_OK, "limits", NULL, "%s", sct_str_c(&text));
       n_low++;
     }
+    sct_str_free(&text);
   }
   if (n_low == 0) {
     say(d, FINE, SCT_OK, "limits", NULL, "open files, processes, memory and time are enough");

@@ -138,6 +138,8 @@ void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* Prints the error on stderr, with the program's name in front unless it starts with a place in a
  * file, and empties its text. */
 void cli_report(sct_error *err);
+/* Adds which limits of the system are low to an error that one of them may have caused. */
+void cli_blame_limits(sct_error *err);
 /* The same of one of several devices, which it names (NULL: not). */
 void cli_report_of(const char *device, sct_error *err);
 /* "kernels/a.lua:12: error: ...": is it about a place in a file? */

@@ -95,6 +95,7 @@ int sct_cli_main(int argc, char **argv) {
   }
   if (status != SCT_OK && err.text[0] != '\0') {
     sct_error ignored;
+    cli_blame_limits(&err);
     if (args.json && cli_json_print(cli_json_error(status, err.text), &ignored) != SCT_OK) {
       sct_log(SCT_LOG_WARN, "%s", ignored.text);
     }

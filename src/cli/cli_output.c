@@ -79,7 +79,22 @@ bool cli_starts_with_place(const char *text) {
   return *end == ':';
 }
 
+/* What the system refused may be a limit of whoever started the program. */
+void cli_blame_limits(sct_error *err) {
+  static const sct_status refused[] = {SCT_ENOMEM, SCT_EIO, SCT_EINTERNAL, SCT_ENVRTC,
+                                       SCT_EUNHEALTHY};
+  sct_str low = {0};
+  for (int k = 0; k < SCT_COUNT(refused); k++) {
+    if (err->code == refused[k] && !strstr(err->text, "ulimit") && sct_ulimits_low(&low)) {
+      const size_t n = strlen(err->text);
+      snprintf(err->text + n, sizeof err->text - n, "; it may be that %s", sct_str_c(&low));
+    }
+  }
+  sct_str_free(&low);
+}
+
 void cli_report_of(const char *device, sct_error *err) {
+  cli_blame_limits(err);
   const bool placed = cli_starts_with_place(err->text);
   sct_str shown = {0}; /* messages quote files of others */
   sct_str_append_printable(&shown, err->text);

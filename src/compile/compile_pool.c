@@ -82,8 +82,16 @@ static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compil
   if (WIFEXITED(status) && WEXITSTATUS(status) == SCT_COMPILE_MEMORY_EXIT) {
     char limit[32];
     end->failure = SCT_COMPILE_MEMORY;
-    (void)snprintf(end->text, sizeof(end->text), "compiling needs more than %s of memory",
-                   sct_format_bytes(limit, (double)compiler->memory_bytes));
+    sct_str low = {0};
+    if (sct_ulimit_low(&low, SCT_ULIMIT_SPACE, compiler->memory_bytes) ||
+        sct_ulimit_low(&low, SCT_ULIMIT_DATA, compiler->memory_bytes)) {
+      (void)snprintf(end->text, sizeof(end->text), "compiling needs more memory: %s",
+                     sct_str_c(&low));
+    } else {
+      (void)snprintf(end->text, sizeof(end->text), "compiling needs more than %s of memory",
+                     sct_format_bytes(limit, (double)compiler->memory_bytes));
+    }
+    sct_str_free(&low);
   } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
     too_slow(compiler, end);
   } else {

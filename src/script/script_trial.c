@@ -82,17 +82,22 @@ static void limit(int resource, rlim_t value) {
   }
 }
 
-/* The sanitizers reserve more address space than there is memory. */
-#if SCT_SANITIZED
-static void limit_memory(void) {}
-#else
-static void limit_memory(void) {
+/* Address space in use. */
+static int64_t space_bytes(void) {
   sct_str text = {0};
   const long pages = sct_file_read(&text, "/proc/self/statm", NULL) == SCT_OK
                          ? strtol(sct_str_c(&text), NULL, 10)
                          : 0;
   sct_str_free(&text);
-  limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + TRIAL_BYTES);
+  return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The sanitizers reserve more address space than there is memory. */
+#if SCT_SANITIZED
+static void limit_memory(void) {}
+#else
+static void limit_memory(void) {
+  limit(RLIMIT_AS, (rlim_t)space_bytes() + TRIAL_BYTES);
 }
 #endif
 
@@ -236,6 +241,20 @@ static sct_status fail_there(sct_trial *trial, sct_error *err, const char *what)
                   seen ? page->line : 1, what);
 }
 
+/* What stopped the child may be a limit that was there before its own; then no script is at fault.
+ * `needed`: what its own would have been. */
+static bool stopped_by(const sct_trial *trial, sct_error *err, sct_ulimit limit, int64_t needed) {
+  sct_str text = {0};
+  const bool low = sct_ulimit_low(&text, limit, needed);
+  if (low) {
+    (void)sct_fail(err, limit == SCT_ULIMIT_TIME ? SCT_EIO : SCT_ENOMEM,
+                   "%s: a limit of the system stopped its scripts: %s", trial->subject,
+                   sct_str_c(&text));
+  }
+  sct_str_free(&text);
+  return low;
+}
+
 /* The pipe has ended without the last word. */
 static sct_status fail_gone(sct_trial *trial, sct_error *err) {
   int status = 0;
@@ -244,6 +263,13 @@ static sct_status fail_gone(sct_trial *trial, sct_error *err) {
   trial->pid = 0;
   char what[160];
   const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if ((number == SIGXCPU || number == SIGKILL) &&
+      stopped_by(trial, err, SCT_ULIMIT_TIME, trial->seconds)) {
+    return SCT_EIO;
+  }
+  if ((number == SIGSEGV || number == SIGBUS) && stopped_by(trial, err, SCT_ULIMIT_STACK, 0)) {
+    return SCT_ENOMEM;
+  }
   if (number == SIGXCPU) {
     snprintf(what, sizeof(what), "the scripts took more than %d s of processor time",
              trial->seconds);
@@ -292,6 +318,11 @@ static sct_status receive_message(sct_trial *trial, sct_error *err) {
   trial->ended = true;
   trial->end.text[sizeof(trial->end.text) - 1] = '\0';
   if (trial->end.status == SCT_ENOMEM) {
+    const int64_t own = space_bytes() + (int64_t)TRIAL_BYTES;
+    if (stopped_by(trial, err, SCT_ULIMIT_SPACE, own) ||
+        stopped_by(trial, err, SCT_ULIMIT_DATA, (int64_t)TRIAL_BYTES)) {
+      return SCT_ENOMEM;
+    }
     return fail_there(trial, err, "the scripts need too much memory (more than 1 GiB)");
   }
   return trial->end.status == SCT_OK

@@ -165,7 +165,7 @@ static void files_are_looked_at(void **state) {
   }
   fx_free(&r);
   fx_finish(&r, pid);
-  assert_level(&r, "warn", "limits", "open files: 64");
+  assert_level(&r, "warn", "limits", "open files is 64");
   fx_free(&r);
 }
 
