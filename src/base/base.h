@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/base_memops.h"
+#include "base/base_pipes.h"
 #include "base/base_sys.h"
 
 #define SCT_VERSION "0.1.0"

@@ -140,6 +140,20 @@ typedef struct sct_run_counts {
   int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
 } sct_run_counts;
 
+/* The same, and the machine instructions that its PTX comes to. */
+typedef struct sct_launch_counts {
+  sct_run_counts counts;
+  sct_executed machine;
+} sct_launch_counts;
+
+/* Sums over launches of products of what they had: blocks, requests of warps to global memory,
+ * elements of the index space, and machine instructions by pipe. */
+enum { SCT_WORK_BLOCKS, SCT_WORK_REQUESTS, SCT_WORK_ELEMENTS, SCT_N_WORKS };
+typedef struct sct_work_sums {
+  double works[SCT_N_WORKS][SCT_N_WORKS], machine[SCT_N_WORKS][SCT_N_PIPES];
+  double issued2; /* of all instructions with themselves */
+} sct_work_sums;
+
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
@@ -149,6 +163,7 @@ typedef struct sct_verdict {
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS]; /* of index operands at that size */
   sct_run_counts counts;
+  sct_work_sums work; /* of all sizes that ran */
 } sct_verdict;
 
 /* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block

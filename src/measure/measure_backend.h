@@ -95,7 +95,7 @@ typedef struct sct_backend_ops {
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
   /* NULL where nothing counts. Of the last launch. */
-  void (*counts)(sct_backend *b, sct_run_counts *out);
+  void (*counts)(sct_backend *b, sct_launch_counts *out);
   int n_copies;
 } sct_backend_ops;
 struct sct_backend {

@@ -50,7 +50,7 @@ typedef struct ptx_backend {
   allocation *allocations;
   size_t n_allocations, cap_allocations;
   int64_t timer_ns;
-  sct_run_counts counts; /* of the last launch */
+  sct_launch_counts run; /* of the last launch */
 } ptx_backend;
 
 static ptx_backend *self(sct_backend *b) {
@@ -274,16 +274,17 @@ static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *er
 }
 
 static void take_counts(ptx_backend *p, const sct_ptx_counters *c) {
-  p->counts = (sct_run_counts){.requests_ld = c->load.requests + c->bulk_load.requests,
-                               .sectors_ld = c->load.sectors + c->bulk_load.sectors,
-                               .requests_st = c->store.requests + c->bulk_store.requests,
-                               .sectors_st = c->store.sectors + c->bulk_store.sectors,
-                               .wavefronts_ld = c->shared_load.wavefronts,
-                               .wavefronts_st = c->shared_store.wavefronts};
+  p->run.counts = (sct_run_counts){.requests_ld = c->load.requests + c->bulk_load.requests,
+                                   .sectors_ld = c->load.sectors + c->bulk_load.sectors,
+                                   .requests_st = c->store.requests + c->bulk_store.requests,
+                                   .sectors_st = c->store.sectors + c->bulk_store.sectors,
+                                   .wavefronts_ld = c->shared_load.wavefronts,
+                                   .wavefronts_st = c->shared_store.wavefronts};
+  p->run.machine = c->machine;
 }
 
-static void ptx_counts(sct_backend *b, sct_run_counts *out) {
-  *out = self(b)->counts;
+static void ptx_counts(sct_backend *b, sct_launch_counts *out) {
+  *out = self(b)->run;
 }
 
 static int64_t most_steps(const sct_launch *launch) {

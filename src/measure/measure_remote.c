@@ -301,40 +301,12 @@ void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job
   }
 }
 
-/* Is `extent` better to count at than what `v` has? Whole warps first: there, what the compiler
- * made of loops does not change the number of requests. */
-static bool counts_better(const sct_measure *m, const sct_verdict *v, const int64_t *extent) {
-  const sct_spec *spec = m->plan.spec;
-  int64_t elements[2] = {1, 1};
-  bool whole[2];
-  const int64_t *const extents[2] = {v->extent, extent};
-  for (int k = 0; k < 2; k++) {
-    for (int d = 0; d < spec->n_dims; d++) {
-      elements[k] *= extents[k][d];
-    }
-    whole[k] = extents[k][spec->n_dims - 1] % 32 == 0 && elements[k] > 0;
-  }
-  return !v->counted || (whole[0] != whole[1] ? whole[1] : elements[1] > elements[0]);
-}
-
-static void take_counts(const sct_measure *m, sct_verdict *v, const sct_shape *shape,
-                        sct_wire *body) {
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(body, &n);
-  if (n == sizeof v->counts && !body->failed && counts_better(m, v, shape->extent)) {
-    memcpy(&v->counts, bytes, n);
-    memcpy(v->extent, shape->extent, sizeof v->extent[0] * (size_t)m->plan.spec->n_extents);
-    memcpy(v->fill, shape->fill, sizeof v->fill[0] * (size_t)m->plan.spec->n_operands);
-    v->counted = true;
-  }
-}
-
 sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, double *ns,
                                   sct_reply *reply, sct_verdict *verdict, sct_error *err) {
   note_loss(m, reply);
   if (reply->kind == SCT_REPLY_OK) {
     *ns = sct_wire_get_f64(&reply->body);
-    take_counts(m, verdict, target->shape, &reply->body);
+    sct_work_take(m, verdict, target, &reply->body);
   }
   return sct_reply_judge(reply, target->where, verdict, err);
 }

@@ -437,4 +437,7 @@ int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */
 double sct_stats_median_error(const double *sorted, int n);
 
+/* Takes over what a launch counted, the last part of a reply to it (measure_work.c). */
+void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target, sct_wire *body);
+
 #endif

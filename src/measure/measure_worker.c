@@ -252,13 +252,13 @@ static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_
   SCT_TRY(ops->launch(w->backend, &w->kernels[launch->kernel], launch, err));
   SCT_TRY(ops->timer_stop(w->backend, &ns, err));
   SCT_TRY(ops->sync(w->backend, err));
-  sct_run_counts counts = {0};
+  sct_launch_counts run = {0};
   if (ops->counts) {
-    ops->counts(w->backend, &counts);
+    ops->counts(w->backend, &run);
   }
   w->trial_ns = ns;
   sct_wire_put_f64(out, ns);
-  sct_wire_put_bytes(out, &counts, ops->counts ? sizeof counts : 0);
+  sct_wire_put_bytes(out, &run, ops->counts ? sizeof run : 0);
   return SCT_OK;
 }
 

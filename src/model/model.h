@@ -82,7 +82,7 @@ typedef struct sct_workload {
   const sct_counters *counters; /* of the whole kernel at this size */
   int registers;                /* a thread */
   int64_t shared_bytes;         /* a block, static + dynamic */
-  double warp_instructions;     /* of the whole kernel; 0: unknown, and issue is left out */
+  double machine[SCT_N_PIPES];  /* instructions of warps, of the whole kernel; 0: unknown */
 } sct_workload;
 
 typedef struct sct_prediction {
@@ -100,10 +100,12 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
  *                      written through an index array in no order cost 128 bytes each, unless they
  *                      are in the half of L2 that one SM sees
  *   L2 sectors         loads by sectors, but a record's once where a warp reads neighbouring
- * records (L1 keeps them for the other fields); stores by lines of 4 sectors shared wavefronts  one
- * a cycle and SM issue              warp instructions, issue_clk a cycle and SM bytes in flight
- * Little's law: resident warps live for a latency, so the grid takes its waves times that SCT_ESPEC
- * if an extent or the size of an array has no value. */
+ *                      records (L1 keeps them for the other fields); stores by lines of 4 sectors
+ *   shared wavefronts  one a cycle and SM
+ *   FP32, ..., issue   machine instructions of each pipe, pipe_clk lanes a cycle and SM
+ *   bytes in flight    Little's law: resident warps live for a latency, so the grid takes its waves
+ *                      times that
+ * SCT_ESPEC if an extent or the size of an array has no value. */
 sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
                              const sct_workload *work, sct_error *err) SCT_MUST_USE;
 

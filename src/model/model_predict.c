@@ -24,6 +24,8 @@
 /* Loads a thread has under way at a time, at most. */
 #define LOADS_AT_ONCE 16.0
 
+_Static_assert(SCT_LIMIT_ISSUE - SCT_LIMIT_FP32 == SCT_PIPE_ISSUE, "limits are in pipes' order");
+
 const char *sct_limit_name(sct_limit limit) {
   static const char *const names[] = {
 #define SCT_LIMIT(id, name) name,
@@ -156,7 +158,10 @@ static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_
   const double sm_hz = clock_hz * dev->n_sms;
   const double wavefronts = sct_model_exchanged(w->counters);
   out->part_ns[SCT_LIMIT_SHARED] = wavefronts / sm_hz * 1e9;
-  out->part_ns[SCT_LIMIT_ISSUE] = w->warp_instructions / (sm_hz * dev->issue_clk) * 1e9;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    out->part_ns[SCT_LIMIT_FP32 + p] =
+        dev->pipe_clk[p] > 0 ? LANES * w->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
+  }
   out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, w, clock_hz);
   out->part_ns[SCT_LIMIT_LAUNCH] = dev->launch_ns;
 }
@@ -165,8 +170,8 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
                              const sct_workload *work, sct_error *err) {
   sct_prediction p = {.limit = SCT_LIMIT_LAUNCH};
   const double clock_hz = 1e3 * dev->clock_khz;
-  if (dev->l2_bytes_clk <= 0 || dev->issue_clk <= 0 || dev->latency_cycles <= 0 ||
-      dev->peak_bytes_s <= 0 || clock_hz <= 0 || dev->n_sms <= 0) {
+  if (dev->l2_bytes_clk <= 0 || dev->latency_cycles <= 0 || dev->peak_bytes_s <= 0 ||
+      clock_hz <= 0 || dev->n_sms <= 0) {
     *out = p;
     return SCT_OK;
   }

@@ -205,6 +205,7 @@ typedef struct sct_ptx_counters {
   int64_t texture_requests;
   int64_t local_requests;
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
+  sct_executed machine; /* what these come to in machine code, about (ptx_costs.def) */
   int64_t branches,
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */

@@ -188,8 +188,9 @@ typedef struct ptx_origin {
   int line;
   ptx_span text;
   ptx_loc loc;
-  uint8_t kind;  /* ptx_inst_kind */
-  uint8_t width; /* bytes a lane of a memory access */
+  uint8_t kind;              /* ptx_inst_kind */
+  uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
+  uint8_t width;             /* bytes a lane of a memory access */
 } ptx_origin;
 
 typedef struct ptx_call {

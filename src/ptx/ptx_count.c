@@ -191,6 +191,9 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
   to->local_requests += from->local_requests;
   to->warp_instructions += from->warp_instructions;
   to->lane_instructions += from->lane_instructions;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    to->machine.n[p] += from->machine.n[p];
+  }
   to->branches += from->branches;
   to->divergent_branches += from->divergent_branches;
   to->barriers += from->barriers;

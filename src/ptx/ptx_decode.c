@@ -445,6 +445,7 @@ static bool decode_inst(ptx_dec *d) {
   }
   c->insts[c->n_insts++] =
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
+  sct_ptx_cost(c->insts[c->n_insts - 1].cost, d->inst);
   d->mod = 1;
   d->block_insts++;
   if (d->inst->guard >= 0) {

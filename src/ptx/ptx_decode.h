@@ -36,6 +36,8 @@ bool sct_ptx_dec_unknown(ptx_dec *d);
 bool sct_ptx_dec_take(ptx_dec *d, const char *name);
 bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix); /* "L2::" */
 ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no type there */
+/* Machine instructions that `inst` comes to, by pipe (ptx_cost.c). */
+void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst);
 bool sct_ptx_dec_mods_left(const ptx_dec *d);
 
 /* A new micro-operation with guard and instruction filled in; NULL: out of memory, failed. */

@@ -227,6 +227,9 @@ static int width_index(int bytes) {
 static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
                           const sct_ptx_inst_counters *i) {
   sct_ptx_counters one = {0};
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    one.machine.n[p] = i->executed * o->cost[p];
+  }
   switch ((ptx_inst_kind)o->kind) {
   case PTX_INST_LOAD:
     one.load = i->global;

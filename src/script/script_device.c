@@ -92,6 +92,11 @@ static void text_of(lua_State *L, const char *key, char *out, size_t n) {
   lua_pop(L, 1);
 }
 
+static const char *const pipe_keys[SCT_N_PIPES] = {
+    [SCT_PIPE_FP32] = "fp32_clk", [SCT_PIPE_FP64] = "fp64_clk", [SCT_PIPE_SFU] = "sfu_clk",
+    [SCT_PIPE_INT] = "int_clk",   [SCT_PIPE_IMUL] = "int_clk",  [SCT_PIPE_ISSUE] = "issue_clk",
+};
+
 /* Arguments: the loader, what the file returned. Raises what tuning/sectile/device.lua says. */
 static int read_device(lua_State *L) {
   const device_loader *loader = lua_touserdata(L, 1);
@@ -129,7 +134,9 @@ static int read_device(lua_State *L) {
   d->memory_bytes = integer_of(L, "memory_bytes");
   d->clock_khz = (int)integer_of(L, "clock_khz");
   d->l2_bytes_clk = (int)integer_of(L, "l2_bytes_clk");
-  d->issue_clk = (int)integer_of(L, "issue_clk");
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    d->pipe_clk[p] = (int)integer_of(L, pipe_keys[p]);
+  }
   d->latency_cycles = (int)integer_of(L, "latency_cycles");
   d->launch_ns = number_of(L, "launch_ns");
   d->is_virtual = true;

@@ -350,11 +350,11 @@ typedef struct sct_device_desc {
   int64_t memory_bytes;
   int clock_khz;
   /* what a predicted time needs; 0: unknown, and nothing is predicted */
-  int l2_bytes_clk;   /* between all SMs and L2, a cycle */
-  int issue_clk;      /* warp instructions an SM starts a cycle */
-  int latency_cycles; /* of a lone load from DRAM */
-  double launch_ns;   /* an empty kernel between two events */
-  char driver[32];    /* "580.159.04" or "" */
+  int l2_bytes_clk;          /* between all SMs and L2, a cycle */
+  int pipe_clk[SCT_N_PIPES]; /* results of an SM a cycle, by pipe */
+  int latency_cycles;        /* of a lone load from DRAM */
+  double launch_ns;          /* an empty kernel between two events */
+  char driver[32];           /* "580.159.04" or "" */
   bool is_virtual;
   bool counting_only; /* a description that no toolkit compiles for */
   char coalescing[8]; /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */

@@ -129,6 +129,10 @@ typedef struct sct_tune_events {
 typedef struct sct_ptx_check {
   bool known; /* the candidate was verified on a virtual device in this session */
   sct_run_counts ptx, model;
+  int64_t elements; /* of the index space at that size */
+  /* machine instructions of warps that the PTX comes to, fitted to all sizes that ran */
+  double per_block[SCT_N_PIPES], per_work[SCT_N_PIPES];
+  bool by_elements; /* work is an element of the index space; else a request */
   bool same;
 } sct_ptx_check;
 
@@ -220,6 +224,7 @@ typedef struct sct_tune_item {
   char *approximate; /* how its machine code differs from its PTX; NULL: as far as counts go, it
                         does not, or it was not looked at */
   bool compared;     /* it was */
+  bool checked;      /* before a GPU: its PTX was run on the CPU, or cannot be */
   sct_ptx_check ptx;
 } sct_tune_item;
 

@@ -36,8 +36,8 @@ typedef struct place {
 typedef struct judgement {
   int item;
   bool judged, no_reference; /* neither: the worker or the interpreter is at fault */
-  sct_outcome_kind outcome;
-  char detail[512];
+  sct_verdict verdict;
+  sct_ptx_check run;
 } judgement;
 
 typedef struct process {
@@ -114,20 +114,22 @@ static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
   const sct_binary naive = {
       .code = &s->plan.items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
   const sct_binary other = {.code = &s->plan.items[m->item].code, .ptx = b->ptx, .entry = entry};
-  sct_verdict verdict = {.outcome = SCT_OUT_OK};
   sct_status status = SCT_OK;
+  m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
     status = sct_measure_problem(b->measure, &s->plan.spec, s->plan.items[m->item].code.layout,
                                  &naive, NULL);
     b->has_problem = status == SCT_OK;
   }
   if (status == SCT_OK) {
-    status = sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &verdict, NULL);
+    status =
+        sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &m->verdict, NULL);
   }
   m->judged = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
-  m->outcome = verdict.outcome;
-  memcpy(m->detail, verdict.detail, sizeof m->detail);
+  if (m->judged && sct_tune_hold_counts(s, m->item, &m->verdict, &m->run, NULL) != SCT_OK) {
+    m->run = (sct_ptx_check){.known = false};
+  }
 }
 
 static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
@@ -437,19 +439,17 @@ static sct_status take_judgement(tune_session *s, tune_check *c, const judgement
   }
   sct_tune_set_ready(s, m->item);
   sct_tune_progress(s, "check", ++c->n_done, sct_tune_n_units(s), item->label);
-  if (!m->judged || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
+  if (!m->judged || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
     return SCT_OK; /* the GPU decides */
   }
   s->n_checked++;
-  if (m->outcome != SCT_OUT_OK) {
-    sct_verdict verdict = {.outcome = m->outcome};
-    memcpy(verdict.detail, m->detail, sizeof verdict.detail);
-    sct_tune_fail_item(s, m->item, &verdict);
+  if (m->verdict.outcome != SCT_OUT_OK) {
+    sct_tune_fail_item(s, m->item, &m->verdict);
     s->n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
     return sct_tune_settle(s, m->item, err);
   }
-  return SCT_OK;
+  return sct_tune_take_run(s, m->item, &m->run, err);
 }
 
 /* One message of a process. *lost: it is no more. */
@@ -469,7 +469,7 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
   if (m.item != p->pending[0]) {
     return SCT_OK;
   }
-  m.detail[sizeof m.detail - 1] = '\0';
+  m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
   const int64_t wanted = sct_wire_get_i64(&c->wire);

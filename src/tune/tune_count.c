@@ -9,14 +9,16 @@
 static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
-  const sct_workload work = {.spec = &s->plan.spec,
-                             .code = &item->code,
-                             .size = &s->plan.spec.sizes[size],
-                             .counters = &cell->counters,
-                             .registers = item->compiled.registers, /* 0 before it is compiled */
-                             .shared_bytes = item->code.shared_bytes +
-                                             (item->compiled.ok ? item->compiled.static_shared_bytes
-                                                                : item->code.static_shared_bytes)};
+  sct_tune_apply_run(s, k, size);
+  sct_workload work = {.spec = &s->plan.spec,
+                       .code = &item->code,
+                       .size = &s->plan.spec.sizes[size],
+                       .counters = &cell->counters,
+                       .registers = item->compiled.registers, /* 0 before it is compiled */
+                       .shared_bytes = item->code.shared_bytes +
+                                       (item->compiled.ok ? item->compiled.static_shared_bytes
+                                                          : item->code.static_shared_bytes)};
+  sct_tune_executed(s, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, &s->rated, &work, err));
   sct_model_strain(cell->strain, &s->rated, &work, &cell->predicted);
   return SCT_OK;
@@ -53,7 +55,7 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
       sct_counters_free(&cell->counters);
       cell->counters = counters;
       cell->counted = true;
-      cell->rough = false;
+      cell->rough = cell->by_run = false;
       SCT_TRY(predict(s, k, z, err));
     }
   }
@@ -106,6 +108,7 @@ sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in
     cell->counters.operand = each; /* the other process' pointer came with it */
     cell->counted = true;
     cell->rough = rough;
+    cell->by_run = false;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;

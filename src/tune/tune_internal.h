@@ -11,7 +11,8 @@
 typedef struct tune_cell {
   bool fits; /* the kernel's requirements hold at this size */
   bool counted;
-  bool rough; /* counted from few blocks, to put it in order; before it is measured it is again */
+  bool by_run; /* the counters are those of the run of its PTX, scaled (tune_run.c) */
+  bool rough;  /* counted from few blocks, to put it in order; before it is measured it is again */
   sct_counters counters;
   sct_prediction predicted;     /* ns 0: unknown */
   double strain[SCT_N_STRAINS]; /* with it */
@@ -124,6 +125,19 @@ sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err)
 void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, sct_wire *out);
 sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, sct_wire *in,
                                 sct_error *err) SCT_MUST_USE;
+/* What running the PTX of item k at a small size says (tune_run.c): holds what the interpreter
+ * counted against the model at the same size; !out->known where it did not count. */
+sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdict,
+                                sct_ptx_check *out, sct_error *err) SCT_MUST_USE;
+/* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
+sct_status sct_tune_take_run(tune_session *s, int k, const sct_ptx_check *check,
+                             sct_error *err) SCT_MUST_USE;
+/* Where the PTX did something else than its plan states, its counters at a size become what the run
+ * counted, scaled. Once; nothing before it ran. */
+void sct_tune_apply_run(tune_session *s, int k, int size);
+/* Machine instructions of the whole kernel at a size, by pipe; of one that did not run what the
+ * body comes to in the naive variant, and 0 where that did not run either. */
+void sct_tune_executed(tune_session *s, int k, int size, double out[SCT_N_PIPES]);
 /* Says in item->approximate why its counts are not those of its machine code, unless it was asked
  * before (tune_exact.c). */
 sct_status sct_tune_compare_code(tune_session *s, int item, sct_error *err) SCT_MUST_USE;

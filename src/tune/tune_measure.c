@@ -116,34 +116,6 @@ bool sct_tune_judged_already(tune_session *s, int item) {
   return sct_tune_known_already(s, item) || is_verified(s, item);
 }
 
-/* Holds what the interpreter counted against the model at the same size. */
-static sct_status compare_counts(tune_session *s, int k, const sct_verdict *verdict,
-                                 sct_error *err) {
-  sct_tune_item *item = &s->plan.items[k];
-  if (!verdict->counted || !item->code.counted) {
-    return SCT_OK;
-  }
-  SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
-  sct_fill fill[SCT_MAX_OPERANDS];
-  int64_t extent[SCT_MAX_EXTENTS];
-  memcpy(extent, verdict->extent, sizeof extent);
-  memcpy(fill, verdict->fill, sizeof fill);
-  const sct_size size = {.extent = extent, .fill = fill, .label = "a small size"};
-  sct_counters c = {0};
-  SCT_TRY(sct_model_count(&c, &s->plan.spec, &item->code, &size, INT64_MAX, err));
-  item->ptx = (sct_ptx_check){.known = true,
-                              .ptx = verdict->counts,
-                              .model = {.requests_ld = c.load.requests,
-                                        .sectors_ld = c.load.sectors,
-                                        .requests_st = c.store.requests,
-                                        .sectors_st = c.store.sectors,
-                                        .wavefronts_ld = c.wavefronts_ld,
-                                        .wavefronts_st = c.wavefronts_st}};
-  item->ptx.same = memcmp(&item->ptx.ptx, &item->ptx.model, sizeof item->ptx.ptx) == 0;
-  sct_counters_free(&c);
-  return SCT_OK;
-}
-
 /* Where an item that is right is timed next; NULL: not at the first size. */
 static const sct_size *next_size(tune_session *s, int k) {
   const tune_cell *cell = sct_tune_cell(s, k, 0);
@@ -161,7 +133,9 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
     return sct_tune_settle(s, k, err);
   }
   set_verified(s, k);
-  SCT_TRY(compare_counts(s, k, &verdict, err));
+  sct_ptx_check check;
+  SCT_TRY(sct_tune_hold_counts(s, k, &verdict, &check, err));
+  SCT_TRY(sct_tune_take_run(s, k, &check, err));
   return s->kind->times ? SCT_OK : sct_tune_settle(s, k, err);
 }
 
@@ -171,7 +145,7 @@ static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->plan.items[k];
   item->outcome = twin->outcome;
   item->detail = twin->detail;
-  item->ptx = twin->ptx;
+  SCT_TRY(sct_tune_take_run(s, k, &twin->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
     set_verified(s, k);
   }

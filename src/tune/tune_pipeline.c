@@ -84,9 +84,10 @@ static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) 
  * was not judged before. */
 static sct_status ask_check(tune_session *s, int item, sct_error *err) {
   if (!sct_tune_is_checked(s) || s->plan.items[item].outcome != SCT_OUT_OK ||
-      sct_tune_judged_already(s, item)) {
+      s->plan.items[item].checked || sct_tune_judged_already(s, item)) {
     return SCT_OK;
   }
+  s->plan.items[item].checked = true;
   s->pipeline->stage[item] = TUNE_CHECKING;
   return sct_tune_check_add(s, item, err);
 }

@@ -20,12 +20,19 @@ static void fill_counts(const tune_session *s, int size, sct_tune_row *row, cons
 }
 
 /* A sentence for a person, malloc'ed; *out stays NULL where the counts are exact. */
-static sct_status explain_counts(char **out, const sct_tune_item *item, const sct_counters *c,
+static sct_status explain_counts(char **out, const sct_tune_item *item, const tune_cell *cell,
                                  sct_error *err) {
+  const sct_counters *c = &cell->counters;
   sct_str text = {0};
   if (c->blocks_counted != c->blocks) {
     sct_str_printf(&text, "%lld of %lld blocks were counted", (long long)c->blocks_counted,
                    (long long)c->blocks);
+  }
+  if (cell->by_run) {
+    sct_str_printf(&text,
+                   "%sits PTX does not access what its plan states: counted at a small size "
+                   "and scaled",
+                   text.len > 0 ? "; " : "");
   }
   if (item->approximate) {
     sct_str_printf(&text, "%s%s", text.len > 0 ? "; " : "", item->approximate);
@@ -67,7 +74,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
   if (cell->counted) {
     fill_counts(s, size, row, &cell->counters);
     row->counted = true;
-    SCT_TRY(explain_counts(&row->approximate, item, &cell->counters, err));
+    SCT_TRY(explain_counts(&row->approximate, item, cell, err));
   }
   if (item->compiled.ok) {
     row->occupancy =

@@ -223,7 +223,7 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
 static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   const double sms = like->n_sms > 0 ? (double)out->n_sms / like->n_sms : 1.0;
   out->l2_bytes_clk = (int)((double)like->l2_bytes_clk * sms);
-  out->issue_clk = like->issue_clk;
+  memcpy(out->pipe_clk, like->pipe_clk, sizeof out->pipe_clk);
   out->latency_cycles = like->latency_cycles;
   out->launch_ns = like->launch_ns;
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
@@ -299,6 +299,21 @@ static sct_status want_naive(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
+/* Where candidates run on the CPU, what the body costs is known from the naive variants, and is
+ * part of every prediction. */
+static sct_status run_naive(tune_session *s, sct_error *err) {
+  bool open = false;
+  for (int k = 0; k < s->plan.n_items; k++) {
+    open = open || (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(s, k));
+  }
+  for (int k = 0; k < s->plan.n_items && open && sct_tune_is_checked(s); k++) {
+    if (s->group[k] == k) {
+      SCT_TRY(sct_tune_await(s, k, err));
+    }
+  }
+  return s->kind->times || !open ? SCT_OK : sct_tune_screen(s, err);
+}
+
 static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   const int64_t budget_ns = s->opts->budget_ns;
   const int64_t until_ns =
@@ -307,6 +322,7 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   SCT_TRY(take_known(s, err));
   SCT_TRY(sct_tune_count_all(s, until_ns, err));
   SCT_TRY(count_known(s, err));
+  SCT_TRY(run_naive(s, err));
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(open_pursuit(s, &p[z], z, err));
   }

@@ -320,13 +320,25 @@ static void put_counts(sct_str *out, const char *name, const sct_run_counts *c) 
   sct_str_append(out, "}");
 }
 
+static const char *const pipe_names[SCT_N_PIPES] = {
+#define SCT_PIPE(id, name, doc) [SCT_PIPE_##id] = name,
+#include "base/base_pipes.def"
+#undef SCT_PIPE
+};
+
 static void put_small_size(sct_str *out, const sct_ptx_check *check) {
   if (check->known) {
     sct_str_append(out, "{");
     put_counts(out, "ptx", &check->ptx);
     sct_str_append(out, ",");
     put_counts(out, "model", &check->model);
-    sct_str_append(out, "}");
+    sct_str_append(out, ",\"machine\":{");
+    for (int p = 0; p < SCT_N_PIPES; p++) {
+      sct_str_printf(out, "%s\"%s\":[%.17g,%.17g]", p > 0 ? "," : "", pipe_names[p],
+                     check->per_block[p], check->per_work[p]);
+    }
+    sct_str_printf(out, "},\"by\":\"%s\",\"elements\":%lld}",
+                   check->by_elements ? "elements" : "requests", (long long)check->elements);
   }
 }
 
@@ -345,6 +357,14 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
     *out = (sct_ptx_check){.known = true};
     take_counts(&out->ptx, ptx);
     take_counts(&out->model, model);
+    for (int p = 0; p < SCT_N_PIPES; p++) {
+      const json_t *each = json_object_get(json_object_get(doc, "machine"), pipe_names[p]);
+      out->per_block[p] = json_number_value(json_array_get(each, 0));
+      out->per_work[p] = json_number_value(json_array_get(each, 1));
+    }
+    const char *by = json_string_value(json_object_get(doc, "by"));
+    out->by_elements = by != NULL && strcmp(by, "elements") == 0;
+    out->elements = json_integer_value(json_object_get(doc, "elements"));
     out->same = memcmp(&out->ptx, &out->model, sizeof out->ptx) == 0;
   }
   json_decref(doc);
@@ -489,9 +509,9 @@ sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *er
     return SCT_OK;
   }
   const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+  take_small_size(&item->ptx, known.outcome.small_size);
   if (good && cell->fits && (!s->kind->times || known.outcome.n_samples > 0)) {
     take_timing(s, cell, &known.outcome);
-    take_small_size(&item->ptx, known.outcome.small_size);
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;

@@ -31,7 +31,7 @@ static sct_device_desc round_device(void) {
                            .copy_bytes_s = 1e12,
                            .clock_khz = 1000000,
                            .l2_bytes_clk = 3200,
-                           .issue_clk = 4,
+                           .pipe_clk = {128, 64, 16, 32, 64, 128},
                            .latency_cycles = 500,
                            .launch_ns = 1000};
 }
@@ -158,9 +158,22 @@ static void test_conflicts_and_instructions(void **state) {
   sct_prediction p = predict_with(&work);
   expect(&p, SCT_LIMIT_SHARED, 1000 + 40 * N / 100 / 1e9 * 1e9);
   assert_true(p.part_ns[SCT_LIMIT_ISSUE] == 0); /* unknown */
-  work.warp_instructions = 400 * N;
+  work.machine[SCT_PIPE_ISSUE] = 400 * N;
   p = predict_with(&work);
   expect(&p, SCT_LIMIT_ISSUE, 1000 + 400 * N / 4 / 100 / 1e9 * 1e9);
+  /* a pipe of 16 lanes takes two cycles for a warp's instruction, whatever else is issued */
+  work.machine[SCT_PIPE_SFU] = 100 * N;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_SFU, 1000 + 100 * N * 2 / 100 / 1e9 * 1e9);
+  work.machine[SCT_PIPE_FP64] = 450 * N;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_FP64, 1000 + 450 * N / 2 / 100 / 1e9 * 1e9);
+  work.machine[SCT_PIPE_INT] = 300 * N;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_INT, 1000 + 300 * N / 100 / 1e9 * 1e9);
+  work.machine[SCT_PIPE_FP32] = 1300 * N;
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_FP32, 1000 + 1300 * N / 4 / 100 / 1e9 * 1e9);
   close_kernel();
 }
 

@@ -32,7 +32,8 @@ static void test_h200(void **state) {
   assert_true(desc.peak_bytes_s == 4.8e12);
   assert_true(desc.copy_bytes_s == 4.289e12);
   assert_int_equal(desc.l2_bytes_clk, 4224);
-  assert_int_equal(desc.issue_clk, 4);
+  const int pipes[SCT_N_PIPES] = {128, 64, 16, 64, 64, 128};
+  assert_memory_equal(desc.pipe_clk, pipes, sizeof pipes);
   assert_int_equal(desc.latency_cycles, 479);
   assert_true(desc.launch_ns == 3100);
   assert_int_equal(desc.inflight_bytes, 48 << 10);
@@ -69,7 +70,8 @@ static void test_every_device_is_plausible(void **state) {
     /* L2 moves more than the memory, and a load takes longer than the 200 cycles of L2 */
     assert_true((double)desc.l2_bytes_clk * desc.clock_khz * 1e3 > 1.2 * desc.peak_bytes_s);
     assert_in_range(desc.latency_cycles, 300, 1000);
-    assert_true(desc.issue_clk == 4 && desc.launch_ns > 1e3 && desc.launch_ns < 1e4);
+    assert_true(desc.pipe_clk[SCT_PIPE_ISSUE] == 128 && desc.launch_ns > 1e3 &&
+                desc.launch_ns < 1e4);
     assert_true(desc.memory_bytes > (int64_t)4 << 30 && desc.l2_bytes >= 3 << 20);
     /* Little's law: what an SM must have in flight grows with what it moves */
     const double bytes_sm_us = desc.peak_bytes_s / desc.n_sms * 1e-6;
@@ -115,7 +117,8 @@ static void test_devices_for_counting(void **state) {
     assert_int_equal(desc.l2_bytes, known[k].l2_kib << 10);
     assert_int_equal(desc.memory_bytes, known[k].memory_mb * 1000000);
     assert_int_equal(desc.inflight_bytes, 0); /* unknown, as is all that predicts times */
-    assert_true(desc.l2_bytes_clk == 0 && desc.issue_clk == 0 && desc.latency_cycles == 0);
+    assert_true(desc.l2_bytes_clk == 0 && desc.pipe_clk[SCT_PIPE_ISSUE] == 0 &&
+                desc.latency_cycles == 0);
   }
 }
 

@@ -137,12 +137,16 @@ static void counts_do_not_depend_on_who_counts(void **state) {
     const sct_tune_row *b = tf_row(&without, 0, a->label);
     assert_true(a->counted && b->counted);
     const bool merges = strcmp(a->label, label_of(&merging)) == 0; /* past the accessors */
-    assert_true((a->sectors > 0 || merges) && a->sectors == b->sectors);
+    n_merged += merges && a->approximate && strstr(a->approximate, merging.detail);
+    if (merges) { /* its run shows what its plan does not state */
+      assert_true(a->sectors > 0 && b->sectors == 0);
+      continue;
+    }
+    assert_true(a->sectors > 0 && a->sectors == b->sectors);
     assert_true(a->sectors_ld == b->sectors_ld && a->sectors_st == b->sectors_st);
     assert_true(a->predicted_ns == b->predicted_ns);
     assert_int_equal(a->coalesced, b->coalesced);
     assert_string_equal(a->approximate ? a->approximate : "", b->approximate ? b->approximate : "");
-    n_merged += merges && a->approximate && strstr(a->approximate, merging.detail);
   }
   assert_int_equal(n_merged, 1);
   tf_free(&with);

@@ -63,9 +63,32 @@ local SMEM_UNITS = { 512, 128, 256, 256, 256, 256, 256 }
 local SMEM_UNIT = 128 -- from 8.0 on
 
 -- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
--- a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an H200 shows
--- (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted: 0.
-local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 4, 32, 3.1
+-- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
+-- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
+local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
+
+-- Results a cycle and multiprocessor: additions, multiplications and fused ones of f32 and of f64,
+-- special functions, additions and multiplications of 32-bit integers. CUDA C++ Programming Guide,
+-- "Throughput of Native Arithmetic Instructions"; from 10.3 on a guess by the nearest of these.
+local function pipes(fp32, fp64, sfu, int)
+  return { fp32_clk = fp32, fp64_clk = fp64, sfu_clk = sfu, int_clk = int }
+end
+
+local throughputs = {
+  ["7.0"] = pipes(64, 32, 16, 64),
+  ["7.5"] = pipes(64, 2, 16, 64),
+  ["8.0"] = pipes(64, 32, 16, 64),
+  ["8.6"] = pipes(128, 2, 16, 64),
+  ["8.7"] = pipes(128, 2, 16, 64),
+  ["8.9"] = pipes(128, 2, 16, 64),
+  ["9.0"] = pipes(128, 64, 16, 64),
+  ["10.0"] = pipes(128, 64, 16, 64),
+  ["10.3"] = pipes(128, 2, 16, 64),
+  ["11.0"] = pipes(128, 2, 16, 64),
+  ["12.0"] = pipes(128, 2, 16, 64),
+  ["12.1"] = pipes(128, 2, 16, 64),
+}
+local UNKNOWN = pipes(0, 0, 0, 0)
 
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
@@ -83,7 +106,7 @@ function M.read(desc, file)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
   for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
-    "latency_cycles", "launch_us" } do
+    "latency_cycles", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk" } do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
     if desc[key] and desc[key] <= least_known then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
@@ -91,6 +114,7 @@ function M.read(desc, file)
   end
   local generation = math.tointeger(major)
   local registers = cc.registers or REGISTERS
+  local throughput = throughputs[desc.cc] or UNKNOWN
   return {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
@@ -114,6 +138,9 @@ function M.read(desc, file)
     clock_khz = desc.clock_mhz * 1000,
     l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
     issue_clk = cc.coalescing and 0 or ISSUE_CLK,
+    fp32_clk = desc.fp32_clk or throughput.fp32_clk,
+    fp64_clk = desc.fp64_clk or throughput.fp64_clk,
+    sfu_clk = desc.sfu_clk or throughput.sfu_clk, int_clk = desc.int_clk or throughput.int_clk,
     latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
   }

@@ -63,6 +63,10 @@ M["device file"] = {
   { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
   { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
   { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: 32 an SM" },
+  { "fp32_clk", "integer", "results of f32 a cycle and multiprocessor; default: by cc" },
+  { "fp64_clk", "integer", "the same of f64" },
+  { "sfu_clk", "integer", "the same of reciprocals, roots, sine, exp2, log2" },
+  { "int_clk", "integer", "the same of 32-bit integers, comparisons, minima" },
   { "latency_cycles", "integer", "of a lone load from device memory; default: by cc" },
   { "launch_us", "number", "an empty kernel between two events; default: 3.1" },
 }

@@ -1,0 +1,181 @@
+/* tune_run - what one run of a candidate's PTX at a small size says of the sizes that are tuned:
+ * how far the counts of its stated accesses are from what it did, and how many machine instructions
+ * it executes: some in every block, and some with every element. */
+#include "tune/tune_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t elements_at(const sct_spec *spec, const int64_t *extent) {
+  int64_t n = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    n *= extent[d];
+  }
+  return n;
+}
+
+/* Least squares of instructions over blocks and `by`; neither is negative. Returns what is left of
+ * the squares of SCT_PIPE_ISSUE. */
+static double fit_pipe(const sct_work_sums *s, int by, int pipe, double *block, double *each) {
+  const double bb = s->works[SCT_WORK_BLOCKS][SCT_WORK_BLOCKS], ee = s->works[by][by];
+  const double be = s->works[SCT_WORK_BLOCKS][by];
+  const double bm = s->machine[SCT_WORK_BLOCKS][pipe], em = s->machine[by][pipe];
+  const double det = bb * ee - be * be;
+  *block = *each = 0.0;
+  if (det > 1e-6 * bb * ee) {
+    *block = (bm * ee - em * be) / det;
+    *each = (em * bb - bm * be) / det;
+  }
+  if (*block < 0.0 || (*block <= 0.0 && *each <= 0.0)) {
+    *block = 0.0;
+    *each = ee > 0.0 ? em / ee : 0.0;
+  } else if (*each < 0.0) {
+    *block = bm / bb;
+    *each = 0.0;
+  }
+  return s->issued2 - 2.0 * (*block * bm + *each * em) + *block * *block * bb +
+         2.0 * *block * *each * be + *each * *each * ee;
+}
+
+/* Warps run the body once a request, however many of their lanes are inside, or once for so many
+ * elements, in wide and narrow accesses: what explains the runs better. */
+static void fit_work(sct_ptx_check *out, const sct_work_sums *sums) {
+  double block = 0.0, each = 0.0;
+  const double by_requests = fit_pipe(sums, SCT_WORK_REQUESTS, SCT_PIPE_ISSUE, &block, &each);
+  const double by_elements = fit_pipe(sums, SCT_WORK_ELEMENTS, SCT_PIPE_ISSUE, &block, &each);
+  out->by_elements = by_elements < by_requests;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    (void)fit_pipe(sums, out->by_elements ? SCT_WORK_ELEMENTS : SCT_WORK_REQUESTS, p,
+                   &out->per_block[p], &out->per_work[p]);
+  }
+}
+
+sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdict,
+                                sct_ptx_check *out, sct_error *err) {
+  const sct_tune_item *item = &s->plan.items[k];
+  *out = (sct_ptx_check){.known = false};
+  if (!verdict->counted || !item->code.counted) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
+  sct_fill fill[SCT_MAX_OPERANDS];
+  int64_t extent[SCT_MAX_EXTENTS];
+  memcpy(extent, verdict->extent, sizeof extent);
+  memcpy(fill, verdict->fill, sizeof fill);
+  const sct_size size = {.extent = extent, .fill = fill, .label = "a small size"};
+  sct_counters c = {0};
+  SCT_TRY(sct_model_count(&c, &s->plan.spec, &item->code, &size, INT64_MAX, err));
+  *out = (sct_ptx_check){.known = true,
+                         .ptx = verdict->counts,
+                         .model = {.requests_ld = c.load.requests,
+                                   .sectors_ld = c.load.sectors,
+                                   .requests_st = c.store.requests,
+                                   .sectors_st = c.store.sectors,
+                                   .wavefronts_ld = c.wavefronts_ld,
+                                   .wavefronts_st = c.wavefronts_st},
+                         .elements = elements_at(&s->plan.spec, extent)};
+  out->same = memcmp(&out->ptx, &out->model, sizeof out->ptx) == 0;
+  fit_work(out, &verdict->work);
+  sct_counters_free(&c);
+  return SCT_OK;
+}
+
+/* ---- counts ---- */
+
+/* One direction: by the ratio of what ran to what was stated; where nothing was stated, what ran,
+ * `grown` times as much. */
+static int64_t counted(int64_t stated, int64_t small, int64_t ran, double grown) {
+  return small > 0 ? llround((double)stated * (double)ran / (double)small)
+                   : llround((double)ran * grown);
+}
+
+static void count_anew(sct_count *c, int64_t requests, int64_t sectors) {
+  c->tags =
+      c->sectors > 0 ? llround((double)c->tags * (double)sectors / (double)c->sectors) : sectors;
+  c->sectors = sectors;
+  c->requests = requests;
+}
+
+/* The operands of a direction share what it has by what was stated for them; where that is nothing,
+ * the first has all. */
+static void share_out(const sct_spec *spec, sct_counters *c, bool stores, const sct_count *before,
+                      const sct_count *now) {
+  bool first = true;
+  for (int op = 0; op < spec->n_operands; op++) {
+    sct_count *mine = &c->operand[op];
+    if (spec->operands[op].is_output != stores) {
+      continue;
+    }
+    if (before->sectors > 0) {
+      const double part = (double)now->sectors / (double)before->sectors;
+      count_anew(mine, mine->requests, llround((double)mine->sectors * part));
+    } else if (first) {
+      count_anew(mine, now->requests, now->sectors);
+    }
+    first = false;
+  }
+}
+
+void sct_tune_apply_run(tune_session *s, int k, int size) {
+  const sct_ptx_check *check = &s->plan.items[k].ptx;
+  tune_cell *cell = sct_tune_cell(s, k, size);
+  const sct_spec *spec = &s->plan.spec;
+  sct_counters *c = &cell->counters;
+  if (cell->by_run || !check->known || check->same || check->elements <= 0) {
+    return;
+  }
+  const sct_count load = c->load, store = c->store;
+  const sct_run_counts *ran = &check->ptx, *stated = &check->model;
+  const double grown =
+      (double)elements_at(spec, spec->sizes[size].extent) / (double)check->elements;
+  cell->by_run = true;
+  count_anew(&c->load, counted(load.requests, stated->requests_ld, ran->requests_ld, grown),
+             counted(load.sectors, stated->sectors_ld, ran->sectors_ld, grown));
+  count_anew(&c->store, counted(store.requests, stated->requests_st, ran->requests_st, grown),
+             counted(store.sectors, stated->sectors_st, ran->sectors_st, grown));
+  share_out(spec, c, false, &load, &c->load);
+  share_out(spec, c, true, &store, &c->store);
+  c->wavefronts_ld = counted(c->wavefronts_ld, stated->wavefronts_ld, ran->wavefronts_ld, grown);
+  c->wavefronts_st = counted(c->wavefronts_st, stated->wavefronts_st, ran->wavefronts_st, grown);
+}
+
+/* ---- instructions ---- */
+
+void sct_tune_executed(tune_session *s, int k, int size, double out[SCT_N_PIPES]) {
+  const bool ran = s->plan.items[k].ptx.known;
+  const int from = ran ? k : sct_tune_naive_item(s, k);
+  const tune_cell *cell = from >= 0 ? sct_tune_cell(s, from, size) : NULL;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    out[p] = 0.0;
+  }
+  if (cell == NULL || !cell->counted || !s->plan.items[from].ptx.known) {
+    return;
+  }
+  const sct_ptx_check *check = &s->plan.items[from].ptx;
+  const sct_counters *c = &cell->counters;
+  const double blocks = ran ? (double)c->blocks : 0.0;
+  const double works = check->by_elements
+                           ? (double)elements_at(&s->plan.spec, s->plan.spec.sizes[size].extent)
+                           : (double)(c->load.requests + c->store.requests);
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    out[p] = blocks * check->per_block[p] + works * check->per_work[p];
+  }
+  if (!ran) { /* all run the body once an element, but each reckons its addresses in its own way */
+    out[SCT_PIPE_INT] = out[SCT_PIPE_IMUL] = 0.0;
+    out[SCT_PIPE_ISSUE] = out[SCT_PIPE_FP32] + out[SCT_PIPE_FP64] + out[SCT_PIPE_SFU];
+  }
+}
+
+sct_status sct_tune_take_run(tune_session *s, int k, const sct_ptx_check *check, sct_error *err) {
+  if (!check->known) {
+    return SCT_OK;
+  }
+  s->plan.items[k].ptx = *check;
+  for (int other = 0; other < s->plan.n_items; other++) {
+    const bool by_it = s->group[k] == k && s->group[other] == k;
+    if (other == k || (by_it && !s->plan.items[other].ptx.known)) {
+      SCT_TRY(sct_tune_predict(s, other, err));
+    }
+  }
+  return SCT_OK;
+}

@@ -1,0 +1,116 @@
+/* What a run of the PTX says of the sizes that are tuned: a body's arithmetic takes time, and who
+ * does something else than its plan states is ranked by what it did. */
+#include "tune_fixture.h"
+
+#define LAST "if ($(last) < n_$(last)) $(g:call_element(inside))"
+
+/* 2^20 elements, each 4,000 times through `step`. */
+static const char *worker(const char *type, const char *step) {
+  return sct_arena_printf(
+      &tf_arena,
+      "local s = require \"sectile\"\n"
+      "return s.kernel {\n"
+      "  name = \"work\", dims = { \"i\" },\n"
+      "  inputs = { s.array(\"a\", \"%s\") }, outputs = { s.array(\"b\", \"%s\") },\n"
+      "  body = \"auto t = a; for (int k = 0; k < 4000; k++) { %s } b = t;\",\n"
+      "  tolerance = 1e-3, sizes = { { i = 1048576 } },\n"
+      "}\n",
+      type, type, step);
+}
+
+static const struct {
+  const char *type, *step, *by;
+  double least_us, most_us; /* on an H200: 128, 64, 16, 64 lanes a cycle of 132 SMs at 1.98 GHz */
+} works[] = {
+    {"f32", "t = fmaf(t, 0.999f, 0.5f);", "issue", 125, 150},
+    {"f64", "t = fma(t, 0.999, 0.5);", "FP64", 250, 275},
+    {"f32", "t = __expf(-t);", "SFU", 1000, 1050},
+    {"u32", "t = t ^ (t >> 3);", "INT", 490, 550},
+};
+
+static void arithmetic_takes_time(void **state) {
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(works); k++) {
+    tf_run r = tf_new(NULL, NULL);
+    r.opts.device = "virtual:h200";
+    tf_tune_ok(&r, worker(works[k].type, works[k].step));
+    for (int i = 0; i < r.report.sizes[0].n_rows; i++) {
+      const sct_tune_row *row = &r.report.sizes[0].rows[i];
+      const double us = row->predicted_ns / 1e3;
+      if (us < works[k].least_us || us > works[k].most_us ||
+          strcmp(row->predicted_limit, works[k].by) != 0) {
+        fail_msg("%s: %s: %.1f us by %s", works[k].step, row->label, us, row->predicted_limit);
+      }
+    }
+    tf_free(&r);
+  }
+}
+
+/* Before a GPU has timed anything, by the run that checks the naive variant. */
+static void a_gpu_session_knows_it_too(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", "work.db");
+  tf_tune(&r, TF_COPY("{ i = 4096 }"));
+  for (int i = 0; i < r.report.sizes[0].n_rows; i++) {
+    assert_true(r.report.sizes[0].rows[i].ptx.known);
+    assert_true(r.report.sizes[0].rows[i].ptx.per_work[SCT_PIPE_ISSUE] > 0.0);
+  }
+  tf_free(&r);
+}
+
+/* The naive strategy with another last line of its template. */
+static void add_liar(const char *name, const char *code) {
+  sct_str text = {0};
+  sct_error err;
+  if (sct_asset_read(&text, "templates/direct.cu", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  tf_write(sct_arena_printf(&tf_arena, "assets/templates/%s.cu", name),
+           tf_replace(sct_str_c(&text), LAST, code));
+  sct_str_free(&text);
+  tf_add_strategy("liars", name,
+                  tf_replace(tf_strategy(name, "{ 64 }"), "template = \"direct.cu\"",
+                             sct_arena_printf(&tf_arena, "template = \"%s.cu\"", name)));
+}
+
+/* Element i / 32 of part i % 32, so the lanes of a warp are far apart. */
+#define STRIDED                                                                                    \
+  "const long long each = n_$(last) / 32, even = each * 32;\n"                                     \
+  "  const long long at = $(last) < even ? $(last) % 32 * each + $(last) / 32 : $(last);\n"
+
+/* One states neighbours' addresses, one nothing: by its plan each would win or tie. */
+static void a_plan_that_lies_does_not_win(void **state) {
+  (void)state;
+  add_liar("neighbours", STRIDED "  { const long long $(last) = at;\n    " LAST " }");
+  add_liar("nothing", STRIDED "  if ($(last) < n_$(last)) b_out[at] = a_in[at];");
+  tf_run r = tf_new(NULL, "liars.db");
+  r.opts.device = "virtual:h200";
+  r.opts.strategy_dir = tf_path("liars");
+  for (int again = 0; again < 2; again++) { /* then from the store */
+    tf_tune_ok(&r, TF_COPY("{ i = 16777216 }"));
+    const sct_tune_row *honest = tf_row(&r, 0, "direct t256");
+    assert_true(honest->ptx.same && honest->coalesced);
+    for (int k = 0; k < 2; k++) {
+      const sct_tune_row *liar = tf_row(&r, 0, k == 0 ? "neighbours" : "nothing");
+      assert_false(liar->ptx.same);
+      assert_true(liar->sectors > 1.5 * honest->sectors); /* small parts are not far apart */
+      assert_true(liar->predicted_ns > 1.2 * honest->predicted_ns);
+      assert_false(liar->coalesced || liar->winner);
+      assert_non_null(strstr(liar->approximate, "does not access what its plan states"));
+    }
+    assert_int_equal(strncmp(r.report.sizes[0].rows[0].label, "direct ", 7), 0);
+  }
+  tf_free(&r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, tf_setup, tf_teardown)
+
+int main(int argc, char **argv) {
+  TF_WORKER(argc, argv)
+  const struct CMUnitTest tests[] = {
+      TEST(arithmetic_takes_time),
+      TEST(a_gpu_session_knows_it_too),
+      TEST(a_plan_that_lies_does_not_win),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
