@@ -14,6 +14,25 @@
 
 /* Of the data sheet's bandwidth, where no copy was measured: 4,289 of 4,800 GB/s on an H200. */
 #define COPY_OF_PEAK 0.89
+/* What a read from a place of its own costs DRAM: L2 fetches 64 bytes, and a page is opened for
+ * them; gathers of 4 to 64 bytes on an H200 take the time of 78 to 113. */
+#define GRANULE_BYTES 64.0
+#define GATHER_BYTES  96.0
+/* What a store to a line that L2 does not have costs DRAM: the line is filled, and written back
+ * when it leaves. Scatters of 8 and 16 bytes on an H200 take the time of 254 and 262. */
+#define SCATTER_BYTES 256.0
+/* Lines that are filled by stores which are far apart leave L2 in that order, so DRAM opens a page
+ * for each and writes at a quarter of its rate: naive transposes of 1 to 8 bytes on an H200. */
+#define FAR_WRITES 4.0
+/* In sectors' time of L2: a request's visit of a line by a store; of one that is alone in its line
+ * (36 a cycle on an H200); and the least of a load, as L2 reads two sectors at once. */
+#define VISIT       3.0
+#define LONE_VISIT  3.2
+#define LEAST_VISIT 2.0
+/* As often the time of such stores, at most, DRAM adds to it: scatters of 16 bytes on an H200. */
+#define LONE_WAITS 4.0
+/* Sectors of lone elements that one with two elements makes up for: records of 12 to 28 bytes. */
+#define LONE_OF_SHARED 2.0
 /* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */
 #define L2_SHARE 0.5
 /* A warp's life with one load: cycles to start, compute addresses, store and retire; and a load
@@ -21,8 +40,10 @@
  * an H200, with an index array before the load for 1,260 ns. */
 #define LIFE_CYCLES 690.0
 #define LOADED      1.88
-/* Loads a thread has under way at a time, at most. */
-#define LOADS_AT_ONCE 16.0
+/* Loads a thread has under way at a time, at most; compilers unroll a loop over what is reduced
+ * less. */
+#define LOADS_AT_ONCE  16.0
+#define LOADS_OF_A_SUM 8.0
 
 _Static_assert(SCT_LIMIT_ISSUE - SCT_LIMIT_FP32 == SCT_PIPE_ISSUE, "limits are in pipes' order");
 
@@ -81,6 +102,29 @@ static double waves_of(const sct_device_desc *dev, const sct_workload *w) {
   return larger(1.0, (double)w->counters->blocks / at_once);
 }
 
+/* Are its elements stored one by one, each in a sector and a line of its own? */
+static bool is_lone(const sct_workload *w, int op) {
+  const sct_count *c = &w->counters->operand[op];
+  const double record = (double)w->spec->operands[op].record.bytes;
+  return w->spec->operands[op].is_output && record < SECTOR_BYTES &&
+         (double)c->sectors < 1.05 * (double)c->tags &&
+         (double)c->distinct_bytes < 1.05 * record * (double)c->tags;
+}
+
+/* Bytes of an access in no order that L2 does not have, as DRAM's time sees them. */
+static double missed_bytes(const sct_workload *w, int op) {
+  const sct_count *c = &w->counters->operand[op];
+  const int64_t record = w->spec->operands[op].record.bytes;
+  if (w->spec->operands[op].is_output) {
+    return is_lone(w, op) ? SCATTER_BYTES * (double)c->tags : LINE_BYTES * (double)c->tags;
+  }
+  /* a record that starts anywhere it may lies in so many granules on average */
+  const double aligned = fmin((double)(record & -record), GRANULE_BYTES);
+  const double granules = 1.0 + ((double)record - aligned) / GRANULE_BYTES;
+  return fmin(LINE_BYTES * (double)c->tags,
+              (double)c->distinct_bytes / (double)record * granules * GATHER_BYTES);
+}
+
 /* Bytes between L2 and DRAM: what is used again is found in L2. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
@@ -96,35 +140,56 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   const double again = (waves_of(dev, w) - 1.0) * fmax(array - seen, 0.0);
   const double found =
       held ? fmin(array + again, LINE_BYTES * (double)c->tags) : fmin(sectors, array);
-  return larger(found, missing * LINE_BYTES * (double)c->tags);
+  return larger(found, missing * missed_bytes(w, op));
+}
+
+/* What stores cost L2, in sectors' time. It keeps a checksum a sector, so one of which a lone
+ * element is written is read before. Of the sectors of a line, those with several elements are as
+ * many as there are more lanes than sectors. */
+static double stored_sectors(const sct_workload *w, int op) {
+  const sct_count *c = &w->counters->operand[op];
+  const double visits = (double)c->tags, sectors = (double)c->sectors;
+  if (is_lone(w, op)) {
+    return LONE_VISIT * visits;
+  }
+  const bool whole = (double)c->distinct_bytes >= 0.99 * SECTOR_BYTES * sectors;
+  const double shared = fmax(LANES * (double)c->requests - sectors, 0.0);
+  return (VISIT + 1.0) * visits +
+         (whole ? 0.0 : fmax(sectors - LONE_OF_SHARED * shared - visits, 0.0));
 }
 
 /* Sectors between L1 and L2. */
 static double l2_sectors(const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
   if (w->spec->operands[op].is_output) {
-    return LINE_SECTORS * (double)c->tags;
+    return stored_sectors(w, op);
   }
   /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
   const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
   const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
-  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0) : (double)c->sectors;
+  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0)
+              : fmax((double)c->sectors, LEAST_VISIT * (double)c->tags);
 }
 
 static sct_status memory_parts(sct_prediction *out, const sct_device_desc *dev,
                                const sct_workload *w, double clock_hz, sct_error *err) {
   const double dram_bytes_s =
       dev->copy_bytes_s > 0.0 ? dev->copy_bytes_s : COPY_OF_PEAK * dev->peak_bytes_s;
-  double dram = 0.0, sectors = 0.0;
+  const double sector_ns = SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_hz) * 1e9;
+  double dram = 0.0, sectors = 0.0, lone = 0.0, far = 0.0;
   for (int op = 0; op < w->spec->n_operands; op++) {
     double array = 0.0;
     SCT_TRY(footprint(w, op, &array, err));
-    dram += dram_bytes(dev, w, op, array);
+    const double bytes = dram_bytes(dev, w, op, array);
+    dram += bytes;
+    lone += is_lone(w, op) ? stored_sectors(w, op) : 0.0;
+    far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
     sectors += l2_sectors(w, op, array);
   }
   out->part_ns[SCT_LIMIT_DRAM] = dram / dram_bytes_s * 1e9;
-  out->part_ns[SCT_LIMIT_L2] =
-      sectors * SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_hz) * 1e9;
+  /* stores of lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
+  const double waits_ns = fmin((dram + far) / dram_bytes_s * 1e9, LONE_WAITS * lone * sector_ns);
+  out->part_ns[SCT_LIMIT_L2] = sectors * sector_ns + waits_ns;
   return SCT_OK;
 }
 
@@ -144,7 +209,8 @@ static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, dou
   }
   const double warps = (double)c->blocks * (double)((w->code->threads + LANES - 1) / LANES);
   /* what warps load they wait for in turn; of bulk copies, shared memory holds so much at once */
-  const double loads = (double)(c->load.requests - c->bulk_load.requests) / warps / LOADS_AT_ONCE;
+  const double at_once = w->spec->reduces ? LOADS_OF_A_SUM : LOADS_AT_ONCE;
+  const double loads = (double)(c->load.requests - c->bulk_load.requests) / warps / at_once;
   const double held = w->shared_bytes > 0 ? (double)w->shared_bytes : 1.0;
   const double tiles = (double)c->bulk_load.distinct_bytes / (double)c->blocks / held;
   const double rounds = larger(1.0, larger(loads, tiles));

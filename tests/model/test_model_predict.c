@@ -119,15 +119,60 @@ static void test_without_a_measured_copy_the_peak_counts(void **state) {
   close_kernel();
 }
 
-/* 32 lines a request, one sector of each: a naive transpose. */
-static void test_scattered_stores_wait_for_l2(void **state) {
+/* What L2 takes for so many sectors, and DRAM for so many bytes. */
+static double l2_ns(double sectors) {
+  return sectors * 32 / 3.2e12 * 1e9;
+}
+static double dram_ns(double bytes) {
+  return bytes / 1e12 * 1e9;
+}
+
+/* 32 lines a request, one sector of each: a naive transpose. Its stores wait for L2 and for DRAM,
+ * which writes lines that are far apart at a quarter of its rate. */
+static void test_lone_stores_wait_for_l2_and_dram(void **state) {
   (void)state;
   open_copy();
+  fixture_operands[1].is_output = true;
   counts[1].sectors = counts[1].tags = (int64_t)(32 * N);
   const sct_workload work = work_of();
   const sct_prediction p = predict_with(&work);
-  /* 4 N sectors are read; a line of stores takes the time of 4 */
-  expect(&p, SCT_LIMIT_L2, 1000 + (4 * N + 4 * 32 * N) * 32 / 3.2e12 * 1e9);
+  const double moved = 128 * N + 4 * 128 * N; /* reads, and writes */
+  expect(&p, SCT_LIMIT_L2, 1000 + l2_ns(4 * N + 3.2 * 32 * N) + dram_ns(moved));
+  /* a few of them keep nobody waiting */
+  counts[1] = (sct_count){10, 320, 320, 320, 1280};
+  const sct_prediction few = predict_with(&work);
+  assert_true(few.part_ns[SCT_LIMIT_L2] < l2_ns(4 * N + 5 * 3.2 * 320 + 1));
+  close_kernel();
+}
+
+/* Fields of records: several sectors of a line, and where records have 32 bytes a lone element in
+ * each, which is read before it is written. */
+static void test_partly_written_sectors_are_read(void **state) {
+  (void)state;
+  open_copy();
+  fixture_operands[1].is_output = true;
+  const sct_workload work = work_of();
+  counts[1].sectors = (int64_t)(32 * N);
+  counts[1].tags = (int64_t)(8 * N);
+  assert_true(fabs(predict_with(&work).part_ns[SCT_LIMIT_L2] / l2_ns(4 * N + 8 * N * 7) - 1) <
+              1e-9);
+  /* records of 16 bytes: two elements a sector */
+  counts[1].sectors = (int64_t)(16 * N);
+  counts[1].tags = (int64_t)(4 * N);
+  assert_true(fabs(predict_with(&work).part_ns[SCT_LIMIT_L2] / l2_ns(4 * N + 4 * N * 4) - 1) <
+              1e-9);
+  close_kernel();
+}
+
+/* Columns: a load's sector that is alone in its line costs L2 as much as two. */
+static void test_lone_loads_cost_two_sectors(void **state) {
+  (void)state;
+  open_copy();
+  fixture_operands[1].is_output = true;
+  counts[0].sectors = counts[0].tags = (int64_t)(32 * N);
+  const sct_workload work = work_of();
+  const sct_prediction p = predict_with(&work);
+  expect(&p, SCT_LIMIT_L2, 1000 + l2_ns(2 * 32 * N + 4 * N));
   close_kernel();
 }
 
@@ -270,8 +315,8 @@ static void test_gathers(void **state) {
   fixture_code.layout = three;
   fills[2] = SCT_FILL_PERMUTED;
   sct_prediction p = predict_with(&work);
-  const double missing = 1.0 - 1e6 / (128 * N); /* half of L2 is 1 MB */
-  const double expected = missing * 128 * 32 * N / 1e12 * 1e9;
+  const double missing = 1.0 - 1e6 / (128 * N);               /* half of L2 is 1 MB */
+  const double expected = missing * 96 * 32 * N / 1e12 * 1e9; /* 64 bytes, at two thirds */
   assert_true(p.part_ns[SCT_LIMIT_DRAM] > 0.999 * expected);
   assert_true(p.part_ns[SCT_LIMIT_DRAM] < 1.001 * expected);
   fixture_code.windows = 1000; /* of 128 kB each: every wave of 100 x 8 blocks goes through them */
@@ -285,7 +330,7 @@ static void test_gathers(void **state) {
   counters.blocks = 1000;
   fixture_code.windows = 64; /* of 2 MB: half of one is missing */
   p = predict_with(&work);
-  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (0.5 * 128 * 32 * N / 1e12 * 1e9) - 1) < 1e-9);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / (0.5 * 96 * 32 * N / 1e12 * 1e9) - 1) < 1e-9);
   fixture_code.windows = 0;
   fills[2] = SCT_FILL_IDENTITY; /* in order: the array once */
   p = predict_with(&work);
@@ -325,7 +370,7 @@ static void test_scatters_by_window(void **state) {
   fixture_code.windows = 0;
   p = predict_with(&work);
   const double missing = 1.0 - 1e6 / (128 * N);
-  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / ((1 + missing * 32) * array) - 1) < 1e-9);
+  assert_true(fabs(p.part_ns[SCT_LIMIT_DRAM] / ((1 + missing * 64) * array) - 1) < 1e-9);
   close_kernel();
 }
 
@@ -349,7 +394,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_copy_waits_for_dram),
       cmocka_unit_test(test_without_a_measured_copy_the_peak_counts),
-      cmocka_unit_test(test_scattered_stores_wait_for_l2),
+      cmocka_unit_test(test_lone_stores_wait_for_l2_and_dram),
+      cmocka_unit_test(test_partly_written_sectors_are_read),
+      cmocka_unit_test(test_lone_loads_cost_two_sectors),
       cmocka_unit_test(test_l1_keeps_records_but_no_columns),
       cmocka_unit_test(test_conflicts_and_instructions),
       cmocka_unit_test(test_bytes_in_flight_by_occupancy),
