@@ -48,6 +48,10 @@ void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t a
  * `out` is set on success only. Leaves the spec's pool as it was. */
 sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
+/* The same for arrays at addresses start[n_operands], modulo 128; sct_model_count takes 0. */
+sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
+                              const sct_size *size, const int64_t *start, int64_t max_blocks,
+                              sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);
 /* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
 double sct_model_exchanged(const sct_counters *c);

@@ -80,6 +80,7 @@ typedef struct counting {
   const sct_spec *spec;
   const sct_kernel_code *code;
   const sct_size *size;
+  const int64_t *start; /* [n_operands] addresses of arrays; NULL: 0 */
   int n_warps;
   sct_expr inputs[N_INPUTS]; /* block and thread; the rest belongs to the access at hand */
   int64_t value[N_INPUTS][LANES];
@@ -471,6 +472,12 @@ static bool choose_warps(const counting *c, walker *w, int64_t scalars[N_INPUTS]
   return any;
 }
 
+/* Where its array begins. */
+static int64_t start_of(const counting *c, const sct_access *a) {
+  const bool array = a->mem == SCT_MEM_GLOBAL && a->operand >= 0;
+  return array && c->start != NULL && a->operand < c->spec->n_operands ? c->start[a->operand] : 0;
+}
+
 /* What an access costs in the block at hand. The last loop runs fastest. */
 static void walk_block(counting *c, walker *w, double weight) {
   int64_t counts[MAX_LOOPS] = {1, 1, 1, 1};
@@ -495,7 +502,7 @@ static void walk_block(counting *c, walker *w, double weight) {
       set_uniform(c, IN_LOOP + loop, at % counts[loop]);
       at /= counts[loop];
     }
-    const int64_t base = sct_expr_program_run(w->base, scalars);
+    const int64_t base = sct_expr_program_run(w->base, scalars) + start_of(c, w->access);
     for (int warp = 0; warp < c->n_warps; warp++) {
       if (w->on[warp]) {
         count_warp(c, w, warp, iteration % inner, base, &sum);
@@ -553,6 +560,12 @@ static sct_expr find_or_make(sct_expr_pool *pool, const char *name) {
 
 sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, int64_t max_blocks, sct_error *err) {
+  return sct_model_count_at(out, spec, code, size, NULL, max_blocks, err);
+}
+
+sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
+                              const sct_size *size, const int64_t *start, int64_t max_blocks,
+                              sct_error *err) {
   const sct_expr_env extents = {spec->extent_var, size->extent, spec->n_extents};
   int64_t n_blocks = 0;
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &extents, &n_blocks, err));
@@ -562,7 +575,7 @@ sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_ke
   const size_t n_operands = (size_t)spec->n_operands;
   sct_status status = SCT_OK;
   sct_counters counters = {.n_operands = spec->n_operands};
-  counting c = {.spec = spec, .code = code, .size = size, .err = err};
+  counting c = {.spec = spec, .code = code, .size = size, .start = start, .err = err};
   c.n_warps = (code->threads + LANES - 1) / LANES;
   c.inputs[IN_BLOCK] = find_or_make(spec->pool, "block");
   c.inputs[IN_THREAD] = find_or_make(spec->pool, "thread");

@@ -64,7 +64,9 @@ sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdi
   memcpy(fill, verdict->fill, sizeof fill);
   const sct_size size = {.extent = extent, .fill = fill, .label = "a small size"};
   sct_counters c = {0};
-  SCT_TRY(sct_model_count(&c, &s->plan.spec, &item->code, &size, INT64_MAX, err));
+  /* verification places arrays at exactly the alignment that the plan asks for */
+  SCT_TRY(
+      sct_model_count_at(&c, &s->plan.spec, &item->code, &size, item->code.align, INT64_MAX, err));
   *out = (sct_ptx_check){.known = true,
                          .ptx = verdict->counts,
                          .model = {.requests_ld = c.load.requests,
