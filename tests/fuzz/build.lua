@@ -322,15 +322,23 @@ local function one_run(r, n_dims, most)
   return { 3, 2, 5, 1 }
 end
 
+-- Elements of an index array, whose places are in proportion to the kernel's dimensions.
+local function count_of(array, dims, n)
+  local count = 1
+  for _, p in ipairs(array.places) do
+    for d, dim in ipairs(dims) do
+      count = count * (dim == p.dim and n[d] * (p.scale or 1) + (p.pad or 0) or 1)
+    end
+  end
+  return count
+end
+
 -- The extents of the arrays' own dimensions: whatever scatters need, else anything.
 local function finish_run(r, spec, n)
-  local count = 1
-  for d = 1, #spec.dims do
-    count = count * n[d]
-  end
   for d = 1, #spec.own do
     local pick = spec.inputs[1]
-    n[#spec.dims + d] = pick.index == 2 and pick.by * count + pick.first + r:pick { 0, 0, 1, 10 }
+    n[#spec.dims + d] = pick.index == 2
+        and pick.by * count_of(pick, spec.dims, n) + pick.first + r:pick { 0, 0, 1, 10 }
       or r:pick { 8, 11, 64, 500, 1000 }
   end
   return n

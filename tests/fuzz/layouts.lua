@@ -238,8 +238,10 @@ function M.choose(r, array, percent)
   local count = #array.places > 0 and r:chance(percent) and r:int(2, 3) or 1
   local seen
   array.layouts, seen = {}, {}
-  for _ = 1, count do
-    local lay = one(r, array)
+  for k = 1, count do
+    -- a choice has the plain layout in front: what a program packs from
+    local plain = array.record.bare and "row_major" or "aos"
+    local lay = count > 1 and k == 1 and make[plain](r, array) or one(r, array)
     if not seen[lay.lua] then
       seen[lay.lua] = true
       table.insert(array.layouts, lay)

@@ -33,7 +33,8 @@ function make.stride(r, dim)
   local first = r:int(0, by - 1)
   local at = first > 0 and ("%d * %s + %d"):format(by, dim, first) or ("%d * %s"):format(by, dim)
   return place(dim, { at = at, c = "(" .. at .. ")", extent = ("%d * %s"):format(by, dim),
-    extent_c = ("%d * n_%s"):format(by, dim), pad = r:chance(20) and r:int(1, 3) or nil })
+    extent_c = ("%d * n_%s"):format(by, dim), pad = r:chance(20) and r:int(1, 3) or nil,
+    scale = by })
 end
 
 function make.div(r, dim)

@@ -331,19 +331,26 @@ local function list_runs(list, name)
 end
 
 local function spec_table(spec, arrays)
+  local names = {}
+  for _, list in ipairs { spec.dims, spec.own } do
+    for _, dim in ipairs(list) do
+      names[#names + 1] = ("%q"):format(dim)
+    end
+  end
   local scalars = { '  {"", FZ_INT, 0},\n' }
   for k, scalar in ipairs(spec.scalars) do
     scalars[k] = ('  {"%s", %s, %d},\n'):format(scalar.name, scalar.type.kind, scalar.type.bytes)
   end
   return table.concat {
     "static const fz_scalar scalars[] = {\n", table.concat(scalars), "};\n",
+    ("static const char *const names[] = {%s};\n"):format(table.concat(names, ", ")),
     list_runs(spec.runs, "runs"), list_runs(spec.sizes, "sizes"),
     "#ifdef __cplusplus\nextern \"C\"\n#endif\n",
     ('const fz_spec fz_%s = {"%s", "%s", '):format(spec.name, spec.name, spec.family),
     ("%d, %d, %d, %d, %d, %d, %d, %s, %s, "):format(#spec.dims, #spec.dims + #spec.own, #arrays,
       #spec.inputs, #spec.scalars, #spec.runs, #spec.sizes, tostring(spec.small or false),
       tostring(spec.outputs[1].reduce ~= nil)),
-    "arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, compute};\n",
+    "names, arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, compute};\n",
     ("#ifdef FZ_LIBRARY\nconst fz_spec *const fz_reference = &fz_%s;\n#endif\n"):format(spec.name),
   }
 end

@@ -142,6 +142,7 @@ typedef struct fz_spec {
   int n_dims, n_extents, n_arrays, n_inputs, n_scalars, n_runs, n_sizes;
   bool small;   /* floats are small whole numbers, so that sums are exact in any order */
   bool reduces; /* an empty index space has results */
+  const char *const *extents; /* their names */
   const fz_array *arrays;
   const fz_scalar *scalars;
   const int64_t (*runs)[FZ_MAX_EXTENTS];  /* extents to run at */
