@@ -308,11 +308,11 @@ end
 local LENGTHS = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 48, 64, 97, 100, 127, 128, 129, 255, 256,
   257, 384, 512, 640, 1000, 1021, 1024, 2048, 4099 }
 
-local function one_run(r, n_dims, most)
+local function one_run(r, spec, most)
   for _ = 1, 200 do
     local n, count = {}, 1
-    for d = 1, n_dims do
-      n[d] = r:pick(LENGTHS)
+    for d, dim in ipairs(spec.dims) do
+      n[d] = math.min(r:pick(LENGTHS), spec.most[dim] or math.maxinteger)
       count = count * n[d]
     end
     if count <= most then
@@ -345,10 +345,19 @@ local function finish_run(r, spec, n)
 end
 
 local function make_runs(r, spec)
-  spec.runs, spec.sizes = {}, {}
+  spec.runs, spec.sizes, spec.most = {}, {}, {}
+  for _, list in ipairs { spec.inputs, spec.outputs } do
+    for _, a in ipairs(list) do
+      for _, lay in ipairs(a.layouts) do
+        if lay.most then
+          spec.most[lay.most.dim] = math.min(lay.most.n, spec.most[lay.most.dim] or lay.most.n)
+        end
+      end
+    end
+  end
   local n_dims = #spec.dims
   for k = 1, 12 do
-    local n = one_run(r, n_dims, k <= 3 and 300 or k <= 9 and 6000 or 20000)
+    local n = one_run(r, spec, k <= 3 and 300 or k <= 9 and 6000 or 20000)
     spec.runs[k] = finish_run(r, spec, { table.unpack(n, 1, n_dims) })
   end
   for k, big in ipairs { n_dims == 1 and r:pick { 6000, 8191, 12288, 9001 } or 0 } do
@@ -365,6 +374,7 @@ local function make_runs(r, spec)
       local most = d == 1 and rest or math.max(1, math.floor(rest ^ (1 / d) * r:pick { 1, 2, 4 }))
       n[d] = d == 1 and math.max(1, rest) or r:int(math.max(1, most // 2), math.max(1, most))
       n[d] = n[d] > 40 and r:chance(60) and n[d] // 32 * 32 or n[d]
+      n[d] = math.min(n[d], spec.most[spec.dims[d]] or n[d])
       rest = math.max(1, rest // n[d])
     end
     spec.sizes[k] = finish_run(r, spec, n)

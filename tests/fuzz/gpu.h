@@ -14,16 +14,23 @@
 /* A pointer that becomes whatever type a function asks for. */
 struct Any {
   void *p;
-  template <class T> operator T *() const { return static_cast<T *>(p); }
+  template <class T>
+  operator T *() const {
+    return static_cast<T *>(p);
+  }
 };
 struct AnyConst {
   const void *p;
-  template <class T> operator const T *() const { return static_cast<const T *>(p); }
+  template <class T>
+  operator const T *() const {
+    return static_cast<const T *>(p);
+  }
 };
 /* A scalar likewise, from its bytes. */
 struct Scalar {
   const unsigned char *bytes;
-  template <class T> operator T() const {
+  template <class T>
+  operator T() const {
     T value;
     memcpy(&value, bytes, sizeof value);
     return value;
@@ -57,7 +64,9 @@ struct Case {
     }
     abort();
   }
-  Any array(const char *name) { return {device[number(name)]}; }
+  Any array(const char *name) {
+    return {device[number(name)]};
+  }
   Scalar scalar(const char *name) const {
     int k = 0;
     while (strcmp(spec->scalars[k].name, name) != 0) {

@@ -55,27 +55,33 @@ function make.pitched(r, array)
     lua = align == 256 and "s.pitched" or ("s.pitched { align = %d }"):format(align)
     pitch = ("fz_round_up(e[%s] * a->bytes, %d)"):format(LAST, align)
   else
-    local p = array.places[#array.places]
     local more = array.record.real_align * r:int(0, 9)
-    if p.extent then
-      return make.pitched(r, array)
-    end
-    local row = array.record.bytes * (p.pad or 0) + more
-    lua = ('s.pitched { pitch = "%d * %s + %d" }'):format(array.record.bytes, p.dim, row)
-    pitch = ("(%d * n_%s + %d)"):format(array.record.bytes, p.dim, row)
+    lua = ('s.pitched { pitch = "%d * %s + %d" }'):format(array.record.bytes,
+      array.places[#array.places].dim, more)
+    pitch = ("(%d * e[%s] + %d)"):format(array.record.bytes, LAST, more)
   end
   return layout(lua, ("fz_linear(x, e, %s) * %s + x[%s] * a->bytes + a->fields[f].offset"):format(
     LAST, pitch, LAST), ("%s * %s"):format(ROWS, pitch))
+end
+
+-- A stride that is a number: it holds for rows that are no longer.
+local function constant_stride(r, array)
+  local stride = r:pick { 33, 64, 100, 257, 1024 }
+  local last = array.places[2]
+  return layout(("s.strided { %d, 1 }"):format(stride),
+    ("(x[0] * %d + x[1])%s"):format(stride, RECORD),
+    ("(%s > 0) * ((e[0] - 1) * %d + e[1]) * a->bytes"):format(COUNT, stride),
+    { most = { dim = last.dim, n = stride - (last.pad or 0) } })
 end
 
 -- Strides over the extents: the order of the dimensions in memory is any, each with some slack.
 function make.strided(r, array)
   local n = #array.places
   local order, lua, c = {}, {}, {}
+  if n == 2 and not (array.places[1].at or array.places[2].at) and r:chance(30) then
+    return constant_stride(r, array)
+  end
   for d = 1, n do
-    if array.places[d].extent then
-      return make.row_major()
-    end
     order[d] = d
   end
   order = r:shuffled(order)
@@ -83,11 +89,10 @@ function make.strided(r, array)
   local c_step = lua_step
   for k = n, 1, -1 do
     local d = order[k]
-    local p = array.places[d]
     lua[d], c[d] = lua_step, c_step
-    local slack = (p.pad or 0) + r:pick { 0, 0, 1, 3, 8 }
-    lua_step = ("(%s) * (%s + %d)"):format(lua_step, p.dim, slack)
-    c_step = ("(%s) * (n_%s + %d)"):format(c_step, p.dim, slack)
+    local slack = r:pick { 0, 0, 1, 3, 8 }
+    lua_step = ("(%s) * (%s + %d)"):format(lua_step, array.places[d].dim, slack)
+    c_step = ("(%s) * (e[%d] + %d)"):format(c_step, d - 1, slack)
   end
   local at, last, text = {}, {}, {}
   for d = 1, n do

@@ -12,7 +12,7 @@ end
 
 local function field_row(a, f)
   return ('  {"%s", %s, %d, %d, %d, %d, %s},\n'):format(f.name, f.type.kind, f.type.lanes,
-    f.type.bytes, f.align, f.offset, a.reduce and "FZ_ANY_ZERO" or f.exact or "FZ_BITS")
+    f.type.bytes, f.type.align, f.offset, a.reduce and "FZ_ANY_ZERO" or f.exact or "FZ_BITS")
 end
 
 local function array_tables(a, number)
@@ -331,10 +331,11 @@ local function list_runs(list, name)
 end
 
 local function spec_table(spec, arrays)
-  local names = {}
+  local names, most = {}, {}
   for _, list in ipairs { spec.dims, spec.own } do
     for _, dim in ipairs(list) do
       names[#names + 1] = ("%q"):format(dim)
+      most[#most + 1] = spec.most[dim] or 0
     end
   end
   local scalars = { '  {"", FZ_INT, 0},\n' }
@@ -343,14 +344,16 @@ local function spec_table(spec, arrays)
   end
   return table.concat {
     "static const fz_scalar scalars[] = {\n", table.concat(scalars), "};\n",
-    ("static const char *const names[] = {%s};\n"):format(table.concat(names, ", ")),
+    ("static const char *const names[] = {%s};\nstatic const int64_t most[] = {%s};\n"):format(
+      table.concat(names, ", "), table.concat(most, ", ")),
     list_runs(spec.runs, "runs"), list_runs(spec.sizes, "sizes"),
     "#ifdef __cplusplus\nextern \"C\"\n#endif\n",
     ('const fz_spec fz_%s = {"%s", "%s", '):format(spec.name, spec.name, spec.family),
     ("%d, %d, %d, %d, %d, %d, %d, %s, %s, "):format(#spec.dims, #spec.dims + #spec.own, #arrays,
       #spec.inputs, #spec.scalars, #spec.runs, #spec.sizes, tostring(spec.small or false),
       tostring(spec.outputs[1].reduce ~= nil)),
-    "names, arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, compute};\n",
+    "names, most, arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, ",
+    "compute};\n",
     ("#ifdef FZ_LIBRARY\nconst fz_spec *const fz_reference = &fz_%s;\n#endif\n"):format(spec.name),
   }
 end

@@ -1,7 +1,7 @@
 --- The part of a program for a GPU that calls one emitted header: lua5.4 print_gpu.lua NAME HEADER
 ---
---- Everything is read from the header's text, as a user would: names and order of the arguments, the
---- alignment that the naive variant asks of them, the arrays that have to be packed.
+--- Everything is read from the header's text, as a user would: names and order of the arguments,
+--- the alignment that the naive variant asks of them, the arrays that have to be packed.
 local name, path = arg[1], arg[2]
 local file = assert(io.open(path))
 local text = file:read "a"
@@ -65,8 +65,8 @@ for _, item in ipairs(names_in(arguments)) do
       local space = name .. "_layout_" .. item
       packs[#packs + 1] = ('  if (is("%s")) return pack ? %s::pack(to, AnyConst{from}, %s) : ' ..
         "%s::unpack(Any{to}, from, %s);\n"):format(item, space, extents, space, extents)
-      packs[#packs + 1] = ('  if (is("%s", true)) { bytes = %s::bytes(%s); return true; }\n'):format(
-        item, space, extents)
+      local ask = '  if (is("%s", true)) { bytes = %s::bytes(%s); return true; }\n'
+      packs[#packs + 1] = ask:format(item, space, extents)
     end
   else
     value = ('scalar("%s")'):format(item)

@@ -143,6 +143,7 @@ typedef struct fz_spec {
   bool small;   /* floats are small whole numbers, so that sums are exact in any order */
   bool reduces; /* an empty index space has results */
   const char *const *extents; /* their names */
+  const int64_t *most;        /* of each extent; 0: any */
   const fz_array *arrays;
   const fz_scalar *scalars;
   const int64_t (*runs)[FZ_MAX_EXTENTS];  /* extents to run at */

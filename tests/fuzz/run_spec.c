@@ -31,8 +31,9 @@ typedef struct picked {
   sct_kernel_code code;
   sct_compiled compiled;
   sct_ptx_module *module;
-  bool wrong;       /* the reference has found something */
-  int changed_line; /* of the PTX: the store that was moved; 0: none */
+  unsigned char *workspace; /* as the launch before left it; NULL: the kernel has none */
+  bool wrong;               /* the reference has found something */
+  int changed_line;         /* of the PTX: the store that was moved; 0: none */
   bool changed_ran;
 } picked;
 
@@ -278,6 +279,7 @@ static void compile_all(world *w) {
         sct_ptx_parse(&p->module, changed ? changed : p->compiled.ptx, "PTX", &err);
     free(changed);
     must(status, &err);
+    p->workspace = p->code.workspace_bytes > 0 ? calloc(1, (size_t)p->code.workspace_bytes) : NULL;
   }
 }
 
@@ -285,7 +287,7 @@ static void compile_all(world *w) {
 
 typedef struct launch {
   sct_ptx_memory *memory;
-  uint64_t address[FZ_MAX_ARRAYS];
+  uint64_t address[FZ_MAX_ARRAYS], workspace;
   uint64_t value[64];
   const void *args[64];
   int n_args;
@@ -326,6 +328,14 @@ static void place_arrays(launch *l, const picked *p, const fz_run *run) {
   }
   for (int k = 0; k < run->spec->n_extents; k++) {
     add_arg(l, &run->n[k], sizeof run->n[k]);
+  }
+  if (p->workspace) {
+    const sct_ptx_buffer buffer = {.name = "workspace",
+                                   .bytes = p->code.workspace_bytes,
+                                   .data = p->workspace,
+                                   .misalign = 16};
+    must(sct_ptx_memory_add(l->memory, &l->workspace, &buffer, &err), &err);
+    add_arg(l, &l->workspace, sizeof l->workspace);
   }
 }
 
@@ -372,6 +382,10 @@ static bool run_one(world *w, picked *p, const fz_run *run, int64_t blocks, sct_
   for (int k = 0; k < result.n_insts; k++) {
     p->changed_ran |= result.insts[k].ptx_line == p->changed_line && result.insts[k].executed > 0;
   }
+  if (p->workspace) {
+    memcpy(p->workspace, sct_ptx_memory_data(l.memory, l.workspace),
+           (size_t)p->code.workspace_bytes);
+  }
   sct_ptx_result_free(&result);
   sct_ptx_memory_free(l.memory);
   return right;
@@ -383,6 +397,9 @@ static bool is_legal(const fz_spec *s, const int64_t *n) {
   int64_t elements = 1;
   for (int d = 0; d < s->n_dims; d++) {
     elements *= n[d];
+    if (s->most[d] > 0 && n[d] > s->most[d]) {
+      return false;
+    }
   }
   for (int k = 0; k < s->n_arrays && elements > 0; k++) {
     const fz_array *a = &s->arrays[k];
@@ -524,6 +541,7 @@ static void run_all(world *w) {
 static void close_world(world *w) {
   for (int k = 0; k < w->n; k++) {
     sct_ptx_module_free(w->list[k].module);
+    free(w->list[k].workspace);
     sct_compiled_free(&w->list[k].compiled);
     sct_kernel_code_free(&w->list[k].code);
   }
