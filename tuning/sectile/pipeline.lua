@@ -76,6 +76,8 @@ function pipeline.mover(g, op, p, fix, sections)
   if op.is_output and (op.record.bare or not pipeline.source(k, op)
     or (not sections and not whole)) then
     return movers.vector(g, op, dim, 1) or { kind = "direct" }
+  elseif not op.is_output and #op.used == 0 then
+    return { kind = "direct" } -- the body reads nothing of it
   end
   local image, why
   if whole then
