@@ -195,8 +195,10 @@ typedef struct sct_ptx_counters {
   sct_ptx_shared shared_load, shared_store;
   sct_ptx_shared
       shared_async; /* writes of cp.async: part of all wavefronts, of neither direction */
-  /* atom and red, by the rules of loads and stores, as a profiler counts them: lanes that update
-   * one word of shared memory share a wavefront, however long the updates take */
+  /* atom and red, as a profiler counts them: global ones by the rules of loads and stores; in
+   * shared memory each lane takes its bank for a wavefront, twice that for a compare-and-swap.
+   * Only where a word counts its lanes (+1) or they reduce first (a constant address, 32 bits) do
+   * lanes of one word share a wavefront. */
   sct_ptx_global atomics;
   sct_ptx_shared shared_atomics;
   /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and

@@ -154,6 +154,36 @@ void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
   s->wavefronts_ideal += wavefronts < least ? wavefronts : least;
 }
 
+/* Most lanes that want a word of one bank, the same word or not. */
+static int bank_lanes(const ptx_access *acc, uint32_t mask) {
+  uint8_t n[32] = {0};
+  int most = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const uint64_t a = acc->addr[ptx_first_lane(m)];
+    for (uint64_t w = a / 4; w <= (a + (uint64_t)acc->width - 1) / 4; w++) {
+      most = ++n[w & 31] > most ? n[w & 31] : most;
+    }
+  }
+  return most;
+}
+
+void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps) {
+  sct_ptx_shared one = {0};
+  sct_ptx_count_shared(&one, acc);
+  if (!merges) {
+    const int lanes = natural_lanes(acc->width);
+    one.wavefronts = one.wavefronts_ideal = 0;
+    for (int first = 0; first < PTX_LANES; first += lanes) {
+      const uint32_t group = ptx_lane_group(first, lanes) & acc->mask;
+      one.wavefronts += group != 0 ? bank_lanes(acc, group) : 0;
+      one.wavefronts_ideal += group != 0;
+    }
+  }
+  one.wavefronts *= steps;
+  one.wavefronts_ideal *= steps;
+  sct_ptx_shared_add(s, &one);
+}
+
 /* ---- sums */
 
 void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from) {

@@ -143,6 +143,10 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
   c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
 }
 
+static bool is_word(ptx_type type) {
+  return type == PTX_T_U32 || type == PTX_T_S32 || type == PTX_T_B32;
+}
+
 static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
   const ptx_opd *o = d->inst->opds;
   const int n_in = m->of[OP] == PTX_ATOMIC_CAS ? 2 : 1, at = returns ? 1 : 0;
@@ -173,6 +177,8 @@ static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
   }
   const int bytes = sct_ptx_type_bytes(m->type);
   u->a = base;
+  u->b = m->of[OP] == PTX_ATOMIC_ADD && is_word(m->type) && o[at + 1].kind == PTX_OPD_INT &&
+         o[at + 1].imm == 1; /* counted by lanes: ATOMS.POPC.INC */
   u->imm = imm;
   u->vec = first;
   u->e = returns;
@@ -259,11 +265,23 @@ static void excuse(ptx_code *c, size_t first, const place *places) {
   }
 }
 
+/* The lanes of a warp reduce what they have for one word, whose address is a constant, and one of
+ * them updates it. */
+static void reduce_first(ptx_code *c, size_t first, const place *places) {
+  for (size_t i = first; i < c->n_uops; i++) {
+    ptx_uop *u = &c->uops[i];
+    if (u->fn == sct_ptx_op_atomic && is_word((ptx_type)u->to) && u->from != PTX_ATOMIC_CAS &&
+        u->from != PTX_ATOMIC_EXCH && places[i - first].base == PTX_SLOT_ZERO) {
+      u->b = 1;
+    }
+  }
+}
+
 bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   ptx_code *c = d->code;
   const ptx_body *b = &c->bodies[d->body];
   size_t n = first;
-  while (n < c->n_uops && !corrects(&c->uops[n])) {
+  while (n < c->n_uops && c->uops[n].fn != sct_ptx_op_atomic) {
     n++;
   }
   if (n == c->n_uops) {
@@ -275,11 +293,12 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   if (ok) {
     find_moves(c, first, sources, b->n_slots);
     for (size_t i = first; i < c->n_uops; i++) {
-      if (is_load(&c->uops[i]) || corrects(&c->uops[i])) {
+      if (is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
         places[i - first] = place_of(b, &c->uops[i], sources);
       }
     }
     excuse(c, first, places);
+    reduce_first(c, first, places);
   }
   sct_free(sources);
   sct_free(places);

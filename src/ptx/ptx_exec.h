@@ -353,6 +353,8 @@ ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
+/* merges: lanes that update one word share a wavefront; steps: wavefronts for one. */
+void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps);
 void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
 void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
