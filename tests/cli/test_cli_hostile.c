@@ -34,7 +34,10 @@ static long largest_kib;
 #define BODY         "body = 'b = a;', "
 #define SIZES        "sizes = { { i = 64 } }"
 #define HEAD         "name = 'k', dims = { 'i' }, "
-#define WITH_LAYOUT  SPEC(HEAD INPUT("s.array('a', 'f32', s.layout 'layout_%d.lua')") BODY SIZES)
+/* of an output: elements of what is only read may overlap */
+#define WITH_LAYOUT                                                                                \
+  SPEC(HEAD "inputs = { " A                                                                        \
+            " }, outputs = { s.array('b', 'f32', s.layout 'layout_%d.lua') }, " BODY SIZES)
 #define STRATEGY                                                                                   \
   "return { name = 'p%d', template = 'probe%d.cu', axes = {},\n  plan = function(k, c)\n"
 
