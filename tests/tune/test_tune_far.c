@@ -145,6 +145,7 @@ static void run(const fixture *f, const struct spec *s, const picked *p, const i
   picked_run_open(&r, p, &f->spec, extent);
   const uint8_t *b = fill(&r, s);
   picked_run_add_extents(&r);
+  (void)picked_run_add_workspace(&r);
   const sct_ptx_launch_opts opts = {.module = r.module,
                                     .kernel = p->compiled.entry,
                                     .grid = {r.blocks},

@@ -105,20 +105,20 @@ static void check_maps(int64_t n) {
   const int64_t section[] = {0, value, tag, w};
   check({"aos", n, 24, kMixed, 24 * n, map_aos_layout_a::bytes(n),
          [](size_t f, int64_t e) { return 24 * e + kMixed[f].at; },
-         CALLS(map_aos_layout_a, mixed, n)});
+         CALLS(map_aos_layout_a, map_aos_mixed, n)});
   check({"soa", n, 24, kMixed, w + 4 * n, map_soa_layout_a::bytes(n),
          [=](size_t f, int64_t e) { return section[f] + kMixed[f].bytes * e; },
-         CALLS(map_soa_layout_a, mixed, n)});
+         CALLS(map_soa_layout_a, map_soa_mixed, n)});
   check({"aosoa(32)", n, 24, kMixed, up(n, 32) * 24, map_aosoa_layout_a::bytes(n),
          [](size_t f, int64_t e) {
            return e / 32 * 768 + 32 * kMixed[f].at + e % 32 * kMixed[f].bytes;
          },
-         CALLS(map_aosoa_layout_a, mixed, n)});
+         CALLS(map_aosoa_layout_a, map_aosoa_mixed, n)});
   check({"rotated", n, 24, kMixed, 24 * n, map_rotated_layout_a::bytes(n),
          [=](size_t f, int64_t e) {
            return (e < n / 2 ? e + n - n / 2 : e - n / 2) * 24 + kMixed[f].at;
          },
-         CALLS(map_rotated_layout_a, mixed, n)});
+         CALLS(map_rotated_layout_a, map_rotated_mixed, n)});
   for (int64_t e = 0; e < n; e++) { // the same functions, for one element at a time
     const bool same = map_soa_layout_a::offset_flag(e) == e &&
                       map_soa_layout_a::offset_w(e, n) == w + 4 * e;
@@ -158,14 +158,14 @@ int main() {
     // a table of its own extent: the index space is not asked for
     check({"table", n, 8, {{0, 4}, {4, 4}}, 8 * n, table_soa_layout_t::bytes(n),
            [=](size_t f, int64_t e) { return int64_t(f) * 4 * n + 4 * e; },
-           CALLS(table_soa_layout_t, vec2, n)});
+           CALLS(table_soa_layout_t, table_soa_vec2, n)});
   }
   static const int64_t pairs[][2] = {{0, 0},   {0, 33},  {33, 0},  {1, 1},   {1, 1000},
                                      {31, 33}, {33, 31}, {1000, 1}, {7, 1000}};
   for (const auto &pair : pairs) {
     check_sheets(pair[0], pair[1]);
   }
-  mixed one = {};
+  map_soa_mixed one = {};
   float cell = 0;
   failures += map_soa_layout_a::bytes(-1) != -1;
   failures += map_soa_layout_a::pack(&one, &one, -1) || map_soa_layout_a::unpack(&one, &one, -1);
