@@ -219,6 +219,13 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
                  (long long)report->n_points, (long long)report->n_candidates,
                  (long long)report->n_sources,
                  report->stopped_early ? "; stopped early, so not all were judged" : "");
+  if (report->n_ungenerated > 0) {
+    sct_str_printf(out,
+                   "generated %lld of %lld candidates in the time that --budget leaves for it; a "
+                   "longer --budget, or none, goes on with the others\n",
+                   (long long)(report->n_candidates - report->n_ungenerated),
+                   (long long)report->n_candidates);
+  }
   if (report->n_checked > 0) {
     sct_str_printf(out, "%d checked on the CPU before the GPU, %d failed there\n",
                    report->n_checked, report->n_caught);

@@ -78,8 +78,8 @@ typedef struct sct_tune_opts {
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
   sct_tune_labels only;     /* try these and the naive ones; n = 0: all */
-  int64_t budget_ns;  /* wall time for compiling, checking and measuring one spec; 0: no limit */
-  uint64_t seed;      /* of the data, and of the search */
+  int64_t budget_ns;        /* wall time for one spec, from generating on; 0: no limit */
+  uint64_t seed;            /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
                          (budget_ns, max_candidates) model */
   /* Of each size, whether they fail or not and those that the store has included; the naive ones
@@ -180,6 +180,7 @@ typedef struct sct_tune_report {
   const char *says; /* the device kind's: "timed", "..., not timed" */
   bool replayed;    /* all times are drawn from a recording: none was measured */
   int64_t n_points, n_candidates, n_sources;
+  int64_t n_ungenerated; /* candidates that the budget left no time to generate */
   int n_sizes;
   sct_tune_size *sizes;
   sct_str conditions;  /* of the GPU while it timed, a JSON object (docs/store.md); empty where
@@ -234,8 +235,9 @@ typedef struct sct_tune_plan {
   sct_script *script;
   sct_space space;
   int n_items;
-  sct_tune_item *items; /* those with a source of their own, in order; the naive variants first of
-                           each layout choice */
+  sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of
+                            each layout choice */
+  int64_t n_ungenerated; /* candidates for which there was no time: nothing is known of them */
   sct_arena arena;
   sct_wire *sent; /* [n_sent] what other processes made, and where texts of items are */
   size_t n_sent, cap_sent;

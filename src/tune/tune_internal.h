@@ -89,6 +89,8 @@ typedef struct tune_session {
 
 tune_cell *sct_tune_cell(tune_session *s, int item, int size);
 bool sct_tune_stop(tune_session *s); /* the user or the budget says so */
+/* Are there candidates that this session was not asked to try, or had no time to generate? */
+bool sct_tune_is_part(const tune_session *s);
 void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t total,
                        const char *item);
 
@@ -149,20 +151,22 @@ void sct_tune_parsed_free(tune_parsed *p);
 
 /* ---- making candidates (tune_plan.c) ---- */
 
-/* What became of a candidate: a kernel, or why its plan turned it down, or why it failed. */
+/* What became of a candidate: a kernel, or why its plan turned it down, or why it failed; or there
+ * was no time to render it. The texts are the plan's. */
 typedef struct tune_made {
-  sct_status status; /* SCT_OK, or that of `failure` */
-  sct_error failure;
-  const char *rejected; /* the plan's */
+  bool rendered;
+  const char *failure;  /* NULL: none */
+  const char *rejected; /* NULL: it was not */
   sct_kernel_code code;
 } tune_made;
 
 /* As sct_tune_plan_make(), but many candidates are made in several processes, and the kernels are
- * brief (sct_kernel_code): sct_tune_plan_complete() before accesses and lines are asked for. */
+ * brief (sct_kernel_code): sct_tune_plan_complete() before accesses and lines are asked for.
+ * until_ns: when that is to end, with a sample of many candidates (tune_sample); 0: with all. */
 sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
                                 const sct_device_desc *device, const char *strategy_dir,
-                                const sct_tune_labels *only, const sct_tune_events *events,
-                                sct_error *err) SCT_MUST_USE;
+                                const sct_tune_labels *only, int64_t until_ns,
+                                const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err) SCT_MUST_USE;
 /* Candidate c; SCT_ENOMEM only, all else is in `out`. */
 sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c,
@@ -170,15 +174,30 @@ sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c,
 sct_hash sct_tune_made_hash(const tune_made *made);
 /* out[n_operands]: which of its layouts each operand has in candidate c. */
 void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
+bool sct_tune_is_naive(const sct_tune_plan *plan, size_t c); /* of its layouts */
+
+/* What is rendered while there is time (tune_sample.c). */
+typedef struct tune_sample {
+  int64_t until_ns;
+  size_t n_least; /* the first so many are rendered in any case */
+  size_t *order;  /* [n_candidates]; NULL: all are rendered, in their order */
+} tune_sample;
+sct_status sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns,
+                                sct_error *err) SCT_MUST_USE;
+void sct_tune_sample_free(tune_sample *sample);
+static inline size_t sct_tune_sampled(const tune_sample *sample, size_t k) {
+  return sample->order ? sample->order[k] : k;
+}
 
 /* The processes that make a plan's candidates (tune_makers.c): each has its share tried in a
  * limited child of its own, and sends what it made. */
 typedef struct tune_makers tune_makers;
-/* false: none could be started. */
-bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *spec_path);
-/* Waits for candidate c; they are asked for in their order. An error of the scripts is that of the
- * process; where that was lost, SCT_EINTERNAL. */
-sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c,
+/* false: none could be started. Borrows the sample. */
+bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const tune_sample *sample,
+                           const char *spec_path);
+/* Waits for the candidate that is `next` in the sample, from 0 on. An error of the scripts is that
+ * of the process; where that was lost, SCT_EINTERNAL. */
+sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t next,
                                 sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) SCT_MUST_USE;
 bool sct_tune_makers_lost(const tune_makers *m); /* one ended that should not have */

@@ -1,4 +1,5 @@
-/* The winner after a session of a part of the candidates (`only`, or `again` that ended early):
+/* The winner after a session of a part of the candidates (`only`, a budget too short to generate
+ * all, or `again` that ended early):
  * having a look at a candidate must not make headers worse, so its winner takes the place in the
  * store only if it is shown to be better than the best that the session left out. */
 #include "tune/tune_internal.h"
@@ -100,7 +101,7 @@ static sct_status keep(tune_session *s, int size, const sct_row_result *known, s
 sct_status sct_tune_find_kept(tune_session *s, int size, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
-  if ((s->opts->only.n == 0 && !s->opts->again) || s->runs[size].winner == 0) {
+  if ((!sct_tune_is_part(s) && !s->opts->again) || s->runs[size].winner == 0) {
     return SCT_OK;
   }
   SCT_TRY(sct_store_results(s->store, s->runs[size].id, false, &rows, &n, err));

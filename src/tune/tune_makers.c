@@ -15,12 +15,15 @@
 #define DYING_NS      ((int64_t)2000000000)
 #define TOGETHER      ((size_t)256 << 10) /* bytes, or more, that are sent at once */
 
-enum { MADE, REJECTED, FAILED, HERE }; /* HERE: it cannot be sent, but was tried */
+/* HERE: it cannot be sent, but was tried. OVER: the time is over, nothing follows. */
+enum { MADE, REJECTED, FAILED, HERE, OVER };
 
 struct tune_makers {
   sct_tune_plan *plan;
+  const tune_sample *sample;
   sct_child child[MAX_PROCESSES];
   sct_wire inbox[MAX_PROCESSES]; /* what is left of the last message of each; the plan's memory */
+  bool over[MAX_PROCESSES];
   int n;
   bool lost;
 };
@@ -29,9 +32,11 @@ struct tune_makers {
 
 typedef struct share {
   sct_tune_plan *plan;
+  const tune_sample *sample;
   const char *spec_path;
   int first, step;
-  int fd; /* -1: in the child that tries */
+  bool over; /* it ended before all was made */
+  int fd;    /* -1: in the child that tries */
 } share;
 
 /* All that was made since the last time. */
@@ -45,25 +50,36 @@ static sct_status send_made(const share *mine, sct_wire *made, sct_error *err) {
 }
 
 static void put_made(const share *mine, const tune_made *made, sct_wire *out) {
-  const int kind = made->status != SCT_OK ? FAILED : made->rejected ? REJECTED : MADE;
+  const int kind = made->failure ? FAILED : made->rejected ? REJECTED : MADE;
   const size_t before = out->len;
   sct_wire_put_i64(out, kind);
   if (kind != MADE) {
-    sct_wire_put_text(out, kind == FAILED ? made->failure.text : made->rejected);
+    sct_wire_put_text(out, kind == FAILED ? made->failure : made->rejected);
   } else if (!sct_codegen_put(out, &mine->plan->spec, &made->code)) {
     out->len = before;
     sct_wire_put_i64(out, HERE);
   }
 }
 
-static sct_status make_share(const share *mine, sct_trial *trial, sct_error *err) {
+/* The child that tries goes on: it cannot know when the one that waits for it ends. */
+static bool is_over(const share *mine, size_t k) {
+  const tune_sample *sample = mine->sample;
+  return mine->fd >= 0 && sample->order && k >= sample->n_least && sct_now_ns() > sample->until_ns;
+}
+
+static sct_status make_share(share *mine, sct_trial *trial, sct_error *err) {
   sct_wire out = {0};
   sct_status status = SCT_OK;
   const size_t n = mine->plan->space.n_candidates;
-  for (size_t c = (size_t)mine->first; status == SCT_OK && c < n; c += (size_t)mine->step) {
+  for (size_t k = (size_t)mine->first; status == SCT_OK && k < n; k += (size_t)mine->step) {
     tune_made made;
+    if (is_over(mine, k)) {
+      mine->over = true;
+      sct_wire_put_i64(&out, OVER);
+      break;
+    }
     SCT_TRY_DONE(sct_trial_gate(trial, err));
-    SCT_TRY_DONE(sct_tune_generate(&made, mine->plan, c, err));
+    SCT_TRY_DONE(sct_tune_generate(&made, mine->plan, sct_tune_sampled(mine->sample, k), err));
     sct_trial_note(trial, sct_tune_made_hash(&made));
     if (mine->fd >= 0) {
       put_made(mine, &made, &out);
@@ -101,7 +117,7 @@ static void run_share(tune_session *unused, int fd, const void *ctx) {
   if (status == SCT_OK) {
     status = make_share(&mine, trial, &err);
   }
-  if (status == SCT_OK) {
+  if (status == SCT_OK && !mine.over) {
     status = sct_trial_finish(trial, &err);
   }
   sct_trial_free(trial);
@@ -112,7 +128,8 @@ static void run_share(tune_session *unused, int fd, const void *ctx) {
 
 /* ---- the parent ---- */
 
-bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *spec_path) {
+bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const tune_sample *sample,
+                           const char *spec_path) {
   tune_makers *m = *out = sct_alloc(sizeof *m);
   int n = (int)(plan->space.n_candidates / A_PROCESS);
   n = n < sct_cores() ? n : sct_cores();
@@ -121,8 +138,10 @@ bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const char *s
     return false;
   }
   m->plan = plan;
+  m->sample = sample;
   while (m->n < n) {
-    const share mine = {.plan = plan, .spec_path = spec_path, .first = m->n, .step = n, .fd = -1};
+    const share mine = {
+        .plan = plan, .sample = sample, .spec_path = spec_path, .first = m->n, .step = n, .fd = -1};
     if (!sct_tune_fork(&m->child[m->n], NULL, run_share, &mine)) {
       break;
     }
@@ -159,14 +178,18 @@ static sct_status receive(tune_makers *m, int k, sct_error *err) {
   return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended") : SCT_OK;
 }
 
-sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c, sct_error *err) {
-  const int k = (int)(c % (size_t)m->n);
+sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t next, sct_error *err) {
+  const int k = (int)(next % (size_t)m->n);
   sct_wire *in = &m->inbox[k];
-  *out = (tune_made){.rejected = NULL};
+  *out = (tune_made){.rendered = false};
+  if (m->over[k]) {
+    return SCT_OK;
+  }
   if (in->at == in->len) {
     SCT_TRY(receive(m, k, err));
   }
   const int64_t kind = sct_wire_get_i64(in);
+  out->rendered = kind != OVER;
   sct_status status = SCT_OK;
   switch (kind) {
   case MADE:
@@ -176,10 +199,13 @@ sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t c, sct_er
     out->rejected = sct_wire_get_text(in);
     break;
   case FAILED:
-    out->status = sct_fail(&out->failure, SCT_ESPEC, "%s", sct_wire_get_text(in));
+    out->failure = sct_wire_get_text(in);
     break;
   case HERE:
-    return sct_tune_generate(out, m->plan, c, err);
+    return sct_tune_generate(out, m->plan, sct_tune_sampled(m->sample, next), err);
+  case OVER:
+    m->over[k] = true;
+    break;
   default:
     status = SCT_EDATA;
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define SPREAD_FROM 256 /* candidates; fewer are made before processes have begun */
+#define SAMPLE_FROM 64  /* that where the time may not suffice; fewer are generated in any case */
 
 /* ---- equal sources are kept once ----------------------------------------------------------------
  */
@@ -53,17 +54,22 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
 }
 
 sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c, sct_error *err) {
-  *out = (tune_made){.rejected = NULL};
-  out->status =
+  sct_error failure;
+  *out = (tune_made){.rendered = true};
+  const sct_status status =
       sct_codegen_make(&out->code, &out->rejected, &plan->arena, plan->script, &plan->spec,
-                       &plan->space, &plan->space.candidates[c], &out->failure);
-  return out->status == SCT_ENOMEM ? sct_fail(err, out->status, "%s", out->failure.text) : SCT_OK;
+                       &plan->space, &plan->space.candidates[c], &failure);
+  if (status == SCT_ENOMEM) {
+    return sct_fail(err, status, "%s", failure.text);
+  }
+  out->failure = status != SCT_OK ? sct_arena_strdup(&plan->arena, failure.text) : NULL;
+  return status != SCT_OK && !out->failure ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
 }
 
 sct_hash sct_tune_made_hash(const tune_made *made) {
-  return made->status != SCT_OK ? sct_hash_text(made->failure.text)
-         : made->rejected       ? sct_hash_text(made->rejected)
-                                : made->code.hash;
+  return made->failure    ? sct_hash_text(made->failure)
+         : made->rejected ? sct_hash_text(made->rejected)
+                          : made->code.hash;
 }
 
 /* Takes what was made of a candidate. *kept tells whether it has a source of its own. */
@@ -74,10 +80,14 @@ static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash
   *item = (sct_tune_item){.candidate = (int64_t)c, .outcome = SCT_OUT_OK, .code = made->code};
   made->code = (sct_kernel_code){0};
   *kept = false;
+  if (!made->rendered) {
+    plan->n_ungenerated++;
+    return SCT_OK;
+  }
   if (made->rejected) {
     return sct_space_prune(&plan->space, cand->strategy, made->rejected, err);
   }
-  if (made->status == SCT_OK && set_add(seen, item->code.hash)) {
+  if (!made->failure && set_add(seen, item->code.hash)) {
     sct_kernel_code_free(&item->code);
     return sct_space_prune(&plan->space, cand->strategy, "same source as an earlier candidate",
                            err);
@@ -87,9 +97,9 @@ static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash
     sct_kernel_code_free(&item->code);
     return sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  if (made->status != SCT_OK) { /* a failing candidate is an outcome */
+  if (made->failure) { /* a failing candidate is an outcome */
     item->outcome = SCT_OUT_RENDER_ERROR;
-    item->detail = sct_arena_strdup(&plan->arena, made->failure.text);
+    item->detail = sct_arena_strdup(&plan->arena, made->failure);
   }
   *kept = true;
   plan->n_items++;
@@ -107,8 +117,7 @@ void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c) {
   }
 }
 
-/* The naive one of its layouts. */
-static bool is_naive(const sct_tune_plan *plan, size_t c) {
+bool sct_tune_is_naive(const sct_tune_plan *plan, size_t c) {
   int layout[SCT_MAX_OPERANDS];
   sct_tune_layouts(layout, plan, (int64_t)c);
   return sct_codegen_naive(&plan->spec, &plan->space, layout) == (int64_t)c;
@@ -118,7 +127,7 @@ static bool is_naive(const sct_tune_plan *plan, size_t c) {
 static sct_status mark_wanted(const sct_tune_plan *plan, const sct_tune_labels *only, bool *wanted,
                               sct_error *err) {
   for (size_t c = 0; c < plan->space.n_candidates; c++) {
-    wanted[c] = is_naive(plan, c);
+    wanted[c] = sct_tune_is_naive(plan, c);
   }
   for (int k = 0; k < only->n; k++) {
     const int64_t c = sct_space_find(&plan->space, only->label[k], err);
@@ -138,6 +147,7 @@ typedef struct plan_job {
   const sct_tune_events *events; /* NULL: nobody watches */
   bool keep_code;                /* the child only looks whether it can be made */
   bool spread;                   /* over processes, if they are many */
+  int64_t until_ns;              /* of these; 0: they have all the time */
 } plan_job;
 
 /* One candidate, behind the trial's gate. */
@@ -156,20 +166,42 @@ static sct_status make_next(const plan_job *job, size_t c, hash_set *seen, sct_t
   return SCT_OK;
 }
 
-/* The same for one that another process has made. */
-static sct_status take_next(const plan_job *job, size_t c, hash_set *seen, tune_makers *makers,
-                            sct_error *err) {
-  tune_made made;
-  bool kept = false;
-  SCT_TRY(sct_tune_makers_next(makers, &made, c, err));
-  return keep_item(job->plan, c, &made, seen, &kept, err);
+static void show_progress(const plan_job *job, size_t n_done) {
+  if (job->events && job->events->progress) {
+    job->events->progress(job->events->ctx, "generate", (int64_t)n_done,
+                          (int64_t)job->plan->space.n_candidates, NULL);
+  }
 }
 
-/* makers NULL: all is made here. */
-static sct_status make_items(const plan_job *job, tune_makers *makers, sct_trial *trial,
-                             sct_error *err) {
+/* The same for one that another process has made; sampled[c]: it has been taken already. */
+static sct_status take_next(const plan_job *job, size_t c, hash_set *seen, tune_makers *makers,
+                            tune_made *sampled, sct_error *err) {
+  tune_made made = {.rendered = false};
+  bool kept = false;
+  if (!sampled) {
+    SCT_TRY(sct_tune_makers_next(makers, &made, c, err));
+  }
+  return keep_item(job->plan, c, sampled ? &sampled[c] : &made, seen, &kept, err);
+}
+
+/* made[n_candidates]: all that is rendered of a sample, which does not come in their order. */
+static sct_status take_sample(const plan_job *job, const tune_sample *sample, tune_makers *makers,
+                              tune_made *made, sct_error *err) {
+  for (size_t k = 0, n_done = 0; k < job->plan->space.n_candidates; k++) {
+    tune_made one;
+    SCT_TRY(sct_tune_makers_next(makers, &one, k, err));
+    if (one.rendered) {
+      made[sample->order[k]] = one;
+      show_progress(job, ++n_done);
+    }
+  }
+  return SCT_OK;
+}
+
+/* makers NULL: all is made here; sampled NULL: it is taken from the makers as it comes. */
+static sct_status make_items(const plan_job *job, tune_makers *makers, tune_made *sampled,
+                             sct_trial *trial, sct_error *err) {
   sct_tune_plan *plan = job->plan;
-  const sct_tune_events *events = job->events;
   const size_t n = plan->space.n_candidates;
   const bool some = job->only && job->only->n > 0;
   hash_set seen = {0};
@@ -184,10 +216,10 @@ static sct_status make_items(const plan_job *job, tune_makers *makers, sct_trial
   for (size_t c = 0; status == SCT_OK && c < n; c++) {
     status = some && !wanted[c] ? sct_space_prune(&plan->space, plan->space.candidates[c].strategy,
                                                   "not asked for", err)
-             : makers           ? take_next(job, c, &seen, makers, err)
+             : makers           ? take_next(job, c, &seen, makers, sampled, err)
                                 : make_next(job, c, &seen, trial, err);
-    if (events && events->progress) {
-      events->progress(events->ctx, "generate", (int64_t)c + 1, (int64_t)n, NULL);
+    if (!sampled) {
+      show_progress(job, c + 1);
     }
   }
   set_free(&seen);
@@ -198,8 +230,8 @@ static sct_status make_items(const plan_job *job, tune_makers *makers, sct_trial
 /* Candidates are made by several processes, once the spec's and the strategies' own scripts have
  * been tried. */
 static bool is_spread(const plan_job *job) {
-  return job->spread && job->plan->space.n_candidates >= SPREAD_FROM &&
-         (!job->only || job->only->n == 0);
+  const size_t from = job->until_ns ? SAMPLE_FROM : SPREAD_FROM;
+  return job->spread && job->plan->space.n_candidates >= from && (!job->only || job->only->n == 0);
 }
 
 static sct_status make_plan(const plan_job *job, sct_trial *trial, sct_error *err) {
@@ -212,7 +244,7 @@ static sct_status make_plan(const plan_job *job, sct_trial *trial, sct_error *er
   SCT_TRY(sct_script_space(&out->space, out->script, err));
   SCT_TRY(sct_trial_gate(trial, err));
   SCT_TRY(sct_space_enumerate(&out->space, err));
-  return is_spread(job) ? SCT_OK : make_items(job, NULL, trial, err);
+  return is_spread(job) ? SCT_OK : make_items(job, NULL, NULL, trial, err);
 }
 
 static sct_status make_in_child(void *ctx, sct_trial *trial, sct_error *err) {
@@ -236,17 +268,32 @@ static sct_status try_plan(const plan_job *job, sct_error *err) {
 
 /* *lost: a process ended that should not, or there is none; nothing is wrong with the scripts. */
 static sct_status spread_items(const plan_job *job, bool *lost, sct_error *err) {
+  const size_t n = job->plan->space.n_candidates;
   tune_makers *makers = NULL;
-  *lost = true;
-  if (!sct_tune_makers_start(&makers, job->plan, job->spec_path)) {
-    return SCT_OK;
+  tune_made *sampled = NULL;
+  tune_sample sample = {.until_ns = job->until_ns};
+  sct_status status = SCT_OK;
+  *lost = false;
+  if (job->until_ns) {
+    sampled = sct_alloc((n + 1) * sizeof *sampled);
+    status = sampled ? sct_tune_sample_init(&sample, job->plan, job->until_ns, err)
+                     : sct_fail(err, SCT_ENOMEM, "out of memory");
   }
-  sct_status status = make_items(job, makers, NULL, err);
   if (status == SCT_OK) {
-    status = sct_tune_makers_finish(makers, err);
+    *lost = !sct_tune_makers_start(&makers, job->plan, &sample, job->spec_path);
   }
-  *lost = sct_tune_makers_lost(makers);
-  sct_tune_makers_free(makers);
+  if (makers) {
+    status = sampled ? take_sample(job, &sample, makers, sampled, err) : SCT_OK;
+    status = status == SCT_OK ? make_items(job, makers, sampled, NULL, err) : status;
+    status = status == SCT_OK ? sct_tune_makers_finish(makers, err) : status;
+    *lost = sct_tune_makers_lost(makers);
+    sct_tune_makers_free(makers);
+  }
+  for (size_t c = 0; sampled && c < n; c++) {
+    sct_kernel_code_free(&sampled[c].code); /* what no item has taken */
+  }
+  sct_free(sampled);
+  sct_tune_sample_free(&sample);
   return status;
 }
 
@@ -269,16 +316,16 @@ sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_tune_labels *only, const sct_tune_events *events,
                               sct_error *err) {
   bool lost = false;
-  const plan_job job = {out, spec_path, strategy_dir, only, events, true, false};
+  const plan_job job = {out, spec_path, strategy_dir, only, events, true, false, 0};
   return plan_with(&job, device, &lost, err);
 }
 
 sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
                                 const sct_device_desc *device, const char *strategy_dir,
-                                const sct_tune_labels *only, const sct_tune_events *events,
-                                sct_error *err) {
+                                const sct_tune_labels *only, int64_t until_ns,
+                                const sct_tune_events *events, sct_error *err) {
   bool lost = false;
-  const plan_job job = {out, spec_path, strategy_dir, only, events, true, true};
+  const plan_job job = {out, spec_path, strategy_dir, only, events, true, true, until_ns};
   const sct_status status = plan_with(&job, device, &lost, err);
   if (!lost) {
     return status;

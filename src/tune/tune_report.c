@@ -183,6 +183,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_points = s->plan.space.n_points,
                            .n_candidates = (int64_t)s->plan.space.n_candidates,
                            .n_sources = s->plan.n_items,
+                           .n_ungenerated = s->plan.n_ungenerated,
                            .n_checked = s->n_checked,
                            .n_caught = s->n_caught,
                            .search = sct_tune_search_name(s->opts),

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define DEFAULT_VIRTUAL "virtual:h200"
+/* Of a budget that generating may take. Counting has as much, and so have races. */
+#define GENERATE_SHARE 0.25
 
 tune_cell *sct_tune_cell(tune_session *s, int item, int size) {
   return &s->cells[(size_t)item * (size_t)s->plan.spec.n_sizes + (size_t)size];
@@ -19,6 +21,10 @@ bool sct_tune_stop(tune_session *s) {
     s->out_of_time = true;
   }
   return s->stopped || s->out_of_time;
+}
+
+bool sct_tune_is_part(const tune_session *s) {
+  return s->opts->only.n > 0 || s->plan.n_ungenerated > 0;
 }
 
 void sct_tune_progress(tune_session *s, const char *phase, int64_t done, int64_t total,
@@ -260,7 +266,7 @@ void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size 
 /* Is some candidate of the space not counted at this size? Then the least that is known may be more
  * than the least there is. */
 static bool is_part(tune_session *s, int size) {
-  bool part = s->opts->only.n > 0;
+  bool part = sct_tune_is_part(s);
   for (int k = 0; k < s->plan.n_items && !part; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     part = cell->fits && !cell->counted && s->plan.items[k].code.counted;
@@ -379,13 +385,24 @@ static sct_status conclude(tune_session *s, sct_error *err) {
   return status;
 }
 
+/* When the session is to end: the budget counts from begun_ns on. What follows generation has half
+ * of it in any case, for whatever was generated is worth nothing until it is tried. */
+static int64_t deadline(const tune_session *s, int64_t begun_ns) {
+  const int64_t budget_ns = s->opts->budget_ns;
+  const int64_t end_ns = begun_ns + budget_ns, least_ns = sct_now_ns() + budget_ns / 2;
+  return budget_ns == 0 ? 0 : end_ns > least_ns ? end_ns : least_ns;
+}
+
 static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
   const sct_search_method *method;
   SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
   SCT_TRY(sct_tune_open(s, err));
   SCT_TRY(sct_tune_rates(s, err));
+  const int64_t begun_ns = sct_now_ns(); /* without the wait for the device */
+  const int64_t share_ns = (int64_t)(GENERATE_SHARE * (double)s->opts->budget_ns);
+  const int64_t until_ns = s->opts->budget_ns > 0 ? begun_ns + share_ns : 0;
   SCT_TRY(sct_tune_plan_spread(&s->plan, spec_path, &s->device, s->opts->strategy_dir,
-                               &s->opts->only, s->events, err));
+                               &s->opts->only, until_ns, s->events, err));
   SCT_TRY(allocate(s, err));
   if (s->replay) {
     SCT_TRY(sct_tune_replay_load(s, err));
@@ -396,11 +413,10 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   }
   s->searching = sct_tune_searches(s->opts);
   SCT_TRY(sct_tune_pipeline_begin(s, err));
-  if (s->opts->budget_ns > 0) {
-    s->deadline_ns = sct_now_ns() + s->opts->budget_ns;
-  }
+  s->deadline_ns = deadline(s, begun_ns);
   const sct_status measured = sct_tune_measure(s, err);
   const bool early = sct_tune_stop(s);
+  s->out_of_time = s->out_of_time || s->plan.n_ungenerated > 0;
   sct_measure_leave(s->measure); /* its worker takes a while to end */
   sct_tune_pipeline_end(s);
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {

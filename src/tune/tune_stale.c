@@ -104,9 +104,9 @@ static sct_status count_strangers(const tune_session *s, causes *c, sct_id run,
   return SCT_OK;
 }
 
-/* That for each size. A session that was told which candidates to try says nothing of others. */
+/* That for each size. A session of a part of the candidates says nothing of others. */
 static sct_status count_others(const tune_session *s, causes *c, sct_error *err) {
-  if (s->nothing_known || s->opts->only.n > 0) {
+  if (s->nothing_known || sct_tune_is_part(s)) {
     return SCT_OK;
   }
   char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(s->plan.n_items + 1));

@@ -439,7 +439,7 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
   sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   bool *coalesced = sct_alloc(sizeof *coalesced * most);
   sct_status status = outcomes && coalesced ? SCT_OK : out_of_memory(err);
-  const bool partly = s->opts->only.n > 0; /* what is least is known of all candidates together */
+  const bool partly = sct_tune_is_part(s); /* what is least is known of all candidates together */
   int n = 0;
   for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
     tune_cell *cell = sct_tune_cell(s, k, size);

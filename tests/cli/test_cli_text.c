@@ -275,6 +275,7 @@ static sct_tune_report report_of(sct_tune_size *size) {
                            .n_points = 50,
                            .n_candidates = 20,
                            .n_sources = 12,
+                           .n_ungenerated = 6,
                            .n_checked = 12,
                            .n_caught = 1,
                            .n_sizes = 1,
@@ -297,6 +298,8 @@ static void the_board_says_what_matters(void **state) {
   char *text = board(10, false);
   HAS(text, "kernel on cuda:0 (NVIDIA H200, CC 9.0): timed\n");
   HAS(text, "50 points, 20 candidates, 12 different kernels\n");
+  HAS(text, "\ngenerated 14 of 20 candidates in the time that --budget leaves for it; a longer "
+            "--budget, or none, goes on with the others\n");
   HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
   HAS(text,
@@ -375,6 +378,7 @@ static void the_report_is_complete_as_json(void **state) {
   const json_t *list = json_object_get(first, "rows");
   assert_int_equal(json_array_size(list), SCT_COUNT(rows));
   const json_t *row = json_array_get(list, 0);
+  assert_int_equal(json_integer_value(json_object_get(doc, "ungenerated")), 6);
   assert_int_equal(json_integer_value(json_object_get(row, "rank")), 1);
   assert_true(json_is_true(json_object_get(row, "winner")));
   assert_true(fabs(json_number_value(json_object_get(row, "sectors_st")) - 4.5) < 1e-12);

@@ -29,6 +29,17 @@ typedef sct_status (*maker)(sct_tune_plan *out, const char *spec_path,
                             const sct_tune_labels *only, const sct_tune_events *events,
                             sct_error *err);
 
+static sct_status spread_until(sct_tune_plan *out, const char *name, int64_t until_ns,
+                               const sct_tune_events *events) {
+  return sct_tune_plan_spread(out, kernel(name), &h200, NULL, NULL, until_ns, events, &err);
+}
+
+static sct_status spread(sct_tune_plan *out, const char *spec_path, const sct_device_desc *device,
+                         const char *strategy_dir, const sct_tune_labels *only,
+                         const sct_tune_events *events, sct_error *failure) {
+  return sct_tune_plan_spread(out, spec_path, device, strategy_dir, only, 0, events, failure);
+}
+
 static void make(maker how, sct_tune_plan *plan, const char *name) {
   if (how(plan, kernel(name), &h200, NULL, NULL, NULL, &err) != SCT_OK) {
     fail_msg("%s", err.text);
@@ -134,7 +145,7 @@ static void test_many_processes_make_the_same(void **state) {
   (void)state;
   sct_tune_plan one, many;
   make(sct_tune_plan_make, &one, "sum_cols_f32");
-  make(sct_tune_plan_spread, &many, "sum_cols_f32");
+  make(spread, &many, "sum_cols_f32");
   assert_true(one.space.n_candidates >= 256);
   assert_false(one.items[0].code.brief);
   same_plan(&one, &many, 7);
@@ -146,9 +157,97 @@ static void test_many_processes_make_the_same(void **state) {
 static void test_few_candidates_are_made_here(void **state) {
   (void)state;
   sct_tune_plan plan;
-  make(sct_tune_plan_spread, &plan, "gather_rows16");
+  make(spread, &plan, "gather_rows16");
   assert_false(plan.items[0].code.brief);
   sct_tune_plan_free(&plan);
+}
+
+/* ---- a sample, where there is no time for all ---- */
+
+static void test_a_sample_is_spread_over_the_space(void **state) {
+  (void)state;
+  sct_tune_plan plan;
+  tune_sample sample;
+  make(sct_tune_plan_make, &plan, "sum_cols_f32");
+  const size_t n = plan.space.n_candidates;
+  assert_int_equal(sct_tune_sample_init(&sample, &plan, 1, &err), SCT_OK);
+  int *n_all = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_all);
+  int *n_least = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_least);
+  int *n_half = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_half);
+  bool *taken = sct_alloc(n * sizeof *taken);
+  assert_true(n_all && n_least && n_half && taken);
+  assert_true(sct_tune_is_naive(&plan, sample.order[0]));
+  assert_in_range(sample.n_least, 2, n / 4);
+  for (size_t k = 0; k < n; k++) {
+    const size_t c = sample.order[k];
+    const int strategy = plan.space.candidates[c].strategy;
+    assert_false(taken[c]);
+    taken[c] = true;
+    n_all[strategy]++;
+    n_least[strategy] += k < sample.n_least;
+    n_half[strategy] += k < n / 2;
+  }
+  for (int k = 0; k < plan.space.n_strategies; k++) {
+    const int half = n_all[k] / 2, few = n_all[k] < 3 ? n_all[k] : 3;
+    assert_true(n_least[k] >= few); /* of every strategy, however small it is */
+    assert_in_range(n_half[k], half > 6 ? half - 6 : 0, half + 6);
+  }
+  sct_free(n_all);
+  sct_free(n_least);
+  sct_free(n_half);
+  sct_free(taken);
+  sct_tune_sample_free(&sample);
+  sct_tune_plan_free(&plan);
+}
+
+static void count_progress(void *ctx, const char *phase, int64_t done, int64_t total,
+                           const char *item) {
+  int64_t *n = ctx;
+  (void)phase;
+  (void)total;
+  (void)item;
+  assert_int_equal(done, ++*n);
+}
+
+/* What is generated when the time is over from the start, whatever a clock says. */
+static void test_no_time_generates_the_least(void **state) {
+  (void)state;
+  sct_tune_plan one, some;
+  tune_sample sample;
+  int64_t n_generated = 0;
+  const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
+  make(sct_tune_plan_make, &one, "sum_cols_f32");
+  assert_int_equal(sct_tune_sample_init(&sample, &one, 1, &err), SCT_OK);
+  assert_int_equal(spread_until(&some, "sum_cols_f32", 1, &events), SCT_OK);
+  assert_int_equal(n_generated, sample.n_least);
+  assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);
+  assert_int_equal(some.items[0].candidate, one.items[0].candidate);
+  int n_same = 0, at = 0;
+  for (int k = 0; k < some.n_items; k++) { /* in the order of the space */
+    assert_true(k == 0 || some.items[k].candidate > some.items[k - 1].candidate);
+    while (at < one.n_items && one.items[at].candidate < some.items[k].candidate) {
+      at++;
+    }
+    if (at < one.n_items && one.items[at].candidate == some.items[k].candidate) {
+      same_kernel(&one, &one.items[at].code, &some, &some.items[k].code);
+      n_same++;
+    }
+  }
+  assert_true(n_same > some.n_items / 2); /* others have the source of one that was left out */
+  sct_tune_sample_free(&sample);
+  sct_tune_plan_free(&one);
+  sct_tune_plan_free(&some);
+}
+
+static void test_a_sample_with_time_is_all(void **state) {
+  (void)state;
+  sct_tune_plan one, all;
+  make(sct_tune_plan_make, &one, "sum_cols_f32");
+  assert_int_equal(spread_until(&all, "sum_cols_f32", INT64_MAX, NULL), SCT_OK);
+  assert_int_equal(all.n_ungenerated, 0);
+  same_plan(&one, &all, 7);
+  sct_tune_plan_free(&one);
+  sct_tune_plan_free(&all);
 }
 
 /* The children that this process has at the moment. */
@@ -175,8 +274,9 @@ static void test_a_lost_process_is_noticed(void **state) {
   sct_tune_plan plan;
   tune_makers *makers = NULL;
   pid_t pids[64];
+  const tune_sample all = {.order = NULL};
   make(sct_tune_plan_make, &plan, "broadcast");
-  assert_true(sct_tune_makers_start(&makers, &plan, kernel("broadcast")));
+  assert_true(sct_tune_makers_start(&makers, &plan, &all, kernel("broadcast")));
   assert_false(sct_tune_makers_lost(makers));
   const int n = children(pids, SCT_COUNT(pids));
   assert_true(n > 0);
@@ -221,9 +321,7 @@ static void test_a_lost_process_costs_time_only(void **state) {
   killer k = {false};
   const sct_tune_events events = {.ctx = &k, .progress = kill_one};
   make(sct_tune_plan_make, &one, "sum_cols_f32");
-  assert_int_equal(
-      sct_tune_plan_spread(&again, kernel("sum_cols_f32"), &h200, NULL, NULL, &events, &err),
-      SCT_OK);
+  assert_int_equal(spread_until(&again, "sum_cols_f32", 0, &events), SCT_OK);
   assert_true(k.done);
   assert_int_equal(one.n_items, again.n_items);
   for (int item = 0; item < one.n_items; item++) {
@@ -257,6 +355,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_many_processes_make_the_same),
       cmocka_unit_test(test_few_candidates_are_made_here),
+      cmocka_unit_test(test_a_sample_is_spread_over_the_space),
+      cmocka_unit_test(test_no_time_generates_the_least),
+      cmocka_unit_test(test_a_sample_with_time_is_all),
       cmocka_unit_test(test_a_lost_process_is_noticed),
       cmocka_unit_test(test_a_lost_process_costs_time_only),
       cmocka_unit_test(test_a_kernel_that_is_another_is_noticed),

@@ -295,6 +295,41 @@ static void a_budget_too_short_for_anything_verifies_nothing(void **state) {
   tf_free(&r);
 }
 
+/* Strategies that make this many candidates. */
+static void many_candidates(tf_run *r, int n) {
+  sct_str values = {0};
+  for (int k = 1; k <= n; k++) {
+    sct_str_printf(&values, "%s%d", k > 1 ? ", " : "{ ", 4 * k);
+  }
+  sct_str_append(&values, " }");
+  tf_add_strategy("many", "other", tf_strategy("other", sct_str_c(&values)));
+  sct_str_free(&values);
+  r->opts.strategy_dir = tf_path("many");
+}
+
+/* Generating counts: what the budget leaves no time for is not generated, but told. */
+static void the_budget_holds_for_generating(void **state) {
+  (void)state;
+  tf_run r = tf_new("ok", "generating.db");
+  many_candidates(&r, 200);
+  r.opts.budget_ns = 1;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_ENOTVERIFIED);
+  assert_true(r.report.stopped_early);
+  assert_in_range(r.report.n_sources, 3, 12); /* some of both strategies, in any case */
+  assert_int_equal(r.report.n_sources + r.report.n_ungenerated, r.report.n_candidates);
+  tf_stored s;
+  tf_stored_open(&s, "generating.db");
+  assert_int_equal(s.n_results, 0); /* it is no outcome */
+  tf_stored_close(&s);
+  r.opts.budget_ns = 0;
+  r.opts.max_candidates = 1;
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.report.n_ungenerated, 0);
+  assert_int_equal(r.report.n_sources, r.report.n_candidates - 3); /* with the source of another */
+  tf_free(&r);
+}
+
 static void stopping_keeps_what_was_measured(void **state) {
   (void)state;
   tf_run r = tf_new("slow@0=2", "stopped.db");
@@ -327,15 +362,8 @@ static void stopping_keeps_what_was_measured(void **state) {
 /* What was not compiled yet when it ended fits the size all the same: it was not reached. */
 static void what_was_not_compiled_was_not_reached(void **state) {
   (void)state;
-  sct_str values = {0};
-  for (int k = 1; k <= 200; k++) {
-    sct_str_printf(&values, "%s%d", k > 1 ? ", " : "{ ", 4 * k);
-  }
-  sct_str_append(&values, " }");
   tf_run r = tf_new("ok", NULL);
-  tf_add_strategy("many", "other", tf_strategy("other", sct_str_c(&values)));
-  sct_str_free(&values);
-  r.opts.strategy_dir = tf_path("many");
+  many_candidates(&r, 200);
   r.opts.cache_dir = "";
   r.stop_at = 1;
   tf_tune(&r, SPEC);
@@ -584,6 +612,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(layout_choices_are_groups_with_a_naive_variant_each),
       cmocka_unit_test(the_budget_ends_the_session_early),
       cmocka_unit_test(a_budget_too_short_for_anything_verifies_nothing),
+      cmocka_unit_test(the_budget_holds_for_generating),
       cmocka_unit_test(stopping_keeps_what_was_measured),
       cmocka_unit_test(what_was_not_compiled_was_not_reached),
       cmocka_unit_test(stopping_while_compiling_is_an_interruption),
