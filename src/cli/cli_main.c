@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,6 +20,15 @@ sct_status cli_set_up(const cli_args *args, sct_error *err) {
       return sct_fail(err, SCT_EUSAGE, "--assets: there is no folder '%s'", args->assets);
     }
     sct_assets_override(args->assets);
+  }
+  const char *cores = getenv("SECTILE_CORES");
+  int64_t n = 0;
+  if (cores && cores[0] != '\0' &&
+      cli_read_number(&n, "cores", cores, 1, INT32_MAX, NULL) != SCT_OK) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "SECTILE_CORES '%s': expected a whole number from 1, of processor cores to "
+                    "keep busy; unset it for all",
+                    cores);
   }
   return SCT_OK;
 }

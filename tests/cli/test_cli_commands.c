@@ -160,6 +160,20 @@ static void each_class_of_failure_has_its_exit_code(void **state) {
   sct_str_free(&after);
   fx_run(&r, "--assets", "nowhere", "check", good);
   fx_expect(&r, 2, NULL, "there is no folder 'nowhere'");
+  static const char *const no_cores[] = {"abc", "0", "-1", "2x", "1e9", "99999999999999999999"};
+  for (int k = 0; k < SCT_COUNT(no_cores); k++) {
+    assert_int_equal(setenv("SECTILE_CORES", no_cores[k], 1), 0);
+    fx_run(&r, "check", good);
+    fx_expect(&r, 2, NULL, no_cores[k]);
+    fx_expect(&r, 2, NULL, "SECTILE_CORES");
+    fx_expect(&r, 2, NULL, "expected a whole number from 1");
+  }
+  for (int k = 0; k < 2; k++) {
+    assert_int_equal(setenv("SECTILE_CORES", k ? "" : "1000", 1), 0);
+    fx_run(&r, "check", good);
+    fx_expect(&r, 0, NULL, NULL);
+  }
+  assert_int_equal(unsetenv("SECTILE_CORES"), 0);
   fx_run_list(&r, (const char *const[]){NULL});
   fx_expect(&r, 2, NULL, "expected a command");
   fx_free(&r);
