@@ -533,6 +533,18 @@ sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
 }
 
 /* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
+/* The winner in the store is none of this session's candidates: the best of those is told, and what
+ * stays. */
+static sct_status report_kept(tune_session *s, int size, sct_error *err) {
+  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  if (!rows) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  s->choices[size] = sct_tune_decide(s, size, rows);
+  sct_free(rows);
+  return sct_tune_find_kept(s, size, err);
+}
+
 sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   for (int z = 0; z < spec->n_sizes; z++) {
@@ -550,6 +562,9 @@ sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
         s->choices[z].winner = k;
         s->choices[z].n_tied = s->runs[z].n_tied;
       }
+    }
+    if (s->choices[z].winner < 0 && s->runs[z].winner != 0 && sct_tune_is_part(s)) {
+      SCT_TRY(report_kept(s, z, err));
     }
   }
   return SCT_OK;

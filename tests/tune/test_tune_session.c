@@ -330,6 +330,32 @@ static void the_budget_holds_for_generating(void **state) {
   tf_free(&r);
 }
 
+/* Nothing is tried, and the winner is not even generated: it stays, and what is known is told. */
+static void a_winner_that_was_not_generated_stays(void **state) {
+  (void)state;
+  static const char *const only[] = {"other t404"};
+  tf_run r = tf_new("slow@0=2", "ungenerated.db");
+  many_candidates(&r, 200);
+  r.opts.only = (sct_tune_labels){1, only};
+  tf_tune_ok(&r, SPEC);
+  tf_assert_winner(&r, 0, only[0]);
+  tf_stored before, after;
+  tf_stored_open(&before, "ungenerated.db");
+  r.opts.only.n = 0;
+  r.opts.budget_ns = 1;
+  tf_tune(&r, SPEC);
+  assert_int_equal(r.status, SCT_ESTOPPED);
+  assert_true(r.report.n_ungenerated > 100);
+  tf_assert_winner(&r, 0, "direct t256");
+  assert_non_null(strstr(r.report.sizes[0].kept, "'other t404' of an earlier session"));
+  assert_null(r.report.stale); /* it is no stranger */
+  tf_stored_open(&after, "ungenerated.db");
+  assert_int_equal(before.runs[0].winner, after.runs[0].winner);
+  tf_stored_close(&before);
+  tf_stored_close(&after);
+  tf_free(&r);
+}
+
 static void stopping_keeps_what_was_measured(void **state) {
   (void)state;
   tf_run r = tf_new("slow@0=2", "stopped.db");
@@ -613,6 +639,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(the_budget_ends_the_session_early),
       cmocka_unit_test(a_budget_too_short_for_anything_verifies_nothing),
       cmocka_unit_test(the_budget_holds_for_generating),
+      cmocka_unit_test(a_winner_that_was_not_generated_stays),
       cmocka_unit_test(stopping_keeps_what_was_measured),
       cmocka_unit_test(what_was_not_compiled_was_not_reached),
       cmocka_unit_test(stopping_while_compiling_is_an_interruption),
