@@ -269,8 +269,19 @@ local function cut(p, shares)
   return kit.concat(lines)
 end
 
+-- Do the elements of `op` differ along the row?
+local function along_row(p, op)
+  for _, offset in ipairs(op.offset) do
+    if E.mentions(offset, p.k.index[p.dim]) then
+      return true
+    end
+  end
+  return movers.turns(p.k, op, p.dim)
+end
+
 -- A lane's last word may reach behind its row, but not behind the array: where layouts say how far
--- rows are apart, extents need be no multiples of a word for rows to start on one.
+-- rows are apart, extents need be no multiples of a word for rows to start on one. What is read
+-- element by element along the row has no place behind it, wherever its layout puts it.
 local function require_room(p)
   local k, last = p.k, {}
   for d, index in ipairs(k.index) do
@@ -278,7 +289,11 @@ local function require_room(p)
     last[#last + 1], last[#last + 2] = index, d == p.dim and at // p.vec * p.vec or at
   end
   for _, op in ipairs(p.g.inputs) do
-    for _, run in ipairs(p.mover[op.number].runs or {}) do
+    local runs = p.mover[op.number].runs
+    if not runs and p.vec > 1 and along_row(p, op) then
+      p.g:require((p.n_last % p.vec):eq(0))
+    end
+    for _, run in ipairs(runs or {}) do
       local f = run.field or 1
       local field, whole = op.record.fields[f], false
       for _, extent in ipairs(run.used) do
