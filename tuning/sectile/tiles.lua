@@ -466,8 +466,9 @@ local function copies(p, op)
 end
 
 -- Statements that compute a group of p.vec_out neighbours along b, which starts at row y of a run,
--- from the arrays of values at hand (`a_v`), and declare the outputs' words.
-function tiles.compute_group(p, start, start_text, y)
+-- from the arrays of values at hand (`a_v`), and declare the outputs' words. `guard`, a statement,
+-- leaves out those that have no values.
+function tiles.compute_group(p, start, start_text, y, guard)
   local g, lines = p.g, {}
   local result = {}
   for _, op in ipairs(g.outputs) do
@@ -492,7 +493,7 @@ function tiles.compute_group(p, start, start_text, y)
   g:close()
   lines[#lines + 1] = "#pragma unroll"
   lines[#lines + 1] = string.format("for (int part = 0; part < %d; part++) {", p.vec_out)
-  lines[#lines + 1] = tiles.indent(inside, 2)
+  lines[#lines + 1] = tiles.indent(kit.concat { guard or "", inside }, 2)
   lines[#lines + 1] = "}"
   return kit.concat(lines), result
 end

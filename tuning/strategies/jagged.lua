@@ -235,8 +235,9 @@ local function store_word(p, col, word, guarded)
   local w, lines = word_of(p, col, word), {}
   note_word(p, w, col, word, guarded)
   g:tie(p.var_a, p.first_a + col)
+  local is_row = string.format("%s + part >= 0 && %s + part < n_%s", b, b, b)
   local compute, result = tiles.compute_group(p, p.first_b - w.shift, "first_" .. b
-    .. " - run_shift", w.y)
+    .. " - run_shift", w.y, guarded and "if (!(" .. is_row .. ")) continue;")
   if guarded or compute ~= "" then
     lines[1] = string.format("const int tile_y = thread %% 32 * %d + %d * word;", vec, p.run_elems)
   end
@@ -247,8 +248,7 @@ local function store_word(p, col, word, guarded)
     lines[#lines + 1] = string.gsub(TAKE, "$([%w_]+)", {
       type = x.op.record.fields[1].cuda, name_v = x.op.name .. "_v", name_at = x.op.name .. "_at",
       vec = vec, tile = x.name, run_bytes = p.run_elems * p.pitch,
-      guard = guarded and string.format("\n  if (%s + part >= 0 && %s + part < n_%s)", b, b, b)
-        or "",
+      guard = guarded and "\n  if (" .. is_row .. ")" or "",
     })
   end
   lines[#lines + 1] = compute
