@@ -1,7 +1,8 @@
 -- fold: dimensions that lie behind each other in every operand are one dimension to a schedule. A
 -- rank 6 permute often is a transpose of three such groups; a copy is always one run. Extents are
 -- run-time values, so this is found in the offset expressions: one step along the outer dimension
--- must be as long as all steps along the inner one, in every operand.
+-- must be as long as all steps along the inner one, in every operand. So is whether records lie
+-- one behind the other.
 local fold = {}
 
 --- Bytes that field f of `op` moves by with one step along dimension `d`, over extents; nil if not
@@ -192,6 +193,47 @@ function fold.view(k)
   end
   view.prologue = kit.concat(lines)
   return view
+end
+
+-- Is the padding behind a record's last field, which starts at `start`, the array's? It is where
+-- records start aligned and the array ends so: what is left up to there is less than an alignment.
+local function has_end(op, start)
+  local stop = 0
+  for _, field in ipairs(op.record.fields) do
+    stop = math.max(stop, field.offset + field.bytes)
+  end
+  local align = op.record.align
+  return stop == op.record.bytes
+    or E.divisor(start) % align == 0 and E.divisor(op.bytes) % align == 0
+end
+
+--- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
+--- bytes; nil if the records do not follow each other. `dim` is the dimension's number.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param dim integer
+---@param width integer
+---@return sectile.Expr? start
+---@return integer bytes
+function fold.record_run(k, op, dim, width)
+  local group, part = E.var("group", 0, kit.MAX_INDEX), E.var("part", 0, width - 1)
+  local start
+  for f, field in ipairs(op.record.fields) do
+    local offset = E.subst(op.offset[f], { k.index[dim], group * width + part }) - field.offset
+    local rest = offset
+    if width > 1 then
+      local step
+      step, rest = E.linear(offset, part)
+      if not step or step ~= op.record.bytes then
+        return nil
+      end
+    end
+    if start and kit.const_of(start - rest) ~= 0 then
+      return nil
+    end
+    start = rest
+  end
+  return has_end(op, start) and start or nil, width * op.record.bytes
 end
 
 return fold

@@ -21,29 +21,6 @@ local MAX_PERIOD = 256
 
 -- ---- vector ----
 
--- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
--- bytes; nil if the records do not follow each other. `dim` is the dimension's number.
-function movers.record_run(k, op, dim, width)
-  local group, part = E.var("group", 0, kit.MAX_INDEX), E.var("part", 0, width - 1)
-  local start
-  for f, field in ipairs(op.record.fields) do
-    local offset = E.subst(op.offset[f], { k.index[dim], group * width + part }) - field.offset
-    local rest = offset
-    if width > 1 then
-      local step
-      step, rest = E.linear(offset, part)
-      if not step or step ~= op.record.bytes then
-        return nil
-      end
-    end
-    if start and kit.const_of(start - rest) ~= 0 then
-      return nil
-    end
-    start = rest
-  end
-  return start, width * op.record.bytes
-end
-
 --- The fewest extents that must be multiples of `width` for `offset` to be a multiple of `bytes`,
 --- those of fast dimensions rather than of slow ones; nil: it cannot be.
 ---@param k sectile.View
@@ -122,7 +99,7 @@ function movers.vector(g, op, dim, width, narrow)
   if (op.is_index and width == 1) or (width > 1 and movers.turns(k, op, dim)) then
     return nil
   end
-  local start, bytes = movers.record_run(k, op, dim, width)
+  local start, bytes = fold.record_run(k, op, dim, width)
   if start and padding(op) and op.is_output and not op.owns_gaps then
     start = nil
   end
