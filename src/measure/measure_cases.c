@@ -24,16 +24,17 @@ static int64_t elements_of(const int64_t *dims, int n_dims) {
   return elements;
 }
 
-/* One extent times the factor or, where that makes more elements than the interpreter takes, the
- * next multiple of it, which is nearer to the edge that the tuple is about; dim n_dims: each of
- * them. Returns the elements. */
-static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, int dim, int64_t factor) {
+/* The extents of a set of dimensions times the factor or, where that makes more elements than the
+ * interpreter takes, the next multiple of it, which is nearer to the edge that the tuple is about.
+ * Returns the elements. */
+static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, unsigned set,
+                      int64_t factor) {
   for (int d = 0; d < n_dims; d++) {
-    dims[d] = d == dim || dim == n_dims ? tuple[d] * factor : tuple[d];
+    dims[d] = set >> d & 1 ? tuple[d] * factor : tuple[d];
   }
   const bool many = elements_of(dims, n_dims) > SCT_MAX_VIRTUAL_ELEMENTS;
   for (int d = 0; d < n_dims; d++) {
-    if (many && (d == dim || dim == n_dims)) {
+    if (many && set >> d & 1) {
       dims[d] = (tuple[d] + factor - 1) / factor * factor;
     }
   }
@@ -46,16 +47,33 @@ static bool is_refused(const sct_measure *m, const sct_kernel_code *code, const 
   return spec->n_extents == spec->n_dims && !sct_code_allows(&m->plan, code, dims);
 }
 
-/* The case for the tuple with the least factor that spec and candidate allow: of one extent, so
- * that the others stay odd, else of all. NULL: none. */
+#define MAX_SETS (SCT_MAX_DIMS * (SCT_MAX_DIMS + 1) / 2 + 1)
+
+/* Sets of dimensions: each alone, then two, as kernels of words want multiples along the one that
+ * they read along and the one that they write along, then all. */
+static int list_sets(unsigned sets[MAX_SETS], int n_dims) {
+  int n = 0;
+  for (int apart = 0; apart < n_dims; apart++) {
+    for (int d = 0; d + apart < n_dims; d++) {
+      sets[n++] = 1u << d | 1u << (d + apart);
+    }
+  }
+  sets[n++] = (1u << n_dims) - 1;
+  return n;
+}
+
+/* The case for the tuple with the least factor that spec and candidate allow: of one extent or two,
+ * so that the others stay odd, else of all. NULL: none. */
 static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                                sct_case **out, sct_error *err) {
   const int n_dims = m->plan.spec->n_dims;
+  unsigned sets[MAX_SETS];
+  const int n_sets = list_sets(sets, n_dims);
   *out = NULL;
   for (int f = 0; f < SCT_COUNT(factors); f++) {
-    for (int dim = f > 0 ? 0 : n_dims; dim <= n_dims; dim++) {
+    for (int k = f > 0 ? 0 : n_sets - 1; k < n_sets; k++) {
       int64_t dims[SCT_MAX_DIMS];
-      const int64_t elements = scaled(dims, tuple, n_dims, dim, factors[f]);
+      const int64_t elements = scaled(dims, tuple, n_dims, sets[k], factors[f]);
       if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
         continue;
       }

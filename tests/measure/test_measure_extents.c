@@ -253,6 +253,31 @@ static void test_requirements_are_asked(void **state) {
   world_close(&w);
 }
 
+/* Whatever two dimensions a kernel of words wants multiples of, sizes that the interpreter takes
+ * are found, though multiples of all dimensions make too many elements. */
+static void test_two_of_many_dimensions_are_multiples(void **state) {
+  (void)state;
+  const int64_t n[] = {4, 22, 33, 38};
+  for (int pair = 0; pair < 16; pair++) {
+    world w;
+    const sct_case_list *list = NULL;
+    world_open(&w, "a0 a1 a2 a3", copy_1d, 1, 2, "b = a;", n, 16);
+    sct_expr_pool *pool = w.spec.pool;
+    const sct_expr word = sct_expr_const(pool, 16), zero = sct_expr_const(pool, 0);
+    sct_expr require[2];
+    for (int k = 0; k < 2; k++) {
+      const sct_expr extent = w.spec.extent_var[k == 0 ? pair / 4 : pair % 4];
+      require[k] = sct_expr_binary(pool, SCT_EXPR_EQ, sct_expr_mod(pool, extent, word), zero);
+    }
+    w.kernel.code.require = require;
+    w.kernel.code.n_require = 2;
+    w.m.is_virtual = true;
+    assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list, &fixture_err));
+    assert_true(list->n_full >= 10);
+    world_close(&w);
+  }
+}
+
 /* ---- what layouts allow ---- */
 
 /* Rows 100 apart hold 100 elements: every size keeps to that, and some are at it and just below.
@@ -378,6 +403,7 @@ int main(void) {
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
       cmocka_unit_test(test_gathers_get_every_kind_of_index),
       cmocka_unit_test(test_requirements_are_asked),
+      cmocka_unit_test(test_two_of_many_dimensions_are_multiples),
       cmocka_unit_test(test_sizes_keep_to_what_a_layout_allows),
       cmocka_unit_test(test_layouts_hold_as_long_as_nothing_overlaps),
       cmocka_unit_test(test_limits_of_the_device),
