@@ -133,11 +133,8 @@ static void helpers(sct_str *s, const emit_header *h) {
                     "    return static_cast<T *>(address);\n  }\n};\n\n");
   if (any_bits) {
     sct_str_append(s, "// A 16-bit float, given by its bits, as the type that a kernel declares.\n"
-                      "struct bits {\n  unsigned short value;\n"
-                      "  template <typename T> operator T() const {\n"
-                      "    static_assert(sizeof(T) == 2, \"a 16-bit type\");\n"
-                      "    T result;\n    memcpy(&result, &value, 2);\n    return result;\n"
-                      "  }\n};\n\n");
+                      "template <typename T> T half_of(unsigned short bits) {\n"
+                      "  T result;\n  result.bits = bits;\n  return result;\n}\n\n");
   }
   sct_str_append(s, "inline bool aligned(const void *p, unsigned long long bytes) {\n"
                     "  return reinterpret_cast<unsigned long long>(p) % bytes == 0;\n}\n\n"
@@ -316,7 +313,8 @@ static void check_function(sct_str *s, const emit_header *h) {
   sct_str_append(s, "  return nullptr;\n}\n\n");
 }
 
-static void kernel_argument(sct_str *s, const emit_signature *sig, int k) {
+/* `space`: the kernel's, which brings its own types. */
+static void kernel_argument(sct_str *s, const emit_signature *sig, int k, const char *space) {
   if (k == emit_n_arguments(sig)) {
     sct_str_append(s, "output{c.");
     emit_own_name(s, sig, "workspace");
@@ -324,8 +322,12 @@ static void kernel_argument(sct_str *s, const emit_signature *sig, int k) {
   } else if (is_extent(sig, k)) {
     sct_str_printf(s, "c.n_%s", emit_argument(sig, k));
   } else if (is_scalar(sig, k)) {
-    const bool bits = emit_type_find(sig->scalars[k - sig->n_operands].type)->bits;
-    sct_str_printf(s, bits ? "bits{c.%s}" : "c.%s", emit_argument(sig, k));
+    const emit_type *type = emit_type_find(sig->scalars[k - sig->n_operands].type);
+    if (type->bits) {
+      sct_str_printf(s, "half_of<%s::%s>(c.%s)", space, type->name, emit_argument(sig, k));
+    } else {
+      sct_str_printf(s, "c.%s", emit_argument(sig, k));
+    }
   } else {
     sct_str_printf(s, "%s{c.%s}", sig->operands[k].is_output ? "output" : "input",
                    emit_argument(sig, k));
@@ -350,7 +352,7 @@ static void launch_case(sct_str *s, const emit_header *h, int index) {
                  (long long)launch->shared_bytes);
   for (int k = 0; k < launch->n_args; k++) {
     sct_str_append(s, k > 0 ? ", " : "");
-    kernel_argument(s, &h->sig, launch->args[k]);
+    kernel_argument(s, &h->sig, launch->args[k], kernel->space);
   }
   sct_str_append(s, ");\n    break;\n");
 }

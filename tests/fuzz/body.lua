@@ -222,7 +222,9 @@ local function floating(r, v, class, depth)
   elseif kind == 7 then
     return combine(class, "fma" .. f .. "(%s, %s, %s)", nil, a, b, leaf(r, v, class))
   elseif kind == 8 and not b.any_zero then
-    return combine(class, "(%s / %s)", nil, a, b)
+    -- not `/`: by a constant power of two it becomes a product, which a sum is fused with
+    return combine(class, (class == "f32" and "__fdiv_rn" or "__ddiv_rn") .. "(%s, %s)",
+      "(%s / %s)", a, b)
   elseif kind == 9 then
     return combine(class, "sqrt" .. f .. "(fabs" .. f .. "(%s))", nil, a)
   elseif kind == 10 then

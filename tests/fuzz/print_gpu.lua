@@ -63,8 +63,9 @@ for _, item in ipairs(names_in(arguments)) do
     local extents = packing(item)
     if extents then
       local space = name .. "_layout_" .. item
-      packs[#packs + 1] = ('  if (is("%s")) return pack ? %s::pack(to, AnyConst{from}, %s) : ' ..
-        "%s::unpack(Any{to}, from, %s);\n"):format(item, space, extents, space, extents)
+      local more = extents ~= "" and ", " .. extents or ""
+      packs[#packs + 1] = ('  if (is("%s")) return pack ? %s::pack(to, AnyConst{from}%s) : ' ..
+        "%s::unpack(Any{to}, from%s);\n"):format(item, space, more, space, more)
       local ask = '  if (is("%s", true)) { bytes = %s::bytes(%s); return true; }\n'
       packs[#packs + 1] = ask:format(item, space, extents)
     end

@@ -20,15 +20,42 @@ struct %s {
 };
 ]]
 
+-- A field of packed records. Compilers that follow GCC pack only fields without constructors.
+local PACKED = [[
+// %s as a field of a packed record.
+struct packed_%s {
+  unsigned short bits;
+  template <class T> __device__ __forceinline__ packed_%s &operator=(T x);
+  __device__ __forceinline__ operator float() const {
+    float x;
+    %s
+    return x;
+  }
+};
+]]
+local FROM_PACKED = [[
+  __device__ __forceinline__ %s(packed_%s x) : bits(x.bits) {}
+]]
+local TO_PACKED = [[
+template <class T> __device__ __forceinline__ packed_%s &packed_%s::operator=(T x) {
+  bits = %s(x).bits;
+  return *this;
+}
+]]
+
 -- From the other one, which C++ does not convert to float on its own.
 local FROM_OTHER = [[
   template <class T> __device__ __forceinline__ %s(T x) : %s(static_cast<float>(x)) {}
 ]]
 
+local function is_half(type)
+  return type == "f16" or type == "bf16"
+end
+
 local function half_types(k)
-  local seen, text = {}, {}
+  local seen, packed, text = {}, {}, {}
   local function see(type)
-    if (type == "f16" or type == "bf16") and not seen[type] then
+    if is_half(type) and not seen[type] then
       seen[type] = true
       seen[#seen + 1] = type
     end
@@ -36,6 +63,7 @@ local function half_types(k)
   for _, op in ipairs(k.operands) do
     for _, field in ipairs(op.record.fields) do
       see(field.type)
+      packed[field.type] = packed[field.type] or op.record.packed
     end
   end
   for _, scalar in ipairs(k.scalars) do
@@ -48,8 +76,15 @@ local function half_types(k)
     -- a bf16 is the upper half of a float
     local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
       or "x = __uint_as_float((unsigned int)bits << 16);"
-    local other = #seen > 1 and string.format(FROM_OTHER, type, type) or ""
-    text[n] = string.format(HALF, type, type, type, type, type, other, back)
+    local more = #seen > 1 and string.format(FROM_OTHER, type, type) or ""
+    if packed[type] then
+      more = more .. string.format(FROM_PACKED, type, type)
+    end
+    text[n] = string.format(HALF, type, type, type, type, type, more, back)
+    if packed[type] then
+      text[n] = string.format(PACKED, type, type, type, back) .. text[n]
+        .. string.format(TO_PACKED, type, type, type)
+    end
   end
   return text
 end
@@ -75,11 +110,13 @@ local function struct_text(record)
       names[#names + 1] = record.fields[n].name
       n = n + 1
     end
-    lines[#lines + 1] = string.format("  %s %s;", type, table.concat(names, ", "))
+    local prefix = record.packed and is_half(type) and "packed_" or ""
+    lines[#lines + 1] = string.format("  %s%s %s;", prefix, type, table.concat(names, ", "))
   end
   lines[#lines + 1] = "};"
-  lines[#lines + 1] = string.format('static_assert(sizeof(%s) == %d, "layout of %s");', record.name,
-    record.bytes, record.name)
+  lines[#lines + 1] = string.format(
+    'static_assert(sizeof(%s) == %d && alignof(%s) == %d, "layout of %s");', record.name,
+    record.bytes, record.name, record.align, record.name)
   return table.concat(lines, "\n") .. "\n"
 end
 
