@@ -1,7 +1,7 @@
 struct vec3 {
   double x, y, z;
 };
-static_assert(sizeof(vec3) == 24, "layout of vec3");
+static_assert(sizeof(vec3) == 24 && alignof(vec3) == 8, "layout of vec3");
 
 // One element of the index space, every access where its layout puts it.
 __device__ __forceinline__ void element(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out,

@@ -1,7 +1,7 @@
 struct vec3 {
   double x, y, z;
 };
-static_assert(sizeof(vec3) == 24, "layout of vec3");
+static_assert(sizeof(vec3) == 24 && alignof(vec3) == 8, "layout of vec3");
 
 // The value of type T that lies `bytes` after `base`.
 template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {

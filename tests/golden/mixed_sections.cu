@@ -5,7 +5,7 @@ struct mixed {
   unsigned short cell;
   unsigned char flags;
 };
-static_assert(sizeof(mixed) == 24, "layout of mixed");
+static_assert(sizeof(mixed) == 24 && alignof(mixed) == 8, "layout of mixed");
 
 // The value of type T that lies `bytes` after `base`.
 template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {

@@ -1,7 +1,7 @@
 struct particle {
   float x, y, z, vx, vy, vz, m;
 };
-static_assert(sizeof(particle) == 28, "layout of particle");
+static_assert(sizeof(particle) == 28 && alignof(particle) == 4, "layout of particle");
 
 // The value of type T that lies `bytes` after `base`.
 template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {

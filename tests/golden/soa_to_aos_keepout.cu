@@ -1,7 +1,7 @@
 struct particle {
   float x, y, z, vx, vy, vz, m;
 };
-static_assert(sizeof(particle) == 28, "layout of particle");
+static_assert(sizeof(particle) == 28 && alignof(particle) == 4, "layout of particle");
 
 // A policy of L2: lines that are moved by it leave it last.
 __device__ __forceinline__ unsigned long long lasting_policy() {

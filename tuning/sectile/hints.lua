@@ -40,8 +40,8 @@ function hints.of(k, hint)
   return (hint == "keepin" or hint == "keepout") and k.device.cc < 80 and "none" or hint or "none"
 end
 
--- Loads are not volatile, as nothing writes what kernels read; nothing reads what they store, so no
--- other access waits for it.
+-- Loads are volatile: of others NVVM moves one that is the same in every iteration before its loop,
+-- and before the condition that keeps it inside the array.
 local POLICY = [[
 // A policy of L2: lines that are moved by it leave it last.
 __device__ __forceinline__ unsigned long long lasting_policy() {
@@ -57,20 +57,20 @@ template <class T> __device__ __forceinline__ T load_lasting(const T *from) {
   union { T value; unsigned int word[4]; unsigned short half; } u;
   const size_t at = __cvta_generic_to_global(from);
   if (sizeof(T) == 16)
-    asm("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+    asm volatile("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
         : "=r"(u.word[0]), "=r"(u.word[1]), "=r"(u.word[2]), "=r"(u.word[3])
         : "l"(at), "l"(lasting_policy()));
   else if (sizeof(T) == 8)
-    asm("ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3;"
+    asm volatile("ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3;"
         : "=r"(u.word[0]), "=r"(u.word[1]) : "l"(at), "l"(lasting_policy()));
   else if (sizeof(T) == 4)
-    asm("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"
+    asm volatile("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"
         : "=r"(u.word[0]) : "l"(at), "l"(lasting_policy()));
   else if (sizeof(T) == 2)
-    asm("ld.global.nc.L2::cache_hint.b16 %0, [%1], %2;"
+    asm volatile("ld.global.nc.L2::cache_hint.b16 %0, [%1], %2;"
         : "=h"(u.half) : "l"(at), "l"(lasting_policy()));
   else
-    asm("ld.global.nc.L2::cache_hint.u8 %0, [%1], %2;"
+    asm volatile("ld.global.nc.L2::cache_hint.u8 %0, [%1], %2;"
         : "=r"(u.word[0]) : "l"(at), "l"(lasting_policy()));
   return u.value;
 }

@@ -226,15 +226,11 @@ struct output {
 };
 
 // A 16-bit float, given by its bits, as the type that a kernel declares.
-struct bits {
-  unsigned short value;
-  template <typename T> operator T() const {
-    static_assert(sizeof(T) == 2, "a 16-bit type");
-    T result;
-    memcpy(&result, &value, 2);
-    return result;
-  }
-};
+template <typename T> T half_of(unsigned short bits) {
+  T result;
+  result.bits = bits;
+  return result;
+}
 
 inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
@@ -458,7 +454,7 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
   switch (chosen.kernel) {
   case 0:
     k0_direct::scale_kernel<<<unsigned(k0_blocks(c.n_i)), 128, 0, stream>>>(
-        input{c.p}, output{c.q}, bits{c.k}, c.stream, c.n_i);
+        input{c.p}, output{c.q}, half_of<k0_direct::f16>(c.k), c.stream, c.n_i);
     break;
   }
   return cudaGetLastError();
