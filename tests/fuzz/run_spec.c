@@ -530,7 +530,7 @@ static void run_all(world *w) {
     const int runs = run_candidate(w, k);
     printf("candidate\t%s\t%d\n", w->list[k].strategy, runs);
     fflush(stdout);
-    if (!w->mutate) {
+    if (!w->mutate && runs > 0) { /* else its requirements hold at no size, as `tune` says too */
       verify(w, k);
     } else if (!w->list[k].wrong && w->list[k].changed_ran) {
       finding(w, "unnoticed", w->list[k].label, "a store was moved, and nothing was said");

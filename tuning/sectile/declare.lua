@@ -23,7 +23,7 @@ struct %s {
 -- A field of packed records. Compilers that follow GCC pack only fields without constructors.
 local PACKED = [[
 // %s as a field of a packed record.
-struct packed_%s {
+struct __attribute__((packed)) packed_%s {
   unsigned short bits;
   template <class T> __device__ __forceinline__ packed_%s &operator=(T x);
   __device__ __forceinline__ operator float() const {

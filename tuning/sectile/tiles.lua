@@ -337,6 +337,8 @@ function tiles.adopt_word(p, op, dim, width, skewed)
     return nil, "a group is wider than 16 bytes or not contiguous"
   elseif skewed and not tiles.is_run(p.k, op, dim) then
     return nil, "its elements are not one run"
+  elseif skewed and kit.const_of(op.offset[1] - p.g.outputs[1].offset[1]) ~= 0 then
+    return nil, "its runs start on other sectors than those of the first output"
   end
   p.g.needs.words, p.g.needs.at = true, true
   p.g:need_align(op, skewed and 32 or bytes)
