@@ -133,8 +133,8 @@ function M.text(spec)
     #scalars > 0 and "  scalars = { " .. table.concat(scalars, ", ") .. " },\n" or "",
     "  inputs = {\n", inputs, "  },\n  outputs = {\n", outputs, "  },\n",
     "  body = [[\n", table.concat(body, "\n"), "\n  ]],\n",
-    -- sums of floats: an input without the reduced dimension is the same value again and again, whose
-    -- roundings add up
+    -- sums of floats: an input without the reduced dimension is the same value again and again,
+    -- whose roundings add up
     spec.small and "  tolerance = 1e-3,\n" or "",
     "  sizes = { ", table.concat(sizes, ", "), " },\n}\n",
   }
