@@ -11,7 +11,10 @@ local HALF = [[
 struct %s {
   unsigned short bits;
   %s() = default;
-  __device__ __forceinline__ %s(float x) { asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x)); }
+  __device__ __forceinline__ %s(float x) {
+    asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x));
+    bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int
+  }
 %s  __device__ __forceinline__ operator float() const {
     float x;
     %s
