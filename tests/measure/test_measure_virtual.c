@@ -389,6 +389,7 @@ static void test_a_large_output_goes_in_pieces(void **state) {
   assert_string_equal(reply.text, "the request SET is larger than 268435456 bytes");
   assert_int_equal(verify(&w, "right").outcome, SCT_OUT_OK); /* by the same worker */
   assert_int_equal(w.m->generation, 1);
+  sct_wire_free(&request);
   sct_reply_free(&reply);
   sct_free(zeros);
   close_world(&w);
