@@ -52,7 +52,7 @@ static sct_status work(void *ctx, sct_trial *t, sct_error *why) {
     if (strcmp(a->what, "crash") == 0) {
       raise(SIGSEGV);
     } else if (strcmp(a->what, "spin") == 0) {
-      for (volatile int x = 0;; x++) {
+      for (volatile unsigned x = 0;; x++) {
       }
     } else if (strcmp(a->what, "sleep") == 0) {
       for (;;) {
