@@ -112,7 +112,7 @@ static sct_status first_value(const sct_shape *s, int op, const uint8_t *got, co
   return SCT_OK;
 }
 
-/* First byte that must be equal and is not; -1: none. Written bytes that are judged by value do not
+/* First byte that must be equal and is not; -1: none. Written bytes compared by value do not
  * count here. */
 static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                           const uint8_t *flags, bool by_value) {

@@ -77,7 +77,7 @@ bool sct_ptx_decode_mov128(ptx_dec *d); /* both operands are there */
 /* "old = *p; do old = atomicCAS(p, seen = old, f(old)); while (old != seen)" and "if (*p < v)
  * atomicMax(p, v)": a load that stands before such an operation on the same address only guesses,
  * and the operation corrects the guess. It is no race, plain as it is. `first`: micro-operation
- * with which the body at hand, now complete, begins. Marks updates of a constant address too. */
+ * with which the current body, now complete, begins. Marks updates of a constant address too. */
 bool sct_ptx_dec_guesses(ptx_dec *d, size_t first);
 
 /* Opens a block, ending an open one that falls through to it. */
