@@ -23,6 +23,8 @@ try:
     import torch
 except Exception as why:  # a broken installation is an absent one
     torch, absent = None, f"PyTorch: {why}"
+if torch:
+    import peers_cases
 try:
     driver = ctypes.CDLL("libcuda.so.1")
 except OSError as why:
@@ -447,7 +449,13 @@ def job_sum(job):
         b.run("CuPy sum", want, lambda t: torch.from_dlpack(cupy_of(b.a(t)).sum(axis=dim)))
 
 
-KINDS = {"map": job_map, "to_soa": job_convert, "to_aos": job_convert, "permute": job_permute, "gather": job_gather,
+def job_case(job):
+    make, shape, dtype, function, more, tolerance = peers_cases.CASES[job["name"]](job)
+    b = Bench(job, make, shape, dtype, tolerance)
+    plain_and_compiled(b, "eager", lambda: function(b.a(0), *more), lambda t: function(b.a(t), *more), function, *more)
+
+
+KINDS = {"case": job_case, "map": job_map, "to_soa": job_convert, "to_aos": job_convert, "permute": job_permute, "gather": job_gather,
          "gather_rows": job_gather, "scatter": job_scatter, "shift": job_shift, "stride": job_stride,
          "stencil": job_stencil, "sum": job_sum}
 

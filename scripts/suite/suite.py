@@ -32,7 +32,9 @@ import json
 import os
 import platform
 import queue
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +46,7 @@ import table  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+WORKED = os.path.join(ROOT, "tuning", "kernels")
 START_S = 60             # a program of peers has so long to start
 STOP_S = 40              # a session may take so much longer than its budget
 PEERS_SHARE, PYTHON_SHARE = 0.22, 0.36  # of the whole time, at most
@@ -195,12 +198,15 @@ def ceiling_job(row):
 
 def derive(args, spec, sizes, out):
     """The file of a spec with these sizes, or None and what is wrong."""
-    source = os.path.join(args.specs, spec + ".lua")
-    if not os.path.exists(source):
-        return None, f"there is no spec tuning/kernels/{spec}.lua"
+    folders = [args.specs, WORKED]
+    source = next(filter(os.path.exists, (os.path.join(folder, spec + ".lua") for folder in folders)), None)
+    if not source:
+        return None, f"there is no spec {spec}.lua"
     path = os.path.join(out, "specs", spec + ".lua")
     with open(source, encoding="utf-8") as f:
         text = table.with_sizes(f.read(), sizes)
+    for layout in re.findall(r's\.layout\s*\(?"([\w.]+)"', text):
+        shutil.copy(os.path.join(os.path.dirname(source), layout), os.path.join(out, "specs"))
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     return path, None
@@ -424,7 +430,7 @@ class Suite:
                   for r in self.rows]
         small = [self.small[r["row"]] for r in self.rows if r["row"] in self.small]
         return {
-            "version": 1, "date": time.strftime("%Y-%m-%d"), "time": time.strftime("%H:%M:%S%z"),
+            "version": 1, "rows_of": name_of(self.args.rows), "date": time.strftime("%Y-%m-%d"), "time": time.strftime("%H:%M:%S%z"),
             "device": self.device, "says": self.says or "nothing was tuned", "timed": not self.virtual,
             "how": f"{len(os.sched_getaffinity(0))} host cores, {time.time() - self.begin:.0f} s in all, "
                    f"{self.tuned_how()}.",
@@ -454,11 +460,20 @@ def read_winners(paths):
     return table.read_winners(documents)
 
 
-def publish(doc):
-    with open(os.path.join(ROOT, "docs", "figures", "suite.md"), "w", encoding="utf-8") as f:
+def name_of(rows):
+    """what a file of rows is called on its page"""
+    return os.path.splitext(os.path.basename(rows))[0].replace("rows", "suite")
+
+
+def publish(doc, rows):
+    """the page of these rows (a file of rows); the README has that of the suite"""
+    name = name_of(rows)
+    with open(os.path.join(ROOT, "docs", "figures", name + ".md"), "w", encoding="utf-8") as f:
         f.write(table.page(doc))
-    with open(os.path.join(ROOT, "docs", "figures", "suite.json"), "w", encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "docs", "figures", name + ".json"), "w", encoding="utf-8") as f:
         f.write(json.dumps(doc, indent=1) + "\n")
+    if name != "suite":
+        return
     readme = os.path.join(ROOT, "README.md")
     with open(readme, encoding="utf-8") as f:
         text = f.read()
@@ -476,7 +491,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=570)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "suite"))
-    parser.add_argument("--specs", default=os.path.join(ROOT, "tuning", "kernels"))
+    parser.add_argument("--specs", default=WORKED)
     parser.add_argument("--rows", default=table.ROWS)
     parser.add_argument("--winners", default="")
     parser.add_argument("--improve", action="store_true")
@@ -514,7 +529,7 @@ def main():
         suite.run_sessions()
     doc = suite.write()
     if args.write:
-        publish(doc)
+        publish(doc, args.rows)
     say("")
     say(table.page(doc).partition("## ")[0])  # the last lines are what is seen of a long output
     say(table.sentence(doc["summary"]))

@@ -390,12 +390,13 @@ def sentence(s):
 
 
 def page(doc):
-    """docs/figures/suite.md"""
+    """docs/figures/suite.md, or that of other rows"""
     timed = doc["timed"]
     heads = [("predicted us" if h == "us" and not timed else h) for h in HEADS]
     right = ("us", "predicted us", "GB/s", "of ceiling", "of hinted", "x peer", "x naive")
-    out = ["# The suite", "",
-           f"`scripts/bench suite` on {doc['date']}: {doc['device']}. {doc['says']}. {doc['how']}", "",
+    name = doc.get("rows_of", "suite")
+    out = [TITLES.get(name, f"# {name}"), "",
+           f"`scripts/bench {name}` on {doc['date']}: {doc['device']}. {doc['says']}. {doc['how']}", "",
            "Of ceiling: what the best copy of the same bytes and the same mix of reads and writes takes, by the time of",
            "the winner; targets are of this. Of hinted: the same of copies whose reads or writes are marked as the last",
            "that L2 gives up, where they are faster. x peer, x naive: their time by the winner's. Times are medians, streaming, less what a launch",
@@ -474,6 +475,7 @@ def short_table(doc):
     return f"{doc['device']}, {doc['date']}. {sentence(doc['summary'])}\n\n" + markdown(heads, rows, heads[1:6])
 
 
+TITLES = {"suite": "# The suite", "cases": "# Cases that did badly once", "unseen": "# Work that nothing is tuned for"}
 BEGIN, END = "<!-- suite -->", "<!-- end of suite -->"
 
 

@@ -4,5 +4,6 @@ return s.kernel {
   name = "pitched_rows", dims = { "r", "c" },
   inputs  = { s.array("src", "u8", s.pitched { align = 128 }) },
   outputs = { s.array("dst", "u8", s.pitched { align = 128 }) },
-  body = "dst = src;", sizes = { { r = 1 << 22, c = 32 } },
+  body = "dst = src;",
+  sizes = { { r = 1 << 22, c = 32 } },
 }

@@ -78,6 +78,16 @@ class Rows(unittest.TestCase):
                 seen += 1
         self.assertGreater(seen, 30)
 
+    def test_every_other_row_has_a_spec_that_takes_its_sizes(self):
+        for name, least in (("cases", 16), ("unseen", 36)):
+            rows = table.load_rows(os.path.join(ROOT, "scripts", "suite", name + ".txt"))
+            self.assertGreaterEqual(len(rows), least)
+            for spec, of_spec in table.sessions(rows):
+                folders = [os.path.join(ROOT, "tests", name), os.path.join(ROOT, "tuning", "kernels")]
+                path = next(filter(os.path.exists, (os.path.join(folder, spec + ".lua") for folder in folders)))
+                with open(path, encoding="utf-8") as f:
+                    table.with_sizes(f.read(), table.sizes_of(of_spec))
+
     def test_a_sample_has_every_strategy(self):
         labels = [f"flat t{k}" for k in range(20)] + ["direct t1"] + [f"tile a{k} b1" for k in range(20)]
         drawn = table.sample(labels, 9)

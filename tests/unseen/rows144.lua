@@ -1,0 +1,12 @@
+-- Rows of 144 bytes that an index array picks.
+local s = require "sectile"
+return s.kernel {
+  name = "rows144", dims = { "r", "c" },
+  inputs = {
+    s.array("pick", "i32", s.row_major, { dims = { "r" } }),
+    s.array("t", "f32", s.row_major, { dims = { "m", "c" }, at = { "pick", "c" } }),
+  },
+  outputs = { s.array("b", "f32") },
+  body    = "b = t;",
+  sizes   = { { r = 700001, c = 36, m = 700001, pick = "permuted" } },
+}
