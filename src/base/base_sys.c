@@ -108,6 +108,19 @@ void *sct_map_private(int fd, size_t bytes) {
   return p == MAP_FAILED ? NULL : p;
 }
 
+void *sct_map_sparse(size_t bytes) {
+  void *const p = sct_fault(SCT_FAULT_MMAP)
+                      ? MAP_FAILED
+                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  sct_fault_live(p != MAP_FAILED);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+void sct_map_forget(void *p, size_t bytes) {
+  (void)madvise(p, bytes, MADV_DONTNEED);
+}
+
 void sct_unmap(void *p, size_t bytes) {
   if (p) {
     sct_fault_live(-1);

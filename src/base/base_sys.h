@@ -73,6 +73,8 @@ void *sct_map_shared(size_t bytes); /* anonymous, zeroed, shared with children; 
 int sct_memfd_create(const char *name, unsigned flags);
 int sct_add_seals(int fd, int seals);
 void *sct_map_private(int fd, size_t bytes); /* the file's first bytes, to read; NULL on failure */
-void sct_unmap(void *p, size_t bytes);       /* what sct_map_private gave; accepts NULL */
+void *sct_map_sparse(size_t bytes);          /* zeroed; what is not touched takes no memory */
+void sct_map_forget(void *p, size_t bytes);  /* what sct_map_sparse gave is zeroed again */
+void sct_unmap(void *p, size_t bytes);       /* what the two before gave; accepts NULL */
 
 #endif

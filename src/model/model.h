@@ -34,6 +34,16 @@ typedef struct sct_counters {
   int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from a sample */
 } sct_counters;
 
+/* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
+ * each of n - 2 equal parts for the part; at evenly spaced ones layouts could fall in step. All of
+ * them where total <= at_most (3 at least). Number k of it is the same whenever it is asked. */
+typedef struct sct_sample {
+  int64_t total, n;
+} sct_sample;
+sct_sample sct_sample_of(int64_t total, int64_t at_most);
+int64_t sct_sample_at(sct_sample s, int64_t k);
+double sct_sample_weight(sct_sample s, int64_t k); /* how many of them it stands for */
+
 /* Global counting rule for one warp: lanes' byte addresses, bit l of `active` for lane l. */
 void sct_model_count_global(sct_count *c, const int64_t address[32], uint32_t active, int width);
 /* One bulk copy (cp.async.bulk) of `bytes` > 0 neighbouring bytes in global memory. */

@@ -92,38 +92,6 @@ typedef struct counting {
   sct_error *err;
 } counting;
 
-/* ---- samples */
-
-/* Numbers that stand for all of [0, total): the ends for themselves, the others for all between. */
-typedef struct sample {
-  int64_t total, n;
-} sample;
-
-static sample sample_of(int64_t total, int64_t at_most) {
-  const int64_t n = at_most < 3 ? 3 : at_most;
-  return (sample){total, total < n ? total : n};
-}
-
-/* Between the ends one number at a random place of each of n - 2 equal parts: evenly spaced ones
- * could fall in step with the layout. */
-static int64_t sample_at(sample s, int64_t k) {
-  if (s.n == s.total || k == 0) {
-    return k;
-  }
-  if (k == s.n - 1) {
-    return s.total - 1;
-  }
-  const int64_t part = (s.total - 2) / (s.n - 2);
-  const int64_t rest = (s.total - 2) % (s.n - 2);
-  const int64_t from = 1 + (k - 1) * part + (k - 1) * rest / (s.n - 2);
-  return from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)part);
-}
-
-static double sample_weight(sample s, int64_t k) {
-  const bool itself = s.n == s.total || k == 0 || k == s.n - 1;
-  return itself ? 1.0 : (double)(s.total - 2) / (double)(s.n - 2);
-}
-
 /* ---- getting ready */
 
 static sct_status out_of_memory(sct_error *err) {
@@ -489,13 +457,13 @@ static void walk_block(counting *c, walker *w, double weight) {
     const int64_t blocks = sct_expr_program_run(w->one_in, scalars);
     weight /= blocks > 1 ? (double)blocks : 1;
   }
-  const sample iterations = sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
+  const sct_sample iterations = sct_sample_of(loop_counts(w, scalars, counts), MAX_ITERATIONS);
   const int64_t inner = iterations.total / (counts[0] > 0 ? counts[0] : 1);
   keep_founds(c, w, counts[0] > 1 ? inner : 0);
   c->sampled_loops = c->sampled_loops || iterations.n < iterations.total;
   for (int64_t k = 0; k < iterations.n; k++) {
     cost sum = {0};
-    const int64_t iteration = sample_at(iterations, k);
+    const int64_t iteration = sct_sample_at(iterations, k);
     int64_t at = iteration;
     for (int loop = w->access->n_loops - 1; loop >= 0; loop--) {
       scalars[IN_LOOP + loop] = at % counts[loop];
@@ -508,7 +476,7 @@ static void walk_block(counting *c, walker *w, double weight) {
         count_warp(c, w, warp, iteration % inner, base, &sum);
       }
     }
-    account(c, w->access, &sum, weight * sample_weight(iterations, k));
+    account(c, w->access, &sum, weight * sct_sample_weight(iterations, k));
   }
 }
 
@@ -520,7 +488,7 @@ static sct_count rounded(const tally *t) {
                      .distinct_bytes = llround(t->distinct_bytes)};
 }
 
-static void fill(sct_counters *out, const counting *c, sample blocks) {
+static void fill(sct_counters *out, const counting *c, sct_sample blocks) {
   out->load = rounded(&c->load);
   out->store = rounded(&c->store);
   out->bulk_load = rounded(&c->bulk_load);
@@ -536,7 +504,7 @@ static void fill(sct_counters *out, const counting *c, sample blocks) {
   out->blocks_counted = c->sampled_loops && blocks.n == blocks.total ? blocks.n - 1 : blocks.n;
 }
 
-static sct_status count_blocks(counting *c, walker *walkers, sample blocks) {
+static sct_status count_blocks(counting *c, walker *walkers, sct_sample blocks) {
   for (int k = 0; k < c->code->n_accesses && blocks.n > 0; k++) {
     walkers[k].access = &c->code->accesses[k];
     const sct_status status = prepare(c, &walkers[k]);
@@ -545,9 +513,9 @@ static sct_status count_blocks(counting *c, walker *walkers, sample blocks) {
     }
   }
   for (int64_t b = 0; b < blocks.n; b++) {
-    set_uniform(c, IN_BLOCK, sample_at(blocks, b));
+    set_uniform(c, IN_BLOCK, sct_sample_at(blocks, b));
     for (int k = 0; k < c->code->n_accesses; k++) {
-      walk_block(c, &walkers[k], sample_weight(blocks, b));
+      walk_block(c, &walkers[k], sct_sample_weight(blocks, b));
     }
   }
   return SCT_OK;
@@ -569,8 +537,8 @@ sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct
   const sct_expr_env extents = {spec->extent_var, size->extent, spec->n_extents};
   int64_t n_blocks = 0;
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &extents, &n_blocks, err));
-  const sample blocks =
-      sample_of(n_blocks > 0 ? n_blocks : 0, max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS);
+  const sct_sample blocks =
+      sct_sample_of(n_blocks > 0 ? n_blocks : 0, max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS);
   const int32_t mark = sct_expr_mark(spec->pool);
   const size_t n_operands = (size_t)spec->n_operands;
   sct_status status = SCT_OK;

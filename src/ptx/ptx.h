@@ -65,6 +65,11 @@ typedef struct sct_ptx_buffer {
   const uint8_t
       *required; /* [bytes] non-zero where a byte belongs to a field (not padding), copied;
                     NULL: all. Padding may stay unwritten or get undefined values */
+  /* Not NULL: contents on demand, all of them defined; `data` is not looked at. Called before the
+   * first access to bytes [offset, offset + bytes) of the buffer, of which none was accessed
+   * before: writes them to `out`, which is zeroed. For launches on one host thread. */
+  void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
+  void *fill_ctx;
 } sct_ptx_buffer;
 
 sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) SCT_MUST_USE;
@@ -96,12 +101,15 @@ typedef struct sct_ptx_texture {
  * zeros, as on a GPU. At most 64 textures. SCT_EUSAGE: outside of every buffer, or not as above. */
 sct_status sct_ptx_memory_add_texture(sct_ptx_memory *memory, uint64_t *handle,
                                       const sct_ptx_texture *texture, sct_error *err) SCT_MUST_USE;
-/* Fills the buffer at `address` again and forgets what was written: `data` as in sct_ptx_buffer.
- * For the next run of the same problem. Unknown address: does nothing. */
+/* Fills the buffer at `address` again and forgets what was written: `data` as in sct_ptx_buffer;
+ * one with `fill` is asked for its contents again, and gives its memory back until then. For the
+ * next run of the same problem. Unknown address: does nothing. */
 void sct_ptx_memory_reset(sct_ptx_memory *memory, uint64_t address, const void *data);
 /* The bytes of the buffer at `address` (as sct_ptx_memory_add gave it); NULL: unknown. Belongs to
  * the memory. */
 const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *memory, uint64_t address);
+/* Bytes of the buffer that its `fill` was asked for. */
+int64_t sct_ptx_memory_filled(const sct_ptx_memory *memory, uint64_t address);
 /* First byte offset >= `from` that is required and was never written (or holds an undefined value);
  * -1: none. */
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);
@@ -206,6 +214,7 @@ typedef struct sct_ptx_counters {
   sct_ptx_global bulk_load, bulk_store;
   int64_t texture_requests;
   int64_t local_requests;
+  int64_t shuffles;                             /* shfl.sync, executed by a warp */
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
   sct_executed machine; /* what these come to in machine code, about (ptx_costs.def) */
   int64_t branches,
@@ -263,9 +272,12 @@ typedef struct sct_ptx_launch_opts {
   bool no_races;             /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
-  bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
-                           a barrier that not all threads of the block reach is a diagnosis */
-  bool per_instruction; /* fill sct_ptx_result.insts */
+  bool lenient_exits;    /* threads that have ended count as arrived at barriers, as on a GPU; else
+                            a barrier that not all threads of the block reach is a diagnosis */
+  bool per_instruction;  /* fill sct_ptx_result.insts */
+  bool per_buffer;       /* for sct_ptx_memory_counts() */
+  const int64_t *blocks; /* [n_blocks] the only ones to run, in this order; NULL: all */
+  int64_t n_blocks;
 } sct_ptx_launch_opts;
 
 typedef struct sct_ptx_result {
@@ -289,6 +301,13 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
 sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
                                  const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_ptx_result_free(sct_ptx_result *result);
+/* What the last launch with per_buffer did to the buffer at `address`, atomics left out, bulk
+ * copies as loads and stores. An access counts for the buffer of its first active lane. Zeroed:
+ * unknown. */
+typedef struct sct_ptx_buffer_counters {
+  sct_ptx_global load, store;
+} sct_ptx_buffer_counters;
+sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 
 /* ---- census ---- */
 

@@ -98,6 +98,17 @@ static bool all_inside(const ptx_access *acc, const ptx_buf *b) {
   return (int64_t)bad >= 0 && (low & (uint64_t)(acc->width - 1)) == 0;
 }
 
+/* Contents on demand: chunks that lanes are the first to access. */
+static void fill_lanes(ptx_buf *b, const ptx_access *acc, uint32_t lanes) {
+  if (acc->full_run && lanes == PTX_ALL) {
+    sct_ptx_buf_fill(b, (int64_t)(acc->addr[0] - b->base), (int64_t)acc->width * PTX_LANES);
+    return;
+  }
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    sct_ptx_buf_fill(b, (int64_t)(acc->addr[ptx_first_lane(m)] - b->base), acc->width);
+  }
+}
+
 ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
   const int first = ptx_first_lane(todo);
   const uint64_t a = acc->addr[first];
@@ -115,6 +126,9 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
     part.mask = todo;
   } else {
     part.mask = check_lanes(x, u, acc, todo, b);
+  }
+  if (b->fill != NULL && part.mask != 0) {
+    fill_lanes(b, acc, part.mask);
   }
   if (part.mask != 0 && acc->dir != PTX_READ) {
     if (b->read_only) {

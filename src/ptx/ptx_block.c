@@ -269,7 +269,11 @@ bool sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
   x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
-  bool ok = x->warps != NULL && x->order != NULL && x->insts != NULL && x->block_runs != NULL &&
+  const int n_buffers = l->memory->n_buffers;
+  x->by_buffer =
+      l->opts->per_buffer ? sct_alloc(sizeof(*x->by_buffer) * (size_t)(n_buffers + 1)) : NULL;
+  bool ok = (x->by_buffer != NULL || !l->opts->per_buffer) && x->warps != NULL &&
+            x->order != NULL && x->insts != NULL && x->block_runs != NULL &&
             x->block_lanes != NULL && new_shared(x);
   for (int i = 0; ok && i < l->n_warps; i++) {
     ok = new_warp(x, &x->warps[i], i);
@@ -289,6 +293,7 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->insts);
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
+  sct_free(x->by_buffer);
   sct_free(x->ranges);
   sct_free(x->shared);
   sct_free(x->shared_defined);

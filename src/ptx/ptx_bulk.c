@@ -81,6 +81,9 @@ static bool in_global(ptx_exec *x, const ptx_uop *u, int lane, ptx_dir dir, ends
   }
   one.addr[lane] = e->global;
   e->g = sct_ptx_part_global(x, u, &one, one.mask);
+  if (e->g.mask != 0 && b->fill != NULL) {
+    sct_ptx_buf_fill(e->g.buf, off, (int64_t)e->bytes);
+  }
   return e->g.mask != 0;
 }
 
@@ -171,9 +174,13 @@ static void take(ptx_bulk *b, const uint8_t *from, const uint8_t *defined) {
   }
 }
 
-static void count(ptx_exec *x, const ptx_uop *u, const ends *e) {
+static void count(ptx_exec *x, const ptx_uop *u, const ends *e, bool load) {
   if (x->launch->counters) {
     sct_ptx_count_bulk(&x->insts[u->inst].global, e->global, e->bytes);
+    sct_ptx_buffer_counters *of = ptx_counts_of(x, e->global);
+    if (of != NULL) {
+      sct_ptx_count_bulk(load ? &of->load : &of->store, e->global, e->bytes);
+    }
   }
 }
 
@@ -221,7 +228,7 @@ static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
   if (x->launch->definedness) {
     memset(x->shared_defined + e.shared, 0, e.bytes);
   }
-  count(x, u, &e);
+  count(x, u, &e, true);
   return true;
 }
 
@@ -316,7 +323,7 @@ static bool store(ptx_exec *x, const ptx_uop *u, int lane) {
   if (b->buf->defined != NULL && x->launch->definedness) {
     memset(b->buf->defined + b->offset, 0, e.bytes);
   }
-  count(x, u, &e);
+  count(x, u, &e, false);
   return true;
 }
 

@@ -180,7 +180,8 @@ typedef enum ptx_inst_kind {
   PTX_INST_BULK_LOAD,
   PTX_INST_BULK_STORE,
   PTX_INST_BRANCH,
-  PTX_INST_BARRIER
+  PTX_INST_BARRIER,
+  PTX_INST_SHUFFLE
 } ptx_inst_kind;
 
 /* What the report says of an instruction. */

@@ -219,6 +219,7 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
   sct_ptx_global_add(&to->bulk_store, &from->bulk_store);
   to->texture_requests += from->texture_requests;
   to->local_requests += from->local_requests;
+  to->shuffles += from->shuffles;
   to->warp_instructions += from->warp_instructions;
   to->lane_instructions += from->lane_instructions;
   for (int p = 0; p < SCT_N_PIPES; p++) {

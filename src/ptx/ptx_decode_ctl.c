@@ -366,6 +366,7 @@ bool sct_ptx_decode_shfl(ptx_dec *d) {
   u->e = s[3];
   u->op = (uint8_t)mode;
   u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+  sct_ptx_dec_kind(d, PTX_INST_SHUFFLE, 0);
   return true;
 }
 

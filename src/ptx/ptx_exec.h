@@ -138,9 +138,9 @@ typedef struct ptx_launch {
   const ptx_func *kernel;
   uint8_t *params; /* parameter block */
   int64_t grid[3], block[3];
-  int64_t n_blocks;
-  int n_warps, n_threads; /* of a block */
-  int64_t shared_end;     /* first address behind all shared arrays */
+  int64_t n_blocks, n_run; /* n_run of them are to run */
+  int n_warps, n_threads;  /* of a block */
+  int64_t shared_end;      /* first address behind all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
@@ -211,8 +211,9 @@ struct ptx_exec {
   sct_ptx_diag diag; /* with stop set, or the block's first soft one */
   bool has_soft;     /* a warp of the block has stopped */
   sct_ptx_counters counters;
-  sct_ptx_inst_counters *insts;      /* [n_insts] */
-  int64_t *block_runs, *block_lanes; /* [n_blocks] */
+  sct_ptx_inst_counters *insts;       /* [n_insts] */
+  int64_t *block_runs, *block_lanes;  /* [n_blocks] */
+  sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
 };
 
 /* ---- registers */
@@ -373,12 +374,24 @@ static inline uint32_t ptx_lane_group(int first, int lanes) {
   return (lanes == PTX_LANES ? PTX_ALL : (1u << lanes) - 1) << first;
 }
 
+/* The sums of the buffer that `address` lies in; NULL: they are not wanted. */
+static inline sct_ptx_buffer_counters *ptx_counts_of(const ptx_exec *x, uint64_t address) {
+  const uint64_t k = (address >> PTX_WINDOW_SHIFT) - PTX_WINDOW_FIRST;
+  return x->by_buffer != NULL && k < (uint64_t)x->launch->memory->n_buffers ? &x->by_buffer[k]
+                                                                            : NULL;
+}
+
 static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
-  sct_ptx_global *g = &x->insts[u->inst].global;
+  sct_ptx_global one = {0};
   if (x->launch->rules == NULL) {
-    sct_ptx_count_global(g, acc);
+    sct_ptx_count_global(&one, acc);
   } else {
-    sct_ptx_count_global_by(x->launch->rules, g, acc);
+    sct_ptx_count_global_by(x->launch->rules, &one, acc);
+  }
+  sct_ptx_global_add(&x->insts[u->inst].global, &one);
+  sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
+  if (of != NULL && acc->dir != PTX_ATOMIC) {
+    sct_ptx_global_add(acc->dir == PTX_READ ? &of->load : &of->store, &one);
   }
 }
 

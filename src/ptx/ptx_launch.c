@@ -47,6 +47,13 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->n_blocks *= l->grid[k];
     threads *= l->block[k];
   }
+  l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks;
+  for (int64_t k = 0; o->blocks != NULL && k < l->n_run; k++) {
+    if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks) {
+      return sct_fail(err, SCT_EUSAGE, "kernel '%s': the grid has no block %lld", o->kernel,
+                      (long long)o->blocks[k]);
+    }
+  }
   const int64_t most = l->kernel->max_threads > 0 ? l->kernel->max_threads : 1024;
   if (threads > 1024 || threads > most) {
     return sct_fail(err, SCT_EUSAGE, "kernel '%s': %lld threads a block, it takes at most %lld",
@@ -124,7 +131,7 @@ static void drop_touch(const ptx_launch *l) {
 typedef struct work {
   const ptx_launch *launch;
   int64_t next;   /* block to be handed out */
-  int64_t failed; /* lowest block with a diagnosis; n_blocks: none */
+  int64_t failed; /* lowest block with a diagnosis; n_run: none */
   int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
   sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
@@ -139,6 +146,9 @@ typedef struct worker {
 } worker;
 
 static int64_t block_at(const ptx_launch *l, int64_t i) {
+  if (l->opts->blocks != NULL) {
+    return l->opts->blocks[i];
+  }
   switch (l->opts->order) {
   case SCT_PTX_REVERSE:
     return l->n_blocks - 1 - i;
@@ -172,10 +182,10 @@ static void report(work *w, int64_t i, const ptx_exec *x) {
 /* A race explains an undefined value of an earlier block; nothing else does. */
 static const sct_ptx_diag *verdict(const work *w) {
   const bool race = ptx_is_race(w->diag.kind);
-  if (w->soft < w->launch->n_blocks && (w->soft < w->failed && !race)) {
+  if (w->soft < w->launch->n_run && (w->soft < w->failed && !race)) {
     return &w->soft_diag;
   }
-  return w->failed < w->launch->n_blocks ? &w->diag : NULL;
+  return w->failed < w->launch->n_run ? &w->diag : NULL;
 }
 
 static void *run_blocks(void *ctx) {
@@ -256,10 +266,24 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
     one.atomics = i->global;
     one.shared_atomics = i->shared;
     break;
+  case PTX_INST_SHUFFLE:
+    one.shuffles = i->executed;
+    break;
   default:
     break;
   }
   sct_ptx_counters_add(c, &one);
+}
+
+static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
+  for (int b = 0; l->opts->per_buffer && b < l->memory->n_buffers; b++) {
+    sct_ptx_buffer_counters sum = {0};
+    for (int k = 0; k < n; k++) {
+      sct_ptx_global_add(&sum.load, &workers[k].exec.by_buffer[b].load);
+      sct_ptx_global_add(&sum.store, &workers[k].exec.by_buffer[b].store);
+    }
+    l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
+  }
 }
 
 static sct_status collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n,
@@ -277,6 +301,7 @@ static sct_status collect(sct_ptx_result *out, const ptx_launch *l, worker *work
       add_inst(&sum[i], &x->insts[i]);
     }
   }
+  sum_buffers(l, workers, n);
   for (size_t i = 0; i < c->n_insts; i++) {
     const ptx_origin *o = &c->insts[i];
     const bool known = o->loc.file > 0 && o->loc.file < l->module->n_files;
@@ -320,12 +345,12 @@ static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
 static int host_threads(const ptx_launch *l) {
   int n = l->opts->threads > 0 ? l->opts->threads : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
-  n = n > l->n_blocks ? (int)l->n_blocks : n;
+  n = n > l->n_run ? (int)l->n_run : n;
   return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
 }
 
 static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *err) {
-  work w = {.launch = l, .failed = l->n_blocks, .soft = l->n_blocks};
+  work w = {.launch = l, .failed = l->n_run, .soft = l->n_run};
   const int n = host_threads(l);
   sct_status status = SCT_OK;
   int started = 1;

@@ -13,7 +13,12 @@ sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) {
 
 void sct_ptx_buf_free(ptx_buf *b) {
   if (b != NULL) {
-    sct_free(b->host);
+    if (b->fill != NULL) {
+      sct_unmap(b->host, (size_t)b->bytes + 1);
+    } else {
+      sct_free(b->host);
+    }
+    sct_free(b->filled);
     sct_free(b->defined);
     sct_free(b->required);
     sct_free(b->touch);
@@ -52,18 +57,26 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
       PTX_WINDOW(window) + (UINT64_C(1) << (PTX_WINDOW_SHIFT - 1)) + (uint64_t)given->misalign;
   b->bytes = given->bytes;
   b->name = sct_strdup(name);
-  b->host = sct_alloc(bytes);
-  b->defined = given->data == NULL ? sct_alloc(bytes) : NULL;
+  b->fill = given->fill;
+  b->fill_ctx = given->fill_ctx;
+  if (b->fill != NULL) {
+    b->host = sct_map_sparse((size_t)b->bytes + 1);
+    b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
+  } else {
+    b->host = sct_alloc(bytes);
+    b->defined = given->data == NULL ? sct_alloc(bytes) : NULL;
+  }
   b->required = given->required != NULL ? sct_alloc(bytes) : NULL;
   b->read_only = given->read_only;
   b->output = given->output;
-  if (b->name == NULL || b->host == NULL || (given->data == NULL && b->defined == NULL) ||
+  if (b->name == NULL || b->host == NULL || (b->fill != NULL && b->filled == NULL) ||
+      (b->fill == NULL && given->data == NULL && b->defined == NULL) ||
       (given->required != NULL && b->required == NULL)) {
     sct_ptx_buf_free(b);
     return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s' of %lld bytes", name,
                     (long long)given->bytes);
   }
-  if (given->data != NULL && given->bytes > 0) {
+  if (given->data != NULL && b->fill == NULL && given->bytes > 0) {
     memcpy(b->host, given->data, (size_t)given->bytes);
   }
   if (given->required != NULL && given->bytes > 0) {
@@ -73,6 +86,20 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
   m->n_buffers++;
   *address = b->base;
   return SCT_OK;
+}
+
+void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes) {
+  const int64_t last = (from + bytes - 1) >> PTX_CHUNK_SHIFT;
+  for (int64_t k = from >> PTX_CHUNK_SHIFT; k <= last; k++) {
+    if (b->filled[k] == 0) {
+      const int64_t at = k << PTX_CHUNK_SHIFT, left = b->bytes - at;
+      const int64_t chunk =
+          left < (INT64_C(1) << PTX_CHUNK_SHIFT) ? left : INT64_C(1) << PTX_CHUNK_SHIFT;
+      b->filled[k] = 1;
+      b->n_filled += chunk;
+      b->fill(b->fill_ctx, b->host + at, at, chunk);
+    }
+  }
 }
 
 static ptx_buf *buffer_at(const sct_ptx_memory *m, uint64_t address) {
@@ -86,6 +113,12 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     return;
   }
   b->approx = false;
+  if (b->fill != NULL) {
+    sct_map_forget(b->host, (size_t)b->bytes + 1);
+    memset(b->filled, 0, ((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
+    b->n_filled = 0;
+    return;
+  }
   if (data != NULL && b->bytes > 0) {
     memcpy(b->host, data, (size_t)b->bytes);
   }
@@ -99,6 +132,16 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
 const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *m, uint64_t address) {
   const ptx_buf *b = buffer_at(m, address);
   return b != NULL ? b->host : NULL;
+}
+
+int64_t sct_ptx_memory_filled(const sct_ptx_memory *m, uint64_t address) {
+  const ptx_buf *b = buffer_at(m, address);
+  return b != NULL ? b->n_filled : 0;
+}
+
+sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *m, uint64_t address) {
+  const ptx_buf *b = buffer_at(m, address);
+  return b != NULL ? b->counts : (sct_ptx_buffer_counters){0};
 }
 
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *m, uint64_t address, int64_t from) {

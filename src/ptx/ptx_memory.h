@@ -25,6 +25,11 @@ typedef struct ptx_buf {
   ptx_touch *touch;  /* a launch with race checks; NULL: read-only or not wanted */
   char *name;
   bool read_only, output;
+  void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
+  void *fill_ctx;
+  uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
+  int64_t n_filled;
+  sct_ptx_buffer_counters counts;
   bool approx;  /* holds values that went through approximate operations */
   bool written; /* by the launch at hand */
 } ptx_buf;
@@ -37,6 +42,10 @@ struct sct_ptx_memory {
   ptx_buf *table[PTX_N_WINDOWS]; /* by address >> PTX_WINDOW_SHIFT */
   int n_buffers;
 };
+
+#define PTX_CHUNK_SHIFT 12 /* of bytes that are filled at a time */
+/* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
+void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
 
 /* The buffer whose window holds `address`; NULL: none. */
 static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t address) {

@@ -4,6 +4,7 @@
 #include "script/script_strategy_internal.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum {
   MAX_THREADS = 1024,
@@ -24,6 +25,7 @@ typedef struct render_job {
   sct_str text;  /* the source under construction */
   sct_str chunk; /* the translated template */
   const char *template_name;
+  bool template_is_own; /* it lies beside a strategy of the user's */
   size_t n_lines, cap_lines;
   struct line_origin {
     const char *file;
@@ -365,6 +367,9 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
     code->indexed = code->indexed || code->accesses[k].n_index > 0;
     lua_pop(L, 1);
   }
+  for (int op = 0; op < spec->n_operands && !code->counted; op++) {
+    code->indexed = code->indexed || spec->operands[op].through_index;
+  }
   code->n_accesses = n;
   lua_pop(L, 1);
 }
@@ -567,11 +572,41 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   return lua_gettop(L);
 }
 
+/* The text of a template: beside a strategy of the user's, else one of ours. */
+static sct_status read_template(sct_str *text, const render_job *job, sct_error *err) {
+  const sct_script *script = job->script;
+  if (!job->template_is_own) {
+    return sct_asset_read(text, job->template_name, err);
+  }
+  bool found = false;
+  sct_error why;
+  const sct_status status =
+      sct_script_read_below(text, script->folder, "the strategy folder",
+                            sct_path_basename(job->template_name), &found, &why);
+  if (status != SCT_OK) {
+    return sct_fail(err, status, "%s:1: error: %s", job->template_name, why.text);
+  }
+  return found ? SCT_OK : sct_fail(err, SCT_EIO, "cannot read '%s'", job->template_name);
+}
+
+/* Pushes what a template is called: "templates/map.cu" is one of ours. */
+static void push_template_name(lua_State *L, render_job *job) {
+  const sct_script *script = job->script;
+  const char *name = job->space->strategies[job->cand->strategy].template_name;
+  if (job->cand->strategy >= script->n_built_in) {
+    const char *const path = lua_pushfstring(L, "%s/%s", script->folder, name);
+    job->template_is_own = access(path, F_OK) == 0;
+  }
+  if (!job->template_is_own) {
+    lua_pushfstring(L, "templates/%s", name);
+  }
+}
+
 /* Pushes the template's function, translated and compiled. */
 static void load_template(lua_State *L, render_job *job) {
   sct_str text = {0};
   sct_error err;
-  sct_status status = sct_asset_read(&text, job->template_name, &err);
+  sct_status status = read_template(&text, job, &err);
   if (status == SCT_OK && strlen(sct_str_c(&text)) != text.len) {
     status =
         sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", job->template_name);
@@ -618,7 +653,7 @@ static int render(lua_State *L) {
   if (plan == 0) {
     return 0;
   }
-  lua_pushfstring(L, "templates/%s", strategy->template_name);
+  push_template_name(L, job);
   job->template_name = lua_tostring(L, -1);
   push_template_env(L, job, plan);
   push_template(L, job, lua_gettop(L));

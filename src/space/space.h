@@ -160,7 +160,8 @@ typedef struct sct_kernel_code {
   sct_access *accesses;
   int64_t workspace_bytes; /* of the last argument, which is 0 before the first launch and then as
                               the one before left it; 0: the kernel has no such argument */
-  bool counted; /* accesses is complete, so counts are exact for the addresses it states */
+  bool counted; /* accesses is complete, so counts are exact for the addresses it states; else they
+                   come from the compiled code */
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;

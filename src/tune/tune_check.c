@@ -179,7 +179,7 @@ static void look_at_code(tune_session *s, bench *b, int item, const char *entry,
                                  .cubin_bytes = b->cubin_bytes};
   sct_wire_put_i64(out, wanted);
   if (wanted & WANTS_COUNTS) {
-    sct_tune_put_counts(s, item, 0, out);
+    sct_tune_put_counts(s, item, 0, &b->parsed, &compiled, out);
   }
   if (wanted & WANTS_COMPARISON) {
     sct_tune_put_comparison(&b->parsed, &compiled, out);

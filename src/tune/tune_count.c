@@ -34,7 +34,7 @@ void sct_tune_fit(tune_session *s, int k) {
 }
 
 bool sct_tune_is_counted(tune_session *s, int k) {
-  for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].code.counted; z++) {
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(s, k, z);
     if (cell->fits && (!cell->counted || cell->rough)) {
       return false;
@@ -43,21 +43,52 @@ bool sct_tune_is_counted(tune_session *s, int k) {
   return true;
 }
 
+/* From some of its blocks, run as PTX. false: it is not compiled, or cannot be counted so. */
+static bool count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
+                         const sct_compiled *compiled, int64_t max_blocks, sct_counters *out) {
+  const sct_spec *spec = &s->plan.spec;
+  sct_error err = {0};
+  sct_status status = SCT_OK;
+  if (compiled == NULL || !compiled->ok || s->replay != NULL) {
+    return false;
+  }
+  if (s->sampler == NULL) {
+    status = sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, &err);
+  }
+  if (status == SCT_OK) {
+    status = sct_tune_parse(parsed, compiled->ptx, &err);
+  }
+  if (status == SCT_OK) {
+    status = sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module,
+                               compiled->entry, &spec->sizes[size], max_blocks, &err);
+  }
+  if (status != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", s->plan.items[k].label,
+            spec->sizes[size].label, err.text);
+  }
+  return status == SCT_OK;
+}
+
 sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   const sct_tune_item *item = &s->plan.items[k];
-  for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK && item->code.counted; z++) {
+  for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK; z++) {
     tune_cell *cell = sct_tune_cell(s, k, z);
-    if (cell->fits && (!cell->counted || cell->rough)) {
-      sct_counters counters;
+    sct_counters counters;
+    if (!cell->fits || (cell->counted && !cell->rough)) {
+      continue;
+    }
+    if (item->code.counted) {
       SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
       SCT_TRY(sct_model_count(&counters, spec, &item->code, &spec->sizes[z], 0, err));
-      sct_counters_free(&cell->counters);
-      cell->counters = counters;
-      cell->counted = true;
-      cell->rough = cell->by_run = false;
-      SCT_TRY(predict(s, k, z, err));
+    } else if (!count_blocks(s, k, z, &s->parsed, &item->compiled, 0, &counters)) {
+      continue;
     }
+    sct_counters_free(&cell->counters);
+    cell->counters = counters;
+    cell->counted = true;
+    cell->rough = cell->estimated = cell->by_run = false;
+    SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;
 }
@@ -71,15 +102,17 @@ sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
   return SCT_OK;
 }
 
-void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, sct_wire *out) {
+void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, tune_parsed *parsed,
+                         const sct_compiled *compiled, sct_wire *out) {
   const sct_spec *spec = &s->plan.spec;
   const sct_kernel_code *code = &s->plan.items[k].code;
   const bool whole = !code->counted || sct_tune_plan_complete(&s->plan, k, NULL) == SCT_OK;
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters c = {0};
-    const bool counted =
-        whole && code->counted && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
-        sct_model_count(&c, spec, code, &spec->sizes[z], max_blocks, NULL) == SCT_OK;
+    const bool counted = whole && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
+                         (code->counted ? sct_model_count(&c, spec, code, &spec->sizes[z],
+                                                          max_blocks, NULL) == SCT_OK
+                                        : count_blocks(s, k, z, parsed, compiled, max_blocks, &c));
     sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
     sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},
                        counted ? sizeof *c.operand * (size_t)c.n_operands : 0);
@@ -108,7 +141,7 @@ sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in
     cell->counters.operand = each; /* the other process' pointer came with it */
     cell->counted = true;
     cell->rough = rough;
-    cell->by_run = false;
+    cell->estimated = cell->by_run = false;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;

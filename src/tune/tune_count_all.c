@@ -64,7 +64,7 @@ static void run_share(tune_session *s, int fd, const void *ctx) {
     }
     sct_wire_clear(&out);
     sct_wire_put_i64(&out, item);
-    sct_tune_put_counts(s, item, is_known(s, item) ? 0 : ROUGH_BLOCKS, &out);
+    sct_tune_put_counts(s, item, is_known(s, item) ? 0 : ROUGH_BLOCKS, NULL, NULL, &out);
     if (sct_wire_send(fd, SCT_OK, &out, SCT_NO_DEADLINE) != SCT_IO_OK) {
       break;
     }

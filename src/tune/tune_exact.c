@@ -3,7 +3,7 @@
 #include "ptx/ptx.h"
 #include "tune/tune_internal.h"
 
-static sct_status parse(tune_parsed *p, const char *text, sct_error *err) {
+sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) {
   if (p->text == text && p->module != NULL) {
     return SCT_OK;
   }
@@ -16,7 +16,7 @@ static sct_status parse(tune_parsed *p, const char *text, sct_error *err) {
 static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause) {
   sct_error err = {0};
   sct_memops ptx, sass;
-  sct_status status = parse(p, compiled->ptx, &err);
+  sct_status status = sct_tune_parse(p, compiled->ptx, &err);
   if (status == SCT_OK) {
     status = sct_ptx_memops(&ptx, p->module, compiled->entry, &err);
   }

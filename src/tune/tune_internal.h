@@ -13,6 +13,7 @@ typedef struct tune_cell {
   bool counted;
   bool by_run; /* the counters are those of the run of its PTX, scaled (tune_run.c) */
   bool rough;  /* counted from few blocks, to put it in order; before it is measured it is again */
+  bool estimated; /* rough, from what the plan says of its traffic: nothing was counted */
   sct_counters counters;
   sct_prediction predicted;     /* ns 0: unknown */
   double strain[SCT_N_STRAINS]; /* with it */
@@ -64,12 +65,13 @@ typedef struct tune_session {
   int *twin;         /* [n_items] an earlier item that runs alike, measured for both; -1: none */
   tune_codes *codes; /* of the items that are compiled */
   tune_pipeline *pipeline;
-  tune_parsed parsed;  /* of the item whose code was compared last */
-  tune_check *check;   /* NULL: not begun */
-  sct_choice *choices; /* [n_sizes] */
-  const char **kept;   /* [n_sizes]: a sentence on the winner in the store that stays; NULL */
-  int64_t deadline_ns; /* 0: none */
-  const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
+  tune_parsed parsed;   /* of the item whose code was compared last */
+  sct_sampler *sampler; /* of this process; NULL: nothing was counted from PTX */
+  tune_check *check;    /* NULL: not begun */
+  sct_choice *choices;  /* [n_sizes] */
+  const char **kept;    /* [n_sizes]: a sentence on the winner in the store that stays; NULL */
+  int64_t deadline_ns;  /* 0: none */
+  const char **races;   /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
   size_t n_races, cap_races;
   char *stale;        /* what the store has that is not used; NULL: nothing */
   bool nothing_known; /* the store had no outcome of this problem on this device at the start */
@@ -123,8 +125,10 @@ sct_status sct_tune_predict(tune_session *s, int item, sct_error *err) SCT_MUST_
  * (tune_count_all.c). */
 sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err) SCT_MUST_USE;
 /* The counts from one process to another, of max_blocks at a size (0: as many as sct_tune_count()
- * takes). What could not be counted there is not counted here either, before sct_tune_count(). */
-void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, sct_wire *out);
+ * takes); those of a plan without accesses from its compiled code, if that is given. What could not
+ * be counted there is not counted here either, before sct_tune_count(). */
+void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, tune_parsed *parsed,
+                         const sct_compiled *compiled, sct_wire *out);
 sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, sct_wire *in,
                                 sct_error *err) SCT_MUST_USE;
 /* What running the PTX of item k at a small size says (tune_run.c): holds what the interpreter
@@ -147,6 +151,7 @@ sct_status sct_tune_compare_code(tune_session *s, int item, sct_error *err) SCT_
 void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out);
 sct_status sct_tune_take_comparison(tune_session *s, int item, sct_wire *in,
                                     sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
 
 /* ---- making candidates (tune_plan.c) ---- */

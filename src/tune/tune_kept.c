@@ -53,8 +53,8 @@ static bool is_worse_coalesced(const tune_session *s, int size, const sct_row_ou
   const tune_cell *cell = &s->cells[winner * s->plan.spec.n_sizes + size];
   const double there = known->sectors_ld + known->sectors_st;
   const double here = (double)(cell->counters.load.sectors + cell->counters.store.sectors);
-  return known->coalesced && !s->opts->select_any && cell->counted && there > 0 &&
-         here > SCT_COALESCED_SLACK * there;
+  return known->coalesced && !s->opts->select_any && cell->counted && !cell->estimated &&
+         there > 0 && here > SCT_COALESCED_SLACK * there;
 }
 
 /* Is the session's winner better than `known`? Where nothing shows it, it is not. */

@@ -71,7 +71,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
   row->naive =
       s->plan.space.candidates[item->candidate].strategy == 0 && item->code.layout &&
       item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
-  if (cell->counted) {
+  if (cell->counted && !cell->estimated) {
     fill_counts(s, size, row, &cell->counters);
     row->counted = true;
     SCT_TRY(explain_counts(&row->approximate, item, cell, err));

@@ -54,7 +54,16 @@ sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdi
                                 sct_ptx_check *out, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   *out = (sct_ptx_check){.known = false};
-  if (!verdict->counted || !item->code.counted) {
+  if (!verdict->counted) {
+    return SCT_OK;
+  }
+  if (!item->code.counted) { /* nothing is stated: what ran is what counts */
+    *out = (sct_ptx_check){.known = true,
+                           .same = true,
+                           .ptx = verdict->counts,
+                           .model = verdict->counts,
+                           .elements = elements_at(&s->plan.spec, verdict->extent)};
+    fit_work(out, &verdict->work);
     return SCT_OK;
   }
   SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));

@@ -269,7 +269,7 @@ static bool is_part(tune_session *s, int size) {
   bool part = sct_tune_is_part(s);
   for (int k = 0; k < s->plan.n_items && !part; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
-    part = cell->fits && !cell->counted && s->plan.items[k].code.counted;
+    part = cell->fits && (!cell->counted || cell->estimated);
   }
   return part;
 }
@@ -304,7 +304,7 @@ sct_choice sct_tune_decide(tune_session *s, int size, sct_rank_row *rows) {
     const bool failed =
         !cell->fits || item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
     row->eligible = !failed && (s->kind->times ? row->timed : cell->verified);
-    if (cell->counted && sectors && !failed) {
+    if (cell->counted && !cell->estimated && sectors && !failed) {
       const sct_counters *c = &cell->counters;
       int64_t *mine = sectors + (size_t)k * (size_t)n_operands;
       sct_tune_judged_sectors(mine, &s->plan.spec, &s->plan.spec.sizes[size], item->code.layout,
@@ -432,6 +432,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
 static void close_session(tune_session *s) {
   sct_tune_pipeline_end(s);
   sct_measure_close(s->measure); /* it borrows the plan's spec and kernels */
+  sct_sampler_free(s->sampler);
   for (int k = 0; s->cells && k < s->plan.n_items * s->plan.spec.n_sizes; k++) {
     sct_counters_free(&s->cells[k].counters);
     sct_free(s->cells[k].timing.samples_ns);

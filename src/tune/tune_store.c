@@ -274,7 +274,7 @@ static void fill_outcome(tune_session *s, int k, int size, sct_row_outcome *row)
                            .wavefronts = -1,
                            .degree = -1,
                            .predicted_ns = cell->predicted.ns};
-  if (!cell->counted) {
+  if (!cell->counted || cell->estimated) {
     return;
   }
   const sct_counters *c = &cell->counters;

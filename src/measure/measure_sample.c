@@ -1,0 +1,409 @@
+/* measure_sample - the counters of a whole kernel from some of its blocks, which run as PTX on the
+ * CPU at the real extents. No check of verification is made again here: definedness bits and the
+ * search for races cost more than the run itself.
+ *
+ * Arrays are sparse: a chunk of one is filled when a block first reaches it, index arrays with what
+ * they hold at this size, other inputs with the values that timing uses. They are kept for the next
+ * candidate until they have grown too large. */
+#include "measure_data.h"
+#include "model/model.h"
+#include "ptx/ptx.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_BLOCKS  8
+#define MOST_BLOCKS     64
+#define MOST_SITES      8 /* sizes and layouts whose arrays are kept */
+#define MOST_FILLED     ((int64_t)64 << 20)
+#define WORKSPACE_BYTES ((int64_t)1 << 30) /* a plan's most */
+#define WORD_BYTES      8
+#define DENSE_TRIES     64 /* elements of an index array that are looked at */
+/* Warp instructions of one block: a thread of a naive reduction runs 10 for each of 16,384 values.
+ */
+#define MOST_STEPS 8000000
+
+/* What fills an array. */
+typedef struct source {
+  sct_index_fill index;
+  int index_bytes; /* of an element of a dense index array, else 0 */
+  uint8_t *image;  /* of another index array; NULL: `masks` */
+  sct_masks masks;
+  uint64_t key;
+} source;
+
+/* The arrays of one size with one choice of layouts. */
+typedef struct site {
+  const sct_size *size; /* NULL: free */
+  int layout[SCT_MAX_OPERANDS];
+  sct_ptx_memory *memory;
+  uint64_t address[SCT_MAX_OPERANDS];
+  uint64_t workspace; /* 0: no candidate has asked for one */
+  source source[SCT_MAX_OPERANDS];
+} site;
+
+struct sct_sampler {
+  const sct_spec *spec;
+  uint64_t seed;
+  int max_shared_bytes;
+  site sites[MOST_SITES];
+  int next; /* site to give up for another */
+};
+
+static sct_status out_of_memory(sct_error *err) {
+  return sct_fail(err, SCT_ENOMEM, "out of memory for counting");
+}
+
+/* ---- what arrays hold ---- */
+
+static void fill_index(const source *from, uint8_t *out, int64_t offset, int64_t bytes) {
+  const int64_t each = from->index_bytes;
+  for (int64_t at = 0; at < bytes; at += each) {
+    const int64_t value = sct_index_fill_value(&from->index, (offset + at) / each);
+    memcpy(out + at, &value, (size_t)each);
+  }
+}
+
+static void fill_input(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
+  const source *from = ctx;
+  if (from->index_bytes > 0) {
+    fill_index(from, out, offset, bytes);
+  } else if (from->image != NULL) {
+    memcpy(out, from->image + offset, (size_t)bytes);
+  } else {
+    for (int64_t at = 0; at < bytes; at += WORD_BYTES) {
+      const int64_t left = bytes - at;
+      const uint64_t word =
+          (sct_mix64(from->key, (uint64_t)((offset + at) / WORD_BYTES)) & from->masks.and_mask) |
+          from->masks.or_mask;
+      memcpy(out + at, &word, (size_t)(left < WORD_BYTES ? left : WORD_BYTES));
+    }
+  }
+}
+
+static void fill_zeros(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
+  (void)ctx;
+  (void)out;
+  (void)offset;
+  (void)bytes;
+}
+
+/* Byte offset of the element at idx of an index array. */
+static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_size *size,
+                         const int64_t *idx) {
+  const sct_operand *operand = &spec->operands[op];
+  sct_expr vars[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
+  int64_t values[SCT_MAX_DIMS + SCT_MAX_EXTENTS], offset = -1;
+  int n = 0;
+  for (int d = 0; d < operand->n_dims; d++, n++) {
+    vars[n] = operand->index[d];
+    values[n] = idx[d];
+  }
+  for (int k = 0; k < spec->n_extents; k++, n++) {
+    vars[n] = spec->extent_var[k];
+    values[n] = size->extent[k];
+  }
+  const sct_expr_env env = {vars, values, n};
+  const sct_status status =
+      sct_expr_eval(spec->pool, operand->layouts[layout].element[0], &env, &offset, NULL);
+  return status == SCT_OK ? offset : -1;
+}
+
+/* Is the index array nothing but one element after the other? Its elements share no byte, so where
+ * it has no other bytes, some of them tell. */
+static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *shape,
+                     const sct_size *size) {
+  const int n_dims = spec->operands[op].n_dims;
+  const int64_t each = spec->operands[op].record.fields[0].bytes, count = shape->op[op].count;
+  bool dense = shape->op[op].bytes == each * count && (WORD_BYTES % each) == 0;
+  for (int k = 0; k < DENSE_TRIES && dense && count > 0; k++) {
+    const int64_t linear =
+        k < 2 ? k % count : (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)count);
+    int64_t idx[SCT_MAX_DIMS], left = linear;
+    for (int d = n_dims - 1; d >= 0; d--) {
+      idx[d] = left % shape->op[op].extent[d];
+      left /= shape->op[op].extent[d];
+    }
+    dense = offset_of(spec, op, layout, size, idx) == each * linear;
+  }
+  return dense;
+}
+
+static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape, int op,
+                             const sct_size *size, sct_error *err) {
+  const sct_operand *operand = &s->spec->operands[op];
+  *out = (source){.key = sct_data_key(s->seed, op, 0),
+                  .masks = sct_data_record_masks(&operand->record)};
+  if (!operand->is_index) {
+    return SCT_OK;
+  }
+  if (is_dense(s->spec, op, shape->plan->layout[op], shape, size)) {
+    out->index = sct_spec_index_fill(s->spec, op, size);
+    out->index_bytes = (int)operand->record.fields[0].bytes;
+    return SCT_OK;
+  }
+  SCT_TRY(sct_shape_index(shape, err));
+  return sct_image_input(&out->image, shape, op, err);
+}
+
+/* ---- sites ---- */
+
+static void site_free(site *t) {
+  sct_ptx_memory_free(t->memory);
+  for (int op = 0; op < SCT_MAX_OPERANDS; op++) {
+    sct_free(t->source[op].image);
+  }
+  *t = (site){0};
+}
+
+static sct_status add_arrays(const sct_sampler *s, site *t, sct_shape *shape, sct_error *err) {
+  for (int op = 0; op < s->spec->n_operands; op++) {
+    const sct_operand *operand = &s->spec->operands[op];
+    SCT_TRY(set_source(&t->source[op], s, shape, op, t->size, err));
+    const sct_ptx_buffer buffer = {.name = operand->name,
+                                   .bytes = shape->op[op].bytes,
+                                   .read_only = !operand->is_output,
+                                   .fill = operand->is_output ? fill_zeros : fill_input,
+                                   .fill_ctx = &t->source[op]};
+    SCT_TRY(sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err));
+  }
+  return SCT_OK;
+}
+
+static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
+                            sct_error *err) {
+  sct_plan plan = {0};
+  sct_shape shape = {0};
+  sct_status status = SCT_OK;
+  t->size = size;
+  memcpy(t->layout, layout, sizeof *layout * (size_t)s->spec->n_operands);
+  SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
+  SCT_TRY_DONE(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
+  SCT_TRY_DONE(sct_ptx_memory_new(&t->memory, err));
+  status = add_arrays(s, t, &shape, err);
+done:
+  sct_shape_free(&shape);
+  sct_plan_free(&plan);
+  return status;
+}
+
+static sct_status find_site(sct_sampler *s, site **out, const sct_size *size, const int *layout,
+                            sct_error *err) {
+  const size_t bytes = sizeof *layout * (size_t)s->spec->n_operands;
+  for (int k = 0; k < MOST_SITES; k++) {
+    *out = &s->sites[k];
+    if (s->sites[k].size == size && memcmp(s->sites[k].layout, layout, bytes) == 0) {
+      return SCT_OK;
+    }
+  }
+  site *const t = *out = &s->sites[s->next];
+  s->next = (s->next + 1) % MOST_SITES;
+  site_free(t);
+  const sct_status status = site_init(s, t, size, layout, err);
+  if (status != SCT_OK) {
+    site_free(t);
+  }
+  return status;
+}
+
+/* Gives back what blocks at other places have filled, and zeroes a workspace. */
+static sct_status refresh(const sct_sampler *s, site *t, bool workspace, sct_error *err) {
+  int64_t filled = 0;
+  for (int op = 0; op < s->spec->n_operands; op++) {
+    filled += sct_ptx_memory_filled(t->memory, t->address[op]);
+  }
+  for (int op = 0; op < s->spec->n_operands && filled > MOST_FILLED; op++) {
+    sct_ptx_memory_reset(t->memory, t->address[op], NULL);
+  }
+  if (workspace && t->workspace != 0) {
+    sct_ptx_memory_reset(t->memory, t->workspace, NULL);
+  } else if (workspace) {
+    const sct_ptx_buffer buffer = {
+        .name = "workspace", .bytes = WORKSPACE_BYTES, .fill = fill_zeros};
+    SCT_TRY(sct_ptx_memory_add(t->memory, &t->workspace, &buffer, err));
+  }
+  return SCT_OK;
+}
+
+/* ---- launches ---- */
+
+typedef struct job {
+  const sct_sampler *s;
+  const sct_kernel_code *code;
+  const site *site;
+  sct_ptx_launch_opts opts;
+  uint64_t values[SCT_MAX_ARGS][2];
+  const void *args[SCT_MAX_ARGS];
+  double operand[SCT_MAX_OPERANDS][5]; /* sums; fields of sct_count */
+  double load[5], store[5], bulk[5];
+  double wavefronts[4], shuffles;
+} job;
+
+/* Arrays, scalars, extents, workspace: the order of every kernel's arguments. */
+static void set_arguments(job *j, const sct_size *size) {
+  const sct_spec *spec = j->s->spec;
+  int n = 0;
+  for (int op = 0; op < spec->n_operands; op++) {
+    j->values[n++][0] = j->site->address[op];
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    sct_data_scalar(j->values[n++], spec->scalars[k].type, j->s->seed, k);
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    j->values[n++][0] = (uint64_t)size->extent[k];
+  }
+  if (j->code->workspace_bytes > 0) {
+    j->values[n++][0] = j->site->workspace;
+  }
+  for (int k = 0; k < n; k++) {
+    j->args[k] = j->values[k];
+  }
+  j->opts.args = j->args;
+  j->opts.n_args = n;
+}
+
+static void add(double sum[5], const sct_ptx_global *g, double weight) {
+  const int64_t fields[] = {g->requests, g->sectors, g->sectors_ideal, g->tags, g->distinct_bytes};
+  for (int k = 0; k < SCT_COUNT(fields); k++) {
+    sum[k] += weight * (double)fields[k];
+  }
+}
+
+static void add_run(job *j, const sct_ptx_counters *c, double weight) {
+  add(j->load, &c->load, weight);
+  add(j->load, &c->bulk_load, weight);
+  add(j->bulk, &c->bulk_load, weight);
+  add(j->store, &c->store, weight);
+  add(j->store, &c->bulk_store, weight);
+  for (int op = 0; op < j->s->spec->n_operands; op++) {
+    const sct_ptx_buffer_counters of = sct_ptx_memory_counts(j->site->memory, j->site->address[op]);
+    add(j->operand[op], &of.load, weight);
+    add(j->operand[op], &of.store, weight);
+  }
+  const int64_t wavefronts[] = {c->shared_load.wavefronts, c->shared_load.wavefronts_ideal,
+                                c->shared_store.wavefronts, c->shared_store.wavefronts_ideal};
+  for (int k = 0; k < SCT_COUNT(wavefronts); k++) {
+    j->wavefronts[k] += weight * (double)wavefronts[k];
+  }
+  j->shuffles += weight * (double)c->shuffles;
+}
+
+/* Runs the blocks, each of which stands for `weight`. */
+static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double weight,
+                             sct_error *err) {
+  sct_ptx_result result = {0};
+  sct_str text = {0};
+  if (n == 0) {
+    return SCT_OK;
+  }
+  j->opts.blocks = blocks;
+  j->opts.n_blocks = n;
+  SCT_TRY(sct_ptx_launch(&result, j->site->memory, &j->opts, err));
+  sct_status status = SCT_OK;
+  if (result.diag.kind != SCT_PTX_CLEAN) {
+    sct_ptx_diag_print(&text, &result.diag);
+    status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
+  } else {
+    add_run(j, &result.counters, weight);
+  }
+  sct_ptx_result_free(&result);
+  sct_str_free(&text);
+  return status;
+}
+
+/* Both ends stand for themselves, those between for all between. */
+static sct_status run_sample(job *j, sct_sample sample, sct_error *err) {
+  int64_t block[MOST_BLOCKS];
+  for (int64_t k = 0; k < sample.n; k++) {
+    block[k] = sct_sample_at(sample, k);
+  }
+  if (sample.n == sample.total) {
+    return run_blocks(j, block, sample.n, 1.0, err);
+  }
+  const int64_t ends[] = {block[0], block[sample.n - 1]};
+  SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
+  return run_blocks(j, block + 1, sample.n - 2, sct_sample_weight(sample, 1), err);
+}
+
+/* ---- counters ---- */
+
+static sct_count rounded(const double sum[5]) {
+  return (sct_count){.requests = llround(sum[0]),
+                     .sectors = llround(sum[1]),
+                     .sectors_ideal = llround(sum[2]),
+                     .tags = llround(sum[3]),
+                     .distinct_bytes = llround(sum[4])};
+}
+
+static sct_status make_counters(sct_counters *out, const job *j, sct_sample sample,
+                                sct_error *err) {
+  const int n = j->s->spec->n_operands;
+  *out = (sct_counters){.load = rounded(j->load),
+                        .store = rounded(j->store),
+                        .bulk_load = rounded(j->bulk),
+                        .operand = sct_alloc(sizeof *out->operand * (size_t)(n + 1)),
+                        .n_operands = n,
+                        .wavefronts_ld = llround(j->wavefronts[0]),
+                        .wavefronts_ld_ideal = llround(j->wavefronts[1]),
+                        .wavefronts_st = llround(j->wavefronts[2]),
+                        .wavefronts_st_ideal = llround(j->wavefronts[3]),
+                        .shuffles = llround(j->shuffles),
+                        .blocks_counted = sample.n,
+                        .blocks = sample.total};
+  for (int op = 0; op < n && out->operand != NULL; op++) {
+    out->operand[op] = rounded(j->operand[op]);
+  }
+  return out->operand != NULL ? SCT_OK : out_of_memory(err);
+}
+
+/* ---- the sampler ---- */
+
+sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
+                           uint64_t seed, sct_error *err) {
+  *out = sct_alloc(sizeof **out);
+  if (*out == NULL) {
+    return out_of_memory(err);
+  }
+  (*out)->spec = spec;
+  (*out)->seed = seed;
+  (*out)->max_shared_bytes = (int)device->smem_block_optin_bytes;
+  return SCT_OK;
+}
+
+void sct_sampler_free(sct_sampler *s) {
+  for (int k = 0; s != NULL && k < MOST_SITES; k++) {
+    site_free(&s->sites[k]);
+  }
+  sct_free(s);
+}
+
+sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+                             const sct_ptx_module *module, const char *entry, const sct_size *size,
+                             int64_t max_blocks, sct_error *err) {
+  const sct_spec *spec = s->spec;
+  const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
+  const int64_t most = max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS;
+  int64_t n_blocks = 0;
+  site *t = NULL;
+  SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
+  const sct_sample sample =
+      sct_sample_of(n_blocks > 0 ? n_blocks : 0, most < MOST_BLOCKS ? most : MOST_BLOCKS);
+  SCT_TRY(find_site(s, &t, size, code->layout, err));
+  SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
+  job j = {.s = s,
+           .code = code,
+           .site = t,
+           .opts = {.module = module,
+                    .kernel = entry,
+                    .grid = {n_blocks},
+                    .block = {code->threads},
+                    .shared_bytes = code->shared_bytes,
+                    .max_steps = MOST_STEPS,
+                    .max_shared_bytes = s->max_shared_bytes,
+                    .no_definedness = true,
+                    .no_races = true,
+                    .per_buffer = true}};
+  set_arguments(&j, size);
+  SCT_TRY(run_sample(&j, sample, err));
+  return make_counters(out, &j, sample, err);
+}
