@@ -158,14 +158,14 @@ json_t *cli_json_report(const sct_tune_report *report) {
   for (int z = 0; z < report->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&report->sizes[z]));
   }
-  return json_pack("{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:b, s:o, s:o}",
-                   "name", cli_json_text(report->name), "device", cli_json_device(&report->device),
-                   "says", cli_json_text(report->says), "replayed", report->replayed, "points",
-                   (json_int_t)report->n_points, "candidates", (json_int_t)report->n_candidates,
-                   "sources", (json_int_t)report->n_sources, "ungenerated",
-                   (json_int_t)report->n_ungenerated, "checked", report->n_checked, "caught",
-                   report->n_caught, "stale", cli_json_text(report->stale), "search",
-                   cli_json_text(report->search), "stopped_early", report->stopped_early, "sizes",
-                   sizes, "conditions",
-                   report->conditions.len > 0 ? cli_json_parse(&report->conditions) : json_null());
+  return json_pack(
+      "{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:b, s:b, s:o, s:o}", "name",
+      cli_json_text(report->name), "device", cli_json_device(&report->device), "says",
+      cli_json_text(report->says), "replayed", report->replayed, "points",
+      (json_int_t)report->n_points, "candidates", (json_int_t)report->n_candidates, "sources",
+      (json_int_t)report->n_sources, "ungenerated", (json_int_t)report->n_ungenerated, "checked",
+      report->n_checked, "caught", report->n_caught, "stale", cli_json_text(report->stale),
+      "search", cli_json_text(report->search), "settled", report->settled, "stopped_early",
+      report->stopped_early, "sizes", sizes, "conditions",
+      report->conditions.len > 0 ? cli_json_parse(&report->conditions) : json_null());
 }

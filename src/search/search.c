@@ -246,7 +246,8 @@ sct_status sct_search_new(sct_search **out, const sct_search_method *method,
                     .seed = seed,
                     .n = problem->n_points,
                     .n_axes = problem->n_axes,
-                    .best = -1};
+                    .best = -1,
+                    .mark = INFINITY};
   sct_status status = allocate(s, err);
   if (status == SCT_OK) {
     for (int a = 0; a < s->n_axes; a++) {
@@ -309,7 +310,11 @@ static sct_status hear(sct_search *s, int point, search_state state, double cost
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d costs %g; expected more than 0",
                     point, cost);
   }
-  s->n_proposed += s->state[point] == SEARCH_UNTRIED;
+  const bool proposed = s->state[point] == SEARCH_PROPOSED;
+  const bool gains = state == SEARCH_TOLD && cost < (1.0 - SCT_SEARCH_GAIN) * s->mark;
+  s->n_proposed += !proposed;
+  s->n_since = gains && proposed ? 0 : s->n_since + 1;
+  s->mark = gains ? cost : s->mark;
   s->state[point] = state;
   s->cost[point] = cost;
   if (state == SEARCH_TOLD && (s->best < 0 || cost < s->cost[s->best])) {
@@ -327,6 +332,10 @@ sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err
 
 sct_status sct_search_fail(sct_search *s, int point, sct_error *err) {
   return hear(s, point, SEARCH_FAILED, 0.0, err);
+}
+
+bool sct_search_is_settled(const sct_search *s) {
+  return s->best >= 0 && s->n_since >= SCT_SEARCH_PATIENCE;
 }
 
 int sct_search_n_proposed(const sct_search *s) {

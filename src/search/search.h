@@ -104,6 +104,13 @@ sct_status sct_search_find(const sct_search_method **out, const char *name,
 
 /* ---- a search ---- */
 
+/* On 116 sweeps recorded on an H200 (2026-11-22 and 23; 41 of kernels to which nothing is fitted)
+ * method `model`, 16 or 32 candidates under way, 5 seeds, tried 77 candidates on average until it
+ * was settled; what it found was within 1 % of the sweep's best in 96 % of the searches, within 5 %
+ * in 99 %. After 32 candidates it was so in 90 to 95 %, after 48 in 92 to 97 %. */
+#define SCT_SEARCH_PATIENCE 64
+#define SCT_SEARCH_GAIN     0.005
+
 /* The problem is borrowed and may not change; values that are all whole numbers are put in order.
  */
 sct_status sct_search_new(sct_search **out, const sct_search_method *method,
@@ -118,6 +125,10 @@ int sct_search_next(sct_search *s);
 sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err) SCT_MUST_USE;
 /* The same for one that failed. */
 sct_status sct_search_fail(sct_search *s, int point, sct_error *err) SCT_MUST_USE;
+/* Whether the last SCT_SEARCH_PATIENCE candidates that were told of improved the best by no more
+ * than SCT_SEARCH_GAIN, so that more of them are unlikely to. Those that were not proposed count as
+ * tried after the best. */
+bool sct_search_is_settled(const sct_search *s);
 int sct_search_n_proposed(const sct_search *s); /* those told without a proposal included */
 int sct_search_best(const sct_search *s);       /* the least cost told; -1: none */
 

@@ -21,6 +21,8 @@ struct sct_search {
   search_state *state;
   double *cost; /* [n] if told */
   int best;     /* -1: none */
+  double mark;  /* the cost that a candidate has to be below, by more than SCT_SEARCH_GAIN */
+  int n_since;  /* told of since one was */
   /* places on the axes, with values in order: [n * n_axes], -1 for an axis it does not have */
   int n_axes;
   int16_t *place;

@@ -82,6 +82,8 @@ typedef struct sct_tune_opts {
   uint64_t seed;            /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
                          (budget_ns, max_candidates) model */
+  bool settle;        /* end by itself where more candidates are unlikely to be better
+                         (sct_search_is_settled); without `search`, by method model */
   /* Of each size, whether they fail or not and those that the store has included; the naive ones
    * are tried in any case. 0: all. */
   int max_candidates;
@@ -194,6 +196,7 @@ typedef struct sct_tune_report {
   char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
   const char *search; /* the method that said which candidates were tried */
+  bool settled;       /* the search ended because more candidates are unlikely to be better */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
 /* Appends the JSON object of what was so while a session timed (docs/store.md, "conditions"). */

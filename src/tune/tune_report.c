@@ -187,6 +187,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_checked = s->n_checked,
                            .n_caught = s->n_caught,
                            .search = sct_tune_search_name(s->opts),
+                           .settled = s->opts->settle && !s->stopped && !s->out_of_time,
                            .stopped_early = s->stopped || s->out_of_time};
   out->stale = s->stale;
   s->stale = NULL;

@@ -156,7 +156,8 @@ static int most_asked(const tune_session *s) {
 
 static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   const int most = most_asked(s);
-  while (p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
+  const bool done = s->opts->settle && sct_search_is_settled(p->search);
+  while (!done && p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
     const int point = sct_search_next(p->search);
     if (point < 0) {
       return SCT_OK;
@@ -255,7 +256,7 @@ sct_status sct_tune_rates(tune_session *s, sct_error *err) {
 /* ---- the search of a session ---- */
 
 const char *sct_tune_search_name(const sct_tune_opts *opts) {
-  const bool some = opts->budget_ns > 0 || opts->max_candidates > 0;
+  const bool some = opts->budget_ns > 0 || opts->max_candidates > 0 || opts->settle;
   return opts->search ? opts->search : some ? "model" : "exhaustive";
 }
 

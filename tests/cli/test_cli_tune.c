@@ -39,8 +39,25 @@
 
 static void tune_twice(fx_result *r) {
   fx_write("twice.lua", TWICE_SPEC("2.0f"));
-  fx_run(r, "tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200");
+  fx_run(r, "tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200", "--search",
+         "exhaustive");
   fx_expect(r, 0, "twice on virtual:h200 (NVIDIA H200, CC 9.0): ", NULL);
+}
+
+/* Without options a session ends by itself; run again, it tries nothing more. */
+static void a_search_settles(void **state) {
+  (void)state;
+  fx_result r = {0}, again = {0};
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_run(&r, "tune", "twice.lua", "--store", "settled.db", "-d", "virtual:h200");
+  fx_expect(&r, 0, " candidates: the last 64 were at most 0.5 % better, and in 96 % of ", NULL);
+  fx_expect(&r, 0, "; --search exhaustive tries all\n", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "stopped early"));
+  fx_run(&again, "tune", "twice.lua", "--store", "settled.db", "-d", "virtual:h200");
+  assert_string_equal(sct_str_c(&again.out), sct_str_c(&r.out));
+  assert_null(strstr(sct_str_c(&again.err), "compile "));
+  fx_free(&r);
+  fx_free(&again);
 }
 
 static void tune_prints_boards_and_tells_progress_apart(void **state) {
@@ -197,7 +214,8 @@ static void tune_as_json_has_every_candidate(void **state) {
     assert_true(json_integer_value(json_object_get(winner, "registers")) > 0);
     assert_true(json_number_value(json_object_get(winner, "sectors")) > 0);
     assert_int_equal(json_array_size(json_object_get(size, "rows")) +
-                         (size_t)json_integer_value(json_object_get(size, "unfit")),
+                         (size_t)json_integer_value(json_object_get(size, "unfit")) +
+                         (size_t)json_integer_value(json_object_get(size, "untried")),
                      json_integer_value(json_object_get(report, "sources")));
   }
   json_decref(doc);
@@ -416,7 +434,7 @@ static void a_terminal_sees_the_bar(void **state) {
   assert_true(pid >= 0);
   if (pid == 0) {
     fx_exec_((const char *const[]){"tune", "twice.lua", "--store", "twice.db", "-d", "virtual:h200",
-                                   NULL});
+                                   "--search", "exhaustive", NULL});
   }
   sct_str all = {0};
   char buffer[4096];
@@ -435,6 +453,7 @@ static void a_terminal_sees_the_bar(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_search_settles),
       cmocka_unit_test(tune_prints_boards_and_tells_progress_apart),
       cmocka_unit_test(no_gpu_is_said_with_what_comes_instead),
       cmocka_unit_test(devices_for_counting_are_not_tuned_for),

@@ -95,6 +95,36 @@ static void several_naive_ones_come_first(void **state) {
   }
 }
 
+/* Of candidates that are all alike the first is as good as any; one that is better starts the count
+ * anew, and one that failed counts. */
+static void it_is_settled_after_so_many_without_a_gain(void **state) {
+  (void)state;
+  sct_search *s = NULL;
+  assert_int_equal(sct_search_new(&s, method_named("exhaustive"), &hill.problem, 1, NULL), SCT_OK);
+  for (int k = 0; k < 10 + SCT_SEARCH_PATIENCE; k++) {
+    assert_false(sct_search_is_settled(s));
+    assert_int_equal(sct_search_next(s), k);
+    const double cost = k < 9 ? 100.0 - SCT_SEARCH_GAIN * k : k == 9 ? 99.0 : 98.9;
+    assert_int_equal(k % 7 == 6 ? sct_search_fail(s, k, NULL) : sct_search_tell(s, k, cost, NULL),
+                     SCT_OK);
+  }
+  assert_true(sct_search_is_settled(s));
+  sct_search_free(s);
+}
+
+/* What a store knew counts as tried after the best of it. */
+static void known_candidates_settle_a_search(void **state) {
+  (void)state;
+  sct_search *s = NULL;
+  assert_int_equal(sct_search_new(&s, method_named("model"), &hill.problem, 1, NULL), SCT_OK);
+  for (int k = 0; k < SCT_SEARCH_PATIENCE; k++) {
+    assert_false(sct_search_is_settled(s));
+    assert_int_equal(sct_search_tell(s, k, 1000.0 - k, NULL), SCT_OK);
+  }
+  assert_true(sct_search_is_settled(s));
+  sct_search_free(s);
+}
+
 static void seeds_decide(void **state) {
   (void)state;
   int n_methods, a[N_HILL + 1], b[N_HILL + 1];
@@ -477,6 +507,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(every_method_proposes_each_once_naive_first),
       TEST(several_naive_ones_come_first),
+      TEST(it_is_settled_after_so_many_without_a_gain),
+      TEST(known_candidates_settle_a_search),
       TEST(seeds_decide),
       TEST(exhaustive_keeps_the_order),
       TEST(learning_beats_chance),
