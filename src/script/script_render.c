@@ -22,10 +22,9 @@ typedef struct render_job {
   const sct_space *space;
   const sct_candidate *cand;
   sct_rendered *out;
-  sct_str text;  /* the source under construction */
-  sct_str chunk; /* the translated template */
-  const char *template_name;
-  bool template_is_own; /* it lies beside a strategy of the user's */
+  sct_str text;   /* the source under construction */
+  sct_str behind; /* of it, what follows the device library */
+  sct_template file;
   size_t n_lines, cap_lines;
   struct line_origin {
     const char *file;
@@ -43,7 +42,7 @@ static void end_line(lua_State *L, render_job *job, int line) {
   if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
     sct_script_no_memory(L);
   }
-  job->lines[job->n_lines].file = job->template_name;
+  job->lines[job->n_lines].file = job->file.name;
   job->lines[job->n_lines++].line = line;
 }
 
@@ -66,47 +65,44 @@ static void append_value(lua_State *L, render_job *job, const char *text, size_t
   }
 }
 
-/* What the text of an expression may call besides CUDA's own functions (sct_expr_print_c). */
-static const struct {
-  const char *call, *text;
-} expr_functions[] = {
-    {"sct_floor_div(",
-     "// Rounds down, where CUDA's division rounds towards 0.\n"
-     "__device__ __forceinline__ long long sct_floor_div(long long a, long long b) {\n"
-     "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n\n"},
-    {"sct_floor_mod(",
-     "// The remainder with the sign of the divisor.\n"
-     "__device__ __forceinline__ long long sct_floor_mod(long long a, long long b) {\n"
-     "  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);\n}\n\n"},
-};
+static size_t count_lines(const char *text) {
+  size_t n = 0;
+  for (; *text; text++) {
+    n += *text == '\n';
+  }
+  return n;
+}
 
-/* Puts `front` before the text; its lines count as the template's first. */
-static void prepend_lines(lua_State *L, render_job *job, const char *front) {
-  for (const char *p = front; *p; p++) {
-    if (*p != '\n') {
-      continue;
-    }
+/* Puts the definitions of the device library that the text mentions in front of it. */
+static void carry_library(lua_State *L, render_job *job) {
+  const sct_script *script = job->script;
+  bool carried[SCT_MAX_LIBRARY];
+  sct_library_carried(script, sct_str_c(&job->text), carried);
+  size_t n_front = 0, line = 0;
+  if (job->text.failed) {
+    sct_script_no_memory(L);
+  }
+  for (int k = 0; k < script->n_parts; k++) {
+    n_front += carried[k] ? count_lines(script->parts[k].text) + 1 : 0;
+  }
+  for (size_t k = 0; k < n_front; k++) {
     if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
       sct_script_no_memory(L);
     }
-    memmove(&job->lines[1], job->lines, sizeof(*job->lines) * job->n_lines);
-    job->lines[0] = (struct line_origin){job->template_name, 1};
     job->n_lines++;
   }
-  const size_t before = job->text.len;
-  sct_str_append(&job->text, front);
-  if (!job->text.failed) {
-    memmove(job->text.data + strlen(front), job->text.data, before);
-    memcpy(job->text.data, front, strlen(front));
-  }
-}
-
-static void define_called(lua_State *L, render_job *job) {
-  for (int k = 0; k < SCT_COUNT(expr_functions); k++) {
-    if (strstr(sct_str_c(&job->text), expr_functions[k].call) != NULL) {
-      prepend_lines(L, job, expr_functions[k].text);
+  memmove(&job->lines[n_front], job->lines, sizeof(*job->lines) * (job->n_lines - n_front));
+  job->behind = job->text;
+  job->text = (sct_str){0};
+  for (int k = 0; k < script->n_parts; k++) {
+    const struct sct_library_part *part = &script->parts[k];
+    for (size_t n = 0; carried[k] && n <= count_lines(part->text); n++) {
+      job->lines[line++] = (struct line_origin){part->file, part->line + (int)n};
     }
+    sct_str_append(&job->text, carried[k] ? part->text : "");
+    sct_str_append(&job->text, carried[k] ? "\n" : "");
   }
+  sct_str_append(&job->text, sct_str_c(&job->behind));
 }
 
 /* _o(line, piece, ...): a string is literal text, a table { value } an inserted value. A line that
@@ -561,6 +557,8 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
   sct_script_push_view(L, job->script, job->out->code.layout);
+  sct_template_push_words(L, &job->file);
+  lua_setfield(L, -2, "words");
   push_candidate(L, job);
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
@@ -572,93 +570,22 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   return lua_gettop(L);
 }
 
-/* The text of a template: beside a strategy of the user's, else one of ours. */
-static sct_status read_template(sct_str *text, const render_job *job, sct_error *err) {
-  const sct_script *script = job->script;
-  if (!job->template_is_own) {
-    return sct_asset_read(text, job->template_name, err);
-  }
-  bool found = false;
-  sct_error why;
-  const sct_status status =
-      sct_script_read_below(text, script->folder, "the strategy folder",
-                            sct_path_basename(job->template_name), &found, &why);
-  if (status != SCT_OK) {
-    return sct_fail(err, status, "%s:1: error: %s", job->template_name, why.text);
-  }
-  return found ? SCT_OK : sct_fail(err, SCT_EIO, "cannot read '%s'", job->template_name);
-}
-
-/* Pushes what a template is called: "templates/map.cu" is one of ours. */
-static void push_template_name(lua_State *L, render_job *job) {
-  const sct_script *script = job->script;
-  const char *name = job->space->strategies[job->cand->strategy].template_name;
-  if (job->cand->strategy >= script->n_built_in) {
-    const char *const path = lua_pushfstring(L, "%s/%s", script->folder, name);
-    job->template_is_own = access(path, F_OK) == 0;
-  }
-  if (!job->template_is_own) {
-    lua_pushfstring(L, "templates/%s", name);
-  }
-}
-
-/* Pushes the template's function, translated and compiled. */
-static void load_template(lua_State *L, render_job *job) {
-  sct_str text = {0};
-  sct_error err;
-  sct_status status = read_template(&text, job, &err);
-  if (status == SCT_OK && strlen(sct_str_c(&text)) != text.len) {
-    status =
-        sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", job->template_name);
-  }
-  if (status == SCT_OK) {
-    status = sct_template_translate(&job->chunk, job->template_name, sct_str_c(&text), &err);
-  }
-  sct_str_free(&text); /* nothing of C's is held across the calls that raise */
-  if (status == SCT_OK) {
-    status = sct_sandbox_load(&job->script->sandbox, job->template_name, sct_str_c(&job->chunk),
-                              job->chunk.len, 0, &err);
-  }
-  if (status != SCT_OK) {
-    luaL_error(L, "%s", err.text);
-  }
-}
-
-/* Pushes the template's function with the _ENV at `env`; a template is loaded once. */
-static void push_template(lua_State *L, render_job *job, int env) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, job->script) != LUA_TTABLE) {
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, job->script);
-  }
-  if (lua_getfield(L, -1, job->template_name) != LUA_TFUNCTION) {
-    lua_pop(L, 1);
-    load_template(L, job);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, job->template_name);
-  }
-  lua_remove(L, -2);
-  lua_pushvalue(L, env);
-  (void)lua_setupvalue(L, -2, 1); /* of a whole chunk the first upvalue is _ENV */
-}
-
 static int render(lua_State *L) {
   render_job *job = lua_touserdata(L, 1);
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
   job->script->sandbox.blame = strategy->file;
   choose_layouts(L, job);
+  job->file.script = job->script;
+  sct_template_find(L, &job->file, job->cand->strategy, strategy->template_name);
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[job->cand->strategy]);
   const int plan = run_plan(L, job, lua_gettop(L));
   if (plan == 0) {
     return 0;
   }
-  push_template_name(L, job);
-  job->template_name = lua_tostring(L, -1);
   push_template_env(L, job, plan);
-  push_template(L, job, lua_gettop(L));
+  sct_template_push(L, &job->file, lua_gettop(L));
   lua_call(L, 0, 0);
-  define_called(L, job);
+  carry_library(L, job);
   read_plan(L, job, plan);
   return 0;
 }
@@ -669,7 +596,8 @@ sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_sp
   render_job job = {.script = script, .space = space, .cand = cand, .out = out};
   const sct_status status = sct_sandbox_protect(&script->sandbox, render, &job, err);
   sct_str_free(&job.text);
-  sct_str_free(&job.chunk);
+  sct_str_free(&job.behind);
+  sct_template_free(&job.file);
   sct_free(job.lines);
   if (status != SCT_OK || out->rejected) {
     if (status != SCT_OK) {

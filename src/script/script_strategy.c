@@ -184,7 +184,7 @@ static sct_status keep_name(sct_script *script, const char *name, sct_error *err
 static sct_status load_generator(sct_script *script, sct_error *err) {
   static const char *const names[] = {"reads",  "kit",    "fold",     "around", "exchange",
                                       "movers", "map",    "pipeline", "tiles",  "boxes",
-                                      "lines",  "reduce", "columns",  "rows"};
+                                      "lines",  "reduce", "columns",  "rows",   "cuda"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);
@@ -265,6 +265,9 @@ sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_des
   if (status == SCT_OK) {
     script->sandbox.pool = spec->pool;
     status = sct_sandbox_protect(&script->sandbox, make_env, script, err);
+  }
+  if (status == SCT_OK) {
+    status = sct_library_read(script, err);
   }
   if (status == SCT_OK) {
     status = load_generator(script, err);

@@ -5,6 +5,14 @@
 
 #include "script/script_internal.h"
 
+/* One definition of the device library. */
+struct sct_library_part {
+  const char *name, *text, *file; /* the text ends with a line's end */
+  int line;                       /* where it starts in the file */
+  bool is_function;               /* mentioned as `name(` or `name<` */
+};
+#define SCT_MAX_LIBRARY 128
+
 struct sct_script {
   sct_sandbox sandbox;
   sct_spec *spec;
@@ -17,7 +25,9 @@ struct sct_script {
   /* registry: the names of strategies and templates; the read-only _ENV of strategies in front of
    * them; the metatable of each template's own _ENV */
   int names_ref, env_ref, template_meta_ref;
-  int *strategy_ref; /* [n_strategies] registry: what each strategy file returned */
+  int n_parts;
+  struct sct_library_part *parts; /* [SCT_MAX_LIBRARY] the device library, in its order */
+  int *strategy_ref;              /* [n_strategies] registry: what each strategy file returned */
 };
 
 /* Pushes the table of expression functions ("E" to strategies): script_view.c lists them. */
@@ -25,11 +35,35 @@ void sct_script_push_expr_library(lua_State *L);
 /* Pushes the kernel as strategies see it, with layout[n_operands] chosen. */
 void sct_script_push_view(lua_State *L, sct_script *script, const int *layout);
 
+/* Reads the device library, templates/device/: files by name, each with definitions between blank
+ * lines. */
+sct_status sct_library_read(sct_script *script, sct_error *err) SCT_MUST_USE;
+/* Which definitions a kernel's text needs: those that it mentions, and what they mention. */
+void sct_library_carried(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
+/* Pushes a set of the names that a template's text and the library take: those of others in the
+ * same scope must differ. */
+void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text);
+
 /* Translates a template to a Lua chunk with the same line numbers. A line whose first characters
  * are
  * `//%` is Lua; in other lines `$(expr)` is replaced by the expression's value. The chunk calls
  * `_o(line, ...)` once for every line of text, with the line's pieces. */
 sct_status sct_template_translate(sct_str *out, const char *name, const char *text,
                                   sct_error *err) SCT_MUST_USE;
+
+/* A strategy's template. The texts are freed by sct_template_free, as the functions raise. */
+typedef struct sct_template {
+  sct_script *script;
+  const char *name; /* "templates/map.cu" is one of ours */
+  bool is_own;      /* it lies beside a strategy of the user's */
+  sct_str text, chunk;
+} sct_template;
+/* Fills `t` with the template `name` of a strategy; what it is called stays on the stack. */
+void sct_template_find(lua_State *L, sct_template *t, int strategy, const char *name);
+/* Pushes the set of names that the template takes (sct_library_push_words). */
+void sct_template_push_words(lua_State *L, sct_template *t);
+/* Pushes the template's function with the _ENV at `env`. Both are made once of each template. */
+void sct_template_push(lua_State *L, sct_template *t, int env);
+void sct_template_free(sct_template *t);
 
 #endif

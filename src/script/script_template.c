@@ -1,8 +1,10 @@
 /* Templates: CUDA text with `//%` lines of Lua and `$(expr)`, translated line by line to a Lua
  * chunk, so that a Lua error's line number is the template's. */
-#include "script/script_strategy_internal.h"
-
 #include <string.h>
+#include <unistd.h>
+
+#include "script/script_private.h"
+#include "script/script_strategy_internal.h"
 
 /* Appends text[0..n) as a Lua string literal. */
 static void append_literal(sct_str *out, const char *text, size_t n) {
@@ -93,4 +95,96 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
     p += whole + (end != NULL);
   }
   return sct_str_status(out, err);
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+void sct_template_find(lua_State *L, sct_template *t, int strategy, const char *name) {
+  if (strategy >= t->script->n_built_in) {
+    const char *const path = lua_pushfstring(L, "%s/%s", t->script->folder, name);
+    t->is_own = access(path, F_OK) == 0;
+  }
+  if (!t->is_own) {
+    lua_pushfstring(L, "templates/%s", name);
+  }
+  t->name = lua_tostring(L, -1);
+}
+
+static sct_status read_template(sct_template *t, sct_error *err) {
+  if (!t->is_own) {
+    return sct_asset_read(&t->text, t->name, err);
+  }
+  bool found = false;
+  sct_error why;
+  const sct_status status = sct_script_read_below(
+      &t->text, t->script->folder, "the strategy folder", sct_path_basename(t->name), &found, &why);
+  if (status != SCT_OK) {
+    return sct_fail(err, status, "%s:1: error: %s", t->name, why.text);
+  }
+  return found ? SCT_OK : sct_fail(err, SCT_EIO, "cannot read '%s'", t->name);
+}
+
+/* Pushes the table that keeps what is made once of each template. */
+static void push_kept(lua_State *L, const sct_template *t) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, t->script) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, t->script);
+  }
+}
+
+void sct_template_push_words(lua_State *L, sct_template *t) {
+  push_kept(L, t);
+  const char *key = lua_pushfstring(L, "words of %s", t->name);
+  if (lua_getfield(L, -2, key) != LUA_TTABLE) {
+    sct_error err;
+    lua_pop(L, 1);
+    if (read_template(t, &err) != SCT_OK) {
+      luaL_error(L, "%s", err.text);
+    }
+    sct_library_push_words(L, t->script, sct_str_c(&t->text));
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -4, key);
+  }
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+/* Pushes the template's function, translated and compiled. */
+static void load_template(lua_State *L, sct_template *t) {
+  sct_error err;
+  sct_status status = read_template(t, &err);
+  if (status == SCT_OK && strlen(sct_str_c(&t->text)) != t->text.len) {
+    status = sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", t->name);
+  }
+  if (status == SCT_OK) {
+    status = sct_template_translate(&t->chunk, t->name, sct_str_c(&t->text), &err);
+  }
+  if (status == SCT_OK) {
+    status =
+        sct_sandbox_load(&t->script->sandbox, t->name, sct_str_c(&t->chunk), t->chunk.len, 0, &err);
+  }
+  if (status != SCT_OK) {
+    luaL_error(L, "%s", err.text);
+  }
+}
+
+void sct_template_push(lua_State *L, sct_template *t, int env) {
+  push_kept(L, t);
+  if (lua_getfield(L, -1, t->name) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    load_template(L, t);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, t->name);
+  }
+  lua_remove(L, -2);
+  lua_pushvalue(L, env);
+  (void)lua_setupvalue(L, -2, 1); /* of a whole chunk the first upvalue is _ENV */
+}
+
+void sct_template_free(sct_template *t) {
+  sct_str_free(&t->text);
+  sct_str_free(&t->chunk);
 }

@@ -692,9 +692,9 @@ function kit.hand_over(g, plan)
   plan.static_shared_bytes = g.static_shared_bytes
 end
 
-kit.word_type = WORD
-kit.hints = hints
-kit.wrapped, kit.element_arguments = wrapped, arguments
+kit.word_type, kit.hints = WORD, hints
+kit.wrapped, kit.element_arguments, kit.pointer_style, kit.argument =
+  wrapped, arguments, pointer_style, argument
 kit.concat, kit.member, kit.const_of = concat, member, const_of
 kit.MAX_INDEX = MAX_INDEX
 return kit

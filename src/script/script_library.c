@@ -1,0 +1,216 @@
+/* The device library: templates/device/ holds CUDA definitions with blank lines between them. A
+ * kernel carries those that its text mentions, and those that they mention. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "script/script_private.h"
+#include "script/script_strategy_internal.h"
+
+#define FOLDER "templates/device/"
+
+/* ---- words of a CUDA text ----------------------------------------------------------------------
+ */
+
+static bool starts_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool in_word(char c) {
+  return starts_word(c) || (c >= '0' && c <= '9');
+}
+
+/* Past the comment, the string or the `$(expression)` that starts at p; p itself if none does. */
+static const char *skip_other(const char *p) {
+  if (p[0] == '/' && p[1] == '/') {
+    return p + strcspn(p, "\n");
+  }
+  if (p[0] == '/' && p[1] == '*') {
+    const char *end = strstr(p + 2, "*/");
+    return end ? end + 2 : p + strlen(p);
+  }
+  if (p[0] == '"') {
+    for (p++; *p && *p != '"'; p++) {
+      p += p[0] == '\\' && p[1];
+    }
+    return p + (*p == '"');
+  }
+  if (p[0] == '$' && p[1] == '(') {
+    int depth = 1;
+    for (p += 2; *p && depth > 0; p++) {
+      depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+    }
+  }
+  return p;
+}
+
+/* The next name at or after *p that is no member of something; *p moves behind it. False: none. */
+static bool next_word(const char **p, const char **word, size_t *n) {
+  const char *at = *p;
+  while (*at) {
+    const char *behind = skip_other(at);
+    if (behind != at) {
+      at = behind;
+    } else if (in_word(*at) || *at == '.') {
+      const bool name = starts_word(*at);
+      const char *from = at++;
+      while (in_word(*at)) {
+        at++;
+      }
+      if (name) {
+        *word = from;
+        *n = (size_t)(at - from);
+        *p = at;
+        return true;
+      }
+    } else {
+      at++;
+    }
+  }
+  *p = at;
+  return false;
+}
+
+/* ---- reading the library -----------------------------------------------------------------------
+ */
+/* Past the brackets that open at p. */
+static const char *skip_brackets(const char *p, char open, char close) {
+  int depth = 0;
+  do {
+    depth += *p == open ? 1 : *p == close ? -1 : 0;
+    p += *p != '\0';
+  } while (*p && depth > 0);
+  return p;
+}
+
+/* The name that a definition gives: the first one before a `(`, `{`, `=` or `;`. */
+static void name_part(sct_script *script, struct sct_library_part *part) {
+  const char *p = part->text, *word = "";
+  size_t n = 0;
+  while (next_word(&p, &word, &n)) {
+    const bool attribute = strncmp(word, "__", 2) == 0 || strncmp(word, "alignas(", 8) == 0;
+    p = *(p + strspn(p, " ")) == '<' ? skip_brackets(p + strspn(p, " "), '<', '>') : p;
+    const char *next = p + strspn(p, " ");
+    if (attribute && *next == '(') {
+      p = skip_brackets(next, '(', ')');
+    } else if (*next && strchr("({=;", *next)) {
+      part->name = sct_arena_strndup(&script->arena, word, n);
+      part->is_function = *next == '(';
+      return;
+    }
+  }
+  part->name = ""; /* a comment on its own */
+}
+
+typedef struct file_list {
+  sct_script *script;
+  const char *names[32];
+  int n;
+} file_list;
+
+static void note_file(void *ctx, const char *name) {
+  file_list *list = ctx;
+  if (sct_has_suffix(name, ".cuh") && list->n < SCT_COUNT(list->names)) {
+    const char *copy = sct_arena_strdup(&list->script->arena, name);
+    list->names[list->n] = copy;
+    list->n += copy != NULL;
+  }
+}
+
+/* Adds the definitions of one file. */
+static sct_status add_parts(sct_script *script, const char *file, const char *text,
+                            sct_error *err) {
+  for (int line = 1; *text;) {
+    if (*text == '\n') {
+      line++;
+      text++;
+      continue;
+    }
+    if (script->n_parts == SCT_MAX_LIBRARY) {
+      return sct_fail(err, SCT_ESPEC, "%s:%d: error: more than %d definitions in %s", file, line,
+                      SCT_MAX_LIBRARY, FOLDER);
+    }
+    const char *end = strstr(text, "\n\n");
+    struct sct_library_part *part = &script->parts[script->n_parts];
+    *part = (struct sct_library_part){.file = file, .line = line};
+    part->text =
+        sct_arena_strndup(&script->arena, text, end ? (size_t)(end + 1 - text) : strlen(text));
+    if (part->text) {
+      name_part(script, part);
+    }
+    if (!part->text || !part->name) {
+      return sct_fail(err, SCT_ENOMEM, "out of memory");
+    }
+    script->n_parts += part->name[0] != '\0';
+    for (const char *c = part->text; *c; c++, text++) {
+      line += *c == '\n';
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_library_read(sct_script *script, sct_error *err) {
+  file_list list = {.script = script};
+  sct_asset_list(FOLDER, note_file, &list);
+  script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
+  if (!script->parts) {
+    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  }
+  sct_status status = SCT_OK;
+  for (int k = 0; k < list.n && status == SCT_OK; k++) {
+    sct_str text = {0};
+    status = sct_asset_read(&text, list.names[k], err);
+    if (status == SCT_OK) {
+      status = add_parts(script, list.names[k], sct_str_c(&text), err);
+    }
+    sct_str_free(&text);
+  }
+  return status;
+}
+
+/* ---- what a kernel carries ---------------------------------------------------------------------
+ */
+
+static bool is_mention(const struct sct_library_part *part, const char *word, size_t n) {
+  return strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
+         (!part->is_function || word[n] == '(' || word[n] == '<');
+}
+
+static void note_mentions(const sct_script *script, const char *text, bool *carried) {
+  const char *word = "";
+  size_t n = 0;
+  while (next_word(&text, &word, &n)) {
+    for (int k = 0; k < script->n_parts; k++) {
+      if (!carried[k] && is_mention(&script->parts[k], word, n)) {
+        carried[k] = true;
+        note_mentions(script, script->parts[k].text, carried);
+      }
+    }
+  }
+}
+
+void sct_library_carried(const sct_script *script, const char *text,
+                         bool carried[SCT_MAX_LIBRARY]) {
+  memset(carried, 0, SCT_MAX_LIBRARY * sizeof(*carried));
+  note_mentions(script, text, carried);
+}
+
+/* ---- names that a template takes ---------------------------------------------------------------
+ */
+
+static void add_word(lua_State *L, const char *word, size_t n) {
+  lua_pushlstring(L, word, n);
+  lua_pushboolean(L, 1);
+  lua_rawset(L, -3);
+}
+
+void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text) {
+  lua_newtable(L);
+  for (int k = 0; k < script->n_parts; k++) {
+    add_word(L, script->parts[k].name, strlen(script->parts[k].name));
+  }
+  const char *word = "";
+  size_t n = 0;
+  while (next_word(&template_text, &word, &n)) {
+    add_word(L, word, n);
+  }
+}

@@ -1,0 +1,24 @@
+// The address of shared memory as instructions take it.
+__device__ __forceinline__ unsigned int smem_address(const void *p) {
+  return (unsigned int)__cvta_generic_to_shared(p);
+}
+
+// kBytes (4, 8 or 16) from global to shared memory that pass no register (sm_80).
+template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const void *from) {
+  if (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 ::"r"(smem_address(to)), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 ::"r"(smem_address(to)), "l"(from), "n"(kBytes) : "memory");
+}
+
+// Closes a group of asynchronous copies.
+__device__ __forceinline__ void async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the last kGroups groups of this thread have arrived.
+template <int kGroups> __device__ __forceinline__ void async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}

@@ -1,0 +1,38 @@
+// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most).
+template <class T, int kCount>
+struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
+                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) vec {
+  T element[kCount];
+  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
+  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
+};
+
+// The elements of a vector, the last one first.
+template <class T, int kCount>
+__device__ __forceinline__ vec<T, kCount> reversed(const vec<T, kCount> &v) {
+  vec<T, kCount> r;
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    r[k] = v[kCount - 1 - k];
+  return r;
+}
+
+// The first `count` elements of a vector whose others lie outside the array: those are zero.
+template <class T, int kCount>
+__device__ __forceinline__ vec<T, kCount> load_some(const T *from, long long count) {
+  vec<T, kCount> v = {};
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    if (k < count)
+      v[k] = from[k];
+  return v;
+}
+
+// The first `count` elements of a vector whose others lie outside the array.
+template <class T, int kCount>
+__device__ __forceinline__ void store_some(T *to, const vec<T, kCount> &v, long long count) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    if (k < count)
+      to[k] = v[k];
+}

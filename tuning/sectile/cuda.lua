@@ -1,0 +1,372 @@
+-- cuda: what strategies need whose template is a whole kernel.
+--
+-- A strategy file gives name, doc, applies, axes, facts, where (docs/lua_api.md), a template and
+-- plan(k, c). The plan makes a generator `g = cuda.new(k, "name", threads)`, asks it which access
+-- path each operand has, and returns a table; everything in it is a name in the template:
+--
+--   local g = cuda.new(k, "copy", c.threads)
+--   local a = g:vector(op, f, dim, c.vec)        how a vector of neighbours moves, or nil
+--   g:require(condition); g:need_align(op, 16)   what must hold of extents and pointers
+--   local p = { g = g, grid = kit.ceil_div(n, tile), doc = "..." , traffic = ... }
+--   return g:plan(p)                             adds kernel, threads, requires, align, arguments
+--
+-- The plan has no `accesses`: sectors are counted from the compiled PTX. `static_shared_bytes` and
+-- `shared_bytes` say what the template declares.
+--
+-- The template is CUDA: constants on top, device functions, the kernel. In it
+--
+--   $(g:types())            half floats and records, as far as the kernel has them
+--   $(g:compute())          the function compute(...), the user's body for one element
+--   $(g:head(bounds))       __global__ void ... name(parameters)
+--   $(g:params()), $(g:arguments())   the same parameters for a device function of the template
+--   $(g:call(values))       compute(...) with a text for each array's name; outputs by reference
+--   $(g:type(op, f))        C type of a field, of the whole record without f
+--   $(g:place(op, f, with)), $(g:address(op, f, with))   a[row * n_col + col], and where it lies
+--   $(g:text(e))            an expression
+--
+-- Functions of templates/device need no include: a kernel carries those that its text mentions.
+-- Names cannot meet: user's names that the template's text or the library takes too get a `_` in
+-- the kernel (the function compute has them as they are), and so do names from g:name(wanted), by
+-- which Lua gets names for what it declares. `with` is a list for E.subst: how the kernel calls the
+-- index of a dimension there, as { k.index[1], cuda.var("at.row") }.
+local cuda = {}
+
+local declare = require "sectile.declare"
+
+---@class sectile.Cuda
+local G = {}
+G.__index = G
+
+--- A variable of generated text that is not negative; `text` may be any C expression.
+---@param text string
+---@return sectile.Expr
+function cuda.var(text)
+  return E.var(text, 0, kit.MAX_INDEX)
+end
+
+--- A name that neither the template, nor the device library, nor the kernel has yet.
+---@param wanted string
+---@return string
+function G:name(wanted)
+  local name = wanted
+  while self.k.words[name] or self.own[name] do
+    name = name .. "_"
+  end
+  self.own[name] = true
+  return name
+end
+
+-- Names of the kernel's parameters; what they are called in expressions where that differs.
+local function bind_names(g)
+  local k = g.k
+  local function rename(var, name, wanted)
+    if name ~= wanted then
+      g.put[#g.put + 1], g.put[#g.put + 2] = var, cuda.var(name)
+    end
+  end
+  for n, op in ipairs(g.ops) do
+    op.pointer = g:name(op.name)
+    g.arguments_of[n] = op.pointer
+  end
+  for n, scalar in ipairs(k.scalars) do
+    g.scalar_names[n] = g:name(scalar.name)
+  end
+  for n, name in ipairs(k.extent_names) do
+    local wanted = "n_" .. name
+    g.extent_names[n] = g:name(wanted)
+    rename((k.extent_vars or k.extents)[n], g.extent_names[n], wanted)
+  end
+end
+
+--- A generator for the kernel view `k`: `ops`, `inputs` (index arrays first), `outputs`.
+---@param k sectile.View
+---@param kernel string the kernel's name
+---@param threads integer threads a block
+---@return sectile.Cuda
+function cuda.new(k, kernel, threads)
+  local g = setmetatable({
+    k = k, kernel = kernel, threads = threads, own = {}, put = {}, ops = {}, inputs = {},
+    outputs = {}, requires = {}, align = {}, arguments = {}, arguments_of = {},
+    scalar_names = {}, extent_names = {},
+  }, G)
+  g.body = reads.without_comments(k.body)
+  local names = reads.names_in(g.body)
+  g.in_body = {}
+  for _, word in ipairs(names) do
+    g.in_body[word.name] = true
+  end
+  for n, op in ipairs(k.operands) do
+    op.style = kit.pointer_style(op)
+    op.used = op.is_index and { 1 } or reads.fields(op, g.body, names)
+    op.reads = reads.of(op, g.body, names)
+    g.ops[n] = op
+    g.arguments[n], g.align[n] = kit.argument(op)
+    table.insert(op.is_output and g.outputs or g.inputs, op)
+  end
+  table.sort(g.inputs, function(a, b)
+    if a.is_index ~= b.is_index then
+      return a.is_index
+    end
+    return a.number < b.number
+  end)
+  bind_names(g)
+  return g
+end
+
+-- ---- what holds of extents and pointers ----
+
+--- The kernel is right only if the condition over extents holds.
+---@param condition sectile.Expr
+function G:require(condition)
+  for _, other in ipairs(self.requires) do
+    if other:same(condition) then
+      return
+    end
+  end
+  self.requires[#self.requires + 1] = condition
+end
+
+--- The pointer of `op` needs this alignment.
+---@param op sectile.Operand
+---@param bytes integer
+function G:need_align(op, bytes)
+  self.align[op.number] = math.max(self.align[op.number], bytes)
+end
+
+--- The plan that the strategy returns: `p` with what the program reads of the generator.
+---@param p table
+---@return table
+function G:plan(p)
+  p.g, p.k, p.kernel, p.threads = self, self.k, self.kernel, self.threads
+  p.requires, p.align, p.arguments = self.requires, self.align, self.arguments
+  return p
+end
+
+-- ---- expressions, types, places ----
+
+--- C text of an expression, as long long.
+---@param e sectile.Expr|integer
+---@param with? table how the text calls variables: a list for E.subst
+---@return string
+function G:text(e, with)
+  if math.type(e) == "integer" then
+    return tostring(e)
+  end
+  e = with and E.subst(e, with) or e
+  return E.text(#self.put > 0 and E.subst(e, self.put) or e, true)
+end
+
+--- C type of field `f` of an operand; of its whole value without `f`.
+---@param op sectile.Operand
+---@param f? integer
+---@return string
+function G:type(op, f)
+  local record = op.record
+  if f or record.bare then
+    return record.fields[f or 1].cuda
+  end
+  return self.k.words[record.name] and "struct " .. record.name or record.name
+end
+
+--- An array's element as an lvalue: field `f`, or the whole record.
+---@param op sectile.Operand
+---@param f? integer
+---@param with? table how the text calls variables
+---@return string
+function G:place(op, f, with)
+  local field = op.record.fields[f or 1]
+  if op.style == "bytes" then
+    return "*" .. self:address(op, f, with)
+  end
+  local at = op.offset[f or 1]
+  at = op.style == "record" and (at - field.offset) // op.record.bytes or at // field.bytes
+  local element = string.format("%s[%s]", op.pointer, self:text(at, with))
+  return op.style == "record" and f and kit.member(element, field) or element
+end
+
+--- The address of an array's element.
+---@param op sectile.Operand
+---@param f? integer
+---@param with? table
+---@return string
+function G:address(op, f, with)
+  if op.style == "bytes" then
+    local at = op.offset[f or 1] - (f and 0 or op.record.fields[1].offset)
+    return string.format("at_byte<%s>(%s, %s)", self:type(op, f), op.pointer, self:text(at, with))
+  end
+  return "&" .. self:place(op, f, with)
+end
+
+-- ---- how operands move ----
+
+--- Does the place of `op` change along dimension `dim`, on its own or by an index array?
+---@param op sectile.Operand
+---@param dim integer
+---@return boolean
+function G:changes(op, dim)
+  local index = self.k.index[dim]
+  for _, f in ipairs(op.used) do
+    if E.mentions(op.offset[f], index) then
+      return true
+    end
+  end
+  return movers.turns(self.k, op, dim)
+end
+
+--- How `width` neighbours along `dim` move as one vector: `word` (bytes that one instruction
+--- moves) and `extents` (which must be multiples of the width); nil where they do not follow each
+--- other, or an index array's values differ among them.
+---@param op sectile.Operand
+---@param f? integer a field; nil: whole records
+---@param dim integer
+---@param width integer
+---@return table?
+function G:vector(op, f, dim, width)
+  local k = self.k
+  local bytes = f and op.record.fields[f].bytes or op.record.bytes
+  if width == 1 or movers.turns(k, op, dim) then
+    return nil
+  end
+  local start
+  if f or op.record.bare then
+    local step = fold.step(k, op, f or 1, dim)
+    start = step and kit.const_of(step) == bytes
+      and E.subst(op.offset[f or 1], { k.index[dim], E.var("group", 0, kit.MAX_INDEX) * width })
+  else
+    start = fold.record_run(k, op, dim, width)
+  end
+  if not start or (not f and not op.record.bare and op.is_output and not op.owns_gaps
+    and op.record.bytes > op.record.data_bytes) then
+    return nil
+  end
+  local word = kit.word_bytes(bytes * width)
+  while word > 1 do
+    local extents = movers.needed_multiples(k, start, width, word)
+    if extents then
+      return { word = word, extents = extents }
+    end
+    word = word // 2
+  end
+  return { word = 1, extents = {} }
+end
+
+--- Takes what a vector needs of extents and pointers into the plan.
+---@param op sectile.Operand
+---@param vector table what g:vector gave
+---@param width integer
+function G:adopt(op, vector, width)
+  self:need_align(op, vector.word)
+  for _, extent in ipairs(vector.extents) do
+    self:require((extent % width):eq(0))
+  end
+end
+
+-- ---- text of the kernel ----
+
+--- Type definitions: half floats and records, each once.
+---@return string
+function G:types()
+  return declare.types(self.k)
+end
+
+-- Names and parameters of the function compute: what the body mentions.
+local function element_params(g)
+  local list = {}
+  local function add(name, type)
+    list[#list + 1] = { name = name, type = type }
+  end
+  for _, op in ipairs(g.inputs) do
+    for _, read in ipairs(op.is_index and {} or op.reads) do
+      local type = g:type(op)
+      add(read.name, op.record.bare and type .. " " or "const " .. type .. " &")
+    end
+    if op.is_index and g.in_body[op.name] then
+      add(op.name, "long long ")
+    end
+  end
+  for n, scalar in ipairs(g.k.scalars) do
+    if g.in_body[scalar.name] then
+      add(scalar.name, scalar.cuda .. " ")
+      list[#list].value = g.scalar_names[n]
+    end
+  end
+  for d, dim in ipairs(g.k.dims) do
+    if g.in_body[dim] then
+      add(dim, "long long ")
+      list[#list].dim = d
+    end
+  end
+  for _, op in ipairs(g.outputs) do
+    add(op.name, g:type(op) .. " &")
+  end
+  return list
+end
+
+--- The function compute: the user's body, under the user's names.
+---@return string
+function G:compute()
+  local list = {}
+  for n, param in ipairs(element_params(self)) do
+    list[n] = param.type .. param.name
+  end
+  local head = "__device__ __forceinline__ void compute("
+  return head .. kit.wrapped(list, #head, string.rep(" ", #head)) .. ") {\n  "
+    .. string.gsub(self.k.body, "\n%s*", "\n  ") .. "\n}\n"
+end
+
+--- A call of compute. `values` has the text of each value by the user's name, and of dimensions
+--- that the body names.
+---@param values table<string, string>
+---@return string
+function G:call(values)
+  local list = {}
+  for n, param in ipairs(element_params(self)) do
+    list[n] = param.value or values[param.name] or error("no value for " .. param.name, 2)
+  end
+  return "compute(" .. table.concat(list, ", ") .. ");"
+end
+
+--- Parameters of the kernel: pointers, scalars, extents.
+---@return string[]
+function G:param_list()
+  local list = {}
+  for n, op in ipairs(self.ops) do
+    list[n] = self.arguments[n] .. "__restrict__ " .. op.pointer
+  end
+  for n, scalar in ipairs(self.k.scalars) do
+    list[#list + 1] = scalar.cuda .. " " .. self.scalar_names[n]
+  end
+  for _, name in ipairs(self.extent_names) do
+    list[#list + 1] = "long long " .. name
+  end
+  return list
+end
+
+--- Parameters for a device function of the template, in lines that are indented by `indent`.
+---@param indent integer
+---@return string
+function G:params(indent)
+  return kit.wrapped(self:param_list(), indent, string.rep(" ", indent))
+end
+
+--- The names of those parameters, for a call.
+---@return string
+function G:arguments_text()
+  local list = {}
+  for _, names in ipairs { self.arguments_of, self.scalar_names, self.extent_names } do
+    for _, name in ipairs(names) do
+      list[#list + 1] = name
+    end
+  end
+  return table.concat(list, ", ")
+end
+
+--- Head of the kernel.
+---@param bounds string|integer what stands in __launch_bounds__
+---@return string
+function G:head(bounds)
+  return string.format("__global__ void __launch_bounds__(%s)\n%s(%s)", bounds, self.kernel,
+    self:params(#self.kernel + 1))
+end
+
+return cuda
