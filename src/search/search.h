@@ -31,24 +31,6 @@ typedef struct sct_search_point {
   bool naive;                   /* proposed before all others */
 } sct_search_point;
 
-/* What is known for slowing candidates down before anything is measured, each as what it adds to
- * ln(measured / predicted), of a problem that is small or large (sct_search_is_small()). */
-typedef struct sct_search_effect {
-  const char *axis, *value; /* a candidate that has it */
-  double large, small;
-} sct_search_effect;
-typedef struct sct_search_weight {
-  double large, small; /* a unit of a strain */
-} sct_search_weight;
-typedef struct sct_search_known {
-  const sct_search_effect *effects;
-  int n_effects;
-  sct_search_weight strain[SCT_N_STRAINS];
-  sct_search_weight predicted; /* a unit of ln(predicted / the least): how far that is believed */
-} sct_search_known;
-/* Those of search_effects.def. */
-const sct_search_known *sct_search_known_effects(void);
-
 /* A zeroed struct is a valid problem without candidates. */
 typedef struct sct_search_problem {
   sct_arena arena; /* owns names and values */
@@ -57,13 +39,8 @@ typedef struct sct_search_problem {
   int n_points;
   size_t cap_points;
   sct_search_point *points;
-  bool small;                    /* sct_search_is_small(): other values of axes do well */
-  const sct_search_known *known; /* NULL: sct_search_known_effects() */
 } sct_search_problem;
 
-/* Is so little read and written, in all, that a launch takes longer than moving it? A quarter of
- * L2: at the rate of the memory of an H200, 4 us. */
-bool sct_search_is_small(double moved_bytes, double l2_bytes);
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. SCT_ENOMEM. */
 sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
@@ -104,10 +81,10 @@ sct_status sct_search_find(const sct_search_method **out, const char *name,
 
 /* ---- a search ---- */
 
-/* On 116 sweeps recorded on an H200 (2026-11-22 and 23; 41 of kernels to which nothing is fitted)
- * method `model`, 16 or 32 candidates under way, 5 seeds, tried 77 candidates on average until it
- * was settled; what it found was within 1 % of the sweep's best in 96 % of the searches, within 5 %
- * in 99 %. After 32 candidates it was so in 90 to 95 %, after 48 in 92 to 97 %. */
+/* On 116 sweeps recorded on an H200 (2026-11-22 and 23) method `model`, 16 or 32 candidates under
+ * way, 5 seeds, tried 87 candidates on average until it was settled; what it found was within 1 %
+ * of the sweep's best in 96 % of the searches, within 5 % in 99 % (docs/figures/search.md). After
+ * 32 candidates it was so in 65 to 85 %, after 64 in 85 to 95 %. */
 #define SCT_SEARCH_PATIENCE 64
 #define SCT_SEARCH_GAIN     0.005
 
@@ -138,7 +115,6 @@ int sct_search_best(const sct_search *s);       /* the least cost told; -1: none
  * compared without one. What cannot run at this size is left out, what failed is in it. */
 typedef struct sct_sweep {
   const char *kernel, *size, *device; /* "transpose_f32", "row=4096 col=4096", "NVIDIA H200" */
-  const char *family;                 /* kernels that do the same to other types; else the kernel */
   sct_search_problem problem;
   double try_ns;  /* what trying one candidate takes, on average, with all that belongs to it */
   int *n_samples; /* [n_points] 0: it failed */

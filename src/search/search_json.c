@@ -7,7 +7,7 @@
 
 typedef struct reader {
   sct_replay *replay;
-  const char *path, *device, *family;
+  const char *path, *device;
   const json_t *axes, *candidates, *naive;
   double try_ns;
   sct_error *err;
@@ -81,9 +81,7 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
   }
   sct_sweep *sweep;
   SCT_TRY(sweep_begin(&sweep, r->replay, (int)n, kernel, label, r->device, r->err));
-  sweep->family = r->family;
   sweep->try_ns = r->try_ns;
-  sweep->problem.small = json_is_true(json_object_get(size, "small"));
   for (size_t k = 0; k < n; k++) {
     const double median = number_at(list[MEDIAN], k);
     if (median <= 0.0) {
@@ -111,11 +109,6 @@ static sct_status read_kernel(reader *r, const json_t *kernel) {
   r->candidates = json_object_get(kernel, "candidates");
   r->naive = json_object_get(kernel, "naive");
   r->try_ns = 1e6 * json_number_value(json_object_get(kernel, "try_ms"));
-  const char *family = json_string_value(json_object_get(kernel, "family"));
-  r->family = sct_arena_strdup(&r->replay->arena, family ? family : name ? name : "");
-  if (!r->family) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   if (!name || r->try_ns <= 0.0 || json_array_size(r->axes) == 0 ||
       json_array_size(r->candidates) == 0 || !json_is_array(r->naive)) {
     return wrong(r, "in every kernel name, try_ms, naive, axes, candidates and sizes");

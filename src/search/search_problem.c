@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-bool sct_search_is_small(double moved_bytes, double l2_bytes) {
-  return moved_bytes <= 0.25 * l2_bytes;
-}
-
 sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
                           sct_error *err) {
   if (!SCT_GROW(problem->points, problem->n_points, problem->cap_points)) {

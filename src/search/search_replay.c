@@ -22,7 +22,6 @@ sct_status sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const 
                    .n_samples = SCT_ARENA_NEW(arena, int, n_points + 1),
                    .samples_ns = SCT_ARENA_NEW(arena, const double *, n_points + 1),
                    .median_ns = SCT_ARENA_NEW(arena, double, n_points + 1)};
-  s->family = s->kernel;
   *out = s;
   return s->kernel && s->size && s->device && s->n_samples && s->samples_ns && s->median_ns
              ? SCT_OK

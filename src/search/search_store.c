@@ -83,13 +83,6 @@ static int by_candidate(const void *pa, const void *pb) {
   return (a > b) - (a < b);
 }
 
-static bool is_small(const sct_row_run *run, const sct_row_device *device) {
-  json_t *described = json_loads(device->description, 0, NULL);
-  const double l2_bytes = json_number_value(json_object_get(described, "l2_bytes"));
-  json_decref(described);
-  return sct_search_is_small(run->read_bytes + run->write_bytes, l2_bytes);
-}
-
 static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_problem *problem,
                            const sct_row_run *run, const sct_row_device *device, sct_error *err) {
   sct_row_result *rows = NULL;
@@ -104,7 +97,6 @@ static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_p
   }
   if (status == SCT_OK) {
     sweep->try_ns = TRY_NS;
-    sweep->problem.small = is_small(run, device);
     sweep_end(replay);
   }
   sct_row_result_free(rows, n);

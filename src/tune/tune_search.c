@@ -119,10 +119,6 @@ static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error 
     order_items(s, size, places, order);
     status = add_points(s, p, size, order, err);
   }
-  int64_t read_bytes, write_bytes;
-  sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
-  p->problem.small =
-      sct_search_is_small((double)(read_bytes + write_bytes), (double)s->device.l2_bytes);
   if (status == SCT_OK) {
     status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
   }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_METHODS 16
+#define MAX_METHODS     16
+#define N_SETTLED_SEEDS 5
 
 static const double shares[] = {0.05, 0.10, 0.20, 0.50};
 static const double times_s[] = {1.0, 3.0, 10.0};
@@ -141,12 +142,60 @@ static sct_status compare(sct_replay *replay, int batch, sct_error *err) {
   return status;
 }
 
+/* The search that ends by itself, over all sweeps and seeds: how many it tries, and what it finds.
+ */
+static sct_status settle(const sct_replay *replay, int batch, sct_error *err) {
+  sct_search_score *scores = NULL;
+  const sct_search_method *model;
+  double n_tried = 0.0, n_searches = 0.0, n_1 = 0.0, n_5 = 0.0, worst = 0.0;
+  SCT_TRY(sct_search_find(&model, "model", err));
+  for (int k = 0; k < replay->n_sweeps; k++) {
+    const sct_sweep *sweep = &replay->sweeps[k];
+    scores = sct_realloc(scores, sizeof *scores * (size_t)sweep->problem.n_points);
+    for (int seed = 1; scores && seed <= N_SETTLED_SEEDS; seed++) {
+      int n = 0, last = 0, at = 0;
+      SCT_TRY(sct_sweep_search(scores, &n, sweep, model, (uint64_t)seed, batch, err));
+      for (double mark = INFINITY; at < n && at - last <= SCT_SEARCH_PATIENCE; at++) {
+        last = scores[at].found < (1.0 - SCT_SEARCH_GAIN) * mark ? at : last;
+        mark = last == at ? scores[at].found : mark;
+      }
+      const double found = scores[at - 1].found;
+      n_tried += at;
+      n_searches += 1.0;
+      n_1 += found <= 1.01;
+      n_5 += found <= 1.05;
+      worst = fmax(worst, found);
+    }
+  }
+  sct_free(scores);
+  printf("| %d | %.0f | %.0f | %.1f %% | %.1f %% | %.3f |\n", batch, n_searches,
+         n_tried / n_searches, 100.0 * n_1 / n_searches, 100.0 * n_5 / n_searches, worst);
+  return SCT_OK;
+}
+
+/* bench_search --settled SWEEPS: the rows of a table. */
+static sct_status settle_all(const char *path, sct_error *err) {
+  sct_replay replay;
+  SCT_TRY(sct_replay_open(&replay, path, err));
+  sct_status status = settle(&replay, 16, err);
+  status = status == SCT_OK ? settle(&replay, 32, err) : status;
+  sct_replay_free(&replay);
+  return status;
+}
+
 int main(int argc, char **argv) {
   sct_error err = {0};
   sct_replay replay;
+  if (argc == 3 && strcmp(argv[1], "--settled") == 0) {
+    const sct_status settled = settle_all(argv[2], &err);
+    if (settled != SCT_OK) {
+      fprintf(stderr, "bench_search: %s\n", err.text);
+    }
+    return sct_exit_code(settled);
+  }
   const int batch = argc > 2 ? atoi(argv[2]) : 1;
   if (argc < 2 || argc > 3 || batch < 1) {
-    fprintf(stderr, "usage: bench_search SWEEPS [BATCH]\n");
+    fprintf(stderr, "usage: bench_search SWEEPS [BATCH], or --settled SWEEPS\n");
     return 2;
   }
   sct_status status = sct_replay_open(&replay, argv[1], &err);

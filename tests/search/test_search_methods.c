@@ -192,36 +192,18 @@ static void the_first_guess_is_the_prediction(void **state) {
   }
 }
 
-static const sct_search_effect some_effects[] = {
-    {"order", "b", -0.03, 0.0}, {"hint", "cs", 0.01, -0.1}, {"items", "4", 0.01, 0.0}};
-static const sct_search_known some_known = {
-    .effects = some_effects,
-    .n_effects = SCT_COUNT(some_effects),
-    .strain = {[SCT_STRAIN_REQUESTS] = {0.05, 0.0}, [SCT_STRAIN_IDLE] = {0.0, -0.05}}};
-
-/* Candidates with an axis of two values, alternating; equal predictions but for `better`, which is
- * that share of the others. `strained`: its strains are `strain`. */
-typedef struct pairs {
-  const sct_search_known *known;
-  bool small;
-  int better, strained;
-  double share, strain;
-} pairs;
-
-/* What the method tries after the naive one. */
-static int second_of_two(const char *method, const char *axis, const char *const values[2],
-                         const pairs *how) {
-  sct_search_problem p = {.small = how->small, .known = how->known};
+/* What the method tries after the naive one, of eight candidates with equal predictions but for
+ * that of `better`, which is `share` of the others, and a strain of `strain` in the sixth. */
+static int second_of_eight(const char *method, int better, double share, double strain) {
+  sct_search_problem p = {0};
   sct_search *s = NULL;
   for (int k = 0; k < 8; k++) {
-    double strain[SCT_N_STRAINS] = {0};
-    for (int i = 0; i < SCT_N_STRAINS && how->strained == k; i++) {
-      strain[i] = how->strain;
-    }
-    const double predicted = how->share > 0.0 && k == how->better ? 100.0 * how->share : 100.0;
-    assert_int_equal(sct_search_add(&p, predicted, 0.0, k == 0, NULL), SCT_OK);
-    sct_search_strain(&p, strain);
-    assert_int_equal(sct_search_set(&p, axis, values[k % 2], NULL), SCT_OK);
+    const double none[SCT_N_STRAINS] = {0};
+    const double some[SCT_N_STRAINS] = {[SCT_STRAIN_REQUESTS] = strain};
+    assert_int_equal(sct_search_add(&p, k == better ? 100.0 * share : 100.0, 0.0, k == 0, NULL),
+                     SCT_OK);
+    sct_search_strain(&p, k == 5 ? some : none);
+    assert_int_equal(sct_search_set(&p, "any", "x", NULL), SCT_OK);
   }
   assert_int_equal(sct_search_new(&s, method_named(method), &p, 3, NULL), SCT_OK);
   assert_int_equal(sct_search_next(s), 0);
@@ -232,66 +214,22 @@ static int second_of_two(const char *method, const char *axis, const char *const
   return second;
 }
 
-static void known_values_go_first_among_equal_predictions(void **state) {
-  (void)state;
-  static const char *const orders[2] = {"a", "b"}, *const turned[2] = {"b", "a"};
-  static const char *const hints[2] = {"none", "cs"}, *const items[2] = {"4", "1"};
-  pairs how = {.known = &some_known};
-  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
-  assert_int_equal(second_of_two("model", "order", orders, &how) % 2, 1);
-  assert_int_equal(second_of_two("local", "order", turned, &how) % 2, 0);
-  assert_int_equal(second_of_two("local", "hint", hints, &how) % 2, 0);
-  how.small = true;
-  assert_int_equal(second_of_two("local", "hint", hints, &how) % 2, 1);
-  /* a prediction that says more goes before */
-  how = (pairs){.known = &some_known, .better = 4, .share = 0.9};
-  assert_int_equal(second_of_two("local", "order", orders, &how), 4);
-  /* within 2 % it says nothing, so what is known decides */
-  how.share = 0.985;
-  assert_int_equal(second_of_two("local", "items", items, &how) % 2, 1);
-  /* what search_effects.def has */
-  how = (pairs){0};
-  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
-  assert_true(sct_search_known_effects()->n_effects > 20);
-}
-
 static void strains_tell_equal_predictions_apart(void **state) {
   (void)state;
-  static const char *const same[2] = {"x", "x"};
-  pairs how = {.known = &some_known, .strained = 5, .strain = -1.0};
-  assert_int_equal(second_of_two("local", "any", same, &how), 5);
-  how.strain = 1.0;
-  assert_int_not_equal(second_of_two("local", "any", same, &how), 5);
-  how.small = true; /* another weight, of another sign */
-  assert_int_equal(second_of_two("local", "any", same, &how), 5);
-  how = (pairs){.known = &some_known, .strained = 5, .strain = -(double)INFINITY};
-  const int as_without = second_of_two("local", "any", same, &(pairs){.known = &some_known});
-  assert_int_equal(second_of_two("local", "any", same, &how), as_without);
+  assert_int_equal(second_of_eight("local", -1, 1.0, -0.1), 5);
+  assert_int_equal(second_of_eight("model", -1, 1.0, -0.1), 5);
+  assert_int_not_equal(second_of_eight("local", -1, 1.0, 0.1), 5);
+  const int as_without = second_of_eight("local", -1, 1.0, 0.0);
+  assert_int_equal(second_of_eight("local", -1, 1.0, -(double)INFINITY), as_without);
 }
 
-/* Where predictions differ by more than measured times do, what is known of values weighs more. */
+/* A prediction that says more goes before a strain, one within 2 % says nothing; between them,
+ * measured times differ less than predictions do. */
 static void predictions_are_believed_in_part(void **state) {
   (void)state;
-  static const char *const orders[2] = {"a", "b"};
-  sct_search_known known = some_known;
-  pairs how = {.known = &known, .better = 4, .share = 0.955}; /* b: 3 % less */
-  known.predicted = (sct_search_weight){0.0, -0.5};
-  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
-  known.predicted.large = 1.0;
-  assert_int_equal(second_of_two("local", "order", orders, &how), 4);
-  how.share = 0.9;
-  known.predicted.large = -0.8;
-  assert_int_equal(second_of_two("local", "order", orders, &how) % 2, 1);
-  how.small = true;
-  assert_int_equal(second_of_two("local", "order", orders, &how), 4);
-}
-
-static void small_is_what_a_launch_outlasts(void **state) {
-  (void)state;
-  assert_true(sct_search_is_small(0.0, 60e6));
-  assert_true(sct_search_is_small(15e6, 60e6));
-  assert_false(sct_search_is_small(15.1e6, 60e6));
-  assert_false(sct_search_is_small(1.0, 0.0)); /* nobody said how much L2 there is */
+  assert_int_equal(second_of_eight("local", 4, 0.9, -0.08), 4);
+  assert_int_equal(second_of_eight("local", 4, 0.9, -0.12), 5);
+  assert_int_equal(second_of_eight("local", 4, 0.985, -0.01), 5);
 }
 
 /* A value that was slow in one strategy may not be in another: two candidates that differ from the
@@ -301,9 +239,8 @@ static void another_strategy_is_judged_for_itself(void **state) {
   static const char *const axes[3] = {"strategy", "vec", "hint"};
   static const char *const points[4][3] = {
       {"map", "a", "x"}, {"map", "b", "x"}, {"map", "b", "y"}, {"tile", "b", "x"}};
-  const sct_search_known nothing = {0};
   for (uint64_t seed = 1; seed <= 8; seed++) {
-    sct_search_problem p = {.known = &nothing};
+    sct_search_problem p = {0};
     sct_search *s = NULL;
     for (int k = 0; k < 4; k++) {
       assert_int_equal(sct_search_add(&p, 100.0, 0.0, k == 0, NULL), SCT_OK);
@@ -333,8 +270,6 @@ static void sampled_counts_are_coarse(void **state) {
 static void order_tells_equal_predictions_apart(void **state) {
   (void)state;
   int order[N_HILL + 1];
-  const sct_search_known nothing = {0};
-  hill.problem.known = &nothing;
   for (int k = 0; k < N_HILL; k++) {
     hill.problem.points[k].predicted = 100.0;
     hill.problem.points[k].order = abs(k - 321);
@@ -513,10 +448,8 @@ int main(void) {
       TEST(exhaustive_keeps_the_order),
       TEST(learning_beats_chance),
       TEST(the_first_guess_is_the_prediction),
-      TEST(known_values_go_first_among_equal_predictions),
       TEST(strains_tell_equal_predictions_apart),
       TEST(predictions_are_believed_in_part),
-      TEST(small_is_what_a_launch_outlasts),
       TEST(another_strategy_is_judged_for_itself),
       TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),

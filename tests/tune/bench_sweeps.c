@@ -1,8 +1,7 @@
 /* Stores of sweeps as one file for replays, tests/search/h200.json.
  *
- *   bench_sweeps [--some] FAMILY SPEC STORE [size:LABEL ...] [FAMILY SPEC STORE ...]
- *     --some: candidates near the best only, for the fit
- *     FAMILY: kernels that do the same to other types; SPEC: the store's kernel, with all sizes
+ *   bench_sweeps SPEC STORE [size:LABEL ...] [SPEC STORE ...]
+ *     SPEC: the store's kernel, with all sizes
  *     that it was tuned for; LABEL: a size to take, such as "i=1024"; none: all
  *
  * Of a candidate at a size: the median and the quartiles that a GPU gave, and what a session knows
@@ -20,21 +19,16 @@
 #define ROUGH_BLOCKS 6 /* as in tune_count_all.c */
 #define MAX_SIZES    16
 #define N_TIMES      3
-#define SOME         60
 #define SIZE         "size:"
-/* What some are chosen from. */
-#define PREDICTED_WITHIN 1.08
-#define MEASURED_WITHIN  1.3
 
-static const char what[] = "Recorded sweeps for comparing search methods and fitting what is "
-                           "known; by scripts/bench sweeps.";
+static const char what[] = "Recorded sweeps for comparing search methods; by scripts/bench sweeps.";
 static const char fields[] =
-    "family: kernels that do the same to other types. candidates: a value's index per axis, -n for "
+    "candidates: a value's index per axis, -n for "
     "n axes in a row that the strategy lacks. sizes: one entry a candidate; predicted_ns and "
     "strains by "
     "the "
     "model on virtual:h200, from counts of 6 blocks, registers unknown, as before a candidate is "
-    "compiled; small: as sct_search_is_small() says; median_ns, q1_ns and q3_ns "
+    "compiled; median_ns, q1_ns and q3_ns "
     "measured, "
     "median 0: does not fit this size, or failed. try_ms: the whole session by the candidates "
     "timed "
@@ -59,7 +53,6 @@ static void *room(size_t n, size_t each) {
 /* What a size of a kernel comes to, by item of the plan. */
 typedef struct sweep {
   char *label;
-  bool small;
   double *times_ns[N_TIMES]; /* median, quartiles; 0: none */
   double *predicted_ns;
   double *strain[SCT_N_STRAINS];
@@ -67,8 +60,7 @@ typedef struct sweep {
 
 typedef struct kernel {
   char *device, *driver, *nvrtc, *date; /* of the last sweep */
-  const char *family;
-  double first_s, last_s; /* of the day: begin and end of the session */
+  double first_s, last_s;               /* of the day: begin and end of the session */
   int n_tried;
   sct_tune_plan plan;
   bool *is_naive, *is_there; /* [n_items] */
@@ -181,8 +173,6 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
     s->strain[i] = room(n_items, sizeof(double));
   }
   s->predicted_ns = room(n_items, sizeof(double));
-  s->small =
-      sct_search_is_small(run->read_bytes + run->write_bytes, (double)k->plan.device.l2_bytes);
   read_label(&size, &k->plan.spec, s->label);
   must(sct_store_results(store, run->id, true, &rows, &n, &err), &err);
   const double began_s = seconds_of(run->started), ended_s = seconds_of(run->finished);
@@ -214,42 +204,6 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   sct_row_result_free(rows, n);
   free(size.extent);
   free(size.fill);
-}
-
-/* Leaves SOME of those that are near the best in the sweep. */
-static void thin(const kernel *k, sweep *s) {
-  double best = 0.0, soonest = 0.0;
-  int n = 0, at = 0;
-  for (int i = 0; i < k->plan.n_items; i++) {
-    const double t = s->times_ns[0][i], p = s->predicted_ns[i];
-    best = t > 0.0 && (best <= 0.0 || t < best) ? t : best;
-    soonest = t > 0.0 && p > 0.0 && (soonest <= 0.0 || p < soonest) ? p : soonest;
-  }
-  for (int pass = 0; pass < 2; pass++) {
-    for (int i = 0; i < k->plan.n_items; i++) {
-      double *t = &s->times_ns[0][i];
-      const double p = s->predicted_ns[i];
-      const bool fits =
-          p > 0.0 && *t > 0.0 && p <= PREDICTED_WITHIN * soonest && *t < MEASURED_WITHIN * best;
-      if (pass == 0) {
-        n += fits;
-      } else {
-        const bool taken = fits && at * SOME / n != (at + 1) * SOME / n;
-        at += fits;
-        *t = fits && (n <= SOME || taken) ? *t : 0.0;
-      }
-    }
-  }
-}
-
-static void thin_all(kernel *k) {
-  memset(k->is_there, 0, sizeof *k->is_there * (size_t)k->plan.n_items);
-  for (int z = 0; z < k->n_sizes; z++) {
-    thin(k, &k->sizes[z]);
-    for (int i = 0; i < k->plan.n_items; i++) {
-      k->is_there[i] = k->is_there[i] || k->sizes[z].times_ns[0][i] > 0.0;
-    }
-  }
 }
 
 /* The arguments behind STORE that choose sizes. */
@@ -372,11 +326,11 @@ static void print_list(const kernel *k, const sweep *s, const char *name, const 
   printf("]");
 }
 
-static void print_size(const kernel *k, const sweep *s, bool some) {
+static void print_size(const kernel *k, const sweep *s) {
   static const char *const names[N_TIMES] = {"median_ns", "q1_ns", "q3_ns"};
-  printf("{\"label\":\"%s\"%s,\n", s->label, s->small ? ",\"small\":true" : "");
+  printf("{\"label\":\"%s\",\n", s->label);
   print_list(k, s, "predicted_ns", s->predicted_ns, 4);
-  for (int i = 0; i < (some ? 1 : N_TIMES); i++) {
+  for (int i = 0; i < N_TIMES; i++) {
     printf(",\n");
     print_list(k, s, names[i], s->times_ns[i], 5);
   }
@@ -388,10 +342,10 @@ static void print_size(const kernel *k, const sweep *s, bool some) {
   printf("}}");
 }
 
-static void print_kernel(const kernel *k, bool some) {
+static void print_kernel(const kernel *k) {
   const char *comma = "";
-  printf("{\"name\":\"%s\",\"family\":\"%s\",\"try_ms\":%.1f,\"naive\":[", k->plan.spec.name,
-         k->family, 1e3 * (k->last_s - k->first_s) / (k->n_tried > 0 ? k->n_tried : 1));
+  printf("{\"name\":\"%s\",\"try_ms\":%.1f,\"naive\":[", k->plan.spec.name,
+         1e3 * (k->last_s - k->first_s) / (k->n_tried > 0 ? k->n_tried : 1));
   for (int i = 0, at = 0; i < k->plan.n_items; i++) {
     if (k->is_naive[i] && k->is_there[i]) {
       printf("%s%d", comma, at);
@@ -404,31 +358,26 @@ static void print_kernel(const kernel *k, bool some) {
   printf("\"sizes\":[\n");
   for (int z = 0; z < k->n_sizes; z++) {
     printf("%s", z > 0 ? ",\n" : "");
-    print_size(k, &k->sizes[z], some);
+    print_size(k, &k->sizes[z]);
   }
   printf("]}");
 }
 
 int main(int argc, char **argv) {
-  const bool some = argc > 1 && strcmp(argv[1], "--some") == 0;
-  const int first = some ? 2 : 1;
-  for (int at = first; at < argc || at == first; at += 3 + count_labels(argv + at + 3)) {
-    if (argc - at < 3) {
-      fprintf(stderr, "usage: bench_sweeps [--some] FAMILY SPEC STORE [size:LABEL...] [...]\n");
+  for (int at = 1; at < argc || at == 1; at += 2 + count_labels(argv + at + 2)) {
+    if (argc - at < 2) {
+      fprintf(stderr, "usage: bench_sweeps SPEC STORE [size:LABEL...] [SPEC STORE ...]\n");
       return 2;
     }
-    kernel k = {.family = argv[at]};
-    read_kernel(&k, argv[at + 1], argv[at + 2], argv + at + 3);
-    if (some) {
-      thin_all(&k);
-    }
-    if (at == first) {
+    kernel k = {0};
+    read_kernel(&k, argv[at], argv[at + 1], argv + at + 2);
+    if (at == 1) {
       printf("{\n \"what\": \"%s\",\n \"device\": \"%s\",\n \"driver\": \"%s\",\n"
              " \"nvrtc\": \"%s\",\n \"date\": \"%s\",\n \"fields\": \"%s\",\n \"kernels\": [\n",
              what, k.device, k.driver, k.nvrtc, k.date, fields);
     }
-    printf("%s", at > first ? ",\n" : "");
-    print_kernel(&k, some);
+    printf("%s", at > 1 ? ",\n" : "");
+    print_kernel(&k);
   }
   printf("]\n}\n");
   return 0;
