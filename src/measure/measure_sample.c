@@ -2,9 +2,9 @@
  * CPU at the real extents. No check of verification is made again here: definedness bits and the
  * search for races cost more than the run itself.
  *
- * Arrays are sparse: a chunk of one is filled when a block first reaches it, index arrays with what
- * they hold at this size, other inputs with the values that timing uses. They are kept for the next
- * candidate until they have grown too large. */
+ * No array is there as a whole. Index arrays hold what they hold at this size, and are filled where
+ * a block reaches them; of the others a few values stand for all, so that a run touches little
+ * memory. Both are kept for the next candidate. */
 #include "measure_data.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
@@ -14,22 +14,21 @@
 
 #define DEFAULT_BLOCKS  8
 #define MOST_BLOCKS     64
-#define MOST_SITES      8 /* sizes and layouts whose arrays are kept */
-#define MOST_FILLED     ((int64_t)64 << 20)
-#define WORKSPACE_BYTES ((int64_t)1 << 30) /* a plan's most */
-#define WORD_BYTES      8
-#define DENSE_TRIES     64 /* elements of an index array that are looked at */
-/* Warp instructions of one block: a thread of a naive reduction runs 10 for each of 16,384 values.
- */
-#define MOST_STEPS 8000000
+#define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
+#define MOST_FILLED     ((int64_t)64 << 20) /* bytes of index arrays that are kept */
+#define WORKSPACE_BYTES ((int64_t)1 << 30)  /* a plan's most */
+#define FOLD_BYTES      16384               /* of an array that are there; it repeats */
+#define DENSE_TRIES     64                  /* elements of an index array that are looked at */
+/* Warp instructions, at some 25 ns each: of one block at most, and of the blocks between the ends,
+ * unless there is only one. */
+#define MOST_STEPS   8000000
+#define ENOUGH_STEPS 500000
 
-/* What fills an array. */
+/* What fills an index array. */
 typedef struct source {
-  sct_index_fill index;
-  int index_bytes; /* of an element of a dense index array, else 0 */
-  uint8_t *image;  /* of another index array; NULL: `masks` */
-  sct_masks masks;
-  uint64_t key;
+  sct_index_fill fill;
+  int64_t bytes;  /* of an element, if they lie one after the other */
+  uint8_t *image; /* else the whole array */
 } source;
 
 /* The arrays of one size with one choice of layouts. */
@@ -56,28 +55,15 @@ static sct_status out_of_memory(sct_error *err) {
 
 /* ---- what arrays hold ---- */
 
-static void fill_index(const source *from, uint8_t *out, int64_t offset, int64_t bytes) {
-  const int64_t each = from->index_bytes;
-  for (int64_t at = 0; at < bytes; at += each) {
-    const int64_t value = sct_index_fill_value(&from->index, (offset + at) / each);
-    memcpy(out + at, &value, (size_t)each);
-  }
-}
-
-static void fill_input(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
+static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
   const source *from = ctx;
-  if (from->index_bytes > 0) {
-    fill_index(from, out, offset, bytes);
-  } else if (from->image != NULL) {
+  if (from->image != NULL) {
     memcpy(out, from->image + offset, (size_t)bytes);
-  } else {
-    for (int64_t at = 0; at < bytes; at += WORD_BYTES) {
-      const int64_t left = bytes - at;
-      const uint64_t word =
-          (sct_mix64(from->key, (uint64_t)((offset + at) / WORD_BYTES)) & from->masks.and_mask) |
-          from->masks.or_mask;
-      memcpy(out + at, &word, (size_t)(left < WORD_BYTES ? left : WORD_BYTES));
-    }
+    return;
+  }
+  for (int64_t at = 0; at < bytes; at += from->bytes) {
+    const int64_t value = sct_index_fill_value(&from->fill, (offset + at) / from->bytes);
+    memcpy(out + at, &value, (size_t)from->bytes);
   }
 }
 
@@ -115,7 +101,7 @@ static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *
                      const sct_size *size) {
   const int n_dims = spec->operands[op].n_dims;
   const int64_t each = spec->operands[op].record.fields[0].bytes, count = shape->op[op].count;
-  bool dense = shape->op[op].bytes == each * count && (WORD_BYTES % each) == 0;
+  bool dense = shape->op[op].bytes == each * count;
   for (int k = 0; k < DENSE_TRIES && dense && count > 0; k++) {
     const int64_t linear =
         k < 2 ? k % count : (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)count);
@@ -131,19 +117,24 @@ static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *
 
 static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape, int op,
                              const sct_size *size, sct_error *err) {
-  const sct_operand *operand = &s->spec->operands[op];
-  *out = (source){.key = sct_data_key(s->seed, op, 0),
-                  .masks = sct_data_record_masks(&operand->record)};
-  if (!operand->is_index) {
-    return SCT_OK;
-  }
+  *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
+                  .bytes = s->spec->operands[op].record.fields[0].bytes};
   if (is_dense(s->spec, op, shape->plan->layout[op], shape, size)) {
-    out->index = sct_spec_index_fill(s->spec, op, size);
-    out->index_bytes = (int)operand->record.fields[0].bytes;
     return SCT_OK;
   }
   SCT_TRY(sct_shape_index(shape, err));
   return sct_image_input(&out->image, shape, op, err);
+}
+
+/* Values like those of timing, and so many of them only: which ones an access finds does not
+ * matter. */
+static void fill_values(uint8_t out[FOLD_BYTES], const sct_sampler *s, int op) {
+  const sct_masks masks = sct_data_record_masks(&s->spec->operands[op].record);
+  const uint64_t key = sct_data_key(s->seed, op, 0);
+  for (size_t k = 0; k < FOLD_BYTES / sizeof(uint64_t); k++) {
+    const uint64_t word = (sct_mix64(key, k) & masks.and_mask) | masks.or_mask;
+    memcpy(out + k * sizeof word, &word, sizeof word);
+  }
 }
 
 /* ---- sites ---- */
@@ -156,18 +147,22 @@ static void site_free(site *t) {
   *t = (site){0};
 }
 
-static sct_status add_arrays(const sct_sampler *s, site *t, sct_shape *shape, sct_error *err) {
-  for (int op = 0; op < s->spec->n_operands; op++) {
-    const sct_operand *operand = &s->spec->operands[op];
+static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int op,
+                            sct_error *err) {
+  const sct_operand *operand = &s->spec->operands[op];
+  uint8_t values[FOLD_BYTES];
+  sct_ptx_buffer buffer = {
+      .name = operand->name, .bytes = shape->op[op].bytes, .read_only = !operand->is_output};
+  if (operand->is_index) {
     SCT_TRY(set_source(&t->source[op], s, shape, op, t->size, err));
-    const sct_ptx_buffer buffer = {.name = operand->name,
-                                   .bytes = shape->op[op].bytes,
-                                   .read_only = !operand->is_output,
-                                   .fill = operand->is_output ? fill_zeros : fill_input,
-                                   .fill_ctx = &t->source[op]};
-    SCT_TRY(sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err));
+    buffer.fill = fill_index;
+    buffer.fill_ctx = &t->source[op];
+  } else {
+    fill_values(values, s, op);
+    buffer.fold = FOLD_BYTES;
+    buffer.data = values;
   }
-  return SCT_OK;
+  return sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err);
 }
 
 static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
@@ -180,7 +175,9 @@ static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size,
   SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
   SCT_TRY_DONE(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
   SCT_TRY_DONE(sct_ptx_memory_new(&t->memory, err));
-  status = add_arrays(s, t, &shape, err);
+  for (int op = 0; op < s->spec->n_operands; op++) {
+    SCT_TRY_DONE(add_array(s, t, &shape, op, err));
+  }
 done:
   sct_shape_free(&shape);
   sct_plan_free(&plan);
@@ -237,6 +234,7 @@ typedef struct job {
   double operand[SCT_MAX_OPERANDS][5]; /* sums; fields of sct_count */
   double load[5], store[5], bulk[5];
   double wavefronts[4], shuffles;
+  int64_t steps; /* warp instructions, of all blocks that ran */
 } job;
 
 /* Arrays, scalars, extents, workspace: the order of every kernel's arguments. */
@@ -286,6 +284,7 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     j->wavefronts[k] += weight * (double)wavefronts[k];
   }
   j->shuffles += weight * (double)c->shuffles;
+  j->steps += c->warp_instructions;
 }
 
 /* Runs the blocks, each of which stands for `weight`. */
@@ -311,18 +310,22 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
   return status;
 }
 
-/* Both ends stand for themselves, those between for all between. */
-static sct_status run_sample(job *j, sct_sample sample, sct_error *err) {
+/* Both ends stand for themselves, those between for all between. Long blocks are much alike, and
+ * fewer of them do: *sample becomes what ran. */
+static sct_status run_sample(job *j, sct_sample *sample, sct_error *err) {
   int64_t block[MOST_BLOCKS];
-  for (int64_t k = 0; k < sample.n; k++) {
-    block[k] = sct_sample_at(sample, k);
+  const bool all = sample->n == sample->total;
+  const int64_t ends[] = {0, sample->total - 1};
+  if (!all) {
+    SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
+    const int64_t more = 2 * ENOUGH_STEPS / (j->steps > 0 ? j->steps : 1);
+    *sample = sct_sample_of(sample->total, more + 2 < sample->n ? more + 2 : sample->n);
   }
-  if (sample.n == sample.total) {
-    return run_blocks(j, block, sample.n, 1.0, err);
+  for (int64_t k = 0; k < sample->n; k++) {
+    block[k] = sct_sample_at(*sample, k);
   }
-  const int64_t ends[] = {block[0], block[sample.n - 1]};
-  SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
-  return run_blocks(j, block + 1, sample.n - 2, sct_sample_weight(sample, 1), err);
+  return all ? run_blocks(j, block, sample->n, 1.0, err)
+             : run_blocks(j, block + 1, sample->n - 2, sct_sample_weight(*sample, 1), err);
 }
 
 /* ---- counters ---- */
@@ -386,7 +389,7 @@ sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel
   int64_t n_blocks = 0;
   site *t = NULL;
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
-  const sct_sample sample =
+  sct_sample sample =
       sct_sample_of(n_blocks > 0 ? n_blocks : 0, most < MOST_BLOCKS ? most : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
@@ -404,6 +407,6 @@ sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel
                     .no_races = true,
                     .per_buffer = true}};
   set_arguments(&j, size);
-  SCT_TRY(run_sample(&j, sample, err));
+  SCT_TRY(run_sample(&j, &sample, err));
   return make_counters(out, &j, sample, err);
 }

@@ -65,6 +65,9 @@ typedef struct sct_ptx_buffer {
   const uint8_t
       *required; /* [bytes] non-zero where a byte belongs to a field (not padding), copied;
                     NULL: all. Padding may stay unwritten or get undefined values */
+  /* Above 0, a power of two from 32 on: byte b of the buffer is byte b % fold of `data`, which has
+   * so many (NULL: zeros), all of them defined; for launches that are made to count accesses. */
+  int64_t fold;
   /* Not NULL: contents on demand, all of them defined; `data` is not looked at. Called before the
    * first access to bytes [offset, offset + bytes) of the buffer, of which none was accessed
    * before: writes them to `out`, which is zeroed. For launches on one host thread. */
@@ -268,8 +271,8 @@ typedef struct sct_ptx_launch_opts {
   sct_ptx_order order;       /* of blocks and of the warps of a block */
   uint64_t seed;             /* of SCT_PTX_SHUFFLED */
   int max_shared_bytes;      /* limit of a block; 0: 232,448 (an H200's) */
-  bool no_definedness;       /* do not track uninitialised values */
-  bool no_races;             /* do not look for races */
+  bool no_definedness; /* do not track uninitialised values, nor bytes that copies still use */
+  bool no_races;       /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;    /* threads that have ended count as arrived at barriers, as on a GPU; else

@@ -120,8 +120,12 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
                   (unsigned long long)a);
     return part;
   }
-  part = (ptx_part){
-      .host = b->host, .defined = b->defined, .origin = b->base, .buf = b, .approx = b->approx};
+  part = (ptx_part){.host = b->host,
+                    .defined = b->defined,
+                    .origin = b->base,
+                    .keep = b->keep,
+                    .buf = b,
+                    .approx = b->approx};
   if (todo == PTX_ALL && b->base != PTX_WINDOW(PTX_WINDOW_VARS) && all_inside(acc, b)) {
     part.mask = todo;
   } else {
@@ -180,8 +184,11 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
 }
 
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
-  ptx_part part = {
-      .host = x->shared, .defined = x->shared_defined, .shared = true, .approx = x->shared_approx};
+  ptx_part part = {.host = x->shared,
+                   .defined = x->shared_defined,
+                   .keep = UINT64_MAX,
+                   .shared = true,
+                   .approx = x->shared_approx};
   const ptx_range *r = NULL;
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
@@ -206,7 +213,8 @@ ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
 
 ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
   const ptx_warp *w = x->warp;
-  ptx_part part = {.host = w->local, .defined = w->local_defined, .stride = w->local_bytes};
+  ptx_part part = {
+      .host = w->local, .defined = w->local_defined, .keep = UINT64_MAX, .stride = w->local_bytes};
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const int64_t a = (int64_t)acc->addr[i];

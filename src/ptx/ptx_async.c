@@ -61,7 +61,7 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lan
   if (x->launch->races && !sct_ptx_race(x, u, &one, &part, 0)) {
     return false;
   }
-  const size_t off = from->addr[lane] - part.origin;
+  const size_t off = (from->addr[lane] - part.origin) & part.keep;
   memcpy(out->data, part.host + off, n);
   x->shared_approx |= part.approx;
   if (part.defined != NULL) {

@@ -301,7 +301,7 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     if ((part->mask >> i & 1) == 0) {
       continue;
     }
-    const int64_t at = (int64_t)(acc->addr[i] - part->origin);
+    const int64_t at = (int64_t)((acc->addr[i] - part->origin) & part->keep);
     update w;
     read_update(x, u, part, at, i, &w);
     if (pending_copy(x, u, acc, part, i, &w)) {

@@ -220,7 +220,7 @@ static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
   if (b == NULL) {
     return false;
   }
-  const size_t off = e.global - e.g.origin;
+  const size_t off = (e.global - e.g.origin) & e.g.keep;
   b->load = true;
   b->mbar = (int32_t)(m - x->mbars);
   take(b, e.g.host + off, e.g.defined != NULL ? e.g.defined + off : NULL);
@@ -317,7 +317,7 @@ static bool store(ptx_exec *x, const ptx_uop *u, int lane) {
   }
   b->group = x->warp->bulk_group[lane];
   b->buf = e.g.buf;
-  b->offset = (int64_t)(e.global - e.g.origin);
+  b->offset = (int64_t)((e.global - e.g.origin) & e.g.keep);
   take(b, x->shared + e.shared, x->shared_defined + e.shared);
   b->buf->approx |= x->shared_approx;
   if (b->buf->defined != NULL && x->launch->definedness) {

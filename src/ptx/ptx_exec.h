@@ -334,6 +334,7 @@ typedef struct ptx_access {
 typedef struct ptx_part {
   uint8_t *host, *defined; /* of address `origin`; defined may be NULL */
   uint64_t origin;
+  uint64_t keep; /* bits of an offset that count: a folded buffer's are few */
   uint32_t mask;
   ptx_buf *buf; /* global memory; NULL: shared or local */
   bool shared;

@@ -6,7 +6,7 @@
        m_ &= m_ - 1, i = m_ != 0 ? (uint32_t)__builtin_ctz(m_) : 0)
 
 static int64_t lane_offset(const ptx_access *acc, const ptx_part *part, uint32_t lane) {
-  return (int64_t)(acc->addr[lane] - part->origin) + part->stride * (int64_t)lane;
+  return (int64_t)((acc->addr[lane] - part->origin) & part->keep) + part->stride * (int64_t)lane;
 }
 
 /* ---- loads */
@@ -32,23 +32,25 @@ static uint64_t read_value(const uint8_t *p, int bytes, bool sign) {
 }
 
 /* Full warps, by far the most, in loops without a mask. */
-static void load_full32(uint32_t *r, const uint8_t *p, const ptx_access *acc, uint64_t origin) {
+static void load_full32(uint32_t *r, const uint8_t *p, const ptx_access *acc,
+                        const ptx_part *part) {
   if (acc->full_run && acc->width == 4) {
-    memcpy(r, p + (acc->addr[0] - origin), 4 * PTX_LANES);
+    memcpy(r, p + ((acc->addr[0] - part->origin) & part->keep), 4 * PTX_LANES);
     return;
   }
   for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(&r[i], p + (acc->addr[i] - origin), 4);
+    memcpy(&r[i], p + ((acc->addr[i] - part->origin) & part->keep), 4);
   }
 }
 
-static void load_full64(uint64_t *r, const uint8_t *p, const ptx_access *acc, uint64_t origin) {
+static void load_full64(uint64_t *r, const uint8_t *p, const ptx_access *acc,
+                        const ptx_part *part) {
   if (acc->full_run && acc->width == 8) {
-    memcpy(r, p + (acc->addr[0] - origin), 8 * PTX_LANES);
+    memcpy(r, p + ((acc->addr[0] - part->origin) & part->keep), 8 * PTX_LANES);
     return;
   }
   for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(&r[i], p + (acc->addr[i] - origin), 8);
+    memcpy(&r[i], p + ((acc->addr[i] - part->origin) & part->keep), 8);
   }
 }
 
@@ -58,9 +60,9 @@ static void load_values(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, co
   const uint8_t *p = part->host + e * u->bytes;
   const bool full = part->mask == PTX_ALL && part->stride == 0;
   if (full && u->bytes == 4 && u->to == 4) {
-    load_full32(ptx_r32(x, d), p, acc, part->origin);
+    load_full32(ptx_r32(x, d), p, acc, part);
   } else if (full && u->bytes == 8) {
-    load_full64(ptx_r64(x, d), p, acc, part->origin);
+    load_full64(ptx_r64(x, d), p, acc, part);
   } else if (u->wide) {
     uint64_t *r = ptx_r64(x, d);
     FOR_LANES(i, part->mask) {
@@ -163,23 +165,25 @@ static void load_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, cons
 
 /* ---- stores */
 
-static void store_full32(uint8_t *p, const uint32_t *r, const ptx_access *acc, uint64_t origin) {
+static void store_full32(uint8_t *p, const uint32_t *r, const ptx_access *acc,
+                         const ptx_part *part) {
   if (acc->full_run && acc->width == 4) {
-    memcpy(p + (acc->addr[0] - origin), r, 4 * PTX_LANES);
+    memcpy(p + ((acc->addr[0] - part->origin) & part->keep), r, 4 * PTX_LANES);
     return;
   }
   for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(p + (acc->addr[i] - origin), &r[i], 4);
+    memcpy(p + ((acc->addr[i] - part->origin) & part->keep), &r[i], 4);
   }
 }
 
-static void store_full64(uint8_t *p, const uint64_t *r, const ptx_access *acc, uint64_t origin) {
+static void store_full64(uint8_t *p, const uint64_t *r, const ptx_access *acc,
+                         const ptx_part *part) {
   if (acc->full_run && acc->width == 8) {
-    memcpy(p + (acc->addr[0] - origin), r, 8 * PTX_LANES);
+    memcpy(p + ((acc->addr[0] - part->origin) & part->keep), r, 8 * PTX_LANES);
     return;
   }
   for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(p + (acc->addr[i] - origin), &r[i], 8);
+    memcpy(p + ((acc->addr[i] - part->origin) & part->keep), &r[i], 8);
   }
 }
 
@@ -206,9 +210,9 @@ static void store_values(const ptx_exec *x, const ptx_uop *u, const ptx_access *
   uint8_t *p = part->host + e * u->bytes;
   const bool full = part->mask == PTX_ALL && part->stride == 0;
   if (full && u->bytes == 4 && u->to == 4) {
-    store_full32(p, ptx_r32(x, s), acc, part->origin);
+    store_full32(p, ptx_r32(x, s), acc, part);
   } else if (full && u->bytes == 8) {
-    store_full64(p, ptx_r64(x, s), acc, part->origin);
+    store_full64(p, ptx_r64(x, s), acc, part);
   } else if (u->wide) {
     const uint64_t *r = ptx_r64(x, s);
     FOR_LANES(i, part->mask) {
@@ -361,7 +365,8 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
       early_copy(x, u, acc, part, undefined_lanes(acc, part))) {
     return;
   }
-  if (part->shared && x->n_bulks > 0 && overwrites_source(x, u, acc, part)) {
+  if (part->shared && x->n_bulks > 0 && x->launch->definedness &&
+      overwrites_source(x, u, acc, part)) {
     return;
   }
   for (int e = 0; e < u->n; e++) {

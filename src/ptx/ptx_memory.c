@@ -37,6 +37,27 @@ void sct_ptx_memory_free(sct_ptx_memory *memory) {
   sct_free(memory);
 }
 
+/* Memory for the contents, and what is known of them. false: out of memory. */
+static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
+  const size_t bytes = given->bytes > 0 ? (size_t)given->bytes : 1;
+  const int64_t n_given = given->fold > 0 ? given->fold : given->bytes;
+  b->keep = given->fold > 0 ? (uint64_t)given->fold - 1 : UINT64_MAX;
+  b->fill = given->fill;
+  b->fill_ctx = given->fill_ctx;
+  if (b->fill != NULL) {
+    b->host = sct_map_sparse((size_t)b->bytes + 1);
+    b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
+    return b->host != NULL && b->filled != NULL;
+  }
+  b->host = sct_alloc(given->fold > 0 ? (size_t)given->fold + PTX_FOLD_MORE : bytes);
+  if (given->data != NULL && b->host != NULL && n_given > 0) {
+    memcpy(b->host, given->data, (size_t)n_given);
+  }
+  const bool tracked = given->data == NULL && given->fold == 0;
+  b->defined = tracked ? sct_alloc(bytes) : NULL;
+  return b->host != NULL && (b->defined != NULL || !tracked);
+}
+
 sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_ptx_buffer *given,
                               sct_error *err) {
   const char *name = given->name != NULL ? given->name : "?";
@@ -57,27 +78,14 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
       PTX_WINDOW(window) + (UINT64_C(1) << (PTX_WINDOW_SHIFT - 1)) + (uint64_t)given->misalign;
   b->bytes = given->bytes;
   b->name = sct_strdup(name);
-  b->fill = given->fill;
-  b->fill_ctx = given->fill_ctx;
-  if (b->fill != NULL) {
-    b->host = sct_map_sparse((size_t)b->bytes + 1);
-    b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
-  } else {
-    b->host = sct_alloc(bytes);
-    b->defined = given->data == NULL ? sct_alloc(bytes) : NULL;
-  }
+  const bool room = make_room(b, given);
   b->required = given->required != NULL ? sct_alloc(bytes) : NULL;
   b->read_only = given->read_only;
   b->output = given->output;
-  if (b->name == NULL || b->host == NULL || (b->fill != NULL && b->filled == NULL) ||
-      (b->fill == NULL && given->data == NULL && b->defined == NULL) ||
-      (given->required != NULL && b->required == NULL)) {
+  if (b->name == NULL || !room || (given->required != NULL && b->required == NULL)) {
     sct_ptx_buf_free(b);
     return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s' of %lld bytes", name,
                     (long long)given->bytes);
-  }
-  if (given->data != NULL && b->fill == NULL && given->bytes > 0) {
-    memcpy(b->host, given->data, (size_t)given->bytes);
   }
   if (given->required != NULL && given->bytes > 0) {
     memcpy(b->required, given->required, (size_t)given->bytes);
@@ -107,6 +115,10 @@ static ptx_buf *buffer_at(const sct_ptx_memory *m, uint64_t address) {
   return b != NULL && b->base == address ? b : NULL;
 }
 
+static bool is_whole(const ptx_buf *b) { /* not folded */
+  return b->keep == UINT64_MAX;
+}
+
 void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data) {
   ptx_buf *b = buffer_at(m, address);
   if (b == NULL) {
@@ -119,10 +131,11 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     b->n_filled = 0;
     return;
   }
-  if (data != NULL && b->bytes > 0) {
-    memcpy(b->host, data, (size_t)b->bytes);
+  const int64_t n = is_whole(b) ? b->bytes : (int64_t)b->keep + 1;
+  if (data != NULL && n > 0) {
+    memcpy(b->host, data, (size_t)n);
   }
-  if (data == NULL && b->defined == NULL) {
+  if (data == NULL && b->defined == NULL && is_whole(b)) {
     b->defined = sct_alloc((size_t)(b->bytes > 0 ? b->bytes : 1)); /* without it: all defined */
   } else if (b->defined != NULL) {
     memset(b->defined, data != NULL ? 0xff : 0, (size_t)b->bytes);
@@ -198,6 +211,7 @@ ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
   }
   b->base = PTX_WINDOW(PTX_WINDOW_VARS);
   b->bytes = m->window_bytes;
+  b->keep = UINT64_MAX;
   b->host = sct_alloc((size_t)m->window_bytes);
   b->name = sct_strdup("a variable of the module");
   if (b->host == NULL || b->name == NULL) {

@@ -29,6 +29,7 @@ typedef struct ptx_buf {
   void *fill_ctx;
   uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
   int64_t n_filled;
+  uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
   sct_ptx_buffer_counters counts;
   bool approx;  /* holds values that went through approximate operations */
   bool written; /* by the launch at hand */
@@ -43,7 +44,8 @@ struct sct_ptx_memory {
   int n_buffers;
 };
 
-#define PTX_CHUNK_SHIFT 12 /* of bytes that are filled at a time */
+#define PTX_FOLD_MORE   (1 << 20) /* bytes behind a fold's last, for what goes over its end */
+#define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
 /* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
 

@@ -114,7 +114,7 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, int lane, texel *out, bool *app
   if (part.mask == 0 || (x->launch->races && !sct_ptx_race(x, &read, &acc, &part, 0))) {
     return false;
   }
-  const size_t off = acc.addr[lane] - part.origin;
+  const size_t off = (acc.addr[lane] - part.origin) & part.keep;
   for (int c = 0; c < 4; c++) {
     if (c < t->channels) {
       channel(t, part.host + off, part.defined != NULL ? part.defined + off : NULL, c, out);
