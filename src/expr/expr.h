@@ -85,7 +85,8 @@ sct_expr sct_expr_mod(sct_expr_pool *pool, sct_expr a, sct_expr b); /* NONE if b
 sct_expr sct_expr_neg(sct_expr_pool *pool, sct_expr a);
 sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a);
 
-/* `e` with vars[k] replaced by with[k], all at once, refolded. */
+/* `e` with vars[k] replaced by with[k], all at once, refolded. vars[k] may be any part of e that
+ * stands in it as it is: a variable, a quotient. */
 sct_expr sct_expr_subst(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, const sct_expr *with,
                         int n);
 /* All let-variables replaced by their definitions, to the bottom. */
@@ -111,6 +112,10 @@ bool sct_expr_mentions(const sct_expr_pool *pool, sct_expr e,
 /* Variables of e (lets not expanded), in order of first making. Returns how many there are; fills
  * at most cap. */
 int sct_expr_vars(const sct_expr_pool *pool, sct_expr e, sct_expr *vars, int cap);
+/* The divisions and remainders inside e, each pair of dividend and divisor once, inner
+ * ones first; lets are not looked through. Returns how many there are; fills at most cap. */
+int sct_expr_quotients(const sct_expr_pool *pool, sct_expr e, sct_expr *dividend, sct_expr *divisor,
+                       int cap);
 /* Bounds that hold for every value of the variables; saturated at +-2^62. */
 void sct_expr_range(const sct_expr_pool *pool, sct_expr e, int64_t *lo, int64_t *hi);
 /* A known d >= 1 with e % d == 0, as large as can be seen (0 for the constant 0). */

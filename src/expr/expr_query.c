@@ -63,6 +63,43 @@ int sct_expr_vars(const sct_expr_pool *pool, sct_expr e, sct_expr *vars, int cap
   return n;
 }
 
+typedef struct quotients {
+  sct_expr *dividend, *divisor;
+  int n, cap;
+} quotients;
+
+static void add_quotient(quotients *q, sct_expr dividend, sct_expr divisor) {
+  for (int k = 0; k < q->n && k < q->cap; k++) {
+    if (q->dividend[k] == dividend && q->divisor[k] == divisor) {
+      return;
+    }
+  }
+  if (q->n < q->cap) {
+    q->dividend[q->n] = dividend;
+    q->divisor[q->n] = divisor;
+  }
+  q->n++;
+}
+
+static void find_quotients(const sct_expr_pool *pool, sct_expr e, quotients *q) {
+  const expr_node *node = expr_node_of(pool, e);
+  for (int k = 0; node->op != SCT_EXPR_VAR && k < node->n; k++) {
+    find_quotients(pool, expr_arg(pool, e, k).e, q);
+  }
+  if (node->op == SCT_EXPR_DIV || node->op == SCT_EXPR_MOD) {
+    add_quotient(q, expr_arg(pool, e, 0).e, expr_arg(pool, e, 1).e);
+  }
+}
+
+int sct_expr_quotients(const sct_expr_pool *pool, sct_expr e, sct_expr *dividend, sct_expr *divisor,
+                       int cap) {
+  quotients q = {.dividend = dividend, .divisor = divisor, .cap = cap};
+  if (e != SCT_EXPR_NONE) {
+    find_quotients(pool, e, &q);
+  }
+  return q.n;
+}
+
 bool sct_expr_linear(sct_expr_pool *pool, sct_expr e, sct_expr var, int64_t *coef, sct_expr *rest) {
   if (e == SCT_EXPR_NONE || var == SCT_EXPR_NONE) {
     return false;

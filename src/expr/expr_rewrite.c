@@ -9,7 +9,7 @@
 
 typedef struct rewrite {
   sct_expr_pool *pool;
-  const sct_expr *vars, *with; /* leaf replacements */
+  const sct_expr *vars, *with; /* replacements, of leaves as a rule */
   int n;
   uint64_t var_mask; /* of vars: expressions without them stay as they are */
   bool expand;       /* lets become their definitions */
@@ -20,11 +20,6 @@ typedef struct rewrite {
 static sct_expr rebuild(rewrite *w, sct_expr e);
 
 static sct_expr rebuild_variable(rewrite *w, sct_expr e) {
-  for (int k = 0; k < w->n; k++) {
-    if (w->vars[k] == e) {
-      return w->with[k];
-    }
-  }
   if (expr_node_of(w->pool, e)->n == 0) {
     return e;
   }
@@ -60,6 +55,11 @@ static sct_expr rebuild_chain(rewrite *w, sct_expr e) {
 }
 
 static sct_expr rebuild_node(rewrite *w, sct_expr e) {
+  for (int k = 0; k < w->n; k++) {
+    if (w->vars[k] == e) {
+      return w->with[k];
+    }
+  }
   switch (expr_op(w->pool, e)) {
   case SCT_EXPR_CONST:
     return e;

@@ -51,6 +51,29 @@ static void test_variables(void **state) {
   assert_false(sct_expr_mentions(pool, parse("i - i + 3"), i));
 }
 
+static void test_quotients(void **state) {
+  (void)state;
+  sct_expr dividend[4], divisor[4];
+  const sct_expr e = parse("n * (i // 3) + (j // n + 1) % 7 + i % 3");
+  assert_int_equal(sct_expr_quotients(pool, e, dividend, divisor, 4), 3); /* i by 3 once */
+  bool by_n = false, by_3 = false, by_7 = false;
+  for (int k = 0; k < 3; k++) {
+    by_n = by_n || (dividend[k] == j && divisor[k] == n);
+    by_3 = by_3 || (dividend[k] == i && divisor[k] == parse("3"));
+    by_7 = by_7 || (dividend[k] == parse("j // n + 1") && divisor[k] == parse("7"));
+  }
+  assert_true(by_n && by_3 && by_7);
+  assert_int_equal(sct_expr_quotients(pool, parse("4 * i + n"), dividend, divisor, 4), 0);
+}
+
+static void test_substitution_of_parts(void **state) {
+  (void)state;
+  const sct_expr part[] = {parse("i // n"), parse("i % n"), i};
+  const sct_expr with[] = {parse("j"), parse("m"), parse("j * n + m")};
+  const sct_expr e = parse("8 * (i // n) + i % n + i");
+  assert_int_equal(sct_expr_subst(pool, e, part, with, 3), parse("8 * j + m + j * n + m"));
+}
+
 static void test_linear(void **state) {
   (void)state;
   int64_t coef = 0;
@@ -195,6 +218,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_shape, setup, teardown),
       cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_quotients, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_substitution_of_parts, setup, teardown),
       cmocka_unit_test_setup_teardown(test_linear, setup, teardown),
       cmocka_unit_test_setup_teardown(test_split, setup, teardown),
       cmocka_unit_test_setup_teardown(test_ranges, setup, teardown),
