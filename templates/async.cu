@@ -8,6 +8,7 @@ $(g:head(bounds)) {
   $(map.images(p))
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(g.k.prologue)
   const long long tiles = n_$(last) / kTile; // whole ones
   // starts the copies of one tile; no more than an empty group if there is none
   const auto fetch_tile = [&](long long tile, int stage) {

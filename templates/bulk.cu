@@ -9,6 +9,7 @@ $(g:head(bounds)) {
   __shared__ unsigned long long arrived[kStages]; // mbarriers: a phase ends when a tile is there
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(g.k.prologue)
   const long long tiles = n_$(last) / kTile; // whole ones
   // starts the copies of one tile, if there is one
   const auto fetch_tile = [&](long long tile, int stage) {

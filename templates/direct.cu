@@ -11,6 +11,7 @@ $(g:head(threads)) {
   constexpr int kTile = $(threads); // one element a thread
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(g.k.prologue)
   $(cut)
   const long long $(last) = first + thread;
   if ($(last) < n_$(last)) $(g:call_element(inside))
@@ -19,6 +20,7 @@ $(g:head(threads)) {
   __shared__ partial partials[kThreads];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(g.k.prologue)
   $(kept_text)
   partial mine = nothing();
 #pragma unroll 8 // one block may have everything to do: several loads at once

@@ -5,6 +5,7 @@ $(g:head(threads)) {
   $(constants)
   const long long block = blockIdx.x;
   const int thread = threadIdx.x, lane = thread % 32;
+  $(g.k.prologue)
   $(cut)
   $(declared)
 //% if turns > 1 then

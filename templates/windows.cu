@@ -7,6 +7,7 @@ $(g:head(bounds)) {
   constexpr int kWindows = $(windows);
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
+  $(g.k.prologue)
   $(window.head)
   $(cut)
   if ($(full_text)) {

@@ -556,7 +556,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   if (!lua_isfunction(L, -1)) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
-  sct_script_push_view(L, job->script, job->out->code.layout);
+  sct_script_push_view(L, job->script, job->out->code.layout, sct_script_splits(L, strategy));
   sct_template_push_words(L, &job->file);
   lua_setfield(L, -2, "words");
   push_candidate(L, job);

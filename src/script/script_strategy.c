@@ -182,9 +182,9 @@ static sct_status keep_name(sct_script *script, const char *name, sct_error *err
 
 /* The generator's own Lua files, each a global of strategies and templates. */
 static sct_status load_generator(sct_script *script, sct_error *err) {
-  static const char *const names[] = {"reads",  "kit",    "fold",     "around", "exchange",
-                                      "movers", "map",    "pipeline", "tiles",  "boxes",
-                                      "lines",  "reduce", "columns",  "rows",   "cuda"};
+  static const char *const names[] = {
+      "reads",    "kit",   "strides", "modes", "around", "exchange", "movers", "map",
+      "pipeline", "tiles", "boxes",   "lines", "reduce", "columns",  "rows",   "cuda"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);
@@ -581,16 +581,33 @@ static const char *taps_unknown(lua_State *L, const sct_spec *spec, int s) {
   return any && !known ? "every array is read at one place (no taps)" : NULL;
 }
 
+const char *sct_script_splits(lua_State *L, int s) {
+  static const char *const words[] = {"none", SCT_SPLITS_MERGING, "all"};
+  const char *splits = SCT_SPLITS_MERGING;
+  if (lua_getfield(L, s, "splits") != LUA_TNIL) {
+    const char *given = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    splits = NULL;
+    for (int k = 0; k < SCT_COUNT(words); k++) {
+      splits = strcmp(given, words[k]) == 0 ? words[k] : splits;
+    }
+    if (!splits) {
+      luaL_error(L, "'splits' of a strategy is \"none\", \"merging\" or \"all\"");
+    }
+  }
+  lua_pop(L, 1);
+  return splits;
+}
+
 /* Leaves on the stack the view of the first layout combination that the strategy applies to (or of
  * the first one at all, with the reason). */
 static const char *push_fitting_view(lua_State *L, reader *r, int s, const char *file) {
   const sct_spec *spec = r->script->spec;
-  const char *const no_taps = taps_unknown(L, spec, s);
+  const char *const no_taps = taps_unknown(L, spec, s), *const splits = sct_script_splits(L, s);
   int *layout = lua_newuserdatauv(L, sizeof *layout * (size_t)spec->n_operands, 0);
   memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
   const char *first_reason = NULL;
   for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
-    sct_script_push_view(L, r->script, layout);
+    sct_script_push_view(L, r->script, layout, splits);
     const char *reason = no_taps ? no_taps : why_not(L, s, lua_gettop(L), file);
     if (!reason) {
       return NULL;
@@ -605,8 +622,8 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 }
 
 static void read_strategy(lua_State *L, reader *r, int k, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",  "doc",   "applies",  "axes", "taps",
-                                      "where", "facts", "template", "plan", "reduces"};
+  static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",  "where",
+                                      "facts", "template", "plan",    "reduces", "splits"};
   sct_arena *arena = &r->space->arena;
   const int top = lua_gettop(L);
   strategy->file = r->script->files[k];

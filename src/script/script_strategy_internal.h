@@ -32,8 +32,12 @@ struct sct_script {
 
 /* Pushes the table of expression functions ("E" to strategies): script_view.c lists them. */
 void sct_script_push_expr_library(lua_State *L);
-/* Pushes the kernel as strategies see it, with layout[n_operands] chosen. */
-void sct_script_push_view(lua_State *L, sct_script *script, const int *layout);
+/* Pushes the kernel as strategies see it, over canonical modes, with layout[n_operands] chosen and
+ * the splits that a strategy takes: SCT_SPLITS_MERGING where it says nothing. */
+#define SCT_SPLITS_MERGING "merging"
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits);
+/* What the field `splits` of the strategy at index s says. Raises if it is no such word. */
+const char *sct_script_splits(lua_State *L, int s);
 
 /* Reads the device library, templates/device/: files by name, each with definitions between blank
  * lines. */

@@ -1,5 +1,5 @@
-/* The kernel as strategies and templates see it: plain tables of names and sizes, expressions, and
- * a few questions (op.run, op.fastest) that the spec answers. Strategies never see C data. */
+/* The kernel as strategies and templates see it: plain tables of names, sizes and expressions,
+ * which tuning/sectile/modes.lua rewrites over canonical modes. Strategies never see C data. */
 #include "script/script_strategy_internal.h"
 
 /* ---- the expression library --------------------------------------------------------------------
@@ -31,7 +31,7 @@ static int expr_raw(lua_State *L) {
 
 #define MAX_PAIRS 64
 
-/* E.subst(e, { var, with, var, with, ... }) */
+/* E.subst(e, { var, with, var, with, ... }); instead of a variable any part of e */
 static int expr_subst(lua_State *L) {
   const sct_expr e = sct_script_check_expr(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);
@@ -121,6 +121,23 @@ static int expr_vars(lua_State *L) {
   return 1;
 }
 
+/* E.quotients(e) -> list of { dividend, divisor } of its divisions and remainders */
+static int expr_quotients(lua_State *L) {
+  sct_expr dividend[MAX_PAIRS], divisor[MAX_PAIRS];
+  const int n =
+      sct_expr_quotients(pool_of(L), sct_script_check_expr(L, 1), dividend, divisor, MAX_PAIRS);
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n && k < MAX_PAIRS; k++) {
+    lua_createtable(L, 2, 0);
+    sct_script_push_expr(L, dividend[k]);
+    lua_rawseti(L, -2, 1);
+    sct_script_push_expr(L, divisor[k]);
+    lua_rawseti(L, -2, 2);
+    lua_rawseti(L, -2, k + 1);
+  }
+  return 1;
+}
+
 /* E.eval(e, { var, value, ... }) -> integer */
 static int expr_eval(lua_State *L) {
   const sct_expr e = sct_script_check_expr(L, 1);
@@ -172,17 +189,11 @@ static int expr_text(lua_State *L) {
 }
 
 void sct_script_push_expr_library(lua_State *L) {
-  static const luaL_Reg functions[] = {{"var", expr_var},
-                                       {"raw", expr_raw},
-                                       {"subst", expr_subst},
-                                       {"split", expr_split},
-                                       {"linear", expr_linear},
-                                       {"mentions", expr_mentions},
-                                       {"divisor", expr_divisor},
-                                       {"vars", expr_vars},
-                                       {"eval", expr_eval},
-                                       {"text", expr_text},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"var", expr_var},         {"raw", expr_raw},       {"subst", expr_subst},
+      {"split", expr_split},     {"linear", expr_linear}, {"mentions", expr_mentions},
+      {"divisor", expr_divisor}, {"vars", expr_vars},     {"quotients", expr_quotients},
+      {"eval", expr_eval},       {"text", expr_text},     {NULL, NULL}};
   luaL_newlib(L, functions);
 }
 
@@ -360,9 +371,9 @@ static void push_device(lua_State *L, const sct_device_desc *d) {
   set_integer(L, "inflight_bytes", d->inflight_bytes);
 }
 
-void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
+/* The kernel over the user's dimensions. */
+static void push_user_view(lua_State *L, sct_script *script, const int *layout) {
   const sct_spec *spec = script->spec;
-  luaL_checkstack(L, 16, NULL);
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
   set_string(L, "body", spec->kernel_body);
@@ -397,10 +408,42 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout) {
   lua_setfield(L, -2, "scalars");
   lua_createtable(L, spec->n_operands, 0);
   for (int op = 0; op < spec->n_operands; op++) {
-    push_operand(L, script, op, layout ? layout[op] : 0);
+    push_operand(L, script, op, layout[op]);
     lua_rawseti(L, -2, op + 1);
   }
   lua_setfield(L, -2, "operands");
   push_device(L, script->device);
   lua_setfield(L, -2, "device");
+}
+
+/* Layouts and the splits that a strategy takes: which view it is. */
+static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
+                          const char *splits) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  for (int op = 0; op < spec->n_operands; op++) {
+    lua_pushfstring(L, "%d ", layout[op]);
+    luaL_addvalue(&b);
+  }
+  luaL_addstring(&b, splits);
+  luaL_pushresult(&b);
+}
+
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits) {
+  luaL_checkstack(L, 20, NULL);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
+  lua_getfield(L, -1, "modes");
+  lua_remove(L, -2);
+  lua_getfield(L, -1, "known");
+  push_view_key(L, script->spec, layout, splits);
+  lua_call(L, 1, 1);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_getfield(L, -1, "view");
+    push_user_view(L, script, layout);
+    lua_pushstring(L, splits);
+    push_view_key(L, script->spec, layout, splits);
+    lua_call(L, 3, 1);
+  }
+  lua_remove(L, -2);
 }

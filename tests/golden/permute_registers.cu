@@ -55,11 +55,11 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
   const int unit_i = sector_steps<8>((int)(n_k), kCells / whole_cells);
   const int most_i = max(1, kCells / whole_cells / unit_i) * unit_i;
   const int box_i = box_of((int)n_i, most_i, unit_i);
-  const int a_step_i = (int)(n_j * n_k);
   const int a_step_j = (int)(n_k);
+  const int a_step_i = (int)(n_j * n_k);
   const int a_step_k = (int)(1);
-  const int b_step_i = (int)(n_k);
   const int b_step_j = (int)(n_i * n_k);
+  const int b_step_i = (int)(n_k);
   const int b_step_k = (int)(1);
   const int chunks_i = ((int)n_i + box_i - 1) / box_i;
   const int tiles = (int)n_j * chunks_i;

@@ -39,20 +39,20 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
   float *const a_tile = reinterpret_cast<float *>(shared_tiles + 0);
   const int block = blockIdx.x;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  const int whole_cells = (int)(n_j * n_m); // what a tile has whole
+  const int whole_cells = (int)(n_m * n_j); // what a tile has whole
   const int unit_l = sector_steps<8>((int)(n_j), kCells / whole_cells);
   const int most_l = max(1, kCells / whole_cells / unit_l) * unit_l;
   const int box_l = box_of((int)n_l, most_l, unit_l);
-  const int a_step_i = (int)(n_j * n_k * n_l * n_m);
-  const int a_step_j = (int)(n_k * n_l * n_m);
-  const int a_step_k = (int)(n_l * n_m);
-  const int a_step_l = (int)(n_m);
   const int a_step_m = (int)(1);
-  const int b_step_i = (int)(n_j * n_l);
-  const int b_step_j = (int)(1);
-  const int b_step_k = (int)(n_i * n_j * n_l);
-  const int b_step_l = (int)(n_j);
+  const int a_step_k = (int)(n_l * n_m);
+  const int a_step_i = (int)(n_j * n_k * n_l * n_m);
+  const int a_step_l = (int)(n_m);
+  const int a_step_j = (int)(n_k * n_l * n_m);
   const int b_step_m = (int)(n_i * n_j * n_k * n_l);
+  const int b_step_k = (int)(n_i * n_j * n_l);
+  const int b_step_i = (int)(n_j * n_l);
+  const int b_step_l = (int)(n_j);
+  const int b_step_j = (int)(1);
   const int chunks_l = ((int)n_l + box_l - 1) / box_l;
   int rest = block;
   const int first_l = rest % chunks_l * box_l;
@@ -63,15 +63,15 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
   const int first_k = rest;
   const int a_start = first_l * a_step_l + first_i * a_step_i + first_k * a_step_k;
   const int b_start = first_l * b_step_l + first_i * b_step_i + first_k * b_step_k;
-  const int len_j = (int)n_j;
   const int len_m = (int)n_m;
+  const int len_j = (int)n_j;
   const int pitch_m = 1;
   const int pitch_l = pitch_m * len_m;
   const int pitch_j = (pitch_l * box_l + 3) / 8 * 8 + 4;
   { // in: runs of m, l, on their way at once
     const int run_length = len_m * len_l;
     // 0 where every row starts at a sector: then lanes need not start at a line
-    const int slack = ((a_step_i | a_step_j | a_step_k | box_l * a_step_l) & 7) != 0 ? 31 : 0;
+    const int slack = ((a_step_k | a_step_i | box_l * a_step_l | a_step_j) & 7) != 0 ? 31 : 0;
     const int pieces = (run_length + slack + 511) / 512; // of a run
     const int items = len_j * pieces;
     const unsigned int factor_pieces = factor_of(pieces);
@@ -96,7 +96,7 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
   { // out: runs of j, l
     const int run_length = len_j * len_l;
     // 0 where every row starts at a sector: then lanes need not start at a line
-    const int slack = ((b_step_i | b_step_k | box_l * b_step_l | b_step_m) & 7) != 0 ? 31 : 0;
+    const int slack = ((b_step_m | b_step_k | b_step_i | box_l * b_step_l) & 7) != 0 ? 31 : 0;
     const int pieces = (run_length + slack + 127) / 128; // of a run
     const int items = len_m * pieces;
     const unsigned int factor_pieces = factor_of(pieces);

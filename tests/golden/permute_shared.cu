@@ -31,29 +31,29 @@ permute(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i
   __shared__ __align__(16) float a_tile[kCells];
   const int block = blockIdx.x, blocks = gridDim.x;
   const int thread = threadIdx.x, lane = thread % 32;
-  const int whole_cells = (int)(n_j * n_l * n_n); // what a tile has whole
+  const int whole_cells = (int)(n_n * n_j * n_l); // what a tile has whole
   const int unit_m = sector_steps<8>((int)(n_l * n_j), kCells / whole_cells);
   const int most_m = max(1, kCells / whole_cells / unit_m) * unit_m;
   const int box_m = box_of((int)n_m, most_m, unit_m);
-  const int a_step_i = (int)(n_j * n_k * n_l * n_m * n_n);
-  const int a_step_j = (int)(n_k * n_l * n_m * n_n);
   const int a_step_k = (int)(n_l * n_m * n_n);
-  const int a_step_l = (int)(n_m * n_n);
-  const int a_step_m = (int)(n_n);
   const int a_step_n = (int)(1);
-  const int b_step_i = (int)(n_j * n_l * n_m);
-  const int b_step_j = (int)(n_l);
+  const int a_step_i = (int)(n_j * n_k * n_l * n_m * n_n);
+  const int a_step_m = (int)(n_n);
+  const int a_step_j = (int)(n_k * n_l * n_m * n_n);
+  const int a_step_l = (int)(n_m * n_n);
   const int b_step_k = (int)(n_i * n_j * n_l * n_m * n_n);
-  const int b_step_l = (int)(1);
-  const int b_step_m = (int)(n_j * n_l);
   const int b_step_n = (int)(n_i * n_j * n_l * n_m);
+  const int b_step_i = (int)(n_j * n_l * n_m);
+  const int b_step_m = (int)(n_j * n_l);
+  const int b_step_j = (int)(n_l);
+  const int b_step_l = (int)(1);
   const int chunks_m = ((int)n_m + box_m - 1) / box_m;
   const int tiles = chunks_m * (int)n_k * (int)n_i;
   const int rounds = (tiles - block + blocks - 1) / blocks; // of this block
   int chunk_m = 0, a_first = 0, b_first = 0;
+  const int len_n = (int)n_n;
   const int len_j = (int)n_j;
   const int len_l = (int)n_l;
-  const int len_n = (int)n_n;
   int in_m = 0;
   int out_m = 0;
   int len_m = 0, tile_cells = 0, a_start = 0, b_start = 0;

@@ -45,8 +45,8 @@ __device__ __forceinline__ void store_words(void *to, const void *from) {
 
 // What one element of the index space gives, every access where its layout puts it.
 __device__ __forceinline__ partial element(const float *__restrict__ a_in,
-    float *__restrict__ total_out, long long n_row, long long n_col, long long places) {
-  const float a = __ldcs(&a_in[places]);
+    float *__restrict__ total_out, long long n_row, long long n_col, long long row_col) {
+  const float a = __ldcs(&a_in[row_col]);
   float total;
   { total = a; }
   return partial{total};
@@ -57,25 +57,25 @@ __global__ void __launch_bounds__(512)
 reduce_all(const float *__restrict__ a_in, float *__restrict__ total_out, long long n_row,
            long long n_col, unsigned int *workspace) {
   constexpr int kThreads = 512, kItems = 4, kVec = 4;
-  // elements of places at once: by a block
+  // elements of row_col at once: by a block
   constexpr int kTile = kThreads * kItems * kVec;
   __shared__ partial from_warps[kThreads / 32];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;
-  const long long n_places = n_col * n_row;
+  const long long n_row_col = n_col * n_row; // they are one run everywhere
   const int shares = (int)gridDim.x; // blocks that share it all
   const int share = (int)block;
   // what blocks leave for the one that comes last, and how many have come: 0 again at the end
   unsigned int *const arrived = workspace;
   partial *const partials = reinterpret_cast<partial *>(workspace + 65536);
   partial mine = nothing();
-  for (long long first = share * (long long)kTile; first + kTile <= n_places;
+  for (long long first = share * (long long)kTile; first + kTile <= n_row_col;
        first += shares * (long long)kTile) {
     __align__(16) float a_v[kItems * kVec];
     #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long places = first + (item * 512 + thread) * kVec;
-      load_words<uint4, 1>(&a_v[item * kVec], &at<uint4>(a_in, 4 * places));
+      const long long row_col = first + (item * 512 + thread) * kVec;
+      load_words<uint4, 1>(&a_v[item * kVec], &at<uint4>(a_in, 4 * row_col));
     }
     #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -88,9 +88,9 @@ reduce_all(const float *__restrict__ a_in, float *__restrict__ total_out, long l
       }
     }
   }
-  for (long long places = n_places / kTile * kTile + share * 512 + thread; places < n_places;
-       places += shares * 512)
-    mine = combine(mine, element(a_in, total_out, n_row, n_col, places));
+  for (long long row_col = n_row_col / kTile * kTile + share * 512 + thread; row_col < n_row_col;
+       row_col += shares * 512)
+    mine = combine(mine, element(a_in, total_out, n_row, n_col, row_col));
   mine = combine_lanes(mine);
   if (thread % 32 == 0) from_warps[thread / 32] = mine;
   __syncthreads();

@@ -15,7 +15,8 @@ static sct_rendered rendered;
   "local s = require 'sectile'\n"                                                                  \
   "local pair = s.record { { 'x', 'f32' }, { 'y', 'f64' }, name = 'pair' }\n"                      \
   "return s.kernel { name = 'view', dims = { 'row', 'col' }, scalars = { { 'alpha', 'f32' } },\n"  \
-  "  inputs = { s.array('a', pair, s.soa) }, outputs = { s.array('b', 'f32') },\n"                 \
+  "  inputs = { s.array('a', pair, s.soa) }, outputs = { s.array('b', 'f32', s.pitched { align = " \
+  "128 }) },\n"                                                                                    \
   "  body = 'b = alpha * a.x;', sizes = { { row = 64, col = 128 } } }\n"
 
 /* Renders the one candidate of the strategy `text` with templates/probe.cu. */
@@ -329,11 +330,11 @@ static void an_operand_answers_questions(void **state) {
 
 static void wrong_questions_are_told(void **state) {
   (void)state;
-  assert_bad(PLAN("return k.operands[1].run(3, 1, 4)"), LINE_CU,
+  assert_bad(PLAN("local r = k.operands[1].run(3, 1, 4) return r"), LINE_CU,
              "own/probe.lua:3: error: ", "no such field");
-  assert_bad(PLAN("return k.operands[1].run(1, 3, 4)"), LINE_CU,
-             "own/probe.lua:3: error: ", "no such dimension");
-  assert_bad(PLAN("return k.operands[1].run(0, 1, 4)"), LINE_CU,
+  assert_bad(PLAN("local r = k.operands[1].run(1, 3, 4) return r"), LINE_CU,
+             "own/probe.lua:3: error: ", "no such mode");
+  assert_bad(PLAN("local r = k.operands[1].run(0, 1, 4) return r"), LINE_CU,
              "own/probe.lua:3: error: ", "no such field");
 }
 

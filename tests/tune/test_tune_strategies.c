@@ -129,9 +129,10 @@ static void a_kernel_that_does_not_compile_names_the_template(void **state) {
   tf_must(sct_asset_read(&text, "templates/direct.cu", &err), &err);
   const char *good = sct_arena_strdup(&tf_arena, sct_str_c(&text));
   sct_str_free(&text);
-  static const char place[] = "  const int thread = threadIdx.x;\n  $(cut)"; /* of maps */
-  const char *bad =
-      tf_replace(good, place, "  const int thread = threadIdx.x + no_such_name;\n  $(cut)");
+  static const char place[] =
+      "  const int thread = threadIdx.x;\n  $(g.k.prologue)\n  $(cut)"; /* of maps */
+  const char *bad = tf_replace(
+      good, place, "  const int thread = threadIdx.x + no_such_name;\n  $(g.k.prologue)\n  $(cut)");
   int line = 1;
   for (const char *p = good; p < strstr(good, place); p++) {
     line += *p == '\n';

@@ -12,8 +12,8 @@ local boxes = {}
 -- Values of all extents at size n, for E.eval; at least `least`.
 local function bind(k, n, least)
   local list = {}
-  for e, var in ipairs(k.extent_vars or k.extents) do
-    list[#list + 1], list[#list + 2] = var, math.max(k.sizes[n][e], least)
+  for m, value in ipairs(k.given[n]) do
+    list[m] = m % 2 == 0 and math.max(value, least) or value
   end
   return list
 end
@@ -41,8 +41,8 @@ end
 local function steps_of(k, op)
   local steps = {}
   for d = 1, #k.dims do
-    local step = fold.step(k, op, 1, d)
-    if not step or E.divisor(step) % op.record.bytes ~= 0 or fold.named(k, d) then
+    local step = strides.step(k, op, 1, d)
+    if not step or E.divisor(step) % op.record.bytes ~= 0 or reads.named(k.body, k.dims[d]) then
       return nil
     end
     steps[d] = step

@@ -276,7 +276,7 @@ local function along_row(p, op)
       return true
     end
   end
-  return movers.turns(p.k, op, p.dim)
+  return strides.turns(p.k, op, p.dim)
 end
 
 -- A lane's last word may reach behind its row, but not behind the array: where layouts say how far
@@ -309,7 +309,7 @@ local function require_room(p)
 end
 
 --- Starts a plan: a block owns the columns of `words` words.
----@param k sectile.View folded
+---@param k sectile.View
 ---@param kernel string
 ---@param c table threads, vec, items, hint, shares
 ---@param off? boolean rows start anywhere

@@ -74,7 +74,7 @@ local function bind_names(g)
   for n, name in ipairs(k.extent_names) do
     local wanted = "n_" .. name
     g.extent_names[n] = g:name(wanted)
-    rename((k.extent_vars or k.extents)[n], g.extent_names[n], wanted)
+    rename(k.extent_vars[n], g.extent_names[n], wanted)
   end
 end
 
@@ -86,8 +86,8 @@ end
 function cuda.new(k, kernel, threads)
   local g = setmetatable({
     k = k, kernel = kernel, threads = threads, own = {}, put = {}, ops = {}, inputs = {},
-    outputs = {}, requires = {}, align = {}, arguments = {}, arguments_of = {},
-    scalar_names = {}, extent_names = {},
+    outputs = {}, requires = { table.unpack(k.requires) }, align = {}, arguments = {},
+    arguments_of = {}, scalar_names = {}, extent_names = {},
   }, G)
   g.body = reads.without_comments(k.body)
   local names = reads.names_in(g.body)
@@ -210,7 +210,7 @@ function G:changes(op, dim)
       return true
     end
   end
-  return movers.turns(self.k, op, dim)
+  return strides.turns(self.k, op, dim)
 end
 
 --- How `width` neighbours along `dim` move as one vector: `word` (bytes that one instruction
@@ -224,16 +224,16 @@ end
 function G:vector(op, f, dim, width)
   local k = self.k
   local bytes = f and op.record.fields[f].bytes or op.record.bytes
-  if width == 1 or movers.turns(k, op, dim) then
+  if width == 1 or strides.turns(k, op, dim) then
     return nil
   end
   local start
   if f or op.record.bare then
-    local step = fold.step(k, op, f or 1, dim)
+    local step = strides.step(k, op, f or 1, dim)
     start = step and kit.const_of(step) == bytes
       and E.subst(op.offset[f or 1], { k.index[dim], E.var("group", 0, kit.MAX_INDEX) * width })
   else
-    start = fold.record_run(k, op, dim, width)
+    start = strides.record_run(k, op, dim, width)
   end
   if not start or (not f and not op.record.bare and op.is_output and not op.owns_gaps
     and op.record.bytes > op.record.data_bytes) then

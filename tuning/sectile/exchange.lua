@@ -19,7 +19,7 @@ local SMALLEST = 4 -- bytes that a shuffle moves
 function exchange.mark(g, mover, dim, width)
   local n = 0
   for _, run in ipairs(mover.runs) do
-    local follow = run.record and fold.record_run(g.k, mover.op, dim, LANES * width) ~= nil
+    local follow = run.record and strides.record_run(g.k, mover.op, dim, LANES * width) ~= nil
       or not run.record and mover.op.run(run.field, dim, LANES * width).contiguous
     if run.count > 1 and run.word >= SMALLEST and follow then
       run.exchange = true

@@ -169,7 +169,7 @@ end
 function kit.new(k, kernel, threads)
   local g = setmetatable({}, G)
   g.k, g.kernel, g.threads = k, kernel, threads
-  g.accesses, g.requires, g.align, g.arguments = {}, {}, {}, {}
+  g.accesses, g.requires, g.align, g.arguments = {}, { table.unpack(k.requires) }, {}, {}
   g.real, g.loops, g.needs = {}, {}, {}
   g.steady = {} -- by operand: its value is used again, so no streaming hint
   g.static_shared_bytes = 0

@@ -55,7 +55,7 @@ local function uniform(k, op)
       return false
     end
   end
-  return not op.is_output and not movers.turns(k, op, #k.dims)
+  return not op.is_output and not strides.turns(k, op, #k.dims)
 end
 
 -- Asks opts.mover for every operand's mover and takes what it needs into the plan. nil and a reason

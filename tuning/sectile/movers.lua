@@ -33,7 +33,7 @@ function movers.needed_multiples(k, offset, width, bytes)
     return {}
   end
   local used = {}
-  for _, extent in ipairs(k.extent_vars or k.extents) do
+  for _, extent in ipairs(k.extent_vars) do
     if E.mentions(offset, extent) then
       used[#used + 1] = extent
     end
@@ -68,24 +68,6 @@ local function padding(op)
   return op.record.bytes > op.record.data_bytes
 end
 
---- Is `op` addressed through an index array whose values change along dimension `dim`?
----@param k sectile.View
----@param op sectile.Operand
----@param dim integer
----@return boolean
-function movers.turns(k, op, dim)
-  for _, index in ipairs(k.operands) do
-    if index.is_index and E.mentions(op.offset[1], index.index_value) then
-      for _, at in ipairs(index.at) do
-        if E.mentions(at, k.index[dim]) then
-          return true
-        end
-      end
-    end
-  end
-  return false
-end
-
 --- How `op` moves for `width` elements along dimension `dim`: a mover of kind "vector" with its
 --- runs, or nil where that is no better than single accesses.
 ---@param g sectile.Generator
@@ -96,10 +78,10 @@ end
 ---@return sectile.Mover?
 function movers.vector(g, op, dim, width, narrow)
   local k = g.k
-  if (op.is_index and width == 1) or (width > 1 and movers.turns(k, op, dim)) then
+  if (op.is_index and width == 1) or (width > 1 and strides.turns(k, op, dim)) then
     return nil
   end
-  local start, bytes = fold.record_run(k, op, dim, width)
+  local start, bytes = strides.record_run(k, op, dim, width)
   if start and padding(op) and op.is_output and not op.owns_gaps then
     start = nil
   end

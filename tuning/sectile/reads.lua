@@ -33,6 +33,14 @@ function reads.without_comments(body)
   end
 end
 
+--- Does a text name this?
+---@param text string
+---@param name string
+---@return boolean
+function reads.named(text, name)
+  return string.find(text, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
+end
+
 --- The names in a text with the positions of their first byte and of the one behind the last.
 function reads.names_in(text)
   local names = {}

@@ -273,68 +273,6 @@ function reduce.unravel(g, dims, name, var)
   return kit.concat(lines)
 end
 
-local function in_body(k, name)
-  return string.find(k.body, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
-end
-
--- The view with dimensions d and d + 1 as one, `places`, if nothing tells them apart; else nil.
-local function merged(k, d, name)
-  if in_body(k, k.dims[d]) or in_body(k, k.dims[d + 1]) then
-    return nil
-  end
-  local count = k.extents[d] * k.extents[d + 1]
-  local place = E.raw(name, 0, kit.MAX_INDEX)
-  local view = setmetatable({
-    dims = {}, index = {}, extents = {}, extent_names = k.extent_names, reduced = {}, operands = {},
-    prologue = (k.prologue and k.prologue .. "\n" or "")
-      .. string.format("const long long n_%s = %s;", name, E.text(count, true)),
-  }, { __index = k })
-  for n = 1, #k.dims do
-    if n ~= d + 1 then
-      local both = n == d
-      view.dims[#view.dims + 1] = both and name or k.dims[n]
-      view.index[#view.index + 1] = both and place or k.index[n]
-      view.extents[#view.extents + 1] = both and count or k.extents[n]
-      view.reduced[#view.reduced + 1] = k.reduced[n]
-    end
-  end
-  for n, op in ipairs(k.operands) do
-    local offset = {}
-    for f, at in ipairs(op.offset) do
-      offset[f] = E.subst(at, { k.index[d + 1], place - k.extents[d + 1] * k.index[d] })
-      if E.mentions(offset[f], k.index[d]) then
-        return nil
-      end
-    end
-    if op.is_index or op.through_index then
-      return nil
-    end
-    local last = d + 1
-    view.operands[n] = setmetatable({
-      offset = offset,
-      run = function(f, dim, width) -- neighbours along the merged one are neighbours along its last
-        return op.run(f, dim < d and dim or dim == d and last or dim + 1, width)
-      end,
-    }, { __index = op })
-  end
-  return view
-end
-
---- The view with neighbouring reduced dimensions as one where they lie like one.
----@param k sectile.View
----@return sectile.View
-function reduce.folded(k)
-  local view = k
-  local d = 1
-  while d < #view.dims do
-    local both = view.reduced[d] and view.reduced[d + 1]
-    local next_view = both and merged(view, d, d == 1 and "places" or "places_" .. d)
-    view = next_view or view
-    d = next_view and d or d + 1
-  end
-  return view
-end
-
 -- ---- a plan ----
 
 --- Facts for the axes: `widest`, the bytes of the inputs' widest record; `all`, of all inputs.
@@ -658,7 +596,7 @@ end
 
 --- A plan for templates/reduce_rows.cu: a team (block or warp) an output element, or `shares`
 --- blocks. nil and a reason if there is none.
----@param k sectile.View folded
+---@param k sectile.View
 ---@param kernel string
 ---@param c table threads, items, vec, hint; scope: "block" or "warp"; lanes: of a warp; most:
 --- shares there may be; peels: tiles begin with the first aligned word of a row

@@ -135,7 +135,7 @@ local function adopt_operands(p)
     if op.is_output and not along_row(p, op) then
       return nil, op.name .. " does not depend on the column"
     end
-    if along_row(p, op) and movers.turns(g.k, op, 2) then
+    if along_row(p, op) and strides.turns(g.k, op, 2) then
       return nil, op.name .. " is addressed through an index that changes along the row"
     end
     g.steady[op.number] = not along_row(p, op) or along_column(p, op)

@@ -27,7 +27,7 @@ end
 ---@param dim integer
 ---@return boolean
 function tiles.is_run(k, op, dim)
-  local step = fold.step(k, op, 1, dim)
+  local step = strides.step(k, op, 1, dim)
   return step ~= nil and kit.const_of(step) == op.record.bytes
 end
 
@@ -94,7 +94,6 @@ end
 ---@return table? p
 ---@return string? reason
 function tiles.start(k, c, kernel)
-  k = fold.view(k)
   local a, b = tiles.directions(k)
   if not a then
     return nil, "with these layouts inputs and outputs run along the same dimension"

@@ -67,6 +67,7 @@ return {
   doc = "One thread an element, a block an element of a reduction; every access where its layout "
     .. "puts it.",
   applies = {},
+  splits = "none", -- it is right at all extents
   taps = true,
   reduces = true,
   axes = function(k)

@@ -6,14 +6,14 @@ local function flattened(k)
   local fields = #k.operands[1].record.fields
   local scalar = E.raw("scalar", 0, kit.MAX_INDEX)
   local count = fields
-  for _, extent in ipairs(k.extents) do
-    count = count * extent
+  for d = 1, #k.dims do
+    count = count * k.extents[d]
   end
   local view = setmetatable({
     dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {},
   }, { __index = k })
   view.body = k.component_body
-  view.prologue = string.format("const long long n_scalar = %s;", E.text(count, true))
+  view.prologue = string.format("const long long n_scalar = %s;", E.text(count + 0, true))
   for n, op in ipairs(k.operands) do
     local field = op.record.fields[1]
     local one = {

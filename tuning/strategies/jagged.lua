@@ -20,7 +20,7 @@ local function follow_in_steps(k)
     if op.is_output then
       along, across = b, a
     end
-    if not tiles.is_run(k, op, along) or not fold.step(k, op, 1, across) then
+    if not tiles.is_run(k, op, along) or not strides.step(k, op, 1, across) then
       return false
     end
   end
@@ -77,7 +77,7 @@ local function adopt_operands(p)
   for _, op in ipairs(g.ops) do
     g:need_align(op, op.is_output and SECTOR or WORD)
     if not op.is_output then
-      local step = fold.step(p.k, op, 1, p.dim_b)
+      local step = strides.step(p.k, op, 1, p.dim_b)
       local least = kit.const_of(step) and SECTOR or 0 -- of extents: more than a row
       if step:range() < least then
         return nil, op.name .. ": the row after a tile's last is not behind it"
@@ -164,7 +164,7 @@ local function load_lines(p, x, guarded)
   })
   return (string.gsub(LOAD, "$([%w_]+)", {
     name = op.name, place = E.text(row_place(p, op, 0), true),
-    row_step = E.text(fold.step(p.k, op, 1, p.dim_b), true), words = p.words,
+    row_step = E.text(strides.step(p.k, op, 1, p.dim_b), true), words = p.words,
     turns = kit.ceil_div(cells, p.threads), copy = tiles.indent(copy, 4):sub(5),
     pitch = p.pitch,
     row_bytes = guarded and string.format("\n  const int row_bytes = (int)min(%d * (n_%s - "
@@ -303,7 +303,7 @@ local function store_runs(p, guarded)
     rows[n] = string.format("const unsigned int %s_start = (unsigned int)(%s);\n"
       .. "const unsigned int %s_step = (unsigned int)(%s);", name,
       E.text(row_place(p, x.op, 0), true), name,
-      E.text(fold.step(k, x.op, 1, p.dim_b), true))
+      E.text(strides.step(k, x.op, 1, p.dim_b), true))
     declared[n] = string.format("%s_at[%d]", name, p.vec_out)
     places[n] = string.format("%s_at[part] = %d * tile_line + (int)(%s_start + tile_line * %s_step "
       .. "& 127) + %d * tile_x;", name, p.pitch, name, name, p.bytes)
@@ -314,10 +314,10 @@ local function store_runs(p, guarded)
     places = tiles.indent(kit.concat(places), 4):sub(5), word_bytes = p.vec_out * p.bytes,
     last = guarded and string.format("\n  if (first_%s + tile_x >= n_%s) break;", p.a, p.a) or "",
     start = E.text(E.subst(out.offset[1], { p.var_b, p.first_b }), true),
-    step = E.text(fold.step(k, out, 1, p.dim_a), true), runs = p.runs,
+    step = E.text(strides.step(k, out, 1, p.dim_a), true), runs = p.runs,
     elements = p.bytes > 1 and " / " .. p.bytes or "", word = tiles.indent(inside, 4):sub(5),
-    named = fold.named(k, p.dim_a) and string.format("\n  const long long %s = first_%s "
-      .. "+ tile_x;", p.a, p.a) or "",
+    named = reads.named(k.body, p.a)
+      and string.format("\n  const long long %s = first_%s + tile_x;", p.a, p.a) or "",
   }))
 end
 

@@ -161,7 +161,6 @@ local function plan(k, c)
   if k.device.cc < 80 and (c.evict == "loads" or c.evict == "stores") then
     return nil, "policies of L2 need sm_80"
   end
-  k = fold.view(k)
   local g = cuda.new(k, "map", c.threads)
   local p = {
     items = c.items, vec = c.vec, evict = c.evict, k = k, g = g,

@@ -320,7 +320,6 @@ local function widest(k, order)
 end
 
 local function facts(k)
-  k = fold.view(k)
   local about = boxes.about(k)
   local same = about.into[1] == about.out[1]
   local short = false
@@ -361,18 +360,17 @@ local function where()
 end
 
 local function is_permute(k)
-  return boxes.about(fold.view(k)) ~= nil
+  return boxes.about(k) ~= nil
 end
 
 -- Worth it: more than two dimensions, or a short one.
 local function is_hard(k)
-  local view = fold.view(k)
-  local about = boxes.about(view)
-  if #view.dims > 2 then
+  local about = boxes.about(k)
+  if #k.dims > 2 then
     return true
   end
   for _, order in ipairs { about.into, about.out } do
-    for _, extents in ipairs(boxes.extents(view, order)) do
+    for _, extents in ipairs(boxes.extents(k, order)) do
       if extents[1] < 24 then
         return true
       end
@@ -409,7 +407,6 @@ return {
   facts = facts,
   template = "box.cu",
   plan = function(k, c)
-    k = fold.view(k)
     local about, reason = boxes.about(k)
     if not about then
       return nil, reason

@@ -24,13 +24,12 @@ return {
   facts = reduce.facts,
   template = "reduce_rows.cu",
   plan = function(k, c)
-    local folded = reduce.folded(k)
     local most = c.per_sm * k.device.sms
-    local p, reason = reduce.plan_rows(folded, "reduce_all", {
+    local p, reason = reduce.plan_rows(k, "reduce_all", {
       threads = c.threads, vec = c.vec, items = c.items, hint = c.hint, most = most,
     }, function(p)
       -- a block that has less than four tiles is not worth its part in the end
-      local tiles = kit.ceil_div(folded.extents[p.dim], 4 * c.threads * c.items * c.vec)
+      local tiles = kit.ceil_div(k.extents[p.dim], 4 * c.threads * c.items * c.vec)
       return tiles:min(most):max(1)
     end)
     if not p then

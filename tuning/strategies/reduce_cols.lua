@@ -26,7 +26,7 @@ return {
   facts = reduce.facts,
   template = "reduce_cols.cu",
   plan = function(k, c)
-    local p, reason = columns.plan(reduce.folded(k), "reduce_cols", c)
+    local p, reason = columns.plan(k, "reduce_cols", c)
     if not p then
       return nil, reason
     end

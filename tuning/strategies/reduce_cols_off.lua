@@ -11,11 +11,11 @@ return {
     { "the last dimension is kept", function(k) return not k.reduced[#k.dims] end },
     { "one dimension is reduced, or all that are lie like one",
       function(k)
-        local _, reduced = reduce.dims(reduce.folded(k))
+        local _, reduced = reduce.dims(k)
         return #reduced == 1
       end },
     { "rows of small elements may start off a word of 16 bytes, those of all inputs alike",
-      function(k) return around.rows_alike(reduce.folded(k)) ~= nil end },
+      function(k) return around.rows_alike(k) ~= nil end },
   },
   axes = {
     { "threads", { 128, 256, 512, 1024 }, key = "t", doc = "threads a block" },
@@ -37,18 +37,17 @@ return {
   end,
   template = "reduce_cols.cu",
   plan = function(k, c)
-    local folded = reduce.folded(k)
-    local op, off = around.rows_alike(folded)
+    local op, off = around.rows_alike(k)
     if not op then
       return nil, off
     end
-    local p, reason = columns.plan(folded, "reduce_cols_off", {
+    local p, reason = columns.plan(k, "reduce_cols_off", {
       threads = c.threads, items = c.items, shares = c.shares, vec = 16 // op.record.bytes,
     }, true)
     if not p then
       return nil, reason
     end
-    local step = around.step(folded, op, p.reduced[1])
+    local step = around.step(k, op, p.reduced[1])
     p.g:require(off) -- else reduce_cols has the same words
     -- a word that begins in a row ends in the array, but for the last row
     p.g:require((p.n_last * op.record.bytes):le(step):land((p.n_last + 0):le(p.vec - 1):lnot()))

@@ -35,7 +35,7 @@ return {
   facts = reduce.facts,
   template = "reduce_rows.cu",
   plan = function(k, c)
-    local p, reason = reduce.plan_rows(reduce.folded(k), "reduce_rows", c, function()
+    local p, reason = reduce.plan_rows(k, "reduce_rows", c, function()
       return c.shares
     end)
     if not p then

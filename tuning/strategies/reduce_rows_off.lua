@@ -10,7 +10,7 @@ return {
     { "the last dimension is reduced", function(k) return k.reduced[#k.dims] end },
     { "some dimension is kept", function(k) return #reduce.dims(k) > 0 end },
     { "rows of small elements may start off a word of 16 bytes, those of all inputs alike",
-      function(k) return around.rows_alike(reduce.folded(k)) ~= nil end },
+      function(k) return around.rows_alike(k) ~= nil end },
   },
   axes = {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
@@ -32,12 +32,11 @@ return {
   end,
   template = "reduce_rows.cu",
   plan = function(k, c)
-    local folded = reduce.folded(k)
-    local op, off = around.rows_alike(folded)
+    local op, off = around.rows_alike(k)
     if not op then
       return nil, off
     end
-    local p, reason = reduce.plan_rows(folded, "reduce_rows_off", {
+    local p, reason = reduce.plan_rows(k, "reduce_rows_off", {
       threads = c.threads, scope = c.scope, items = c.items, vec = 16 // op.record.bytes,
       peels = true,
     }, function()

@@ -389,7 +389,6 @@ local function widest(k, order, modes)
 end
 
 local function facts(k)
-  k = fold.view(k)
   local about = boxes.about(k)
   local list = {
     { "rank", #k.dims }, { "bytes", tiles.largest(k) },
@@ -434,7 +433,7 @@ return {
   applies = {
     { "the device has asynchronous copies", function(k) return k.device.cc >= 80 end },
     { "inputs and outputs are dense arrays of a bare type in different orders", function(k)
-      return boxes.about(fold.view(k)) ~= nil
+      return boxes.about(k) ~= nil
     end },
   },
   axes = {
@@ -453,7 +452,6 @@ return {
   facts = facts,
   template = "runs.cu",
   plan = function(k, c)
-    k = fold.view(k)
     local about, reason = boxes.about(k)
     if not about then
       return nil, reason

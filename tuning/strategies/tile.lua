@@ -246,7 +246,6 @@ end
 -- The tile extents, 8 or 16, that cover dimensions a and b where a tuned size has them that thin;
 -- 0: none does.
 local function thin_extents(k)
-  k = fold.view(k)
   local cover = { 0, 0 }
   for _, extents in ipairs(boxes.extents(k, { tiles.directions(k) })) do
     for n, extent in ipairs(extents) do

@@ -30,7 +30,6 @@ return {
   end,
   template = "map.cu",
   plan = function(k, c)
-    k = fold.view(k)
     local p, reason = map.plan(k, "vector", {
       threads = c.threads, items = c.items, vec = c.vec, hint = c.hint, min_blocks = c.min_blocks,
       mover = function(g, op)

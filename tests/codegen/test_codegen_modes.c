@@ -1,6 +1,9 @@
-/* Which dimensions a schedule sees as one: found in the offset expressions of all operands,
- * whatever the extents. What is folded shows in the text as the extent of the folded dimension. */
+/* What a kernel's dimensions become: modes that strategies and the naive variant plan on. What is
+ * merged shows in the text as the extent of the merged mode. */
 #include "codegen_fixture.h"
+#include "scratch.h"
+
+#include <dirent.h>
 
 #define SPEC(dims, scalars, inputs, outputs, body)                                                 \
   "local s = require \"sectile\"\n"                                                                \
@@ -46,7 +49,7 @@ static const struct {
           "s.array('p', 'i32', s.row_major, { dims = { 'k' }, fill = 'identity' }), "
           "s.array('a', 'f32', s.row_major, { dims = { 'i', 'j', 'k' }, at = { 'i', 'j', 'p' } })",
           B, "b = a;"),
-     NULL, "places through an index stay as they are"},
+     "n_i_j = n_i * n_j;", "the index array moves along k only"},
     {SPEC(IJK, "{ 'i_j', 'f32' }", A,
           "s.array('b', 'f32', s.row_major, { dims = { 'k', 'i', 'j' } })", "b = a * i_j;"),
      "n_i_j_ = n_i * n_j;", "the name is a scalar's already"},
@@ -87,10 +90,113 @@ static void keeps_the_extents_as_arguments(void **state) {
   fixture_close(&f);
 }
 
+/* ---- the same elements ---- */
+
+/* tests/codegen/modes/walk.lua as strategies of the folder `dir`, one for each kind of splits. */
+static void write_walks(const char *dir) {
+  static const char *const kinds[] = {"none", "merging", "all"};
+  sct_str walk = {0};
+  MUST(sct_file_read(&walk, SCT_TESTS_DIR "/codegen/modes/walk.lua", err));
+  for (int k = 0; k < SCT_COUNT(kinds); k++) {
+    char path[256], name[32];
+    snprintf(path, sizeof path, "%s/walk_%s.lua", dir, kinds[k]);
+    snprintf(name, sizeof name, "walk_%s", kinds[k]);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (const char *at = sct_str_c(&walk); *at; at++) {
+      if (sct_has_prefix(at, "@SPLITS@")) {
+        fputs(kinds[k], file);
+        at += strlen("@SPLITS@") - 1;
+      } else if (sct_has_prefix(at, "\"walk\"")) {
+        fprintf(file, "\"%s\"", name);
+        at += strlen("\"walk\"") - 1;
+      } else {
+        fputc(*at, file);
+      }
+    }
+    assert_int_equal(fclose(file), 0);
+  }
+  sct_str_free(&walk);
+}
+
+/* Fails the test where a walk of the spec at `path` finds a difference. */
+static void walk_spec(const char *path, const char *walks) {
+  sct_spec spec = {0};
+  sct_device_desc device;
+  sct_script *script = NULL;
+  sct_space space = {0};
+  sct_error found = {0};
+  MUST(sct_script_load_spec(&spec, path, err));
+  MUST(sct_script_load_device(&device, "h200", err));
+  MUST(sct_script_new(&script, &spec, &device, walks, err));
+  if (sct_script_space(&space, script, &found) != SCT_OK) {
+    fail_msg("%s: %s", path, found.text);
+  }
+  sct_space_free(&space);
+  sct_script_free(script);
+  sct_spec_free(&spec);
+}
+
+static void modes_meet_the_elements_of_dimensions(void **state) {
+  const char *const walks = *state;
+  static const char *const folders[] = {SCT_TESTS_DIR "/cases", SCT_ROOT_DIR "/tuning/kernels"};
+  for (int f = 0; f < SCT_COUNT(folders); f++) {
+    DIR *dir = opendir(folders[f]);
+    assert_non_null(dir);
+    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+      char path[512];
+      snprintf(path, sizeof path, "%s/%s", folders[f], e->d_name);
+      sct_str text = {0};
+      MUST(sct_has_suffix(path, ".lua") ? sct_file_read(&text, path, err) : SCT_OK);
+      if (strstr(sct_str_c(&text), ".kernel")) { /* the others are layouts */
+        walk_spec(path, walks);
+      }
+      sct_str_free(&text);
+    }
+    closedir(dir);
+  }
+}
+
+/* Random specs: index arrays, taps, swizzles, quotients, places that are backwards. */
+static void random_specs_keep_their_elements(void **state) {
+  enum { N_SPECS = 60 };
+  const char *const walks = *state;
+  const unsigned seed = 20261123;
+  for (int k = 0; k < N_SPECS; k++) {
+    char dir[64], command[512], path[128];
+    assert_int_equal(scratch_make(dir, sizeof dir, "modes_spec"), 0);
+    snprintf(command, sizeof command, "lua5.4 " SCT_TESTS_DIR "/fuzz/generate.lua %u %d %s", seed,
+             k, dir);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/spec.lua", dir);
+    walk_spec(path, walks);
+    assert_int_equal(scratch_remove(dir), 0);
+  }
+}
+
+static char walks[64];
+
+static int make_walks(void **state) {
+  *state = walks;
+  if (scratch_make(walks, sizeof walks, "modes") != 0) {
+    return -1;
+  }
+  write_walks(walks);
+  return 0;
+}
+
+static int remove_walks(void **state) {
+  (void)state;
+  return scratch_remove(walks);
+}
+
 int main(void) {
+  setenv("SECTILE_SCRIPT_STEPS", "100000000000", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(folds_what_lies_behind_each_other),
       cmocka_unit_test(keeps_the_extents_as_arguments),
+      cmocka_unit_test(modes_meet_the_elements_of_dimensions),
+      cmocka_unit_test(random_specs_keep_their_elements),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, make_walks, remove_walks);
 }

@@ -1,0 +1,127 @@
+-- Walks a kernel's index space at small extents twice, over the user's dimensions and over modes.
+-- Both must meet the same elements: the byte offsets of all fields of all operands, at their places
+-- and at their taps, and the user's dimensions. It applies to nothing; a difference is an error.
+local SIDES = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 30, 32, 40, 60, 64, 96 }
+local MOST, TRIALS, TRIES = 400, 3, 300
+
+local state = 20261123
+
+local function draw(list)
+  state = state * 6364136223846793005 + 1442695040888963407
+  return list[(state >> 33) % #list + 1]
+end
+
+-- What the number of an element is in an index array, as the generator works it out.
+local function element_number(op)
+  local linear = op.at[1]
+  for d = 2, #op.at do
+    linear = linear * op.extent[d] + op.at[d]
+  end
+  return linear
+end
+
+-- Values of all extents, as E.eval takes them, for which the modes are right; how many elements.
+local function extents_of(k)
+  for _ = 1, TRIES do
+    local values, n, right = {}, 1, true
+    for _, var in ipairs(k.extent_vars) do
+      values[#values + 1], values[#values + 2] = var, draw(SIDES)
+    end
+    for d = 1, #k.user.dims do
+      n = n * E.eval(k.user.extents[d] + 0, values)
+    end
+    for _, condition in ipairs(k.requires) do
+      right = right and E.eval(condition + 0, values) ~= 0
+    end
+    if right and n <= MOST then
+      return values, n
+    end
+  end
+end
+
+-- Everything that an element is known by: expressions over k's index.
+local function marks_of(k, place)
+  local list = {}
+  for _, op in ipairs(k.operands) do
+    for f = 1, #op.offset do
+      list[#list + 1] = op.offset[f]
+      for _, tap in ipairs(op.taps) do
+        local at, inside = reads.tap_offset(op, f, tap.delta)
+        list[#list + 1] = inside and inside * (at + 1) or at
+      end
+    end
+  end
+  for _, at in ipairs(place) do
+    list[#list + 1] = at
+  end
+  return list
+end
+
+-- Adds what index arrays hold to the values of an element; arrays that others lead to come first.
+local function read_indexes(k, values, n)
+  for _, nested in ipairs { false, true } do
+    for _, op in ipairs(k.operands) do
+      if op.is_index and op.through_index == nested then
+        local held = (E.eval(element_number(op) + 0, values) * 7 + 3) % 5
+        values[n + 1], values[n + 2], n = op.index_value, held, n + 2
+      end
+    end
+  end
+end
+
+-- The elements of `k`: how many, and a sum over them that does not depend on their order.
+local function walk(k, dims, place, extents)
+  local sides, total, sum = {}, 1, 0
+  for d = 1, dims do
+    sides[d] = E.eval(k.extents[d] + 0, extents)
+    total = total * sides[d]
+  end
+  local marks = marks_of(k, place)
+  for number = 0, total - 1 do
+    local values, rest = { table.unpack(extents) }, number
+    for d = dims, 1, -1 do
+      values[#values + 1], values[#values + 2] = k.index[d], rest % sides[d]
+      rest = rest // sides[d]
+    end
+    read_indexes(k, values, #values)
+    local hash = 1
+    for _, mark in ipairs(marks) do
+      hash = (hash ~ E.eval(mark + 0, values)) * 0x100000001b3
+      hash = hash ~ (hash >> 29)
+    end
+    sum = sum + hash * (hash | 1)
+  end
+  return total, sum
+end
+
+local function check(k)
+  for _ = 1, TRIALS do
+    local extents = extents_of(k)
+    if extents then
+      local n, sum = walk(k, #k.dims, k.place, extents)
+      local n_user, sum_user = walk(k.user, #k.user.dims, k.user.index, extents)
+      if n ~= n_user or sum ~= sum_user then
+        local text = {}
+        for m = 1, #extents, 2 do
+          text[#text + 1] = tostring(extents[m]) .. " = " .. extents[m + 1]
+        end
+        error(string.format("%d elements over modes, %d over dimensions, sums %x and %x, at %s", n,
+          n_user, sum, sum_user, table.concat(text, ", ")))
+      end
+    end
+  end
+  return false
+end
+
+return {
+  name = "walk",
+  applies = { { "never", check } },
+  splits = "@SPLITS@",
+  taps = true,
+  reduces = true,
+  axes = {},
+  template = "direct.cu",
+  plan = function()
+    return nil, "it only looks"
+  end,
+}

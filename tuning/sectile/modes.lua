@@ -1,0 +1,681 @@
+-- modes: a kernel over its canonical modes.
+--
+-- A user writes dimensions; what matters is how addresses move. modes.view(k) rewrites the kernel's
+-- index space and every offset over modes, once, before any strategy sees them: `{token, head, d}`
+-- and `{token, hd}` give the same view. Five steps:
+--
+--   split   where an offset has d // c or d % c (c a constant or an extent), d = d1 * c + d0
+--   drop    modes of extent 1 go
+--   flip    a mode along which every operand that moves goes backwards is counted from its end
+--   merge   neighbours a, b are one where stride(a) == extent(b) * stride(b) for every field of
+--           every operand, both 0 included
+--   sort    by the strides of the outputs, slowest first; of the largest input if they are reduced
+--
+-- Strides are expressions over extents, so what is found holds for all extents, except that a split
+-- needs n_d % c == 0: a condition in `requires`, which kit.new() puts into every plan. A dimension
+-- is split only if the condition holds at every tuned size.
+--
+-- Index arrays are operands like others: `pick[i // 16]` moves along i1 only. An operand that is
+-- read through one has the array's value in its offset, as a variable, and strides of its own
+-- beside that: table[pick[i // 16], i % 16, j] has stride 0 along i1.
+--
+-- What the view promises strategies:
+--
+--   dims, index, extents, reduced    by mode: name, variable, extent (over the user's extents), is
+--                                    it one that the outputs lack
+--   from                             by mode: the user's dimensions that it comes from
+--   sizes                            by tuned size, then by mode: the extent
+--   extent_vars, extent_names        the user's extents: the kernel's parameters
+--   given                            by tuned size: their values, as E.eval takes them
+--   operands                         offset, at, element, index, extent, taps as in the user's
+--                                    view, over modes; `fastest`, a mode's number, `step` and `run`
+--   requires                         conditions over extents
+--   user, place                      the kernel over the user's dimensions; by dimension of it, its
+--                                    index over modes
+--   prologue                         text that declares n_<mode> where it is no parameter
+--   body, component_body             declare in front the dimensions that they name and that are no
+--                                    mode any more; so a body names a mode exactly if it needs it
+--
+-- The fastest mode of the first output is the last (of the largest input in a reduction). Offsets
+-- are affine in the modes unless a layout or a place is not (swizzles, `i // 2` of an odd extent):
+-- strides.step() is nil there.
+--
+-- Which splits: "all", for strategies that say so (`splits = "all"`); "none" for the naive variant,
+-- which must be right at all extents; else "merging": those that let d0 merge with a faster mode,
+-- and those by extents. Others only shorten what strategies run along: blocked layouts have a
+-- period.
+local modes = {}
+
+local MAX_INDEX = kit.MAX_INDEX
+
+-- ---- the kernel under rewriting ----
+
+---@class sectile.Mode name, index (variable), extent (over the user's extents), from (names of the
+--- user's dimensions), reduced, alone (it merges with nothing); steps: how far each of the kernel's
+--- offsets moves with it, or nil
+
+-- Names that a mode must not have: what the kernel's text calls by them is something else.
+local function taken_names(k)
+  local taken = {}
+  for _, word in ipairs(reads.names_in(k.body)) do
+    taken[word.name] = true
+  end
+  for _, list in ipairs { k.scalars, k.operands } do
+    for _, thing in ipairs(list) do
+      taken[thing.name] = true
+      for _, tap in ipairs(thing.taps or {}) do
+        taken[tap.name] = true
+      end
+    end
+  end
+  for _, name in ipairs(k.extent_names) do
+    taken[name], taken["n_" .. name] = true, true
+  end
+  return taken
+end
+
+local function new_name(s, name)
+  while s.taken[name] or s.taken["n_" .. name] do
+    name = name .. "_"
+  end
+  s.taken[name] = true
+  return name
+end
+
+-- Modes that taps move along: a place beside another is one along them.
+local function tapped(k, d)
+  for _, op in ipairs(k.operands) do
+    for _, tap in ipairs(op.taps) do
+      for n, delta in ipairs(tap.delta) do
+        if delta ~= 0 and E.mentions(op.at[n], k.index[d]) then
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+-- The number of the element of an index array that is read, over modes: what it holds is known by
+-- that.
+local function element_number(op)
+  local linear = op.at[1]
+  for d = 2, #op.at do
+    linear = linear * op.extent[d] + op.at[d]
+  end
+  return linear
+end
+
+-- The state of the five steps: modes, and of every operand the expressions over them.
+local function start(k, refused)
+  local s = {
+    k = k, modes = {}, operands = {}, place = {}, requires = {}, whole = {}, splits = {},
+    taken = taken_names(k), refused = refused,
+  }
+  for d, name in ipairs(k.dims) do
+    local taps = tapped(k, d)
+    s.place[d] = k.index[d]
+    s.modes[d] = {
+      name = name, index = k.index[d], extent = k.extents[d], from = { name },
+      reduced = k.reduced[d], alone = taps or reads.named(k.body, name), tapped = taps,
+    }
+  end
+  for n, op in ipairs(k.operands) do
+    local all = { op = op, number = op.is_index and { element_number(op) } or {} }
+    for _, list in ipairs { "offset", "at" } do
+      all[list] = { table.unpack(op[list]) }
+    end
+    s.operands[n] = all
+  end
+  return s
+end
+
+-- Puts expressions for variables everywhere; `exact`, if it differs, where a user's dimension lies.
+local function rewrite(s, put, exact)
+  for _, all in ipairs(s.operands) do
+    for _, list in ipairs { all.offset, all.at, all.number } do
+      for n, e in ipairs(list) do
+        list[n] = E.subst(e, put)
+      end
+    end
+  end
+  for d, e in ipairs(s.place) do
+    s.place[d] = E.subst(e, exact or put)
+  end
+end
+
+-- `each(e)` for every offset that has strides: those of fields, and an index array's element
+-- numbers.
+local function each_offset(s, each)
+  for _, all in ipairs(s.operands) do
+    for _, list in ipairs { all.offset, all.number } do
+      for _, e in ipairs(list) do
+        each(e)
+      end
+    end
+  end
+end
+
+local function append(list, more)
+  for _, item in ipairs(more) do
+    list[#list + 1] = item
+  end
+  return list
+end
+
+-- An extent or a stride with n_d = c * whole, where d was split.
+local function canonical(s, e)
+  return E.subst(e + 0, s.whole)
+end
+
+-- ---- split ----
+
+-- Is `n_d % c == 0` at every tuned size? Where it is known for all extents, nothing is required.
+local function divides(s, extent, c)
+  local n, by, whole = kit.const_of(extent), kit.const_of(c), canonical(s, extent)
+  if n then
+    return by ~= nil and n % by == 0
+  elseif #E.vars(whole) ~= 1 or not whole:same(E.vars(whole)[1])
+    or E.mentions(canonical(s, c), whole) then
+    return false
+  end
+  for _, given in ipairs(s.k.given) do
+    by = E.eval(c + 0, given)
+    if by < 1 or E.eval(extent + 0, given) % by ~= 0 then
+      return false
+    end
+  end
+  return #s.k.given > 0
+end
+
+-- The divisor that mode d is split by, if `e` says so: the least constant, or an extent.
+local function divisor_in(s, e, mode, best)
+  for _, quotient in ipairs(E.mentions(e, mode.index) and E.quotients(e) or {}) do
+    local dividend, c = quotient[1], quotient[2]
+    local n = kit.const_of(c)
+    local found = dividend:same(mode.index) and (n and n > 1 or s.k.extent_of[tostring(c)])
+    if found and divides(s, mode.extent, c) and not s.refused[mode.name .. " " .. tostring(c)]
+      and (not best or n and n < (kit.const_of(best) or MAX_INDEX)) then
+      best = c
+    end
+  end
+  return best
+end
+
+-- The first mode that is to be split, by its number, and the divisor.
+local function find_split(s)
+  for n, mode in ipairs(s.modes) do
+    local c
+    each_offset(s, function(e)
+      c = divisor_in(s, e, mode, c)
+    end)
+    if c then
+      return n, c
+    end
+  end
+end
+
+-- Makes modes d1 and d0 of mode n.
+local function split_by(s, n, c)
+  local mode, by = s.modes[n], kit.const_of(c)
+  local high, low = new_name(s, mode.name .. "1"), new_name(s, mode.name .. "0")
+  local extent = kit.const_of(mode.extent)
+  local split = {
+    key = mode.name .. " " .. tostring(c), parent = mode.split, by_extent = not by,
+  }
+  local function part(name, index, count)
+    return {
+      name = name, index = index, extent = count, from = mode.from, reduced = mode.reduced,
+      alone = mode.alone, tapped = mode.tapped, split = split,
+    }
+  end
+  local index1 = E.var(high, 0, (by and extent and extent // by or MAX_INDEX + 1) - 1)
+  local index0 = E.var(low, 0, (by or MAX_INDEX + 1) - 1)
+  rewrite(s, {
+    mode.index // c, index1, mode.index % c, index0, mode.index, index1 * c + index0,
+  })
+  if not (extent and by) then
+    s.requires[#s.requires + 1] = (mode.extent % c):eq(0)
+    local whole = E.var("whole_" .. high, 0, MAX_INDEX)
+    local put = { canonical(s, mode.extent), canonical(s, c) * whole }
+    for m = 2, #s.whole, 2 do
+      s.whole[m] = E.subst(s.whole[m], put)
+    end
+    append(s.whole, put)
+  end
+  s.modes[n] = part(high, index1, mode.extent // c)
+  table.insert(s.modes, n + 1, part(low, index0, c))
+  split.low = s.modes[n + 1]
+  s.splits[#s.splits + 1] = split
+end
+
+local function split(s)
+  local n, c = find_split(s)
+  while n do
+    split_by(s, n, c)
+    n, c = find_split(s)
+  end
+end
+
+-- Refuses the splits that let no mode run longer; false: there is none.
+local function refuse_idle(s)
+  for _, mode in ipairs(s.modes) do
+    for n = 1, #(mode.parts or {}) - 1 do
+      local by = mode.parts[n].split
+      while by do
+        by.pays, by = by.pays or by.low == mode.parts[n], by.parent
+      end
+    end
+  end
+  local any = false
+  for _, by in ipairs(s.splits) do
+    if not by.pays and not by.by_extent then
+      s.refused[by.key], any = true, true
+    end
+  end
+  return any
+end
+
+-- ---- drop, flip ----
+
+local function drop(s)
+  for n = #s.modes, 1, -1 do
+    local mode = s.modes[n]
+    if #s.modes > 1 and kit.const_of(mode.extent) == 1 then
+      rewrite(s, { mode.index, 0 })
+      table.remove(s.modes, n)
+    end
+  end
+end
+
+local function work_variables(s)
+  local list = {}
+  for n, mode in ipairs(s.modes) do
+    list[n] = mode.index
+  end
+  for _, op in ipairs(s.k.operands) do
+    list[#list + 1] = op.is_index and op.index_value or nil
+  end
+  return list
+end
+
+-- Does every offset that moves along the mode go backwards, at every size?
+local function goes_back(s, mode, variables)
+  local forward, back = false, false
+  each_offset(s, function(e)
+    local step = strides.of(e, mode.index, variables)
+    forward = forward or not step
+    for _, given in ipairs(step and s.k.given or {}) do
+      local value = E.eval(step + 0, given)
+      forward, back = forward or value > 0, back or value < 0
+    end
+  end)
+  return back and not forward
+end
+
+local function flip(s)
+  local variables = work_variables(s)
+  for n, mode in ipairs(s.modes) do
+    if not mode.tapped and goes_back(s, mode, variables) then
+      local name = new_name(s, mode.name .. "_back")
+      local index = E.var(name, 0, MAX_INDEX)
+      rewrite(s, { mode.index, mode.extent - 1 - index })
+      mode.name, mode.index, variables[n] = name, index, index
+    end
+  end
+end
+
+-- ---- merge ----
+
+-- How far each offset moves with the mode; nil if one has no stride.
+local function steps_along(s, mode, variables)
+  local list, all = {}, not mode.alone
+  each_offset(s, function(e)
+    local step = all and strides.of(e, mode.index, variables)
+    all = all and step ~= nil
+    list[#list + 1] = step or nil
+  end)
+  return all and list or nil
+end
+
+-- Is one step along `outer` as long as all steps along `inner` together, everywhere?
+local function is_behind(s, outer, inner)
+  if not outer.steps or not inner.steps or outer.reduced ~= inner.reduced then
+    return false
+  end
+  for n, step in ipairs(outer.steps) do
+    if kit.const_of(canonical(s, step - inner.extent * inner.steps[n])) ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
+-- The first two modes of which one lies behind the other: their numbers, outer first.
+local function find_pair(s)
+  for n, outer in ipairs(s.modes) do
+    for m, inner in ipairs(s.modes) do
+      if n ~= m and is_behind(s, outer, inner) then
+        return n, m
+      end
+    end
+  end
+end
+
+-- Which index along each part the index of their merged mode is.
+local function parts_of(mode, parts)
+  local exact, inner = {}, 1
+  for n = #parts, 1, -1 do
+    local at = mode.index // inner
+    append(exact, { parts[n].index, n > 1 and at % parts[n].extent or at })
+    inner = parts[n].extent * inner
+  end
+  return exact
+end
+
+-- Gives each merged mode its name and variable. Offsets are affine in its parts, so that the
+-- innermost part's variable can run over all of it.
+local function rename_merged(s)
+  for _, mode in ipairs(s.modes) do
+    if mode.parts then
+      local put, names, seen = {}, {}, {}
+      mode.from = {}
+      for n, part in ipairs(mode.parts) do
+        names[n] = part.name
+        append(put, { part.index, 0 })
+        for _, dim in ipairs(part.from) do
+          mode.from[#mode.from + 1] = not seen[dim] and dim or nil
+          seen[dim] = true
+        end
+      end
+      mode.name = new_name(s, table.concat(names, "_"))
+      mode.index = E.var(mode.name, 0, (kit.const_of(mode.extent) or MAX_INDEX + 1) - 1)
+      put[#put] = mode.index
+      rewrite(s, put, parts_of(mode, mode.parts))
+    end
+  end
+end
+
+local function merge(s)
+  local variables = work_variables(s)
+  for _, mode in ipairs(s.modes) do
+    mode.steps = steps_along(s, mode, variables)
+  end
+  local n, m = find_pair(s)
+  while n do
+    local outer, inner = s.modes[n], s.modes[m]
+    s.modes[m] = {
+      extent = outer.extent * inner.extent, steps = inner.steps, reduced = inner.reduced,
+      parts = append(append({}, outer.parts or { outer }), inner.parts or { inner }),
+    }
+    table.remove(s.modes, n)
+    n, m = find_pair(s)
+  end
+  rename_merged(s)
+end
+
+-- ---- sort ----
+
+-- How far operand `all` moves with the mode at the largest size; without end where an index array
+-- says so.
+local function distance(s, all, mode, variables)
+  local at, put = all.offset[1], { mode.index, 1 }
+  for _, index in ipairs(s.operands) do
+    local value = index.op.index_value
+    if value and E.mentions(at, value) and E.mentions(index.number[1], mode.index) then
+      return math.huge
+    end
+  end
+  for _, other in ipairs(variables) do
+    if not other:same(mode.index) then
+      put[#put + 1], put[#put + 2] = other, 0
+    end
+  end
+  local one = E.subst(at, put)
+  put[2] = 0
+  return math.abs(E.eval(one - E.subst(at, put), s.k.largest))
+end
+
+-- The operands in the order in which they say what is fast: the outputs, then inputs by size; where
+-- the outputs are reduced, inputs first.
+local function by_weight(s)
+  local outputs, inputs, bytes = {}, {}, {}
+  for _, all in ipairs(s.operands) do
+    if all.op.is_output then
+      outputs[#outputs + 1] = all
+    else
+      bytes[all] = E.eval(all.op.bytes + 0, s.k.largest)
+      inputs[#inputs + 1] = all
+    end
+  end
+  table.sort(inputs, function(a, b)
+    return bytes[a] > bytes[b] or (bytes[a] == bytes[b] and a.op.number < b.op.number)
+  end)
+  return s.k.reduces and append(inputs, outputs) or append(outputs, inputs)
+end
+
+local function sort(s)
+  local variables, order, far = work_variables(s), by_weight(s), {}
+  for _, mode in ipairs(s.modes) do
+    far[mode] = {}
+    for n, all in ipairs(order) do
+      far[mode][n] = distance(s, all, mode, variables)
+    end
+  end
+  local function is_faster(a, b)
+    for n = 1, #order do
+      local x, y = far[a][n], far[b][n]
+      if x ~= y and x ~= 0 and y ~= 0 then
+        return x < y
+      end
+    end
+    return false
+  end
+  local sorted = {}
+  for _, mode in ipairs(s.modes) do
+    local at = #sorted + 1
+    while at > 1 and is_faster(sorted[at - 1], mode) do
+      at = at - 1
+    end
+    table.insert(sorted, at, mode)
+  end
+  s.modes = sorted
+end
+
+-- ---- the view ----
+
+-- The extents of modes at every tuned size.
+local function sizes_of(s)
+  local sizes = {}
+  for n, given in ipairs(s.k.given) do
+    sizes[n] = {}
+    for d, mode in ipairs(s.modes) do
+      sizes[n][d] = E.eval(mode.extent + 0, given)
+    end
+  end
+  return sizes
+end
+
+-- The mode along which `op` moves by the fewest bytes, inside aligned pairs, so that blocked
+-- layouts have one, and these bytes if they are constant, else 0. -1: it moves along none; -2:
+-- along none by steps that are the same everywhere.
+local function fastest_of(view, op)
+  local group = E.var("group", 0, MAX_INDEX)
+  local best, least, step, others = -1, nil, 0, false
+  for d, index in ipairs(view.index) do
+    local at, gap = op.offset[1], nil
+    local turns = strides.turns(view, op, d)
+    if not turns and E.mentions(at, index) then
+      gap = E.subst(at, { index, group * 2 + 1 }) - E.subst(at, { index, group * 2 })
+    end
+    local known = gap ~= nil
+    for _, var in ipairs(gap and E.vars(gap) or {}) do
+      known = known and view.extent_of[tostring(var)] ~= nil
+    end
+    others = others or turns or (gap and not known)
+    if known then
+      local bytes = E.eval(gap, view.largest)
+      if not least or math.abs(bytes) < math.abs(least) then
+        best, least, step = d, bytes, kit.const_of(gap) or 0
+      end
+    end
+  end
+  return best < 0 and others and -2 or best, step
+end
+
+-- Dimensions of an array with taps that no place moves along any more, since they are one with the
+-- next: without them an array's dimensions are modes again.
+local function drop_array_dims(one, op)
+  local lists = { at = {}, index = {}, extent = {} }
+  local put, factor, kept = {}, 1, {}
+  for d, at in ipairs(one.at) do
+    local still = kit.const_of(op.at[d]) or kit.const_of(at) ~= 0
+    for _, tap in ipairs(op.taps) do
+      still = still or tap.delta[d] ~= 0
+    end
+    if still then
+      kept[#kept + 1] = d
+      lists.at[#kept], lists.index[#kept] = at, op.index[d]
+      lists.extent[#kept], factor = op.extent[d] * factor, 1
+    else
+      factor = factor * op.extent[d]
+      append(put, { op.index[d], 0 })
+    end
+  end
+  one.at, one.index, one.extent, one.element, one.taps = lists.at, lists.index, lists.extent, {}, {}
+  for f, e in ipairs(op.element) do
+    one.element[f] = E.subst(e, put)
+  end
+  for n, tap in ipairs(op.taps) do
+    one.taps[n] = { name = tap.name, delta = {} }
+    for m, d in ipairs(kept) do
+      one.taps[n].delta[m] = tap.delta[d]
+    end
+  end
+end
+
+local function operand_of(view, all)
+  local one, runs = {}, {}
+  for key, value in pairs(all.op) do
+    one[key] = value
+  end
+  one.offset, one.at = all.offset, all.at
+  if #all.op.taps > 0 then
+    drop_array_dims(one, all.op)
+  end
+  one.run = function(f, d, width)
+    if not one.offset[f] or not view.index[d] then
+      error(one.offset[f] and "no such mode" or "no such field", 2)
+    end
+    local key = f << 40 | d << 32 | width
+    runs[key] = runs[key] or strides.run(view, one, f, d, width)
+    return runs[key]
+  end
+  return one
+end
+
+-- Declarations of the user's dimensions that `body` names, in front of it.
+local function with_dims(s, body)
+  local lines = {}
+  for d, name in ipairs(s.k.dims) do
+    if body and reads.named(body, name) and not s.place[d]:same(s.k.index[d]) then
+      lines[#lines + 1] = string.format("const long long %s = %s;\n", name,
+        E.text(s.place[d], true))
+    end
+  end
+  return body and table.concat(lines) .. body
+end
+
+local function prologue_of(s)
+  local lines, own = {}, {}
+  for _, name in ipairs(s.k.dims) do
+    own[name] = true
+  end
+  for _, mode in ipairs(s.modes) do
+    if not own[mode.name] then
+      lines[#lines + 1] = string.format("const long long n_%s = %s;%s", mode.name,
+        E.text(mode.extent + 0, true), mode.parts and " // they are one run everywhere" or "")
+    end
+  end
+  return kit.concat(lines)
+end
+
+local function build(s)
+  local k = s.k
+  local view = {}
+  for key, value in pairs(k) do
+    view[key] = value
+  end
+  view.dims, view.index, view.extents, view.reduced, view.from = {}, {}, {}, {}, {}
+  for d, mode in ipairs(s.modes) do
+    view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
+    view.reduced[d], view.from[d] = mode.reduced, mode.from
+  end
+  view.sizes, view.requires, view.prologue = sizes_of(s), s.requires, prologue_of(s)
+  view.user, view.place = k, s.place
+  view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)
+  view.operands = {}
+  for n, all in ipairs(s.operands) do
+    view.operands[n] = operand_of(view, all)
+  end
+  for _, op in ipairs(view.operands) do
+    op.fastest, op.step = fastest_of(view, op)
+  end
+  return view
+end
+
+-- Adds to the user's view what does not depend on modes: extents as variables and at every size.
+local function with_extents(k)
+  k.extent_vars, k.extent_of, k.given, k.largest = k.extents, {}, {}, {}
+  for e, var in ipairs(k.extents) do
+    k.extent_of[tostring(var)] = true
+    local most = 2
+    for n, size in ipairs(k.sizes) do
+      k.given[n] = append(k.given[n] or {}, { var, size[e] })
+      most = math.max(most, size[e])
+    end
+    append(k.largest, { var, most })
+  end
+end
+
+local known = {}
+
+-- A copy for one candidate: strategies add to it.
+local function copy_of(view)
+  local copy = setmetatable({ operands = {} }, { __index = view })
+  for n, op in ipairs(view.operands) do
+    copy.operands[n] = setmetatable({}, { __index = op })
+  end
+  return copy
+end
+
+--- The view that modes.view() gave for this key; nil if it was not asked.
+---@param key string
+---@return sectile.View?
+function modes.known(key)
+  return known[key] and copy_of(known[key])
+end
+
+--- The kernel over canonical modes.
+---@param k sectile.View over the user's dimensions
+---@param splits "none"|"merging"|"all"
+---@param key string what modes.known() finds it by
+---@return sectile.View
+function modes.view(k, splits, key)
+  local refused, s = {}
+  with_extents(k)
+  repeat
+    s = start(k, refused)
+    if splits ~= "none" then
+      split(s)
+    end
+    drop(s)
+    flip(s)
+    merge(s)
+  until splits ~= "merging" or not refuse_idle(s)
+  sort(s)
+  known[key] = build(s)
+  return copy_of(known[key])
+end
+
+return modes

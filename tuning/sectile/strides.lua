@@ -1,0 +1,191 @@
+-- strides: questions to an operand's offset over modes: how far a step along a mode goes, whether
+-- neighbours are one run and on which bytes it starts, whether an index array says where it lies.
+local strides = {}
+
+local function gcd(a, b)
+  while b ~= 0 do
+    a, b = b, a % b
+  end
+  return a
+end
+
+--- Does the value of an index array that field f of `op` is addressed through change along mode d?
+---@param k sectile.View
+---@param op sectile.Operand
+---@param d integer
+---@param f? integer default 1
+---@return boolean
+function strides.turns(k, op, d, f)
+  for _, index in ipairs(k.operands) do
+    if index.is_index and E.mentions(op.offset[f or 1], index.index_value) then
+      for _, at in ipairs(index.at) do
+        if E.mentions(at, k.index[d]) then
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+--- How far `at` moves with one step of `index`, an expression over extents; nil if not all steps
+--- are alike. `others`: all variables that are no extents.
+function strides.of(at, index, others)
+  local start = E.subst(at, { index, 0 })
+  local step = E.subst(at, { index, 1 }) - start
+  if kit.const_of(at - start - index * step) ~= 0 then
+    return nil
+  end
+  for _, other in ipairs(others) do
+    if E.mentions(step, other) then
+      return nil
+    end
+  end
+  return step
+end
+
+-- Variables of k that are no extents.
+local function moving(k)
+  local list = {}
+  for d, index in ipairs(k.index) do
+    list[d] = index
+  end
+  for _, op in ipairs(k.operands) do
+    list[#list + 1] = op.is_index and op.index_value or nil
+  end
+  return list
+end
+
+--- Stride of field f of `op` along mode d: the bytes of one step, over extents; nil if not all
+--- steps are alike. What an index array's value does is not in it (strides.turns).
+---@param k sectile.View
+---@param op sectile.Operand
+---@param f integer
+---@param d integer
+---@return sectile.Expr?
+function strides.step(k, op, f, d)
+  return strides.of(op.offset[f], k.index[d], moving(k))
+end
+
+-- Do elements 1 .. width - 1 of the group at `at` follow element 0?
+local function contiguous(at, index, bytes, width)
+  if width == 1 then
+    return true
+  end
+  local group = E.var("group", 0, kit.MAX_INDEX)
+  local start = E.subst(at, { index, group * width })
+  for n = 1, width - 1 do
+    local gap = E.subst(at, { index, group * width + n }) - start
+    if kit.const_of(gap) ~= n * bytes then
+      return false
+    end
+    if n == 1 and E.linear(at, index) == bytes then
+      return true
+    end
+  end
+  return true
+end
+
+--- What op.run(f, d, width) says: are `width` neighbours along mode d, a group that starts at a
+--- multiple of width, one behind the other; by what is its start aligned, and by what if extents
+--- were multiples of width.
+function strides.run(k, op, f, d, width)
+  if width > 1 and strides.turns(k, op, d, f) then
+    return { contiguous = false, align = 1, align_if = 1 }
+  end
+  local at, index = op.offset[f], k.index[d]
+  local start = E.subst(at, { index, E.var("group", 0, kit.MAX_INDEX) * width })
+  return {
+    contiguous = contiguous(at, index, op.record.fields[f].bytes, width),
+    align = gcd(E.divisor(start), 256),
+    align_if = gcd(E.divisor(start, k.extent_vars, width), 256),
+  }
+end
+
+-- Is the padding behind a record's last field, which starts at `start`, the array's? It is where
+-- records start aligned and the array ends so: what is left up to there is less than an alignment.
+local function has_end(op, start)
+  local stop = 0
+  for _, field in ipairs(op.record.fields) do
+    stop = math.max(stop, field.offset + field.bytes)
+  end
+  local align = op.record.align
+  return stop == op.record.bytes
+    or E.divisor(start) % align == 0 and E.divisor(op.bytes) % align == 0
+end
+
+--- Whole records of `width` neighbouring elements as one run: byte offset of its start and its
+--- bytes; nil if the records do not follow each other.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param d integer the mode's number
+---@param width integer
+---@return sectile.Expr? start
+---@return integer bytes
+function strides.record_run(k, op, d, width)
+  local group, part = E.var("group", 0, kit.MAX_INDEX), E.var("part", 0, width - 1)
+  local start
+  for f, field in ipairs(op.record.fields) do
+    local offset = E.subst(op.offset[f], { k.index[d], group * width + part }) - field.offset
+    local rest = offset
+    if width > 1 then
+      local step
+      step, rest = E.linear(offset, part)
+      if not step or step ~= op.record.bytes then
+        return nil
+      end
+    end
+    if start and kit.const_of(start - rest) ~= 0 then
+      return nil
+    end
+    start = rest
+  end
+  return has_end(op, start) and start or nil, width * op.record.bytes
+end
+
+-- ---- in words ----
+
+-- What a step along mode d does to the operand's address.
+local function stride_text(view, op, d)
+  local list, seen = {}, {}
+  for _, index in ipairs(view.operands) do
+    if op.through_index and index.is_index and E.mentions(op.offset[1], index.index_value)
+      and E.mentions(index.offset[1], view.index[d]) then
+      list[#list + 1] = "by " .. index.name
+    end
+  end
+  for f = 1, #op.offset do
+    local step = strides.step(view, op, f, d)
+    local text = step and tostring(step) or "not affine"
+    if not seen[text] and (text ~= "0" or #list == 0) then
+      list[#list + 1], seen[text] = text, true
+    end
+  end
+  return table.concat(list, ", ")
+end
+
+--- The view in words: by mode its name, where it comes from, extent, sizes and each operand's
+--- strides; and conditions.
+---@param view sectile.View
+---@return table
+function strides.describe(view)
+  local list = { requires = {} }
+  for d, name in ipairs(view.dims) do
+    list[d] = {
+      name = name, from = view.from[d], extent = tostring(view.extents[d]), sizes = {},
+      strides = {},
+    }
+    for n, extents in ipairs(view.sizes) do
+      list[d].sizes[n] = extents[d]
+    end
+    for n, op in ipairs(view.operands) do
+      list[d].strides[n] = stride_text(view, op, d)
+    end
+  end
+  for n, condition in ipairs(view.requires) do
+    list.requires[n] = tostring(condition)
+  end
+  return list
+end
+
+return strides
