@@ -38,7 +38,7 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any, no_check, csv, force;
+  bool help, version, json, list, again, select_any, no_check, csv, force, modes;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *format, *size,
@@ -89,6 +89,9 @@ extern const int cli_n_commands;
 sct_status cli_devices(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_check(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
+/* `space --modes` */
+sct_status cli_modes(const cli_args *args, const sct_device_desc *device,
+                     sct_error *err) SCT_MUST_USE;
 sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;

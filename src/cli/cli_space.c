@@ -187,6 +187,9 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
   sct_device_desc device;
   sct_tune_plan plan = {0};
   SCT_TRY(cli_device_describe(&device, args, err));
+  if (args->modes) {
+    return cli_modes(args, &device, err);
+  }
   sct_status status =
       sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, NULL, err);
   if (status != SCT_OK) {

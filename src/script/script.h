@@ -69,6 +69,29 @@ void sct_script_free(sct_script *script);
  * are put in front of each strategy's own. Not yet enumerated. */
 sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err) SCT_MUST_USE;
 
+/* A mode of the kernel as strategies see it. */
+typedef struct sct_mode {
+  const char *name;
+  int n_from;
+  const char **from;    /* the user's dimensions that it comes from */
+  const char *extent;   /* over the user's extents, as C: "16 * n_head * n_d" */
+  int64_t *sizes;       /* [spec.n_sizes] the extent */
+  const char **strides; /* [spec.n_operands] bytes of one step, as C: "4", "2 * n_d", "by pick" */
+} sct_mode;
+
+typedef struct sct_mode_list {
+  int n;
+  sct_mode *modes; /* slowest first */
+  int n_requires;
+  const char **requires; /* what must hold of extents, as C */
+  sct_arena arena;
+} sct_mode_list;
+/* What the dimensions became under every operand's first layout, for strategies that take the
+ * splits "none", "merging" or "all" (tuning/sectile/modes.lua). */
+sct_status sct_script_modes(sct_mode_list *out, sct_script *script, const char *splits,
+                            sct_error *err) SCT_MUST_USE;
+void sct_mode_list_free(sct_mode_list *list);
+
 /* What a template left behind. */
 typedef struct sct_rendered {
   sct_kernel_code code; /* source is the template's text only; hash not set */

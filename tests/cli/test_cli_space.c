@@ -61,6 +61,43 @@ static void space_explains_itself_in_text(void **state) {
   fx_free(&r);
 }
 
+/* ---- space --modes ---- */
+
+#define KV SCT_TESTS_DIR "/cases/kv.lua"
+
+static void modes_are_shown_with_strides(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "space", KV, "--modes");
+  fx_expect(&r, 0, "kv_gather: modes (", NULL);
+  fx_expect(&r, 0, "token0_head_d  token, head, d  16 * n_d * n_head  16384", NULL);
+  fx_expect(&r, 0, "requires n_token % 16 == 0", NULL);
+  fx_expect(&r, 0, "modes of the naive variant", NULL);
+  fx_expect(&r, 0, "by bt, not affine", NULL);
+  fx_free(&r);
+}
+
+static void modes_are_data(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "space", KV, "--modes", "--json");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const char *name, *by, *far, *from;
+  json_int_t size = 0;
+  assert_int_equal(json_unpack(doc, "{s:{s:[{s:s, s:[s], s:[I], s:{s:s, s:s}}, {}]}}", "merging",
+                               "modes", "name", &name, "dims", &from, "sizes", &size, "strides",
+                               "cache", &by, "o", &far),
+                   0);
+  assert_string_equal(name, "token1");
+  assert_string_equal(from, "token");
+  assert_int_equal(size, 4096);
+  assert_string_equal(by, "by bt");
+  assert_string_equal(far, "32 * n_d * n_head");
+  json_decref(doc);
+  fx_free(&r);
+}
+
 /* `text` with its only `from` replaced; frees the old one. */
 static void replace(sct_str *text, const char *from, const char *to) {
   sct_str out = {0};
@@ -309,6 +346,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_space_of_add_const_is_large_and_adds_up),
       cmocka_unit_test(space_explains_itself_in_text),
+      cmocka_unit_test(modes_are_shown_with_strides),
+      cmocka_unit_test(modes_are_data),
       cmocka_unit_test(own_strategies_see_the_device),
       cmocka_unit_test(gen_prints_the_naive_kernel_unless_told),
       cmocka_unit_test(gen_as_json_has_source_and_launch),
