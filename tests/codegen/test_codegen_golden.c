@@ -55,6 +55,15 @@ static const struct {
     {"sum_cols_f32", "reduce_cols t256 v4 i4 b8 hnone", "sum_cols"},
     {"sum_rows_f32", "reduce_rows_off t256 sblock i4 b8", "sum_rows_off"},
     {"sum_cols_f32", "reduce_cols_off t256 i8 b4", "sum_cols_off"},
+    {"sum_cols_f32",
+     "reduce threads=512 lanes=32 vec=4 items=8 outputs=1 blocks=528 evict=streaming",
+     "reduce_cols"},
+    {"sum_rows_f32",
+     "reduce threads=512 lanes=512 vec=4 start=any items=4 outputs=1 blocks=1 evict=none",
+     "reduce_rows_any"},
+    {"max_rows_f32",
+     "reduce threads=256 lanes=32 vec=4 start=vector items=4 outputs=1 blocks=1 evict=none",
+     "reduce_rows"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

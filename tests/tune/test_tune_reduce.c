@@ -63,6 +63,22 @@ static const problem problems[] = {
      ONE("u8", SCT_REDUCE_MAX)},
     {"i16 lines of a box off a word:reduce_cols_off ", ZYX, "", OUT("i16", "'z', 'x'", "sum"),
      "t = a;", 3, KEEP_Z | KEEP_X, ONE("i16", SCT_REDUCE_SUM)},
+    {"f32 long rows:reduce t", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"i32 long shared rows: blocks=528 ", YX, "", OUT("i32", "'y'", "max"), "t = a;", 2, KEEP_Y,
+     ONE("i32", SCT_REDUCE_MAX)},
+    {"f32 shorter rows: outputs=2 ", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"u16 rows off a word: start=any ", YX, "", OUT("u16", "'y'", "max"), "t = a;", 2, KEEP_Y,
+     ONE("u16", SCT_REDUCE_MAX)},
+    {"f32 long shared columns: blocks=264 ", YX, "", OUT("f32", "'x'", "sum"), "t = a;", 2, KEEP_X,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"u8 stripes of columns off a word: outputs=4 ", YX, "", OUT("u8", "'x'", "min"), "t = a;", 2,
+     KEEP_X, ONE("u8", SCT_REDUCE_MIN)},
+    {"f64 long lines of a box:reduce t", ZYX, "", OUT("f64", "'z', 'x'", "sum"), "t = a;", 3,
+     KEEP_Z | KEEP_X, ONE("f64", SCT_REDUCE_SUM)},
+    {"f32 long planes through a box:reduce t", ZYX, "", OUT("f32", "'y'", "sum"), "t = a;", 3,
+     KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
     {"f16 rows", YX, "", OUT("f16", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f16", SCT_REDUCE_SUM)},
     {"f16 columns", YX, "", OUT("f16", "'x'", "min"), "t = a;", 2, KEEP_X,
      ONE("f16", SCT_REDUCE_MIN)},
@@ -234,13 +250,22 @@ static double *expected(const problem *p, const result *r, const int64_t *n, int
 /* ---- on the virtual device ---- */
 
 static const char *spec_text(sct_arena *arena, const problem *p) {
-  static const char *const sizes[] = {"x = 4", "y = 4, x = 4", "z = 4, y = 4, x = 4"};
+  static const char *const sizes[][3] = {
+      {"x = 4", "y = 4, x = 4", "z = 4, y = 4, x = 4"},
+      {"x = 801", "y = 200, x = 801", "z = 20, y = 200, x = 81"},
+      {"x = 8000", "y = 200, x = 8000", "z = 20, y = 200, x = 80"},
+      {"x = 16", "y = 200, x = 16", "z = 4, y = 200, x = 16"}};
+  const int which = strstr(p->name, "off a word") ? 1
+                    : strstr(p->name, "long")     ? 2
+                    : strstr(p->name, "short")    ? 3
+                                                  : 0;
   return sct_arena_printf(arena,
                           "local s = require 'sectile'\n"
                           "return s.kernel { name = 'k', dims = { %s },\n"
                           "  inputs = { s.array('a', '%s'%s) },\n  outputs = { %s },\n"
                           "  body = '%s', sizes = { { %s } } }\n",
-                          p->dims, p->type, p->input, p->outputs, p->body, sizes[p->n_dims - 1]);
+                          p->dims, p->type, p->input, p->outputs, p->body,
+                          sizes[which][p->n_dims - 1]);
 }
 
 static void compare(const problem *p, const picked *c, const int64_t *n, int64_t n_places,

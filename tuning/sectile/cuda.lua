@@ -138,6 +138,7 @@ end
 ---@return table
 function G:plan(p)
   p.g, p.k, p.kernel, p.threads = self, self.k, self.kernel, self.threads
+  self.has_workspace = p.workspace_bytes ~= nil
   p.requires, p.align, p.arguments = self.requires, self.align, self.arguments
   return p
 end
@@ -365,8 +366,10 @@ end
 ---@param bounds string|integer what stands in __launch_bounds__
 ---@return string
 function G:head(bounds)
+  local list, indent = self:param_list(), #self.kernel + 1
+  list[#list + 1] = self.has_workspace and "unsigned int *workspace" or nil
   return string.format("__global__ void __launch_bounds__(%s)\n%s(%s)", bounds, self.kernel,
-    self:params(#self.kernel + 1))
+    kit.wrapped(list, indent, string.rep(" ", indent)))
 end
 
 return cuda

@@ -40,20 +40,20 @@ local function identity(field, how, type)
   return how == "max" and "-" .. LARGEST[field.type] .. " - 1" or LARGEST[field.type]
 end
 
-local function combined(slot)
+local function combined(slot, one, other)
   if slot.how == "sum" then
-    return string.format("a.%s + b.%s", slot.name, slot.name)
+    return string.format("%s.%s + %s.%s", one, slot.name, other, slot.name)
   end
   local call = slot.how
   if slot.field.kind == "float" then
     call = slot.type == "float" and "f" .. slot.how .. "f" or "f" .. slot.how
   end
-  return string.format("%s(a.%s, b.%s)", call, slot.name, slot.name)
+  return string.format("%s(%s.%s, %s.%s)", call, one, slot.name, other, slot.name)
 end
 
---- What a partial holds: a slot for each field of each output, with where it lies in the struct.
+--- What a partial holds: a slot for each field of each output.
 ---@param g sectile.Generator
----@return table slots list of { op, f, field, how, name, type, bytes, at }
+---@return table slots of { op, f, field, how, name, type, bytes, at, identity, combined }
 ---@return integer bytes of the struct
 function reduce.slots(g)
   local slots, taken, at, align = {}, {}, 0, 1
@@ -69,8 +69,9 @@ function reduce.slots(g)
       at, align = (at + bytes - 1) // bytes * bytes, math.max(align, bytes)
       slots[#slots + 1] = {
         op = op, f = f, field = field, how = op.reduce, name = name, type = type, bytes = bytes,
-        at = at,
+        at = at, identity = identity(field, op.reduce, type),
       }
+      slots[#slots].combined = combined(slots[#slots], "one", "other")
       at = at + bytes
     end
   end
@@ -128,8 +129,8 @@ function reduce.types(p)
   local slots, parts = p.slots, {}
   parts[1] = string.format(TYPES,
     table.concat(list_of(slots, function(s) return s.type .. " " .. s.name .. ";" end), "\n  "),
-    table.concat(list_of(slots, function(s) return identity(s.field, s.how, s.type) end), ", "),
-    table.concat(list_of(slots, combined), ", "))
+    table.concat(list_of(slots, function(s) return s.identity end), ", "),
+    table.concat(list_of(slots, function(s) return combined(s, "a", "b") end), ", "))
   if p.combines_lanes then
     local n = p.team_lanes or 32
     parts[2] = string.format(LANES, n, n // 2, table.concat(list_of(slots, function(s)
@@ -594,8 +595,7 @@ local function cut_warps(p, lanes)
     lanes == 32 and "each warp" or lanes .. " lanes each") .. last
 end
 
---- A plan for templates/reduce_rows.cu: a team (block or warp) an output element, or `shares`
---- blocks. nil and a reason if there is none.
+--- A plan for templates/reduce_rows.cu: a block, a warp or `shares` blocks an output element.
 ---@param k sectile.View
 ---@param kernel string
 ---@param c table threads, items, vec, hint; scope: "block" or "warp"; lanes: of a warp; most:

@@ -1,0 +1,43 @@
+// A T of the lane whose number differs by the bits of `distance`, word by word.
+template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int distance) {
+  T other;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 4; k++)
+    reinterpret_cast<unsigned int *>(&other)[k] =
+        __shfl_xor_sync(0xffffffffu, reinterpret_cast<const unsigned int *>(&value)[k], distance);
+  return other;
+}
+
+// Combines the values of lanes whose numbers differ by kFirst, 2 * kFirst, ... below kLast: all of
+// them get the result.
+template <int kFirst, int kLast, class T, int kCount>
+__device__ __forceinline__ void combine_across(T (&mine)[kCount]) {
+#pragma unroll
+  for (int distance = kFirst; distance < kLast; distance *= 2)
+#pragma unroll
+    for (int k = 0; k < kCount; k++)
+      mine[k] = combine(mine[k], shuffle_xor(mine[k], distance));
+}
+
+// A T that another block wrote, which is not in this SM's L1.
+template <class T> __device__ __forceinline__ T load_from_l2(const T *from) {
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 4; k++)
+    reinterpret_cast<unsigned int *>(&value)[k] =
+        __ldcg(reinterpret_cast<const unsigned int *>(from) + k);
+  return value;
+}
+
+// Is this the last of `count` blocks to come here? What the others wrote before is seen then. The
+// counter is 0 before the first and after the last.
+__device__ __forceinline__ bool is_last_block(unsigned int *arrived, unsigned int count) {
+  __shared__ bool is_last;
+  __threadfence(); // what this block wrote is seen before it counts as arrived
+  __syncthreads();
+  if (threadIdx.x == 0)
+    is_last = atomicInc(arrived, count - 1) == count - 1;
+  __syncthreads();
+  __threadfence();
+  return is_last;
+}

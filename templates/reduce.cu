@@ -1,0 +1,195 @@
+$(g:types())
+// The body for one element of the index space.
+$(g:compute())
+
+// What elements become that meet in one output: a field for each of the outputs' values.
+struct partial {
+//% for _, s in ipairs(slots) do
+  $(s.type) $(s.name);
+//% end
+};
+
+// Of no element.
+__device__ __forceinline__ partial identity() {
+  return {$(identities)};
+}
+
+__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
+  return {$(combinations)};
+}
+
+$(kit.comment(doc))
+$(g:head(threads)) {
+  constexpr int kThreads = $(threads);
+  constexpr int kLanes = $(lanes); // $(lanes_doc)
+  constexpr int kGroups = kThreads / kLanes; // $(groups_doc)
+//% if vec > 1 then
+  constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
+//% end
+  constexpr int kItems = $(items); // loads in flight along what is reduced
+//% if outputs > 1 then
+  constexpr int kOutputs = $(outputs); // $(outputs_doc) that a thread has
+//% end
+//% if shared then
+  constexpr int kCounters = 65536; // in front of the workspace
+//% end
+  constexpr int kKept = $(kept_constant); // outputs that the block owns
+  constexpr int kStep = $(step_constant); // elements of each that it takes at once
+//% if in_shared then
+  constexpr int kParts = $(parts_constant); // of an output, in shared memory
+  __shared__ __align__(16) partial parts[kParts][kKept];
+//% end
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const long long n_kept = $(n_kept), n_reduced = $(n_reduced);
+//% if shared then
+  // where outputs are few, several blocks share them: each takes a part of what is reduced
+  const unsigned int tiles = (unsigned int)((n_kept + kKept - 1) / kKept);
+  const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
+  const long long tile = blockIdx.x % tiles;
+  partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
+//% else
+  const long long tile = blockIdx.x;
+//% end
+//% for _, d in ipairs(divisors) do
+  const divisor $(d.by) = divide_by((unsigned int)($(d.extent)));
+//% end
+//% if outputs == 1 then
+  $(place_kept())
+//% end
+
+  partial mine[$(mine_constant)];
+#pragma unroll
+  for (int m = 0; m < $(mine_constant); m++) mine[m] = identity();
+
+//% for _, x in ipairs(steady) do
+  $(x.type) $(x.name)$(x.shape) = {};
+//% end
+//% if #steady > 0 then
+  if (n_reduced > 0) { // the same for all that is reduced
+//%   if outputs > 1 then
+#pragma unroll
+    for (int output = 0; output < kOutputs; output++) {
+      $(place_kept())
+      $(load(steady))
+    }
+//%   else
+    $(load(steady))
+//%   end
+  }
+//% end
+//% if odd then
+  // what lies before the first and after the last whole vector of a row
+  const long long before = min(n_reduced, $(before));
+  const long long stop = before + (n_reduced - before) / kVec * kVec;
+  for (long long edge = $(edge_first); edge < before + n_reduced - stop;
+       edge += $(edge_step)) {
+    const long long $(reduced_name) = edge < before ? edge : stop + edge - before;
+    $(add_single())
+  }
+//% end
+  for (long long first = $(loop_first); first < $(loop_last); first += $(loop_step)) {
+    // all loads before the first use
+//% for _, x in ipairs(moving) do
+    $(x.type) $(x.name)$(x.shape) = {};
+//% end
+//% if outputs > 1 then
+#pragma unroll
+    for (int output = 0; output < kOutputs; output++)
+//% end
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(reduced_name) = $(reduced_text);
+      if ($(reduced_name) < $(loop_last)) {
+//% if outputs > 1 then
+        $(place_kept())
+//% end
+        $(place_reduced())
+        $(load(moving))
+      }
+    }
+//% if outputs > 1 then
+#pragma unroll
+    for (int output = 0; output < kOutputs; output++)
+//% end
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(reduced_name) = $(reduced_text);
+      if ($(reduced_name) < $(loop_last)) {
+//% if outputs > 1 and names_kept then
+        $(place_kept())
+//% end
+//% if names_reduced then
+        $(place_reduced())
+//% end
+//% if vec > 1 then
+#pragma unroll
+        for (int e = 0; e < kVec; e++) {
+          $(add_value())
+        }
+//% else
+        $(add_value())
+//% end
+      }
+    }
+  }
+
+//% if not in_shared then
+  // $(lanes) lanes have each output
+  combine_across<1, kLanes>(mine);
+//%   if outputs > 1 then
+#pragma unroll
+  for (int output = 0; output < kOutputs; output++) {
+    if (lane == 0 && $(kept_text) < n_kept) {
+      $(place_kept())
+      $(store("mine[output]"))
+    }
+  }
+//%   else
+  if (lane == 0 && $(kept_text) < n_kept) {
+    $(store("mine[0]"))
+  }
+//%   end
+//% else
+  // combines what the threads have: hands each of the block's outputs to `leave`
+  const auto each_output = [&](auto leave) {
+//%   if lanes_first then
+    combine_across<$(lanes_first), 32>(mine); // lanes of a warp that have the same outputs
+//%   end
+//%   if holds_part then
+    if ($(holds_part))
+//%   end
+#pragma unroll
+      for (int m = 0; m < $(mine_constant); m++) parts[$(part_text)][$(slot_text)] = mine[m];
+    __syncthreads();
+    for (int slot = threadIdx.x; slot < kKept; slot += kThreads) {
+      partial all = parts[0][slot];
+#pragma unroll 8
+      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][slot]);
+      leave(slot, all);
+    }
+  };
+//%   if shared then
+  if (shares > 1) {
+    each_output([&](int slot, const partial &all) { partials[blockIdx.x * kKept + slot] = all; });
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+#pragma unroll
+    for (int m = 0; m < $(mine_constant); m++) mine[m] = identity();
+#pragma unroll 4
+    for (int other = $(member); other < shares; other += $(members)) {
+      const partial *const left = &partials[(other * tiles + tile) * kKept];
+#pragma unroll
+      for (int m = 0; m < $(mine_constant); m++)
+        mine[m] = combine(mine[m], load_from_l2(&left[$(slot_text)]));
+    }
+  }
+//%   end
+  each_output([&](int slot, const partial &all) {
+    const long long kept = tile * (long long)kKept + slot;
+    if (kept < n_kept) {
+      $(place_kept("kept"))
+      $(store("all"))
+    }
+  });
+//% end
+}

@@ -1,0 +1,549 @@
+-- reduce: some modes are summed (or their largest or smallest element is found). The lanes of a
+-- group run along the fastest mode of the inputs, whether it is kept or reduced; the groups of a
+-- block run along the other kind. Places of the kept modes are numbered through, and so are those
+-- of the reduced ones, so that any number of either is dealt out alike.
+local COUNTERS = 1 << 16 -- of a workspace, in front of the blocks' partials
+local ODD_VECTOR_BYTES = 16
+
+-- ---- the numbers of places ----
+
+-- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
+local function binding(p, e)
+  local with, last = {}, #p.k.dims
+  for d, index in ipairs(p.k.index) do
+    local text = cuda.var(p.names[d])
+    with[#with + 1] = index
+    with[#with + 1] = d == last and e and text + cuda.var("e") or text
+  end
+  for _, op in ipairs(p.g.inputs) do
+    if op.is_index and p.index_values[op.number] then
+      with[#with + 1], with[#with + 2] = op.index_value, cuda.var(p.index_values[op.number])
+    end
+  end
+  return with
+end
+
+-- Text that declares the indices of `dims` at the place with the number `text`.
+local function unravel(p, dims, text)
+  local lines = {}
+  if #dims == 1 then
+    lines[1] = string.format("const long long %s = %s;", p.names[dims[1]], text)
+  elseif #dims > 1 then
+    local rests = {}
+    text = "(unsigned int)(" .. text .. ")"
+    for n = #dims, 2, -1 do
+      local d = p.divided[dims[n]]
+      table.insert(rests, 1, d.rest)
+      text = string.format("split(%s, %s, %s)", text, d.by, d.rest)
+    end
+    lines[1] = "unsigned int " .. table.concat(rests, ", ") .. ";"
+    lines[2] = string.format("const long long %s = %s;", p.names[dims[1]], text)
+    for n = 2, #dims do
+      lines[n + 1] = string.format("const long long %s = %s;", p.names[dims[n]],
+        p.divided[dims[n]].rest)
+    end
+  end
+  return kit.concat(lines)
+end
+
+-- Names for the modes' indices, and divisors of those that are found by division.
+local function name_modes(p)
+  local g, k = p.g, p.k
+  p.names, p.divided, p.divisors = {}, {}, {}
+  for d, dim in ipairs(k.dims) do
+    p.names[d] = g:name(dim)
+  end
+  for _, dims in ipairs { p.kept, p.reduced } do
+    for n = 2, #dims do
+      local d = dims[n]
+      p.divided[d] = { by = g:name("by_" .. k.dims[d]), rest = g:name("at_" .. k.dims[d]),
+                       extent = g:text(k.extents[d]) }
+      table.insert(p.divisors, p.divided[d])
+    end
+    local count = reduce.count(k, dims)
+    if #dims > 1 and not kit.const_of(count) then
+      g:require(count:lt(1 << 31))
+    end
+  end
+  p.reduced_name = #p.reduced == 1 and p.names[p.reduced[1]] or "place"
+end
+
+-- ---- operands on their way ----
+
+local function changes_any(g, op, dims)
+  for _, d in ipairs(dims) do
+    if g:changes(op, d) then
+      return true
+    end
+  end
+  return false
+end
+
+-- The bytes of the words in which `op` moves from the first aligned one of a row on; nil where rows
+-- start otherwise than those of other inputs.
+local function odd_word(p, op)
+  local k, bytes = p.k, op.record.bytes
+  local step = strides.step(k, op, 1, #k.dims)
+  if not op.record.bare or op.is_index or op.through_index or op.style == "bytes"
+    or bytes * p.vec ~= ODD_VECTOR_BYTES or not step or kit.const_of(step) ~= bytes then
+    return nil
+  end
+  p.start = p.start or op.offset[1]
+  return E.divisor(op.offset[1] - p.start) % ODD_VECTOR_BYTES == 0 and ODD_VECTOR_BYTES or nil
+end
+
+-- How `width` neighbours of field f, or of whole records, move in words that are wider than an
+-- element's; nil if they do not.
+local function wide_vector(g, op, f, width)
+  local vector = g:vector(op, f, #g.k.dims, width)
+  return vector and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector
+    or nil
+end
+
+-- The access path of field f of `op`, or of its whole records: "item" (a value a vector), "vector",
+-- "elements"; of a vector also its words' bytes.
+local function path_of(p, op, f)
+  local g, last = p.g, #p.k.dims
+  if p.vec == 1 or not g:changes(op, last) then
+    return "item"
+  elseif p.odd then
+    local word = odd_word(p, op)
+    if word then
+      g:need_align(op, word)
+      return "vector", word
+    end
+    return "elements"
+  end
+  local vector = wide_vector(g, op, f, p.vec)
+  if vector then
+    g:adopt(op, vector, p.vec)
+    return "vector", vector.word
+  end
+  return "elements"
+end
+
+-- One field of an operand, or its whole value: names, types and texts of the template.
+local function stream(p, op, f)
+  local g = p.g
+  local field = f and op.record.fields[f].name or ""
+  local x = { op = op, f = f, element = g:type(op, f) }
+  x.path, x.word = path_of(p, op, f)
+  x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
+  x.many = x.path ~= "item"
+  x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
+  x.steady = not changes_any(g, op, p.reduced)
+  local across = p.outputs > 1 and (x.steady or changes_any(g, op, p.kept))
+  x.shape = (across and "[kOutputs]" or "") .. (x.steady and "" or "[kItems]")
+  x.at = x.name .. (across and "[output]" or "") .. (x.steady and "" or "[item]")
+  x.value = x.at .. (x.many and "[e]" or "")
+  p.any = p.any or x.path == "vector"
+  return x
+end
+
+-- The template argument that says in which words field f of `op` moves where these are shorter than
+-- itself; takes their alignment into the plan.
+local function words_of(p, op, f)
+  local bytes = op.record.fields[f].bytes
+  if op.style == "record" then
+    return nil
+  end
+  local word = kit.word_bytes(E.divisor(op.offset[f]), bytes)
+  p.g:need_align(op, word)
+  return word < bytes and word or nil
+end
+
+-- The text that loads a stream's vector or element.
+local function load_text(p, x, with)
+  local op, vector = x.op, x.path == "vector"
+  local streaming = p.evict == "streaming" and not x.steady
+  local word, field = x.word or words_of(p, op, x.f or 1), op.record.fields[x.f or 1]
+  local built_in = (x.f or op.record.bare) and field.type ~= "f16" and field.type ~= "bf16"
+  if not vector and not word and built_in then
+    return string.format("%s(%s)", streaming and "__ldcs" or "__ldg", p.g:address(op, x.f, with))
+  end
+  return string.format("%s<%s%s>(%s)", streaming and "load_streaming" or "load",
+    vector and x.type or x.element, word and ", " .. word or "", p.g:address(op, x.f, with))
+end
+
+-- The streams of an operand: whole records where they are runs, else the fields that are read.
+local function streams(p, op)
+  local g, last = p.g, #p.k.dims
+  local list = {}
+  if op.record.bare or op.style == "record" and #op.used == #op.record.fields
+    and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last)) then
+    list[1] = stream(p, op)
+  else
+    for _, f in ipairs(op.used) do
+      list[#list + 1] = stream(p, op, f)
+    end
+  end
+  return list
+end
+
+-- Statements that load `list` at the indices' variables.
+local function load_lines(p, list)
+  local lines, elements = {}, {}
+  for _, x in ipairs(list) do
+    local each = x.path == "elements"
+    local to = each and elements or lines
+    to[#to + 1] = string.format("%s = %s;", each and x.value or x.at,
+      load_text(p, x, binding(p, each)))
+  end
+  if #elements > 0 then
+    lines[#lines + 1] = "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
+      .. table.concat(elements, "\n  ") .. "\n}"
+  end
+  return kit.concat(lines)
+end
+
+-- ---- an element's contribution ----
+
+-- Statements that combine what the body gives with `mine[index]`. `value(x)` is the text of a
+-- stream's value, `index_of(d)` that of a dimension's index.
+local function contribute(p, index, value, index_of)
+  local g, lines, values = p.g, {}, {}
+  for d, dim in ipairs(p.k.dims) do
+    values[dim] = index_of(d)
+  end
+  for _, op in ipairs(g.inputs) do
+    local list = p.streams[op.number]
+    if list[1] and not list[1].f then
+      values[op.name] = value(list[1])
+    else
+      values[op.name] = p.element_names[op.number]
+      lines[#lines + 1] = string.format("%s %s;", g:type(op), values[op.name])
+      for _, x in ipairs(list) do
+        lines[#lines + 1] = string.format("%s = %s;",
+          kit.member(values[op.name], op.record.fields[x.f]), value(x))
+      end
+    end
+  end
+  local parts = {}
+  for _, op in ipairs(g.outputs) do
+    values[op.name] = p.element_names[op.number]
+    lines[#lines + 1] = string.format("%s %s;", g:type(op), values[op.name])
+  end
+  for n, slot in ipairs(p.slots) do
+    local text = kit.member(values[slot.op.name], slot.field)
+    parts[n] = slot.type == slot.field.cuda and text or string.format("(%s)%s", slot.type, text)
+  end
+  lines[#lines + 1] = g:call(values)
+  lines[#lines + 1] = string.format("mine[%s] = combine(mine[%s], {%s});", index, index,
+    table.concat(parts, ", "))
+  return kit.concat(lines)
+end
+
+-- The element `e` of the vectors that are loaded.
+local function add_value(p)
+  local e = p.vec > 1 and "e" or "0"
+  local index = p.outputs > 1 and "output" or "0"
+  if not p.rows then
+    index = p.outputs > 1 and (p.vec > 1 and "output * kVec + e" or "output") or e
+  end
+  return contribute(p, index, function(x) return x.value end, function(d)
+    return d == #p.k.dims and p.vec > 1 and p.names[d] .. " + e" or p.names[d]
+  end)
+end
+
+-- The element at the indices' variables, by single accesses.
+local function add_single(p)
+  local with = binding(p)
+  return contribute(p, "0", function(x)
+    return load_text(p, { op = x.op, f = x.f, element = x.element, path = "item" }, with)
+  end, function(d) return p.names[d] end)
+end
+
+-- Statements that store the partial `name` to the outputs.
+local function store(p, name)
+  local lines, with = {}, binding(p)
+  for n, slot in ipairs(p.slots) do
+    local value = name .. "." .. slot.name
+    if slot.type ~= slot.field.cuda then
+      value = string.format("(%s)%s", slot.field.cuda, value)
+    end
+    local word = words_of(p, slot.op, slot.f)
+    if word then
+      lines[n] = string.format("store<%d>(%s, %s);", word, p.g:address(slot.op, slot.f, with),
+        value)
+    else
+      lines[n] = string.format("%s = %s;", p.g:place(slot.op, slot.f, with), value)
+    end
+  end
+  return kit.concat(lines)
+end
+
+-- ---- the plan ----
+
+-- Constants and texts of the template that differ between the two cases: the fastest mode is
+-- reduced (p.rows), or kept.
+local function constants(p)
+  local many, vec = p.outputs > 1, p.vec > 1
+  p.outputs_doc = vec and not p.rows and "vectors of outputs" or "outputs"
+  local times_vec = vec and " * kVec" or ""
+  local out = many and "(tile * kOutputs + output)" or "tile"
+  if p.rows then
+    p.kept_text = many and out .. " * (long long)kGroups + group" or "tile * kGroups + group"
+    p.reduced_text = "first + (item * kLanes + lane)" .. times_vec
+    p.member, p.members, p.n_members = "lane", "kLanes", p.lanes
+    p.kept_constant, p.n_kept_block = "kGroups" .. (many and " * kOutputs" or ""),
+      p.threads // p.lanes * p.outputs
+    p.step_constant, p.mine_constant = "kLanes * kItems" .. times_vec, many and "kOutputs" or "1"
+    p.in_shared = p.lanes > 32
+    p.parts_constant, p.n_parts = "kThreads / 32", p.threads // 32
+    p.lanes_first, p.holds_part, p.part_text, p.slot_text = 1, "lane % 32 == 0", "lane / 32", "m"
+    p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
+    p.groups_doc = "of them, each with outputs of its own"
+  else
+    p.kept_text = string.format("(%s * kLanes + lane)%s", out, times_vec)
+    p.reduced_text = "first + item * kGroups + group"
+    p.member, p.members, p.n_members = "group", "kGroups", p.threads // p.lanes
+    p.kept_constant, p.n_kept_block = "kLanes" .. times_vec .. (many and " * kOutputs" or ""),
+      p.lanes * p.vec * p.outputs
+    p.step_constant = "kGroups * kItems"
+    p.mine_constant = kit.concat({ many and "kOutputs" or "", vec and "kVec" or "" }, " * ")
+    p.mine_constant = p.mine_constant == "" and "1" or p.mine_constant
+    p.in_shared = true
+    p.lanes_first = p.lanes < 32 and "kLanes"
+    p.holds_part = p.lanes < 32 and "threadIdx.x % 32 < kLanes"
+    p.part_text = p.lanes < 32 and "threadIdx.x / 32" or "group"
+    p.parts_constant = p.lanes < 32 and "kThreads / 32" or "kGroups"
+    p.n_parts = p.lanes < 32 and p.threads // 32 or p.n_members
+    p.slot_text = not vec and (many and "m * kLanes + lane" or "lane")
+      or many and "(m / kVec * kLanes + lane) * kVec + m % kVec" or "lane * kVec + m"
+    p.lanes_doc = "threads side by side along " .. p.last
+    p.groups_doc = "of them, that share outputs"
+  end
+end
+
+-- How the loop over what is reduced goes; where rows start anywhere, over their whole vectors.
+local function loop(p)
+  local own = p.shared and "share * (long long)kStep" or "0"
+  p.loop_first, p.loop_last = p.odd and "before" .. (p.shared and " + " .. own or "") or own,
+    p.odd and "stop" or "n_reduced"
+  p.loop_step = p.shared and "shares * (long long)kStep" or "kStep"
+  if p.odd then
+    local elements = p.start // p.odd_bytes
+    local with = binding(p)
+    with[2 * #p.k.dims] = 0
+    local rest = p.g:text((0 * elements + p.vec - elements % p.vec) % p.vec, with)
+    p.before = rest
+    p.edge_first = p.shared and "share * (long long)kLanes + lane" or "lane"
+    p.edge_step = p.shared and "shares * (long long)kLanes" or "kLanes"
+  end
+end
+
+local function names_any(p, dims)
+  for _, d in ipairs(dims) do
+    if p.g.in_body[p.k.dims[d]] then
+      return true
+    end
+  end
+  return false
+end
+
+local function take_streams(p)
+  local g = p.g
+  p.streams, p.element_names, p.index_values, p.steady, p.moving = {}, {}, {}, {}, {}
+  for _, op in ipairs(g.ops) do
+    p.element_names[op.number] = g:name(op.name .. "_e")
+  end
+  for _, op in ipairs(g.inputs) do
+    p.streams[op.number] = streams(p, op)
+    for _, x in ipairs(p.streams[op.number]) do
+      table.insert(x.steady and p.steady or p.moving, x)
+      if op.is_index then
+        p.index_values[op.number] = "(long long)" .. x.value
+      end
+    end
+  end
+end
+
+local function texts_of(slots, key)
+  local list = {}
+  for n, slot in ipairs(slots) do
+    list[n] = slot[key]
+  end
+  return table.concat(list, ", ")
+end
+
+local function plan(k, c)
+  local g = cuda.new(k, "reduce", c.threads)
+  local p = {
+    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items,
+    outputs = c.outputs, blocks = c.blocks, evict = c.evict, odd = c.start == "any",
+    shared = c.blocks > 1,
+    last = k.dims[#k.dims], rows = k.reduced[#k.dims],
+  }
+  p.slots, p.partial_bytes = reduce.slots(g)
+  p.identities, p.combinations = texts_of(p.slots, "identity"), texts_of(p.slots, "combined")
+  p.kept, p.reduced = reduce.dims(k)
+  name_modes(p)
+  take_streams(p)
+  if not p.any and p.vec > 1 then
+    return nil, "no operand moves in wider words with this width"
+  end
+  if p.vec > 1 and not p.odd then
+    g:require((k.extents[#k.dims] % p.vec):eq(0))
+  end
+  p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
+  constants(p)
+  loop(p)
+  local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
+  p.n_kept, p.n_reduced = g:text(n_kept), g:text(n_reduced)
+  local tiles, shares = kit.ceil_div(n_kept + 0 * k.extents[1], p.n_kept_block), 1
+  if p.shared then
+    local step = p.n_members * p.items * (p.rows and p.vec or 1)
+    shares = ((0 * tiles + p.blocks) // tiles:max(1)):min(n_reduced // step):max(1)
+    p.workspace_bytes = 4 * COUNTERS + p.blocks * p.n_kept_block * p.partial_bytes
+  end
+  p.grid = tiles * shares
+  p.static_shared_bytes = p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0
+  if p.static_shared_bytes > k.device.smem_block_bytes - 16 then
+    return nil, "the threads' partials need more shared memory than a block has"
+  end
+  local clamp = (p.rows or p.vec == 1) and "n_kept - 1" or "n_kept - kVec"
+  p.place_kept = function(text)
+    return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))
+  end
+  p.place_reduced = function()
+    return #p.reduced > 1 and unravel(p, p.reduced, "place") or ""
+  end
+  p.load = function(list) return load_lines(p, list) end
+  p.add_value = function() return add_value(p) end
+  p.add_single = function() return add_single(p) end
+  p.store = function(name) return store(p, name) end
+  p.names_kept, p.names_reduced = names_any(p, p.kept), names_any(p, p.reduced)
+  p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
+    p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
+    p.outputs)
+  p.p = p
+  return g:plan(p)
+end
+
+-- ---- the space ----
+
+-- Does any input move in vectors of `width` neighbours along the fastest mode?
+local function any_vector(g, width)
+  for _, op in ipairs(g.inputs) do
+    for _, f in ipairs(op.used) do
+      if wide_vector(g, op, nil, width) or wide_vector(g, op, f, width) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- The widest vectors of `last` elements along the fastest mode that some input moves in.
+local function widest_fit(k, last, widest)
+  local fit = kit.word_bytes(math.max(last, 1), 16)
+  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "reduce", 32)
+  while fit > 1 and (fit * widest > 16 or not any_vector(g, fit)) do
+    fit = fit // 2
+  end
+  return fit
+end
+
+-- What the constraints name. At the tuned sizes: the outputs (kept), the elements that become one
+-- (many, fewest), the fastest mode's extent (fast), and the widest vectors that it is a multiple of
+-- (fit at the best size, odd at the worst). Of the inputs: the bytes of the widest record, of all.
+local function facts(k)
+  local widest, bytes = 1, 0
+  for _, op in ipairs(k.operands) do
+    if not op.is_output then
+      widest, bytes = math.max(widest, op.record.bytes), bytes + op.record.bytes
+    end
+  end
+  local kept, many, fewest, fast, fit, odd = 0, 0, math.maxinteger, 0, 1, 16
+  for _, extents in ipairs(k.sizes) do
+    local count = { [true] = 1, [false] = 1 }
+    for d = 1, #k.dims do
+      count[k.reduced[d]] = count[k.reduced[d]] * extents[d]
+    end
+    local last = extents[#k.dims]
+    kept, many, fast = math.max(kept, count[false]), math.max(many, count[true]),
+      math.max(fast, last)
+    fewest = math.min(fewest, count[true])
+    local here = widest_fit(k, last, widest)
+    fit, odd = math.max(fit, here), math.min(odd, here)
+  end
+  return {
+    { "widest", widest }, { "bytes", math.max(bytes, 1) }, { "kept", kept }, { "many", many },
+    { "fewest", fewest }, { "fast", fast }, { "fit", fit }, { "odd", odd },
+    { "sms", k.device.sms },
+  }
+end
+
+-- Constraints, which hand-written kernels on an H200 suggested (2026-11-23: sums of columns, rows,
+-- short rows and middle modes of 4 to 1,000 MB).
+local IN_FLIGHT = {
+  "lanes <= 32 or lanes == threads",
+  -- 32 to 128 bytes a thread are in flight: less leaves the memory idle, more does not fit the
+  -- registers
+  "vec * items * outputs * bytes <= 128 or vec * items * outputs == 1",
+  "vec * items * outputs * bytes >= 32 or vec * items * outputs >= 16",
+  "blocks == 1 or (threads * blocks >= 1024 * sms and threads * blocks <= 2048 * sms)",
+  "threads < 1024 or vec * items * outputs * bytes <= 64", -- of 64 registers
+  "evict == 'none' or threads == 512",
+}
+local ROWS = {
+  "vec == fit or vec == odd or start == 'any'", "start == 'vector' or odd * widest < 16",
+  "lanes * vec < 2 * many", "items == 1 or lanes * vec * items < 2 * many",
+  "lanes >= 32 or fewest <= 64 * lanes * vec", -- lanes for themselves where rows are short
+  "outputs == 1 or (many <= lanes * vec * items and lanes <= 32 and start == 'vector')",
+  "blocks == 1 or (lanes == threads and 2 * kept <= blocks)",
+  "blocks > 1 or 4 * kept >= sms or many <= 4096", -- else most of the GPU is idle
+}
+local COLUMNS = {
+  "vec == fit or 2 * vec == fit or vec == odd", "outputs == 1 or vec == 1",
+  "lanes * vec * outputs < 2 * kept", "threads // lanes * items < 2 * many or lanes == threads",
+  "lanes >= 16 or kept <= 2048 or fast <= 16 * vec",
+  "lanes * vec * widest >= 32 or lanes * vec >= fast",
+  "lanes <= 32 or many <= 64", -- a thread alone has its outputs
+  "blocks == 1 or 2 * kept <= blocks * lanes * vec * outputs",
+  "blocks > 1 or 4 * kept >= sms * lanes * vec * outputs or many <= 4096",
+}
+
+local function where(k)
+  local list = {}
+  for _, some in ipairs { IN_FLIGHT, k.reduced[#k.dims] and ROWS or COLUMNS } do
+    for _, condition in ipairs(some) do
+      list[#list + 1] = condition
+    end
+  end
+  return list
+end
+
+local function axes(k)
+  local sms = k.device.sms
+  local rows = k.reduced[#k.dims]
+  return {
+    { "threads", { 256, 128, 512, 1024 }, key = "threads=", doc = "threads a block" },
+    { "lanes", { 32, 2, 4, 8, 16, 128, 256, 512, 1024 }, key = "lanes=",
+      doc = "threads side by side along the fastest mode" },
+    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbouring elements in a vector" },
+    { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
+      when = "vec * widest == 16",
+      doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
+    { "items", { 1, 2, 4, 8, 16 }, key = "items=",
+      doc = "vectors along what is reduced, all loads in flight" },
+    { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, a thread" },
+    { "blocks", { 1, 2 * sms, 4 * sms, 8 * sms }, key = "blocks=",
+      doc = "where outputs are fewer, blocks share them until there are so many" },
+    { "evict", { "none", "streaming" }, key = "evict=",
+      doc = "streaming: what is read is used once, and leaves the caches first" },
+  }
+end
+
+return {
+  name = "reduce",
+  doc = "Groups of lanes run along the fastest mode, kept or reduced; the last of the blocks that "
+    .. "share an output combines what they found.",
+  reduces = true,
+  applies = { { "the outputs are reduced", function(k) return k.reduces end } },
+  axes = axes,
+  facts = facts,
+  where = where,
+  template = "reduce.cu",
+  plan = plan,
+}
