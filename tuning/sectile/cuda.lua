@@ -193,6 +193,8 @@ end
 function G:address(op, f, with)
   if op.style == "bytes" then
     local at = op.offset[f or 1] - (f and 0 or op.record.fields[1].offset)
+    local whole = f and op.record.fields[f].bytes or op.record.align
+    self:need_align(op, kit.word_bytes(E.divisor(at), whole))
     return string.format("at_byte<%s>(%s, %s)", self:type(op, f), op.pointer, self:text(at, with))
   end
   return "&" .. self:place(op, f, with)
