@@ -1,79 +1,118 @@
 $(g:types())
 constexpr int kThreads = $(threads);
+//% if warps then
+constexpr int kTeam = 32; // threads that share a tile: a warp
+//% end
 constexpr int kItems = $(items); // vectors of a thread, whose loads are all in flight
 //% if vec > 1 then
 constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
 //% end
-constexpr int kTile = kThreads * kItems; // vectors of a block
+constexpr int kTile = $(warps and "kTeam" or "kThreads") * kItems; // vectors of a tile
 
 // What is computed for one element.
 $(g:compute())
 //% if #modes > 1 then
 // Where a vector starts.
 struct place {
-  long long $(kit.concat(k.dims, ", "));
+  long long $(kit.concat(modes, ", "));
 };
 
 //% end
-// kWhole: all vectors of the tile lie inside the arrays, whole.
+// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    $(g:params(4)),
-    long long first) {
+    $(params), long long first, int rank) {
 //% for _, x in ipairs(once) do
   const $(x.type) $(x.name) = $(x.load);
 //% end
 //% if #modes > 1 then
   // where the tile starts; its vectors are counted on from there
-  long long rest = first;
+  long long outer = first;
 //%   for _, m in ipairs(inner) do
+//%     if m.constant then
+  constexpr unsigned int $(m.count) = $(m.extent);
+//%     else
   const unsigned int $(m.count) = (unsigned int)($(m.extent));
-  const unsigned int $(m.first) = (unsigned int)(rest % $(m.count));
+//%     end
+  const unsigned int $(m.first) = (unsigned int)(outer % $(m.count));
   const divisor $(m.by) = divide_by($(m.count));
-  rest /= $(m.count);
+  outer /= $(m.count);
 //%   end
   place where[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
-    unsigned int left_over = item * kThreads + threadIdx.x, here;
+    unsigned int counted = item * $(team) + rank, here;
 //%   for n, m in ipairs(inner) do
-    left_over = split($(m.first) + left_over, $(m.by), here);
+    counted = split($(m.first) + counted, $(m.by), here);
     where[item].$(m.dim) = $(n == 1 and vec > 1 and "(long long)here * kVec" or "here");
 //%   end
-    where[item].$(modes[1]) = rest + left_over;
+    where[item].$(modes[1]) = outer + counted;
+  }
+
+//% end
+//% for _, s in ipairs(staged_in) do
+  // the tile of $(s.op.name), as its bytes lie in memory
+  const unsigned char *const $(s.bytes_at) =
+      reinterpret_cast<const unsigned char *>($(s.address));
+  if (kWhole) {
+#pragma unroll
+    for (int at_word = 0; at_word < $(s.size); at_word += 16 * $(team)) {
+      const int byte = at_word + 16 * rank;
+      if ($(s.size) % (16 * $(team)) == 0 || byte < $(s.size))
+        put<16>($(s.tile) + byte, $(s.load_name)<uint4>($(s.bytes_at) + byte));
+    }
+  } else {
+    const long long bytes =
+        min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
+    for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
+      put<$(s.small)>($(s.tile) + byte, load<word_of<$(s.small)>::type>($(s.bytes_at) + byte));
   }
 //% end
+//% if #staged_in > 0 then
+  $(sync)
 
-  // in: all loads before the first use
-//% for _, x in ipairs(arrays) do
-  $(x.type) $(x.name)[kItems];
 //% end
-//% for _, loads in ipairs(load_rounds) do
+//% if #arrays > 0 then
+  // in: all loads before the first use
+//%   for _, x in ipairs(arrays) do
+  $(x.type) $(x.name)[kItems];
+//%   end
+//%   for _, loads in ipairs(load_rounds) do
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * $(team) + rank;
+    if (!kWhole && vector >= $(vectors_text)) break;
     $(here)
-    $(outside)
-//%   for _, x in ipairs(loads) do
-//%     if x.path == "elements" then
+//%     for _, x in ipairs(loads) do
+//%       if x.path == "elements" then
 #pragma unroll
     for (int e = 0; e < kVec; e++)
+//%         if partial then
       $(x.name)[item][e] = kWhole || e < $(left) ? $(x.load) : $(x.zero);
-//%     elseif x.path == "vector" then
+//%         else
+      $(x.name)[item][e] = $(x.load);
+//%         end
+//%       elseif x.path == "vector" and partial then
     $(x.name)[item] = kWhole || kVec <= $(left)
       ? $(x.load)
-      : load_some<$(x.element), kVec>($(x.address), $(left));
-//%     else
+      : $(x.load_some);
+//%       else
     $(x.name)[item] = $(x.load);
+//%       end
 //%     end
-//%   end
   }
-//% end
+//%   end
 
-  // out
+//% end
+  // compute and store
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * $(team) + rank;
+    if (!kWhole && vector >= $(vectors_text)) break;
     $(here)
-    $(outside)
+//% for _, s in ipairs(staged_in) do
+    const $(s.type) $(s.name) = take<$(s.type), $(s.word)>($(s.place));
+//% end
 //% for _, y in ipairs(results) do
     $(y.type) $(y.name);
 //% end
@@ -89,9 +128,9 @@ __device__ __forceinline__ void move_tile(
 //%   if y.path == "elements" then
 #pragma unroll
     for (int e = 0; e < kVec; e++)
-      if (kWhole || e < $(left))
+      $(partial and "if (kWhole || e < " .. left .. ")" or "")
         $(y.store)
-//%   elseif y.path == "vector" then
+//%   elseif y.path == "vector" and partial then
     if (kWhole || kVec <= $(left))
       $(y.store)
     else
@@ -101,13 +140,43 @@ __device__ __forceinline__ void move_tile(
 //%   end
 //% end
   }
+//% if #staged_out > 0 then
+  $(sync)
+//% end
+//% for _, s in ipairs(staged_out) do
+  // the tile of $(s.op.name), as its bytes lie in memory
+  unsigned char *const $(s.bytes_at) = reinterpret_cast<unsigned char *>($(s.address));
+  if (kWhole) {
+#pragma unroll
+    for (int at_word = 0; at_word < $(s.size); at_word += 16 * $(team)) {
+      const int byte = at_word + 16 * rank;
+      if ($(s.size) % (16 * $(team)) == 0 || byte < $(s.size))
+        $(s.store_name)($(s.bytes_at) + byte, take<uint4>($(s.tile) + byte));
+    }
+  } else {
+    const long long bytes =
+        min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
+    for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
+      store($(s.bytes_at) + byte, take<word_of<$(s.small)>::type>($(s.tile) + byte));
+  }
+//% end
 }
 
 $(kit.comment(doc))
 $(g:head(threads)) {
+//% for _, s in ipairs(tiles) do
+  // records of $(s.op.name)
+  __shared__ __align__(16) unsigned char $(s.tile)[$(teams)$(s.size)];
+//% end
+//% if warps then
+  const int warp = threadIdx.x / kTeam, rank = threadIdx.x % kTeam;
+  const long long first = (blockIdx.x * (long long)(kThreads / kTeam) + warp) * kTile;
+//% else
+  const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;
+//% end
   if ($(whole))
-    move_tile<true>($(g:arguments_text()), first);
+    move_tile<true>($(passed), first, rank);
   else
-    move_tile<false>($(g:arguments_text()), first);
+    move_tile<false>($(passed), first, rank);
 }

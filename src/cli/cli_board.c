@@ -200,7 +200,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
   if (size->n_untried > 0 && report->settled) {
     sct_str_printf(
         out,
-        "  tried %d of %d candidates: the last %d were at most %.1f %% better, and in 95 %% of "
+        "  tried %d of %d candidates: the last %d were at most %.1f %% better, and in 96 %% of "
         "recorded searches the best then was within 1 %% of the best of all; --search "
         "exhaustive tries all\n",
         size->n_rows, size->n_rows + size->n_untried, SCT_SEARCH_PATIENCE, 100.0 * SCT_SEARCH_GAIN);

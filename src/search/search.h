@@ -81,9 +81,10 @@ sct_status sct_search_find(const sct_search_method **out, const char *name,
 
 /* ---- a search ---- */
 
-/* On 75 sweeps recorded on an H200 (2026-11-22) method `model`, 16 or 32 candidates under way, 5
- * seeds, tried 87 candidates on average until it was settled; what it found was within 1 % of the
- * sweep's best in 95 % of the searches, within 5 % in 99 % (docs/figures/search.md). */
+/* On 116 sweeps recorded on an H200 (2026-11-22 and 23) method `model`, 16 or 32 candidates under
+ * way, 5 seeds, tried 87 candidates on average until it was settled; what it found was within 1 %
+ * of the sweep's best in 96 % of the searches, within 5 % in 99 % (docs/figures/search.md). After
+ * 32 candidates it was so in 65 to 85 %, after 64 in 85 to 95 %. */
 #define SCT_SEARCH_PATIENCE 64
 #define SCT_SEARCH_GAIN     0.005
 

@@ -163,3 +163,22 @@ __device__ __forceinline__ void store_evict_first(void *to, const T &value) {
     store_word(__cvta_generic_to_global(static_cast<word *>(to) + k),
                reinterpret_cast<const word *>(&value)[k], evict_first_policy());
 }
+
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
+// A T to shared memory, in words of kWord bytes.
+template <int kWord, class T> __device__ __forceinline__ void put(void *to, const T &value) {
+  using word = typename word_of<kWord>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
+}

@@ -64,6 +64,12 @@ static const struct {
     {"max_rows_f32",
      "reduce threads=256 lanes=32 vec=4 start=vector items=4 outputs=1 blocks=1 evict=none",
      "reduce_rows"},
+    {"add_const_double3", "map threads=256 items=2 vec=2 evict=loads", "map_flat"},
+    {"broadcast", "map threads=256 items=2 vec=4 evict=none", "map_broadcast"},
+    {"record12_aos_to_soa", "map threads=256 items=1 vec=4 load=staged team=block evict=stores",
+     "map_staged"},
+    {"mixed_soa_to_aos", "map threads=128 items=2 vec=1 store=staged team=warp evict=none",
+     "map_warps"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

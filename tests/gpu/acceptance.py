@@ -66,7 +66,7 @@ def devices():
 
 def tune(spec):
     started = time.time()
-    result = run(PROGRAM, "tune", spec, "--search", "exhaustive", "--json", "--store", STORE, "-q")
+    result = run(PROGRAM, "tune", spec, "--json", "--store", STORE, "-q")
     name = os.path.basename(spec)[:-4]
     with open(os.path.join(OUT, name + ".json"), "w") as f:
         f.write(result.stdout)

@@ -193,8 +193,6 @@ end
 function G:address(op, f, with)
   if op.style == "bytes" then
     local at = op.offset[f or 1] - (f and 0 or op.record.fields[1].offset)
-    local whole = f and op.record.fields[f].bytes or op.record.align
-    self:need_align(op, kit.word_bytes(E.divisor(at), whole))
     return string.format("at_byte<%s>(%s, %s)", self:type(op, f), op.pointer, self:text(at, with))
   end
   return "&" .. self:place(op, f, with)
@@ -217,8 +215,8 @@ function G:changes(op, dim)
 end
 
 --- How `width` neighbours along `dim` move as one vector: `word` (bytes that one instruction
---- moves) and `extents` (which must be multiples of the width); nil where they do not follow each
---- other, or an index array's values differ among them.
+--- moves), `extents` (which must be multiples of the width) and `reversed` (the last one lies
+--- lowest); nil where they do not follow each other, or an index array's values differ among them.
 ---@param op sectile.Operand
 ---@param f? integer a field; nil: whole records
 ---@param dim integer
@@ -230,11 +228,14 @@ function G:vector(op, f, dim, width)
   if width == 1 or strides.turns(k, op, dim) then
     return nil
   end
-  local start
+  local start, reversed
   if f or op.record.bare then
     local step = strides.step(k, op, f or 1, dim)
-    start = step and kit.const_of(step) == bytes
-      and E.subst(op.offset[f or 1], { k.index[dim], E.var("group", 0, kit.MAX_INDEX) * width })
+    step = step and kit.const_of(step)
+    reversed = step == -bytes and not op.is_output
+    local group = E.var("group", 0, kit.MAX_INDEX) * width
+    start = (step == bytes or reversed)
+      and E.subst(op.offset[f or 1], { k.index[dim], reversed and group + (width - 1) or group })
   else
     start = strides.record_run(k, op, dim, width)
   end
@@ -245,8 +246,11 @@ function G:vector(op, f, dim, width)
   local word = kit.word_bytes(bytes * width)
   while word > 1 do
     local extents = movers.needed_multiples(k, start, width, word)
+    if extents and reversed then
+      extents[#extents + 1] = k.extents[dim]
+    end
     if extents then
-      return { word = word, extents = extents }
+      return { word = word, extents = extents, reversed = reversed }
     end
     word = word // 2
   end
@@ -297,6 +301,12 @@ local function element_params(g)
     if g.in_body[dim] then
       add(dim, "long long ")
       list[#list].dim = d
+    end
+  end
+  for n, name in ipairs(g.k.extent_names) do -- where the body says what a dimension is
+    if g.in_body["n_" .. name] then
+      add("n_" .. name, "long long ")
+      list[#list].value = g.extent_names[n]
     end
   end
   for _, op in ipairs(g.outputs) do

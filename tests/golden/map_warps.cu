@@ -1,0 +1,148 @@
+// The address of what lies `bytes` after `base`.
+template <class T>
+__device__ __forceinline__ const T *at_byte(const void *base, long long bytes) {
+  return reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
+}
+template <class T> __device__ __forceinline__ T *at_byte(void *base, long long bytes) {
+  return reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
+}
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldg(static_cast<const word *>(from) + k);
+  return value;
+}
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  using word = typename word_of<kBytes>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
+}
+
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
+// A T to shared memory, in words of kWord bytes.
+template <int kWord, class T> __device__ __forceinline__ void put(void *to, const T &value) {
+  using word = typename word_of<kWord>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
+}
+
+struct mixed {
+  double energy;
+  float weight;
+  int id;
+  unsigned short cell;
+  unsigned char flags;
+};
+static_assert(sizeof(mixed) == 24 && alignof(mixed) == 8, "layout of mixed");
+
+constexpr int kThreads = 128;
+constexpr int kTeam = 32; // threads that share a tile: a warp
+constexpr int kItems = 2; // vectors of a thread, whose loads are all in flight
+constexpr int kTile = kTeam * kItems; // vectors of a tile
+
+// What is computed for one element.
+__device__ __forceinline__ void compute(const mixed &p, mixed &q) {
+  q = p;
+}
+
+// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+template <bool kWhole>
+__device__ __forceinline__ void move_tile(
+    const void *__restrict__ p, mixed *__restrict__ q, long long n_i, unsigned char *q_tile, long long first, int rank) {
+  // in: all loads before the first use
+  double p_energy_v[kItems];
+  float p_weight_v[kItems];
+  int p_id_v[kItems];
+  unsigned short p_cell_v[kItems];
+  unsigned char p_flags_v[kItems];
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * kTeam + rank;
+    if (!kWhole && vector >= n_i) break;
+    const long long i = vector;
+    p_energy_v[item] = load<double>(at_byte<double>(p, 8 * i));
+    p_weight_v[item] = load<float>(at_byte<float>(p, 8 * n_i + 4 * i));
+    p_id_v[item] = load<int>(at_byte<int>(p, 12 * n_i + 4 * i));
+    p_cell_v[item] = load<unsigned short>(at_byte<unsigned short>(p, 16 * n_i + 2 * i));
+    p_flags_v[item] = load<unsigned char>(at_byte<unsigned char>(p, 18 * n_i + i));
+  }
+
+  // compute and store
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * kTeam + rank;
+    if (!kWhole && vector >= n_i) break;
+    const long long i = vector;
+    mixed q_v;
+    mixed p_e;
+    p_e.energy = p_energy_v[item];
+    p_e.weight = p_weight_v[item];
+    p_e.id = p_id_v[item];
+    p_e.cell = p_cell_v[item];
+    p_e.flags = p_flags_v[item];
+    compute(p_e, q_v);
+    put<8>(q_tile + (item * kTeam + rank) * 24, q_v);
+  }
+  __syncwarp();
+  // the tile of q, as its bytes lie in memory
+  unsigned char *const q_bytes = reinterpret_cast<unsigned char *>(&q[first]);
+  if (kWhole) {
+#pragma unroll
+    for (int at_word = 0; at_word < kTile * 24; at_word += 16 * kTeam) {
+      const int byte = at_word + 16 * rank;
+      if (kTile * 24 % (16 * kTeam) == 0 || byte < kTile * 24)
+        store(q_bytes + byte, take<uint4>(q_tile + byte));
+    }
+  } else {
+    const long long bytes =
+        min(kTile * 24 + 0LL, (n_i - first) * 24);
+    for (int byte = 8 * rank; byte < bytes; byte += 8 * kTeam)
+      store(q_bytes + byte, take<word_of<8>::type>(q_tile + byte));
+  }
+}
+
+// Each thread moves 2 vectors of 1 neighbouring element; records go through shared memory as they
+// lie.
+__global__ void __launch_bounds__(128)
+map(const void *__restrict__ p, mixed *__restrict__ q, long long n_i) {
+  // records of q
+  __shared__ __align__(16) unsigned char q_tile[kThreads / kTeam * kTile * 24];
+  const int warp = threadIdx.x / kTeam, rank = threadIdx.x % kTeam;
+  const long long first = (blockIdx.x * (long long)(kThreads / kTeam) + warp) * kTile;
+  if (first + kTile <= n_i)
+    move_tile<true>(p, q, n_i, q_tile + warp * (kTile * 24), first, rank);
+  else
+    move_tile<false>(p, q, n_i, q_tile + warp * (kTile * 24), first, rank);
+}
