@@ -4,7 +4,7 @@
  */
 #include "tune_picked.h"
 
-enum { MAX_DIMS = 4, MAX_PICKED = 4 };
+enum { MAX_DIMS = 4, OF_STRATEGY = 3, MAX_PICKED = 1 + 2 * OF_STRATEGY };
 
 typedef struct problem {
   const char *dims, *taps, *border, *type;
@@ -236,7 +236,7 @@ static int pick(fixture *f, picked *list, size_t turn) {
     for (size_t c = 0; c < f->space.n_candidates; c++) {
       own += f->space.candidates[c].strategy == strategy;
     }
-    const int want = strcmp(s->name, "direct") == 0 ? 1 : MAX_PICKED - 1;
+    const int want = strcmp(s->name, "direct") == 0 ? 1 : OF_STRATEGY;
     const size_t step = own / (size_t)want + 1;
     seen = strcmp(s->name, "direct") == 0 ? 0 : turn % step; /* of each problem others */
     for (size_t c = 0; c < f->space.n_candidates && n < MAX_PICKED; c++) {

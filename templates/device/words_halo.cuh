@@ -1,0 +1,98 @@
+// The index that is read beyond the ends of an extent: that of the nearest element.
+__device__ __forceinline__ long long clamp_index(long long i, long long n) {
+  return min(max(i, 0LL), n - 1);
+}
+
+// The index that is read beyond the ends of an extent: it goes on at the other end.
+__device__ __forceinline__ long long wrap_index(long long i, long long n) {
+  i %= n;
+  return i < 0 ? i + n : i;
+}
+
+// Does an index lie inside an extent?
+__device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
+
+// What lies at `from`; nullptr is where everything is zero.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load_or_zero(const void *from) {
+  T value = {};
+  if (from != nullptr)
+    value = load<T, kWord>(from);
+  return value;
+}
+
+// The word of a type, in which lanes exchange it.
+template <class T> constexpr int exchange_bytes = alignof(T) < 4 ? alignof(T) : 4;
+
+// The value that another lane of the warp has.
+template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
+  using word = typename word_of<exchange_bytes<T>>::type;
+  T other;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(word); k++)
+    reinterpret_cast<word *>(&other)[k] =
+        (word)__shfl_sync(~0u, (unsigned int)reinterpret_cast<const word *>(&value)[k], lane);
+  return other;
+}
+
+// How many lanes away element k of a line is, which counts from a thread's first of kVec.
+template <int kVec> constexpr __device__ int lanes_away(int k) {
+  return k < 0 ? (k + 1) / kVec - 1 : k / kVec;
+}
+
+// Has a lane of this warp element k of a line? Lanes hold kVec elements each, up to element `n`.
+template <int kVec> __device__ __forceinline__ bool in_warp(int k, long long first, long long n) {
+  const int lane = (int)(threadIdx.x % 32) + lanes_away<kVec>(k);
+  return lane >= 0 && lane < 32 && first + lanes_away<kVec>(k) * kVec < n;
+}
+
+// The elements beside a thread's own, kLeft before and kRight behind: those that no lane of this
+// warp has are loaded by load(k), k counted from the thread's first.
+template <int kLeft, int kVec, int kRight, class T, class Load>
+__device__ __forceinline__ void load_ends(T (&line)[kLeft + kVec + kRight], long long first,
+                                          long long n, const Load &load) {
+#pragma unroll
+  for (int k = -kLeft; k < kVec + kRight; k++)
+    if ((k < 0 || k >= kVec) && !in_warp<kVec>(k, first, n))
+      line[kLeft + k] = load(k);
+}
+
+// ... and the others come from the lanes that have them.
+template <int kLeft, int kVec, int kRight, class T>
+__device__ __forceinline__ void exchange_ends(T (&line)[kLeft + kVec + kRight], long long first,
+                                              long long n) {
+#pragma unroll
+  for (int k = -kLeft; k < kVec + kRight; k++)
+    if (k < 0 || k >= kVec) {
+      const int lanes = lanes_away<kVec>(k);
+      const T other = from_lane(line[kLeft + k - lanes * kVec], threadIdx.x % 32 + lanes);
+      if (in_warp<kVec>(k, first, n))
+        line[kLeft + k] = other;
+    }
+}
+
+// Bytes from the start of the word of 16 bytes that `p` lies in.
+__device__ __forceinline__ int bytes_into_word(const void *p) {
+  return (int)((unsigned int)(size_t)p % 16);
+}
+
+// Bytes from the start of the sector of 32 bytes that `p` lies in.
+__device__ __forceinline__ int bytes_into_sector(const void *p) {
+  return (int)((unsigned int)(size_t)p % 32);
+}
+
+// A line in shared memory, which began with the word that holds `first`, from that element on.
+template <class T> __device__ __forceinline__ T *line_at(uint4 *line, const void *first) {
+  return reinterpret_cast<T *>(reinterpret_cast<char *>(line) + bytes_into_word(first));
+}
+
+// A word of 16 bytes at `from` to shared memory; of it what lies in [begin, end), if kGuarded.
+template <bool kGuarded>
+__device__ __forceinline__ void copy_word(uint4 *to, const char *from, const void *begin,
+                                          const void *end) {
+  if (!kGuarded || (from >= begin && from + 16 <= end))
+    async_copy<16>(to, from);
+  else if (from >= begin)
+    for (int k = 0; k < 16 && from + k < end; k++)
+      reinterpret_cast<char *>(to)[k] = from[k];
+}

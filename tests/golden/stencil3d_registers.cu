@@ -1,0 +1,214 @@
+// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most).
+template <class T, int kCount>
+struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
+                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) vec {
+  T element[kCount];
+  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
+  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
+};
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldg(static_cast<const word *>(from) + k);
+  return value;
+}
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  using word = typename word_of<kBytes>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
+}
+
+// Does an index lie inside an extent?
+__device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
+
+// What lies at `from`; nullptr is where everything is zero.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load_or_zero(const void *from) {
+  T value = {};
+  if (from != nullptr)
+    value = load<T, kWord>(from);
+  return value;
+}
+
+// The word of a type, in which lanes exchange it.
+template <class T> constexpr int exchange_bytes = alignof(T) < 4 ? alignof(T) : 4;
+
+// The value that another lane of the warp has.
+template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
+  using word = typename word_of<exchange_bytes<T>>::type;
+  T other;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / sizeof(word); k++)
+    reinterpret_cast<word *>(&other)[k] =
+        (word)__shfl_sync(~0u, (unsigned int)reinterpret_cast<const word *>(&value)[k], lane);
+  return other;
+}
+
+// How many lanes away element k of a line is, which counts from a thread's first of kVec.
+template <int kVec> constexpr __device__ int lanes_away(int k) {
+  return k < 0 ? (k + 1) / kVec - 1 : k / kVec;
+}
+
+// Has a lane of this warp element k of a line? Lanes hold kVec elements each, up to element `n`.
+template <int kVec> __device__ __forceinline__ bool in_warp(int k, long long first, long long n) {
+  const int lane = (int)(threadIdx.x % 32) + lanes_away<kVec>(k);
+  return lane >= 0 && lane < 32 && first + lanes_away<kVec>(k) * kVec < n;
+}
+
+// The elements beside a thread's own, kLeft before and kRight behind: those that no lane of this
+// warp has are loaded by load(k), k counted from the thread's first.
+template <int kLeft, int kVec, int kRight, class T, class Load>
+__device__ __forceinline__ void load_ends(T (&line)[kLeft + kVec + kRight], long long first,
+                                          long long n, const Load &load) {
+#pragma unroll
+  for (int k = -kLeft; k < kVec + kRight; k++)
+    if ((k < 0 || k >= kVec) && !in_warp<kVec>(k, first, n))
+      line[kLeft + k] = load(k);
+}
+
+// ... and the others come from the lanes that have them.
+template <int kLeft, int kVec, int kRight, class T>
+__device__ __forceinline__ void exchange_ends(T (&line)[kLeft + kVec + kRight], long long first,
+                                              long long n) {
+#pragma unroll
+  for (int k = -kLeft; k < kVec + kRight; k++)
+    if (k < 0 || k >= kVec) {
+      const int lanes = lanes_away<kVec>(k);
+      const T other = from_lane(line[kLeft + k - lanes * kVec], threadIdx.x % 32 + lanes);
+      if (in_warp<kVec>(k, first, n))
+        line[kLeft + k] = other;
+    }
+}
+
+constexpr int kLanes = 32; // threads beside each other along x
+constexpr int kVec = 4; // elements of a thread beside each other
+constexpr int kRows = 1; // lines of a thread along z
+constexpr int kWide = 2; // lines of a thread along y
+constexpr int kMarch = 4; // times that it does so, going on along z
+
+// What is computed for one element.
+__device__ __forceinline__ void compute(float a, float above, float below, float east,
+                                        float north, float south, float west, float k, float &b) {
+  b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a);
+}
+
+// kGuarded: some of the lines that are read or written may lie beyond a border.
+template <bool kGuarded>
+__device__ __forceinline__ void compute_tile(
+    const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z, long long n_y,
+    long long n_x,
+    long long first_x, long long first_y, long long first_z) {
+  // where an element of line (i, j) of a lies; lines count from the first that is read
+  const auto a_at = [&](int i, int j, long long x) -> const float * {
+    long long z = first_z + i - 1;
+    if (kGuarded && !is_inside(z, n_z)) return nullptr;
+    long long y = first_y + j - 1;
+    if (kGuarded && !is_inside(y, n_y)) return nullptr;
+    return &a[n_x * n_y * z + n_x * y + x];
+  };
+  // the same for an element that may lie beyond the line's ends
+  const auto a_beyond = [&](int i, int j, long long x) -> const float * {
+    return is_inside(x, n_x) ? a_at(i, j, x) : nullptr;
+  };
+  // lanes beyond the end load what the last one does
+  const long long last_x = min(first_x, n_x - kVec);
+  // lines of a: 1 before and 1 behind the thread's own elements
+  float a_line[3][4][1 + kVec + 1];
+  const auto load_a = [&](int i, int j) {
+    const vec<float, kVec> own = kGuarded ? load_or_zero<vec<float, kVec>, 16>(a_at(i, j, last_x))
+        : load<vec<float, kVec>, 16>(a_at(i, j, last_x));
+#pragma unroll
+    for (int e = 0; e < kVec; e++)
+      a_line[i][j][1 + e] = own[e];
+    const auto load_end = [&](int k) { return load_or_zero<float>(a_beyond(i, j, last_x + k)); };
+    if (j >= 1 && j < 3) load_ends<1, kVec, 1>(
+        a_line[i][j], last_x, n_x, load_end);
+  };
+  const auto compute_line = [&](int i, int j) {
+    const long long z = first_z + i;
+    const long long y = first_y + j;
+    const long long x = first_x;
+    if (x >= n_x || (kGuarded && (z >= n_z || y >= n_y))) return;
+    vec<float, kVec> b_v;
+#pragma unroll
+    for (int e = 0; e < kVec; e++) {
+      compute(a_line[i + 1][j + 1][e + 1], a_line[i][j + 1][e + 1], a_line[i + 2][j + 1][e + 1], a_line[i + 1][j + 1][e + 2], a_line[i + 1][j][e + 1], a_line[i + 1][j + 2][e + 1], a_line[i + 1][j + 1][e], k_, b_v[e]);
+    }
+    store(&b[n_x * n_y * z + n_x * y + x], b_v);
+  };
+  // lines of a that the first step finds loaded
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      load_a(i, j);
+#pragma unroll 1
+  for (int step = 0; step < kMarch; step++) {
+#pragma unroll
+    for (int i = 0; i < kRows; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        load_a(i + 2, j);
+#pragma unroll
+    for (int i = 0; i < kRows; i++) // values beside a thread's own
+#pragma unroll
+      for (int j = 1; j < 3; j++)
+        exchange_ends<1, kVec, 1>(
+            a_line[i + 1][j], last_x, n_x);
+#pragma unroll
+    for (int i = 0; i < kRows; i++)
+#pragma unroll
+      for (int j = 0; j < kWide; j++)
+        compute_line(i, j);
+    // on: the last lines are the next step's first
+    first_z += kRows;
+    if (kGuarded && first_z >= n_z) break;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int e = 0; e < kVec + 2; e++)
+          a_line[i][j][e] = a_line[i + kRows][j][e];
+  }
+}
+
+// A thread computes 4 neighbours of 8 lines from registers.
+__global__ void __launch_bounds__(256)
+stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z,
+        long long n_y, long long n_x) {
+  unsigned int rest = blockIdx.x;
+  const unsigned int tiles_x = (unsigned int)((n_x + 127) >> 7);
+  const long long first_x = (long long)(rest % tiles_x) * 128 + threadIdx.x % kLanes * kVec;
+  rest /= tiles_x;
+  const unsigned int tiles_y = (unsigned int)((n_y + 15) >> 4);
+  const long long first_y = (long long)(rest % tiles_y) * 16 + threadIdx.x / kLanes * 2;
+  rest /= tiles_y;
+  const long long first_z = (long long)rest * 4;
+  if (first_x - threadIdx.x % 32 * kVec >= n_x || first_z >= n_z || first_y >= n_y) return; // the whole warp
+  if (first_y + 3 <= n_y && first_y >= 1 && first_z + 5 <= n_z && first_z >= 1)
+    compute_tile<false>(a, b, k_, n_z, n_y, n_x, first_x, first_y, first_z);
+  else
+    compute_tile<true>(a, b, k_, n_z, n_y, n_x, first_x, first_y, first_z);
+}

@@ -1,0 +1,289 @@
+-- halo: arrays that are read at neighbours (taps), and where the stencil schedule keeps them.
+--
+-- A stream is an array with taps, or a field of it that lies apart. Its lines run along x, the
+-- fastest dimension; they count from the lowest that a tap reaches, i along m and j along c: the
+-- slowest dimension that taps reach along, and the third one if they do. halo.registers keeps the
+-- lines of a thread in registers, halo.shared those of a block in shared memory, each from the word
+-- of 16 bytes that its first element lies in.
+local halo = {}
+
+local WORD = 16
+local BORDERS = { clamp = "clamp_index", wrap = "wrap_index", none = "clamp_index" }
+
+--- The kernel's dimension of each of an array's own, if its element lies at `dimension + constant`
+--- in each; nil else.
+function halo.dims_of(k, op)
+  local list, seen = {}, {}
+  for d, at in ipairs(op.at) do
+    for dim, index in ipairs(k.index) do
+      local factor, rest = E.linear(at, index)
+      if factor == 1 and rest:const() and not seen[dim] then
+        list[d], seen[dim] = dim, true
+      end
+    end
+    if not list[d] then
+      return nil
+    end
+  end
+  return seen[#k.dims] and list or nil
+end
+
+--- What of an array lies beside each other along x: the whole array, or each used field (0: whole);
+--- nil if nothing does.
+function halo.parts_of(k, op)
+  local last, record = k.index[#k.dims], op.record
+  local function step(f)
+    local factor = E.linear(op.offset[f], last)
+    return factor and kit.const_of(factor)
+  end
+  if (record.bare or kit.pointer_style(op) == "record") and step(1) == record.bytes then
+    return { 0 }
+  end
+  for f, field in ipairs(record.fields) do
+    if step(f) ~= field.bytes then
+      return nil
+    end
+  end
+  local list, seen = {}, {}
+  for _, read in ipairs(op.reads or {}) do
+    for _, f in ipairs(read.used) do
+      list[#list + 1] = not seen[f] and f or nil
+      seen[f] = true
+    end
+  end
+  return list
+end
+
+-- How far taps reach: for each of the kernel's dimensions below and above.
+local function reach_of(k)
+  local below, above = {}, {}
+  for dim = 1, #k.dims do
+    below[dim], above[dim] = 0, 0
+  end
+  for _, op in ipairs(k.operands) do
+    local dims = #op.taps > 0 and halo.dims_of(k, op)
+    for _, tap in ipairs(dims and op.taps or {}) do
+      for d, delta in ipairs(tap.delta) do
+        below[dims[d]] = math.max(below[dims[d]], -delta)
+        above[dims[d]] = math.max(above[dims[d]], delta)
+      end
+    end
+  end
+  return below, above
+end
+
+--- The dimensions m and c; false: taps reach along too many.
+function halo.directions(k)
+  local below, above = reach_of(k)
+  local m, c
+  for dim = 1, #k.dims - 1 do
+    if below[dim] + above[dim] > 0 then
+      if c then
+        return false
+      end
+      m, c = m or dim, m and dim or nil
+    end
+  end
+  return m or (#k.dims > 1 and #k.dims - 1 or nil), c, below, above
+end
+
+-- ---- arrays with taps ----
+
+-- A tap's distances along m, c and x.
+local function distances(p, s, read)
+  local by = { 0, 0, 0 }
+  for d, delta in ipairs(read.delta or {}) do
+    by[s.dims[d] == p.dim_m and 1 or s.dims[d] == p.dim_c and 2 or 3] = delta
+  end
+  return by
+end
+
+-- Limits of what the reads of a stream reach; of those beside a thread's own elements, too.
+local function measure(p, s)
+  local lo, hi = { 0, 0, 0 }, { 0, 0, 0 }
+  local end_lo, end_hi = { 99, 99 }, { -99, -99 }
+  for _, read in ipairs(s.op.reads) do
+    local by = distances(p, s, read)
+    for n = 1, 3 do
+      lo[n], hi[n] = math.min(lo[n], by[n]), math.max(hi[n], by[n])
+    end
+    for n = 1, by[3] ~= 0 and 2 or 0 do
+      end_lo[n], end_hi[n] = math.min(end_lo[n], by[n]), math.max(end_hi[n], by[n])
+    end
+  end
+  s.below, s.above, s.below_c, s.above_c = -lo[1], hi[1], -lo[2], hi[2]
+  s.left, s.right = -lo[3], hi[3]
+  s.end_lo, s.end_hi = end_lo, end_hi
+end
+
+--- "name + n", or the name alone.
+function halo.plus(name, n)
+  return n == 0 and name or string.format("%s %s %d", name, n > 0 and "+" or "-", math.abs(n))
+end
+
+-- The statements that find a line of a stream, for its lambda, and the place of an element on it.
+local function place_line(p, s)
+  local g, k, op, list, with = p.g, p.k, s.op, {}, {}
+  local border = BORDERS[op.border]
+  for d, dim in ipairs(s.dims) do
+    local rest = E.subst(op.at[d], { k.index[dim], 0 })
+    local off, name = kit.const_of(rest), p.names[dim]
+    local text = halo.plus(name, off)
+    if dim == p.dim_m or dim == p.dim_c then
+      local along_m = dim == p.dim_m
+      local start = halo.plus(string.format("first_%s + %s", name, along_m and "i" or "j"),
+        off - (along_m and s.below or s.below_c))
+      list[#list + 1] = string.format("long long %s = %s;", name, start)
+      local extent = g:text(op.extent[d])
+      local outside = border and string.format("%s = %s(%s, %s)", name, border, name, extent)
+        or string.format("!is_inside(%s, %s)", name, extent)
+      list[#list + 1] = border and string.format("if (kGuarded) %s;", outside)
+        or string.format("if (kGuarded && %s) return nullptr;", outside)
+      s.zero = s.zero or not border
+      text = name
+    end
+    with[#with + 1], with[#with + 2] = op.index[d], cuda.var(text)
+    if dim == p.dim_x then
+      s.off, s.n_columns = off, g:text(op.extent[d])
+    end
+  end
+  s.line = kit.concat(list)
+  local proxy = setmetatable({ offset = op.element }, { __index = op })
+  s.address = g:address(proxy, s.f, with)
+end
+
+-- The statement that gives the place of an element that may lie beyond its line's ends.
+local function place_beyond(p, s)
+  local x, border = p.x, BORDERS[s.op.border]
+  local column = halo.plus(x, s.off)
+  if not border then
+    return string.format("return is_inside(%s, %s) ? %s(i, j, %s) : nullptr;", column, s.n_columns,
+      s.at, x)
+  end
+  return string.format("return %s(i, j, %s);", s.at,
+    halo.plus(string.format("%s(%s, %s)", border, column, s.n_columns), -s.off))
+end
+
+--- A word's size for `load`, if it is not what the type's alignment promises.
+function halo.word_text(op, f, word)
+  local known = E.divisor(op.offset[f or 1])
+  local align = f and op.record.fields[f].bytes or op.record.align
+  if word then
+    return string.format(", %d", word)
+  end
+  return op.style ~= "record" and known % align ~= 0
+    and string.format(", %d", kit.word_bytes(known, align)) or ""
+end
+
+--- The stream of `op`, or of its field `f`: names and texts of the template.
+function halo.stream(p, op, f)
+  local g, k = p.g, p.k
+  local s = { op = op, f = f, dims = halo.dims_of(k, op) }
+  s.bytes = f and op.record.fields[f].bytes or op.record.bytes
+  s.name = f and kit.member(op.name, op.record.fields[f]) or op.name
+  local stem = string.gsub(s.name, "%.", "_")
+  s.type, s.at, s.beyond = g:type(op, f), g:name(stem .. "_at"), g:name(stem .. "_beyond")
+  s.lines, s.load_line = g:name(stem .. "_line"), g:name("load_" .. stem)
+  for _, dim in ipairs(s.dims) do
+    s.has_m, s.has_c = s.has_m or dim == p.dim_m, s.has_c or dim == p.dim_c
+  end
+  measure(p, s)
+  place_line(p, s)
+  s.border = place_beyond(p, s)
+  s.word = halo.word_text(op, f)
+  return s
+end
+
+-- ---- a stream in registers ----
+
+--- Adds what the template needs to keep a stream's lines in registers; nil and a reason if rows do
+--- not start on vectors.
+function halo.registers(p, s)
+  local g = p.g
+  local known = p.vec > 1 and g:vector(s.op, s.f, p.dim_x, p.vec)
+  local align = s.f and s.op.record.fields[s.f].bytes or s.op.record.align
+  if p.vec > 1 and (not known or known.word <= align) then
+    return nil, s.op.name .. ": its rows do not start on vectors of this width"
+  end
+  local word = s.word
+  if known then
+    g:adopt(s.op, known, p.vec)
+    word = string.format(", %d", known.word)
+  end
+  local own = string.format("<vec<%s, kVec>%s>(%s(i, j, last_%s))", s.type, word, s.at, p.x)
+  s.load = s.zero and string.format("kGuarded ? load_or_zero%s\n    : load%s", own, own)
+    or "load" .. own
+  s.load_end = string.format("%s<%s%s>(%s(i, j, last_%s + k))",
+    BORDERS[s.op.border] and "load" or "load_or_zero", s.type, s.word, s.beyond, p.x)
+  local more = s.below + s.above
+  s.own_m = s.has_m and p.rows + more or 1
+  s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
+  -- lines that the first step finds loaded, and those that each step loads
+  s.ahead = p.march > 1 and (s.has_m and more or 1) or 0
+  s.loads = p.march > 1 and (s.has_m and "kRows" or 0) or s.own_m
+  s.load_from = halo.plus("i", p.march > 1 and s.has_m and more or 0)
+  -- of them, lines whose ends are read
+  local from = s.has_m and s.below + s.end_lo[1] or 0
+  local to = s.has_m and p.rows + s.below + s.end_hi[1] or 1
+  s.end_c = s.has_c and s.below_c + s.end_lo[2] or 0
+  s.end_c_stop = s.has_c and p.wide + s.below_c + s.end_hi[2] or 1
+  local ends_all = from == 0 and to == s.own_m or p.march > 1
+  local checks = {}
+  if not ends_all then
+    checks[1] = string.format("i >= %d && i < %d", from, to)
+  end
+  if s.end_c > 0 or s.end_c_stop < s.own_c then
+    checks[#checks + 1] = string.format("j >= %d && j < %d", s.end_c, s.end_c_stop)
+  end
+  s.has_ends = #checks > 0 and string.format("if (%s) ", kit.concat(checks, " && ")) or ""
+  s.ends_ahead = p.march > 1 and (s.has_m and s.end_hi[1] - s.end_lo[1] or 1) or 0
+  s.end_ahead_from = halo.plus("i", from)
+  s.ends = p.march > 1 and (s.has_m and "kRows" or 0) or to - from
+  s.end_from = halo.plus("i", p.march > 1 and s.has_m and s.below + s.end_hi[1] or from)
+  return true
+end
+
+-- ---- a stream in shared memory ----
+
+--- Adds what the template needs to keep a stream's lines in shared memory from word `start` on;
+--- where the next stream starts.
+function halo.shared(p, s, start)
+  local g = p.g
+  g:need_align(s.op, WORD)
+  s.tile = g:name(string.gsub(s.name, "%.", "_") .. "_tile")
+  s.k_words = "kWords_" .. string.gsub(s.name, "%.", "_")
+  s.before = s.left + p.drift -- the line's elements before first_x
+  s.n_tile = s.before + p.columns + s.right
+  s.n_words = (s.n_tile * s.bytes + 2 * WORD - 2) // WORD -- from wherever the line starts
+  local m = s.has_m and p.block_m + s.below + s.above or 1
+  local c = s.has_c and p.block_c + s.below_c + s.above_c or 1
+  s.n_lines, s.start = m * c, start
+  s.all_bytes = g:text(s.op.bytes)
+  s.line_of = c == 1 and "line, 0" or string.format("line / %d, line %% %d", c, c)
+  s.k_from = halo.plus("k", -s.left - s.off)
+  s.own_m = s.has_m and p.rows + s.below + s.above or 1
+  s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
+  local i = s.has_m and (p.c and "i" or "(own + i)") or "0"
+  local j = s.has_c and "own + j" or "j"
+  s.own_line = c == 1 and (s.has_m and (p.c and "i" or "own + i") or "0")
+    or i == "0" and j or string.format("%s * %d + %s", i, c, j)
+  return start + s.n_lines * s.n_words
+end
+
+--- What a tap's value is called in compute_line.
+function halo.tap(p, s, read)
+  local by = distances(p, s, read)
+  local i = s.has_m and halo.plus("i", s.below + by[1]) or "0"
+  local j = s.has_c and halo.plus("j", s.below_c + by[2]) or "0"
+  local e = p.vec > 1 and "e" or nil
+  local column
+  if p.shared then
+    column = halo.plus(e and "column + e" or "column", by[3])
+  else
+    column = e and halo.plus(e, s.left + by[3]) or tostring(s.left + by[3])
+  end
+  return string.format("%s[%s][%s][%s]", s.lines, i, j, column)
+end
+
+halo.WORD = WORD
+return halo

@@ -1,0 +1,438 @@
+-- stencil: arrays are read at neighbours of an element (taps).
+--
+-- A thread computes kVec neighbours of some lines. What its taps reach is kept in registers (lines
+-- by vectors, values beside them from the lanes that have them; needs rows that start on vectors)
+-- or in shared memory (the block's lines with their halo, as words of 16 bytes from wherever a line
+-- starts; outputs are stored from a sector on).
+--
+-- x: the fastest dimension. m: the slowest that taps reach along, else the one before x. c: the
+-- third one, if taps reach along it.
+
+local SECTOR = 32
+
+-- ---- computing ----
+
+-- How compute_line calls indices, elements of x as `x`.
+local function binding(p, x)
+  local with, k = {}, p.k
+  for d = 1, #k.dims do
+    with[#with + 1] = k.index[d]
+    with[#with + 1] = cuda.var(d == p.dim_x and x or p.names[d])
+  end
+  for _, op in ipairs(p.g.inputs) do
+    if op.is_index and p.index_text[op.number] then
+      with[#with + 1] = op.index_value
+      with[#with + 1] = cuda.var("(long long)" .. p.index_text[op.number])
+    end
+  end
+  return with
+end
+
+-- Loads an input that has no taps: once for all elements of a vector, as a vector, or one by one.
+local function load_plain(p, op, f, values)
+  local g = p.g
+  local type, name = g:type(op, f), g:name(f and op.name .. "_" .. op.record.fields[f].name .. "_v"
+    or op.name .. "_v")
+  local changes = g:changes(op, p.dim_x)
+  local known = not p.shared and p.vec > 1 and changes and g:vector(op, f, p.dim_x, p.vec)
+  local align = f and op.record.fields[f].bytes or op.record.align
+  if known and known.word > align then
+    g:adopt(op, known, p.vec)
+    table.insert(p.per_line, string.format("const vec<%s, kVec> %s = load<vec<%s, kVec>, %d>(%s);",
+      type, name, type, known.word, g:address(op, f, binding(p, p.x))))
+    values[name] = name .. "[e]"
+  else
+    local each = changes and p.vec > 1
+    table.insert(each and p.each_list or p.per_line, string.format("const %s %s = load<%s%s>(%s);",
+      type, name, type, halo.word_text(op, f),
+      g:address(op, f, binding(p, each and p.x .. " + e" or p.x))))
+    values[name] = name
+  end
+  return values[name]
+end
+
+-- Declares a record in parts, `texts[f]` being its fields' values; its name.
+local function assemble(p, op, wanted, texts)
+  local name = p.g:name(wanted .. "_e")
+  table.insert(p.each_list, string.format("%s %s;", p.g:type(op), name))
+  for f, text in pairs(texts) do
+    local member = kit.member(name, op.record.fields[f])
+    table.insert(p.each_list, string.format("%s = %s;", member, text))
+  end
+  return name
+end
+
+-- The texts of the inputs' values.
+local function read_inputs(p, values)
+  for _, op in ipairs(p.g.inputs) do
+    local streams = p.streams[op.number]
+    if streams then
+      for _, read in ipairs(op.reads) do
+        local texts = {}
+        for _, s in ipairs(streams) do
+          texts[s.f or 0] = halo.tap(p, s, read)
+        end
+        values[read.name] = texts[0] or assemble(p, op, read.name, texts)
+      end
+    elseif op.record.bare or op.style == "record" then
+      values[op.name] = load_plain(p, op, nil, {})
+      p.index_text[op.number] = op.is_index and values[op.name]
+    else
+      local texts = {}
+      for _, f in ipairs(op.used) do
+        texts[f] = load_plain(p, op, f, {})
+      end
+      values[op.name] = assemble(p, op, op.name, texts)
+    end
+  end
+end
+
+-- The outputs: declared, computed into and stored as vectors or one by one.
+local function write_outputs(p, values, behind)
+  local g = p.g
+  local store = p.streaming and "store_streaming" or "store"
+  for _, op in ipairs(g.outputs) do
+    local whole = op.record.bare or op.style == "record"
+    local name = g:name(op.name .. "_v")
+    local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
+    local type, word = g:type(op), known and known.word or 0
+    local lies = whole and op == p.first_out.op and p.drift > 0 and p.shared
+    if p.vec > 1 and (lies or (not p.shared and word > op.record.align)) then
+      if not lies then
+        g:adopt(op, known, p.vec)
+      end
+      table.insert(p.per_line, string.format("vec<%s, kVec> %s;", type, name))
+      local at = g:address(op, nil, binding(p, p.x))
+      local statement = string.format("%s(%s, %s);", store, at, name)
+      if lies then
+        statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
+          .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
+          .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
+          g:address(op, nil, binding(p, p.x .. " + e")), name)
+      end
+      table.insert(p.stores, statement)
+      values[op.name] = name .. "[e]"
+    else
+      table.insert(p.each_list, string.format("%s %s;", type, name))
+      values[op.name] = name
+      local with = binding(p, p.vec > 1 and p.x .. " + e" or p.x)
+      for f, field in ipairs(whole and { 0 } or op.record.fields) do
+        local at = not whole and f or nil
+        local words = halo.word_text(op, at)
+        table.insert(behind, string.format("%s%s(%s, %s);", store,
+          words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
+          whole and name or kit.member(name, field)))
+      end
+    end
+  end
+end
+
+-- Where a thread's elements of line (i, j) lie, and when they do not.
+local function place_element(p)
+  local g, list, guard = p.g, {}, {}
+  local function line(dim, along, own)
+    local name = p.names[dim]
+    list[#list + 1] = string.format("const long long %s = first_%s%s + %s;", name, name,
+      p.shared and own and " + own" or "", along)
+    guard[#guard + 1] = string.format("%s >= %s", name, g:text(p.k.extents[dim]))
+  end
+  if p.dim_m then
+    line(p.dim_m, "i", not p.dim_c)
+  end
+  if p.dim_c then
+    line(p.dim_c, "j", true)
+  end
+  local x = p.x
+  if not p.shared then
+    list[#list + 1] = string.format("const long long %s = first_%s;", x, x)
+    p.guard = string.format("%s >= %s", x, p.n_x)
+    if #guard > 0 then
+      p.guard = string.format("%s || (kGuarded && (%s))", p.guard, kit.concat(guard, " || "))
+    end
+    return list
+  end
+  local drift = ""
+  if p.drift > 0 then
+    local out = p.first_out.op
+    list[#list + 1] = string.format("const int drift = bytes_into_sector(%s) / %d;",
+      g:address(out, p.first_out.f, binding(p, "first_" .. x)), p.first_out.bytes)
+    drift = " - drift"
+  end
+  list[#list + 1] = string.format("const int column = item * kLanes%s%s;",
+    p.vec > 1 and " * kVec" or "", drift)
+  list[#list + 1] = string.format("const long long %s = first_%s + lane%s + column;", x, x,
+    p.vec > 1 and " * kVec" or "")
+  guard[#guard + 1] = p.vec > 1 and string.format("%s + kVec <= 0", x) or string.format("%s < 0", x)
+  guard[#guard + 1] = string.format("%s >= %s", x, p.n_x)
+  p.guard = string.format("kGuarded && (%s)", kit.concat(guard, " || "))
+  return list
+end
+
+-- ---- blocks ----
+
+-- Tiles of a block and its threads: `first_<dim>` of each dimension, x first.
+local function cut(p)
+  local g, k, list, total = p.g, p.k, {}, nil
+  local groups = p.threads // p.lanes
+  list[1] = "unsigned int rest = blockIdx.x;"
+  local order = { p.dim_x }
+  for _, dim in ipairs { p.dim_c or 0, p.dim_m or 0 } do
+    order[#order + 1] = dim > 0 and dim or nil
+  end
+  for dim = #k.dims, 1, -1 do
+    if dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c then
+      order[#order + 1] = dim
+    end
+  end
+  local places = {}
+  for n, dim in ipairs(order) do
+    local name, each = p.names[dim], dim == p.dim_x and p.columns or dim == p.dim_m and p.block_m
+      or dim == p.dim_c and p.block_c or 1
+    local extent = k.extents[dim] + (dim == p.dim_x and p.drift or 0)
+    local tiles = kit.ceil_div(extent, each)
+    total = total and total * tiles or tiles
+    local number, count = "rest", g:name("tiles_" .. name)
+    if n < #order then
+      list[#list + 1] = string.format("const unsigned int %s = (unsigned int)(%s);", count,
+        g:text(tiles))
+      number = string.format("rest %% %s", count)
+      g:require(tiles:lt(1 << 31))
+    end
+    local outer = dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c
+    local text = string.format(n < #order and "(long long)(%s) * %d" or "(long long)%s * %d",
+      number, each)
+    if not p.shared and dim == p.dim_x then
+      text = string.format("%s + threadIdx.x %% kLanes * kVec", text)
+    elseif not p.shared and groups > 1 and dim == (p.dim_c or p.dim_m) then
+      text = string.format("%s + threadIdx.x / kLanes * %s", text,
+        dim == p.dim_m and p.rows * p.march or p.wide)
+    end
+    local first = outer and name or "first_" .. name
+    list[#list + 1] = string.format("const long long %s = %s;", first, text)
+    places[#places + 1] = first
+    if n < #order then
+      list[#list + 1] = string.format("rest /= %s;", count)
+    end
+  end
+  p.grid = total
+  return kit.concat(list), places
+end
+
+
+-- Condition that all that a tile reads and writes lies inside the arrays; nil: it always does.
+local function inside(p)
+  local g, list, most = p.g, {}, {}
+  local function add(format, number) -- of conditions that differ in a number the strictest
+    if not most[format] then
+      list[#list + 1] = format
+    end
+    most[format] = math.max(most[format] or 0, number)
+  end
+  local function check(dim, below, above, extent)
+    local first = "first_" .. p.names[dim]
+    if below > 0 then
+      add(first .. " >= %d", below)
+    end
+    add(string.format("%s + %%d <= %s", first, g:text(extent)), above)
+  end
+  local block_m, block_c = p.shared and p.block_m or p.rows * p.march,
+    p.shared and p.block_c or p.wide
+  for _, s in ipairs(p.taps) do
+    for d, dim in ipairs(s.dims) do
+      local off = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 }))
+      if dim == p.dim_m then
+        check(dim, s.below - off, block_m + s.above + off, s.op.extent[d])
+      elseif dim == p.dim_c then
+        check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
+      elseif dim == p.dim_x and p.shared then
+        check(dim, s.before - off, p.columns + s.right + off + (2 * halo.WORD - 2) // s.bytes,
+          s.op.extent[d])
+      end
+    end
+  end
+  for dim, block in pairs { [p.dim_m or 0] = block_m, [p.dim_c or -1] = block_c,
+    [p.shared and p.dim_x or -2] = p.columns } do
+    if dim > 0 then
+      check(dim, 0, block, p.k.extents[dim])
+    end
+  end
+  table.sort(list)
+  for n, format in ipairs(list) do
+    list[n] = string.format(format, most[format])
+  end
+  return #list > 0 and kit.concat(list, " && ") or nil
+end
+
+-- Condition that there is nothing to do: for a warp, or for the block whose warps wait together.
+local function outside(p)
+  if p.shared then
+    return p.n_x .. " == 0"
+  end
+  local list = { string.format("first_%s - threadIdx.x %% 32 * kVec >= %s", p.x, p.n_x) }
+  for _, dim in ipairs { p.dim_m or 0, p.dim_c or 0 } do
+    list[#list + 1] = dim > 0 and string.format("first_%s >= %s", p.names[dim],
+      p.g:text(p.k.extents[dim])) or nil
+  end
+  return kit.concat(list, " || ")
+end
+
+local function start_plan(k, c)
+  local g = cuda.new(k, "stencil", c.threads)
+  local m, across = halo.directions(k)
+  local groups = c.threads // c.lanes
+  local p = {
+    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, rows = c.rows, wide = c.wide,
+    march = c.march, items = c.items, shared = c.halo == "shared",
+    streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
+    any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
+    index_text = {},
+    block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
+    columns = c.lanes * c.vec * c.items, drift = 0,
+  }
+  for d, dim in ipairs(k.dims) do
+    p.names[d] = g:name(dim)
+  end
+  p.x, p.m, p.c = p.names[#k.dims], m and p.names[m] or false, across and p.names[across] or false
+  p.n_x, p.n_m = g:text(k.extents[#k.dims]), m and g:text(k.extents[m]) or false
+  local out = g.outputs[1]
+  p.first_out = { op = out, bytes = out.record.bytes }
+  if not (out.record.bare or out.style == "record") then
+    p.first_out.f, p.first_out.bytes = 1, out.record.fields[1].bytes
+  end
+  local step = E.linear(out.offset[1], k.index[#k.dims])
+  p.sector = SECTOR // p.first_out.bytes
+  if p.shared and SECTOR % p.first_out.bytes == 0 and step
+    and kit.const_of(step) == p.first_out.bytes then
+    p.drift = p.sector - 1
+  end
+  return p
+end
+
+local function adopt_taps(p)
+  local start = 0
+  for _, op in ipairs(p.g.inputs) do
+    if #op.taps > 0 then
+      p.streams[op.number] = {}
+      for _, f in ipairs(halo.parts_of(p.k, op)) do
+        local s = halo.stream(p, op, f > 0 and f or nil)
+        if p.shared then
+          start = halo.shared(p, s, start)
+          p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
+        else
+          local good, reason = halo.registers(p, s)
+          if not good then
+            return nil, reason
+          end
+        end
+        table.insert(p.streams[op.number], s)
+        table.insert(p.taps, s)
+      end
+    end
+  end
+  p.shared_bytes = start * halo.WORD
+  if p.shared_bytes > p.k.device.smem_optin_bytes then
+    return nil, "its tiles do not fit into shared memory"
+  end
+  return true
+end
+
+local function plan(k, c)
+  local p = start_plan(k, c)
+  local good, reason = adopt_taps(p)
+  if not good then
+    return nil, reason
+  end
+  local g = p.g
+  if p.vec > 1 and not p.shared then
+    g:require((k.extents[p.dim_x] % p.vec):eq(0))
+  end
+  local values, behind = {}, {}
+  p.positions = place_element(p)
+  for d, dim in ipairs(k.dims) do
+    values[dim] = d == p.dim_x and p.vec > 1 and p.x .. " + e" or p.names[d]
+  end
+  read_inputs(p, values)
+  write_outputs(p, values, behind)
+  p.each = kit.concat { kit.concat(p.each_list), g:call(values), kit.concat(behind) }
+  local places
+  p.cut, places = cut(p)
+  p.inside, p.outside = inside(p) or false, outside(p)
+  p.places = kit.concat(places, ", ")
+  p.place_params = "long long " .. kit.concat(places, ", long long ")
+  p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
+    .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
+    or string.format("A thread computes %d neighbours of %d lines from registers.", p.vec,
+      p.rows * p.march * p.wide)
+  return g:plan(p)
+end
+
+local function tapped(k, good)
+  for _, op in ipairs(k.operands) do
+    if #op.taps > 0 and not good(op) then
+      return false
+    end
+  end
+  return true
+end
+
+return {
+  name = "stencil2",
+  doc = "Threads compute neighbours of some lines; what taps reach is kept in registers or in a "
+    .. "tile in shared memory.",
+  applies = {
+    { "an array has taps", function(k) return not tapped(k, function() return false end) end },
+    { "arrays with taps are read at dimensions plus a constant, the last one included",
+      function(k) return tapped(k, function(op) return halo.dims_of(k, op) end) end },
+    { "neighbours along the last dimension are neighbours in memory",
+      function(k) return tapped(k, function(op) return halo.parts_of(k, op) end) end },
+    { "taps reach along at most three dimensions",
+      function(k) return halo.directions(k) ~= false end },
+  },
+  taps = true,
+  axes = {
+    { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
+    { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
+    { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads beside each other along "
+      .. "the fastest dimension" },
+    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
+    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "groups of them a thread",
+      when = "halo == 'shared'" },
+    { "rows", { 1, 2, 4, 8 }, key = "rows=", doc = "lines a thread, along the slowest dimension "
+      .. "that taps reach along", when = "marches > 0" },
+    { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them beside each other, in the third dimension",
+      when = "sides > 0" },
+    { "march", { 1, 4, 8 }, key = "march=", doc = "times that a thread goes on with further rows",
+      when = "marches > 0 and halo == 'registers'" },
+    { "store", { "none", "streaming" }, key = "store=", doc = "streaming: what is stored leaves "
+      .. "caches first" },
+  },
+  facts = function(k)
+    local m, c, below, above = halo.directions(k)
+    local bytes, full = 1, 1
+    for _, op in ipairs(k.operands) do
+      bytes = #op.taps > 0 and math.max(bytes, op.record.bytes) or bytes
+      full = #op.taps > 0 and math.max(full, halo.WORD // kit.word_bytes(op.record.bytes)) or full
+    end
+    return {
+      { "bytes", bytes }, { "marches", m and 1 or 0 },
+      { "span", m and below[m] + above[m] or 0 }, { "sides", c and below[c] + above[c] or 0 },
+      { "full", full }, { "single", math.max(1, 4 // k.operands[#k.operands].record.bytes) },
+    }
+  end,
+  where = {
+    "lanes <= threads", "marches > 0 or lanes == threads",
+    -- registers: vectors of 16 bytes; few lines that are loaded twice, and room for all of them
+    "halo == 'shared' or vec == full", "halo == 'shared' or threads <= 256",
+    "halo == 'shared' or rows * march >= span or rows * march >= 8",
+    "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
+    "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 128",
+    "halo == 'shared' or rows * march <= 16",
+    "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
+    -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
+    "halo == 'registers' or vec == single", "halo == 'registers' or lanes == 32 or marches == 0",
+    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 2",
+    "halo == 'registers' or items * rows * wide >= 4 and items * rows * wide <= 32",
+  },
+  template = "stencil_kernel.cu",
+  plan = plan,
+}
