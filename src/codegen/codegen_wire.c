@@ -21,6 +21,25 @@ static bool put_expr(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_e
   return same && !scratch->failed;
 }
 
+/* No expression is no bytes. */
+static bool put_optional(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_expr e) {
+  if (e == SCT_EXPR_NONE) {
+    sct_wire_put_bytes(out, "", 0);
+    return true;
+  }
+  return put_expr(out, scratch, pool, e);
+}
+
+static bool put_traffic(sct_wire *out, sct_str *scratch, sct_expr_pool *pool,
+                        const sct_traffic *t) {
+  sct_wire_put_i64(out, t->width);
+  sct_wire_put_i64(out, t->is_store);
+  sct_wire_put_i64(out, t->is_bulk);
+  const bool good = put_optional(out, scratch, pool, t->bytes);
+  return put_optional(out, scratch, pool, t->sectors) &&
+         put_optional(out, scratch, pool, t->lines) && good;
+}
+
 bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code *code) {
   const int64_t numbers[] = {code->threads,
                              code->rounds,
@@ -49,7 +68,9 @@ bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code 
     sct_wire_put_i64(&body, code->align[op]);
     sct_wire_put_i64(&body, code->layout[op]);
     put_text(&body, code->argument[op]);
+    good = put_traffic(&body, &scratch, spec->pool, &code->traffic[op]) && good;
   }
+  good = put_optional(&body, &scratch, spec->pool, code->wavefronts) && good;
   good = good && !body.failed;
   if (good) {
     sct_wire_put_bytes(out, body.data, body.len);
@@ -76,6 +97,24 @@ static sct_expr get_expr(sct_wire *in, sct_expr_pool *pool) {
   return e;
 }
 
+static sct_expr get_optional(sct_wire *in, sct_expr_pool *pool) {
+  size_t n = 0;
+  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
+  const sct_expr e = n > 0 ? sct_expr_read(pool, bytes, n) : SCT_EXPR_NONE;
+  in->failed = in->failed || (n > 0 && e == SCT_EXPR_NONE);
+  return e;
+}
+
+static sct_traffic get_traffic(sct_wire *in, sct_expr_pool *pool) {
+  sct_traffic t = {.width = (int)sct_wire_get_i64(in)};
+  t.is_store = sct_wire_get_i64(in) != 0;
+  t.is_bulk = sct_wire_get_i64(in) != 0;
+  t.bytes = get_optional(in, pool);
+  t.sectors = get_optional(in, pool);
+  t.lines = get_optional(in, pool);
+  return t;
+}
+
 static void get_numbers(sct_kernel_code *code, sct_wire *in) {
   code->threads = (int)sct_wire_get_i64(in);
   code->rounds = (int)sct_wire_get_i64(in);
@@ -97,7 +136,8 @@ static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *ar
   code->align = SCT_ARENA_NEW(arena, int64_t, n_operands);
   code->layout = SCT_ARENA_NEW(arena, int, n_operands);
   code->argument = SCT_ARENA_NEW(arena, const char *, n_operands);
-  if (!code->require || !code->align || !code->layout || !code->argument) {
+  code->traffic = SCT_ARENA_NEW(arena, sct_traffic, n_operands);
+  if (!code->require || !code->align || !code->layout || !code->argument || !code->traffic) {
     return false;
   }
   code->grid = get_expr(in, spec->pool);
@@ -108,9 +148,11 @@ static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *ar
     code->align[op] = sct_wire_get_i64(in);
     code->layout[op] = (int)sct_wire_get_i64(in);
     code->argument[op] = get_text(in);
+    code->traffic[op] = get_traffic(in, spec->pool);
     in->failed =
         in->failed || code->layout[op] < 0 || code->layout[op] >= spec->operands[op].n_layouts;
   }
+  code->wavefronts = get_optional(in, spec->pool);
   return true;
 }
 

@@ -62,6 +62,9 @@ sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_ke
 sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                               const sct_size *size, const int64_t *start, int64_t max_blocks,
                               sct_error *err) SCT_MUST_USE;
+/* The same without looking at accesses, from code->traffic: of no block, as blocks_counted says. */
+sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
+                              const sct_size *size, sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);
 /* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
 double sct_model_exchanged(const sct_counters *c);

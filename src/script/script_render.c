@@ -452,6 +452,15 @@ static void check_vars(const var_check *c, const sct_access *a, const char *what
   }
 }
 
+static void check_traffic(const var_check *c, const sct_kernel_code *code) {
+  for (int op = 0; op < c->spec->n_operands; op++) {
+    check_vars(c, NULL, "traffic", code->traffic[op].bytes);
+    check_vars(c, NULL, "traffic", code->traffic[op].sectors);
+    check_vars(c, NULL, "traffic", code->traffic[op].lines);
+  }
+  check_vars(c, NULL, "wavefronts", code->wavefronts);
+}
+
 /* Counting would find it out too, and could not go on. */
 static void check_expressions(const var_check *c, const sct_kernel_code *code) {
   const sct_spec *spec = c->spec;
@@ -459,6 +468,7 @@ static void check_expressions(const var_check *c, const sct_kernel_code *code) {
   for (int k = 0; k < code->n_require; k++) {
     check_vars(c, NULL, "requires", code->require[k]);
   }
+  check_traffic(c, code);
   for (int k = 0; k < code->n_accesses; k++) {
     const sct_access *a = &code->accesses[k];
     const struct {
@@ -523,6 +533,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   read_requires(L, plan, job->script->spec, code);
   read_arguments(L, plan, job->script->spec, code);
   read_accesses(L, plan, job->script->spec, code);
+  sct_script_read_traffic(L, plan, job->script->spec, code);
   read_lines(L, job, code);
   const var_check check = {L, job->script->spec, job->space->strategies[job->cand->strategy].file};
   if (!sct_has_prefix(check.file, "tuning/strategies/")) { /* tests count with ours */

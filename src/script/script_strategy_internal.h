@@ -48,6 +48,10 @@ void sct_library_carried(const sct_script *script, const char *text, bool carrie
  * same scope must differ. */
 void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text);
 
+/* Fills code->traffic and code->wavefronts from what the plan at stack index `plan` says of them.
+ */
+void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code);
+
 /* Translates a template to a Lua chunk with the same line numbers. A line whose first characters
  * are
  * `//%` is Lua; in other lines `$(expr)` is replaced by the expression's value. The chunk calls

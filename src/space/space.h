@@ -133,6 +133,15 @@ typedef struct sct_access {
   sct_expr index_linear[2]; /* which of its elements is read, over thread, block and loops */
 } sct_access;
 
+/* What a plan says of an operand before anything is compiled. Expressions are over extents, NONE
+ * where the plan leaves it to sct_model_estimate(). */
+typedef struct sct_traffic {
+  int width; /* bytes a lane moves at a time; 0: nothing is said */
+  bool is_store, is_bulk;
+  sct_expr bytes;          /* that the whole kernel asks for */
+  sct_expr sectors, lines; /* of 32 and 128 bytes that its requests touch, summed */
+} sct_traffic;
+
 /* A generated kernel: source, how to launch it, what it needs, and what it touches. Owned by its
  * arena. */
 typedef struct sct_kernel_code {
@@ -165,10 +174,12 @@ typedef struct sct_kernel_code {
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;
-  const char *launch; /* how to launch it, as JSON (docs/store.md) */
-  bool indexed;       /* an access goes where the value of an index array says */
-  bool brief;         /* accesses and lines are left out (sct_codegen_complete) */
-  sct_arena rest;     /* owns them where they came later */
+  const char *launch;   /* how to launch it, as JSON (docs/store.md) */
+  sct_traffic *traffic; /* [n_operands] for an estimate until the compiled code is counted */
+  sct_expr wavefronts;  /* of shared memory, likewise; SCT_EXPR_NONE: none */
+  bool indexed;         /* an access goes where the value of an index array says */
+  bool brief;           /* accesses and lines are left out (sct_codegen_complete) */
+  sct_arena rest;       /* owns them where they came later */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

@@ -315,6 +315,9 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
 /* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:
  * the fields that the body uses, at its place and at each tap. */
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);
+/* Bytes of operand `op` that the index space touches at `size`: overlapping reads count once, what
+ * is found through an index array each time. */
+int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Useful bytes read and written once at `size`: each field of each operand that the body uses,
  * times the elements that the index space touches (an operand without some dimension counts once
  * along it). Gathers count what they gather. */

@@ -225,13 +225,17 @@ int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *siz
   return sct_spec_mul(sct_spec_elements(spec, size), sct_spec_mul(used_bytes(o), 1 + o->n_taps));
 }
 
+int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size) {
+  const sct_operand *const o = &spec->operands[op];
+  return sct_spec_mul(used_bytes(o), touched(spec, o, size));
+}
+
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes) {
   *read_bytes = 0;
   *write_bytes = 0;
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    *(op->is_output ? write_bytes : read_bytes) +=
-        sct_spec_mul(used_bytes(op), touched(spec, op, size));
+    *(op->is_output ? write_bytes : read_bytes) += sct_spec_touched_bytes(spec, k, size);
   }
 }

@@ -24,12 +24,32 @@ static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
   return SCT_OK;
 }
 
+/* What the plan says of its traffic stands in until the compiled code is counted. */
+static void estimate(tune_session *s, int k, int size) {
+  const sct_spec *spec = &s->plan.spec;
+  tune_cell *cell = sct_tune_cell(s, k, size);
+  sct_error err = {0};
+  if (sct_model_estimate(&cell->counters, spec, &s->plan.items[k].code, &spec->sizes[size], &err) !=
+      SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s has no estimate: %s", s->plan.items[k].label, err.text);
+    return;
+  }
+  cell->counted = cell->rough = cell->estimated = true;
+  if (predict(s, k, size, &err) != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s is not predicted: %s", s->plan.items[k].label, err.text);
+  }
+}
+
 void sct_tune_fit(tune_session *s, int k) {
   const sct_spec *spec = &s->plan.spec;
   const sct_tune_item *item = &s->plan.items[k];
   for (int z = 0; z < spec->n_sizes; z++) {
-    sct_tune_cell(s, k, z)->fits =
+    tune_cell *cell = sct_tune_cell(s, k, z);
+    cell->fits =
         item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+    if (cell->fits && !cell->counted && !item->code.counted) {
+      estimate(s, k, z);
+    }
   }
 }
 

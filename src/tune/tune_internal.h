@@ -113,8 +113,8 @@ bool sct_tune_all_compiled(const tune_session *s); /* that are wanted */
 int sct_tune_n_units(const tune_session *s);       /* different kernels, wanted or not */
 void sct_tune_set_ready(tune_session *s, int item);
 void sct_tune_pipeline_end(tune_session *s);
-/* Which sizes item k fits; then its counts and predicted times, where it has none yet
- * (tune_count.c). */
+/* Which sizes item k fits, with an estimate where nothing is recorded; then its counts and
+ * predicted times, where it has none yet (tune_count.c). */
 void sct_tune_fit(tune_session *s, int item);
 bool sct_tune_is_counted(tune_session *s, int item); /* and not roughly */
 sct_status sct_tune_count(tune_session *s, int item, sct_error *err) SCT_MUST_USE;

@@ -377,6 +377,66 @@ static void a_layout_from_outside_is_tuned_and_emitted(void **state) {
   fx_free(&r);
 }
 
+/* ---- a strategy of the user's own ---- */
+
+#define QUADS_STRATEGY                                                                             \
+  "return {\n"                                                                                     \
+  "  name = \"quads\", doc = \"Four floats a thread.\",\n"                                         \
+  "  axes = { { \"threads\", { 128, 256 }, key = \"t\" } },\n"                                     \
+  "  template = \"quads.cu\",\n"                                                                   \
+  "  plan = function(k, c)\n"                                                                      \
+  "    local n = k.extents[1]\n"                                                                   \
+  "    return {\n"                                                                                 \
+  "      kernel = \"quads\", threads = c.threads, doc = \"Four floats a thread.\",\n"              \
+  "      grid = kit.ceil_div(n, 4 * c.threads), requires = { (n % 4):eq(0) },\n"                   \
+  "      align = { 16, 16 }, arguments = { \"const float *\", \"float *\" },\n"                    \
+  "      traffic = { { operand = 1, width = 16 }, { operand = 2, width = 16 } },\n"                \
+  "    }\n"                                                                                        \
+  "  end,\n"                                                                                       \
+  "}\n"
+#define QUADS_TEMPLATE                                                                             \
+  "// Four floats a thread: a template of the user's own.\n"                                       \
+  "__global__ void quads(const float *a_in, float *b_out, long long n_i) {\n"                      \
+  "  const long long i = 4 * (blockIdx.x * $(threads)LL + threadIdx.x);\n"                         \
+  "  if (i < n_i) {\n"                                                                             \
+  "    float4 v = *(const float4 *)(a_in + i);\n"                                                  \
+  "    v.x *= 2.0f, v.y *= 2.0f, v.z *= 2.0f, v.w *= 2.0f;\n"                                      \
+  "    *(float4 *)(b_out + i) = v;\n"                                                              \
+  "  }\n"                                                                                          \
+  "}\n"
+
+static bool file_has(const char *path, const char *text);
+
+/* Nothing of it is the program's: it records no accesses, and its template lies beside it. */
+static void a_strategy_from_outside_is_counted_and_emitted(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_error err = {0};
+  assert_int_equal(sct_dir_make(fx_path("mine"), &err), SCT_OK);
+  fx_write("mine/quads.lua", QUADS_STRATEGY);
+  fx_write("mine/quads.cu", QUADS_TEMPLATE);
+  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_run(&r, "gen", "twice.lua", "--strategies", "mine", "--pick", "quads t128");
+  fx_expect(&r, 0, "a template of the user's own", NULL);
+  fx_run(&r, "tune", "twice.lua", "--strategies", "mine", "--store", "mine.db", "-d",
+         "virtual:h200", "--only", "quads t128", "--json", "-q");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const json_t *report =
+      json_object_get(json_array_get(json_object_get(doc, "tuned"), 0), "report");
+  const json_t *winner = winner_of(json_array_get(json_object_get(report, "sizes"), 1));
+  assert_non_null(winner);
+  assert_string_equal(json_string_value(json_object_get(winner, "label")), "quads t128");
+  assert_true(json_is_true(json_object_get(winner, "coalesced")));
+  assert_true(json_number_value(json_object_get(winner, "predicted_ns")) > 0.0);
+  assert_true(json_number_value(json_object_get(winner, "sectors")) == 2.0 * 20000 / 8);
+  json_decref(doc);
+  fx_run(&r, "emit", "twice.lua", "--store", "mine.db", "-o", "twice.h");
+  fx_expect(&r, 0, NULL, NULL);
+  assert_true(file_has(fx_path("twice.h"), "a template of the user's own"));
+  fx_free(&r);
+}
+
 /* ---- ends before the end ---- */
 
 static bool file_has(const char *path, const char *text) {
@@ -463,6 +523,7 @@ int main(void) {
       cmocka_unit_test(what_was_tuned_is_emitted_and_compiles),
       cmocka_unit_test(emit_refuses_what_was_not_tuned),
       cmocka_unit_test(a_layout_from_outside_is_tuned_and_emitted),
+      cmocka_unit_test(a_strategy_from_outside_is_counted_and_emitted),
       cmocka_unit_test(signals_end_with_130),
       cmocka_unit_test(a_terminal_sees_the_bar),
   };

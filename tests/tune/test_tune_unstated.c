@@ -65,11 +65,72 @@ static void it_is_counted_beside_the_check_of_a_gpu(void **state) {
   tf_free(&r);
 }
 
+/* A strategy NAME like "bare" whose plan has this `traffic`. */
+static void write_traffic(const char *dir, const char *name, const char *threads,
+                          const char *traffic) {
+  const char *plan = sct_arena_printf(&tf_arena, UNRECORDED " plan.traffic = %s", traffic);
+  tf_add_strategy(dir, name, tf_replace(tf_strategy(name, threads), HAND_OVER, plan));
+}
+
+static void a_search_begins_with_what_plans_say_of_their_traffic(void **state) {
+  (void)state;
+  const char *much = "{ { operand = 1, width = 4, bytes = k.extents[1] * 4,"
+                     " sectors = k.extents[1] * 8, lines = k.extents[1] * 8 } }";
+  write_traffic("said", "a_lot", "{ 64 }", much);
+  write_traffic("said", "little", "{ 96 }", "{ { operand = 1, width = 16 }, wavefronts = 1 }");
+  tf_run r = tf_new(NULL, NULL);
+  r.opts.device = "virtual:h200";
+  r.opts.strategy_dir = tf_path("said");
+  r.opts.search = "model";
+  r.opts.max_candidates = 4; /* the naive ones, three, among them */
+  tf_tune_ok(&r, TF_COPY("{ i = 33554432 }"));
+  assert_true(tf_row(&r, 0, "little")->counted);
+  const sct_tune_row *row = tf_find(&r, 0, "a_lot");
+  assert_true(row == NULL || !row->counted); /* an estimate is no count */
+  tf_free(&r);
+}
+
+static void wrong_traffic_says_what_was_expected(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *traffic, *says;
+  } cases[] = {
+      {"wrong_a", "7", "'traffic' of a plan is a list of operands, not a number"},
+      {"wrong_b", "{ 7 }", "an operand in a plan's 'traffic' is a table { operand, width }"},
+      {"wrong_c", "{ { operand = 3, width = 4 } }",
+       "'operand' of a plan's 'traffic' is a number from 1 to 2"},
+      {"wrong_d", "{ { operand = 1 } }", "'width' of a plan's 'traffic' is a number from 1"},
+      {"wrong_e", "{ { operand = 1, width = 4, sector = 3 } }", "unknown field 'sector'"},
+      {"wrong_f", "{ { operand = 1, width = 4, bytes = \"many\" } }",
+       "'bytes' of a plan's 'traffic' is an expression over extents, not a string"},
+      {"wrong_g", "{ { operand = 1, width = 4 }, { operand = 1, width = 8 } }",
+       "operand 1 stands in a plan's 'traffic' twice"},
+      {"wrong_h", "{ { operand = 1, width = 4, bytes = g.thread } }",
+       "'traffic' of a plan mentions 'thread'"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    write_traffic("wrong", cases[k].name, "{ 64 }", cases[k].traffic);
+  }
+  tf_run r = tf_new("ok", NULL);
+  r.opts.strategy_dir = tf_path("wrong");
+  tf_tune_ok(&r, TF_COPY("{ i = 4096 }"));
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    tf_assert_outcome(&r, 0, cases[k].name, "render_error");
+    const char *detail = tf_row(&r, 0, cases[k].name)->detail;
+    if (strstr(detail, cases[k].says) == NULL) {
+      fail_msg("expected %s, got: %s", cases[k].says, detail);
+    }
+  }
+  tf_free(&r);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_is_counted_on_the_virtual_device),
       cmocka_unit_test(it_is_counted_beside_the_check_of_a_gpu),
+      cmocka_unit_test(a_search_begins_with_what_plans_say_of_their_traffic),
+      cmocka_unit_test(wrong_traffic_says_what_was_expected),
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);
 }
