@@ -18,10 +18,11 @@ struct place {
 };
 
 //% end
-// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    $(params), long long first, int rank) {
+    $(params)) {
 //% for _, x in ipairs(once) do
   const $(x.type) $(x.name) = $(x.load);
 //% end
@@ -32,7 +33,7 @@ __device__ __forceinline__ void move_tile(
 //%     if m.constant then
   constexpr unsigned int $(m.count) = $(m.extent);
 //%     else
-  const unsigned int $(m.count) = (unsigned int)($(m.extent));
+  const unsigned int $(m.count) = (unsigned int)$(m.extent);
 //%     end
   const unsigned int $(m.first) = (unsigned int)(outer % $(m.count));
   const divisor $(m.by) = divide_by($(m.count));
@@ -44,7 +45,7 @@ __device__ __forceinline__ void move_tile(
     unsigned int counted = item * $(team) + rank, here;
 //%   for n, m in ipairs(inner) do
     counted = split($(m.first) + counted, $(m.by), here);
-    where[item].$(m.dim) = $(n == 1 and vec > 1 and "(long long)here * kVec" or "here");
+    where[item].$(m.dim) = $(n == 1 and unit > 1 and "(long long)here" .. times_unit or "here");
 //%   end
     where[item].$(modes[1]) = outer + counted;
   }
@@ -81,7 +82,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
-    if (!kWhole && vector >= $(vectors_text)) break;
+    if (!kWhole && vector >= vectors) break;
     $(here)
 //%     for _, x in ipairs(loads) do
 //%       if x.path == "elements" then
@@ -108,7 +109,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
-    if (!kWhole && vector >= $(vectors_text)) break;
+    if (!kWhole && vector >= vectors) break;
     $(here)
 //% for _, s in ipairs(staged_in) do
     const $(s.type) $(s.name) = take<$(s.type), $(s.word)>($(s.place));
@@ -168,6 +169,7 @@ $(g:head(threads)) {
   // records of $(s.op.name)
   __shared__ __align__(16) unsigned char $(s.tile)[$(teams)$(s.size)];
 //% end
+  const long long vectors = $(vectors_text);
 //% if warps then
   const int warp = threadIdx.x / kTeam, rank = threadIdx.x % kTeam;
   const long long first = (blockIdx.x * (long long)(kThreads / kTeam) + warp) * kTile;
@@ -176,7 +178,7 @@ $(g:head(threads)) {
   const long long first = blockIdx.x * (long long)kTile;
 //% end
   if ($(whole))
-    move_tile<true>($(passed), first, rank);
+    move_tile<true>($(passed));
   else
-    move_tile<false>($(passed), first, rank);
+    move_tile<false>($(passed));
 }

@@ -71,11 +71,12 @@ struct place {
   long long i1, i0;
 };
 
-// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
     const float *__restrict__ a, const float *__restrict__ w, float *__restrict__ b,
-        long long n_i, long long first, int rank) {
+        long long n_i, long long first, long long vectors, int rank) {
   // where the tile starts; its vectors are counted on from there
   long long outer = first;
   constexpr unsigned int count_i0 = 8;
@@ -97,7 +98,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= (n_i >> 5) * 8) break;
+    if (!kWhole && vector >= vectors) break;
     const place at = where[item];
     a_v[item] = load<vec<float, kVec>, 16>(&a[32 * at.i1 + at.i0]);
     w_v[item] = load<float>(&w[at.i1]);
@@ -107,7 +108,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= (n_i >> 5) * 8) break;
+    if (!kWhole && vector >= vectors) break;
     const place at = where[item];
     vec<float, kVec> b_v;
 #pragma unroll
@@ -122,10 +123,11 @@ __device__ __forceinline__ void move_tile(
 __global__ void __launch_bounds__(256)
 map(const float *__restrict__ a, const float *__restrict__ w, float *__restrict__ b,
     long long n_i) {
+  const long long vectors = (n_i >> 5) * 8;
   const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;
-  if (first + kTile <= (n_i >> 5) * 8)
-    move_tile<true>(a, w, b, n_i, first, rank);
+  if (first + kTile <= vectors)
+    move_tile<true>(a, w, b, n_i, first, vectors, rank);
   else
-    move_tile<false>(a, w, b, n_i, first, rank);
+    move_tile<false>(a, w, b, n_i, first, vectors, rank);
 }

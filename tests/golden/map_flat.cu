@@ -101,16 +101,18 @@ __device__ __forceinline__ void compute(double a, double k, double &b) {
   b = a + k;
 }
 
-// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const double *__restrict__ a, double *__restrict__ b, double k, long long n_i, long long first, int rank) {
+    const double *__restrict__ a, double *__restrict__ b, double k, long long n_i,
+        long long first, long long vectors, int rank) {
   // in: all loads before the first use
   vec<double, kVec> a_v[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= n_i + ((n_i + 1) >> 1)) break;
+    if (!kWhole && vector >= vectors) break;
     const long long scalar = vector * kVec;
     a_v[item] = kWhole || kVec <= 3 * n_i - scalar
       ? load_evict_last<vec<double, kVec>, 16>(&a[scalar])
@@ -121,7 +123,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= n_i + ((n_i + 1) >> 1)) break;
+    if (!kWhole && vector >= vectors) break;
     const long long scalar = vector * kVec;
     vec<double, kVec> b_v;
 #pragma unroll
@@ -138,10 +140,11 @@ __device__ __forceinline__ void move_tile(
 // Each thread moves 2 vectors of 2 neighbouring elements.
 __global__ void __launch_bounds__(256)
 map(const double *__restrict__ a, double *__restrict__ b, double k, long long n_i) {
+  const long long vectors = n_i + ((n_i + 1) >> 1);
   const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;
   if ((first + kTile) * kVec <= 3 * n_i)
-    move_tile<true>(a, b, k, n_i, first, rank);
+    move_tile<true>(a, b, k, n_i, first, vectors, rank);
   else
-    move_tile<false>(a, b, k, n_i, first, rank);
+    move_tile<false>(a, b, k, n_i, first, vectors, rank);
 }

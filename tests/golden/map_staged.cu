@@ -101,10 +101,12 @@ __device__ __forceinline__ void compute(const vec3 &p, vec3 &q) {
   q = p;
 }
 
-// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const vec3 *__restrict__ p, float *__restrict__ q, long long n_i, unsigned char *p_tile, long long first, int rank) {
+    const vec3 *__restrict__ p, float *__restrict__ q, long long n_i, unsigned char *p_tile,
+        long long first, long long vectors, int rank) {
   // the tile of p, as its bytes lie in memory
   const unsigned char *const p_bytes =
       reinterpret_cast<const unsigned char *>(&p[first * kVec]);
@@ -127,7 +129,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
-    if (!kWhole && vector >= (n_i + 3) >> 2) break;
+    if (!kWhole && vector >= vectors) break;
     const long long i = vector * kVec;
     const vec<vec3, kVec> p_v = take<vec<vec3, kVec>, 16>(p_tile + (item * kThreads + rank) * 48);
     vec<float, kVec> q_x_v;
@@ -153,10 +155,11 @@ __global__ void __launch_bounds__(256)
 map(const vec3 *__restrict__ p, float *__restrict__ q, long long n_i) {
   // records of p
   __shared__ __align__(16) unsigned char p_tile[kTile * kVec * 12];
+  const long long vectors = (n_i + 3) >> 2;
   const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;
-  if (first + kTile <= (n_i + 3) >> 2)
-    move_tile<true>(p, q, n_i, p_tile, first, rank);
+  if (first + kTile <= vectors)
+    move_tile<true>(p, q, n_i, p_tile, first, vectors, rank);
   else
-    move_tile<false>(p, q, n_i, p_tile, first, rank);
+    move_tile<false>(p, q, n_i, p_tile, first, vectors, rank);
 }

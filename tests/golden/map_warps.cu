@@ -77,10 +77,12 @@ __device__ __forceinline__ void compute(const mixed &p, mixed &q) {
   q = p;
 }
 
-// Moves the tile that starts with vector `first`; kWhole: all of its vectors lie inside the arrays.
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const void *__restrict__ p, mixed *__restrict__ q, long long n_i, unsigned char *q_tile, long long first, int rank) {
+    const void *__restrict__ p, mixed *__restrict__ q, long long n_i, unsigned char *q_tile,
+        long long first, long long vectors, int rank) {
   // in: all loads before the first use
   double p_energy_v[kItems];
   float p_weight_v[kItems];
@@ -90,7 +92,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kTeam + rank;
-    if (!kWhole && vector >= n_i) break;
+    if (!kWhole && vector >= vectors) break;
     const long long i = vector;
     p_energy_v[item] = load<double>(at_byte<double>(p, 8 * i));
     p_weight_v[item] = load<float>(at_byte<float>(p, 8 * n_i + 4 * i));
@@ -103,7 +105,7 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kTeam + rank;
-    if (!kWhole && vector >= n_i) break;
+    if (!kWhole && vector >= vectors) break;
     const long long i = vector;
     mixed q_v;
     mixed p_e;
@@ -139,10 +141,11 @@ __global__ void __launch_bounds__(128)
 map(const void *__restrict__ p, mixed *__restrict__ q, long long n_i) {
   // records of q
   __shared__ __align__(16) unsigned char q_tile[kThreads / kTeam * kTile * 24];
+  const long long vectors = n_i;
   const int warp = threadIdx.x / kTeam, rank = threadIdx.x % kTeam;
   const long long first = (blockIdx.x * (long long)(kThreads / kTeam) + warp) * kTile;
-  if (first + kTile <= n_i)
-    move_tile<true>(p, q, n_i, q_tile + warp * (kTile * 24), first, rank);
+  if (first + kTile <= vectors)
+    move_tile<true>(p, q, n_i, q_tile + warp * (kTile * 24), first, vectors, rank);
   else
-    move_tile<false>(p, q, n_i, q_tile + warp * (kTile * 24), first, rank);
+    move_tile<false>(p, q, n_i, q_tile + warp * (kTile * 24), first, vectors, rank);
 }

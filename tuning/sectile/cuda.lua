@@ -148,13 +148,15 @@ end
 --- C text of an expression, as long long.
 ---@param e sectile.Expr|integer
 ---@param with? table how the text calls variables: a list for E.subst
+---@param enclosed? boolean in parentheses, unless it is a name or a number
 ---@return string
-function G:text(e, with)
+function G:text(e, with, enclosed)
   if math.type(e) == "integer" then
     return tostring(e)
   end
   e = with and E.subst(e, with) or e
-  return E.text(#self.put > 0 and E.subst(e, self.put) or e, true)
+  local text = E.text(#self.put > 0 and E.subst(e, self.put) or e, true)
+  return enclosed and not string.find(text, "^[%w_]+$") and "(" .. text .. ")" or text
 end
 
 --- C type of field `f` of an operand; of its whole value without `f`.
@@ -214,6 +216,53 @@ function G:changes(op, dim)
   return strides.turns(self.k, op, dim)
 end
 
+-- The fewest extents that must be multiples of `width` for `at` to be a multiple of `bytes`, where
+-- the view's own conditions are known; nil: it cannot be.
+local function needed_multiples(k, at, width, bytes)
+  local easy, even = movers.needed_multiples(k, at, width, bytes), records.even(k)
+  if easy or #even == 0 then
+    return easy
+  end
+  local function is_multiple(extents)
+    local put = { table.unpack(even) }
+    for _, extent in ipairs(extents) do
+      table.insert(put, 1, E.var("group_of_" .. E.text(extent), 0, kit.MAX_INDEX) * width)
+      table.insert(put, 1, extent)
+    end
+    return E.divisor(E.subst(at, put)) % bytes == 0
+  end
+  local used = {}
+  for _, extent in ipairs(k.extent_vars) do
+    used[#used + 1] = E.mentions(at, extent) and extent or nil
+  end
+  if not is_multiple(used) then
+    return nil
+  end
+  for _ = 1, #used do
+    local extent = table.remove(used, 1)
+    used[#used + 1] = not is_multiple(used) and extent or nil
+  end
+  return used
+end
+
+--- The widest words for `bytes` neighbouring bytes from offset `start` on: `word`, and `extents`,
+--- which must be multiples of `width`.
+---@param start sectile.Expr
+---@param bytes integer
+---@param width integer
+---@return table
+function G:words(start, bytes, width)
+  local word = kit.word_bytes(bytes)
+  while word > 1 do
+    local extents = needed_multiples(self.k, start, width, word)
+    if extents then
+      return { word = word, extents = extents }
+    end
+    word = word // 2
+  end
+  return { word = 1, extents = {} }
+end
+
 --- How `width` neighbours along `dim` move as one vector: `word` (bytes that one instruction
 --- moves), `extents` (which must be multiples of the width) and `reversed` (the last one lies
 --- lowest); nil where they do not follow each other, or an index array's values differ among them.
@@ -243,18 +292,12 @@ function G:vector(op, f, dim, width)
     and op.record.bytes > op.record.data_bytes) then
     return nil
   end
-  local word = kit.word_bytes(bytes * width)
-  while word > 1 do
-    local extents = movers.needed_multiples(k, start, width, word)
-    if extents and reversed then
-      extents[#extents + 1] = k.extents[dim]
-    end
-    if extents then
-      return { word = word, extents = extents, reversed = reversed }
-    end
-    word = word // 2
+  local vector = self:words(start, bytes * width, width)
+  if reversed then
+    vector.reversed = true
+    vector.extents[#vector.extents + 1] = k.extents[dim]
   end
-  return { word = 1, extents = {} }
+  return vector
 end
 
 --- Takes what a vector needs of extents and pointers into the plan.

@@ -2,6 +2,27 @@
 -- records, and records that lie behind each other are one run of bytes.
 local records = {}
 
+local MAX_EVEN = 64
+
+--- What the view's conditions `n % c == 0` say of extents, as a list for E.subst: n is c times
+--- something.
+---@param k sectile.View
+---@return table
+function records.even(k)
+  local put = {}
+  for _, condition in ipairs(k.requires) do
+    local var, c = E.vars(condition)[1], 2
+    while c <= MAX_EVEN and not condition:same((var % c):eq(0)) do
+      c = c + 1
+    end
+    if c <= MAX_EVEN then
+      put[#put + 1] = var
+      put[#put + 1] = E.var("part_of_" .. E.text(var), 0, kit.MAX_INDEX) * c
+    end
+  end
+  return put
+end
+
 --- The byte at which the records of `op` begin, where they lie as one dense array in the order of
 --- the index space; else nil.
 ---@param k sectile.View
@@ -12,9 +33,10 @@ function records.dense(k, op)
   for d = 2, #k.dims do
     linear = linear * k.extents[d] + k.index[d]
   end
-  local first
+  local even, first = records.even(k), nil
   for f, field in ipairs(op.record.fields) do
-    local place = kit.const_of(op.offset[f] - linear * op.record.bytes)
+    local apart = op.offset[f] - linear * op.record.bytes
+    local place = kit.const_of(#even > 0 and E.subst(apart, even) or apart)
     first = first or place and place - field.offset
     if not place or place - field.offset ~= first then
       return nil
@@ -50,9 +72,12 @@ function records.flattened(k)
     count = count * k.extents[d]
   end
   local view = setmetatable({
-    dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {},
+    dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {}, sizes = {},
     body = k.component_body,
   }, { __index = k })
+  for n, given in ipairs(k.given) do
+    view.sizes[n] = { E.eval(count, given) }
+  end
   for n, op in ipairs(k.operands) do
     local field = op.record.fields[1]
     local one = {

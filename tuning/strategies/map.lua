@@ -5,14 +5,19 @@
 local LOADS = { loads = "load_evict_last", streaming = "load_streaming" }
 local STORES = { stores = "store_evict_last", streaming = "store_streaming" }
 
--- How the kernel calls indices: of dimensions, those of an element of the vector with `e`; of index
--- arrays the values that it has loaded.
+-- How the kernel calls indices: of dimensions, those of element `e` of the vector if it is given;
+-- of index arrays the values that it has loaded.
 local function binding(p, e)
-  local with, k = {}, p.k
-  for d = 1, #k.dims do
-    local text = cuda.var(p.index_text[d])
+  local with, k, inner = {}, p.k, 1
+  for d = #k.dims, 1, -1 do
+    local text = p.index_text[d] and cuda.var(p.index_text[d]) or 0 * k.extents[d]
+    if d >= p.side and e then
+      local extent = d > p.side and kit.const_of(k.extents[d])
+      text = text + (extent and e // inner % extent or e // inner)
+      inner = inner * (extent or 1)
+    end
     with[#with + 1] = k.index[d]
-    with[#with + 1] = d == #k.dims and e and text + cuda.var("e") or text
+    with[#with + 1] = text
   end
   for _, op in ipairs(p.g.inputs) do
     local x = op.is_index and p.stream_of[op.number]
@@ -70,31 +75,74 @@ local function stage(p, op)
   x.load_name, x.store_name = LOADS[p.evict] or "load", STORES[p.evict] or "store"
   x.store = string.format("put<%d>(%s, %s);", x.word, x.place, x.name)
   g:need_align(op, 16)
-  if #p.k.dims > 1 and p.vec > 1 then
-    g:require((p.k.extents[#p.k.dims] % p.vec):eq(0))
+  if p.side > 1 and p.unit > 1 then
+    g:require((p.k.extents[p.side] % p.unit):eq(0))
+    x.small = x.word
   end
   return x
 end
 
 -- ---- straight to registers ----
 
--- The access path of an operand's field, or of its whole value: "once", "item" (one value for a
--- vector), "vector", "reversed", "elements"; and the bytes of its words.
-local function path_of(p, op, f)
-  local g, last, moves = p.g, #p.k.dims, false
-  for d = 1, last do
-    moves = moves or g:changes(op, d)
+-- Does `op` change along one of the modes from `from` on?
+local function changes_from(p, op, from)
+  for d = from, #p.k.dims do
+    if p.g:changes(op, d) then
+      return true
+    end
   end
-  if not moves and not op.is_output then
+  return false
+end
+
+-- A vector over several modes, those inside the first one of constant extents: neighbours all over,
+-- or along the first mode where the others do not move `op`: `shared` elements have one value then.
+local function vector_of_side(p, op, f)
+  local g, k, last = p.g, p.k, #p.k.dims
+  local bytes = f and op.record.fields[f].bytes or op.record.bytes
+  local stride, width, shared = bytes, p.vec, 1
+  if not changes_from(p, op, p.side + 1) and not op.is_output then
+    width, shared = p.vec // p.inside, p.inside
+  end
+  for d = last, p.side, -1 do
+    if strides.turns(k, op, d) then
+      return nil
+    elseif d == p.side or shared == 1 then
+      local step = strides.step(k, op, f or 1, d)
+      if not step or kit.const_of(step) ~= stride then
+        return nil
+      end
+      stride = d > p.side and stride * kit.const_of(k.extents[d]) or stride
+    end
+  end
+  local group = { k.index[p.side], E.var("group", 0, kit.MAX_INDEX) * (p.vec // p.inside) }
+  for d = p.side + 1, last do
+    group[#group + 1], group[#group + 2] = k.index[d], 0
+  end
+  local field = f and 0 or op.record.fields[1].offset
+  local vector = g:words(E.subst(op.offset[f or 1], group) - field, bytes * width, p.vec)
+  vector.width, vector.shared = width, shared
+  return vector
+end
+
+-- The access path of an operand's field, or of its whole value: "once", "item" (one value for a
+-- vector), "vector", "reversed", "elements"; and of vectors how they move.
+local function path_of(p, op, f)
+  local g = p.g
+  if not op.is_output and not changes_from(p, op, 1) then
     return "once"
-  elseif p.vec == 1 or not g:changes(op, last) then
+  elseif p.vec == 1 or not changes_from(p, op, p.side) then
     return "item"
   end
-  local vector = g:vector(op, f, last, p.vec)
+  local vector
+  if p.inside > 1 then
+    vector = vector_of_side(p, op, f)
+  else
+    vector = g:vector(op, f, #p.k.dims, p.vec)
+  end
   local element = f and op.record.fields[f].bytes or math.min(op.record.align, 16)
-  if vector and vector.word > element then
+  if vector and vector.word > element and (vector.width or 2) > 1 then
     g:adopt(op, vector, p.vec)
-    return vector.reversed and "reversed" or "vector", vector.word
+    return vector.reversed and "reversed" or "vector", vector
   end
   return "elements"
 end
@@ -114,24 +162,26 @@ end
 -- One field of an operand, or its whole value, on its way: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
-  local path, word = path_of(p, op, f)
+  local path, vector = path_of(p, op, f)
   local field = f and op.record.fields[f].name or ""
   local element = g:type(op, f)
   local many = p.vec > 1 and path ~= "once" and path ~= "item"
+  local shared = vector and vector.shared or 1
+  local count = shared == 1 and "kVec" or string.format("kVec / %d", shared)
   local x = {
     op = op, f = f, path = path, element = element, zero = element .. "()",
     name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v"),
-    type = many and string.format("vec<%s, kVec>", element) or element,
+    type = many and string.format("vec<%s, %s>", element, count) or element,
   }
   local item = (path == "once" or op.is_output) and "" or "[item]"
-  x.value = x.name .. item .. (many and "[e]" or "")
-  local with = binding(p, path == "elements")
+  local at = shared == 1 and "[e]" or string.format("[e / %d]", shared)
+  x.value = x.name .. item .. (many and at or "")
+  local with = binding(p, path == "elements" and E.var("e", 0, p.vec - 1) or nil)
   if path == "reversed" then -- the address of what lies lowest: the vector's last element
-    local last = #p.k.dims
-    with[2 * last] = with[2 * last] + (p.vec - 1)
+    with[2] = with[2] + (p.vec - 1)
   end
   x.address = g:address(op, f, with)
-  local words = word and string.format(", %d", word) or narrower(p, op, f)
+  local words = vector and string.format(", %d", vector.word) or narrower(p, op, f)
   local moved = path == "elements" and element or x.type
   if op.is_output then
     x.store = string.format("%s%s(%s, %s);", STORES[p.evict] or "store",
@@ -143,7 +193,8 @@ local function stream(p, op, f)
   x.load = string.format("%s<%s%s>(%s)", not reused and LOADS[p.evict] or "load", moved, words,
     x.address)
   x.load = path == "reversed" and "reversed(" .. x.load .. ")" or x.load
-  x.load_some = string.format("load_some<%s, kVec>(%s, %s)", element, x.address, p.left)
+  x.load_some = string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
+    shared == 1 and p.left or string.format("(%s) / %d", p.left, shared))
   return x
 end
 
@@ -153,9 +204,10 @@ local function streams(p, op, staged)
     p.stream_of[op.number] = stage(p, op)
     return { p.stream_of[op.number] }
   end
-  local list, g, last = {}, p.g, #p.k.dims
+  local list, g = {}, p.g
   local whole = op.record.bare or op.style == "record" and #op.used == #op.record.fields
-    and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last))
+    and (p.vec == 1 or p.inside > 1 or g:vector(op, nil, #p.k.dims, p.vec)
+      or not changes_from(p, op, p.side))
   if whole then
     list[1] = stream(p, op)
     p.stream_of[op.number] = list[1]
@@ -170,8 +222,9 @@ end
 -- The statements that compute one element.
 local function compute(p)
   local g, k, before, behind, values = p.g, p.k, {}, {}, {}
+  local with = binding(p, p.vec > 1 and E.var("e", 0, p.vec - 1) or nil)
   for d, dim in ipairs(k.dims) do
-    values[dim] = p.index_text[d] .. (d == #k.dims and p.vec > 1 and " + e" or "")
+    values[dim] = g:text(k.index[d], with)
   end
   for _, op in ipairs(g.ops) do
     local whole = p.stream_of[op.number]
@@ -193,47 +246,78 @@ end
 
 -- ---- the plan ----
 
--- How the template counts vectors: p.inner, all modes but the first, the innermost first.
+-- The side of the index space that a vector covers: the last mode, or several of which all but the
+-- first have constant extents. p.side: the first one; p.inside: elements in one step along it. nil
+-- and a reason if no vector ends where a row does.
+local function choose_side(p)
+  local k = p.k
+  p.side, p.inside = #k.dims, 1
+  while p.side > 1 and p.vec > p.inside and kit.const_of(k.extents[p.side]) do
+    local extent = kit.const_of(k.extents[p.side])
+    if p.vec < p.inside * extent then
+      break
+    end
+    p.side, p.inside = p.side - 1, p.inside * extent
+  end
+  p.unit = p.vec // p.inside
+  local extent, longest = kit.const_of(k.extents[p.side]), 0
+  for _, size in ipairs(k.sizes) do
+    longest = math.max(longest, size[p.side])
+  end
+  return p.vec % p.inside == 0 and (not extent or extent % p.unit == 0) and p.unit <= longest,
+    "a vector is longer than a row, or none ends where a row does"
+end
+
+-- How the template counts vectors: p.inner, all counted modes but the first, innermost first.
 local function count_modes(p)
   local k, g = p.k, p.g
-  local last, extent = #k.dims, k.extents[#k.dims]
-  p.modes, p.inner, p.index_text = k.dims, {}, {}
-  p.last, p.elements, p.vectors = k.dims[last], 1, 1
-  for d = 1, last do
-    local n = d == last and kit.ceil_div(extent, p.vec) or k.extents[d]
-    p.vectors, p.elements = p.vectors * n, p.elements * k.extents[d]
-    p.index_text[d] = last > 1 and "at." .. k.dims[d] or g:name(k.dims[d])
+  local side, extent = p.side, k.extents[p.side]
+  p.modes, p.inner, p.index_text = {}, {}, {}
+  p.last, p.elements, p.vectors = k.dims[#k.dims], 1, 1
+  for d = 1, #k.dims do
+    p.elements = p.elements * k.extents[d]
+  end
+  for d = 1, side do
+    local n = d == side and kit.ceil_div(extent, p.unit) or k.extents[d]
+    p.vectors, p.modes[d] = p.vectors * n, k.dims[d]
+    p.index_text[d] = side > 1 and "at." .. k.dims[d] or g:name(k.dims[d])
     if d > 1 then
       g:require(k.extents[d]:lt(1 << 31))
       table.insert(p.inner, 1, {
-        dim = k.dims[d], extent = g:text(n), constant = kit.const_of(n),
+        dim = k.dims[d], extent = g:text(n, nil, true), constant = kit.const_of(n),
         count = g:name("count_" .. k.dims[d]), first = g:name("first_" .. k.dims[d]),
         by = g:name("by_" .. k.dims[d]),
       })
     end
   end
-  local text = g:text(extent)
-  p.left = string.format("%s - %s", text, p.index_text[last])
+  local steps = p.inside == 1 and "kVec" or tostring(p.unit)
+  p.times_unit = p.unit > 1 and " * " .. steps or ""
+  p.left = string.format("%s - %s", g:text(extent), p.index_text[side])
+  p.left = p.inside > 1 and string.format("(%s) * %d", p.left, p.inside) or p.left
   p.vectors_text = g:text(p.vectors)
-  p.here = last > 1 and "const place at = where[item];"
-    or string.format("const long long %s = vector%s;", p.index_text[1], p.times_vec)
+  p.here = side > 1 and "const place at = where[item];"
+    or string.format("const long long %s = vector%s;", p.index_text[1], p.times_unit)
   p.elements_text = g:text(p.elements)
 end
 
--- When all of a tile's vectors are whole; p.partial: a mode's last vector may not be.
+-- When all of a tile's vectors are whole; p.partial: a row's last vector may not be.
 local function see_tails(p)
   local k, g = p.k, p.g
-  local extent, needed = k.extents[#k.dims], {}
+  local extent, needed = k.extents[p.side], {}
   for _, var in ipairs(k.extent_vars) do
     for _, condition in ipairs(g.requires) do
-      needed[#needed + 1] = condition:same((var % p.vec):eq(0)) and var or nil
+      if condition:same((var % p.vec):eq(0)) then
+        needed[#needed + 1] = var
+        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * p.vec
+      end
     end
   end
-  p.partial = p.vec > 1 and E.divisor(extent, needed, p.vec) % p.vec ~= 0
-  p.whole = "first + kTile <= " .. p.vectors_text
+  local known = #needed > 0 and E.subst(extent, needed) or extent
+  p.partial = p.unit > 1 and E.divisor(known) % p.unit ~= 0
+  p.whole = "first + kTile <= vectors"
   if p.partial then
-    p.whole = #k.dims == 1 and "(first + kTile) * kVec <= " .. g:text(extent)
-      or string.format("%s && %s == 0", p.whole, g:text(extent % p.vec))
+    p.whole = p.side == 1 and string.format("(first + kTile)%s <= %s", p.times_unit, g:text(extent))
+      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit))
   end
 end
 
@@ -277,6 +361,10 @@ local function place_tiles(p)
     params[#params + 1] = "unsigned char *" .. x.tile
     passed[#passed + 1] = x.tile .. (p.warps and string.format(" + warp * (%s)", x.size) or "")
   end
+  for _, name in ipairs { "long long first", "long long vectors", "int rank" } do
+    params[#params + 1] = name
+    passed[#passed + 1] = string.match(name, "%w+$")
+  end
   p.params = kit.wrapped(params, 4, "    ")
   p.passed = table.concat(passed, ", ")
   return p.static_shared_bytes <= p.k.device.smem_block_bytes
@@ -299,8 +387,11 @@ local function plan(k, c)
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
     staged_in = {}, staged_out = {}, tiles = {},
   }
-  count_modes(p)
-  local good, reason = move_operands(p, c)
+  local good, reason = choose_side(p)
+  if good then
+    count_modes(p)
+    good, reason = move_operands(p, c)
+  end
   if not good then
     return nil, reason
   elseif not place_tiles(p) then
