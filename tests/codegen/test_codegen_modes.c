@@ -90,6 +90,128 @@ static void keeps_the_extents_as_arguments(void **state) {
   fixture_close(&f);
 }
 
+/* ---- the natural and the folded form ---- */
+
+#define KERNEL(dims, inputs, outputs, body, size)                                                  \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel { name = \"formed\", dims = { " dims " }, inputs = { " inputs " },\n"           \
+  "  outputs = { " outputs " }, body = \"" body "\", sizes = { { " size " } } }\n"
+#define BT               "s.array('bt', 'i32', s.row_major, { dims = { 'nb' }, at = { 'token // 16' } }), "
+#define LAID(name, dims) "s.array('" name "', 'f32', s.row_major, { dims = { " dims " } })"
+#define PLACED(name, dims, at)                                                                     \
+  "s.array('" name "', 'f32', s.row_major, { dims = { " dims " }, at = { " at " } })"
+
+typedef struct form_pair {
+  const char *why, *one, *other;
+} form_pair;
+
+static const form_pair pairs[] = {
+    {"a copy", KERNEL("'i', 'j', 'k'", A, B, "b = a;", "i = 60, j = 8, k = 32"),
+     KERNEL("'i'", A, B, "b = a;", "i = 15360")},
+    {"a copy, dimensions in another order",
+     KERNEL("'k', 'i', 'j'", LAID("a", "'i', 'j', 'k'"), LAID("b", "'i', 'j', 'k'"), "b = a;",
+            "i = 60, j = 8, k = 32"),
+     KERNEL("'i'", A, B, "b = a;", "i = 15360")},
+    {"a copy from the end",
+     KERNEL("'i'", PLACED("a", "'i'", "'n_i - 1 - i'"), PLACED("b", "'i'", "'n_i - 1 - i'"),
+            "b = a;", "i = 15360"),
+     KERNEL("'i'", A, B, "b = a;", "i = 15360")},
+    {"a paged gather",
+     KERNEL("'token', 'head', 'd'",
+            BT PLACED("cache", "'page', 'slot', 'head', 'd'", "'bt', 'token % 16', 'head', 'd'"),
+            LAID("o", "'token', 'head', 'd'"), "o = cache;",
+            "token = 256, head = 8, d = 64, page = 16, slot = 16, nb = 16"),
+     KERNEL("'token', 'hd'", BT PLACED("cache", "'page', 'slot', 'hd'", "'bt', 'token % 16', 'hd'"),
+            LAID("o", "'token', 'hd'"), "o = cache;",
+            "token = 256, hd = 512, page = 16, slot = 16, nb = 16")},
+    {"rotary embedding with a batch",
+     KERNEL("'batch', 'token', 'head', 'd'",
+            LAID("x", "'batch', 'token', 'head', 'd'") ", " LAID("c", "'batch', 'token', 'd'"),
+            LAID("y", "'batch', 'token', 'head', 'd'"), "y = x * c;",
+            "batch = 4, token = 64, head = 8, d = 64"),
+     KERNEL("'token', 'head', 'd'",
+            LAID("x", "'token', 'head', 'd'") ", " LAID("c", "'token', 'd'"),
+            LAID("y", "'token', 'head', 'd'"), "y = x * c;", "token = 256, head = 8, d = 64")},
+    {"a transpose of three groups",
+     KERNEL("'i', 'j', 'k', 'l', 'm'", A, LAID("b", "'l', 'm', 'i', 'j', 'k'"), "b = a;",
+            "i = 4, j = 6, k = 8, l = 12, m = 16"),
+     KERNEL("'i', 'l'", A, LAID("b", "'l', 'i'"), "b = a;", "i = 192, l = 192")},
+    {"a permute (0, 2, 1) with a batch of two",
+     KERNEL("'p', 'q', 'i', 'j'", A, LAID("b", "'p', 'q', 'j', 'i'"), "b = a;",
+            "p = 3, q = 5, i = 64, j = 48"),
+     KERNEL("'p', 'i', 'j'", A, LAID("b", "'p', 'j', 'i'"), "b = a;", "p = 15, i = 64, j = 48")},
+    {"a sum over two dimensions",
+     KERNEL("'i', 'j', 'k'", A,
+            "s.array('b', 'f32', s.row_major, { dims = { 'i' }, reduce = 'sum' })", "b = a;",
+            "i = 64, j = 12, k = 32"),
+     KERNEL("'i', 'k'", A, "s.array('b', 'f32', s.row_major, { dims = { 'i' }, reduce = 'sum' })",
+            "b = a;", "i = 64, k = 384")},
+};
+
+/* Strategies cannot know that n_h is n_p / n_w. */
+static const form_pair by_quotients = {
+    "a transpose by quotients",
+    KERNEL("'i', 'j'", A, LAID("b", "'j', 'i'"), "b = a;", "i = 64, j = 48"),
+    KERNEL("'p'", PLACED("a", "'h', 'w'", "'p // n_w', 'p % n_w'"),
+           PLACED("b", "'w', 'h'", "'p % n_w', 'p // n_w'"), "b = a;", "p = 3072, h = 64, w = 48")};
+
+/* Labels of all candidates and, of some, whether their plan turns them down. */
+static void append_candidates(sct_str *out, fixture *f) {
+  for (size_t c = 0; c < f->space.n_candidates; c++) {
+    sct_space_label(out, &f->space, &f->space.candidates[c]);
+    sct_kernel_code code = {0};
+    const char *rejected = NULL;
+    if (c % 7 == 0) {
+      MUST(sct_codegen_make(&code, &rejected, &f->arena, f->script, &f->spec, &f->space,
+                            &f->space.candidates[c], err));
+      sct_str_printf(out, ": %s", rejected ? rejected : "makes a kernel");
+      sct_kernel_code_free(&code);
+    }
+    sct_str_append(out, "\n");
+  }
+}
+
+/* Modes by their sizes, for strategies that take every split too. */
+static void append_mode_sizes(sct_str *out, fixture *f) {
+  static const char *const kinds[] = {"merging", "all"};
+  for (int k = 0; k < SCT_COUNT(kinds); k++) {
+    sct_mode_list list;
+    MUST(sct_script_modes(&list, f->script, kinds[k], err));
+    for (int m = 0; m < list.n; m++) {
+      sct_str_printf(out, "%lld ", (long long)list.modes[m].sizes[0]);
+    }
+    sct_str_printf(out, "%s\n", kinds[k]);
+    sct_mode_list_free(&list);
+  }
+}
+
+static void compare_forms(const form_pair *pair, bool candidates) {
+  sct_str text[2] = {{0}, {0}};
+  for (int form = 0; form < 2; form++) {
+    fixture f;
+    fixture_open_text(&f, form ? pair->other : pair->one);
+    append_mode_sizes(&text[form], &f);
+    if (candidates) {
+      append_candidates(&text[form], &f);
+    }
+    fixture_close(&f);
+  }
+  if (strcmp(sct_str_c(&text[0]), sct_str_c(&text[1])) != 0) {
+    print_error("%s\n----\n%s\n", sct_str_c(&text[0]), sct_str_c(&text[1]));
+    fail_msg("%s: the forms differ", pair->why);
+  }
+  sct_str_free(&text[0]);
+  sct_str_free(&text[1]);
+}
+
+static void forms_of_a_problem_have_the_same_candidates(void **state) {
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(pairs); k++) {
+    compare_forms(&pairs[k], true);
+  }
+  compare_forms(&by_quotients, false);
+}
+
 /* ---- the same elements ---- */
 
 /* tests/codegen/modes/walk.lua as strategies of the folder `dir`, one for each kind of splits. */
@@ -119,16 +241,17 @@ static void write_walks(const char *dir) {
   sct_str_free(&walk);
 }
 
-/* Fails the test where a walk of the spec at `path` finds a difference. */
-static void walk_spec(const char *path, const char *walks) {
+/* Fails the test where a walk of the spec finds a difference; `text` NULL: that of the file. */
+static void walk_spec(const char *path, const char *text, const char *dir) {
   sct_spec spec = {0};
   sct_device_desc device;
   sct_script *script = NULL;
   sct_space space = {0};
   sct_error found = {0};
-  MUST(sct_script_load_spec(&spec, path, err));
+  MUST(text ? sct_script_load_spec_text(&spec, path, text, err)
+            : sct_script_load_spec(&spec, path, err));
   MUST(sct_script_load_device(&device, "h200", err));
-  MUST(sct_script_new(&script, &spec, &device, walks, err));
+  MUST(sct_script_new(&script, &spec, &device, dir, err));
   if (sct_script_space(&space, script, &found) != SCT_OK) {
     fail_msg("%s: %s", path, found.text);
   }
@@ -137,8 +260,15 @@ static void walk_spec(const char *path, const char *walks) {
   sct_spec_free(&spec);
 }
 
+static void forms_keep_their_elements(void **state) {
+  for (int k = 0; k < SCT_COUNT(pairs); k++) {
+    walk_spec(pairs[k].why, pairs[k].one, *state);
+    walk_spec(pairs[k].why, pairs[k].other, *state);
+  }
+  walk_spec(by_quotients.why, by_quotients.other, *state);
+}
+
 static void modes_meet_the_elements_of_dimensions(void **state) {
-  const char *const walks = *state;
   static const char *const folders[] = {SCT_TESTS_DIR "/cases", SCT_ROOT_DIR "/tuning/kernels"};
   for (int f = 0; f < SCT_COUNT(folders); f++) {
     DIR *dir = opendir(folders[f]);
@@ -149,7 +279,7 @@ static void modes_meet_the_elements_of_dimensions(void **state) {
       sct_str text = {0};
       MUST(sct_has_suffix(path, ".lua") ? sct_file_read(&text, path, err) : SCT_OK);
       if (strstr(sct_str_c(&text), ".kernel")) { /* the others are layouts */
-        walk_spec(path, walks);
+        walk_spec(path, NULL, *state);
       }
       sct_str_free(&text);
     }
@@ -160,7 +290,6 @@ static void modes_meet_the_elements_of_dimensions(void **state) {
 /* Random specs: index arrays, taps, swizzles, quotients, places that are backwards. */
 static void random_specs_keep_their_elements(void **state) {
   enum { N_SPECS = 60 };
-  const char *const walks = *state;
   const unsigned seed = 20261123;
   for (int k = 0; k < N_SPECS; k++) {
     char dir[64], command[512], path[128];
@@ -169,7 +298,7 @@ static void random_specs_keep_their_elements(void **state) {
              k, dir);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/spec.lua", dir);
-    walk_spec(path, walks);
+    walk_spec(path, NULL, *state);
     assert_int_equal(scratch_remove(dir), 0);
   }
 }
@@ -195,6 +324,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(folds_what_lies_behind_each_other),
       cmocka_unit_test(keeps_the_extents_as_arguments),
+      cmocka_unit_test(forms_of_a_problem_have_the_same_candidates),
+      cmocka_unit_test(forms_keep_their_elements),
       cmocka_unit_test(modes_meet_the_elements_of_dimensions),
       cmocka_unit_test(random_specs_keep_their_elements),
   };

@@ -1,8 +1,9 @@
 -- Walks a kernel's index space at small extents twice, over the user's dimensions and over modes.
 -- Both must meet the same elements: the byte offsets of all fields of all operands, at their places
--- and at their taps, and the user's dimensions. It applies to nothing; a difference is an error.
+-- and at their taps, and the user's dimensions. What op.run says must hold. The strategy applies to
+-- nothing; a difference is an error.
 local SIDES = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 30, 32, 40, 60, 64, 96 }
-local MOST, TRIALS, TRIES = 400, 3, 300
+local MOST, TRIALS, TRIES, GROUPS = 400, 3, 300, 3
 
 local state = 20261123
 
@@ -94,10 +95,69 @@ local function walk(k, dims, place, extents)
   return total, sum
 end
 
+-- ---- op.run ----
+
+-- The values of an element whose index along mode d begins a group; nil: there is no whole group.
+local function draw_group(k, sides, extents, d, width)
+  local values = { table.unpack(extents) }
+  for m, index in ipairs(k.index) do
+    local count = m == d and sides[m] // width or sides[m]
+    if count < 1 then
+      return nil
+    end
+    state = state * 6364136223846793005 + 1442695040888963407
+    values[#values + 1], values[#values + 2] = index, (state >> 33) % count * (m == d and width or 1)
+  end
+  return values
+end
+
+-- What op.run says of groups of `width` holds for some of them.
+local function check_run(k, op, f, d, width, sides, extents)
+  local run, multiples = op.run(f, d, width), true
+  for n = 2, #extents, 2 do
+    multiples = multiples and extents[n] % width == 0
+  end
+  for _ = 1, GROUPS do
+    local values = draw_group(k, sides, extents, d, width)
+    local first
+    for n = 0, values and width - 1 or -1 do
+      local own = { table.unpack(values) }
+      local place = #extents + 2 * d
+      own[place] = own[place] + n
+      read_indexes(k, own, #own)
+      local at = E.eval(op.offset[f] + 0, own)
+      first = first or at
+      local right = n > 0 and (not run.contiguous or at == first + n * op.record.fields[f].bytes)
+        or n == 0 and at % run.align == 0 and (not multiples or at % run.align_if == 0)
+      if not right then
+        error(string.format("%s: run(%d, %d, %d) is wrong for element %d of the group at %d",
+          op.name, f, d, width, n, first))
+      end
+    end
+  end
+end
+
+local function check_runs(k, extents)
+  local sides = {}
+  for d = 1, #k.dims do
+    sides[d] = E.eval(k.extents[d] + 0, extents)
+  end
+  for _, op in ipairs(k.operands) do
+    for f = 1, #op.offset do
+      for d = 1, #k.dims do
+        for _, width in ipairs { 2, 4 } do
+          check_run(k, op, f, d, width, sides, extents)
+        end
+      end
+    end
+  end
+end
+
 local function check(k)
   for _ = 1, TRIALS do
     local extents = extents_of(k)
     if extents then
+      check_runs(k, extents)
       local n, sum = walk(k, #k.dims, k.place, extents)
       local n_user, sum_user = walk(k.user, #k.user.dims, k.user.index, extents)
       if n ~= n_user or sum ~= sum_user then
