@@ -268,24 +268,6 @@ static void push_record(lua_State *L, const sct_record *record) {
   lua_setfield(L, -2, "fields");
 }
 
-/* op.run(field, dim, width): field and dim count from 1 */
-static int operand_run(lua_State *L) {
-  const sct_script *script = lua_touserdata(L, lua_upvalueindex(1));
-  const int op = (int)lua_tointeger(L, lua_upvalueindex(2));
-  const int layout = (int)lua_tointeger(L, lua_upvalueindex(3));
-  const sct_operand *operand = &script->spec->operands[op];
-  const lua_Integer field = luaL_checkinteger(L, 1), dim = luaL_checkinteger(L, 2);
-  luaL_argcheck(L, field >= 1 && field <= operand->record.n_fields, 1, "no such field");
-  luaL_argcheck(L, dim >= 1 && dim <= script->spec->n_dims, 2, "no such dimension");
-  const sct_run run = sct_spec_run(script->spec, operand, layout, (int)field - 1, (int)dim - 1,
-                                   luaL_checkinteger(L, 3));
-  lua_createtable(L, 0, 3);
-  set_boolean(L, "contiguous", run.contiguous);
-  set_integer(L, "align", run.align);
-  set_integer(L, "align_if", run.align_if);
-  return 1;
-}
-
 static void push_taps(lua_State *L, const sct_operand *op) {
   lua_createtable(L, op->n_taps, 0);
   for (int k = 0; k < op->n_taps; k++) {
@@ -301,8 +283,8 @@ static void push_taps(lua_State *L, const sct_operand *op) {
   }
 }
 
-static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
-  const sct_operand *operand = &script->spec->operands[op];
+static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout) {
+  const sct_operand *operand = &spec->operands[op];
   const sct_layout *chosen = &operand->layouts[layout];
   lua_createtable(L, 0, 16);
   set_string(L, "name", operand->name);
@@ -333,15 +315,6 @@ static void push_operand(lua_State *L, sct_script *script, int op, int layout) {
   if (operand->is_index) {
     set_expr(L, "index_value", operand->index_value);
   }
-  int64_t step;
-  const int fastest = sct_spec_fastest_dim(script->spec, operand, layout, &step);
-  set_integer(L, "fastest", fastest < 0 ? fastest : fastest + 1); /* dimension number, or -1, -2 */
-  set_integer(L, "step", fastest < 0 ? 0 : step);
-  lua_pushlightuserdata(L, script);
-  lua_pushinteger(L, op);
-  lua_pushinteger(L, layout);
-  lua_pushcclosure(L, operand_run, 3);
-  lua_setfield(L, -2, "run");
 }
 
 /* The sizes that are tuned: for each the list of its extents, in the order of k.extents. */
@@ -408,7 +381,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout) 
   lua_setfield(L, -2, "scalars");
   lua_createtable(L, spec->n_operands, 0);
   for (int op = 0; op < spec->n_operands; op++) {
-    push_operand(L, script, op, layout[op]);
+    push_operand(L, spec, op, layout[op]);
     lua_rawseti(L, -2, op + 1);
   }
   lua_setfield(L, -2, "operands");

@@ -265,27 +265,7 @@ const char *sct_spec_bad_name(const char *name);
 /* Likewise of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
-/* ---- what the expressions tell ---- */
-
-/* Memory order of one operand under one layout: the dimension whose step moves the fewest bytes
- * (its index in spec.dims), -1 if the operand does not move with any dimension, -2 if no dimension
- * has a step that is the same everywhere (a gather). A step is taken inside aligned pairs, so that
- * blocked layouts have one. `step_bytes` receives that step for field 0, or 0 where it depends on
- * extents (the dimensions are then compared at the largest size). */
-int sct_spec_fastest_dim(const sct_spec *spec, const sct_operand *op, int layout,
-                         int64_t *step_bytes);
-
-/* A vector access: elements g*width .. g*width + width-1 along dimension `dim`, for one field, as
- * one word. */
-typedef struct sct_run {
-  bool contiguous;    /* the elements of an aligned group follow each other without a gap */
-  bool contiguous_if; /* the same if every extent were a multiple of `width` */
-  int64_t align;    /* bytes by which a group's start is aligned whatever the extents (base 256-byte
-                       aligned) */
-  int64_t align_if; /* the same if every extent were a multiple of `width` */
-} sct_run;
-sct_run sct_spec_run(const sct_spec *spec, const sct_operand *op, int layout, int field, int dim,
-                     int64_t width);
+/* ---- addresses and sizes ---- */
 
 /* Host evaluation of addresses: byte offset of `field` of operand `op` for the element `idx`
  * ([n_dims]) at size `size`; index operands are evaluated through their fill

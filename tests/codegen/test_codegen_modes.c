@@ -96,7 +96,10 @@ static void keeps_the_extents_as_arguments(void **state) {
   "local s = require \"sectile\"\n"                                                                \
   "return s.kernel { name = \"formed\", dims = { " dims " }, inputs = { " inputs " },\n"           \
   "  outputs = { " outputs " }, body = \"" body "\", sizes = { { " size " } } }\n"
-#define BT               "s.array('bt', 'i32', s.row_major, { dims = { 'nb' }, at = { 'token // 16' } }), "
+/* clang-format off */
+#define BT                                                                                         \
+  "s.array('bt', 'i32', s.row_major, { dims = { 'nb' }, at = { 'token // 16' } }), "
+/* clang-format on */
 #define LAID(name, dims) "s.array('" name "', 'f32', s.row_major, { dims = { " dims " } })"
 #define PLACED(name, dims, at)                                                                     \
   "s.array('" name "', 'f32', s.row_major, { dims = { " dims " }, at = { " at " } })"

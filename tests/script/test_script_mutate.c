@@ -121,12 +121,8 @@ static void use_spec(void) {
     for (int op = 0; op < spec.n_operands; op++) {
       const sct_operand *o = &spec.operands[op];
       for (int layout = 0; layout < o->n_layouts; layout++) {
-        int64_t step = 0;
-        assert_in_range(sct_spec_fastest_dim(&spec, o, layout, &step) + 2, 0, spec.n_dims + 1);
         const int64_t bytes = sct_spec_bytes(&spec, op, layout, &spec.sizes[s]);
         for (int f = 0; f < o->record.n_fields; f++) {
-          const sct_run run = sct_spec_run(&spec, o, layout, f, spec.n_dims - 1, 2);
-          assert_true(run.align >= 1 && run.align <= 256);
           const int64_t at = sct_spec_offset(&spec, op, layout, f, idx, &spec.sizes[s]);
           if (sct_spec_elements(&spec, &spec.sizes[s]) > 0) {
             assert_true(at >= 0 && at + o->record.fields[f].bytes <= bytes);

@@ -305,8 +305,8 @@ local function goes_back(s, mode, variables)
   each_offset(s, function(e)
     local step = strides.of(e, mode.index, variables)
     forward = forward or not step
-    for _, given in ipairs(step and s.k.given or {}) do
-      local value = E.eval(step + 0, given)
+    for _, larger in ipairs(step and s.k.larger or {}) do
+      local value = E.eval(step + 0, larger)
       forward, back = forward or value > 0, back or value < 0
     end
   end)
@@ -624,17 +624,25 @@ local function build(s)
   return view
 end
 
--- Adds to the user's view what does not depend on modes: extents as variables and at every size.
+-- Adds to the user's view what does not depend on modes: extents as variables and at every size;
+-- for strides no extent is below 2, so that none is 0 by chance; and the size of most elements.
 local function with_extents(k)
-  k.extent_vars, k.extent_of, k.given, k.largest = k.extents, {}, {}, {}
-  for e, var in ipairs(k.extents) do
+  k.extent_vars, k.extent_of, k.given, k.larger = k.extents, {}, {}, {}
+  for _, var in ipairs(k.extents) do
     k.extent_of[tostring(var)] = true
-    local most = 2
-    for n, size in ipairs(k.sizes) do
-      k.given[n] = append(k.given[n] or {}, { var, size[e] })
-      most = math.max(most, size[e])
+  end
+  local most = -1
+  for n, size in ipairs(k.sizes) do
+    local given, larger, elements = {}, {}, 1.0
+    for e, var in ipairs(k.extents) do
+      append(given, { var, size[e] })
+      append(larger, { var, math.max(size[e], 2) })
+      elements = elements * (e <= #k.dims and size[e] or 1)
     end
-    append(k.largest, { var, most })
+    k.given[n], k.larger[n] = given, larger
+    if elements > most then
+      k.largest, most = larger, elements
+    end
   end
 end
 

@@ -106,7 +106,8 @@ local function draw_group(k, sides, extents, d, width)
       return nil
     end
     state = state * 6364136223846793005 + 1442695040888963407
-    values[#values + 1], values[#values + 2] = index, (state >> 33) % count * (m == d and width or 1)
+    local step = m == d and width or 1
+    values[#values + 1], values[#values + 2] = index, (state >> 33) % count * step
   end
   return values
 end
