@@ -52,7 +52,7 @@ __device__ __forceinline__ void move_tile(
 
 //% end
 //% for _, s in ipairs(staged_in) do
-  // the tile of $(s.op.name), as its bytes lie in memory
+  // the tile of $(s.op.name), as its bytes lie in memory$(s.swizzled and ", swizzled" or "")
   const unsigned char *const $(s.bytes_at) =
       reinterpret_cast<const unsigned char *>($(s.address));
   if (kWhole) {
@@ -60,13 +60,13 @@ __device__ __forceinline__ void move_tile(
     for (int at_word = 0; at_word < $(s.size); at_word += 16 * $(team)) {
       const int byte = at_word + 16 * rank;
       if ($(s.size) % (16 * $(team)) == 0 || byte < $(s.size))
-        put<16>($(s.tile) + byte, $(s.load_name)<uint4>($(s.bytes_at) + byte));
+        put<16>($(s.tile) + $(s.kept), $(s.load_name)<uint4>($(s.bytes_at) + byte));
     }
   } else {
     const long long bytes =
         min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
     for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
-      put<$(s.small)>($(s.tile) + byte, load<word_of<$(s.small)>::type>($(s.bytes_at) + byte));
+      put<$(s.small)>($(s.tile) + $(s.kept), load<word_of<$(s.small)>::type>($(s.bytes_at) + byte));
   }
 //% end
 //% if #staged_in > 0 then
@@ -93,6 +93,9 @@ __device__ __forceinline__ void move_tile(
 //%         else
       $(x.name)[item][e] = $(x.load);
 //%         end
+//%       elseif x.path == "around" then
+    // words around the last vectors may end behind the array
+    $(x.name)[item] = kWhole || vector + 2 < vectors ? $(x.load) : $(x.load_some);
 //%       elseif x.path == "vector" and partial then
     $(x.name)[item] = kWhole || kVec <= $(left)
       ? $(x.load)
@@ -112,7 +115,7 @@ __device__ __forceinline__ void move_tile(
     if (!kWhole && vector >= vectors) break;
     $(here)
 //% for _, s in ipairs(staged_in) do
-    const $(s.type) $(s.name) = take<$(s.type), $(s.word)>($(s.place));
+    const $(s.type) $(s.name) = $(s.take);
 //% end
 //% for _, y in ipairs(results) do
     $(y.type) $(y.name);
@@ -152,13 +155,13 @@ __device__ __forceinline__ void move_tile(
     for (int at_word = 0; at_word < $(s.size); at_word += 16 * $(team)) {
       const int byte = at_word + 16 * rank;
       if ($(s.size) % (16 * $(team)) == 0 || byte < $(s.size))
-        $(s.store_name)($(s.bytes_at) + byte, take<uint4>($(s.tile) + byte));
+        $(s.store_name)($(s.bytes_at) + byte, take<uint4>($(s.tile) + $(s.kept)));
     }
   } else {
     const long long bytes =
         min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
     for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
-      store($(s.bytes_at) + byte, take<word_of<$(s.small)>::type>($(s.tile) + byte));
+      store($(s.bytes_at) + byte, take<word_of<$(s.small)>::type>($(s.tile) + $(s.kept)));
   }
 //% end
 }

@@ -36,3 +36,28 @@ __device__ __forceinline__ void store_some(T *to, const vec<T, kCount> &v, long 
     if (k < count)
       to[k] = v[k];
 }
+
+// A vector that starts anywhere: of the aligned 16-byte words around it, kShift bytes into
+// the first of them (-1: not known). The last word ends less than 16 bytes behind the vector.
+template <class V, int kShift> __device__ __forceinline__ V load_around(const void *from) {
+  constexpr int kParts = sizeof(V) / 4;
+  const size_t address = reinterpret_cast<size_t>(from);
+  const int shift = kShift >= 0 ? kShift : (int)(address & 15);
+  const uint4 *const first = reinterpret_cast<const uint4 *>(address - shift);
+  __align__(16) unsigned int part[kParts + 4] = {};
+#pragma unroll
+  for (int k = 0; k <= kParts / 4; k++)
+    if (k < kParts / 4 || shift > 0)
+      reinterpret_cast<uint4 *>(part)[k] = __ldg(first + k);
+#pragma unroll
+  for (int by = 8; by >= 4; by /= 2)
+#pragma unroll
+    for (int k = 0; k + by / 4 < kParts + 4; k++)
+      part[k] = shift & by ? part[k + by / 4] : part[k];
+  V value;
+#pragma unroll
+  for (int k = 0; k < kParts; k++)
+    reinterpret_cast<unsigned int *>(&value)[k] =
+        __funnelshift_r(part[k], part[k + 1], 8 * (shift & 3));
+  return value;
+}

@@ -182,3 +182,24 @@ template <int kWord, class T> __device__ __forceinline__ void put(void *to, cons
   for (int k = 0; k < sizeof(T) / kWord; k++)
     static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
 }
+
+// Where byte `at` of a tile is kept: words of 16 bytes are permuted within 128 bytes by the number
+// of those, so that lanes an even number of words apart meet different banks.
+__device__ __forceinline__ int swizzled(int at) { return at ^ at / 128 % 8 * 16; }
+
+// A T that begins at byte `at` of a swizzled tile.
+template <class T> __device__ __forceinline__ T take_swizzled(const unsigned char *tile, int at) {
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 16; k++)
+    reinterpret_cast<uint4 *>(&value)[k] = take<uint4>(tile + swizzled(at + 16 * k));
+  return value;
+}
+
+// A T that begins at byte `at` of a swizzled tile.
+template <class T>
+__device__ __forceinline__ void put_swizzled(unsigned char *tile, int at, const T &value) {
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 16; k++)
+    put<16>(tile + swizzled(at + 16 * k), reinterpret_cast<const uint4 *>(&value)[k]);
+}

@@ -71,9 +71,14 @@ local function stage(p, op)
     and string.format("&%s[%s%s]", op.pointer, first,
       start > 0 and string.format(" + %d", start // bytes) or "")
     or string.format("at_byte<unsigned char>(%s, %d * (%s) + %d)", op.pointer, bytes, first, start)
-  x.place = string.format("%s + (item * %s + rank) * %d", tile, p.team, bytes * p.vec)
+  local at = string.format("(item * %s + rank) * %d", p.team, bytes * p.vec)
+  x.swizzled = x.word == 16 and bytes * p.vec // 16 % 2 == 0 -- else lanes meet different banks
+  x.kept = x.swizzled and "swizzled(byte)" or "byte"
+  x.take = x.swizzled and string.format("take_swizzled<%s>(%s, %s)", x.type, tile, at)
+    or string.format("take<%s, %d>(%s + %s)", x.type, x.word, tile, at)
   x.load_name, x.store_name = LOADS[p.evict] or "load", STORES[p.evict] or "store"
-  x.store = string.format("put<%d>(%s, %s);", x.word, x.place, x.name)
+  x.store = x.swizzled and string.format("put_swizzled(%s, %s, %s);", tile, at, x.name)
+    or string.format("put<%d>(%s + %s, %s);", x.word, tile, at, x.name)
   g:need_align(op, 16)
   if p.side > 1 and p.unit > 1 then
     g:require((p.k.extents[p.side] % p.unit):eq(0))
@@ -124,14 +129,70 @@ local function vector_of_side(p, op, f)
   return vector
 end
 
+-- ---- by the words around ----
+
+-- May vectors of 16 bytes of the bare input `op` start off a word at a tuned size?
+local function starts_anywhere(k, op)
+  local last, bytes = #k.dims, op.record.bytes
+  local step = op.record.bare and not op.is_output and not op.is_index and bytes < 16
+    and not strides.turns(k, op, last) and strides.step(k, op, 1, last)
+  if not step or kit.const_of(step) ~= bytes then
+    return false
+  end
+  local width = 16 // bytes
+  local group = E.var("group", 0, kit.MAX_INDEX) * width
+  local extents = movers.needed_multiples(k, E.subst(op.offset[1], { k.index[last], group }), width,
+    16)
+  for n = 1, extents and #k.given or 0 do
+    for _, extent in ipairs(extents) do
+      if E.eval(extent, k.given[n]) % width ~= 0 then
+        return true
+      end
+    end
+  end
+  return extents == nil
+end
+
+-- Does what comes last in the order of the index space lie highest, too?
+local function ascends(k, op)
+  for d = 1, #k.dims do
+    local step = strides.step(k, op, 1, d)
+    if not step or step:range() < 0 or strides.turns(k, op, d) then
+      return false
+    end
+  end
+  return true
+end
+
+-- How far a vector starts behind a word of 16 bytes, if that is known; else -1.
+local function shift_of(p, op)
+  local last = #p.k.dims
+  local group = E.var("group", 0, kit.MAX_INDEX) * p.vec
+  local at = E.subst(op.offset[1], { p.k.index[last], group })
+  for shift = 0, 15 do
+    if E.divisor(at - shift) % 16 == 0 then
+      return shift
+    end
+  end
+  return -1
+end
+
+-- ---- the paths of all ----
+
 -- The access path of an operand's field, or of its whole value: "once", "item" (one value for a
--- vector), "vector", "reversed", "elements"; and of vectors how they move.
+-- vector), "vector", "reversed", "around", "elements"; and of vectors how they move.
 local function path_of(p, op, f)
   local g = p.g
   if not op.is_output and not changes_from(p, op, 1) then
     return "once"
   elseif p.vec == 1 or not changes_from(p, op, p.side) then
     return "item"
+  end
+  if p.around and p.inside == 1 and p.vec * op.record.bytes % 16 == 0
+    and starts_anywhere(p.k, op) and ascends(p.k, op) then
+    g:need_align(op, 16)
+    p.reads_around = true
+    return "around"
   end
   local vector
   if p.inside > 1 then
@@ -147,16 +208,16 @@ local function path_of(p, op, f)
   return "elements"
 end
 
--- The words of a field by itself as a template argument: "" where they are as wide as its type is
--- aligned.
+-- The words of a field by itself: as a template argument, "" where they are as wide as its type is
+-- aligned, and as bytes.
 local function narrower(p, op, f)
   local field, known = op.record.fields[f or 1], E.divisor(op.offset[f or 1])
   if op.style == "record" then
-    return ""
+    return "", math.min(f and kit.word_bytes(field.bytes, op.record.align) or op.record.align, 16)
   end
   local word = kit.word_bytes(known, math.min(field.bytes, 16))
   p.g:need_align(op, word)
-  return word == math.min(field.bytes, 16) and "" or string.format(", %d", word)
+  return word == math.min(field.bytes, 16) and "" or string.format(", %d", word), word
 end
 
 -- One field of an operand, or its whole value, on its way: names, types and texts of the template.
@@ -181,7 +242,11 @@ local function stream(p, op, f)
     with[2] = with[2] + (p.vec - 1)
   end
   x.address = g:address(op, f, with)
-  local words = vector and string.format(", %d", vector.word) or narrower(p, op, f)
+  local words
+  words, x.word = narrower(p, op, f)
+  if vector then
+    words, x.word, x.width = string.format(", %d", vector.word), vector.word, vector.width or p.vec
+  end
   local moved = path == "elements" and element or x.type
   if op.is_output then
     x.store = string.format("%s%s(%s, %s);", STORES[p.evict] or "store",
@@ -193,6 +258,10 @@ local function stream(p, op, f)
   x.load = string.format("%s<%s%s>(%s)", not reused and LOADS[p.evict] or "load", moved, words,
     x.address)
   x.load = path == "reversed" and "reversed(" .. x.load .. ")" or x.load
+  if path == "around" then
+    x.word = 16
+    x.load = string.format("load_around<%s, %d>(%s)", x.type, shift_of(p, op), x.address)
+  end
   x.load_some = string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     shared == 1 and p.left or string.format("(%s) / %d", p.left, shared))
   return x
@@ -314,9 +383,12 @@ local function see_tails(p)
   end
   local known = #needed > 0 and E.subst(extent, needed) or extent
   p.partial = p.unit > 1 and E.divisor(known) % p.unit ~= 0
-  p.whole = "first + kTile <= vectors"
+  -- words around the last vectors may end behind the array
+  p.whole = p.reads_around and "first + kTile + 2 <= vectors" or "first + kTile <= vectors"
   if p.partial then
-    p.whole = p.side == 1 and string.format("(first + kTile)%s <= %s", p.times_unit, g:text(extent))
+    local more = p.reads_around and " + 2" or ""
+    p.whole = p.side == 1
+      and string.format("(first + kTile%s)%s <= %s", more, p.times_unit, g:text(extent))
       or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit))
   end
 end
@@ -329,7 +401,7 @@ local function move_operands(p, c)
       local staged = (op.is_output and c.store or c.load) == "staged" and stageable(p.k, op)
       p.streams[op.number] = streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
-        any = any or x.path == "vector" or x.path == "reversed"
+        any = any or x.path == "vector" or x.path == "reversed" or x.path == "around"
         if x.path == "staged" then
           table.insert(p.tiles, x)
           table.insert(op.is_output and p.staged_out or p.staged_in, x)
@@ -344,6 +416,9 @@ local function move_operands(p, c)
         end
       end
     end
+  end
+  if p.around and not p.reads_around then
+    return nil, "no input is read by the words around its vectors"
   end
   for _, round in ipairs(rounds) do
     p.load_rounds[#p.load_rounds + 1] = #round > 0 and round or nil
@@ -370,6 +445,49 @@ local function place_tiles(p)
   return p.static_shared_bytes <= p.k.device.smem_block_bytes
 end
 
+-- ---- what ranks candidates before they are compiled ----
+
+-- How far the lanes of a warp lie apart in `op`, in bytes; what an index array finds lies anywhere.
+local function lane_step(p, x)
+  local k, op = p.k, x.op
+  if changes_from(p, op, p.side) and not strides.turns(k, op, p.side) then
+    local step = strides.step(k, op, x.f or 1, p.side)
+    return math.min(128, math.abs(step and kit.const_of(step) or 128)) * p.unit
+  end
+  return strides.turns(k, op, p.side) and 128 or 0
+end
+
+-- The requests that one item of a warp makes for a stream, and the sectors that each touches.
+local function requests(p, x)
+  local bytes = x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes
+  local step = lane_step(p, x)
+  local count = bytes * (x.path == "elements" and p.vec or x.width or 1) // x.word
+  return count, math.min(32, math.max(1, step, kit.ceil_div(x.word, 32)))
+end
+
+-- Sectors by operand, and the wavefronts of staged tiles.
+local function estimate(p)
+  local list, wavefronts = {}, 0
+  for _, op in ipairs(p.g.ops) do
+    local entry, per_warp = { operand = op.number, width = 16 }, 0
+    for _, x in ipairs(p.streams[op.number]) do
+      if x.path == "staged" then -- each 16 bytes of 32 lanes take 4 wavefronts, there and back
+        wavefronts = wavefronts + kit.ceil_div(p.vectors * p.vec * x.record, 64)
+      elseif x.path ~= "once" then
+        local count, sectors = requests(p, x)
+        per_warp = per_warp + count * sectors
+      end
+      entry.width = math.min(entry.width, x.word)
+    end
+    if per_warp > 0 then
+      entry.sectors = kit.ceil_div(p.vectors * per_warp, 32)
+    end
+    list[#list + 1] = entry
+  end
+  list.wavefronts = wavefronts ~= 0 and wavefronts or nil
+  return list
+end
+
 local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s."
 
 local function plan(k, c)
@@ -381,6 +499,7 @@ local function plan(k, c)
   local warps = c.team == "warp"
   local p = {
     items = c.items, vec = c.vec, evict = c.evict, k = k, g = g, warps = warps,
+    around = c.load == "around",
     team = warps and "kTeam" or "kThreads", teams = warps and "kThreads / kTeam * " or "",
     times_vec = c.vec > 1 and " * kVec" or "",
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
@@ -398,7 +517,7 @@ local function plan(k, c)
     return nil, "the tiles need more shared memory than a block has"
   end
   see_tails(p)
-  p.compute = compute(p)
+  p.compute, p.traffic = compute(p), estimate(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", c.vec, c.vec > 1 and "s" or "",
     #p.tiles > 0 and "; records go through shared memory as they lie" or "")
   local tile = (warps and 32 or c.threads) * c.items
@@ -412,12 +531,20 @@ local function axes(k)
     { "items", { 1, 2, 4, 8 }, key = "items=", doc = "vectors a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbouring elements in a vector" },
   }
-  local staged = {}
+  local staged, around = {}, false
+  for _, op in ipairs(k.operands) do
+    around = around or starts_anywhere(k, op)
+  end
   local function add(side, what)
+    local values = { "straight" }
     if any_stageable(k, side == "store") then
       staged[#staged + 1] = side .. " == 'staged'"
-      list[#list + 1] = { side, { "straight", "staged" }, key = side .. "=", doc = what
-        .. " of records: straight to registers, or a tile's bytes through shared memory" }
+      values[#values + 1] = "staged"
+    end
+    values[#values + 1] = side == "load" and around and "around" or nil
+    if #values > 1 then
+      list[#list + 1] = { side, values, key = side .. "=", doc = what .. ": straight; staged: a "
+        .. "tile's bytes through shared memory; around: by aligned words around a vector" }
     end
   end
   add("load", "inputs")
