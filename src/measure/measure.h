@@ -243,19 +243,20 @@ sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *
 
 /* ---- counts by running some blocks (measure_sample.c) ---- */
 
-/* Counts candidates of one spec by running blocks of their PTX on the CPU, at real extents. Borrows
- * the spec and the sizes that it is asked for. */
+/* Counts candidates of one spec, which it borrows, by running blocks of their PTX on the CPU, at
+ * real extents. */
 typedef struct sct_sampler sct_sampler;
 struct sct_ptx_module;
 sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                           uint64_t seed, sct_error *err) SCT_MUST_USE;
+                           uint64_t seed, int64_t most_steps, sct_error *err) SCT_MUST_USE;
 void sct_sampler_free(sct_sampler *s); /* accepts NULL */
 /* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks, the
  * same that sct_model_count() takes, scaled to all. Blocks that share an output through a workspace
  * are few of many here, so what the last of them does is left out. Values are those of timing, not
- * of verification, where a body's branches depend on them. SCT_ESPEC with the interpreter's words
- * if a block fails, or runs more than 8 million instructions; SCT_EDATA if it does not know the
- * PTX. `out` is set on success only. */
+ * of verification, where a body's branches depend on them. A size at which a block runs more than
+ * most_steps instructions (0: 2 million) is counted as a shorter one, and each operand scaled by
+ * what is touched of it. SCT_ESPEC with the interpreter's words if a block fails; SCT_EDATA if it
+ * does not know the PTX. `out` is set on success only. */
 sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
                              const struct sct_ptx_module *module, const char *entry,
                              const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;

@@ -12,17 +12,18 @@
 #include <math.h>
 #include <string.h>
 
+#define LANES           32
 #define DEFAULT_BLOCKS  8
 #define MOST_BLOCKS     64
 #define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
 #define MOST_FILLED     ((int64_t)64 << 20) /* bytes of index arrays that are kept */
 #define WORKSPACE_BYTES ((int64_t)1 << 30)  /* a plan's most */
+#define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define DENSE_TRIES     64                  /* elements of an index array that are looked at */
-/* Warp instructions, at some 25 ns each: of one block at most, and of the blocks between the ends,
- * unless there is only one. */
-#define MOST_STEPS   8000000
-#define ENOUGH_STEPS 500000
+/* Warp instructions of one block, at some 25 ns each. Half as many are enough of the blocks between
+ * the ends, unless there is only one. */
+#define MOST_STEPS 2000000
 
 /* What fills an index array. */
 typedef struct source {
@@ -33,7 +34,9 @@ typedef struct source {
 
 /* The arrays of one size with one choice of layouts. */
 typedef struct site {
-  const sct_size *size; /* NULL: free */
+  bool used;
+  int64_t extent[SCT_MAX_EXTENTS];
+  sct_fill fill[SCT_MAX_OPERANDS];
   int layout[SCT_MAX_OPERANDS];
   sct_ptx_memory *memory;
   uint64_t address[SCT_MAX_OPERANDS];
@@ -45,6 +48,7 @@ struct sct_sampler {
   const sct_spec *spec;
   uint64_t seed;
   int max_shared_bytes;
+  int64_t most_steps;
   site sites[MOST_SITES];
   int next; /* site to give up for another */
 };
@@ -148,13 +152,13 @@ static void site_free(site *t) {
 }
 
 static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int op,
-                            sct_error *err) {
+                            const sct_size *size, sct_error *err) {
   const sct_operand *operand = &s->spec->operands[op];
   uint8_t values[FOLD_BYTES];
   sct_ptx_buffer buffer = {
       .name = operand->name, .bytes = shape->op[op].bytes, .read_only = !operand->is_output};
   if (operand->is_index) {
-    SCT_TRY(set_source(&t->source[op], s, shape, op, t->size, err));
+    SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
     buffer.fill = fill_index;
     buffer.fill_ctx = &t->source[op];
   } else {
@@ -165,18 +169,30 @@ static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int
   return sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err);
 }
 
+static void set_key(const sct_sampler *s, site *t, const sct_size *size, const int *layout) {
+  t->used = true;
+  memcpy(t->extent, size->extent, sizeof *t->extent * (size_t)s->spec->n_extents);
+  memcpy(t->fill, size->fill, sizeof *t->fill * (size_t)s->spec->n_operands);
+  memcpy(t->layout, layout, sizeof *t->layout * (size_t)s->spec->n_operands);
+}
+
+static bool same_key(const site *a, const site *b) {
+  return a->used && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
+         memcmp(a->fill, b->fill, sizeof a->fill) == 0 &&
+         memcmp(a->layout, b->layout, sizeof a->layout) == 0;
+}
+
 static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
                             sct_error *err) {
   sct_plan plan = {0};
   sct_shape shape = {0};
   sct_status status = SCT_OK;
-  t->size = size;
-  memcpy(t->layout, layout, sizeof *layout * (size_t)s->spec->n_operands);
+  set_key(s, t, size, layout);
   SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
   SCT_TRY_DONE(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
   SCT_TRY_DONE(sct_ptx_memory_new(&t->memory, err));
   for (int op = 0; op < s->spec->n_operands; op++) {
-    SCT_TRY_DONE(add_array(s, t, &shape, op, err));
+    SCT_TRY_DONE(add_array(s, t, &shape, op, size, err));
   }
 done:
   sct_shape_free(&shape);
@@ -186,10 +202,11 @@ done:
 
 static sct_status find_site(sct_sampler *s, site **out, const sct_size *size, const int *layout,
                             sct_error *err) {
-  const size_t bytes = sizeof *layout * (size_t)s->spec->n_operands;
+  site wanted = {.used = true};
+  set_key(s, &wanted, size, layout);
   for (int k = 0; k < MOST_SITES; k++) {
     *out = &s->sites[k];
-    if (s->sites[k].size == size && memcmp(s->sites[k].layout, layout, bytes) == 0) {
+    if (same_key(&s->sites[k], &wanted)) {
       return SCT_OK;
     }
   }
@@ -235,6 +252,7 @@ typedef struct job {
   double load[5], store[5], bulk[5];
   double wavefronts[4], shuffles;
   int64_t steps; /* warp instructions, of all blocks that ran */
+  bool too_long; /* a block had more than it may */
 } job;
 
 /* Arrays, scalars, extents, workspace: the order of every kernel's arguments. */
@@ -299,6 +317,7 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
   j->opts.n_blocks = n;
   SCT_TRY(sct_ptx_launch(&result, j->site->memory, &j->opts, err));
   sct_status status = SCT_OK;
+  j->too_long = result.diag.kind == SCT_PTX_STEP_LIMIT;
   if (result.diag.kind != SCT_PTX_CLEAN) {
     sct_ptx_diag_print(&text, &result.diag);
     status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
@@ -318,7 +337,7 @@ static sct_status run_sample(job *j, sct_sample *sample, sct_error *err) {
   const int64_t ends[] = {0, sample->total - 1};
   if (!all) {
     SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
-    const int64_t more = 2 * ENOUGH_STEPS / (j->steps > 0 ? j->steps : 1);
+    const int64_t more = j->s->most_steps / 2 / (j->steps > 0 ? j->steps : 1);
     *sample = sct_sample_of(sample->total, more + 2 < sample->n ? more + 2 : sample->n);
   }
   for (int64_t k = 0; k < sample->n; k++) {
@@ -362,7 +381,7 @@ static sct_status make_counters(sct_counters *out, const job *j, sct_sample samp
 /* ---- the sampler ---- */
 
 sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                           uint64_t seed, sct_error *err) {
+                           uint64_t seed, int64_t most_steps, sct_error *err) {
   *out = sct_alloc(sizeof **out);
   if (*out == NULL) {
     return out_of_memory(err);
@@ -370,6 +389,7 @@ sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_de
   (*out)->spec = spec;
   (*out)->seed = seed;
   (*out)->max_shared_bytes = (int)device->smem_block_optin_bytes;
+  (*out)->most_steps = most_steps > 0 ? most_steps : MOST_STEPS;
   return SCT_OK;
 }
 
@@ -380,17 +400,29 @@ void sct_sampler_free(sct_sampler *s) {
   sct_free(s);
 }
 
-sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
-                             const sct_ptx_module *module, const char *entry, const sct_size *size,
-                             int64_t max_blocks, sct_error *err) {
+/* For the interpreter's memory. */
+static bool is_too_large(const sct_spec *spec, const sct_kernel_code *code, const sct_size *size) {
+  bool large = false;
+  for (int op = 0; op < spec->n_operands; op++) {
+    large = large || sct_spec_bytes(spec, op, code->layout[op], size) > MOST_BYTES;
+  }
+  return large;
+}
+
+static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+                           const sct_ptx_module *module, const char *entry, const sct_size *size,
+                           int64_t max_blocks, bool *too_long, sct_error *err) {
   const sct_spec *spec = s->spec;
   const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
-  const int64_t most = max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS;
   int64_t n_blocks = 0;
   site *t = NULL;
+  *too_long = is_too_large(spec, code, size);
+  if (*too_long) {
+    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
+  }
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
-  sct_sample sample =
-      sct_sample_of(n_blocks > 0 ? n_blocks : 0, most < MOST_BLOCKS ? most : MOST_BLOCKS);
+  sct_sample sample = sct_sample_of(n_blocks > 0 ? n_blocks : 0,
+                                    max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
   job j = {.s = s,
@@ -401,12 +433,106 @@ sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel
                     .grid = {n_blocks},
                     .block = {code->threads},
                     .shared_bytes = code->shared_bytes,
-                    .max_steps = MOST_STEPS,
+                    .max_steps = s->most_steps,
                     .max_shared_bytes = s->max_shared_bytes,
                     .no_definedness = true,
                     .no_races = true,
                     .per_buffer = true}};
   set_arguments(&j, size);
-  SCT_TRY(run_sample(&j, &sample, err));
-  return make_counters(out, &j, sample, err);
+  const sct_status status = run_sample(&j, &sample, err);
+  *too_long = j.too_long;
+  return status == SCT_OK ? make_counters(out, &j, sample, err) : status;
+}
+
+/* ---- sizes whose blocks have too much to do */
+
+static bool is_reduced(const sct_spec *spec, int dim) {
+  bool kept = false;
+  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
+    for (int d = 0; d < spec->operands[op].n_dims; d++) {
+      kept = kept || sct_expr_mentions(spec->pool, spec->operands[op].at[d], spec->dim_var[dim]);
+    }
+  }
+  return !kept;
+}
+
+/* The longest dimension that blocks go along becomes a quarter, with the same rest of warps. false:
+ * it is short already. */
+static bool shorten(const sct_spec *spec, int64_t *extent) {
+  int longest = -1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    const bool counts = !spec->reduces || is_reduced(spec, d);
+    longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
+  }
+  if (longest < 0 || extent[longest] < 8 * LANES) {
+    return false;
+  }
+  extent[longest] = extent[longest] / (4 * LANES) * LANES + extent[longest] % LANES;
+  return true;
+}
+
+static void scale(sct_count *c, double by) {
+  c->requests = llround((double)c->requests * by);
+  c->sectors = llround((double)c->sectors * by);
+  c->sectors_ideal = llround((double)c->sectors_ideal * by);
+  c->tags = llround((double)c->tags * by);
+  c->distinct_bytes = llround((double)c->distinct_bytes * by);
+}
+
+static double ratio(int64_t a, int64_t b) {
+  return b > 0 ? (double)a / (double)b : 1.0;
+}
+
+/* From counters of `small` to those of `size`: each operand by what is touched of it. */
+static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sct_kernel_code *code,
+                                 const sct_size *small, const sct_size *size, sct_error *err) {
+  const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
+  const sct_count load = c->load;
+  const int64_t blocks = c->blocks;
+  SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &c->blocks, err));
+  /* what a block reduces it exchanges once */
+  const double work = spec->reduces
+                          ? ratio(c->blocks, blocks)
+                          : ratio(sct_spec_elements(spec, size), sct_spec_elements(spec, small));
+  for (int op = 0; op < spec->n_operands; op++) {
+    sct_count *const way = spec->operands[op].is_output ? &c->store : &c->load;
+    const sct_count before = c->operand[op];
+    scale(&c->operand[op],
+          ratio(sct_spec_touched_bytes(spec, op, size), sct_spec_touched_bytes(spec, op, small)));
+    way->requests += c->operand[op].requests - before.requests;
+    way->sectors += c->operand[op].sectors - before.sectors;
+    way->sectors_ideal += c->operand[op].sectors_ideal - before.sectors_ideal;
+    way->tags += c->operand[op].tags - before.tags;
+    way->distinct_bytes += c->operand[op].distinct_bytes - before.distinct_bytes;
+  }
+  scale(&c->bulk_load, ratio(c->load.sectors, load.sectors));
+  c->wavefronts_ld = llround(work * (double)c->wavefronts_ld);
+  c->wavefronts_ld_ideal = llround(work * (double)c->wavefronts_ld_ideal);
+  c->wavefronts_st = llround(work * (double)c->wavefronts_st);
+  c->wavefronts_st_ideal = llround(work * (double)c->wavefronts_st_ideal);
+  c->shuffles = llround(work * (double)c->shuffles);
+  c->blocks_counted = c->blocks_counted > 1 ? c->blocks_counted - 1 : 0; /* not of this size */
+  return SCT_OK;
+}
+
+sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+                             const sct_ptx_module *module, const char *entry, const sct_size *size,
+                             int64_t max_blocks, sct_error *err) {
+  const int64_t most = max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS;
+  int64_t extent[SCT_MAX_EXTENTS];
+  const sct_size small = {.label = size->label, .extent = extent, .fill = size->fill};
+  bool too_long = false;
+  memcpy(extent, size->extent, sizeof *extent * (size_t)s->spec->n_extents);
+  sct_status status = count_at(s, out, code, module, entry, size, most, &too_long, err);
+  const bool shortened = too_long;
+  while (too_long && shorten(s->spec, extent)) {
+    status = count_at(s, out, code, module, entry, &small, most, &too_long, err);
+  }
+  if (status == SCT_OK && shortened) {
+    status = scale_counters(out, s->spec, code, &small, size, err);
+    if (status != SCT_OK) {
+      sct_counters_free(out);
+    }
+  }
+  return status;
 }

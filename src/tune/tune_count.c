@@ -73,7 +73,7 @@ static bool count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
     return false;
   }
   if (s->sampler == NULL) {
-    status = sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, &err);
+    status = sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0, &err);
   }
   if (status == SCT_OK) {
     status = sct_tune_parse(parsed, compiled->ptx, &err);

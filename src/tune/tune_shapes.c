@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define SLOWER 1.05 /* predicted times this close are the same */
-#define BLOCKS 6   /* that are counted, of each kernel at each shape: some 50 ms with 24 of a sum */
-#define MOST   243 /* shapes: a second for sums, whose loops are counted */
+#define BLOCKS 6 /* that are counted, of each kernel at each shape: some 50 ms with 24 of a sum */
+#define STEPS  50000 /* of a block that runs for that: a millisecond */
+#define MOST   243   /* shapes: a second for sums, whose loops are counted */
 
 /* The extents of a shape are those of the size times 2^(step * k), k in [-reach, reach]. */
 typedef struct lattice {
@@ -45,9 +46,32 @@ static void shape_extents(int64_t *out, const lattice *l, const sct_size *size, 
   }
 }
 
+/* One of two kernels that are compared. */
+typedef struct side {
+  int item;
+  sct_sampler *sampler; /* of both */
+  tune_parsed parsed;   /* where its plan records no accesses */
+} side;
+
+static bool can_count(const tune_session *s, int item) {
+  const sct_tune_item *it = &s->plan.items[item];
+  return it->code.counted || (it->compiled.ok && s->replay == NULL);
+}
+
+static bool count(tune_session *s, side *of, const sct_size *size, sct_counters *out) {
+  const sct_tune_item *item = &s->plan.items[of->item];
+  if (item->code.counted) {
+    return sct_model_count(out, &s->plan.spec, &item->code, size, BLOCKS, NULL) == SCT_OK;
+  }
+  return sct_codegen_fits(&s->plan.spec, &item->code, size) &&
+         sct_tune_parse(&of->parsed, item->compiled.ptx, NULL) == SCT_OK &&
+         sct_sampler_count(of->sampler, out, &item->code, of->parsed.module, item->compiled.entry,
+                           size, BLOCKS, NULL) == SCT_OK;
+}
+
 /* 0: the model cannot tell. */
-static double predicted_ns(tune_session *s, int k, const sct_size *size) {
-  const sct_tune_item *item = &s->plan.items[k];
+static double predicted_ns(tune_session *s, side *of, const sct_size *size) {
+  const sct_tune_item *item = &s->plan.items[of->item];
   sct_counters counters = {0};
   sct_prediction p = {0};
   const sct_workload work = {.spec = &s->plan.spec,
@@ -58,7 +82,7 @@ static double predicted_ns(tune_session *s, int k, const sct_size *size) {
                              .shared_bytes = item->code.shared_bytes +
                                              (item->compiled.ok ? item->compiled.static_shared_bytes
                                                                 : item->code.static_shared_bytes)};
-  if (sct_model_count(&counters, &s->plan.spec, &item->code, size, BLOCKS, NULL) != SCT_OK) {
+  if (!count(s, of, size, &counters)) {
     return 0;
   }
   const bool known = sct_model_predict(&p, &s->rated, &work, NULL) == SCT_OK;
@@ -67,8 +91,8 @@ static double predicted_ns(tune_session *s, int k, const sct_size *size) {
 }
 
 /* "0110...": a digit a shape, 1 where the winner is slower or unknown. */
-static void compare_shapes(sct_str *out, tune_session *s, const lattice *l, int size, int winner,
-                           int naive) {
+static void compare_shapes(sct_str *out, tune_session *s, const lattice *l, int size, side *winner,
+                           side *naive) {
   const sct_spec *spec = &s->plan.spec;
   int64_t extent[SCT_MAX_ARGS];
   sct_size shape = spec->sizes[size];
@@ -90,20 +114,24 @@ sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions, s
   lattice l;
   char hex[SCT_HASH_HEX];
   if (naive < 0 || naive == winner || !choose_lattice(&l, s->plan.spec.n_dims) ||
-      !s->plan.items[naive].code.counted || !s->plan.items[winner].code.counted) {
+      !can_count(s, naive) || !can_count(s, winner)) {
     return SCT_OK;
   }
   sct_hash_hex(hex, s->plan.items[winner].code.hash);
   json_t *doc = json_loads(sct_str_c(conditions), 0, NULL);
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   sct_str digits = {0};
+  sct_sampler *sampler = NULL;
+  side sides[] = {{.item = winner}, {.item = naive}};
   sct_status status = SCT_OK;
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
   SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, winner, err));
   SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, naive, err));
-  compare_shapes(&digits, s, &l, size, winner, naive);
+  SCT_TRY_DONE(sct_sampler_new(&sampler, &s->plan.spec, &s->device, s->opts->seed, STEPS, err));
+  sides[0].sampler = sides[1].sampler = sampler;
+  compare_shapes(&digits, s, &l, size, &sides[0], &sides[1]);
   json_object_set_new(doc, "shapes",
                       json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
                                 l.reach, "slower", sct_str_c(&digits)));
@@ -114,6 +142,9 @@ sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions, s
   }
   sct_free(text);
 done:
+  sct_tune_parsed_free(&sides[0].parsed);
+  sct_tune_parsed_free(&sides[1].parsed);
+  sct_sampler_free(sampler);
   json_decref(doc);
   sct_str_free(&digits);
   return status;
