@@ -41,26 +41,29 @@ __device__ __forceinline__ void compute_tile(
   };
 //% end
 //% if shared then
-  // in: lines with their halo, each from the word that its first element lies in
+  // where lines with their halo start
+//%   for _, s in ipairs(taps) do
+  __shared__ const $(s.type) *$(s.from)[$(s.n_lines)];
+#pragma unroll 1
+  for (int line = threadIdx.x; line < $(s.n_lines); line += kThreads)
+    $(s.from)[line] = $(s.at)($(s.line_of), first_$(x) - $(s.before));
+//%   end
+  __syncthreads();
+
+  // in: each line from the word that its first element lies in
   extern __shared__ uint4 shared[];
 //%   for _, s in ipairs(taps) do
-  auto *const $(s.tile) = reinterpret_cast<uint4 (*)[$(s.k_words)]>(shared + $(s.start));
+  uint4 *const $(s.tile) = shared + $(s.start);
 #pragma unroll
   for (int n = threadIdx.x; n < $(s.n_lines) * $(s.k_words); n += kThreads) {
-    const int line = n / $(s.k_words), word = n % $(s.k_words);
-    const $(s.type) *const from = $(s.at)($(s.line_of), first_$(x) - $(s.before));
+    const int line = n / $(s.k_words);
 //%     if s.zero then
-    if (kGuarded && from == nullptr)
-      $(s.tile)[line][word] = make_uint4(0, 0, 0, 0);
+    if (kGuarded && $(s.from)[line] == nullptr)
+      $(s.tile)[n] = make_uint4(0, 0, 0, 0);
     else
-      copy_word<kGuarded>(&$(s.tile)[line][word],
-                          reinterpret_cast<const char *>(from) - bytes_into_word(from) + 16 * word,
-                          $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
-//%     else
-    copy_word<kGuarded>(&$(s.tile)[line][word],
-                        reinterpret_cast<const char *>(from) - bytes_into_word(from) + 16 * word,
-                        $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
 //%     end
+    copy_word<kGuarded>(&$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)),
+                        $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
   }
 //%   end
   async_commit();
@@ -75,8 +78,7 @@ __device__ __forceinline__ void compute_tile(
       const long long $(x) = (k < $(s.left) ? 0 : $(s.n_columns)) + $(s.k_from);
       const long long column = $(x) - (first_$(x) - $(s.before));
       if (is_inside(column, $(s.n_tile))) {
-        const $(s.type) *const from = $(s.at)($(s.line_of), first_$(x) - $(s.before));
-        line_at<$(s.type)>($(s.tile)[line], from)[column] =
+        line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line])[column] =
             load_or_zero<$(s.type)$(s.word)>($(s.beyond)($(s.line_of), $(x)));
       }
     }
@@ -99,8 +101,8 @@ __device__ __forceinline__ void compute_tile(
 #pragma unroll
     for (int j = 0; j < $(s.own_c); j++) {
       const int line = $(s.own_line);
-      const $(s.type) *const from = $(s.at)($(s.line_of), first_$(x) - $(s.before));
-      $(s.lines)[i][j] = line_at<$(s.type)>($(s.tile)[line], from) + $(s.before) + lane * kVec;
+      $(s.lines)[i][j] = line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line])
+          + $(s.before) + lane * kVec;
     }
 //%   end
 //% else

@@ -86,6 +86,11 @@ __device__ __forceinline__ int bytes_into_word(const void *p) {
   return (int)((unsigned int)(size_t)p % 16);
 }
 
+// The word of 16 bytes that `p` lies in, or one of those behind it.
+__device__ __forceinline__ const char *word_at(const void *p, int word) {
+  return static_cast<const char *>(p) - bytes_into_word(p) + 16 * word;
+}
+
 // Bytes from the start of the sector of 32 bytes that `p` lies in.
 __device__ __forceinline__ int bytes_into_sector(const void *p) {
   return (int)((unsigned int)(size_t)p % 32);
@@ -135,15 +140,20 @@ __device__ __forceinline__ void compute_tile(
   const auto a_beyond = [&](int i, int j, long long col) -> const float * {
     return a_at(i, j, clamp_index(col, n_col));
   };
-  // in: lines with their halo, each from the word that its first element lies in
+  // where lines with their halo start
+  __shared__ const float *a_from[18];
+#pragma unroll 1
+  for (int line = threadIdx.x; line < 18; line += kThreads)
+    a_from[line] = a_at(line, 0, first_col - 8);
+  __syncthreads();
+
+  // in: each line from the word that its first element lies in
   extern __shared__ uint4 shared[];
-  auto *const a_tile = reinterpret_cast<uint4 (*)[kWords_a]>(shared + 0);
+  uint4 *const a_tile = shared + 0;
 #pragma unroll
   for (int n = threadIdx.x; n < 18 * kWords_a; n += kThreads) {
-    const int line = n / kWords_a, word = n % kWords_a;
-    const float *const from = a_at(line, 0, first_col - 8);
-    copy_word<kGuarded>(&a_tile[line][word],
-                        reinterpret_cast<const char *>(from) - bytes_into_word(from) + 16 * word,
+    const int line = n / kWords_a;
+    copy_word<kGuarded>(&a_tile[n], word_at(a_from[line], n % kWords_a),
                         a, at_byte<char>(a, 4 * n_col * n_row));
   }
   async_commit();
@@ -155,8 +165,7 @@ __device__ __forceinline__ void compute_tile(
       const long long col = (k < 1 ? 0 : n_col) + k - 1;
       const long long column = col - (first_col - 8);
       if (is_inside(column, 265)) {
-        const float *const from = a_at(line, 0, first_col - 8);
-        line_at<float>(a_tile[line], from)[column] =
+        line_at<float>(&a_tile[line * kWords_a], a_from[line])[column] =
             load_or_zero<float>(a_beyond(line, 0, col));
       }
     }
@@ -173,8 +182,8 @@ __device__ __forceinline__ void compute_tile(
 #pragma unroll
     for (int j = 0; j < 1; j++) {
       const int line = own + i;
-      const float *const from = a_at(line, 0, first_col - 8);
-      a_line[i][j] = line_at<float>(a_tile[line], from) + 8 + lane * kVec;
+      a_line[i][j] = line_at<float>(&a_tile[line * kWords_a], a_from[line])
+          + 8 + lane * kVec;
     }
   const auto compute_line = [&](int i, int j, int item) {
     const long long row = first_row + own + i;

@@ -65,15 +65,11 @@ template <class T> __device__ __forceinline__ T from_lane(const T &value, int la
   return other;
 }
 
-// How many lanes away element k of a line is, which counts from a thread's first of kVec.
-template <int kVec> constexpr __device__ int lanes_away(int k) {
-  return k < 0 ? (k + 1) / kVec - 1 : k / kVec;
-}
-
-// Has a lane of this warp element k of a line? Lanes hold kVec elements each, up to element `n`.
-template <int kVec> __device__ __forceinline__ bool in_warp(int k, long long first, long long n) {
-  const int lane = (int)(threadIdx.x % 32) + lanes_away<kVec>(k);
-  return lane >= 0 && lane < 32 && first + lanes_away<kVec>(k) * kVec < n;
+// Has this warp a lane so far away, with elements of a line before `n`? Lanes hold kVec each.
+template <int kVec>
+__device__ __forceinline__ bool has_lane(int away, long long first, long long n) {
+  const int lane = (int)(threadIdx.x % 32) + away;
+  return lane >= 0 && lane < 32 && first + away * kVec < n;
 }
 
 // The elements beside a thread's own, kLeft before and kRight behind: those that no lane of this
@@ -82,9 +78,12 @@ template <int kLeft, int kVec, int kRight, class T, class Load>
 __device__ __forceinline__ void load_ends(T (&line)[kLeft + kVec + kRight], long long first,
                                           long long n, const Load &load) {
 #pragma unroll
-  for (int k = -kLeft; k < kVec + kRight; k++)
-    if ((k < 0 || k >= kVec) && !in_warp<kVec>(k, first, n))
-      line[kLeft + k] = load(k);
+  for (int away = -((kLeft + kVec - 1) / kVec); away <= (kRight + kVec - 1) / kVec; away++)
+    if (away != 0 && !has_lane<kVec>(away, first, n))
+#pragma unroll
+      for (int k = away * kVec; k < away * kVec + kVec; k++)
+        if (k >= -kLeft && k < kVec + kRight)
+          line[kLeft + k] = load(k);
 }
 
 // ... and the others come from the lanes that have them.
@@ -92,13 +91,14 @@ template <int kLeft, int kVec, int kRight, class T>
 __device__ __forceinline__ void exchange_ends(T (&line)[kLeft + kVec + kRight], long long first,
                                               long long n) {
 #pragma unroll
-  for (int k = -kLeft; k < kVec + kRight; k++)
-    if (k < 0 || k >= kVec) {
-      const int lanes = lanes_away<kVec>(k);
-      const T other = from_lane(line[kLeft + k - lanes * kVec], threadIdx.x % 32 + lanes);
-      if (in_warp<kVec>(k, first, n))
-        line[kLeft + k] = other;
-    }
+  for (int away = -((kLeft + kVec - 1) / kVec); away <= (kRight + kVec - 1) / kVec; away++)
+#pragma unroll
+    for (int k = away * kVec; k < away * kVec + kVec; k++)
+      if (away != 0 && k >= -kLeft && k < kVec + kRight) {
+        const T other = from_lane(line[kLeft + k - away * kVec], threadIdx.x % 32 + away);
+        if (has_lane<kVec>(away, first, n))
+          line[kLeft + k] = other;
+      }
 }
 
 constexpr int kLanes = 32; // threads beside each other along x

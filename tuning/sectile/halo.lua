@@ -251,6 +251,7 @@ function halo.shared(p, s, start)
   local g = p.g
   g:need_align(s.op, WORD)
   s.tile = g:name(string.gsub(s.name, "%.", "_") .. "_tile")
+  s.from = g:name(string.gsub(s.name, "%.", "_") .. "_from")
   s.k_words = "kWords_" .. string.gsub(s.name, "%.", "_")
   s.before = s.left + p.drift -- the line's elements before first_x
   s.n_tile = s.before + p.columns + s.right

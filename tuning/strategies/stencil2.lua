@@ -285,7 +285,7 @@ local function start_plan(k, c)
     march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
     any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
-    index_text = {},
+    index_text = {}, static_shared_bytes = 0,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
     columns = c.lanes * c.vec * c.items, drift = 0,
   }
@@ -317,6 +317,7 @@ local function adopt_taps(p)
         local s = halo.stream(p, op, f > 0 and f or nil)
         if p.shared then
           start = halo.shared(p, s, start)
+          p.static_shared_bytes = p.static_shared_bytes + 8 * s.n_lines
           p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
         else
           local good, reason = halo.registers(p, s)
@@ -401,7 +402,7 @@ return {
       .. "that taps reach along", when = "marches > 0" },
     { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them beside each other, in the third dimension",
       when = "sides > 0" },
-    { "march", { 1, 4, 8 }, key = "march=", doc = "times that a thread goes on with further rows",
+    { "march", { 1, 4 }, key = "march=", doc = "times that a thread goes on with further rows",
       when = "marches > 0 and halo == 'registers'" },
     { "store", { "none", "streaming" }, key = "store=", doc = "streaming: what is stored leaves "
       .. "caches first" },
@@ -425,13 +426,14 @@ return {
     "halo == 'shared' or vec == full", "halo == 'shared' or threads <= 256",
     "halo == 'shared' or rows * march >= span or rows * march >= 8",
     "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
-    "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 128",
+    "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 64",
     "halo == 'shared' or rows * march <= 16",
     "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
     "halo == 'registers' or vec == single", "halo == 'registers' or lanes == 32 or marches == 0",
-    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 2",
-    "halo == 'registers' or items * rows * wide >= 4 and items * rows * wide <= 32",
+    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
+    "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
+    "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
   },
   template = "stencil_kernel.cu",
   plan = plan,
