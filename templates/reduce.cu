@@ -79,16 +79,15 @@ $(g:head(threads)) {
 //% end
 //% if odd then
   // what lies before the first and after the last whole vector of a row
-  const long long before = min(n_reduced, $(before));
+  const long long before = $(before);
   const long long stop = before + (n_reduced - before) / kVec * kVec;
-  for (long long edge = $(edge_first); edge < before + n_reduced - stop;
-       edge += $(edge_step)) {
+  for (long long edge = $(edge_first); edge < before + n_reduced - stop; edge += $(edge_step)) {
     const long long $(reduced_name) = edge < before ? edge : stop + edge - before;
     $(add_single())
   }
 //% end
-  for (long long first = $(loop_first); first < $(loop_last); first += $(loop_step)) {
-    // all loads before the first use
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto take = [&](long long first, bool guarded) {
 //% for _, x in ipairs(moving) do
     $(x.type) $(x.name)$(x.shape) = {};
 //% end
@@ -99,7 +98,7 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);
-      if ($(reduced_name) < $(loop_last)) {
+      if (!guarded || $(reduced_name) < $(loop_last)) {
 //% if outputs > 1 then
         $(place_kept())
 //% end
@@ -114,7 +113,7 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);
-      if ($(reduced_name) < $(loop_last)) {
+      if (!guarded || $(reduced_name) < $(loop_last)) {
 //% if outputs > 1 and names_kept then
         $(place_kept())
 //% end
@@ -131,7 +130,10 @@ $(g:head(threads)) {
 //% end
       }
     }
-  }
+  };
+  long long first = $(loop_first);
+  for (; first + kStep <= $(loop_last); first += $(loop_step)) take(first, false);
+  if (first < $(loop_last)) take(first, true);
 
 //% if not in_shared then
   // $(lanes) lanes have each output

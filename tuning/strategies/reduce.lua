@@ -325,8 +325,9 @@ local function loop(p)
     local elements = p.start // p.odd_bytes
     local with = binding(p)
     with[2 * #p.k.dims] = 0
-    local rest = p.g:text((0 * elements + p.vec - elements % p.vec) % p.vec, with)
-    p.before = rest
+    local before = (0 * elements + p.vec - elements % p.vec) % p.vec
+    p.before = kit.const_of(E.subst(before, with)) == 0 and "0"
+      or "min(n_reduced, " .. p.g:text(before, with) .. ")"
     p.edge_first = p.shared and "share * (long long)kLanes + lane" or "lane"
     p.edge_step = p.shared and "shares * (long long)kLanes" or "kLanes"
   end
@@ -495,7 +496,7 @@ local ROWS = {
   "blocks > 1 or 4 * kept >= sms or many <= 4096", -- else most of the GPU is idle
 }
 local COLUMNS = {
-  "vec == fit or 2 * vec == fit or vec == odd", "outputs == 1 or vec == 1",
+  "vec == fit or 2 * vec == fit or vec == odd", "outputs == 1 or (fit == 1 and lanes >= 32)",
   "lanes * vec * outputs < 2 * kept", "threads // lanes * items < 2 * many or lanes == threads",
   "lanes >= 16 or kept <= 2048 or fast <= 16 * vec",
   "lanes * vec * widest >= 32 or lanes * vec >= fast",
