@@ -52,6 +52,17 @@ __device__ __forceinline__ T load_streaming(const void *from) {
   return value;
 }
 
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &total) {
   total = a;
@@ -99,20 +110,20 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 #pragma unroll
   for (int m = 0; m < kVec; m++) mine[m] = identity();
 
-  for (long long first = share * (long long)kStep; first < n_reduced; first += shares * (long long)kStep) {
-    // all loads before the first use
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto take = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long row = first + item * kGroups + group;
-      if (row < n_reduced) {
+      if (!guarded || row < n_reduced) {
         a_v[item] = load_streaming<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long row = first + item * kGroups + group;
-      if (row < n_reduced) {
+      if (!guarded || row < n_reduced) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float total_e;
@@ -121,7 +132,10 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
         }
       }
     }
-  }
+  };
+  long long first = share * (long long)kStep;
+  for (; first + kStep <= n_reduced; first += shares * (long long)kStep) take(first, false);
+  if (first < n_reduced) take(first, true);
 
   // combines what the threads have: hands each of the block's outputs to `leave`
   const auto each_output = [&](auto leave) {

@@ -50,6 +50,17 @@ __device__ __forceinline__ T load(const void *from) {
   return value;
 }
 
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &top) {
   top = a;
@@ -89,20 +100,20 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
 #pragma unroll
   for (int m = 0; m < 1; m++) mine[m] = identity();
 
-  for (long long first = 0; first < n_reduced; first += kStep) {
-    // all loads before the first use
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto take = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_reduced) {
+      if (!guarded || col < n_reduced) {
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_reduced) {
+      if (!guarded || col < n_reduced) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float top_e;
@@ -111,7 +122,10 @@ reduce(const float *__restrict__ a, float *__restrict__ top, long long n_row, lo
         }
       }
     }
-  }
+  };
+  long long first = 0;
+  for (; first + kStep <= n_reduced; first += kStep) take(first, false);
+  if (first < n_reduced) take(first, true);
 
   // 32 lanes have each output
   combine_across<1, kLanes>(mine);

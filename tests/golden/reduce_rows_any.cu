@@ -55,6 +55,17 @@ __device__ __forceinline__ T load(const void *from) {
   return value;
 }
 
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &total) {
   total = a;
@@ -99,27 +110,26 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   // what lies before the first and after the last whole vector of a row
   const long long before = min(n_reduced, sct_floor_mod(-n_col * row, 4));
   const long long stop = before + (n_reduced - before) / kVec * kVec;
-  for (long long edge = lane; edge < before + n_reduced - stop;
-       edge += kLanes) {
+  for (long long edge = lane; edge < before + n_reduced - stop; edge += kLanes) {
     const long long col = edge < before ? edge : stop + edge - before;
     float total_e;
     compute(__ldg(&a[n_col * row + col]), total_e);
     mine[0] = combine(mine[0], {total_e});
   }
-  for (long long first = before; first < stop; first += kStep) {
-    // all loads before the first use
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto take = [&](long long first, bool guarded) {
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < stop) {
+      if (!guarded || col < stop) {
         a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
       }
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < stop) {
+      if (!guarded || col < stop) {
 #pragma unroll
         for (int e = 0; e < kVec; e++) {
           float total_e;
@@ -128,7 +138,10 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
         }
       }
     }
-  }
+  };
+  long long first = before;
+  for (; first + kStep <= stop; first += kStep) take(first, false);
+  if (first < stop) take(first, true);
 
   // combines what the threads have: hands each of the block's outputs to `leave`
   const auto each_output = [&](auto leave) {

@@ -359,6 +359,19 @@ local function take_streams(p)
   end
 end
 
+-- What moves before the kernel is compiled and counted: the widths of the accesses.
+local function traffic(p)
+  local list = {}
+  for _, op in ipairs(p.g.ops) do
+    local width = op.record.fields[1].bytes
+    for _, x in ipairs(p.streams[op.number] or {}) do
+      width = math.max(width, x.word or 0)
+    end
+    list[#list + 1] = { operand = op.number, width = width }
+  end
+  return list
+end
+
 local function texts_of(slots, key)
   local list = {}
   for n, slot in ipairs(slots) do
@@ -397,7 +410,7 @@ local function plan(k, c)
     shares = ((0 * tiles + p.blocks) // tiles:max(1)):min(n_reduced // step):max(1)
     p.workspace_bytes = 4 * COUNTERS + p.blocks * p.n_kept_block * p.partial_bytes
   end
-  p.grid = tiles * shares
+  p.grid, p.traffic = tiles * shares, traffic(p)
   p.static_shared_bytes = p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0
   if p.static_shared_bytes > k.device.smem_block_bytes - 16 then
     return nil, "the threads' partials need more shared memory than a block has"
@@ -515,23 +528,25 @@ local function where(k)
   return list
 end
 
+-- Of candidates that are predicted to be equal the first ones are tried first: values in the order
+-- of how often they won.
 local function axes(k)
   local sms = k.device.sms
   local rows = k.reduced[#k.dims]
   return {
-    { "threads", { 256, 128, 512, 1024 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 32, 2, 4, 8, 16, 128, 256, 512, 1024 }, key = "lanes=",
+    { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads a block" },
+    { "lanes", { 512, 256, 1024, 128, 32, 16, 8, 4, 2 }, key = "lanes=",
       doc = "threads side by side along the fastest mode" },
-    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbouring elements in a vector" },
+    { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
       when = "vec * widest == 16",
       doc = "where rows start: on a whole vector, or anywhere, then their ends are taken alone" },
-    { "items", { 1, 2, 4, 8, 16 }, key = "items=",
+    { "items", { 8, 4, 16, 2, 1 }, key = "items=",
       doc = "vectors along what is reduced, all loads in flight" },
     { "outputs", { 1, 2, 4, 8 }, key = "outputs=", doc = "outputs, or vectors of them, a thread" },
-    { "blocks", { 1, 2 * sms, 4 * sms, 8 * sms }, key = "blocks=",
+    { "blocks", { 1, 4 * sms, 2 * sms, 8 * sms }, key = "blocks=",
       doc = "where outputs are fewer, blocks share them until there are so many" },
-    { "evict", { "none", "streaming" }, key = "evict=",
+    { "evict", { "streaming", "none" }, key = "evict=",
       doc = "streaming: what is read is used once, and leaves the caches first" },
   }
 end
