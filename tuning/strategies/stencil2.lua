@@ -417,7 +417,8 @@ return {
     return {
       { "bytes", bytes }, { "marches", m and 1 or 0 },
       { "span", m and below[m] + above[m] or 0 }, { "sides", c and below[c] + above[c] or 0 },
-      { "full", full }, { "single", math.max(1, 4 // k.operands[#k.operands].record.bytes) },
+      { "cc", k.device.cc }, { "full", full },
+      { "single", math.max(1, 4 // k.operands[#k.operands].record.bytes) },
     }
   end,
   where = {
@@ -430,7 +431,8 @@ return {
     "halo == 'shared' or rows * march <= 16",
     "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
-    "halo == 'registers' or vec == single", "halo == 'registers' or lanes == 32 or marches == 0",
+    "halo == 'registers' or cc >= 80", "halo == 'registers' or vec == single",
+    "halo == 'registers' or lanes == 32 or marches == 0",
     "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
     "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
     "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
