@@ -286,5 +286,33 @@ function halo.tap(p, s, read)
   return string.format("%s[%s][%s][%s]", s.lines, i, j, column)
 end
 
+-- Lines that the taps of `m` by `c` elements reach.
+local function count_lines(p, s, m, c)
+  local seen, n = {}, 0
+  for _, read in ipairs(s.op.reads) do
+    local by = distances(p, s, read)
+    for at = 0, m * c - 1 do
+      local line = (at // c + by[1]) * 1000 + at % c + by[2]
+      n = n + (seen[line] and 0 or 1)
+      seen[line] = true
+    end
+  end
+  return n
+end
+
+--- What a stream's loads move, for the plan's `traffic`; wavefronts of a block beside it.
+function halo.traffic(p, s)
+  local values = s.f and 1 or #s.op.reads
+  if p.shared then
+    local elements = p.block_m * p.block_c * p.columns
+    return { operand = s.op.number, width = WORD, bytes = p.grid * (s.n_lines * s.n_words * WORD) },
+      values * elements // 32 + s.n_lines * s.n_words // 8
+  end
+  local m, c = s.has_m and p.rows * p.march or 1, s.has_c and p.wide or 1
+  local own = p.threads * p.vec * s.bytes * count_lines(p, s, m, c)
+  return { operand = s.op.number, width = math.min(WORD, p.vec * s.bytes), bytes = p.grid * own },
+    (s.left + s.right) * m * c * p.threads // 32
+end
+
 halo.WORD = WORD
 return halo

@@ -337,6 +337,20 @@ local function adopt_taps(p)
   return true
 end
 
+-- What arrays with taps and outputs ask for; other inputs are taken as moved once.
+local function estimate(p)
+  local list, wavefronts = {}, 0
+  for _, s in ipairs(p.taps) do
+    local entry, more = halo.traffic(p, s)
+    list[#list + 1], wavefronts = entry, wavefronts + more
+  end
+  for _, op in ipairs(p.g.outputs) do
+    list[#list + 1] = { operand = op.number, width = math.min(halo.WORD, p.vec * op.record.bytes) }
+  end
+  list.wavefronts = p.grid * wavefronts
+  return list
+end
+
 local function plan(k, c)
   local p = start_plan(k, c)
   local good, reason = adopt_taps(p)
@@ -358,6 +372,7 @@ local function plan(k, c)
   local places
   p.cut, places = cut(p)
   p.inside, p.outside = inside(p) or false, outside(p)
+  p.traffic = estimate(p)
   p.places = kit.concat(places, ", ")
   p.place_params = "long long " .. kit.concat(places, ", long long ")
   p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
