@@ -86,7 +86,9 @@ static const char *skip_brackets(const char *p, char open, char close) {
 static void name_part(sct_script *script, struct sct_library_part *part) {
   const char *p = part->text, *word = "";
   size_t n = 0;
+  bool is_template = false;
   while (next_word(&p, &word, &n)) {
+    is_template = is_template || strncmp(word, "template ", 9) == 0;
     const bool attribute = strncmp(word, "__", 2) == 0 || strncmp(word, "alignas(", 8) == 0;
     p = *(p + strspn(p, " ")) == '<' ? skip_brackets(p + strspn(p, " "), '<', '>') : p;
     const char *next = p + strspn(p, " ");
@@ -94,7 +96,7 @@ static void name_part(sct_script *script, struct sct_library_part *part) {
       p = skip_brackets(next, '(', ')');
     } else if (*next && strchr("({=;", *next)) {
       part->name = sct_arena_strndup(&script->arena, word, n);
-      part->is_function = *next == '(';
+      part->is_called = *next == '(' || is_template;
       return;
     }
   }
@@ -172,7 +174,7 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
 
 static bool is_mention(const struct sct_library_part *part, const char *word, size_t n) {
   return strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
-         (!part->is_function || word[n] == '(' || word[n] == '<');
+         (!part->is_called || word[n] == '(' || word[n] == '<');
 }
 
 static void note_mentions(const sct_script *script, const char *text, bool *carried) {

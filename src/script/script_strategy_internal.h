@@ -9,7 +9,7 @@
 struct sct_library_part {
   const char *name, *text, *file; /* the text ends with a line's end */
   int line;                       /* where it starts in the file */
-  bool is_function;               /* mentioned as `name(` or `name<` */
+  bool is_called;                 /* a function or a template: mentioned as `name(` or `name<` */
 };
 #define SCT_MAX_LIBRARY 128
 

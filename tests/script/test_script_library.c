@@ -5,10 +5,11 @@
 #include "script/script_strategy_internal.h"
 
 static struct sct_library_part parts[] = {
-    {"word_of", "template <int n> struct word_of;\n", "words.cuh", 1, false},
+    {"word_of", "template <int n> struct word_of;\n", "words.cuh", 1, true},
     {"load", "T load(const void *p) { word_of<4> w; }\n", "words.cuh", 3, true},
     {"load_twice", "T load_twice(const void *p) { load(p); load(p); }\n", "words.cuh", 5, true},
     {"split", "int split(int n);\n", "words.cuh", 7, true},
+    {"divisor", "struct divisor { int by; };\n", "words.cuh", 9, false},
 };
 static const sct_script library = {.n_parts = SCT_COUNT(parts), .parts = parts};
 
@@ -25,13 +26,15 @@ static void carries(const char *text, const char *wanted) {
 
 static void kernels_carry_what_they_mention(void **state) {
   (void)state;
-  carries("x = split(n);", "0001");
-  carries("x = load<float4>(p);", "1100");
-  carries("x = load_twice(p);", "1110"); /* and what that mentions */
-  carries("word_of<4> w;", "1000");
-  carries("float load = split;", "0000"); /* a function is called */
-  carries("x.load(p); my_load(p); load4(p);", "0000");
-  carries("// load(p)\n/* split(n) */ asm(\"load(\");", "0000");
+  carries("x = split(n);", "00010");
+  carries("x = load<float4>(p);", "11000");
+  carries("x = load_twice(p);", "11100"); /* and what that mentions */
+  carries("word_of<4> w;", "10000");
+  carries("divisor d;", "00001");
+  carries("struct word_of { int a; } w;", "00000");
+  carries("float load = split;", "00000"); /* a function is called */
+  carries("x.load(p); my_load(p); load4(p);", "00000");
+  carries("// load(p)\n/* split(n) */ asm(\"load(\");", "00000");
 }
 
 /* Each definition of the shipped library says what it does, and no two have one name. */

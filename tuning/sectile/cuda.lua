@@ -56,6 +56,17 @@ function G:name(wanted)
   return name
 end
 
+-- Types of records: under other names where something else has theirs, as no body can name them.
+local function bind_types(g)
+  for _, op in ipairs(g.k.operands) do
+    local record = op.record
+    if not record.bare and not g.types_of[record.name] then
+      g.types_of[record.name] = g:name(record.name)
+    end
+    record.name = g.types_of[record.name]
+  end
+end
+
 -- Names of the kernel's parameters; what they are called in expressions where that differs.
 local function bind_names(g)
   local k = g.k
@@ -87,8 +98,10 @@ function cuda.new(k, kernel, threads)
   local g = setmetatable({
     k = k, kernel = kernel, threads = threads, own = {}, put = {}, ops = {}, inputs = {},
     outputs = {}, requires = { table.unpack(k.requires) }, align = {}, arguments = {},
-    arguments_of = {}, scalar_names = {}, extent_names = {},
+    arguments_of = {}, scalar_names = {}, extent_names = {}, types_of = {},
   }, G)
+  g.own[kernel], g.own.compute = true, true
+  bind_types(g)
   g.body = reads.without_comments(k.body)
   local names = reads.names_in(g.body)
   g.in_body = {}
@@ -163,12 +176,12 @@ end
 ---@param op sectile.Operand
 ---@param f? integer
 ---@return string
-function G:type(op, f)
+function G.type(_, op, f)
   local record = op.record
   if f or record.bare then
     return record.fields[f or 1].cuda
   end
-  return self.k.words[record.name] and "struct " .. record.name or record.name
+  return record.name
 end
 
 --- An array's element as an lvalue: field `f`, or the whole record.

@@ -401,7 +401,7 @@ local function move_operands(p, c)
       local staged = (op.is_output and c.store or c.load) == "staged" and stageable(p.k, op)
       p.streams[op.number] = streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
-        any = any or x.path == "vector" or x.path == "reversed" or x.path == "around"
+        any = any or x.path ~= "once" and x.path ~= "item" and x.path ~= "elements"
         if x.path == "staged" then
           table.insert(p.tiles, x)
           table.insert(op.is_output and p.staged_out or p.staged_in, x)
