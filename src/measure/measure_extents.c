@@ -38,11 +38,15 @@ int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks) {
   return blocks > code->rounds ? blocks / code->rounds : 1;
 }
 
+static bool holds_at(const sct_spec *spec, sct_expr condition, const int64_t *extent) {
+  const sct_expr_env env = extents_env(spec, extent);
+  int64_t holds = 0;
+  return sct_expr_eval(spec->pool, condition, &env, &holds, NULL) == SCT_OK && holds != 0;
+}
+
 bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent) {
-  const sct_expr_env env = extents_env(plan->spec, extent);
   for (int k = 0; k < code->n_require; k++) {
-    int64_t holds = 0;
-    if (sct_expr_eval(plan->spec->pool, code->require[k], &env, &holds, NULL) != SCT_OK || !holds) {
+    if (!holds_at(plan->spec, code->require[k], extent)) {
       return false;
     }
   }
@@ -151,13 +155,35 @@ static sct_status add_fixed(sct_tuples *t, sct_error *err) {
   return add_multiples(t, err);
 }
 
-/* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
- * other dimensions being 1; 0 if there is none in reach. Grids do not shrink as extents grow. */
-static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, int dim, int64_t from) {
-  int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
-  for (int k = 0; k < plan->spec->n_extents; k++) {
-    extent[k] = 1;
+#define MAX_UNIT ((int64_t)256) /* of the multiples that requirements ask for */
+
+/* The least extents, powers of two, with which the candidate's requirements hold one by one: of a
+ * kernel that moves 8 elements along one dimension as a vector, 8 there and 1 elsewhere.
+ * Requirements of other kinds leave 1. */
+static void least_extents(int64_t *unit, const sct_plan *plan, const sct_kernel_code *code) {
+  const sct_spec *spec = plan->spec;
+  for (int k = 0; k < spec->n_extents; k++) {
+    unit[k] = 1;
   }
+  for (int r = 0; r < code->n_require; r++) {
+    bool holds = holds_at(spec, code->require[r], unit);
+    for (int64_t n = 2; n <= MAX_UNIT && !holds; n *= 2) {
+      for (int d = 0; d < spec->n_dims && !holds; d++) {
+        const int64_t before = unit[d];
+        unit[d] = n > before ? n : before;
+        holds = holds_at(spec, code->require[r], unit);
+        unit[d] = holds ? unit[d] : before;
+      }
+    }
+  }
+}
+
+/* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
+ * other extents being `unit`; 0 if there is none in reach. Grids do not shrink as extents grow. */
+static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, const int64_t *unit,
+                         int dim, int64_t from) {
+  int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
+  memcpy(extent, unit, sizeof *extent * (size_t)plan->spec->n_extents);
   extent[dim] = from;
   const int64_t blocks = blocks_at(plan->spec, code, extent);
   extent[dim] = high;
@@ -178,8 +204,10 @@ static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, int 
 
 static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
                                  sct_error *err) {
-  const int64_t second = next_edge(plan, code, 0, 1);
-  const int64_t third = second > 0 ? next_edge(plan, code, 0, second) : 0;
+  int64_t unit[SCT_MAX_EXTENTS];
+  least_extents(unit, plan, code);
+  const int64_t second = next_edge(plan, code, unit, 0, 1);
+  const int64_t third = second > 0 ? next_edge(plan, code, unit, 0, second) : 0;
   const int64_t tile = second - 1; /* what one block does */
   const int64_t n = code->threads;
   if (code->rounds > 0 && tile > 0) { /* as many tiles for one block as may be, and half a tile */
@@ -201,7 +229,8 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
 
 /* All dimensions just below, at or above their tile. Blocks that take elements of several
  * dimensions as one have a whole tile in each of them: there one after the other. */
-static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, int64_t off, sct_error *err) {
+static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit, int64_t off,
+                               sct_error *err) {
   int64_t tuple[SCT_MAX_DIMS];
   double elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
@@ -213,7 +242,7 @@ static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, int64_t off, 
   }
   for (int dim = 0; dim < t->n_dims; dim++) {
     for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == dim ? tile[d] + off : 1;
+      tuple[d] = d == dim ? tile[d] + off : unit[d];
     }
     SCT_TRY(add(t, tuple, err));
   }
@@ -222,21 +251,23 @@ static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, int64_t off, 
 
 static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
                             sct_error *err) {
-  int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS];
+  int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS], unit[SCT_MAX_EXTENTS];
+  least_extents(unit, plan, code);
   for (int d = 0; d < t->n_dims; d++) {
-    const int64_t edge = next_edge(plan, code, d, 1);
+    const int64_t edge = next_edge(plan, code, unit, d, 1);
     tile[d] = edge > 0 ? edge - 1 : 3;
   }
   for (int64_t off = -1; off <= 1; off++) {
-    SCT_TRY(add_at_tiles(t, tile, off, err));
+    SCT_TRY(add_at_tiles(t, tile, unit, off, err));
   }
   for (int dim = 0; dim < t->n_dims; dim++) { /* several tiles and a rest along one dimension */
     for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == dim ? 2 * tile[d] + 3 : 1;
+      tuple[d] = d == dim ? 2 * tile[d] + 3 : unit[d];
     }
     SCT_TRY(add(t, tuple, err));
     tuple[dim] = 3 * tile[dim] + 5;
-    tuple[dim == 0 ? t->n_dims - 1 : 0] = tuple[dim] > MAX_AT_TILES / 10 ? 2 : 5;
+    const int other = dim == 0 ? t->n_dims - 1 : 0;
+    tuple[other] = unit[other] * (tuple[dim] * unit[other] > MAX_AT_TILES / 10 ? 2 : 5);
     SCT_TRY(add(t, tuple, err));
   }
   return SCT_OK;
@@ -311,11 +342,13 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
   }
 }
 
-#define N_OWN_TRIALS 9
+#define N_SMALL_TRIALS 4
+#define N_OWN_TRIALS   (9 + N_SMALL_TRIALS)
 
 /* Extents that no dimension of the index space has: in proportion to the first of the spec's sizes
- * (trial 1), in round numbers of elements (trials 2 and later), or, for one tuple in three, an odd
- * number of its own (trial 0). */
+ * (trial 1), few (4, 16, 64, 256: several such extents of one array make it large), in round
+ * numbers of elements (the later ones), or, for one tuple in three, an odd number of its own (trial
+ * 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int trial) {
   if (trial == 0) {
@@ -328,7 +361,11 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const double own = ratio * (double)elements;
     return own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
   }
-  return ((elements > 0 ? elements : 1) << (trial - 2)) + (trial > 2 ? 64 : 0);
+  if (trial <= N_SMALL_TRIALS + 1) {
+    return (int64_t)4 << 2 * (trial - 2);
+  }
+  const int more = trial - N_SMALL_TRIALS - 2;
+  return ((elements > 0 ? elements : 1) << more) + (more > 0 ? 64 : 0);
 }
 
 #define MAX_CASE_BYTES ((int64_t)1 << 28)

@@ -149,6 +149,30 @@ static void test_blocks_that_stay_get_many_tiles(void **state) {
   }
 }
 
+/* Blocks of 4,096 elements of both dimensions, vectors of 16 along the second: their edges along
+ * the first are 256 apart, and not 4,096 rows of 16. */
+static void test_edges_lie_where_requirements_hold(void **state) {
+  (void)state;
+  static const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                         {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  world w;
+  const int64_t n[] = {100, 160};
+  world_open(&w, "i j", arrays, 1, 2, "b = a;", n, 64);
+  sct_expr_pool *pool = w.spec.pool;
+  const sct_expr j = w.spec.extent_var[1], zero = sct_expr_const(pool, 0);
+  sct_expr require = sct_expr_binary(
+      pool, SCT_EXPR_EQ, sct_expr_binary(pool, SCT_EXPR_MOD, j, sct_expr_const(pool, 16)), zero);
+  const sct_expr all = sct_expr_mul(pool, w.spec.extent_var[0], j);
+  w.kernel.code.grid = sct_expr_div(pool, sct_expr_add(pool, all, sct_expr_const(pool, 4095)),
+                                    sct_expr_const(pool, 4096));
+  w.kernel.code.require = &require;
+  w.kernel.code.n_require = 1;
+  world_list(&w);
+  assert_true(has(&w, 255, 16) && has(&w, 256, 16) && has(&w, 257, 16) && has(&w, 515, 16));
+  assert_false(has(&w, 4096, 1) || has(&w, 4097, 1));
+  world_close(&w);
+}
+
 static void test_many_dimensions(void **state) {
   (void)state;
   world w;
@@ -398,6 +422,7 @@ int main(void) {
       cmocka_unit_test(test_large_boxes_have_their_edges_one_by_one),
       cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
       cmocka_unit_test(test_blocks_that_stay_get_many_tiles),
+      cmocka_unit_test(test_edges_lie_where_requirements_hold),
       cmocka_unit_test(test_many_dimensions),
       cmocka_unit_test(test_own_extents_are_found),
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
