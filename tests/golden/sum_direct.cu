@@ -35,7 +35,7 @@ direct(const float *__restrict__ a_in, float *__restrict__ total_out, long long 
     mine = combine(mine, element(a_in, total_out, n_row, n_col, row, col));
   }
   partials[thread] = mine;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
+  for (int half = kThreads / 2; half >= 1; half /= 2) {
     __syncthreads();
     if (thread < half) partials[thread] = combine(partials[thread], partials[thread + half]);
   }

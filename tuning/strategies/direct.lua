@@ -1,18 +1,45 @@
 -- direct: the naive variant, and what everything else is compared with.
 
--- A block an output element; what is reduced is dealt out to its threads one by one.
+local LANES = 32
+
+-- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
+-- that it reads neighbours; but not where blocks would be fewer than a quarter of the
+-- multiprocessors.
+local function lanes_of(k)
+  local few = k.reduced[#k.dims]
+  for _, extents in ipairs(k.sizes) do
+    local kept = 1
+    for d = 1, #k.dims do
+      kept = kept * (k.reduced[d] and 1 or extents[d])
+    end
+    few = few or 4 * kept < LANES * k.device.sms
+  end
+  return few and 1 or LANES
+end
+
+-- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
 local function reduction(k, c)
   local p = reduce.start(k, "direct", { threads = c.threads, hint = c.hint })
   local g = p.g
-  local count = reduce.count(k, p.reduced)
-  p.kept_text = reduce.unravel(g, p.kept, "block", g.block)
+  local kept, count, lanes = reduce.count(k, p.kept), reduce.count(k, p.reduced), lanes_of(k)
+  local groups = c.threads // lanes
+  p.lanes, p.groups, p.has_output = lanes, groups, g.thread:eq(0)
+  local output, name, has_team = g.block, "block", nil
+  if lanes > 1 then
+    output, name = g:define("team", 0, kit.MAX_INDEX, g.block * lanes + g.thread % lanes), "team"
+    has_team = g:below(output, kept)
+    p.has_output = g.thread:lt(lanes):land(has_team)
+  end
+  p.kept_count = E.text(kept + 0 * g.thread, true)
+  p.kept_text = reduce.unravel(g, p.kept, name, output)
   p.count_text = E.text(count, true)
   p.add = function()
-    local turn = g:loop("turn", kit.ceil_div(count, c.threads))
-    local place = g:define("place", 0, kit.MAX_INDEX, turn * c.threads + g.thread)
+    local turn = g:loop("turn", kit.ceil_div(count, groups))
+    local place = g:define("place", 0, kit.MAX_INDEX, turn * groups + g.thread // lanes)
     local mark = #g.real
     local text = reduce.unravel(g, p.reduced, "place", place)
-    text = text .. "\n" .. reduce.add_element(p, place:lt(count))
+    local inside = place:lt(count)
+    text = text .. "\n" .. reduce.add_element(p, has_team and inside:land(has_team) or inside)
     g:forget(mark)
     g:close()
     return text
@@ -20,7 +47,7 @@ local function reduction(k, c)
   p.combine = function()
     reduce.touch(p, true, g.thread)
     local half = c.threads // 2
-    while half > 0 do
+    while half >= lanes do
       g:when(g.thread:lt(half))
       reduce.touch(p, false, g.thread + half)
       reduce.touch(p, false, g.thread)
@@ -31,20 +58,21 @@ local function reduction(k, c)
     return ""
   end
   p.store = function()
-    g:when(g.thread:eq(0))
+    g:when(p.has_output)
     reduce.touch(p, false, g.thread)
-    return reduce.store(p, "mine", g.thread:eq(0))
+    return reduce.store(p, "mine", p.has_output)
   end
   g.static_shared_bytes = c.threads * p.partial_bytes
-  g.grid = reduce.count(k, p.kept)
-  p.p, p.doc = p, string.format("A block of %d threads an output element, each of which takes "
-    .. "every %d-th of what is reduced.", c.threads, c.threads)
+  g.grid = kit.ceil_div(kept, lanes)
+  p.p, p.doc = p, string.format("A block of %d threads %s, each of which takes every %d-th of what "
+    .. "is reduced.", c.threads, lanes > 1 and lanes .. " neighbouring output elements"
+    or "an output element", groups)
   kit.hand_over(g, p)
   return p
 end
 
--- Threads a block, the naive variant's first: 256, or of a reduction of fewer elements the warps
--- that these keep busy.
+-- Threads a block, the naive variant's first: 256, or where one has all that becomes an output, the
+-- warps that this keeps busy.
 local function threads(k)
   local list, most = { 256, 128, 512, 1024 }, 0
   for _, extents in ipairs(k.reduces and k.sizes or {}) do
@@ -54,7 +82,7 @@ local function threads(k)
     end
     most = math.max(most, count)
   end
-  for _, few in ipairs(k.reduces and { 128, 64, 32 } or {}) do
+  for _, few in ipairs(k.reduces and lanes_of(k) == 1 and { 128, 64, 32 } or {}) do
     if most <= few then
       list = { few, 256, 512, 1024 }
     end
