@@ -340,8 +340,11 @@ static void pack_function(sct_str *s, const emit_header *h, const emit_operand *
   extent_list(s, op, sig, ", ", "int64_t ");
   sct_str_append(s, ") {\n  const int64_t size = bytes(");
   extent_list(s, op, sig, "", "");
-  sct_str_append(s, ");\n  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) "
-                    "{\n    return false;\n  }\n");
+  sct_str_append(s, ");\n  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr");
+  for (int d = 0; d < op->n_dims; d++) { /* a layout may have bytes where there is no element */
+    sct_str_printf(s, " && %s > 0", op->shape[d]);
+  }
+  sct_str_append(s, ")) {\n    return false;\n  }\n");
   sct_str_append(s, unpacks
                         ? "  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);\n"
                           "  const unsigned char *const from = static_cast<const unsigned char "

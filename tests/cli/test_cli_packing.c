@@ -21,7 +21,7 @@ static sct_store *store;
   "local s = require 'sectile'\n" MIXED "return s.kernel {\n  name = '" kernel                     \
   "', dims = { 'i' },\n"                                                                           \
   "  inputs = { s.array('a', mixed, s.choose { s.aos, s.soa, s.aosoa { lanes = 32 }, "             \
-  "s.layout 'rotated.lua' }) },\n"                                                                 \
+  "s.layout 'rotated.lua', s.layout 'headed.lua' }) },\n"                                          \
   "  outputs = { s.array('b', 'f64') },\n  body = 'b = a.value * a.w;',\n"                         \
   "  sizes = { { i = 4096 } },\n}\n"
 #define GRID(kernel)                                                                               \
@@ -55,6 +55,13 @@ static const char rotated_layout[] =
     "    return (idx[1] - ext[1] // 2) % ext[1] * l.record.bytes + field.offset\n  end,\n"
     "  bytes = function(l, ext) return l.count(ext) * l.record.bytes end,\n}\n";
 
+/* Bytes before the first element: there are some where there is no element. */
+static const char headed_layout[] =
+    "return {\n  name = 'headed',\n"
+    "  offset = function(l, field, idx, ext)\n"
+    "    return idx[1] * l.record.bytes + field.offset + 64\n  end,\n"
+    "  bytes = function(l, ext) return l.count(ext) * l.record.bytes + 64 end,\n}\n";
+
 static const struct {
   const char *name, *spec, *operand, *layout;
 } headers[] = {
@@ -62,6 +69,7 @@ static const struct {
     {"map_soa", MAP("map_soa"), "a", "soa"},
     {"map_aosoa", MAP("map_aosoa"), "a", "aosoa(lanes=32)"},
     {"map_rotated", MAP("map_rotated"), "a", "rotated"},
+    {"map_headed", MAP("map_headed"), "a", "headed"},
     {"grid_cols", GRID("grid_cols"), "a", "col_major"},
     {"grid_pitched", GRID("grid_pitched"), "a", "pitched(align=64)"},
     {"grid_strided", GRID("grid_strided"), "a", "strided(col + 8, 1)"},
@@ -170,6 +178,7 @@ static int setup(void **state) {
   snprintf(path, sizeof path, "%s/store.db", folder);
   MUST(sct_store_open(&store, path, false, err));
   write_text("rotated.lua", rotated_layout);
+  write_text("headed.lua", headed_layout);
   for (int k = 0; k < SCT_COUNT(headers); k++) {
     write_header(headers[k].name, headers[k].spec, headers[k].operand, headers[k].layout);
   }

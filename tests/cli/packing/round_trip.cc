@@ -6,6 +6,7 @@
 #include "grid_strided.h"
 #include "map_aos.h"
 #include "map_aosoa.h"
+#include "map_headed.h"
 #include "map_rotated.h"
 #include "map_soa.h"
 #include "map_soa.h" // more than once
@@ -81,8 +82,8 @@ static void check(const Array &a) {
   expect(back == restored, a, "unpack() writes other bytes");
   expect(packed == want, a, "unpack() writes to the packed array");
   expect(a.pack(nullptr, &plain[kGuard]) == (a.bytes == 0), a, "pack() to null");
-  expect(a.pack(&packed[kGuard], nullptr) == (a.bytes == 0), a, "pack() from null");
-  expect(a.unpack(nullptr, &packed[kGuard]) == (a.bytes == 0), a, "unpack() to null");
+  expect(a.pack(&packed[kGuard], nullptr) == (a.elements == 0), a, "pack() from null");
+  expect(a.unpack(nullptr, &packed[kGuard]) == (a.elements == 0), a, "unpack() to null");
   expect(a.unpack(&back[kGuard], nullptr) == (a.bytes == 0), a, "unpack() from null");
   expect(packed == want && back == restored, a, "what is refused has written");
 }
@@ -119,6 +120,9 @@ static void check_maps(int64_t n) {
            return (e < n / 2 ? e + n - n / 2 : e - n / 2) * 24 + kMixed[f].at;
          },
          CALLS(map_rotated_layout_a, map_rotated_mixed, n)});
+  check({"headed", n, 24, kMixed, 24 * n + 64, map_headed_layout_a::bytes(n),
+         [](size_t f, int64_t e) { return 64 + 24 * e + kMixed[f].at; },
+         CALLS(map_headed_layout_a, map_headed_mixed, n)});
   for (int64_t e = 0; e < n; e++) { // the same functions, for one element at a time
     const bool same = map_soa_layout_a::offset_flag(e) == e &&
                       map_soa_layout_a::offset_w(e, n) == w + 4 * e;

@@ -80,7 +80,7 @@ inline void each_field(Copy copy, int64_t n_i) {
 // and nothing is written, if an extent is negative or a pointer that is needed null.
 inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
     return false;
   }
   unsigned char *const to = static_cast<unsigned char *>(packed);
@@ -95,7 +95,7 @@ inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
 // The way back. What of `plain` belongs to no field stays as it is.
 inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
   const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
     return false;
   }
   unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
@@ -137,7 +137,7 @@ inline void each_field(Copy copy, int64_t n_i) {
 // and nothing is written, if an extent is negative or a pointer that is needed null.
 inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
     return false;
   }
   unsigned char *const to = static_cast<unsigned char *>(packed);
@@ -152,7 +152,7 @@ inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
 // The way back. What of `plain` belongs to no field stays as it is.
 inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
   const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && (packed == nullptr || plain == nullptr))) {
+  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
     return false;
   }
   unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
