@@ -29,9 +29,9 @@ void emit_record_type(sct_str *s, const emit_header *h, const emit_record *recor
   sct_str_printf(s, "%s_%s%s", h->sig.name, record->name, is_taken(record->name) ? "_record" : "");
 }
 
+/* As in spec_bind.c, which gives records of one layout one name, packed or not. */
 static bool same_record(const emit_record *a, const emit_record *b) {
-  bool same = a->n_fields == b->n_fields && a->bytes == b->bytes && a->align == b->align &&
-              a->packed == b->packed;
+  bool same = a->n_fields == b->n_fields && a->bytes == b->bytes && a->align == b->align;
   for (int k = 0; same && k < a->n_fields; k++) {
     same = strcmp(a->fields[k].name, b->fields[k].name) == 0 &&
            a->fields[k].cuda == b->fields[k].cuda && a->fields[k].offset == b->fields[k].offset;

@@ -25,12 +25,13 @@ typedef struct fixture {
 
 /* ---- documents ---- */
 
-#define VEC3                                                                                       \
+#define VEC3 VEC3_WITH("false")
+#define VEC3_WITH(packed)                                                                          \
   "{\"name\": \"vec3\", \"fields\": ["                                                             \
   "{\"name\": \"x\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 0, \"bytes\": 8},"       \
   "{\"name\": \"y\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 8, \"bytes\": 8},"       \
   "{\"name\": \"z\", \"type\": \"f64\", \"cuda\": \"double\", \"offset\": 16, \"bytes\": 8}],"     \
-  "\"bytes\": 24, \"align\": 8, \"packed\": false}"
+  "\"bytes\": 24, \"align\": 8, \"packed\": " packed "}"
 #define BARE_F32                                                                                   \
   "{\"name\": null, \"fields\": [{\"name\": \"\", \"type\": \"f32\", \"cuda\": \"float\", "        \
   "\"offset\": 0, \"bytes\": 4}], \"bytes\": 4, \"align\": 4, \"packed\": false}"

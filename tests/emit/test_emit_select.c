@@ -441,6 +441,23 @@ static void one_record_has_one_shape(void **state) {
   fixture_refused(f, "add3", "give the record 'vec3' two shapes");
 }
 
+/* Packed or not, three doubles have the same layout, and `b = a` needs one type. */
+static void records_of_one_layout_are_one_type(void **state) {
+  fixture *f = *state;
+  static const char *const alike =
+      "{\"name\": \"add3\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "
+      "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\"}], \"operands\": "
+      "[" OPERAND("a", "in", VEC3_WITH("true"), "false", "\"aos\"", "\"i\"") ", " OPERAND(
+          "b", "out", VEC3_WITH("false"), "false", "\"aos\"", "\"i\"") "], \"body\": \"\"}";
+  fixture_problem(f, "add3", alike);
+  fixture_add_size(f, fixture_h200(f), 64, &add_direct, 9000, "2025-01-01T00:00:00Z");
+  sct_str header = fixture_header(f, "add3");
+  const char *first = strstr(sct_str_c(&header), "add3_vec3 {");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "add3_vec3 {"));
+  sct_str_free(&header);
+}
+
 /* ---- what older versions made ---- */
 
 static void a_kernel_that_keeps_partial_results_is_refused(void **state) {
@@ -477,6 +494,7 @@ int main(void) {
       TEST(damaged_launch_data_are_named),
       TEST(damaged_sources_and_extents_are_named),
       TEST(one_record_has_one_shape),
+      TEST(records_of_one_layout_are_one_type),
 #undef TEST
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
