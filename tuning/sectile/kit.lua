@@ -160,6 +160,12 @@ local function argument(op)
   return (op.is_output and "" or "const ") .. type .. " *", align
 end
 
+-- What divides the address of byte `at` of an operand whose pointer is aligned to it.
+local function known_align(op, at)
+  local known = E.divisor(at)
+  return op.style == "record" and gcd(known, op.record.align) or known
+end
+
 --- A generator for kernel view `k`. Fields that C reads: kernel, threads, grid, requires, align,
 --- arguments, accesses, doc, static_shared_bytes.
 ---@param k sectile.View
@@ -192,10 +198,11 @@ function kit.new(k, kernel, threads)
     g.ops[n] = op
     g.arguments[n], g.align[n] = argument(op)
     g.needs.whole_words = g.needs.whole_words or op.record.packed
+    g.needs.at = g.needs.at or op.style == "bytes"
     for f, field in ipairs(op.record.fields) do
-      local whole = E.divisor(op.offset[f]) % field.bytes == 0
-      g.needs.at = g.needs.at or op.style == "bytes"
-      g.needs.pieces = g.needs.pieces or (op.style ~= "record" and not whole)
+      local below = known_align(op, op.offset[f]) % field.bytes ~= 0
+      local by_struct = op.style == "record" and op.is_output -- see G:load
+      g.needs.pieces = g.needs.pieces or (below and not by_struct)
     end
   end
   -- index operands first: others need their values
@@ -381,11 +388,7 @@ end
 -- The pieces in which the field at offset `at` is moved: as large as the offset's divisor, and what
 -- a record's type promises, allow. The pointer must be aligned to them.
 local function pieces_of(g, op, field, at)
-  local known = E.divisor(at)
-  if op.style == "record" then
-    known = gcd(known, op.record.align)
-  end
-  local piece = kit.word_bytes(known, field.bytes)
+  local piece = kit.word_bytes(known_align(op, at), field.bytes)
   g:need_align(op, piece)
   return piece
 end
@@ -405,12 +408,15 @@ function G:load(op, f, at)
   local field = op.record.fields[f]
   local piece = pieces_of(self, op, field, at)
   touch_pieces(self, op, false, field, at, piece)
-  if op.style ~= "record" and piece < field.bytes then
-    return string.format("gather_pieces<%s, %s>(%s, %s)", field.cuda, WORD[piece], op.pointer,
-      E.text(at, true))
-  end
   local text = place(op, f, at)
-  local call = piece == field.bytes and hinted(self, hints.loads, op, field)
+  if piece < field.bytes then
+    -- not left to the packed struct: where members of one type between them are not read, NVVM 13.0
+    -- loads members as if they were aligned (sm_90 and before); its stores are right
+    local from = op.style == "record" and "&" .. text .. ", 0"
+      or op.pointer .. ", " .. E.text(at, true)
+    return string.format("gather_pieces<%s, %s>(%s)", field.cuda, WORD[piece], from)
+  end
+  local call = hinted(self, hints.loads, op, field)
   return call and string.format("%s(&%s)", call, text) or text
 end
 
