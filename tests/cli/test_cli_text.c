@@ -111,8 +111,9 @@ static char *progress_of(bool terminal, bool quiet, int n, int64_t step_ns) {
 
 static int count(const char *text, const char *part) {
   int n = 0;
-  for (const char *at = strstr(text, part); at; at = strstr(at + 1, part)) {
+  while ((text = strstr(text, part)) != NULL) {
     n++;
+    text++;
   }
   return n;
 }
