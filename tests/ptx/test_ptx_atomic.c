@@ -183,7 +183,7 @@ static void write_atomic(sct_str *out, const form *f, where w, bool red, int sal
   static const char *const sems[] = {"", ".relaxed", ".release", ".acquire", ".acq_rel"};
   static const char *const scopes[] = {"", ".cta", ".cluster", ".gpu", ".sys"};
   static const char *const near[] = {".shared", ".shared::cta", ".shared::cluster"};
-  char text[3][128], vec[8] = "";
+  char text[3][128], vec[16] = "";
   const int first = reg_letter(f) == 'h' ? 0 : 8;
   const bool wide = is(f->type, "b128"), cas = is(f->op, "cas");
   const bool hint = !cas && w != SHARED && salt % 3 == 0;
