@@ -303,7 +303,7 @@ static uint32_t near(const half_kind *k, uint32_t h, uint64_t r) {
 }
 
 static int binary_operands(const half_kind *k, uint64_t *const in[4], uint64_t seed) {
-  uint32_t s[64];
+  uint32_t s[64] = {0};
   const int n_special = specials(k, s);
   sct_rng rng = sct_rng_new(seed);
   int n = 0;
