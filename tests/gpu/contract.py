@@ -8,10 +8,12 @@
   --build          stops when OUT/contract is built. It needs only the driver, so it may run elsewhere
   --arch ARCH      of nvcc; default sm_90
 
-Tunes small specs on each device into one store, emits their headers, builds tests/gpu/contract.cu and runs it. Exit 1 if
-a promise does not hold, 77 without a GPU.
+Tunes small specs on each device into one store, emits their headers, asks the model how the winners compare with the naive
+variant at the shapes that are called, builds tests/gpu/contract.cu and runs it. Exit 1 if a promise does not hold, 77
+without a GPU.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -21,14 +23,18 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MOVE = ("s.array('b', 'f32', s.col_major)", "b = a;")
 SUM = ("s.array('t', 'f32', s.row_major, { dims = {}, reduce = 'sum' })", "t = a;")
 ROWS = ("s.array('t', 'f32', s.row_major, { dims = { 'row' }, reduce = 'sum' })", "t = a;")
+# What the kernels are called with.
+SHAPES = [(4096, 4096), (7, 500000), (7, 1000000), (1000000, 7), (1, 1 << 24), (1 << 24, 1), (16, 1000000), (33, 500000),
+          (64, 1 << 18), (65, 250000), (40, 40), (100, 160000), (16384, 1024), (1024, 16384), (8, 8)]
+NAIVE = "direct t256 hnone"
 # name: what is computed, sizes, the only candidate
 SPECS = {
     "square": (MOVE, [(4096, 4096)], None),
     "strips": (MOVE, [(4096, 4096), (7, 500000)], None),
     "sums": (SUM, [(64, 4096)], None),
     "rows": (ROWS, [(16384, 1024)], None),
-    "naive_move": (MOVE, [(4096, 4096)], "direct t256 hnone"),
-    "naive_rows": (ROWS, [(16384, 1024)], "direct t256 hnone"),
+    "naive_move": (MOVE, [(4096, 4096)], NAIVE),
+    "naive_rows": (ROWS, [(16384, 1024)], NAIVE),
 }
 TEXT = """local s = require "sectile"
 return s.kernel {{
@@ -50,26 +56,68 @@ def arguments():
     return parser.parse_args()
 
 
-def run(*command):
+def run(*command, ok=(0, 7)):  # 7: the budget ended the search
     done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode not in (0, 7):  # 7: the budget ended the search
+    if done.returncode not in ok:
         sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def write_spec(path, name, sizes):
+    output, body = SPECS[name][0]
+    listed = ", ".join(f"{{ row = {row}, col = {col} }}" for row, col in sizes)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(TEXT.format(name=name, output=output, body=body, sizes=listed))
+
+
+def report_of(said):
+    return json.loads(said)["tuned"][0]["report"]
+
+
+def ask_model(args, name, device, label, shapes):
+    """Predicted time of a candidate / that of the naive variant, by shape. None: the spec has no such candidate."""
+    spec, store = (os.path.join(args.out, "shapes" + end) for end in (".lua", ".db"))
+    write_spec(spec, name, shapes)
+    report = report_of(run(args.program, "tune", spec, "--device", device, "--store", store, "--json", "--only", label,
+                           "--only", NAIVE, ok=(0, 2)))
+    if report is None:
+        return None
+    ns = {(size["label"], row["label"]): row["predicted_ns"] for size in report["sizes"] for row in size["rows"]}
+    pairs = {(row, col): [ns.get((f"row={row} col={col}", of)) for of in (label, NAIVE)] for row, col in shapes}
+    return {shape: mine / naive for shape, (mine, naive) in pairs.items() if mine and naive}
+
+
+def predictions(args, name, device, report):
+    """Lines of a C table: what the model says of a spec's winners at all shapes. Which candidates there are depends on
+    the sizes, so where all shapes leave a winner out it is asked for beside its own sizes."""
+    winners = {row["label"] for size in report["sizes"] for row in size["rows"] if row["winner"]}
+    for label in sorted(winners - {NAIVE}):
+        ratios = ask_model(args, name, device, label, SHAPES)
+        if ratios is None:
+            ratios = {}
+            for shape in SHAPES:
+                ratios.update(ask_model(args, name, device, label, list({*SPECS[name][1], shape})) or {})
+        for (row, col), ratio in sorted(ratios.items()):
+            yield f'    {{"{name}", "{report["device"]["name"]}", "{label}", {row}, {col}, {ratio:.4f}}},\n'
 
 
 def main():
     args = arguments()
     os.makedirs(args.out, exist_ok=True)
-    store = os.path.join(args.out, "store.db")
-    for name, ((output, body), sizes, only) in SPECS.items():
+    store, lines = os.path.join(args.out, "store.db"), []
+    for name, (_, sizes, only) in SPECS.items():
         spec = os.path.join(args.out, name + ".lua")
-        listed = ", ".join(f"{{ row = {row}, col = {col} }}" for row, col in sizes)
-        with open(spec, "w", encoding="utf-8") as f:
-            f.write(TEXT.format(name=name, output=output, body=body, sizes=listed))
+        write_spec(spec, name, sizes)
         for device in args.devices.split(","):
-            run(args.program, "tune", spec, "--device", device, "--budget", args.budget, "--store", store,
-                *(["--only", only] if only else []))
+            said = run(args.program, "tune", spec, "--device", device, "--store", store, "--json", "--budget", args.budget,
+                       *(["--only", only] if only else []))
+            if name in ("square", "strips", "rows"):
+                lines += predictions(args, name, device, report_of(said))
         run(args.program, "emit", spec, "--store", store, "-o", os.path.join(args.out, name + ".h"))
         print(f"{name}.h", flush=True)
+    with open(os.path.join(args.out, "predicted.h"), "w", encoding="utf-8") as f:
+        f.write("static const predicted predictions[] = {\n" + "".join(lines) + "};\n")
+        f.write("static const long long shapes[][2] = {\n" + "".join(f"    {{{r}, {c}}},\n" for r, c in SHAPES) + "};\n")
     binary = os.path.join(args.out, "contract")
     run("nvcc", "-O2", "-std=c++14", f"-arch={args.arch}", "-I", args.out, os.path.join(HERE, "contract.cu"), "-o", binary)
     if not args.build:
