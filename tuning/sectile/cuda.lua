@@ -258,6 +258,23 @@ local function needed_multiples(k, at, width, bytes)
   return used
 end
 
+--- The bytes of the words in which field `f` of `op`, or its whole value, moves by itself; the
+--- pointer's alignment to them is taken into the plan. And the same where these are shorter than
+--- load and store take by themselves, as the type's alignment is more than the place promises.
+---@param op sectile.Operand
+---@param f? integer
+---@return integer word
+---@return integer? shorter
+function G:single(op, f)
+  if not f and not op.record.bare then
+    return math.min(op.record.align, 16), nil
+  end
+  local bytes = math.min(op.record.fields[f or 1].bytes, 16)
+  local word = kit.word_bytes(kit.known_align(op, op.offset[f or 1]), bytes)
+  self:need_align(op, word)
+  return word, word < bytes and word or nil
+end
+
 --- The widest words for `bytes` neighbouring bytes from offset `start` on: `word`, and `extents`,
 --- which must be multiples of `width`.
 ---@param start sectile.Expr

@@ -165,14 +165,9 @@ local function place_beyond(p, s)
 end
 
 --- A word's size for `load`, if it is not what the type's alignment promises.
-function halo.word_text(op, f, word)
-  local known = E.divisor(op.offset[f or 1])
-  local align = f and op.record.fields[f].bytes or op.record.align
-  if word then
-    return string.format(", %d", word)
-  end
-  return op.style ~= "record" and known % align ~= 0
-    and string.format(", %d", kit.word_bytes(known, align)) or ""
+function halo.word_text(g, op, f)
+  local _, shorter = g:single(op, f)
+  return shorter and string.format(", %d", shorter) or ""
 end
 
 --- The stream of `op`, or of its field `f`: names and texts of the template.
@@ -190,7 +185,7 @@ function halo.stream(p, op, f)
   measure(p, s)
   place_line(p, s)
   s.border = place_beyond(p, s)
-  s.word = halo.word_text(op, f)
+  s.word = halo.word_text(g, op, f)
   return s
 end
 

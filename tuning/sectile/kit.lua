@@ -160,8 +160,11 @@ local function argument(op)
   return (op.is_output and "" or "const ") .. type .. " *", align
 end
 
--- What divides the address of byte `at` of an operand whose pointer is aligned to it.
-local function known_align(op, at)
+--- What divides the address of byte `at` of an operand, whose pointer is aligned to it.
+---@param op sectile.Operand
+---@param at sectile.Expr
+---@return integer
+function kit.known_align(op, at)
   local known = E.divisor(at)
   return op.style == "record" and gcd(known, op.record.align) or known
 end
@@ -200,7 +203,7 @@ function kit.new(k, kernel, threads)
     g.needs.whole_words = g.needs.whole_words or op.record.packed
     g.needs.at = g.needs.at or op.style == "bytes"
     for f, field in ipairs(op.record.fields) do
-      local below = known_align(op, op.offset[f]) % field.bytes ~= 0
+      local below = kit.known_align(op, op.offset[f]) % field.bytes ~= 0
       local by_struct = op.style == "record" and op.is_output -- see G:load
       g.needs.pieces = g.needs.pieces or (below and not by_struct)
     end
@@ -388,7 +391,7 @@ end
 -- The pieces in which the field at offset `at` is moved: as large as the offset's divisor, and what
 -- a record's type promises, allow. The pointer must be aligned to them.
 local function pieces_of(g, op, field, at)
-  local piece = kit.word_bytes(known_align(op, at), field.bytes)
+  local piece = kit.word_bytes(kit.known_align(op, at), field.bytes)
   g:need_align(op, piece)
   return piece
 end

@@ -211,13 +211,8 @@ end
 -- The words of a field by itself: as a template argument, "" where they are as wide as its type is
 -- aligned, and as bytes.
 local function narrower(p, op, f)
-  local field, known = op.record.fields[f or 1], E.divisor(op.offset[f or 1])
-  if op.style == "record" then
-    return "", math.min(f and kit.word_bytes(field.bytes, op.record.align) or op.record.align, 16)
-  end
-  local word = kit.word_bytes(known, math.min(field.bytes, 16))
-  p.g:need_align(op, word)
-  return word == math.min(field.bytes, 16) and "" or string.format(", %d", word), word
+  local word, shorter = p.g:single(op, f)
+  return shorter and string.format(", %d", shorter) or "", word
 end
 
 -- One field of an operand, or its whole value, on its way: names, types and texts of the template.
@@ -230,7 +225,8 @@ local function stream(p, op, f)
   local shared = vector and vector.shared or 1
   local count = shared == 1 and "kVec" or string.format("kVec / %d", shared)
   local x = {
-    op = op, f = f, path = path, element = element, zero = element .. "()",
+    op = op, f = f, path = path, element = element,
+    zero = (f or op.record.bare) and kit.zero(op.record.fields[f or 1]) or element .. "()",
     name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v"),
     type = many and string.format("vec<%s, %s>", element, count) or element,
   }

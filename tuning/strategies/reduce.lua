@@ -140,23 +140,12 @@ local function stream(p, op, f)
   return x
 end
 
--- The template argument that says in which words field f of `op` moves where these are shorter than
--- itself; takes their alignment into the plan.
-local function words_of(p, op, f)
-  local bytes = op.record.fields[f].bytes
-  if op.style == "record" then
-    return nil
-  end
-  local word = kit.word_bytes(E.divisor(op.offset[f]), bytes)
-  p.g:need_align(op, word)
-  return word < bytes and word or nil
-end
-
 -- The text that loads a stream's vector or element.
 local function load_text(p, x, with)
   local op, vector = x.op, x.path == "vector"
   local streaming = p.evict == "streaming" and not x.steady
-  local word, field = x.word or words_of(p, op, x.f or 1), op.record.fields[x.f or 1]
+  local _, shorter = p.g:single(op, x.f)
+  local word, field = x.word or shorter, op.record.fields[x.f or 1]
   local built_in = (x.f or op.record.bare) and field.type ~= "f16" and field.type ~= "bf16"
   if not vector and not word and built_in then
     return string.format("%s(%s)", streaming and "__ldcs" or "__ldg", p.g:address(op, x.f, with))
@@ -261,7 +250,7 @@ local function store(p, name)
     if slot.type ~= slot.field.cuda then
       value = string.format("(%s)%s", slot.field.cuda, value)
     end
-    local word = words_of(p, slot.op, slot.f)
+    local _, word = p.g:single(slot.op, slot.f)
     if word then
       lines[n] = string.format("store<%d>(%s, %s);", word, p.g:address(slot.op, slot.f, with),
         value)

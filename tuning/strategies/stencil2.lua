@@ -44,7 +44,7 @@ local function load_plain(p, op, f, values)
   else
     local each = changes and p.vec > 1
     table.insert(each and p.each_list or p.per_line, string.format("const %s %s = load<%s%s>(%s);",
-      type, name, type, halo.word_text(op, f),
+      type, name, type, halo.word_text(g, op, f),
       g:address(op, f, binding(p, each and p.x .. " + e" or p.x))))
     values[name] = name
   end
@@ -118,7 +118,7 @@ local function write_outputs(p, values, behind)
       local with = binding(p, p.vec > 1 and p.x .. " + e" or p.x)
       for f, field in ipairs(whole and { 0 } or op.record.fields) do
         local at = not whole and f or nil
-        local words = halo.word_text(op, at)
+        local words = halo.word_text(g, op, at)
         table.insert(behind, string.format("%s%s(%s, %s);", store,
           words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
           whole and name or kit.member(name, field)))
