@@ -4,6 +4,24 @@ local declare = {}
 
 local hints = require "sectile.hints"
 
+--- Wraps `text` as // comment lines of at most 100 columns.
+---@param text string
+---@return string
+function declare.comment(text)
+  local lines, line = {}, "//"
+  -- a backslash at a line's end would take the next line along, trigraphs are such a backslash too
+  local calm = string.gsub(string.gsub(text, "\\", "/"), "%?%?+", "?")
+  for word in string.gmatch(string.gsub(calm, "[^ -~\n\t]", "_"), "%S+") do
+    if #line + 1 + #word > 100 then
+      lines[#lines + 1] = line
+      line = "//"
+    end
+    line = line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
 -- ---- types ----
 
 local HALF = [[

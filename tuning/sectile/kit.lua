@@ -72,23 +72,7 @@ function kit.word_bytes(n, most)
   return w
 end
 
---- Wraps `text` as // comment lines of at most 100 columns.
----@param text string
----@return string
-function kit.comment(text)
-  local lines, line = {}, "//"
-  -- a backslash at a line's end would take the next line along, trigraphs are such a backslash too
-  local calm = string.gsub(string.gsub(text, "\\", "/"), "%?%?+", "?")
-  for word in string.gmatch(string.gsub(calm, "[^ -~\n\t]", "_"), "%S+") do
-    if #line + 1 + #word > 100 then
-      lines[#lines + 1] = line
-      line = "//"
-    end
-    line = line .. " " .. word
-  end
-  lines[#lines + 1] = line
-  return concat(lines)
-end
+-- ---- operands ----
 
 local function const_of(e)
   if math.type(e) == "integer" then
@@ -96,8 +80,6 @@ local function const_of(e)
   end
   return e:const()
 end
-
--- ---- operands ----
 
 local function same(a, b)
   local d = a - b
@@ -701,7 +683,7 @@ function kit.hand_over(g, plan)
   plan.static_shared_bytes = g.static_shared_bytes
 end
 
-kit.word_type, kit.hints = WORD, hints
+kit.word_type, kit.hints, kit.comment = WORD, hints, declare.comment
 kit.wrapped, kit.element_arguments, kit.pointer_style, kit.argument =
   wrapped, arguments, pointer_style, argument
 kit.concat, kit.member, kit.const_of = concat, member, const_of
