@@ -258,6 +258,14 @@ local function needed_multiples(k, at, width, bytes)
   return used
 end
 
+--- May records of `op` move whole? Bytes between an output's fields may be somebody else's.
+---@param op sectile.Operand
+---@return boolean
+function cuda.moves_whole(op)
+  return op.record.bare or not op.is_output or op.owns_gaps
+    or op.record.bytes == op.record.data_bytes
+end
+
 --- The bytes of the words in which field `f` of `op`, or its whole value, moves by itself; the
 --- pointer's alignment to them is taken into the plan. And the same where these are shorter than
 --- load and store take by themselves, as the type's alignment is more than the place promises.
@@ -318,8 +326,7 @@ function G:vector(op, f, dim, width)
   else
     start = strides.record_run(k, op, dim, width)
   end
-  if not start or (not f and not op.record.bare and op.is_output and not op.owns_gaps
-    and op.record.bytes > op.record.data_bytes) then
+  if not start or (not f and not cuda.moves_whole(op)) then
     return nil
   end
   local vector = self:words(start, bytes * width, width)

@@ -35,7 +35,7 @@ end
 -- other in the order of the index space.
 local function stageable(k, op)
   local start = not op.record.bare and not op.is_index and not op.through_index
-    and (op.owns_gaps or not op.is_output or op.record.bytes == op.record.data_bytes)
+    and cuda.moves_whole(op)
     and records.dense(k, op)
   return start and start % 16 == 0
 end
@@ -271,7 +271,7 @@ local function streams(p, op, staged)
   end
   local list, g = {}, p.g
   local whole = op.record.bare or op.style == "record" and #op.used == #op.record.fields
-    and (p.vec == 1 or p.inside > 1 or g:vector(op, nil, #p.k.dims, p.vec)
+    and cuda.moves_whole(op) and (p.vec == 1 or p.inside > 1 or g:vector(op, nil, #p.k.dims, p.vec)
       or not changes_from(p, op, p.side))
   if whole then
     list[1] = stream(p, op)

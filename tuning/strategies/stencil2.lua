@@ -92,7 +92,7 @@ local function write_outputs(p, values, behind)
   local g = p.g
   local store = p.streaming and "store_streaming" or "store"
   for _, op in ipairs(g.outputs) do
-    local whole = op.record.bare or op.style == "record"
+    local whole = op.record.bare or op.style == "record" and cuda.moves_whole(op)
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
     local type, word = g:type(op), known and known.word or 0
