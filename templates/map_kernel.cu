@@ -95,7 +95,7 @@ __device__ __forceinline__ void move_tile(
 //%         end
 //%       elseif x.path == "around" then
     // words around the last vectors may end behind the array
-    $(x.name)[item] = kWhole || vector + 2 < vectors ? $(x.load) : $(x.load_some);
+    $(x.name)[item] = $(x.fits) ? $(x.load) : $(x.load_some);
 //%       elseif x.path == "vector" and partial then
     $(x.name)[item] = kWhole || kVec <= $(left)
       ? $(x.load)

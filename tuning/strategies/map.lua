@@ -153,17 +153,6 @@ local function starts_anywhere(k, op)
   return extents == nil
 end
 
--- Does what comes last in the order of the index space lie highest, too?
-local function ascends(k, op)
-  for d = 1, #k.dims do
-    local step = strides.step(k, op, 1, d)
-    if not step or step:range() < 0 or strides.turns(k, op, d) then
-      return false
-    end
-  end
-  return true
-end
-
 -- How far a vector starts behind a word of 16 bytes, if that is known; else -1.
 local function shift_of(p, op)
   local last = #p.k.dims
@@ -189,7 +178,7 @@ local function path_of(p, op, f)
     return "item"
   end
   if p.around and p.inside == 1 and p.vec * op.record.bytes % 16 == 0
-    and starts_anywhere(p.k, op) and ascends(p.k, op) then
+    and starts_anywhere(p.k, op) then
     g:need_align(op, 16)
     p.reads_around = true
     return "around"
@@ -257,6 +246,9 @@ local function stream(p, op, f)
   if path == "around" then
     x.word = 16
     x.load = string.format("load_around<%s, %d>(%s)", x.type, shift_of(p, op), x.address)
+    local bytes = op.record.bytes -- the last word's end, in elements, and the array's
+    x.fits = string.format("%s <= %s",
+      g:text(op.offset[1] // bytes + (p.vec + 16 // bytes - 1), with), g:text(op.bytes // bytes))
   end
   x.load_some = string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     shared == 1 and p.left or string.format("(%s) / %d", p.left, shared))
@@ -379,12 +371,10 @@ local function see_tails(p)
   end
   local known = #needed > 0 and E.subst(extent, needed) or extent
   p.partial = p.unit > 1 and E.divisor(known) % p.unit ~= 0
-  -- words around the last vectors may end behind the array
-  p.whole = p.reads_around and "first + kTile + 2 <= vectors" or "first + kTile <= vectors"
+  p.whole = "first + kTile <= vectors"
   if p.partial then
-    local more = p.reads_around and " + 2" or ""
     p.whole = p.side == 1
-      and string.format("(first + kTile%s)%s <= %s", more, p.times_unit, g:text(extent))
+      and string.format("(first + kTile)%s <= %s", p.times_unit, g:text(extent))
       or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit))
   end
 end
