@@ -227,7 +227,7 @@ __device__ __forceinline__ void compute_tile(
 }
 
 $(kit.comment(doc))
-$(g:head(threads)) {
+$(g:head(bounds)) {
   $(cut)
   if ($(outside)) return; // $(shared and "nothing to do" or "the whole warp")
 //% if inside then

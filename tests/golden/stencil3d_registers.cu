@@ -195,7 +195,7 @@ __device__ __forceinline__ void compute_tile(
 }
 
 // A thread computes 4 neighbours of 8 lines from registers.
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z,
         long long n_y, long long n_x) {
   unsigned int rest = blockIdx.x;

@@ -191,8 +191,8 @@ end
 
 -- ---- a stream in registers ----
 
---- Adds what the template needs to keep a stream's lines in registers; nil and a reason if rows do
---- not start on vectors.
+--- Adds what the template needs to keep a stream's lines in registers: true and how many; nil and
+--- a reason if rows do not start on vectors.
 function halo.registers(p, s)
   local g = p.g
   local known = p.vec > 1 and g:vector(s.op, s.f, p.dim_x, p.vec)
@@ -235,7 +235,7 @@ function halo.registers(p, s)
   s.end_ahead_from = halo.plus("i", from)
   s.ends = p.march > 1 and (s.has_m and "kRows" or 0) or to - from
   s.end_from = halo.plus("i", p.march > 1 and s.has_m and s.below + s.end_hi[1] or from)
-  return true
+  return true, s.own_m * s.own_c * (s.left + p.vec + s.right) * ((s.bytes + 3) // 4)
 end
 
 -- ---- a stream in shared memory ----

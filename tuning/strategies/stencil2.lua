@@ -285,7 +285,7 @@ local function start_plan(k, c)
     march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
     any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
-    index_text = {}, static_shared_bytes = 0,
+    index_text = {}, static_shared_bytes = 0, registers = 0,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
     columns = c.lanes * c.vec * c.items, drift = 0,
   }
@@ -301,7 +301,7 @@ local function start_plan(k, c)
   end
   local step = E.linear(out.offset[1], k.index[#k.dims])
   p.sector = SECTOR // p.first_out.bytes
-  if p.shared and SECTOR % p.first_out.bytes == 0 and step
+  if c.align == "sector" and p.shared and SECTOR % p.first_out.bytes == 0 and step
     and kit.const_of(step) == p.first_out.bytes then
     p.drift = p.sector - 1
   end
@@ -324,6 +324,7 @@ local function adopt_taps(p)
           if not good then
             return nil, reason
           end
+          p.registers = p.registers + reason
         end
         table.insert(p.streams[op.number], s)
         table.insert(p.taps, s)
@@ -339,10 +340,15 @@ end
 
 -- What arrays with taps and outputs ask for; other inputs are taken as moved once.
 local function estimate(p)
-  local list, wavefronts = {}, 0
+  local list, of, wavefronts = {}, {}, 0
   for _, s in ipairs(p.taps) do
     local entry, more = halo.traffic(p, s)
-    list[#list + 1], wavefronts = entry, wavefronts + more
+    wavefronts = wavefronts + more
+    if of[s.op.number] then
+      of[s.op.number].bytes = of[s.op.number].bytes + entry.bytes
+    else
+      list[#list + 1], of[s.op.number] = entry, entry
+    end
   end
   for _, op in ipairs(p.g.outputs) do
     list[#list + 1] = { operand = op.number, width = math.min(halo.WORD, p.vec * op.record.bytes) }
@@ -361,6 +367,8 @@ local function plan(k, c)
   if p.vec > 1 and not p.shared then
     g:require((k.extents[p.dim_x] % p.vec):eq(0))
   end
+  -- ptxas takes all registers only if told so, and spills some words of many lines else
+  p.bounds = p.registers >= 64 and c.threads .. ", 1" or c.threads
   local values, behind = {}, {}
   p.positions = place_element(p)
   for d, dim in ipairs(k.dims) do
@@ -419,6 +427,9 @@ return {
       when = "sides > 0" },
     { "march", { 1, 4 }, key = "march=", doc = "times that a thread goes on with further rows",
       when = "marches > 0 and halo == 'registers'" },
+    { "align", { "sector", "none" }, key = "align=", doc = "sector: each line is stored from the "
+      .. "start of 32 bytes on; none: lines of a thread have the same columns and share values",
+      when = "halo == 'shared'" },
     { "store", { "none", "streaming" }, key = "store=", doc = "streaming: what is stored leaves "
       .. "caches first" },
   },
@@ -443,13 +454,14 @@ return {
     "halo == 'shared' or rows * march >= span or rows * march >= 8",
     "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
     "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 64",
-    "halo == 'shared' or rows * march <= 16",
+    "halo == 'shared' or rows * march <= 32",
     "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
     "halo == 'registers' or cc >= 80", "halo == 'registers' or vec == single",
     "halo == 'registers' or lanes == 32 or marches == 0",
     "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
     "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
+    "align == 'sector' or single == 1 and rows >= 2",
     "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
   },
   template = "stencil_kernel.cu",
