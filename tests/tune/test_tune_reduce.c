@@ -71,6 +71,8 @@ static const problem problems[] = {
      ONE("f32", SCT_REDUCE_SUM)},
     {"u16 rows off a word: start=any ", YX, "", OUT("u16", "'y'", "max"), "t = a;", 2, KEEP_Y,
      ONE("u16", SCT_REDUCE_MAX)},
+    {"u8 of the middle off a word:reduce t", ZYX, "", OUT("u8", "'y'", "max"), "t = a;", 3, KEEP_Y,
+     ONE("u8", SCT_REDUCE_MAX)},
     {"f32 long shared columns: blocks=264 ", YX, "", OUT("f32", "'x'", "sum"), "t = a;", 2, KEEP_X,
      ONE("f32", SCT_REDUCE_SUM)},
     {"u8 stripes of columns off a word: outputs=4 ", YX, "", OUT("u8", "'x'", "min"), "t = a;", 2,

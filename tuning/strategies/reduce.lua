@@ -473,7 +473,7 @@ local function facts(k)
   return {
     { "widest", widest }, { "bytes", math.max(bytes, 1) }, { "kept", kept }, { "many", many },
     { "fewest", fewest }, { "fast", fast }, { "fit", fit }, { "odd", odd },
-    { "sms", k.device.sms },
+    { "sms", k.device.sms }, { "n_reduced", #select(2, reduce.dims(k)) },
   }
 end
 
@@ -491,6 +491,7 @@ local IN_FLIGHT = {
 }
 local ROWS = {
   "vec == fit or vec == odd or start == 'any'", "start == 'vector' or odd * widest < 16",
+  "start == 'vector' or n_reduced == 1", -- of several modes every run would have ends
   "lanes * vec < 2 * many", "items == 1 or lanes * vec * items < 2 * many",
   "lanes >= 32 or fewest <= 64 * lanes * vec", -- lanes for themselves where rows are short
   "outputs == 1 or (many <= lanes * vec * items and lanes <= 32 and start == 'vector')",
