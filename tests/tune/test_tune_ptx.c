@@ -31,7 +31,7 @@ typedef struct work {
   sct_measure *measure;
   picked *list;
   int n;
-  int n_compared;
+  int n_stated, n_compared; /* candidates that state accesses; sizes they were compared at */
   sct_str failures;
 } work;
 
@@ -310,7 +310,10 @@ static void compare_at(work *w, const picked *p, const sct_shape *shape, bool ra
 
 static void compare_counts(work *w, const picked *p) {
   sct_plan plan;
-  assert_true(p->code.counted);
+  if (!p->code.counted) { /* what it accesses is taken from its PTX: test_tune_sampled.c */
+    return;
+  }
+  w->n_stated++;
   MUST(sct_plan_init(&plan, &w->f.spec, p->code.layout, SEED, err));
   bool whole_warps = false;
   const int places = w->f.spec.n_dims > 2 ? PLACES : 1;
@@ -354,7 +357,7 @@ static void results_and_counts(void **state) {
     print_lines(sct_str_c(&w.failures));
   }
   assert_int_equal(w.failures.len, 0);
-  assert_true(w.n_compared > w.n); /* some allow the ragged size too */
+  assert_true(w.n_compared > w.n_stated); /* some allow the ragged size too */
   close_work(&w);
 }
 
