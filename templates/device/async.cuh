@@ -13,6 +13,12 @@ template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes) : "memory");
 }
 
+// The first `bytes` of 16 from global to shared memory that pass no register; zeros for the others.
+__device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
+}
+
 // Closes a group of asynchronous copies.
 __device__ __forceinline__ void async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");

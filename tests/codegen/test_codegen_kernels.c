@@ -12,7 +12,13 @@ static const char *const specs[] = {
 
 /* Kernels that record no accesses: they are counted from their PTX. */
 static bool is_sampled(const char *kernel) {
-  return strcmp(kernel, "map") == 0 || strcmp(kernel, "reduce") == 0;
+  static const char *const sampled[] = {"map", "reduce", "exchange"};
+  for (int k = 0; k < SCT_COUNT(sampled); k++) {
+    if (strcmp(kernel, sampled[k]) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static void check_code(const fixture *f, const sct_kernel_code *code, const char *label) {

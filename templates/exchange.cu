@@ -1,0 +1,205 @@
+$(g:types())
+constexpr int kThreads = $(threads), kWarps = kThreads / 32;
+$(kit.comment(tile_doc))
+constexpr int kTileX = $(tile_x), kTileY = $(tile_y);
+//% if load > 1 then
+constexpr int kLoad = $(load); // neighbours along $(X.name) in a load
+//% end
+//% if store > 1 then
+constexpr int kStore = $(store); // neighbours along $(Y.name) in a store
+//% end
+//% if sector > 0 then
+constexpr int kSector = $(sector); // elements in 32 bytes: stores of a column start at one
+constexpr int kAhead = kSector - 1; // so many elements earlier at most
+constexpr int kLines = kTileY + kAhead;
+//% elseif is_lines or #tables > 0 then
+constexpr int kLines = kTileY;
+//% end
+//% if is_lines then
+constexpr int kWord = $(word); // elements in the 16 bytes of a copy
+constexpr int kStart = $(start_elems); // copies of a line start at a multiple of so many elements
+constexpr int kWords = $(words); // copies of a line
+//% else
+constexpr int kPitch = $(pitch); // $(pitch_doc)
+//%   if pack > 1 then
+constexpr int kPack = $(pack); // elements in a word of 4 bytes
+//%   end
+
+$(kit.comment(kept_doc))
+__device__ __forceinline__ int kept_at(int x, int y) {
+  return $(kept);
+}
+//% end
+
+// What is computed for one element.
+$(g:compute())
+// kGuarded: the tile crosses the edge of an array.
+template <bool kGuarded>
+__device__ __forceinline__ void move_tile(
+    $(g:params(4)),
+    $(place_params)) {
+  $(sizes)
+//% for _, t in ipairs(tables) do
+//%   if t == tables[1] then
+  // offsets of the tile's lines and columns, whose places are found by division
+//%   end
+//%   if t.count then
+  for (int $(t.at) = threadIdx.x; $(t.at) < $(t.count); $(t.at) += kThreads) {
+    if (kGuarded && $(t.outside)) continue;
+    $(t.digits)
+//%     for _, e in ipairs(t.entries) do
+    $(e.name)[$(t.at)] = $(e.value);
+//%     end
+  }
+//%   end
+//% end
+//% if #tables > 0 then
+  __syncthreads();
+//% end
+//% if is_lines then
+  // in: words of 16 bytes, wherever lines start in them, by copies that pass no register
+  $(width)
+//%   for _, x in ipairs(exchanged) do
+  $(x.row_setup)
+#pragma unroll 4
+  for (int k = 0; k < (kLines * kWords + kThreads - 1) / kThreads; k++) {
+    const int copy = k * kThreads + threadIdx.x, line = copy / kWords;
+    $(line_place)
+    if (line >= kLines || (kGuarded && ($(line_outside)))) continue;
+    const long long start = $(x.line_start);
+    const long long from = (start & -kStart) + copy % kWords * kWord;
+    if (from + kWord > start && from < start + width)
+      async_copy_some(&$(x.tile)[$(x.row) + (int)(from - start)], &$(x.op.pointer)[from],
+                      (int)min(16ll, ($(x.elems) - from) * (int)sizeof($(x.type))));
+  }
+//%   end
+  async_commit();
+  async_wait<0>();
+//% else
+  // in: neighbours along $(X.name), all loads before the first use
+//%   for _, x in ipairs(exchanged) do
+  $(x.loaded_type) $(x.loaded)[$(loads)]$(pack > 1 and "[kPack]" or "");
+//%   end
+#pragma unroll
+  for (int k = 0; k < $(loads); k++) {
+    const int vector = k * kThreads + threadIdx.x;
+    const int x = $(in_x), line = $(in_line);
+//%   if pack > 1 then
+#pragma unroll
+    for (int r = 0; r < kPack; r++) {
+      $(in_place)
+//%     for _, x in ipairs(exchanged) do
+      $(x.loaded)[k][r] = $(in_inside)
+        ? $(x.load) : $(x.loaded_type)();
+//%     end
+    }
+//%   else
+    $(in_place)
+//%     for _, x in ipairs(exchanged) do
+//%       if in_inside then
+    $(x.loaded)[k] = $(in_inside)
+      ? $(x.load) : $(x.loaded_type)();
+//%       else
+    $(x.loaded)[k] = $(x.load);
+//%       end
+//%     end
+//%   end
+  }
+#pragma unroll
+  for (int k = 0; k < $(loads); k++) {
+    const int vector = k * kThreads + threadIdx.x;
+    const int x = $(in_x), line = $(in_line);
+//%   if ragged then
+    if (vector >= $(vectors)) break;
+//%   end
+//%   for _, x in ipairs(exchanged) do
+    $(x.put)
+//%   end
+  }
+//% end
+  __syncthreads();
+
+  // out: $(out_doc)
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+$(unroll_out)
+  for (int k = 0; k < $(groups); k++) {
+    const int group = $(group);
+    const int x = $(out_x), y = $(out_y);
+    $(column_place)
+    if ($(out_beyond)) continue;
+//% if sector > 0 then
+    // so many elements earlier a sector starts
+    const int shift = (int)($(shift_of) % kSector);
+//% end
+    $(out_place)
+//% if sector == 0 then
+    if (kGuarded && $(Y.at) >= $(Y.extent)) continue;
+//% end
+//% for _, x in ipairs(exchanged) do
+    $(x.take)
+//% end
+//% for _, x in ipairs(direct) do
+    $(x.declare)
+//% end
+//% for _, y in ipairs(results) do
+    $(y.vtype) $(y.value);
+//% end
+//% if store > 1 then
+#pragma unroll
+    for (int e = 0; e < kStore; e++) {
+//%   if sector > 0 then
+      if (kGuarded && ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent))) continue;
+//%   end
+//%   for _, x in ipairs(direct) do
+      $(x.declare_element)
+//%   end
+      $(compute)
+    }
+//% else
+//%   if sector > 0 then
+    if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent))) continue;
+//%   end
+//%   for _, x in ipairs(direct) do
+    $(x.declare_element)
+//%   end
+    $(compute)
+//% end
+//% if sector > 0 and store > 1 then
+    if (!kGuarded || ($(Y.at) >= 0 && $(Y.at) + kStore <= $(Y.extent))) {
+//%   for _, y in ipairs(results) do
+      $(y.store)
+//%   end
+    } else {
+#pragma unroll
+      for (int e = 0; e < kStore; e++) {
+        if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
+//%   for _, y in ipairs(results) do
+        $(y.store_element)
+//%   end
+      }
+    }
+//% else
+//%   for _, y in ipairs(results) do
+    $(y.store)
+//%   end
+//% end
+  }
+}
+
+$(kit.comment(doc))
+$(g:head(threads)) {
+//% if is_dynamic then
+  extern __shared__ __align__(128) unsigned char shared[];
+//% end
+//% for _, m in ipairs(memory) do
+  $(m.declare)
+//% end
+  // $(blocks_doc)
+  $(sizes)
+  unsigned int block = blockIdx.x;
+  $(cut)
+  if ($(whole))
+    move_tile<false>($(call));
+  else
+    move_tile<true>($(call));
+}

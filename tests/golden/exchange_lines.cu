@@ -1,0 +1,155 @@
+// The address of shared memory as instructions take it.
+__device__ __forceinline__ unsigned int smem_address(const void *p) {
+  return (unsigned int)__cvta_generic_to_shared(p);
+}
+
+// The first `bytes` of 16 from global to shared memory that pass no register; zeros for the others.
+__device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
+}
+
+// Closes a group of asynchronous copies.
+__device__ __forceinline__ void async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the last kGroups groups of this thread have arrived.
+template <int kGroups> __device__ __forceinline__ void async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
+// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most).
+template <class T, int kCount>
+struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
+                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) vec {
+  T element[kCount];
+  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
+  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
+};
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  using word = typename word_of<kBytes>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
+}
+
+// f16: 2 bytes; arithmetic goes through float.
+struct f16 {
+  unsigned short bits;
+  f16() = default;
+  __device__ __forceinline__ f16(float x) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int
+  }
+  __device__ __forceinline__ operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};
+
+constexpr int kThreads = 512, kWarps = kThreads / 32;
+// A tile: elements along col, which a runs along, by elements along row, which b runs along.
+constexpr int kTileX = 128, kTileY = 128;
+constexpr int kStore = 2; // neighbours along row in a store
+constexpr int kSector = 16; // elements in 32 bytes: stores of a column start at one
+constexpr int kAhead = kSector - 1; // so many elements earlier at most
+constexpr int kLines = kTileY + kAhead;
+constexpr int kWord = 8; // elements in the 16 bytes of a copy
+constexpr int kStart = 64; // copies of a line start at a multiple of so many elements
+constexpr int kWords = 24; // copies of a line
+
+// What is computed for one element.
+__device__ __forceinline__ void compute(f16 a, f16 &b) {
+  b = a;
+}
+
+// kGuarded: the tile crosses the edge of an array.
+template <bool kGuarded>
+__device__ __forceinline__ void move_tile(
+    const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col,
+    long long first_col, long long first_row, f16 *a_tile) {
+  // in: words of 16 bytes, wherever lines start in them, by copies that pass no register
+  const int width = kGuarded ? (int)min((long long)kTileX, n_col - first_col) : kTileX;
+  // lines start and follow each other as in memory, modulo a word
+  const int a_first = (int)((first_row * n_col + first_col - kAhead * n_col) & (kWord - 1));
+  const int a_pitch = kTileX + kWord + (int)((n_col) & (kWord - 1));
+#pragma unroll 4
+  for (int k = 0; k < (kLines * kWords + kThreads - 1) / kThreads; k++) {
+    const int copy = k * kThreads + threadIdx.x, line = copy / kWords;
+    const long long row = first_row - kAhead + line;
+    if (line >= kLines || (kGuarded && (row < 0 || row >= n_row))) continue;
+    const long long start = n_col * row + first_col;
+    const long long from = (start & -kStart) + copy % kWords * kWord;
+    if (from + kWord > start && from < start + width)
+      async_copy_some(&a_tile[a_first + (line) * a_pitch + (int)(from - start)], &a[from],
+                      (int)min(16ll, (n_col * n_row - from) * (int)sizeof(f16)));
+  }
+  async_commit();
+  async_wait<0>();
+  __syncthreads();
+
+  // out: a warp's lanes are neighbours along row
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int k = 0; k < 16; k++) {
+    const int group = warp * 16 + k;
+    const int x = group / 2, y = (group % 2 * 32 + lane) * kStore;
+    const long long col = first_col + x;
+    if (kGuarded && col >= n_col) continue;
+    // so many elements earlier a sector starts
+    const int shift = (int)((col * n_row + first_row) % kSector);
+    const long long row = first_row - shift + y;
+    vec<f16, kStore> a_v;
+    for (int e = 0; e < kStore; e++)
+      if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[a_first + (y + kAhead - shift + e) * a_pitch + x];
+    vec<f16, kStore> b_v;
+#pragma unroll
+    for (int e = 0; e < kStore; e++) {
+      if (kGuarded && (row + e < 0 || row + e >= n_row)) continue;
+      compute(a_v[e], b_v[e]);
+    }
+    if (!kGuarded || (row >= 0 && row + kStore <= n_row)) {
+      store(&b[col * n_row + row], b_v);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kStore; e++) {
+        if (row + e < 0 || row + e >= n_row) continue;
+        store(&b[col * n_row + e + row], b_v[e]);
+      }
+    }
+  }
+}
+
+// A block moves a tile of 128 x 128 elements (col x row) through shared memory: in along col, out
+// along row.
+__global__ void __launch_bounds__(512)
+exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col) {
+  __shared__ __align__(16) f16 a_tile[20600]; // lines of a as they lie in memory
+  // blocks follow b
+  unsigned int block = blockIdx.x;
+  const unsigned int tiles_row = (unsigned int)((n_row + kAhead + kTileY - 1) / kTileY);
+  const long long first_row = (long long)(block % tiles_row) * kTileY;
+  block /= tiles_row;
+  const long long first_col = (long long)block * kTileX;
+  if (first_col + kTileX <= n_col && first_row + kTileY <= n_row && first_row >= kAhead)
+    move_tile<false>(a, b, n_row, n_col, first_col, first_row, a_tile);
+  else
+    move_tile<true>(a, b, n_row, n_col, first_col, first_row, a_tile);
+}

@@ -1,0 +1,78 @@
+/* The strategy exchange: transposes and permutes of any rank and length, elements of 1 to 16 bytes
+ * and further operands against the naive variant; and kernels with one mistake each, which must be
+ * found. */
+#include "tune_permutes.h"
+
+#define MATRIX(type, sizes)                                                                        \
+  SPEC("'row', 'col'", type, "s.row_major", "s.col_major", "", "b = a;", sizes)
+#define ODD(type)  MATRIX(type, "row = 301, col = 203")
+#define EVEN(type) MATRIX(type, "row = 304, col = 208")
+#define OPERANDS2                                                                                  \
+  SPEC("'row', 'col'", "f32", "s.row_major", "s.col_major",                                        \
+       ", s.array('c', 'f32'), s.array('r', 'f32', s.row_major, { dims = { 'row' } }), "           \
+       "s.array('d', 'f32', s.col_major)",                                                         \
+       "b = a + c * row - 2 * col + r * d;", "row = 133, col = 75")
+#define STACK                                                                                      \
+  SPEC("'i', 'j', 'l'", "f32", "s.row_major", ORDER("'i', 'l', 'j'"), "", "b = a;",                \
+       "i = 3, j = 71, l = 133")
+#define RANK4_BACK                                                                                 \
+  SPEC("'h', 'i', 'j', 'l'", "f32", "s.row_major", ORDER("'l', 'j', 'i', 'h'"), "", "b = a;",      \
+       "h = 9, i = 11, j = 7, l = 13")
+
+#define SMALL "exchange threads=256 tile=32x64 load=lines start=sector blocks=out evict=none"
+#define WIDE  "exchange threads=256 tile=64x64 blocks=out evict=loads"
+
+static const tp_case cases[] = {
+    {EVEN("u8"), "exchange threads=256 tile=128x128 load=16 store=16 blocks=out evict=loads"},
+    {EVEN("u8"), "exchange threads=256 tile=128x128 load=8 store=16 blocks=out evict=none"},
+    {EVEN("f16"), "exchange threads=256 tile=64x128 load=8 store=4 blocks=out evict=stores"},
+    {EVEN("f32"), WIDE},
+    {EVEN("f64"), "exchange threads=256 tile=32x64 blocks=out evict=loads"},
+    {ODD("u8"),
+     "exchange threads=256 tile=64x128 load=lines store=4 start=sector blocks=out evict=none"},
+    {ODD("f16"),
+     "exchange threads=256 tile=32x128 load=lines store=2 start=any blocks=out evict=none"},
+    {ODD("f32"), SMALL},
+    {ODD("f32"), "exchange threads=256 tile=32x128 load=1 start=sector blocks=out evict=stores"},
+    {ODD("f64"), "exchange threads=256 tile=32x64 load=lines start=sector blocks=out evict=stores"},
+    {ODD("f32x4"), "exchange threads=256 tile=32x64 blocks=out evict=stores"},
+    {MATRIX("f32", "row = 7, col = 1203"),
+     "exchange threads=256 tile=512x8 load=lines start=any blocks=out evict=none"},
+    {MATRIX("f32", "row = 1204, col = 7"),
+     "exchange threads=256 tile=8x512 load=1 blocks=out evict=stores"},
+    {OPERANDS2, SMALL},
+    {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},
+    {STACK, "exchange threads=256 tile=32x64 load=lines start=sector blocks=tiles evict=none"},
+    {RANK4_BACK, SMALL},
+    {RANK4_BACK, "exchange threads=256 tile=32x128 load=1 start=sector blocks=out evict=stores"},
+};
+
+#define BACK RANK4_BACK, SMALL
+
+static const tv_mistake mistakes[] = {
+    {EVEN("f32"), WIDE, "__syncthreads();", ""},
+    {EVEN("f32"), WIDE, "col < n_col && ", ""},
+    {EVEN("f32"), WIDE, "if (kGuarded && col >= n_col) continue;", ""},
+    {BACK, "async_wait<0>();", ""},
+    {BACK, "&b[b_column[x]", "&b[b_column[x] + 1"},
+    {BACK, " >= kAhead)", " >= 0)"},
+    {BACK, "from < start + width", "from < start + width - kWord"},
+    {BACK, "(int)min(16ll, ", "(int)max(16ll, "},
+};
+
+static void exchanges_are_right(void **state) {
+  (void)state;
+  tp_assert_right(cases, SCT_COUNT(cases));
+}
+
+static void each_mistake_is_found(void **state) {
+  (void)state;
+  tv_assert_found(mistakes, SCT_COUNT(mistakes));
+}
+
+int main(int argc, char **argv) {
+  TV_WORKER(argc, argv);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exchanges_are_right),
+                                     cmocka_unit_test(each_mistake_is_found)};
+  return cmocka_run_group_tests(tests, tv_setup, tv_teardown);
+}

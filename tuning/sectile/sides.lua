@@ -1,0 +1,390 @@
+-- sides: kernels whose inputs run along some modes and whose outputs along others. Side X holds the
+-- modes that inputs run along, fastest first, side Y those of the outputs; each goes on as long as
+-- it is one run in all of its operands and the other side has not taken the mode.
+local sides = {}
+
+local LONG_ENOUGH = 512 -- elements of a side, at every tuned size
+
+-- ---- what the kernel is ----
+
+-- The product of extents of `dims` at every tuned size.
+function sides.lengths(k, dims)
+  local list = {}
+  for n = 1, #k.sizes do
+    list[n] = 1
+    for _, d in ipairs(dims) do
+      list[n] = list[n] * k.sizes[n][d]
+    end
+  end
+  return list
+end
+
+local function all_dims(k)
+  local list = {}
+  for d = 1, #k.dims do
+    list[d] = d
+  end
+  return list
+end
+
+-- Elements that each dimension moves `op` by; nil if not all steps are alike.
+local function steps_of(k, op)
+  local steps = {}
+  for d = 1, #k.dims do
+    local step = strides.step(k, op, 1, d)
+    if not step or E.divisor(step) % op.record.bytes ~= 0 then
+      return nil
+    end
+    steps[d] = step // op.record.bytes
+  end
+  return steps
+end
+
+-- The dimensions along which an operand moves, fastest first, at the largest tuned size.
+local function order_of(k, steps)
+  local largest, most, far, order = 1, 0, {}, {}
+  for n, count in ipairs(sides.lengths(k, all_dims(k))) do
+    if count > most then
+      largest, most = n, count
+    end
+  end
+  for d, step in ipairs(steps) do
+    far[d] = math.abs(E.eval(step + 0, k.given[largest]))
+    if far[d] ~= 0 then
+      order[#order + 1] = d
+    end
+  end
+  table.sort(order, function(a, b)
+    return far[a] < far[b] or (far[a] == far[b] and a > b)
+  end)
+  return order
+end
+
+-- Steps and orders of all operands; nil and a reason if this is no exchange.
+local function read_operands(k)
+  local about = { steps = {}, order = {}, is_exchanged = {} }
+  for n, op in ipairs(k.operands) do
+    if not op.record.bare or op.is_index or op.through_index then
+      return nil, "an operand is a record or addressed through an index"
+    end
+    about.steps[n] = steps_of(k, op)
+    if not about.steps[n] then
+      return nil, "an operand's steps are not all alike"
+    end
+    about.order[n] = order_of(k, about.steps[n])
+    if op.is_output then
+      local fastest = about.order[n][1]
+      if not fastest or kit.const_of(about.steps[n][fastest]) ~= 1
+        or (about.y and about.y ~= fastest) then
+        return nil, "the outputs do not all run along one dimension"
+      end
+      about.y, about.out = fastest, about.out or n
+    end
+  end
+  for n, op in ipairs(k.operands) do
+    local x = about.order[n][1]
+    if not op.is_output and x and x ~= about.y and (not about.x or about.x == x)
+      and kit.const_of(about.steps[n][x]) == 1 and kit.const_of(about.steps[n][about.y]) ~= 0 then
+      about.x, about.into = x, about.into or n
+      about.is_exchanged[n] = true
+    end
+  end
+  if not about.x then
+    return nil, "no input runs along another dimension than the outputs"
+  end
+  return about
+end
+
+-- Does `list` go on with dimension d as one run in every operand of the side?
+local function follows(k, about, list, d, is_out)
+  local last = list[#list]
+  if reads.named(k.body, k.dims[last]) or reads.named(k.body, k.dims[d]) then
+    return false
+  end
+  for n, op in ipairs(k.operands) do
+    local steps = about.steps[n]
+    if (is_out and op.is_output or not is_out and about.is_exchanged[n])
+      and kit.const_of(steps[d] - steps[last] * k.extents[last]) ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
+-- Adds to a side the dimension that it goes on with, if that is free.
+local function grow(k, about, side)
+  local order = about.order[side.is_out and about.out or about.into]
+  local d = order[#side.dims + 1]
+  if not d or about.taken[d] or #side.dims == 4
+    or not follows(k, about, side.dims, d, side.is_out) then
+    return false
+  end
+  side.dims[#side.dims + 1], about.taken[d] = d, true
+  return true
+end
+
+local function is_short(k, side)
+  return math.min(table.unpack(sides.lengths(k, side.dims))) < LONG_ENOUGH
+end
+
+-- Do runs of the side start at multiples of 4 elements where they did not, with one more dimension?
+local function aligns(k, about, side)
+  local d = about.order[side.is_out and about.out or about.into][#side.dims + 1]
+  local better = false
+  for n, length in ipairs(d and sides.lengths(k, side.dims) or {}) do
+    better = better or (length % 4 ~= 0 and length * sides.lengths(k, { d })[n] % 4 == 0)
+  end
+  return better
+end
+
+--- Steps, orders and sides of the kernel: X and Y have `dims`, fastest first; `rest` has the
+--- others.
+function sides.read(k)
+  local about, reason = read_operands(k)
+  if not about then
+    return nil, reason
+  end
+  about.X, about.Y = { dims = { about.x } }, { dims = { about.y }, is_out = true }
+  about.taken = { [about.x] = true, [about.y] = true }
+  for _, wanted in ipairs { is_short, function(_, side) return aligns(k, about, side) end } do
+    local grew = true
+    while grew do
+      grew = false
+      for _, side in ipairs { about.Y, about.X } do
+        grew = wanted(k, side) and grow(k, about, side) or grew
+      end
+    end
+  end
+  about.rest = {}
+  for d = 1, #k.dims do
+    about.rest[#about.rest + 1] = not about.taken[d] and d or nil
+  end
+  return about
+end
+
+-- ---- at the tuned sizes ----
+
+function sides.bytes_of(k, about)
+  local most, least = 0, 16
+  for n, op in ipairs(k.operands) do
+    if op.is_output or about.is_exchanged[n] then
+      most, least = math.max(most, op.record.bytes), math.min(least, op.record.bytes)
+    end
+  end
+  return most, least
+end
+
+--- Is d one of the side's modes?
+---@param side table
+---@param d integer
+---@return boolean
+function sides.has(side, d)
+  for _, own in ipairs(side.dims) do
+    if own == d then
+      return true
+    end
+  end
+  return false
+end
+
+-- The widest vector along a side at tuned size n: its runs and all steps beside are multiples.
+local function widest(k, about, side, n, most)
+  local width = most
+  for m, op in ipairs(k.operands) do
+    if side.is_out and op.is_output or not side.is_out and about.is_exchanged[m] then
+      local start = op.offset[1]
+      for d = 1, #k.dims do
+        start = E.subst(start, { k.index[d], 0 })
+      end
+      while width > 1 do
+        local good = sides.lengths(k, side.dims)[n] % width == 0
+          and E.eval(start + 0, k.given[n]) // op.record.bytes % width == 0
+        for d, step in ipairs(about.steps[m]) do
+          good = good and (sides.has(side, d) or E.eval(step + 0, k.given[n]) % width == 0)
+        end
+        if good then
+          break
+        end
+        width = width // 2
+      end
+    end
+  end
+  return width
+end
+
+-- All widths along a side that are the widest at some tuned size, and the widest of all.
+function sides.widths(k, about, side, most)
+  local found, list = {}, {}
+  for n = 1, #k.sizes do
+    found[widest(k, about, side, n, most)] = true
+  end
+  for width = 16, 1, -1 do
+    list[#list + 1] = found[width] and width or nil
+  end
+  return list
+end
+
+-- Extents of tiles along a side: powers of two up to what covers it at every tuned size, and the
+-- whole side where that is short.
+function sides.tile_extents(k, side)
+  local longest, list = math.max(table.unpack(sides.lengths(k, side.dims))), {}
+  for _, extent in ipairs { 16, 32, 64, 128, 256, 512 } do
+    if (extent >= 32 or longest <= 16) and (extent < 2 * longest or extent == 16) then
+      list[#list + 1] = extent
+    end
+  end
+  local whole = kit.ceil_div(longest, 4) * 4
+  if longest <= 8 then
+    list = { 8 }
+  elseif longest <= 128 and whole & (whole - 1) ~= 0 then
+    list[#list + 1] = whole
+  end
+  return list
+end
+
+-- ---- places along sides, in the text of a kernel ----
+
+-- A C name for the place along a side: the dimension's, or those of all.
+function sides.name(p, side)
+  local names = {}
+  for n, d in ipairs(side.dims) do
+    names[#side.dims + 1 - n] = p.k.dims[d]
+  end
+  side.name = table.concat(names, ", ")
+  side.at = p.g:name(table.concat(names, "_"))
+  side.first = p.g:name("first_" .. side.at)
+  side.n = p.k.extents[side.dims[1]]
+  for n = 2, #side.dims do
+    side.n = side.n * p.k.extents[side.dims[n]]
+  end
+  side.extent = p.g:text(side.n)
+  if #side.dims > 1 then
+    p.g:require(side.n:lt(1 << 31))
+    local name = p.g:name("n_" .. side.at)
+    side.size = string.format("const long long %s = %s;", name, side.extent)
+    side.extent = name
+  elseif string.find(side.extent, " ") then
+    side.extent = "(" .. side.extent .. ")"
+  end
+end
+
+-- Is the offset of `op` linear in the place along a side?
+local function is_linear(p, op, side)
+  local steps, dims = p.about.steps[op.number], side.dims
+  for n = 2, #dims do
+    if kit.const_of(steps[dims[n]] - steps[dims[n - 1]] * p.k.extents[dims[n - 1]]) ~= 0 then
+      return false
+    end
+  end
+  return true
+end
+
+-- The element number of `op` as an expression: where along X and Y (expressions; nil: tables), and
+-- with the other dimensions by name unless `bare`.
+function sides.element(p, op, x, y, bare)
+  local put = {}
+  local function bind(side, at)
+    for n, d in ipairs(side.dims) do
+      put[#put + 1] = p.k.index[d]
+      put[#put + 1] = type(at) == "table" and at[n] or (n == 1 and at or 0)
+    end
+  end
+  bind(p.X, x)
+  bind(p.Y, y)
+  for _, d in ipairs(p.rest) do
+    put[#put + 1], put[#put + 2] = p.k.index[d], bare and 0 or cuda.var(p.rest_name[d])
+  end
+  return E.subst(op.offset[1] // op.record.bytes, put)
+end
+
+-- The digits of a place along a side of several modes, as variables.
+local function digits_of(p, side)
+  local list = {}
+  for n, d in ipairs(side.dims) do
+    list[n] = cuda.var(p.digit[d])
+  end
+  return list
+end
+
+-- Takes the tables of `op` into the plan: offsets along sides in which it is not linear.
+function sides.adopt_tables(p, op)
+  local first_x, first_y = cuda.var(p.X.first), cuda.var(p.Y.first)
+  local by = { x = is_linear(p, op, p.X), y = is_linear(p, op, p.Y) }
+  p.linear[op.number] = by
+  local function table_of(side, suffix, value)
+    local name = p.g:name(op.name .. suffix)
+    local t = side == p.X and p.tables[2] or p.tables[1]
+    t.entries[#t.entries + 1] = { name = name, value = p.g:text(value), op = op }
+    p.memory[#p.memory + 1] = {
+      name = name, type = "long long", count = t.limit, bytes = 8 * (side == p.X and p.tile_x
+        or p.lines_of_tile),
+      doc = string.format("offsets in %s of the tile's %s", op.name,
+        side == p.X and "columns" or "lines"),
+    }
+    return name
+  end
+  if not by.y then
+    by.line = table_of(p.Y, "_line", sides.element(p, op, by.x and first_x or 0, digits_of(p, p.Y)))
+  end
+  if not by.x then
+    by.column = table_of(p.X, "_column", by.y and sides.element(p, op, digits_of(p, p.X), first_y)
+      or sides.element(p, op, digits_of(p, p.X), 0, true) - sides.element(p, op, 0, 0, true))
+  end
+end
+
+-- The element of `op` at tile-local x and line (texts), or at the places X.at and Y.at, which the
+-- text declares. `e`: neighbours further along Y.
+function sides.place(p, op, e)
+  local by = p.linear[op.number]
+  local at
+  local x, y, more = cuda.var(p.X.at), cuda.var(p.Y.at), e and cuda.var("e") or 0
+  if by.x and by.y then
+    at = sides.element(p, op, x, y + more)
+  elseif by.x then
+    local line = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
+    at = line + sides.element(p, op, cuda.var("x"), 0, true) - sides.element(p, op, 0, 0, true)
+  elseif by.y then
+    local step = sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
+    at = cuda.var(by.column .. "[x]") + step * (y - cuda.var(p.Y.first) + more)
+  else
+    at = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
+      + cuda.var(by.column .. "[x]")
+  end
+  return string.format("%s[%s]", op.pointer, p.g:text(at))
+end
+
+-- Places of the tables: lines of the tile along Y, columns along X.
+function sides.start_tables(p)
+  local function digits(side, at)
+    local lines = {}
+    if #side.dims > 1 then
+      lines[1] = string.format("unsigned int rest = (unsigned int)%s;", at)
+    end
+    for n, d in ipairs(side.dims) do
+      if n < #side.dims then
+        local extent = p.g:text(p.k.extents[d])
+        lines[#lines + 1] = string.format("const unsigned int %s = rest %% (unsigned int)%s;",
+          p.digit[d], extent)
+        lines[#lines + 1] = string.format("rest /= (unsigned int)%s;", extent)
+      else
+        lines[#lines + 1] = string.format("const unsigned int %s = rest;", p.digit[d])
+      end
+    end
+    return kit.concat(lines)
+  end
+  p.tables = {
+    { at = "line", side = p.Y, limit = "kLines", entries = {},
+      place = p.sector > 0 and string.format("%s - kAhead + line", p.Y.first)
+        or string.format("%s + line", p.Y.first) },
+    { at = "x", side = p.X, limit = "kTileX", entries = {},
+      place = string.format("%s + x", p.X.first) },
+  }
+  for _, t in ipairs(p.tables) do
+    t.count = t.limit
+    t.outside = string.format("(%s%s >= %s)", t.side == p.Y and p.sector > 0
+      and t.place .. " < 0 || " or "", t.place, t.side.extent)
+    t.digits = #t.side.dims > 1 and digits(t.side, "(" .. t.place .. ")") or ""
+  end
+end
+
+return sides

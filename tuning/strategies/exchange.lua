@@ -1,0 +1,691 @@
+-- exchange: inputs run along some modes, outputs along others. The modes that each side runs along
+-- are merged: a tile is kTileX neighbours along side X (the inputs') by kTileY along side Y (the
+-- outputs'), cut anywhere, and is exchanged through shared memory. Where a line of the tile lies is
+-- found by division, once a line, where a side has several modes. The other modes are over blocks.
+--
+-- Lines come in as vectors through registers, swizzled, or as they lie in memory by asynchronous
+-- copies of 16 bytes, wherever they start. Elements of 1 and 2 bytes are turned in registers, 4 x 4
+-- or 2 x 2, so that shared memory holds words along Y.
+local SECTOR, LINE, COPY, LANES, BANKS_BYTES = 32, 128, 16, 32, 128
+
+local function tiles_of(k, about, bytes)
+  local list = {}
+  for _, x in ipairs(sides.tile_extents(k, about.X)) do
+    for _, y in ipairs(sides.tile_extents(k, about.Y)) do
+      local all, ratio = x * y * bytes, math.max(x, y) / math.min(x, y)
+      if all >= 4096 and all <= 65536 and (ratio <= 4 or math.min(x, y) < 32) then
+        list[#list + 1] = x .. "x" .. y
+      end
+    end
+  end
+  return #list > 0 and list or { "32x32" } -- the sides are short
+end
+
+local function texts(list)
+  local strings = {}
+  for n, value in ipairs(list) do
+    strings[n] = tostring(value)
+  end
+  return strings
+end
+
+local function with(list, more)
+  for _, value in ipairs(more) do
+    local known = false
+    for _, other in ipairs(list) do
+      known = known or other == value
+    end
+    list[#list + 1] = not known and value or nil
+  end
+  return list
+end
+
+-- Widths of loads or stores in elements: those that are the widest at some tuned size; of small
+-- elements half of the widest, too. Is one of them less than a word of 16 bytes?
+local function widths_of(k, about, side, most)
+  local list = sides.widths(k, about, side, 16 // most)
+  local narrow = list[#list] * most < 16
+  if most < 4 and list[1] * most == 16 then
+    list = with(list, { 8 // most })
+  end
+  return list, narrow
+end
+
+local function axes(k)
+  local about = sides.read(k)
+  local most, least = sides.bytes_of(k, about)
+  local loads, narrow_in = widths_of(k, about, about.X, most)
+  local stores, narrow_out = widths_of(k, about, about.Y, most)
+  local starts = narrow_out and { "any", "sector" } or { "any" }
+  if narrow_out then
+    stores = with(stores, { math.max(4 // most, 1) })
+  end
+  loads = texts(loads)
+  if (narrow_in or narrow_out) and most == least and most <= 8 and k.device.cc >= 80 then
+    loads = with(loads, { "lines" })
+  end
+  return {
+    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
+    { "tile", tiles_of(k, about, most), key = "tile=",
+      doc = "elements of a tile along the inputs' modes, and along the outputs'" },
+    { "load", loads, key = "load=",
+      doc = "elements in a load; lines: asynchronous copies, wherever lines start" },
+    { "store", stores, key = "store=", doc = "elements in a store" },
+    { "start", starts, key = "start=",
+      doc = "where stores of a column start; sector: at a multiple of 32 bytes" },
+    { "blocks", #about.rest > 0 and { "out", "tiles", "in" } or { "out", "in" }, key = "blocks=",
+      doc = "consecutive blocks follow the outputs, the inputs, or the tile's sides first" },
+    { "evict", { "loads", "none", "stores" }, key = "evict=",
+      doc = "loads, stores: L2 gives up last what is loaded, or stored" },
+  }
+end
+
+-- ---- the plan: shared memory ----
+
+-- How elements of a tile are kept: `rows`: neighbours along X stay together, else those along Y.
+local function keep(p)
+  local bytes = p.pack > 1 and 4 or p.bytes
+  local across = p.store // p.pack -- words of a store
+  local banks = math.max(BANKS_BYTES // bytes, 1)
+  p.rows = p.load <= across
+  local chunk = p.rows and math.min(p.load, COPY // bytes) or across
+  local other = p.rows and across or p.load
+  local width = p.rows and p.tile_x or p.lines_of_tile // p.pack
+  local groups = math.max(banks // chunk, 1)
+  while groups > 1 and groups * chunk >= 2 * width do
+    groups = groups // 2
+  end
+  p.pitch = kit.ceil_div(width, groups * chunk) * groups * chunk
+  p.chunk = chunk
+  local function times(text, n)
+    return n > 1 and string.format("%s * %d", text, n) or text
+  end
+  local function over(text, n)
+    return n > 1 and string.format("%s / %d", text, n) or text
+  end
+  local y = p.pack > 1 and "y / kPack" or "y"
+  local inner, outer, line = "x", p.pack > 1 and "y / kPack" or "y", over(y, other)
+  if not p.rows then
+    inner, outer, line = y, "x", over("x", other)
+  end
+  local mixed = string.format("(%s ^ %s %% %d)", over(inner, chunk), line, groups)
+  if groups == 1 then
+    mixed = inner
+  elseif chunk > 1 then
+    mixed = string.format("%s + %s %% %d", times(mixed, chunk), inner, chunk)
+  end
+  p.kept = string.format("%s * kPitch + %s", outer, mixed)
+  p.pitch_doc = p.rows and "from line to line" or "from column to column"
+  p.kept_doc = string.format("Where %s of a tile is kept", p.pack > 1
+    and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)")
+  p.kept_doc = p.kept_doc .. (groups == 1 and "." or string.format(": %s are permuted by %s, so "
+    .. "that %s meet different banks.", p.rows and "a line's elements" or "a column's elements",
+    p.rows and "the line's number" or "the column's number", p.rows and "columns" or "lines"))
+  p.tile_elems = p.pitch * (p.rows and p.lines_of_tile // p.pack or p.tile_x)
+  p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
+end
+
+-- Lines as they lie in memory.
+local function keep_lines(p)
+  p.word = COPY // p.bytes
+  p.start_elems = p.tile_x * p.bytes >= 2 * LINE and LINE // p.bytes or p.word
+  p.words = kit.ceil_div(p.tile_x + p.start_elems - 1, p.word)
+  p.row_elems = p.tile_x + 2 * p.word
+  p.tile_elems = p.lines_of_tile * p.row_elems + p.word
+  p.lanes = LANES
+end
+
+-- Declares what lies in shared memory: static, or parts of the dynamic one.
+local function place_memory(p)
+  local total = 0
+  for _, m in ipairs(p.memory) do
+    m.at = total
+    total = total + kit.ceil_div(m.bytes, 16) * 16
+  end
+  local k = p.k
+  if total > k.device.smem_optin_bytes then
+    return nil, "the tiles need more shared memory than a block has"
+  end
+  p.is_dynamic = total > k.device.smem_block_bytes
+  if p.is_dynamic then
+    p.shared_bytes = total
+  else
+    p.static_shared_bytes = total
+  end
+  for _, m in ipairs(p.memory) do
+    if p.is_dynamic then
+      m.declare = string.format("%s *const %s = reinterpret_cast<%s *>(shared + %d); // %s", m.type,
+        m.name, m.type, m.at, m.doc)
+    else
+      m.declare = string.format("__shared__ __align__(16) %s %s[%s]; // %s", m.type, m.name,
+        m.count, m.doc)
+    end
+  end
+  return true
+end
+
+-- ---- the plan: operands ----
+
+local LOADS = { loads = "load_evict_last" }
+local STORES = { stores = "store_evict_last" }
+
+local function vec_type(type, count, name)
+  return count > 1 and string.format("vec<%s, %s>", type, name) or type
+end
+
+-- Requires that vectors of `width` along a side start at multiples of it.
+local function require_vectors(p, op, side, width)
+  if width == 1 then
+    return true
+  end
+  local start = E.divisor(sides.element(p, op, 0, 0, true) + 0)
+  if start % width ~= 0 and kit.const_of(sides.element(p, op, 0, 0, true)) ~= 0 then
+    return false
+  end
+  for d, step in ipairs(p.about.steps[op.number]) do
+    if not sides.has(side, d) and E.divisor(step) % width ~= 0 then
+      if kit.const_of(step) then
+        return false
+      end
+      p.g:require((step % width):eq(0))
+    end
+  end
+  if E.divisor(side.n) % width ~= 0 then
+    p.g:require((side.n % width):eq(0))
+  end
+  p.g:need_align(op, width * op.record.bytes)
+  return true
+end
+
+local function adopt_exchanged(p, op)
+  local type = p.g:type(op)
+  local x = {
+    op = op, type = type, tile = p.g:name(op.name .. "_tile"), loaded = p.g:name(op.name .. "_in"),
+    value = p.g:name(op.name .. "_v"), elems = p.g:text(op.bytes // op.record.bytes),
+  }
+  x.vtype = vec_type(type, p.store, "kStore")
+  x.loaded_type = vec_type(type, p.load, "kLoad")
+  local word = p.pack > 1 and "unsigned int" or type
+  p.memory[#p.memory + 1] = {
+    name = x.tile, type = word, count = p.tile_elems,
+    bytes = p.tile_elems * (p.pack > 1 and 4 or op.record.bytes),
+    doc = p.is_lines and string.format("lines of %s as they lie in memory", op.name)
+      or string.format("a tile of %s", op.name),
+  }
+  table.insert(p.memory, 1, table.remove(p.memory))
+  p.exchanged[#p.exchanged + 1] = x
+  if p.is_lines then
+    p.g:need_align(op, COPY)
+  elseif not require_vectors(p, op, p.X, p.load) then
+    return nil, op.name .. ": its lines do not start at a vector"
+  end
+  return true
+end
+
+local function adopt_output(p, op)
+  local type = p.g:type(op)
+  local y = { op = op, type = type, value = p.g:name(op.name .. "_v") }
+  y.vtype = vec_type(type, p.store, "kStore")
+  p.results[#p.results + 1] = y
+  if p.sector > 0 then
+    p.g:need_align(op, SECTOR)
+    local first, x = p.g.outputs[1], cuda.var("x")
+    if not p.linear[op.number].y or op.record.bytes ~= first.record.bytes
+      or kit.const_of(sides.element(p, op, x, 0) - sides.element(p, first, x, 0)) ~= 0
+    then
+      return nil, op.name .. ": its columns do not start where those of " .. first.name .. " do"
+    end
+  elseif not require_vectors(p, op, p.Y, p.store) then
+    return nil, op.name .. ": its columns do not start at a vector"
+  end
+  return true
+end
+
+-- An input that is read where it is needed: once a column, or element by element.
+local function adopt_direct(p, op)
+  local moves = false
+  for _, d in ipairs(p.Y.dims) do
+    moves = moves or kit.const_of(p.about.steps[op.number][d]) ~= 0
+  end
+  local x = { op = op, value = p.g:name(op.name .. "_v"), declare = "", declare_element = "" }
+  local text = string.format("const %s %s = load<%s>(&%s);", p.g:type(op), x.value, p.g:type(op),
+    sides.place(p, op, moves and p.store > 1))
+  x[moves and "declare_element" or "declare"] = text
+  p.direct[#p.direct + 1] = x
+end
+
+-- ---- the plan: texts ----
+
+-- Text of the tile's row that holds a line: where its first element is kept.
+local function row_text(p, x, line)
+  local by = p.linear[x.op.number]
+  return by.y and string.format("%s_first + (%s) * %s_pitch", x.op.name, line, x.op.name)
+    or string.format("%s[%s]", x.rows, line)
+end
+
+local function texts_of_lines(p, x)
+  local op, by = x.op, p.linear[x.op.number]
+  local first_x = cuda.var(p.X.first)
+  if by.y then
+    local start = sides.element(p, op, first_x, cuda.var(p.Y.at))
+    x.line_start = p.g:text(start)
+    local step = sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
+    local zero = sides.element(p, op, first_x, cuda.var(p.Y.first))
+    x.row_setup = kit.concat {
+      "// lines start and follow each other as in memory, modulo a word",
+      string.format("const int %s_first = (int)((%s) & (kWord - 1));", op.name, p.g:text(
+        p.sector > 0 and zero - cuda.var("kAhead") * step or zero)),
+      string.format("const int %s_pitch = kTileX + kWord + (int)((%s) & (kWord - 1));", op.name,
+        p.g:text(step)),
+    }
+  else
+    x.line_start = by.line .. "[line]"
+    x.rows = p.g:name(op.name .. "_row")
+    local t = p.tables[1]
+    t.entries[#t.entries + 1] = { name = x.rows, value = string.format(
+      "line * %d + (int)(%s[line] & (kWord - 1))", p.row_elems, by.line) }
+    p.memory[#p.memory + 1] = { name = x.rows, type = "int", count = "kLines",
+      bytes = 4 * p.lines_of_tile, doc = "where the lines start in the tile" }
+    x.row_setup = ""
+  end
+  x.row = row_text(p, x, "line")
+end
+
+-- Texts that move a vector of an exchanged input from global memory to the tile.
+local function texts_in(p, x)
+  local op = x.op
+  if p.is_lines then
+    return texts_of_lines(p, x)
+  end
+  p.line_text = p.pack > 1 and "line + r" or "line"
+  x.load = string.format("%s<%s>(&%s)", LOADS[p.evict] or "load", x.loaded_type, sides.place(p, op))
+  if p.pack > 1 then
+    local words = p.rows and p.chunk or 1
+    x.put = kit.concat {
+      "alignas(16) unsigned int columns[kLoad];",
+      string.format("%s(reinterpret_cast<const unsigned int (&)[kPack][kLoad / kPack]>(\n"
+        .. "    %s[k]), columns);", p.pack == 2 and "turn_halves" or "turn_bytes", x.loaded),
+      string.format("for (int e = 0; e < kLoad; e%s)", words > 1 and " += " .. words or "++"),
+      words > 1 and string.format("  *reinterpret_cast<vec<unsigned int, %d> *>(&%s[kept_at(x + e, "
+        .. "line)]) =\n      *reinterpret_cast<const vec<unsigned int, %d> *>(&columns[e]);", words,
+        x.tile, words)
+        or string.format("  %s[kept_at(x + e, line)] = columns[e];", x.tile),
+    }
+  elseif p.load == 1 then
+    x.put = string.format("%s[kept_at(x, line)] = %s[k];", x.tile, x.loaded)
+  elseif p.rows then
+    x.put = string.format("*reinterpret_cast<%s *>(&%s[kept_at(x, line)]) = %s[k];", x.loaded_type,
+      x.tile, x.loaded)
+  else
+    x.put = string.format("for (int e = 0; e < kLoad; e++)\n"
+      .. "  %s[kept_at(x + e, line)] = %s[k][e];", x.tile, x.loaded)
+  end
+end
+
+-- Texts that take a store's elements of an exchanged input from the tile.
+local function text_take(p, x)
+  local many = p.store > 1
+  local line = p.sector > 0 and "y + kAhead - shift" or "y"
+  if not p.is_lines and (p.pack > 1 or (many and not p.rows)) then
+    local whole = not p.rows
+    if whole then
+      x.take = string.format("const %s %s = *reinterpret_cast<const %s *>(&%s[kept_at(x, y)]);",
+        x.vtype, x.value, x.vtype, x.tile)
+    else
+      x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e += kPack)\n"
+        .. "  reinterpret_cast<unsigned int *>(&%s)[e / kPack] = %s[kept_at(x, y + e)];", x.vtype,
+        x.value, x.value, x.tile)
+    end
+    return
+  end
+  local cell
+  if p.is_lines then
+    cell = string.format("%s[%s + x]", x.tile, row_text(p, x, line .. (many and " + e" or "")))
+  else
+    cell = string.format("%s[kept_at(x, %s%s)]", x.tile, line, many and " + e" or "")
+  end
+  local guard = ""
+  if p.sector > 0 then
+    local at = p.Y.at .. (many and " + e" or "")
+    guard = string.format("if (!kGuarded || (%s >= 0 && %s < %s)) ", at, at, p.Y.extent)
+  end
+  if many then
+    x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e++)\n  %s%s[e] = %s;",
+      x.vtype, x.value, guard, x.value, cell)
+  else
+    x.take = guard == "" and string.format("const %s %s = %s;", x.vtype, x.value, cell)
+      or string.format("%s %s;\n%s%s = %s;", x.vtype, x.value, guard, x.value, cell)
+  end
+end
+
+local function text_store(p, y)
+  local name = STORES[p.evict] or "store"
+  y.store = string.format("%s(&%s, %s);", name, sides.place(p, y.op), y.value)
+  y.store_element = string.format("%s(&%s, %s[e]);", name, sides.place(p, y.op, true), y.value)
+end
+
+-- How vectors and lanes are laid over the tile.
+local function lay_out(p)
+  local X, Y = p.X, p.Y
+  local ahead = p.sector > 0 and " - kAhead" or ""
+  if p.is_lines then
+    p.line_place = string.format("const long long %s = %s%s + line;", Y.at, Y.first, ahead)
+    p.line_outside = string.format("%s%s >= %s",
+      p.sector > 0 and Y.at .. " < 0 || " or "", Y.at, Y.extent)
+    p.width = string.format("const int width = kGuarded ? (int)min((long long)kTileX, %s - %s) "
+      .. ": kTileX;", X.extent, X.first)
+  else
+    local across = p.tile_x // p.load
+    local total = across * (p.lines_of_tile // p.pack)
+    p.loads, p.vectors = kit.ceil_div(total, p.threads), total
+    p.ragged = total % p.threads ~= 0
+    p.in_x = string.format("vector %% %d%s", across, p.load > 1 and " * kLoad" or "")
+    p.in_line = string.format("vector / %d%s", across, p.pack > 1 and " * kPack" or "")
+    local at_y = string.format("%s%s + line%s", Y.first, ahead, p.pack > 1 and " + r" or "")
+    p.in_place = string.format("const long long %s = %s + x, %s = %s;", X.at, X.first, Y.at, at_y)
+    p.in_inside = string.format("%s(!kGuarded || (%s < %s && %s%s < %s))",
+      p.ragged and string.format("vector < %d && ", total) or "", X.at, X.extent,
+      p.sector > 0 and Y.at .. " >= 0 && " or "", Y.at, Y.extent)
+  end
+  local units = kit.ceil_div(p.tile_y, p.store)
+  local lanes = p.lanes
+  while lanes > 1 and lanes >= 2 * units do
+    lanes = lanes // 2
+  end
+  local columns, parts = LANES // lanes, kit.ceil_div(units, lanes)
+  local total = kit.ceil_div(p.tile_x, columns) * parts
+  p.groups = kit.ceil_div(total, p.threads // LANES)
+  p.group = p.sector > 0 and p.groups > 1 and string.format("warp * %d + k", p.groups)
+    or "k * kWarps + warp"
+  local step = p.store > 1 and " * kStore" or ""
+  p.out_x = (parts > 1 and string.format("group / %d", parts) or "group")
+    .. (columns > 1 and string.format(" * %d + lane / %d", columns, lanes) or "")
+  local unit = lanes == LANES and "lane" or string.format("lane %% %d", lanes)
+  if parts > 1 then
+    unit = string.format("group %% %d * %d + %s", parts, lanes, unit)
+    unit = step ~= "" and "(" .. unit .. ")" or unit
+  end
+  p.out_y = unit .. step
+  local beyond = {}
+  if total % (p.threads // LANES) ~= 0 or p.tile_x % columns ~= 0 then
+    beyond[#beyond + 1] = "x >= kTileX"
+  end
+  if parts * lanes ~= units then
+    beyond[#beyond + 1] = "y >= kTileY"
+  end
+  local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
+  beyond[#beyond + 1] = #beyond > 0 and "(" .. crosses .. ")" or crosses
+  p.out_beyond = table.concat(beyond, " || ")
+  p.out_doc = columns == 1 and string.format("a warp's lanes are neighbours along %s", Y.name)
+    or string.format("%d lanes are neighbours along %s, a warp has %d columns: its reads of the "
+      .. "tile meet all banks", lanes, Y.name, columns)
+  p.unroll_out = p.groups <= 16 and "#pragma unroll"
+    or string.format("#pragma unroll %d", math.max(4, math.min(parts, 8)))
+  p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
+  p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,
+    p.sector > 0 and " - shift" or "")
+end
+
+-- The statement that computes one element.
+local function compute(p)
+  local many, values = p.store > 1 and "[e]" or "", {}
+  for _, list in ipairs { p.exchanged, p.results } do
+    for _, x in ipairs(list) do
+      values[x.op.name] = x.value .. many
+    end
+  end
+  for _, x in ipairs(p.direct) do
+    values[x.op.name] = x.value
+  end
+  values[p.k.dims[p.X.dims[1]]] = p.X.at
+  values[p.k.dims[p.Y.dims[1]]] = p.Y.at .. (p.store > 1 and " + e" or "")
+  for _, d in ipairs(p.rest) do
+    values[p.k.dims[d]] = p.rest_name[d]
+  end
+  return p.g:call(values)
+end
+
+-- Which tile a block has: text, and how many there are.
+local function cut(p, blocks)
+  local X, Y, k = p.X, p.Y, p.k
+  local parts = {
+    { side = Y, n = kit.ceil_div(Y.n + (p.sector > 0 and p.sector - 1 or 0), p.tile_y) },
+    { side = X, n = kit.ceil_div(X.n, p.tile_x) },
+  }
+  local orders = p.about.order
+  local order = orders[blocks == "in" and p.about.into or p.about.out]
+  local rank = {}
+  for n, d in ipairs(order) do
+    rank[d] = n
+  end
+  local sorted = {}
+  for _, d in ipairs(p.rest) do
+    sorted[#sorted + 1] = { dim = d, n = k.extents[d], rank = rank[d] or 0 }
+  end
+  for n, part in ipairs(parts) do
+    part.rank = blocks == "tiles" and n - 3 or rank[part.side.dims[1]]
+    sorted[#sorted + 1] = part
+  end
+  table.sort(sorted, function(a, b)
+    return a.rank < b.rank
+  end)
+  local lines, grid = {}, 1
+  for n, part in ipairs(sorted) do
+    grid = part.n * grid
+    local count
+    if part.side then
+      local side = part.side
+      local more = side == Y and p.sector > 0 and " + kAhead" or ""
+      count = p.g:name("tiles_" .. side.at)
+      local size = side == X and "kTileX" or "kTileY"
+      if n < #sorted then
+        lines[#lines + 1] = string.format(
+          "const unsigned int %s = (unsigned int)((%s%s + %s - 1) / %s);", count, side.extent,
+          more, size, size)
+      end
+      lines[#lines + 1] = string.format("const long long %s = (long long)%s * %s;", side.first,
+        n < #sorted and "(block % " .. count .. ")" or "block", size)
+    else
+      count = "(unsigned int)" .. p.g:text(part.n)
+      lines[#lines + 1] = string.format("const long long %s = block%s;", p.rest_name[part.dim],
+        n < #sorted and " % " .. count or "")
+    end
+    if n < #sorted then
+      lines[#lines + 1] = string.format("block /= %s;", count)
+    end
+  end
+  p.grid, p.cut = grid, kit.concat(lines)
+  p.blocks_doc = blocks == "in" and string.format("blocks follow %s", k.operands[p.about.into].name)
+    or blocks == "out" and string.format("blocks follow %s", p.g.outputs[1].name)
+    or string.format("blocks go along %s, then along %s", Y.name, X.name)
+end
+
+local function verbs(list)
+  local names = {}
+  for n, x in ipairs(list) do
+    names[n] = x.op.name
+  end
+  return table.concat(names, " and ") .. (#names > 1 and " run" or " runs")
+end
+
+-- Parameters and arguments of move_tile beside the kernel's.
+local function places(p)
+  local params, call = {}, { p.g:arguments_text() }
+  local function add(type, name)
+    params[#params + 1] = type .. name
+    call[#call + 1] = name
+  end
+  add("long long ", p.X.first)
+  add("long long ", p.Y.first)
+  for _, d in ipairs(p.rest) do
+    add("long long ", p.rest_name[d])
+  end
+  for _, m in ipairs(p.memory) do
+    add(m.type .. " *", m.name)
+  end
+  p.place_params = kit.wrapped(params, 4, "    ")
+  p.call = kit.wrapped(call, 22, string.rep(" ", 22))
+end
+
+local function start_plan(k, c, about)
+  local g = cuda.new(k, "exchange", c.threads)
+  local most, least = sides.bytes_of(k, about)
+  local tile_x, tile_y = string.match(c.tile, "(%d+)x(%d+)")
+  local p = {
+    k = k, g = g, about = about, X = about.X, Y = about.Y, rest = about.rest, threads = c.threads,
+    tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
+    store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
+    exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
+    sector = c.start == "sector" and SECTOR // most or 0,
+  }
+  p.p = p
+  p.load = p.is_lines and 1 or math.tointeger(c.load)
+  local small = most == least and most < 4 and 4 // most or 1
+  p.pack = not p.is_lines and small or 1
+  p.lines_of_tile = p.tile_y + math.max(p.sector - 1, 0)
+  for _, d in ipairs(about.rest) do
+    p.rest_name[d] = g:name(k.dims[d])
+  end
+  sides.name(p, p.X)
+  sides.name(p, p.Y)
+  for _, side in ipairs { p.X, p.Y } do
+    for _, d in ipairs(side.dims) do
+      p.digit[d] = #side.dims == 1 and side.at or g:name(k.dims[d])
+    end
+  end
+  return p
+end
+
+-- Why a candidate is not worth compiling; nil: it is.
+local function refuse(p, c)
+  local bytes = p.tile_x * p.tile_y * p.bytes // p.threads
+  if p.is_lines and (c.evict == "loads" or bytes > 256) or not p.is_lines and (bytes > 128 or
+    bytes * p.threads > 32768) then
+    return p.is_lines and c.evict == "loads" and "asynchronous copies have no policy of L2"
+      or "a thread would hold more than its registers take"
+  elseif bytes < 32 then
+    return "a thread would move less than 32 bytes"
+  elseif p.store % p.pack ~= 0 or p.load % p.pack ~= 0 then
+    return "words of small elements are moved whole"
+  elseif p.pack > 1 and p.sector > 0 then
+    return "words of small elements start at words of shared memory"
+  elseif p.sector > 0 and p.bytes * p.store ~= math.max(4, p.bytes) then
+    return "stores that start at sectors have 4 bytes, or an element"
+  elseif p.sector > 0 and p.tile_y % p.sector ~= 0 then
+    return "tiles start at sectors"
+  elseif c.blocks == "in" and not p.is_lines then
+    return "with aligned lines blocks along the inputs never won" -- docs/figures/h200.md
+  elseif c.blocks ~= "out" and not p.is_lines and c.evict ~= "loads" then
+    return "with blocks in other orders loads were best kept in L2"
+  elseif p.tile_x % p.load ~= 0 or (p.tile_y % p.store ~= 0) or p.tile_y % p.pack ~= 0 then
+    return "the tile is no multiple of a vector"
+  elseif p.load * p.bytes > 16 or p.store * p.bytes > 16 then
+    return "a vector has more than 16 bytes"
+  elseif c.evict ~= "none" and p.k.device.cc < 80 then
+    return "policies of L2 need sm_80"
+  end
+end
+
+-- Takes the operands into the plan.
+local function adopt_operands(p)
+  if p.is_lines then
+    keep_lines(p)
+  else
+    keep(p)
+  end
+  sides.start_tables(p)
+  for _, op in ipairs(p.g.ops) do
+    sides.adopt_tables(p, op)
+  end
+  for _, op in ipairs(p.g.ops) do
+    local good, why = true, nil
+    if op.is_output then
+      good, why = adopt_output(p, op)
+    elseif p.about.is_exchanged[op.number] then
+      good, why = adopt_exchanged(p, op)
+    end
+    if not good then
+      return nil, why
+    end
+  end
+  return true
+end
+
+-- The texts that move operands.
+local function write_texts(p)
+  lay_out(p)
+  for _, x in ipairs(p.exchanged) do
+    texts_in(p, x)
+    text_take(p, x)
+  end
+  p.line_text = p.sector > 0 and "y + kAhead - shift" or "y"
+  for _, op in ipairs(p.g.inputs) do
+    if not p.about.is_exchanged[op.number] then
+      adopt_direct(p, op)
+    end
+  end
+  for _, y in ipairs(p.results) do
+    text_store(p, y)
+  end
+  if p.sector > 0 then
+    local out = p.g.outputs[1]
+    local by = p.linear[out.number]
+    p.shift_of = by.x and p.g:text(sides.element(p, out, cuda.var(p.X.at), cuda.var(p.Y.first)))
+      or by.column .. "[x]"
+    p.shift_of = "(" .. p.shift_of .. ")"
+  end
+end
+
+local DOC = "A block moves a tile of %d x %d elements (%s x %s) through shared memory: in along "
+  .. "%s, out along %s."
+
+local function plan(k, c)
+  local about, reason = sides.read(k)
+  if not about then
+    return nil, reason
+  end
+  local p = start_plan(k, c, about)
+  reason = refuse(p, c)
+  if reason then
+    return nil, reason
+  end
+  local good, why = adopt_operands(p)
+  if not good then
+    return nil, why
+  end
+  write_texts(p)
+  for n = 2, 1, -1 do
+    if #p.tables[n].entries == 0 then
+      table.remove(p.tables, n)
+    end
+  end
+  good, why = place_memory(p)
+  if not good then
+    return nil, why
+  end
+  cut(p, c.blocks)
+  places(p)
+  p.sizes = kit.concat { p.X.size or "", p.Y.size or "" }
+  p.compute = compute(p)
+  p.tile_doc = string.format("A tile: elements along %s, which %s along, by elements along %s, "
+    .. "which %s along.", p.X.name, verbs(p.exchanged), p.Y.name, verbs(p.results))
+  p.whole = string.format("%s + kTileX <= %s && %s + kTileY <= %s%s", p.X.first, p.X.extent,
+    p.Y.first, p.Y.extent, p.sector > 0 and string.format(" && %s >= kAhead", p.Y.first) or "")
+  p.doc = string.format(DOC, p.tile_x, p.tile_y, p.X.name, p.Y.name, p.X.name, p.Y.name)
+  return p.g:plan(p)
+end
+
+return {
+  name = "exchange",
+  doc = "Inputs along some modes, outputs along others: tiles of both, exchanged through shared "
+    .. "memory.",
+  applies = {
+    { "inputs and outputs are arrays of a bare type that run along different modes", function(k)
+      return sides.read(k) ~= nil
+    end },
+  },
+  axes = axes,
+  where = {},
+  template = "exchange.cu",
+  plan = plan,
+}
