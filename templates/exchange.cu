@@ -90,7 +90,7 @@ __device__ __forceinline__ void move_tile(
       $(in_place)
 //%     for _, x in ipairs(exchanged) do
       $(x.loaded)[k][r] = $(in_inside)
-        ? $(x.load) : $(x.loaded_type)();
+        ? $(x.load) : $(x.zero);
 //%     end
     }
 //%   else
@@ -98,7 +98,7 @@ __device__ __forceinline__ void move_tile(
 //%     for _, x in ipairs(exchanged) do
 //%       if in_inside then
     $(x.loaded)[k] = $(in_inside)
-      ? $(x.load) : $(x.loaded_type)();
+      ? $(x.load) : $(x.zero);
 //%       else
     $(x.loaded)[k] = $(x.load);
 //%       end

@@ -19,10 +19,11 @@ template <int kGroups> __device__ __forceinline__ void async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
 }
 
-// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most).
+// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most) and
+// as the elements are.
 template <class T, int kCount>
 struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
-                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) vec {
+                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) alignas(T) vec {
   T element[kCount];
   __device__ __forceinline__ T &operator[](int k) { return element[k]; }
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }

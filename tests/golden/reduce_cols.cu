@@ -21,10 +21,11 @@ __device__ __forceinline__ bool is_last_block(unsigned int *arrived, unsigned in
   return is_last;
 }
 
-// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most).
+// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most) and
+// as the elements are.
 template <class T, int kCount>
 struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
-                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) vec {
+                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) alignas(T) vec {
   T element[kCount];
   __device__ __forceinline__ T &operator[](int k) { return element[k]; }
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }

@@ -205,6 +205,8 @@ local function adopt_exchanged(p, op)
   }
   x.vtype = vec_type(type, p.store, "kStore")
   x.loaded_type = vec_type(type, p.load, "kLoad")
+  x.zero = x.loaded_type == type and op.record.bare and kit.zero(op.record.fields[1])
+    or x.loaded_type .. "()"
   local word = p.pack > 1 and "unsigned int" or type
   p.memory[#p.memory + 1] = {
     name = x.tile, type = word, count = p.tile_elems,
