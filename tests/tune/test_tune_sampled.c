@@ -171,6 +171,9 @@ static int pick(work *w, picked *list) {
       if (w->f.space.candidates[c].strategy == strategy) {
         if (seen % stride == 0) {
           const bool made = picked_make(&list[n], &w->f, c) && list[n].code.counted;
+          if (!made) {
+            picked_free(&list[n], 1);
+          }
           n += made;
           seen -= !made; /* turned down: the next one instead */
         }
