@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random specs against their references, by seeds that stay; `scripts/fuzz` draws others. The checker
-# comes first: where a store of a kernel was moved, it must say so.
+# Random specs against their references, by seeds that stay; `scripts/fuzz` draws others. The
+# checker comes first: where a store of a kernel was moved, it must say so.
 #
 # FUZZ_RUNNER: the built run_spec; FUZZ_COUNT: how many specs.
 . "$(dirname "$0")/../shell.sh"
