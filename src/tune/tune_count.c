@@ -9,7 +9,6 @@
 static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
-  sct_tune_apply_run(s, k, size);
   sct_workload work = {.spec = &s->plan.spec,
                        .code = &item->code,
                        .size = &s->plan.spec.sizes[size],
@@ -63,30 +62,39 @@ bool sct_tune_is_counted(tune_session *s, int k) {
   return true;
 }
 
-/* From some of its blocks, run as PTX. false: it is not compiled, or cannot be counted so. */
-static bool count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
-                         const sct_compiled *compiled, int64_t max_blocks, sct_counters *out) {
+/* From some of its blocks, run as PTX. */
+static sct_status count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
+                               const sct_compiled *compiled, int64_t max_blocks, sct_counters *out,
+                               sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
-  sct_error err = {0};
-  sct_status status = SCT_OK;
-  if (compiled == NULL || !compiled->ok || s->replay != NULL) {
-    return false;
-  }
   if (s->sampler == NULL) {
-    status = sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0, &err);
+    SCT_TRY(sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0, err));
   }
-  if (status == SCT_OK) {
-    status = sct_tune_parse(parsed, compiled->ptx, &err);
+  SCT_TRY(sct_tune_parse(parsed, compiled->ptx, err));
+  return sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module, compiled->entry,
+                           &spec->sizes[size], max_blocks, err);
+}
+
+/* From its compiled code, if that is known: what was counted there is what runs. Else, or where the
+ * interpreter does not know the PTX, from the accesses that its plan records. false: neither. */
+static bool count_cell(tune_session *s, int k, int size, tune_parsed *parsed,
+                       const sct_compiled *compiled, int64_t max_blocks, sct_counters *out) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_kernel_code *code = &s->plan.items[k].code;
+  const bool runs = compiled != NULL && compiled->ok && s->replay == NULL;
+  sct_error err = {0};
+  if (runs && count_blocks(s, k, size, parsed, compiled, max_blocks, out, &err) == SCT_OK) {
+    return true;
   }
-  if (status == SCT_OK) {
-    status = sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module,
-                               compiled->entry, &spec->sizes[size], max_blocks, &err);
+  if (code->counted && sct_tune_plan_complete(&s->plan, k, &err) == SCT_OK &&
+      sct_model_count(out, spec, code, &spec->sizes[size], max_blocks, &err) == SCT_OK) {
+    return true;
   }
-  if (status != SCT_OK) {
+  if (err.text[0] != '\0') {
     sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", s->plan.items[k].label,
             spec->sizes[size].label, err.text);
   }
-  return status == SCT_OK;
+  return false;
 }
 
 sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
@@ -98,16 +106,13 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
     if (!cell->fits || (cell->counted && !cell->rough)) {
       continue;
     }
-    if (item->code.counted) {
-      SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
-      SCT_TRY(sct_model_count(&counters, spec, &item->code, &spec->sizes[z], 0, err));
-    } else if (!count_blocks(s, k, z, &s->parsed, &item->compiled, 0, &counters)) {
+    if (!count_cell(s, k, z, &s->parsed, &item->compiled, 0, &counters)) {
       continue;
     }
     sct_counters_free(&cell->counters);
     cell->counters = counters;
     cell->counted = true;
-    cell->rough = cell->estimated = cell->by_run = false;
+    cell->rough = cell->estimated = false;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;
@@ -126,13 +131,10 @@ void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, tune_parsed
                          const sct_compiled *compiled, sct_wire *out) {
   const sct_spec *spec = &s->plan.spec;
   const sct_kernel_code *code = &s->plan.items[k].code;
-  const bool whole = !code->counted || sct_tune_plan_complete(&s->plan, k, NULL) == SCT_OK;
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters c = {0};
-    const bool counted = whole && sct_codegen_fits(spec, code, &spec->sizes[z]) &&
-                         (code->counted ? sct_model_count(&c, spec, code, &spec->sizes[z],
-                                                          max_blocks, NULL) == SCT_OK
-                                        : count_blocks(s, k, z, parsed, compiled, max_blocks, &c));
+    const bool counted = sct_codegen_fits(spec, code, &spec->sizes[z]) &&
+                         count_cell(s, k, z, parsed, compiled, max_blocks, &c);
     sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
     sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},
                        counted ? sizeof *c.operand * (size_t)c.n_operands : 0);
@@ -161,7 +163,7 @@ sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in
     cell->counters.operand = each; /* the other process' pointer came with it */
     cell->counted = true;
     cell->rough = rough;
-    cell->estimated = cell->by_run = false;
+    cell->estimated = false;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;

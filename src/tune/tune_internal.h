@@ -11,8 +11,7 @@
 typedef struct tune_cell {
   bool fits; /* the kernel's requirements hold at this size */
   bool counted;
-  bool by_run; /* the counters are those of the run of its PTX, scaled (tune_run.c) */
-  bool rough;  /* counted from few blocks, to put it in order; before it is measured it is again */
+  bool rough; /* counted from few blocks, to put it in order; before it is measured it is again */
   bool estimated; /* rough, from what the plan says of its traffic: nothing was counted */
   sct_counters counters;
   sct_prediction predicted;     /* ns 0: unknown */
@@ -125,7 +124,7 @@ sct_status sct_tune_predict(tune_session *s, int item, sct_error *err) SCT_MUST_
  * (tune_count_all.c). */
 sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err) SCT_MUST_USE;
 /* The counts from one process to another, of max_blocks at a size (0: as many as sct_tune_count()
- * takes); those of a plan without accesses from its compiled code, if that is given. What could not
+ * takes), from its compiled code if that is given. What could not
  * be counted there is not counted here either, before sct_tune_count(). */
 void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, tune_parsed *parsed,
                          const sct_compiled *compiled, sct_wire *out);
@@ -138,9 +137,6 @@ sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdi
 /* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
 sct_status sct_tune_take_run(tune_session *s, int k, const sct_ptx_check *check,
                              sct_error *err) SCT_MUST_USE;
-/* Where the PTX did something else than its plan states, its counters at a size become what the run
- * counted, scaled. Once; nothing before it ran. */
-void sct_tune_apply_run(tune_session *s, int k, int size);
 /* Machine instructions of the whole kernel at a size, by pipe; of one that did not run what the
  * body comes to in the naive variant, and 0 where that did not run either. */
 void sct_tune_executed(tune_session *s, int k, int size, double out[SCT_N_PIPES]);

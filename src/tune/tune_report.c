@@ -28,12 +28,6 @@ static sct_status explain_counts(char **out, const sct_tune_item *item, const tu
     sct_str_printf(&text, "%lld of %lld blocks were counted", (long long)c->blocks_counted,
                    (long long)c->blocks);
   }
-  if (cell->by_run) {
-    sct_str_printf(&text,
-                   "%sits PTX does not access what its plan states: counted at a small size "
-                   "and scaled",
-                   text.len > 0 ? "; " : "");
-  }
   if (item->approximate) {
     sct_str_printf(&text, "%s%s", text.len > 0 ? "; " : "", item->approximate);
   }

@@ -1,9 +1,8 @@
 /* tune_run - what one run of a candidate's PTX at a small size says of the sizes that are tuned:
- * how far the counts of its stated accesses are from what it did, and how many machine instructions
- * it executes: some in every block, and some with every element. */
+ * whether it did what its plan records, and how many machine instructions it executes: some in
+ * every block, and some with every element. */
 #include "tune/tune_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 static int64_t elements_at(const sct_spec *spec, const int64_t *extent) {
@@ -89,65 +88,6 @@ sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdi
   fit_work(out, &verdict->work);
   sct_counters_free(&c);
   return SCT_OK;
-}
-
-/* ---- counts ---- */
-
-/* One direction: by the ratio of what ran to what was stated; where nothing was stated, what ran,
- * `grown` times as much. */
-static int64_t counted(int64_t stated, int64_t small, int64_t ran, double grown) {
-  return small > 0 ? llround((double)stated * (double)ran / (double)small)
-                   : llround((double)ran * grown);
-}
-
-static void count_anew(sct_count *c, int64_t requests, int64_t sectors) {
-  c->tags =
-      c->sectors > 0 ? llround((double)c->tags * (double)sectors / (double)c->sectors) : sectors;
-  c->sectors = sectors;
-  c->requests = requests;
-}
-
-/* The operands of a direction share what it has by what was stated for them; where that is nothing,
- * the first has all. */
-static void share_out(const sct_spec *spec, sct_counters *c, bool stores, const sct_count *before,
-                      const sct_count *now) {
-  bool first = true;
-  for (int op = 0; op < spec->n_operands; op++) {
-    sct_count *mine = &c->operand[op];
-    if (spec->operands[op].is_output != stores) {
-      continue;
-    }
-    if (before->sectors > 0) {
-      const double part = (double)now->sectors / (double)before->sectors;
-      count_anew(mine, mine->requests, llround((double)mine->sectors * part));
-    } else if (first) {
-      count_anew(mine, now->requests, now->sectors);
-    }
-    first = false;
-  }
-}
-
-void sct_tune_apply_run(tune_session *s, int k, int size) {
-  const sct_ptx_check *check = &s->plan.items[k].ptx;
-  tune_cell *cell = sct_tune_cell(s, k, size);
-  const sct_spec *spec = &s->plan.spec;
-  sct_counters *c = &cell->counters;
-  if (cell->by_run || !check->known || check->same || check->elements <= 0) {
-    return;
-  }
-  const sct_count load = c->load, store = c->store;
-  const sct_run_counts *ran = &check->ptx, *stated = &check->model;
-  const double grown =
-      (double)elements_at(spec, spec->sizes[size].extent) / (double)check->elements;
-  cell->by_run = true;
-  count_anew(&c->load, counted(load.requests, stated->requests_ld, ran->requests_ld, grown),
-             counted(load.sectors, stated->sectors_ld, ran->sectors_ld, grown));
-  count_anew(&c->store, counted(store.requests, stated->requests_st, ran->requests_st, grown),
-             counted(store.sectors, stated->sectors_st, ran->sectors_st, grown));
-  share_out(spec, c, false, &load, &c->load);
-  share_out(spec, c, true, &store, &c->store);
-  c->wavefronts_ld = counted(c->wavefronts_ld, stated->wavefronts_ld, ran->wavefronts_ld, grown);
-  c->wavefronts_st = counted(c->wavefronts_st, stated->wavefronts_st, ran->wavefronts_st, grown);
 }
 
 /* ---- instructions ---- */
