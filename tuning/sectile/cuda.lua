@@ -18,7 +18,7 @@
 --   $(g:types())            half floats and records, as far as the kernel has them
 --   $(g:compute())          the function compute(...), the user's body for one element
 --   $(g:head(bounds))       __global__ void ... name(parameters)
---   $(g:params()), $(g:arguments())   the same parameters for a device function of the template
+--   $(g:params(4)), $(g:arguments_text())   the same for a device function of the template
 --   $(g:call(values))       compute(...) with a text for each array's name; outputs by reference
 --   $(g:type(op, f))        C type of a field, of the whole record without f
 --   $(g:place(op, f, with)), $(g:address(op, f, with))   a[row * n_col + col], and where it lies
