@@ -65,14 +65,14 @@ sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) 
 
 /* ---- operands and layouts ---- */
 
-#define SCT_MAX_DIMS     8 /* of the index space, and of one operand */
-#define SCT_MAX_EXTENTS  16
+#define SCT_MAX_DIMS     12 /* of the index space, and of one operand */
+#define SCT_MAX_EXTENTS  24
 #define SCT_MAX_OPERANDS 32
 #define SCT_MAX_FIELDS   64
 /* Indices and extents are taken to lie in [0, SCT_MAX_EXTENT] when expressions are folded. */
 #define SCT_MAX_EXTENT ((int64_t)1 << 40)
 #define SCT_MAX_BYTES  ((int64_t)1 << 46) /* of an array */
-#define SCT_MAX_ARGS   65                 /* of a kernel: arrays, scalars, extents, workspace */
+#define SCT_MAX_ARGS   73                 /* of a kernel: arrays, scalars, extents, workspace */
 
 /* One way to lay out one operand: what a layout script answered for symbolic indices. */
 typedef struct sct_layout {

@@ -139,6 +139,13 @@ static const form_pair pairs[] = {
      KERNEL("'i', 'j', 'k', 'l', 'm'", A, LAID("b", "'l', 'm', 'i', 'j', 'k'"), "b = a;",
             "i = 4, j = 6, k = 8, l = 12, m = 16"),
      KERNEL("'i', 'l'", A, LAID("b", "'l', 'i'"), "b = a;", "i = 192, l = 192")},
+    {"a transpose of twelve dimensions",
+     KERNEL("'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8', 'a9', 'a10', 'a11', 'a12'", A,
+            LAID("b", "'a8', 'a9', 'a10', 'a11', 'a12', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'"),
+            "b = a;",
+            "a1 = 2, a2 = 2, a3 = 3, a4 = 2, a5 = 2, a6 = 2, a7 = 2, a8 = 2, a9 = 6, a10 = 2, "
+            "a11 = 4, a12 = 2"),
+     KERNEL("'i', 'l'", A, LAID("b", "'l', 'i'"), "b = a;", "i = 192, l = 192")},
     {"a permute (0, 2, 1) with a batch of two",
      KERNEL("'p', 'q', 'i', 'j'", A, LAID("b", "'p', 'q', 'j', 'i'"), "b = a;",
             "p = 3, q = 5, i = 64, j = 48"),
