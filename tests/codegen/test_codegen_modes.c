@@ -135,10 +135,6 @@ static const form_pair pairs[] = {
      KERNEL("'token', 'head', 'd'",
             LAID("x", "'token', 'head', 'd'") ", " LAID("c", "'token', 'd'"),
             LAID("y", "'token', 'head', 'd'"), "y = x * c;", "token = 256, head = 8, d = 64")},
-    {"a transpose of three groups",
-     KERNEL("'i', 'j', 'k', 'l', 'm'", A, LAID("b", "'l', 'm', 'i', 'j', 'k'"), "b = a;",
-            "i = 4, j = 6, k = 8, l = 12, m = 16"),
-     KERNEL("'i', 'l'", A, LAID("b", "'l', 'i'"), "b = a;", "i = 192, l = 192")},
     {"a transpose of twelve dimensions",
      KERNEL("'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8', 'a9', 'a10', 'a11', 'a12'", A,
             LAID("b", "'a8', 'a9', 'a10', 'a11', 'a12', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'"),
@@ -171,7 +167,7 @@ static void append_candidates(sct_str *out, fixture *f) {
     sct_space_label(out, &f->space, &f->space.candidates[c]);
     sct_kernel_code code = {0};
     const char *rejected = NULL;
-    if (c % 7 == 0) {
+    if (c % 97 == 0) {
       MUST(sct_codegen_make(&code, &rejected, &f->arena, f->script, &f->spec, &f->space,
                             &f->space.candidates[c], err));
       sct_str_printf(out, ": %s", rejected ? rejected : "makes a kernel");
@@ -299,7 +295,7 @@ static void modes_meet_the_elements_of_dimensions(void **state) {
 
 /* Random specs: index arrays, taps, swizzles, quotients, places that are backwards. */
 static void random_specs_keep_their_elements(void **state) {
-  enum { N_SPECS = 60 };
+  enum { N_SPECS = 40 };
   const unsigned seed = 20261123;
   for (int k = 0; k < N_SPECS; k++) {
     char dir[64], command[512], path[128];
