@@ -68,7 +68,7 @@ static void test_mistakes(void **state) {
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row' })", "t = a;", ""), "spec.lua", 3,
                "output 't' is written twice");
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = {} })", "t = a;", ""), "spec.lua", 3,
-               "array 't' has 1 to 8 dimensions, not 0");
+               "array 't' has 1 to 12 dimensions, not 0");
 }
 
 /* ---- strategies ---- */
