@@ -99,6 +99,7 @@ end
 -- ---- families ----
 
 local families = {}
+M.families = families
 
 function families.records(r)
   local spec = start(r, r:weighted { { 1, 80 }, { 2, 15 }, { 3, 5 } })
@@ -401,9 +402,10 @@ local function narrow_index(spec)
   end
 end
 
---- The abstract description of one spec.
-function M.spec(r, name)
-  local family = r:weighted(M.FAMILIES)
+--- The abstract description of one spec: of that family, or of one that is drawn.
+function M.spec(r, name, family)
+  local drawn = r:weighted(M.FAMILIES)
+  family = family or drawn
   local spec = families[family](r)
   spec.name, spec.family = name, family
   make_runs(r, spec)

@@ -1,6 +1,6 @@
 /* One random spec on the virtual device, held to its reference.
  *
- *   run_spec FOLDER SEED [--candidates N] [--pick LABEL]... [--mutate]
+ *   run_spec FOLDER SEED [--candidates N] [--strategy NAME] [--pick LABEL]... [--mutate]
  *
  * FOLDER has spec.lua and reference.so (tests/fuzz/generate.lua). Sectile must accept the spec; the
  * naive variants and N candidates more, drawn by SEED, or those named, must compile, pass Sectile's
@@ -50,6 +50,7 @@ typedef struct world {
   int n;
   const char *labels[MAX_PICKED / 2]; /* those asked for; none: by chance */
   int n_labels;
+  const char *strategy; /* candidates of this one only; NULL: of all */
   uint64_t rng, seed;
   bool mutate;
   int n_findings;
@@ -202,13 +203,13 @@ static void pick_all(world *w, int wanted) {
     first[s] = count[s]++ == 0 ? c : first[s];
   }
   for (int s = 0; s < w->space.n_strategies && s < 64; s++) {
-    if (count[s] > 0) {
+    if (count[s] > 0 && (!w->strategy || strcmp(w->strategy, w->space.strategies[s].name) == 0)) {
       strategies[n_strategies++] = s;
     }
   }
   printf("spec\t%s\t%d\n", w->reference->family, n_strategies);
-  const int64_t start = below(w, n_strategies);
-  for (int turn = 0, picks = 0; picks < wanted && turn < 6 * wanted; turn++) {
+  const int64_t start = n_strategies > 0 ? below(w, n_strategies) : 0;
+  for (int turn = 0, picks = 0; n_strategies > 0 && picks < wanted && turn < 6 * wanted; turn++) {
     const int s = strategies[(start + turn) % n_strategies];
     if ((s == 0 && turn >= n_strategies) || w->n > MAX_PICKED - 2) {
       continue;
@@ -561,7 +562,8 @@ int main(int argc, char **argv) {
     return sct_compile_worker_main(argc, argv);
   }
   if (argc < 3) {
-    fprintf(stderr, "usage: run_spec FOLDER SEED [--candidates N] [--pick LABEL]... [--mutate]\n");
+    fprintf(stderr, "usage: run_spec FOLDER SEED [--candidates N] [--strategy NAME] "
+                    "[--pick LABEL]... [--mutate]\n");
     return 2;
   }
   world *w = calloc(1, sizeof *w);
@@ -570,6 +572,7 @@ int main(int argc, char **argv) {
   w->rng = w->seed;
   for (int k = 3; k < argc; k++) {
     w->mutate = w->mutate || strcmp(argv[k], "--mutate") == 0;
+    w->strategy = strcmp(argv[k], "--strategy") == 0 ? argv[k + 1] : w->strategy;
     wanted = strcmp(argv[k], "--candidates") == 0 && k + 1 < argc ? atoi(argv[k + 1]) : wanted;
     if (strcmp(argv[k], "--pick") == 0 && k + 1 < argc && w->n_labels < SCT_COUNT(w->labels)) {
       w->labels[w->n_labels++] = argv[k + 1];

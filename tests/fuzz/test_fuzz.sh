@@ -12,6 +12,9 @@ expect 0 '--headers DIR' "${fuzz[@]}" --help
 expect 2 "unknown option '--frist'" "${fuzz[@]}" --frist 3
 expect 2 "expected a number, not 'x'" "${fuzz[@]}" --count x
 
+expect 2 "no family 'stencl'; there are records, permute, stencil" "${fuzz[@]}" --family stencl
+expect 2 "no strategy 'stencl' in tuning/strategies" "${fuzz[@]}" --strategy stencl
+
 # one that gives back what it was made from
 for dir in one two; do
   mkdir "$scratch/$dir"
@@ -20,6 +23,11 @@ done
 expect 0 '' diff -r "$scratch/one" "$scratch/two"
 
 expect 0 'findings      none' "${run[@]}" --mutate --seed 20261123 --count 4 --candidates 3
+expect 0 'families      reduce 3' "${run[@]}" --seed 20261123 --count 3 --candidates 1 \
+  --family reduce
+expect 0 'strategies    direct 6' "${run[@]}" --seed 20261123 --count 3 --candidates 1 \
+  --strategy direct
+expect 0 'strategies    none' "${run[@]}" --seed 20261123 --count 1 --family reduce --strategy map
 expect 0 'findings      none' "${run[@]}" --seed 20261123 --count "$FUZZ_COUNT"
 expect 0 'findings      none' "${run[@]}" --seed 202936080 --count $((FUZZ_COUNT / 2))
 cat "$scratch/output"
