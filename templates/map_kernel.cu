@@ -65,8 +65,18 @@ __device__ __forceinline__ void move_tile(
   } else {
     const long long bytes =
         min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
+//%   if partial then
+    // the last vector may end behind the array: zeros complete it
+    using word = word_of<$(s.small)>::type;
+    const long long bytes_of_vectors =
+        min($(s.size) + 0LL, (vectors - first)$(times_vec) * $(s.record));
+    for (int byte = $(s.small) * rank; byte < bytes_of_vectors; byte += $(s.small) * $(team))
+      put<$(s.small)>($(s.tile) + $(s.kept),
+          byte < bytes ? load<word>($(s.bytes_at) + byte) : word());
+//%   else
     for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
       put<$(s.small)>($(s.tile) + $(s.kept), load<word_of<$(s.small)>::type>($(s.bytes_at) + byte));
+//%   end
   }
 //% end
 //% if #staged_in > 0 then

@@ -109,7 +109,7 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   for (int m = 0; m < 1; m++) mine[m] = identity();
 
   // what lies before the first and after the last whole vector of a row
-  const long long before = min(n_reduced, sct_floor_mod(-n_col * row, 4));
+  const long long before = min(n_reduced, (long long)(sct_floor_mod(-n_col * row, 4)));
   const long long stop = before + (n_reduced - before) / kVec * kVec;
   for (long long edge = lane; edge < before + n_reduced - stop; edge += kLanes) {
     const long long col = edge < before ? edge : stop + edge - before;

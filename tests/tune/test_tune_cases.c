@@ -1,6 +1,7 @@
 /* No candidate of a built-in strategy fails, whatever the spec: of every spec of tests/cases and
  * tuning/kernels some candidates of each strategy, drawn by a seed, are compiled and verified on
- * the virtual device. A candidate that fails is a defect of its strategy.
+ * the virtual device. A candidate that fails is a defect of its strategy. A line `-- try: LABEL` of
+ * a spec names one that is taken in any case.
  *
  *   test_tune_cases [SPEC.lua|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates
  */
@@ -54,6 +55,24 @@ static void draw(work *w, int strategy, int64_t most, sct_rng *rng) {
     order[at] = order[--n];
   }
   sct_free(order);
+}
+
+/* The candidates that the spec's own text names. */
+static void add_named(work *w, const char *path) {
+  sct_str text = {0};
+  MUST(sct_file_read(&text, path, err));
+  static const char mark[] = "\n-- try: ";
+  for (const char *at = strstr(sct_str_c(&text), mark); at; at = strstr(at, mark)) {
+    at += sizeof mark - 1;
+    char *const label = sct_arena_strndup(&w->f.arena, at, strcspn(at, "\n"));
+    sct_error why = {0};
+    const int64_t c = sct_space_find(&w->f.space, label, &why);
+    if (c < 0 || !picked_make(&w->list[w->n], &w->f, (size_t)c)) {
+      fail_msg("%s: '%s' is no candidate: %s", path, label, why.text);
+    }
+    w->n++;
+  }
+  sct_str_free(&text);
 }
 
 /* The naive variant of every choice of layouts that was drawn goes in front. */
@@ -157,11 +176,12 @@ static void no_candidate_fails(void **state) {
   work w = {0};
   MUST(sct_script_load_spec(&w.f.spec, path, err));
   fixture_finish(&w.f);
-  w.list = sct_alloc(sizeof *w.list * 2 * (w.f.space.n_candidates + 1));
+  w.list = sct_alloc(sizeof *w.list * 3 * (w.f.space.n_candidates + 1));
   assert_non_null(w.list);
   for (int strategy = 0; strategy < w.f.space.n_strategies; strategy++) {
     draw(&w, strategy, per_strategy, &rng);
   }
+  add_named(&w, path);
   add_naive(&w);
   compile(&w);
   const sct_measure_opts opts = {.seed = seed, .described = &w.f.device};

@@ -349,12 +349,11 @@ local function count_modes(p)
   end
   local steps = p.inside == 1 and "kVec" or tostring(p.unit)
   p.times_unit = p.unit > 1 and " * " .. steps or ""
-  p.left = string.format("%s - %s", g:text(extent), p.index_text[side])
-  p.left = p.inside > 1 and string.format("(%s) * %d", p.left, p.inside) or p.left
+  p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
   p.here = side > 1 and "const place at = where[item];"
     or string.format("const long long %s = vector%s;", p.index_text[1], p.times_unit)
-  p.elements_text = g:text(p.elements)
+  p.elements_text = g:text(p.elements, nil, true)
 end
 
 -- When all of a tile's vectors are whole; p.partial: a row's last vector may not be.
@@ -375,7 +374,7 @@ local function see_tails(p)
   if p.partial then
     p.whole = p.side == 1
       and string.format("(first + kTile)%s <= %s", p.times_unit, g:text(extent))
-      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit))
+      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit, nil, true))
   end
 end
 

@@ -316,7 +316,7 @@ local function loop(p)
     with[2 * #p.k.dims] = 0
     local before = (0 * elements + p.vec - elements % p.vec) % p.vec
     p.before = kit.const_of(E.subst(before, with)) == 0 and "0"
-      or "min(n_reduced, " .. p.g:text(before, with) .. ")"
+      or "min(n_reduced, (long long)" .. p.g:text(before, with, true) .. ")"
     p.edge_first = p.shared and "share * (long long)kLanes + lane" or "lane"
     p.edge_step = p.shared and "shares * (long long)kLanes" or "kLanes"
   end
