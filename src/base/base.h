@@ -81,18 +81,18 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
 
 /* ---- memory ---- */
 
-/* malloc family behind one door (base_sys.h makes its calls fail). All return NULL on failure;
- * sizes of 0 give NULL. */
+/* malloc family behind one door. No function here gives NULL for want of memory: refused memory
+ * ends the process with the exit code of SCT_ENOMEM, after one line on stderr that says how much
+ * was asked for and which limit stands in the way. The store is then as after a kill: whole. Who
+ * runs a child process learns it from the exit code. Sizes of 0 give NULL. */
 void *sct_alloc(size_t bytes);              /* zero-initialised */
 void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
-/* Was any memory refused in this process (Lua and SQLite, which cope with it, left out)? What was
- * made since may lack parts: nobody may store or print it as complete. */
-bool sct_memory_refused(void);
+/* For a child whose parent reports how it ended: no line on stderr. */
+void sct_memory_end_silently(void);
 void sct_free(void *p); /* accepts NULL */
 char *sct_strdup(const char *text);
 
-/* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. false:
- * out of memory. */
+/* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. */
 #define SCT_GROW(ptr, len, cap) sct_grow_((void **)&(ptr), (size_t)(len), &(cap), sizeof(*(ptr)))
 bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes);
 
@@ -102,8 +102,7 @@ typedef struct sct_arena {
   struct sct_arena_block *head;
   size_t total_bytes;
 } sct_arena;
-void *sct_arena_alloc(sct_arena *arena,
-                      size_t bytes); /* zeroed, 16-byte aligned; NULL when out of memory */
+void *sct_arena_alloc(sct_arena *arena, size_t bytes); /* zeroed, 16-byte aligned */
 char *sct_arena_strdup(sct_arena *arena, const char *text);
 char *sct_arena_strndup(sct_arena *arena, const char *text, size_t len);
 char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) SCT_PRINTF(2, 3);
@@ -239,6 +238,8 @@ typedef enum sct_ulimit {
 /* Where limit k is less than `needed` (0: than what every session can do with), appends "the limit
  * on address space is 1 GiB (`ulimit -v unlimited` lifts it)". false: it is enough. */
 bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed);
+/* The same into `out` of `bytes` bytes, without asking for memory. */
+bool sct_ulimit_text(char *out, size_t bytes, sct_ulimit k, int64_t needed);
 /* The same of all limits, with commas between. */
 bool sct_ulimits_low(sct_str *out);
 

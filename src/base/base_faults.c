@@ -63,7 +63,7 @@ static void say(const char *fmt, ...) {
 /* A test that names what does not exist must not pass for want of a fault. */
 static _Noreturn void refuse(const char *text) {
   say("fault: cannot read '%s' in " VARIABLE
-      "; expected count, once=FILE or KIND[@ROLE]:N[+][:ERRNO], as in malloc@worker:137+\n",
+      "; expected count, once=FILE or KIND[@ROLE]:N[+][:ERRNO], as in recv@worker:137+\n",
       text);
   _exit(2);
 }

@@ -6,79 +6,64 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_bool refused;
+static bool silent;
 
-bool sct_memory_refused(void) {
-  return atomic_load(&refused);
+void sct_memory_end_silently(void) {
+  silent = true;
 }
 
-/* jansson's lexer (2.14) writes past a text that could not grow. So what it is refused comes from a
- * reserve, and sct_memory_refused() ends the work at its next step; the reserve lasts for what is
- * being parsed or printed until then. */
-#define RESERVE_BYTES ((size_t)4 << 20)
-static _Alignas(16) unsigned char reserve[RESERVE_BYTES];
-static atomic_size_t reserve_used;
-
-static void *from_reserve(size_t bytes) {
-  const size_t at = bytes > RESERVE_BYTES / 2
-                        ? RESERVE_BYTES
-                        : atomic_fetch_add(&reserve_used, (bytes + 15) & ~(size_t)15);
-  if (at > RESERVE_BYTES - bytes) {
-    fputs("sectile: out of memory\n", stderr);
-    _exit(sct_exit_code(SCT_ENOMEM)); /* a store is as after a kill: whole */
+/* Nothing here may allocate. */
+static _Noreturn void end_refused(size_t bytes) {
+  static atomic_flag ending = ATOMIC_FLAG_INIT;
+  char size[32], limit[160], line[320];
+  while (atomic_flag_test_and_set(&ending)) {
+    (void)pause(); /* another thread was refused memory first, and ends the process */
   }
-  return reserve + at;
-}
-
-static bool is_reserve(const void *p) {
-  const unsigned char *const byte = p;
-  return byte >= reserve && byte < reserve + RESERVE_BYTES;
-}
-
-/* Notes what became of a request of the kind. */
-static void *given(sct_fault_kind kind, void *p, size_t bytes) {
-  if (!p && bytes > 0 && kind != SCT_FAULT_LUA && kind != SCT_FAULT_SQLITE) {
-    atomic_store(&refused, true);
-    return kind == SCT_FAULT_JSON ? from_reserve(bytes) : NULL;
+  const bool low = sct_ulimit_text(limit, sizeof limit, SCT_ULIMIT_SPACE, 0) ||
+                   sct_ulimit_text(limit, sizeof limit, SCT_ULIMIT_DATA, 0);
+  const int n =
+      snprintf(line, sizeof line, "sectile: out of memory: %s more were refused; %s\n",
+               sct_format_bytes(size, (double)bytes),
+               low ? limit : "end other programs or take smaller sizes, and run it again");
+  if (!silent && n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
+    _exit(sct_exit_code(SCT_ENOMEM)); /* there is nobody to tell */
   }
-  return p;
+  _exit(sct_exit_code(SCT_ENOMEM)); /* a store is as after a kill: whole */
 }
 
 void *sct_alloc(size_t bytes) {
-  void *const p = bytes == 0 || sct_fault(SCT_FAULT_MALLOC) ? NULL : calloc(1, bytes);
-  sct_fault_live(p != NULL);
-  return given(SCT_FAULT_MALLOC, p, bytes);
-}
-
-void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes) {
   if (bytes == 0) {
-    sct_free(old);
     return NULL;
   }
-  void *const p = given(kind, sct_fault(kind) ? NULL : realloc(old, bytes), bytes);
-  sct_fault_live(p != NULL && old == NULL);
+  void *const p = sct_fault(SCT_FAULT_MALLOC) ? NULL : calloc(1, bytes);
+  if (!p) {
+    end_refused(bytes);
+  }
+  sct_fault_live(1);
   return p;
 }
 
 void *sct_realloc(void *old, size_t bytes) {
-  return sct_realloc_as(SCT_FAULT_MALLOC, old, bytes);
+  if (bytes == 0) {
+    sct_free(old);
+    return NULL;
+  }
+  void *const p = sct_fault(SCT_FAULT_MALLOC) ? NULL : realloc(old, bytes);
+  if (!p) {
+    end_refused(bytes);
+  }
+  sct_fault_live(old == NULL);
+  return p;
 }
 
 void sct_free(void *p) {
   sct_fault_live(p != NULL ? -1 : 0);
-  if (is_reserve(p)) {
-    return;
-  }
   free(p);
 }
 
 char *sct_strdup(const char *text) {
   const size_t n = strlen(text) + 1;
-  char *copy = sct_alloc(n);
-  if (copy) {
-    memcpy(copy, text, n);
-  }
-  return copy;
+  return memcpy(sct_alloc(n), text, n);
 }
 
 bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
@@ -87,12 +72,9 @@ bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
   }
   const size_t want = *cap < 8 ? 8 : *cap * 2;
   if (want > SIZE_MAX / elem_bytes) {
-    return false;
+    end_refused(SIZE_MAX);
   }
-  void *bigger = sct_realloc(*ptr, want * elem_bytes);
-  if (!bigger) {
-    return false;
-  }
+  void *const bigger = sct_realloc(*ptr, want * elem_bytes);
   memset((char *)bigger + *cap * elem_bytes, 0, (want - *cap) * elem_bytes);
   *ptr = bigger;
   *cap = want;
@@ -122,17 +104,15 @@ static size_t arena_block_bytes(const sct_arena *arena, size_t need) {
 
 static sct_arena_block *arena_add_block(sct_arena *arena, size_t bytes) {
   sct_arena_block *block = sct_alloc(sizeof *block + bytes);
-  if (block) {
-    block->size = bytes;
-    block->next = arena->head;
-    arena->head = block;
-  }
+  block->size = bytes;
+  block->next = arena->head;
+  arena->head = block;
   return block;
 }
 
 void *sct_arena_alloc(sct_arena *arena, size_t bytes) {
   if (bytes > SIZE_MAX / 2) {
-    return NULL;
+    end_refused(bytes);
   }
   const size_t need = bytes == 0 ? 16 : (bytes + 15) & ~(size_t)15;
 #ifdef SCT_ARENA_MALLOC
@@ -145,9 +125,6 @@ void *sct_arena_alloc(sct_arena *arena, size_t bytes) {
     block = arena_add_block(arena, arena_block_bytes(arena, need));
   }
 #endif
-  if (!block) {
-    return NULL;
-  }
   void *p = block->data + block->used;
   block->used += need;
   arena->total_bytes += need;
@@ -156,10 +133,8 @@ void *sct_arena_alloc(sct_arena *arena, size_t bytes) {
 
 char *sct_arena_strndup(sct_arena *arena, const char *text, size_t len) {
   char *copy = sct_arena_alloc(arena, len + 1);
-  if (copy) {
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-  }
+  memcpy(copy, text, len);
+  copy[len] = '\0';
   return copy;
 }
 
@@ -173,7 +148,7 @@ char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) {
   va_start(args, fmt);
   sct_str_vprintf(&s, fmt, args);
   va_end(args);
-  char *copy = s.failed ? NULL : sct_arena_strdup(arena, sct_str_c(&s));
+  char *copy = sct_arena_strdup(arena, sct_str_c(&s));
   sct_str_free(&s);
   return copy;
 }

@@ -1,4 +1,4 @@
-/* base_sys - the door to everything the system may refuse: files, processes, memory of libraries.
+/* base_sys - the door to everything the system may refuse: files, processes, messages.
  *
  * Each is the system call of that name with one addition: a build with SCT_FAULTS (debug and test
  * builds, CMake option SECTILE_FAULTS) counts the calls by kind (base_faults.def), and the
@@ -45,10 +45,6 @@ void sct_fault_live(int change); /* of the number of blocks, mapped ones too */
 #define sct_fault_report()   ((void)0)
 #define sct_fault_live(n)    ((void)(n))
 #endif
-
-/* sct_realloc() on behalf of a library: its calls are counted as a kind of their own. jansson gets
- * no NULL and asks for new blocks only. */
-void *sct_realloc_as(sct_fault_kind kind, void *old, size_t bytes);
 
 int sct_open(const char *path, int flags, mode_t mode);
 int sct_openat(int dir, const char *path, int flags, mode_t mode);

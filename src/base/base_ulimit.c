@@ -13,7 +13,7 @@ static const struct {
 #undef SCT_ULIMIT
 };
 
-bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed) {
+bool sct_ulimit_text(char *out, size_t bytes, sct_ulimit k, int64_t needed) {
   struct rlimit now;
   const rlim_t enough = needed > 0 ? (rlim_t)needed : limits[k].enough;
   if (getrlimit((__rlimit_resource_t)limits[k].resource, &now) != 0 ||
@@ -27,8 +27,15 @@ bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed) {
   } else {
     sct_format_bytes(value, (double)now.rlim_cur);
   }
-  sct_str_printf(out, "the limit on %s is %s (%s)", limits[k].name, value, limits[k].hint);
+  snprintf(out, bytes, "the limit on %s is %s (%s)", limits[k].name, value, limits[k].hint);
   return true;
+}
+
+bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed) {
+  char text[160];
+  const bool low = sct_ulimit_text(text, sizeof text, k, needed);
+  sct_str_append(out, low ? text : "");
+  return low;
 }
 
 bool sct_ulimits_low(sct_str *out) {

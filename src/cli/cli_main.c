@@ -56,7 +56,7 @@ static sct_status run(const cli_args *args, sct_error *err) {
 }
 
 static void *json_memory(size_t bytes) {
-  return sct_realloc_as(SCT_FAULT_JSON, NULL, bytes);
+  return sct_realloc(NULL, bytes);
 }
 
 /* A file that is opened under the number of a closed standard stream would get what is printed. The
@@ -97,11 +97,6 @@ int sct_cli_main(int argc, char **argv) {
     status = run(&args, &err);
   } else {
     args.json = asks_json(argc, argv);
-  }
-  if (sct_memory_refused() && status != SCT_ENOMEM) {
-    (void)(err.text[0] == '\0' ? sct_fail(&err, SCT_ENOMEM, "out of memory; output may be missing")
-                               : sct_fail_prefix(&err, SCT_ENOMEM, "out of memory: "));
-    status = SCT_ENOMEM;
   }
   if (status != SCT_OK && err.text[0] != '\0') {
     sct_error ignored;

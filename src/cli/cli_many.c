@@ -70,8 +70,7 @@ static sct_status start(many *m, int k, sct_error *err) {
     return SCT_OK;
   }
   sct_child_kill(&it->child);
-  return io == SCT_IO_NOMEM ? sct_fail(err, SCT_ENOMEM, "out of memory")
-                            : sct_fail(err, SCT_EIO, "it ended before it began");
+  return sct_fail(err, SCT_EIO, "it ended before it began");
 }
 
 /* ---- what came of it ---- */
@@ -99,7 +98,7 @@ static bool has_come(const many *m, const member *it, int spec) {
 
 /* For a session that cannot say it itself: the spec at hand failed. What is told of it already
  * stays, and this is said besides. */
-static sct_status blame(many *m, member *it, sct_status status, const char *text, sct_error *err) {
+static sct_status blame(many *m, member *it, sct_status status, const char *text) {
   const int spec = it->spec < 0 ? 0 : it->spec;
   cli_outcome *o = &it->outcomes[spec];
   it->status = status;
@@ -115,23 +114,19 @@ static sct_status blame(many *m, member *it, sct_status status, const char *text
                      .message = sct_arena_strdup(&m->arena, text),
                      .stale = "",
                      .document = cli_session_document(&s, spec, &none, status, text)};
-  it->came[spec] = o->message && o->document;
-  if (!it->came[spec]) {
-    cli_outcome_free(o);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  it->came[spec] = true;
   cli_tell_end_event(m->tell, it->device, o);
   return SCT_OK;
 }
 
 /* The process is gone, or speaks no sense. */
-static sct_status lose(many *m, member *it, sct_error *err) {
+static sct_status lose(many *m, member *it) {
   char how[128], text[512];
   const int wait_status = sct_child_end(&it->child, 0);
   sct_child_describe_end(how, sizeof how, wait_status);
   snprintf(text, sizeof text, "the session on %s %s; what it measured is stored", it->device, how);
   it->left = m->args->n_words - it->spec - 1;
-  return blame(m, it, SCT_EINTERNAL, text, err);
+  return blame(m, it, sct_child_out_of_memory(wait_status) ? SCT_ENOMEM : SCT_EINTERNAL, text);
 }
 
 /* ---- messages ---- */
@@ -141,11 +136,10 @@ static json_t *json_of(const char *text) {
 }
 
 static const char *keep(many *m, const char *text) {
-  const char *kept = sct_arena_strdup(&m->arena, text);
-  return kept ? kept : "out of memory";
+  return sct_arena_strdup(&m->arena, text);
 }
 
-static sct_status take_outcome(many *m, member *it, sct_error *err) {
+static sct_status take_outcome(many *m, member *it) {
   sct_wire *w = &m->wire;
   cli_outcome o = {.spec = (int)sct_wire_get_i64(w)};
   o.status = (sct_status)sct_wire_get_i64(w);
@@ -155,7 +149,7 @@ static sct_status take_outcome(many *m, member *it, sct_error *err) {
   sct_str_append(&o.board, sct_wire_get_text(w));
   if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || has_come(m, it, o.spec)) {
     cli_outcome_free(&o);
-    return lose(m, it, err);
+    return lose(m, it);
   }
   it->outcomes[o.spec] = o;
   it->came[o.spec] = true;
@@ -179,18 +173,18 @@ static void show_progress(many *m, member *it) {
   cli_progress_step(&it->progress, sct_now_ns(), phase, done, total, item[0] ? item : NULL);
 }
 
-static sct_status take_last(many *m, member *it, sct_error *err) {
+static sct_status take_last(many *m, member *it) {
   it->status = (sct_status)sct_wire_get_i64(&m->wire);
   const char *text = keep(m, sct_wire_get_text(&m->wire));
   it->left = (int)sct_wire_get_i64(&m->wire);
   (void)sct_child_end(&it->child, ENDING_NS);
-  return text[0] != '\0' ? blame(m, it, it->status, text, err) : SCT_OK;
+  return text[0] != '\0' ? blame(m, it, it->status, text) : SCT_OK;
 }
 
-static sct_status take_message(many *m, member *it, sct_error *err) {
+static sct_status take_message(many *m, member *it) {
   uint32_t code = 0;
   if (sct_wire_recv(it->child.fd, &code, &m->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
-    return lose(m, it, err);
+    return lose(m, it);
   }
   switch (code) {
   case CLI_MESSAGE_BEGINS:
@@ -205,11 +199,11 @@ static sct_status take_message(many *m, member *it, sct_error *err) {
     return SCT_OK;
   }
   case CLI_MESSAGE_ENDED:
-    return take_outcome(m, it, err);
+    return take_outcome(m, it);
   case CLI_MESSAGE_LAST:
-    return take_last(m, it, err);
+    return take_last(m, it);
   default:
-    return lose(m, it, err);
+    return lose(m, it);
   }
 }
 
@@ -247,7 +241,7 @@ static sct_status listen_to_all(many *m, struct pollfd *ready, sct_error *err) {
     pass_on_interrupt(m);
     for (int k = 0; n > 0 && k < m->n; k++) {
       if (ready[k].fd >= 0 && ready[k].revents != 0) {
-        SCT_TRY(take_message(m, &m->members[k], err));
+        SCT_TRY(take_message(m, &m->members[k]));
       }
     }
   }
@@ -289,7 +283,7 @@ static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
     const sct_status status = start(m, k, &why);
     if (status != SCT_OK) {
       m->members[k].left = m->args->n_words - 1;
-      SCT_TRY(blame(m, &m->members[k], status, why.text, err));
+      SCT_TRY(blame(m, &m->members[k], status, why.text));
     }
   }
   return listen_to_all(m, ready, err);

@@ -23,10 +23,6 @@ sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
     return cli_print(text, err);
   }
   sct_status status = sct_str_status(text, err);
-  if (status == SCT_OK &&
-      sct_memory_refused()) { /* the old file is better than part of a new one */
-    status = sct_fail(err, SCT_ENOMEM, "out of memory; '%s' is left as it was", args->out);
-  }
   if (status == SCT_OK) {
     status = sct_file_write(args->out, sct_str_c(text), text->len, err);
   }

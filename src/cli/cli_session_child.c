@@ -20,9 +20,7 @@ typedef struct telling {
 /* The parent may be slow to read where its own output is; if it dies, so does this process. */
 static void send_message(telling *t, cli_message code) {
   const sct_io io = sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE);
-  if (io == SCT_IO_NOMEM) {
-    sct_log(SCT_LOG_WARN, "out of memory: something is not told");
-  } else if (io != SCT_IO_OK) {
+  if (io != SCT_IO_OK) {
     exit(1); /* nobody listens */
   }
 }

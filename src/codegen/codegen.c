@@ -31,11 +31,8 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
   sct_rendered rendered;
   SCT_TRY(sct_script_render(&rendered, script, space, cand, err));
   sct_status status = SCT_OK;
-  if (sct_memory_refused()) { /* the strategy may have been told less than there is */
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-  } else if (rendered.rejected) {
+  if (rendered.rejected) {
     *rejected = sct_arena_strdup(arena, rendered.rejected);
-    status = *rejected ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   } else {
     status = finish(&rendered.code, spec, err);
   }

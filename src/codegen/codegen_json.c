@@ -6,9 +6,8 @@
 static sct_status append_json(sct_str *out, json_t *doc, sct_error *err) {
   char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
   json_decref(doc);
-  if (!text || sct_memory_refused()) { /* a part of it may lack its text */
-    sct_free(text);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  if (!text) {
+    return sct_fail(err, SCT_EINTERNAL, "a name in the kernel's document is not UTF-8");
   }
   sct_str_append(out, text);
   sct_free(text);

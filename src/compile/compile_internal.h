@@ -227,8 +227,6 @@ extern void (*sct_compile_misbehave)(const char *source);
 
 /* ---- workers, seen from their parent (compile_pool.c) */
 
-#define SCT_COMPILE_MEMORY_EXIT 86 /* exit status of a worker that died near its memory limit */
-
 /* A stretch of sct_compile_run.todo for one worker. */
 typedef struct sct_compile_span {
   int first, n;

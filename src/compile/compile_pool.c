@@ -79,7 +79,7 @@ static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compil
   }
   const int status = sct_child_end(&w->child, DYING_NS);
   char how[96];
-  if (WIFEXITED(status) && WEXITSTATUS(status) == SCT_COMPILE_MEMORY_EXIT) {
+  if (sct_child_out_of_memory(status)) {
     char limit[32];
     end->failure = SCT_COMPILE_MEMORY;
     sct_str low = {0};
@@ -109,9 +109,9 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
   w->busy = false;
   const sct_io io = sct_wire_recv_shared(w->child.fd, &code, &compiler->reply,
                                          late ? now : now + message_ns(compiler));
-  if (io == SCT_IO_NOMEM) {
+  if (io == SCT_IO_REFUSED) {
     sct_child_kill(&w->child);
-    return sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+    return sct_fail(err, SCT_EIO, "the system gives no file for compiler results");
   }
   if (io == SCT_IO_TIMEOUT) {
     sct_child_kill(&w->child);

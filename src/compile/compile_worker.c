@@ -44,7 +44,7 @@ static bool is_short_of_memory(void) {
 
 static void on_fatal(int number) {
   if (is_short_of_memory()) {
-    _exit(SCT_COMPILE_MEMORY_EXIT);
+    _exit(sct_exit_code(SCT_ENOMEM));
   }
   (void)signal(number, SIG_DFL);
   (void)raise(number);
@@ -206,8 +206,8 @@ static bool serve(state *s) {
   } else if (status == SCT_OK) {
     status = serve_job(s, op, &err);
   }
-  if (status == SCT_ENOMEM || s->out.failed) {
-    _exit(SCT_COMPILE_MEMORY_EXIT); /* nothing here is to be relied on any more */
+  if (status == SCT_ENOMEM) { /* of NVRTC: nothing here is to be relied on any more */
+    _exit(sct_exit_code(SCT_ENOMEM));
   }
   if (status != SCT_OK) {
     sct_wire_clear(&s->out);

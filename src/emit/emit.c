@@ -25,10 +25,6 @@ sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, con
   sct_str text = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_emit_render(&text, store, request, err));
-  if (sct_memory_refused()) { /* a part may be missing; the old file is whole */
-    status = sct_fail(err, SCT_ENOMEM, "out of memory; '%s' is left as it was", path);
-    goto done;
-  }
   SCT_TRY_DONE(sct_file_write(path, text.data, text.len, err));
 done:
   sct_str_free(&text);

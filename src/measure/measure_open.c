@@ -36,11 +36,9 @@ static sct_status look(sct_child *worker, int ordinal, const char *script, sct_d
   sct_wire_put_i64(&request, ordinal);
   sct_wire_put_text(&request, script);
   sct_worker_call(worker, SCT_OP_LOOK, &request, LOOK_NS, &reply);
-  const sct_status status =
-      reply.kind == SCT_REPLY_OK
-          ? read_look(&reply.body, desc, state, lock, err)
-          : sct_fail(err, reply.kind == SCT_REPLY_FAILED ? reply.status : SCT_EUNHEALTHY, "%s",
-                     reply.text);
+  const sct_status status = reply.kind == SCT_REPLY_OK
+                                ? read_look(&reply.body, desc, state, lock, err)
+                                : sct_fail(err, reply.status, "%s", reply.text);
   sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;

@@ -93,7 +93,7 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
     sct_verdict_set(out, SCT_OUT_CRASH, "%s%s", reply->text, where);
     return SCT_OK;
   case SCT_REPLY_NOMEM:
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+    return sct_fail(err, SCT_ENOMEM, "%s%s", reply->text, where);
   case SCT_REPLY_FAILED:
     break;
   }

@@ -29,11 +29,7 @@ bool sct_worker_leave(sct_child *w) {
 /* ---- asking ---- */
 
 static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct_reply *reply) {
-  if (io == SCT_IO_NOMEM) {
-    reply->kind = SCT_REPLY_NOMEM;
-    snprintf(reply->text, sizeof reply->text, "out of memory");
-    sct_child_kill(w);
-  } else if (io == SCT_IO_TOO_LARGE) {
+  if (io == SCT_IO_TOO_LARGE) {
     reply->kind = SCT_REPLY_FAILED; /* ours: the worker was asked nothing */
     reply->status = SCT_EINTERNAL;
     snprintf(reply->text, sizeof reply->text, "the request %s is larger than %lld bytes",
@@ -41,13 +37,17 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
   } else if (io == SCT_IO_TIMEOUT) {
     char limit[32];
     reply->kind = SCT_REPLY_TIMEOUT;
+    reply->status = SCT_EUNHEALTHY;
     snprintf(reply->text, sizeof reply->text, "no answer to %s within %s", sct_op_name(op),
              sct_format_ns(limit, (double)limit_ns));
     sct_child_kill(w);
   } else {
-    reply->kind = SCT_REPLY_DIED;
     char how[128];
-    sct_child_describe_end(how, sizeof how, sct_child_end(w, DYING_NS));
+    const int wait_status = sct_child_end(w, DYING_NS);
+    const bool no_memory = sct_child_out_of_memory(wait_status);
+    reply->kind = no_memory ? SCT_REPLY_NOMEM : SCT_REPLY_DIED;
+    reply->status = no_memory ? SCT_ENOMEM : SCT_EUNHEALTHY;
+    sct_child_describe_end(how, sizeof how, wait_status);
     snprintf(reply->text, sizeof reply->text, "the worker process %s%s",
              strstr(how, "signal") != NULL ? "was " : "", how);
   }
@@ -62,6 +62,7 @@ static bool begin(const sct_child *w, sct_reply *reply) {
   sct_wire_clear(&reply->body);
   if (!sct_child_alive(w)) {
     reply->kind = SCT_REPLY_DIED;
+    reply->status = SCT_EUNHEALTHY;
     snprintf(reply->text, sizeof reply->text, "there is no worker process");
   }
   return reply->kind == SCT_REPLY_OK;

@@ -10,13 +10,13 @@ typedef enum sct_reply_kind {
   SCT_REPLY_FAILED,  /* the worker says no: status, result, text */
   SCT_REPLY_DIED,    /* it ended: text says how */
   SCT_REPLY_TIMEOUT, /* it was killed */
-  SCT_REPLY_NOMEM    /* here, not there */
+  SCT_REPLY_NOMEM    /* it was refused memory */
 } sct_reply_kind;
 
 typedef struct sct_reply {
   sct_reply_kind kind;
-  sct_status status;
-  int result; /* CUresult, 0: none */
+  sct_status status; /* SCT_EUNHEALTHY for one that died or was killed, SCT_ENOMEM */
+  int result;        /* CUresult, 0: none */
   char text[1024];
   sct_wire body; /* of REPLY_OK, read position at the start */
 } sct_reply;

@@ -36,8 +36,7 @@ static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
   sct_wire_free(&request);
   if (reply->kind != SCT_REPLY_OK) {
     sct_worker_stop(&m->worker, STOP_NS);
-    return sct_fail(err, reply->kind == SCT_REPLY_FAILED ? reply->status : SCT_EUNHEALTHY, "%s",
-                    reply->text);
+    return sct_fail(err, reply->status, "%s", reply->text);
   }
   size_t n = 0;
   const uint8_t *desc = sct_wire_get_bytes(&reply->body, &n);
@@ -65,7 +64,7 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
   if (status != SCT_OK && reply.kind == SCT_REPLY_DIED) { /* someone killed it */
     status = start(m, &reply, err);
   }
-  if (status != SCT_OK && !first) {
+  if (status != SCT_OK && status != SCT_ENOMEM && !first) {
     (void)sct_fail_prefix(err, SCT_EUNHEALTHY, "after a failing candidate no new worker started: ");
     if (err) {
       err->code = SCT_EUNHEALTHY;
@@ -89,10 +88,8 @@ sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply, 
   case SCT_REPLY_FAILED:
     return sct_fail(err, sct_cuda_is_lost(reply->result) ? SCT_EUNHEALTHY : reply->status, "%s",
                     reply->text);
-  case SCT_REPLY_NOMEM:
-    return sct_fail(err, SCT_ENOMEM, "%s", reply->text);
   default:
-    return sct_fail(err, SCT_EUNHEALTHY, "%s: %s", sct_op_name(op), reply->text);
+    return sct_fail(err, reply->status, "%s: %s", sct_op_name(op), reply->text);
   }
 }
 

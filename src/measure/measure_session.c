@@ -165,8 +165,7 @@ sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opt
   } else if (reply.kind == SCT_REPLY_FAILED && reply.status == SCT_ENODEVICE) {
     (void)sct_fail(err, SCT_ENODEVICE, "%s", reply.text); /* no driver: an empty list, and why */
   } else {
-    status = sct_fail(err, reply.kind == SCT_REPLY_FAILED ? reply.status : SCT_EUNHEALTHY, "%s",
-                      reply.text);
+    status = sct_fail(err, reply.status, "%s", reply.text);
   }
   sct_worker_stop(&worker, CLOSE_NS);
   sct_wire_free(&request);

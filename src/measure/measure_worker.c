@@ -344,13 +344,9 @@ static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wir
     return false; /* the parent is gone */
   }
   sct_status status = handle(w, code, in, out, &err);
-  const bool refused = sct_memory_refused(); /* whatever the answer says, it is not the kernel's */
-  if (refused || (status == SCT_OK && out->failed)) {
-    status = sct_fail(&err, SCT_ENOMEM, "out of memory in the worker");
-  }
   int result = 0;
   if (status != SCT_OK) {
-    result = w->backend && !refused ? w->backend->ops->last(w->backend) : 0;
+    result = w->backend ? w->backend->ops->last(w->backend) : 0;
     sct_wire_clear(out);
     sct_wire_put_i64(out, result);
     sct_wire_put_text(out, err.text);

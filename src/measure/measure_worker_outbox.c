@@ -81,7 +81,7 @@ sct_io sct_outbox_put(sct_outbox *o, uint32_t code, const sct_wire *body, bool l
     const size_t before = o->held.len;
     sct_wire_put_message(&o->held, code, body);
     o->since_ns = first ? sct_now_ns() : o->since_ns;
-    if (o->held.failed) { /* no memory to hold it: all goes at once */
+    if (o->held.failed) { /* too much to hold: all goes at once */
       o->held.len = before;
       o->held.failed = false;
       io = send_held(o);

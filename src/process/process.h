@@ -44,7 +44,9 @@ void sct_child_kill(sct_child *c); /* with its group; accepts one that is gone *
 int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns);
 /* Collects a child that is ending, killing it after grace_ns. Returns its wait status. */
 int sct_child_end(sct_child *c, int64_t grace_ns);
-/* "ended by signal 9 (Killed)", "ended with exit status 1" */
+/* Was it refused memory (base.h)? */
+bool sct_child_out_of_memory(int wait_status);
+/* "ended by signal 9 (Killed)", "ran out of memory", "ended with exit status 1" */
 void sct_child_describe_end(char *out, size_t bytes, int wait_status);
 
 /* ---- the child's own side ---- */
@@ -59,8 +61,8 @@ void sct_process_limit_cpu(int64_t cpu_ns);
 /* ---- messages ---- */
 
 /* A message body: written at the end, read from `at`. A zeroed struct is an empty body. Reading
- * past the end and running out of memory set `failed` and give zeros. The bytes after `len` hold a
- * NUL (the driver wants PTX so). */
+ * past the end and growing past SCT_WIRE_MAX_BYTES set `failed` and give zeros. The bytes after
+ * `len` hold a NUL (the driver wants PTX so). */
 typedef struct sct_wire {
   uint8_t *data;
   size_t len, cap, at;
@@ -92,12 +94,13 @@ double sct_wire_get_f64(sct_wire *w);
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
 const char *sct_wire_get_text(sct_wire *w);                /* "" on failure */
 
-/* TOO_LARGE: nothing was sent, because the receiver would refuse it. */
+/* REFUSED: the system gives no descriptor or mapping for a body, or a body has failed; TOO_LARGE:
+ * nothing was sent, because the receiver would refuse it. */
 typedef enum sct_io {
   SCT_IO_OK,
   SCT_IO_CLOSED,
   SCT_IO_TIMEOUT,
-  SCT_IO_NOMEM,
+  SCT_IO_REFUSED,
   SCT_IO_TOO_LARGE
 } sct_io;
 #define SCT_NO_DEADLINE       INT64_MAX

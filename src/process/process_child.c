@@ -49,7 +49,7 @@ static sct_status make_sockets(int fds[2], sct_error *err) {
   return sct_fail(err, SCT_EIO, "cannot make a socket for the worker: %s", strerror(reason));
 }
 
-/* Our environment and the mark of a child; freed with sct_free. NULL: out of memory. */
+/* Our environment and the mark of a child; freed with sct_free. */
 static char **child_environment(void) {
   static char mark[] = SCT_CHILD_MARK "=1";
   size_t n = 0;
@@ -57,10 +57,8 @@ static char **child_environment(void) {
     n++;
   }
   char **const all = sct_alloc((n + 2) * sizeof *all);
-  if (all != NULL) {
-    memcpy(all, environ, n * sizeof *all);
-    all[n] = mark;
-  }
+  memcpy(all, environ, n * sizeof *all);
+  all[n] = mark;
   return all;
 }
 
@@ -109,7 +107,7 @@ static int spawn(pid_t *pid, const sct_child_opts *opts, const char *path, int f
     return result;
   }
   char **const environment = child_environment();
-  result = environment == NULL ? ENOMEM : set_attributes(&attr);
+  result = set_attributes(&attr);
   result = result == 0 ? set_files(&actions, opts, fd) : result;
   if (result == 0) {
     result = sct_spawn(pid, path, &actions, &attr, argv, environment);
@@ -204,10 +202,16 @@ bool sct_child_check(sct_child *c) {
   return sct_child_alive(c);
 }
 
+bool sct_child_out_of_memory(int wait_status) {
+  return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == sct_exit_code(SCT_ENOMEM);
+}
+
 void sct_child_describe_end(char *out, size_t bytes, int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     snprintf(out, bytes, "ended by signal %d (%s)", WTERMSIG(wait_status),
              strsignal(WTERMSIG(wait_status)));
+  } else if (sct_child_out_of_memory(wait_status)) {
+    snprintf(out, bytes, "ran out of memory");
   } else {
     snprintf(out, bytes, "ended with exit status %d",
              WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1);

@@ -25,6 +25,7 @@ int sct_process_enter(int argc, char **argv) {
     return 2;
   }
   sct_fault_role(argv[1] + strspn(argv[1], "-"));
+  sct_memory_end_silently(); /* the parent sees the exit code */
   const long parent = strtol(argv[2], NULL, 10);
   const long long memory_bytes = strtoll(argv[3], NULL, 10);
   const int priority = (int)strtol(argv[4], NULL, 10);

@@ -66,5 +66,5 @@ sct_io sct_process_map(sct_wire *body, int descriptor, size_t len) {
   }
   (void)sct_close(descriptor);
   sct_unmap(data, len + 1);
-  return good && !data ? SCT_IO_NOMEM : SCT_IO_CLOSED;
+  return good && !data ? SCT_IO_REFUSED : SCT_IO_CLOSED;
 }

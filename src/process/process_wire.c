@@ -22,12 +22,7 @@ static bool reserve(sct_wire *w, size_t n) {
     while (cap < need) {
       cap *= 2;
     }
-    uint8_t *bigger = sct_realloc(w->data, cap);
-    if (!bigger) {
-      w->failed = true;
-      return false;
-    }
-    w->data = bigger;
+    w->data = sct_realloc(w->data, cap);
     w->cap = cap;
   }
   return true;
@@ -310,7 +305,7 @@ static header header_of(uint32_t code, const sct_wire *body, place where) {
 static sct_io check_body(const sct_wire *body) {
   const bool too_large = body->too_large || body->len > SCT_WIRE_MAX_BYTES ||
                          body->tail_bytes > SCT_WIRE_MAX_BYTES - body->len;
-  return too_large ? SCT_IO_TOO_LARGE : body->failed ? SCT_IO_NOMEM : SCT_IO_OK;
+  return too_large ? SCT_IO_TOO_LARGE : body->failed ? SCT_IO_REFUSED : SCT_IO_OK;
 }
 
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
@@ -325,7 +320,7 @@ void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) 
 
 sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
   if (batch->failed) {
-    return batch->too_large ? SCT_IO_TOO_LARGE : SCT_IO_NOMEM;
+    return batch->too_large ? SCT_IO_TOO_LARGE : SCT_IO_REFUSED;
   }
   return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, -1, deadline_ns);
 }
@@ -372,7 +367,7 @@ sct_io sct_wire_forward(int fd, uint32_t code, const sct_wire *body, int64_t dea
 /* The body that a header announces. */
 static sct_io recv_body(int fd, const header *head, sct_wire *body, int64_t deadline_ns) {
   if (!reserve(body, (size_t)head->len)) {
-    return SCT_IO_NOMEM;
+    return SCT_IO_TOO_LARGE;
   }
   body->len = (size_t)head->len;
   body->data[head->len] = 0;
@@ -403,7 +398,7 @@ sct_io sct_wire_recv_shared(int fd, uint32_t *code, sct_wire *body, int64_t dead
     (void)sct_close(h.descriptor);
   }
   if (io == SCT_IO_OK && h.refused) {
-    return SCT_IO_NOMEM;
+    return SCT_IO_REFUSED;
   }
   if (io == SCT_IO_OK && (h.nonsense || h.descriptor >= 0 || !is_ours(&head, BEHIND))) {
     return SCT_IO_CLOSED;
@@ -422,7 +417,7 @@ static sct_io receive_some(int fd, sct_wire *inbox, int64_t deadline_ns) {
     inbox->len = left;
   }
   if (!reserve(inbox, SERIES_BYTES)) {
-    return SCT_IO_NOMEM;
+    return SCT_IO_TOO_LARGE;
   }
   for (;;) {
     const ssize_t done = sct_fault(SCT_FAULT_RECV) ? -1
@@ -460,7 +455,7 @@ sct_io sct_wire_recv_series(int fd, sct_wire *inbox, uint32_t *code, sct_wire *b
     if (n >= sizeof head && n - sizeof head >= head.len) {
       put(body, message + sizeof head, (size_t)head.len);
       inbox->at += sizeof head + (size_t)head.len;
-      return body->failed ? SCT_IO_NOMEM : SCT_IO_OK;
+      return SCT_IO_OK;
     }
     const sct_io io = receive_some(fd, inbox, deadline_ns);
     if (io != SCT_IO_OK) {

@@ -123,41 +123,20 @@ const char *sct_script_text(lua_State *L, int index, sct_str *out) {
   return sct_str_c(out);
 }
 
-int sct_script_no_memory(lua_State *L) {
-  sct_sandbox_of(L)->no_memory = true;
-  return luaL_error(L, "out of memory");
-}
-
-void *sct_script_room(lua_State *L, sct_arena *arena, size_t bytes) {
-  void *const memory = sct_arena_alloc(arena, bytes);
-  if (!memory) {
-    sct_script_no_memory(L);
-  }
-  return memory;
-}
-
-char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text) {
-  const size_t bytes = text ? strlen(text) + 1 : 0;
-  return text ? memcpy(sct_script_room(L, arena, bytes), text, bytes) : NULL;
+char *sct_script_keep(sct_arena *arena, const char *text) {
+  return text ? sct_arena_strdup(arena, text) : NULL;
 }
 
 char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text) {
   if (text && !sct_is_printable(text)) {
     luaL_error(L, "a text of the strategy holds a control character");
   }
-  return sct_script_keep(L, arena, text);
+  return sct_script_keep(arena, text);
 }
 
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sct_sandbox *sb = sct_sandbox_of(L);
-  /* what was refused further down may look like anything here */
-  const bool no_memory = sb->no_memory || sct_memory_refused();
-  sb->no_memory = false;
   sct_str text = {0}, whole = {0};
-  if (no_memory) {
-    lua_pop(L, 1);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   if (lua_status == LUA_ERRMEM) {
     describe_raised(&text, sb, sb->refused ? sb->refused : "the script needs too much memory");
   } else if (lua_type(L, -1) == LUA_TSTRING) {
@@ -172,12 +151,11 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sb->refused = NULL;
   sct_str shown = {0};
   sct_str_append_printable(&shown, sct_str_c(&text)); /* scripts choose what messages hold */
-  const sct_status status = text.failed || shown.failed ? SCT_ENOMEM : SCT_ESPEC;
-  sct_fail(err, status, "%s", status == SCT_ENOMEM ? "out of memory" : sct_str_c(&shown));
+  sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&shown));
   sct_str_free(&shown);
   sct_str_free(&whole);
   sct_str_free(&text);
-  return status;
+  return SCT_ESPEC;
 }
 
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...) {

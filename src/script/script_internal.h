@@ -38,7 +38,6 @@ typedef struct sct_sandbox {
   int raised_line;            /* 0: none */
   const char *blame;      /* the chunk whose first line is named where no line ran; NULL: none */
   const char *refused;    /* why the allocator refused: Lua's own message does not say */
-  bool no_memory;         /* malloc failed, as opposed to the cap */
   sct_rng rng;            /* behind math.random: the same numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
   const char *place_file; /* where the public function now running was called from */
@@ -93,20 +92,13 @@ void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark);
 /* ---- errors ---- */
 
 /* Turns the error value at the top of the stack (popped) and lua_pcall's status into
- * "file:line: error: text" and the source line. Returns SCT_ESPEC, or SCT_ENOMEM when C ran out of
- * memory (not the script's cap). Never raises. */
+ * "file:line: error: text" and the source line. Returns SCT_ESPEC. Never raises. */
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
-/* Raises that C ran out of memory, which sct_script_error() knows from all else; never returns. */
-int sct_script_no_memory(lua_State *L);
-/* Zeroed memory of an arena, and a copy of a text in it (NULL for NULL); they raise where there is
- * none. */
-void *sct_script_room(lua_State *L, sct_arena *arena, size_t bytes);
-char *sct_script_keep(lua_State *L, sct_arena *arena, const char *text);
+/* A copy of a text in an arena, NULL for NULL. */
+char *sct_script_keep(sct_arena *arena, const char *text);
 /* The same for names, docs, values and reasons of strategies, which come to stand in labels,
  * tables, comments and on terminals: raises where text is not printable. */
 char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text);
-#define SCT_SCRIPT_NEW(L, arena, type, n)                                                          \
-  ((type *)sct_script_room(L, arena, sizeof(type) * (size_t)(n)))
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
  * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)

@@ -99,7 +99,7 @@ static void trace_symbolic(lua_State *L, sct_spec *spec, const trace *t) {
   push_exprs(L, t->op->extent, t->op->n_dims);
   call_layout(L, t);
   t->layout->bytes = take_result(L, t, "bytes");
-  t->layout->element = SCT_SCRIPT_NEW(L, &spec->arena, sct_expr, n_fields);
+  t->layout->element = SCT_ARENA_NEW(&spec->arena, sct_expr, n_fields);
   for (int f = 0; f < n_fields; f++) {
     lua_rawgeti(L, -1, f + 1);
     t->layout->element[f] = take_result(L, t, "offset");
@@ -202,7 +202,7 @@ static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_op
   push_record(L, &op->record);
   t.record = lua_gettop(L);
   op->n_layouts = sct_script_list_length(L, array, "layouts");
-  op->layouts = SCT_SCRIPT_NEW(L, &spec->arena, sct_layout, op->n_layouts);
+  op->layouts = SCT_ARENA_NEW(&spec->arena, sct_layout, op->n_layouts);
   for (int k = 0; k < op->n_layouts; k++) {
     sct_script_push_item(L, array, "layouts", k);
     t.alternative = lua_gettop(L);

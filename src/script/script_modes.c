@@ -12,7 +12,7 @@ typedef struct modes_job {
 /* Field `name` of the table at the top as kept text. */
 static const char *text_field(lua_State *L, sct_arena *arena, const char *name) {
   lua_getfield(L, -1, name);
-  const char *text = sct_script_keep(L, arena, luaL_checkstring(L, -1));
+  const char *text = sct_script_keep(arena, luaL_checkstring(L, -1));
   lua_pop(L, 1);
   return text;
 }
@@ -21,10 +21,10 @@ static const char *text_field(lua_State *L, sct_arena *arena, const char *name) 
 static const char **text_list(lua_State *L, sct_arena *arena, const char *name, int *n) {
   lua_getfield(L, -1, name);
   *n = (int)luaL_len(L, -1);
-  const char **list = SCT_SCRIPT_NEW(L, arena, const char *, *n + 1);
+  const char **list = SCT_ARENA_NEW(arena, const char *, *n + 1);
   for (int k = 0; k < *n; k++) {
     lua_geti(L, -1, k + 1);
-    list[k] = sct_script_keep(L, arena, luaL_checkstring(L, -1));
+    list[k] = sct_script_keep(arena, luaL_checkstring(L, -1));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -37,7 +37,7 @@ static void read_mode(lua_State *L, const sct_spec *spec, sct_arena *arena, sct_
   mode->extent = text_field(L, arena, "extent");
   mode->from = text_list(L, arena, "from", &mode->n_from);
   mode->strides = text_list(L, arena, "strides", &n);
-  mode->sizes = SCT_SCRIPT_NEW(L, arena, int64_t, spec->n_sizes + 1);
+  mode->sizes = SCT_ARENA_NEW(arena, int64_t, spec->n_sizes + 1);
   lua_getfield(L, -1, "sizes");
   for (int k = 0; k < spec->n_sizes; k++) {
     lua_geti(L, -1, k + 1);
@@ -59,7 +59,7 @@ static int read_modes(lua_State *L) {
   sct_script_push_view(L, job->script, layout, job->splits);
   lua_call(L, 1, 1);
   out->n = (int)luaL_len(L, -1);
-  out->modes = SCT_SCRIPT_NEW(L, &out->arena, sct_mode, out->n + 1);
+  out->modes = SCT_ARENA_NEW(&out->arena, sct_mode, out->n + 1);
   for (int k = 0; k < out->n; k++) {
     lua_geti(L, -1, k + 1);
     read_mode(L, spec, &out->arena, &out->modes[k]);

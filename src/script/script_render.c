@@ -37,25 +37,23 @@ typedef struct render_job {
 /* ---- text out ----------------------------------------------------------------------------------
  */
 
-static void end_line(lua_State *L, render_job *job, int line) {
+static void end_line(render_job *job, int line) {
   sct_str_append(&job->text, "\n");
-  if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
-    sct_script_no_memory(L);
-  }
+  SCT_GROW(job->lines, job->n_lines, job->cap_lines);
   job->lines[job->n_lines].file = job->file.name;
   job->lines[job->n_lines++].line = line;
 }
 
 /* Appends a value's lines; the second and later ones get the indentation of the line they start on.
  */
-static void append_value(lua_State *L, render_job *job, const char *text, size_t indent, int line) {
+static void append_value(render_job *job, const char *text, size_t indent, int line) {
   for (const char *p = text;;) {
     const char *end = strchr(p, '\n');
     sct_str_append_n(&job->text, p, end ? (size_t)(end - p) : strlen(p));
     if (!end) {
       return;
     }
-    end_line(L, job, line);
+    end_line(job, line);
     p = end + 1;
     if (*p && *p != '\n') {
       for (size_t k = 0; k < indent; k++) {
@@ -74,21 +72,16 @@ static size_t count_lines(const char *text) {
 }
 
 /* Puts the definitions of the device library that the text mentions in front of it. */
-static void carry_library(lua_State *L, render_job *job) {
+static void carry_library(render_job *job) {
   const sct_script *script = job->script;
   bool carried[SCT_MAX_LIBRARY];
   sct_library_carried(script, sct_str_c(&job->text), carried);
   size_t n_front = 0, line = 0;
-  if (job->text.failed) {
-    sct_script_no_memory(L);
-  }
   for (int k = 0; k < script->n_parts; k++) {
     n_front += carried[k] ? count_lines(script->parts[k].text) + 1 : 0;
   }
   for (size_t k = 0; k < n_front; k++) {
-    if (!SCT_GROW(job->lines, job->n_lines, job->cap_lines)) {
-      sct_script_no_memory(L);
-    }
+    SCT_GROW(job->lines, job->n_lines, job->cap_lines);
     job->n_lines++;
   }
   memmove(&job->lines[n_front], job->lines, sizeof(*job->lines) * (job->n_lines - n_front));
@@ -133,7 +126,7 @@ static int out_line(lua_State *L) {
     }
     const char *text = lua_isnil(L, -1) ? "" : luaL_tolstring(L, -1, NULL);
     blank = blank && text[0] == '\0';
-    append_value(L, job, text, indent, line);
+    append_value(job, text, indent, line);
   }
   if (inserted && blank) {
     job->text.len = start; /* drop the blanks */
@@ -142,7 +135,7 @@ static int out_line(lua_State *L) {
     }
     return 0;
   }
-  end_line(L, job, line);
+  end_line(job, line);
   return 0;
 }
 
@@ -206,11 +199,11 @@ static void push_candidate(lua_State *L, const render_job *job) {
 }
 
 /* Fills code.layout from the layout axes, which come first, in operand order. */
-static void choose_layouts(lua_State *L, render_job *job) {
+static void choose_layouts(render_job *job) {
   const sct_spec *spec = job->script->spec;
   sct_kernel_code *code = &job->out->code;
-  code->layout = SCT_SCRIPT_NEW(L, &code->arena, int, spec->n_operands);
-  code->align = SCT_SCRIPT_NEW(L, &code->arena, int64_t, spec->n_operands);
+  code->layout = SCT_ARENA_NEW(&code->arena, int, spec->n_operands);
+  code->align = SCT_ARENA_NEW(&code->arena, int64_t, spec->n_operands);
   int axis = 0;
   for (int op = 0; op < spec->n_operands; op++) {
     code->align[op] = 1;
@@ -356,7 +349,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
   lua_getfield(L, plan, "accesses");
   code->counted = lua_istable(L, -1);
   const int n = code->counted ? plan_list(L, "accesses") : 0;
-  code->accesses = SCT_SCRIPT_NEW(L, &code->arena, sct_access, n + 1);
+  code->accesses = SCT_ARENA_NEW(&code->arena, sct_access, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     read_access(L, spec, &code->accesses[k]);
@@ -373,7 +366,7 @@ static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kern
 static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
   lua_getfield(L, plan, "requires");
   const int n = lua_istable(L, -1) ? plan_list(L, "requires") : 0;
-  code->require = SCT_SCRIPT_NEW(L, &code->arena, sct_expr, n + 1);
+  code->require = SCT_ARENA_NEW(&code->arena, sct_expr, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     code->require[k] = sct_script_check_expr(L, -1);
@@ -395,7 +388,7 @@ static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kern
 }
 
 static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  code->argument = SCT_SCRIPT_NEW(L, &code->arena, const char *, spec->n_operands);
+  code->argument = SCT_ARENA_NEW(&code->arena, const char *, spec->n_operands);
   lua_getfield(L, plan, "arguments");
   for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
     lua_geti(L, -1, op + 1);
@@ -403,7 +396,7 @@ static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_ker
       luaL_error(L, "'arguments' of a plan has the C type of each of %d operands",
                  spec->n_operands);
     }
-    code->argument[op] = sct_script_keep(L, &code->arena, lua_tostring(L, -1));
+    code->argument[op] = sct_script_keep(&code->arena, lua_tostring(L, -1));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -495,25 +488,22 @@ static void check_expressions(const var_check *c, const sct_kernel_code *code) {
   }
 }
 
-static void read_lines(lua_State *L, const render_job *job, sct_kernel_code *code) {
+static void read_lines(const render_job *job, sct_kernel_code *code) {
   code->n_lines = (int)job->n_lines;
-  code->line_file = SCT_SCRIPT_NEW(L, &code->arena, const char *, job->n_lines + 1);
-  code->line_no = SCT_SCRIPT_NEW(L, &code->arena, int, job->n_lines + 1);
+  code->line_file = SCT_ARENA_NEW(&code->arena, const char *, job->n_lines + 1);
+  code->line_no = SCT_ARENA_NEW(&code->arena, int, job->n_lines + 1);
   for (size_t k = 0; k < job->n_lines; k++) {
     const bool same = k > 0 && job->lines[k].file == job->lines[k - 1].file;
     code->line_file[k] =
-        same ? code->line_file[k - 1] : sct_script_keep(L, &code->arena, job->lines[k].file);
+        same ? code->line_file[k - 1] : sct_script_keep(&code->arena, job->lines[k].file);
     code->line_no[k] = job->lines[k].line;
   }
 }
 
 static void read_plan(lua_State *L, render_job *job, int plan) {
   sct_kernel_code *code = &job->out->code;
-  if (job->text.failed) {
-    sct_script_no_memory(L);
-  }
   refuse_directives(L, job);
-  code->source = sct_script_keep(L, &code->arena, sct_str_c(&job->text));
+  code->source = sct_script_keep(&code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
   const int64_t threads = get_integer(L, plan, "threads", 0);
@@ -534,7 +524,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   read_arguments(L, plan, job->script->spec, code);
   read_accesses(L, plan, job->script->spec, code);
   sct_script_read_traffic(L, plan, job->script->spec, code);
-  read_lines(L, job, code);
+  read_lines(job, code);
   const var_check check = {L, job->script->spec, job->space->strategies[job->cand->strategy].file};
   if (!sct_has_prefix(check.file, "tuning/strategies/")) { /* tests count with ours */
     check_expressions(&check, code);
@@ -585,7 +575,7 @@ static int render(lua_State *L) {
   render_job *job = lua_touserdata(L, 1);
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
   job->script->sandbox.blame = strategy->file;
-  choose_layouts(L, job);
+  choose_layouts(job);
   job->file.script = job->script;
   sct_template_find(L, &job->file, job->cand->strategy, strategy->template_name);
   lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[job->cand->strategy]);
@@ -596,7 +586,7 @@ static int render(lua_State *L) {
   push_template_env(L, job, plan);
   sct_template_push(L, &job->file, lua_gettop(L));
   lua_call(L, 0, 0);
-  carry_library(L, job);
+  carry_library(job);
   read_plan(L, job, plan);
   return 0;
 }

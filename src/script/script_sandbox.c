@@ -106,11 +106,7 @@ static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_byte
     spend_all(sb);
     return refuse(sb, sct_script_spent_text);
   }
-  void *block = sct_realloc_as(SCT_FAULT_LUA, ptr, new_bytes);
-  if (!block) {
-    sb->no_memory = true;
-    return new_bytes <= old_bytes ? ptr : NULL;
-  }
+  void *block = sct_realloc(ptr, new_bytes);
   sb->left -= units;
   sb->used_bytes = sb->used_bytes - old_bytes + new_bytes;
   return block;
@@ -313,10 +309,6 @@ sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *e
 
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {
   sct_script_chunk *chunk = (sct_script_chunk *)keep_chunk(sct_sandbox_of(L), name, text, n);
-  if (!chunk) {
-    sct_script_no_memory(L);
-    return;
-  }
   compile_chunk(L, chunk, 0);
 }
 

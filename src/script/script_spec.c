@@ -11,7 +11,7 @@
 
 /* [n] strings of the list at table[key]; all NULL where there is no list. */
 static const char **string_list(lua_State *L, sct_spec *spec, int table, const char *key, int n) {
-  const char **list = SCT_SCRIPT_NEW(L, &spec->arena, const char *, n);
+  const char **list = SCT_ARENA_NEW(&spec->arena, const char *, n);
   for (int k = 0; k < n; k++) {
     lua_getfield(L, table, key);
     if (lua_istable(L, -1)) {
@@ -34,7 +34,7 @@ static void read_record(lua_State *L, sct_script_loader *ld, int table, sct_reco
   sct_spec *spec = ld->spec;
   record->name = sct_script_field_string(L, spec, table, "name");
   record->n_fields = sct_script_list_length(L, table, "fields");
-  record->fields = SCT_SCRIPT_NEW(L, &spec->arena, sct_field, record->n_fields);
+  record->fields = SCT_ARENA_NEW(&spec->arena, sct_field, record->n_fields);
   for (int k = 0; k < record->n_fields; k++) {
     sct_script_push_item(L, table, "fields", k);
     lua_rawgeti(L, -1, 1);
@@ -58,12 +58,12 @@ static void read_record(lua_State *L, sct_script_loader *ld, int table, sct_reco
 /* The list of taps that sectile.lua made of the option: { name, deltas }, in order of names. */
 static void read_taps(lua_State *L, sct_spec *spec, int table, sct_operand *op) {
   op->n_taps = sct_script_list_length(L, table, "taps");
-  op->taps = SCT_SCRIPT_NEW(L, &spec->arena, sct_tap, op->n_taps);
+  op->taps = SCT_ARENA_NEW(&spec->arena, sct_tap, op->n_taps);
   for (int k = 0; k < op->n_taps; k++) {
     sct_tap *tap = &op->taps[k];
     sct_script_push_item(L, table, "taps", k);
     tap->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
-    tap->delta = SCT_SCRIPT_NEW(L, &spec->arena, int64_t, op->n_dims);
+    tap->delta = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims);
     for (int d = 0; d < op->n_dims; d++) {
       sct_script_push_item(L, lua_gettop(L), "delta", d);
       tap->delta[d] = lua_tointeger(L, -1);
@@ -95,7 +95,7 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   op->dims = string_list(L, spec, table, "dims", op->n_dims);
   op->at_text = string_list(L, spec, table, "at", op->n_dims);
   op->extent_text = string_list(L, spec, table, "extents", op->n_dims);
-  op->pad = SCT_SCRIPT_NEW(L, &spec->arena, int64_t, op->n_dims);
+  op->pad = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims);
   for (int d = 0; d < op->n_dims && sct_script_list_length(L, table, "pad") > 0; d++) {
     sct_script_push_item(L, table, "pad", d);
     op->pad[d] = lua_tointeger(L, -1);
@@ -108,7 +108,7 @@ static void read_operands(lua_State *L, sct_script_loader *ld, int kernel) {
   sct_spec *spec = ld->spec;
   spec->n_inputs = sct_script_list_length(L, kernel, "inputs");
   spec->n_operands = spec->n_inputs + sct_script_list_length(L, kernel, "outputs");
-  spec->operands = SCT_SCRIPT_NEW(L, &spec->arena, sct_operand, spec->n_operands);
+  spec->operands = SCT_ARENA_NEW(&spec->arena, sct_operand, spec->n_operands);
   for (int k = 0; k < spec->n_operands; k++) {
     const bool is_output = k >= spec->n_inputs;
     sct_script_push_item(L, kernel, is_output ? "outputs" : "inputs",
@@ -158,7 +158,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->n_dims = sct_script_list_length(L, kernel, "dims");
   spec->dims = string_list(L, spec, kernel, "dims", spec->n_dims);
   spec->n_scalars = sct_script_list_length(L, kernel, "scalars");
-  spec->scalars = SCT_SCRIPT_NEW(L, &spec->arena, sct_scalar, spec->n_scalars);
+  spec->scalars = SCT_ARENA_NEW(&spec->arena, sct_scalar, spec->n_scalars);
   for (int k = 0; k < spec->n_scalars; k++) {
     sct_script_push_item(L, kernel, "scalars", k);
     lua_rawgeti(L, -1, 1);
@@ -315,12 +315,12 @@ static void read_sizes(lua_State *L, sct_script_loader *ld, int kernel) {
   sct_spec *spec = ld->spec;
   const sct_script_chunk *chunk = sct_script_find_chunk(&ld->sb, spec->file);
   spec->n_sizes = sct_script_list_length(L, kernel, "sizes");
-  spec->sizes = SCT_SCRIPT_NEW(L, &spec->arena, sct_size, spec->n_sizes);
+  spec->sizes = SCT_ARENA_NEW(&spec->arena, sct_size, spec->n_sizes);
   for (int k = 0; k < spec->n_sizes; k++) {
     sct_size *size = &spec->sizes[k];
     size->line = chunk ? sct_spec_find_item(chunk->text, spec->line, "sizes", k) : spec->line;
-    size->extent = SCT_SCRIPT_NEW(L, &spec->arena, int64_t, spec->n_extents);
-    size->fill = SCT_SCRIPT_NEW(L, &spec->arena, sct_fill, spec->n_operands);
+    size->extent = SCT_ARENA_NEW(&spec->arena, int64_t, spec->n_extents);
+    size->fill = SCT_ARENA_NEW(&spec->arena, sct_fill, spec->n_operands);
     read_default_fills(L, ld, kernel, size);
     sct_script_push_item(L, kernel, "sizes", k);
     read_size(L, ld, lua_gettop(L), size);
@@ -333,7 +333,7 @@ static void read_sizes(lua_State *L, sct_script_loader *ld, int kernel) {
 /* The scripts a user wrote, kept for messages after the state is gone. */
 static void keep_sources(lua_State *L, sct_script_loader *ld) {
   sct_spec *spec = ld->spec;
-  spec->sources = SCT_SCRIPT_NEW(L, &spec->arena, sct_source, ld->sb.n_chunks);
+  spec->sources = SCT_ARENA_NEW(&spec->arena, sct_source, ld->sb.n_chunks);
   for (size_t k = 0; k < ld->sb.n_chunks; k++) {
     const sct_script_chunk *chunk = &ld->sb.chunks[k];
     if (!sct_has_prefix(chunk->name, SCT_OUR_FOLDER)) {

@@ -407,7 +407,7 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
     sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
                         axis->name, axis->name);
   }
-  axis->values = sct_script_room(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+  axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
   for (int k = 0; k < axis->n_values; k++) {
     lua_geti(L, -1, k + 1);
     read_value(L, r, file, axis->name, &axis->values[k]);
@@ -461,7 +461,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   if (n > SCT_MAX_AXES) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
-  strategy->axes = sct_script_room(L, arena, sizeof *strategy->axes * (size_t)(n + 1));
+  strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 1));
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *operand = &spec->operands[op];
     if (operand->n_layouts < 2) {
@@ -475,7 +475,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
     lua_pop(L, 2);
     axis->doc = "layout of an operand that the tuner may lay out";
     axis->n_values = operand->n_layouts;
-    axis->values = sct_script_room(L, arena, sizeof *axis->values * (size_t)axis->n_values);
+    axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
     for (int k = 0; k < axis->n_values; k++) {
       axis->values[k].is_string = true;
       axis->values[k].text = sct_script_keep_shown(L, arena, operand->layouts[k].label);
@@ -493,7 +493,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
 static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "where", view);
   const int n = list_length(L, strategy->file, "where");
-  strategy->where = sct_script_room(L, &r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
+  strategy->where = sct_arena_alloc(&r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     if (lua_type(L, -1) != LUA_TSTRING) {
@@ -512,7 +512,7 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
 static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "facts", view);
   const int n = list_length(L, strategy->file, "facts");
-  strategy->facts = sct_script_room(L, &r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
+  strategy->facts = sct_arena_alloc(&r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     if (!lua_istable(L, -1)) {
@@ -673,8 +673,7 @@ static int read_space(lua_State *L) {
   reader *r = lua_touserdata(L, 1);
   sct_space *space = r->space;
   const int n = r->script->n_strategies;
-  space->strategies =
-      sct_script_room(L, &space->arena, sizeof *space->strategies * (size_t)(n + 1));
+  space->strategies = sct_arena_alloc(&space->arena, sizeof *space->strategies * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     space->n_strategies = k + 1;
     read_strategy(L, r, k, &space->strategies[k]);

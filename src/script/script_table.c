@@ -10,7 +10,7 @@ const char *sct_script_take_string(lua_State *L, sct_spec *spec) {
   if (text && strlen(text) != n) {
     luaL_error(L, "a text in the spec holds a zero byte");
   }
-  const char *copy = sct_script_keep(L, &spec->arena, text);
+  const char *copy = sct_script_keep(&spec->arena, text);
   lua_pop(L, 1);
   return copy;
 }

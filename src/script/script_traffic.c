@@ -81,7 +81,7 @@ static void read_operand(lua_State *L, const sct_spec *spec, sct_kernel_code *co
 }
 
 void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  code->traffic = SCT_SCRIPT_NEW(L, &code->arena, sct_traffic, spec->n_operands);
+  code->traffic = SCT_ARENA_NEW(&code->arena, sct_traffic, spec->n_operands);
   for (int op = 0; op < spec->n_operands; op++) {
     code->traffic[op] =
         (sct_traffic){.bytes = SCT_EXPR_NONE, .sectors = SCT_EXPR_NONE, .lines = SCT_EXPR_NONE};

@@ -156,6 +156,7 @@ static void send_all(int fd, const void *data, size_t n) {
 static _Noreturn void run_child(sct_trial *trial, sct_trial_fn fn, void *ctx, pid_t parent) {
   trial->is_child = true;
   sct_fault_role("script");
+  sct_memory_end_silently();
   confine(trial, parent);
   noted = trial->page;
   sct_error err = {0};
@@ -247,12 +248,21 @@ static bool stopped_by(const sct_trial *trial, sct_error *err, sct_ulimit limit,
   sct_str text = {0};
   const bool low = sct_ulimit_low(&text, limit, needed);
   if (low) {
-    (void)sct_fail(err, limit == SCT_ULIMIT_TIME ? SCT_EIO : SCT_ENOMEM,
-                   "%s: a limit of the system stopped its scripts: %s", trial->subject,
-                   sct_str_c(&text));
+    (void)sct_fail(
+        err, limit == SCT_ULIMIT_SPACE || limit == SCT_ULIMIT_DATA ? SCT_ENOMEM : SCT_EIO,
+        "%s: a limit of the system stopped its scripts: %s", trial->subject, sct_str_c(&text));
   }
   sct_str_free(&text);
   return low;
+}
+
+static sct_status fail_memory(sct_trial *trial, sct_error *err) {
+  const int64_t own = space_bytes() + (int64_t)TRIAL_BYTES;
+  if (stopped_by(trial, err, SCT_ULIMIT_SPACE, own) ||
+      stopped_by(trial, err, SCT_ULIMIT_DATA, (int64_t)TRIAL_BYTES)) {
+    return SCT_ENOMEM;
+  }
+  return fail_there(trial, err, "the scripts need too much memory (more than 1 GiB)");
 }
 
 /* The pipe has ended without the last word. */
@@ -261,6 +271,9 @@ static sct_status fail_gone(sct_trial *trial, sct_error *err) {
   while (waitpid(trial->pid, &status, 0) < 0 && errno == EINTR) {
   }
   trial->pid = 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == sct_exit_code(SCT_ENOMEM)) {
+    return fail_memory(trial, err);
+  }
   char what[160];
   const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if ((number == SIGXCPU || number == SIGKILL) &&
@@ -268,7 +281,7 @@ static sct_status fail_gone(sct_trial *trial, sct_error *err) {
     return SCT_EIO;
   }
   if ((number == SIGSEGV || number == SIGBUS) && stopped_by(trial, err, SCT_ULIMIT_STACK, 0)) {
-    return SCT_ENOMEM;
+    return SCT_EIO;
   }
   if (number == SIGXCPU) {
     snprintf(what, sizeof(what), "the scripts took more than %d s of processor time",
@@ -317,14 +330,6 @@ static sct_status receive_message(sct_trial *trial, sct_error *err) {
   SCT_TRY(receive(trial, &trial->end, sizeof(trial->end), err));
   trial->ended = true;
   trial->end.text[sizeof(trial->end.text) - 1] = '\0';
-  if (trial->end.status == SCT_ENOMEM) {
-    const int64_t own = space_bytes() + (int64_t)TRIAL_BYTES;
-    if (stopped_by(trial, err, SCT_ULIMIT_SPACE, own) ||
-        stopped_by(trial, err, SCT_ULIMIT_DATA, (int64_t)TRIAL_BYTES)) {
-      return SCT_ENOMEM;
-    }
-    return fail_there(trial, err, "the scripts need too much memory (more than 1 GiB)");
-  }
   return trial->end.status == SCT_OK
              ? SCT_OK
              : sct_fail(err, (sct_status)trial->end.status, "%s", trial->end.text);

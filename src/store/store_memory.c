@@ -1,4 +1,4 @@
-/* SQLite's memory comes through base's door, so that it can be made to fail with the rest. */
+/* SQLite's memory comes through base's door, so that none is refused without an end. */
 #include "store/store_internal.h"
 
 #include <pthread.h>
@@ -9,11 +9,7 @@
 
 static void *resize(void *old, int bytes) {
   unsigned char *const before = old == NULL ? NULL : (unsigned char *)old - HEADER_BYTES;
-  unsigned char *const block =
-      sct_realloc_as(SCT_FAULT_SQLITE, before, (size_t)bytes + HEADER_BYTES);
-  if (block == NULL) {
-    return NULL;
-  }
+  unsigned char *const block = sct_realloc(before, (size_t)bytes + HEADER_BYTES);
   memcpy(block, &bytes, sizeof(bytes));
   return block + HEADER_BYTES;
 }

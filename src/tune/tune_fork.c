@@ -14,6 +14,7 @@ enum { FORK_NICE = 5 }; /* behind what times and what steers */
 static void enter(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sct_fault_role("check");
+  sct_memory_end_silently();
   signal(SIGINT, SIG_IGN); /* the parent decides */
   signal(SIGHUP, SIG_IGN);
   signal(SIGTERM, SIG_DFL);

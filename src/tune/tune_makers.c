@@ -44,9 +44,7 @@ static sct_status send_made(const share *mine, sct_wire *made, sct_error *err) {
   const sct_io io =
       made->len > 0 ? sct_wire_send_shared(mine->fd, SCT_OK, made, SCT_NO_DEADLINE) : SCT_IO_OK;
   sct_wire_clear(made);
-  return io == SCT_IO_OK      ? SCT_OK
-         : io == SCT_IO_NOMEM ? sct_fail(err, SCT_ENOMEM, "out of memory")
-                              : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
+  return io == SCT_IO_OK ? SCT_OK : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
 }
 
 static void put_made(const share *mine, const tune_made *made, sct_wire *out) {
@@ -159,16 +157,14 @@ bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const tune_sa
 static sct_status receive(tune_makers *m, int k, sct_error *err) {
   sct_tune_plan *plan = m->plan;
   uint32_t code = 0;
-  if (!SCT_GROW(plan->sent, plan->n_sent, plan->cap_sent)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(plan->sent, plan->n_sent, plan->cap_sent);
   sct_wire *message = &plan->sent[plan->n_sent];
   *message = (sct_wire){0};
   const sct_io io = sct_wire_recv_shared(m->child[k].fd, &code, message, SCT_NO_DEADLINE);
   sct_wire_close(message);
   plan->n_sent++;
-  if (io == SCT_IO_NOMEM) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+  if (io == SCT_IO_REFUSED) {
+    return sct_fail(err, SCT_EIO, "the system gives no file for what was rendered");
   }
   if (io == SCT_IO_OK && code > SCT_OK && code < SCT_N_STATUS) {
     return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(message));

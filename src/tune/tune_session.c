@@ -490,10 +490,5 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
     }
   }
   close_session(&s);
-  if (sct_memory_refused() && status != SCT_ENOMEM) { /* whatever it looked like further up */
-    status = status == SCT_OK ? sct_fail(err, SCT_ENOMEM, "out of memory")
-                              : sct_fail_prefix(err, SCT_ENOMEM, "out of memory: ");
-    status = SCT_ENOMEM;
-  }
   return status;
 }

@@ -13,17 +13,7 @@ static char *borrow(const char *text) {
 }
 
 static char *keep(tune_session *s, const char *text) {
-  char *copy = sct_arena_strdup(&s->plan.arena, text);
-  return copy ? copy : borrow("");
-}
-
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory");
-}
-
-/* Rows that lack a part for want of memory must not be kept. */
-static sct_status complete(sct_error *err) {
-  return sct_memory_refused() ? out_of_memory(err) : SCT_OK;
+  return sct_arena_strdup(&s->plan.arena, text);
 }
 
 /* ---- problem and device ------------------------------------------------------------------------
@@ -39,7 +29,6 @@ static sct_status put_problem(tune_session *s, sct_error *err) {
                                  .spec_file = borrow(sct_path_basename(spec->file)),
                                  .canonical = borrow(spec->canonical),
                                  .signature = keep(s, sct_str_c(&s->scratch))};
-  SCT_TRY(complete(err));
   return sct_store_put_problem(s->store, &s->problem, err);
 }
 
@@ -64,7 +53,7 @@ static sct_status put_device(tune_session *s, sct_error *err) {
   const char *nvrtc = sct_compiler_version(s->compiler);
   char *description = describe(d);
   if (!description) {
-    return out_of_memory(err);
+    return sct_fail(err, SCT_EINTERNAL, "the device's name is not UTF-8");
   }
   s->device_row = (sct_row_device){.name = borrow(d->name),
                                    .device_id = borrow(d->id),
@@ -81,7 +70,6 @@ static sct_status put_device(tune_session *s, sct_error *err) {
                                    .options = borrow(sct_compiler_options(s->compiler)),
                                    .description = keep(s, description)};
   sct_free(description);
-  SCT_TRY(complete(err));
   return sct_store_put_device(s->store, &s->device_row, err);
 }
 
@@ -170,7 +158,6 @@ static sct_status put_run(tune_session *s, int size, sct_error *err) {
                        .conditions = keep(s, conditions ? conditions : "{}")};
   sct_free(extents);
   sct_free(conditions);
-  SCT_TRY(complete(err));
   SCT_TRY(sct_store_put_run(s->store, run, err));
   return read_run(s, run, err);
 }
@@ -419,7 +406,6 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   t.row.outcome.measured = now;
   sct_status status =
       sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
-  status = status == SCT_OK ? complete(err) : status;
   if (status == SCT_OK) {
     t.row.candidate.axes = axes.data;
     t.row.candidate.launch = borrow(item->code.launch);
@@ -438,7 +424,7 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
   const size_t most = (size_t)s->plan.n_items + 1;
   sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   bool *coalesced = sct_alloc(sizeof *coalesced * most);
-  sct_status status = outcomes && coalesced ? SCT_OK : out_of_memory(err);
+  sct_status status = SCT_OK;
   const bool partly = sct_tune_is_part(s); /* what is least is known of all candidates together */
   int n = 0;
   for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
@@ -637,6 +623,5 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
     sct_str_free(&conditions);
     SCT_TRY(status);
   }
-  SCT_TRY(complete(err));
   return sct_store_finish_run(s->store, run, err);
 }

@@ -20,18 +20,37 @@ static char folder[] = "/tmp/sct_faults_XXXXXX";
 
 /* ---- the other side: what a case does ---- */
 
-/* "name n": allocates n times and says which came back empty. */
-static int act_alloc(const char *words) {
-  void *kept[16];
-  const int n = atoi(words);
-  for (int k = 0; k < n; k++) {
-    kept[k] = sct_alloc(8);
-    printf("%c", kept[k] ? '.' : 'x');
+/* Opens a pipe and says whether it came. */
+static void open_pipe(void) {
+  int fds[2];
+  const bool there = sct_pipe2(fds, 0) == 0;
+  printf("%c", there ? '.' : 'x');
+  if (there) {
+    close(fds[0]);
+    close(fds[1]);
   }
-  for (int k = 0; k < n; k++) {
-    sct_free(kept[k]);
+}
+
+static int act_pipes(const char *words) {
+  for (int k = 0; k < atoi(words); k++) {
+    open_pipe();
   }
   return 0;
+}
+
+/* As many blocks of memory; what is printed goes at once. */
+static int act_alloc(const char *words) {
+  for (int k = 0; k < atoi(words); k++) {
+    sct_free(sct_alloc(3 << 20));
+    printf(".");
+    fflush(stdout);
+  }
+  return 0;
+}
+
+static int act_quiet(const char *words) {
+  sct_memory_end_silently();
+  return act_alloc(words);
 }
 
 static int act_leak(const char *words) {
@@ -42,9 +61,7 @@ static int act_leak(const char *words) {
 
 static int act_role(const char *words) {
   for (int k = 0; k < 2; k++) {
-    void *p = sct_alloc(8);
-    printf("%c", p ? '.' : 'x');
-    sct_free(p);
+    open_pipe();
     sct_fault_role(words);
   }
   return 0;
@@ -76,8 +93,8 @@ static int act_read(const char *path) {
 static const struct {
   const char *name;
   int (*run)(const char *words);
-} acts[] = {{"alloc", act_alloc}, {"leak", act_leak}, {"role", act_role},
-            {"write", act_write}, {"dir", act_dir},   {"read", act_read}};
+} acts[] = {{"pipes", act_pipes}, {"alloc", act_alloc}, {"quiet", act_quiet}, {"leak", act_leak},
+            {"role", act_role},   {"write", act_write}, {"dir", act_dir},     {"read", act_read}};
 
 static int act(const char *name, const char *words) {
   for (int k = 0; k < SCT_COUNT(acts); k++) {
@@ -140,45 +157,59 @@ static void expect(const char *faults, const char *name, const char *words, cons
 
 static void test_nth(void **state) {
   (void)state;
-  expect("", "alloc", "5", ".....");
-  expect("malloc:1", "alloc", "5", "x....");
-  expect("malloc:4", "alloc", "5", "...x.");
-  expect("malloc:4+", "alloc", "6", "...xxx");
-  expect("malloc:2,malloc:4", "alloc", "5", ".x.x.");
-  expect("malloc:6", "alloc", "5", ".....");
-  expect("open:1", "alloc", "5", ".....");
+  expect("", "pipes", "5", ".....");
+  expect("pipe:1", "pipes", "5", "x....");
+  expect("pipe:4", "pipes", "5", "...x.");
+  expect("pipe:4+", "pipes", "6", "...xxx");
+  expect("pipe:2,pipe:4", "pipes", "5", ".x.x.");
+  expect("pipe:6", "pipes", "5", ".....");
+  expect("open:1", "pipes", "5", ".....");
 }
 
 static void test_role(void **state) {
   (void)state;
-  expect("malloc@main:1", "role", "worker", "x.");
-  expect("malloc@worker:1", "role", "worker", ".x"); /* counts start anew with a role */
-  expect("malloc:1", "role", "worker", "xx");
-  expect("malloc@other:1", "role", "worker", "..");
+  expect("pipe@main:1", "role", "worker", "x.");
+  expect("pipe@worker:1", "role", "worker", ".x"); /* counts start anew with a role */
+  expect("pipe:1", "role", "worker", "xx");
+  expect("pipe@other:1", "role", "worker", "..");
 }
 
 static void test_said(void **state) {
   (void)state;
-  result r = run("malloc:2", "alloc", "3");
-  assert_non_null(strstr(r.err, "fault: malloc@main:2 fails\n"));
+  result r = run("pipe:2", "pipes", "3");
+  assert_non_null(strstr(r.err, "fault: pipe@main:2 fails\n"));
   assert_non_null(strstr(r.err, "fault: live main 0\n"));
   assert_null(strstr(r.err, "count"));
-  r = run("count", "alloc", "7");
-  assert_non_null(strstr(r.err, "fault: count main malloc=7\n"));
+  r = run("count", "pipes", "7");
+  assert_non_null(strstr(r.err, "fault: count main pipe=7\n"));
   r = run("count", "leak", "lost");
   assert_non_null(strstr(r.err, "fault: live main 1\n"));
 }
 
 static void test_refused(void **state) {
   (void)state;
-  static const char *const wrong[] = {"malloc",    "malloc:0",  "malloc:x",    "mallo:1",
-                                      "malloc@:1", "malloc:1-", "malloc:1:E?", "count2"};
+  static const char *const wrong[] = {"pipe",    "pipe:0",  "pipe:x",    "pip:1",
+                                      "pipe@:1", "pipe:1-", "pipe:1:E?", "count2"};
   for (int k = 0; k < SCT_COUNT(wrong); k++) {
-    const result r = run(wrong[k], "alloc", "1");
+    const result r = run(wrong[k], "pipes", "1");
     assert_int_equal(r.exit_code, 2);
     assert_non_null(strstr(r.err, "fault: cannot read '"));
     assert_non_null(strstr(r.err, "expected count, once=FILE or KIND"));
   }
+}
+
+/* Refused memory ends the program: with a whole sentence, or without a word. */
+static void test_memory(void **state) {
+  (void)state;
+  result r = run("malloc:3", "alloc", "5");
+  assert_int_equal(r.exit_code, sct_exit_code(SCT_ENOMEM));
+  assert_string_equal(r.out, "..");
+  assert_string_equal(r.err, "fault: malloc@main:3 fails\n"
+                             "sectile: out of memory: 3 MiB more were refused; end other programs "
+                             "or take smaller sizes, and run it again\n");
+  r = run("malloc:3", "quiet", "5");
+  assert_int_equal(r.exit_code, sct_exit_code(SCT_ENOMEM));
+  assert_string_equal(r.err, "fault: malloc@main:3 fails\n");
 }
 
 /* Every step of writing a file fails in turn: the old bytes stay, nothing else is left behind, and
@@ -257,9 +288,13 @@ int main(int argc, char **argv) {
   return 77;
 #endif
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nth),   cmocka_unit_test(test_role),
-      cmocka_unit_test(test_said),  cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_write), cmocka_unit_test(test_read_and_folder),
+      cmocka_unit_test(test_nth),
+      cmocka_unit_test(test_role),
+      cmocka_unit_test(test_said),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_write),
+      cmocka_unit_test(test_read_and_folder),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

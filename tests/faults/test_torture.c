@@ -37,11 +37,10 @@ static const step steps[] = {
 typedef struct row {
   int step;
   char kind[16], role[16];
-  bool cold;    /* the compile cache is empty */
-  bool onwards; /* all calls from the n-th on fail */
-  int calls;    /* a run without faults makes */
-  int first;    /* number of its first job */
-  int n;        /* jobs */
+  bool cold; /* the compile cache is empty */
+  int calls; /* a run without faults makes */
+  int first; /* number of its first job */
+  int n;     /* jobs */
   /* what came of them */
   int ran, fired, absorbed, failed, wrong;
 } row;
@@ -53,11 +52,10 @@ typedef struct table {
 
 static fs_place base; /* the folder that the others are made from */
 
-/* Where a kind's calls happen only in a compilation, the cache must not know the kernels. Memory
- * that is had at a second try is no test of Lua, which tries again after collecting garbage. */
+/* Where a kind's calls happen only in a compilation, the cache must not know the kernels. */
 static bool wants_cold(const row *r) {
-  static const char *const kinds[] = {"malloc", "open",  "read",   "write", "rename", "close",
-                                      "mkdir",  "nvrtc", "thread", "fork",  "pipe",   "mmap"};
+  static const char *const kinds[] = {"open",  "read",   "write", "rename", "close", "mkdir",
+                                      "nvrtc", "thread", "fork",  "pipe",   "mmap"};
   for (int k = 0; k < SCT_COUNT(kinds); k++) {
     if (strcmp(r->kind, kinds[k]) == 0) {
       return r->step == 0 && strcmp(r->role, "worker") != 0;
@@ -68,6 +66,9 @@ static bool wants_cold(const row *r) {
 }
 
 static void add_row(table *t, int which, const char *role, const char *kind, int calls) {
+  if (strcmp(kind, "malloc") == 0) {
+    return; /* ends the process, as a kill does: test_memory */
+  }
   for (int k = 0; k < t->n_rows; k++) {
     row *r = &t->rows[k];
     if (r->step == which && strcmp(r->role, role) == 0 && strcmp(r->kind, kind) == 0) {
@@ -82,7 +83,6 @@ static void add_row(table *t, int which, const char *role, const char *kind, int
   *r = (row){.step = which, .calls = calls};
   snprintf(r->kind, sizeof r->kind, "%s", kind);
   snprintf(r->role, sizeof r->role, "%s", role);
-  r->onwards = strcmp(kind, "lua") == 0;
   r->cold = wants_cold(r);
 }
 
@@ -188,16 +188,12 @@ static bool has_leak(const char *err, char why[512]) {
   return false;
 }
 
-/* 1 internal, memory, files; 4 no NVRTC or device; 6 the worker. A child that ends without a word
- * looks like the doing of what it was given: the script (3), or the kernels (5). */
+/* 1 internal, files; 9 memory that is mapped; 4 no NVRTC or device; 6 the worker. A child that ends
+ * without a word looks like the doing of what it was given: the script (3), or the kernels (5). */
 static bool code_fits(const row *r, int code) {
-  return code == 1 || code == 4 || code == 6 || (code == 3 && strcmp(r->role, "script") == 0) ||
+  return code == 1 || code == 4 || code == 6 || code == 9 ||
+         (code == 3 && strcmp(r->role, "script") == 0) ||
          (code == 5 && (strcmp(r->kind, "nvrtc") == 0 || strcmp(r->role, "main") != 0));
-}
-
-/* A compilation that is refused memory is stored so: it may be the kernel that needs too much. */
-static bool blames_kernel(const row *r) {
-  return strcmp(r->role, "compile-worker") == 0 && strcmp(r->kind, "malloc") == 0;
 }
 
 static verdict judge(const fs_place *p, const row *r, const fs_run *run, char why[512]) {
@@ -214,7 +210,7 @@ static verdict judge(const fs_place *p, const row *r, const fs_run *run, char wh
   } else if (!has_leak(run->err, why)) {
     fs_judge_files(p, why);
   }
-  if (why[0] == '\0' && run->exit_code == 0 && steps[r->step].fake == NULL && !blames_kernel(r)) {
+  if (why[0] == '\0' && run->exit_code == 0 && steps[r->step].fake == NULL) {
     if (!fs_query(fs_path(p, "store.db"), FS_ROWS, "copy", rows, sizeof rows) ||
         strcmp(rows, p->new_rows) != 0) {
       snprintf(why, 512, "success, with another result");
@@ -255,11 +251,10 @@ static verdict run_job(const fs_place *p, const row *r, int n, bool show) {
   const step *s = &steps[r->step];
   start_step(p, s, r->cold);
   unlink(fs_path(p, "once"));
-  snprintf(faults, sizeof faults, "%s@%s:%d%s,once=%s", r->kind, r->role, n, r->onwards ? "+" : "",
-           fs_path(p, "once"));
+  snprintf(faults, sizeof faults, "%s@%s:%d,once=%s", r->kind, r->role, n, fs_path(p, "once"));
   fs_execute(p, s->words, faults, s->fake, &run);
   verdict v = judge(p, r, &run, why);
-  if (v == FAILED && n % RESUME_EVERY == 0 && !blames_kernel(r) && !resumes(p, s, why)) {
+  if (v == FAILED && n % RESUME_EVERY == 0 && !resumes(p, s, why)) {
     v = WRONG;
   }
   if (v == WRONG) {
@@ -331,9 +326,8 @@ static int print_table(const table *t) {
     fired += r->fired;
     n_runs += r->ran;
     if (r->ran > 0) {
-      printf("| %s | %s | %s%s | %d | %d | %d | %d | %d | %d |\n", steps[r->step].name, r->role,
-             r->kind, r->onwards ? " (and all after it)" : "", r->calls, r->ran, r->fired,
-             r->absorbed, r->failed, r->wrong);
+      printf("| %s | %s | %s | %d | %d | %d | %d | %d | %d |\n", steps[r->step].name, r->role,
+             r->kind, r->calls, r->ran, r->fired, r->absorbed, r->failed, r->wrong);
     }
   }
   printf("\n%d runs, %d with an effect, %d wrong\n", n_runs, fired, wrong);
@@ -392,7 +386,6 @@ static int one(table *t, const char *step_name, const char *cache, const char *f
   for (int s = 0; s < SCT_COUNT(steps); s++) {
     r.step = strcmp(steps[s].name, step_name) == 0 ? s : r.step;
   }
-  r.onwards = strchr(faults, '+') != NULL;
   if (sscanf(faults, "%15[a-z]@%15[a-z-]:%d", r.kind, r.role, &n) != 3) {
     fprintf(stderr, "expected KIND@ROLE:N\n");
     return 2;

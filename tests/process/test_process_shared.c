@@ -162,7 +162,7 @@ static void test_a_tail_is_written_too(void **state) {
   assert_memory_equal(bytes, text, LARGE);
   assert_int_equal(p.in.data[p.in.len], 0);
   out.failed = true;
-  assert_int_equal(sct_wire_send_shared(p.fds[1], 3, &out, SCT_NO_DEADLINE), SCT_IO_NOMEM);
+  assert_int_equal(sct_wire_send_shared(p.fds[1], 3, &out, SCT_NO_DEADLINE), SCT_IO_REFUSED);
   sct_wire_free(&out);
   free(text);
   close_pair(&p);
@@ -397,7 +397,7 @@ static sct_io receive_with(pair *p, int descriptors) {
 static void test_no_descriptor_left_is_no_nonsense(void **state) {
   (void)state;
   pair p = open_pair();
-  assert_int_equal(receive_with(&p, next_descriptor(&p)), SCT_IO_NOMEM);
+  assert_int_equal(receive_with(&p, next_descriptor(&p)), SCT_IO_REFUSED);
   close_pair(&p);
 }
 
@@ -461,7 +461,7 @@ static void test_refused_calls(void **state) {
       {"memfd:3", 10 + SCT_IO_OK},      {"memfd:1", SCT_IO_OK},
       {"memfd:2", SCT_IO_OK},           {"write:1:EINTR", 10 + SCT_IO_OK},
       {"write:1", SCT_IO_OK},           {"write:2", SCT_IO_OK},
-      {"mmap:1", SCT_IO_NOMEM},         {"recv:1", SCT_IO_CLOSED},
+      {"mmap:1", SCT_IO_REFUSED},       {"recv:1", SCT_IO_CLOSED},
       {"recv:1:EINTR", 10 + SCT_IO_OK},
   };
   for (size_t k = 0; k < SCT_COUNT(cases); k++) {

@@ -170,7 +170,7 @@ static void test_a_tail_goes_behind_the_body(void **state) {
   assert_false(out.failed);
   sct_wire_put_i64(&out, 8); /* would come before it */
   assert_true(out.failed);
-  assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_NOMEM);
+  assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_REFUSED);
   close(fds[0]);
   close(fds[1]);
   sct_wire_free(&out);

@@ -59,7 +59,7 @@ static sct_status work(void *ctx, sct_trial *t, sct_error *why) {
         pause();
       }
     } else if (strcmp(a->what, "memory") == 0) {
-      return sct_alloc((size_t)3 << 30) ? SCT_OK : sct_fail(why, SCT_ENOMEM, "out of memory");
+      sct_free(sct_alloc((size_t)3 << 30));
     } else if (strcmp(a->what, "fail") == 0) {
       return sct_fail(why, SCT_ESPEC, "x.lua:7: error: wrong");
     } else if (strcmp(a->what, "differ") == 0) {
