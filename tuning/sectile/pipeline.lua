@@ -139,6 +139,8 @@ function pipeline.plan(k, name, c, more)
   local p, reason = map.plan(k, name, options)
   if not p then
     return nil, reason
+  elseif #p.images_in == 0 then
+    return nil, "the body reads no input"
   end
   local good, why = map.place_images(p)
   if not good then
