@@ -8,6 +8,10 @@ constexpr int kItems = $(items); // vectors of a thread, whose loads are all in 
 constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
 //% end
 constexpr int kTile = $(warps and "kTeam" or "kThreads") * kItems; // vectors of a tile
+//% for _, s in ipairs(tiles) do
+constexpr int $(s.record) = sizeof($(s.element)); // bytes of a record of $(s.op.name)
+constexpr int $(s.size) = kTile$(times_vec) * $(s.record); // and of its tile
+//% end
 
 // What is computed for one element.
 $(g:compute())
@@ -64,18 +68,17 @@ __device__ __forceinline__ void move_tile(
     }
   } else {
     const long long bytes =
-        min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
+        min(0LL + $(s.size), ($(elements_text) - first$(times_vec)) * $(s.record));
+    using word = word_of<$(s.small)>::type;
 //%   if partial then
     // the last vector may end behind the array: zeros complete it
-    using word = word_of<$(s.small)>::type;
-    const long long bytes_of_vectors =
-        min($(s.size) + 0LL, (vectors - first)$(times_vec) * $(s.record));
-    for (int byte = $(s.small) * rank; byte < bytes_of_vectors; byte += $(s.small) * $(team))
+    const long long filled = min(0LL + $(s.size), (vectors - first)$(times_vec) * $(s.record));
+    for (int byte = $(s.small_of("rank")); byte < filled; byte += $(s.small_of(team)))
       put<$(s.small)>($(s.tile) + $(s.kept),
           byte < bytes ? load<word>($(s.bytes_at) + byte) : word());
 //%   else
-    for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
-      put<$(s.small)>($(s.tile) + $(s.kept), load<word_of<$(s.small)>::type>($(s.bytes_at) + byte));
+    for (int byte = $(s.small_of("rank")); byte < bytes; byte += $(s.small_of(team)))
+      put<$(s.small)>($(s.tile) + $(s.kept), load<word>($(s.bytes_at) + byte));
 //%   end
   }
 //% end
@@ -98,18 +101,7 @@ __device__ __forceinline__ void move_tile(
 //%       if x.path == "elements" then
 #pragma unroll
     for (int e = 0; e < kVec; e++)
-//%         if partial then
-      $(x.name)[item][e] = kWhole || e < $(left) ? $(x.load) : $(x.zero);
-//%         else
       $(x.name)[item][e] = $(x.load);
-//%         end
-//%       elseif x.path == "around" then
-    // words around the last vectors may end behind the array
-    $(x.name)[item] = $(x.fits) ? $(x.load) : $(x.load_some);
-//%       elseif x.path == "vector" and partial then
-    $(x.name)[item] = kWhole || kVec <= $(left)
-      ? $(x.load)
-      : $(x.load_some);
 //%       else
     $(x.name)[item] = $(x.load);
 //%       end
@@ -138,20 +130,21 @@ __device__ __forceinline__ void move_tile(
 //% else
     $(compute)
 //% end
-//% for _, y in ipairs(results) do
+//% for _, y in ipairs(stored) do
 //%   if y.path == "elements" then
 #pragma unroll
     for (int e = 0; e < kVec; e++)
-      $(partial and "if (kWhole || e < " .. left .. ")" or "")
-        $(y.store)
-//%   elseif y.path == "vector" and partial then
-    if (kWhole || kVec <= $(left))
       $(y.store)
-    else
-      store_some($(y.address), $(y.name), $(left));
 //%   else
     $(y.store)
 //%   end
+//% end
+//% if #stored_in_part > 0 then
+    if (kWhole || kVec <= $(left)) {
+      $(stores_of(stored_in_part, "store"))
+    } else {
+      $(stores_of(stored_in_part, "store_some"))
+    }
 //% end
   }
 //% if #staged_out > 0 then
@@ -169,8 +162,8 @@ __device__ __forceinline__ void move_tile(
     }
   } else {
     const long long bytes =
-        min($(s.size) + 0LL, ($(elements_text) - first$(times_vec)) * $(s.record));
-    for (int byte = $(s.small) * rank; byte < bytes; byte += $(s.small) * $(team))
+        min(0LL + $(s.size), ($(elements_text) - first$(times_vec)) * $(s.record));
+    for (int byte = $(s.small_of("rank")); byte < bytes; byte += $(s.small_of(team)))
       store($(s.bytes_at) + byte, take<word_of<$(s.small)>::type>($(s.tile) + $(s.kept)));
   }
 //% end

@@ -107,7 +107,7 @@ __device__ __forceinline__ void compute(double a, double k, double &b) {
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
     const double *__restrict__ a, double *__restrict__ b, double k, long long n_i,
-        long long first, long long vectors, int rank) {
+    long long first, long long vectors, int rank) {
   // in: all loads before the first use
   vec<double, kVec> a_v[kItems];
 #pragma unroll
@@ -116,8 +116,8 @@ __device__ __forceinline__ void move_tile(
     if (!kWhole && vector >= vectors) break;
     const long long scalar = vector * kVec;
     a_v[item] = kWhole || kVec <= 3 * n_i - scalar
-      ? load_evict_last<vec<double, kVec>, 16>(&a[scalar])
-      : load_some<double, kVec>(&a[scalar], 3 * n_i - scalar);
+        ? load_evict_last<vec<double, kVec>, 16>(&a[scalar])
+        : load_some<double, kVec>(&a[scalar], 3 * n_i - scalar);
   }
 
   // compute and store
@@ -131,10 +131,11 @@ __device__ __forceinline__ void move_tile(
     for (int e = 0; e < kVec; e++) {
       compute(a_v[item][e], k, b_v[e]);
     }
-    if (kWhole || kVec <= 3 * n_i - scalar)
+    if (kWhole || kVec <= 3 * n_i - scalar) {
       store<16>(&b[scalar], b_v);
-    else
+    } else {
       store_some(&b[scalar], b_v, 3 * n_i - scalar);
+    }
   }
 }
 

@@ -96,6 +96,8 @@ constexpr int kThreads = 256;
 constexpr int kItems = 1; // vectors of a thread, whose loads are all in flight
 constexpr int kVec = 4; // elements of a vector: neighbours along i
 constexpr int kTile = kThreads * kItems; // vectors of a tile
+constexpr int kRecord_p = sizeof(vec3); // bytes of a record of p
+constexpr int kTileBytes_p = kTile * kVec * kRecord_p; // and of its tile
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(const vec3 &p, vec3 &q) {
@@ -107,22 +109,23 @@ __device__ __forceinline__ void compute(const vec3 &p, vec3 &q) {
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
     const vec3 *__restrict__ p, float *__restrict__ q, long long n_i, unsigned char *p_tile,
-        long long first, long long vectors, int rank) {
+    long long first, long long vectors, int rank) {
   // the tile of p, as its bytes lie in memory
   const unsigned char *const p_bytes =
       reinterpret_cast<const unsigned char *>(&p[first * kVec]);
   if (kWhole) {
 #pragma unroll
-    for (int at_word = 0; at_word < kTile * kVec * 12; at_word += 16 * kThreads) {
+    for (int at_word = 0; at_word < kTileBytes_p; at_word += 16 * kThreads) {
       const int byte = at_word + 16 * rank;
-      if (kTile * kVec * 12 % (16 * kThreads) == 0 || byte < kTile * kVec * 12)
+      if (kTileBytes_p % (16 * kThreads) == 0 || byte < kTileBytes_p)
         put<16>(p_tile + byte, load<uint4>(p_bytes + byte));
     }
   } else {
     const long long bytes =
-        min(kTile * kVec * 12 + 0LL, (n_i - first * kVec) * 12);
+        min(0LL + kTileBytes_p, (n_i - first * kVec) * kRecord_p);
+    using word = word_of<4>::type;
     for (int byte = 4 * rank; byte < bytes; byte += 4 * kThreads)
-      put<4>(p_tile + byte, load<word_of<4>::type>(p_bytes + byte));
+      put<4>(p_tile + byte, load<word>(p_bytes + byte));
   }
   __syncthreads();
 
@@ -155,7 +158,7 @@ __device__ __forceinline__ void move_tile(
 __global__ void __launch_bounds__(256)
 map(const vec3 *__restrict__ p, float *__restrict__ q, long long n_i) {
   // records of p
-  __shared__ __align__(16) unsigned char p_tile[kTile * kVec * 12];
+  __shared__ __align__(16) unsigned char p_tile[kTileBytes_p];
   const long long vectors = (n_i + 3) >> 2;
   const int rank = threadIdx.x;
   const long long first = blockIdx.x * (long long)kTile;

@@ -71,6 +71,8 @@ constexpr int kThreads = 128;
 constexpr int kTeam = 32; // threads that share a tile: a warp
 constexpr int kItems = 2; // vectors of a thread, whose loads are all in flight
 constexpr int kTile = kTeam * kItems; // vectors of a tile
+constexpr int kRecord_q = sizeof(mixed); // bytes of a record of q
+constexpr int kTileBytes_q = kTile * kRecord_q; // and of its tile
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(const mixed &p, mixed &q) {
@@ -82,7 +84,7 @@ __device__ __forceinline__ void compute(const mixed &p, mixed &q) {
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
     const void *__restrict__ p, mixed *__restrict__ q, long long n_i, unsigned char *q_tile,
-        long long first, long long vectors, int rank) {
+    long long first, long long vectors, int rank) {
   // in: all loads before the first use
   double p_energy_v[kItems];
   float p_weight_v[kItems];
@@ -122,14 +124,14 @@ __device__ __forceinline__ void move_tile(
   unsigned char *const q_bytes = reinterpret_cast<unsigned char *>(&q[first]);
   if (kWhole) {
 #pragma unroll
-    for (int at_word = 0; at_word < kTile * 24; at_word += 16 * kTeam) {
+    for (int at_word = 0; at_word < kTileBytes_q; at_word += 16 * kTeam) {
       const int byte = at_word + 16 * rank;
-      if (kTile * 24 % (16 * kTeam) == 0 || byte < kTile * 24)
+      if (kTileBytes_q % (16 * kTeam) == 0 || byte < kTileBytes_q)
         store(q_bytes + byte, take<uint4>(q_tile + byte));
     }
   } else {
     const long long bytes =
-        min(kTile * 24 + 0LL, (n_i - first) * 24);
+        min(0LL + kTileBytes_q, (n_i - first) * kRecord_q);
     for (int byte = 8 * rank; byte < bytes; byte += 8 * kTeam)
       store(q_bytes + byte, take<word_of<8>::type>(q_tile + byte));
   }
@@ -140,12 +142,12 @@ __device__ __forceinline__ void move_tile(
 __global__ void __launch_bounds__(128)
 map(const void *__restrict__ p, mixed *__restrict__ q, long long n_i) {
   // records of q
-  __shared__ __align__(16) unsigned char q_tile[kThreads / kTeam * kTile * 24];
+  __shared__ __align__(16) unsigned char q_tile[kThreads / kTeam * kTileBytes_q];
   const long long vectors = n_i;
   const int warp = threadIdx.x / kTeam, rank = threadIdx.x % kTeam;
   const long long first = (blockIdx.x * (long long)(kThreads / kTeam) + warp) * kTile;
   if (first + kTile <= vectors)
-    move_tile<true>(p, q, n_i, q_tile + warp * (kTile * 24), first, vectors, rank);
+    move_tile<true>(p, q, n_i, q_tile + warp * kTileBytes_q, first, vectors, rank);
   else
-    move_tile<false>(p, q, n_i, q_tile + warp * (kTile * 24), first, vectors, rank);
+    move_tile<false>(p, q, n_i, q_tile + warp * kTileBytes_q, first, vectors, rank);
 }

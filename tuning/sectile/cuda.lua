@@ -403,8 +403,12 @@ function G:compute()
     list[n] = param.type .. param.name
   end
   local head = "__device__ __forceinline__ void compute("
-  return head .. kit.wrapped(list, #head, string.rep(" ", #head)) .. ") {\n  "
-    .. string.gsub(self.k.body, "\n%s*", "\n  ") .. "\n}\n"
+  local body, least = self.k.body, math.huge
+  for spaces in string.gmatch(body, "\n( *)%S") do
+    least = math.min(least, #spaces)
+  end
+  body = least < math.huge and string.gsub(body, "\n" .. string.rep(" ", least), "\n  ") or body
+  return head .. kit.wrapped(list, #head, string.rep(" ", #head)) .. ") {\n  " .. body .. "\n}\n"
 end
 
 --- A call of compute. `values` has the text of each value by the user's name, and of dimensions

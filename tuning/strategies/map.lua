@@ -58,11 +58,11 @@ local function stage(p, op)
   local type = g:type(op)
   local tile = g:name(op.name .. "_tile")
   local x = {
-    op = op, path = "staged", element = type, tile = tile, record = bytes,
+    op = op, path = "staged", element = type, tile = tile, bytes = bytes,
     name = g:name(op.name .. "_v"), bytes_at = g:name(op.name .. "_bytes"),
+    record = g:name("kRecord_" .. op.name), size = g:name("kTileBytes_" .. op.name),
     type = p.vec > 1 and string.format("vec<%s, kVec>", type) or type,
-    size = string.format("kTile%s * %d", p.times_vec, bytes), small = kit.word_bytes(bytes),
-    word = kit.word_bytes(bytes * p.vec),
+    small = kit.word_bytes(bytes), word = kit.word_bytes(bytes * p.vec),
   }
   x.value = x.name .. (p.vec > 1 and "[e]" or "")
   local start = records.dense(p.k, op)
@@ -83,6 +83,9 @@ local function stage(p, op)
   if p.side > 1 and p.unit > 1 then
     g:require((p.k.extents[p.side] % p.unit):eq(0))
     x.small = x.word
+  end
+  x.small_of = function(threads)
+    return x.small > 1 and string.format("%d * %s", x.small, threads) or threads
   end
   return x
 end
@@ -242,16 +245,17 @@ local function stream(p, op, f)
   local reused = path == "once" or (path == "item" and p.vec > 1)
   x.load = string.format("%s<%s%s>(%s)", not reused and LOADS[p.evict] or "load", moved, words,
     x.address)
-  x.load = path == "reversed" and "reversed(" .. x.load .. ")" or x.load
-  if path == "around" then
-    x.word = 16
-    x.load = string.format("load_around<%s, %d>(%s)", x.type, shift_of(p, op), x.address)
-    local bytes = op.record.bytes -- the last word's end, in elements, and the array's
-    x.fits = string.format("%s <= %s",
-      g:text(op.offset[1] // bytes + (p.vec + 16 // bytes - 1), with), g:text(op.bytes // bytes))
-  end
   x.load_some = string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     shared == 1 and p.left or string.format("(%s) / %d", p.left, shared))
+  if path == "reversed" then
+    x.load = "reversed(" .. x.load .. ")"
+  elseif path == "around" then
+    x.word = 16
+    local bytes = op.record.bytes -- the last word's end, in elements, and the array's
+    x.load = string.format("%s <= %s\n    ? load_around<%s, %d>(%s)\n    : %s",
+      g:text(op.offset[1] // bytes + (p.vec + 16 // bytes - 1), with), g:text(op.bytes // bytes),
+      x.type, shift_of(p, op), x.address, x.load_some)
+  end
   return x
 end
 
@@ -378,6 +382,36 @@ local function see_tails(p)
   end
 end
 
+-- What is loaded and stored of vectors that may reach past their row's end.
+local function guard_ends(p)
+  for _, x in ipairs(p.partial and p.arrays or {}) do
+    if x.path == "elements" then
+      x.load = string.format("kWhole || e < %s ? %s : %s", p.left, x.load, x.zero)
+    elseif x.path == "vector" then
+      x.load = string.format("kWhole || kVec <= %s\n    ? %s\n    : %s", p.left, x.load,
+        x.load_some)
+    end
+  end
+  for _, y in ipairs(p.results) do
+    local in_part = p.partial and y.path == "vector"
+    if in_part then
+      y.store_some = string.format("store_some(%s, %s, %s);", y.address, y.name, p.left)
+    elseif p.partial and y.path == "elements" then
+      y.store = string.format("if (kWhole || e < %s)\n  %s", p.left, y.store)
+    end
+    table.insert(in_part and p.stored_in_part or p.stored, y)
+  end
+end
+
+-- The statements of a list, one below the other.
+local function stores_of(list, which)
+  local lines = {}
+  for n, y in ipairs(list) do
+    lines[n] = y[which]
+  end
+  return kit.concat(lines)
+end
+
 -- Every operand's streams, sorted for the template. nil and a reason where wide vectors serve none.
 local function move_operands(p, c)
   local g, rounds, any = p.g, { {}, {} }, p.vec == 1
@@ -416,16 +450,16 @@ local function place_tiles(p)
   local params, passed = p.g:param_list(), { p.g:arguments_text() }
   p.static_shared_bytes = 0
   for _, x in ipairs(p.tiles) do
-    local bytes = p.threads_tile * p.vec * x.record
+    local bytes = p.threads_tile * p.vec * x.bytes
     p.static_shared_bytes = p.static_shared_bytes + bytes
     params[#params + 1] = "unsigned char *" .. x.tile
-    passed[#passed + 1] = x.tile .. (p.warps and string.format(" + warp * (%s)", x.size) or "")
+    passed[#passed + 1] = x.tile .. (p.warps and " + warp * " .. x.size or "")
   end
   for _, name in ipairs { "long long first", "long long vectors", "int rank" } do
     params[#params + 1] = name
     passed[#passed + 1] = string.match(name, "%w+$")
   end
-  p.params = kit.wrapped(params, 4, "    ")
+  p.params = kit.wrapped(params, 4, "")
   p.passed = table.concat(passed, ", ")
   return p.static_shared_bytes <= p.k.device.smem_block_bytes
 end
@@ -457,7 +491,7 @@ local function estimate(p)
     local entry, per_warp = { operand = op.number, width = 16 }, 0
     for _, x in ipairs(p.streams[op.number]) do
       if x.path == "staged" then -- each 16 bytes of 32 lanes take 4 wavefronts, there and back
-        wavefronts = wavefronts + kit.ceil_div(p.vectors * p.vec * x.record, 64)
+        wavefronts = wavefronts + kit.ceil_div(p.vectors * p.vec * x.bytes, 64)
       elseif x.path ~= "once" then
         local count, sectors = requests(p, x)
         per_warp = per_warp + count * sectors
@@ -489,7 +523,8 @@ local function plan(k, c)
     times_vec = c.vec > 1 and " * kVec" or "",
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
-    staged_in = {}, staged_out = {}, tiles = {},
+    staged_in = {}, staged_out = {}, tiles = {}, stored = {}, stored_in_part = {},
+    stores_of = stores_of,
   }
   local good, reason = choose_side(p)
   if good then
@@ -502,6 +537,7 @@ local function plan(k, c)
     return nil, "the tiles need more shared memory than a block has"
   end
   see_tails(p)
+  guard_ends(p)
   p.compute, p.traffic = compute(p), estimate(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", c.vec, c.vec > 1 and "s" or "",
     #p.tiles > 0 and "; records go through shared memory as they lie" or "")
