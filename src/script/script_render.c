@@ -551,6 +551,20 @@ static void push_template_env(lua_State *L, render_job *job, int plan) {
   }
 }
 
+/* What a strategy asks for and the view at the top lacks, with the candidate's layouts: it applies
+ * with one combination of them at least. NULL: nothing. */
+static const char *why_not_with_these(lua_State *L, const render_job *job, int strategy) {
+  const sct_spec *spec = job->script->spec;
+  bool chosen = false;
+  for (int op = 0; op < spec->n_operands; op++) {
+    chosen = chosen || spec->operands[op].n_layouts > 1;
+  }
+  const char *file = job->space->strategies[job->cand->strategy].file;
+  const char *missing = chosen ? sct_script_why_not(L, strategy, lua_gettop(L), file) : NULL;
+  return missing ? sct_arena_printf(&job->out->code.arena, "not with these layouts: %s", missing)
+                 : NULL;
+}
+
 /* Index of the plan, or 0 with `rejected` set. */
 static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_getfield(L, strategy, "plan");
@@ -558,12 +572,17 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
   sct_script_push_view(L, job->script, job->out->code.layout, sct_script_splits(L, strategy));
+  const char *reason = why_not_with_these(L, job, strategy);
+  if (reason) {
+    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
+    return 0;
+  }
   sct_template_push_words(L, &job->file);
   lua_setfield(L, -2, "words");
   push_candidate(L, job);
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
-    const char *reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
+    reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
     job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
     return 0;
   }

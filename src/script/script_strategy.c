@@ -531,8 +531,7 @@ static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *s
   lua_pop(L, 1);
 }
 
-/* The first reason why the strategy at index s does not fit the view; NULL if it fits. */
-static const char *why_not(lua_State *L, int s, int view, const char *file) {
+const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) {
   const char *reason = NULL;
   lua_getfield(L, s, "applies");
   const int n = list_length(L, file, "applies");
@@ -609,7 +608,7 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
   const char *first_reason = NULL;
   for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
     sct_script_push_view(L, r->script, layout, splits);
-    const char *reason = no_taps ? no_taps : why_not(L, s, lua_gettop(L), file);
+    const char *reason = no_taps ? no_taps : sct_script_why_not(L, s, lua_gettop(L), file);
     if (!reason) {
       return NULL;
     }

@@ -38,6 +38,9 @@ void sct_script_push_expr_library(lua_State *L);
 void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits);
 /* What the field `splits` of the strategy at index s says. Raises if it is no such word. */
 const char *sct_script_splits(lua_State *L, int s);
+/* The first condition of the strategy at index s (of that file) that the view does not meet; NULL:
+ * it applies. The text is the strategy's. */
+const char *sct_script_why_not(lua_State *L, int s, int view, const char *file);
 
 /* Reads the device library, templates/device/: files by name, each with definitions between blank
  * lines. */

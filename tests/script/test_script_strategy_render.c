@@ -19,15 +19,15 @@ static sct_rendered rendered;
   "128 }) },\n"                                                                                    \
   "  body = 'b = alpha * a.x;', sizes = { { row = 64, col = 128 } } }\n"
 
-/* Renders the one candidate of the strategy `text` with templates/probe.cu. */
-static sct_status render(const char *text, const char *template_text) {
+/* Renders the last candidate of the strategy `text` with templates/probe.cu. */
+static sct_status render_of(const char *spec_text, const char *text, const char *template_text) {
   sct_error ignored;
   (void)mkdir(path_of("own"), 0700);
   (void)mkdir(path_of("templates"), 0700);
   write_file("own/probe.lua", text);
   write_file("templates/probe.cu", template_text);
   sct_assets_override(folder);
-  load_ok(SPEC);
+  load_ok(spec_text);
   assert_int_equal(sct_script_load_device(&device, "h200", &ignored), SCT_OK);
   memset(&space, 0, sizeof space);
   memset(&rendered, 0, sizeof rendered);
@@ -41,6 +41,10 @@ static sct_status render(const char *text, const char *template_text) {
   assert_string_equal(space.strategies[last->strategy].name, "probe");
   memset(&err, 0, sizeof err);
   return sct_script_render(&rendered, script, &space, last, &err);
+}
+
+static sct_status render(const char *text, const char *template_text) {
+  return render_of(SPEC, text, template_text);
 }
 
 static void done(void) {
@@ -123,6 +127,23 @@ static void a_plan_may_turn_a_candidate_down(void **state) {
   done();
   assert_int_equal(render(PLAN("return false, 12"), LINE_CU), SCT_OK);
   assert_string_equal(rendered.rejected, "12");
+  done();
+}
+
+/* What a strategy asks for holds with the layouts of each candidate, or there is no plan. */
+static void layouts_that_do_not_fit_are_turned_down(void **state) {
+  (void)state;
+  const char *spec_text =
+      "local s = require 'sectile'\n"
+      "return s.kernel { name = 'k', dims = { 'i', 'j' }, outputs = { s.array('b', 'f32') },\n"
+      "  inputs = { s.array('a', 'f32', s.choose { s.row_major, s.col_major }) },\n"
+      "  body = 'b = a;', sizes = { { i = 64, j = 128 } } }\n";
+  const char *strategy =
+      "return { name = 'probe', template = 'probe.cu', axes = {}, applies = {\n"
+      "  { 'a moves with b', function(k) return k.operands[1].fastest == #k.dims end } },\n"
+      "  plan = function(k, c) error('asked') end }\n";
+  assert_int_equal(render_of(spec_text, strategy, LINE_CU), SCT_OK);
+  assert_string_equal(rendered.rejected, "not with these layouts: a moves with b");
   done();
 }
 
@@ -420,6 +441,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_plan_becomes_a_description),
       cmocka_unit_test(a_plan_may_turn_a_candidate_down),
+      cmocka_unit_test(layouts_that_do_not_fit_are_turned_down),
       cmocka_unit_test(a_plan_that_fails_names_its_line),
       cmocka_unit_test(a_plan_without_a_launch_is_refused),
       cmocka_unit_test(an_access_is_checked),
