@@ -523,24 +523,35 @@ local function fastest_of(view, op)
   return best < 0 and others and -2 or best, step
 end
 
--- Dimensions of an array with taps that no place moves along any more, since they are one with the
--- next: without them an array's dimensions are modes again.
-local function drop_array_dims(one, op)
-  local lists = { at = {}, index = {}, extent = {} }
-  local put, factor, kept = {}, 1, {}
+-- Is dimension d of an array, along which no place moves any more, one with that at `at`?
+local function is_one_with(view, op, d, at)
+  for x, index in ipairs(view.user.index) do
+    for _, mode in ipairs(E.mentions(op.at[d], index) and view.index or {}) do
+      if E.mentions(view.place[x], mode) and E.mentions(at, mode) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- Leaves out an array's dimensions that are one with another: the others are modes again.
+local function drop_array_dims(view, one, op)
+  local lists, put, kept, dropped = { at = {}, index = {}, extent = {} }, {}, {}, {}
   for d, at in ipairs(one.at) do
     local still = kit.const_of(op.at[d]) or kit.const_of(at) ~= 0
     for _, tap in ipairs(op.taps) do
       still = still or tap.delta[d] ~= 0
     end
-    if still then
-      kept[#kept + 1] = d
-      lists.at[#kept], lists.index[#kept] = at, op.index[d]
-      lists.extent[#kept], factor = op.extent[d] * factor, 1
-    else
-      factor = factor * op.extent[d]
-      append(put, { op.index[d], 0 })
+    table.insert(still and kept or dropped, d)
+    append(put, still and {} or { op.index[d], 0 })
+  end
+  for n, d in ipairs(kept) do
+    local at, extent = one.at[d], op.extent[d]
+    for _, other in ipairs(dropped) do
+      extent = is_one_with(view, op, other, at) and op.extent[other] * extent or extent
     end
+    lists.at[n], lists.index[n], lists.extent[n] = at, op.index[d], extent
   end
   one.at, one.index, one.extent, one.element, one.taps = lists.at, lists.index, lists.extent, {}, {}
   for f, e in ipairs(op.element) do
@@ -561,7 +572,7 @@ local function operand_of(view, all)
   end
   one.offset, one.at = all.offset, all.at
   if #all.op.taps > 0 then
-    drop_array_dims(one, all.op)
+    drop_array_dims(view, one, all.op)
   end
   one.run = function(f, d, width)
     if not one.offset[f] or not view.index[d] then
