@@ -41,9 +41,11 @@ __device__ __forceinline__ void compute_tile(
   };
 //% end
 //% if shared then
+  extern __shared__ uint4 shared[];
   // where lines with their halo start
 //%   for _, s in ipairs(taps) do
-  __shared__ const $(s.type) *$(s.from)[$(s.n_lines)];
+  const $(s.type) **const $(s.from) =
+      reinterpret_cast<const $(s.type) **>(shared + $(s.start_from));
 #pragma unroll 1
   for (int line = threadIdx.x; line < $(s.n_lines); line += kThreads)
     $(s.from)[line] = $(s.at)($(s.line_of), first_$(x) - $(s.before));
@@ -51,7 +53,6 @@ __device__ __forceinline__ void compute_tile(
   __syncthreads();
 
   // in: each line from the word that its first element lies in
-  extern __shared__ uint4 shared[];
 //%   for _, s in ipairs(taps) do
   uint4 *const $(s.tile) = shared + $(s.start);
 #pragma unroll
@@ -78,8 +79,9 @@ __device__ __forceinline__ void compute_tile(
       const long long $(x) = (k < $(s.left) ? 0 : $(s.n_columns)) + $(s.k_from);
       const long long column = $(x) - (first_$(x) - $(s.before));
       if (is_inside(column, $(s.n_tile))) {
-        line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line])[column] =
-            load_or_zero<$(s.type)$(s.word)>($(s.beyond)($(s.line_of), $(x)));
+        put<$(s.piece)>(
+            line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line]) + column,
+            load_or_zero<$(s.type)$(s.word)>($(s.beyond)($(s.line_of), $(x))));
       }
     }
 //%       end

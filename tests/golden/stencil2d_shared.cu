@@ -64,6 +64,14 @@ __device__ __forceinline__ void store(void *to, const T &value) {
     __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
+// A T to shared memory, in words of kWord bytes.
+template <int kWord, class T> __device__ __forceinline__ void put(void *to, const T &value) {
+  using word = typename word_of<kWord>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
+}
+
 // The index that is read beyond the ends of an extent: that of the nearest element.
 __device__ __forceinline__ long long clamp_index(long long i, long long n) {
   return min(max(i, 0LL), n - 1);
@@ -140,15 +148,16 @@ __device__ __forceinline__ void compute_tile(
   const auto a_beyond = [&](int i, int j, long long col) -> const float * {
     return a_at(i, j, clamp_index(col, n_col));
   };
+  extern __shared__ uint4 shared[];
   // where lines with their halo start
-  __shared__ const float *a_from[18];
+  const float **const a_from =
+      reinterpret_cast<const float **>(shared + 1224);
 #pragma unroll 1
   for (int line = threadIdx.x; line < 18; line += kThreads)
     a_from[line] = a_at(line, 0, first_col - 8);
   __syncthreads();
 
   // in: each line from the word that its first element lies in
-  extern __shared__ uint4 shared[];
   uint4 *const a_tile = shared + 0;
 #pragma unroll
   for (int n = threadIdx.x; n < 18 * kWords_a; n += kThreads) {
@@ -165,8 +174,9 @@ __device__ __forceinline__ void compute_tile(
       const long long col = (k < 1 ? 0 : n_col) + k - 1;
       const long long column = col - (first_col - 8);
       if (is_inside(column, 265)) {
-        line_at<float>(&a_tile[line * kWords_a], a_from[line])[column] =
-            load_or_zero<float>(a_beyond(line, 0, col));
+        put<4>(
+            line_at<float>(&a_tile[line * kWords_a], a_from[line]) + column,
+            load_or_zero<float>(a_beyond(line, 0, col)));
       }
     }
     __syncthreads();

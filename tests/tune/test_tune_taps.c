@@ -59,6 +59,20 @@ static void other_layouts_are_left_to_the_naive_variant(void **state) {
   tf_free(&r);
 }
 
+/* A session with the real stencil2. */
+static tf_run new_run(void) {
+  tf_run r = tf_new(NULL, NULL);
+  sct_str text = {0};
+  sct_error err;
+  if (sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/stencil2.lua", &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  tf_write("assets/tuning/strategies/stencil2.lua", sct_str_c(&text));
+  sct_str_free(&text);
+  r.opts.device = "virtual:h200";
+  return r;
+}
+
 /* Fields of records that lie apart, an array without a dimension of the kernel, a body that names
  * dimensions: both ways to keep what taps reach give what the reference says. */
 static void fields_and_lines_alike(void **state) {
@@ -70,15 +84,7 @@ static void fields_and_lines_alike(void **state) {
       "store=none",
       "stencil2 halo=shared threads=256 lanes=32 vec=1 items=4 rows=2 wide=1 march=1 align=none "
       "store=none"};
-  tf_run r = tf_new(NULL, NULL);
-  sct_str text = {0};
-  sct_error err;
-  if (sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/stencil2.lua", &err) != SCT_OK) {
-    fail_msg("%s", err.text);
-  }
-  tf_write("assets/tuning/strategies/stencil2.lua", sct_str_c(&text));
-  sct_str_free(&text);
-  r.opts.device = "virtual:h200";
+  tf_run r = new_run();
   r.opts.only = (sct_tune_labels){SCT_COUNT(labels), labels};
   tf_tune_ok(&r,
              "local s = require 'sectile'\n"
@@ -95,6 +101,93 @@ static void fields_and_lines_alike(void **state) {
   tf_free(&r);
 }
 
+/* ---- what random specs found ---- */
+
+#define KERNEL(dims, a, b, o, body, sizes)                                                         \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'k', dims = { " dims " },\n"                                           \
+  "  inputs = { s.array('a', " a ")" b " }, outputs = { s.array('o', " o ") },\n"                  \
+  "  body = '" body "', sizes = { { " sizes " } } }\n"
+#define REGISTERS(lanes, vec)                                                                      \
+  "stencil2 halo=registers threads=256 lanes=" lanes " vec=" vec                                   \
+  " items=1 rows=1 wide=1 march=1 align=sector store=none"
+#define SHARED(vec, items, rows, wide)                                                             \
+  "stencil2 halo=shared threads=256 lanes=32 vec=" vec " items=" items " rows=" rows " wide=" wide \
+  " march=1 align=sector store=none"
+
+static const char *const found[][3] = {
+    {"a dimension without taps, where the array has a halo",
+     KERNEL("'i', 'j', 'k'",
+            "'u8', s.row_major, { at = { 'i', 'j + 5', 'k + 5' }, pad = { 0, 10, 11 },\n"
+            "    taps = { t = { 2, 0, -3 } }, border = 'clamp' }",
+            "", "'u8'", "o = t - a;", "i = 9, j = 7, k = 132"),
+     SHARED("4", "8", "2", "1")},
+    {"outputs with steps of their own",
+     KERNEL("'i'", "'u32', s.row_major, { taps = { t = { 4 } }, border = 'zero' }", "",
+            "'u32', s.strided { 3 }", "o = t - a;", "i = 260"),
+     REGISTERS("256", "4")},
+    {"an array without taps in another order",
+     KERNEL("'i', 'j'", "'i8', s.col_major, { taps = { t = { -1, 1 } }, border = 'clamp' }",
+            ", s.array('b', 'u32')", "'i8', s.col_major", "o = t + b;", "i = 132, j = 21"),
+     SHARED("4", "4", "4", "1")},
+    {"an array without taps that runs backwards",
+     KERNEL("'i', 'j'", "'u32', s.row_major, { taps = { t = { -1, 1 } }, border = 'clamp' }",
+            ", s.array('b', 'u32', nil, { dims = 'j', at = { 'n_j - 1 - j' } })", "'u32'",
+            "o = t + b;", "i = 13, j = 64"),
+     REGISTERS("128", "4")},
+    {"dimensions that are one, the first of the array the faster",
+     KERNEL("'i', 'j', 'k'", "'u32', s.col_major, { taps = { t = { 1, 0, 0 } }, border = 'clamp' }",
+            "", "'u32', s.col_major", "o = t - a;", "i = 32, j = 2, k = 37"),
+     REGISTERS("128", "4")},
+    {"a line's first columns, where the array has a halo",
+     KERNEL(
+         "'i', 'j'",
+         "'u32', s.row_major, { at = { 'i', 'j + 40' }, pad = { 0, 80 }, taps = { t = { 0, 1 } },"
+         "\n    border = 'none' }",
+         "", "'u32'", "o = t - a;", "i = 65, j = 129"),
+     SHARED("1", "4", "2", "1")},
+    {"rows of outputs that start between the inputs' words",
+     KERNEL("'i', 'j'", "'u8', s.row_major, { taps = { t = { 1, 0 } }, border = 'wrap' }", "",
+            "'u8', s.pitched { pitch = 'j + 4' }", "o = t - a;", "i = 9, j = 144"),
+     REGISTERS("128", "16")},
+    {"records of 16 bytes that are aligned to 8",
+     KERNEL("'i', 'j'",
+            "s.record { { 'p', 'i64' }, { 'q', 'i32' } }, s.aos, { taps = { t = { 1, 0 } },\n"
+            "    border = 'zero' }",
+            "", "'i32'", "o = t.q - a.q;", "i = 9, j = 33"),
+     REGISTERS("128", "1")},
+    {"elements that start between words of their size",
+     KERNEL("'i', 'j'",
+            "'i32x4', s.pitched { pitch = '16 * j + 4' }, { taps = { t = { 1, 1 } },\n"
+            "    border = 'clamp' }",
+            "", "'i32x4'", "o = t;", "i = 9, j = 33"),
+     SHARED("1", "4", "2", "1")},
+    {"a tile that is almost all of shared memory",
+     KERNEL("'i', 'j', 'k'",
+            "'i32x4', s.row_major, { taps = { t = { 3, 0, 0 }, unread = { 3, 1, 0 } },\n"
+            "    border = 'wrap' }",
+            "", "'i32x4'", "o = t;", "i = 9, j = 17, k = 33"),
+     "stencil2 halo=shared threads=256 lanes=32 vec=1 items=4 rows=4 wide=2 march=1 align=none "
+     "store=none"},
+};
+
+static void odd_specs_are_right(void **state) {
+  (void)state;
+  tf_run r = new_run();
+  int n_wrong = 0;
+  for (int k = 0; k < SCT_COUNT(found); k++) {
+    r.opts.only = (sct_tune_labels){1, &found[k][2]};
+    tf_tune_ok(&r, found[k][1]);
+    if (strcmp(tf_row(&r, 0, found[k][2])->outcome, "ok") != 0) {
+      print_message("%s:\n", found[k][0]);
+      tf_show(&r.report.sizes[0]);
+      n_wrong++;
+    }
+  }
+  assert_int_equal(n_wrong, 0);
+  tf_free(&r);
+}
+
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tf_setup, tf_teardown)
@@ -102,6 +195,7 @@ int main(int argc, char **argv) {
       TEST(what_is_read_again_is_no_fault),
       TEST(other_layouts_are_left_to_the_naive_variant),
       TEST(fields_and_lines_alike),
+      TEST(odd_specs_are_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ G.__index = G
 ---@param text string
 ---@return sectile.Expr
 function cuda.var(text)
-  return E.var(text, 0, kit.MAX_INDEX)
+  local is_sum = string.find(string.gsub(text, "%b[]", ""), " ", 1, true)
+  return E.var(is_sum and "(" .. text .. ")" or text, 0, kit.MAX_INDEX)
 end
 
 --- A name that neither the template, nor the device library, nor the kernel has yet.

@@ -128,7 +128,7 @@ local function place_line(p, s)
   for d, dim in ipairs(s.dims) do
     local rest = E.subst(op.at[d], { k.index[dim], 0 })
     local off, name = kit.const_of(rest), p.names[dim]
-    local text = halo.plus(name, off)
+    local at = cuda.var(name) + off
     if dim == p.dim_m or dim == p.dim_c then
       local along_m = dim == p.dim_m
       local start = halo.plus(string.format("first_%s + %s", name, along_m and "i" or "j"),
@@ -140,9 +140,9 @@ local function place_line(p, s)
       list[#list + 1] = border and string.format("if (kGuarded) %s;", outside)
         or string.format("if (kGuarded && %s) return nullptr;", outside)
       s.zero = s.zero or not border
-      text = name
+      at = cuda.var(name)
     end
-    with[#with + 1], with[#with + 2] = op.index[d], cuda.var(text)
+    with[#with + 1], with[#with + 2] = op.index[d], at
     if dim == p.dim_x then
       s.off, s.n_columns = off, g:text(op.extent[d])
     end
@@ -185,7 +185,7 @@ function halo.stream(p, op, f)
   measure(p, s)
   place_line(p, s)
   s.border = place_beyond(p, s)
-  s.word = halo.word_text(g, op, f)
+  s.word, s.piece = halo.word_text(g, op, f), g:single(op, f)
   return s
 end
 
@@ -200,12 +200,11 @@ function halo.registers(p, s)
   if p.vec > 1 and (not known or known.word <= align) then
     return nil, s.op.name .. ": its rows do not start on vectors of this width"
   end
-  local word = s.word
   if known then
     g:adopt(s.op, known, p.vec)
-    word = string.format(", %d", known.word)
   end
-  local own = string.format("<vec<%s, kVec>%s>(%s(i, j, last_%s))", s.type, word, s.at, p.x)
+  local word = known and known.word or (g:single(s.op, s.f))
+  local own = string.format("<vec<%s, kVec>, %d>(%s(i, j, last_%s))", s.type, word, s.at, p.x)
   s.load = s.zero and string.format("kGuarded ? load_or_zero%s\n    : load%s", own, own)
     or "load" .. own
   s.load_end = string.format("%s<%s%s>(%s(i, j, last_%s + k))",
@@ -263,7 +262,8 @@ function halo.shared(p, s, start)
   local j = s.has_c and "own + j" or "j"
   s.own_line = c == 1 and (s.has_m and (p.c and "i" or "own + i") or "0")
     or i == "0" and j or string.format("%s * %d + %s", i, c, j)
-  return start + s.n_lines * s.n_words
+  s.start_from = start + s.n_lines * s.n_words
+  return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers behind the lines
 end
 
 --- What a tap's value is called in compute_line.
@@ -278,7 +278,9 @@ function halo.tap(p, s, read)
   else
     column = e and halo.plus(e, s.left + by[3]) or tostring(s.left + by[3])
   end
-  return string.format("%s[%s][%s][%s]", s.lines, i, j, column)
+  local value = string.format("%s[%s][%s][%s]", s.lines, i, j, column)
+  return p.shared and s.word ~= "" and string.format("take<%s%s>(&%s)", s.type, s.word, value)
+    or value
 end
 
 -- Lines that the taps of `m` by `c` elements reach.

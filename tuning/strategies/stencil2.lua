@@ -12,12 +12,12 @@ local SECTOR = 32
 
 -- ---- computing ----
 
--- How compute_line calls indices, elements of x as `x`.
+-- How compute_line calls indices, that of the fastest dimension as `x`.
 local function binding(p, x)
   local with, k = {}, p.k
   for d = 1, #k.dims do
     with[#with + 1] = k.index[d]
-    with[#with + 1] = cuda.var(d == p.dim_x and x or p.names[d])
+    with[#with + 1] = d == p.dim_x and x or cuda.var(p.names[d])
   end
   for _, op in ipairs(p.g.inputs) do
     if op.is_index and p.index_text[op.number] then
@@ -36,16 +36,16 @@ local function load_plain(p, op, f, values)
   local changes = g:changes(op, p.dim_x)
   local known = not p.shared and p.vec > 1 and changes and g:vector(op, f, p.dim_x, p.vec)
   local align = f and op.record.fields[f].bytes or op.record.align
-  if known and known.word > align then
+  if known and not known.reversed and known.word > align then
     g:adopt(op, known, p.vec)
     table.insert(p.per_line, string.format("const vec<%s, kVec> %s = load<vec<%s, kVec>, %d>(%s);",
-      type, name, type, known.word, g:address(op, f, binding(p, p.x))))
+      type, name, type, known.word, g:address(op, f, binding(p))))
     values[name] = name .. "[e]"
   else
     local each = changes and p.vec > 1
     table.insert(each and p.each_list or p.per_line, string.format("const %s %s = load<%s%s>(%s);",
       type, name, type, halo.word_text(g, op, f),
-      g:address(op, f, binding(p, each and p.x .. " + e" or p.x))))
+      g:address(op, f, binding(p, each and p.of_e))))
     values[name] = name
   end
   return values[name]
@@ -96,26 +96,29 @@ local function write_outputs(p, values, behind)
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
     local type, word = g:type(op), known and known.word or 0
-    local lies = whole and op == p.first_out.op and p.drift > 0 and p.shared
+    local lies = whole and op == p.first_out.op and p.drift > 0
+      and g:single(op) == op.record.bytes
     if p.vec > 1 and (lies or (not p.shared and word > op.record.align)) then
+      local words = ""
       if not lies then
         g:adopt(op, known, p.vec)
+        words = word < kit.word_bytes(p.vec * op.record.bytes) and "<" .. word .. ">" or ""
       end
       table.insert(p.per_line, string.format("vec<%s, kVec> %s;", type, name))
-      local at = g:address(op, nil, binding(p, p.x))
-      local statement = string.format("%s(%s, %s);", store, at, name)
+      local at = g:address(op, nil, binding(p))
+      local statement = string.format("%s%s(%s, %s);", store, words, at, name)
       if lies then
         statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
           .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
           .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
-          g:address(op, nil, binding(p, p.x .. " + e")), name)
+          g:address(op, nil, binding(p, p.of_e)), name)
       end
       table.insert(p.stores, statement)
       values[op.name] = name .. "[e]"
     else
       table.insert(p.each_list, string.format("%s %s;", type, name))
       values[op.name] = name
-      local with = binding(p, p.vec > 1 and p.x .. " + e" or p.x)
+      local with = binding(p, p.vec > 1 and p.of_e)
       for f, field in ipairs(whole and { 0 } or op.record.fields) do
         local at = not whole and f or nil
         local words = halo.word_text(g, op, at)
@@ -155,7 +158,7 @@ local function place_element(p)
   if p.drift > 0 then
     local out = p.first_out.op
     list[#list + 1] = string.format("const int drift = bytes_into_sector(%s) / %d;",
-      g:address(out, p.first_out.f, binding(p, "first_" .. x)), p.first_out.bytes)
+      g:address(out, p.first_out.f, binding(p, cuda.var("first_" .. x))), p.first_out.bytes)
     drift = " - drift"
   end
   list[#list + 1] = string.format("const int column = item * kLanes%s%s;",
@@ -253,7 +256,7 @@ local function inside(p)
   for dim, block in pairs { [p.dim_m or 0] = block_m, [p.dim_c or -1] = block_c,
     [p.shared and p.dim_x or -2] = p.columns } do
     if dim > 0 then
-      check(dim, 0, block, p.k.extents[dim])
+      check(dim, dim == p.dim_x and p.drift or 0, block, p.k.extents[dim])
     end
   end
   table.sort(list)
@@ -285,7 +288,7 @@ local function start_plan(k, c)
     march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
     any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
-    index_text = {}, static_shared_bytes = 0, registers = 0,
+    index_text = {}, registers = 0,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
     columns = c.lanes * c.vec * c.items, drift = 0,
   }
@@ -293,6 +296,7 @@ local function start_plan(k, c)
     p.names[d] = g:name(dim)
   end
   p.x, p.m, p.c = p.names[#k.dims], m and p.names[m] or false, across and p.names[across] or false
+  p.of_e = cuda.var(p.x) + cuda.var("e") -- index of a vector's element
   p.n_x, p.n_m = g:text(k.extents[#k.dims]), m and g:text(k.extents[m]) or false
   local out = g.outputs[1]
   p.first_out = { op = out, bytes = out.record.bytes }
@@ -317,7 +321,6 @@ local function adopt_taps(p)
         local s = halo.stream(p, op, f > 0 and f or nil)
         if p.shared then
           start = halo.shared(p, s, start)
-          p.static_shared_bytes = p.static_shared_bytes + 8 * s.n_lines
           p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
         else
           local good, reason = halo.registers(p, s)
