@@ -4,6 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../shell.sh"
 
 follow() {
+  rm -rf "$scratch/empty"
   mkdir -p "$scratch/bin" "$scratch/empty"
   ln -sf "$SCT_RELEASED" "$scratch/bin/sectile"
   cd "$scratch/empty" || exit 1

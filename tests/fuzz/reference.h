@@ -1,6 +1,6 @@
 /* reference - what every generated reference program shares: types, layouts, values, comparison.
  *
- * Nothing of Sectile is used here: layouts are written out from docs/lua_api.md, arithmetic is
+ * Nothing of Sectile is used here: layouts are written out from docs/layouts.md, arithmetic is
  * plain C. Valid as C11 and as C++11, since programs for a GPU include it too. Little-endian. */
 #ifndef FZ_REFERENCE_H
 #define FZ_REFERENCE_H

@@ -1,4 +1,4 @@
---- Types and records as docs/lua_api.md states them: a C struct's rules, or fields without gaps.
+--- Types and records as docs/specs.md states them: a C struct's rules, or fields without gaps.
 local M = {}
 
 -- c: in the reference; base: of a component, whose class its arithmetic has

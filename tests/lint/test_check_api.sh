@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# check_api must find a function or an option that the page lacks, and a function that scripts lack.
+# check_api must find a function that the page lacks, one that scripts lack, and a table of options
+# that is not the schema's.
 . "$(dirname "$0")/../shell.sh"
 
 tree=$scratch/tree
 mkdir -p "$tree/src/script" "$tree/tuning/sectile" "$tree/docs"
 list=$tree/src/script/script_api.def
 schema=$tree/tuning/sectile/schema.lua
-page=$tree/docs/lua_api.md
+page=$tree/docs/specs.md
+layouts=$tree/docs/layouts.md
 check=("$root/scripts/check_api" "$tree")
 
 cat >"$list" <<'DEF'
@@ -16,23 +18,32 @@ SCT_API_STD("math", "abs", FREE)
 SCT_API_OWN("core", "place", core_place)
 DEF
 cat >"$schema" <<'LUA'
-return { ["s.array"] = { { "at", "table", "" } }, ["device file"] = { { "sms", "integer", "" } } }
+return { ["s.array"] = { { "at", "table", "where", required = true } },
+         ["device file"] = { { "sms", "integer", "" } } }
 LUA
-echo 'Scripts have `assert`, `math.abs`, `core.place()`; an array has `at = { "i" }`.' >"$page"
+echo 'Scripts have `assert`, `math.abs`, `core.place()`.' >"$page"
+printf '%s\n' '<!-- options of s.array -->' '| option | |' '|---|---|' \
+  '| `at` | where; required |' '<!-- end of options -->' >"$layouts"
 expect 0 '3 functions, 1 options, nothing to report' "${check[@]}"
 
-echo 'Scripts have `assert`, `core.place`; absolutely no math.abs; an array has `at`.' >"$page"
-expect 1 'script_api.def:3: docs/lua_api.md does not mention `math.abs`' "${check[@]}"
-absent '`assert`'
-absent '`at`'
-
-echo 'Scripts have `assert`, `core.place`, `math.abs` and `math.sin`; `at`; `c.threads`.' >"$page"
-expect 1 'docs/lua_api.md:1: scripts have no `math.sin`' "${check[@]}"
-absent 'c.threads'
-
-echo 'Scripts have `assert`, `core.place`, `math.abs`.' >"$page"
-expect 1 'does not mention `at` of s.array' "${check[@]}"
+sed -i 's/where/there/' "$layouts"
+expect 1 'docs/layouts.md:4: not what tuning/sectile/schema.lua says' "${check[@]}"
+expect 0 'nothing to report' "$root/scripts/check_api" --write "$tree"
+expect 0 'nothing to report' "${check[@]}"
 absent 'sms'
+
+sed -i 's/of s.array/of s.arrays/' "$layouts"
+expect 1 'schema.lua has no options of s.arrays' "${check[@]}"
+expect 1 'no page has the options of s.array' "${check[@]}"
+sed -i 's/of s.arrays/of s.array/' "$layouts"
+
+echo 'Scripts have `assert`, `core.place`; absolutely no math.abs.' >"$page"
+expect 1 'script_api.def:3: docs/specs.md does not mention `math.abs`' "${check[@]}"
+absent '`assert`'
+
+echo 'Scripts have `assert`, `core.place`, `math.abs` and `math.sin`; `c.threads`.' >"$page"
+expect 1 'docs/specs.md:1: scripts have no `math.sin`' "${check[@]}"
+absent 'c.threads'
 
 expect 0 'nothing to report' "$root/scripts/check_api"
 finish

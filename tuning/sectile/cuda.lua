@@ -1,6 +1,6 @@
 -- cuda: what strategies need whose template is a whole kernel.
 --
--- A strategy file gives name, doc, applies, axes, facts, where (docs/lua_api.md), a template and
+-- A strategy file gives name, doc, applies, axes, facts, where (docs/strategies.md), a template and
 -- plan(k, c). The plan makes a generator `g = cuda.new(k, "name", threads)`, asks it which access
 -- path each operand has, and returns a table; everything in it is a name in the template:
 --

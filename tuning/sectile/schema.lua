@@ -1,5 +1,5 @@
 --- What may stand in the tables that users write: one list for checking, for the nearest-name
---- suggestions and for the reference page.
+--- suggestions and for the reference pages, whose tables `scripts/check_api --write` makes of it.
 ---
 --- An option is { name, type, doc, required = true }. Types: "string", "boolean", "integer",
 --- "number", "table", "function", or several joined by "|".
@@ -7,39 +7,48 @@
 local M = {}
 
 M["s.record"] = {
-  { "name", "string", "C struct tag in the emitted header; default: <array>_record" },
-  { "packed", "boolean", "fields follow each other without gaps" },
+  { "name", "string", "its tag in the emitted header; default: the array's name and `_record`" },
+  { "packed", "boolean", "true: fields follow each other without gaps, and an array may begin at "
+    .. "any byte" },
   { "align", "integer", "alignment of the record in bytes, a power of two" },
 }
 
 M["s.array"] = {
-  { "dims", "table|string", "names of its dimensions, slowest first; default: the kernel's" },
-  { "at", "table|string", "where it is read or written, over dimensions and index arrays" },
-  { "extents", "table|string", "its extents, over the extents of the dimensions by their names" },
-  { "pad", "integer|table", "added to the extents" },
-  { "taps", "table", "further places that are read: name = { offset in every dimension }" },
-  { "border", "string", "what taps find outside of it: clamp, zero or wrap; default: none is" },
-  { "fill", "string", "how the tuner fills an index array: identity, permuted or random" },
-  { "reduce", "string", "how an output that lacks dimensions is put together: sum, max or min" },
+  { "dims", "table|string", "the array's dimensions, slowest first; default: the kernel's" },
+  { "at", "table|string", "the index that is read or written: one expression for each of its "
+    .. "dimensions, over the kernel's dimensions and index arrays; default: the dimensions" },
+  { "extents", "table|string", "one expression for each of its dimensions, over extents: "
+    .. "`\"3 * i\"` is three times the extent of `i`" },
+  { "pad", "integer|table", "a number, or one for each dimension, added to the extents" },
+  { "taps", "table", "further elements that an input is read at: `name = { offset in every "
+    .. "dimension }`" },
+  { "border", "string", "what taps find outside: `clamp`, `zero`, `wrap`; default `none`: they "
+    .. "stay inside" },
+  { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
+    .. "`permuted` or `random`" },
+  { "reduce", "string", "of an output that lacks some of the kernel's dimensions: `sum`, `max` or "
+    .. "`min` of what the body gives for them" },
 }
 
 M["s.kernel"] = {
   { "name", "string", "names the emitted functions and the header", required = true },
-  { "dims", "table", "names of the dimensions, slowest first", required = true },
-  { "scalars", "table", "list of { name, type }" },
-  { "inputs", "table", "list of s.array" },
-  { "outputs", "table", "list of s.array", required = true },
+  { "dims", "table", "the index space, slowest dimension first, up to 12", required = true },
+  { "scalars", "table", "list of `{ name, type }`, given at launch" },
+  { "inputs", "table", "list of `s.array`" },
+  { "outputs", "table", "list of `s.array`", required = true },
   { "body", "string", "CUDA C statements for one element", required = true },
-  { "sizes", "table", "list of { dimension = extent, index array = fill }", required = true },
-  { "tolerance", "number", "relative; default 0: results agree bit for bit (sums: see there)" },
+  { "sizes", "table", "the problems that are tuned, one by one", required = true },
+  { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
+    .. "its field; default 0: results agree bit for bit" },
 }
 
 M["layout file"] = {
   { "name", "string", "as it appears in labels", required = true },
-  { "doc", "string", "one sentence for `sectile examples`" },
-  { "params", "table", "list of { name, values, default = value }" },
-  { "offset", "function", "(l, field, idx, ext) -> byte offset", required = true },
-  { "bytes", "function", "(l, ext) -> size of the array in bytes", required = true },
+  { "doc", "string", "one sentence" },
+  { "params", "table", "list of parameters, see below" },
+  { "offset", "function", "`(l, field, idx, ext)`: the byte at which the field begins",
+    required = true },
+  { "bytes", "function", "`(l, ext)`: the size of the array in bytes", required = true },
   { "owns_gaps", "boolean", "padding belongs to the array and may be overwritten" },
 }
 

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The examples of the reference pages do what the pages say.
+. "$(dirname "$0")/follow.sh"
+follow docs/specs.md
+follow docs/layouts.md
+follow docs/strategies.md
+finish
