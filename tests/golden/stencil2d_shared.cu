@@ -224,7 +224,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   rest /= tiles_col;
   const long long first_row = (long long)rest * 16;
   if (n_col == 0) return; // nothing to do
-  if (first_col + 264 <= n_col && first_col >= 8 && first_row + 17 <= n_row && first_row >= 1)
+  if (first_col + 265 <= n_col && first_col >= 8 && first_row + 17 <= n_row && first_row >= 1)
     compute_tile<false>(a, b, k_, n_row, n_col, first_col, first_row);
   else
     compute_tile<true>(a, b, k_, n_row, n_col, first_col, first_row);

@@ -162,6 +162,13 @@ static const char *const found[][3] = {
             "    border = 'clamp' }",
             "", "'i32x4'", "o = t;", "i = 9, j = 33"),
      SHARED("1", "4", "2", "1")},
+    {"records that are larger than words, up to the array's end",
+     KERNEL("'i'",
+            "s.record { { 'u', 'i32x4' }, align = 32 }, s.aos, { taps = { t = { 2 } },\n"
+            "    border = 'clamp' }",
+            "", "'i32x4'", "o = a.u;", "i = 2048"),
+     "stencil2 halo=shared threads=256 lanes=256 vec=1 items=4 rows=1 wide=1 march=1 align=sector "
+     "store=none"},
     {"a tile that is almost all of shared memory",
      KERNEL("'i', 'j', 'k'",
             "'i32x4', s.row_major, { taps = { t = { 3, 0, 0 }, unread = { 3, 1, 0 } },\n"

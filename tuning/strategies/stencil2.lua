@@ -248,8 +248,8 @@ local function inside(p)
       elseif dim == p.dim_c then
         check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
       elseif dim == p.dim_x and p.shared then
-        check(dim, s.before - off, p.columns + s.right + off + (2 * halo.WORD - 2) // s.bytes,
-          s.op.extent[d])
+        local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
+        check(dim, s.before - off, p.columns + s.right + off + beyond, s.op.extent[d])
       end
     end
   end
