@@ -410,7 +410,10 @@ static void divisors_and_values_are_known(void **state) {
              "eq(#E.vars(x * y + x), 2, 'vars')\n eq(#E.vars(x - x + 3), 0, 'none')\n"
              "eq(E.eval(x // 7 * 100 + x % 7, { x, 23 }), 302, 'eval')\n"
              "eq(E.eval(x:lt(y), { x, 3, y, 8 }), 1, 'lt')\n"
-             "eq(E.text(x + 1), 'x + 1', 'text')\n");
+             "eq(E.text(x + 1), 'x + 1', 'text')\n"
+             "local line, sum = cuda.var('line[n + e]'), cuda.var('first + e')\n"
+             "eq(E.text(4 * line), '4 * line[n + e]', 'name')\n"
+             "eq(E.text(4 * sum), '4 * (first + e)', 'sum')\n");
 }
 
 static void wrong_arguments_are_told(void **state) {
