@@ -169,6 +169,13 @@ static const char *const found[][3] = {
             "", "'i32x4'", "o = a.u;", "i = 2048"),
      "stencil2 halo=shared threads=256 lanes=256 vec=1 items=4 rows=1 wide=1 march=1 align=sector "
      "store=none"},
+    {"extents with remainders",
+     KERNEL(
+         "'i', 'j'",
+         "'u32', s.row_major, { extents = { 'i + i % 3', 'j + j % 3' }, taps = { t = { 1, 1 } },\n"
+         "    border = 'zero' }",
+         "", "'u32'", "o = a - t;", "i = 65, j = 129"),
+     SHARED("1", "4", "2", "1")},
     {"a tile that is almost all of shared memory",
      KERNEL("'i', 'j', 'k'",
             "'i32x4', s.row_major, { taps = { t = { 3, 0, 0 }, unread = { 3, 1, 0 } },\n"

@@ -443,14 +443,16 @@ end
 -- Statements that load what the body reads at one place of `op`.
 local function load_read(g, op, read)
   local lines, outer = {}, g.condition
-  local or_zero = "%s"
+  local condition
   if read.inside then
     local inside = E.subst(read.inside, g.real)
     g.condition = outer and outer:land(inside) or inside
-    or_zero = E.text(read.inside, true) .. " ? %s : %s"
+    condition = E.text(read.inside, true)
   end
   local function load(f)
-    return string.format(or_zero, g:load(op, f, read.offset[f]), kit.zero(op.record.fields[f]))
+    local value = g:load(op, f, read.offset[f])
+    return condition and string.format("%s ? %s : %s", condition, value,
+      kit.zero(op.record.fields[f])) or value
   end
   if op.record.bare then
     lines[1] = string.format("const %s %s = %s;", kit.value_type(op), read.name, load(1))

@@ -236,7 +236,7 @@ local function inside(p)
     if below > 0 then
       add(first .. " >= %d", below)
     end
-    add(string.format("%s + %%d <= %s", first, g:text(extent)), above)
+    add(first .. " + %d <= " .. string.gsub(g:text(extent), "%%", "%%%%"), above)
   end
   local block_m, block_c = p.shared and p.block_m or p.rows * p.march,
     p.shared and p.block_c or p.wide
