@@ -393,8 +393,8 @@ function movers.image(g, op, dim, n_slots, fix)
     requires = {},
   }
   if fix == "pad" then
-    image.unit = math.min(word, math.max(widest, 4))
-    if aligned < 16 or widest > 8 or word < 4 then
+    image.unit = math.max(widest, 4)
+    if aligned < 16 or widest > 8 or word < image.unit then
       return nil, "padding would break its fields' alignment"
     end
     image.bytes = shape.bytes + image.unit * (shape.bytes // 128 + 1)
