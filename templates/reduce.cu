@@ -2,18 +2,19 @@ $(g:types())
 // The body for one element of the index space.
 $(g:compute())
 
-// What elements become that meet in one output: a field for each of the outputs' values.
+// What is known of one element of the outputs so far: a member for each reduced value.
 struct partial {
 //% for _, s in ipairs(slots) do
   $(s.type) $(s.name);
 //% end
 };
 
-// Of no element.
+// The identity element.
 __device__ __forceinline__ partial identity() {
   return {$(identities)};
 }
 
+// Two partial results as one.
 __device__ __forceinline__ partial combine(const partial &one, const partial &other) {
   return {$(combinations)};
 }

@@ -135,7 +135,7 @@ __device__ __forceinline__ void move_tile(
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
     const long long i = vector * kVec;
-    const vec<vec3, kVec> p_v = take<vec<vec3, kVec>, 16>(p_tile + (item * kThreads + rank) * 48);
+    const vec<vec3, kVec> p_v = take<vec<vec3, kVec>, 16>(p_tile + (item * kThreads + rank) * kVec * kRecord_p);
     vec<float, kVec> q_x_v;
     vec<float, kVec> q_y_v;
     vec<float, kVec> q_z_v;

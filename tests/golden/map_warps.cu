@@ -117,7 +117,7 @@ __device__ __forceinline__ void move_tile(
     p_e.cell = p_cell_v[item];
     p_e.flags = p_flags_v[item];
     compute(p_e, q_v);
-    put<8>(q_tile + (item * kTeam + rank) * 24, q_v);
+    put<8>(q_tile + (item * kTeam + rank) * kRecord_q, q_v);
   }
   __syncwarp();
   // the tile of q, as its bytes lie in memory

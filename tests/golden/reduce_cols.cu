@@ -70,16 +70,17 @@ __device__ __forceinline__ void compute(float a, float &total) {
 }
 
 
-// What elements become that meet in one output: a field for each of the outputs' values.
+// What is known of one element of the outputs so far: a member for each reduced value.
 struct partial {
   float total;
 };
 
-// Of no element.
+// The identity element.
 __device__ __forceinline__ partial identity() {
   return {0.0f};
 }
 
+// Two partial results as one.
 __device__ __forceinline__ partial combine(const partial &one, const partial &other) {
   return {one.total + other.total};
 }

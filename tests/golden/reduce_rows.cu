@@ -68,16 +68,17 @@ __device__ __forceinline__ void compute(float a, float &top) {
 }
 
 
-// What elements become that meet in one output: a field for each of the outputs' values.
+// What is known of one element of the outputs so far: a member for each reduced value.
 struct partial {
   float top;
 };
 
-// Of no element.
+// The identity element.
 __device__ __forceinline__ partial identity() {
   return {-__int_as_float(0x7f800000)};
 }
 
+// Two partial results as one.
 __device__ __forceinline__ partial combine(const partial &one, const partial &other) {
   return {fmaxf(one.top, other.top)};
 }

@@ -71,7 +71,7 @@ local function stage(p, op)
     and string.format("&%s[%s%s]", op.pointer, first,
       start > 0 and string.format(" + %d", start // bytes) or "")
     or string.format("at_byte<unsigned char>(%s, %d * (%s) + %d)", op.pointer, bytes, first, start)
-  local at = string.format("(item * %s + rank) * %d", p.team, bytes * p.vec)
+  local at = string.format("(item * %s + rank)%s * %s", p.team, p.times_vec, x.record)
   x.swizzled = x.word == 16 and bytes * p.vec // 16 % 2 == 0 -- else lanes meet different banks
   x.kept = x.swizzled and "swizzled(byte)" or "byte"
   x.take = x.swizzled and string.format("take_swizzled<%s>(%s, %s)", x.type, tile, at)
