@@ -163,7 +163,7 @@ sct_status sct_dir_make(const char *path, sct_error *err) {
     struct stat st;
     if (sct_mkdir(copy, 0700) != 0 &&
         (errno != EEXIST || stat(copy, &st) != 0 || !S_ISDIR(st.st_mode))) {
-      status = sct_fail(err, SCT_EIO, "cannot make folder '%s': %s", copy,
+      status = sct_fail(err, SCT_EIO, "cannot make directory '%s': %s", copy,
                         errno == EEXIST ? "a file is in the way" : strerror(errno));
     }
     *p = old;

@@ -225,7 +225,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
   sct_str_printf(out, "%lld points, %lld candidates, %lld different kernels%s\n",
                  (long long)report->n_points, (long long)report->n_candidates,
                  (long long)report->n_sources,
-                 report->stopped_early ? "; stopped early, so not all were judged" : "");
+                 report->stopped_early ? "; stopped early, so not all were evaluated" : "");
   if (report->n_ungenerated > 0) {
     sct_str_printf(out,
                    "generated %lld of %lld candidates in the time that --budget leaves for it; a "
@@ -242,7 +242,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
   }
   if (report->n_contended > 0) {
     sct_str_printf(out,
-                   "contended: %lld of %lld samples were taken beside a process that came during "
+                   "contended: %lld of %lld samples were taken next to a process that came during "
                    "the session; --json says which and whose\n",
                    (long long)report->n_contended, (long long)report->n_samples);
   }

@@ -8,7 +8,7 @@ const cli_command cli_commands[] = {
         .run = cli_devices,
         .doc = "GPUs here, and the virtual ones",
         .details =
-            "Every place where candidates can be judged. On a GPU (cuda:N) they are verified\n"
+            "Every device that can evaluate candidates. On a GPU (cuda:N) they are verified\n"
             "and timed; on a virtual one their PTX is verified on the CPU, their sectors are\n"
             "counted and their times predicted, not measured.\n"
             "Ends with 0 where there is no GPU.",
@@ -46,7 +46,7 @@ const cli_command cli_commands[] = {
         .run = cli_gen,
         .doc = "the CUDA source of a candidate",
         .details =
-            "Self-contained source without headers, letter for letter what `tune` times and\n"
+            "Self-contained source without headers, byte-identical to what `tune` times and\n"
             "`emit` writes down. --list prints the labels that --pick takes.",
         .example = "gen my_kernel.lua --pick \"vector t256 i1 v4 hnone b0\"",
     },
@@ -65,7 +65,7 @@ const cli_command cli_commands[] = {
             "Generates, compiles, verifies and times every candidate, prints a leaderboard\n"
             "for each size and stores all of it. The default device is the first GPU and,\n"
             "where there is none, the virtual H200, which counts and does not time. Running\n"
-            "it again continues where it stopped. Ctrl-C ends it after the step at hand,\n"
+            "it again continues where it stopped. Ctrl-C ends it after the current step,\n"
             "with everything stored; a second one ends it at once.",
         .example = "tune my_kernel.lua --budget 60s",
     },
@@ -77,7 +77,7 @@ const cli_command cli_commands[] = {
         .options = CLI_BIT(OUT),
         .run = cli_emit,
         .doc = "the kernel header, for every device tuned",
-        .details = "Writes the winners from the store with the naive kernel behind them, a launch\n"
+        .details = "Writes the winners from the store with the naive kernel after them, a launch\n"
                    "function and where every figure comes from. With a spec file the store must\n"
                    "hold this very version of it; with a name the newest one is taken.",
         .example = "emit my_kernel.lua -o my_kernel.h",
@@ -91,7 +91,7 @@ const cli_command cli_commands[] = {
         .doc = "join stores into one; order and repetition do not matter",
         .details = "OUT.db is made, or extended where it exists. All or nothing. Where two stores\n"
                    "measured the same candidate, the latest measurement stands and the others\n"
-                   "stay beside it with their samples.",
+                   "stay in addition, with their samples.",
         .example = "merge all.db node1.db node2.db",
     },
     {
@@ -168,7 +168,7 @@ const cli_command cli_commands[] = {
         .max_words = 1,
         .run = cli_init,
         .doc = "write a commented spec and layout to start from",
-        .details = "Into the current folder, or DIR. Never overwrites a file.",
+        .details = "Into the current directory, or DIR. Never overwrites a file.",
         .example = "init kernels",
     },
     {
@@ -179,7 +179,7 @@ const cli_command cli_commands[] = {
         .run = cli_examples,
         .doc = "the worked specs that are built in",
         .details =
-            "Lists them; with NAME prints one; with -o writes it into a folder (without NAME\n"
+            "Lists them; with NAME prints one; with -o writes it into a directory (without NAME\n"
             "all of them). Never overwrites a file.",
         .example = "examples transpose_f32 -o .",
     },

@@ -303,7 +303,7 @@ static void look_at_nvrtc(doctor *d) {
   } else {
     say(d, WARN, SCT_OK, "headers",
         "`tune` needs none; `count` needs them for files that include CUDA headers",
-        "no include folder of a CUDA toolkit");
+        "no include directory of a CUDA toolkit");
   }
 done:
   sct_str_free(&text);
@@ -384,7 +384,7 @@ static void look_at_cache(doctor *d) {
     say(d, FINE, SCT_OK, "cache", NULL, "'%s' will be made", cache);
   } else if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
     say(d, WARN, SCT_OK, "cache", "remove it: nothing is cached meanwhile", "'%s' is %s", cache,
-        S_ISDIR(st.st_mode) ? "another user's" : "no folder");
+        S_ISDIR(st.st_mode) ? "another user's" : "no directory");
   } else if ((st.st_mode & 077) != 0) {
     say(d, WARN, SCT_OK, "cache", "compiled kernels are trusted; `chmod 700` keeps others out",
         "'%s' is open to others (mode %04o)", cache, (unsigned)st.st_mode & 07777);

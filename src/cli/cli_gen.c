@@ -28,7 +28,7 @@ static sct_status unknown_label(const sct_tune_plan *plan, const char *label, sc
   }
   if (sct_space_find(&plan->space, label, NULL) >= 0) {
     sct_str_printf(&text,
-                   "candidate '%s' has no kernel of its own: it was turned down, or its source "
+                   "candidate '%s' has no kernel of its own: it was rejected, or its source "
                    "equals an earlier one's; `sectile space` says which",
                    label);
   } else {

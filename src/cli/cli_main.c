@@ -17,7 +17,7 @@ sct_status cli_set_up(const cli_args *args, sct_error *err) {
   if (args->assets) {
     struct stat st;
     if (stat(args->assets, &st) != 0 || !S_ISDIR(st.st_mode)) {
-      return sct_fail(err, SCT_EUSAGE, "--assets: there is no folder '%s'", args->assets);
+      return sct_fail(err, SCT_EUSAGE, "--assets: there is no directory '%s'", args->assets);
     }
     sct_assets_override(args->assets);
   }

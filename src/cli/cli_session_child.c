@@ -110,7 +110,7 @@ static sct_status read_start(sct_wire *start, cli_session *s, cli_args *args, sc
   s->wants_board = sct_wire_get_i64(start) != 0;
   s->colour = sct_wire_get_i64(start) != 0;
   if (start->failed || !argv || setenv("SECTILE_CORES", cores, 1) != 0) {
-    return sct_fail(err, SCT_EINTERNAL, "the session's process was told nothing it understands");
+    return sct_fail(err, SCT_EINTERNAL, "the session's process got no message it understands");
   }
   SCT_TRY(cli_parse(args, (int)argc, argv, err));
   return cli_set_up(args, err);
@@ -130,7 +130,7 @@ static sct_status run_session(telling *t, int *left, sct_error *err) {
   uint32_t code = 0;
   sct_status status = sct_wire_recv(SCT_CHILD_FD, &code, &start, SCT_NO_DEADLINE) == SCT_IO_OK
                           ? read_start(&start, &s, &args, &arena, err)
-                          : sct_fail(err, SCT_EINTERNAL, "nothing was told");
+                          : sct_fail(err, SCT_EINTERNAL, "no message came");
   if (status == SCT_OK) {
     sct_log_set_subject(s.device);
     sct_log(SCT_LOG_INFO, "session %d of %d, on %d cores", s.place + 1, s.n_places, sct_cores());

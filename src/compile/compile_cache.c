@@ -106,7 +106,7 @@ void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
   }
   if (cache->new_fd < 0 || !can_write(cache->objects_fd, &why) ||
       !can_write(cache->entries_fd, &why)) {
-    sct_log(SCT_LOG_WARN, "compiled kernels are not cached: cannot use the folder %s: %s", dir,
+    sct_log(SCT_LOG_WARN, "compiled kernels are not cached: cannot use the directory %s: %s", dir,
             why);
     sct_compile_cache_close(cache);
     return;

@@ -58,7 +58,7 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
                      dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
   if (!found && why->len == 0) {
     sct_str_printf(why,
-                   "%s compiles nothing without %s, which is neither beside it nor known to the "
+                   "%s compiles nothing without %s, which is neither next to it nor known to the "
                    "loader (LD_LIBRARY_PATH)",
                    path, name);
   }
@@ -154,7 +154,7 @@ sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
     status =
         sct_fail(err, SCT_ENVRTC,
                  "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
-                 "CUDA toolkit and set CUDA_HOME to its folder, or install it for Python: `pip "
+                 "CUDA toolkit and set CUDA_HOME to its directory, or install it for Python: `pip "
                  "install nvidia-cuda-nvrtc`",
                  SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
                  why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));

@@ -250,7 +250,7 @@ static sct_status read_address(const reader *r, sct_count_arg *out, const char *
     out->offset = out->offset * 10 + digit;
   }
   if (out->offset < 0 || out->offset > bytes || (text[n] == '+' && text[n + 1] == '\0')) {
-    return fail_text(r, "argument %d '%s': expected a byte offset from 0 to %lld behind the '+'",
+    return fail_text(r, "argument %d '%s': expected a byte offset from 0 to %lld after the '+'",
                      index, text, (long long)bytes);
   }
   m->buffers[out->buffer].used = true;

@@ -32,27 +32,29 @@ static sct_status check_folder(int folder, const char *path, sct_error *err) {
     return sct_fail(err, SCT_EIO, "cannot look at '%s': %s", path, strerror(errno));
   }
   if (st.st_uid != geteuid()) {
-    return sct_fail(err, SCT_EIO,
-                    "the lock folder '%s' belongs to user %lu, not to you; set XDG_RUNTIME_DIR to "
-                    "a folder of your own",
-                    path, (unsigned long)st.st_uid);
+    return sct_fail(
+        err, SCT_EIO,
+        "the lock directory '%s' belongs to user %lu, not to you; set XDG_RUNTIME_DIR to "
+        "a directory of your own",
+        path, (unsigned long)st.st_uid);
   }
   if ((st.st_mode & 077) != 0) {
-    return sct_fail(err, SCT_EIO,
-                    "the lock folder '%s' is open to others (mode %04o); `chmod 700 %s` closes it",
-                    path, (unsigned)st.st_mode & 07777, path);
+    return sct_fail(
+        err, SCT_EIO,
+        "the lock directory '%s' is open to others (mode %04o); `chmod 700 %s` closes it", path,
+        (unsigned)st.st_mode & 07777, path);
   }
   return SCT_OK;
 }
 
 static sct_status open_folder(int *out, const char *path, sct_error *err) {
   if (sct_mkdir(path, 0700) != 0 && errno != EEXIST) {
-    return sct_fail(err, SCT_EIO, "cannot make the lock folder '%s': %s", path, strerror(errno));
+    return sct_fail(err, SCT_EIO, "cannot make the lock directory '%s': %s", path, strerror(errno));
   }
   const int folder = sct_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
   if (folder < 0) {
-    return sct_fail(err, SCT_EIO, "cannot open the lock folder '%s': %s", path,
-                    errno == ELOOP || errno == ENOTDIR ? "it is no folder" : strerror(errno));
+    return sct_fail(err, SCT_EIO, "cannot open the lock directory '%s': %s", path,
+                    errno == ELOOP || errno == ENOTDIR ? "it is not a directory" : strerror(errno));
   }
   const sct_status status = check_folder(folder, path, err);
   if (status != SCT_OK) {

@@ -89,7 +89,7 @@ static void operand_text(sct_str *s, const emit_header *h, int index, int name_w
     sct_str_append(s, ")");
   }
   if (op->n_taps > 0) {
-    sct_str_append(s, "; read beside its place as ");
+    sct_str_append(s, "; its taps are ");
     text_list(s, op->taps, op->n_taps);
     sct_str_append(s, "; border ");
     emit_comment(s, op->border);
@@ -308,7 +308,7 @@ static void provenance(sct_str *s, const emit_header *h) {
   }
   sct_str_append(s, "// Spec ");
   emit_comment(s, h->problem->spec_hash);
-  sct_str_append(s, "; the hash of each kernel's source stands beside it.\n");
+  sct_str_append(s, "; the hash of each kernel's source stands above it.\n");
 }
 
 /* What the caller must see to for some of the kernels. */

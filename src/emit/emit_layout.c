@@ -332,7 +332,7 @@ static void pack_function(sct_str *s, const emit_header *h, const emit_operand *
   sct_str_append(s, unpacks ? "\n// The way back. What of `plain` belongs to no field stays as it "
                               "is.\ninline bool unpack("
                             : "\n// Writes all bytes() bytes of `packed`: the fields of `plain`, "
-                              "and 0 between and behind them. False,\n// and nothing is written, "
+                              "and 0 between and after them. False,\n// and nothing is written, "
                               "if an extent is negative or a pointer that is needed null.\n"
                               "inline bool pack(void *packed, const ");
   plain_type(s, h, op);

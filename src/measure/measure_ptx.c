@@ -246,7 +246,7 @@ static const char *const parts[] = {
     "  ret;\n"
     "}\n"
     "\n",
-    "// waits until *flag reaches the ticket, 2 s at most: holds back what is queued behind\n"
+    "// waits until *flag reaches the ticket, 2 s at most: holds back what is queued after\n"
     ".visible .entry sct_hold(.param .u64 flag, .param .u64 ticket)\n"
     "{\n"
     "  .reg .pred %go;\n"

@@ -582,7 +582,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   push_candidate(L, job);
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
-    reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "turned down by its plan";
+    reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "rejected by its plan";
     job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
     return 0;
   }

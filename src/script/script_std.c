@@ -268,7 +268,7 @@ bool sct_script_push_below_root(lua_State *L, const char *name) {
   sct_error err;
   bool found = false;
   if (sb->root &&
-      sct_script_read_below(text, sb->root, "the spec's folder", name, &found, &err) != SCT_OK) {
+      sct_script_read_below(text, sb->root, "the spec's directory", name, &found, &err) != SCT_OK) {
     luaL_error(L, "%s", err.text);
   }
   if (found) {
@@ -322,7 +322,7 @@ int sct_script_std_include(lua_State *L) {
     return 1;
   }
   if (!sct_script_push_below_root(L, name)) {
-    return luaL_error(L, "include: there is no file '%s' in the spec's folder", name);
+    return luaL_error(L, "include: there is no file '%s' in the spec's directory", name);
   }
   return run_once(L, key);
 }
@@ -362,7 +362,7 @@ int sct_script_std_require(lua_State *L) {
     return push_part(L, name, name + strlen("sectile."));
   }
   return luaL_error(L,
-                    "there is no module '%s'; did you mean 'sectile'? (files beside the spec are "
+                    "there is no module '%s'; did you mean 'sectile'? (files next to the spec are "
                     "read with include)",
                     name);
 }

@@ -59,7 +59,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
   if (strategy_dir) {
     DIR *dir = sct_opendir(strategy_dir);
     if (!dir) {
-      return sct_fail(err, SCT_EIO, "cannot open the strategy folder '%s'", strategy_dir);
+      return sct_fail(err, SCT_EIO, "cannot open the strategy directory '%s'", strategy_dir);
     }
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
       const char *path = sct_arena_printf(list->arena, "%s/%s", strategy_dir, e->d_name);
@@ -130,7 +130,7 @@ static sct_status read_strategy_file(sct_str *out, const char *name, const char 
   }
   bool found = false;
   sct_error why;
-  const sct_status status = sct_script_read_below(out, folder, "the strategy folder",
+  const sct_status status = sct_script_read_below(out, folder, "the strategy directory",
                                                   sct_path_basename(name), &found, &why);
   if (status != SCT_OK) {
     return sct_fail(err, status, "%s:1: error: %s", name, why.text);

@@ -117,8 +117,9 @@ static sct_status read_template(sct_template *t, sct_error *err) {
   }
   bool found = false;
   sct_error why;
-  const sct_status status = sct_script_read_below(
-      &t->text, t->script->folder, "the strategy folder", sct_path_basename(t->name), &found, &why);
+  const sct_status status =
+      sct_script_read_below(&t->text, t->script->folder, "the strategy directory",
+                            sct_path_basename(t->name), &found, &why);
   if (status != SCT_OK) {
     return sct_fail(err, status, "%s:1: error: %s", t->name, why.text);
   }

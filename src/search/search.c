@@ -259,7 +259,7 @@ static sct_status hear(sct_search *s, int point, search_state state, double cost
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d of %d", point, s->n);
   }
   if (s->state[point] == SEARCH_TOLD || s->state[point] == SEARCH_FAILED) {
-    return sct_fail(err, SCT_EINTERNAL, "search: candidate %d is told of twice", point);
+    return sct_fail(err, SCT_EINTERNAL, "search: candidate %d is reported twice", point);
   }
   if (state == SEARCH_TOLD && !(isfinite(cost) && cost > 0.0)) {
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d costs %g; expected more than 0",

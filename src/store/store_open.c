@@ -210,7 +210,7 @@ static sct_status connect_immutable(sct_store *s, sct_error *err) {
     sct_str_free(&name);
     return sct_fail(err, SCT_EIO,
                     "the store '%s' has changes in '%s-wal' that cannot be read without writing to "
-                    "its folder: make the folder writable, or copy both files",
+                    "its directory: make the directory writable, or copy both files",
                     s->path, s->path);
   }
   sct_str_clear(&name);
@@ -332,7 +332,7 @@ static sct_status check_writable(const sct_store *s, sct_error *err) {
     status =
         sct_fail(err, SCT_EIO, "the store '%s' cannot be written: %s", s->path, strerror(errno));
   } else if (access(sct_str_c(&folder), W_OK) != 0) {
-    status = sct_fail(err, SCT_EIO, "the store '%s' cannot be written: its folder: %s", s->path,
+    status = sct_fail(err, SCT_EIO, "the store '%s' cannot be written: its directory: %s", s->path,
                       strerror(errno));
   }
   sct_str_free(&folder);

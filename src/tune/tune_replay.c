@@ -245,7 +245,7 @@ static sct_status open_file(tune_replay *r, sct_error *err) {
   if (memcmp(start, magic, sizeof magic) != 0) {
     return sct_fail(err, SCT_EDATA,
                     "device 'replay:%s': the file is no store; a file of sweeps (`scripts/bench "
-                    "search`) has neither sources nor samples, so it cannot be told which of its "
+                    "search`) has neither sources nor samples, so nothing says which of its "
                     "times is whose; an export becomes a store by `sectile import %s --store FILE`",
                     sct_str_c(&r->file), sct_str_c(&r->file));
   }

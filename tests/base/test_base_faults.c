@@ -256,7 +256,7 @@ static void test_read_and_folder(void **state) {
   snprintf(wanted, sizeof wanted, "cannot read '%s': Too many open files", path);
   expect("open:1", "read", path, wanted);
   in_folder(path, "a/b");
-  snprintf(wanted, sizeof wanted, "cannot make folder '%s': No space left on device", path);
+  snprintf(wanted, sizeof wanted, "cannot make directory '%s': No space left on device", path);
   char calls[32]; /* one for each part of the path, this the last */
   int n = 0;
   for (const char *p = path; *p; p++) {

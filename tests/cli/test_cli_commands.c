@@ -159,7 +159,7 @@ static void each_class_of_failure_has_its_exit_code(void **state) {
   assert_string_equal(sct_str_c(&after), "this is no database, but long enough to be one?");
   sct_str_free(&after);
   fx_run(&r, "--assets", "nowhere", "check", good);
-  fx_expect(&r, 2, NULL, "there is no folder 'nowhere'");
+  fx_expect(&r, 2, NULL, "there is no directory 'nowhere'");
   static const char *const no_cores[] = {"abc", "0", "-1", "2x", "1e9", "99999999999999999999"};
   for (int k = 0; k < SCT_COUNT(no_cores); k++) {
     assert_int_equal(setenv("SECTILE_CORES", no_cores[k], 1), 0);

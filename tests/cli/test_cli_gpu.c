@@ -111,7 +111,7 @@ static void who_comes_during_the_session_is_told(void **state) {
   json_decref(events);
   sct_str_free(&text);
   fx_run(&r, TUNE, "--again");
-  fx_expect(&r, 0, "samples were taken beside a process that came during the session", NULL);
+  fx_expect(&r, 0, "samples were taken next to a process that came during the session", NULL);
   fx_fake("ok");
   fx_run(&r, TUNE, "--again", "--json");
   doc = fx_json(&r);

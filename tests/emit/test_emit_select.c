@@ -288,8 +288,7 @@ static void taps_are_said(void **state) {
   const sct_id naive = fixture_result(f, &run, &aos_direct, 9000, false);
   fixture_finish(f, &run, naive, naive);
   sct_str out = fixture_header(f, "add3");
-  assert_true(
-      has_text(&out, "over (i); read beside its place as next (1), prior (-1); border wrap"));
+  assert_true(has_text(&out, "over (i); its taps are next (1), prior (-1); border wrap"));
   assert_true(has_text(&out, "add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i"));
   sct_str_free(&out);
 }

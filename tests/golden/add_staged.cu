@@ -31,9 +31,9 @@ __global__ void __launch_bounds__(256)
 staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   constexpr int kThreads = 256, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  // a's tile as it lies in memory
+  // a's tile, in the order of memory
   __shared__ __align__(16) unsigned char a_tile[12288];
-  // b's tile as it lies in memory
+  // b's tile, in the order of memory
   __shared__ __align__(16) unsigned char b_tile[12288];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(128)
 staged(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
   constexpr int kThreads = 128, kItems = 1;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  // a's tile as it lies in memory, 8 bytes of padding every 128
+  // a's tile, in the order of memory, 8 bytes of padding every 128
   __shared__ __align__(16) unsigned char a_tile[3280];
-  // b's tile as it lies in memory, 8 bytes of padding every 128
+  // b's tile, in the order of memory, 8 bytes of padding every 128
   __shared__ __align__(16) unsigned char b_tile[3280];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

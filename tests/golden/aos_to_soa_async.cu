@@ -48,9 +48,9 @@ async(const particle *__restrict__ p_in, float *__restrict__ q_out, long long n_
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
   constexpr int kStages = 4;
   extern __shared__ __align__(16) unsigned char shared_tiles[];
-  // p's tile as it lies in memory
+  // p's tile, in the order of memory
   auto p_tile = reinterpret_cast<unsigned char (*)[28672]>(shared_tiles + 0); // 4 of them
-  // q's fields of the tile, one run of bytes behind the other
+  // q's fields of the tile, one run of bytes after the other
   unsigned char *const q_tile = shared_tiles + 114688;
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -153,8 +153,8 @@ __device__ __forceinline__ void move_tile(
   }
 }
 
-// Each thread moves 1 vector of 4 neighbouring elements; records go through shared memory as they
-// lie.
+// Each thread moves 1 vector of 4 neighbouring elements; records go through shared memory
+// unchanged.
 __global__ void __launch_bounds__(256)
 map(const vec3 *__restrict__ p, float *__restrict__ q, long long n_i) {
   // records of p

@@ -137,8 +137,8 @@ __device__ __forceinline__ void move_tile(
   }
 }
 
-// Each thread moves 2 vectors of 1 neighbouring element; records go through shared memory as they
-// lie.
+// Each thread moves 2 vectors of 1 neighbouring element; records go through shared memory
+// unchanged.
 __global__ void __launch_bounds__(128)
 map(const void *__restrict__ p, mixed *__restrict__ q, long long n_i) {
   // records of q

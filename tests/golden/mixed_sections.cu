@@ -47,9 +47,9 @@ __global__ void __launch_bounds__(256)
 sections(const mixed *__restrict__ p_in, void *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 256, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  // p's tile as it lies in memory, 8 bytes of padding every 128
+  // p's tile, in the order of memory, 8 bytes of padding every 128
   __shared__ __align__(16) unsigned char p_tile[13072];
-  // q's fields of the tile, one run of bytes behind the other
+  // q's fields of the tile, one run of bytes after the other
   __shared__ __align__(16) unsigned char q_tile[9728];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(256)
 sections(const void *__restrict__ p_in, mixed *__restrict__ q_out, long long n_i) {
   constexpr int kItems = 2;
   constexpr int kTile = 32 * kItems; // elements of i that a warp owns
-  // p's fields of the tile, one run of bytes behind the other
+  // p's fields of the tile, one run of bytes after the other
   __shared__ __align__(16) unsigned char p_tile[8][192];
-  // q's tile as it lies in memory
+  // q's tile, in the order of memory
   __shared__ __align__(16) unsigned char q_tile[8][1536];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256)
 staged(const mixed *__restrict__ p_in, void *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 256, kItems = 1;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  // p's tile as it lies in memory
+  // p's tile, in the order of memory
   __shared__ __align__(16) unsigned char p_tile[6144];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -47,9 +47,9 @@ async(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_
   constexpr int kThreads = 128, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
   constexpr int kStages = 2;
-  // p's fields of the tile, one run of bytes behind the other
+  // p's fields of the tile, one run of bytes after the other
   __shared__ __align__(16) unsigned char p_tile[2][7168];
-  // q's tile as it lies in memory
+  // q's tile, in the order of memory
   __shared__ __align__(16) unsigned char q_tile[7168];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

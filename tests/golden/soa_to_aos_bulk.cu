@@ -90,9 +90,9 @@ bulk(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
   constexpr int kStages = 3;
   extern __shared__ __align__(128) unsigned char shared_tiles[];
-  // p's fields of the tile, one run of bytes behind the other
+  // p's fields of the tile, one run of bytes after the other
   auto p_tile = reinterpret_cast<unsigned char (*)[14336]>(shared_tiles + 0); // 3 of them
-  // q's tile as it lies in memory
+  // q's tile, in the order of memory
   auto q_tile = reinterpret_cast<unsigned char (*)[14336]>(shared_tiles + 43008); // 2 of them
   __shared__ unsigned long long arrived[kStages]; // mbarriers: a phase ends when a tile is there
   const long long block = blockIdx.x;

@@ -100,9 +100,9 @@ bulk(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i
   constexpr int kThreads = 128, kItems = 1;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
   constexpr int kStages = 1;
-  // p's fields of the tile, one run of bytes behind the other
+  // p's fields of the tile, one run of bytes after the other
   __shared__ __align__(128) unsigned char p_tile[3584];
-  // q's tile as it lies in memory
+  // q's tile, in the order of memory
   __shared__ __align__(128) unsigned char q_tile[3584];
   __shared__ unsigned long long arrived[kStages]; // mbarriers: a phase ends when a tile is there
   const long long block = blockIdx.x;

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256)
 staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i) {
   constexpr int kItems = 1;
   constexpr int kTile = 32 * kItems; // elements of i that a warp owns
-  // q's tile as it lies in memory
+  // q's tile, in the order of memory
   __shared__ __align__(16) unsigned char q_tile[8][896];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(128)
 staged(const float *__restrict__ p_in, particle *__restrict__ q_out, long long n_i) {
   constexpr int kThreads = 128, kItems = 2;
   constexpr int kTile = kThreads * kItems; // elements of i that a block owns
-  // q's tile as it lies in memory, 16-byte words swizzled within 8 rows of 128 bytes
+  // q's tile, in the order of memory, 16-byte words swizzled within 8 rows of 128 bytes
   __shared__ __align__(16) unsigned char q_tile[7168];
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

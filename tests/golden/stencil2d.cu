@@ -101,7 +101,7 @@ stencil(const float *__restrict__ a_in, float *__restrict__ b_out, float k, long
             a_in[line_row * n_col + min(col + 4, n_col - 1)];
       }
     }
-    // values beside a thread's own, from the lanes that have them
+    // values next to a thread's own, from the lanes that have them
     #pragma unroll
     for (int line = 0; line < kRows; line++) {
       const float word = __shfl_up_sync(0xffffffffu, a_line[line + 1][4], 1);

@@ -183,7 +183,7 @@ stencil(const float *__restrict__ a_in, float *__restrict__ b_out, float k, long
         }
       }
     }
-    // values beside a thread's own, from the lanes that have them
+    // values next to a thread's own, from the lanes that have them
     #pragma unroll
     for (int line = 0; line < kRows; line++) {
       #pragma unroll

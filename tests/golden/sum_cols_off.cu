@@ -102,7 +102,7 @@ reduce_cols_off(const float *__restrict__ a_in, float *__restrict__ total_out, l
             mine[part] = combine(mine[part], partial{total});
           }
         }
-      } else { // its last word may end behind
+      } else { // the last word may end later
         #pragma unroll
         for (int part = 0; part < kVec; part++) {
           const long long col = first + lane * kVec + part - shift;

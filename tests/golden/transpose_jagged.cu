@@ -52,7 +52,7 @@ jagged(const f16 *__restrict__ a_in, f16 *__restrict__ b_out, long long n_row, l
   // elements in a 32-byte sector: each store run is moved back to start on one
   constexpr int kSkew = 16;
   extern __shared__ __align__(16) unsigned char shared_tiles[];
-  // lines of a's rows as they lie: columns of odd rows fall into different banks
+  // lines of a's rows: columns of odd rows fall into different banks
   unsigned char *const a_tile = shared_tiles + 0;
   const long long block = blockIdx.x;
   const int thread = threadIdx.x;

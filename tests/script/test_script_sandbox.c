@@ -305,16 +305,16 @@ static void test_no_way_out_of_the_folder(void **state) {
   assert_int_equal(mkdir(path_of("sub"), 0700), 0);
   write_file("sub/ok.lua", "return 1");
   assert_int_equal(symlink("sub/ok.lua", path_of("inside.lua")), 0);
-  assert_fails("include '/etc/passwd'", "spec.lua", 1, "outside the spec's folder");
-  assert_fails("include '../etc/passwd'", "spec.lua", 1, "outside the spec's folder");
-  assert_fails("include 'sub/../../x.lua'", "spec.lua", 1, "outside the spec's folder");
-  assert_fails("include 'link.lua'", "spec.lua", 1, "leads out of the spec's folder");
-  assert_fails("include 'etc/passwd'", "spec.lua", 1, "leads out of the spec's folder");
+  assert_fails("include '/etc/passwd'", "spec.lua", 1, "outside the spec's directory");
+  assert_fails("include '../etc/passwd'", "spec.lua", 1, "outside the spec's directory");
+  assert_fails("include 'sub/../../x.lua'", "spec.lua", 1, "outside the spec's directory");
+  assert_fails("include 'link.lua'", "spec.lua", 1, "leads out of the spec's directory");
+  assert_fails("include 'etc/passwd'", "spec.lua", 1, "leads out of the spec's directory");
   assert_fails("include 'sub'", "spec.lua", 1, "sub");
   assert_fails("assert(include 'sub/ok.lua' == 1)\nassert(include 'inside.lua' == 1)\nerror 'fine'",
                "spec.lua", 3, "fine"); /* a link that stays inside is no escape */
   assert_fails("local s = require 'sectile'\ns.layout '/etc/passwd.lua'", "spec.lua", 2,
-               "outside the spec's folder");
+               "outside the spec's directory");
   assert_fails("require 'os'", "spec.lua", 1, "there is no module 'os'; did you mean 'sectile'?");
   assert_fails("require 'sectile.../x'", "spec.lua", 1, "there is no module");
 }

@@ -383,7 +383,7 @@ static void test_wrong_layouts(void **state) {
       {"s.choose { 'aos' }", "s.choose: item 1 must be a table, not a string"},
       {"s.choose { {} }", "s.choose takes layouts, as in s.choose { s.aos, s.soa }; not a table"},
       {"s.layout 'aosoaa'", "unknown layout 'aosoaa'; did you mean 'aosoa'?"},
-      {"s.layout 'absent.lua'", "there is no layout file 'absent.lua' below the spec's folder"},
+      {"s.layout 'absent.lua'", "there is no layout file 'absent.lua' below the spec's directory"},
       {"s.layout(3)", "s.layout takes the name of a file, not a number"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {

@@ -123,7 +123,7 @@ static void a_plan_may_turn_a_candidate_down(void **state) {
   assert_null(rendered.code.source);
   done();
   assert_int_equal(render(PLAN("local x = 1"), LINE_CU), SCT_OK); /* returns nothing */
-  assert_string_equal(rendered.rejected, "turned down by its plan");
+  assert_string_equal(rendered.rejected, "rejected by its plan");
   done();
   assert_int_equal(render(PLAN("return false, 12"), LINE_CU), SCT_OK);
   assert_string_equal(rendered.rejected, "12");

@@ -110,7 +110,7 @@ function columns.walk(p)
   })
   local rest = round_text(single)
   if p.off then
-    rest = string.format("if (%s + 1 < %s) {\n%s\n} else { // its last word may end behind\n%s\n}",
+    rest = string.format("if (%s + 1 < %s) {\n%s\n} else { // the last word may end later\n%s\n}",
       name, count, indented(rest, 2), indented(add_singles(p, place, rows), 2))
   end
   g:close()

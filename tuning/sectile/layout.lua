@@ -40,7 +40,7 @@ local function copy_param(param)
   }
 end
 
---- Reads a layout: a built-in one by its name, or a file below the spec's folder.
+--- Reads a layout: a built-in one by its name, or a file below the spec's directory.
 ---@param name string
 ---@param place sectile.Place
 ---@return table
@@ -52,7 +52,7 @@ function M.read(name, place)
   if file == nil then
     local known = core.layout_names()
     if name:find "%.lua$" then
-      check.fail_word(place, name, "there is no layout file '%s' below the spec's folder; " ..
+      check.fail_word(place, name, "there is no layout file '%s' below the spec's directory; " ..
         "built in: %s", name, table.concat(known, ", "))
     end
     check.fail_word(place, name, "unknown layout '%s'%s", name, core.suggest(name, known))

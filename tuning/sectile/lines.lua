@@ -396,7 +396,7 @@ local function exchange(p, ahead)
   end
   local text = kit.concat(list)
   return text == "" and ""
-    or "// values beside a thread's own, from the lanes that have them\n" .. text
+    or "// values next to a thread's own, from the lanes that have them\n" .. text
 end
 
 -- Condition that all lines of a turn lie in the arrays, as text and expression; "": they always do.

@@ -178,9 +178,9 @@ end
 
 -- What stands above an image.
 local function describe(image)
-  local what = "tile as it lies in memory"
+  local what = "tile, in the order of memory"
   if #image.runs > 1 or image.part then
-    what = "fields of the tile, one run of bytes behind the other"
+    what = "fields of the tile, one run of bytes after the other"
   end
   if image.fix == "pad" then
     what = what .. string.format(", %d bytes of padding every 128", image.unit)

@@ -211,7 +211,7 @@ local function adopt_exchanged(p, op)
   p.memory[#p.memory + 1] = {
     name = x.tile, type = word, count = p.tile_elems,
     bytes = p.tile_elems * (p.pack > 1 and 4 or op.record.bytes),
-    doc = p.is_lines and string.format("lines of %s as they lie in memory", op.name)
+    doc = p.is_lines and string.format("lines of %s, in the order of memory", op.name)
       or string.format("a tile of %s", op.name),
   }
   table.insert(p.memory, 1, table.remove(p.memory))

@@ -80,11 +80,11 @@ local function adopt_operands(p)
       local step = strides.step(p.k, op, 1, p.dim_b)
       local least = kit.const_of(step) and SECTOR or 0 -- of extents: more than a row
       if step:range() < least then
-        return nil, op.name .. ": the row after a tile's last is not behind it"
+        return nil, op.name .. ": the row after a tile's last does not follow it"
       end
       p.exchanged[#p.exchanged + 1] = {
         op = op, name = op.name .. "_tile", type = "unsigned char", elems = bytes,
-        how = string.format("lines of %s's rows as they lie: columns of odd rows fall into "
+        how = string.format("lines of %s's rows: columns of odd rows fall into "
           .. "different banks", op.name),
       }
       g.static_shared_bytes = g.static_shared_bytes + bytes
@@ -349,7 +349,7 @@ local DOC = "A block moves a tile of %d x %d elements (%s x %s), wherever rows s
 return {
   name = "jagged",
   doc = "Inputs along one dimension, the output along another, rows of any length: whole lines "
-    .. "in, in shared memory as they lie in global memory, whole sectors out (sm_80).",
+    .. "in, in shared memory in the order of global memory, whole sectors out (sm_80).",
   applies = {
     { "the device has asynchronous copies", function(k) return k.device.cc >= 80 end },
     { "every operand is a bare type, not addressed through an index", tiles.all_bare },

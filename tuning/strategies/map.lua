@@ -540,7 +540,7 @@ local function plan(k, c)
   guard_ends(p)
   p.compute, p.traffic = compute(p), estimate(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", c.vec, c.vec > 1 and "s" or "",
-    #p.tiles > 0 and "; records go through shared memory as they lie" or "")
+    #p.tiles > 0 and "; records go through shared memory unchanged" or "")
   local tile = (warps and 32 or c.threads) * c.items
   p.grid = kit.ceil_div(p.vectors, tile * (warps and c.threads // 32 or 1))
   return g:plan(p)

@@ -366,7 +366,7 @@ local function adopt_operands(p, c)
     end
     if op.is_output or p.is_exchanged[op.number] then
       if not is_run(p, op, order, #run) then
-        return nil, op.name .. ": the dimensions of its runs do not lie behind each other"
+        return nil, op.name .. ": the dimensions of its runs do not follow each other"
       elseif vec > 1 and not require_words(p, op, op.is_output and { run[1] } or run, vec) then
         return nil, op.name .. ": its rows do not start on a word"
       end

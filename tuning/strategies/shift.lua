@@ -51,7 +51,7 @@ return {
     { "items", { 1, 2, 4 }, key = "i", doc = "groups a thread, all loads in flight" },
     { "words", { 1, 2, 4 }, key = "w", doc = "words of 16 bytes that a group's elements fill" },
     { "next", { "load", "lane" }, key = "n", when = "shifts",
-      doc = "the word behind a group's last: loaded, or from the next lane" },
+      doc = "the word after a group's last: loaded, or from the next lane" },
     { "hint", { "none", "cs", "keepin", "keepout" }, key = "h", doc = kit.hints.DOC },
   },
   where = {

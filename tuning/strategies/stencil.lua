@@ -382,10 +382,10 @@ end
 return {
   name = "stencil",
   doc = "Threads march along a slower dimension with an array's lines in registers; neighbours "
-    .. "come from the lanes beside.",
+    .. "come from neighbouring lanes.",
   applies = {
     { "an array has taps", function(k) return not tapped(k, function() return false end) end },
-    { "arrays with taps hold bare values, neighbours along the last dimension beside each other",
+    { "arrays with taps hold bare values, neighbours along the last dimension next to each other",
       function(k) return tapped(k, function(op) return lines.dims_of(k, op) end) end },
     { "taps reach along at most three dimensions",
       function(k) return lines.directions(k) ~= false end },
@@ -395,8 +395,8 @@ return {
     { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
     { "fold", { 1, 2, 4, 8 }, key = "f", doc = "rows that a block's threads lie in" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbours a thread, one word" },
-    { "rows", { 1, 2, 4, 8 }, key = "r", doc = "lines a turn, all loads in flight" },
-    { "wide", { 1, 2, 4 }, key = "w", doc = "lines beside each other, in the third dimension",
+    { "rows", { 1, 2, 4, 8 }, key = "r", doc = "lines an iteration, all loads in flight" },
+    { "wide", { 1, 2, 4 }, key = "w", doc = "lines next to each other, in the third dimension",
       when = "sides > 0" },
     { "turns", { 1, 4, 16 }, key = "n", doc = "turns a thread" },
     { "store", { "none", "cs" }, key = "s", doc = "cs: what is stored is marked as streaming" },
@@ -435,7 +435,7 @@ return {
     p.doc = p.march
       and string.format(DOC, c.vec, p.across and c.rows .. " x " .. c.wide or c.rows,
         k.dims[p.march], c.turns > 1 and string.format(", %d turns", c.turns) or "")
-      or string.format("Threads own words of %d neighbours; values beside come from other lanes.",
+      or string.format("Threads own words of %d neighbours; other lanes have the next values.",
         c.vec)
     kit.hand_over(p.g, p)
     return p

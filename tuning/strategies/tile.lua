@@ -45,7 +45,7 @@ end
 
 -- Takes an exchanged input into the plan: its tile in shared memory.
 local function adopt_exchanged(p, op)
-  local how = "as it lies in memory"
+  local how = "in the order of memory"
   if p.fix == "pad" then
     how = string.format("rows of %d and %d more: columns fall into different banks", p.tile_a,
       p.pad)

@@ -21,7 +21,7 @@
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // NVIDIA A100: driver 570.2, NVRTC 13.0, sectile 0.1.0
-// Spec 086f74084f7261c038c986a47fcc489d; the hash of each kernel's source stands beside it.
+// Spec 086f74084f7261c038c986a47fcc489d; the hash of each kernel's source stands above it.
 #pragma once
 #ifndef SECTILE_HEADER_add3
 #define SECTILE_HEADER_add3

@@ -21,7 +21,7 @@
 //   40 candidates: 38 verified, 1 tied with the winner, 2 failed
 //
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: driver * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, NVRTC 13.0, sectile 0.1.0
-// Spec 53a50b9f772a0e024ad34179af214c7c; the hash of each kernel's source stands beside it.
+// Spec 53a50b9f772a0e024ad34179af214c7c; the hash of each kernel's source stands above it.
 #pragma once
 #ifndef SECTILE_HEADER_hostile
 #define SECTILE_HEADER_hostile

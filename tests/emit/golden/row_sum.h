@@ -12,7 +12,7 @@
 //   40 candidates: 38 verified, 1 tied with the winner, 2 failed
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
-// Spec 8a504888afceb3b29c785e42ad496245; the hash of each kernel's source stands beside it.
+// Spec 8a504888afceb3b29c785e42ad496245; the hash of each kernel's source stands above it.
 // Calls that may overlap, such as on two streams, need a workspace each: blocks leave
 // partial results there.
 #pragma once

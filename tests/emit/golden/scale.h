@@ -23,7 +23,7 @@
 // NVIDIA H200: described, NVRTC 13.0, sectile 0.1.0
 // Predicted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
 // from the addresses, times predicted from the counts. No GPU ran the variants.
-// Spec cc6d4a7a3f55ed723574eb53a6dc5832; the hash of each kernel's source stands beside it.
+// Spec cc6d4a7a3f55ed723574eb53a6dc5832; the hash of each kernel's source stands above it.
 #pragma once
 #ifndef SECTILE_HEADER_scale
 #define SECTILE_HEADER_scale
@@ -76,7 +76,7 @@ inline void each_field(Copy copy, int64_t n_i) {
   }
 }
 
-// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
+// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and after them. False,
 // and nothing is written, if an extent is negative or a pointer that is needed null.
 inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);
@@ -133,7 +133,7 @@ inline void each_field(Copy copy, int64_t n_i) {
   }
 }
 
-// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and behind them. False,
+// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and after them. False,
 // and nothing is written, if an extent is negative or a pointer that is needed null.
 inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
   const int64_t size = bytes(n_i);

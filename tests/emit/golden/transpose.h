@@ -13,7 +13,7 @@
 //   40 candidates: 38 verified, 1 tied with the winner, 2 failed
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
-// Spec 4cd9b71ae4719dc7118ce94448cc0cba; the hash of each kernel's source stands beside it.
+// Spec 4cd9b71ae4719dc7118ce94448cc0cba; the hash of each kernel's source stands above it.
 #pragma once
 #ifndef SECTILE_HEADER_transpose
 #define SECTILE_HEADER_transpose
