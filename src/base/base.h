@@ -94,7 +94,7 @@ char *sct_strdup(const char *text);
 
 /* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. */
 #define SCT_GROW(ptr, len, cap) sct_grow_((void **)&(ptr), (size_t)(len), &(cap), sizeof(*(ptr)))
-bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes);
+void sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes);
 
 /* Arena: many small pieces, freed together. A zeroed struct is a valid empty arena.
  * With SCT_ARENA_MALLOC defined (debug and sanitizer builds) every piece is its own malloc. */
@@ -112,12 +112,10 @@ void sct_arena_free(sct_arena *arena); /* leaves an empty arena */
 /* ---- text ---- */
 
 /* Growing text, always NUL-terminated (data may be NULL while empty: use sct_str_c). A zeroed
- * struct is a valid empty string. Out of memory is sticky: `failed` stays set and later calls do
- * nothing; ask once at the end. */
+ * struct is a valid empty string. */
 typedef struct sct_str {
   char *data;
   size_t len, cap;
-  bool failed;
 } sct_str;
 void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
@@ -133,8 +131,6 @@ bool sct_is_printable(const char *text);
 void sct_str_clear(sct_str *s); /* keeps the memory */
 void sct_str_free(sct_str *s);  /* leaves an empty string */
 const char *sct_str_c(const sct_str *s);
-sct_status sct_str_status(const sct_str *s,
-                          sct_error *err) SCT_MUST_USE; /* SCT_ENOMEM if it failed */
 
 bool sct_has_prefix(const char *text, const char *prefix);
 bool sct_has_suffix(const char *text, const char *suffix);

@@ -29,10 +29,10 @@ static bool is_override(const char *path, const char *name) {
 /* The name of an embedded asset; NULL: none is like it. */
 static const char *nearest(const char *name) {
   const char **names = sct_alloc(sizeof *names * (size_t)(sct_asset_count + 1));
-  for (int k = 0; names && k < sct_asset_count; k++) {
+  for (int k = 0; k < sct_asset_count; k++) {
     names[k] = sct_asset_table[k].name;
   }
-  const char *found = names ? sct_nearest(name, names, sct_asset_count) : NULL;
+  const char *found = sct_nearest(name, names, sct_asset_count);
   sct_free(names);
   return found;
 }
@@ -42,7 +42,7 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   if (override_folder[0]) {
     sct_str path = {0};
     sct_str_printf(&path, "%s/%s", override_folder, name);
-    const bool there = !path.failed && is_override(sct_str_c(&path), name);
+    const bool there = is_override(sct_str_c(&path), name);
     const sct_status status = there ? sct_file_read(out, sct_str_c(&path), err) : SCT_OK;
     sct_str_free(&path);
     if (there) {
@@ -52,7 +52,7 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   for (int k = 0; k < sct_asset_count; k++) {
     if (strcmp(sct_asset_table[k].name, name) == 0) {
       sct_str_append_n(out, (const char *)sct_asset_table[k].data, sct_asset_table[k].n);
-      return sct_str_status(out, err);
+      return SCT_OK;
     }
   }
   const char *near = nearest(name);
@@ -76,12 +76,8 @@ static void list_add(name_list *list, const char *name) {
       return;
     }
   }
-  if (SCT_GROW(list->names, list->n, list->cap)) {
-    char *copy = sct_strdup(name);
-    if (copy) {
-      list->names[list->n++] = copy;
-    }
-  }
+  SCT_GROW(list->names, list->n, list->cap);
+  list->names[list->n++] = sct_strdup(name);
 }
 
 static void list_folder(name_list *list, const char *folder, const char *prefix) {

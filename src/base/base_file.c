@@ -50,7 +50,7 @@ sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
     sct_str_append_n(out, chunk, (size_t)n);
   }
   close(fd);
-  return status != SCT_OK ? status : sct_str_status(out, err);
+  return status;
 }
 
 static bool same_bytes(const char *path, const void *data, size_t n) {
@@ -117,10 +117,6 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
   }
   sct_str temp = {0};
   sct_str_printf(&temp, "%s.XXXXXX", path);
-  if (temp.failed) {
-    sct_str_free(&temp);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const int fd = sct_mkostemp(temp.data, O_CLOEXEC);
   if (fd < 0) {
     const int e = errno;
@@ -150,9 +146,6 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
 
 sct_status sct_dir_make(const char *path, sct_error *err) {
   char *copy = sct_strdup(path);
-  if (!copy) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   sct_status status = SCT_OK;
   for (char *p = copy + 1; status == SCT_OK; p++) {
     if (*p != '/' && *p != '\0') {
@@ -201,14 +194,14 @@ static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
 sct_status sct_path_store(sct_str *out, sct_error *err) {
   const size_t before = out->len;
   xdg_path(out, "XDG_DATA_HOME", ".local/share");
-  if (out->len == before && !out->failed) {
+  if (out->len == before) {
     return sct_fail(
         err, SCT_EUSAGE,
         "no place for results: neither XDG_DATA_HOME nor HOME is an absolute path; name "
         "a file: --store FILE");
   }
   sct_str_append(out, "/store.db");
-  return sct_str_status(out, err);
+  return SCT_OK;
 }
 
 void sct_path_cache(sct_str *out) {

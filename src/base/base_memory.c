@@ -66,9 +66,9 @@ char *sct_strdup(const char *text) {
   return memcpy(sct_alloc(n), text, n);
 }
 
-bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
+void sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
   if (len < *cap) {
-    return true;
+    return;
   }
   const size_t want = *cap < 8 ? 8 : *cap * 2;
   if (want > SIZE_MAX / elem_bytes) {
@@ -78,7 +78,6 @@ bool sct_grow_(void **ptr, size_t len, size_t *cap, size_t elem_bytes) {
   memset((char *)bigger + *cap * elem_bytes, 0, (want - *cap) * elem_bytes);
   *ptr = bigger;
   *cap = want;
-  return true;
 }
 
 /* ---- arena ------------------------------------------------------------------------------------

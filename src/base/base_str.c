@@ -1,39 +1,27 @@
-/* Growing text with a sticky out-of-memory flag, and small helpers on text. */
+/* Growing text, and small helpers on text. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
-static bool str_reserve(sct_str *s, size_t more) {
-  if (s->failed) {
-    return false;
-  }
-  if (more >= SIZE_MAX / 4 - s->len) {
-    s->failed = true;
-    return false;
-  }
+/* Room for that many bytes more, and a NUL. */
+static void str_reserve(sct_str *s, size_t more) {
+  assert(more < SIZE_MAX / 4 - s->len);
   const size_t need = s->len + more + 1;
   if (need <= s->cap) {
-    return true;
+    return;
   }
   size_t cap = s->cap < 64 ? 64 : s->cap;
   while (cap < need) {
     cap *= 2;
   }
-  char *bigger = sct_realloc(s->data, cap);
-  if (!bigger) {
-    s->failed = true;
-    return false;
-  }
-  s->data = bigger;
+  s->data = sct_realloc(s->data, cap);
   s->cap = cap;
-  return true;
 }
 
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n) {
-  if (!str_reserve(s, n)) {
-    return;
-  }
+  str_reserve(s, n);
   if (n > 0) {
     memcpy(s->data + s->len, bytes, n);
   }
@@ -62,19 +50,14 @@ void sct_str_append_int(sct_str *s, int64_t value) {
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args) {
   va_list again;
   va_copy(again, args);
-  const size_t room = s->failed ? 0 : s->cap - s->len;
+  const size_t room = s->cap - s->len;
   const int n = vsnprintf(room > 0 ? s->data + s->len : NULL, room, fmt, args);
-  if (n >= 0 && (size_t)n < room) {
-    s->len += (size_t)n;
-  } else if (n < 0) {
-    s->failed = true;
-  } else if (str_reserve(s, (size_t)n)) {
+  assert(n >= 0);
+  if ((size_t)n >= room) {
+    str_reserve(s, (size_t)n);
     vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
-    s->len += (size_t)n;
   }
-  if (s->failed && s->data != NULL) {
-    s->data[s->len] = '\0'; /* what there was room for */
-  }
+  s->len += (size_t)n;
   va_end(again);
 }
 
@@ -126,7 +109,6 @@ void sct_str_append_printable(sct_str *s, const char *text) {
 
 void sct_str_clear(sct_str *s) {
   s->len = 0;
-  s->failed = false;
   if (s->data) {
     s->data[0] = '\0';
   }
@@ -139,10 +121,6 @@ void sct_str_free(sct_str *s) {
 
 const char *sct_str_c(const sct_str *s) {
   return s->data ? s->data : "";
-}
-
-sct_status sct_str_status(const sct_str *s, sct_error *err) {
-  return s->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
 }
 
 bool sct_has_prefix(const char *text, const char *prefix) {

@@ -39,10 +39,6 @@ typedef struct comparing {
   json_t *groups;
 } comparing;
 
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory");
-}
-
 /* ---- loading ---- */
 
 static const char *when(const sct_row_result *row, const sct_row_run *run) {
@@ -69,18 +65,15 @@ static int by_place_and_time(const void *pa, const void *pb) {
   return order != 0 ? order : strcmp(when(b->result, b->run), when(a->result, a->run));
 }
 
-static bool add_rows(side *s, const sct_row_problem *problem, const sct_row_device *device,
+static void add_rows(side *s, const sct_row_problem *problem, const sct_row_device *device,
                      const sct_row_run *run, const sct_row_result *rows, int n) {
   for (int k = 0; k < n; k++) {
     if (s->until[0] && strcmp(when(&rows[k], run), s->until) > 0) {
       continue;
     }
-    if (!SCT_GROW(s->all, s->n_all, s->cap_all)) {
-      return false;
-    }
+    SCT_GROW(s->all, s->n_all, s->cap_all);
     s->all[s->n_all++] = (known){problem->name, rows[k].candidate.label, device, run, &rows[k]};
   }
-  return true;
 }
 
 static sct_status load_run(side *s, const sct_row_problem *problem, const sct_row_run *run,
@@ -89,19 +82,19 @@ static sct_status load_run(side *s, const sct_row_problem *problem, const sct_ro
   for (int d = 0; d < s->n_devices; d++) {
     device = s->devices[d].id == run->device ? &s->devices[d] : device;
   }
-  if (!device || !SCT_GROW(s->loads, s->n_loads, s->cap_loads)) {
-    return device ? out_of_memory(err) : SCT_OK;
+  if (!device) {
+    return SCT_OK;
   }
+  SCT_GROW(s->loads, s->n_loads, s->cap_loads);
   loaded *l = &s->loads[s->n_loads++];
   *l = (loaded){0};
   SCT_TRY(sct_store_results(s->store, run->id, true, &l->rows, &l->n, err));
   if (s->until[0]) {
     SCT_TRY(sct_store_earlier(s->store, run->id, &l->earlier, &l->n_earlier, err));
   }
-  return add_rows(s, problem, device, run, l->rows, l->n) &&
-                 add_rows(s, problem, device, run, l->earlier, l->n_earlier)
-             ? SCT_OK
-             : out_of_memory(err);
+  add_rows(s, problem, device, run, l->rows, l->n);
+  add_rows(s, problem, device, run, l->earlier, l->n_earlier);
+  return SCT_OK;
 }
 
 /* Of several rows at one place, such as of two drivers, the latest. */
@@ -123,9 +116,6 @@ static sct_status load(side *s, const cli_args *args, sct_error *err) {
   SCT_TRY(sct_store_devices(s->store, &s->devices, &s->n_devices, err));
   s->runs = sct_alloc(sizeof *s->runs * (size_t)(s->n_problems + 1));
   s->n_runs = sct_alloc(sizeof *s->n_runs * (size_t)(s->n_problems + 1));
-  if (!s->runs || !s->n_runs) {
-    return out_of_memory(err);
-  }
   for (int p = 0; p < s->n_problems; p++) {
     if (s->name && strcmp(s->name, s->problems[p].name) != 0) {
       continue;
@@ -194,9 +184,6 @@ static sct_status open_side(side *s, const cli_args *args, const char *word, sct
     snprintf(s->until, sizeof s->until, "%s~", at + 1);
   }
   s->name = sct_strdup(word);
-  if (!s->name) {
-    return out_of_memory(err);
-  }
   s->name[at - word] = '\0';
   return cli_store_open(&s->store, args, true, err);
 }
@@ -440,15 +427,13 @@ static const known *end_of_group(const side *s, const known *first) {
 }
 
 /* Both are sorted by label. */
-static bool join(group *g, const known *a, const known *end_a, const known *b, const known *end_b) {
+static void join(group *g, const known *a, const known *end_a, const known *b, const known *end_b) {
   while (a < end_a || b < end_b) {
     const int order = a == end_a ? 1 : b == end_b ? -1 : strcmp(a->label, b->label);
     if (order != 0) {
       json_array_append_new(g->only[order > 0], cli_json_text(order > 0 ? b->label : a->label));
     } else {
-      if (!SCT_GROW(g->pairs, g->n, g->cap)) {
-        return false;
-      }
+      SCT_GROW(g->pairs, g->n, g->cap);
       const pair p = compare_pair(a, b);
       g->pairs[g->n++] = p;
       if (p.compared) {
@@ -461,25 +446,21 @@ static bool join(group *g, const known *a, const known *end_a, const known *b, c
   if (g->n > 0) {
     qsort(g->pairs, g->n, sizeof g->pairs[0], by_time);
   }
-  return true;
 }
 
-static sct_status compare_group(comparing *c, const known *a, const known *b, sct_error *err) {
+static void compare_group(comparing *c, const known *a, const known *b) {
   const known *end_a = end_of_group(&c->sides[0], a), *end_b = end_of_group(&c->sides[1], b);
   group g = {.a = a, .b = b, .only = {json_array(), json_array()}};
   g.winner[0] = winner_of(&c->sides[0], a, end_a, &g.then[0]);
   g.winner[1] = winner_of(&c->sides[1], b, end_b, &g.then[1]);
   json_t *conditions = conditions_of(a, b);
-  const bool good = join(&g, a, end_a, b, end_b);
-  if (good) {
-    put_group(c, &g, conditions);
-    json_array_append_new(c->groups, group_json(&g, conditions));
-  }
+  join(&g, a, end_a, b, end_b);
+  put_group(c, &g, conditions);
+  json_array_append_new(c->groups, group_json(&g, conditions));
   json_decref(conditions);
   json_decref(g.only[0]);
   json_decref(g.only[1]);
   sct_free(g.pairs);
-  return good ? SCT_OK : out_of_memory(err);
 }
 
 static void put_lonely(comparing *c, const known *k, const char *where) {
@@ -487,7 +468,7 @@ static void put_lonely(comparing *c, const known *k, const char *where) {
                  k->device->name, where);
 }
 
-static sct_status compare_all(comparing *c, sct_error *err) {
+static void compare_all(comparing *c) {
   const side *x = &c->sides[0], *y = &c->sides[1];
   const known *a = x->all, *b = y->all, *last_a = a + x->n_all, *last_b = b + y->n_all;
   while (a < last_a || b < last_b) {
@@ -495,14 +476,13 @@ static sct_status compare_all(comparing *c, sct_error *err) {
     first_a.label = first_b.label = "";
     const int order = a == last_a ? 1 : b == last_b ? -1 : by_place(&first_a, &first_b);
     if (order == 0) {
-      SCT_TRY(compare_group(c, a, b, err));
+      compare_group(c, a, b);
     } else {
       put_lonely(c, order < 0 ? a : b, order < 0 ? "A" : "B");
     }
     a = order <= 0 ? end_of_group(x, a) : a;
     b = order >= 0 ? end_of_group(y, b) : b;
   }
-  return sct_str_status(&c->text, err);
 }
 
 sct_status cli_compare(const cli_args *args, sct_error *err) {
@@ -518,7 +498,7 @@ sct_status cli_compare(const cli_args *args, sct_error *err) {
       goto done;
     }
   }
-  SCT_TRY_DONE(compare_all(&c, err));
+  compare_all(&c);
   if (args->json) {
     status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", cli_json_text(args->words[0]), "b",
                                       cli_json_text(args->words[1]), "groups", c.groups),

@@ -52,8 +52,7 @@ typedef struct part {
 typedef void part_fn(void *ctx, const sct_count_row *row, const part *p);
 
 /* Calls `visit` for every instruction, or source line, that a warp reached. */
-static sct_status each_part(const sct_count_row *row, cli_by by, part_fn *visit, void *ctx,
-                            sct_error *err) {
+static void each_part(const sct_count_row *row, cli_by by, part_fn *visit, void *ctx) {
   sct_count_line *lines = NULL;
   int n = 0;
   for (int i = 0; by == CLI_BY_INSTRUCTION && i < row->n_insts; i++) {
@@ -65,7 +64,7 @@ static sct_status each_part(const sct_count_row *row, cli_by by, part_fn *visit,
     }
   }
   if (by == CLI_BY_LINE) {
-    SCT_TRY(sct_count_lines(&lines, &n, row, err));
+    sct_count_lines(&lines, &n, row);
   }
   for (int i = 0; i < n; i++) {
     const sct_count_line *k = &lines[i];
@@ -76,7 +75,6 @@ static sct_status each_part(const sct_count_row *row, cli_by by, part_fn *visit,
     }
   }
   sct_free(lines);
-  return SCT_OK;
 }
 
 /* Active lanes of a warp that got there, 1 to 32. */
@@ -130,14 +128,13 @@ static void csv_row(sct_str *out, const sct_count_row *row) {
   sct_str_printf(out, ",%s\n", counts_word(row));
 }
 
-static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report *report,
-                      sct_error *err) {
+static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report *report) {
   if (args->by != CLI_BY_CASE) {
     sct_str_append(out, "case,ptx_line,file,line,executed,lanes,divergent,requests,sectors,"
                         "sectors_ideal,tags,bytes,shared_requests,wavefronts,wavefronts_ideal,"
                         "shared_bytes,text\n");
     for (int i = 0; i < report->n_rows; i++) {
-      SCT_TRY(each_part(&report->rows[i], args->by, csv_part, out, err));
+      each_part(&report->rows[i], args->by, csv_part, out);
     }
     return SCT_OK;
   }
@@ -235,8 +232,7 @@ static json_t *diag_json(const sct_ptx_diag *d) {
                    (json_int_t)d->address);
 }
 
-static sct_status row_json(json_t **out, const cli_args *args, const sct_count_row *row,
-                           sct_error *err) {
+static void row_json(json_t **out, const cli_args *args, const sct_count_row *row) {
   json_t *doc = row->problem == NULL ? counters_json(&row->counters) : json_object();
   *out = doc;
   json_object_set_new(doc, "case", cli_json_text(row->name));
@@ -247,11 +243,11 @@ static sct_status row_json(json_t **out, const cli_args *args, const sct_count_r
   json_object_set_new(doc, "diagnosis",
                       row->diag.kind != SCT_PTX_CLEAN ? diag_json(&row->diag) : json_null());
   if (args->by == CLI_BY_CASE) {
-    return SCT_OK;
+    return;
   }
   json_t *parts = json_array();
   json_object_set_new(doc, args->by == CLI_BY_LINE ? "lines" : "instructions", parts);
-  return each_part(row, args->by, json_part, parts, err);
+  each_part(row, args->by, json_part, parts);
 }
 
 static sct_status json(sct_str *out, const cli_args *args, const sct_count_report *report,
@@ -259,7 +255,8 @@ static sct_status json(sct_str *out, const cli_args *args, const sct_count_repor
   json_t *cases = json_array();
   for (int i = 0; i < report->n_rows; i++) {
     json_t *row;
-    const sct_status status = row_json(&row, args, &report->rows[i], err);
+    row_json(&row, args, &report->rows[i]);
+    sct_status status = SCT_OK;
     json_array_append_new(cases, row);
     if (status != SCT_OK) {
       json_decref(cases);
@@ -353,10 +350,8 @@ static const char *const part_heads[] = {"case",      "place",     "warps",     
                                          "divergent", "requests",  "sectors",    "each",
                                          "ideal",     "coalesced", "wavefronts", "ideal"};
 
-static sct_status table(sct_str *out, const cli_args *args, const sct_count_report *report,
-                        sct_error *err) {
+static sct_status table(sct_str *out, const cli_args *args, const sct_count_report *report) {
   cli_table t = {0};
-  sct_status status = SCT_OK;
   const bool whole = args->by == CLI_BY_CASE;
   const char *const *heads = whole ? case_heads : part_heads;
   const int n = whole ? SCT_COUNT(case_heads) : SCT_COUNT(part_heads);
@@ -366,18 +361,16 @@ static sct_status table(sct_str *out, const cli_args *args, const sct_count_repo
   if (!whole) {
     cli_table_column(&t, args->by == CLI_BY_LINE ? "" : "instruction", false);
   }
-  for (int i = 0; status == SCT_OK && i < report->n_rows; i++) {
+  for (int i = 0; i < report->n_rows; i++) {
     if (whole) {
       table_row(&t, &report->rows[i]);
     } else {
-      status = each_part(&report->rows[i], args->by, table_part, &t, err);
+      each_part(&report->rows[i], args->by, table_part, &t);
     }
   }
-  if (status == SCT_OK) {
-    cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
-  }
+  cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
   cli_table_free(&t);
-  return status;
+  return SCT_OK;
 }
 
 /* ---- the command */
@@ -414,8 +407,7 @@ static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
                                .threads = args->threads,
                                .coalescing = coalescing,
                                .per_instruction = args->by != CLI_BY_CASE};
-  const sct_status status = opts.extra != NULL ? sct_count_run(out, manifest, &opts, err)
-                                               : sct_fail(err, SCT_ENOMEM, "out of memory");
+  const sct_status status = sct_count_run(out, manifest, &opts, err);
   sct_arena_free(&arena);
   return status;
 }
@@ -423,8 +415,8 @@ static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
   sct_str text = {0};
   const sct_status status = args->json  ? json(&text, args, report, err)
-                            : args->csv ? csv(&text, args, report, err)
-                                        : table(&text, args, report, err);
+                            : args->csv ? csv(&text, args, report)
+                                        : table(&text, args, report);
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;

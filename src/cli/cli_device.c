@@ -47,11 +47,8 @@ static sct_status load_list(device_list *list, const cli_args *args, sct_error *
   if (sct_measure_list(&list->gpus, &list->n_gpus, &opts, &list->no_gpu) != SCT_OK) {
     list->n_gpus = 0; /* no reason not to show the others */
   }
-  SCT_TRY(sct_script_device_names(&names, &n, &list->arena, err));
+  sct_script_device_names(&names, &n, &list->arena);
   list->described = SCT_ARENA_NEW(&list->arena, sct_device_desc, n + 1);
-  if (!list->described) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < n; k++) {
     SCT_TRY(sct_script_load_device(&list->described[k], names[k], err));
     sct_device_desc *d = &list->described[list->n_described++];

@@ -55,7 +55,7 @@ void cli_events_write(cli_events *e, const char *event, json_t *members) {
     char *text = json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(10));
     sct_str_printf(&line, "%s\n", text ? text : "");
     sct_free(text);
-    if (text && !line.failed) {
+    if (text) {
       write_line(e, &line);
     }
   }

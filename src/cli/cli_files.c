@@ -12,7 +12,6 @@ typedef struct name_list {
   sct_arena arena;
   const char **names; /* of assets: "tuning/kernels/shifted.lua" */
   size_t n, cap;
-  bool failed;
 } name_list;
 
 static void add_name(void *ctx, const char *name) {
@@ -21,16 +20,12 @@ static void add_name(void *ctx, const char *name) {
     return;
   }
   const char *copy = sct_arena_strdup(&list->arena, name);
-  if (!copy || !SCT_GROW(list->names, list->n, list->cap)) {
-    list->failed = true;
-    return;
-  }
+  SCT_GROW(list->names, list->n, list->cap);
   list->names[list->n++] = copy;
 }
 
-static sct_status read_names(name_list *list, const char *prefix, sct_error *err) {
+static void read_names(name_list *list, const char *prefix) {
   sct_asset_list(prefix, add_name, list);
-  return list->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
 }
 
 static void free_names(name_list *list) {
@@ -62,7 +57,6 @@ static sct_status write_assets(const cli_args *args, const char *folder, const c
   for (size_t k = 0; k < n; k++) {
     path_in(&path, folder, assets[k]);
     SCT_TRY_DONE(sct_asset_read(&text, assets[k], err));
-    SCT_TRY_DONE(sct_str_status(&path, err));
     SCT_TRY_DONE(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
     if (!args->json) {
       cli_note(args, "wrote %s", sct_str_c(&path));
@@ -92,7 +86,7 @@ sct_status cli_init(const cli_args *args, sct_error *err) {
   const char *folder = args->n_words > 0 ? args->words[0] : ".";
   name_list list = {0};
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(read_names(&list, STARTER, err));
+  read_names(&list, STARTER);
   SCT_TRY_DONE(write_assets(args, folder, list.names, list.n, err));
   if (args->json) {
     status = print_written(folder, list.names, list.n, err);
@@ -176,9 +170,6 @@ done:
 static sct_status find_example(const char **out, name_list *list, const char *name,
                                sct_error *err) {
   const char **names = SCT_ARENA_NEW(&list->arena, const char *, list->n + 1);
-  if (!names) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (size_t k = 0; k < list->n; k++) {
     names[k] = short_name(&list->arena, list->names[k]);
     if (strcmp(names[k], name) == 0 || strcmp(sct_path_basename(list->names[k]), name) == 0) {
@@ -197,9 +188,11 @@ static sct_status find_example(const char **out, name_list *list, const char *na
 sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) {
   name_list list = {0};
   const char *asset = NULL;
-  if (status == SCT_EIO && err && !sct_file_exists(word) &&
-      read_names(&list, EXAMPLES, NULL) == SCT_OK &&
-      find_example(&asset, &list, sct_path_basename(word), NULL) == SCT_OK) {
+  if (status != SCT_EIO || !err || sct_file_exists(word)) {
+    return status;
+  }
+  read_names(&list, EXAMPLES);
+  if (find_example(&asset, &list, sct_path_basename(word), NULL) == SCT_OK) {
     const sct_error before = *err;
     const char *name = short_name(&list.arena, asset);
     sct_fail(err, status, "%s; the built-in example of this name: `sectile examples %s -o .`",
@@ -228,7 +221,7 @@ sct_status cli_examples(const cli_args *args, sct_error *err) {
   name_list list = {0};
   const char *one = NULL;
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(read_names(&list, EXAMPLES, err));
+  read_names(&list, EXAMPLES);
   if (args->n_words > 0) {
     SCT_TRY_DONE(find_example(&one, &list, args->words[0], err));
   }

@@ -102,7 +102,7 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
   sct_str axes = {0};
   sct_status status = sct_codegen_launch(&text, &plan->spec, &item->code, err);
   if (status == SCT_OK) {
-    status = sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate], err);
+    sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate]);
   }
   if (status == SCT_OK) {
     status = cli_json_print(

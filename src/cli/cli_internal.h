@@ -167,7 +167,6 @@ typedef struct cli_table {
   size_t n_cells, cap_cells;
   cli_style *styles; /* a row's */
   size_t n_rows, cap_rows;
-  bool failed;
 } cli_table;
 void cli_table_column(cli_table *t, const char *head, bool right);
 void cli_table_row(cli_table *t, cli_style style);

@@ -38,11 +38,11 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) {
   char *dump = doc ? json_dumps(doc, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
   json_decref(doc);
   if (!dump) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+    return sct_fail(err, SCT_EINTERNAL, "a text of the document is not UTF-8");
   }
   sct_str_printf(out, "%s\n", dump);
   sct_free(dump);
-  return sct_str_status(out, err);
+  return SCT_OK;
 }
 
 sct_status cli_json_print(json_t *doc, sct_error *err) {

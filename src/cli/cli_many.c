@@ -98,14 +98,14 @@ static bool has_come(const many *m, const member *it, int spec) {
 
 /* For a session that cannot say it itself: the spec at hand failed. What is told of it already
  * stays, and this is said besides. */
-static sct_status blame(many *m, member *it, sct_status status, const char *text) {
+static void blame(many *m, member *it, sct_status status, const char *text) {
   const int spec = it->spec < 0 ? 0 : it->spec;
   cli_outcome *o = &it->outcomes[spec];
   it->status = status;
   if (spec >= m->args->n_words || has_come(m, it, spec)) {
     cli_progress_clear(&it->progress);
     sct_log(SCT_LOG_ERROR, "%s", text);
-    return SCT_OK;
+    return;
   }
   const cli_session s = {.args = m->args, .device = it->device};
   const sct_tune_report none = {0};
@@ -116,17 +116,16 @@ static sct_status blame(many *m, member *it, sct_status status, const char *text
                      .document = cli_session_document(&s, spec, &none, status, text)};
   it->came[spec] = true;
   cli_tell_end_event(m->tell, it->device, o);
-  return SCT_OK;
 }
 
 /* The process is gone, or speaks no sense. */
-static sct_status lose(many *m, member *it) {
+static void lose(many *m, member *it) {
   char how[128], text[512];
   const int wait_status = sct_child_end(&it->child, 0);
   sct_child_describe_end(how, sizeof how, wait_status);
   snprintf(text, sizeof text, "the session on %s %s; what it measured is stored", it->device, how);
   it->left = m->args->n_words - it->spec - 1;
-  return blame(m, it, sct_child_out_of_memory(wait_status) ? SCT_ENOMEM : SCT_EINTERNAL, text);
+  blame(m, it, sct_child_out_of_memory(wait_status) ? SCT_ENOMEM : SCT_EINTERNAL, text);
 }
 
 /* ---- messages ---- */
@@ -139,7 +138,7 @@ static const char *keep(many *m, const char *text) {
   return sct_arena_strdup(&m->arena, text);
 }
 
-static sct_status take_outcome(many *m, member *it) {
+static void take_outcome(many *m, member *it) {
   sct_wire *w = &m->wire;
   cli_outcome o = {.spec = (int)sct_wire_get_i64(w)};
   o.status = (sct_status)sct_wire_get_i64(w);
@@ -149,12 +148,12 @@ static sct_status take_outcome(many *m, member *it) {
   sct_str_append(&o.board, sct_wire_get_text(w));
   if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || has_come(m, it, o.spec)) {
     cli_outcome_free(&o);
-    return lose(m, it);
+    lose(m, it);
+    return;
   }
   it->outcomes[o.spec] = o;
   it->came[o.spec] = true;
   cli_tell_end_event(m->tell, it->device, &o);
-  return SCT_OK;
 }
 
 static void begin_spec(many *m, member *it) {
@@ -173,37 +172,43 @@ static void show_progress(many *m, member *it) {
   cli_progress_step(&it->progress, sct_now_ns(), phase, done, total, item[0] ? item : NULL);
 }
 
-static sct_status take_last(many *m, member *it) {
+static void take_last(many *m, member *it) {
   it->status = (sct_status)sct_wire_get_i64(&m->wire);
   const char *text = keep(m, sct_wire_get_text(&m->wire));
   it->left = (int)sct_wire_get_i64(&m->wire);
   (void)sct_child_end(&it->child, ENDING_NS);
-  return text[0] != '\0' ? blame(m, it, it->status, text) : SCT_OK;
+  if (text[0] != '\0') {
+    blame(m, it, it->status, text);
+  }
 }
 
-static sct_status take_message(many *m, member *it) {
+static void take_message(many *m, member *it) {
   uint32_t code = 0;
   if (sct_wire_recv(it->child.fd, &code, &m->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
-    return lose(m, it);
+    lose(m, it);
+    return;
   }
   switch (code) {
   case CLI_MESSAGE_BEGINS:
     begin_spec(m, it);
-    return SCT_OK;
+    return;
   case CLI_MESSAGE_PROGRESS:
     show_progress(m, it);
-    return SCT_OK;
+    return;
   case CLI_MESSAGE_EVENT: {
     const char *name = sct_wire_get_text(&m->wire);
     cli_tell_event(m->tell, it->device, name, json_of(sct_wire_get_text(&m->wire)));
-    return SCT_OK;
+    return;
   }
   case CLI_MESSAGE_ENDED:
-    return take_outcome(m, it);
+    take_outcome(m, it);
+    return;
   case CLI_MESSAGE_LAST:
-    return take_last(m, it);
+    take_last(m, it);
+    return;
   default:
-    return lose(m, it);
+    lose(m, it);
+    return;
   }
 }
 
@@ -241,20 +246,17 @@ static sct_status listen_to_all(many *m, struct pollfd *ready, sct_error *err) {
     pass_on_interrupt(m);
     for (int k = 0; n > 0 && k < m->n; k++) {
       if (ready[k].fd >= 0 && ready[k].revents != 0) {
-        SCT_TRY(take_message(m, &m->members[k]));
+        take_message(m, &m->members[k]);
       }
     }
   }
 }
 
-static sct_status set_up(many *m, const char *const *devices, sct_error *err) {
+static void set_up(many *m, const char *const *devices) {
   const size_t n_words = (size_t)m->args->n_words;
   m->members = SCT_ARENA_NEW(&m->arena, member, m->n);
   m->group.lines = SCT_ARENA_NEW(&m->arena, char *, m->n);
   m->group.n = m->n;
-  if (!m->members || !m->group.lines) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < m->n; k++) {
     member *it = &m->members[k];
     *it = (member){.device = devices[k], .child = {.fd = -1}, .spec = -1};
@@ -264,26 +266,19 @@ static sct_status set_up(many *m, const char *const *devices, sct_error *err) {
     it->progress.device = it->device;
     it->progress.group = &m->group;
     it->progress.line = k;
-    if (!it->outcomes || !it->came) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
   }
-  return SCT_OK;
 }
 
 static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
-  SCT_TRY(set_up(m, devices, err));
+  set_up(m, devices);
   struct pollfd *ready = SCT_ARENA_NEW(&m->arena, struct pollfd, m->n);
-  if (!ready) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   m->tell->n_sessions = m->n;
   for (int k = 0; k < m->n; k++) {
     sct_error why = {0};
     const sct_status status = start(m, k, &why);
     if (status != SCT_OK) {
       m->members[k].left = m->args->n_words - 1;
-      SCT_TRY(blame(m, &m->members[k], status, why.text));
+      blame(m, &m->members[k], status, why.text);
     }
   }
   return listen_to_all(m, ready, err);

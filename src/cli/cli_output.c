@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 sct_status cli_print(sct_str *text, sct_error *err) {
-  sct_status status = sct_str_status(text, err);
+  sct_status status = SCT_OK;
   if (status == SCT_OK && text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
     status = sct_fail(err, SCT_EIO, "cannot write to standard output: %s", strerror(errno));
   }
@@ -22,10 +22,7 @@ sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
   if (args->out == NULL) {
     return cli_print(text, err);
   }
-  sct_status status = sct_str_status(text, err);
-  if (status == SCT_OK) {
-    status = sct_file_write(args->out, sct_str_c(text), text->len, err);
-  }
+  sct_status status = sct_file_write(args->out, sct_str_c(text), text->len, err);
   sct_str_free(text);
   return status;
 }

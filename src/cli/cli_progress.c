@@ -70,9 +70,9 @@ static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, c
     sct_str_printf(&line, "  %s", item);
   }
   const int room = p->width - 1; /* a full line would wrap and stay */
-  if (!line.failed && p->group) {
+  if (p->group) {
     draw_group(p, line.data);
-  } else if (!line.failed) {
+  } else {
     fprintf(p->out, "\r\033[K%.*s", room > 0 ? room : 0, line.data);
     fflush(p->out);
   }

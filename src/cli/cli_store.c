@@ -9,7 +9,7 @@ sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) {
   } else {
     SCT_TRY(sct_path_store(out, err));
   }
-  return sct_str_status(out, err);
+  return SCT_OK;
 }
 
 sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err) {
@@ -32,7 +32,7 @@ sct_status cli_merge(const cli_args *args, sct_error *err) {
   const int n = args->n_words - 1;
   sct_store **from = sct_alloc(sizeof(sct_store *) * (size_t)(n + 1));
   sct_store *to = NULL;
-  sct_status status = from ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = sct_store_open(&from[k], args->words[k + 1], true, err);
   }

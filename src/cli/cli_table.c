@@ -1,29 +1,21 @@
 /* Tables of text: cells first, widths when printed. */
 #include "cli/cli_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 void cli_table_column(cli_table *t, const char *head, bool right) {
-  if (t->n_columns == SCT_COUNT(t->column)) {
-    t->failed = true;
-    return;
-  }
+  assert(t->n_columns < SCT_COUNT(t->column));
   t->column[t->n_columns].head = head;
   t->column[t->n_columns++].right = right;
 }
 
 void cli_table_row(cli_table *t, cli_style style) {
-  if (!SCT_GROW(t->styles, t->n_rows, t->cap_rows)) {
-    t->failed = true;
-    return;
-  }
+  SCT_GROW(t->styles, t->n_rows, t->cap_rows);
   t->styles[t->n_rows++] = style;
   t->n_cells = (t->n_rows - 1) * (size_t)t->n_columns;
   for (int c = 0; c < t->n_columns; c++) { /* cells that are not given stay empty */
-    if (!SCT_GROW(t->cells, t->n_cells + (size_t)c, t->cap_cells)) {
-      t->failed = true;
-      return;
-    }
+    SCT_GROW(t->cells, t->n_cells + (size_t)c, t->cap_cells);
     t->cells[t->n_cells + (size_t)c] = "";
   }
 }
@@ -34,12 +26,10 @@ void cli_table_cell(cli_table *t, const char *fmt, ...) {
   va_start(args, fmt);
   sct_str_vprintf(&text, fmt, args);
   va_end(args);
-  const char *copy = text.failed ? NULL : sct_arena_strdup(&t->arena, sct_str_c(&text));
+  const char *copy = sct_arena_strdup(&t->arena, sct_str_c(&text));
   sct_str_free(&text);
-  t->failed |= copy == NULL || t->n_cells >= t->n_rows * (size_t)t->n_columns;
-  if (!t->failed) {
-    t->cells[t->n_cells++] = copy;
-  }
+  assert(t->n_cells < t->n_rows * (size_t)t->n_columns);
+  t->cells[t->n_cells++] = copy;
 }
 
 /* Bytes of the widest cell, 0 if all are empty: then the column is left out. */
@@ -67,7 +57,7 @@ static void append_row(sct_str *out, const cli_table *t, const int *widths, size
     sct_str_printf(out, "%s%*s", gap, t->column[c].right ? widths[c] : -widths[c], cell);
     gap = "  ";
   }
-  while (out->len > start && !out->failed && out->data[out->len - 1] == ' ') {
+  while (out->len > start && out->data[out->len - 1] == ' ') {
     out->data[--out->len] = '\0';
   }
 }
@@ -75,10 +65,6 @@ static void append_row(sct_str *out, const cli_table *t, const int *widths, size
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour) {
   int widths[SCT_COUNT(t->column)] = {0};
   bool heads = false;
-  if (t->failed) {
-    out->failed = true;
-    return;
-  }
   for (int c = 0; c < t->n_columns; c++) {
     widths[c] = width_of(t, c);
     heads |= widths[c] > 0 && t->column[c].head[0] != '\0';

@@ -64,9 +64,6 @@ static sct_status add_id(device_ids *d, const char *id, size_t len, sct_error *e
   char *copy = sct_arena_printf(&d->arena, "%.*s", (int)len, id);
   const sct_device_kind *kind;
   const char *name;
-  if (!copy) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   if (len == 0) {
     return sct_fail(err, SCT_EUSAGE,
                     "--device: expected ids with commas between them, as in cuda:0,cuda:1");

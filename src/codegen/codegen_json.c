@@ -11,7 +11,7 @@ static sct_status append_json(sct_str *out, json_t *doc, sct_error *err) {
   }
   sct_str_append(out, text);
   sct_free(text);
-  return sct_str_status(out, err);
+  return SCT_OK;
 }
 
 static json_t *string_list(const char *const *list, int n) {
@@ -205,8 +205,7 @@ static void put_text(sct_str *out, const char *text) {
 }
 
 /* Every outcome that is stored has one, so none is built in memory. */
-sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand,
-                            sct_error *err) {
+void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand) {
   const sct_strategy *strategy = &space->strategies[cand->strategy];
   sct_str_append(out, "{");
   for (int a = 0; a < strategy->n_axes; a++) {
@@ -223,5 +222,4 @@ sct_status sct_codegen_axes(sct_str *out, const sct_space *space, const sct_cand
     }
   }
   sct_str_append(out, "}");
-  return sct_str_status(out, err);
 }

@@ -18,7 +18,7 @@ static bool put_expr(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_e
   sct_wire_put_bytes(out, sct_str_c(scratch), scratch->len);
   const bool same = sct_expr_read(pool, sct_str_c(scratch), scratch->len) == e;
   sct_expr_reset(pool, mark);
-  return same && !scratch->failed;
+  return same;
 }
 
 /* No expression is no bytes. */
@@ -126,8 +126,8 @@ static void get_numbers(sct_kernel_code *code, sct_wire *in) {
   code->indexed = sct_wire_get_i64(in) != 0;
 }
 
-/* What is in the lists may point into the message. false: out of memory. */
-static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *arena, sct_wire *in) {
+/* What is in the lists may point into the message. */
+static void get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *arena, sct_wire *in) {
   const int n_operands = spec->n_operands;
   const int64_t n_require = sct_wire_get_i64(in);
   in->failed = in->failed || n_require < 0 || (uint64_t)n_require > in->len;
@@ -137,9 +137,6 @@ static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *ar
   code->layout = SCT_ARENA_NEW(arena, int, n_operands);
   code->argument = SCT_ARENA_NEW(arena, const char *, n_operands);
   code->traffic = SCT_ARENA_NEW(arena, sct_traffic, n_operands);
-  if (!code->require || !code->align || !code->layout || !code->argument || !code->traffic) {
-    return false;
-  }
   code->grid = get_expr(in, spec->pool);
   for (int k = 0; k < code->n_require; k++) {
     code->require[k] = get_expr(in, spec->pool);
@@ -153,7 +150,6 @@ static bool get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *ar
         in->failed || code->layout[op] < 0 || code->layout[op] >= spec->operands[op].n_layouts;
   }
   code->wavefronts = get_optional(in, spec->pool);
-  return true;
 }
 
 sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
@@ -172,9 +168,7 @@ sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena
     memcpy(&code.hash, hash, n);
   }
   get_numbers(&code, &body);
-  if (!get_lists(&code, spec, arena, &body)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  get_lists(&code, spec, arena, &body);
   if (body.failed || n != sizeof code.hash || !code.source || !code.kernel || !code.launch) {
     return sct_fail(err, SCT_EDATA, "a message that is no kernel");
   }

@@ -38,9 +38,6 @@ static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_err
   size_t bytes = 0;
   int result = nvrtc->log_size(b->handle, &bytes);
   char *const text = result == NVRTC_SUCCESS ? sct_alloc(bytes + 1) : NULL;
-  if (result == NVRTC_SUCCESS && text == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiler log of %zu bytes", bytes);
-  }
   if (text != NULL) {
     result = nvrtc->log(b->handle, text);
     sct_str_append(&b->log, text);
@@ -49,7 +46,7 @@ static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_err
   if (result != NVRTC_SUCCESS) {
     return sct_compile_nvrtc_fail(nvrtc, result, "reading its log", err);
   }
-  return sct_str_status(&b->log, err);
+  return SCT_OK;
 }
 
 static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct_compile_input *in,
@@ -101,9 +98,6 @@ static sct_status take(const sct_nvrtc *nvrtc, void *handle, size_call size, dat
     return sct_compile_nvrtc_fail(nvrtc, result, what, err);
   }
   *out = sct_alloc(*bytes + 1);
-  if (*out == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %zu bytes of %s", *bytes, what);
-  }
   result = data(handle, *out);
   return result == NVRTC_SUCCESS ? SCT_OK : sct_compile_nvrtc_fail(nvrtc, result, what, err);
 }
@@ -144,7 +138,7 @@ sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_bui
     return sct_compile_nvrtc_fail(nvrtc, result, expression, err);
   }
   *out = sct_strdup(lowered);
-  return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for a name");
+  return SCT_OK;
 }
 
 /* ---- a program that failed */
@@ -154,7 +148,7 @@ bool sct_compile_build_failed(const sct_compile_build *b) {
          b->result == NVRTC_CANCELLED;
 }
 
-sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_error *err) {
+void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b) {
   size_t bytes = 0;
   char *ptx = NULL;
   sct_str resolved = {0};
@@ -170,5 +164,4 @@ sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *
   sct_free(ptx);
   sct_str_free(&b->log);
   b->log = resolved;
-  return sct_str_status(&b->log, err);
 }

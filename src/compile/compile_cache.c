@@ -294,10 +294,8 @@ void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
   sct_str_printf(&text, "entry %s\n", compiled->entry);
   const sct_hash check = sct_hash_bytes(text.data, text.len);
   sct_str_printf(&text, "check " HASH_FORMAT "\n", check.hi, check.lo);
-  if (!text.failed) {
-    char name[NAME_BYTES];
-    write_file(cache, cache->entries_fd, file_name(name, key, ".entry"), text.data, text.len);
-  }
+  char name[NAME_BYTES];
+  write_file(cache, cache->entries_fd, file_name(name, key, ".entry"), text.data, text.len);
   sct_str_free(&text);
 }
 

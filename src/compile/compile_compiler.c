@@ -9,24 +9,16 @@ enum { DEFAULT_BATCH = 16 };
 static const int64_t DEFAULT_LIMIT_NS = 60000000000;
 static const int64_t DEFAULT_MEMORY_BYTES = (int64_t)4 << 30;
 
-static bool add_option(sct_compiler *compiler, const char *text) {
+static void add_option(sct_compiler *compiler, const char *text) {
   char **const options =
       sct_realloc(compiler->options, (size_t)(compiler->n_options + 1) * sizeof(*options));
-  if (options == NULL) {
-    return false;
-  }
   compiler->options = options;
   options[compiler->n_options] = sct_strdup(text);
-  if (options[compiler->n_options] == NULL) {
-    return false;
-  }
   sct_str_printf(&compiler->option_line, "%s%s", compiler->n_options > 0 ? " " : "", text);
   ++compiler->n_options;
-  return !compiler->option_line.failed;
 }
 
-static sct_status set_options(sct_compiler *compiler, const sct_compile_opts *opts,
-                              sct_error *err) {
+static void set_options(sct_compiler *compiler, const sct_compile_opts *opts) {
   /* -lineinfo costs no time and does not change the code; what it adds to the cubin, the worker
    * cuts out again (compile_elf.c). Without warnings the log holds errors only. The stack is that
    * of a thread, which no limit of the process changes. */
@@ -36,15 +28,13 @@ static sct_status set_options(sct_compiler *compiler, const sct_compile_opts *op
       "--disable-warnings", "--modify-stack-limit=false"};
   char arch[64];
   (void)snprintf(arch, sizeof(arch), "--gpu-architecture=%s", opts->arch);
-  bool good = true;
-  for (int i = 0; i < SCT_COUNT(fixed) && good; ++i) {
-    good = add_option(compiler, fixed[i]);
+  for (int i = 0; i < SCT_COUNT(fixed); ++i) {
+    add_option(compiler, fixed[i]);
   }
-  good = good && add_option(compiler, arch);
-  for (int i = 0; opts->extra != NULL && opts->extra[i] != NULL && good; ++i) {
-    good = add_option(compiler, opts->extra[i]);
+  add_option(compiler, arch);
+  for (int i = 0; opts->extra != NULL && opts->extra[i] != NULL; ++i) {
+    add_option(compiler, opts->extra[i]);
   }
-  return good ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for compiler options");
 }
 
 /* ---- asking one worker, and waiting for it */
@@ -82,7 +72,7 @@ static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
 
 /* ---- the compiler */
 
-static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opts, sct_error *err) {
+static void set_limits(sct_compiler *compiler, const sct_compile_opts *opts) {
   const int most = SCT_COMPILE_MAX_WORKERS;
   compiler->n_workers = opts->threads > 0 ? opts->threads : sct_cores();
   compiler->n_workers = compiler->n_workers < most ? compiler->n_workers : most;
@@ -93,16 +83,10 @@ static sct_status set_limits(sct_compiler *compiler, const sct_compile_opts *opt
   compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
   compiler->objects.sends_on = opts->sends_on;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
-  return opts->program != NULL && compiler->program == NULL
-             ? sct_fail(err, SCT_ENOMEM, "out of memory for a compiler")
-             : SCT_OK;
 }
 
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err) {
   sct_compiler *const compiler = sct_alloc(sizeof(*compiler));
-  if (compiler == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiler");
-  }
   if (!sct_compile_objects_init(&compiler->objects)) {
     sct_free(compiler);
     return sct_fail(err, SCT_EINTERNAL, "cannot make a lock");
@@ -110,15 +94,13 @@ sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sc
   compiler->cache.objects_fd = -1;
   compiler->cache.entries_fd = -1;
   compiler->cache.new_fd = -1;
-  sct_status status = set_limits(compiler, opts, err);
-  if (status == SCT_OK) {
-    status = learn_about(compiler, err);
-  }
+  set_limits(compiler, opts);
+  sct_status status = learn_about(compiler, err);
   if (status == SCT_OK) {
     status = sct_compile_nvrtc_check_arch(&compiler->about, opts->arch, err);
   }
   if (status == SCT_OK) {
-    status = set_options(compiler, opts, err);
+    set_options(compiler, opts);
   }
   if (status != SCT_OK) {
     sct_compiler_free(compiler);
@@ -202,13 +184,11 @@ static void put_file(sct_wire *w, const sct_compile_file *file) {
   }
 }
 
-static sct_status fail_file(sct_compiled_file *out, const sct_compile_file *file,
-                            const sct_compile_end *end, sct_error *err) {
+static void fail_file(sct_compiled_file *out, const sct_compile_file *file,
+                      const sct_compile_end *end) {
   sct_str text = {0};
   sct_str_printf(&text, "%s: error: %s\n", file->path, end->text);
-  SCT_TRY(sct_str_status(&text, err));
   out->log = text.data;
-  return SCT_OK;
 }
 
 sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
@@ -230,5 +210,6 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
       break;
     }
   }
-  return fail_file(out, file, &end, err);
+  fail_file(out, file, &end);
+  return SCT_OK;
 }

@@ -29,14 +29,11 @@ typedef struct option_list {
   sct_arena arena;
   const char **items;
   size_t n, cap;
-  bool failed;
 } option_list;
 
 static void add(option_list *l, const char *option) {
-  l->failed = l->failed || option == NULL || !SCT_GROW(l->items, l->n, l->cap);
-  if (!l->failed) {
-    l->items[l->n++] = option;
-  }
+  SCT_GROW(l->items, l->n, l->cap);
+  l->items[l->n++] = option;
 }
 
 static void add_folder(option_list *l, const char *folder, const char *below) {
@@ -50,8 +47,7 @@ static bool try_toolkit(option_list *l, const char *root, const char *below) {
   }
   char *const folder = sct_arena_printf(&l->arena, "%s%s", root, below);
   const char *const sign = sct_arena_printf(&l->arena, "%s%s/cuda_fp16.h", root, below);
-  if (folder == NULL || sign == NULL || !sct_file_exists(sign)) {
-    l->failed = l->failed || folder == NULL || sign == NULL;
+  if (!sct_file_exists(sign)) {
     return false;
   }
   add_folder(l, folder, "");
@@ -86,14 +82,13 @@ void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
   static const char option[] = "--include-path=";
   option_list l = {0};
   add_toolkit(&l, nvrtc);
-  const char *first = l.n > 0 && !l.failed ? l.items[0] : "";
+  const char *first = l.n > 0 ? l.items[0] : "";
   (void)snprintf(out, bytes, "%s", sct_has_prefix(first, option) ? first + strlen(option) : "");
   sct_free(l.items);
   sct_arena_free(&l.arena);
 }
 
-static sct_status list_options(option_list *l, const sct_compile_engine *engine, const char *path,
-                               sct_error *err) {
+static void list_options(option_list *l, const sct_compile_engine *engine, const char *path) {
   sct_str folder = {0};
   sct_path_dirname(&folder, path);
   add_folder(l, sct_str_c(&folder), "");
@@ -101,9 +96,7 @@ static sct_status list_options(option_list *l, const sct_compile_engine *engine,
     add(l, engine->options[i]);
   }
   add_toolkit(l, &engine->nvrtc);
-  l->failed = l->failed || folder.failed;
   sct_str_free(&folder);
-  return l->failed ? sct_fail(err, SCT_ENOMEM, "out of memory for compiler options") : SCT_OK;
 }
 
 /* ---- results */
@@ -112,9 +105,6 @@ static sct_status collect(sct_compile_engine *engine, sct_compiled_file *out,
                           const sct_compile_build *b, const sct_compile_file *file,
                           sct_error *err) {
   out->entries = file->n_kernels > 0 ? sct_alloc((size_t)file->n_kernels * sizeof(char *)) : NULL;
-  if (file->n_kernels > 0 && out->entries == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d names", file->n_kernels);
-  }
   out->n_entries = file->n_kernels;
   for (int i = 0; i < file->n_kernels; ++i) {
     SCT_TRY(sct_compile_build_entry(&engine->nvrtc, b, file->kernels[i], &out->entries[i], err));
@@ -161,23 +151,18 @@ static int unknown_name(sct_str *why, const char *log, const sct_compile_file *f
 }
 
 static sct_status explain(const sct_compile_engine *engine, sct_compiled_file *out,
-                          sct_compile_build *b, const sct_compile_file *file, sct_error *err) {
+                          sct_compile_build *b, const sct_compile_file *file) {
   sct_str text = {0};
   if (b->result == NVRTC_CANCELLED) {
     char limit[32];
     sct_str_printf(&text, "%s: error: compiling took longer than %s\n", file->path,
                    sct_format_ns(limit, (double)engine->limit_ns));
   } else {
-    SCT_TRY(sct_compile_build_resolve(&engine->nvrtc, b, err));
+    sct_compile_build_resolve(&engine->nvrtc, b);
     out->unknown = unknown_name(&text, sct_str_c(&b->log), file);
     if (out->unknown < 0) {
       sct_compile_log_places(&text, sct_str_c(&b->log));
     }
-  }
-  const sct_status status = sct_str_status(&text, err);
-  if (status != SCT_OK) {
-    sct_str_free(&text);
-    return status;
   }
   out->log = text.data;
   return SCT_OK;
@@ -191,7 +176,7 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
   sct_compile_input in = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_read(&source, file->path, err));
-  SCT_TRY_DONE(list_options(&options, engine, file->path, err));
+  list_options(&options, engine, file->path);
   in = (sct_compile_input){.source = sct_str_c(&source),
                            .name = file->path,
                            .expressions = file->kernels,
@@ -206,7 +191,7 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
   if (b.result == NVRTC_SUCCESS) {
     status = collect(engine, out, &b, file, err);
   } else if (sct_compile_build_failed(&b)) {
-    status = explain(engine, out, &b, file, err);
+    status = explain(engine, out, &b, file);
   } else {
     status = sct_compile_build_refused(&engine->nvrtc, &b, err);
   }

@@ -137,8 +137,7 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
 sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,
                                    const char *expression, char **out, sct_error *err) SCT_MUST_USE;
 /* Puts source lines in place of PTX lines in the log; NVRTC keeps the PTX that ptxas refused. */
-sct_status sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                     sct_error *err) SCT_MUST_USE;
+void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b);
 
 /* ---- the cache on disk (compile_cache.c) */
 

@@ -54,7 +54,7 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
                  strstr(sct_path_basename(path), ".alt") != NULL ? ".alt" : "", major, minor);
   sct_path_dirname(&beside, realpath(path, file) != NULL ? file : path);
   sct_str_printf(&beside, "/%s", name);
-  const bool found = (!beside.failed && dlopen(beside.data, RTLD_NOW | RTLD_GLOBAL) != NULL) ||
+  const bool found = dlopen(beside.data, RTLD_NOW | RTLD_GLOBAL) != NULL ||
                      dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
   if (!found && why->len == 0) {
     sct_str_printf(why,
@@ -103,7 +103,7 @@ static bool try_folder(void *ctx, const char *folder) {
   for (int k = 0; k < SCT_COUNT(SONAMES) && !found; ++k) {
     sct_str_clear(&file);
     sct_str_printf(&file, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", SONAMES[k]);
-    found = !file.failed && try_open(s->nvrtc, file.data, s->why);
+    found = try_open(s->nvrtc, file.data, s->why);
   }
   sct_str_free(&file);
   return found;

@@ -99,10 +99,6 @@ static bool is_sound_locked(sct_compile_object_table *table, const sct_compile_o
 sct_status sct_compile_objects_add(sct_compile_object **out, sct_compile_object_table *table,
                                    const sct_compile_object *from, sct_error *err) {
   sct_compile_object *made = sct_alloc(sizeof(*made));
-  if (made == NULL) {
-    free_memory(from);
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a compiled program");
-  }
   made->cubin = from->cubin;
   made->cubin_bytes = from->cubin_bytes;
   made->ptx = from->ptx;

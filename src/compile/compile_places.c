@@ -36,7 +36,7 @@ static bool find_python(sct_str *out) {
     n = strcspn(at, ":");
     sct_str_clear(out);
     sct_str_printf(out, "%.*s/python3", (int)n, at);
-    if (at[0] == '/' && !out->failed && access(out->data, X_OK) == 0) {
+    if (at[0] == '/' && access(out->data, X_OK) == 0) {
       return true;
     }
   }
@@ -55,7 +55,7 @@ static bool look_in(const visit *v, const char *root, const char *below) {
   glob_t found = {0};
   bool done = false;
   sct_str_printf(&pattern, "%s%s", root, below);
-  if (pattern.failed || pattern.data[0] != '/') { /* no library comes from the current folder */
+  if (pattern.data[0] != '/') { /* no library comes from the current folder */
     sct_str_free(&pattern);
     return false;
   }

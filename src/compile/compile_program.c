@@ -34,11 +34,7 @@ static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
                                 .options = engine->options + skip,
                                 .n_options = engine->n_options - skip,
                                 .deadline_ns = engine->deadline_ns};
-  sct_status status = names != NULL ? sct_str_status(&text, err)
-                                    : sct_fail(err, SCT_ENOMEM, "out of memory for %d names", n);
-  if (status == SCT_OK) {
-    status = sct_compile_build_run(&engine->nvrtc, p, &in, err);
-  }
+  sct_status status = sct_compile_build_run(&engine->nvrtc, p, &in, err);
   sct_free(names);
   sct_str_free(&text);
   return status;
@@ -150,8 +146,7 @@ static bool gave_no_reason(const sct_compile_build *p) {
          !has_error_text(sct_str_c(&p->log));
 }
 
-static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns,
-                            sct_error *err) {
+static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns) {
   sct_str text = {0};
   unit->out->failure = SCT_COMPILE_ERROR;
   if (p->result == NVRTC_CANCELLED) {
@@ -161,11 +156,6 @@ static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, 
                    sct_format_ns(limit, (double)limit_ns));
   } else {
     sct_compile_log_rewrite(&text, sct_str_c(&p->log), unit, &unit->out->error_line);
-  }
-  const sct_status status = sct_str_status(&text, err);
-  if (status != SCT_OK) {
-    sct_str_free(&text);
-    return status;
   }
   unit->out->log = text.data;
   return SCT_OK;
@@ -222,9 +212,9 @@ sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **unit
     status = sct_fail(err, SCT_ESTOPPED, "compiling took too long");
     goto done;
   }
-  SCT_TRY_DONE(sct_compile_build_resolve(&engine->nvrtc, &p, err));
+  sct_compile_build_resolve(&engine->nvrtc, &p);
   if (n == 1) {
-    status = fail_unit(units[0], &p, engine->limit_ns, err);
+    status = fail_unit(units[0], &p, engine->limit_ns);
     goto done;
   }
   blamed = blamed_first(units, n, sct_str_c(&p.log));

@@ -59,8 +59,8 @@ static sct_hash hash_key(const sct_compiler *compiler, sct_hash unit) {
   return sct_hash_bytes(pair, sizeof(pair));
 }
 
-static sct_status init_item(const sct_compiler *compiler, sct_compile_item *item,
-                            const sct_compile_unit *unit, sct_compiled *result, sct_error *err) {
+static void init_item(const sct_compiler *compiler, sct_compile_item *item,
+                      const sct_compile_unit *unit, sct_compiled *result) {
   char hex[SCT_HASH_HEX];
   const sct_hash hash = hash_unit(unit);
   item->in = unit;
@@ -73,19 +73,15 @@ static sct_status init_item(const sct_compiler *compiler, sct_compile_item *item
   sct_str_printf(&expression, "%s%s%s", item->alone ? "" : item->space,
                  item->alone ? "" : "::", unit->kernel);
   item->expression = expression.data;
-  return sct_str_status(&expression, err);
 }
 
 /* Chains equal units behind the first of their kind. */
-static sct_status link_equal(sct_compile_run *r, sct_error *err) {
+static void link_equal(sct_compile_run *r) {
   size_t n_slots = 16;
   while (n_slots < (size_t)r->n_items * 2) {
     n_slots *= 2;
   }
   int *const slots = sct_alloc(n_slots * sizeof(*slots)); /* index + 1 of the last; 0: free */
-  if (slots == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
-  }
   for (int i = 0; i < r->n_items; ++i) {
     size_t slot = r->items[i].key.lo & (n_slots - 1);
     while (slots[slot] != 0 && !sct_hash_equal(r->items[slots[slot] - 1].key, r->items[i].key)) {
@@ -98,7 +94,6 @@ static sct_status link_equal(sct_compile_run *r, sct_error *err) {
     slots[slot] = i + 1;
   }
   sct_free(slots);
-  return SCT_OK;
 }
 
 /* Puts what is to be done into batches, in its order and at most `batch` long; units with
@@ -124,36 +119,30 @@ static void make_batches(const sct_compiler *compiler, sct_compile_run *r) {
 
 /* ---- finishing */
 
-static bool copy_result(sct_compiled *to, const sct_compiled *from) {
+static void copy_result(sct_compiled *to, const sct_compiled *from) {
   *to = *from;
   to->log = from->log != NULL ? sct_strdup(from->log) : NULL;
   to->entry = from->entry != NULL ? sct_strdup(from->entry) : NULL;
   if (to->object != NULL) {
     atomic_fetch_add(&to->object->refs, 1);
   }
-  return (to->log == NULL) == (from->log == NULL) && (to->entry == NULL) == (from->entry == NULL);
 }
 
 /* The unit's result is there: so are those of equal units. */
-static sct_status finish(sct_compile_run *r, const sct_compile_item *item, sct_error *err) {
+static void finish(sct_compile_run *r, const sct_compile_item *item) {
   r->finished[r->n_finished++] = (int)(item - r->items);
   for (int i = item->next_equal; i >= 0; i = r->items[i].next_equal) {
     r->finished[r->n_finished++] = i;
-    if (!copy_result(r->items[i].out, item->out)) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
-    }
+    copy_result(r->items[i].out, item->out);
   }
-  return SCT_OK;
 }
 
-static sct_status fail_alone(sct_compile_run *r, sct_compile_item *item, const sct_compile_end *end,
-                             sct_error *err) {
+static void fail_alone(sct_compile_run *r, sct_compile_item *item, const sct_compile_end *end) {
   sct_str text = {0};
   sct_str_printf(&text, "error: %s\n", end->text);
-  SCT_TRY(sct_str_status(&text, err));
   item->out->failure = end->failure;
   item->out->log = text.data;
-  return finish(r, item, err);
+  finish(r, item);
 }
 
 static void keep_on_disk(sct_compiler *compiler, sct_compile_item *const *units, int n) {
@@ -175,15 +164,15 @@ static void keep_on_disk(sct_compiler *compiler, sct_compile_item *const *units,
 
 /* A worker failed over these units. One that had a fresh worker to itself is guilty; the others are
  * tried again so. */
-static sct_status take_failure(sct_compile_run *r, const sct_compile_span *span,
-                               const sct_compile_end *end, sct_error *err) {
+static void take_failure(sct_compile_run *r, const sct_compile_span *span,
+                         const sct_compile_end *end) {
   if (span->n == 1 && span->fresh) {
-    return fail_alone(r, r->todo[span->first], end, err);
+    fail_alone(r, r->todo[span->first], end);
+    return;
   }
   for (int i = span->n - 1; i >= 0; --i) {
     r->again[r->n_again++] = (sct_compile_span){.first = span->first + i, .n = 1, .fresh = true};
   }
-  return SCT_OK;
 }
 
 /* The reply of a worker, or its end. */
@@ -200,7 +189,7 @@ static sct_status collect(sct_compiler *compiler, sct_compile_worker *w, sct_err
       SCT_TRY(status);
       keep_on_disk(compiler, units, span.n);
       for (int i = 0; i < span.n; ++i) {
-        SCT_TRY(finish(r, units[i], err));
+        finish(r, units[i]);
       }
       return SCT_OK;
     }
@@ -209,7 +198,8 @@ static sct_status collect(sct_compiler *compiler, sct_compile_worker *w, sct_err
     (void)snprintf(end.text, sizeof(end.text),
                    "the compiler crashed on it: its process answered what makes no sense");
   }
-  return take_failure(r, &span, &end, err);
+  take_failure(r, &span, &end);
+  return SCT_OK;
 }
 
 /* ---- handing out */
@@ -235,8 +225,7 @@ static int batch_of(const sct_compiler *compiler, int turn) {
 
 /* What another compiler has put into the cache since the request began is finished. Of the rest the
  * first units that stand together stay in `span`, the others wait. Returns whether any are left. */
-static sct_status leave_out_cached(sct_compiler *compiler, sct_compile_span *span, bool *left,
-                                   sct_error *err) {
+static void leave_out_cached(sct_compiler *compiler, sct_compile_span *span, bool *left) {
   sct_compile_run *const r = compiler->run;
   const sct_compile_span all = *span;
   sct_compile_span part = {0};
@@ -244,7 +233,7 @@ static sct_status leave_out_cached(sct_compiler *compiler, sct_compile_span *spa
   for (int i = all.first; i < all.first + all.n; ++i) {
     sct_compile_item *const item = r->todo[i];
     if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
-      SCT_TRY(finish(r, item, err));
+      finish(r, item);
     } else if (part.n > 0 && part.first + part.n == i) {
       ++part.n;
     } else {
@@ -256,17 +245,15 @@ static sct_status leave_out_cached(sct_compiler *compiler, sct_compile_span *spa
     }
   }
   *span = part;
-  return SCT_OK;
 }
 
 /* Something to do for a worker; *found: is there any? */
-static sct_status next_span(sct_compiler *compiler, sct_compile_span *out, bool *found,
-                            sct_error *err) {
+static void next_span(sct_compiler *compiler, sct_compile_span *out, bool *found) {
   sct_compile_run *const r = compiler->run;
   *found = r->n_again > 0;
   if (*found) {
     *out = r->again[--r->n_again];
-    return SCT_OK;
+    return;
   }
   if (r->next_batch == r->n_batches) {
     make_batches(compiler, r);
@@ -275,10 +262,9 @@ static sct_status next_span(sct_compiler *compiler, sct_compile_span *out, bool 
     *out = r->batches[batch_of(compiler, r->next_batch++)];
     *found = true;
     if (compiler->n_places > 1) {
-      SCT_TRY(leave_out_cached(compiler, out, found, err));
+      leave_out_cached(compiler, out, found);
     }
   }
-  return SCT_OK;
 }
 
 static int count_busy(const sct_compiler *compiler) {
@@ -298,7 +284,7 @@ static sct_status hand_out(sct_compiler *compiler, sct_error *err) {
     sct_compile_span span;
     bool found = false;
     if (!w->busy) {
-      SCT_TRY(next_span(compiler, &span, &found, err));
+      next_span(compiler, &span, &found);
     }
     if (!found) {
       continue;
@@ -313,7 +299,7 @@ static sct_status hand_out(sct_compiler *compiler, sct_error *err) {
     sct_compile_start_job(compiler);
     sct_compile_put_units(&compiler->wire, r->todo + span.first, span.n);
     if (compiler->wire.failed) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", span.n);
+      return sct_fail(err, SCT_EINTERNAL, "%d sources are too large for a message", span.n);
     }
     (void)sct_compile_worker_send(compiler, w, SCT_COMPILE_OP_GROUP); /* if not, it has ended */
   }
@@ -340,8 +326,7 @@ static void run_free(sct_compiler *compiler) {
   compiler->run = NULL;
 }
 
-static sct_status prepare(sct_compiler *compiler, const sct_compile_unit *units,
-                          sct_compiled *results, sct_error *err) {
+static void prepare(sct_compiler *compiler, const sct_compile_unit *units, sct_compiled *results) {
   sct_compile_run *const r = compiler->run;
   const size_t n = (size_t)r->n_items;
   r->items = sct_alloc(n * sizeof(*r->items));
@@ -350,14 +335,10 @@ static sct_status prepare(sct_compiler *compiler, const sct_compile_unit *units,
   r->batches = sct_alloc(n * sizeof(*r->batches));
   r->again = sct_alloc(n * sizeof(*r->again));
   r->finished = sct_alloc(n * sizeof(*r->finished));
-  if (r->items == NULL || r->wanted == NULL || r->todo == NULL || r->batches == NULL ||
-      r->again == NULL || r->finished == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", r->n_items);
-  }
   for (int i = 0; i < r->n_items; ++i) {
-    SCT_TRY(init_item(compiler, &r->items[i], &units[i], &results[i], err));
+    init_item(compiler, &r->items[i], &units[i], &results[i]);
   }
-  return link_equal(r, err);
+  link_equal(r);
 }
 
 sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
@@ -369,32 +350,26 @@ sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *uni
     memset(results, 0, sizeof(*results) * (size_t)n);
   }
   compiler->run = n > 0 ? sct_alloc(sizeof(*compiler->run)) : NULL;
-  if (n > 0 && compiler->run == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d sources", n);
-  }
   if (n <= 0) {
     return SCT_OK;
   }
   compiler->run->n_items = n;
-  const sct_status status = prepare(compiler, units, results, err);
-  if (status != SCT_OK) {
-    run_free(compiler);
-  }
-  return status;
+  prepare(compiler, units, results);
+  return SCT_OK;
 }
 
 /* An item and those that are equal to it are done together, so they are wanted together. */
-static sct_status want_item(sct_compiler *compiler, sct_compile_item *item, sct_error *err) {
+static void want_item(sct_compiler *compiler, sct_compile_item *item) {
   sct_compile_run *const r = compiler->run;
   for (int i = (int)(item - r->items); i >= 0; i = r->items[i].next_equal) {
     r->wanted[i] = true;
     ++r->n_wanted;
   }
   if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
-    return finish(r, item, err);
+    finish(r, item);
+    return;
   }
   r->todo[r->n_todo++] = item;
-  return SCT_OK;
 }
 
 sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) {
@@ -409,7 +384,8 @@ sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) {
   for (int i = 0; first->is_repeat && i < unit; ++i) {
     first = sct_hash_equal(r->items[i].key, first->key) ? &r->items[i] : first;
   }
-  return want_item(compiler, first, err);
+  want_item(compiler, first);
+  return SCT_OK;
 }
 
 sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,

@@ -78,29 +78,25 @@ static void get_object(sct_wire *w, sct_compile_object *out) {
   out->name.cubin = sct_hash_bytes(out->cubin, out->cubin_bytes);
 }
 
-static bool copy_object(sct_compile_object *o) {
+static void copy_object(sct_compile_object *o) {
   char *const copy = sct_alloc(o->cubin_bytes + o->ptx_bytes + 1);
-  if (copy == NULL) {
-    return false;
-  }
   memcpy(copy, o->cubin, o->cubin_bytes);
   memcpy(copy + o->cubin_bytes, o->ptx, o->ptx_bytes + 1);
   o->cubin = copy;
   o->ptx = copy + o->cubin_bytes;
   o->memory[0] = copy;
-  return true;
 }
 
 /* Fills list[0..n) with what is left of a message. One object, as most have, takes the message's
- * memory instead of a copy. false: out of memory, or w->failed. */
+ * memory instead of a copy. false: w->failed. */
 static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_compile_object **list,
                         int n) {
   sct_compile_object *const parts = sct_alloc((size_t)(n + 1) * sizeof(*parts));
-  sct_status status = parts != NULL ? SCT_OK : SCT_ENOMEM;
-  for (int i = 0; i < n && status == SCT_OK; ++i) {
+  sct_status status = SCT_OK;
+  for (int i = 0; i < n; ++i) {
     get_object(w, &parts[i]);
   }
-  w->failed = w->failed || (parts != NULL && w->at != w->len);
+  w->failed = w->failed || w->at != w->len;
   for (int i = 0; i < n && status == SCT_OK && !w->failed; ++i) {
     if (n == 1) {
       parts[i].message = sct_wire_take(w);
@@ -108,9 +104,10 @@ static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_comp
     if (!objects->sends_on) {
       sct_wire_close(&parts[i].message);
     }
-    status = n == 1 || copy_object(&parts[i])
-                 ? sct_compile_objects_add(&list[i], objects, &parts[i], NULL)
-                 : SCT_ENOMEM;
+    if (n > 1) {
+      copy_object(&parts[i]);
+    }
+    status = sct_compile_objects_add(&list[i], objects, &parts[i], NULL);
   }
   sct_free(parts);
   w->failed = w->failed || status == SCT_EDATA;
@@ -173,8 +170,7 @@ static void hold_object(sct_compiled *r, sct_compile_object *object) {
   r->ptx_hash = object->name.ptx;
 }
 
-/* All but the object, of which it gives the number; -1: none. false: out of memory, or w->failed.
- */
+/* All but the object, of which it gives the number; -1: none. false: w->failed. */
 static bool get_result(sct_wire *w, sct_compiled *r, int64_t *object) {
   int figures[6] = {0};
   r->ok = sct_wire_get_i64(w) != 0;
@@ -199,7 +195,7 @@ static bool get_result(sct_wire *w, sct_compiled *r, int64_t *object) {
   r->const_bytes = figures[5];
   char **const text = r->ok ? &r->entry : &r->log;
   *text = sct_strdup(r->ok ? entry : log);
-  return *text != NULL;
+  return true;
 }
 
 /* As sct_compile_get_results, with the numbers of the units' objects in numbers[0..n). */
@@ -215,13 +211,13 @@ static bool get_numbered(sct_wire *w, sct_compile_object_table *objects,
     w->failed = w->failed || numbers[i] >= n_objects;
   }
   sct_compile_object **const list = sct_alloc((size_t)(n_objects + 1) * sizeof(*list));
-  const bool good = list != NULL && !w->failed && get_objects(w, objects, list, n_objects);
+  const bool good = !w->failed && get_objects(w, objects, list, n_objects);
   for (int i = 0; i < n && good; ++i) {
     if (numbers[i] >= 0) {
       hold_object(units[i]->out, list[numbers[i]]);
     }
   }
-  for (int i = 0; list != NULL && i < n_objects; ++i) {
+  for (int i = 0; i < n_objects; ++i) {
     sct_compile_object_release(list[i]);
   }
   sct_free(list);
@@ -231,7 +227,7 @@ static bool get_numbered(sct_wire *w, sct_compile_object_table *objects,
 sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
                                    sct_compile_item *const *units, int n, sct_error *err) {
   int64_t *const numbers = sct_alloc((size_t)(n + 1) * sizeof(*numbers));
-  const bool good = numbers != NULL && get_numbered(w, objects, units, n, numbers);
+  const bool good = get_numbered(w, objects, units, n, numbers);
   sct_free(numbers);
   if (good) {
     return SCT_OK;
@@ -239,8 +235,7 @@ sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *object
   for (int i = 0; i < n; ++i) {
     sct_compiled_free(units[i]->out);
   }
-  return w->failed ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
-                   : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+  return sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense");
 }
 
 /* ---- results of files */
@@ -261,15 +256,9 @@ void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file) {
 static bool get_entries(sct_wire *w, sct_compiled_file *file) {
   const int n = get_count(w);
   file->entries = n > 0 ? sct_alloc((size_t)n * sizeof(*file->entries)) : NULL;
-  if (n > 0 && file->entries == NULL) {
-    return false;
-  }
   file->n_entries = n;
   for (int i = 0; i < n; ++i) {
     file->entries[i] = sct_strdup(sct_wire_get_text(w));
-    if (file->entries[i] == NULL) {
-      return false;
-    }
   }
   return !w->failed;
 }
@@ -280,8 +269,7 @@ sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
   const char *const log = sct_wire_get_text(w);
   file->log = file->ok ? NULL : sct_strdup(log);
   file->unknown = (int)sct_wire_get_i64(w);
-  if (get_entries(w, file) && (file->ok || file->log != NULL) &&
-      get_objects(w, objects, &file->object, file->ok ? 1 : 0)) {
+  if (get_entries(w, file) && get_objects(w, objects, &file->object, file->ok ? 1 : 0)) {
     if (file->ok) {
       file->ptx = file->object->ptx;
       file->cubin = file->object->cubin;
@@ -290,6 +278,5 @@ sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
     return SCT_OK;
   }
   file->ok = false;
-  return w->failed ? sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense")
-                   : sct_fail(err, SCT_ENOMEM, "out of memory for compiler results");
+  return sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense");
 }

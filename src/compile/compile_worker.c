@@ -106,9 +106,6 @@ static sct_status read_group(group *g, sct_wire *in, sct_error *err) {
   g->results = sct_alloc((size_t)n * sizeof(*g->results));
   g->items = sct_alloc((size_t)n * sizeof(*g->items));
   g->list = sct_alloc((size_t)n * sizeof(sct_compile_item *));
-  if (g->units == NULL || g->results == NULL || g->items == NULL || g->list == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %lld sources", (long long)n);
-  }
   g->n = (int)n;
   for (int i = 0; i < g->n; ++i) {
     sct_compile_item *const item = &g->items[i];
@@ -160,7 +157,7 @@ static sct_status serve_file(state *s, sct_error *err) {
   }
   const char **const kernels = sct_alloc((size_t)(n + 1) * sizeof(*kernels));
   sct_compiled_file out = {.unknown = -1};
-  sct_status status = kernels != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int64_t i = 0; status == SCT_OK && i < n; ++i) {
     kernels[i] = sct_wire_get_text(&s->in);
   }

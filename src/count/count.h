@@ -128,7 +128,6 @@ typedef struct sct_count_line {
 
 /* Sums a row's instructions, in the order of file and line. `*lines` is from sct_alloc and the
  * caller's. */
-sct_status sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row,
-                           sct_error *err) SCT_MUST_USE;
+void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row);
 
 #endif

@@ -28,17 +28,13 @@ static void add(sct_count_line *to, const sct_count_line *from) {
   to->shared.bytes += from->shared.bytes;
 }
 
-sct_status sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row,
-                           sct_error *err) {
+void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row) {
   *lines = NULL;
   *n_lines = 0;
   if (row->n_insts == 0) {
-    return SCT_OK;
+    return;
   }
   sct_count_line *const list = sct_alloc((size_t)row->n_insts * sizeof(*list));
-  if (list == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d instructions", row->n_insts);
-  }
   for (int i = 0; i < row->n_insts; i++) {
     const sct_ptx_inst_counters *const from = &row->insts[i];
     list[i] = (sct_count_line){.file = from->file,
@@ -61,5 +57,4 @@ sct_status sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count
   }
   *lines = list;
   *n_lines = n + 1;
-  return SCT_OK;
 }

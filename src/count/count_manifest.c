@@ -66,10 +66,6 @@ static sct_status expected(const reader *r, const char *key, const char *what, c
   return fail_text(r, "'%s': expected %s, not %s", key, what, kind_of(got));
 }
 
-static sct_status no_memory(const reader *r) {
-  return sct_fail(r->err, SCT_ENOMEM, "out of memory for the manifest %s", r->m->path);
-}
-
 /* A word that is none of `words`. */
 static sct_status unknown_word(const reader *r, const char *what, const char *word,
                                const char *const *words, int n) {
@@ -198,7 +194,7 @@ static sct_status read_buffer(const reader *r, const char *name, json_t *given) 
   m->buffers[k] = (sct_count_buffer){.name = sct_arena_strdup(&m->arena, name),
                                      .bytes = json_integer_value(bytes)};
   SCT_TRY(read_fill(r, &m->buffers[k].fill, json_object_get(given, "fill")));
-  return m->buffers[k].name != NULL ? SCT_OK : no_memory(r);
+  return SCT_OK;
 }
 
 static sct_status read_buffers(const reader *r, json_t *given) {
@@ -208,9 +204,6 @@ static sct_status read_buffers(const reader *r, json_t *given) {
   }
   m->buffers =
       SCT_ARENA_NEW(&m->arena, sct_count_buffer, (size_t)count_n_given + json_object_size(given));
-  if (m->buffers == NULL) {
-    return no_memory(r);
-  }
   memcpy(m->buffers, count_given, sizeof(*m->buffers) * (size_t)count_n_given);
   m->n_buffers = count_n_given;
   const char *name;
@@ -238,7 +231,7 @@ static sct_status read_address(const reader *r, sct_count_arg *out, const char *
     }
     snprintf(what, sizeof what, "argument %d: unknown buffer", index);
     const char *const name = sct_arena_strndup(&m->arena, text, n);
-    return name != NULL ? unknown_word(r, what, name, names, n_names) : no_memory(r);
+    return unknown_word(r, what, name, names, n_names);
   }
   const int64_t bytes = m->buffers[out->buffer].bytes;
   for (const char *at = text + n + 1; text[n] == '+' && *at != '\0'; at++) {
@@ -290,9 +283,6 @@ static sct_status read_members(const reader *r, sct_count_arg *out, json_t *give
   out->kind = SCT_COUNT_STRUCT;
   out->n_members = (int)n;
   out->members = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
-  if (out->members == NULL) {
-    return no_memory(r);
-  }
   for (size_t i = 0; i < n; i++) {
     SCT_TRY(read_arg(r, &out->members[i], json_array_get(given, i), index));
   }
@@ -353,7 +343,7 @@ static sct_status read_texts(reader *r, sct_count_case *c, json_t *given) {
   c->kernel = sct_arena_strdup(&r->m->arena, json_string_value(kernel));
   c->name = name != NULL ? sct_arena_strdup(&r->m->arena, json_string_value(name)) : c->kernel;
   r->name = c->name;
-  return c->kernel != NULL && c->name != NULL ? SCT_OK : no_memory(r);
+  return SCT_OK;
 }
 
 static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
@@ -379,7 +369,7 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
   for (size_t i = 0; c->args != NULL && i < n; i++) {
     SCT_TRY(read_arg(r, &c->args[i], json_array_get(args, i), (int)i + 1));
   }
-  return c->args != NULL ? SCT_OK : no_memory(r);
+  return SCT_OK;
 }
 
 static sct_status read_cases(reader *r, json_t *list) {
@@ -397,7 +387,7 @@ static sct_status read_cases(reader *r, json_t *list) {
     r->name = NULL;
     SCT_TRY(read_case(r, &m->cases[i], json_array_get(list, i)));
   }
-  return m->cases != NULL ? SCT_OK : no_memory(r);
+  return SCT_OK;
 }
 
 static sct_status read_document(reader *r, json_t *doc) {
@@ -422,10 +412,6 @@ sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *
     goto done;
   }
   out->path = sct_arena_strdup(&out->arena, path);
-  if (out->path == NULL) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory for the manifest %s", path);
-    goto done;
-  }
   if (line_of_zero(&text) > 0) {
     status = sct_fail(err, SCT_ESPEC, "%s:%d: error: not JSON: a byte with the value 0", path,
                       line_of_zero(&text));

@@ -32,19 +32,12 @@ typedef struct run {
   sct_error *err;
 } run;
 
-static sct_status no_memory(const run *r) {
-  return sct_fail(r->err, SCT_ENOMEM, "out of memory for %d cases", r->m->n_cases);
-}
-
 /* ---- kernels by name */
 
-static sct_status list_kernels(run *r) {
+static void list_kernels(run *r) {
   const int n = r->m->n_cases;
   r->kernels = SCT_ARENA_NEW(&r->s->arena, const char *, n);
   r->kernel_of = SCT_ARENA_NEW(&r->s->arena, int, n);
-  if (r->kernels == NULL || r->kernel_of == NULL) {
-    return no_memory(r);
-  }
   for (int i = 0; i < n; i++) {
     int k = 0;
     while (k < r->n_kernels && strcmp(r->kernels[k], r->m->cases[i].kernel) != 0) {
@@ -55,7 +48,6 @@ static sct_status list_kernels(run *r) {
     }
     r->kernel_of[i] = k;
   }
-  return SCT_OK;
 }
 
 /* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
@@ -104,9 +96,6 @@ static sct_status compile_named(run *r, int *unknown) {
   sct_compile_file file = {.path = r->opts->file};
   const char **const names = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
   int *const which = SCT_ARENA_NEW(&s->arena, int, r->n_kernels);
-  if (names == NULL || which == NULL) {
-    return no_memory(r);
-  }
   for (int k = 0; k < r->n_kernels; k++) {
     if (s->entries[k] == NULL) {
       which[file.n_kernels] = k;
@@ -158,9 +147,6 @@ static sct_status compile(run *r) {
   int unknown = -1;
   bool more = false;
   s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);
-  if (s->entries == NULL) {
-    return no_memory(r);
-  }
   SCT_TRY(sct_compiler_new(&s->compiler, &opts, r->err));
   SCT_TRY(compile_named(r, &unknown));
   if (unknown >= 0) {
@@ -185,8 +171,7 @@ static sct_status compile(run *r) {
 
 /* Counts are of the PTX; where the assembler made other loads and stores of it they are not what
  * the machine does. */
-static sct_status compare_kernel(const run *r, int k, const sct_ptx_result *shown,
-                                 const char **out) {
+static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, const char **out) {
   const session *const s = r->s;
   const char *const entry = s->entries[k];
   sct_memops ptx, sass;
@@ -205,20 +190,15 @@ static sct_status compare_kernel(const run *r, int k, const sct_ptx_result *show
     *out = exact ? NULL : sct_arena_strdup(&r->s->arena, sct_str_c(&cause));
   }
   sct_str_free(&cause);
-  return exact || *out != NULL ? SCT_OK : no_memory(r);
 }
 
-static sct_status compare_kernels(run *r) {
+static void compare_kernels(run *r) {
   r->causes = SCT_ARENA_NEW(&r->s->arena, const char *, r->n_kernels);
-  if (r->causes == NULL) {
-    return no_memory(r);
-  }
   for (int k = 0; k < r->n_kernels; k++) {
     const char *cause = NULL;
-    SCT_TRY(compare_kernel(r, k, NULL, &cause));
+    compare_kernel(r, k, NULL, &cause);
     r->causes[k] = cause;
   }
-  return SCT_OK;
 }
 
 /* ---- arguments */
@@ -236,9 +216,7 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
     sct_str why = {0};
-    if (value == NULL) {
-      status = no_memory(r);
-    } else if (!count_encode(value, bytes, &c->args[i], r->address, &why)) {
+    if (!count_encode(value, bytes, &c->args[i], r->address, &why)) {
       sct_str_printf(&text, "argument %d: %s", i + 1, sct_str_c(&why));
       status = fail_case(r, c, &text);
     }
@@ -255,9 +233,6 @@ static sct_status encode_all(const run *r, const void ***args) {
     const sct_count_case *const c = &r->m->cases[i];
     const char *const entry = r->s->entries[r->kernel_of[i]];
     args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, c->n_args > 0 ? c->n_args : 1);
-    if (args[i] == NULL) {
-      return no_memory(r);
-    }
     SCT_TRY(encode_args(r, c, sct_ptx_kernel_find(r->s->module, entry), args[i]));
   }
   return SCT_OK;
@@ -268,9 +243,8 @@ static sct_status encode_all(const run *r, const void ***args) {
 /* A kernel in doubt may be exact in this launch: if a loop was unrolled and this run showed that
  * lanes leave it together. */
 static sct_status judge(const run *r, int kernel, sct_count_row *row, sct_ptx_result *result) {
-  sct_status status = SCT_OK;
   if (row->cause != NULL) {
-    status = compare_kernel(r, kernel, result, &row->cause);
+    compare_kernel(r, kernel, result, &row->cause);
   }
   if (!r->opts->per_instruction) {
     sct_free(result->insts);
@@ -281,13 +255,12 @@ static sct_status judge(const run *r, int kernel, sct_count_row *row, sct_ptx_re
     row->cause = "a model of an older device counts accesses that were compiled for another";
   }
   row->exact = row->cause == NULL;
-  return status;
+  return SCT_OK;
 }
 
-static sct_status set_problem(const run *r, sct_count_row *row, const char *text) {
+static void set_problem(const run *r, sct_count_row *row, const char *text) {
   row->problem = sct_arena_strdup(&r->s->arena, text);
   r->out->n_failed++;
-  return row->problem != NULL ? SCT_OK : no_memory(r);
 }
 
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
@@ -314,7 +287,8 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   sct_error err = {0};
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
-    return set_problem(r, row, err.text);
+    set_problem(r, row, err.text);
+    return SCT_OK;
   }
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
@@ -327,7 +301,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     sct_str text = {0};
     sct_ptx_diag_print(&text, &result.diag);
-    status = set_problem(r, row, sct_str_c(&text));
+    set_problem(r, row, sct_str_c(&text));
     sct_str_free(&text);
   }
   return status;
@@ -336,15 +310,12 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
 static sct_status run_all(run *r) {
   const int n = r->m->n_cases;
   session *const s = r->s;
-  SCT_TRY(list_kernels(r));
+  list_kernels(r);
   SCT_TRY(compile(r));
-  SCT_TRY(compare_kernels(r));
+  compare_kernels(r);
   r->address = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
   const void ***const args = SCT_ARENA_NEW(&s->arena, const void **, n);
   r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));
-  if (r->address == NULL || args == NULL || r->out->rows == NULL) {
-    return no_memory(r);
-  }
   r->out->n_rows = n;
   SCT_TRY(count_memory_new(&s->memory, r->address, r->m, r->err));
   SCT_TRY(encode_all(r, args));
@@ -359,9 +330,6 @@ static sct_status run_all(run *r) {
 sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const sct_count_opts *opts, sct_error *err) {
   *out = (sct_count_report){.session = sct_alloc(sizeof(*out->session))};
-  if (out->session == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d cases", manifest->n_cases);
-  }
   const int cores = sct_cores();
   run r = {.m = manifest, .opts = opts, .s = out->session, .out = out, .err = err};
   r.s->threads = opts->threads > 0 ? opts->threads : cores < MAX_THREADS ? cores : MAX_THREADS;

@@ -88,9 +88,6 @@ static void device_uuid(sct_cuda *cuda, char out[48]) {
 
 sct_status sct_cuda_open(sct_cuda **out, int ordinal, sct_error *err) {
   sct_cuda *cuda = sct_alloc(sizeof *cuda);
-  if (!cuda) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   sct_status status = SCT_OK;
   SCT_TRY_DONE(find_device(cuda, ordinal, err));
   SCT_TRY_DONE(open_context(cuda, err));

@@ -171,8 +171,6 @@ sct_status sct_lock_take(int *fd, const char *name, sct_error *err) {
   }
   sct_lock_folder(&path);
   sct_str_printf(&file, "%s.lock", name);
-  SCT_TRY_DONE(sct_str_status(&path, err));
-  SCT_TRY_DONE(sct_str_status(&file, err));
   SCT_TRY_DONE(open_folder(&folder, sct_str_c(&path), err));
   status = lock_file(fd, folder, sct_str_c(&file), sct_str_c(&path), err);
 done:

@@ -11,9 +11,8 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
   SCT_TRY_DONE(emit_header_load(&header, store, request, err));
   emit_banner(&text, &header);
   SCT_TRY_DONE(emit_code(&text, &header, err));
-  SCT_TRY_DONE(sct_str_status(&text, err));
   sct_str_append_n(out, text.data, text.len);
-  status = sct_str_status(out, err);
+  status = SCT_OK;
 done:
   sct_str_free(&text);
   emit_header_free(&header);

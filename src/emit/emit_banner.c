@@ -187,7 +187,7 @@ static void print_row(sct_str *s, const table_row *row, const size_t *width) {
     sct_str_printf(s, number ? "%*s" : "%-*s", (int)width[c], sct_str_c(&row->cell[c]));
     sct_str_append(s, c + 1 < N_COLUMNS ? "  " : "");
   }
-  while (!s->failed && s->len > start && s->data[s->len - 1] == ' ') {
+  while (s->len > start && s->data[s->len - 1] == ' ') {
     s->data[--s->len] = '\0';
   }
   sct_str_append(s, "\n");
@@ -225,10 +225,6 @@ static void table(sct_str *s, const emit_header *h) {
   const int most = 1 + 2 * h->n_runs;
   table_row *rows = sct_alloc(sizeof(*rows) * (size_t)most);
   sct_str *after = sct_alloc(sizeof(*after) * (size_t)most);
-  if (rows == NULL || after == NULL) {
-    s->failed = true;
-    goto done;
-  }
   const int n = fill_rows(rows, after, h);
   for (int r = n - 1; r >= 0; r--) {
     for (int c = 0; c < N_COLUMNS; c++) {
@@ -242,7 +238,6 @@ static void table(sct_str *s, const emit_header *h) {
       sct_str_printf(s, "//   %s\n", sct_str_c(&after[r]));
     }
   }
-done:
   for (int r = 0; r < most; r++) {
     for (int c = 0; c < N_COLUMNS && rows != NULL; c++) {
       sct_str_free(&rows[r].cell[c]);

@@ -261,7 +261,6 @@ static void pointer_checks(sct_str *s, const emit_header *h, int operand) {
     sct_str_printf(s, "  if (!aligned(c.%s, %lld)", op->name, (long long)align);
     refusal(s, "ErrorInvalidValue", sct_str_c(&reason));
   }
-  s->failed = s->failed || reason.failed;
   sct_str_free(&reason);
 }
 
@@ -277,7 +276,6 @@ static void workspace_check(sct_str *s, const emit_header *h) {
   sct_str_printf(s, "  if (c.%s == nullptr || !aligned(c.%s, %d)", sct_str_c(&name),
                  sct_str_c(&name), WORKSPACE_ALIGN);
   refusal(s, "ErrorInvalidValue", sct_str_c(&reason));
-  s->failed = s->failed || name.failed || reason.failed;
   sct_str_free(&name);
   sct_str_free(&reason);
 }

@@ -112,7 +112,7 @@ static void arguments(sct_str *s, const emit_header *h) {
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish) {
   const size_t start = s->len;
   bool taken = true;
-  for (sct_str_append(s, wish); taken && !s->failed;) {
+  for (sct_str_append(s, wish); taken;) {
     taken = false;
     for (int k = 0; k < sig->n_operands + sig->n_scalars; k++) {
       taken = taken || strcmp(emit_argument(sig, k), s->data + start) == 0;

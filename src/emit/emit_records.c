@@ -84,7 +84,6 @@ static void record_text(sct_str *s, const emit_header *h, const emit_record *rec
   fields_text(s, record);
   sct_str_printf(s, "} %s;\n%s", name, record->packed ? "#pragma pack(pop)\n" : "");
   checks_text(s, name, record);
-  s->failed = s->failed || type.failed;
   sct_str_free(&type);
 }
 

@@ -27,7 +27,7 @@ typedef struct sct_expr_pool sct_expr_pool;
 typedef int32_t sct_expr; /* handle into a pool */
 #define SCT_EXPR_NONE 0   /* no expression; every function accepts it and passes it on */
 
-sct_status sct_expr_pool_new(sct_expr_pool **out, sct_error *err) SCT_MUST_USE;
+void sct_expr_pool_new(sct_expr_pool **out);
 void sct_expr_pool_free(sct_expr_pool *pool);
 /* A mark and a way back to it: everything built after the mark is dropped (variables too), handles
  * before stay valid. A hundred thousand candidates must not grow memory. */

@@ -193,13 +193,11 @@ static sct_status parse_name(parser *p, sct_expr *out) {
   const token t = p->now;
   sct_str name = {0};
   sct_str_append_n(&name, t.start, (size_t)t.length);
-  sct_status status = sct_str_status(&name, p->err);
-  if (status == SCT_OK) {
-    *out = p->names == NULL ? sct_expr_var_find(p->pool, sct_str_c(&name))
-                            : p->names->resolve(p->names->ctx, p->pool, sct_str_c(&name),
-                                                t.kind == TOKEN_STRING);
-    status = *out != SCT_EXPR_NONE ? next(p) : unknown_name(p, &t, sct_str_c(&name));
-  }
+  sct_status status = SCT_OK;
+  *out = p->names == NULL
+             ? sct_expr_var_find(p->pool, sct_str_c(&name))
+             : p->names->resolve(p->names->ctx, p->pool, sct_str_c(&name), t.kind == TOKEN_STRING);
+  status = *out != SCT_EXPR_NONE ? next(p) : unknown_name(p, &t, sct_str_c(&name));
   sct_str_free(&name);
   return status;
 }

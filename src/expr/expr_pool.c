@@ -4,22 +4,15 @@
 
 #include <string.h>
 
-sct_status sct_expr_pool_new(sct_expr_pool **out, sct_error *err) {
+void sct_expr_pool_new(sct_expr_pool **out) {
   const size_t n_buckets = 256;
   sct_expr_pool *pool = sct_alloc(sizeof *pool);
-  if (pool == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for expressions");
-  }
   pool->n_buckets = n_buckets;
   pool->buckets = sct_alloc(n_buckets * sizeof *pool->buckets);
-  if (pool->buckets == NULL || !SCT_GROW(pool->nodes, pool->n_nodes, pool->cap_nodes)) {
-    sct_expr_pool_free(pool);
-    return sct_fail(err, SCT_ENOMEM, "out of memory for expressions");
-  }
+  SCT_GROW(pool->nodes, pool->n_nodes, pool->cap_nodes);
   pool->nodes[0] = (expr_node){.op = SCT_EXPR_CONST};
   pool->n_nodes = 1;
   *out = pool;
-  return SCT_OK;
 }
 
 void sct_expr_pool_free(sct_expr_pool *pool) {
@@ -118,9 +111,6 @@ sct_expr expr_find(const sct_expr_pool *pool, sct_expr_op op, int64_t value, con
 static bool grow_buckets(sct_expr_pool *pool) {
   const size_t n_buckets = pool->n_buckets * 2;
   sct_expr *buckets = sct_alloc(n_buckets * sizeof *buckets);
-  if (buckets == NULL) {
-    return false;
-  }
   for (size_t k = 1; k < pool->n_nodes; k++) {
     sct_expr *head = &buckets[pool->nodes[k].hash & (n_buckets - 1)];
     pool->nodes[k].next = *head;
@@ -140,15 +130,14 @@ static sct_expr append(sct_expr_pool *pool, expr_node node, const expr_term *arg
     return expr_none(pool, "the expression is too large");
   }
   while (pool->cap_args < pool->n_args + (size_t)node.n) {
-    if (!SCT_GROW(pool->args, pool->cap_args, pool->cap_args)) {
-      return expr_none(pool, "out of memory");
-    }
+    SCT_GROW(pool->args, pool->cap_args, pool->cap_args);
   }
-  const bool room = pool->n_nodes < INT32_MAX && pool->n_args < INT32_MAX - EXPR_MAX_TERMS &&
-                    SCT_GROW(pool->nodes, pool->n_nodes, pool->cap_nodes) &&
-                    (pool->n_nodes < pool->n_buckets || grow_buckets(pool));
-  if (!room) {
-    return expr_none(pool, "out of memory");
+  if (pool->n_nodes == INT32_MAX || pool->n_args >= INT32_MAX - EXPR_MAX_TERMS) {
+    return expr_none(pool, "there are too many expressions");
+  }
+  SCT_GROW(pool->nodes, pool->n_nodes, pool->cap_nodes);
+  if (pool->n_nodes >= pool->n_buckets) {
+    grow_buckets(pool);
   }
   node.first = (int32_t)pool->n_args;
   for (int k = 0; k < node.n; k++) {
@@ -201,9 +190,6 @@ static sct_expr append_named(sct_expr_pool *pool, expr_node node, const char *na
   node.hash = hash_name(name);
   node.var_mask |= UINT64_C(1) << (node.hash % 64);
   node.name = sct_strdup(name);
-  if (node.name == NULL) {
-    return expr_none(pool, "out of memory");
-  }
   const sct_expr e = append(pool, node, args);
   if (e == SCT_EXPR_NONE) {
     sct_free(node.name);

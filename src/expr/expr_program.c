@@ -72,10 +72,6 @@ static part *find_part(const builder *b, sct_expr e) {
   return NULL;
 }
 
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory for an expression's program");
-}
-
 /* Counts how often every part is used; inputs get their operand. */
 static sct_status count_uses(builder *b, sct_expr e) {
   part *known = find_part(b, e);
@@ -83,9 +79,7 @@ static sct_status count_uses(builder *b, sct_expr e) {
     known->uses++;
     return SCT_OK;
   }
-  if (!SCT_GROW(b->parts, b->n_parts, b->cap_parts)) {
-    return out_of_memory(b->err);
-  }
+  SCT_GROW(b->parts, b->n_parts, b->cap_parts);
   part made = {e, 1, -1};
   for (int k = 0; k < b->program->n_inputs; k++) {
     made.operand = b->inputs[k] == e ? k : made.operand;
@@ -122,13 +116,10 @@ static void drop_register(builder *b, int32_t operand) {
   }
 }
 
-static sct_status emit(builder *b, instruction i) {
+static void emit(builder *b, instruction i) {
   sct_expr_program *p = b->program;
-  if (!SCT_GROW(p->code, p->n_code, p->cap_code)) {
-    return out_of_memory(b->err);
-  }
+  SCT_GROW(p->code, p->n_code, p->cap_code);
   p->code[p->n_code++] = i;
-  return SCT_OK;
 }
 
 /* One use of e is over. */
@@ -153,7 +144,7 @@ static sct_status compute_sum(builder *b, sct_expr e, int32_t *dst) {
     }
     const instruction first = {OP_AFFINE, *dst, a, 0, term.coef, expr_node_of(b->pool, e)->value};
     const instruction next = {OP_MADD, *dst, a, *dst, term.coef, 0};
-    SCT_TRY(emit(b, k == 0 ? first : next));
+    emit(b, k == 0 ? first : next);
     used(b, term.e);
   }
   return SCT_OK;
@@ -197,7 +188,7 @@ static sct_status compute_chain(builder *b, sct_expr e, int32_t *dst) {
   SCT_TRY(compute(b, first, &left));
   if (n == 1) {
     SCT_TRY(take_register(b, dst));
-    SCT_TRY(emit(b, (instruction){OP_NOT, *dst, left, 0, 0, 0}));
+    emit(b, (instruction){OP_NOT, *dst, left, 0, 0, 0});
     used(b, first);
     return SCT_OK;
   }
@@ -208,7 +199,7 @@ static sct_status compute_chain(builder *b, sct_expr e, int32_t *dst) {
     if (k == 1) {
       SCT_TRY(take_register(b, dst));
     }
-    SCT_TRY(emit(b, (instruction){opcode_of(op), *dst, k == 1 ? left : *dst, right, 0, 0}));
+    emit(b, (instruction){opcode_of(op), *dst, k == 1 ? left : *dst, right, 0, 0});
     if (k == 1) {
       used(b, first);
     }
@@ -230,7 +221,7 @@ static sct_status compute_bits(builder *b, sct_expr e, int64_t c, int32_t *dst) 
                          0,
                          shift ? __builtin_ctzll((unsigned long long)c) : c - 1,
                          0};
-  SCT_TRY(emit(b, i));
+  emit(b, i);
   used(b, x);
   return SCT_OK;
 }
@@ -240,7 +231,8 @@ static sct_status compute_new(builder *b, sct_expr e, int32_t *dst) {
   int64_t c = 0;
   if (node->op == SCT_EXPR_CONST) {
     SCT_TRY(take_register(b, dst));
-    return emit(b, (instruction){OP_CONST, *dst, 0, 0, node->value, 0});
+    emit(b, (instruction){OP_CONST, *dst, 0, 0, node->value, 0});
+    return SCT_OK;
   }
   if (node->op == SCT_EXPR_SUM) {
     return compute_sum(b, e, dst);
@@ -274,9 +266,6 @@ sct_status sct_expr_program_new(sct_expr_program **out, sct_expr_pool *pool, sct
   }
   builder b = {.pool = pool, .inputs = inputs, .err = err};
   b.program = sct_alloc(sizeof *b.program);
-  if (b.program == NULL) {
-    return out_of_memory(err);
-  }
   b.program->n_inputs = n;
   SCT_TRY_DONE(count_uses(&b, expanded));
   SCT_TRY_DONE(compute(&b, expanded, &b.program->result));

@@ -37,11 +37,11 @@ void expr_sum_add_const(sct_expr_pool *pool, expr_sum *s, int64_t value) {
 void expr_sum_add_term(sct_expr_pool *pool, expr_sum *s, expr_term term) {
   if (s->n == s->cap) {
     const int cap = s->cap * 4;
-    expr_term *terms = cap > 4 * EXPR_MAX_TERMS ? NULL : sct_alloc((size_t)cap * sizeof *terms);
-    if (terms == NULL) {
-      fail(pool, s, cap > 4 * EXPR_MAX_TERMS ? "the sum has too many terms" : "out of memory");
+    if (cap > 4 * EXPR_MAX_TERMS) {
+      fail(pool, s, "the sum has too many terms");
       return;
     }
+    expr_term *terms = sct_alloc((size_t)cap * sizeof *terms);
     memcpy(terms, s->terms, (size_t)s->n * sizeof *terms);
     if (s->terms != s->inline_terms) {
       sct_free(s->terms);

@@ -247,8 +247,8 @@ sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *
  * real extents. */
 typedef struct sct_sampler sct_sampler;
 struct sct_ptx_module;
-sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                           uint64_t seed, int64_t most_steps, sct_error *err) SCT_MUST_USE;
+void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
+                     uint64_t seed, int64_t most_steps);
 void sct_sampler_free(sct_sampler *s); /* accepts NULL */
 /* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks, the
  * same that sct_model_count() takes, scaled to all. Blocks that share an output through a workspace

@@ -104,8 +104,7 @@ struct sct_backend {
 
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) SCT_MUST_USE;
 /* The interpreter of PTX, as the device `desc` describes. */
-sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc,
-                                sct_error *err) SCT_MUST_USE;
+void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc);
 
 /* What answers for the GPUs of this machine in place of the driver, as a script tells it to. */
 typedef struct sct_gpu_stand_in {

@@ -7,6 +7,7 @@
 #include "measure_backend.h"
 #include "ptx/ptx.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define N_MODULES       8   /* parsed texts kept: a batch of candidates shares one */
@@ -57,20 +58,13 @@ static ptx_backend *self(sct_backend *b) {
   return (ptx_backend *)b;
 }
 
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory");
-}
-
 /* ---- memory ---- */
 
 static sct_status ptx_alloc(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {
+  (void)err;
   ptx_backend *p = self(b);
-  uint8_t *raw = SCT_GROW(p->allocations, p->n_allocations, p->cap_allocations)
-                     ? sct_alloc((size_t)bytes + 1)
-                     : NULL;
-  if (!raw) {
-    return out_of_memory(err);
-  }
+  SCT_GROW(p->allocations, p->n_allocations, p->cap_allocations);
+  uint8_t *raw = sct_alloc((size_t)bytes + 1);
   p->allocations[p->n_allocations++] = (allocation){.raw = raw, .bytes = bytes};
   *out = (uintptr_t)raw;
   return SCT_OK;
@@ -98,12 +92,11 @@ static void ptx_release(sct_backend *b, sct_cuda_ptr address) {
 
 static sct_status ptx_expect(sct_backend *b, sct_cuda_ptr address, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) {
+  (void)err;
   (void)data;
   allocation *a = allocation_of(self(b), address);
-  uint8_t *required = a ? sct_alloc((size_t)bytes + 1) : NULL;
-  if (!required) {
-    return out_of_memory(err);
-  }
+  assert(a != NULL);
+  uint8_t *required = sct_alloc((size_t)bytes + 1);
   memcpy(required, flags, (size_t)bytes);
   sct_free(a->required);
   a->required = required;
@@ -160,11 +153,10 @@ static sct_status find_module(ptx_backend *p, module_entry **out, const char *te
     }
   }
   module_entry **place = free_place(p);
-  module_entry *e = place ? sct_alloc(sizeof *e) : NULL;
-  if (!e) {
-    return place ? out_of_memory(err)
-                 : sct_fail(err, SCT_EINTERNAL, "more than %d PTX texts at once", N_MODULES);
+  if (!place) {
+    return sct_fail(err, SCT_EINTERNAL, "more than %d PTX texts at once", N_MODULES);
   }
+  module_entry *e = sct_alloc(sizeof *e);
   const sct_status status = sct_ptx_parse(&e->module, text, "PTX", err);
   if (status != SCT_OK) {
     p->last = status == SCT_EDATA ? CUDA_INVALID_IMAGE : 0;
@@ -195,13 +187,7 @@ static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *ima
     return sct_fail(err, SCT_EDATA, "%s", kernel->error);
   }
   loaded_kernel *loaded = sct_alloc(sizeof *loaded);
-  if (loaded) {
-    *loaded = (loaded_kernel){.entry = e, .name = sct_strdup(entry)};
-  }
-  if (!loaded || !loaded->name) {
-    sct_free(loaded);
-    return out_of_memory(err);
-  }
+  *loaded = (loaded_kernel){.entry = e, .name = sct_strdup(entry)};
   e->n_kernels++;
   *out = (sct_cuda_kernel){loaded, loaded};
   return SCT_OK;
@@ -320,7 +306,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   sct_ptx_memory *memory = NULL;
   sct_ptx_result result = {0};
   sct_status status = SCT_OK;
-  SCT_TRY(sct_ptx_memory_new(&memory, err));
+  sct_ptx_memory_new(&memory);
   SCT_TRY_DONE(bring_arrays(p, memory, launch, values, err));
   status = sct_ptx_launch(&result, memory, &opts, err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
@@ -406,14 +392,10 @@ static const sct_backend_ops ptx_ops = {
     .n_copies = 1,
 };
 
-sct_status sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc, sct_error *err) {
+void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc) {
   ptx_backend *p = sct_alloc(sizeof *p);
-  if (!p) {
-    return out_of_memory(err);
-  }
   p->base.ops = &ptx_ops;
   p->desc = *desc;
   p->n_cores = sct_cores() < MAX_THREADS ? sct_cores() : MAX_THREADS;
   *out = &p->base;
-  return SCT_OK;
 }

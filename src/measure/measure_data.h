@@ -108,14 +108,14 @@ typedef struct sct_shape {
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
                           const sct_fill *fill, sct_error *err) SCT_MUST_USE;
 /* Computes what index operands hold (on several threads when it is much). */
-sct_status sct_shape_index(sct_shape *s, sct_error *err) SCT_MUST_USE;
+void sct_shape_index(sct_shape *s);
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
 bool sct_shape_is_legal(const sct_shape *s);
 /* (measure_image.c) Do the layouts allow these extents? Every element lies inside its array, and
  * those of outputs and index arrays share no byte: strides in plain numbers do not go on for ever.
  */
-sct_status sct_shape_layouts_hold(const sct_shape *s, bool *hold, sct_error *err) SCT_MUST_USE;
+void sct_shape_layouts_hold(const sct_shape *s, bool *hold);
 void sct_shape_free(sct_shape *s);
 /* "n_row=33 n_col=1" */
 void sct_shape_label(sct_str *out, const sct_shape *s);
@@ -172,8 +172,7 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
 /* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
  * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
  * that no element owns must hold the poison unless the layout gives them away. */
-sct_status sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                            const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
-                            sct_error *err) SCT_MUST_USE;
+void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
+                      const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 
 #endif

@@ -74,32 +74,29 @@ void sct_tuples_free(sct_tuples *t) {
 }
 
 /* Appends unless it is there already or too large. */
-static sct_status add(sct_tuples *t, const int64_t *values, sct_error *err) {
+static void add(sct_tuples *t, const int64_t *values) {
   int64_t elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
     if (values[d] < 0 || values[d] > t->max_elements) {
-      return SCT_OK;
+      return;
     }
     elements *= values[d];
     if (elements > t->max_elements) {
-      return SCT_OK;
+      return;
     }
   }
   const size_t bytes = sizeof *values * (size_t)t->n_dims;
   for (int k = 0; k < t->n; k++) {
     if (memcmp(t->values + (size_t)k * (size_t)t->n_dims, values, bytes) == 0) {
-      return SCT_OK;
+      return;
     }
   }
   const size_t len = (size_t)t->n * (size_t)t->n_dims;
   for (int d = 0; d < t->n_dims; d++) {
-    if (!SCT_GROW(t->values, len + (size_t)d, t->cap)) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
+    SCT_GROW(t->values, len + (size_t)d, t->cap);
     t->values[len + (size_t)d] = values[d];
   }
   t->n++;
-  return SCT_OK;
 }
 
 static const int64_t line[] = {0, 1, 2, 31, 32, 33, 127, 129, 1000, 4097};
@@ -112,7 +109,7 @@ static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},   {1, 33
 #define MAX_MULTIPLES ((int64_t)200000) /* elements of a tuple of multiples */
 
 /* Kernels of words want multiples along two dimensions, and which these are differs. */
-static sct_status add_multiples(sct_tuples *t, sct_error *err) {
+static void add_multiples(sct_tuples *t) {
   static const int64_t unit[] = {16, 8, 4};
   int64_t tuple[SCT_MAX_DIMS];
   for (int k = 0; k < 3 * SCT_COUNT(unit); k++) {
@@ -124,35 +121,34 @@ static sct_status add_multiples(sct_tuples *t, sct_error *err) {
       elements *= tuple[d];
     }
     if (elements <= MAX_MULTIPLES) {
-      SCT_TRY(add(t, tuple, err));
+      add(t, tuple);
     }
   }
-  return SCT_OK;
 }
 
 /* The fixed part. Above three dimensions, the slowest take 1, 2 and 3 in turn. */
-static sct_status add_fixed(sct_tuples *t, sct_error *err) {
+static void add_fixed(sct_tuples *t) {
   int64_t tuple[SCT_MAX_DIMS];
   if (t->n_dims == 1) {
     for (int k = 0; k < SCT_COUNT(line); k++) {
-      SCT_TRY(add(t, &line[k], err));
+      add(t, &line[k]);
     }
-    return SCT_OK;
+    return;
   }
   if (t->n_dims == 2) {
     for (int k = 0; k < SCT_COUNT(plane); k++) {
-      SCT_TRY(add(t, plane[k], err));
+      add(t, plane[k]);
     }
-    return SCT_OK;
+    return;
   }
   for (int k = 0; k < SCT_COUNT(space); k++) {
     for (int d = 0; d < t->n_dims; d++) {
       const int from_end = t->n_dims - 1 - d;
       tuple[d] = from_end < 3 ? space[k][2 - from_end] : 1 + (k + d) % 3;
     }
-    SCT_TRY(add(t, tuple, err));
+    add(t, tuple);
   }
-  return add_multiples(t, err);
+  add_multiples(t);
 }
 
 #define MAX_UNIT ((int64_t)256) /* of the multiples that requirements ask for */
@@ -202,8 +198,7 @@ static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, cons
   return high;
 }
 
-static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
-                                 sct_error *err) {
+static void add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
   int64_t unit[SCT_MAX_EXTENTS];
   least_extents(unit, plan, code);
   const int64_t second = next_edge(plan, code, unit, 0, 1);
@@ -213,24 +208,22 @@ static sct_status add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_
   if (code->rounds > 0 && tile > 0) { /* as many tiles for one block as may be, and half a tile */
     const int64_t most = (t->max_elements - tile / 2) / tile;
     const int64_t extent = (code->rounds < most ? code->rounds : most) * tile + tile / 2;
-    SCT_TRY(add(t, &extent, err));
+    add(t, &extent);
   }
   const int64_t around[] = {n - 1,    n + 1,     4 * n + 3, tile - 1,    tile,
                             tile + 1, third - 1, third,     3 * tile + 5};
   for (int k = 0; k < SCT_COUNT(around); k++) {
     if (k < 3 || second > 0) {
-      SCT_TRY(add(t, &around[k], err));
+      add(t, &around[k]);
     }
   }
-  return SCT_OK;
 }
 
 #define MAX_AT_TILES ((int64_t)40000) /* elements with all dimensions at edges */
 
 /* All dimensions just below, at or above their tile. Blocks that take elements of several
  * dimensions as one have a whole tile in each of them: there one after the other. */
-static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit, int64_t off,
-                               sct_error *err) {
+static void add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit, int64_t off) {
   int64_t tuple[SCT_MAX_DIMS];
   double elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
@@ -238,19 +231,18 @@ static sct_status add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t
     elements *= (double)tuple[d];
   }
   if (elements <= (double)MAX_AT_TILES) {
-    return add(t, tuple, err);
+    add(t, tuple);
+    return;
   }
   for (int dim = 0; dim < t->n_dims; dim++) {
     for (int d = 0; d < t->n_dims; d++) {
       tuple[d] = d == dim ? tile[d] + off : unit[d];
     }
-    SCT_TRY(add(t, tuple, err));
+    add(t, tuple);
   }
-  return SCT_OK;
 }
 
-static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
-                            sct_error *err) {
+static void add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
   int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS], unit[SCT_MAX_EXTENTS];
   least_extents(unit, plan, code);
   for (int d = 0; d < t->n_dims; d++) {
@@ -258,19 +250,18 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
     tile[d] = edge > 0 ? edge - 1 : 3;
   }
   for (int64_t off = -1; off <= 1; off++) {
-    SCT_TRY(add_at_tiles(t, tile, unit, off, err));
+    add_at_tiles(t, tile, unit, off);
   }
   for (int dim = 0; dim < t->n_dims; dim++) { /* several tiles and a rest along one dimension */
     for (int d = 0; d < t->n_dims; d++) {
       tuple[d] = d == dim ? 2 * tile[d] + 3 : unit[d];
     }
-    SCT_TRY(add(t, tuple, err));
+    add(t, tuple);
     tuple[dim] = 3 * tile[dim] + 5;
     const int other = dim == 0 ? t->n_dims - 1 : 0;
     tuple[other] = unit[other] * (tuple[dim] * unit[other] > MAX_AT_TILES / 10 ? 2 : 5);
-    SCT_TRY(add(t, tuple, err));
+    add(t, tuple);
   }
-  return SCT_OK;
 }
 
 /* What is reduced is walked in long turns, of which grids show nothing: several of them and a rest,
@@ -278,7 +269,7 @@ static sct_status add_edges(sct_tuples *t, const sct_plan *plan, const sct_kerne
  * interpreter takes are for a GPU. */
 static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
 
-static sct_status add_long_runs(sct_tuples *t, const sct_spec *spec, sct_error *err) {
+static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
   int64_t tuple[SCT_MAX_DIMS];
   for (int k = 0; k < SCT_COUNT(long_runs) * t->n_dims; k++) {
     const int dim = k % t->n_dims;
@@ -286,18 +277,21 @@ static sct_status add_long_runs(sct_tuples *t, const sct_spec *spec, sct_error *
       tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
     }
     if (spec->reduced[dim]) {
-      SCT_TRY(add(t, tuple, err));
+      add(t, tuple);
     }
   }
-  return SCT_OK;
 }
 
-sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                            int64_t max_elements, sct_error *err) {
+void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
+                      int64_t max_elements) {
   *out = (sct_tuples){.n_dims = plan->spec->n_dims, .max_elements = max_elements};
-  SCT_TRY(add_fixed(out, err));
-  SCT_TRY(add_long_runs(out, plan->spec, err));
-  return out->n_dims == 1 ? add_line_edges(out, plan, code, err) : add_edges(out, plan, code, err);
+  add_fixed(out);
+  add_long_runs(out, plan->spec);
+  if (out->n_dims == 1) {
+    add_line_edges(out, plan, code);
+  } else {
+    add_edges(out, plan, code);
+  }
 }
 
 /* ---- cases ---- */
@@ -370,32 +364,31 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
 
 #define MAX_CASE_BYTES ((int64_t)1 << 28)
 
-static sct_status try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
-                            const sct_fill *fill, sct_error *err) {
+static void try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
+                      const sct_fill *fill) {
   sct_shape_free(&c->shape);
   c->legal = c->too_long = false;
   if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
-    return SCT_OK; /* a negative or overflowing size: not a legal one */
+    return; /* a negative or overflowing size: not a legal one */
   }
   int64_t bytes = 0;
   for (int k = 0; k < plan->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > MAX_CASE_BYTES) {
-      return SCT_OK;
+      return;
     }
     bytes += c->shape.op[k].bytes;
   }
   if (bytes > MAX_CASE_BYTES) {
-    return SCT_OK;
+    return;
   }
-  SCT_TRY(sct_shape_index(&c->shape, err));
+  sct_shape_index(&c->shape);
   if (sct_shape_is_legal(&c->shape)) {
-    SCT_TRY(sct_shape_layouts_hold(&c->shape, &c->legal, err));
+    sct_shape_layouts_hold(&c->shape, &c->legal);
     c->too_long = !c->legal;
   }
-  return SCT_OK;
 }
 
-static sct_status find_shape(sct_case *c, const sct_plan *plan, sct_error *err) {
+static void find_shape(sct_case *c, const sct_plan *plan) {
   const sct_spec *spec = plan->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
   int64_t extent[SCT_MAX_EXTENTS], elements = 1;
@@ -410,12 +403,11 @@ static sct_status find_shape(sct_case *c, const sct_plan *plan, sct_error *err) 
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
       extent[k] = own_extent(spec, k, c->dims, elements, trial);
     }
-    SCT_TRY(try_shape(c, plan, extent, fill, err));
+    try_shape(c, plan, extent, fill);
     if (c->legal || !has_own) {
       break;
     }
   }
-  return SCT_OK;
 }
 
 /* The case's slot, or a free one. There is one. */
@@ -430,38 +422,30 @@ static int *case_slot(const sct_measure *m, const int64_t *dims) {
 }
 
 /* Room for one case more, and half as many free slots at least. */
-static bool grow_slots(sct_measure *m) {
+static void grow_slots(sct_measure *m) {
   const size_t n = m->n_case_slots < 64 ? 64 : 2 * m->n_case_slots;
   if (2 * (m->n_cases + 1) <= m->n_case_slots) {
-    return true;
+    return;
   }
   int *slots = sct_alloc(n * sizeof *slots);
-  if (!slots) {
-    return false;
-  }
   sct_free(m->case_slots);
   m->case_slots = slots;
   m->n_case_slots = n;
   for (size_t k = 0; k < m->n_cases; k++) {
     *case_slot(m, m->cases[k]->dims) = (int)k + 1;
   }
-  return true;
 }
 
-sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct_error *err) {
+sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   const size_t bytes = sizeof *dims * (size_t)m->plan.spec->n_dims;
-  if (!grow_slots(m)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  grow_slots(m);
   int *slot = case_slot(m, dims);
   if (*slot != 0) {
     *out = m->cases[*slot - 1];
     return SCT_OK;
   }
-  sct_case *c = SCT_GROW(m->cases, m->n_cases, m->cap_cases) ? sct_alloc(sizeof *c) : NULL;
-  if (!c) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(m->cases, m->n_cases, m->cap_cases);
+  sct_case *c = sct_alloc(sizeof *c);
   memcpy(c->dims, dims, bytes);
   c->poison = tuple_hash(dims, m->plan.spec->n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
@@ -470,11 +454,7 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out, sct
       c->placed[k][place] = -1;
     }
   }
-  const sct_status status = find_shape(c, &m->plan, err);
-  if (status != SCT_OK) {
-    free_case(c);
-    return status;
-  }
+  find_shape(c, &m->plan);
   m->cases[m->n_cases++] = c;
   *slot = (int)m->n_cases;
   *out = c;

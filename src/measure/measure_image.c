@@ -304,14 +304,11 @@ static answer fields_are_apart(const walk *walks, const sct_record *record, cons
 }
 
 /* By looking at each byte of each element. */
-static sct_status try_elements(const sct_shape *s, int op, bool *holds, sct_error *err) {
+static void try_elements(const sct_shape *s, int op, bool *holds) {
   const sct_operand *operand = s->plan->op[op].op;
   uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
-  if (!seen) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *holds = true;
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0 && *holds; next_part(&p)) {
@@ -326,10 +323,9 @@ static sct_status try_elements(const sct_shape *s, int op, bool *holds, sct_erro
     }
   }
   sct_free(seen);
-  return SCT_OK;
 }
 
-static sct_status layout_holds(const sct_shape *s, int op, bool *holds, sct_error *err) {
+static void layout_holds(const sct_shape *s, int op, bool *holds) {
   const sct_operand *operand = s->plan->op[op].op;
   const sct_record *record = &operand->record;
   const int64_t first[SCT_MAX_DIMS] = {0};
@@ -338,7 +334,7 @@ static sct_status layout_holds(const sct_shape *s, int op, bool *holds, sct_erro
   bool inside = true;
   *holds = true;
   if (s->op[op].count == 0) {
-    return SCT_OK;
+    return;
   }
   for (int f = 0; f < record->n_fields && inside; f++) {
     int64_t inputs[SCT_PLAN_INPUTS] = {0};
@@ -351,15 +347,16 @@ static sct_status layout_holds(const sct_shape *s, int op, bool *holds, sct_erro
                            ? YES
                            : fields_are_apart(walks, record, whole.extent, operand->n_dims);
   *holds = apart == YES;
-  return apart == UNKNOWN ? try_elements(s, op, holds, err) : SCT_OK;
+  if (apart == UNKNOWN) {
+    try_elements(s, op, holds);
+  }
 }
 
-sct_status sct_shape_layouts_hold(const sct_shape *s, bool *hold, sct_error *err) {
+void sct_shape_layouts_hold(const sct_shape *s, bool *hold) {
   *hold = true;
   for (int k = 0; k < s->plan->spec->n_operands && *hold; k++) {
-    SCT_TRY(layout_holds(s, k, hold, err));
+    layout_holds(s, k, hold);
   }
-  return SCT_OK;
 }
 
 static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {
@@ -437,9 +434,6 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
   uint8_t *image = new_image(s->op[op].bytes, GAP_BYTE);
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
-  if (!image) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
@@ -578,9 +572,6 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err) {
   const int common = common_flags(s, op);
   uint8_t *marks = new_image(s->op[op].bytes, (uint8_t)common);
-  if (!marks) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const sct_status status = common ? SCT_OK : write_elements(NULL, marks, s, op, NULL, err);
   if (status == SCT_OK) {
     *flags = marks;
@@ -593,9 +584,6 @@ sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_erro
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
                             uint8_t poison, sct_error *err) {
   uint8_t *image = new_image(s->op[op].bytes, poison);
-  if (!image) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const sct_status status = write_elements(image, NULL, s, op, inputs, err);
   if (status == SCT_OK) {
     *out = image;

@@ -10,9 +10,6 @@
 static sct_status make_programs(sct_expr_program ***out, const sct_plan *plan, const sct_expr *e,
                                 int n, const sct_expr *inputs, int n_inputs, sct_error *err) {
   *out = sct_alloc(sizeof **out * (size_t)(n + 1));
-  if (!*out) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < n; k++) {
     SCT_TRY(sct_expr_program_new(&(*out)[k], plan->spec->pool, e[k], inputs, n_inputs, err));
   }
@@ -82,9 +79,6 @@ sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout,
     }
   }
   plan.op = sct_alloc(sizeof *plan.op * (size_t)spec->n_operands);
-  if (!plan.op) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const int n_inputs = plan_inputs(&plan, inputs);
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY_DONE(plan_operand(&plan, k, inputs, n_inputs, err));
@@ -217,19 +211,15 @@ static void fill_in_parallel(const sct_shape *s, int op) {
   }
 }
 
-sct_status sct_shape_index(sct_shape *s, sct_error *err) {
+void sct_shape_index(sct_shape *s) {
   for (int k = 0; k < s->plan->n_index; k++) {
     const int op = s->plan->index_op[k];
     if (s->op[op].values) {
       continue;
     }
     s->op[op].values = sct_alloc(sizeof(int64_t) * (size_t)(s->op[op].count + 1));
-    if (!s->op[op].values) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     fill_in_parallel(s, op);
   }
-  return SCT_OK;
 }
 
 /* Row-major number of the element at which operand `op` is read; -1 if it lies outside. */

@@ -133,9 +133,8 @@ static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
       return (int64_t)k + 1;
     }
   }
-  if (SCT_GROW(m->seen, m->n_seen, m->cap_seen)) {
-    m->seen[m->n_seen++] = both;
-  }
+  SCT_GROW(m->seen, m->n_seen, m->cap_seen);
+  m->seen[m->n_seen++] = both;
   return (int64_t)m->n_seen;
 }
 
@@ -404,9 +403,6 @@ static sct_status take_answer(sct_measure *m, sct_reply *reply, const sct_sampli
   const sct_timing before = *t;
   double *samples =
       sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + how->n + 1));
-  if (!samples) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   t->samples_ns = samples;
   note_loss(m, reply);
   sct_status status = sct_reply_judge(reply, where, &t->verdict, err);

@@ -174,9 +174,6 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
   int64_t both[2] = {-1, -1}; /* they may be as large as arrays are, so they go as these do */
   sct_wire freed = {0};
   uint8_t *written = sct_alloc((size_t)bytes + 1);
-  if (!written) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int64_t k = 0; k < bytes; k++) {
     written[k] = (flags[k] & SCT_BYTE_WRITTEN) != 0;
   }

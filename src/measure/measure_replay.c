@@ -33,45 +33,40 @@ void sct_replay_verify(sct_measure *m, const sct_binary *candidate, sct_verdict 
 
 /* ---- times ---- */
 
-static sct_status begin(sct_timing *t, const sct_recorded *r, int room, sct_error *err) {
+static void begin(sct_timing *t, const sct_recorded *r, int room) {
   t->overhead_ns = r->overhead_ns;
   t->resident_ns = r->resident_ns;
   t->launches = r->launches;
   t->copies = r->copies;
   t->sm_clock_mhz = r->sm_clock_mhz;
   t->samples_ns = sct_alloc(sizeof *t->samples_ns * (size_t)(room + 1));
-  return t->samples_ns ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 /* Median and quartiles; the samples stay in their order. */
-static sct_status summarise(sct_timing *t, sct_error *err) {
+static void summarise(sct_timing *t) {
   if (t->n_samples == 0) {
-    return SCT_OK;
+    return;
   }
   double *in_order = sct_alloc(sizeof *in_order * (size_t)t->n_samples);
-  if (!in_order) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   memcpy(in_order, t->samples_ns, sizeof *in_order * (size_t)t->n_samples);
   sct_stats_summary(t);
   sct_free(t->samples_ns);
   t->samples_ns = in_order;
-  return SCT_OK;
 }
 
-sct_status sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                           sct_timing *out, sct_error *err) {
+void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                     sct_timing *out) {
   sct_recorded found;
   *out = (sct_timing){0};
   if (!look_up(m, candidate, size, &found, &out->verdict)) {
-    return SCT_OK;
+    return;
   }
-  SCT_TRY(begin(out, &found, SCREEN_SAMPLES, err));
+  begin(out, &found, SCREEN_SAMPLES);
   for (int k = 0; k < SCREEN_SAMPLES; k++) {
     out->samples_ns[out->n_samples++] =
         found.samples_ns[sct_rng_below(&m->replay_rng, found.n_samples)];
   }
-  return summarise(out, err);
+  summarise(out);
 }
 
 /* One sample of each. Samples that were recorded in one race are drawn in one: round r of all. */
@@ -95,21 +90,21 @@ static void draw_round(sct_measure *m, const sct_recorded *found, sct_timing *ou
 
 sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
                            const sct_size *size, int rounds, sct_timing *out,
-                           bool (*stop)(void *ctx, int round), void *ctx, sct_error *err) {
+                           bool (*stop)(void *ctx, int round), void *ctx) {
   sct_recorded *found = sct_alloc(sizeof *found * (size_t)(n + 1));
   int64_t *at = sct_alloc(sizeof *at * (size_t)(n + 1));
-  sct_status status = found && at ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   memset(out, 0, sizeof *out * (size_t)n);
   for (int k = 0; status == SCT_OK && k < n; k++) {
     if (look_up(m, &candidates[k], size, &found[k], &out[k].verdict)) {
-      status = begin(&out[k], &found[k], rounds, err);
+      begin(&out[k], &found[k], rounds);
     }
   }
   for (int round = 0; status == SCT_OK && round < rounds && !(stop && stop(ctx, round)); round++) {
     draw_round(m, found, out, at, n);
   }
   for (int k = 0; k < n; k++) {
-    status = status == SCT_OK ? summarise(&out[k], err) : status;
+    summarise(&out[k]);
   }
   for (int k = 0; k < n && status != SCT_OK; k++) {
     sct_free(out[k].samples_ns);

@@ -53,10 +53,6 @@ struct sct_sampler {
   int next; /* site to give up for another */
 };
 
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory for counting");
-}
-
 /* ---- what arrays hold ---- */
 
 static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
@@ -126,7 +122,7 @@ static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape
   if (is_dense(s->spec, op, shape->plan->layout[op], shape, size)) {
     return SCT_OK;
   }
-  SCT_TRY(sct_shape_index(shape, err));
+  sct_shape_index(shape);
   return sct_image_input(&out->image, shape, op, err);
 }
 
@@ -190,7 +186,7 @@ static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size,
   set_key(s, t, size, layout);
   SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
   SCT_TRY_DONE(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
-  SCT_TRY_DONE(sct_ptx_memory_new(&t->memory, err));
+  sct_ptx_memory_new(&t->memory);
   for (int op = 0; op < s->spec->n_operands; op++) {
     SCT_TRY_DONE(add_array(s, t, &shape, op, size, err));
   }
@@ -357,8 +353,7 @@ static sct_count rounded(const double sum[5]) {
                      .distinct_bytes = llround(sum[4])};
 }
 
-static sct_status make_counters(sct_counters *out, const job *j, sct_sample sample,
-                                sct_error *err) {
+static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
   const int n = j->s->spec->n_operands;
   *out = (sct_counters){.load = rounded(j->load),
                         .store = rounded(j->store),
@@ -375,22 +370,17 @@ static sct_status make_counters(sct_counters *out, const job *j, sct_sample samp
   for (int op = 0; op < n && out->operand != NULL; op++) {
     out->operand[op] = rounded(j->operand[op]);
   }
-  return out->operand != NULL ? SCT_OK : out_of_memory(err);
 }
 
 /* ---- the sampler ---- */
 
-sct_status sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                           uint64_t seed, int64_t most_steps, sct_error *err) {
+void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
+                     uint64_t seed, int64_t most_steps) {
   *out = sct_alloc(sizeof **out);
-  if (*out == NULL) {
-    return out_of_memory(err);
-  }
   (*out)->spec = spec;
   (*out)->seed = seed;
   (*out)->max_shared_bytes = (int)device->smem_block_optin_bytes;
   (*out)->most_steps = most_steps > 0 ? most_steps : MOST_STEPS;
-  return SCT_OK;
 }
 
 void sct_sampler_free(sct_sampler *s) {
@@ -441,7 +431,10 @@ static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_c
   set_arguments(&j, size);
   const sct_status status = run_sample(&j, &sample, err);
   *too_long = j.too_long;
-  return status == SCT_OK ? make_counters(out, &j, sample, err) : status;
+  if (status == SCT_OK) {
+    make_counters(out, &j, sample);
+  }
+  return status;
 }
 
 /* ---- sizes whose blocks have too much to do */

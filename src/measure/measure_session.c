@@ -56,9 +56,6 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   const sct_measure_opts none = {0};
   const sct_measure_opts *o = opts ? opts : &none;
   sct_measure *m = sct_alloc(sizeof *m);
-  if (!m) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   sct_status status = SCT_OK;
   m->ordinal = ordinal;
   m->worker.fd = -1;
@@ -79,10 +76,6 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   m->last_timed_ns = INT64_MIN / 2;
   m->program = o->program ? sct_strdup(o->program) : NULL;
   m->fake = sct_strdup(sct_measure_script(o));
-  if (!m->fake || (o->program && !m->program)) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-    goto done;
-  }
   if (m->recording) {
     *out = m;
     return SCT_OK; /* nothing runs */
@@ -129,9 +122,6 @@ static sct_status read_list(sct_wire *body, sct_device_desc **out, int *n, sct_e
     return count == 0 ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "malformed answer to LIST");
   }
   sct_device_desc *list = sct_alloc(sizeof *list * (size_t)count);
-  if (!list) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int64_t k = 0; k < count; k++) {
     size_t bytes = 0;
     const uint8_t *desc = sct_wire_get_bytes(body, &bytes);

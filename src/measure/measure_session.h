@@ -336,12 +336,11 @@ void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer
 /* ---- recordings (measure_replay.c): as the functions of measure.h without `replay` ---- */
 
 void sct_replay_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out);
-sct_status sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                           sct_timing *out, sct_error *err) SCT_MUST_USE;
+void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                     sct_timing *out);
 sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
                            const sct_size *size, int rounds, sct_timing *out,
-                           bool (*stop)(void *ctx, int round), void *ctx,
-                           sct_error *err) SCT_MUST_USE;
+                           bool (*stop)(void *ctx, int round), void *ctx) SCT_MUST_USE;
 
 /* ---- extents (measure_extents.c) ---- */
 
@@ -353,15 +352,14 @@ typedef struct sct_tuples {
   size_t cap;
   int64_t max_elements;
 } sct_tuples;
-sct_status sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                            int64_t max_elements, sct_error *err) SCT_MUST_USE;
+void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
+                      int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
-sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out,
-                        sct_error *err) SCT_MUST_USE;
+sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) SCT_MUST_USE;
 /* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
-sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out,
-                         sct_error *err) SCT_MUST_USE;
+sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code,
+                         const sct_case_list **out) SCT_MUST_USE;
 void sct_case_lists_drop(sct_measure *m);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */

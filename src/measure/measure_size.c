@@ -215,7 +215,7 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
   t->generation = m->generation;
   SCT_TRY_DONE(check_memory(m, err));
   t->copies = choose_copies(m);
-  SCT_TRY_DONE(sct_shape_index(&t->shape, err));
+  sct_shape_index(&t->shape);
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY_DONE(k < spec->n_inputs ? prepare_input(m, k, err) : prepare_output(m, k, err));
   }
@@ -238,15 +238,11 @@ static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_e
   uint8_t *got = sct_alloc((size_t)bytes + 1), *want = sct_alloc((size_t)bytes + 1);
   uint8_t *flags = NULL;
   sct_status status = SCT_OK;
-  if (!got || !want) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-    goto done;
-  }
   SCT_TRY_DONE(sct_remote_download(m, t->buffer[op], 0, got, bytes, err));
   SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
-  status = sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
-                            sct_spec_tolerance(m->plan.spec, op, t->shape.extent), err);
+  sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
+                   sct_spec_tolerance(m->plan.spec, op, t->shape.extent));
 done:
   sct_free(got);
   sct_free(want);

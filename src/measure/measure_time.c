@@ -401,7 +401,8 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     return sct_fail(err, SCT_EUSAGE, "sct_measure_time before sct_measure_problem");
   }
   if (m->recording) {
-    return sct_replay_time(m, candidate, size, out, err);
+    sct_replay_time(m, candidate, size, out);
+    return SCT_OK;
   }
   SCT_TRY(sct_must_time(m, err));
   judge_unseen(m, candidate, size, &out->verdict);
@@ -556,20 +557,16 @@ static bool restart(race *r) {
   return failed;
 }
 
-static sct_status summarise(const sct_measure *m, sct_timing *t, sct_error *err) {
+static void summarise(const sct_measure *m, sct_timing *t) {
   if (t->n_samples == 0) {
-    return SCT_OK;
+    return;
   }
   double *in_order = sct_alloc(sizeof *in_order * (size_t)t->n_samples);
-  if (!in_order) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   memcpy(in_order, t->samples_ns, sizeof *in_order * (size_t)t->n_samples);
   sct_stats_summary(t);
   sct_free(t->samples_ns);
   t->samples_ns = in_order;
   check_plausible(m, t);
-  return SCT_OK;
 }
 
 /* Did the worker end between launches, or in one without a result that says why? */
@@ -620,7 +617,7 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
     return sct_fail(err, SCT_EUSAGE, "sct_measure_race before sct_measure_problem");
   }
   if (m->recording) {
-    return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx, err);
+    return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx);
   }
   SCT_TRY(sct_must_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));
@@ -629,10 +626,9 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   for (int k = 0; k < n; k++) {
     out[k] = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   }
-  sct_status status = r.racers && r.order ? race_out(&r, candidates, size, rounds, out, err)
-                                          : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = race_out(&r, candidates, size, rounds, out, err);
   for (int k = 0; k < n && status == SCT_OK; k++) {
-    status = summarise(m, &out[k], err);
+    summarise(m, &out[k]);
   }
   for (int k = 0; k < n && status != SCT_OK; k++) {
     clear_samples(&out[k]);

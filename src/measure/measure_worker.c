@@ -90,7 +90,7 @@ static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, 
   SCT_TRY(take_lock(w, lock, err));
   if (n != 0) {
     memcpy(&described, desc, sizeof described);
-    SCT_TRY(sct_backend_ptx_open(&w->backend, &described, err));
+    sct_backend_ptx_open(&w->backend, &described);
   } else if (stand_in(script)) {
     SCT_TRY(stand_in(script)->open(&w->backend, ordinal, script, generation, err));
   } else {
@@ -126,9 +126,6 @@ static sct_status take_image(sct_worker_state *w, sct_wire *in, const char **out
   if (comes) {
     sct_free(w->images[place]);
     w->images[place] = sct_alloc(n + 1);
-    if (!w->images[place]) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     memcpy(w->images[place], bytes, n);
   }
   *out = w->images[place];
@@ -152,9 +149,7 @@ static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
     return sct_worker_malformed(err);
   }
   while (w->n_kernels <= (size_t)id) {
-    if (!SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels)) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
+    SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels);
     w->kernels[w->n_kernels++] = (sct_cuda_kernel){0};
   }
   return SCT_OK;

@@ -60,9 +60,7 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
   while (id < w->n_buffers && w->buffers[id].raw != 0) {
     id++;
   }
-  if (!SCT_GROW(w->buffers, id, w->cap_buffers)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(w->buffers, id, w->cap_buffers);
   sct_worker_buffer b = {
       .bytes = bytes, .copies = copies, .align = align, .offset = SCT_GUARD_BYTES};
   /* whole 8-byte words, so that kernels may read the last one whole; copies are aligned alike */
@@ -196,9 +194,6 @@ sct_status sct_worker_download(sct_worker_state *w, sct_wire *in, sct_wire *out,
     return sct_worker_malformed(err);
   }
   void *data = sct_alloc((size_t)bytes + 1);
-  if (!data) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const sct_status status = w->backend->ops->download(
       w->backend, data, sct_worker_data(b) + (uint64_t)offset, bytes, err);
   if (status == SCT_OK) {
@@ -360,10 +355,6 @@ sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sc
   uint64_t *sums = sct_alloc(3 * most * sizeof *sums);
   sct_status status = SCT_OK;
   size_t n = 0;
-  if (!ids || !regions || !sums) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-    goto done;
-  }
   SCT_TRY_DONE(read_ids(w, in, ids, &n, err));
   for (size_t k = 0; k < n; k++) {
     const sct_worker_buffer *b = &w->buffers[ids[k]];

@@ -94,10 +94,6 @@ typedef struct counting {
 
 /* ---- getting ready */
 
-static sct_status out_of_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory for counting");
-}
-
 /* Says which access an error is about. */
 static sct_status name_access(const counting *c, const sct_access *a, sct_status status) {
   const char *const where = a->operand >= 0 && a->operand < c->spec->n_operands
@@ -197,20 +193,16 @@ static void run_lanes(const counting *c, const sct_expr_program *program, int64_
 }
 
 /* The varying part of every lane, once and for all. */
-static sct_status prepare_lanes(counting *c, walker *w) {
+static void prepare_lanes(counting *c, walker *w) {
   if (!w->fixed) {
-    return SCT_OK;
+    return;
   }
   w->lanes = sct_alloc((size_t)c->n_warps * sizeof *w->lanes);
   w->seen = sct_alloc((size_t)c->n_warps * sizeof *w->seen);
-  if (w->lanes == NULL || w->seen == NULL) {
-    return out_of_memory(c->err);
-  }
   for (int warp = 0; warp < c->n_warps; warp++) {
     set_threads(c, warp);
     run_lanes(c, w->varying, w->lanes[warp]);
   }
-  return SCT_OK;
 }
 
 static sct_status prepare(counting *c, walker *w) {
@@ -236,10 +228,8 @@ static sct_status prepare(counting *c, walker *w) {
     SCT_TRY(make_program(c, &w->one_in, bind_extents(c, a->one_in)));
   }
   w->on = sct_alloc((size_t)c->n_warps * sizeof *w->on);
-  if (w->on == NULL) {
-    return out_of_memory(c->err);
-  }
-  return prepare_lanes(c, w);
+  prepare_lanes(c, w);
+  return SCT_OK;
 }
 
 static void walker_free(walker *w) {
@@ -550,16 +540,14 @@ sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct
   counters.operand = sct_alloc((n_operands + 1) * sizeof *counters.operand);
   c.operand = sct_alloc((n_operands + 1) * sizeof *c.operand);
   walker *walkers = sct_alloc((size_t)(code->n_accesses + 1) * sizeof *walkers);
-  status = counters.operand == NULL || c.operand == NULL || walkers == NULL
-               ? out_of_memory(err)
-               : count_blocks(&c, walkers, blocks);
+  status = count_blocks(&c, walkers, blocks);
   if (status == SCT_OK) {
     fill(&counters, &c, blocks);
     *out = counters;
   } else {
     sct_counters_free(&counters);
   }
-  for (int k = 0; walkers != NULL && k < code->n_accesses; k++) {
+  for (int k = 0; k < code->n_accesses; k++) {
     walker_free(&walkers[k]);
   }
   sct_free(walkers);

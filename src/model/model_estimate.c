@@ -92,9 +92,7 @@ sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct
                               const sct_size *size, sct_error *err) {
   sct_counters c = {.n_operands = spec->n_operands};
   c.operand = sct_alloc(sizeof *c.operand * (size_t)(spec->n_operands + 1));
-  const sct_status status = c.operand != NULL
-                                ? estimate(&c, spec, code, size, err)
-                                : sct_fail(err, SCT_ENOMEM, "out of memory for an estimate");
+  const sct_status status = estimate(&c, spec, code, size, err);
   if (status != SCT_OK) {
     sct_counters_free(&c);
     return status;

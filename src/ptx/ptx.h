@@ -75,7 +75,7 @@ typedef struct sct_ptx_buffer {
   void *fill_ctx;
 } sct_ptx_buffer;
 
-sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) SCT_MUST_USE;
+void sct_ptx_memory_new(sct_ptx_memory **out);
 void sct_ptx_memory_free(sct_ptx_memory *memory);
 /* Adds a buffer; `address` receives its device address. At most 1,900 buffers. */
 sct_status sct_ptx_memory_add(sct_ptx_memory *memory, uint64_t *address,

@@ -73,10 +73,7 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lan
 static bool issue(ptx_exec *x, const ptx_uop *u, const ptx_access *from, const ptx_access *to,
                   const ptx_part *part, int lane) {
   ptx_warp *w = x->warp;
-  if (!SCT_GROW(w->asyncs, w->n_asyncs, w->cap_asyncs)) {
-    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "out of memory for asynchronous copies");
-    return false;
-  }
+  SCT_GROW(w->asyncs, w->n_asyncs, w->cap_asyncs);
   ptx_async *a = &w->asyncs[w->n_asyncs];
   *a = (ptx_async){.group = w->async_group[lane],
                    .lane = (uint8_t)lane,

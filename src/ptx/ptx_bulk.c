@@ -145,14 +145,10 @@ static bool races(ptx_exec *x, const ptx_uop *u, int lane, bool load, const ends
          (sct_ptx_race(x, u, &g, &e->g, g.mask) && sct_ptx_race(x, u, &s, &e->s, s.mask));
 }
 
-/* A new entry of the list with room for its bytes; NULL: fault. */
+/* A new entry of the list with room for its bytes. */
 static ptx_bulk *add(ptx_exec *x, const ptx_uop *u, int lane, const ends *e) {
   uint8_t *data = sct_alloc(2 * (size_t)e->bytes + 1);
-  if (data == NULL || !SCT_GROW(x->bulks, x->n_bulks, x->cap_bulks)) {
-    sct_free(data);
-    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "out of memory for bulk copies");
-    return NULL;
-  }
+  SCT_GROW(x->bulks, x->n_bulks, x->cap_bulks);
   ptx_bulk *b = &x->bulks[x->n_bulks++];
   *b = (ptx_bulk){.lane = (uint8_t)lane,
                   .warp = x->warp->index,

@@ -104,10 +104,8 @@ static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t bod
                   PTX_MAX_FRAMES);
     return false;
   }
-  if (!grow_file(w, slot_base + to->n_slots) || !sct_ptx_grow_paths(w)) {
-    sct_ptx_fault(x, u, SCT_PTX_CALL_DEPTH, -1, 0, "out of memory for a call");
-    return false;
-  }
+  grow_file(w, slot_base + to->n_slots);
+  sct_ptx_grow_paths(w);
   const ptx_frame *caller = &w->frames[w->n_frames - 1];
   ptx_frame *f = &w->frames[w->n_frames];
   *f = (ptx_frame){.body = body,
@@ -169,9 +167,6 @@ bool sct_ptx_grow_paths(ptx_warp *w) {
   }
   const int cap = w->cap_paths + 4 * PTX_MAX_PATHS;
   ptx_path *paths = sct_realloc(w->paths, sizeof(*paths) * (size_t)cap);
-  if (paths == NULL) {
-    return false;
-  }
   w->paths = paths;
   w->cap_paths = cap;
   return true;

@@ -70,9 +70,6 @@ static bool build_preds(graph *g) {
 /* Depth-first over predecessors from the virtual exit, with its own stack. */
 static bool number_blocks(graph *g) {
   int32_t *stack = sct_alloc(sizeof(int32_t) * 2 * (size_t)(g->n + 1));
-  if (stack == NULL) {
-    return false;
-  }
   int32_t depth = 1, count = 0;
   stack[0] = g->n;
   stack[1] = g->pred_first[g->n];

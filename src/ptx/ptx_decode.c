@@ -4,6 +4,7 @@
 #include "ptx/ptx_decode.h"
 #include "ptx/ptx_exec.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -22,11 +23,6 @@ bool sct_ptx_dec_fail(ptx_dec *d, const char *fmt, ...) {
                                 d->inst != NULL ? d->inst->line : d->func->line, kernel->name.len,
                                 kernel->name.p, text, t.len < 200 ? t.len : 200, t.p);
   }
-  return false;
-}
-
-bool sct_ptx_dec_no_memory(ptx_dec *d) {
-  d->error = "out of memory while decoding";
   return false;
 }
 
@@ -78,10 +74,7 @@ bool sct_ptx_dec_mods_left(const ptx_dec *d) {
 
 ptx_uop *sct_ptx_dec_emit(ptx_dec *d, ptx_fn fn) {
   ptx_code *c = d->code;
-  if (!SCT_GROW(c->uops, c->n_uops, c->cap_uops)) {
-    sct_ptx_dec_no_memory(d);
-    return NULL;
-  }
+  SCT_GROW(c->uops, c->n_uops, c->cap_uops);
   ptx_uop *u = &c->uops[c->n_uops++];
   *u = (ptx_uop){.fn = fn, .guard = PTX_SLOT_TRUE, .inst = (uint32_t)c->n_insts - 1};
   if (d->inst->guard >= 0) {
@@ -109,9 +102,7 @@ bool sct_ptx_dec_const(ptx_dec *d, uint64_t bits, bool wide, uint32_t *slot) {
       return true;
     }
   }
-  if (!SCT_GROW(b->consts, b->n_consts, b->cap_consts)) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  SCT_GROW(b->consts, b->n_consts, b->cap_consts);
   *slot = b->n_slots++;
   b->consts[b->n_consts] =
       (ptx_const){.bits = bits, .slot = *slot, .wide = wide, .next = d->heads[h]};
@@ -142,9 +133,7 @@ static bool sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32
         return true;
       }
     }
-    if (!SCT_GROW(b->sregs, b->n_sregs, b->cap_sregs)) {
-      return sct_ptx_dec_no_memory(d);
-    }
+    SCT_GROW(b->sregs, b->n_sregs, b->cap_sregs);
     *slot = b->n_slots++;
     b->sregs[b->n_sregs++] = (ptx_sreg_use){.slot = *slot, .sreg = (uint8_t)i};
     return true;
@@ -278,9 +267,7 @@ static bool place_shared(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
       return true;
     }
   }
-  if (!SCT_GROW(c->shared, c->n_shared, c->cap_shared)) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  SCT_GROW(c->shared, c->n_shared, c->cap_shared);
   ptx_shared_sym *s = &c->shared[c->n_shared];
   *s = (ptx_shared_sym){.sym = sym, .bytes = sym->bytes};
   c->n_shared++;
@@ -384,9 +371,7 @@ bool sct_ptx_dec_begin_block(ptx_dec *d) {
     sct_ptx_dec_end_block(d, PTX_TERM_FALL);
     c->blocks[c->n_blocks - 1].next = (int32_t)c->n_blocks;
   }
-  if (!SCT_GROW(c->blocks, c->n_blocks, c->cap_blocks)) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  SCT_GROW(c->blocks, c->n_blocks, c->cap_blocks);
   c->blocks[c->n_blocks++] = (ptx_block){.first = (int32_t)c->n_uops,
                                          .first_inst = (int32_t)c->n_insts,
                                          .target = -1,
@@ -415,10 +400,7 @@ int sct_ptx_dec_body(ptx_dec *d, ptx_func *func) {
       return (int)i;
     }
   }
-  if (!SCT_GROW(c->bodies, c->n_bodies, c->cap_bodies)) {
-    sct_ptx_dec_no_memory(d);
-    return -1;
-  }
+  SCT_GROW(c->bodies, c->n_bodies, c->cap_bodies);
   c->bodies[c->n_bodies] = (ptx_body){.func = func,
                                       .n_regs = (uint32_t)func->n_regs,
                                       .n_slots = PTX_SLOT_REGS + (uint32_t)func->n_regs,
@@ -440,9 +422,7 @@ static bool decode_inst(ptx_dec *d) {
 #undef PTX_OP
   };
   ptx_code *c = d->code;
-  if (!SCT_GROW(c->insts, c->n_insts, c->cap_insts)) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  SCT_GROW(c->insts, c->n_insts, c->cap_insts);
   c->insts[c->n_insts++] =
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
   sct_ptx_cost(c->insts[c->n_insts - 1].cost, d->inst);
@@ -541,7 +521,7 @@ static bool decode_body(ptx_dec *d, int index) {
   d->read = sct_alloc(d->func->n_regs + 1);
   const int32_t entry = (int32_t)d->code->n_blocks;
   const size_t first = d->code->n_uops;
-  bool ok = d->block_of != NULL && d->read != NULL ? decode_insts(d) : sct_ptx_dec_no_memory(d);
+  bool ok = decode_insts(d);
   if (ok) {
     sct_ptx_live_mark(d->code, first, d->read, d->func->n_regs);
   }
@@ -550,8 +530,8 @@ static bool decode_body(ptx_dec *d, int index) {
   ok = ok && resolve_branches(d, body) && sct_ptx_dec_guesses(d, first);
   body = &d->code->bodies[index];
   body->n_blocks = (int32_t)d->code->n_blocks - entry;
-  if (ok && !sct_ptx_cfg_ipdoms(d->code, body)) {
-    ok = sct_ptx_dec_no_memory(d);
+  if (ok) {
+    sct_ptx_cfg_ipdoms(d->code, body);
   }
   sct_free(d->block_of);
   sct_free(d->read);
@@ -563,17 +543,14 @@ static bool decode_body(ptx_dec *d, int index) {
 ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error) {
   ptx_dec d = {.m = m, .func = kernel};
   d.code = sct_alloc(sizeof *d.code);
-  if (d.code == NULL) {
-    *error = "out of memory while decoding";
-    return NULL;
-  }
   d.code->min_shared_bytes = d.code->min_global_bytes = 16;
   bool ok = sct_ptx_dec_body(&d, kernel) == 0;
   for (int i = 0; ok && i < (int)d.code->n_bodies; i++) { /* grows while functions are called */
     ok = decode_body(&d, i);
   }
   if (!ok) {
-    *error = d.error != NULL ? d.error : "out of memory while decoding";
+    assert(d.error != NULL);
+    *error = d.error;
     sct_ptx_code_free(d.code);
     return NULL;
   }

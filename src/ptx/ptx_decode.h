@@ -28,7 +28,6 @@ typedef bool (*ptx_decode_fn)(ptx_dec *d);
 #undef PTX_OP
 
 bool sct_ptx_dec_fail(ptx_dec *d, const char *fmt, ...) SCT_PRINTF(2, 3);
-bool sct_ptx_dec_no_memory(ptx_dec *d);
 /* "unknown form": for a modifier or a combination that the instruction does not have. */
 bool sct_ptx_dec_unknown(ptx_dec *d);
 

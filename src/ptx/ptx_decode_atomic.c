@@ -119,9 +119,7 @@ static bool take_words(ptx_dec *d, const ptx_opd *opd, const atomic_mods *m, boo
     return false;
   }
   for (int i = 0; i < 2; i++) {
-    if (!SCT_GROW(d->code->vec, d->code->n_vec, d->code->cap_vec)) {
-      return sct_ptx_dec_no_memory(d);
-    }
+    SCT_GROW(d->code->vec, d->code->n_vec, d->code->cap_vec);
     d->code->vec[d->code->n_vec++] = pair[i];
   }
   return true;
@@ -289,20 +287,17 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   }
   uint32_t *sources = sct_alloc(sizeof(*sources) * b->n_slots);
   place *places = sct_alloc(sizeof(*places) * (c->n_uops - first));
-  const bool ok = sources != NULL && places != NULL;
-  if (ok) {
-    find_moves(c, first, sources, b->n_slots);
-    for (size_t i = first; i < c->n_uops; i++) {
-      if (is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
-        places[i - first] = place_of(b, &c->uops[i], sources);
-      }
+  find_moves(c, first, sources, b->n_slots);
+  for (size_t i = first; i < c->n_uops; i++) {
+    if (is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
+      places[i - first] = place_of(b, &c->uops[i], sources);
     }
-    excuse(c, first, places);
-    reduce_first(c, first, places);
   }
+  excuse(c, first, places);
+  reduce_first(c, first, places);
   sct_free(sources);
   sct_free(places);
-  return ok || sct_ptx_dec_no_memory(d);
+  return true;
 }
 
 /* ---- 128-bit registers: two slots, the upper half in a register of its own without a name */

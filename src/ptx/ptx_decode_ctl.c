@@ -52,9 +52,7 @@ bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
   u->imm = (int64_t)c->n_tables;
   u->vec = (uint32_t)table->n_targets;
   for (int i = 0; i < table->n_targets; i++) {
-    if (!SCT_GROW(c->tables, c->n_tables, c->cap_tables)) {
-      return sct_ptx_dec_no_memory(d);
-    }
+    SCT_GROW(c->tables, c->n_tables, c->cap_tables);
     const int block = sct_ptx_dec_label(d, table->targets[i]);
     if (block < 0) {
       return sct_ptx_dec_fail(d, "unknown label '%.*s' in a branch table", table->targets[i].len,
@@ -207,9 +205,6 @@ static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, bool *dropped)
   c->n_args = o.args != NULL ? o.args->n_elems : 0;
   c->n_rets = o.rets != NULL ? o.rets->n_elems : 0;
   c->args = sct_alloc(sizeof(*c->args) * (size_t)(c->n_args + c->n_rets + 1));
-  if (c->args == NULL) {
-    return sct_ptx_dec_no_memory(d);
-  }
   c->rets = c->args + c->n_args;
   return (o.args == NULL || call_params(d, o.args, c->args)) &&
          (o.rets == NULL || call_params(d, o.rets, c->rets)) &&
@@ -222,9 +217,7 @@ bool sct_ptx_decode_call(ptx_dec *d) {
   uint32_t pointer = 0;
   bool dropped = false;
   (void)sct_ptx_dec_take(d, "uni");
-  if (!SCT_GROW(code->calls, code->n_calls, code->cap_calls)) {
-    return sct_ptx_dec_no_memory(d);
-  }
+  SCT_GROW(code->calls, code->n_calls, code->cap_calls);
   const bool ok = read_call(d, &c, &pointer, &dropped);
   code->calls[code->n_calls++] = c; /* owns its lists from here on */
   if (!ok || dropped) {

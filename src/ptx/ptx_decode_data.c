@@ -21,9 +21,7 @@ bool sct_ptx_dec_vector(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
   }
   *first = (uint32_t)c->n_vec;
   for (int i = 0; i < n; i++) {
-    if (!SCT_GROW(c->vec, c->n_vec, c->cap_vec)) {
-      return sct_ptx_dec_no_memory(d);
-    }
+    SCT_GROW(c->vec, c->n_vec, c->cap_vec);
     c->vec[c->n_vec++] = slots[i];
   }
   return true;

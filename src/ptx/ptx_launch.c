@@ -88,9 +88,6 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
                     k->n_params, o->n_args);
   }
   l->params = sct_alloc((size_t)(k->param_bytes > 0 ? k->param_bytes : 1));
-  if (l->params == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for arguments");
-  }
   for (int i = 0; i < k->n_params; i++) {
     memcpy(l->params + k->params[i]->offset, o->args[i], (size_t)k->params[i]->bytes);
   }
@@ -99,7 +96,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
 
 /* ---- race shadows of writable buffers live as long as the launch */
 
-static sct_status add_touch(const ptx_launch *l, sct_error *err) {
+static void add_touch(const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
@@ -109,12 +106,8 @@ static sct_status add_touch(const ptx_launch *l, sct_error *err) {
     if (l->races && !b->read_only && b->bytes > 0) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
       b->touch = sct_alloc(sizeof(*b->touch) * (size_t)((b->bytes >> shift) + 2));
-      if (b->touch == NULL) {
-        return sct_fail(err, SCT_ENOMEM, "out of memory for race checks of buffer '%s'", b->name);
-      }
     }
   }
-  return SCT_OK;
 }
 
 static void drop_touch(const ptx_launch *l) {
@@ -135,7 +128,6 @@ typedef struct work {
   int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
   sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
-  bool no_memory;
   pthread_mutex_t lock;
 } work;
 
@@ -162,7 +154,7 @@ static int64_t block_at(const ptx_launch *l, int64_t i) {
 /* Next block, as its place in the order of execution; -1: none left that could matter. */
 static int64_t take(work *w) {
   pthread_mutex_lock(&w->lock);
-  const int64_t i = w->next < w->failed && !w->no_memory ? w->next++ : -1;
+  const int64_t i = w->next < w->failed ? w->next++ : -1;
   pthread_mutex_unlock(&w->lock);
   return i;
 }
@@ -191,12 +183,7 @@ static const sct_ptx_diag *verdict(const work *w) {
 static void *run_blocks(void *ctx) {
   worker *k = ctx;
   work *w = k->w;
-  if (!sct_ptx_exec_init(&k->exec, w->launch)) {
-    pthread_mutex_lock(&w->lock);
-    w->no_memory = true;
-    pthread_mutex_unlock(&w->lock);
-    return NULL;
-  }
+  sct_ptx_exec_init(&k->exec, w->launch);
   for (int64_t i = take(w); i >= 0; i = take(w)) {
     sct_ptx_run_block(&k->exec, block_at(w->launch, i));
     if (k->exec.stop || k->exec.has_soft) {
@@ -286,13 +273,9 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
   }
 }
 
-static sct_status collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n,
-                          sct_error *err) {
+static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n) {
   const ptx_code *c = l->code;
   sct_ptx_inst_counters *sum = sct_alloc(sizeof(*sum) * (c->n_insts + 1));
-  if (sum == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for counters");
-  }
   for (int k = 0; k < n; k++) {
     ptx_exec *x = &workers[k].exec;
     spread_runs(x);
@@ -318,7 +301,6 @@ static sct_status collect(sct_ptx_result *out, const ptx_launch *l, worker *work
   } else {
     sct_free(sum);
   }
-  return SCT_OK;
 }
 
 /* Outputs with a byte that nobody wrote. */
@@ -349,15 +331,11 @@ static int host_threads(const ptx_launch *l) {
   return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
 }
 
-static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *err) {
+static void run_all(sct_ptx_result *out, const ptx_launch *l) {
   work w = {.launch = l, .failed = l->n_run, .soft = l->n_run};
   const int n = host_threads(l);
-  sct_status status = SCT_OK;
   int started = 1;
   worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
-  if (workers == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for host threads");
-  }
   pthread_mutex_init(&w.lock, NULL);
   for (int k = 0; k < n; k++) {
     workers[k].w = &w;
@@ -370,19 +348,13 @@ static sct_status run_all(sct_ptx_result *out, const ptx_launch *l, sct_error *e
   for (int k = 1; k < started; k++) {
     pthread_join(workers[k].thread, NULL);
   }
-  if (w.no_memory) {
-    status =
-        sct_fail(err, SCT_ENOMEM, "out of memory for the warps of kernel '%s'", l->opts->kernel);
-    goto done;
-  }
-  SCT_TRY_DONE(collect(out, l, workers, started, err));
+  collect(out, l, workers, started);
   const sct_ptx_diag *diag = verdict(&w);
   if (diag != NULL) {
     out->diag = *diag;
   } else {
     check_outputs(&out->diag, l);
   }
-done:
   for (int k = 0; k < started; k++) {
     if (workers[k].exec.launch != NULL) {
       sct_ptx_exec_free(&workers[k].exec);
@@ -390,7 +362,6 @@ done:
   }
   pthread_mutex_destroy(&w.lock);
   sct_free(workers);
-  return status;
 }
 
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct_ptx_launch_opts *o,
@@ -414,12 +385,8 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(check_shared(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
-  if (memory->table[PTX_WINDOW_VARS] == NULL) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory for the variables of %s", o->module->name);
-    goto done;
-  }
-  SCT_TRY_DONE(add_touch(&l, err));
-  SCT_TRY_DONE(run_all(out, &l, err));
+  add_touch(&l);
+  run_all(out, &l);
 done:
   drop_touch(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);

@@ -44,9 +44,7 @@ static loop *loop_of_header(finder *f, int32_t header) {
       return &f->loops[i];
     }
   }
-  if (!SCT_GROW(f->loops, f->n_loops, f->cap_loops)) {
-    return NULL;
-  }
+  SCT_GROW(f->loops, f->n_loops, f->cap_loops);
   loop *l = &f->loops[f->n_loops];
   *l = (loop){.header = header, .in = sct_alloc((size_t)f->n)};
   if (l->in == NULL) {

@@ -178,10 +178,7 @@ static bool init(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
     return false;
   }
   if (b == NULL) {
-    if (!SCT_GROW(x->mbars, x->n_mbars, x->cap_mbars)) {
-      sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "out of memory for mbarriers");
-      return false;
-    }
+    SCT_GROW(x->mbars, x->n_mbars, x->cap_mbars);
     b = &x->mbars[x->n_mbars];
     *b = (ptx_mbar){.address = (int64_t)address,
                     .who = (uint8_t)(PTX_WHO_COPY + x->n_mbars % (PTX_N_WHO - PTX_WHO_COPY))};

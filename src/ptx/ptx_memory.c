@@ -5,10 +5,8 @@
 
 #define MAX_BUFFER_BYTES (INT64_C(1) << 34)
 
-sct_status sct_ptx_memory_new(sct_ptx_memory **out, sct_error *err) {
+void sct_ptx_memory_new(sct_ptx_memory **out) {
   *out = sct_alloc(sizeof **out);
-  return *out != NULL ? SCT_OK
-                      : sct_fail(err, SCT_ENOMEM, "out of memory for a virtual device memory");
 }
 
 void sct_ptx_buf_free(ptx_buf *b) {
@@ -37,7 +35,7 @@ void sct_ptx_memory_free(sct_ptx_memory *memory) {
   sct_free(memory);
 }
 
-/* Memory for the contents, and what is known of them. false: out of memory. */
+/* Memory for the contents, and what is known of them. false: there is no room for them. */
 static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   const size_t bytes = given->bytes > 0 ? (size_t)given->bytes : 1;
   const int64_t n_given = given->fold > 0 ? given->fold : given->bytes;
@@ -47,15 +45,15 @@ static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   if (b->fill != NULL) {
     b->host = sct_map_sparse((size_t)b->bytes + 1);
     b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
-    return b->host != NULL && b->filled != NULL;
+    return b->host != NULL;
   }
   b->host = sct_alloc(given->fold > 0 ? (size_t)given->fold + PTX_FOLD_MORE : bytes);
-  if (given->data != NULL && b->host != NULL && n_given > 0) {
+  if (given->data != NULL && n_given > 0) {
     memcpy(b->host, given->data, (size_t)n_given);
   }
   const bool tracked = given->data == NULL && given->fold == 0;
   b->defined = tracked ? sct_alloc(bytes) : NULL;
-  return b->host != NULL && (b->defined != NULL || !tracked);
+  return true;
 }
 
 sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_ptx_buffer *given,
@@ -71,22 +69,18 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
   }
   ptx_buf *b = sct_alloc(sizeof *b);
   const size_t bytes = given->bytes > 0 ? (size_t)given->bytes : 1;
-  if (b == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s'", name);
-  }
   b->base =
       PTX_WINDOW(window) + (UINT64_C(1) << (PTX_WINDOW_SHIFT - 1)) + (uint64_t)given->misalign;
   b->bytes = given->bytes;
   b->name = sct_strdup(name);
-  const bool room = make_room(b, given);
+  if (!make_room(b, given)) { /* a size of the user's, which is not touched as a whole */
+    sct_ptx_buf_free(b);
+    return sct_fail(err, SCT_ENOMEM, "no address space for buffer '%s' of %lld bytes", name,
+                    (long long)given->bytes);
+  }
   b->required = given->required != NULL ? sct_alloc(bytes) : NULL;
   b->read_only = given->read_only;
   b->output = given->output;
-  if (b->name == NULL || !room || (given->required != NULL && b->required == NULL)) {
-    sct_ptx_buf_free(b);
-    return sct_fail(err, SCT_ENOMEM, "out of memory for buffer '%s' of %lld bytes", name,
-                    (long long)given->bytes);
-  }
   if (given->required != NULL && given->bytes > 0) {
     memcpy(b->required, given->required, (size_t)given->bytes);
   }
@@ -206,9 +200,6 @@ static void relocate(const sct_ptx_module *m, const ptx_code *code, const ptx_sy
 
 ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
   ptx_buf *b = sct_alloc(sizeof *b);
-  if (b == NULL) {
-    return NULL;
-  }
   b->base = PTX_WINDOW(PTX_WINDOW_VARS);
   b->bytes = m->window_bytes;
   b->keep = UINT64_MAX;

@@ -27,11 +27,7 @@ void sct_ptx_module_free(sct_ptx_module *m) {
   sct_free(m);
 }
 
-static sct_status no_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory while reading PTX");
-}
-
-static sct_status describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k, sct_error *err) {
+static void describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k) {
   sct_ptx_param *params = NULL;
   *k = (sct_ptx_kernel){.n_params = f->n_params,
                         .param_bytes = f->param_bytes,
@@ -40,9 +36,6 @@ static sct_status describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k, sc
   k->name = sct_arena_strndup(&m->arena, f->name.p, (size_t)f->name.len);
   if (f->n_params > 0) {
     params = SCT_ARENA_NEW(&m->arena, sct_ptx_param, f->n_params);
-    if (params == NULL) {
-      return no_memory(err);
-    }
   }
   for (int i = 0; i < f->n_params; i++) {
     const ptx_sym *p = f->params[i];
@@ -55,51 +48,39 @@ static sct_status describe(sct_ptx_module *m, ptx_func *f, sct_ptx_kernel *k, sc
     k->n_instructions = (int)f->code->n_insts;
     k->exact = !f->code->has_approx;
   }
-  return k->name != NULL ? SCT_OK : no_memory(err);
 }
 
 /* Decodes all kernels; what cannot be decoded keeps its reason. */
-static sct_status decode_all(sct_ptx_module *m, sct_error *err) {
+static void decode_all(sct_ptx_module *m) {
   for (ptx_func *f = m->funcs; f != NULL; f = f->next) {
     m->n_kernels += f->is_entry && f->has_body;
   }
   if (m->n_kernels == 0) {
-    return SCT_OK;
+    return;
   }
   m->kernels = SCT_ARENA_NEW(&m->arena, sct_ptx_kernel, m->n_kernels);
   m->kernel_funcs = SCT_ARENA_NEW(&m->arena, ptx_func *, m->n_kernels);
-  if (m->kernels == NULL || m->kernel_funcs == NULL) {
-    return no_memory(err);
-  }
   int n = 0;
   for (ptx_func *f = m->funcs; f != NULL; f = f->next) {
     if (f->is_entry && f->has_body) {
       f->code = sct_ptx_decode(m, f, &f->error);
       m->kernel_funcs[n] = f;
-      SCT_TRY(describe(m, f, &m->kernels[n], err));
+      describe(m, f, &m->kernels[n]);
       n++;
     }
   }
   for (ptx_func *f = m->funcs; f != NULL; f = f->next) {
     free_body(f);
   }
-  return SCT_OK;
 }
 
 sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name, sct_error *err) {
   sct_status status = SCT_OK;
   sct_ptx_module *m = sct_alloc(sizeof *m);
-  if (m == NULL) {
-    return no_memory(err);
-  }
   m->text = sct_strdup(text);
   m->name = sct_arena_strdup(&m->arena, name != NULL ? name : "ptx");
-  if (m->text == NULL || m->name == NULL) {
-    status = no_memory(err);
-    goto done;
-  }
   SCT_TRY_DONE(sct_ptx_parse_text(m, err));
-  SCT_TRY_DONE(decode_all(m, err));
+  decode_all(m);
   *out = m;
   m = NULL;
 done:

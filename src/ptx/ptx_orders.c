@@ -24,21 +24,18 @@ static void image_free(image *im) {
 
 static uint8_t *copy_of(const uint8_t *bytes, int64_t n) {
   uint8_t *copy = sct_alloc((size_t)(n > 0 ? n : 1));
-  if (copy != NULL && n > 0) {
+  if (n > 0) {
     memcpy(copy, bytes, (size_t)n);
   }
   return copy;
 }
 
-static bool image_take(image *im, const sct_ptx_memory *m) {
+static void image_take(image *im, const sct_ptx_memory *m) {
   *im = (image){0};
   const size_t n = (size_t)m->n_buffers + 1;
   im->buf = sct_alloc(sizeof(*im->buf) * n);
   im->host = sct_alloc(sizeof(*im->host) * n);
   im->defined = sct_alloc(sizeof(*im->defined) * n);
-  if (im->buf == NULL || im->host == NULL || im->defined == NULL) {
-    return false;
-  }
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = m->table[k];
     if (b == NULL || b->read_only) {
@@ -48,11 +45,7 @@ static bool image_take(image *im, const sct_ptx_memory *m) {
     im->host[im->n] = copy_of(b->host, b->bytes);
     im->defined[im->n] = b->defined != NULL ? copy_of(b->defined, b->bytes) : NULL;
     im->n++;
-    if (im->host[im->n - 1] == NULL || (b->defined != NULL && im->defined[im->n - 1] == NULL)) {
-      return false;
-    }
   }
-  return true;
 }
 
 static void image_restore(const image *im) {
@@ -132,18 +125,12 @@ sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
   image before = {0}, after = {0};
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
-  if (!image_take(&before, memory)) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory for a copy of the buffers");
-    goto done;
-  }
+  image_take(&before, memory);
   SCT_TRY_DONE(sct_ptx_launch(out, memory, opts, err));
   if (out->diag.kind != SCT_PTX_CLEAN) {
     goto done;
   }
-  if (!image_take(&after, memory)) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory for a copy of the buffers");
-    goto done;
-  }
+  image_take(&after, memory);
   SCT_TRY_DONE(run_again(out, memory, opts, SCT_PTX_REVERSE, &before, &after, err));
   SCT_TRY_DONE(run_again(out, memory, opts, SCT_PTX_SHUFFLED, &before, &after, err));
   image_restore(&after);

@@ -55,10 +55,6 @@ sct_status sct_ptx_parse_name(ptx_parser *p, ptx_span *out) {
   return SCT_OK;
 }
 
-static sct_status no_memory(ptx_parser *p) {
-  return sct_fail(p->err, SCT_ENOMEM, "out of memory while reading %s", p->m->name);
-}
-
 ptx_space sct_ptx_space_find(ptx_span word) {
   static const struct {
     const char *name;
@@ -91,9 +87,6 @@ static sct_status init_room(ptx_parser *p, init_out *o) {
     return sct_ptx_parse_fail(p, p->lex.tok.line, "initialiser too large");
   }
   uint8_t *grown = sct_arena_alloc(&p->m->arena, (size_t)cap);
-  if (grown == NULL) {
-    return no_memory(p);
-  }
   if (o->at > 0) {
     memcpy(grown, o->sym->init, (size_t)o->at);
   }
@@ -104,9 +97,6 @@ static sct_status init_room(ptx_parser *p, init_out *o) {
 
 static sct_status init_address(ptx_parser *p, init_out *o) {
   ptx_reloc *r = SCT_ARENA_NEW(&p->m->arena, ptx_reloc, 1);
-  if (r == NULL) {
-    return no_memory(p);
-  }
   r->offset = o->at;
   SCT_TRY(sct_ptx_parse_name(p, &r->name));
   if (sct_ptx_span_is(r->name, "generic") && sct_ptx_lex_at(&p->lex, '(')) {
@@ -184,9 +174,6 @@ static sct_status parse_init(ptx_parser *p, ptx_sym *sym, int64_t elem_bytes) {
                               sym->name.p);
   }
   uint8_t *exact = sct_arena_alloc(&p->m->arena, (size_t)(sym->bytes > 0 ? sym->bytes : 1));
-  if (exact == NULL) {
-    return no_memory(p);
-  }
   if (o.at > 0) {
     memcpy(exact, sym->init, (size_t)o.at);
   }
@@ -238,9 +225,6 @@ static sct_status parse_decl(ptx_parser *p, decl *d) {
 /* "name", "name[4][8]", "name[]" */
 static sct_status parse_declarator(ptx_parser *p, const decl *d, ptx_space space, ptx_sym **out) {
   ptx_sym *sym = SCT_ARENA_NEW(&p->m->arena, ptx_sym, 1);
-  if (sym == NULL) {
-    return no_memory(p);
-  }
   sym->space = space;
   sym->type = d->type;
   sym->align = d->align;
@@ -307,10 +291,7 @@ sct_status sct_ptx_parse_params(ptx_parser *p, ptx_sym ***out, int *n, int64_t *
     *bytes = (*bytes + sym->align - 1) / sym->align * sym->align;
     sym->offset = *bytes;
     *bytes += sym->bytes;
-    if (!SCT_GROW(list, *n, cap)) {
-      status = no_memory(p);
-      goto done;
-    }
+    SCT_GROW(list, *n, cap);
     list[(*n)++] = sym;
     if (!sct_ptx_lex_at(&p->lex, ')')) {
       SCT_TRY_DONE(sct_ptx_parse_expect(p, ','));
@@ -319,10 +300,6 @@ sct_status sct_ptx_parse_params(ptx_parser *p, ptx_sym ***out, int *n, int64_t *
   sct_ptx_lex_next(&p->lex);
   if (*n > 0) {
     *out = SCT_ARENA_NEW(&p->m->arena, ptx_sym *, *n);
-    if (*out == NULL) {
-      status = no_memory(p);
-      goto done;
-    }
     memcpy(*out, list, sizeof(*list) * (size_t)*n);
   }
 done:
@@ -381,9 +358,6 @@ static sct_status add_func(ptx_parser *p, ptx_func *read, ptx_func **out) {
   }
   f = SCT_ARENA_NEW(&p->m->arena, ptx_func, 1);
   ptx_sym *sym = SCT_ARENA_NEW(&p->m->arena, ptx_sym, 1);
-  if (f == NULL || sym == NULL) {
-    return no_memory(p);
-  }
   *f = *read;
   *p->m->funcs_tail = f;
   p->m->funcs_tail = &f->next;
@@ -432,9 +406,6 @@ sct_status sct_ptx_parse_file(ptx_parser *p) {
   }
   if (number >= p->m->n_files) {
     const char **files = SCT_ARENA_NEW(&p->m->arena, const char *, number + 8);
-    if (files == NULL) {
-      return no_memory(p);
-    }
     for (int i = 0; i < p->m->n_files; i++) {
       files[i] = p->m->files[i];
     }

@@ -6,10 +6,6 @@
 #define MAX_ELEMS 16
 #define MAX_REGS  (1 << 20)
 
-static sct_status no_memory(ptx_parser *p) {
-  return sct_fail(p->err, SCT_ENOMEM, "out of memory while reading %s", p->m->name);
-}
-
 /* ---- registers */
 
 static int trailing_digits(ptx_span name) {
@@ -73,9 +69,6 @@ static sct_status add_regs(ptx_parser *p, ptx_span name, int32_t count, bool ran
                               name.p);
   }
   ptx_reg_range *r = SCT_ARENA_NEW(&p->m->arena, ptx_reg_range, 1);
-  if (r == NULL) {
-    return no_memory(p);
-  }
   *r = (ptx_reg_range){.prefix = name,
                        .ranged = ranged,
                        .first = (int32_t)f->n_regs,
@@ -84,9 +77,7 @@ static sct_status add_regs(ptx_parser *p, ptx_span name, int32_t count, bool ran
                        .next = f->scopes[p->scope].regs};
   f->scopes[p->scope].regs = r;
   for (int32_t i = 0; i < slots; i++) {
-    if (!SCT_GROW(f->reg_class, f->n_regs, f->cap_regs)) {
-      return no_memory(p);
-    }
+    SCT_GROW(f->reg_class, f->n_regs, f->cap_regs);
     f->reg_class[f->n_regs++] = cls;
   }
   return SCT_OK;
@@ -143,9 +134,6 @@ static sct_status parse_elems(ptx_parser *p, ptx_opd *out, char end, int depth) 
   out->n_elems = n;
   if (n > 0) {
     out->elems = SCT_ARENA_NEW(&p->m->arena, ptx_opd, n);
-    if (out->elems == NULL) {
-      return no_memory(p);
-    }
     memcpy(out->elems, elems, sizeof elems[0] * (size_t)n);
   }
   return SCT_OK;
@@ -199,9 +187,6 @@ static sct_status parse_address(ptx_parser *p, ptx_opd *out, int depth) {
   }
   SCT_TRY(sct_ptx_parse_expect(p, ']'));
   out->elems = SCT_ARENA_NEW(&p->m->arena, ptx_opd, 2);
-  if (out->elems == NULL) {
-    return no_memory(p);
-  }
   out->n_elems = n;
   memcpy(out->elems, parts, sizeof parts[0] * (size_t)n);
   out->imm = parts[0].imm;
@@ -278,9 +263,7 @@ static sct_status parse_guard(ptx_parser *p, ptx_inst *inst) {
 
 static sct_status parse_inst(ptx_parser *p) {
   ptx_func *f = p->f;
-  if (!SCT_GROW(f->insts, f->n_insts, f->cap_insts)) {
-    return no_memory(p);
-  }
+  SCT_GROW(f->insts, f->n_insts, f->cap_insts);
   ptx_inst *inst = &f->insts[f->n_insts];
   *inst = (ptx_inst){.line = p->lex.tok.line, .loc = p->loc, .guard = -1, .scope = p->scope};
   if (sct_ptx_lex_at(&p->lex, '@')) {
@@ -326,9 +309,6 @@ static sct_status parse_targets(ptx_parser *p) {
   } while (sct_ptx_lex_at(&p->lex, ','));
   ptx_label *label = &f->labels[f->n_labels - 1];
   label->targets = SCT_ARENA_NEW(&p->m->arena, ptx_span, n);
-  if (label->targets == NULL) {
-    return no_memory(p);
-  }
   memcpy(label->targets, names, sizeof names[0] * (size_t)n);
   label->n_targets = n;
   return sct_ptx_parse_expect(p, ';');
@@ -339,9 +319,6 @@ static sct_status parse_prototype(ptx_parser *p) {
   ptx_func *proto = SCT_ARENA_NEW(&p->m->arena, ptx_func, 1);
   int64_t bytes = 0;
   ptx_span name;
-  if (proto == NULL) {
-    return no_memory(p);
-  }
   if (p->f->n_labels == 0) {
     return sct_ptx_parse_fail(p, p->lex.tok.line, ".callprototype without a label");
   }
@@ -406,14 +383,11 @@ static sct_status parse_body_vars(ptx_parser *p, ptx_space space) {
   return SCT_OK;
 }
 
-static sct_status push_scope(ptx_parser *p) {
+static void push_scope(ptx_parser *p) {
   ptx_func *f = p->f;
-  if (!SCT_GROW(f->scopes, f->n_scopes, f->cap_scopes)) {
-    return no_memory(p);
-  }
+  SCT_GROW(f->scopes, f->n_scopes, f->cap_scopes);
   f->scopes[f->n_scopes] = (ptx_scope){.parent = p->scope};
   p->scope = (int)f->n_scopes++;
-  return SCT_OK;
 }
 
 static sct_status parse_directive(ptx_parser *p) {
@@ -457,9 +431,7 @@ static sct_status parse_label_or_inst(ptx_parser *p) {
   if (*after != ':') {
     return parse_inst(p);
   }
-  if (!SCT_GROW(f->labels, f->n_labels, f->cap_labels)) {
-    return no_memory(p);
-  }
+  SCT_GROW(f->labels, f->n_labels, f->cap_labels);
   f->labels[f->n_labels++] =
       (ptx_label){.name = p->lex.tok.span, .scope = p->scope, .inst = (int)f->n_insts};
   sct_ptx_lex_next(&p->lex);
@@ -475,7 +447,7 @@ sct_status sct_ptx_parse_body(ptx_parser *p) {
   do {
     const ptx_tok *tok = &p->lex.tok;
     if (sct_ptx_lex_at(&p->lex, '{')) {
-      SCT_TRY(push_scope(p));
+      push_scope(p);
       sct_ptx_lex_next(&p->lex);
     } else if (sct_ptx_lex_at(&p->lex, '}')) {
       p->scope = p->f->scopes[p->scope].parent;

@@ -53,8 +53,7 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
 sct_status sct_script_load_device(sct_device_desc *out, const char *name,
                                   sct_error *err) SCT_MUST_USE;
 /* Names of all described devices, in order. The list and its strings belong to `arena`. */
-sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena,
-                                   sct_error *err) SCT_MUST_USE;
+void sct_script_device_names(const char ***out, int *n, sct_arena *arena);
 
 /* ---- strategies and templates ---- */
 

@@ -17,34 +17,27 @@ typedef struct name_list {
   sct_arena *arena;
   const char **names;
   size_t n, cap;
-  bool failed;
 } name_list;
 
 static void note_device(void *ctx, const char *asset) {
   name_list *list = ctx;
   const char *base = sct_path_basename(asset);
-  if (!sct_has_suffix(base, ".lua") || list->failed) {
+  if (!sct_has_suffix(base, ".lua")) {
     return;
   }
   char *name = sct_arena_strndup(list->arena, base, strlen(base) - strlen(".lua"));
-  list->failed = !name || !SCT_GROW(list->names, list->n, list->cap);
-  if (!list->failed) {
-    list->names[list->n++] = name;
-  }
+  SCT_GROW(list->names, list->n, list->cap);
+  list->names[list->n++] = name;
 }
 
-sct_status sct_script_device_names(const char ***out, int *n, sct_arena *arena, sct_error *err) {
+void sct_script_device_names(const char ***out, int *n, sct_arena *arena) {
   name_list list = {.arena = arena};
   sct_asset_list(FOLDER, note_device, &list);
   const char **names = SCT_ARENA_NEW(arena, const char *, list.n + 1);
-  if (!list.failed && names) {
-    memcpy(names, list.names, sizeof(*names) * list.n);
-    *out = names;
-    *n = (int)list.n;
-  }
-  const bool failed = list.failed || !names;
+  memcpy(names, list.names, sizeof(*names) * list.n);
+  *out = names;
+  *n = (int)list.n;
   sct_free(list.names);
-  return failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
 }
 
 static sct_status unknown_device(const char *name, sct_error *err) {
@@ -52,12 +45,11 @@ static sct_status unknown_device(const char *name, sct_error *err) {
   sct_str text = {0};
   const char **names = NULL;
   int n = 0;
-  sct_status status = sct_script_device_names(&names, &n, &arena, err);
-  if (status == SCT_OK) {
-    sct_str_printf(&text, "there is no description of a device '%s'", name);
-    sct_str_suggest(&text, name, names, n);
-    status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
-  }
+  sct_script_device_names(&names, &n, &arena);
+  sct_status status = SCT_OK;
+  sct_str_printf(&text, "there is no description of a device '%s'", name);
+  sct_str_suggest(&text, name, names, n);
+  status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
   sct_str_free(&text);
   sct_arena_free(&arena);
   return status;

@@ -22,7 +22,7 @@ static sct_status read_all(sct_str *out, int fd, const char *path, sct_error *er
       return sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno));
     }
     if (n == 0) {
-      return sct_str_status(out, err);
+      return SCT_OK;
     }
     sct_str_append_n(out, part, (size_t)n);
     if (out->len > (size_t)SCRIPT_BYTES) { /* it grew after we looked at its size */

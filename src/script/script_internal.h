@@ -68,6 +68,8 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
 sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) SCT_MUST_USE;
 sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) SCT_MUST_USE;
 
+/* Room for n more values on the stack. */
+sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err) SCT_MUST_USE;
 /* lua_pcall with a fresh budget: pops the function and n_args arguments, pushes n_results. On
  * failure pushes nothing and writes err through sct_script_error(). Not from inside a call. */
 sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results,

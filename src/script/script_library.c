@@ -139,9 +139,6 @@ static sct_status add_parts(sct_script *script, const char *file, const char *te
     if (part->text) {
       name_part(script, part);
     }
-    if (!part->text || !part->name) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     script->n_parts += part->name[0] != '\0';
     for (const char *c = part->text; *c; c++, text++) {
       line += *c == '\n';
@@ -154,9 +151,6 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
   file_list list = {.script = script};
   sct_asset_list(FOLDER, note_file, &list);
   script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
-  if (!script->parts) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   sct_status status = SCT_OK;
   for (int k = 0; k < list.n && status == SCT_OK; k++) {
     sct_str text = {0};

@@ -141,10 +141,6 @@ sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
     sb->root = sct_strdup(root);
   }
   lua_State *L = root && !sb->root ? NULL : lua_newstate(capped_alloc, sb);
-  if (!L) {
-    sct_sandbox_free(sb);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   sb->L = L;
   (void)lua_gc(L, LUA_GCINC, GC_PAUSE, 0, 0);
   *(sct_sandbox **)lua_getextraspace(L) = sb;
@@ -211,9 +207,7 @@ static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, con
   n -= mark;
   sct_script_chunk *chunk = (sct_script_chunk *)sct_script_find_chunk(sb, name);
   if (!chunk) {
-    if (!SCT_GROW(sb->chunks, sb->n_chunks, sb->cap_chunks)) {
-      return NULL;
-    }
+    SCT_GROW(sb->chunks, sb->n_chunks, sb->cap_chunks);
     chunk = &sb->chunks[sb->n_chunks];
     memset(chunk, 0, sizeof(*chunk));
     chunk->name = sct_strdup(name);
@@ -223,13 +217,16 @@ static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, con
     sb->n_chunks++;
   }
   char *copy = sct_alloc(n + 1);
-  if (!copy) {
-    return NULL;
-  }
   sct_free(chunk->text);
   chunk->text = copy;
   chunk->n = copy_lines(copy, text, n);
   return chunk;
+}
+
+sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err) {
+  return lua_checkstack(sb->L, n)
+             ? SCT_OK
+             : sct_fail(err, SCT_ESPEC, "error: the script needs too much memory");
 }
 
 typedef struct load_request {
@@ -270,13 +267,8 @@ static int compile_protected(lua_State *L) {
 sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
                             int env_index, sct_error *err) {
   lua_State *L = sb->L;
-  if (!lua_checkstack(L, 4)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_TRY(sct_sandbox_stack(sb, 4, err));
   load_request request = {(sct_script_chunk *)keep_chunk(sb, name, text, n), env_index};
-  if (!request.chunk) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const int env = env_index == 0 ? 0 : lua_absindex(L, env_index);
   lua_pushcfunction(L, compile_protected);
   lua_pushlightuserdata(L, &request);
@@ -323,9 +315,7 @@ static int note_raise(lua_State *L) {
 
 sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_error *err) {
   lua_State *L = sb->L;
-  if (!lua_checkstack(L, 1)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_TRY(sct_sandbox_stack(sb, 1, err));
   const int handler = lua_gettop(L) - n_args;
   lua_pushcfunction(L, note_raise);
   lua_insert(L, handler);
@@ -344,9 +334,7 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
 
 sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_error *err) {
   lua_State *L = sb->L;
-  if (!lua_checkstack(L, 2)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_TRY(sct_sandbox_stack(sb, 2, err));
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, ctx);
   return sct_sandbox_call(sb, 1, 0, err);

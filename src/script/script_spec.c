@@ -404,9 +404,7 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
     ld.path = sct_str_c(&own);
   }
   sct_path_dirname(&root, ld.path);
-  SCT_TRY_DONE(sct_str_status(&own, err));
-  SCT_TRY_DONE(sct_str_status(&root, err));
-  SCT_TRY_DONE(sct_expr_pool_new(&out->pool, err));
+  sct_expr_pool_new(&out->pool);
   SCT_TRY_DONE(sct_sandbox_init(&ld.sb, sct_str_c(&root), err));
   ld.sb.pool = out->pool;
   SCT_TRY_DONE(run_script(&ld, text));

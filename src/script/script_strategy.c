@@ -20,19 +20,15 @@ typedef struct file_list {
   sct_arena *arena;
   const char **names;
   size_t n, cap;
-  bool failed;
 } file_list;
 
 static void add_file(void *ctx, const char *name) {
   file_list *list = ctx;
-  if (!sct_has_suffix(name, ".lua") || !SCT_GROW(list->names, list->n, list->cap)) {
+  if (!sct_has_suffix(name, ".lua")) {
     return;
   }
-  char *copy = sct_arena_strdup(list->arena, name);
-  list->failed |= copy == NULL;
-  if (copy) {
-    list->names[list->n++] = copy;
-  }
+  SCT_GROW(list->names, list->n, list->cap);
+  list->names[list->n++] = sct_arena_strdup(list->arena, name);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -63,7 +59,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
     }
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
       const char *path = sct_arena_printf(list->arena, "%s/%s", strategy_dir, e->d_name);
-      if (path && e->d_name[0] != '.') {
+      if (e->d_name[0] != '.') {
         add_file(list, path);
       }
     }
@@ -72,7 +68,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
       qsort(list->names + *n_assets, list->n - *n_assets, sizeof *list->names, by_name);
     }
   }
-  return list->failed ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
+  return SCT_OK;
 }
 
 /* ---- the state ---------------------------------------------------------------------------------
@@ -174,8 +170,7 @@ static sct_status keep_name(sct_script *script, const char *name, sct_error *err
   lua_pushlightuserdata(L, (void *)(uintptr_t)name);
   lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
   if (lua_pcall(L, 3, 0, 0) != LUA_OK) {
-    lua_pop(L, 1);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
+    return sct_script_error(L, LUA_ERRMEM, err);
   }
   return SCT_OK;
 }
@@ -201,23 +196,18 @@ static int make_ref(lua_State *L) {
 }
 
 /* Takes the value on the stack's top into the registry. The registry grows, so this is protected.
- * LUA_NOREF: out of memory. */
-static int keep_table(sct_sandbox *sb, sct_error *err) {
+ */
+static sct_status keep_table(sct_sandbox *sb, int *ref, sct_error *err) {
   lua_State *L = sb->L;
-  if (!lua_checkstack(L, 2)) {
-    (void)sct_fail(err, SCT_ENOMEM, "out of memory");
-    return LUA_NOREF;
-  }
+  SCT_TRY(sct_sandbox_stack(sb, 2, err));
   lua_pushcfunction(L, make_ref);
   lua_insert(L, -2);
   if (lua_pcall(L, 1, 1, 0) != LUA_OK) {
-    lua_pop(L, 1);
-    (void)sct_fail(err, SCT_ENOMEM, "out of memory");
-    return LUA_NOREF;
+    return sct_script_error(L, LUA_ERRMEM, err);
   }
-  const int ref = (int)lua_tointeger(L, -1);
+  *ref = (int)lua_tointeger(L, -1);
   lua_pop(L, 1);
-  return ref;
+  return SCT_OK;
 }
 
 static sct_status load_strategies(sct_script *script, const char *strategy_dir, sct_error *err) {
@@ -228,14 +218,11 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
   if (status == SCT_OK) {
     script->files = SCT_ARENA_NEW(&script->arena, const char *, list.n);
     script->strategy_ref = SCT_ARENA_NEW(&script->arena, int, list.n);
-    if (!script->files || !script->strategy_ref) {
-      status = sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
   }
   script->n_built_in = (int)n_assets;
   if (status == SCT_OK && strategy_dir) {
     script->folder = sct_arena_strdup(&script->arena, strategy_dir);
-    status = script->folder ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    status = SCT_OK;
   }
   for (size_t k = 0; status == SCT_OK && k < list.n; k++) {
     status = run_file(script, list.names[k], k < n_assets ? NULL : strategy_dir, err);
@@ -245,8 +232,7 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
     }
     if (status == SCT_OK) {
       script->files[k] = list.names[k];
-      script->strategy_ref[k] = keep_table(&script->sandbox, err);
-      status = script->strategy_ref[k] != LUA_NOREF ? SCT_OK : SCT_ENOMEM;
+      status = keep_table(&script->sandbox, &script->strategy_ref[k], err);
       script->n_strategies = (int)k + (status == SCT_OK);
     }
   }
@@ -257,9 +243,6 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
 sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_desc *device,
                           const char *strategy_dir, sct_error *err) {
   sct_script *script = sct_alloc(sizeof *script);
-  if (!script) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   script->spec = spec;
   script->device = device;
   sct_status status = sct_sandbox_init(&script->sandbox, NULL, err);

@@ -94,7 +94,7 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
     }
     p += whole + (end != NULL);
   }
-  return sct_str_status(out, err);
+  return SCT_OK;
 }
 
 /* ---- files -------------------------------------------------------------------------------------

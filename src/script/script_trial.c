@@ -176,9 +176,6 @@ sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn
                            sct_error *err) {
   sct_trial *trial = sct_alloc(sizeof(*trial));
   int fds[2];
-  if (!trial) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   void *page = sct_map_shared(sizeof(trial_page));
   if (!page || sct_pipe2(fds, O_CLOEXEC) != 0) {
     const int reason = errno;

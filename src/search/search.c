@@ -177,24 +177,18 @@ int search_promising(const sct_search *s) {
 
 /* ---- a search ---- */
 
-static sct_status allocate(sct_search *s, sct_error *err) {
+static void allocate(sct_search *s) {
   const size_t n = (size_t)s->n + 1;
   s->naive = sct_alloc(n * sizeof *s->naive);
   s->state = sct_alloc(n * sizeof *s->state);
   s->cost = sct_alloc(n * sizeof *s->cost);
   s->prior = sct_alloc(n * sizeof *s->prior);
   s->place = sct_alloc(n * (size_t)(s->n_axes + 1) * sizeof *s->place);
-  return s->naive && s->state && s->cost && s->prior && s->place
-             ? SCT_OK
-             : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 sct_status sct_search_new(sct_search **out, const sct_search_method *method,
-                          const sct_search_problem *problem, uint64_t seed, sct_error *err) {
+                          const sct_search_problem *problem, uint64_t seed) {
   sct_search *s = sct_alloc(sizeof *s);
-  if (!s) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *s = (sct_search){.method = method,
                     .problem = problem,
                     .rng = sct_rng_new(seed),
@@ -203,22 +197,18 @@ sct_status sct_search_new(sct_search **out, const sct_search_method *method,
                     .n_axes = problem->n_axes,
                     .best = -1,
                     .mark = INFINITY};
-  sct_status status = allocate(s, err);
-  if (status == SCT_OK) {
-    for (int a = 0; a < s->n_axes; a++) {
-      order_axis(s, a);
-    }
-    fill_priors(s);
-    for (int k = 0; k < s->n; k++) {
-      if (problem->points[k].naive) {
-        s->naive[s->n_naive++] = k;
-      }
-    }
-    status = method->start ? method->start(s, err) : SCT_OK;
+  allocate(s);
+  for (int a = 0; a < s->n_axes; a++) {
+    order_axis(s, a);
   }
-  if (status != SCT_OK) {
-    sct_search_free(s);
-    return status;
+  fill_priors(s);
+  for (int k = 0; k < s->n; k++) {
+    if (problem->points[k].naive) {
+      s->naive[s->n_naive++] = k;
+    }
+  }
+  if (method->start) {
+    method->start(s);
   }
   *out = s;
   return SCT_OK;

@@ -43,8 +43,7 @@ typedef struct sct_search_problem {
 
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. SCT_ENOMEM. */
-sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
-                          sct_error *err) SCT_MUST_USE;
+void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive);
 /* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
  * nothing. What is not finite counts as 0. */
 void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]);
@@ -69,7 +68,7 @@ typedef struct sct_search_method {
   const char *doc;  /* one line */
   /* For the method itself: `start` and `told` may be NULL; `next` gives an untried candidate, and
    * is not asked where there is none. `told` hears of failures too (sct_search_failed()). */
-  sct_status (*start)(sct_search *s, sct_error *err);
+  void (*start)(sct_search *s);
   int (*next)(sct_search *s);
   void (*told)(sct_search *s, int point);
   void (*end)(sct_search *s);
@@ -91,8 +90,7 @@ sct_status sct_search_find(const sct_search_method **out, const char *name,
 /* The problem is borrowed and may not change; values that are all whole numbers are put in order.
  */
 sct_status sct_search_new(sct_search **out, const sct_search_method *method,
-                          const sct_search_problem *problem, uint64_t seed,
-                          sct_error *err) SCT_MUST_USE;
+                          const sct_search_problem *problem, uint64_t seed) SCT_MUST_USE;
 void sct_search_free(sct_search *s); /* accepts NULL */
 /* The next candidate to try, or -1: all were proposed. */
 int sct_search_next(sct_search *s);

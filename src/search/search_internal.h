@@ -43,11 +43,11 @@ int search_promising(const sct_search *s);
 /* The functions of the methods; the table stands in search.c. */
 int search_exhaustive_next(sct_search *s);
 int search_random_next(sct_search *s);
-sct_status search_local_start(sct_search *s, sct_error *err) SCT_MUST_USE;
+void search_local_start(sct_search *s);
 int search_local_next(sct_search *s);
 void search_local_told(sct_search *s, int point);
 void search_local_end(sct_search *s);
-sct_status search_model_start(sct_search *s, sct_error *err) SCT_MUST_USE;
+void search_model_start(sct_search *s);
 int search_model_next(sct_search *s);
 void search_model_told(sct_search *s, int point);
 void search_model_end(sct_search *s);

@@ -80,7 +80,7 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
     }
   }
   sct_sweep *sweep;
-  SCT_TRY(sweep_begin(&sweep, r->replay, (int)n, kernel, label, r->device, r->err));
+  sweep_begin(&sweep, r->replay, (int)n, kernel, label, r->device);
   sweep->try_ns = r->try_ns;
   for (size_t k = 0; k < n; k++) {
     const double median = number_at(list[MEDIAN], k);
@@ -92,11 +92,11 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
     if (quartiles[0] <= 0.0 || quartiles[2] < quartiles[0]) {
       return wrong(r, "quartiles of every time");
     }
-    SCT_TRY(sct_search_add(&sweep->problem, number_at(list[PREDICTED], k),
-                           number_at(json_object_get(size, "order"), k), is_naive(r, k), r->err));
+    sct_search_add(&sweep->problem, number_at(list[PREDICTED], k),
+                   number_at(json_object_get(size, "order"), k), is_naive(r, k));
     SCT_TRY(set_strains(r, sweep, json_object_get(size, "strains"), k));
     SCT_TRY(set_axes(r, sweep, json_array_get(r->candidates, k)));
-    SCT_TRY(sweep_samples(r->replay, sweep, median, quartiles, SCT_COUNT(quartiles), r->err));
+    sweep_samples(r->replay, sweep, median, quartiles, SCT_COUNT(quartiles));
   }
   sweep_end(r->replay);
   return SCT_OK;

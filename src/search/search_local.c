@@ -12,16 +12,12 @@ typedef struct local {
   bool *on_walk; /* [n] proposed by this walk, or by several where nothing was told between them */
 } local;
 
-sct_status search_local_start(sct_search *s, sct_error *err) {
+void search_local_start(sct_search *s) {
   local *l = sct_alloc(sizeof *l);
   s->own = l;
-  if (!l) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *l = (local){.here = -1};
   l->neighbours = sct_alloc((size_t)(s->n + 1) * sizeof *l->neighbours);
   l->on_walk = sct_alloc((size_t)(s->n + 1) * sizeof *l->on_walk);
-  return l->neighbours && l->on_walk ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 static int anywhere(sct_search *s) {

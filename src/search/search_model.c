@@ -55,7 +55,7 @@ typedef struct learner {
   bool stale;                     /* solved and mean do not hold value any more */
 } learner;
 
-static sct_status fill_steps(const sct_search *s, learner *m, sct_error *err) {
+static void fill_steps(const sct_search *s, learner *m) {
   int n = 0;
   for (int a = 0; a < s->n_axes; a++) {
     m->first[a] = n;
@@ -68,15 +68,11 @@ static sct_status fill_steps(const sct_search *s, learner *m, sct_error *err) {
       m->by_steps[m->first[a] + k] = exp(-(double)k / fmax(s->n_values[a] - 1, 1) / REACH);
     }
   }
-  return m->by_steps ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
-sct_status search_model_start(sct_search *s, sct_error *err) {
+void search_model_start(sct_search *s) {
   learner *m = sct_alloc(sizeof *m);
   s->own = m;
-  if (!m) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const size_t n = (size_t)s->n + 1;
   m->cap = s->n < MAX_LEARNT ? s->n : MAX_LEARNT;
   m->strategy = -1;
@@ -93,14 +89,10 @@ sct_status search_model_start(sct_search *s, sct_error *err) {
   m->mean = sct_alloc(n * sizeof *m->mean);
   m->ran = sct_alloc(n * sizeof *m->ran);
   m->failed = sct_alloc(n * sizeof *m->failed);
-  if (!m->which || !m->value || !m->factor || !m->solved || !m->part || !m->left || !m->mean ||
-      !m->ran || !m->failed) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < s->n; k++) {
     m->left[k] = LEVEL * LEVEL + AXIS * AXIS * s->n_axes + JOINT * JOINT;
   }
-  return fill_steps(s, m, err);
+  fill_steps(s, m);
 }
 
 void search_model_end(sct_search *s) {

@@ -5,17 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-sct_status sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive,
-                          sct_error *err) {
-  if (!SCT_GROW(problem->points, problem->n_points, problem->cap_points)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive) {
+  SCT_GROW(problem->points, problem->n_points, problem->cap_points);
   sct_search_point *p = &problem->points[problem->n_points++];
   *p = (sct_search_point){.predicted = isfinite(predicted) && predicted > 0.0 ? predicted : 0.0,
                           .order = order,
                           .naive = naive};
   memset(p->value, -1, sizeof p->value);
-  return SCT_OK;
 }
 
 void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]) {
@@ -37,9 +33,6 @@ static sct_status find_axis(sct_search_problem *problem, const char *name, int *
     return sct_fail(err, SCT_EINTERNAL, "search: more than %d axes", SCT_SEARCH_MAX_AXES);
   }
   char *copy = sct_arena_strdup(&problem->arena, name);
-  if (!copy) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *out = problem->n_axes++;
   problem->axes[*out] = (sct_search_axis){.name = copy};
   return SCT_OK;
@@ -58,9 +51,7 @@ static sct_status find_value(sct_search_problem *problem, sct_search_axis *axis,
                     SCT_SEARCH_MAX_VALUES);
   }
   char *copy = sct_arena_strdup(&problem->arena, text);
-  if (!copy || !SCT_GROW(axis->values, axis->n_values, axis->cap_values)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(axis->values, axis->n_values, axis->cap_values);
   *out = axis->n_values;
   axis->values[axis->n_values++] = copy;
   return SCT_OK;

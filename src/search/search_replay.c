@@ -9,11 +9,9 @@
 
 /* ---- building, for both readers ---- */
 
-sct_status sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const char *kernel,
-                       const char *size, const char *device, sct_error *err) {
-  if (!SCT_GROW(replay->sweeps, replay->n_sweeps, replay->cap_sweeps)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+void sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const char *kernel,
+                 const char *size, const char *device) {
+  SCT_GROW(replay->sweeps, replay->n_sweeps, replay->cap_sweeps);
   sct_arena *arena = &replay->arena;
   sct_sweep *s = &replay->sweeps[replay->n_sweeps++];
   *s = (sct_sweep){.kernel = sct_arena_strdup(arena, kernel),
@@ -23,9 +21,6 @@ sct_status sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const 
                    .samples_ns = SCT_ARENA_NEW(arena, const double *, n_points + 1),
                    .median_ns = SCT_ARENA_NEW(arena, double, n_points + 1)};
   *out = s;
-  return s->kernel && s->size && s->device && s->n_samples && s->samples_ns && s->median_ns
-             ? SCT_OK
-             : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 static int by_value(const void *a, const void *b) {
@@ -33,13 +28,10 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-sct_status sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns,
-                         const double *samples_ns, int n, sct_error *err) {
+void sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns, const double *samples_ns,
+                   int n) {
   const int point = sweep->problem.n_points - 1;
   double *copy = SCT_ARENA_NEW(&replay->arena, double, n + 1);
-  if (!copy) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   memcpy(copy, samples_ns, sizeof *copy * (size_t)n);
   qsort(copy, (size_t)n, sizeof *copy, by_value);
   sweep->samples_ns[point] = copy;
@@ -48,7 +40,6 @@ sct_status sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns,
   if (sweep->best_ns <= 0.0 || median_ns < sweep->best_ns) {
     sweep->best_ns = median_ns;
   }
-  return SCT_OK;
 }
 
 void sweep_end(sct_replay *replay) {
@@ -118,8 +109,7 @@ sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *s
   sct_search *search = NULL;
   sct_rng rng = sct_rng_new(sct_mix64(seed, 1));
   int *under_way = sct_alloc(sizeof *under_way * (size_t)(batch + 1));
-  sct_status status = under_way ? sct_search_new(&search, method, &sweep->problem, seed, err)
-                                : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = sct_search_new(&search, method, &sweep->problem, seed);
   *n = 0;
   for (int asked = 1; status == SCT_OK && asked > 0;) {
     asked = 0;

@@ -63,16 +63,16 @@ static sct_status add_row(sct_replay *replay, sct_sweep *sweep, const sct_row_ru
   if (strcmp(o->outcome, "ok") == 0 && !timed) {
     return SCT_OK; /* does not fit this size, or its session ended before */
   }
-  SCT_TRY(sct_search_add(&sweep->problem, o->predicted_ns, order_of(rows, n, k),
-                         o->id == run->naive, err));
+  sct_search_add(&sweep->problem, o->predicted_ns, order_of(rows, n, k), o->id == run->naive);
   SCT_TRY(set_axes(sweep, &rows[k].candidate, err));
   if (!timed) {
     return SCT_OK;
   }
   const double quartiles[] = {o->q1_ns, o->median_ns, o->q3_ns};
-  return o->n_samples > 0
-             ? sweep_samples(replay, sweep, o->median_ns, o->samples_ns, o->n_samples, err)
-             : sweep_samples(replay, sweep, o->median_ns, quartiles, SCT_COUNT(quartiles), err);
+  const bool sampled = o->n_samples > 0;
+  sweep_samples(replay, sweep, o->median_ns, sampled ? o->samples_ns : quartiles,
+                sampled ? o->n_samples : SCT_COUNT(quartiles));
+  return SCT_OK;
 }
 
 /* Candidates were stored as they were ready: nearly in the order of the space, whereas results come
@@ -90,8 +90,8 @@ static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_p
   SCT_TRY(sct_store_results(store, run->id, true, &rows, &n, err));
   qsort(rows, (size_t)n, sizeof *rows, by_candidate);
   sct_sweep *sweep = NULL;
-  sct_status status =
-      sweep_begin(&sweep, replay, n, problem->name, run->size_label, device->name, err);
+  sweep_begin(&sweep, replay, n, problem->name, run->size_label, device->name);
+  sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = add_row(replay, sweep, run, rows, n, k, err);
   }

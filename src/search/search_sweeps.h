@@ -6,11 +6,11 @@
 
 /* A further sweep for up to n_points candidates; *out is good until the next one. Texts are copied.
  */
-sct_status sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const char *kernel,
-                       const char *size, const char *device, sct_error *err) SCT_MUST_USE;
+void sweep_begin(sct_sweep **out, sct_replay *replay, int n_points, const char *kernel,
+                 const char *size, const char *device);
 /* Times of the candidate that was added last; copied. */
-sct_status sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns,
-                         const double *samples_ns, int n, sct_error *err) SCT_MUST_USE;
+void sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns, const double *samples_ns,
+                   int n);
 /* Drops the last sweep if nothing in it has a time. */
 void sweep_end(sct_replay *replay);
 

@@ -87,8 +87,7 @@ typedef struct sct_space {
 sct_status sct_space_enumerate(sct_space *space, sct_error *err) SCT_MUST_USE;
 /* Records that candidate `index` fell to `reason` after enumeration (planning, equal source); it
  * stays in the list, the caller skips it. The text is copied. */
-sct_status sct_space_prune(sct_space *space, int strategy, const char *reason,
-                           sct_error *err) SCT_MUST_USE;
+void sct_space_prune(sct_space *space, int strategy, const char *reason);
 void sct_space_free(sct_space *space);
 
 /* A number for a string value, equal for equal strings in one process and never that of a small

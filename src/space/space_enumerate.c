@@ -125,7 +125,7 @@ static sct_status check_axes(const sct_strategy *s, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status make_vars(checker *c, sct_error *err) {
+static void make_vars(checker *c) {
   const sct_strategy *s = c->strategy;
   for (int a = 0; a < s->n_axes; a++) {
     char name[160]; /* the pool is the spec's: keep clear of its names */
@@ -134,15 +134,11 @@ static sct_status make_vars(checker *c, sct_error *err) {
     if (c->vars[a] == SCT_EXPR_NONE) {
       c->vars[a] = sct_expr_var(c->space->pool, name, SCT_EXPR_MIN_VALUE, SCT_EXPR_MAX_VALUE, 1);
     }
-    if (c->vars[a] == SCT_EXPR_NONE) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     c->names[c->n_names++] = s->axes[a].name;
   }
   for (int f = 0; f < s->n_facts; f++) {
     c->names[c->n_names++] = s->facts[f].name;
   }
-  return SCT_OK;
 }
 
 /* ---- conditions ---- */
@@ -208,7 +204,7 @@ static sct_status compile_condition(checker *c, sct_expr_program **out, int *dep
 static sct_status open_checker(checker *c, sct_error *err) {
   const sct_strategy *s = c->strategy;
   SCT_TRY(check_axes(s, err));
-  SCT_TRY(make_vars(c, err));
+  make_vars(c);
   for (int a = 0; a < s->n_axes; a++) {
     if (s->axes[a].when) {
       const sct_constraint when = {s->axes[a].when, s->file, 0};
@@ -217,9 +213,6 @@ static sct_status open_checker(checker *c, sct_error *err) {
   }
   c->where = sct_alloc(sizeof(*c->where) * (size_t)(s->n_where + 1));
   c->depth = sct_alloc(sizeof(*c->depth) * (size_t)(s->n_where + 1));
-  if (!c->where || !c->depth) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int w = 0; w < s->n_where; w++) {
     SCT_TRY(compile_condition(c, &c->where[w], &c->depth[w], "constraint", &s->where[w], s->n_axes,
                               err));
@@ -249,26 +242,22 @@ static int64_t saturated_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-static sct_status add_prune(sct_space *space, int strategy, const char *reason, int64_t count,
-                            sct_error *err) {
+static void add_prune(sct_space *space, int strategy, const char *reason, int64_t count) {
   const char *name = space->strategies[strategy].name;
   for (size_t p = 0; p < space->n_prunes; p++) {
     if (strcmp(space->prunes[p].reason, reason) == 0 &&
         strcmp(space->prunes[p].strategy, name) == 0) {
       space->prunes[p].count = saturated_add(space->prunes[p].count, count);
-      return SCT_OK;
+      return;
     }
   }
   char *copy = sct_arena_strdup(&space->arena, reason);
-  if (!copy || !SCT_GROW(space->prunes, space->n_prunes, space->cap_prunes)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(space->prunes, space->n_prunes, space->cap_prunes);
   space->prunes[space->n_prunes++] = (sct_prune){.strategy = name, .reason = copy, .count = count};
-  return SCT_OK;
 }
 
-sct_status sct_space_prune(sct_space *space, int strategy, const char *reason, sct_error *err) {
-  return add_prune(space, strategy, reason, 1, err);
+void sct_space_prune(sct_space *space, int strategy, const char *reason) {
+  add_prune(space, strategy, reason, 1);
 }
 
 /* How many points lie below a choice for axes 0 .. a. */
@@ -286,9 +275,7 @@ static sct_status keep(checker *c, sct_error *err) {
     return fail_axis(c->strategy, "axes", err,
                      "more than 4 million candidates; give the %s fewer values or constraints");
   }
-  if (!SCT_GROW(space->candidates, space->n_candidates, space->cap_candidates)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  SCT_GROW(space->candidates, space->n_candidates, space->cap_candidates);
   space->candidates[space->n_candidates++] = c->cand;
   return SCT_OK;
 }
@@ -321,7 +308,7 @@ static sct_status descend(checker *c, int a, sct_error *err) {
     c->values[a] = axis->values[v].number;
     const int w = broken(c, a);
     if (w >= 0) {
-      SCT_TRY(add_prune(c->space, c->strategy_at, s->where[w].text, below, err));
+      add_prune(c->space, c->strategy_at, s->where[w].text, below);
     } else {
       SCT_TRY(descend(c, a + 1, err));
     }
@@ -337,7 +324,11 @@ static sct_status enumerate_strategy(sct_space *space, int at, sct_error *err) {
   const int64_t all = points_below(s, -1);
   space->n_points = saturated_add(space->n_points, all);
   const int w = s->n_axes == 0 ? broken(&c, 0) : -1; /* constraints on facts alone */
-  status = w >= 0 ? add_prune(space, at, s->where[w].text, 1, err) : descend(&c, 0, err);
+  if (w >= 0) {
+    add_prune(space, at, s->where[w].text, 1);
+  } else {
+    status = descend(&c, 0, err);
+  }
 done:
   close_checker(&c);
   return status;

@@ -96,10 +96,7 @@ static void print_gap(sct_str *out, const assign *a, const char *otherwise) {
 }
 
 static sct_status fail_with(const assign *a, int line, sct_str *text) {
-  sct_status status = sct_str_status(text, a->err);
-  if (status == SCT_OK) {
-    status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
-  }
+  sct_status status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
   sct_str_free(text);
   return status;
 }
@@ -231,9 +228,6 @@ static sct_status one_pass(assign *a, int first_unit, int n_outputs) {
 
 sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err) {
   assign *a = sct_arena_alloc(&spec->arena, sizeof(*a));
-  if (!a) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *a = (assign){.spec = spec, .t = body->tokens, .n = body->n, .err = err, .watched = -1};
   const int n_outputs = number_outputs(a);
   sct_status status = SCT_OK;

@@ -342,9 +342,6 @@ static sct_status add_extent(sct_spec *spec, const char *name, int line, sct_err
   }
   char *var = sct_arena_printf(&spec->arena, "n_%s", name);
   const sct_expr e = var ? sct_expr_var(spec->pool, var, 0, SCT_MAX_EXTENT, 1) : SCT_EXPR_NONE;
-  if (e == SCT_EXPR_NONE) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   spec->extent_names[spec->n_extents] = name;
   spec->extent_var[spec->n_extents] = e;
   spec->n_extents++;
@@ -355,14 +352,8 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
   spec->extent_names = SCT_ARENA_NEW(&spec->arena, const char *, SCT_MAX_EXTENTS);
   spec->extent_var = SCT_ARENA_NEW(&spec->arena, sct_expr, SCT_MAX_EXTENTS);
   spec->dim_var = SCT_ARENA_NEW(&spec->arena, sct_expr, spec->n_dims);
-  if (!spec->extent_names || !spec->extent_var || !spec->dim_var) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < spec->n_dims; k++) {
     spec->dim_var[k] = sct_expr_var(spec->pool, spec->dims[k], 0, SCT_MAX_EXTENT, 1);
-    if (spec->dim_var[k] == SCT_EXPR_NONE) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     SCT_TRY(add_extent(spec, spec->dims[k], spec->line, err));
   }
   for (int k = 0; k < spec->n_operands; k++) {
@@ -556,15 +547,9 @@ static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) 
   op->index = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
   op->at = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
   op->index_value = sct_expr_var(spec->pool, op->name, 0, SCT_MAX_EXTENT, 1);
-  if (!op->extent || !op->index || !op->at || op->index_value == SCT_EXPR_NONE) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int d = 0; d < op->n_dims; d++) {
     const char *name = sct_arena_printf(&spec->arena, "%s.%d", op->name, d);
     op->index[d] = name ? sct_expr_var(spec->pool, name, 0, SCT_MAX_EXTENT, 1) : SCT_EXPR_NONE;
-    if (op->index[d] == SCT_EXPR_NONE) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     for (int other = 0; other < d; other++) {
       if (strcmp(op->dims[other], op->dims[d]) == 0) {
         return sct_spec_fail_at(spec, err, op->file, op->line,
@@ -606,7 +591,7 @@ static sct_status name_record(sct_spec *spec, sct_operand *op, sct_error *err) {
   if (!record->name && !bare) {
     record->name = sct_arena_printf(&spec->arena, "%s_record", op->name);
   }
-  return record->name || bare ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  return SCT_OK;
 }
 
 static sct_status check_n_args(const sct_spec *spec, sct_error *err) {

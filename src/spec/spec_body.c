@@ -92,9 +92,6 @@ static sct_status declare(screen *s, const token *t) {
                               (int)t->len, t->text);
   }
   const char *name = sct_arena_strndup(&s->spec->arena, t->text, t->len);
-  if (!name) {
-    return sct_fail(s->err, SCT_ENOMEM, "out of memory");
-  }
   /* a macro is none where a candidate is compiled, but is one where the header is */
   const char *bad = sct_spec_bad_name(name);
   if (bad) {
@@ -468,20 +465,11 @@ static sct_status check_name(screen *s, int k, int *next) {
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) {
   screen s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err};
   spec->body_uses_dim = SCT_ARENA_NEW(&spec->arena, bool, spec->n_dims);
-  if (!spec->body_uses_dim) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < spec->n_operands; k++) {
     sct_operand *op = &spec->operands[k];
     op->used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
-    if (!op->used) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     for (int n = 0; n < op->n_taps; n++) {
       op->taps[n].used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
-      if (!op->taps[n].used) {
-        return sct_fail(err, SCT_ENOMEM, "out of memory");
-      }
     }
   }
   SCT_TRY(check_brackets(&s));

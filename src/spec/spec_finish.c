@@ -18,9 +18,6 @@ static sct_status place_layouts(sct_spec *spec, sct_error *err) {
     for (int n = 0; n < op->n_layouts; n++) {
       sct_layout *layout = &op->layouts[n];
       layout->offset = SCT_ARENA_NEW(&spec->arena, sct_expr, op->record.n_fields);
-      if (!layout->offset) {
-        return sct_fail(err, SCT_ENOMEM, "out of memory");
-      }
       for (int f = 0; f < op->record.n_fields; f++) {
         layout->offset[f] =
             sct_expr_subst(spec->pool, layout->element[f], op->index, op->at, op->n_dims);
@@ -81,7 +78,7 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
 }
 
-sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body, sct_error *err) {
+sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body) {
   sct_str text = {0};
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
@@ -102,14 +99,10 @@ sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body, sct_
   for (int k = 0; k < spec->n_sizes; k++) {
     sct_str_printf(&text, "size %s\n", spec->sizes[k].label);
   }
-  sct_status status = sct_str_status(&text, err);
-  if (status == SCT_OK) {
-    spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
-    spec->hash = sct_hash_text(sct_str_c(&text));
-    status = spec->canonical ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
+  spec->hash = sct_hash_text(sct_str_c(&text));
   sct_str_free(&text);
-  return status;
+  return SCT_OK;
 }
 
 /* ---- finish ---- */
@@ -123,13 +116,13 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_tokenize(&body, spec, err));
   SCT_TRY(sct_spec_check_body(spec, &body, err));
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  SCT_TRY(sct_spec_classify_body(spec, &body, err));
-  SCT_TRY(sct_spec_write_kernel_body(spec, &body, err));
+  SCT_TRY(sct_spec_classify_body(spec, &body));
+  SCT_TRY(sct_spec_write_kernel_body(spec, &body));
   SCT_TRY(place_layouts(spec, err));
   SCT_TRY(sct_spec_check_sizes(spec, err));
   SCT_TRY(sct_spec_check_places(spec, err));
   SCT_TRY(sct_spec_check_layouts(spec, err));
-  return sct_spec_write_canonical(spec, &body, err);
+  return sct_spec_write_canonical(spec, &body);
 }
 
 void sct_spec_free(sct_spec *spec) {

@@ -117,25 +117,20 @@ static bool read_move(const sct_spec *spec, const token_list *body, const statem
   return true;
 }
 
-static sct_status find_moves(sct_spec *spec, const token_list *body, const statement_list *list,
-                             sct_error *err) {
+static void find_moves(sct_spec *spec, const token_list *body, const statement_list *list) {
   int n_fields = 0;
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     n_fields += spec->operands[op].record.n_fields;
   }
   sct_move *moves = SCT_ARENA_NEW(&spec->arena, sct_move, n_fields);
-  if (!moves) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   int n = 0;
   for (int k = 0; k < list->n; k++) {
     if (!read_move(spec, body, &list->at[k], moves, &n)) {
-      return SCT_OK;
+      return;
     }
   }
   spec->n_moves = n;
   spec->moves = moves;
-  return SCT_OK;
 }
 
 /* ---- component-wise ---- */
@@ -222,7 +217,7 @@ static bool print_field(const sct_spec *spec, const token_list *body, const stat
 }
 
 static sct_status find_component_body(sct_spec *spec, const token_list *body,
-                                      const statement_list *list, sct_error *err) {
+                                      const statement_list *list) {
   if (!shapes_allow(spec)) {
     return SCT_OK;
   }
@@ -235,27 +230,22 @@ static sct_status find_component_body(sct_spec *spec, const token_list *body,
             strcmp(sct_str_c(&first), sct_str_c(&other)) == 0;
   }
   alike = alike && print_field(spec, body, list, 0, true, &first);
-  sct_status status = sct_str_status(&first, err);
-  if (status == SCT_OK && alike) {
+  if (alike) {
     spec->component_body = sct_arena_strdup(&spec->arena, sct_str_c(&first));
     spec->component_wise = true;
-    status = spec->component_body ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
   }
   sct_str_free(&other);
   sct_str_free(&first);
-  return status;
+  return SCT_OK;
 }
 
-sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body, sct_error *err) {
+sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body) {
   statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
-  if (!list) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
     return SCT_OK; /* what lies beyond a border is no move */
   }
-  SCT_TRY(find_moves(spec, body, list, err));
-  return find_component_body(spec, body, list, err);
+  find_moves(spec, body, list);
+  return find_component_body(spec, body, list);
 }
 
 /* ---- copies between records of different types ---- */
@@ -294,7 +284,7 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
 
 /* C++ copies a struct only to one of the same type; records that differ in name, packing or
  * alignment alone are copied field by field. */
-sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body, sct_error *err) {
+sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   sct_str out = {0};
   const char *rest = spec->body;
   for (int k = 0; k < body->n; k++) {
@@ -307,11 +297,7 @@ sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body, sc
     }
   }
   sct_str_append(&out, rest);
-  sct_status status = sct_str_status(&out, err);
-  if (status == SCT_OK) {
-    spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
-    status = spec->kernel_body ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
   sct_str_free(&out);
-  return status;
+  return SCT_OK;
 }

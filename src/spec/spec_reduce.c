@@ -124,9 +124,6 @@ static bool sums_floats(const sct_operand *op) {
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
   const sct_operand *first = &spec->operands[spec->n_inputs];
   spec->reduced = SCT_ARENA_NEW(&spec->arena, bool, spec->n_dims);
-  if (!spec->reduced) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     SCT_TRY(check_alone(spec, op, err));

@@ -151,9 +151,6 @@ sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) {
   SCT_TRY(refuse_anywhere(&s));
   out->n = 0;
   out->tokens = SCT_ARENA_NEW(&spec->arena, token, strlen(spec->body) + 1 + TOKENS_AHEAD);
-  if (!out->tokens) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (;;) {
     SCT_TRY(next_token(&s, &out->tokens[out->n]));
     if (out->tokens[out->n].kind == TOKEN_END) {

@@ -42,7 +42,7 @@ static sct_status dump(sct_str *out, const json_t *json, sct_error *err) {
   sct_str_append(out, text != NULL ? text : "");
   const bool good = text != NULL;
   sct_free(text);
-  return good ? sct_str_status(out, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
+  return good ? SCT_OK : sct_fail(err, SCT_EDATA, "a text is not UTF-8");
 }
 
 /* ---- problem, device, run */
@@ -115,16 +115,13 @@ static double quantile(const double *sorted, int n, double q) {
   return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
-static sct_status summarise(sct_row_outcome *o, const foreign_result *r, sct_error *err) {
+static void summarise(sct_row_outcome *o, const foreign_result *r) {
   const int n = r->n_samples;
   o->median_ns = o->q1_ns = o->q3_ns = o->min_ns = r->mean_ns;
   if (n == 0) {
-    return SCT_OK;
+    return;
   }
   double *const sorted = sct_alloc((size_t)n * sizeof(*sorted));
-  if (sorted == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for samples");
-  }
   memcpy(sorted, r->samples_ns, (size_t)n * sizeof(*sorted));
   qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
   o->median_ns = quantile(sorted, n, 0.5);
@@ -132,7 +129,6 @@ static sct_status summarise(sct_row_outcome *o, const foreign_result *r, sct_err
   o->q3_ns = quantile(sorted, n, 0.75);
   o->min_ns = sorted[0];
   sct_free(sorted);
-  return SCT_OK;
 }
 
 static void label_of(sct_str *out, json_t *axes) {
@@ -155,7 +151,7 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
   label_of(&label, r->axes);
   sct_status status = dump(&axes, r->axes, err);
   if (status == SCT_OK) {
-    status = sct_str_status(&label, err);
+    status = SCT_OK;
   }
   if (status == SCT_OK) {
     hash_hex(hash, f, sct_str_c(&axes));
@@ -183,7 +179,7 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
                                     .sectors_st_ideal = -1,
                                     .wavefronts = -1,
                                     .degree = -1};
-    status = summarise(&row.outcome, r, err);
+    summarise(&row.outcome, r);
   }
   if (status == SCT_OK) {
     status = sct_store_join_outcome(f->s, &row, err);
@@ -205,9 +201,6 @@ static sct_status take_times(foreign *f, const json_t *list, const char *key, do
     const json_t *const value = json_array_get(list, i);
     if (!json_is_number(value) || json_number_value(value) < 0) {
       return sct_store_json_fail(f->at, key, "expected times, numbers from 0 on", err);
-    }
-    if (r->samples_ns == NULL) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory for samples");
     }
     r->samples_ns[r->n_samples++] = json_number_value(value) * unit_ns;
   }
@@ -248,9 +241,7 @@ static sct_status kt_axes(foreign *f, const json_t *keys, const json_t *entry, j
       return sct_store_json_fail(f->at, json_string_value(key), "expected this parameter's value",
                                  err);
     }
-    if (json_object_set(axes, json_string_value(key), value) != 0) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
+    json_object_set(axes, json_string_value(key), value);
   }
   return SCT_OK;
 }
@@ -309,7 +300,7 @@ static sct_status kt_size(foreign *f, const json_t *size, sct_str *label, json_t
   const size_t n = json_is_array(size) ? json_array_size(size) : 1;
   if (size == NULL || json_is_null(size)) {
     sct_str_append(label, "?");
-    return sct_str_status(label, err);
+    return SCT_OK;
   }
   for (size_t i = 0; i < n; ++i) {
     const json_t *const value = json_is_array(size) ? json_array_get(size, i) : size;
@@ -327,8 +318,7 @@ static sct_status kt_size(foreign *f, const json_t *size, sct_str *label, json_t
     sct_str_append_int(label, number);
     (void)json_object_set_new(extents, names[i], json_integer(number));
   }
-  return n > 0 ? sct_str_status(label, err)
-               : sct_store_json_fail(f->at, "problem_size", "expected a size", err);
+  return n > 0 ? SCT_OK : sct_store_json_fail(f->at, "problem_size", "expected a size", err);
 }
 
 static sct_status kt_head(foreign *f, const json_t *doc, sct_error *err) {

@@ -18,10 +18,8 @@ static sct_status list_of(const reading *r, const json_t *object, const char *na
   return json_is_array(*out) ? SCT_OK : sct_store_json_fail(r->at, name, "expected a list", err);
 }
 
-static sct_status remember(json_t *ids, const char *key, sct_id id, sct_error *err) {
-  return json_object_set_new(ids, key, json_integer(id)) == 0
-             ? SCT_OK
-             : sct_fail(err, SCT_ENOMEM, "out of memory for importing");
+static void remember(json_t *ids, const char *key, sct_id id) {
+  json_object_set_new(ids, key, json_integer(id));
 }
 
 /* The id that the text `name` of an object stands for; 0 with `optional` for null. */
@@ -44,7 +42,7 @@ static sct_status take_device(reading *r, const json_t *object, sct_error *err) 
     status = sct_store_join_row(r->s, &sct_store_device_table, &row, &id, err);
   }
   if (status == SCT_OK) {
-    status = remember(r->devices, row.key, id, err);
+    remember(r->devices, row.key, id);
   }
   sct_store_clear_row(&sct_store_device_table, &row);
   return status;
@@ -59,7 +57,7 @@ static sct_status take_candidate(reading *r, const json_t *object, sct_error *er
     status = sct_store_join_row(r->s, &sct_store_candidate_table, &row, &id, err);
   }
   if (status == SCT_OK) {
-    status = remember(r->candidates, row.candidate.source_hash, id, err);
+    remember(r->candidates, row.candidate.source_hash, id);
   }
   sct_store_clear_row(&sct_store_candidate_table, &row);
   return status;

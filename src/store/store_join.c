@@ -38,9 +38,6 @@ sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const 
     return SCT_OK;
   }
   void *const known = sct_alloc(table->row_bytes);
-  if (known == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a row of '%s'", table->name);
-  }
   sct_status status = sct_store_fetch(s, table, *id, known, err);
   if (status == SCT_OK && prevails(table, row, known)) {
     status = sct_store_update(s, table, row, is_value, *id, err);
@@ -159,8 +156,6 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
   SCT_TRY_DONE(hash_of(s, known.naive, known_naive, err));
   describe_end(&mine, &known, known_winner, known_naive);
   describe_end(&theirs, row, winner, naive);
-  SCT_TRY_DONE(sct_str_status(&mine, err));
-  SCT_TRY_DONE(sct_str_status(&theirs, err));
   const bool take = inserted || strcmp(theirs.data, mine.data) > 0;
   sct_row_run merged = take ? *row : known;
   merged.id = id;

@@ -21,12 +21,9 @@ typedef struct merge {
   id_map problems, devices, runs, candidates;
 } merge;
 
-static sct_status note(id_map *map, moved_row row, sct_error *err) {
-  if (!SCT_GROW(map->rows, map->n, map->cap)) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for merging");
-  }
+static void note(id_map *map, moved_row row) {
+  SCT_GROW(map->rows, map->n, map->cap);
   map->rows[map->n++] = row;
-  return SCT_OK;
 }
 
 static int by_from(const void *a, const void *b) {
@@ -53,14 +50,16 @@ static sct_status move_problem(merge *m, void *row, sct_error *err) {
   const sct_row_problem *const p = row;
   moved_row moved = {.from = p->id};
   SCT_TRY(sct_store_join_row(m->to, &sct_store_problem_table, p, &moved.to, err));
-  return note(&m->problems, moved, err);
+  note(&m->problems, moved);
+  return SCT_OK;
 }
 
 static sct_status move_device(merge *m, void *row, sct_error *err) {
   const sct_row_device *const d = row;
   moved_row moved = {.from = d->id};
   SCT_TRY(sct_store_join_row(m->to, &sct_store_device_table, d, &moved.to, err));
-  return note(&m->devices, moved, err);
+  note(&m->devices, moved);
+  return SCT_OK;
 }
 
 static sct_status move_run(merge *m, void *row, sct_error *err) {
@@ -75,7 +74,8 @@ static sct_status move_run(merge *m, void *row, sct_error *err) {
   r->problem = problem->to;
   r->device = device->to;
   SCT_TRY(sct_store_join_run(m->to, r, &moved.to, &moved.inserted, err));
-  return note(&m->runs, moved, err);
+  note(&m->runs, moved);
+  return SCT_OK;
 }
 
 static sct_status move_candidate(merge *m, void *row, sct_error *err) {
@@ -87,7 +87,8 @@ static sct_status move_candidate(merge *m, void *row, sct_error *err) {
   moved_row moved = {.from = c->candidate.id, .problem = problem->to};
   c->candidate.problem = problem->to;
   SCT_TRY(sct_store_join_row(m->to, &sct_store_candidate_table, c, &moved.to, err));
-  return note(&m->candidates, moved, err);
+  note(&m->candidates, moved);
+  return SCT_OK;
 }
 
 static sct_status move_outcome(merge *m, void *row, sct_error *err) {
@@ -121,7 +122,7 @@ static sct_status name_outcome(merge *m, sct_id outcome, char **out, sct_error *
     row.candidate.source_hash = NULL;
     sct_row_result_clear(&row);
   }
-  return *out != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory for merging");
+  return SCT_OK;
 }
 
 /* Outcomes are there now: what the run ended with can be named. */
@@ -155,11 +156,7 @@ static sct_status each(merge *m, const sct_store_table *table,
   sct_str_append(&sql, "SELECT ");
   sct_store_column_list(&sql, m->from, table, "t", true);
   sct_str_printf(&sql, " FROM %s t ORDER BY t.id", table->name);
-  sct_status status =
-      row != NULL ? sct_str_status(&sql, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
-  if (status == SCT_OK) {
-    status = sct_store_query_start(&q, m->from, sct_str_c(&sql), err);
-  }
+  sct_status status = sct_store_query_start(&q, m->from, sct_str_c(&sql), err);
   if (status == SCT_OK) {
     status = sct_store_query_step(&q, &more, err);
   }

@@ -110,10 +110,7 @@ static sct_status connect_to(sct_store *s, const char *name, int flags, sct_erro
 static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
   sct_str name = {0};
   sct_str_printf(&name, "%s%s", s->path[0] == '/' ? "" : "./", s->path);
-  sct_status status = sct_str_status(&name, err);
-  if (status == SCT_OK) {
-    status = connect_to(s, name.data, flags, err);
-  }
+  sct_status status = connect_to(s, name.data, flags, err);
   sct_str_free(&name);
   return status;
 }
@@ -163,8 +160,8 @@ static int access_trouble(const char *text) {
   const char *const code = text != NULL ? strstr(text, "error code=") : NULL;
   const int result = code != NULL ? (int)strtol(code + strlen("error code="), NULL, 10) : 0;
   const int primary = result & 0xff;
-  return primary == SQLITE_IOERR || primary == SQLITE_NOMEM || primary == SQLITE_FULL ||
-                 primary == SQLITE_CANTOPEN || primary == SQLITE_BUSY
+  return primary == SQLITE_IOERR || primary == SQLITE_FULL || primary == SQLITE_CANTOPEN ||
+                 primary == SQLITE_BUSY
              ? result
              : SQLITE_OK;
 }
@@ -221,10 +218,7 @@ static sct_status connect_immutable(sct_store *s, sct_error *err) {
   sct_str_append(&name, "?immutable=1");
   (void)sqlite3_close(s->db);
   s->db = NULL;
-  sct_status status = sct_str_status(&name, err);
-  if (status == SCT_OK) {
-    status = connect_to(s, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
-  }
+  sct_status status = connect_to(s, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
   sct_str_free(&name);
   return status;
 }
@@ -264,7 +258,7 @@ static sct_status create(sct_store *s, sct_error *err) {
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && fresh) {
     sct_store_schema_sql(&sql);
-    status = sct_str_status(&sql, err);
+    status = SCT_OK;
     if (status == SCT_OK) {
       status = sct_store_exec(s, sql.data, err);
     }
@@ -281,7 +275,7 @@ static sct_status upgrade(sct_store *s, sct_error *err) {
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && s->schema < SCT_STORE_SCHEMA) {
     sct_store_upgrade_sql(&sql, s->schema);
-    status = sct_str_status(&sql, err);
+    status = SCT_OK;
     if (status == SCT_OK) {
       status = sct_store_exec(s, sql.data, err);
     }
@@ -314,7 +308,7 @@ static sct_status use_wal(sct_store *s, sct_error *err) {
 static sct_status make_folder(const sct_store *s, sct_error *err) {
   sct_str folder = {0};
   sct_path_dirname(&folder, s->path);
-  sct_status status = sct_str_status(&folder, err);
+  sct_status status = SCT_OK;
   if (status == SCT_OK && sct_dir_make(folder.data, err) != SCT_OK) {
     status = sct_fail_prefix(err, SCT_EIO, "the store '%s': ", s->path);
   }
@@ -361,16 +355,8 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) {
   sct_store_memory_init();
   sct_store *const s = sct_alloc(sizeof(*s));
-  if (s == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for a store");
-  }
   s->path = sct_strdup(path);
-  sct_status status = SCT_OK;
-  if (s->path == NULL) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory for a store");
-  } else {
-    status = read_only ? open_for_reading(s, err) : open_for_writing(s, err);
-  }
+  const sct_status status = read_only ? open_for_reading(s, err) : open_for_writing(s, err);
   if (status != SCT_OK) {
     sct_store_close(s);
     return status;

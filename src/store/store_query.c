@@ -10,8 +10,6 @@
 
 static sct_status status_of(int result) {
   switch (result & 0xff) {
-  case SQLITE_NOMEM:
-    return SCT_ENOMEM;
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
     return SCT_EBUSY;
@@ -238,66 +236,55 @@ static int clamp_int(int64_t value) {
   return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
-static bool read_samples(sct_store_query *q, int column, double **samples, int *n) {
+static void read_samples(sct_store_query *q, int column, double **samples, int *n) {
   const void *const blob = sqlite3_column_blob(q->stmt, column);
   const int bytes = sqlite3_column_bytes(q->stmt, column);
   *n = bytes / (int)sizeof(double);
   *samples = NULL;
-  if (*n == 0) {
-    return true;
+  if (*n > 0) {
+    *samples = memcpy(sct_alloc((size_t)*n * sizeof(double)), blob, (size_t)*n * sizeof(double));
   }
-  *samples = sct_alloc((size_t)*n * sizeof(double));
-  if (*samples == NULL || blob == NULL) {
-    return false;
-  }
-  memcpy(*samples, blob, (size_t)*n * sizeof(double));
-  return true;
 }
 
-/* false: out of memory. */
-static bool read_column(sct_store_query *q, const sct_store_column *c, void *row) {
+static void read_column(sct_store_query *q, const sct_store_column *c, void *row) {
   const int at = q->n_read++;
   char *const field = (char *)row + c->offset;
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
   case SCT_COLUMN_JSON: {
     const unsigned char *const text = sqlite3_column_text(q->stmt, at);
-    const bool null = sqlite3_column_type(q->stmt, at) == SQLITE_NULL;
-    char *const copy = text != NULL || null ? sct_strdup(null ? "" : (const char *)text) : NULL;
-    *(char **)field = copy;
-    return copy != NULL;
+    *(char **)field = sct_strdup(text != NULL ? (const char *)text : "");
+    break;
   }
   case SCT_COLUMN_INT:
     *(int *)field = clamp_int(sqlite3_column_int64(q->stmt, at));
-    return true;
+    break;
   case SCT_COLUMN_INT64:
     *(int64_t *)field = sqlite3_column_int64(q->stmt, at);
-    return true;
+    break;
   case SCT_COLUMN_BOOL:
     *(bool *)field = sqlite3_column_int64(q->stmt, at) != 0;
-    return true;
+    break;
   case SCT_COLUMN_REAL:
     *(double *)field = sqlite3_column_type(q->stmt, at) == SQLITE_NULL
                            ? (double)NAN
                            : sqlite3_column_double(q->stmt, at);
-    return true;
+    break;
   case SCT_COLUMN_REF:
   case SCT_COLUMN_MAY_REF:
     *(sct_id *)field = sqlite3_column_int64(q->stmt, at);
-    return true;
+    break;
   case SCT_COLUMN_SAMPLES:
-    return read_samples(q, at, (double **)field, (int *)((char *)row + c->count_offset));
+    read_samples(q, at, (double **)field, (int *)((char *)row + c->count_offset));
+    break;
   }
-  return false;
 }
 
 sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
                               sct_error *err) {
   *(sct_id *)((char *)row + table->id_offset) = sct_store_read_id(q);
   for (int i = 0; i < table->n_columns; ++i) {
-    if (!read_column(q, &table->columns[i], row)) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory for a row of '%s'", table->name);
-    }
+    read_column(q, &table->columns[i], row);
     check_value(&q->why, &table->columns[i], row);
   }
   return q->why.len == 0

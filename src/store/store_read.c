@@ -17,9 +17,6 @@ static void *add_row(row_list *list) {
   if (list->n == list->cap) {
     const size_t cap = list->cap > 0 ? list->cap * 2 : 16;
     char *const rows = sct_realloc(list->rows, cap * list->row_bytes);
-    if (rows == NULL) {
-      return NULL;
-    }
     list->rows = rows;
     list->cap = cap;
   }
@@ -45,10 +42,6 @@ static sct_status read_rows(sct_store_query *q, const sct_store_table *const *ta
   sct_status status = sct_store_query_step(q, &more, err);
   while (status == SCT_OK && more) {
     void *const row = add_row(&list);
-    if (row == NULL) {
-      status = sct_fail(err, SCT_ENOMEM, "out of memory for %zu rows", list.n);
-      break;
-    }
     for (int t = 0; t < n_tables && status == SCT_OK; ++t) {
       status = sct_store_read_row(q, tables[t], row, err);
     }
@@ -74,10 +67,7 @@ static sct_status list_table(sct_store *s, const sct_store_table *table, const c
   sct_str_append(&sql, "SELECT ");
   sct_store_column_list(&sql, s, table, "t", true);
   sct_str_printf(&sql, " FROM %s t %s", table->name, where);
-  sct_status status = sct_str_status(&sql, err);
-  if (status == SCT_OK) {
-    status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
-  }
+  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
   if (status == SCT_OK) {
     if (text != NULL) {
       sct_store_bind_text(&q, text);
@@ -134,10 +124,7 @@ sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id
   sct_str_append(&sql, "SELECT ");
   sct_store_column_list(&sql, s, table, "t", true);
   sct_str_printf(&sql, " FROM %s t WHERE t.id = ?", table->name);
-  sct_status status = sct_str_status(&sql, err);
-  if (status == SCT_OK) {
-    status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
-  }
+  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
   if (status == SCT_OK) {
     sct_store_bind_id(&q, id);
     status = sct_store_query_step(&q, &any, err);
@@ -193,14 +180,11 @@ static int compare_runs(const void *left, const void *right) {
   return a->row.id < b->row.id ? -1 : a->row.id > b->row.id;
 }
 
-static sct_status sort_runs(sct_row_run *rows, int n, sct_error *err) {
+static void sort_runs(sct_row_run *rows, int n) {
   if (n < 2) {
-    return SCT_OK;
+    return;
   }
   sized_run *const sized = sct_alloc((size_t)n * sizeof(*sized));
-  if (sized == NULL) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory for %d runs", n);
-  }
   for (int i = 0; i < n; ++i) {
     sized[i] = (sized_run){rows[i], count_elements(rows[i].extents)};
   }
@@ -209,7 +193,6 @@ static sct_status sort_runs(sct_row_run *rows, int n, sct_error *err) {
     rows[i] = sized[i].row;
   }
   sct_free(sized);
-  return SCT_OK;
 }
 
 /* A winner may have failed when it was measured again, in a store that was merged into this one:
@@ -249,10 +232,8 @@ sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_r
   const char *const where =
       device != 0 ? "WHERE t.problem = ? AND t.device = ?" : "WHERE t.problem = ?";
   SCT_TRY(list_table(s, &sct_store_run_table, where, NULL, problem, device, &list, n, err));
-  sct_status status = sort_runs(list, *n, err);
-  if (status == SCT_OK) {
-    status = withhold_winners(s, list, *n, err);
-  }
+  sort_runs(list, *n);
+  sct_status status = withhold_winners(s, list, *n, err);
   if (status != SCT_OK) {
     sct_row_run_free(list, *n);
     return status;
@@ -281,10 +262,7 @@ static sct_status list_results(sct_store *s, const sct_store_table *const tables
   sct_store_column_list(&sql, s, tables[1], "o", heavy);
   sct_str_printf(&sql, " FROM %s o JOIN candidate c ON c.id = o.candidate %s", tables[1]->name,
                  where);
-  sct_status status = sct_str_status(&sql, err);
-  if (status == SCT_OK) {
-    status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
-  }
+  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
   if (status == SCT_OK) {
     sct_store_bind_id(&q, id);
     if (text != NULL) {

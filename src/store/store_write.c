@@ -41,10 +41,7 @@ static sct_status run_on_row(sct_store *s, sct_str *sql, const sct_store_table *
                              sct_id id, sct_id *found, sct_error *err) {
   sct_store_query q = {0};
   bool any = false;
-  sct_status status = sct_str_status(sql, err);
-  if (status == SCT_OK) {
-    status = sct_store_query_start(&q, s, sct_str_c(sql), err);
-  }
+  sct_status status = sct_store_query_start(&q, s, sct_str_c(sql), err);
   if (status == SCT_OK) {
     sct_store_bind_row(&q, table, row, want);
     if (id != 0) {
@@ -85,31 +82,24 @@ static void append_insert(sct_str *sql, const sct_store_table *table) {
 }
 
 /* The text, which takes as long to make as to run. A copy, as its user frees it. */
-static sct_status insert_text(sct_str *sql, sct_store *s, const sct_store_table *table,
-                              sct_error *err) {
+static void insert_text(sct_str *sql, sct_store *s, const sct_store_table *table) {
   for (int i = 0; i < s->n_inserts; ++i) {
     if (s->inserts[i].table == table) {
       sct_str_append(sql, s->inserts[i].sql);
-      return sct_str_status(sql, err);
+      return;
     }
   }
   append_insert(sql, table);
-  SCT_TRY(sct_str_status(sql, err));
   char *const text = s->n_inserts < SCT_COUNT(s->inserts) ? sct_strdup(sql->data) : NULL;
   if (text != NULL) {
     s->inserts[s->n_inserts++] = (sct_store_insert_text){table, text};
   }
-  return SCT_OK;
 }
 
 sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
                             bool *inserted, sct_error *err) {
   sct_str sql = {0};
-  const sct_status status = insert_text(&sql, s, table, err);
-  if (status != SCT_OK) {
-    sct_str_free(&sql);
-    return status;
-  }
+  insert_text(&sql, s, table);
   SCT_TRY(run_on_row(s, &sql, table, row, NULL, 0, NULL, err));
   *inserted = sqlite3_changes(s->db) > 0;
   if (*inserted) {

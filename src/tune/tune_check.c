@@ -477,27 +477,23 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
     SCT_TRY(sct_tune_take_counts(s, m.item, false, &c->wire, err));
   }
   if (wanted & WANTS_COMPARISON) {
-    SCT_TRY(sct_tune_take_comparison(s, m.item, &c->wire, err));
+    sct_tune_take_comparison(s, m.item, &c->wire);
   }
   return take_judgement(s, c, &m, p->naive, err);
 }
 
 /* ---- the service ---- */
 
-sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) {
+void sct_tune_check_add(tune_session *s, int item) {
   if (!s->check) {
     s->check = sct_alloc(sizeof *s->check);
     if (s->check) {
       s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
     }
-    if (!s->check || !s->check->queue) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
   s->check->queue[s->check->n_queue++] = item;
   s->check->n_added++;
-  return SCT_OK;
 }
 
 int sct_tune_check_begin(tune_session *s, struct pollfd *ready) {

@@ -62,7 +62,7 @@ sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error 
   json_decref(doc);
   sct_str_append(out, text ? text : "null");
   const sct_status status =
-      text ? sct_str_status(out, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
+      text ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "the conditions of a run are no JSON");
   sct_free(text);
   return status;
 }

@@ -68,7 +68,7 @@ static sct_status count_blocks(tune_session *s, int k, int size, tune_parsed *pa
                                sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   if (s->sampler == NULL) {
-    SCT_TRY(sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0, err));
+    sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0);
   }
   SCT_TRY(sct_tune_parse(parsed, compiled->ptx, err));
   return sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module, compiled->entry,
@@ -154,9 +154,6 @@ sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in
       continue;
     }
     sct_count *each = sct_alloc(n_each + 1);
-    if (!each) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     sct_counters_free(&cell->counters);
     memcpy(each, operands, n_each);
     memcpy(&cell->counters, counters, n);

@@ -30,37 +30,36 @@ static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause
   }
 }
 
-static sct_status keep(tune_session *s, sct_tune_item *item, const char *cause, sct_error *err) {
+static void keep(tune_session *s, sct_tune_item *item, const char *cause) {
   item->compared = true;
   if (cause[0] != '\0') {
     item->approximate = sct_arena_strdup(&s->plan.arena, cause);
-    return item->approximate != NULL ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+    return;
   }
-  return SCT_OK;
 }
 
-sct_status sct_tune_compare_code(tune_session *s, int k, sct_error *err) {
+void sct_tune_compare_code(tune_session *s, int k) {
   sct_tune_item *item = &s->plan.items[k];
   if (item->compared || !item->compiled.ok || s->replay != NULL) {
-    return SCT_OK;
+    return;
   }
   sct_str_clear(&s->scratch);
   compare(&s->parsed, &item->compiled, &s->scratch);
-  return keep(s, item, sct_str_c(&s->scratch), err);
+  keep(s, item, sct_str_c(&s->scratch));
 }
 
 void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out) {
   sct_str cause = {0};
   compare(p, compiled, &cause);
-  sct_wire_put_i64(out, !cause.failed);
   sct_wire_put_text(out, sct_str_c(&cause));
   sct_str_free(&cause);
 }
 
-sct_status sct_tune_take_comparison(tune_session *s, int k, sct_wire *in, sct_error *err) {
-  const bool compared = sct_wire_get_i64(in) != 0;
+void sct_tune_take_comparison(tune_session *s, int k, sct_wire *in) {
   const char *cause = sct_wire_get_text(in);
-  return compared && !in->failed ? keep(s, &s->plan.items[k], cause, err) : SCT_OK;
+  if (!in->failed) {
+    keep(s, &s->plan.items[k], cause);
+  }
 }
 
 void sct_tune_parsed_free(tune_parsed *p) {

@@ -64,9 +64,6 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     return SCT_OK;
   }
   int *order = sct_alloc(sizeof *order * (size_t)(s->plan.n_items + 1)), n = 0;
-  if (!order) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < s->plan.n_items; k++) {
     if (rows[k].eligible && (rows[k].coalesced || k == choice.winner)) {
       order[n++] = k;
@@ -132,7 +129,7 @@ static sct_status share(contest *c, int item, sct_error *err) {
   SCT_TRY(store_raced(c, item, err));
   for (int k = item + 1; k < c->s->plan.n_items; k++) {
     if (c->s->twin[k] == item) {
-      SCT_TRY(sct_tune_take_twin(c->s, k, c->size, err));
+      sct_tune_take_twin(c->s, k, c->size);
       SCT_TRY(store_raced(c, k, err));
     }
   }
@@ -174,9 +171,6 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
     cell->from_store = false;
     taken[k] = true;
   }
-  if (race == 0) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < c->n_group; k++) {
     if (taken[k]) {
       SCT_TRY(share(c, items[k], err));
@@ -212,7 +206,7 @@ static int stages_done(tune_session *s, int size) {
 
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
   contest *c = sct_alloc(sizeof *c);
-  sct_status status = c ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int k = stages_done(s, size); status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(s);
        k++) {
     *c = (contest){.s = s, .stage = &stages[k], .size = size};

@@ -142,11 +142,10 @@ sct_status sct_tune_take_run(tune_session *s, int k, const sct_ptx_check *check,
 void sct_tune_executed(tune_session *s, int k, int size, double out[SCT_N_PIPES]);
 /* Says in item->approximate why its counts are not those of its machine code, unless it was asked
  * before (tune_exact.c). */
-sct_status sct_tune_compare_code(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+void sct_tune_compare_code(tune_session *s, int item);
 /* The same in another process, for compiled code that it was sent, and its answer here. */
 void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out);
-sct_status sct_tune_take_comparison(tune_session *s, int item, sct_wire *in,
-                                    sct_error *err) SCT_MUST_USE;
+void sct_tune_take_comparison(tune_session *s, int item, sct_wire *in);
 sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
 
@@ -170,8 +169,7 @@ sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
                                 const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err) SCT_MUST_USE;
 /* Candidate c; SCT_ENOMEM only, all else is in `out`. */
-sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c,
-                             sct_error *err) SCT_MUST_USE;
+void sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c);
 sct_hash sct_tune_made_hash(const tune_made *made);
 /* out[n_operands]: which of its layouts each operand has in candidate c. */
 void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
@@ -183,8 +181,7 @@ typedef struct tune_sample {
   size_t n_least; /* the first so many are rendered in any case */
   size_t *order;  /* [n_candidates]; NULL: all are rendered, in their order */
 } tune_sample;
-sct_status sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns,
-                                sct_error *err) SCT_MUST_USE;
+void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns);
 void sct_tune_sample_free(tune_sample *sample);
 static inline size_t sct_tune_sampled(const tune_sample *sample, size_t k) {
   return sample->order ? sample->order[k] : k;
@@ -211,7 +208,7 @@ bool sct_tune_fork(sct_child *out, tune_session *s,
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
-sct_status sct_tune_check_add(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+void sct_tune_check_add(tune_session *s, int item);
 #define TUNE_CHECK_PROCESSES 64 /* at most */
 /* A step: gives its processes something to do and writes what to poll for them into ready; returns
  * of how many. Then takes what has come by ready[0..n).revents. */
@@ -241,7 +238,7 @@ void sct_tune_find_twin(tune_session *s, int item);     /* among those that were
 static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
   return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
 }
-sct_status sct_tune_take_twin(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
+void sct_tune_take_twin(tune_session *s, int item, int size);
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
 /* Verifies and times what is not passed over and not known; in a search, of that what is ready. */

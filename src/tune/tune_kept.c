@@ -76,7 +76,7 @@ static bool is_better(const tune_session *s, int size, const sct_row_outcome *kn
 }
 
 /* The run's winner is the one left out. */
-static sct_status keep(tune_session *s, int size, const sct_row_result *known, sct_error *err) {
+static void keep(tune_session *s, int size, const sct_row_result *known) {
   sct_row_run *run = &s->runs[size];
   const bool stays = run->winner == known->outcome.id;
   char time[48] = "not timed";
@@ -95,7 +95,6 @@ static sct_status keep(tune_session *s, int size, const sct_row_result *known, s
     run->winner = known->outcome.id;
     run->naive = sct_tune_naive_outcome(s, size, layout);
   }
-  return s->kept[size] ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 sct_status sct_tune_find_kept(tune_session *s, int size, sct_error *err) {
@@ -106,9 +105,9 @@ sct_status sct_tune_find_kept(tune_session *s, int size, sct_error *err) {
   }
   SCT_TRY(sct_store_results(s->store, s->runs[size].id, false, &rows, &n, err));
   const int best = best_left_out(s, size, rows, n);
-  const sct_status status = best >= 0 && !is_better(s, size, &rows[best].outcome)
-                                ? keep(s, size, &rows[best], err)
-                                : SCT_OK;
+  if (best >= 0 && !is_better(s, size, &rows[best].outcome)) {
+    keep(s, size, &rows[best]);
+  }
   sct_row_result_free(rows, n);
-  return status;
+  return SCT_OK;
 }

@@ -74,7 +74,7 @@ void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
 }
 
 sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
-  SCT_TRY(sct_tune_compare_code(s, k, err));
+  sct_tune_compare_code(s, k);
   for (int z = 0; s->store && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(s, k, z, true, err));
   }
@@ -156,7 +156,7 @@ static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, k);
   SCT_TRY(sct_tune_count(s, k, err)); /* both unless whoever checked it did */
-  SCT_TRY(sct_tune_compare_code(s, k, err));
+  sct_tune_compare_code(s, k);
   if (s->searching && judged) {
     return SCT_OK;
   }
@@ -190,7 +190,7 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
     return SCT_OK;
   }
   if (s->twin[k] >= 0 && sct_tune_is_timed(sct_tune_cell(s, s->twin[k], size))) {
-    SCT_TRY(sct_tune_take_twin(s, k, size, err));
+    sct_tune_take_twin(s, k, size);
   } else {
     SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
@@ -390,7 +390,7 @@ static sct_status measure_group(tune_session *s, screen *sc, int first, sct_erro
 sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   screen sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
                .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
-  sct_status status = sc.items && sc.taken ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(s); k++) {
     if (s->group[k] == k) {
       status = measure_group(s, &sc, k, err);
@@ -417,7 +417,7 @@ static sct_status tell_all(tune_session *s, sct_status status, sct_error *err) {
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   const int64_t deadline_ns = s->deadline_ns;
   s->naive_set = -1;
   if (deadline_ns && s->kind->times) { /* the best are raced in any case */

@@ -82,14 +82,14 @@ static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) 
 
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not judged before. */
-static sct_status ask_check(tune_session *s, int item, sct_error *err) {
+static void ask_check(tune_session *s, int item) {
   if (!sct_tune_is_checked(s) || s->plan.items[item].outcome != SCT_OUT_OK ||
       s->plan.items[item].checked || sct_tune_judged_already(s, item)) {
-    return SCT_OK;
+    return;
   }
   s->plan.items[item].checked = true;
   s->pipeline->stage[item] = TUNE_CHECKING;
-  return sct_tune_check_add(s, item, err);
+  sct_tune_check_add(s, item);
 }
 
 /* compiled NULL: it is recorded what compiling gives. */
@@ -113,11 +113,11 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
     SCT_TRY(sct_tune_settle(s, k, err));
   }
   p->stage[k] = TUNE_READY;
-  SCT_TRY(ask_check(s, k, err));
+  ask_check(s, k);
   if (p->stage[k] != TUNE_READY || s->searching) {
     return SCT_OK; /* who checks it looks at the rest too, or whoever measures it */
   }
-  SCT_TRY(sct_tune_compare_code(s, k, err));
+  sct_tune_compare_code(s, k);
   return sct_tune_count(s, k, err);
 }
 
@@ -206,17 +206,11 @@ static sct_status read_all(tune_session *s, sct_error *err) {
 sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
   const size_t n = (size_t)s->plan.n_items + 1;
   tune_pipeline *p = s->pipeline = sct_alloc(sizeof *p);
-  if (!p) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   p->units = sct_alloc(sizeof *p->units * n);
   p->compiled = sct_alloc(sizeof *p->compiled * n);
   p->item = sct_alloc(sizeof *p->item * n);
   p->unit = sct_alloc(sizeof *p->unit * n);
   p->stage = sct_alloc(sizeof *p->stage * n);
-  if (!p->units || !p->compiled || !p->item || !p->unit || !p->stage) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   list_units(s);
   if (s->replay) {
     return read_all(s, err);
@@ -231,7 +225,10 @@ sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
 sct_status sct_tune_want(tune_session *s, int item, sct_error *err) {
   tune_pipeline *p = s->pipeline;
   if (p->stage[item] == TUNE_READY) { /* it may be wanted for another size than before */
-    return s->searching ? ask_check(s, item, err) : SCT_OK;
+    if (s->searching) {
+      ask_check(s, item);
+    }
+    return SCT_OK;
   }
   if (p->stage[item] != TUNE_WAITING) {
     return SCT_OK;

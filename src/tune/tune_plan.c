@@ -48,22 +48,18 @@ static void set_free(hash_set *set) {
 static char *label_of(const sct_space *space, const sct_candidate *cand, sct_arena *arena) {
   sct_str text = {0};
   sct_space_label(&text, space, cand);
-  char *label = text.failed ? NULL : sct_arena_strdup(arena, sct_str_c(&text));
+  char *label = sct_arena_strdup(arena, sct_str_c(&text));
   sct_str_free(&text);
   return label;
 }
 
-sct_status sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c, sct_error *err) {
+void sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c) {
   sct_error failure;
   *out = (tune_made){.rendered = true};
   const sct_status status =
       sct_codegen_make(&out->code, &out->rejected, &plan->arena, plan->script, &plan->spec,
                        &plan->space, &plan->space.candidates[c], &failure);
-  if (status == SCT_ENOMEM) {
-    return sct_fail(err, status, "%s", failure.text);
-  }
   out->failure = status != SCT_OK ? sct_arena_strdup(&plan->arena, failure.text) : NULL;
-  return status != SCT_OK && !out->failure ? sct_fail(err, SCT_ENOMEM, "out of memory") : SCT_OK;
 }
 
 sct_hash sct_tune_made_hash(const tune_made *made) {
@@ -73,8 +69,7 @@ sct_hash sct_tune_made_hash(const tune_made *made) {
 }
 
 /* Takes what was made of a candidate. *kept tells whether it has a source of its own. */
-static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash_set *seen,
-                            bool *kept, sct_error *err) {
+static void keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash_set *seen, bool *kept) {
   sct_tune_item *item = &plan->items[plan->n_items];
   const sct_candidate *cand = &plan->space.candidates[c];
   *item = (sct_tune_item){.candidate = (int64_t)c, .outcome = SCT_OUT_OK, .code = made->code};
@@ -82,28 +77,24 @@ static sct_status keep_item(sct_tune_plan *plan, size_t c, tune_made *made, hash
   *kept = false;
   if (!made->rendered) {
     plan->n_ungenerated++;
-    return SCT_OK;
+    return;
   }
   if (made->rejected) {
-    return sct_space_prune(&plan->space, cand->strategy, made->rejected, err);
+    sct_space_prune(&plan->space, cand->strategy, made->rejected);
+    return;
   }
   if (!made->failure && set_add(seen, item->code.hash)) {
     sct_kernel_code_free(&item->code);
-    return sct_space_prune(&plan->space, cand->strategy, "same source as an earlier candidate",
-                           err);
+    sct_space_prune(&plan->space, cand->strategy, "same source as an earlier candidate");
+    return;
   }
   item->label = label_of(&plan->space, cand, &plan->arena);
-  if (!item->label) {
-    sct_kernel_code_free(&item->code);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   if (made->failure) { /* a failing candidate is an outcome */
     item->outcome = SCT_OUT_RENDER_ERROR;
     item->detail = sct_arena_strdup(&plan->arena, made->failure);
   }
   *kept = true;
   plan->n_items++;
-  return SCT_OK;
 }
 
 /* ---- only some ----------------------------------------------------------------------------------
@@ -157,9 +148,9 @@ static sct_status make_next(const plan_job *job, size_t c, hash_set *seen, sct_t
   tune_made made;
   bool kept = false;
   SCT_TRY(sct_trial_gate(trial, err));
-  SCT_TRY(sct_tune_generate(&made, plan, c, err));
+  sct_tune_generate(&made, plan, c);
   sct_trial_note(trial, sct_tune_made_hash(&made));
-  SCT_TRY(keep_item(plan, c, &made, seen, &kept, err));
+  keep_item(plan, c, &made, seen, &kept);
   if (kept && !job->keep_code) {
     sct_kernel_code_free(&plan->items[plan->n_items - 1].code);
   }
@@ -181,7 +172,8 @@ static sct_status take_next(const plan_job *job, size_t c, hash_set *seen, tune_
   if (!sampled) {
     SCT_TRY(sct_tune_makers_next(makers, &made, c, err));
   }
-  return keep_item(job->plan, c, sampled ? &sampled[c] : &made, seen, &kept, err);
+  keep_item(job->plan, c, sampled ? &sampled[c] : &made, seen, &kept);
+  return SCT_OK;
 }
 
 /* made[n_candidates]: all that is rendered of a sample, which does not come in their order. */
@@ -208,16 +200,17 @@ static sct_status make_items(const plan_job *job, tune_makers *makers, tune_made
   sct_status status = SCT_OK;
   bool *wanted = some ? sct_alloc((n + 1) * sizeof *wanted) : NULL;
   plan->items = sct_alloc((n + 1) * sizeof *plan->items);
-  if (!plan->items || (some && !wanted) || !set_make(&seen, n)) {
-    status = sct_fail(err, SCT_ENOMEM, "out of memory");
-  } else if (some) {
+  set_make(&seen, n);
+  if (some) {
     status = mark_wanted(plan, job->only, wanted, err);
   }
   for (size_t c = 0; status == SCT_OK && c < n; c++) {
-    status = some && !wanted[c] ? sct_space_prune(&plan->space, plan->space.candidates[c].strategy,
-                                                  "not asked for", err)
-             : makers           ? take_next(job, c, &seen, makers, sampled, err)
-                                : make_next(job, c, &seen, trial, err);
+    if (some && !wanted[c]) {
+      sct_space_prune(&plan->space, plan->space.candidates[c].strategy, "not asked for");
+    } else {
+      status = makers ? take_next(job, c, &seen, makers, sampled, err)
+                      : make_next(job, c, &seen, trial, err);
+    }
     if (!sampled) {
       show_progress(job, c + 1);
     }
@@ -276,8 +269,7 @@ static sct_status spread_items(const plan_job *job, bool *lost, sct_error *err) 
   *lost = false;
   if (job->until_ns) {
     sampled = sct_alloc((n + 1) * sizeof *sampled);
-    status = sampled ? sct_tune_sample_init(&sample, job->plan, job->until_ns, err)
-                     : sct_fail(err, SCT_ENOMEM, "out of memory");
+    sct_tune_sample_init(&sample, job->plan, job->until_ns);
   }
   if (status == SCT_OK) {
     *lost = !sct_tune_makers_start(&makers, job->plan, &sample, job->spec_path);

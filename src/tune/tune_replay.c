@@ -108,14 +108,13 @@ static void nearest_description(sct_device_desc *out, const sct_row_device *row,
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
-  if (sct_script_device_names(&names, &n, &arena, NULL) == SCT_OK) {
-    for (int k = 0; k < n; k++) {
-      sct_device_desc d;
-      if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == row->cc_major &&
-          d.cc_minor == row->cc_minor && abs(d.n_sms - n_sms) < least) {
-        least = abs(d.n_sms - n_sms);
-        *out = d;
-      }
+  sct_script_device_names(&names, &n, &arena);
+  for (int k = 0; k < n; k++) {
+    sct_device_desc d;
+    if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == row->cc_major &&
+        d.cc_minor == row->cc_minor && abs(d.n_sms - n_sms) < least) {
+      least = abs(d.n_sms - n_sms);
+      *out = d;
     }
   }
   sct_arena_free(&arena);
@@ -255,15 +254,9 @@ static sct_status open_file(tune_replay *r, sct_error *err) {
 
 sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) {
   tune_replay *r = sct_alloc(sizeof *r);
-  if (!r) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   const char *wanted = strrchr(name, '#');
   sct_str_append_n(&r->file, name, wanted ? (size_t)(wanted - name) : strlen(name));
-  sct_status status = sct_str_status(&r->file, err);
-  if (status == SCT_OK) {
-    status = open_file(r, err);
-  }
+  sct_status status = open_file(r, err);
   if (status == SCT_OK) {
     status = choose_device(r, wanted ? wanted + 1 : NULL, err);
   }
@@ -306,9 +299,6 @@ static sct_status load_size(tune_replay *r, recorded_size *z, const sct_row_run 
   z->ceiling_bytes_s = run->ceiling_bytes_s;
   z->bytes = run->read_bytes + run->write_bytes;
   z->by_hash = sct_alloc(sizeof *z->by_hash * (size_t)(z->n + 1));
-  if (!z->by_hash) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < z->n; k++) {
     z->by_hash[k] = (entry){.hash = z->rows[k].candidate.source_hash, .row = &z->rows[k]};
   }
@@ -345,9 +335,6 @@ sct_status sct_tune_replay_load(tune_session *s, sct_error *err) {
   r->sizes = s->plan.spec.sizes;
   r->n_sizes = s->plan.spec.n_sizes;
   r->size = sct_alloc(sizeof *r->size * (size_t)(r->n_sizes + 1));
-  if (!r->size) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   SCT_TRY(sct_store_problem_by_hash(r->store, sct_hash_hex(hex, s->plan.spec.hash), &problems, &n,
                                     err));
   const sct_id problem = n > 0 ? problems[0].id : 0;

@@ -20,8 +20,7 @@ static void fill_counts(const tune_session *s, int size, sct_tune_row *row, cons
 }
 
 /* A sentence for a person, malloc'ed; *out stays NULL where the counts are exact. */
-static sct_status explain_counts(char **out, const sct_tune_item *item, const tune_cell *cell,
-                                 sct_error *err) {
+static void explain_counts(char **out, const sct_tune_item *item, const tune_cell *cell) {
   const sct_counters *c = &cell->counters;
   sct_str text = {0};
   if (c->blocks_counted != c->blocks) {
@@ -31,16 +30,11 @@ static sct_status explain_counts(char **out, const sct_tune_item *item, const tu
   if (item->approximate) {
     sct_str_printf(&text, "%s%s", text.len > 0 ? "; " : "", item->approximate);
   }
-  if (text.failed) {
-    sct_str_free(&text);
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   *out = text.data;
-  return SCT_OK;
 }
 
-static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
-                           sct_tune_row *row, sct_error *err) {
+static void fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
+                     sct_tune_row *row) {
   const sct_tune_item *item = &s->plan.items[k];
   const tune_cell *cell = sct_tune_cell(s, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
@@ -68,7 +62,7 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
   if (cell->counted && !cell->estimated) {
     fill_counts(s, size, row, &cell->counters);
     row->counted = true;
-    SCT_TRY(explain_counts(&row->approximate, item, cell, err));
+    explain_counts(&row->approximate, item, cell);
   }
   if (item->compiled.ok) {
     row->occupancy =
@@ -85,7 +79,6 @@ static sct_status fill_row(tune_session *s, int k, int size, const sct_tune_size
     row->bytes_per_s = (out->read_bytes + out->write_bytes) / row->median_ns * 1e9;
     row->share = out->ceiling_bytes_s > 0.0 ? row->bytes_per_s / out->ceiling_bytes_s : 0.0;
   }
-  return row->label ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 static bool is_good(const sct_tune_row *row) {
@@ -130,7 +123,7 @@ static char *faster_sentence(const tune_session *s, int size) {
   return copy;
 }
 
-static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_error *err) {
+static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   const sct_size *problem_size = &s->plan.spec.sizes[size];
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(&s->plan.spec, problem_size, &read_bytes, &write_bytes);
@@ -144,9 +137,6 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
   out->kept = s->kept[size] ? sct_strdup(s->kept[size]) : NULL;
   out->recorded = s->replay ? sct_tune_replay_best(s, size) : NULL;
   out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
-  if (!out->label || !out->rows) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < s->plan.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(s, k, size);
     const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
@@ -162,12 +152,11 @@ static sct_status fill_size(tune_session *s, int size, sct_tune_size *out, sct_e
       continue;
     }
     sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
-    SCT_TRY(fill_row(s, k, size, out, row, err));
+    fill_row(s, k, size, out, row);
     out->n_verified += is_good(row);
     out->n_failed += !is_good(row);
   }
   qsort(out->rows, (size_t)out->n_rows, sizeof *out->rows, by_rank);
-  return SCT_OK;
 }
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) {
@@ -196,15 +185,11 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
   }
   out->name = sct_strdup(s->plan.spec.name);
   out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));
-  sct_status status = out->name && out->sizes ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     out->n_sizes = z + 1;
-    status = fill_size(s, z, &out->sizes[z], err);
+    fill_size(s, z, &out->sizes[z]);
   }
-  if (status != SCT_OK) {
-    sct_tune_report_free(out);
-  }
-  return status;
+  return SCT_OK;
 }
 
 void sct_tune_report_free(sct_tune_report *report) {

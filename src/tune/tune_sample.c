@@ -41,8 +41,7 @@ static void take_turns(turn *turns, const sct_tune_plan *plan, size_t *n_of) {
   }
 }
 
-sct_status sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns,
-                                sct_error *err) {
+void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns) {
   const size_t n = plan->space.n_candidates;
   turn *turns = sct_alloc((n + 1) * sizeof *turns);
   size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
@@ -58,7 +57,6 @@ sct_status sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int
   }
   sct_free(turns);
   sct_free(n_of);
-  return room ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
 }
 
 void sct_tune_sample_free(tune_sample *sample) {

@@ -73,7 +73,7 @@ static sct_status add_points(tune_session *s, pursuit *p, int size, const int *o
     }
     const bool naive =
         item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
-    SCT_TRY(sct_search_add(&p->problem, cell->predicted.ns, order[k], naive, err));
+    sct_search_add(&p->problem, cell->predicted.ns, order[k], naive);
     SCT_TRY(sct_search_set_all(&p->problem, &s->plan.space,
                                &s->plan.space.candidates[item->candidate], err));
     if (cell->counted) {
@@ -113,17 +113,14 @@ static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error 
   int *order = sct_alloc(n * sizeof *order);
   const sct_search_method *method = NULL;
   p->item = sct_alloc(n * sizeof *p->item);
-  sct_status status =
-      places && order && p->item ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
-  if (status == SCT_OK) {
-    order_items(s, size, places, order);
-    status = add_points(s, p, size, order, err);
-  }
+  sct_status status = SCT_OK;
+  order_items(s, size, places, order);
+  status = add_points(s, p, size, order, err);
   if (status == SCT_OK) {
     status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
   }
   if (status == SCT_OK) {
-    status = sct_search_new(&p->search, method, &p->problem, s->opts->seed, err);
+    status = sct_search_new(&p->search, method, &p->problem, s->opts->seed);
   }
   for (int k = 0; status == SCT_OK && k < p->problem.n_points; k++) {
     p->n_tried +=
@@ -234,7 +231,8 @@ sct_status sct_tune_rates(tune_session *s, sct_error *err) {
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
-  sct_status status = sct_script_device_names(&names, &n, &arena, err);
+  sct_script_device_names(&names, &n, &arena);
+  sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
     sct_device_desc d;
     status = sct_script_load_device(&d, names[k], err);
@@ -333,7 +331,7 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
 
 sct_status sct_tune_search(tune_session *s, sct_error *err) {
   pursuit *p = sct_alloc(sizeof *p * (size_t)(s->plan.spec.n_sizes + 1));
-  const sct_status status = p ? run_search(s, p, err) : sct_fail(err, SCT_ENOMEM, "out of memory");
+  const sct_status status = run_search(s, p, err);
   close_pursuits(s, p);
   return status;
 }

@@ -128,17 +128,16 @@ static bool nearest_usable(sct_device_desc *out, const sct_device_desc *wanted) 
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
-  if (sct_script_device_names(&names, &n, &arena, NULL) == SCT_OK) {
-    for (int k = 0; k < n; k++) {
-      sct_device_desc d;
-      if (sct_script_load_device(&d, names[k], NULL) != SCT_OK) {
-        continue;
-      }
-      const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
-      if (far < least && sct_tune_compiles_for(&d)) {
-        least = far;
-        *out = d;
-      }
+  sct_script_device_names(&names, &n, &arena);
+  for (int k = 0; k < n; k++) {
+    sct_device_desc d;
+    if (sct_script_load_device(&d, names[k], NULL) != SCT_OK) {
+      continue;
+    }
+    const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
+    if (far < least && sct_tune_compiles_for(&d)) {
+      least = far;
+      *out = d;
     }
   }
   sct_arena_free(&arena);
@@ -193,7 +192,6 @@ static sct_status open_store(tune_session *s, sct_error *err) {
   } else {
     SCT_TRY(sct_path_store(&s->scratch, err));
   }
-  SCT_TRY(sct_str_status(&s->scratch, err));
   return sct_store_open(&s->store, sct_str_c(&s->scratch), false, err);
 }
 
@@ -204,19 +202,17 @@ static sct_status open_compiler(tune_session *s, sct_error *err) {
   } else {
     sct_str_append(&cache, s->opts->cache_dir);
   }
-  sct_status status = sct_str_status(&cache, err);
-  if (status == SCT_OK) {
-    char arch[16];
-    snprintf(arch, sizeof arch, "sm_%d%d", s->device.cc_major, s->device.cc_minor);
-    const sct_compile_opts opts = {.arch = arch,
-                                   .threads = s->opts->compile_threads,
-                                   .limit_ns = s->opts->compile_limit_ns,
-                                   .place = s->opts->place,
-                                   .n_places = s->opts->n_places,
-                                   .sends_on = sct_tune_is_checked(s),
-                                   .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
-    status = sct_compiler_new(&s->compiler, &opts, err);
-  }
+  sct_status status = SCT_OK;
+  char arch[16];
+  snprintf(arch, sizeof arch, "sm_%d%d", s->device.cc_major, s->device.cc_minor);
+  const sct_compile_opts opts = {.arch = arch,
+                                 .threads = s->opts->compile_threads,
+                                 .limit_ns = s->opts->compile_limit_ns,
+                                 .place = s->opts->place,
+                                 .n_places = s->opts->n_places,
+                                 .sends_on = sct_tune_is_checked(s),
+                                 .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
+  status = sct_compiler_new(&s->compiler, &opts, err);
   sct_str_free(&cache);
   return status == SCT_EUSAGE && s->device.is_virtual ? not_compiled_for(&s->device, err) : status;
 }
@@ -341,7 +337,7 @@ static void find_groups(tune_session *s) {
   }
 }
 
-static sct_status allocate(tune_session *s, sct_error *err) {
+static void allocate(tune_session *s) {
   const size_t n_sizes = (size_t)s->plan.spec.n_sizes, n_items = (size_t)s->plan.n_items;
   s->cells = sct_alloc(sizeof *s->cells * (n_items * n_sizes + 1));
   s->group = sct_alloc(sizeof *s->group * (n_items + 1));
@@ -349,12 +345,8 @@ static sct_status allocate(tune_session *s, sct_error *err) {
   s->runs = sct_alloc(sizeof *s->runs * (n_sizes + 1));
   s->choices = sct_alloc(sizeof *s->choices * (n_sizes + 1));
   s->kept = sct_alloc(sizeof *s->kept * (n_sizes + 1));
-  const bool room = sct_tune_codes_new(&s->codes, s->plan.n_items);
-  if (!room || !s->cells || !s->group || !s->twin || !s->runs || !s->choices || !s->kept) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
+  sct_tune_codes_new(&s->codes, s->plan.n_items);
   find_groups(s);
-  return SCT_OK;
 }
 
 /* Anything that the store did not have. */
@@ -370,7 +362,7 @@ static bool measured_anything(tune_session *s) {
 /* Decides at every size, and stores what was decided. */
 static sct_status conclude(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  sct_status status = rows ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
     s->choices[z] = sct_tune_decide(s, z, rows);
     sct_tune_tell_size(s, z);
@@ -403,7 +395,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   const int64_t until_ns = s->opts->budget_ns > 0 ? begun_ns + share_ns : 0;
   SCT_TRY(sct_tune_plan_spread(&s->plan, spec_path, &s->device, s->opts->strategy_dir,
                                &s->opts->only, until_ns, s->events, err));
-  SCT_TRY(allocate(s, err));
+  allocate(s);
   if (s->replay) {
     SCT_TRY(sct_tune_replay_load(s, err));
   }

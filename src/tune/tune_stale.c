@@ -110,7 +110,7 @@ static sct_status count_others(const tune_session *s, causes *c, sct_error *err)
     return SCT_OK;
   }
   char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(s->plan.n_items + 1));
-  sct_status status = made ? SCT_OK : sct_fail(err, SCT_ENOMEM, "out of memory");
+  sct_status status = SCT_OK;
   for (int k = 0; made && k < s->plan.n_items; k++) {
     (void)sct_hash_hex(made[k], s->plan.items[k].code.hash);
   }
@@ -124,7 +124,7 @@ static sct_status count_others(const tune_session *s, causes *c, sct_error *err)
   return status;
 }
 
-static sct_status say(tune_session *s, const causes *c, sct_error *err) {
+static sct_status say(tune_session *s, const causes *c) {
   sct_str text = {0};
   const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
   for (int k = 0; k < n; k++) {
@@ -135,10 +135,9 @@ static sct_status say(tune_session *s, const causes *c, sct_error *err) {
   if (n > 0) {
     sct_str_append(&text, n == 1 && c->cause[0].n == 1 ? " is not used" : " are not used");
   }
-  const sct_status status = sct_str_status(&text, err);
-  s->stale = status == SCT_OK && n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
+  s->stale = n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
   sct_str_free(&text);
-  return status;
+  return SCT_OK;
 }
 
 sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
@@ -154,7 +153,7 @@ sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
     SCT_TRY_DONE(count_problem(s, &c, problems[p].id, other_spec, devices, n_devices, err));
   }
   SCT_TRY_DONE(count_others(s, &c, err));
-  status = say(s, &c, err);
+  status = say(s, &c);
 done:
   sct_row_problem_free(problems, n_problems);
   sct_row_device_free(devices, n_devices);

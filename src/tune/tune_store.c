@@ -178,9 +178,7 @@ static int race_number(tune_session *s, const char *name) {
     }
   }
   const char *copy = sct_arena_strdup(&s->plan.arena, name);
-  if (!copy || !SCT_GROW(s->races, s->n_races, s->cap_races)) {
-    return 0;
-  }
+  SCT_GROW(s->races, s->n_races, s->cap_races);
   s->races[s->n_races++] = copy;
   return (int)s->n_races;
 }
@@ -383,7 +381,7 @@ static bool is_stored(tune_session *s, int k, int size) {
   }
   told now;
   tell(s, k, size, &now);
-  const bool same = !now.small.failed && strcmp(now.says, cell->stored_as) == 0;
+  const bool same = strcmp(now.says, cell->stored_as) == 0;
   sct_str_free(&now.small);
   return same;
 }
@@ -404,17 +402,15 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   tell(s, k, size, &t);
   now_text(now);
   t.row.outcome.measured = now;
-  sct_status status =
-      sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate], err);
-  if (status == SCT_OK) {
-    t.row.candidate.axes = axes.data;
-    t.row.candidate.launch = borrow(item->code.launch);
-    status = sct_store_put_result(s->store, &t.row.candidate, &t.row.outcome, replace, err);
-    cell->outcome_id = t.row.outcome.id;
-    cell->stored = status == SCT_OK;
-    memcpy(cell->stored_as, t.says, sizeof t.says);
-    cell->was_coalesced = cell->coalesced;
-  }
+  sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate]);
+  t.row.candidate.axes = axes.data;
+  t.row.candidate.launch = borrow(item->code.launch);
+  const sct_status status =
+      sct_store_put_result(s->store, &t.row.candidate, &t.row.outcome, replace, err);
+  cell->outcome_id = t.row.outcome.id;
+  cell->stored = status == SCT_OK;
+  memcpy(cell->stored_as, t.says, sizeof t.says);
+  cell->was_coalesced = cell->coalesced;
   sct_str_free(&axes);
   sct_str_free(&t.small);
   return status;
@@ -523,9 +519,6 @@ sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
  * stays. */
 static sct_status report_kept(tune_session *s, int size, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  if (!rows) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   s->choices[size] = sct_tune_decide(s, size, rows);
   sct_free(rows);
   return sct_tune_find_kept(s, size, err);

@@ -80,28 +80,24 @@ void sct_tune_find_twin(tune_session *s, int item) {
   }
 }
 
-static sct_status copy_timing(sct_timing *to, const sct_timing *from, sct_error *err) {
+static void copy_timing(sct_timing *to, const sct_timing *from) {
   double *samples = NULL;
   if (from->n_samples > 0) {
     samples = sct_alloc(sizeof *samples * (size_t)from->n_samples);
-    if (!samples) {
-      return sct_fail(err, SCT_ENOMEM, "out of memory");
-    }
     memcpy(samples, from->samples_ns, sizeof *samples * (size_t)from->n_samples);
   }
   sct_free(to->samples_ns);
   *to = *from;
   to->samples_ns = samples;
-  return SCT_OK;
 }
 
-sct_status sct_tune_take_twin(tune_session *s, int item, int size, sct_error *err) {
+void sct_tune_take_twin(tune_session *s, int item, int size) {
   const tune_cell *from = sct_tune_cell(s, s->twin[item], size);
   tune_cell *to = sct_tune_cell(s, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {
-    return SCT_OK;
+    return;
   }
-  SCT_TRY(copy_timing(&to->timing, &from->timing, err));
+  copy_timing(&to->timing, &from->timing);
   to->verdict = from->verdict;
   if (to->verdict.outcome == SCT_OUT_OK) {
     (void)snprintf(to->verdict.detail, sizeof to->verdict.detail,
@@ -110,5 +106,4 @@ sct_status sct_tune_take_twin(tune_session *s, int item, int size, sct_error *er
   }
   to->race = from->race;
   to->from_store = false;
-  return SCT_OK;
 }

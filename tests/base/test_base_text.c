@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <wchar.h>
 /* cmocka wants the above first */
 #include <cmocka.h>
 
@@ -21,19 +20,6 @@ static void test_str_grows_and_formats(void **state) {
   sct_str_clear(&s);
   sct_str_append_n(&s, "a\0b", 3);
   assert_int_equal(s.len, 3);
-  assert_int_equal(sct_str_status(&s, NULL), SCT_OK);
-  sct_str_free(&s);
-}
-
-static void test_str_failure_is_sticky(void **state) {
-  (void)state;
-  sct_str s = {0};
-  sct_str_append(&s, "kept");
-  s.failed = true;
-  sct_str_append(&s, "lost");
-  sct_error err;
-  assert_int_equal(sct_str_status(&s, &err), SCT_ENOMEM);
-  assert_string_equal(s.data, "kept");
   sct_str_free(&s);
 }
 
@@ -77,20 +63,6 @@ static void test_str_formats_at_every_length(void **state) {
       sct_str_free(&s);
     }
   }
-}
-
-static void test_a_format_that_fails_leaves_the_text(void **state) {
-  (void)state;
-  sct_str s = {0};
-  sct_str_append(&s, "kept");
-  const wchar_t no_letter[] = {0x7fffffff, 0}; /* of no locale: vsnprintf gives up */
-  sct_str_printf(&s, "lost%ls", no_letter);
-  assert_int_equal(sct_str_status(&s, NULL), SCT_ENOMEM);
-  assert_string_equal(s.data, "kept");
-  assert_int_equal(s.len, 4);
-  sct_str_printf(&s, "lost");
-  assert_string_equal(s.data, "kept");
-  sct_str_free(&s);
 }
 
 static void test_text_that_terminals_obey(void **state) {
@@ -174,10 +146,8 @@ static void test_errors_and_exit_codes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_str_grows_and_formats),
-      cmocka_unit_test(test_str_failure_is_sticky),
       cmocka_unit_test(test_str_appends_integers),
       cmocka_unit_test(test_str_formats_at_every_length),
-      cmocka_unit_test(test_a_format_that_fails_leaves_the_text),
       cmocka_unit_test(test_text_that_terminals_obey),
       cmocka_unit_test(test_nearest_name),
       cmocka_unit_test(test_hash_is_xxh3_128),

@@ -303,7 +303,7 @@ static void add_arg(launch *l, const void *value, size_t bytes) {
 /* Puts the arrays where the candidate says that they may begin, and no better. */
 static void place_arrays(launch *l, const picked *p, const fz_run *run) {
   sct_error err = {0};
-  must(sct_ptx_memory_new(&l->memory, &err), &err);
+  sct_ptx_memory_new(&l->memory);
   for (int k = 0; k < run->spec->n_arrays; k++) {
     const fz_array *a = &run->spec->arrays[k];
     unsigned char *poison = malloc((size_t)run->bytes[k] + 1);

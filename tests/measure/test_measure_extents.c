@@ -22,8 +22,7 @@ static void world_open(world *w, const char *dims, const fixture_array *arrays, 
 
 static void world_list(world *w) {
   sct_tuples_free(&w->tuples);
-  assert_ok(sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, SCT_MAX_VERIFY_ELEMENTS,
-                             &fixture_err));
+  sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, SCT_MAX_VERIFY_ELEMENTS);
 }
 
 static void world_close(world *w) {
@@ -134,7 +133,7 @@ static void test_blocks_that_stay_get_many_tiles(void **state) {
     code->grid =
         sct_expr_binary(w.spec.pool, SCT_EXPR_MIN, code->grid, sct_expr_const(w.spec.pool, 132));
     code->rounds = cases[k].rounds;
-    assert_ok(sct_extents_list(&w.tuples, &w.m.plan, code, cases[k].most, &fixture_err));
+    sct_extents_list(&w.tuples, &w.m.plan, code, cases[k].most);
     assert_true(cases[k].extent == 0 || has(&w, cases[k].extent, 0));
     for (int t = 0; t < w.tuples.n; t++) {
       assert_in_range(w.tuples.values[t], 0, cases[k].most);
@@ -202,13 +201,13 @@ static void test_own_extents_are_found(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 33, 127, 1000, 4097};
   for (int k = 0; k < SCT_COUNT(sizes); k++) {
     sct_case *c = NULL;
-    assert_ok(sct_case_get(&w.m, &sizes[k], &c, &fixture_err));
+    assert_ok(sct_case_get(&w.m, &sizes[k], &c));
     assert_true(c->legal);
     assert_true(sizes[k] == 0 || c->shape.extent[1] >= 3 * sizes[k]);
   }
   sct_case *again = NULL, *first = NULL;
-  assert_ok(sct_case_get(&w.m, &sizes[3], &first, &fixture_err));
-  assert_ok(sct_case_get(&w.m, &sizes[3], &again, &fixture_err));
+  assert_ok(sct_case_get(&w.m, &sizes[3], &first));
+  assert_ok(sct_case_get(&w.m, &sizes[3], &again));
   assert_ptr_equal(first, again); /* kept, not made anew */
   world_close(&w);
 }
@@ -224,7 +223,7 @@ static void test_scatter_needs_room_and_distinct_values(void **state) {
   world_open(&w, "i", arrays, 2, 3, "b = a;", n, 32);
   for (int64_t size = 1; size < 300; size += 7) {
     sct_case *c = NULL;
-    assert_ok(sct_case_get(&w.m, &size, &c, &fixture_err));
+    assert_ok(sct_case_get(&w.m, &size, &c));
     assert_true(c->legal);
     assert_true(c->shape.extent[1] >= size);
     bool seen[1024] = {false};
@@ -250,7 +249,7 @@ static void test_gathers_get_every_kind_of_index(void **state) {
   world_open(&w, "i", arrays, 2, 3, "b = a;", n, 32);
   for (int64_t size = 101; size < 140; size++) {
     sct_case *c = NULL;
-    assert_ok(sct_case_get(&w.m, &size, &c, &fixture_err));
+    assert_ok(sct_case_get(&w.m, &size, &c));
     assert_true(c->legal);
     seen[c->shape.fill[0]] = true;
     shorter = shorter || c->shape.extent[1] != size;
@@ -296,7 +295,7 @@ static void test_two_of_many_dimensions_are_multiples(void **state) {
     w.kernel.code.require = require;
     w.kernel.code.n_require = 2;
     w.m.is_virtual = true;
-    assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list, &fixture_err));
+    assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list));
     assert_true(list->n_full >= 10);
     world_close(&w);
   }
@@ -322,7 +321,7 @@ static void test_sizes_keep_to_what_a_layout_allows(void **state) {
       bool at = false, below = false, beyond = false;
       world_open(&w, "row col", arrays, 1, 2, "b = a;", n, tiles[t]);
       w.m.is_virtual = true;
-      assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list, &fixture_err));
+      assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list));
       for (int c = 0; c < list->n; c++) {
         const int64_t *extent = list->cases[c]->shape.extent;
         assert_true(list->cases[c]->legal);
@@ -348,10 +347,10 @@ static void check_layout(const char *types, fixture_layout layout, int64_t rows,
                                   {.name = "b", .types = types, .layout = layout}};
   world_open(&w, "row col", arrays, 1, 2, "b = a;", small, 32);
   assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
-  assert_ok(sct_shape_layouts_hold(&shape, &found, &fixture_err));
+  sct_shape_layouts_hold(&shape, &found);
   assert_int_equal(found, holds);
   shape.op[1].bytes -= rows * cols > 0; /* the last element's last byte; FIXED has more room */
-  assert_ok(sct_shape_layouts_hold(&shape, &found, &fixture_err));
+  sct_shape_layouts_hold(&shape, &found);
   assert_int_equal(found, holds && (layout >= FIXTURE_FANNED || rows * cols == 0));
   sct_shape_free(&shape);
   world_close(&w);

@@ -81,7 +81,7 @@ static void make_memory(bench_memory *m, int64_t n) {
   const sct_ptx_buffer in = {.name = "in", .bytes = n * 24, .data = data, .read_only = true};
   const sct_ptx_buffer out = {.name = "out", .bytes = n * 24};
   const sct_ptx_buffer at = {.name = "at", .bytes = n * 4, .data = index, .read_only = true};
-  stop_on(sct_ptx_memory_new(&m->memory, &err), &err);
+  sct_ptx_memory_new(&m->memory);
   stop_on(sct_ptx_memory_add(m->memory, &m->in, &in, &err), &err);
   stop_on(sct_ptx_memory_add(m->memory, &m->out, &out, &err), &err);
   stop_on(sct_ptx_memory_add(m->memory, &m->at, &at, &err), &err);

@@ -73,7 +73,7 @@ static inline void eval(const char *instr, const char *sig, uint64_t *const in[4
   if (sct_ptx_parse(&module, sct_str_c(&text), "eval", &err) != SCT_OK) {
     fail_msg("%s\n%s", err.text, sct_str_c(&text));
   }
-  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  sct_ptx_memory_new(&memory);
   for (int i = 0; i < 5; i++) {
     const bool used = i >= 1 && i <= n_in;
     const sct_ptx_buffer b = {.name = i == 0 ? "out" : "in",

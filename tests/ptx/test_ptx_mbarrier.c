@@ -469,7 +469,7 @@ static void copies_of_approximate_values_are_marked(void **state) {
   const sct_ptx_buffer buffer = {.name = "b", .bytes = sizeof zeros, .data = zeros};
   const void *args[] = {&address[0], &address[1]};
   assert_int_equal(sct_ptx_parse(&module, text, "a.ptx", &err), SCT_OK);
-  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  sct_ptx_memory_new(&memory);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(sct_ptx_memory_add(memory, &address[i], &buffer, &err), SCT_OK);
   }

@@ -154,7 +154,7 @@ static sct_ptx_memory *make_memory(const mutant *m, uint64_t address[3]) {
       {.name = "in", .bytes = 4LL * m->n, .data = data, .read_only = !m->in_place},
       {.name = "out", .bytes = 4LL * m->n, .output = true},
       {.name = "scratch", .bytes = 4LL * m->n}};
-  assert_int_equal(sct_ptx_memory_new(&memory, &err), SCT_OK);
+  sct_ptx_memory_new(&memory);
   for (int k = 0; k < 3; k++) {
     if (k == 1 && m->in_place) {
       address[1] = address[0];

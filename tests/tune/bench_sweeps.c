@@ -276,7 +276,7 @@ static void print_candidates(const kernel *k) {
   const char *comma = "";
   for (int i = 0; i < k->plan.n_items; i++) {
     if (k->is_there[i]) {
-      must(sct_search_add(&problem, 1.0, 0.0, false, &err), &err);
+      sct_search_add(&problem, 1.0, 0.0, false);
       must(sct_search_set_all(&problem, &k->plan.space,
                               &k->plan.space.candidates[k->plan.items[i].candidate], &err),
            &err);

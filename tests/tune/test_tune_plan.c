@@ -170,7 +170,7 @@ static void test_a_sample_is_spread_over_the_space(void **state) {
   tune_sample sample;
   make(sct_tune_plan_make, &plan, "sum_cols_f32");
   const size_t n = plan.space.n_candidates;
-  assert_int_equal(sct_tune_sample_init(&sample, &plan, 1, &err), SCT_OK);
+  sct_tune_sample_init(&sample, &plan, 1);
   int *n_all = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_all);
   int *n_least = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_least);
   int *n_half = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_half);
@@ -217,7 +217,7 @@ static void test_no_time_generates_the_least(void **state) {
   int64_t n_generated = 0;
   const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
   make(sct_tune_plan_make, &one, "sum_cols_f32");
-  assert_int_equal(sct_tune_sample_init(&sample, &one, 1, &err), SCT_OK);
+  sct_tune_sample_init(&sample, &one, 1);
   assert_int_equal(spread_until(&some, "sum_cols_f32", 1, &events), SCT_OK);
   assert_int_equal(n_generated, sample.n_least);
   assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);

@@ -96,7 +96,7 @@ static inline void picked_run_open(picked_run *r, const picked *p, const sct_spe
   const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
   *r = (picked_run){.candidate = p, .extent = extent, .n_extents = spec->n_extents};
   MUST(sct_expr_eval(spec->pool, p->code.grid, &env, &r->blocks, err));
-  MUST(sct_ptx_memory_new(&r->memory, err));
+  sct_ptx_memory_new(&r->memory);
   MUST(sct_ptx_parse(&r->module, p->compiled.ptx, "PTX", err));
 }
 
