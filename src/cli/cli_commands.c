@@ -183,5 +183,17 @@ const cli_command cli_commands[] = {
             "all of them). Never overwrites a file.",
         .example = "examples transpose_f32 -o .",
     },
+    {
+        .name = "generate",
+        .words = "KIND",
+        .min_words = 1,
+        .max_words = 1,
+        .run = cli_generate,
+        .doc = "the man page, or completions for a shell",
+        .details =
+            "KIND is man, bash or zsh. Prints the text; installing the program installs all\n"
+            "three.",
+        .example = "generate bash",
+    },
 };
 const int cli_n_commands = SCT_COUNT(cli_commands);

@@ -103,6 +103,7 @@ sct_status cli_import(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_compare(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_init(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_examples(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_generate(const cli_args *args, sct_error *err) SCT_MUST_USE;
 
 /* Parses the arguments after argv[0]; `out` borrows them. SCT_EUSAGE names the nearest command or
  * option. With --help or --version the words are not checked. */

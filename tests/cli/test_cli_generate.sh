@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The man page and the completions have every command and option, work, and are installed.
+. "$(dirname "$0")/../shell.sh"
+
+expect 2 "there is no 'fish' to generate" "$SCT_RELEASED" generate fish
+expect 0 '.SS sectile tune SPEC...' "$SCT_RELEASED" generate man
+expect 0 '\fB\-\-max\-candidates\fR \fIN\fR' "$SCT_RELEASED" generate man
+if command -v groff >/dev/null; then
+  "$SCT_RELEASED" generate man | groff -man -Tascii -ww >"$scratch/page" 2>"$scratch/warnings"
+  expect 1 '' grep . "$scratch/warnings"
+  expect 0 'exit with state saved' sed 's/interrupted/exit/' "$scratch/page"
+fi
+expect 0 "'gen:the CUDA source of a candidate'" "$SCT_RELEASED" generate zsh
+! command -v zsh >/dev/null || expect 0 '' zsh -n <("$SCT_RELEASED" generate zsh)
+
+# What bash offers for the last word of a line.
+"$SCT_RELEASED" generate bash >"$scratch/completion"
+offers() {
+  # shellcheck source=/dev/null
+  (. "$scratch/completion" && cd "$scratch" && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) &&
+    { _sectile || true; } && printf '%s\n' "${COMPREPLY[*]}")
+}
+touch "$scratch/spec.lua"
+expect 0 'examples' offers sectile exam
+expect 0 '--store --strategies' offers sectile tune --st
+expect 0 'spec.lua' offers sectile tune spec
+expect 0 'spec.lua' offers sectile tune --store sp
+expect 0 '--csv' offers sectile --quiet count --cs
+expect 0 '' offers sectile tune --cs
+absent '--csv'
+
+expect 0 '' cmake --install "$(dirname "$SCT_RELEASED")" --prefix "$scratch/to"
+expect 0 '' cmp "$scratch/completion" "$scratch/to/share/bash-completion/completions/sectile"
+expect 0 'SECTILE 1' head -1 "$scratch/to/share/man/man1/sectile.1"
+expect 0 '#compdef sectile' head -1 "$scratch/to/share/zsh/site-functions/_sectile"
+finish
