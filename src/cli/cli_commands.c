@@ -189,10 +189,9 @@ const cli_command cli_commands[] = {
         .min_words = 1,
         .max_words = 1,
         .run = cli_generate,
-        .doc = "the man page, or completions for a shell",
-        .details =
-            "KIND is man, bash or zsh. Prints the text; installing the program installs all\n"
-            "three.",
+        .doc = "the man page, completions for a shell, definitions for editors",
+        .details = "KIND is man, bash or zsh, or lua: what specs and layouts may say, for editors\n"
+                   "with lua-language-server. Prints the text.",
         .example = "generate bash",
     },
 };

@@ -1,4 +1,5 @@
-/* The man page and the completions of shells, made from the tables of commands and options. */
+/* The man page and the completions of shells, made from the tables of commands and options, and
+ * the definitions of specs for editors. */
 #include "cli/cli_internal.h"
 
 #include <string.h>
@@ -201,6 +202,11 @@ sct_status cli_generate(const cli_args *args, sct_error *err) {
     const char *name;
     void (*make)(sct_str *out);
   } kinds[] = {{"man", man_page}, {"bash", bash_completion}, {"zsh", zsh_completion}};
+  if (strcmp(args->words[0], "lua") == 0) {
+    sct_str text = {0};
+    const sct_status status = sct_asset_read(&text, "templates/editor/sectile.lua", err);
+    return status ? status : cli_print(&text, err);
+  }
   for (int k = 0; k < SCT_COUNT(kinds); k++) {
     if (strcmp(args->words[0], kinds[k].name) == 0) {
       sct_str text = {0};
@@ -208,6 +214,6 @@ sct_status cli_generate(const cli_args *args, sct_error *err) {
       return cli_print(&text, err);
     }
   }
-  return sct_fail(err, SCT_EUSAGE, "there is no '%s' to generate; expected man, bash or zsh",
+  return sct_fail(err, SCT_EUSAGE, "there is no '%s' to generate; expected man, bash, zsh or lua",
                   args->words[0]);
 }
