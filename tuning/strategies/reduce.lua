@@ -525,7 +525,7 @@ local function axes(k)
   local rows = k.reduced[#k.dims]
   return {
     { "threads", { 512, 256, 1024, 128 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 512, 256, 1024, 128, 32, 16, 8, 4, 2 }, key = "lanes=",
+    { "lanes", { 512, 256, 1024, 128, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
       doc = "threads side by side along the fastest mode" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "start", rows and { "vector", "any" } or { "vector" }, key = "start=",
