@@ -169,6 +169,12 @@ static const char *const found[][3] = {
             "", "'i32x4'", "o = a.u;", "i = 2048"),
      "stencil2 halo=shared threads=256 lanes=256 vec=1 items=4 rows=1 wide=1 march=1 align=sector "
      "store=none"},
+    {"taps along the first and the last dimension of an array, the first the fastest",
+     KERNEL("'i', 'j', 'k'",
+            "'u32', s.col_major, { at = { 'i', 'j + 1', 'k' }, pad = { 0, 1, 0 },\n"
+            "    taps = { t = { 1, 0, 1 } }, border = 'wrap' }",
+            "", "'u32', s.col_major", "o = a - t;", "i = 64, j = 5, k = 9"),
+     REGISTERS("128", "4")},
     {"extents with remainders",
      KERNEL(
          "'i', 'j'",

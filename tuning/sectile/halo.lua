@@ -93,7 +93,8 @@ end
 local function distances(p, s, read)
   local by = { 0, 0, 0 }
   for d, delta in ipairs(read.delta or {}) do
-    by[s.dims[d] == p.dim_m and 1 or s.dims[d] == p.dim_c and 2 or 3] = delta
+    local n = s.dims[d] == p.dim_m and 1 or s.dims[d] == p.dim_c and 2 or 3
+    by[n] = by[n] + delta -- 0 along dimensions that are none of these
   end
   return by
 end
