@@ -350,7 +350,7 @@ static const char *const part_heads[] = {"case",      "place",     "warps",     
                                          "divergent", "requests",  "sectors",    "each",
                                          "ideal",     "coalesced", "wavefronts", "ideal"};
 
-static sct_status table(sct_str *out, const cli_args *args, const sct_count_report *report) {
+static void table(sct_str *out, const cli_args *args, const sct_count_report *report) {
   cli_table t = {0};
   const bool whole = args->by == CLI_BY_CASE;
   const char *const *heads = whole ? case_heads : part_heads;
@@ -370,7 +370,6 @@ static sct_status table(sct_str *out, const cli_args *args, const sct_count_repo
   }
   cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
   cli_table_free(&t);
-  return SCT_OK;
 }
 
 /* ---- the command */
@@ -414,9 +413,14 @@ static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
 
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
   sct_str text = {0};
-  const sct_status status = args->json  ? json(&text, args, report, err)
-                            : args->csv ? csv(&text, args, report)
-                                        : table(&text, args, report);
+  sct_status status = SCT_OK;
+  if (args->json) {
+    status = json(&text, args, report, err);
+  } else if (args->csv) {
+    status = csv(&text, args, report);
+  } else {
+    table(&text, args, report);
+  }
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;

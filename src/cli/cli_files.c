@@ -114,8 +114,7 @@ done:
 /* "tuning/kernels/shifted.lua" to "shifted" */
 static const char *short_name(sct_arena *arena, const char *asset) {
   const char *base = sct_path_basename(asset);
-  const char *name = sct_arena_strndup(arena, base, strlen(base) - strlen(".lua"));
-  return name ? name : base;
+  return sct_arena_strndup(arena, base, strlen(base) - strlen(".lua"));
 }
 
 /* The first paragraph of the comment that opens a Lua file, as one line. */
@@ -133,7 +132,7 @@ static const char *description(sct_arena *arena, const char *text) {
   }
   const char *copy = sct_arena_strdup(arena, sct_str_c(&line));
   sct_str_free(&line);
-  return copy ? copy : "";
+  return copy;
 }
 
 static sct_status print_list(const cli_args *args, name_list *list, sct_error *err) {

@@ -98,7 +98,6 @@ static sct_status read_start(sct_wire *start, cli_session *s, cli_args *args, sc
   char **argv = argc > 0 && argc < CLI_ANY_NUMBER ? SCT_ARENA_NEW(arena, char *, argc + 1) : NULL;
   for (int64_t k = 0; argv && k < argc; k++) {
     argv[k] = sct_arena_strdup(arena, sct_wire_get_text(start)); /* getopt may move them */
-    start->failed |= argv[k] == NULL;
   }
   s->device = sct_wire_get_text(start);
   s->place = (int)sct_wire_get_i64(start);

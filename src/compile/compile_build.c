@@ -155,7 +155,7 @@ void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b) {
   if (strstr(sct_str_c(&b->log), "ptxas") != NULL &&
       nvrtc->ptx_size(b->handle, &bytes) == NVRTC_SUCCESS && bytes > 0) {
     ptx = sct_alloc(bytes + 1);
-    if (ptx != NULL && nvrtc->ptx(b->handle, ptx) != NVRTC_SUCCESS) {
+    if (nvrtc->ptx(b->handle, ptx) != NVRTC_SUCCESS) {
       sct_free(ptx);
       ptx = NULL;
     }

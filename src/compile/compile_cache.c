@@ -154,7 +154,7 @@ static char *read_file(int dir, const char *name, size_t *bytes) {
   }
   const size_t size = (size_t)st.st_size;
   data = sct_alloc(size + 1);
-  while (data != NULL && got < size) {
+  while (got < size) {
     const ssize_t n = sct_read(fd, data + got, size - got);
     if (n < 0 && errno == EINTR) {
       continue;
@@ -326,7 +326,7 @@ static bool parse_entry(char *text, sct_hash *key, sct_compile_object_name *name
   }
   text[strlen(text) - 1] = '\0'; /* the newline after the entry's name */
   out->entry = sct_strdup(text + at);
-  return out->entry != NULL;
+  return true;
 }
 
 bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *objects,

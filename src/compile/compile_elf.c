@@ -229,9 +229,6 @@ static bool read_headers(elf_strip *s, const elf_view *view) {
   }
   s->sections = sct_alloc(n_sections + 1);
   s->segments = sct_alloc(n_segments + 1);
-  if (s->sections == NULL || s->segments == NULL) {
-    return false;
-  }
   memcpy(s->sections, view->data + view->table, n_sections);
   if (n_segments > 0) {
     memcpy(s->segments, view->data + s->file.e_phoff, n_segments);

@@ -150,8 +150,8 @@ static int unknown_name(sct_str *why, const char *log, const sct_compile_file *f
   return -1;
 }
 
-static sct_status explain(const sct_compile_engine *engine, sct_compiled_file *out,
-                          sct_compile_build *b, const sct_compile_file *file) {
+static void explain(const sct_compile_engine *engine, sct_compiled_file *out, sct_compile_build *b,
+                    const sct_compile_file *file) {
   sct_str text = {0};
   if (b->result == NVRTC_CANCELLED) {
     char limit[32];
@@ -165,7 +165,6 @@ static sct_status explain(const sct_compile_engine *engine, sct_compiled_file *o
     }
   }
   out->log = text.data;
-  return SCT_OK;
 }
 
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
@@ -191,7 +190,7 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
   if (b.result == NVRTC_SUCCESS) {
     status = collect(engine, out, &b, file, err);
   } else if (sct_compile_build_failed(&b)) {
-    status = explain(engine, out, &b, file);
+    explain(engine, out, &b, file);
   } else {
     status = sct_compile_build_refused(&engine->nvrtc, &b, err);
   }

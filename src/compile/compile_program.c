@@ -22,7 +22,7 @@ static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
   sct_str text = {0};
   const char **const names = sct_alloc((size_t)n * sizeof(*names));
   memset(p, 0, sizeof(*p));
-  for (int i = 0; names != NULL && i < n; ++i) {
+  for (int i = 0; i < n; ++i) {
     append_unit(&text, units[i]);
     names[i] = units[i]->expression;
   }
@@ -146,7 +146,7 @@ static bool gave_no_reason(const sct_compile_build *p) {
          !has_error_text(sct_str_c(&p->log));
 }
 
-static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns) {
+static void fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_t limit_ns) {
   sct_str text = {0};
   unit->out->failure = SCT_COMPILE_ERROR;
   if (p->result == NVRTC_CANCELLED) {
@@ -158,7 +158,6 @@ static sct_status fail_unit(sct_compile_item *unit, const sct_compile_build *p, 
     sct_compile_log_rewrite(&text, sct_str_c(&p->log), unit, &unit->out->error_line);
   }
   unit->out->log = text.data;
-  return SCT_OK;
 }
 
 /* Compiles a failed program's units again: those that its errors name one by one, the others
@@ -214,7 +213,7 @@ sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **unit
   }
   sct_compile_build_resolve(&engine->nvrtc, &p);
   if (n == 1) {
-    status = fail_unit(units[0], &p, engine->limit_ns);
+    fail_unit(units[0], &p, engine->limit_ns);
     goto done;
   }
   blamed = blamed_first(units, n, sct_str_c(&p.log));

@@ -28,10 +28,10 @@ bool sct_compile_get_job(sct_wire *w, sct_compile_job *job) {
   job->limit_ns = sct_wire_get_i64(w);
   job->n_options = get_count(w);
   job->options = sct_alloc((size_t)(job->n_options + 1) * sizeof(*job->options));
-  for (int i = 0; job->options != NULL && i < job->n_options; ++i) {
+  for (int i = 0; i < job->n_options; ++i) {
     job->options[i] = sct_wire_get_text(w);
   }
-  return job->options != NULL && !w->failed;
+  return !w->failed;
 }
 
 void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n) {

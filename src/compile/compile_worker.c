@@ -218,7 +218,7 @@ static bool serve(state *s) {
 static void *work(void *unused) {
   state *const s = sct_alloc(sizeof(*s));
   (void)unused;
-  if (s == NULL || !sct_compile_objects_init(&s->engine.objects)) {
+  if (!sct_compile_objects_init(&s->engine.objects)) {
     return NULL;
   }
   watch_memory();

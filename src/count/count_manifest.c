@@ -366,7 +366,7 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
   }
   c->n_args = (int)n;
   c->args = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
-  for (size_t i = 0; c->args != NULL && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     SCT_TRY(read_arg(r, &c->args[i], json_array_get(args, i), (int)i + 1));
   }
   return SCT_OK;
@@ -382,7 +382,7 @@ static sct_status read_cases(reader *r, json_t *list) {
   }
   m->cases = SCT_ARENA_NEW(&m->arena, sct_count_case, n);
   m->n_cases = (int)n;
-  for (size_t i = 0; m->cases != NULL && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     m->cases[i].line = r->line = case_line(r, (int)i);
     r->name = NULL;
     SCT_TRY(read_case(r, &m->cases[i], json_array_get(list, i)));

@@ -98,10 +98,7 @@ static void name_behind(name_list *l, const char *at) {
       }
       continue;
     }
-    const char *const name = sct_arena_strndup(&l->arena, start, (size_t)(end - start));
-    if (name != NULL) {
-      add_name(l, name);
-    }
+    add_name(l, sct_arena_strndup(&l->arena, start, (size_t)(end - start)));
     return;
   }
 }
@@ -121,10 +118,7 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   for (int k = 0; module != NULL && k < sct_ptx_n_kernels(module); k++) {
     sct_str plain = {0};
     plain_name(&plain, sct_ptx_kernel_at(module, k)->name);
-    const char *const name = sct_arena_strdup(&list.arena, sct_str_c(&plain));
-    if (name != NULL) {
-      add_name(&list, name);
-    }
+    add_name(&list, sct_arena_strdup(&list.arena, sct_str_c(&plain)));
     sct_str_free(&plain);
   }
   add_source(&list, source);

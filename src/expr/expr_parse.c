@@ -172,7 +172,7 @@ static sct_status unknown_name(const parser *p, const token *t, const char *name
   int n = p->names != NULL ? p->names->n_names : 0;
   if (p->names == NULL) { /* the pool's own variables */
     known = sct_alloc(p->pool->n_nodes * sizeof *known);
-    for (size_t k = 1; known != NULL && k < p->pool->n_nodes; k++) {
+    for (size_t k = 1; k < p->pool->n_nodes; k++) {
       if (p->pool->nodes[k].name != NULL) {
         known[n++] = p->pool->nodes[k].name;
       }

@@ -108,7 +108,7 @@ sct_expr expr_find(const sct_expr_pool *pool, sct_expr_op op, int64_t value, con
 }
 
 /* Twice the buckets; nodes go in oldest first, which keeps the newest at the head. */
-static bool grow_buckets(sct_expr_pool *pool) {
+static void grow_buckets(sct_expr_pool *pool) {
   const size_t n_buckets = pool->n_buckets * 2;
   sct_expr *buckets = sct_alloc(n_buckets * sizeof *buckets);
   for (size_t k = 1; k < pool->n_nodes; k++) {
@@ -119,7 +119,6 @@ static bool grow_buckets(sct_expr_pool *pool) {
   sct_free(pool->buckets);
   pool->buckets = buckets;
   pool->n_buckets = n_buckets;
-  return true;
 }
 
 static sct_expr append(sct_expr_pool *pool, expr_node node, const expr_term *args) {

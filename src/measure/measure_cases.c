@@ -64,8 +64,8 @@ static int list_sets(unsigned sets[MAX_SETS], int n_dims) {
 
 /* The case for the tuple with the least factor that spec and candidate allow: of one extent or two,
  * so that the others stay odd, else of all. NULL: none. */
-static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
-                               sct_case **out) {
+static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                         sct_case **out) {
   const int n_dims = m->plan.spec->n_dims;
   unsigned sets[MAX_SETS];
   const int n_sets = list_sets(sets, n_dims);
@@ -78,22 +78,21 @@ static sct_status allowed_case(sct_measure *m, const sct_kernel_code *code, cons
         continue;
       }
       sct_case *c = NULL;
-      SCT_TRY(sct_case_get(m, dims, &c));
+      sct_case_get(m, dims, &c);
       if (c->legal && sct_code_allows(&m->plan, code, c->shape.extent)) {
         *out = c;
-        return SCT_OK;
+        return;
       }
     }
   }
-  return SCT_OK;
 }
 
 /* ---- lists ---- */
 
-static sct_status add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
-                           sct_case_list *list, bool *added) {
+static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                     sct_case_list *list, bool *added) {
   sct_case *c = NULL;
-  SCT_TRY(allowed_case(m, code, tuple, &c));
+  allowed_case(m, code, tuple, &c);
   *added = c != NULL;
   for (int other = 0; other < list->n && c; other++) {
     c = list->cases[other] == c ? NULL : c;
@@ -103,43 +102,40 @@ static sct_status add_case(sct_measure *m, const sct_kernel_code *code, const in
     list->blocks[list->n] = SCT_BLOCKS_UNKNOWN;
     list->cases[list->n++] = c;
   }
-  return SCT_OK;
 }
 
 /* The largest extent of a dimension, below the tuple's, with which all layouts hold; 0: none. */
-static sct_status longest(sct_measure *m, const int64_t *tuple, int dim, int64_t *out) {
+static void longest(sct_measure *m, const int64_t *tuple, int dim, int64_t *out) {
   int64_t dims[SCT_MAX_DIMS], high = tuple[dim];
   memcpy(dims, tuple, sizeof *dims * (size_t)m->plan.spec->n_dims);
   *out = 0;
   while (high - *out > 1) {
     sct_case *c = NULL;
     dims[dim] = *out + (high - *out) / 2;
-    SCT_TRY(sct_case_get(m, dims, &c));
+    sct_case_get(m, dims, &c);
     *(c->too_long ? &high : out) = dims[dim];
   }
-  return SCT_OK;
 }
 
 /* A tuple that is longer than a layout allows, with one extent after the other at its limit, and
  * just below. */
-static sct_status add_limits(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
-                             sct_case_list *list) {
+static void add_limits(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                       sct_case_list *list) {
   const int n_dims = m->plan.spec->n_dims;
   sct_case *c = NULL;
   if (elements_of(tuple, n_dims) > max_elements(m)) {
-    return SCT_OK;
+    return;
   }
-  SCT_TRY(sct_case_get(m, tuple, &c));
+  sct_case_get(m, tuple, &c);
   for (int d = 0; d < n_dims && c->too_long; d++) {
     int64_t dims[SCT_MAX_DIMS], most = 0;
     bool added = false;
     memcpy(dims, tuple, sizeof *dims * (size_t)n_dims);
-    SCT_TRY(longest(m, tuple, d, &most));
+    longest(m, tuple, d, &most);
     for (dims[d] = most; dims[d] > 0 && dims[d] > most - 2; dims[d]--) {
-      SCT_TRY(add_case(m, code, dims, list, &added));
+      add_case(m, code, dims, list, &added);
     }
   }
-  return SCT_OK;
 }
 
 /* All that decides about a list. Equal expressions of a pool have equal handles. */
@@ -155,7 +151,7 @@ static sct_hash key_of(const sct_kernel_code *code) {
 
 /* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
  * of layouts that none of the others exceeds. */
-static sct_status add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case_list *list) {
+static void add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case_list *list) {
   const int n_dims = m->plan.spec->n_dims;
   for (int far = 0; far < n_dims; far++) {
     int64_t tuple[SCT_MAX_DIMS], most = max_elements(m);
@@ -164,14 +160,13 @@ static sct_status add_far_limits(sct_measure *m, const sct_kernel_code *code, sc
       most /= d == far ? 1 : 3;
     }
     tuple[far] = most;
-    SCT_TRY(add_limits(m, code, tuple, list));
+    add_limits(m, code, tuple, list);
   }
-  return SCT_OK;
 }
 
 /* The distinct cases of a list of tuples. */
-static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
-                                sct_case_list *list) {
+static void collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
+                          sct_case_list *list) {
   const size_t n_limits = 2 * (size_t)t->n_dims; /* that one tuple may add */
   const size_t most = (size_t)t->n * (1 + n_limits) + (size_t)t->n_dims * n_limits + 1;
   list->cases = sct_alloc(sizeof *list->cases * most);
@@ -179,12 +174,12 @@ static sct_status collect_cases(sct_measure *m, const sct_kernel_code *code, con
   for (int k = 0; k < t->n; k++) {
     const int64_t *tuple = t->values + k * t->n_dims;
     bool added = false;
-    SCT_TRY(add_case(m, code, tuple, list, &added));
+    add_case(m, code, tuple, list, &added);
     if (!added) {
-      SCT_TRY(add_limits(m, code, tuple, list));
+      add_limits(m, code, tuple, list);
     }
   }
-  return add_far_limits(m, code, list);
+  add_far_limits(m, code, list);
 }
 
 static void free_list(sct_case_list *list) {
@@ -204,12 +199,8 @@ sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_
   sct_case_list list = {.key = key};
   sct_tuples tuples = {0};
   sct_extents_list(&tuples, &m->plan, code, max_elements(m));
-  sct_status status = collect_cases(m, code, &tuples, &list);
+  collect_cases(m, code, &tuples, &list);
   sct_tuples_free(&tuples);
-  if (status != SCT_OK) {
-    free_list(&list);
-    return status;
-  }
   SCT_GROW(m->lists, m->n_lists, m->cap_lists);
   m->lists[m->n_lists] = list;
   *out = &m->lists[m->n_lists++];

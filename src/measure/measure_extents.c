@@ -436,13 +436,13 @@ static void grow_slots(sct_measure *m) {
   }
 }
 
-sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
+void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   const size_t bytes = sizeof *dims * (size_t)m->plan.spec->n_dims;
   grow_slots(m);
   int *slot = case_slot(m, dims);
   if (*slot != 0) {
     *out = m->cases[*slot - 1];
-    return SCT_OK;
+    return;
   }
   SCT_GROW(m->cases, m->n_cases, m->cap_cases);
   sct_case *c = sct_alloc(sizeof *c);
@@ -458,5 +458,4 @@ sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   m->cases[m->n_cases++] = c;
   *slot = (int)m->n_cases;
   *out = c;
-  return SCT_OK;
 }

@@ -8,10 +8,7 @@
 
 static uint8_t *new_image(int64_t bytes, uint8_t byte) {
   uint8_t *image = sct_realloc(NULL, (size_t)bytes + 1); /* filled here, not cleared before */
-  if (image) {
-    memset(image, byte, (size_t)bytes);
-  }
-  return image;
+  return memset(image, byte, (size_t)bytes);
 }
 
 static sct_status outside(const sct_shape *s, int op, sct_error *err) {

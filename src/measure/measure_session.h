@@ -356,7 +356,7 @@ void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_co
                       int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
-sct_status sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) SCT_MUST_USE;
+void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
 /* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
 sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code,
                          const sct_case_list **out) SCT_MUST_USE;

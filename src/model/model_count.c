@@ -331,7 +331,7 @@ static uint32_t find_indexes(counting *c, walker *w, int warp, int64_t inner, ui
   return f->lanes;
 }
 
-/* Room for what is found in `inner` iterations; without it, it is found again. */
+/* Room for what is found in `inner` iterations. */
 static void keep_founds(const counting *c, walker *w, int64_t inner) {
   const int64_t most = MAX_FOUNDS / c->n_warps, n = inner < most ? inner : most;
   if (!w->repeats || n <= w->n_founds) {
@@ -339,7 +339,7 @@ static void keep_founds(const counting *c, walker *w, int64_t inner) {
   }
   sct_free(w->founds);
   w->founds = sct_alloc((size_t)(n * c->n_warps) * sizeof *w->founds);
-  w->n_founds = w->founds != NULL ? n : 0;
+  w->n_founds = n;
 }
 
 /* Adds what one warp costs in the iteration at hand. */

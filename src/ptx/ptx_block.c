@@ -200,7 +200,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
 
 /* ---- memory of a host thread */
 
-static bool new_warp(ptx_exec *x, ptx_warp *w, int index) {
+static void new_warp(ptx_exec *x, ptx_warp *w, int index) {
   const ptx_body *b = &x->code->bodies[0];
   w->index = index;
   w->n_slots = b->n_slots;
@@ -217,14 +217,8 @@ static bool new_warp(ptx_exec *x, ptx_warp *w, int index) {
     w->local = sct_alloc((size_t)w->local_bytes * PTX_LANES);
     w->local_defined = sct_alloc((size_t)w->local_bytes * PTX_LANES);
   }
-  const bool ok = w->regs != NULL && w->state != NULL && w->bits != NULL && w->has_bits != NULL &&
-                  w->paths != NULL && w->frames != NULL &&
-                  (w->local_bytes == 0 || (w->local != NULL && w->local_defined != NULL));
-  if (ok) {
-    sct_ptx_fill_consts(x, w, 0, 0);
-    sct_ptx_fill_sregs(x, w, 0, 0, true);
-  }
-  return ok;
+  sct_ptx_fill_consts(x, w, 0, 0);
+  sct_ptx_fill_sregs(x, w, 0, 0, true);
 }
 
 static void free_warp(ptx_warp *w) {
@@ -239,30 +233,25 @@ static void free_warp(ptx_warp *w) {
   sct_free(w->asyncs);
 }
 
-static bool new_shared(ptx_exec *x) {
+static void new_shared(ptx_exec *x) {
   const ptx_launch *l = x->launch;
   const ptx_code *c = x->code;
   if (c->n_shared == 0) {
-    return true;
+    return;
   }
   x->ranges = sct_alloc(sizeof(*x->ranges) * c->n_shared);
   x->shared = sct_alloc((size_t)l->shared_end);
   x->shared_defined = sct_alloc((size_t)l->shared_end);
   x->shared_touch = l->races ? sct_alloc(sizeof(*x->shared_touch) * (size_t)l->shared_end) : NULL;
   x->shared_lanes = l->races ? sct_alloc(sizeof(*x->shared_lanes) * (size_t)l->shared_end) : NULL;
-  if (x->ranges == NULL || x->shared == NULL || x->shared_defined == NULL ||
-      (l->races && (x->shared_touch == NULL || x->shared_lanes == NULL))) {
-    return false;
-  }
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
     const int64_t bytes = s->sym->is_extern ? l->opts->shared_bytes : s->bytes;
     x->ranges[x->n_ranges++] = (ptx_range){s->address, s->address + bytes, s->sym};
   }
-  return true;
 }
 
-bool sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
   *x = (ptx_exec){.launch = l, .code = l->code};
   x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
   x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
@@ -272,13 +261,10 @@ bool sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
   const int n_buffers = l->memory->n_buffers;
   x->by_buffer =
       l->opts->per_buffer ? sct_alloc(sizeof(*x->by_buffer) * (size_t)(n_buffers + 1)) : NULL;
-  bool ok = (x->by_buffer != NULL || !l->opts->per_buffer) && x->warps != NULL &&
-            x->order != NULL && x->insts != NULL && x->block_runs != NULL &&
-            x->block_lanes != NULL && new_shared(x);
-  for (int i = 0; ok && i < l->n_warps; i++) {
-    ok = new_warp(x, &x->warps[i], i);
+  new_shared(x);
+  for (int i = 0; i < l->n_warps; i++) {
+    new_warp(x, &x->warps[i], i);
   }
-  return ok;
 }
 
 void sct_ptx_exec_free(ptx_exec *x) {

@@ -21,25 +21,17 @@ int64_t sct_ptx_local_bytes(const ptx_code *c) {
 }
 
 /* Room for the frame that begins at `base`; the register file may move. */
-static bool grow_file(ptx_warp *w, size_t need) {
+static void grow_file(ptx_warp *w, size_t need) {
   if (need <= w->n_slots) {
-    return true;
+    return;
   }
   const size_t n = need * 2;
-  uint8_t *regs = sct_realloc(w->regs, n * PTX_SLOT_BYTES);
-  w->regs = regs != NULL ? regs : w->regs;
-  uint64_t *state = sct_realloc(w->state, n * sizeof(*state));
-  w->state = state != NULL ? state : w->state;
-  uint64_t *bits = sct_realloc(w->bits, n * PTX_LANES * sizeof(*bits));
-  w->bits = bits != NULL ? bits : w->bits;
-  uint8_t *has = sct_realloc(w->has_bits, n);
-  w->has_bits = has != NULL ? has : w->has_bits;
-  if (regs == NULL || state == NULL || bits == NULL || has == NULL) {
-    return false;
-  }
+  w->regs = sct_realloc(w->regs, n * PTX_SLOT_BYTES);
+  w->state = sct_realloc(w->state, n * sizeof(*w->state));
+  w->bits = sct_realloc(w->bits, n * PTX_LANES * sizeof(*w->bits));
+  w->has_bits = sct_realloc(w->has_bits, n);
   memset(w->regs + w->n_slots * PTX_SLOT_BYTES, 0, (n - w->n_slots) * PTX_SLOT_BYTES);
   w->n_slots = n;
-  return true;
 }
 
 /* Copies one parameter or result of the lanes of `mask` within local memory. */
@@ -161,15 +153,14 @@ void sct_ptx_return(ptx_exec *x) {
   w->n_frames--;
 }
 
-bool sct_ptx_grow_paths(ptx_warp *w) {
+void sct_ptx_grow_paths(ptx_warp *w) {
   if (w->n_paths + PTX_MAX_PATHS <= w->cap_paths) {
-    return true;
+    return;
   }
   const int cap = w->cap_paths + 4 * PTX_MAX_PATHS;
   ptx_path *paths = sct_realloc(w->paths, sizeof(*paths) * (size_t)cap);
   w->paths = paths;
   w->cap_paths = cap;
-  return true;
 }
 
 /* At the start of a block local memory is undefined; frames of calls are cleared when they are

@@ -124,14 +124,12 @@ static void add_block(sct_memops *out, const ptx_code *c, const ptx_block *b, in
 static void census(sct_memops *out, const ptx_code *c, const sct_ptx_inst_counters *insts) {
   ptx_loops loops;
   sct_memops found = {0};
-  const bool ok = sct_ptx_loops_find(&loops, c, insts);
+  sct_ptx_loops_find(&loops, c, insts);
   int32_t *place = sct_alloc(sizeof(*place) * (size_t)(loops.n + 1));
-  if (ok && place != NULL) {
-    for (size_t b = 0; b < c->n_blocks; b++) {
-      add_block(&found, c, &c->blocks[b], loops.of[b], &loops, place);
-    }
-    *out = found;
+  for (size_t b = 0; b < c->n_blocks; b++) {
+    add_block(&found, c, &c->blocks[b], loops.of[b], &loops, place);
   }
+  *out = found;
   sct_free(place);
   sct_ptx_loops_free(&loops);
 }

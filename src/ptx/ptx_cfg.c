@@ -40,12 +40,10 @@ static int32_t successor(const graph *g, int32_t b, int32_t k) {
   return k == 0 && !always && blk->next >= 0 ? blk->next - g->base : -1;
 }
 
-static bool build_preds(graph *g) {
+/* pred_first[b] to pred_first[b + 1] are then the predecessors of b. */
+static void build_preds(graph *g) {
   int32_t n_edges = 0;
   g->pred_first = sct_alloc(sizeof(int32_t) * (size_t)(g->n + 3));
-  if (g->pred_first == NULL) {
-    return false;
-  }
   for (int32_t b = 0; b < g->n; b++) {
     for (int32_t k = 0, s = 0; (s = successor(g, b, k)) >= 0; k++) {
       g->pred_first[s + 2]++;
@@ -56,19 +54,15 @@ static bool build_preds(graph *g) {
     g->pred_first[b + 2] += g->pred_first[b + 1];
   }
   g->pred = sct_alloc(sizeof(int32_t) * (size_t)(n_edges + 1));
-  if (g->pred == NULL) {
-    return false;
-  }
   for (int32_t b = 0; b < g->n; b++) {
     for (int32_t k = 0, s = 0; (s = successor(g, b, k)) >= 0; k++) {
       g->pred[g->pred_first[s + 1]++] = b;
     }
   }
-  return true; /* pred_first[b] .. pred_first[b + 1] are the predecessors of b */
 }
 
 /* Depth-first over predecessors from the virtual exit, with its own stack. */
-static bool number_blocks(graph *g) {
+static void number_blocks(graph *g) {
   int32_t *stack = sct_alloc(sizeof(int32_t) * 2 * (size_t)(g->n + 1));
   int32_t depth = 1, count = 0;
   stack[0] = g->n;
@@ -94,7 +88,6 @@ static bool number_blocks(graph *g) {
     }
   }
   sct_free(stack);
-  return true;
 }
 
 static int32_t intersect(const graph *g, int32_t a, int32_t b) {
@@ -131,25 +124,22 @@ static void solve(graph *g) {
   }
 }
 
-bool sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body) {
+void sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body) {
   graph g = {.code = code, .base = body->entry, .n = body->n_blocks};
   const size_t bytes = sizeof(int32_t) * (size_t)(g.n + 1);
   g.order = sct_alloc(bytes);
   g.by_order = sct_alloc(bytes);
   g.idom = sct_alloc(bytes);
-  bool ok = g.order != NULL && g.by_order != NULL && g.idom != NULL && build_preds(&g) &&
-            number_blocks(&g);
-  if (ok) {
-    solve(&g);
-    for (int32_t b = 0; b < g.n; b++) {
-      const int32_t d = g.idom[b];
-      code->blocks[g.base + b].ipdom = d >= 0 && d < g.n ? g.base + d : -1;
-    }
+  build_preds(&g);
+  number_blocks(&g);
+  solve(&g);
+  for (int32_t b = 0; b < g.n; b++) {
+    const int32_t d = g.idom[b];
+    code->blocks[g.base + b].ipdom = d >= 0 && d < g.n ? g.base + d : -1;
   }
   sct_free(g.order);
   sct_free(g.by_order);
   sct_free(g.idom);
   sct_free(g.pred_first);
   sct_free(g.pred);
-  return ok;
 }

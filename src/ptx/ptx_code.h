@@ -254,11 +254,11 @@ typedef struct ptx_loops {
 } ptx_loops;
 
 /* insts: counters of a run of this code, a record an instruction; NULL: none, then no loop is
- * `together`. false: out of memory. Free in either case. */
-bool sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
+ * `together`. */
+void sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
 void sct_ptx_loops_free(ptx_loops *loops);
 
 /* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */
-bool sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body); /* false: out of memory */
+void sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body);
 
 #endif

@@ -110,7 +110,7 @@ bool sct_ptx_dec_const(ptx_dec *d, uint64_t bits, bool wide, uint32_t *slot) {
   return true;
 }
 
-static bool sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32_t *slot) {
+static void sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32_t *slot) {
   static const struct {
     const char *name;
     bool wide;
@@ -130,15 +130,14 @@ static bool sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32
     for (size_t k = 0; k < b->n_sregs; k++) {
       if (b->sregs[k].sreg == i) {
         *slot = b->sregs[k].slot;
-        return true;
+        return;
       }
     }
     SCT_GROW(b->sregs, b->n_sregs, b->cap_sregs);
     *slot = b->n_slots++;
     b->sregs[b->n_sregs++] = (ptx_sreg_use){.slot = *slot, .sreg = (uint8_t)i};
-    return true;
+    return;
   }
-  return true;
 }
 
 /* ---- operands */
@@ -229,9 +228,7 @@ bool sct_ptx_dec_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type,
     if (sct_ptx_span_is(opd->name, "WARP_SZ")) {
       return sct_ptx_dec_const(d, PTX_LANES, cls == '6', slot);
     }
-    if (!sreg_slot(d, opd->name, &found, &wide, slot)) {
-      return false;
-    }
+    sreg_slot(d, opd->name, &found, &wide, slot);
     if (found && wide == (cls == '6') && cls != 'p') {
       return true;
     }

@@ -487,8 +487,7 @@ void sct_ptx_run_block(ptx_exec *x, int64_t block_index);
 
 /* ---- state of a host thread (ptx_block.c) */
 
-bool sct_ptx_exec_init(ptx_exec *x,
-                       const ptx_launch *l); /* false: out of memory; free all the same */
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l);
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
 /* all: else only those that change from block to block */
@@ -501,7 +500,7 @@ void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 int64_t sct_ptx_local_bytes(const ptx_code *code); /* of one lane */
 void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask);
 void sct_ptx_return(ptx_exec *x);
-bool sct_ptx_grow_paths(ptx_warp *w);
+void sct_ptx_grow_paths(ptx_warp *w);
 void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
 
 /* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */

@@ -47,20 +47,14 @@ static loop *loop_of_header(finder *f, int32_t header) {
   SCT_GROW(f->loops, f->n_loops, f->cap_loops);
   loop *l = &f->loops[f->n_loops];
   *l = (loop){.header = header, .in = sct_alloc((size_t)f->n)};
-  if (l->in == NULL) {
-    return NULL;
-  }
   f->n_loops++;
   l->in[header] = 1;
   return l;
 }
 
 /* The blocks from which `from` is reached without passing the header. */
-static bool add_back_edge(finder *f, int32_t from, int32_t header) {
+static void add_back_edge(finder *f, int32_t from, int32_t header) {
   loop *l = loop_of_header(f, header);
-  if (l == NULL) {
-    return false;
-  }
   l->in[from] = 1;
   for (bool changed = true; changed;) {
     changed = false;
@@ -71,13 +65,12 @@ static bool add_back_edge(finder *f, int32_t from, int32_t header) {
       }
     }
   }
-  return true;
 }
 
 enum { WHITE, ON_STACK, DONE };
 
 /* Depth first from `entry`, with its own stack of block and next successor. */
-static bool walk(finder *f, int32_t entry, uint8_t *color, int32_t (*stack)[2]) {
+static void walk(finder *f, int32_t entry, uint8_t *color, int32_t (*stack)[2]) {
   int32_t depth = 1;
   stack[0][0] = entry;
   stack[0][1] = 0;
@@ -92,11 +85,10 @@ static bool walk(finder *f, int32_t entry, uint8_t *color, int32_t (*stack)[2]) 
       color[s] = ON_STACK;
       stack[depth][0] = s;
       stack[depth++][1] = 0;
-    } else if (color[s] == ON_STACK && !add_back_edge(f, top[0], s)) {
-      return false;
+    } else if (color[s] == ON_STACK) {
+      add_back_edge(f, top[0], s);
     }
   }
-  return true;
 }
 
 /* ---- exits */
@@ -135,12 +127,9 @@ static bool all_around(const finder *f, const loop *inner) {
   return together;
 }
 
-static bool fill(ptx_loops *out, finder *f, const sct_ptx_inst_counters *insts) {
+static void fill(ptx_loops *out, finder *f, const sct_ptx_inst_counters *insts) {
   out->of = sct_alloc(sizeof(*out->of) * (size_t)(f->n + 1));
   out->together = sct_alloc(f->n_loops + 1);
-  if (out->of == NULL || out->together == NULL) {
-    return false;
-  }
   out->n = (int32_t)f->n_loops;
   for (size_t i = 0; i < f->n_loops; i++) {
     judge(f, &f->loops[i], insts);
@@ -155,26 +144,23 @@ static bool fill(ptx_loops *out, finder *f, const sct_ptx_inst_counters *insts) 
       out->of[b] = f->loops[i].in[b] && inner ? (int32_t)i : out->of[b];
     }
   }
-  return true;
 }
 
-bool sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts) {
+void sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts) {
   finder f = {.code = code, .n = (int32_t)code->n_blocks};
   uint8_t *color = sct_alloc(code->n_blocks + 1);
   int32_t(*stack)[2] = sct_alloc(sizeof(*stack) * (code->n_blocks + 1));
   *out = (ptx_loops){0};
-  bool ok = color != NULL && stack != NULL;
-  for (size_t i = 0; ok && i < code->n_bodies; i++) {
-    ok = walk(&f, code->bodies[i].entry, color, stack);
+  for (size_t i = 0; i < code->n_bodies; i++) {
+    walk(&f, code->bodies[i].entry, color, stack);
   }
-  ok = ok && fill(out, &f, insts);
+  fill(out, &f, insts);
   for (size_t i = 0; i < f.n_loops; i++) {
     sct_free(f.loops[i].in);
   }
   sct_free(f.loops);
   sct_free(color);
   sct_free(stack);
-  return ok;
 }
 
 void sct_ptx_loops_free(ptx_loops *loops) {

@@ -205,10 +205,6 @@ ptx_buf *sct_ptx_vars_new(const sct_ptx_module *m, const ptx_code *code) {
   b->keep = UINT64_MAX;
   b->host = sct_alloc((size_t)m->window_bytes);
   b->name = sct_strdup("a variable of the module");
-  if (b->host == NULL || b->name == NULL) {
-    sct_ptx_buf_free(b);
-    return NULL;
-  }
   for (const ptx_sym *sym = m->syms; sym != NULL; sym = sym->next) {
     if ((sym->space == PTX_SPACE_GLOBAL || sym->space == PTX_SPACE_CONST) && sym->init != NULL) {
       memcpy(b->host + sym->offset, sym->init, (size_t)sym->bytes);

@@ -55,7 +55,7 @@ static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t addre
   return k < PTX_N_WINDOWS ? m->table[k] : NULL;
 }
 
-/* The module's variables as a buffer, initialised; NULL: out of memory. */
+/* The module's variables as a buffer, initialised. */
 ptx_buf *sct_ptx_vars_new(const sct_ptx_module *module, const ptx_code *code);
 void sct_ptx_buf_free(ptx_buf *buf);
 

@@ -112,9 +112,7 @@ typedef struct file_list {
 static void note_file(void *ctx, const char *name) {
   file_list *list = ctx;
   if (sct_has_suffix(name, ".cuh") && list->n < SCT_COUNT(list->names)) {
-    const char *copy = sct_arena_strdup(&list->script->arena, name);
-    list->names[list->n] = copy;
-    list->n += copy != NULL;
+    list->names[list->n++] = sct_arena_strdup(&list->script->arena, name);
   }
 }
 
@@ -136,9 +134,7 @@ static sct_status add_parts(sct_script *script, const char *file, const char *te
     *part = (struct sct_library_part){.file = file, .line = line};
     part->text =
         sct_arena_strndup(&script->arena, text, end ? (size_t)(end + 1 - text) : strlen(text));
-    if (part->text) {
-      name_part(script, part);
-    }
+    name_part(script, part);
     script->n_parts += part->name[0] != '\0';
     for (const char *c = part->text; *c; c++, text++) {
       line += *c == '\n';

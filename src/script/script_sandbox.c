@@ -140,7 +140,7 @@ sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
   if (root) {
     sb->root = sct_strdup(root);
   }
-  lua_State *L = root && !sb->root ? NULL : lua_newstate(capped_alloc, sb);
+  lua_State *L = lua_newstate(capped_alloc, sb);
   sb->L = L;
   (void)lua_gc(L, LUA_GCINC, GC_PAUSE, 0, 0);
   *(sct_sandbox **)lua_getextraspace(L) = sb;
@@ -199,7 +199,7 @@ static size_t copy_lines(char *out, const char *text, size_t n) {
   return kept;
 }
 
-/* Copies name and text into the chunk table; a known name gets the new text. NULL: no memory. */
+/* Copies name and text into the chunk table; a known name gets the new text. */
 static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, const char *text,
                                           size_t n) {
   const size_t mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8's */
@@ -211,9 +211,6 @@ static const sct_script_chunk *keep_chunk(sct_sandbox *sb, const char *name, con
     chunk = &sb->chunks[sb->n_chunks];
     memset(chunk, 0, sizeof(*chunk));
     chunk->name = sct_strdup(name);
-    if (!chunk->name) {
-      return NULL;
-    }
     sb->n_chunks++;
   }
   char *copy = sct_alloc(n + 1);

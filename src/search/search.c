@@ -186,8 +186,8 @@ static void allocate(sct_search *s) {
   s->place = sct_alloc(n * (size_t)(s->n_axes + 1) * sizeof *s->place);
 }
 
-sct_status sct_search_new(sct_search **out, const sct_search_method *method,
-                          const sct_search_problem *problem, uint64_t seed) {
+void sct_search_new(sct_search **out, const sct_search_method *method,
+                    const sct_search_problem *problem, uint64_t seed) {
   sct_search *s = sct_alloc(sizeof *s);
   *s = (sct_search){.method = method,
                     .problem = problem,
@@ -211,7 +211,6 @@ sct_status sct_search_new(sct_search **out, const sct_search_method *method,
     method->start(s);
   }
   *out = s;
-  return SCT_OK;
 }
 
 void sct_search_free(sct_search *s) {

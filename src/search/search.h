@@ -89,8 +89,8 @@ sct_status sct_search_find(const sct_search_method **out, const char *name,
 
 /* The problem is borrowed and may not change; values that are all whole numbers are put in order.
  */
-sct_status sct_search_new(sct_search **out, const sct_search_method *method,
-                          const sct_search_problem *problem, uint64_t seed) SCT_MUST_USE;
+void sct_search_new(sct_search **out, const sct_search_method *method,
+                    const sct_search_problem *problem, uint64_t seed);
 void sct_search_free(sct_search *s); /* accepts NULL */
 /* The next candidate to try, or -1: all were proposed. */
 int sct_search_next(sct_search *s);

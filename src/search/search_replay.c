@@ -109,7 +109,8 @@ sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *s
   sct_search *search = NULL;
   sct_rng rng = sct_rng_new(sct_mix64(seed, 1));
   int *under_way = sct_alloc(sizeof *under_way * (size_t)(batch + 1));
-  sct_status status = sct_search_new(&search, method, &sweep->problem, seed);
+  sct_search_new(&search, method, &sweep->problem, seed);
+  sct_status status = SCT_OK;
   *n = 0;
   for (int asked = 1; status == SCT_OK && asked > 0;) {
     asked = 0;

@@ -78,7 +78,7 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
 }
 
-sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body) {
+void sct_spec_write_canonical(sct_spec *spec, const token_list *body) {
   sct_str text = {0};
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
@@ -102,7 +102,6 @@ sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body) {
   spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
   spec->hash = sct_hash_text(sct_str_c(&text));
   sct_str_free(&text);
-  return SCT_OK;
 }
 
 /* ---- finish ---- */
@@ -116,13 +115,14 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_tokenize(&body, spec, err));
   SCT_TRY(sct_spec_check_body(spec, &body, err));
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  SCT_TRY(sct_spec_classify_body(spec, &body));
-  SCT_TRY(sct_spec_write_kernel_body(spec, &body));
+  sct_spec_classify_body(spec, &body);
+  sct_spec_write_kernel_body(spec, &body);
   SCT_TRY(place_layouts(spec, err));
   SCT_TRY(sct_spec_check_sizes(spec, err));
   SCT_TRY(sct_spec_check_places(spec, err));
   SCT_TRY(sct_spec_check_layouts(spec, err));
-  return sct_spec_write_canonical(spec, &body);
+  sct_spec_write_canonical(spec, &body);
+  return SCT_OK;
 }
 
 void sct_spec_free(sct_spec *spec) {

@@ -78,13 +78,13 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
 sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body,
                                    sct_error *err) SCT_MUST_USE;
 /* Sets moves, component_wise, component_body. */
-sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body) SCT_MUST_USE;
+void sct_spec_classify_body(sct_spec *spec, const token_list *body);
 /* Sets kernel_body. */
-sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) SCT_MUST_USE;
+void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_write_canonical(sct_spec *spec, const token_list *body) SCT_MUST_USE;
+void sct_spec_write_canonical(sct_spec *spec, const token_list *body);
 
 /* ---- evaluation ---- */
 

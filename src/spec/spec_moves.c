@@ -216,10 +216,10 @@ static bool print_field(const sct_spec *spec, const token_list *body, const stat
   return true;
 }
 
-static sct_status find_component_body(sct_spec *spec, const token_list *body,
-                                      const statement_list *list) {
+static void find_component_body(sct_spec *spec, const token_list *body,
+                                const statement_list *list) {
   if (!shapes_allow(spec)) {
-    return SCT_OK;
+    return;
   }
   sct_str first = {0};
   sct_str other = {0};
@@ -236,16 +236,15 @@ static sct_status find_component_body(sct_spec *spec, const token_list *body,
   }
   sct_str_free(&other);
   sct_str_free(&first);
-  return SCT_OK;
 }
 
-sct_status sct_spec_classify_body(sct_spec *spec, const token_list *body) {
+void sct_spec_classify_body(sct_spec *spec, const token_list *body) {
   statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
   if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
-    return SCT_OK; /* what lies beyond a border is no move */
+    return; /* what lies beyond a border is no move */
   }
   find_moves(spec, body, list);
-  return find_component_body(spec, body, list);
+  find_component_body(spec, body, list);
 }
 
 /* ---- copies between records of different types ---- */
@@ -284,7 +283,7 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
 
 /* C++ copies a struct only to one of the same type; records that differ in name, packing or
  * alignment alone are copied field by field. */
-sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
+void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   sct_str out = {0};
   const char *rest = spec->body;
   for (int k = 0; k < body->n; k++) {
@@ -299,5 +298,4 @@ sct_status sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   sct_str_append(&out, rest);
   spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
   sct_str_free(&out);
-  return SCT_OK;
 }

@@ -32,7 +32,7 @@ static sct_status check_size(sct_spec *spec, sct_size *size, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status label_size(sct_spec *spec, sct_size *size) {
+static void label_size(sct_spec *spec, sct_size *size) {
   sct_str text = {0};
   for (int k = 0; k < spec->n_extents; k++) {
     sct_str_printf(&text, "%s%s=%lld", k > 0 ? " " : "", spec->extent_names[k],
@@ -45,7 +45,6 @@ static sct_status label_size(sct_spec *spec, sct_size *size) {
   }
   size->label = sct_arena_strdup(&spec->arena, sct_str_c(&text));
   sct_str_free(&text);
-  return SCT_OK;
 }
 
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
@@ -56,7 +55,7 @@ sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_sizes; k++) {
     SCT_TRY(check_size(spec, &spec->sizes[k], err));
-    SCT_TRY(label_size(spec, &spec->sizes[k]));
+    label_size(spec, &spec->sizes[k]);
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->sizes[other].label, spec->sizes[k].label) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->sizes[k].line,

@@ -160,7 +160,7 @@ static bool take_text(const sct_store_column *c, const json_t *value, char **fie
     return false;
   }
   *field = sct_strdup(text);
-  return *field != NULL;
+  return true;
 }
 
 static bool take_samples(const json_t *value, double **samples, int *n) {

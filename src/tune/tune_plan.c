@@ -15,14 +15,13 @@ typedef struct hash_set {
   size_t cap;
 } hash_set;
 
-static bool set_make(hash_set *set, size_t n) {
+static void set_make(hash_set *set, size_t n) {
   set->cap = 64;
   while (set->cap < 2 * n) {
     set->cap *= 2;
   }
   set->slots = sct_alloc(set->cap * sizeof *set->slots);
   set->used = sct_alloc(set->cap * sizeof *set->used);
-  return set->slots && set->used;
 }
 
 /* true if the hash was there already */

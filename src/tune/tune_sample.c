@@ -46,12 +46,9 @@ void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t u
   turn *turns = sct_alloc((n + 1) * sizeof *turns);
   size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
   *out = (tune_sample){.until_ns = until_ns, .order = sct_alloc((n + 1) * sizeof *out->order)};
-  const bool room = turns && n_of && out->order;
-  if (room) {
-    take_turns(turns, plan, n_of);
-    qsort(turns, n, sizeof *turns, by_turn);
-  }
-  for (size_t k = 0; room && k < n; k++) {
+  take_turns(turns, plan, n_of);
+  qsort(turns, n, sizeof *turns, by_turn);
+  for (size_t k = 0; k < n; k++) {
     out->order[k] = turns[k].candidate;
     out->n_least += turns[k].at <= 0.0;
   }

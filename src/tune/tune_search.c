@@ -120,7 +120,7 @@ static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error 
     status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
   }
   if (status == SCT_OK) {
-    status = sct_search_new(&p->search, method, &p->problem, s->opts->seed);
+    sct_search_new(&p->search, method, &p->problem, s->opts->seed);
   }
   for (int k = 0; status == SCT_OK && k < p->problem.n_points; k++) {
     p->n_tried +=

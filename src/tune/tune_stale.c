@@ -124,7 +124,7 @@ static sct_status count_others(const tune_session *s, causes *c, sct_error *err)
   return status;
 }
 
-static sct_status say(tune_session *s, const causes *c) {
+static void say(tune_session *s, const causes *c) {
   sct_str text = {0};
   const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
   for (int k = 0; k < n; k++) {
@@ -137,7 +137,6 @@ static sct_status say(tune_session *s, const causes *c) {
   }
   s->stale = n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
   sct_str_free(&text);
-  return SCT_OK;
 }
 
 sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
@@ -153,7 +152,7 @@ sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
     SCT_TRY_DONE(count_problem(s, &c, problems[p].id, other_spec, devices, n_devices, err));
   }
   SCT_TRY_DONE(count_others(s, &c, err));
-  status = say(s, &c);
+  say(s, &c);
 done:
   sct_row_problem_free(problems, n_problems);
   sct_row_device_free(devices, n_devices);

@@ -21,6 +21,7 @@ static inline bool random_run_virtual(const char *text, const uint8_t *in, uint8
       {.name = "out", .bytes = RANDOM_OUT_BYTES, .data = zeros}};
   const void *args[2] = {&address[0], &address[1]};
   bool ok = false;
+  sct_ptx_memory_new(&memory);
   if (zeros == NULL || sct_ptx_parse(&module, text, "random.ptx", &err) != SCT_OK ||
       sct_ptx_memory_add(memory, &address[0], &buffers[0], &err) != SCT_OK ||
       sct_ptx_memory_add(memory, &address[1], &buffers[1], &err) != SCT_OK) {
