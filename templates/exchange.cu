@@ -19,8 +19,14 @@ constexpr int kLines = kTileY;
 constexpr int kWord = $(word); // elements in the 16 bytes of a copy
 constexpr int kStart = $(start_elems); // copies of a line start at a multiple of so many elements
 constexpr int kWords = $(words); // copies of a line
+//%   if row_pitch then
+constexpr int kPitch = $(row_pitch); // from line to line, and less than kWord to where it starts
+//%   end
 //% else
 constexpr int kPitch = $(pitch); // $(pitch_doc)
+//%   if lines_a_load then
+constexpr int kLinesALoad = $(lines_a_load); // lines between two loads of a thread
+//%   end
 //%   if pack > 1 then
 constexpr int kPack = $(pack); // elements in a word of 4 bytes
 //%   end
@@ -70,7 +76,7 @@ __device__ __forceinline__ void move_tile(
     const long long from = (start & -kStart) + copy % kWords * kWord;
     if (from + kWord > start && from < start + width)
       async_copy_some(&$(x.tile)[$(x.row) + (int)(from - start)], &$(x.op.pointer)[from],
-                      (int)min(16ll, ($(x.elems) - from) * (int)sizeof($(x.type))));
+                      $(x.copied));
   }
 //%   end
   async_commit();
@@ -80,10 +86,17 @@ __device__ __forceinline__ void move_tile(
 //%   for _, x in ipairs(exchanged) do
   $(x.loaded_type) $(x.loaded)[$(loads)]$(pack > 1 and "[kPack]" or "");
 //%   end
+//%   if lines_a_load then
+  const int x = $(in_x), thread_line = $(in_line);
+//%     for _, x in ipairs(exchanged) do
+//%       if x.from then
+  const $(x.type) *const $(x.from) = &$(x.op.pointer)[$(x.start)];
+//%       end
+//%     end
+//%   end
 #pragma unroll
   for (int k = 0; k < $(loads); k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = $(in_x), line = $(in_line);
+    $(vector_place)
 //%   if pack > 1 then
 #pragma unroll
     for (int r = 0; r < kPack; r++) {
@@ -107,10 +120,9 @@ __device__ __forceinline__ void move_tile(
   }
 #pragma unroll
   for (int k = 0; k < $(loads); k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = $(in_x), line = $(in_line);
+    $(vector_place)
 //%   if ragged then
-    if (vector >= $(vectors)) break;
+    if ($(past)) break;
 //%   end
 //%   for _, x in ipairs(exchanged) do
     $(x.put)
@@ -121,68 +133,87 @@ __device__ __forceinline__ void move_tile(
 
   // out: $(out_doc)
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+//% if columns > 1 then
 $(unroll_out)
-  for (int k = 0; k < $(groups); k++) {
-    const int group = $(group);
-    const int x = $(out_x), y = $(out_y);
+  for (int k = 0; k < $(columns); k++) {
+//% else
+  {
+//% end
+    const int x = $(out_x);
     $(column_place)
-    if ($(out_beyond)) continue;
+    if ($(out_beyond)) $(columns > 1 and "continue" or "return");
 //% if sector > 0 then
     // so many elements earlier a sector starts
-    const int shift = (int)($(shift_of) % kSector);
-//% end
-    $(out_place)
-//% if sector == 0 then
-    if (kGuarded && $(Y.at) >= $(Y.extent)) continue;
-//% end
-//% for _, x in ipairs(exchanged) do
-    $(x.take)
-//% end
-//% for _, x in ipairs(direct) do
-    $(x.declare)
+    const int shift = (int)($(shift_of)) & (kSector - 1);
 //% end
 //% for _, y in ipairs(results) do
-    $(y.vtype) $(y.value);
+    $(y.type) *const $(y.column) = &$(y.op.pointer)[$(y.start)];
+//% end
+//% if parts > 1 then
+#pragma unroll
+    for (int part = 0; part < $(parts); part++) {
+//% else
+    {
+//% end
+      const int y = $(out_y);
+//% if out_ragged then
+      if (y >= kTileY) $(parts > 1 and "break" or columns > 1 and "continue" or "return");
+//% end
+      $(out_place)
+//% if sector == 0 then
+      if (kGuarded && $(Y.at) >= $(Y.extent))
+        $(parts > 1 and "break" or columns > 1 and "continue" or "return");
+//% end
+//% for _, x in ipairs(exchanged) do
+      $(x.take)
+//% end
+//% for _, x in ipairs(direct) do
+      $(x.declare)
+//% end
+//% for _, y in ipairs(results) do
+      $(y.vtype) $(y.value);
 //% end
 //% if store > 1 then
 #pragma unroll
-    for (int e = 0; e < kStore; e++) {
+      for (int e = 0; e < kStore; e++) {
 //%   if sector > 0 then
-      if (kGuarded && ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent))) continue;
+        if (kGuarded && ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent))) continue;
+//%   end
+//%   for _, x in ipairs(direct) do
+        $(x.declare_element)
+//%   end
+        $(compute)
+      }
+//% else
+//%   if sector > 0 then
+      if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent)))
+        $((parts > 1 or columns > 1) and "continue" or "return");
 //%   end
 //%   for _, x in ipairs(direct) do
       $(x.declare_element)
 //%   end
       $(compute)
-    }
-//% else
-//%   if sector > 0 then
-    if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent))) continue;
-//%   end
-//%   for _, x in ipairs(direct) do
-    $(x.declare_element)
-//%   end
-    $(compute)
 //% end
 //% if sector > 0 and store > 1 then
-    if (!kGuarded || ($(Y.at) >= 0 && $(Y.at) + kStore <= $(Y.extent))) {
+      if (!kGuarded || ($(Y.at) >= 0 && $(Y.at) + kStore <= $(Y.extent))) {
+//%   for _, y in ipairs(results) do
+        $(y.store)
+//%   end
+      } else {
+#pragma unroll
+        for (int e = 0; e < kStore; e++) {
+          if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
+//%   for _, y in ipairs(results) do
+          $(y.store_element)
+//%   end
+        }
+      }
+//% else
 //%   for _, y in ipairs(results) do
       $(y.store)
 //%   end
-    } else {
-#pragma unroll
-      for (int e = 0; e < kStore; e++) {
-        if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
-//%   for _, y in ipairs(results) do
-        $(y.store_element)
-//%   end
-      }
-    }
-//% else
-//%   for _, y in ipairs(results) do
-    $(y.store)
-//%   end
 //% end
+    }
   }
 }
 

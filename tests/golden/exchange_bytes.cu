@@ -95,6 +95,7 @@ constexpr int kTileX = 128, kTileY = 128;
 constexpr int kLoad = 16; // neighbours along col in a load
 constexpr int kStore = 16; // neighbours along row in a store
 constexpr int kPitch = 32; // from column to column
+constexpr int kLinesALoad = 128; // lines between two loads of a thread
 constexpr int kPack = 4; // elements in a word of 4 bytes
 
 // Where the word with elements (x, y) to (x, y + kPack - 1) of a tile is kept: a column's elements
@@ -116,21 +117,21 @@ __device__ __forceinline__ void move_tile(
     long long first_col, long long first_row, unsigned int *a_tile) {
   // in: neighbours along col, all loads before the first use
   vec<unsigned char, kLoad> a_in[1][kPack];
+  const int x = threadIdx.x % 8 * kLoad, thread_line = threadIdx.x / 8 * kPack;
+  const unsigned char *const a_from = &a[first_row * n_col + n_col * thread_line + first_col + x];
 #pragma unroll
   for (int k = 0; k < 1; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 8 * kLoad, line = vector / 8 * kPack;
+    const int line = thread_line + k * kLinesALoad;
 #pragma unroll
     for (int r = 0; r < kPack; r++) {
       const long long col = first_col + x, row = first_row + line + r;
       a_in[k][r] = (!kGuarded || (col < n_col && row < n_row))
-        ? load_evict_last<vec<unsigned char, kLoad>>(&a[n_col * row + col]) : vec<unsigned char, kLoad>();
+        ? load_evict_last<vec<unsigned char, kLoad>>(&a_from[(k * kLinesALoad + r) * n_col]) : vec<unsigned char, kLoad>();
     }
   }
 #pragma unroll
   for (int k = 0; k < 1; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 8 * kLoad, line = vector / 8 * kPack;
+    const int line = thread_line + k * kLinesALoad;
     alignas(16) unsigned int columns[kLoad];
     turn_bytes(reinterpret_cast<const unsigned int (&)[kPack][kLoad / kPack]>(
         a_in[k]), columns);
@@ -143,19 +144,23 @@ __device__ __forceinline__ void move_tile(
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    const int group = k * kWarps + warp;
-    const int x = group * 4 + lane / 8, y = lane % 8 * kStore;
+    const int x = (k * kWarps + warp) * 4 + lane / 8;
     const long long col = first_col + x;
     if (kGuarded && col >= n_col) continue;
-    const long long row = first_row + y;
-    if (kGuarded && row >= n_row) continue;
-    const vec<unsigned char, kStore> a_v = *reinterpret_cast<const vec<unsigned char, kStore> *>(&a_tile[kept_at(x, y)]);
-    vec<unsigned char, kStore> b_v;
+    unsigned char *const b_to = &b[col * n_row + first_row];
+    {
+      const int y = lane % 8 * kStore;
+      const long long row = first_row + y;
+      if (kGuarded && row >= n_row)
+        continue;
+      const vec<unsigned char, kStore> a_v = *reinterpret_cast<const vec<unsigned char, kStore> *>(&a_tile[kept_at(x, y)]);
+      vec<unsigned char, kStore> b_v;
 #pragma unroll
-    for (int e = 0; e < kStore; e++) {
-      compute(a_v[e], b_v[e]);
+      for (int e = 0; e < kStore; e++) {
+        compute(a_v[e], b_v[e]);
+      }
+      store(&b_to[y], b_v);
     }
-    store(&b[col * n_row + row], b_v);
   }
 }
 

@@ -100,7 +100,7 @@ __device__ __forceinline__ void move_tile(
     const long long from = (start & -kStart) + copy % kWords * kWord;
     if (from + kWord > start && from < start + width)
       async_copy_some(&a_tile[a_first + (line) * a_pitch + (int)(from - start)], &a[from],
-                      (int)min(16ll, (n_col * n_row - from) * (int)sizeof(f16)));
+                      kGuarded ? (int)min(16ll, (n_col * n_row - from) * (int)sizeof(f16)) : 16);
   }
   async_commit();
   async_wait<0>();
@@ -109,30 +109,34 @@ __device__ __forceinline__ void move_tile(
   // out: a warp's lanes are neighbours along row
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-  for (int k = 0; k < 16; k++) {
-    const int group = warp * 16 + k;
-    const int x = group / 2, y = (group % 2 * 32 + lane) * kStore;
+  for (int k = 0; k < 8; k++) {
+    const int x = k * kWarps + warp;
     const long long col = first_col + x;
     if (kGuarded && col >= n_col) continue;
     // so many elements earlier a sector starts
-    const int shift = (int)((col * n_row + first_row) % kSector);
-    const long long row = first_row - shift + y;
-    vec<f16, kStore> a_v;
-    for (int e = 0; e < kStore; e++)
-      if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[a_first + (y + kAhead - shift + e) * a_pitch + x];
-    vec<f16, kStore> b_v;
+    const int shift = (int)(col * n_row + first_row) & (kSector - 1);
+    f16 *const b_to = &b[col * n_row + first_row - shift];
 #pragma unroll
-    for (int e = 0; e < kStore; e++) {
-      if (kGuarded && (row + e < 0 || row + e >= n_row)) continue;
-      compute(a_v[e], b_v[e]);
-    }
-    if (!kGuarded || (row >= 0 && row + kStore <= n_row)) {
-      store(&b[col * n_row + row], b_v);
-    } else {
+    for (int part = 0; part < 2; part++) {
+      const int y = (part * 32 + lane) * kStore;
+      const long long row = first_row - shift + y;
+      vec<f16, kStore> a_v;
+      for (int e = 0; e < kStore; e++)
+        if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[a_first + (y + kAhead - shift + e) * a_pitch + x];
+      vec<f16, kStore> b_v;
 #pragma unroll
       for (int e = 0; e < kStore; e++) {
-        if (row + e < 0 || row + e >= n_row) continue;
-        store(&b[col * n_row + e + row], b_v[e]);
+        if (kGuarded && (row + e < 0 || row + e >= n_row)) continue;
+        compute(a_v[e], b_v[e]);
+      }
+      if (!kGuarded || (row >= 0 && row + kStore <= n_row)) {
+        store(&b_to[y], b_v);
+      } else {
+#pragma unroll
+        for (int e = 0; e < kStore; e++) {
+          if (row + e < 0 || row + e >= n_row) continue;
+          store(&b_to[y + e], b_v[e]);
+        }
       }
     }
   }
@@ -142,14 +146,14 @@ __device__ __forceinline__ void move_tile(
 // along row.
 __global__ void __launch_bounds__(512)
 exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col) {
-  __shared__ __align__(16) f16 a_tile[20600]; // lines of a, in the order of memory
+  __shared__ __align__(16) f16 a_tile[20465]; // lines of a as they lie in memory
   // blocks follow b
   unsigned int block = blockIdx.x;
   const unsigned int tiles_row = (unsigned int)((n_row + kAhead + kTileY - 1) / kTileY);
   const long long first_row = (long long)(block % tiles_row) * kTileY;
   block /= tiles_row;
   const long long first_col = (long long)block * kTileX;
-  if (first_col + kTileX <= n_col && first_row + kTileY <= n_row && first_row >= kAhead)
+  if (first_col + kTileX <= n_col && first_row + kTileY < n_row && first_row >= kAhead)
     move_tile<false>(a, b, n_row, n_col, first_col, first_row, a_tile);
   else
     move_tile<true>(a, b, n_row, n_col, first_col, first_row, a_tile);

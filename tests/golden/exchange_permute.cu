@@ -79,6 +79,7 @@ constexpr int kLoad = 4; // neighbours along m, n in a load
 constexpr int kStore = 4; // neighbours along j, l in a store
 constexpr int kLines = kTileY;
 constexpr int kPitch = 64; // from line to line
+constexpr int kLinesALoad = 16; // lines between two loads of a thread
 
 // Where element (x, y) of a tile is kept: a line's elements are permuted by the line's number, so
 // that columns meet different banks.
@@ -120,18 +121,17 @@ __device__ __forceinline__ void move_tile(
   __syncthreads();
   // in: neighbours along m, n, all loads before the first use
   vec<float, kLoad> a_in[4];
+  const int x = threadIdx.x % 16 * kLoad, thread_line = threadIdx.x / 16;
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 16 * kLoad, line = vector / 16;
+    const int line = thread_line + k * kLinesALoad;
     const long long m_n = first_m_n + x, j_l = first_j_l + line;
     a_in[k] = (!kGuarded || (m_n < n_m_n && j_l < n_j_l))
       ? load_evict_last<vec<float, kLoad>>(&a[a_line[line] + x]) : vec<float, kLoad>();
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 16 * kLoad, line = vector / 16;
+    const int line = thread_line + k * kLinesALoad;
     *reinterpret_cast<vec<float, kLoad> *>(&a_tile[kept_at(x, line)]) = a_in[k];
   }
   __syncthreads();
@@ -139,22 +139,27 @@ __device__ __forceinline__ void move_tile(
   // out: 8 lanes are neighbours along j, l, a warp has 4 columns: its reads of the tile meet all banks
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    const int group = k * kWarps + warp;
-    const int x = group / 2 * 4 + lane / 8, y = (group % 2 * 8 + lane % 8) * kStore;
+  for (int k = 0; k < 2; k++) {
+    const int x = (k * kWarps + warp) * 4 + lane / 8;
     const long long m_n = first_m_n + x;
     if (kGuarded && m_n >= n_m_n) continue;
-    const long long j_l = first_j_l + y;
-    if (kGuarded && j_l >= n_j_l) continue;
-    vec<float, kStore> a_v;
-    for (int e = 0; e < kStore; e++)
-      a_v[e] = a_tile[kept_at(x, y + e)];
-    vec<float, kStore> b_v;
+    float *const b_to = &b[b_column[x]];
 #pragma unroll
-    for (int e = 0; e < kStore; e++) {
-      compute(a_v[e], b_v[e]);
+    for (int part = 0; part < 2; part++) {
+      const int y = (part * 8 + lane % 8) * kStore;
+      const long long j_l = first_j_l + y;
+      if (kGuarded && j_l >= n_j_l)
+        break;
+      vec<float, kStore> a_v;
+      for (int e = 0; e < kStore; e++)
+        a_v[e] = a_tile[kept_at(x, y + e)];
+      vec<float, kStore> b_v;
+#pragma unroll
+      for (int e = 0; e < kStore; e++) {
+        compute(a_v[e], b_v[e]);
+      }
+      store(&b_to[y], b_v);
     }
-    store(&b[b_column[x] + j_l - first_j_l], b_v);
   }
 }
 

@@ -78,6 +78,7 @@ constexpr int kTileX = 64, kTileY = 64;
 constexpr int kLoad = 4; // neighbours along col in a load
 constexpr int kStore = 4; // neighbours along row in a store
 constexpr int kPitch = 64; // from line to line
+constexpr int kLinesALoad = 32; // lines between two loads of a thread
 
 // Where element (x, y) of a tile is kept: a line's elements are permuted by the line's number, so
 // that columns meet different banks.
@@ -97,41 +98,45 @@ __device__ __forceinline__ void move_tile(
     long long first_col, long long first_row, float *a_tile) {
   // in: neighbours along col, all loads before the first use
   vec<float, kLoad> a_in[2];
+  const int x = threadIdx.x % 16 * kLoad, thread_line = threadIdx.x / 16;
+  const float *const a_from = &a[first_row * n_col + n_col * thread_line + first_col + x];
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 16 * kLoad, line = vector / 16;
+    const int line = thread_line + k * kLinesALoad;
     const long long col = first_col + x, row = first_row + line;
     a_in[k] = (!kGuarded || (col < n_col && row < n_row))
-      ? load_evict_last<vec<float, kLoad>>(&a[n_col * row + col]) : vec<float, kLoad>();
+      ? load_evict_last<vec<float, kLoad>>(&a_from[(k * kLinesALoad) * n_col]) : vec<float, kLoad>();
   }
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    const int vector = k * kThreads + threadIdx.x;
-    const int x = vector % 16 * kLoad, line = vector / 16;
+    const int line = thread_line + k * kLinesALoad;
     *reinterpret_cast<vec<float, kLoad> *>(&a_tile[kept_at(x, line)]) = a_in[k];
   }
   __syncthreads();
 
   // out: 8 lanes are neighbours along row, a warp has 4 columns: its reads of the tile meet all banks
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int k = 0; k < 2; k++) {
-    const int group = k * kWarps + warp;
-    const int x = group / 2 * 4 + lane / 8, y = (group % 2 * 8 + lane % 8) * kStore;
+  {
+    const int x = warp * 4 + lane / 8;
     const long long col = first_col + x;
-    if (kGuarded && col >= n_col) continue;
-    const long long row = first_row + y;
-    if (kGuarded && row >= n_row) continue;
-    vec<float, kStore> a_v;
-    for (int e = 0; e < kStore; e++)
-      a_v[e] = a_tile[kept_at(x, y + e)];
-    vec<float, kStore> b_v;
+    if (kGuarded && col >= n_col) return;
+    float *const b_to = &b[col * n_row + first_row];
 #pragma unroll
-    for (int e = 0; e < kStore; e++) {
-      compute(a_v[e], b_v[e]);
+    for (int part = 0; part < 2; part++) {
+      const int y = (part * 8 + lane % 8) * kStore;
+      const long long row = first_row + y;
+      if (kGuarded && row >= n_row)
+        break;
+      vec<float, kStore> a_v;
+      for (int e = 0; e < kStore; e++)
+        a_v[e] = a_tile[kept_at(x, y + e)];
+      vec<float, kStore> b_v;
+#pragma unroll
+      for (int e = 0; e < kStore; e++) {
+        compute(a_v[e], b_v[e]);
+      }
+      store(&b_to[y], b_v);
     }
-    store(&b[col * n_row + row], b_v);
   }
 }
 

@@ -3,6 +3,7 @@
 -- it is one run in all of its operands and the other side has not taken the mode.
 local sides = {}
 
+local LINE, COPY, LANES, BANKS_BYTES = 128, 16, 32, 128
 local LONG_ENOUGH = 512 -- elements of a side, at every tuned size
 
 -- ---- what the kernel is ----
@@ -242,6 +243,95 @@ function sides.tile_extents(k, side)
   return list
 end
 
+-- ---- tiles in shared memory ----
+
+-- A tile with a side shorter than the banks: lines as they are, padded.
+local function keep_thin(p, banks)
+  local other = p.store
+  p.rows, p.chunk, p.pitch = true, p.load, p.tile_x
+  p.pitch_doc, p.kept = "from line to line", "y * kPitch + x"
+  if p.tile_y < banks then
+    p.pitch = p.tile_x + math.max(p.load, banks // p.tile_y)
+    p.kept_doc = "Where element (x, y) of a tile is kept: lines are longer, so that columns meet "
+      .. "different banks."
+    p.lanes = LANES
+  else
+    local pad = (other - p.tile_x * other) % banks
+    p.kept = string.format("y * kPitch + y / kStore * %d + x", pad)
+    p.kept_doc = "Where element (x, y) of a tile is kept: between the lines of two stores is "
+      .. "padding, so that columns meet different banks."
+    p.lanes, p.padding = banks // other, p.tile_y // other * pad
+  end
+  p.tile_elems = p.pitch * p.lines_of_tile + (p.padding or 0)
+end
+
+-- Is padding better than a swizzle: one side is short, and vectors go along the other?
+local function is_thin(p, banks)
+  if p.pack > 1 or p.sector > 0 then
+    return false
+  elseif p.tile_y < banks then
+    return banks % p.tile_y == 0 and p.load > 1 and p.store == 1 and banks // p.tile_y <= p.load
+  end
+  return p.tile_x < banks and banks % p.tile_x == 0 and p.load == 1 and p.store > 1
+    and p.tile_x * p.store >= banks
+end
+
+-- How elements of a tile are kept: `rows`: neighbours along X stay together, else those along Y.
+function sides.keep(p)
+  local bytes = p.pack > 1 and 4 or p.bytes
+  local across = p.store // p.pack -- words of a store
+  local banks = math.max(BANKS_BYTES // bytes, 1)
+  if is_thin(p, banks) then
+    return keep_thin(p, banks)
+  end
+  p.rows = p.load <= across
+  local chunk = p.rows and math.min(p.load, COPY // bytes) or across
+  local other = p.rows and across or p.load
+  local width = p.rows and p.tile_x or p.lines_of_tile // p.pack
+  local groups = math.max(banks // chunk, 1)
+  while groups > 1 and groups * chunk >= 2 * width do
+    groups = groups // 2
+  end
+  p.pitch = kit.ceil_div(width, groups * chunk) * groups * chunk
+  p.chunk = chunk
+  local function times(text, n)
+    return n > 1 and string.format("%s * %d", text, n) or text
+  end
+  local function over(text, n)
+    return n > 1 and string.format("%s / %d", text, n) or text
+  end
+  local y = p.pack > 1 and "y / kPack" or "y"
+  local inner, outer, line = "x", p.pack > 1 and "y / kPack" or "y", over(y, other)
+  if not p.rows then
+    inner, outer, line = y, "x", over("x", other)
+  end
+  local mixed = string.format("(%s ^ %s %% %d)", over(inner, chunk), line, groups)
+  if groups == 1 then
+    mixed = inner
+  elseif chunk > 1 then
+    mixed = string.format("%s + %s %% %d", times(mixed, chunk), inner, chunk)
+  end
+  p.kept = string.format("%s * kPitch + %s", outer, mixed)
+  p.pitch_doc = p.rows and "from line to line" or "from column to column"
+  p.kept_doc = string.format("Where %s of a tile is kept", p.pack > 1
+    and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)")
+  p.kept_doc = p.kept_doc .. (groups == 1 and "." or string.format(": %s are permuted by %s, so "
+    .. "that %s meet different banks.", p.rows and "a line's elements" or "a column's elements",
+    p.rows and "the line's number" or "the column's number", p.rows and "columns" or "lines"))
+  p.tile_elems = p.pitch * (p.rows and p.lines_of_tile // p.pack or p.tile_x)
+  p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
+end
+
+-- Lines as they lie in memory.
+function sides.keep_lines(p)
+  p.word = COPY // p.bytes
+  p.start_elems = p.tile_x * p.bytes >= 2 * LINE and LINE // p.bytes or p.word
+  p.words = kit.ceil_div(p.tile_x + p.start_elems - 1, p.word)
+  p.row_elems = p.tile_x + 2 * p.word - 1 -- odd: lanes along Y meet different banks
+  p.tile_elems = p.lines_of_tile * p.row_elems + 2 * p.word
+  p.lanes = math.max(math.min(LANES, LANES * 4 // (p.store * p.bytes)), p.store > 1 and 8 or LANES)
+end
+
 -- ---- places along sides, in the text of a kernel ----
 
 -- A C name for the place along a side: the dimension's, or those of all.
@@ -332,6 +422,11 @@ function sides.adopt_tables(p, op)
   end
 end
 
+-- The step of `op`, which is linear along Y, from line to line.
+local function step_y(p, op)
+  return sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
+end
+
 -- The element of `op` at tile-local x and line (texts), or at the places X.at and Y.at, which the
 -- text declares. `e`: neighbours further along Y.
 function sides.place(p, op, e)
@@ -344,13 +439,44 @@ function sides.place(p, op, e)
     local line = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
     at = line + sides.element(p, op, cuda.var("x"), 0, true) - sides.element(p, op, 0, 0, true)
   elseif by.y then
-    local step = sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
-    at = cuda.var(by.column .. "[x]") + step * (y - cuda.var(p.Y.first) + more)
+    at = cuda.var(by.column .. "[x]") + step_y(p, op) * (y - cuda.var(p.Y.first) + more)
   else
     at = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
       + cuda.var(by.column .. "[x]")
   end
   return string.format("%s[%s]", op.pointer, p.g:text(at))
+end
+
+-- Where the thread's first vector of `op`, which is linear along Y, starts: text.
+function sides.start(p, op)
+  local x, line = cuda.var("x"), cuda.var("thread_line")
+  local at
+  line = line - (p.sector > 0 and cuda.var("kAhead") or 0)
+  if p.linear[op.number].x then
+    at = sides.element(p, op, cuda.var(p.X.first) + x, cuda.var(p.Y.first) + line)
+  else
+    at = cuda.var(p.linear[op.number].column .. "[x]")
+      + step_y(p, op) * line
+  end
+  return p.g:text(at)
+end
+
+-- The offset in `op` of a line `count` (text) lines on.
+function sides.lines_on(p, op, count)
+  return p.g:text(step_y(p, op) * cuda.var("(" .. count .. ")"))
+end
+
+-- An output's element as two texts: where column x starts, and from there on element y.
+function sides.column(p, op)
+  local by = p.linear[op.number]
+  local line = by.y and "y" or by.line .. "[y]"
+  if not by.x then
+    return by.column .. "[x]", line
+  elseif by.y then
+    return p.g:text(sides.element(p, op, cuda.var(p.X.at), cuda.var(p.Y.first))), line
+  end
+  local step = sides.element(p, op, cuda.var("x"), 0, true) - sides.element(p, op, 0, 0, true)
+  return p.g:text(step), line
 end
 
 -- Places of the tables: lines of the tile along Y, columns along X.

@@ -6,14 +6,15 @@
 -- Lines come in as vectors through registers, swizzled, or as they lie in memory by asynchronous
 -- copies of 16 bytes, wherever they start. Elements of 1 and 2 bytes are turned in registers, 4 x 4
 -- or 2 x 2, so that shared memory holds words along Y.
-local SECTOR, LINE, COPY, LANES, BANKS_BYTES = 32, 128, 16, 32, 128
+local SECTOR, LINE, COPY, LANES = 32, 128, 16, 32
 
 local function tiles_of(k, about, bytes)
   local list = {}
   for _, x in ipairs(sides.tile_extents(k, about.X)) do
     for _, y in ipairs(sides.tile_extents(k, about.Y)) do
       local all, ratio = x * y * bytes, math.max(x, y) / math.min(x, y)
-      if all >= 4096 and all <= 65536 and (ratio <= 4 or math.min(x, y) < 32) then
+      local most = #about.X.dims + #about.Y.dims > 2 and math.min(x, y) == 32 and 16 or 4
+      if all >= 4096 and all <= 65536 and (ratio <= most or math.min(x, y) < 32) then
         list[#list + 1] = x .. "x" .. y
       end
     end
@@ -81,59 +82,6 @@ local function axes(k)
 end
 
 -- ---- the plan: shared memory ----
-
--- How elements of a tile are kept: `rows`: neighbours along X stay together, else those along Y.
-local function keep(p)
-  local bytes = p.pack > 1 and 4 or p.bytes
-  local across = p.store // p.pack -- words of a store
-  local banks = math.max(BANKS_BYTES // bytes, 1)
-  p.rows = p.load <= across
-  local chunk = p.rows and math.min(p.load, COPY // bytes) or across
-  local other = p.rows and across or p.load
-  local width = p.rows and p.tile_x or p.lines_of_tile // p.pack
-  local groups = math.max(banks // chunk, 1)
-  while groups > 1 and groups * chunk >= 2 * width do
-    groups = groups // 2
-  end
-  p.pitch = kit.ceil_div(width, groups * chunk) * groups * chunk
-  p.chunk = chunk
-  local function times(text, n)
-    return n > 1 and string.format("%s * %d", text, n) or text
-  end
-  local function over(text, n)
-    return n > 1 and string.format("%s / %d", text, n) or text
-  end
-  local y = p.pack > 1 and "y / kPack" or "y"
-  local inner, outer, line = "x", p.pack > 1 and "y / kPack" or "y", over(y, other)
-  if not p.rows then
-    inner, outer, line = y, "x", over("x", other)
-  end
-  local mixed = string.format("(%s ^ %s %% %d)", over(inner, chunk), line, groups)
-  if groups == 1 then
-    mixed = inner
-  elseif chunk > 1 then
-    mixed = string.format("%s + %s %% %d", times(mixed, chunk), inner, chunk)
-  end
-  p.kept = string.format("%s * kPitch + %s", outer, mixed)
-  p.pitch_doc = p.rows and "from line to line" or "from column to column"
-  p.kept_doc = string.format("Where %s of a tile is kept", p.pack > 1
-    and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)")
-  p.kept_doc = p.kept_doc .. (groups == 1 and "." or string.format(": %s are permuted by %s, so "
-    .. "that %s meet different banks.", p.rows and "a line's elements" or "a column's elements",
-    p.rows and "the line's number" or "the column's number", p.rows and "columns" or "lines"))
-  p.tile_elems = p.pitch * (p.rows and p.lines_of_tile // p.pack or p.tile_x)
-  p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
-end
-
--- Lines as they lie in memory.
-local function keep_lines(p)
-  p.word = COPY // p.bytes
-  p.start_elems = p.tile_x * p.bytes >= 2 * LINE and LINE // p.bytes or p.word
-  p.words = kit.ceil_div(p.tile_x + p.start_elems - 1, p.word)
-  p.row_elems = p.tile_x + 2 * p.word
-  p.tile_elems = p.lines_of_tile * p.row_elems + p.word
-  p.lanes = LANES
-end
 
 -- Declares what lies in shared memory: static, or parts of the dynamic one.
 local function place_memory(p)
@@ -272,6 +220,8 @@ local function texts_of_lines(p, x)
     local start = sides.element(p, op, first_x, cuda.var(p.Y.at))
     x.line_start = p.g:text(start)
     local step = sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
+    -- of a whole tile another line follows the last, so that no word crosses the array's end
+    x.inside = E.eval(step + 0, p.k.given[1]) > 0
     local zero = sides.element(p, op, first_x, cuda.var(p.Y.first))
     x.row_setup = kit.concat {
       "// lines start and follow each other as in memory, modulo a word",
@@ -285,12 +235,17 @@ local function texts_of_lines(p, x)
     x.rows = p.g:name(op.name .. "_row")
     local t = p.tables[1]
     t.entries[#t.entries + 1] = { name = x.rows, value = string.format(
-      "line * %d + (int)(%s[line] & (kWord - 1))", p.row_elems, by.line) }
+      "line * kPitch + (int)((%s[line] - line * kPitch) & (kWord - 1))", by.line) }
+    p.row_pitch = p.row_elems
     p.memory[#p.memory + 1] = { name = x.rows, type = "int", count = "kLines",
       bytes = 4 * p.lines_of_tile, doc = "where the lines start in the tile" }
     x.row_setup = ""
   end
   x.row = row_text(p, x, "line")
+  x.copied = string.format("(int)min(16ll, (%s - from) * (int)sizeof(%s))", x.elems, x.type)
+  if x.inside then
+    x.copied = "kGuarded ? " .. x.copied .. " : 16"
+  end
 end
 
 -- Texts that move a vector of an exchanged input from global memory to the tile.
@@ -300,7 +255,14 @@ local function texts_in(p, x)
     return texts_of_lines(p, x)
   end
   p.line_text = p.pack > 1 and "line + r" or "line"
-  x.load = string.format("%s<%s>(&%s)", LOADS[p.evict] or "load", x.loaded_type, sides.place(p, op))
+  local from = sides.place(p, op)
+  if p.linear[op.number].y and p.lines_a_load then
+    x.from = p.g:name(op.name .. "_from")
+    x.start = sides.start(p, op)
+    from = string.format("%s[%s]", x.from, sides.lines_on(p, op, p.pack > 1
+      and "k * kLinesALoad + r" or "k * kLinesALoad"))
+  end
+  x.load = string.format("%s<%s>(&%s)", LOADS[p.evict] or "load", x.loaded_type, from)
   if p.pack > 1 then
     local words = p.rows and p.chunk or 1
     x.put = kit.concat {
@@ -362,8 +324,53 @@ end
 
 local function text_store(p, y)
   local name = STORES[p.evict] or "store"
-  y.store = string.format("%s(&%s, %s);", name, sides.place(p, y.op), y.value)
-  y.store_element = string.format("%s(&%s, %s[e]);", name, sides.place(p, y.op, true), y.value)
+  local column, line = sides.column(p, y.op)
+  y.column = p.g:name(y.op.name .. "_to")
+  y.start = column .. (p.sector > 0 and " - shift" or "")
+  y.store = string.format("%s(&%s[%s], %s);", name, y.column, line, y.value)
+  y.store_element = string.format("%s(&%s[%s + e], %s[e]);", name, y.column, line, y.value)
+end
+
+-- How lanes and warps are laid over the tile's columns, for the stores.
+local function lay_out_stores(p)
+  local X, Y, warps = p.X, p.Y, p.threads // LANES
+  local units, lanes = kit.ceil_div(p.tile_y, p.store), p.lanes
+  while lanes > 1 and lanes >= 2 * units do
+    lanes = lanes // 2
+  end
+  local columns = LANES // lanes -- of a warp at a time
+  local groups, shares = kit.ceil_div(p.tile_x, columns), 1
+  while 2 * shares * groups <= warps do
+    shares = 2 * shares -- warps that share a column
+  end
+  local parts = kit.ceil_div(units, lanes)
+  p.columns, p.parts = kit.ceil_div(groups, warps // shares), kit.ceil_div(parts, shares)
+  local warp = shares > 1 and string.format("warp %% %d", warps // shares) or "warp"
+  local at = p.columns > 1 and "k * kWarps + warp" or warp
+  at = columns > 1 and p.columns > 1 and "(" .. at .. ")" or at
+  p.out_x = at .. (columns > 1 and string.format(" * %d + lane / %d", columns, lanes) or "")
+  local unit = lanes == LANES and "lane" or string.format("lane %% %d", lanes)
+  local part = p.parts > 1 and "part" or nil
+  if shares > 1 then
+    local share = string.format("warp / %d", warps // shares)
+    part = part and string.format("(part * %d + %s)", shares, share) or share
+  end
+  p.out_y = part and string.format("%s * %d + %s", part, lanes, unit) or unit
+  if p.store > 1 then
+    p.out_y = (part and "(" .. p.out_y .. ")" or p.out_y) .. " * kStore"
+  end
+  local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
+  p.out_beyond = p.columns * (warps // shares) * columns ~= p.tile_x
+    and "x >= kTileX || (" .. crosses .. ")" or crosses
+  p.out_ragged = p.parts * shares * lanes ~= units
+  p.out_doc = columns == 1 and string.format("a warp's lanes are neighbours along %s", Y.name)
+    or string.format("%d lanes are neighbours along %s, a warp has %d columns: its reads of the "
+      .. "tile meet all banks", lanes, Y.name, columns)
+  p.unroll_out = p.columns * p.parts <= 16 and "#pragma unroll"
+    or string.format("#pragma unroll %d", math.max(16 // p.parts, 1))
+  p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
+  p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,
+    p.sector > 0 and " - shift" or "")
 end
 
 -- How vectors and lanes are laid over the tile.
@@ -381,51 +388,22 @@ local function lay_out(p)
     local total = across * (p.lines_of_tile // p.pack)
     p.loads, p.vectors = kit.ceil_div(total, p.threads), total
     p.ragged = total % p.threads ~= 0
-    p.in_x = string.format("vector %% %d%s", across, p.load > 1 and " * kLoad" or "")
-    p.in_line = string.format("vector / %d%s", across, p.pack > 1 and " * kPack" or "")
+    p.lines_a_load = p.threads % across == 0 and p.threads // across * p.pack or false
+    local vector = p.lines_a_load and "threadIdx.x" or "vector"
+    p.in_x = string.format("%s %% %d%s", vector, across, p.load > 1 and " * kLoad" or "")
+    p.in_line = string.format("%s / %d%s", vector, across, p.pack > 1 and " * kPack" or "")
+    p.vector_place = p.lines_a_load and "const int line = thread_line + k * kLinesALoad;"
+      or kit.concat { "const int vector = k * kThreads + threadIdx.x;",
+        string.format("const int x = %s, line = %s;", p.in_x, p.in_line) }
+    p.past = string.format(p.lines_a_load and "line >= %d" or "vector >= %d",
+      p.lines_a_load and p.lines_of_tile or total)
     local at_y = string.format("%s%s + line%s", Y.first, ahead, p.pack > 1 and " + r" or "")
     p.in_place = string.format("const long long %s = %s + x, %s = %s;", X.at, X.first, Y.at, at_y)
     p.in_inside = string.format("%s(!kGuarded || (%s < %s && %s%s < %s))",
-      p.ragged and string.format("vector < %d && ", total) or "", X.at, X.extent,
+      p.ragged and "!(" .. p.past .. ") && " or "", X.at, X.extent,
       p.sector > 0 and Y.at .. " >= 0 && " or "", Y.at, Y.extent)
   end
-  local units = kit.ceil_div(p.tile_y, p.store)
-  local lanes = p.lanes
-  while lanes > 1 and lanes >= 2 * units do
-    lanes = lanes // 2
-  end
-  local columns, parts = LANES // lanes, kit.ceil_div(units, lanes)
-  local total = kit.ceil_div(p.tile_x, columns) * parts
-  p.groups = kit.ceil_div(total, p.threads // LANES)
-  p.group = p.sector > 0 and p.groups > 1 and string.format("warp * %d + k", p.groups)
-    or "k * kWarps + warp"
-  local step = p.store > 1 and " * kStore" or ""
-  p.out_x = (parts > 1 and string.format("group / %d", parts) or "group")
-    .. (columns > 1 and string.format(" * %d + lane / %d", columns, lanes) or "")
-  local unit = lanes == LANES and "lane" or string.format("lane %% %d", lanes)
-  if parts > 1 then
-    unit = string.format("group %% %d * %d + %s", parts, lanes, unit)
-    unit = step ~= "" and "(" .. unit .. ")" or unit
-  end
-  p.out_y = unit .. step
-  local beyond = {}
-  if total % (p.threads // LANES) ~= 0 or p.tile_x % columns ~= 0 then
-    beyond[#beyond + 1] = "x >= kTileX"
-  end
-  if parts * lanes ~= units then
-    beyond[#beyond + 1] = "y >= kTileY"
-  end
-  local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
-  beyond[#beyond + 1] = #beyond > 0 and "(" .. crosses .. ")" or crosses
-  p.out_beyond = table.concat(beyond, " || ")
-  p.out_doc = columns == 1 and string.format("a warp's lanes are neighbours along %s", Y.name)
-    or string.format("%d lanes are neighbours along %s, a warp has %d columns: its reads of the "
-      .. "tile meet all banks", lanes, Y.name, columns)
-  p.unroll_out = p.groups <= 16 and "#pragma unroll"
-    or string.format("#pragma unroll %d", math.max(4, math.min(parts, 8)))
-  p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
-  p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,
-    p.sector > 0 and " - shift" or "")
+  lay_out_stores(p)
 end
 
 -- The statement that computes one element.
@@ -538,7 +516,8 @@ local function start_plan(k, c, about)
     tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
     store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
     exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
-    sector = c.start == "sector" and SECTOR // most or 0,
+    sector = c.start == "sector" and SECTOR // most or 0, row_pitch = false,
+    lines_a_load = false,
   }
   p.p = p
   p.load = p.is_lines and 1 or math.tointeger(c.load)
@@ -591,9 +570,9 @@ end
 -- Takes the operands into the plan.
 local function adopt_operands(p)
   if p.is_lines then
-    keep_lines(p)
+    sides.keep_lines(p)
   else
-    keep(p)
+    sides.keep(p)
   end
   sides.start_tables(p)
   for _, op in ipairs(p.g.ops) do
@@ -631,11 +610,35 @@ local function write_texts(p)
   end
   if p.sector > 0 then
     local out = p.g.outputs[1]
-    local by = p.linear[out.number]
-    p.shift_of = by.x and p.g:text(sides.element(p, out, cuda.var(p.X.at), cuda.var(p.Y.first)))
-      or by.column .. "[x]"
-    p.shift_of = "(" .. p.shift_of .. ")"
+    p.shift_of = sides.column(p, out)
   end
+end
+
+-- What moves before the kernel is compiled and counted. A run of a side in a tile has a sector more
+-- where it starts anywhere, and lines before a tile that starts at sectors are read twice.
+local function traffic(p)
+  local total, list = 1, {}
+  for d = 1, #p.k.dims do
+    total = total * p.k.extents[d]
+  end
+  local function runs(side, tile)
+    return total // side.n:max(1) * kit.ceil_div(side.n, tile)
+  end
+  local load = p.is_lines and COPY or p.load * p.bytes
+  for _, x in ipairs(p.exchanged) do
+    local whole = kit.ceil_div(total * x.op.record.bytes * p.lines_of_tile, SECTOR * p.tile_y)
+    list[#list + 1] = { operand = x.op.number, width = load,
+      sectors = whole + ((load < COPY or p.is_lines) and runs(p.X, p.tile_x) or 0) }
+  end
+  for _, y in ipairs(p.results) do
+    local whole = kit.ceil_div(total * y.op.record.bytes, SECTOR)
+    local ends = p.sector > 0 and total // p.Y.n:max(1) or p.store * p.bytes < COPY
+      and runs(p.Y, p.tile_y) or 0
+    list[#list + 1] = { operand = y.op.number, width = p.store * p.bytes, sectors = whole + ends }
+  end
+  local words = total * #p.exchanged * math.max(p.bytes, 4 // p.pack)
+  list.wavefronts = 2 * kit.ceil_div(words, LINE)
+  return list
 end
 
 local DOC = "A block moves a tile of %d x %d elements (%s x %s) through shared memory: in along "
@@ -668,11 +671,12 @@ local function plan(k, c)
   cut(p, c.blocks)
   places(p)
   p.sizes = kit.concat { p.X.size or "", p.Y.size or "" }
-  p.compute = compute(p)
+  p.compute, p.traffic = compute(p), traffic(p)
   p.tile_doc = string.format("A tile: elements along %s, which %s along, by elements along %s, "
     .. "which %s along.", p.X.name, verbs(p.exchanged), p.Y.name, verbs(p.results))
-  p.whole = string.format("%s + kTileX <= %s && %s + kTileY <= %s%s", p.X.first, p.X.extent,
-    p.Y.first, p.Y.extent, p.sector > 0 and string.format(" && %s >= kAhead", p.Y.first) or "")
+  p.whole = string.format("%s + kTileX <= %s && %s + kTileY %s %s%s", p.X.first, p.X.extent,
+    p.Y.first, p.is_lines and "<" or "<=", p.Y.extent,
+    p.sector > 0 and string.format(" && %s >= kAhead", p.Y.first) or "")
   p.doc = string.format(DOC, p.tile_x, p.tile_y, p.X.name, p.Y.name, p.X.name, p.Y.name)
   return p.g:plan(p)
 end
