@@ -19,6 +19,15 @@
   SPEC("'h', 'i', 'j', 'l'", "f32", "s.row_major", ORDER("'l', 'j', 'i', 'h'"), "", "b = a;",      \
        "h = 9, i = 11, j = 7, l = 13")
 
+#define RANK4_LAST                                                                                 \
+  SPEC("'h', 'i', 'j', 'l'", "f32", "s.row_major", ORDER("'l', 'i', 'j', 'h'"), "", "b = a;",      \
+       "h = 8, i = 5, j = 9, l = 75")
+#define MIXED                                                                                      \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'mixed', dims = { 'row', 'col' }, body = 'b = a;',\n"                  \
+  "  inputs = { s.array('a', 'u8', s.row_major) },\n"                                              \
+  "  outputs = { s.array('b', 'u16', s.col_major) }, sizes = { { row = 203, col = 304 } } }\n"
+
 #define SMALL "exchange threads=256 tile=32x64 load=lines start=sector blocks=out evict=none"
 #define WIDE  "exchange threads=256 tile=64x64 blocks=out evict=loads"
 
@@ -40,6 +49,13 @@ static const tp_case cases[] = {
      "exchange threads=256 tile=512x8 load=lines start=any blocks=out evict=none"},
     {MATRIX("f32", "row = 1204, col = 7"),
      "exchange threads=256 tile=8x512 load=1 blocks=out evict=stores"},
+    {MATRIX("f32", "row = 7, col = 1204"),
+     "exchange threads=128 tile=128x8 load=4 start=any blocks=out evict=none"},
+    {MATRIX("f32", "row = 1204, col = 7"),
+     "exchange threads=128 tile=8x128 load=1 blocks=out evict=loads"},
+    {RANK4_LAST, "exchange threads=256 tile=64x32 load=lines blocks=out evict=none"},
+    {RANK4_LAST, "exchange threads=256 tile=32x256 load=lines blocks=in evict=stores"},
+    {MIXED, "exchange threads=256 tile=32x128 load=8 store=2 start=sector blocks=out evict=none"},
     {OPERANDS2, SMALL},
     {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},
     {STACK, "exchange threads=256 tile=32x64 load=lines start=sector blocks=tiles evict=none"},

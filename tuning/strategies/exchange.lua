@@ -290,7 +290,7 @@ end
 local function text_take(p, x)
   local many = p.store > 1
   local line = p.sector > 0 and "y + kAhead - shift" or "y"
-  if not p.is_lines and (p.pack > 1 or (many and not p.rows)) then
+  if not p.is_lines and (p.pack > 1 or (many and not p.rows and p.sector == 0)) then
     local whole = not p.rows
     if whole then
       x.take = string.format("const %s %s = *reinterpret_cast<const %s *>(&%s[kept_at(x, y)]);",
