@@ -146,7 +146,7 @@ __device__ __forceinline__ void move_tile(
 // along row.
 __global__ void __launch_bounds__(512)
 exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col) {
-  __shared__ __align__(16) f16 a_tile[20465]; // lines of a as they lie in memory
+  __shared__ __align__(16) f16 a_tile[20465]; // lines of a, in the order of memory
   // blocks follow b
   unsigned int block = blockIdx.x;
   const unsigned int tiles_row = (unsigned int)((n_row + kAhead + kTileY - 1) / kTileY);

@@ -463,7 +463,7 @@ end
 
 -- The offset in `op` of a line `count` (text) lines on.
 function sides.lines_on(p, op, count)
-  return p.g:text(step_y(p, op) * cuda.var("(" .. count .. ")"))
+  return p.g:text(step_y(p, op) * cuda.var(count))
 end
 
 -- An output's element as two texts: where column x starts, and from there on element y.

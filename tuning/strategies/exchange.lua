@@ -558,7 +558,8 @@ local function refuse(p, c)
     return "with aligned lines blocks along the inputs never won" -- docs/figures/h200.md
   elseif c.blocks ~= "out" and not p.is_lines and c.evict ~= "loads" then
     return "with blocks in other orders loads were best kept in L2"
-  elseif p.tile_x % p.load ~= 0 or (p.tile_y % p.store ~= 0) or p.tile_y % p.pack ~= 0 then
+  elseif p.tile_x % (p.is_lines and COPY // p.bytes or p.load) ~= 0 or p.tile_y % p.store ~= 0
+    or p.tile_y % p.pack ~= 0 then
     return "the tile is no multiple of a vector"
   elseif p.load * p.bytes > 16 or p.store * p.bytes > 16 then
     return "a vector has more than 16 bytes"
