@@ -159,7 +159,7 @@ static int64_t read_array(const problem *p, const int64_t *extent, const int64_t
 }
 
 static int64_t expected(const problem *p, const int64_t *n, int64_t linear) {
-  int64_t idx[MAX_DIMS], rest = linear;
+  int64_t idx[MAX_DIMS] = {0}, rest = linear;
   for (int d = p->n_dims - 1; d >= 0; d--) {
     idx[d] = rest % n[d];
     rest /= n[d];
