@@ -32,9 +32,6 @@ static const struct {
      "complete_tx::bytes.L2::cache_hint"},
     {"add_const_double3", "bulk t128 i1 g0 n1 w0 ovector hkeepout", STORE,
      "complete_tx::bytes.L2::cache_hint"},
-    {"sum_rows_f32", "reduce_rows t512 sblock l32 v4 i4 b1 hkeepin", LOAD, STORE},
-    {"sum_cols_f32", "reduce_cols t512 v2 i8 b4 hkeepin", LOAD, STORE},
-    {"sum_all_f32", "reduce_all t512 v4 i4 g2 hkeepin", LOAD, STORE},
 };
 
 static void kept_on_one_side_and_right(void **state) {

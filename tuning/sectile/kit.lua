@@ -272,13 +272,12 @@ function G:when(lanes, warps)
   self.warp_condition = warps and E.subst(warps, self.real) or nil
 end
 
---- Notes one access: `op` nil for shared memory, or for a global array of the module's own.
+--- Records one access: `op` nil for shared memory.
 ---@param op? sectile.Operand
 ---@param store boolean
 ---@param width integer bytes a lane
----@param at sectile.Expr byte offset in the operand, in shared memory or in the module's array
----@param in_workspace? boolean
-function G:touch(op, store, width, at, in_workspace)
+---@param at sectile.Expr byte offset in the operand or in shared memory
+function G:touch(op, store, width, at)
   local loops = {}
   for _, loop in ipairs(self.loops) do
     loops[#loops + 1] = loop.var
@@ -286,13 +285,12 @@ function G:touch(op, store, width, at, in_workspace)
   end
   local access = {
     operand = op and op.number or nil,
-    global = op ~= nil or in_workspace,
+    global = op ~= nil,
     store = store,
     width = width,
     at = E.subst(at, self.real),
     active = self.condition,
     warps = self.warp_condition,
-    one_in = self.one_in, -- blocks, of which only the last to come makes it
     loops = loops,
     index = {},
   }
