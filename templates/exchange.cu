@@ -17,11 +17,15 @@ constexpr int kLines = kTileY;
 //% end
 //% if is_lines then
 constexpr int kWord = $(word); // elements in the 16 bytes of a copy
-constexpr int kStart = $(start_elems); // copies of a line start at a multiple of so many elements
-constexpr int kWords = $(words); // copies of a line
-//%   if row_pitch then
-constexpr int kPitch = $(row_pitch); // from line to line, and less than kWord to where it starts
-//%   end
+constexpr int kStart = $(start_elems); // ... in 128 bytes: copies of a line start at a multiple
+constexpr int kPitch = kTileX + kStart; // from line to line of a tile
+constexpr int kWords = kPitch / kWord; // copies of a line
+
+// Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so that
+// copies are written as they arrive, and columns of odd lines meet different banks.
+__device__ __forceinline__ int kept_at(int line, unsigned int start) {
+  return line * kPitch + (int)(start % kStart);
+}
 //% else
 constexpr int kPitch = $(pitch); // $(pitch_doc)
 //%   if lines_a_load then
@@ -63,7 +67,8 @@ __device__ __forceinline__ void move_tile(
   __syncthreads();
 //% end
 //% if is_lines then
-  // in: words of 16 bytes, wherever lines start in them, by copies that pass no register
+  // in: words of 16 bytes, from the 128 bytes on that a line starts in, by copies that pass no
+  // register
   $(width)
 //%   for _, x in ipairs(exchanged) do
   $(x.row_setup)
@@ -73,9 +78,10 @@ __device__ __forceinline__ void move_tile(
     $(line_place)
     if (line >= kLines || (kGuarded && ($(line_outside)))) continue;
     const long long start = $(x.line_start);
-    const long long from = (start & -kStart) + copy % kWords * kWord;
-    if (from + kWord > start && from < start + width)
-      async_copy_some(&$(x.tile)[$(x.row) + (int)(from - start)], &$(x.op.pointer)[from],
+    const int word = copy % kWords * kWord;
+    const long long from = (start & -kStart) + word;
+    if (from < start + width)
+      async_copy_some(&$(x.tile)[line * kPitch + word], &$(x.op.pointer)[from],
                       $(x.copied));
   }
 //%   end
@@ -163,6 +169,9 @@ $(unroll_out)
 //% if sector == 0 then
       if (kGuarded && $(Y.at) >= $(Y.extent))
         $(parts > 1 and "break" or columns > 1 and "continue" or "return");
+//% end
+//% if sector > 0 and store == 1 then
+      const int line = $(take_line);
 //% end
 //% for _, x in ipairs(exchanged) do
       $(x.take)

@@ -73,8 +73,15 @@ constexpr int kSector = 16; // elements in 32 bytes: stores of a column start at
 constexpr int kAhead = kSector - 1; // so many elements earlier at most
 constexpr int kLines = kTileY + kAhead;
 constexpr int kWord = 8; // elements in the 16 bytes of a copy
-constexpr int kStart = 64; // copies of a line start at a multiple of so many elements
-constexpr int kWords = 24; // copies of a line
+constexpr int kStart = 64; // ... in 128 bytes: copies of a line start at a multiple
+constexpr int kPitch = kTileX + kStart; // from line to line of a tile
+constexpr int kWords = kPitch / kWord; // copies of a line
+
+// Where a line is kept that starts at element `start` of its array: as far from 128 bytes, so that
+// copies are written as they arrive, and columns of odd lines meet different banks.
+__device__ __forceinline__ int kept_at(int line, unsigned int start) {
+  return line * kPitch + (int)(start % kStart);
+}
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(f16 a, f16 &b) {
@@ -86,20 +93,21 @@ template <bool kGuarded>
 __device__ __forceinline__ void move_tile(
     const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col,
     long long first_col, long long first_row, f16 *a_tile) {
-  // in: words of 16 bytes, wherever lines start in them, by copies that pass no register
+  // in: words of 16 bytes, from the 128 bytes on that a line starts in, by copies that pass no
+  // register
   const int width = kGuarded ? (int)min((long long)kTileX, n_col - first_col) : kTileX;
-  // lines start and follow each other as in memory, modulo a word
-  const int a_first = (int)((first_row * n_col + first_col - kAhead * n_col) & (kWord - 1));
-  const int a_pitch = kTileX + kWord + (int)((n_col) & (kWord - 1));
+  // where line 0 of a starts, and how far apart lines are, modulo kStart
+  const unsigned int a_first = first_row * n_col + first_col - kAhead * n_col, a_step = n_col;
 #pragma unroll 4
   for (int k = 0; k < (kLines * kWords + kThreads - 1) / kThreads; k++) {
     const int copy = k * kThreads + threadIdx.x, line = copy / kWords;
     const long long row = first_row - kAhead + line;
     if (line >= kLines || (kGuarded && (row < 0 || row >= n_row))) continue;
     const long long start = n_col * row + first_col;
-    const long long from = (start & -kStart) + copy % kWords * kWord;
-    if (from + kWord > start && from < start + width)
-      async_copy_some(&a_tile[a_first + (line) * a_pitch + (int)(from - start)], &a[from],
+    const int word = copy % kWords * kWord;
+    const long long from = (start & -kStart) + word;
+    if (from < start + width)
+      async_copy_some(&a_tile[line * kPitch + word], &a[from],
                       kGuarded ? (int)min(16ll, (n_col * n_row - from) * (int)sizeof(f16)) : 16);
   }
   async_commit();
@@ -121,8 +129,10 @@ __device__ __forceinline__ void move_tile(
       const int y = (part * 32 + lane) * kStore;
       const long long row = first_row - shift + y;
       vec<f16, kStore> a_v;
-      for (int e = 0; e < kStore; e++)
-        if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[a_first + (y + kAhead - shift + e) * a_pitch + x];
+      for (int e = 0; e < kStore; e++) {
+        const int line = y + kAhead - shift + e;
+        if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
+      }
       vec<f16, kStore> b_v;
 #pragma unroll
       for (int e = 0; e < kStore; e++) {
@@ -146,7 +156,8 @@ __device__ __forceinline__ void move_tile(
 // along row.
 __global__ void __launch_bounds__(512)
 exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col) {
-  __shared__ __align__(16) f16 a_tile[20465]; // lines of a, in the order of memory
+  extern __shared__ __align__(128) unsigned char shared[];
+  f16 *const a_tile = reinterpret_cast<f16 *>(shared + 0); // lines of a, in the order of memory
   // blocks follow b
   unsigned int block = blockIdx.x;
   const unsigned int tiles_row = (unsigned int)((n_row + kAhead + kTileY - 1) / kTileY);

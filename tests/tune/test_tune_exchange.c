@@ -28,7 +28,7 @@
   "  inputs = { s.array('a', 'u8', s.row_major) },\n"                                              \
   "  outputs = { s.array('b', 'u16', s.col_major) }, sizes = { { row = 203, col = 304 } } }\n"
 
-#define SMALL "exchange threads=256 tile=32x64 load=lines start=sector blocks=out evict=none"
+#define SMALL "exchange threads=256 tile=64x64 load=lines start=sector blocks=out evict=none"
 #define WIDE  "exchange threads=256 tile=64x64 blocks=out evict=loads"
 
 static const tp_case cases[] = {
@@ -38,9 +38,9 @@ static const tp_case cases[] = {
     {EVEN("f32"), WIDE},
     {EVEN("f64"), "exchange threads=256 tile=32x64 blocks=out evict=loads"},
     {ODD("u8"),
-     "exchange threads=256 tile=64x128 load=lines store=4 start=sector blocks=out evict=none"},
+     "exchange threads=256 tile=256x64 load=lines store=4 start=sector blocks=out evict=none"},
     {ODD("f16"),
-     "exchange threads=256 tile=32x128 load=lines store=2 start=any blocks=out evict=none"},
+     "exchange threads=256 tile=128x64 load=lines store=2 start=any blocks=out evict=none"},
     {ODD("f32"), SMALL},
     {ODD("f32"), "exchange threads=256 tile=32x128 load=1 start=sector blocks=out evict=stores"},
     {ODD("f64"), "exchange threads=256 tile=32x64 load=lines start=sector blocks=out evict=stores"},
@@ -54,11 +54,11 @@ static const tp_case cases[] = {
     {MATRIX("f32", "row = 1204, col = 7"),
      "exchange threads=128 tile=8x128 load=1 blocks=out evict=loads"},
     {RANK4_LAST, "exchange threads=256 tile=64x32 load=lines blocks=out evict=none"},
-    {RANK4_LAST, "exchange threads=256 tile=32x256 load=lines blocks=in evict=stores"},
+    {RANK4_LAST, "exchange threads=256 tile=64x256 load=lines blocks=in evict=stores"},
     {MIXED, "exchange threads=256 tile=32x128 load=8 store=2 start=sector blocks=out evict=none"},
     {OPERANDS2, SMALL},
     {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},
-    {STACK, "exchange threads=256 tile=32x64 load=lines start=sector blocks=tiles evict=none"},
+    {STACK, "exchange threads=256 tile=64x32 load=lines start=sector blocks=tiles evict=none"},
     {RANK4_BACK, SMALL},
     {RANK4_BACK, "exchange threads=256 tile=32x128 load=1 start=sector blocks=out evict=stores"},
 };

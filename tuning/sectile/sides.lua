@@ -322,13 +322,13 @@ function sides.keep(p)
   p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
 end
 
--- Lines as they lie in memory.
+--- Lines as they lie in memory: an element's place in shared memory is that in the array, modulo a
+--- line of 128 bytes, so that what arrives is written as it comes. Lines of odd length start at
+--- another place each, so that their columns meet different banks.
 function sides.keep_lines(p)
-  p.word = COPY // p.bytes
-  p.start_elems = p.tile_x * p.bytes >= 2 * LINE and LINE // p.bytes or p.word
-  p.words = kit.ceil_div(p.tile_x + p.start_elems - 1, p.word)
-  p.row_elems = p.tile_x + 2 * p.word - 1 -- odd: lanes along Y meet different banks
-  p.tile_elems = p.lines_of_tile * p.row_elems + 2 * p.word
+  p.word, p.start_elems = COPY // p.bytes, LINE // p.bytes
+  p.row_elems = p.tile_x + p.start_elems
+  p.tile_elems = p.lines_of_tile * p.row_elems
   p.lanes = math.max(math.min(LANES, LANES * 4 // (p.store * p.bytes)), p.store > 1 and 8 or LANES)
 end
 

@@ -206,11 +206,11 @@ end
 
 -- ---- the plan: texts ----
 
--- Text of the tile's row that holds a line: where its first element is kept.
+-- Text: where the first element of a line (a variable) is kept.
 local function row_text(p, x, line)
-  local by = p.linear[x.op.number]
-  return by.y and string.format("%s_first + (%s) * %s_pitch", x.op.name, line, x.op.name)
-    or string.format("%s[%s]", x.rows, line)
+  local name = x.op.name
+  return p.linear[x.op.number].y and string.format("kept_at(%s, %s_first + %s * %s_step)", line,
+    name, line, name) or string.format("%s[%s]", x.rows, line)
 end
 
 local function texts_of_lines(p, x)
@@ -224,24 +224,21 @@ local function texts_of_lines(p, x)
     x.inside = E.eval(step + 0, p.k.given[1]) > 0
     local zero = sides.element(p, op, first_x, cuda.var(p.Y.first))
     x.row_setup = kit.concat {
-      "// lines start and follow each other as in memory, modulo a word",
-      string.format("const int %s_first = (int)((%s) & (kWord - 1));", op.name, p.g:text(
-        p.sector > 0 and zero - cuda.var("kAhead") * step or zero)),
-      string.format("const int %s_pitch = kTileX + kWord + (int)((%s) & (kWord - 1));", op.name,
-        p.g:text(step)),
+      string.format("// where line 0 of %s starts, and how far apart lines are, modulo kStart",
+        op.name),
+      string.format("const unsigned int %s_first = %s, %s_step = %s;", op.name, p.g:text(
+        p.sector > 0 and zero - cuda.var("kAhead") * step or zero), op.name, p.g:text(step)),
     }
   else
     x.line_start = by.line .. "[line]"
     x.rows = p.g:name(op.name .. "_row")
     local t = p.tables[1]
-    t.entries[#t.entries + 1] = { name = x.rows, value = string.format(
-      "line * kPitch + (int)((%s[line] - line * kPitch) & (kWord - 1))", by.line) }
-    p.row_pitch = p.row_elems
+    t.entries[#t.entries + 1] = { name = x.rows,
+      value = string.format("kept_at(line, (unsigned int)%s[line])", by.line) }
     p.memory[#p.memory + 1] = { name = x.rows, type = "int", count = "kLines",
       bytes = 4 * p.lines_of_tile, doc = "where the lines start in the tile" }
     x.row_setup = ""
   end
-  x.row = row_text(p, x, "line")
   x.copied = string.format("(int)min(16ll, (%s - from) * (int)sizeof(%s))", x.elems, x.type)
   if x.inside then
     x.copied = "kGuarded ? " .. x.copied .. " : 16"
@@ -289,7 +286,6 @@ end
 -- Texts that take a store's elements of an exchanged input from the tile.
 local function text_take(p, x)
   local many = p.store > 1
-  local line = p.sector > 0 and "y + kAhead - shift" or "y"
   if not p.is_lines and (p.pack > 1 or (many and not p.rows and p.sector == 0)) then
     local whole = not p.rows
     if whole then
@@ -302,20 +298,19 @@ local function text_take(p, x)
     end
     return
   end
-  local cell
-  if p.is_lines then
-    cell = string.format("%s[%s + x]", x.tile, row_text(p, x, line .. (many and " + e" or "")))
-  else
-    cell = string.format("%s[kept_at(x, %s%s)]", x.tile, line, many and " + e" or "")
-  end
+  local line = p.take_line and "line" or many and "y + e" or "y"
+  local cell = p.is_lines and string.format("%s[%s + x]", x.tile, row_text(p, x, line))
+    or string.format("%s[kept_at(x, %s)]", x.tile, line)
   local guard = ""
   if p.sector > 0 then
     local at = p.Y.at .. (many and " + e" or "")
     guard = string.format("if (!kGuarded || (%s >= 0 && %s < %s)) ", at, at, p.Y.extent)
   end
   if many then
-    x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e++)\n  %s%s[e] = %s;",
-      x.vtype, x.value, guard, x.value, cell)
+    local body = string.format("  %s%s[e] = %s;", guard, x.value, cell)
+    x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e++)%s", x.vtype, x.value,
+      p.take_line and string.format(" {\n  const int line = %s;\n%s\n}", p.take_line, body)
+      or "\n" .. body)
   else
     x.take = guard == "" and string.format("const %s %s = %s;", x.vtype, x.value, cell)
       or string.format("%s %s;\n%s%s = %s;", x.vtype, x.value, guard, x.value, cell)
@@ -516,8 +511,7 @@ local function start_plan(k, c, about)
     tile_x = math.tointeger(tile_x), tile_y = math.tointeger(tile_y), bytes = most,
     store = c.store, is_lines = c.load == "lines", evict = c.evict, memory = {}, linear = {},
     exchanged = {}, results = {}, direct = {}, rest_name = {}, digit = {}, line_text = "line",
-    sector = c.start == "sector" and SECTOR // most or 0, row_pitch = false,
-    lines_a_load = false,
+    sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
   }
   p.p = p
   p.load = p.is_lines and 1 or math.tointeger(c.load)
@@ -558,6 +552,8 @@ local function refuse(p, c)
     return "with aligned lines blocks along the inputs never won" -- docs/figures/h200.md
   elseif c.blocks ~= "out" and not p.is_lines and c.evict ~= "loads" then
     return "with blocks in other orders loads were best kept in L2"
+  elseif p.is_lines and p.tile_x * p.bytes < 2 * LINE then
+    return "lines of less than 256 bytes never won as copies" -- docs/figures/h200.md
   elseif p.tile_x % (p.is_lines and COPY // p.bytes or p.load) ~= 0 or p.tile_y % p.store ~= 0
     or p.tile_y % p.pack ~= 0 then
     return "the tile is no multiple of a vector"
@@ -596,6 +592,10 @@ end
 -- The texts that move operands.
 local function write_texts(p)
   lay_out(p)
+  if p.sector > 0 or (p.is_lines and p.store > 1) then -- which line an element is taken from
+    p.take_line = "y" .. (p.sector > 0 and " + kAhead - shift" or "")
+      .. (p.store > 1 and " + e" or "")
+  end
   for _, x in ipairs(p.exchanged) do
     texts_in(p, x)
     text_take(p, x)
