@@ -24,11 +24,16 @@ __device__ __forceinline__ void combine_across(T (&mine)[kCount]) {
       mine[k] = combine(mine[k], shuffle_xor(mine[k], distance));
 }
 
-// kCount neighbouring elements in registers, aligned like the word they fill (16 bytes at most) and
-// as the elements are.
+// The alignment of kBytes of neighbouring T's: that of the word they fill, 16 or as a T's at most.
+// One value, as nvcc takes the last of several alignas and not the strictest.
+template <class T, int kBytes>
+constexpr int vec_align = (kBytes & -kBytes) < 16 ? kBytes & -kBytes
+                          : alignof(T) < 16       ? 16
+                                                  : alignof(T);
+
+// kCount neighbouring elements in registers.
 template <class T, int kCount>
-struct alignas((sizeof(T) * kCount & -(sizeof(T) * kCount)) < 16
-                 ? (sizeof(T) * kCount & -(sizeof(T) * kCount)) : 16) alignas(T) vec {
+struct alignas(vec_align<T, (int)sizeof(T) * kCount>) vec {
   T element[kCount];
   __device__ __forceinline__ T &operator[](int k) { return element[k]; }
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
