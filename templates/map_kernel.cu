@@ -5,11 +5,17 @@ constexpr int kTeam = 32; // threads that share a tile: a warp
 //% end
 constexpr int kItems = $(items); // vectors of a thread, whose loads are all in flight
 //% if vec > 1 then
+//%   if inside == 1 then
 constexpr int kVec = $(vec); // elements of a vector: neighbours along $(last)
+//%   else
+constexpr int kInside = $(inside); // elements of a vector along $(inside_modes)
+constexpr int kAlong = $(unit); // and along $(modes[#modes])
+constexpr int kVec = kAlong * kInside;
+//%   end
 //% end
 constexpr int kTile = $(warps and "kTeam" or "kThreads") * kItems; // vectors of a tile
 //% for _, s in ipairs(tiles) do
-constexpr int $(s.record) = sizeof($(s.element)); // bytes of a record of $(s.op.name)
+constexpr int $(s.record) = sizeof($(s.element)); // bytes of $(s.one) of $(s.op.name)
 constexpr int $(s.size) = kTile$(times_vec) * $(s.record); // and of its tile
 //% end
 
@@ -28,7 +34,14 @@ template <bool kWhole>
 __device__ __forceinline__ void move_tile(
     $(params)) {
 //% for _, x in ipairs(once) do
+//%   if x.each then
+  $(x.type) $(x.name)$(x.dims);
+#pragma unroll
+  for (int e = 0; e < $(x.each); e++)
+    $(x.name)[e] = $(x.load);
+//%   else
   const $(x.type) $(x.name) = $(x.load);
+//%   end
 //% end
 //% if #modes > 1 then
   // where the tile starts; its vectors are counted on from there
@@ -89,7 +102,7 @@ __device__ __forceinline__ void move_tile(
 //% if #arrays > 0 then
   // in: all loads before the first use
 //%   for _, x in ipairs(arrays) do
-  $(x.type) $(x.name)[kItems];
+  $(x.type) $(x.name)[kItems]$(x.dims);
 //%   end
 //%   for _, loads in ipairs(load_rounds) do
 #pragma unroll
@@ -98,9 +111,9 @@ __device__ __forceinline__ void move_tile(
     if (!kWhole && vector >= vectors) break;
     $(here)
 //%     for _, x in ipairs(loads) do
-//%       if x.path == "elements" then
+//%       if x.each then
 #pragma unroll
-    for (int e = 0; e < kVec; e++)
+    for (int e = 0; e < $(x.each); e++)
       $(x.name)[item][e] = $(x.load);
 //%       else
     $(x.name)[item] = $(x.load);
@@ -120,7 +133,7 @@ __device__ __forceinline__ void move_tile(
     const $(s.type) $(s.name) = $(s.take);
 //% end
 //% for _, y in ipairs(results) do
-    $(y.type) $(y.name);
+    $(y.type) $(y.name)$(y.dims);
 //% end
 //% if vec > 1 then
 #pragma unroll
@@ -131,9 +144,9 @@ __device__ __forceinline__ void move_tile(
     $(compute)
 //% end
 //% for _, y in ipairs(stored) do
-//%   if y.path == "elements" then
+//%   if y.each then
 #pragma unroll
-    for (int e = 0; e < kVec; e++)
+    for (int e = 0; e < $(y.each); e++)
       $(y.store)
 //%   else
     $(y.store)
@@ -172,7 +185,7 @@ __device__ __forceinline__ void move_tile(
 $(kit.comment(doc))
 $(g:head(threads)) {
 //% for _, s in ipairs(tiles) do
-  // records of $(s.op.name)
+  // $(s.all) of $(s.op.name)
   __shared__ __align__(16) unsigned char $(s.tile)[$(teams)$(s.size)];
 //% end
   const long long vectors = $(vectors_text);

@@ -73,10 +73,11 @@ void sct_tuples_free(sct_tuples *t) {
   *t = (sct_tuples){0};
 }
 
-/* Appends unless it is there already or too large. */
-static void add(sct_tuples *t, const int64_t *values) {
-  int64_t elements = 1;
+/* Appends unless it is there already or too large. Extents above 0 are what requirements fix. */
+static void add(sct_tuples *t, const int64_t *wanted) {
+  int64_t values[SCT_MAX_DIMS], elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
+    values[d] = wanted[d] > 0 && t->only[d] > 0 ? t->only[d] : wanted[d];
     if (values[d] < 0 || values[d] > t->max_elements) {
       return;
     }
@@ -153,13 +154,39 @@ static void add_fixed(sct_tuples *t) {
 
 #define MAX_UNIT ((int64_t)256) /* of the multiples that requirements ask for */
 
+/* The only extent of dimension `dim` that a requirement like `n == 3` allows; 0 if there is none.
+ */
+static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, int dim) {
+  const sct_spec *spec = plan->spec;
+  int64_t extent[SCT_MAX_EXTENTS] = {0};
+  for (int r = 0; r < code->n_require; r++) {
+    sct_expr var = SCT_EXPR_NONE;
+    if (sct_expr_op_of(spec->pool, code->require[r]) != SCT_EXPR_EQ ||
+        sct_expr_vars(spec->pool, code->require[r], &var, 1) != 1 || var != spec->extent_var[dim]) {
+      continue;
+    }
+    for (extent[dim] = 1; extent[dim] <= MAX_UNIT; extent[dim]++) {
+      if (holds_at(spec, code->require[r], extent)) {
+        const int64_t only = extent[dim];
+        extent[dim] *= 2;
+        if (!holds_at(spec, code->require[r], extent)) {
+          return only;
+        }
+        break; /* all its multiples */
+      }
+    }
+  }
+  return 0;
+}
+
 /* The least extents, powers of two, with which the candidate's requirements hold one by one: of a
  * kernel that moves 8 elements along one dimension as a vector, 8 there and 1 elsewhere.
  * Requirements of other kinds leave 1. */
-static void least_extents(int64_t *unit, const sct_plan *plan, const sct_kernel_code *code) {
+static void least_extents(int64_t *unit, const sct_tuples *t, const sct_plan *plan,
+                          const sct_kernel_code *code) {
   const sct_spec *spec = plan->spec;
   for (int k = 0; k < spec->n_extents; k++) {
-    unit[k] = 1;
+    unit[k] = k < t->n_dims && t->only[k] > 0 ? t->only[k] : 1;
   }
   for (int r = 0; r < code->n_require; r++) {
     bool holds = holds_at(spec, code->require[r], unit);
@@ -200,7 +227,7 @@ static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, cons
 
 static void add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
   int64_t unit[SCT_MAX_EXTENTS];
-  least_extents(unit, plan, code);
+  least_extents(unit, t, plan, code);
   const int64_t second = next_edge(plan, code, unit, 0, 1);
   const int64_t third = second > 0 ? next_edge(plan, code, unit, 0, second) : 0;
   const int64_t tile = second - 1; /* what one block does */
@@ -244,10 +271,10 @@ static void add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit
 
 static void add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
   int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS], unit[SCT_MAX_EXTENTS];
-  least_extents(unit, plan, code);
+  least_extents(unit, t, plan, code);
   for (int d = 0; d < t->n_dims; d++) {
     const int64_t edge = next_edge(plan, code, unit, d, 1);
-    tile[d] = edge > 0 ? edge - 1 : 3;
+    tile[d] = t->only[d] > 0 ? t->only[d] : edge > 0 ? edge - 1 : 3;
   }
   for (int64_t off = -1; off <= 1; off++) {
     add_at_tiles(t, tile, unit, off);
@@ -285,6 +312,9 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
 void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
                       int64_t max_elements) {
   *out = (sct_tuples){.n_dims = plan->spec->n_dims, .max_elements = max_elements};
+  for (int d = 0; d < out->n_dims; d++) {
+    out->only[d] = only_extent(plan, code, d);
+  }
   add_fixed(out);
   add_long_runs(out, plan->spec);
   if (out->n_dims == 1) {

@@ -1,4 +1,5 @@
 -- Bytes of pixels to planes of floats: operands of two sizes change their order.
+-- try: map threads=128 items=2 vec=4 unroll=3 load=staged team=block evict=loads
 local s = require "sectile"
 return s.kernel {
   name = "prep_nchw",

@@ -148,6 +148,35 @@ static void test_blocks_that_stay_get_many_tiles(void **state) {
   }
 }
 
+/* A kernel for one extent of the second dimension is verified there only; 0 stays. */
+static void test_an_extent_that_a_requirement_fixes(void **state) {
+  (void)state;
+  static const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
+                                         {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  world w;
+  const int64_t n[] = {100, 7};
+  world_open(&w, "i j", arrays, 1, 2, "b = a;", n, 64);
+  sct_expr_pool *pool = w.spec.pool;
+  sct_expr require[] = {
+      sct_expr_binary(pool, SCT_EXPR_EQ, w.spec.extent_var[1], sct_expr_const(pool, 7)),
+      sct_expr_binary(
+          pool, SCT_EXPR_EQ,
+          sct_expr_binary(pool, SCT_EXPR_MOD, w.spec.extent_var[0], sct_expr_const(pool, 4)),
+          sct_expr_const(pool, 0))};
+  w.kernel.code.require = require;
+  w.kernel.code.n_require = 2;
+  world_list(&w);
+  int zeros = 0;
+  for (int k = 0; k < w.tuples.n; k++) {
+    const int64_t j = w.tuples.values[2 * k + 1];
+    assert_true(j == 7 || j == 0);
+    zeros += j == 0;
+  }
+  assert_true(zeros > 0 && w.tuples.n - zeros >= 10);
+  assert_true(has(&w, 33, 7) && has(&w, 1000, 7));
+  world_close(&w);
+}
+
 /* Blocks of 4,096 elements of both dimensions, vectors of 16 along the second: their edges along
  * the first are 256 apart, and not 4,096 rows of 16. */
 static void test_edges_lie_where_requirements_hold(void **state) {
@@ -422,6 +451,7 @@ int main(void) {
       cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
       cmocka_unit_test(test_blocks_that_stay_get_many_tiles),
       cmocka_unit_test(test_edges_lie_where_requirements_hold),
+      cmocka_unit_test(test_an_extent_that_a_requirement_fixes),
       cmocka_unit_test(test_many_dimensions),
       cmocka_unit_test(test_own_extents_are_found),
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),

@@ -31,17 +31,17 @@ end
 
 -- ---- through shared memory ----
 
--- May a tile of `op` be copied as the bytes that it is? Records that no word holds, behind each
--- other in the order of the index space.
+-- May a tile of `op` be copied as the bytes that it is? Records that no word holds, or elements of
+-- a mode that is unrolled, behind each other in the order of the index space.
 local function stageable(k, op)
-  local start = not op.record.bare and not op.is_index and not op.through_index
+  local start = (k.unrolled or not op.record.bare) and not op.is_index and not op.through_index
     and cuda.moves_whole(op)
     and records.dense(k, op)
   return start and start % 16 == 0
 end
 
 local function any_stageable(k, output)
-  if records.flattened(k) then
+  if not k or records.flattened(k) then
     return false
   end
   for _, op in ipairs(k.operands) do
@@ -58,7 +58,8 @@ local function stage(p, op)
   local type = g:type(op)
   local tile = g:name(op.name .. "_tile")
   local x = {
-    op = op, path = "staged", element = type, tile = tile, bytes = bytes,
+    op = op, path = "staged", dims = "", one = op.record.bare and "an element" or "a record",
+    all = op.record.bare and "elements" or "records", element = type, tile = tile, bytes = bytes,
     name = g:name(op.name .. "_v"), bytes_at = g:name(op.name .. "_bytes"),
     record = g:name("kRecord_" .. op.name), size = g:name("kTileBytes_" .. op.name),
     type = p.vec > 1 and string.format("vec<%s, kVec>", type) or type,
@@ -67,7 +68,7 @@ local function stage(p, op)
   x.value = x.name .. (p.vec > 1 and "[e]" or "")
   local start = records.dense(p.k, op)
   local first = "first" .. p.times_vec
-  x.address = op.style == "record" and start % bytes == 0
+  x.address = op.style ~= "bytes" and start % bytes == 0
     and string.format("&%s[%s%s]", op.pointer, first,
       start > 0 and string.format(" + %d", start // bytes) or "")
     or string.format("at_byte<unsigned char>(%s, %d * (%s) + %d)", op.pointer, bytes, first, start)
@@ -92,9 +93,9 @@ end
 
 -- ---- straight to registers ----
 
--- Does `op` change along one of the modes from `from` on?
-local function changes_from(p, op, from)
-  for d = from, #p.k.dims do
+-- Does `op` change along one of the modes from `from` on, up to `to`?
+local function changes_from(p, op, from, to)
+  for d = from, to or #p.k.dims do
     if p.g:changes(op, d) then
       return true
     end
@@ -102,34 +103,48 @@ local function changes_from(p, op, from)
   return false
 end
 
--- A vector over several modes, those inside the first one of constant extents: neighbours all over,
--- or along the first mode where the others do not move `op`: `shared` elements have one value then.
-local function vector_of_side(p, op, f)
-  local g, k, last = p.g, p.k, #p.k.dims
-  local bytes = f and op.record.fields[f].bytes or op.record.bytes
-  local stride, width, shared = bytes, p.vec, 1
-  if not changes_from(p, op, p.side + 1) and not op.is_output then
-    width, shared = p.vec // p.inside, p.inside
+-- The stride of `op` along mode d, if that is a constant and no index array says where it lies.
+local function fixed_step(p, op, f, d)
+  local step = not strides.turns(p.k, op, d) and strides.step(p.k, op, f or 1, d)
+  return step and kit.const_of(step)
+end
+
+-- Over several modes, those inside the first one of constant extents: are neighbours along all of
+-- them, or those along the first mode, contiguous?
+local function contiguous(p, op, f)
+  local bytes, k = f and op.record.fields[f].bytes or op.record.bytes, p.k
+  local stride, all, along = bytes, true, fixed_step(p, op, f, p.side) == bytes
+  for d = #k.dims, p.side, -1 do
+    all = all and fixed_step(p, op, f, d) == stride
+    along = along and not strides.turns(k, op, d)
+    stride = d > p.side and stride * kit.const_of(k.extents[d]) or stride
   end
-  for d = last, p.side, -1 do
-    if strides.turns(k, op, d) then
-      return nil
-    elseif d == p.side or shared == 1 then
-      local step = strides.step(k, op, f or 1, d)
-      if not step or kit.const_of(step) ~= stride then
-        return nil
-      end
-      stride = d > p.side and stride * kit.const_of(k.extents[d]) or stride
-    end
+  return all, along
+end
+
+-- The access path over such a side, and its vectors: of neighbours along all modes; or along the
+-- first mode, one vector where the others do not move `op` (`shared` elements have one value), else
+-- one for each of their elements: "planes". "inner": a single value for each of these.
+local function path_of_side(p, op, f)
+  local g, k = p.g, p.k
+  local moves_inside = changes_from(p, op, p.side + 1)
+  local all, along = contiguous(p, op, f)
+  if not all and not op.is_output and not g:changes(op, p.side) then
+    return "inner"
+  elseif not all and (not along or p.unit == 1 or op.is_output and not moves_inside) then
+    return "elements"
   end
-  local group = { k.index[p.side], E.var("group", 0, kit.MAX_INDEX) * (p.vec // p.inside) }
-  for d = p.side + 1, last do
+  local group = { k.index[p.side], E.var("group", 0, kit.MAX_INDEX) * p.unit }
+  for d = p.side + 1, all and #k.dims or 0 do
     group[#group + 1], group[#group + 2] = k.index[d], 0
   end
+  local bytes = f and op.record.fields[f].bytes or op.record.bytes
   local field = f and 0 or op.record.fields[1].offset
-  local vector = g:words(E.subst(op.offset[f or 1], group) - field, bytes * width, p.vec)
-  vector.width, vector.shared = width, shared
-  return vector
+  local count = all and p.vec or p.unit
+  local vector = g:words(E.subst(op.offset[f or 1], group) - field, bytes * count, p.unit)
+  vector.width = moves_inside and p.vec or count
+  vector.shared = not moves_inside and p.inside or 1
+  return all and "vector" or moves_inside and "planes" or "vector", vector
 end
 
 -- ---- by the words around ----
@@ -172,12 +187,14 @@ end
 -- ---- the paths of all ----
 
 -- The access path of an operand's field, or of its whole value: "once", "item" (one value for a
--- vector), "vector", "reversed", "around", "elements"; and of vectors how they move.
+-- vector), "inner", "vector", "planes", "reversed", "around", "elements"; and of vectors how they
+-- move.
 local function path_of(p, op, f)
   local g = p.g
   if not op.is_output and not changes_from(p, op, 1) then
     return "once"
-  elseif p.vec == 1 or not changes_from(p, op, p.side) then
+  elseif p.vec == 1 or not changes_from(p, op, p.side)
+    or p.unit == 1 and not op.is_output and not changes_from(p, op, p.side + 1) then
     return "item"
   end
   if p.around and p.inside == 1 and p.vec * op.record.bytes % 16 == 0
@@ -186,18 +203,18 @@ local function path_of(p, op, f)
     p.reads_around = true
     return "around"
   end
-  local vector
+  local path, vector = "vector"
   if p.inside > 1 then
-    vector = vector_of_side(p, op, f)
+    path, vector = path_of_side(p, op, f)
   else
     vector = g:vector(op, f, #p.k.dims, p.vec)
   end
   local element = f and op.record.fields[f].bytes or math.min(op.record.align, 16)
-  if vector and vector.word > element and (vector.width or 2) > 1 then
-    g:adopt(op, vector, p.vec)
-    return vector.reversed and "reversed" or "vector", vector
+  if vector and vector.word > element then
+    g:adopt(op, vector, p.unit)
+    return vector.reversed and "reversed" or path, vector
   end
-  return "elements"
+  return path == "inner" and path or "elements"
 end
 
 -- The words of a field by itself: as a template argument, "" where they are as wide as its type is
@@ -207,25 +224,37 @@ local function narrower(p, op, f)
   return shorter and string.format(", %d", shorter) or "", word
 end
 
+-- How values of an access path lie in registers: elements of a vector, further dimensions of the
+-- array, where element e is, and if they move one by one, how many there are.
+local WHOLE, SINGLE = { count = "kVec", at = "[e]" }, { at = "" }
+local SHAPES = {
+  once = SINGLE, item = SINGLE, vector = WHOLE, reversed = WHOLE, around = WHOLE,
+  elements = { count = "kVec", at = "[e]", each = "kVec" },
+  shared = { count = "kAlong", at = "[e / kInside]" },
+  planes = {
+    count = "kAlong", dims = "[kInside]", at = "[e % kInside][e / kInside]", each = "kInside",
+  },
+  inner = { dims = "[kInside]", at = "[e % kInside]", each = "kInside" },
+}
+
 -- One field of an operand, or its whole value, on its way: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
   local path, vector = path_of(p, op, f)
   local field = f and op.record.fields[f].name or ""
   local element = g:type(op, f)
-  local many = p.vec > 1 and path ~= "once" and path ~= "item"
-  local shared = vector and vector.shared or 1
-  local count = shared == 1 and "kVec" or string.format("kVec / %d", shared)
+  local shape = SHAPES[vector and (vector.shared or 1) > 1 and "shared" or path]
+  local count = shape.count
   local x = {
-    op = op, f = f, path = path, element = element,
+    op = op, f = f, path = path, element = element, each = shape.each, dims = shape.dims or "",
     zero = (f or op.record.bare) and kit.zero(op.record.fields[f or 1]) or element .. "()",
     name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v"),
-    type = many and string.format("vec<%s, %s>", element, count) or element,
+    type = count and string.format("vec<%s, %s>", element, count) or element,
+    is_once = path == "once" or path == "inner" and not changes_from(p, op, 1, p.side - 1),
   }
-  local item = (path == "once" or op.is_output) and "" or "[item]"
-  local at = shared == 1 and "[e]" or string.format("[e / %d]", shared)
-  x.value = x.name .. item .. (many and at or "")
-  local with = binding(p, path == "elements" and E.var("e", 0, p.vec - 1) or nil)
+  x.value = x.name .. ((x.is_once or op.is_output) and "" or "[item]") .. shape.at
+  local last = (path == "elements" and p.vec or p.inside) - 1
+  local with = binding(p, x.each and E.var("e", 0, last) or nil)
   if path == "reversed" then -- the address of what lies lowest: the vector's last element
     with[2] = with[2] + (p.vec - 1)
   end
@@ -239,14 +268,14 @@ local function stream(p, op, f)
   if op.is_output then
     x.store = string.format("%s%s(%s, %s);", STORES[p.evict] or "store",
       words == "" and "" or "<" .. string.sub(words, 3) .. ">", x.address,
-      path == "elements" and x.value or x.name)
+      path == "elements" and x.value or x.each and x.name .. "[e]" or x.name)
     return x
   end
-  local reused = path == "once" or (path == "item" and p.vec > 1)
+  local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
   x.load = string.format("%s<%s%s>(%s)", not reused and LOADS[p.evict] or "load", moved, words,
     x.address)
-  x.load_some = string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
-    shared == 1 and p.left or string.format("(%s) / %d", p.left, shared))
+  x.load_some = count and string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
+    count == "kAlong" and p.left_along or p.left)
   if path == "reversed" then
     x.load = "reversed(" .. x.load .. ")"
   elseif path == "around" then
@@ -335,6 +364,7 @@ local function count_modes(p)
   local side, extent = p.side, k.extents[p.side]
   p.modes, p.inner, p.index_text = {}, {}, {}
   p.last, p.elements, p.vectors = k.dims[#k.dims], 1, 1
+  p.inside_modes = table.concat(k.dims, ", ", math.min(side + 1, #k.dims))
   for d = 1, #k.dims do
     p.elements = p.elements * k.extents[d]
   end
@@ -351,8 +381,9 @@ local function count_modes(p)
       })
     end
   end
-  local steps = p.inside == 1 and "kVec" or tostring(p.unit)
+  local steps = p.inside == 1 and "kVec" or "kAlong"
   p.times_unit = p.unit > 1 and " * " .. steps or ""
+  p.left_along = g:text(extent - cuda.var(p.index_text[side]))
   p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
   p.here = side > 1 and "const place at = where[item];"
@@ -366,9 +397,9 @@ local function see_tails(p)
   local extent, needed = k.extents[p.side], {}
   for _, var in ipairs(k.extent_vars) do
     for _, condition in ipairs(g.requires) do
-      if condition:same((var % p.vec):eq(0)) then
+      if condition:same((var % p.unit):eq(0)) then
         needed[#needed + 1] = var
-        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * p.vec
+        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * p.unit
       end
     end
   end
@@ -387,7 +418,7 @@ local function guard_ends(p)
   for _, x in ipairs(p.partial and p.arrays or {}) do
     if x.path == "elements" then
       x.load = string.format("kWhole || e < %s ? %s : %s", p.left, x.load, x.zero)
-    elseif x.path == "vector" then
+    elseif x.path == "vector" or x.path == "planes" then
       x.load = string.format("kWhole || kVec <= %s\n    ? %s\n    : %s", p.left, x.load,
         x.load_some)
     end
@@ -396,6 +427,9 @@ local function guard_ends(p)
     local in_part = p.partial and y.path == "vector"
     if in_part then
       y.store_some = string.format("store_some(%s, %s, %s);", y.address, y.name, p.left)
+    elseif p.partial and y.path == "planes" then
+      y.store = string.format("if (kWhole || kVec <= %s)\n  %s\nelse\n  store_some(%s, %s, %s);",
+        p.left, y.store, y.address, y.name .. "[e]", p.left_along)
     elseif p.partial and y.path == "elements" then
       y.store = string.format("if (kWhole || e < %s)\n  %s", p.left, y.store)
     end
@@ -415,19 +449,20 @@ end
 -- Every operand's streams, sorted for the template. nil and a reason where wide vectors serve none.
 local function move_operands(p, c)
   local g, rounds, any = p.g, { {}, {} }, p.vec == 1
+  local idle = { once = true, item = true, inner = true, elements = true }
   for _, list in ipairs { g.inputs, g.outputs } do
     for _, op in ipairs(list) do
       local staged = (op.is_output and c.store or c.load) == "staged" and stageable(p.k, op)
       p.streams[op.number] = streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
-        any = any or x.path ~= "once" and x.path ~= "item" and x.path ~= "elements"
+        any = any or not idle[x.path]
         if x.path == "staged" then
           table.insert(p.tiles, x)
           table.insert(op.is_output and p.staged_out or p.staged_in, x)
         end
         if op.is_output then
           table.insert(p.results, x)
-        elseif x.path == "once" then
+        elseif x.is_once then
           table.insert(p.once, x)
         elseif x.path ~= "staged" then
           table.insert(p.arrays, x)
@@ -480,7 +515,8 @@ end
 local function requests(p, x)
   local bytes = x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes
   local step = lane_step(p, x)
-  local count = bytes * (x.path == "elements" and p.vec or x.width or 1) // x.word
+  local wide = x.path == "elements" and p.vec or x.path == "inner" and p.inside or x.width or 1
+  local count = bytes * wide // x.word
   return count, math.min(32, math.max(1, step, kit.ceil_div(x.word, 32)))
 end
 
@@ -492,7 +528,7 @@ local function estimate(p)
     for _, x in ipairs(p.streams[op.number]) do
       if x.path == "staged" then -- each 16 bytes of 32 lanes take 4 wavefronts, there and back
         wavefronts = wavefronts + kit.ceil_div(p.vectors * p.vec * x.bytes, 64)
-      elseif x.path ~= "once" then
+      elseif not x.is_once then
         local count, sectors = requests(p, x)
         per_warp = per_warp + count * sectors
       end
@@ -507,20 +543,28 @@ local function estimate(p)
   return list
 end
 
+-- The view that the candidate is made of.
+local function view_of(k, c)
+  if (c.unroll or 1) > 1 then
+    return (thin.view(k))
+  end
+  return records.flattened(k) or k
+end
+
 local DOC = "Each thread moves %d vector%s of %d neighbouring element%s%s."
 
 local function plan(k, c)
   if k.device.cc < 80 and (c.evict == "loads" or c.evict == "stores") then
     return nil, "policies of L2 need sm_80"
   end
-  k = records.flattened(k) or k
+  k = view_of(k, c)
   local g = cuda.new(k, "map", c.threads)
   local warps = c.team == "warp"
   local p = {
-    items = c.items, vec = c.vec, evict = c.evict, k = k, g = g, warps = warps,
+    items = c.items, vec = c.vec * (c.unroll or 1), evict = c.evict, k = k, g = g, warps = warps,
     around = c.load == "around",
     team = warps and "kTeam" or "kThreads", teams = warps and "kThreads / kTeam * " or "",
-    times_vec = c.vec > 1 and " * kVec" or "",
+    times_vec = c.vec * (c.unroll or 1) > 1 and " * kVec" or "",
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
     staged_in = {}, staged_out = {}, tiles = {}, stored = {}, stored_in_part = {},
@@ -539,37 +583,48 @@ local function plan(k, c)
   see_tails(p)
   guard_ends(p)
   p.compute, p.traffic = compute(p), estimate(p)
-  p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", c.vec, c.vec > 1 and "s" or "",
-    #p.tiles > 0 and "; records go through shared memory unchanged" or "")
+  p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",
+    p.tiles[1] and "; " .. p.tiles[1].all .. " go through shared memory unchanged" or "")
   local tile = (warps and 32 or c.threads) * c.items
   p.grid = kit.ceil_div(p.vectors, tile * (warps and c.threads // 32 or 1))
   return g:plan(p)
 end
 
+-- How the elements of inputs ("load") or outputs ("store") may move, and whether "staged" is for
+-- modes that are unrolled only.
+local function ways(k, side)
+  local values, around = { "straight" }, false
+  local always = any_stageable(k, side == "store")
+  local unrolled = any_stageable(thin.view(k), side == "store")
+  if always or unrolled then
+    values[#values + 1] = "staged"
+  end
+  for _, op in ipairs(side == "load" and k.operands or {}) do
+    around = around or starts_anywhere(k, op)
+  end
+  values[#values + 1] = around and "around" or nil
+  return values, unrolled and not always
+end
+
 local function axes(k)
+  local _, unroll = thin.view(k)
   local list = {
     { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
     { "items", { 1, 2, 4, 8 }, key = "items=", doc = "vectors a thread, all loads in flight" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbouring elements in a vector" },
   }
-  local staged, around = {}, false
-  for _, op in ipairs(k.operands) do
-    around = around or starts_anywhere(k, op)
-  end
-  local function add(side, what)
-    local values = { "straight" }
-    if any_stageable(k, side == "store") then
-      staged[#staged + 1] = side .. " == 'staged'"
-      values[#values + 1] = "staged"
-    end
-    values[#values + 1] = side == "load" and around and "around" or nil
+  list[#list + 1] = unroll and { "unroll", { unroll, 1 }, key = "unroll=",
+    doc = "elements of a short mode that operands run along: a vector has so many times vec" }
+  local staged = {}
+  for _, pair in ipairs { { "load", "inputs" }, { "store", "outputs" } } do
+    local side, what = pair[1], pair[2]
+    local values = ways(k, side)
+    staged[#staged + 1] = values[2] == "staged" and side .. " == 'staged'" or nil
     if #values > 1 then
       list[#list + 1] = { side, values, key = side .. "=", doc = what .. ": straight; staged: a "
         .. "tile's bytes through shared memory; around: by aligned words around a vector" }
     end
   end
-  add("load", "inputs")
-  add("store", "outputs")
   if #staged > 0 then
     list[#list + 1] = { "team", { "block", "warp" }, key = "team=",
       when = table.concat(staged, " or "),
@@ -580,22 +635,45 @@ local function axes(k)
   return list
 end
 
+-- The bytes of an element of all operands; where a mode is unrolled, of what moves along the mode
+-- before it, all its elements.
+local function facts(k)
+  local bytes, unrolled, flat = 0, 0, records.flattened(k)
+  for _, op in ipairs((flat or k).operands) do
+    bytes = bytes + op.record.bytes
+  end
+  local view, unroll = thin.view(k)
+  for _, op in ipairs(view and view.operands or {}) do
+    local moves = E.mentions(op.offset[1], view.index[#view.dims])
+    local along = E.mentions(op.offset[1], view.index[#view.dims - 1])
+    unrolled = unrolled + (along and op.record.bytes * (moves and unroll or 1) or 0)
+  end
+  return { { "thread_bytes", bytes }, { "unrolled_bytes", unrolled } }
+end
+
+local function where(k)
+  local list = {
+    "items * vec <= 16 or items * vec * thread_bytes <= 128", "items * vec * thread_bytes <= 256",
+  }
+  if thin.view(k) then
+    list[2] = "unroll > 1 or " .. list[2]
+    list[3] = "unroll == 1 or items * vec * unrolled_bytes <= 256"
+  end
+  for _, side in ipairs { "load", "store" } do
+    local _, unrolled_only = ways(k, side)
+    list[#list + 1] = unrolled_only and side .. " ~= 'staged' or unroll > 1" or nil
+  end
+  return list
+end
+
 return {
   name = "map",
   doc = "A flat launch over vectors of neighbours along the fastest mode.",
   applies = {},
   splits = "all",
   axes = axes,
-  where = {
-    "items * vec <= 16 or items * vec * thread_bytes <= 128", "items * vec * thread_bytes <= 256",
-  },
-  facts = function(k)
-    local bytes, flat = 0, records.flattened(k)
-    for _, op in ipairs((flat or k).operands) do
-      bytes = bytes + op.record.bytes
-    end
-    return { { "thread_bytes", bytes } }
-  end,
+  where = where,
+  facts = facts,
   template = "map_kernel.cu",
   plan = plan,
 }

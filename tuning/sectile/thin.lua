@@ -1,0 +1,89 @@
+-- thin: a mode of few elements that some operands run along and others do not, like fields of a
+-- record: pixels of three bytes beside three planes. A thread may unroll it, so that each operand
+-- moves in runs of its own.
+local thin = {}
+
+local LONGEST = 8
+
+-- The extent of mode d and the extents in it of which it is made, as a list for E.subst, where all
+-- tuned sizes agree on these.
+local function agreed_extent(k, d)
+  local n, put = kit.const_of(k.extents[d]) or k.sizes[1] and k.sizes[1][d], {}
+  for _, var in ipairs(E.vars(k.extents[d] + 0)) do
+    local value = E.eval(var, k.given[1])
+    for _, given in ipairs(k.given) do
+      if E.eval(var, given) ~= value then
+        return nil
+      end
+    end
+    put[#put + 1], put[#put + 2] = var, value
+  end
+  return n, put
+end
+
+-- Does an operand run along mode d?
+local function is_run(k, d)
+  for _, op in ipairs(k.operands) do
+    local step = not strides.turns(k, op, d) and strides.step(k, op, 1, d)
+    step = step and kit.const_of(step)
+    if step == op.record.bytes or step == op.record.fields[1].bytes then
+      return true
+    end
+  end
+  return false
+end
+
+-- Mode d as the last one, of constant extent: the list of all extents that this fixes is `put`.
+local function view(k, d, put)
+  local function reordered(list)
+    local moved = { table.unpack(list) }
+    table.insert(moved, table.remove(moved, d))
+    return moved
+  end
+  local function fixed(list)
+    local all = {}
+    for n, e in ipairs(list) do
+      all[n] = E.subst(e + 0, put)
+    end
+    return all
+  end
+  local v = setmetatable({
+    dims = reordered(k.dims), index = reordered(k.index), from = reordered(k.from),
+    extents = fixed(reordered(k.extents)), reduced = reordered(k.reduced), operands = {},
+    sizes = {}, requires = { table.unpack(k.requires) }, unrolled = k.dims[d],
+  }, { __index = k })
+  for n, size in ipairs(k.sizes) do
+    v.sizes[n] = reordered(size)
+  end
+  for n = 1, #put, 2 do
+    v.requires[#v.requires + 1] = put[n]:eq(put[n + 1])
+  end
+  for n, op in ipairs(k.operands) do
+    v.operands[n] = setmetatable({
+      offset = fixed(op.offset), at = fixed(op.at), extent = fixed(op.extent),
+      bytes = E.subst(op.bytes + 0, put),
+    }, { __index = op })
+  end
+  return v
+end
+
+--- The kernel with its thin mode as the last, its extent a constant that the kernel requires, and
+--- that extent; nil if it has none, or one that is last and of such an extent already.
+---@param k sectile.View
+---@return sectile.View?
+---@return integer? extent
+function thin.view(k)
+  for d = #k.dims, 1, -1 do
+    local n, put = agreed_extent(k, d)
+    if n and #k.dims > 1 and n > 1 and n <= LONGEST
+      and not (d == #k.dims and #put == 0 and n & (n - 1) == 0) then
+      local v = view(k, d, put)
+      if is_run(v, #k.dims) and is_run(v, #k.dims - 1) then
+        return v, n
+      end
+    end
+  end
+  return nil
+end
+
+return thin
