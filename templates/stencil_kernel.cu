@@ -30,14 +30,14 @@ __device__ __forceinline__ void compute_tile(
     $(g:params(0)),
     $(place_params)) {
 //% for _, s in ipairs(taps) do
-  // where an element of line (i, j) of $(s.name) lies; lines count from the first that is read
-  const auto $(s.at) = [&](int i, int j, long long $(x)) -> const $(s.type) * {
+  // where an element of line $(s.line_name) of $(s.name) lies; lines count from the first one read
+  const auto $(s.at) = [&](int i$(s.int_j), long long $(x)) -> const $(s.type) * {
     $(s.line)
     return $(s.address);
   };
-  // the same for an element that may lie beyond the line's ends
-  const auto $(s.beyond) = [&](int i, int j, long long $(x)) -> const $(s.type) * {
-    $(s.border)
+  // its value where it may lie beyond the line's ends
+  const auto $(s.beyond) = [&](int i$(s.int_j), long long $(x)) -> $(s.type) {
+    $(s.load_beyond)
   };
 //% end
 //% if shared then
@@ -81,7 +81,7 @@ __device__ __forceinline__ void compute_tile(
       if (is_inside(column, $(s.n_tile))) {
         put<$(s.piece)>(
             line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line]) + column,
-            load_or_zero<$(s.type)$(s.word)>($(s.beyond)($(s.line_of), $(x))));
+            $(s.beyond)($(s.line_of), $(x)));
       }
     }
 //%       end
@@ -97,13 +97,12 @@ __device__ __forceinline__ void compute_tile(
 //%   end
 //%   for _, s in ipairs(taps) do
   // the thread's element of each line of $(s.name) that its taps reach
-  const $(s.type) *$(s.lines)[$(s.own_m)][$(s.own_c)];
+  const $(s.type) *$(s.lines)[$(s.own_m)]$(s.dim_j);
+$(s.each_j(2))
 #pragma unroll
-  for (int i = 0; i < $(s.own_m); i++)
-#pragma unroll
-    for (int j = 0; j < $(s.own_c); j++) {
+  for (int i = 0; i < $(s.own_m); i++) {
       const int line = $(s.own_line);
-      $(s.lines)[i][j] = line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line])
+      $(s.lines)[i]$(s.at_j) = line_at<$(s.type)>(&$(s.tile)[line * $(s.k_words)], $(s.from)[line])
           + $(s.before) + lane * kVec;
     }
 //%   end
@@ -112,21 +111,16 @@ __device__ __forceinline__ void compute_tile(
   const long long last_$(x) = min(first_$(x), $(n_x) - kVec);
 //%   for _, s in ipairs(taps) do
   // lines of $(s.name): $(s.left) before and $(s.right) behind the thread's own elements
-  $(s.type) $(s.lines)[$(s.own_m)][$(s.own_c)][$(s.left) + kVec + $(s.right)];
-  const auto $(s.load_line) = [&](int i, int j) {
+  $(s.type) $(s.lines)[$(s.own_m)]$(s.dim_j)[$(s.left) + kVec + $(s.right)];
+  const auto $(s.load_line) = [&](int i$(s.int_j)) {
     const vec<$(s.type), kVec> own = $(s.load);
 #pragma unroll
     for (int e = 0; e < kVec; e++)
-      $(s.lines)[i][j][$(s.left) + e] = own[e];
-//%     if s.left + s.right > 0 then
-    const auto load_end = [&](int k) { return $(s.load_end); };
-    $(s.has_ends)load_ends<$(s.left), kVec, $(s.right)>(
-        $(s.lines)[i][j], last_$(x), $(n_x), load_end);
-//%     end
+      $(s.lines)[i]$(s.at_j)[$(s.left) + e] = own[e];
   };
 //%   end
 //% end
-  const auto compute_line = [&](int i, int j$(shared and ", int item" or "")) {
+  const auto compute_line = [&]($(line_params)) {
 //% for _, text in ipairs(positions) do
     $(text)
 //% end
@@ -154,77 +148,78 @@ __device__ __forceinline__ void compute_tile(
 //% if shared then
 #pragma unroll
   for (int item = 0; item < $(items > 1 and "kItems" or 1); item++)
-#pragma unroll
-    for (int i = 0; i < $(m and "kRows" or 1); i++)
-#pragma unroll
-      for (int j = 0; j < $(c and "kWide" or 1); j++)
-        compute_line(i, j, item);
+$(each_row(2))
+$(each_wide(2))
+    compute_line($(line_args));
 //% else
-//%   for _, s in ipairs(taps) do
-//%     if s.ahead > 0 then
-  // lines of $(s.name) that the first step finds loaded
+  // loads what the taps of kRows lines reach and is not there yet, computes these lines
+  const auto compute_rows = [&]() {
+//%   for _, s in ipairs(rolling) do
+$(s.each_j(4))
 #pragma unroll
-  for (int i = 0; i < $(s.ahead); i++)
+    for (int i = $(s.from); i < $(s.to); i++)
+      $(s.load_line)(i$(s.j));
+//%     if s.has_ends then
+    // values beside a thread's own: from memory where this warp does not have them ...
+    load_ends<$(s.left), kVec, $(s.right)>(last_$(x), $(n_x), [&](int k) {
+$(s.each_end_j(6))
 #pragma unroll
-    for (int j = 0; j < $(s.own_c); j++)
-      $(s.load_line)(i, j);
-//%     end
-//%     if s.ends_ahead > 0 and s.left + s.right > 0 then
-#pragma unroll
-  for (int i = 0; i < $(s.ends_ahead); i++)
-#pragma unroll
-    for (int j = $(s.end_c); j < $(s.end_c_stop); j++)
-      exchange_ends<$(s.left), kVec, $(s.right)>(
-          $(s.lines)[$(s.end_ahead_from)][j], last_$(x), $(n_x));
+      for (int i = $(s.ends_from); i < $(s.ends_to); i++)
+        $(s.lines)[i]$(s.at_j)[$(s.left) + k] = $(s.beyond)(i$(s.j), last_$(x) + k);
+    });
 //%     end
 //%   end
+//%   for _, s in ipairs(rolling) do
+//%     if s.has_ends then
+    // ... else from its lanes
+$(s.each_end_j(4))
+#pragma unroll
+    for (int i = $(s.ends_from); i < $(s.ends_to); i++)
+      exchange_ends<$(s.left), kVec, $(s.right)>($(s.lines)[i]$(s.at_j), last_$(x), $(n_x));
+//%     end
+//%   end
+$(each_row(4))
+$(each_wide(4))
+      compute_line($(line_args));
+  };
 //%   if march > 1 then
-#pragma unroll 1
-  for (int step = 0; step < kMarch; step++) {
-//%   else
-  {
-//%   end
-//%   for _, s in ipairs(taps) do
-//%     if s.loads ~= 0 then
-#pragma unroll
-    for (int i = 0; i < $(s.loads); i++)
-#pragma unroll
-      for (int j = 0; j < $(s.own_c); j++)
-        $(s.load_line)($(s.load_from), j);
-//%     end
-//%   end
-//%   for _, s in ipairs(taps) do
-//%     if s.left + s.right > 0 and s.ends ~= 0 then
-#pragma unroll
-    for (int i = 0; i < $(s.ends); i++) // values beside a thread's own
-#pragma unroll
-      for (int j = $(s.end_c); j < $(s.end_c_stop); j++)
-        exchange_ends<$(s.left), kVec, $(s.right)>(
-            $(s.lines)[$(s.end_from)][j], last_$(x), $(n_x));
-//%     end
-//%   end
-#pragma unroll
-    for (int i = 0; i < $(m and "kRows" or 1); i++)
-#pragma unroll
-      for (int j = 0; j < $(c and "kWide" or 1); j++)
-        compute_line(i, j);
-//%   if march > 1 then
-    // on: the last lines are the next step's first
-    first_$(m) += kRows;
-    if (kGuarded && first_$(m) >= $(n_m)) break;
 //%     for _, s in ipairs(taps) do
-//%       if s.has_m and s.ahead > 0 then
+  // lines of $(s.name) before those of the first step
+$(s.each_j(2))
 #pragma unroll
-    for (int i = 0; i < $(s.ahead); i++)
+  for (int i = $(s.first); i < $(s.last); i++)
+    $(s.load_line)(i$(s.j));
+//%       if s.has_ends and s.ends_first < s.ends_last then
+  load_ends<$(s.left), kVec, $(s.right)>(last_$(x), $(n_x), [&](int k) {
+$(s.each_end_j(4))
 #pragma unroll
-      for (int j = 0; j < $(s.own_c); j++)
+    for (int i = $(s.ends_first); i < $(s.ends_last); i++)
+      $(s.lines)[i]$(s.at_j)[$(s.left) + k] = $(s.beyond)(i$(s.j), last_$(x) + k);
+  });
+$(s.each_end_j(2))
 #pragma unroll
-        for (int e = 0; e < kVec + $(s.left + s.right); e++)
-          $(s.lines)[i][j][e] = $(s.lines)[i + kRows][j][e];
+  for (int i = $(s.ends_first); i < $(s.ends_last); i++)
+    exchange_ends<$(s.left), kVec, $(s.right)>($(s.lines)[i]$(s.at_j), last_$(x), $(n_x));
 //%       end
 //%     end
-//%   end
+#pragma unroll 1
+  for (int step = 0; step < kMarch; step++) {
+    compute_rows();
+    first_$(m) += kRows;
+    if (kGuarded && first_$(m) >= $(n_m)) break;
+//%     for _, s in ipairs(rolling) do
+    // the last lines of this step are the first of the next
+$(s.each_j(4))
+#pragma unroll
+    for (int i = $(s.first); i < $(s.last); i++)
+#pragma unroll
+      for (int e = 0; e < kVec + $(s.left + s.right); e++)
+        $(s.lines)[i]$(s.at_j)[e] = $(s.lines)[i + kRows]$(s.at_j)[e];
+//%     end
   }
+//%   else
+  compute_rows();
+//%   end
 //% end
 }
 

@@ -42,18 +42,17 @@ __device__ __forceinline__ bool has_lane(int away, long long first, long long n)
   return lane >= 0 && lane < 32 && first + away * kVec < n;
 }
 
-// The elements beside a thread's own, kLeft before and kRight behind: those that no lane of this
-// warp has are loaded by load(k), k counted from the thread's first.
-template <int kLeft, int kVec, int kRight, class T, class Load>
-__device__ __forceinline__ void load_ends(T (&line)[kLeft + kVec + kRight], long long first,
-                                          long long n, const Load &load) {
+// Calls load(k) for the elements beside a thread's own, kLeft before and kRight behind, that no
+// lane of this warp has; k counts from the thread's first.
+template <int kLeft, int kVec, int kRight, class Load>
+__device__ __forceinline__ void load_ends(long long first, long long n, const Load &load) {
 #pragma unroll
   for (int away = -((kLeft + kVec - 1) / kVec); away <= (kRight + kVec - 1) / kVec; away++)
     if (away != 0 && !has_lane<kVec>(away, first, n))
 #pragma unroll
       for (int k = away * kVec; k < away * kVec + kVec; k++)
         if (k >= -kLeft && k < kVec + kRight)
-          line[kLeft + k] = load(k);
+          load(k);
 }
 
 // ... and the others come from the lanes that have them.

@@ -80,15 +80,6 @@ __device__ __forceinline__ long long clamp_index(long long i, long long n) {
 // Does an index lie inside an extent?
 __device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
 
-// What lies at `from`; nullptr is where everything is zero.
-template <class T, int kWord = word_bytes<T>>
-__device__ __forceinline__ T load_or_zero(const void *from) {
-  T value = {};
-  if (from != nullptr)
-    value = load<T, kWord>(from);
-  return value;
-}
-
 // Bytes from the start of the word of 16 bytes that `p` lies in.
 __device__ __forceinline__ int bytes_into_word(const void *p) {
   return (int)((unsigned int)(size_t)p % 16);
@@ -138,15 +129,15 @@ template <bool kGuarded>
 __device__ __forceinline__ void compute_tile(
     const float *__restrict__ a, float *__restrict__ b, float k_, long long n_row, long long n_col,
     long long first_col, long long first_row) {
-  // where an element of line (i, j) of a lies; lines count from the first that is read
-  const auto a_at = [&](int i, int j, long long col) -> const float * {
+  // where an element of line i of a lies; lines count from the first one read
+  const auto a_at = [&](int i, long long col) -> const float * {
     long long row = first_row + i - 1;
     if (kGuarded) row = clamp_index(row, n_row);
     return &a[n_col * row + col];
   };
-  // the same for an element that may lie beyond the line's ends
-  const auto a_beyond = [&](int i, int j, long long col) -> const float * {
-    return a_at(i, j, clamp_index(col, n_col));
+  // its value where it may lie beyond the line's ends
+  const auto a_beyond = [&](int i, long long col) -> float {
+    return load<float>(a_at(i, clamp_index(col, n_col)));
   };
   extern __shared__ uint4 shared[];
   // where lines with their halo start
@@ -154,7 +145,7 @@ __device__ __forceinline__ void compute_tile(
       reinterpret_cast<const float **>(shared + 1224);
 #pragma unroll 1
   for (int line = threadIdx.x; line < 18; line += kThreads)
-    a_from[line] = a_at(line, 0, first_col - 8);
+    a_from[line] = a_at(line, first_col - 8);
   __syncthreads();
 
   // in: each line from the word that its first element lies in
@@ -176,7 +167,7 @@ __device__ __forceinline__ void compute_tile(
       if (is_inside(column, 265)) {
         put<4>(
             line_at<float>(&a_tile[line * kWords_a], a_from[line]) + column,
-            load_or_zero<float>(a_beyond(line, 0, col)));
+            a_beyond(line, col));
       }
     }
     __syncthreads();
@@ -186,32 +177,28 @@ __device__ __forceinline__ void compute_tile(
   const int lane = threadIdx.x % kLanes;
   const int own = threadIdx.x / kLanes * kRows; // its first line
   // the thread's element of each line of a that its taps reach
-  const float *a_line[4][1];
+  const float *a_line[4];
 #pragma unroll
-  for (int i = 0; i < 4; i++)
-#pragma unroll
-    for (int j = 0; j < 1; j++) {
+  for (int i = 0; i < 4; i++) {
       const int line = own + i;
-      a_line[i][j] = line_at<float>(&a_tile[line * kWords_a], a_from[line])
+      a_line[i] = line_at<float>(&a_tile[line * kWords_a], a_from[line])
           + 8 + lane * kVec;
     }
-  const auto compute_line = [&](int i, int j, int item) {
+  const auto compute_line = [&](int i, int item) {
     const long long row = first_row + own + i;
     const int drift = bytes_into_sector(&b[n_col * row + first_col]) / 4;
     const int column = item * kLanes - drift;
     const long long col = first_col + lane + column;
     if (kGuarded && (row >= n_row || col < 0 || col >= n_col)) return;
     float b_v;
-    compute(a_line[i + 1][0][column], a_line[i + 1][0][column + 1], a_line[i][0][column], a_line[i + 2][0][column], a_line[i + 1][0][column - 1], k_, b_v);
+    compute(a_line[i + 1][column], a_line[i + 1][column + 1], a_line[i][column], a_line[i + 2][column], a_line[i + 1][column - 1], k_, b_v);
     store(&b[n_col * row + col], b_v);
   };
 #pragma unroll
   for (int item = 0; item < kItems; item++)
 #pragma unroll
-    for (int i = 0; i < kRows; i++)
-#pragma unroll
-      for (int j = 0; j < 1; j++)
-        compute_line(i, j, item);
+  for (int i = 0; i < kRows; i++)
+    compute_line(i, item);
 }
 
 // A block computes 256 x 16 elements from a tile with halo in shared memory.

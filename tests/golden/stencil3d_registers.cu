@@ -78,18 +78,17 @@ __device__ __forceinline__ bool has_lane(int away, long long first, long long n)
   return lane >= 0 && lane < 32 && first + away * kVec < n;
 }
 
-// The elements beside a thread's own, kLeft before and kRight behind: those that no lane of this
-// warp has are loaded by load(k), k counted from the thread's first.
-template <int kLeft, int kVec, int kRight, class T, class Load>
-__device__ __forceinline__ void load_ends(T (&line)[kLeft + kVec + kRight], long long first,
-                                          long long n, const Load &load) {
+// Calls load(k) for the elements beside a thread's own, kLeft before and kRight behind, that no
+// lane of this warp has; k counts from the thread's first.
+template <int kLeft, int kVec, int kRight, class Load>
+__device__ __forceinline__ void load_ends(long long first, long long n, const Load &load) {
 #pragma unroll
   for (int away = -((kLeft + kVec - 1) / kVec); away <= (kRight + kVec - 1) / kVec; away++)
     if (away != 0 && !has_lane<kVec>(away, first, n))
 #pragma unroll
       for (int k = away * kVec; k < away * kVec + kVec; k++)
         if (k >= -kLeft && k < kVec + kRight)
-          line[kLeft + k] = load(k);
+          load(k);
 }
 
 // ... and the others come from the lanes that have them.
@@ -125,7 +124,7 @@ __device__ __forceinline__ void compute_tile(
     const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z, long long n_y,
     long long n_x,
     long long first_x, long long first_y, long long first_z) {
-  // where an element of line (i, j) of a lies; lines count from the first that is read
+  // where an element of line (i, j) of a lies; lines count from the first one read
   const auto a_at = [&](int i, int j, long long x) -> const float * {
     long long z = first_z + i - 1;
     if (kGuarded && !is_inside(z, n_z)) return nullptr;
@@ -133,9 +132,10 @@ __device__ __forceinline__ void compute_tile(
     if (kGuarded && !is_inside(y, n_y)) return nullptr;
     return &a[n_x * n_y * z + n_x * y + x];
   };
-  // the same for an element that may lie beyond the line's ends
-  const auto a_beyond = [&](int i, int j, long long x) -> const float * {
-    return is_inside(x, n_x) ? a_at(i, j, x) : nullptr;
+  // its value where it may lie beyond the line's ends
+  const auto a_beyond = [&](int i, int j, long long x) -> float {
+    if (!is_inside(x, n_x)) return {};
+    return kGuarded ? load_or_zero<float>(a_at(i, j, x)) : load<float>(a_at(i, j, x));
   };
   // lanes beyond the end load what the last one does
   const long long last_x = min(first_x, n_x - kVec);
@@ -147,9 +147,6 @@ __device__ __forceinline__ void compute_tile(
 #pragma unroll
     for (int e = 0; e < kVec; e++)
       a_line[i][j][1 + e] = own[e];
-    const auto load_end = [&](int k) { return load_or_zero<float>(a_beyond(i, j, last_x + k)); };
-    if (j >= 1 && j < 3) load_ends<1, kVec, 1>(
-        a_line[i][j], last_x, n_x, load_end);
   };
   const auto compute_line = [&](int i, int j) {
     const long long z = first_z + i;
@@ -163,45 +160,57 @@ __device__ __forceinline__ void compute_tile(
     }
     store(&b[n_x * n_y * z + n_x * y + x], b_v);
   };
-  // lines of a that the first step finds loaded
-#pragma unroll
-  for (int i = 0; i < 2; i++)
+  // loads what the taps of kRows lines reach and is not there yet, computes these lines
+  const auto compute_rows = [&]() {
 #pragma unroll
     for (int j = 0; j < 4; j++)
+#pragma unroll
+    for (int i = (j < 1 ? 1 : j < 3 ? 2 : 1); i < (j < 1 ? 2 : j < 3 ? 3 : 2); i++)
       load_a(i, j);
-#pragma unroll 1
-  for (int step = 0; step < kMarch; step++) {
-#pragma unroll
-    for (int i = 0; i < kRows; i++)
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        load_a(i + 2, j);
-#pragma unroll
-    for (int i = 0; i < kRows; i++) // values beside a thread's own
+    // values beside a thread's own: from memory where this warp does not have them ...
+    load_ends<1, kVec, 1>(last_x, n_x, [&](int k) {
 #pragma unroll
       for (int j = 1; j < 3; j++)
-        exchange_ends<1, kVec, 1>(
-            a_line[i + 1][j], last_x, n_x);
+#pragma unroll
+      for (int i = 1; i < 2; i++)
+        a_line[i][j][1 + k] = a_beyond(i, j, last_x + k);
+    });
+    // ... else from its lanes
+#pragma unroll
+    for (int j = 1; j < 3; j++)
+#pragma unroll
+    for (int i = 1; i < 2; i++)
+      exchange_ends<1, kVec, 1>(a_line[i][j], last_x, n_x);
 #pragma unroll
     for (int i = 0; i < kRows; i++)
 #pragma unroll
-      for (int j = 0; j < kWide; j++)
-        compute_line(i, j);
-    // on: the last lines are the next step's first
+    for (int j = 0; j < kWide; j++)
+      compute_line(i, j);
+  };
+  // lines of a before those of the first step
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+#pragma unroll
+  for (int i = (j < 1 ? 1 : j < 3 ? 0 : 1); i < (j < 1 ? 1 : j < 3 ? 2 : 1); i++)
+    load_a(i, j);
+#pragma unroll 1
+  for (int step = 0; step < kMarch; step++) {
+    compute_rows();
     first_z += kRows;
     if (kGuarded && first_z >= n_z) break;
+    // the last lines of this step are the first of the next
 #pragma unroll
-    for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 4; j++)
 #pragma unroll
-      for (int j = 0; j < 4; j++)
+    for (int i = (j < 1 ? 1 : j < 3 ? 0 : 1); i < (j < 1 ? 1 : j < 3 ? 2 : 1); i++)
 #pragma unroll
-        for (int e = 0; e < kVec + 2; e++)
-          a_line[i][j][e] = a_line[i + kRows][j][e];
+      for (int e = 0; e < kVec + 2; e++)
+        a_line[i][j][e] = a_line[i + kRows][j][e];
   }
 }
 
 // A thread computes 4 neighbours of 8 lines from registers.
-__global__ void __launch_bounds__(256, 1)
+__global__ void __launch_bounds__(256, 3)
 stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z,
         long long n_y, long long n_x) {
   unsigned int rest = blockIdx.x;

@@ -153,16 +153,28 @@ local function place_line(p, s)
   s.address = g:address(proxy, s.f, with)
 end
 
--- The statement that gives the place of an element that may lie beyond its line's ends.
-local function place_beyond(p, s)
+-- The statements that load an element which may lie beyond its line's ends.
+local function load_beyond(p, s)
   local x, border = p.x, BORDERS[s.op.border]
   local column = halo.plus(x, s.off)
-  if not border then
-    return string.format("return is_inside(%s, %s) ? %s(i, j, %s) : nullptr;", column, s.n_columns,
-      s.at, x)
+  local function load(from, at)
+    return string.format("%s<%s%s>(%s(i%s, %s))", from, s.type, s.word, s.at, s.j, at)
   end
-  return string.format("return %s(i, j, %s);", s.at,
-    halo.plus(string.format("%s(%s, %s)", border, column, s.n_columns), -s.off))
+  if border then
+    return string.format("return %s;", load("load",
+      halo.plus(string.format("%s(%s, %s)", border, column, s.n_columns), -s.off)))
+  end
+  return string.format("if (!is_inside(%s, %s)) return {};\nreturn %s%s;", column, s.n_columns,
+    s.zero and string.format("kGuarded ? %s : ", load("load_or_zero", x)) or "", load("load", x))
+end
+
+--- A function that gives the head of an unrolled loop for a template's line that is indented by its
+--- argument; nothing where there is nothing to count.
+function halo.each(counts, name, from, to)
+  return function(indent)
+    return counts and string.format("#pragma unroll\n%sfor (int %s = %s; %s < %s; %s++)",
+      string.rep(" ", indent), name, from, name, to, name) or ""
+  end
 end
 
 --- A word's size for `load`, if it is not what the type's alignment promises.
@@ -183,14 +195,48 @@ function halo.stream(p, op, f)
   for _, dim in ipairs(s.dims) do
     s.has_m, s.has_c = s.has_m or dim == p.dim_m, s.has_c or dim == p.dim_c
   end
+  -- texts for lines: those beside each other along c, if there are any
+  s.j, s.int_j, s.at_j, s.line_name = "", "", "", "i"
+  if s.has_c then
+    s.j, s.int_j, s.at_j, s.line_name = ", j", ", int j", "[j]", "(i, j)"
+  end
   measure(p, s)
-  place_line(p, s)
-  s.border = place_beyond(p, s)
   s.word, s.piece = halo.word_text(g, op, f), g:single(op, f)
+  place_line(p, s)
+  s.load_beyond = load_beyond(p, s)
   return s
 end
 
 -- ---- a stream in registers ----
+
+-- The lines that taps of a thread's first row reach in each column j: the first and the last; a
+-- step goes on by rows. Where the array has no lines along m, the last is behind the only one.
+local function reach_of_columns(p, s)
+  local first, last = {}, {}
+  for _, read in ipairs(s.op.reads) do
+    local by = distances(p, s, read)
+    for own = 1, s.has_c and p.wide or 1 do
+      local j, i = own + s.below_c + by[2], s.below + by[1]
+      first[j], last[j] = math.min(first[j] or i, i), math.max(last[j] or i, i)
+    end
+  end
+  for j = 1, s.own_c do
+    first[j], last[j] = first[j] or s.below, last[j] or s.below -- no tap needs it
+    last[j] = s.has_m and last[j] or first[j] + 1
+  end
+  return first, last
+end
+
+-- C text of numbers, one for each j.
+local function by_column(list)
+  local text = tostring(list[#list])
+  for j = #list - 1, 1, -1 do
+    if list[j] ~= list[j + 1] then
+      text = string.format("j < %d ? %d : %s", j, list[j], text)
+    end
+  end
+  return string.find(text, "?", 1, true) and "(" .. text .. ")" or text
+end
 
 --- Adds what the template needs to keep a stream's lines in registers: true and how many; nil and
 --- a reason if rows do not start on vectors.
@@ -205,37 +251,35 @@ function halo.registers(p, s)
     g:adopt(s.op, known, p.vec)
   end
   local word = known and known.word or (g:single(s.op, s.f))
-  local own = string.format("<vec<%s, kVec>, %d>(%s(i, j, last_%s))", s.type, word, s.at, p.x)
+  local own = string.format("<vec<%s, kVec>, %d>(%s(i%s, last_%s))", s.type, word, s.at, s.j, p.x)
   s.load = s.zero and string.format("kGuarded ? load_or_zero%s\n    : load%s", own, own)
     or "load" .. own
-  s.load_end = string.format("%s<%s%s>(%s(i, j, last_%s + k))",
-    BORDERS[s.op.border] and "load" or "load_or_zero", s.type, s.word, s.beyond, p.x)
-  local more = s.below + s.above
-  s.own_m = s.has_m and p.rows + more or 1
+  s.own_m = s.has_m and p.rows + s.below + s.above or 1
   s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
-  -- lines that the first step finds loaded, and those that each step loads
-  s.ahead = p.march > 1 and (s.has_m and more or 1) or 0
-  s.loads = p.march > 1 and (s.has_m and "kRows" or 0) or s.own_m
-  s.load_from = halo.plus("i", p.march > 1 and s.has_m and more or 0)
-  -- of them, lines whose ends are read
-  local from = s.has_m and s.below + s.end_lo[1] or 0
-  local to = s.has_m and p.rows + s.below + s.end_hi[1] or 1
-  s.end_c = s.has_c and s.below_c + s.end_lo[2] or 0
-  s.end_c_stop = s.has_c and p.wide + s.below_c + s.end_hi[2] or 1
-  local ends_all = from == 0 and to == s.own_m or p.march > 1
-  local checks = {}
-  if not ends_all then
-    checks[1] = string.format("i >= %d && i < %d", from, to)
+  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
+  local first, last = reach_of_columns(p, s)
+  local behind = {}
+  for j, line in ipairs(last) do
+    behind[j] = line + (s.has_m and p.rows or 0)
   end
-  if s.end_c > 0 or s.end_c_stop < s.own_c then
-    checks[#checks + 1] = string.format("j >= %d && j < %d", s.end_c, s.end_c_stop)
+  s.first, s.last, s.to = by_column(first), by_column(last), by_column(behind)
+  s.from = p.march > 1 and s.last or s.first
+  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
+  -- of these lines, those whose ends are read
+  s.has_ends = s.left + s.right > 0
+  if s.has_ends then
+    s.ends_first = s.has_m and s.below + s.end_lo[1] or 0
+    s.ends_last = s.has_m and s.below + s.end_hi[1] or 1
+    s.ends_from = p.march > 1 and s.ends_last or s.ends_first
+    s.ends_to = s.ends_last + (s.has_m and p.rows or 0)
+    s.each_end_j = halo.each(s.has_c, "j", s.below_c + s.end_lo[2],
+      p.wide + s.below_c + s.end_hi[2])
   end
-  s.has_ends = #checks > 0 and string.format("if (%s) ", kit.concat(checks, " && ")) or ""
-  s.ends_ahead = p.march > 1 and (s.has_m and s.end_hi[1] - s.end_lo[1] or 1) or 0
-  s.end_ahead_from = halo.plus("i", from)
-  s.ends = p.march > 1 and (s.has_m and "kRows" or 0) or to - from
-  s.end_from = halo.plus("i", p.march > 1 and s.has_m and s.below + s.end_hi[1] or from)
-  return true, s.own_m * s.own_c * (s.left + p.vec + s.right) * ((s.bytes + 3) // 4)
+  local values = 0
+  for j = 1, s.own_c do
+    values = values + (last[j] - first[j] + (s.has_m and p.rows or 0)) * (s.left + p.vec + s.right)
+  end
+  return true, values * ((s.bytes + 3) // 4)
 end
 
 -- ---- a stream in shared memory ----
@@ -255,14 +299,15 @@ function halo.shared(p, s, start)
   local c = s.has_c and p.block_c + s.below_c + s.above_c or 1
   s.n_lines, s.start = m * c, start
   s.all_bytes = g:text(s.op.bytes)
-  s.line_of = c == 1 and "line, 0" or string.format("line / %d, line %% %d", c, c)
+  s.line_of = s.has_c and string.format("line / %d, line %% %d", c, c) or "line"
   s.k_from = halo.plus("k", -s.left - s.off)
   s.own_m = s.has_m and p.rows + s.below + s.above or 1
   s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
-  local i = s.has_m and (p.c and "i" or "(own + i)") or "0"
-  local j = s.has_c and "own + j" or "j"
-  s.own_line = c == 1 and (s.has_m and (p.c and "i" or "own + i") or "0")
-    or i == "0" and j or string.format("%s * %d + %s", i, c, j)
+  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
+  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
+  local i = s.has_m and (p.c and "i" or "own + i") or "0"
+  s.own_line = not s.has_c and i or i == "0" and "own + j"
+    or string.format("%s * %d + own + j", i, c)
   s.start_from = start + s.n_lines * s.n_words
   return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers behind the lines
 end
@@ -271,7 +316,7 @@ end
 function halo.tap(p, s, read)
   local by = distances(p, s, read)
   local i = s.has_m and halo.plus("i", s.below + by[1]) or "0"
-  local j = s.has_c and halo.plus("j", s.below_c + by[2]) or "0"
+  local j = s.has_c and string.format("[%s]", halo.plus("j", s.below_c + by[2])) or ""
   local e = p.vec > 1 and "e" or nil
   local column
   if p.shared then
@@ -279,7 +324,7 @@ function halo.tap(p, s, read)
   else
     column = e and halo.plus(e, s.left + by[3]) or tostring(s.left + by[3])
   end
-  local value = string.format("%s[%s][%s][%s]", s.lines, i, j, column)
+  local value = string.format("%s[%s]%s[%s]", s.lines, i, j, column)
   return p.shared and s.word ~= "" and string.format("take<%s%s>(&%s)", s.type, s.word, value)
     or value
 end

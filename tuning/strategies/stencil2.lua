@@ -9,6 +9,10 @@
 -- third one, if taps reach along it.
 
 local SECTOR = 32
+local REGISTERS = 65536 -- of an SM
+local MANY_THREADS = 768 -- of an SM, enough loads in flight if each thread keeps many lines
+local MANY_REGISTERS = 40 -- for the lines that a thread keeps
+local WORKING_REGISTERS = 24 -- of a thread in addition to them
 
 -- ---- computing ----
 
@@ -288,10 +292,11 @@ local function start_plan(k, c)
     march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
     any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
-    index_text = {}, registers = 0,
+    index_text = {}, registers = 0, bounds = c.threads,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
     columns = c.lanes * c.vec * c.items, drift = 0,
   }
+  g:name("j") -- stands in texts that the template gets from here
   for d, dim in ipairs(k.dims) do
     p.names[d] = g:name(dim)
   end
@@ -370,8 +375,10 @@ local function plan(k, c)
   if p.vec > 1 and not p.shared then
     g:require((k.extents[p.dim_x] % p.vec):eq(0))
   end
-  -- ptxas takes all registers only if told so, and spills some words of many lines else
-  p.bounds = p.registers >= 64 and c.threads .. ", 1" or c.threads
+  if p.registers >= MANY_REGISTERS then -- ptxas takes more for the path with borders than pays
+    local threads = math.min(MANY_THREADS, REGISTERS // (p.registers + WORKING_REGISTERS))
+    p.bounds = string.format("%d, %d", c.threads, math.max(1, threads // c.threads))
+  end
   local values, behind = {}, {}
   p.positions = place_element(p)
   for d, dim in ipairs(k.dims) do
@@ -385,6 +392,18 @@ local function plan(k, c)
   p.inside, p.outside = inside(p) or false, outside(p)
   p.traffic = estimate(p)
   p.places = kit.concat(places, ", ")
+  p.each_row = halo.each(p.dim_m, "i", 0, "kRows")
+  p.each_wide = halo.each(p.c, "j", 0, "kWide")
+  local indices = {}
+  for _, name in ipairs { p.dim_m and "i" or "", p.c and "j" or "", p.shared and "item" or "" } do
+    indices[#indices + 1] = name ~= "" and name or nil
+  end
+  p.line_args = kit.concat(indices, ", ")
+  p.line_params = #indices > 0 and "int " .. kit.concat(indices, ", int ") or ""
+  p.rolling = {} -- what each step loads
+  for _, s in ipairs(p.taps) do
+    p.rolling[#p.rolling + 1] = (p.march == 1 or s.has_m) and s or nil
+  end
   p.place_params = "long long " .. kit.concat(places, ", long long ")
   p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
     .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
@@ -428,7 +447,7 @@ return {
       .. "that taps reach along", when = "marches > 0" },
     { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them side by side, in the third dimension",
       when = "sides > 0" },
-    { "march", { 1, 4 }, key = "march=", doc = "times that a thread goes on with further rows",
+    { "march", { 1, 4, 8 }, key = "march=", doc = "times that a thread goes on with further rows",
       when = "marches > 0 and halo == 'registers'" },
     { "align", { "sector", "none" }, key = "align=", doc = "sector: each line is stored from the "
       .. "start of 32 bytes on; none: lines of a thread have the same columns and share values",
@@ -453,10 +472,12 @@ return {
   where = {
     "lanes <= threads", "marches > 0 or lanes == threads",
     -- registers: vectors of 16 bytes; few lines that are loaded twice, and room for all of them
-    "halo == 'shared' or vec == full", "halo == 'shared' or threads <= 256",
+    "halo == 'shared' or vec == full",
+    "halo == 'shared' or threads <= 256 or sides > 0 and rows == 1 and wide <= 2",
     "halo == 'shared' or rows * march >= span or rows * march >= 8",
     "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
     "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 64",
+    "march < 8 or rows <= 2 and sides > 0",
     "halo == 'shared' or rows * march <= 32",
     "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
