@@ -382,10 +382,29 @@ local function make_runs(r, spec)
   end
 end
 
+-- A dimension of few elements at all sizes and most runs, which a kernel may require; the others are
+-- the longer.
+local function make_thin(r, spec)
+  local d, n_thin = r:int(1, #spec.dims), r:pick { 2, 3, 3, 4, 5, 7, 8 }
+  n_thin = math.min(n_thin, spec.most[spec.dims[d]] or n_thin)
+  local other = d > 1 and d - 1 or 2
+  local most = spec.most[spec.dims[other]] or math.maxinteger
+  for k, n in ipairs(spec.runs) do
+    n[d] = n[d] > 0 and (k <= 2 or r:chance(75)) and n_thin or n[d]
+  end
+  for _, n in ipairs(spec.sizes) do
+    n[other] = math.min(n[other] * math.max(1, n[d] // n_thin), most)
+    n[d] = n_thin
+  end
+end
+
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 } }
+
+-- How often a family has a dimension of few elements, in percent.
+local THIN = { permute = 50, places = 25, records = 25 }
 
 -- An index array of few bits holds few values.
 local function narrow_index(spec)
@@ -413,6 +432,9 @@ function M.spec(r, name, family)
     narrow_index(spec)
   end
   body.write(r, spec, spec.body_kind)
+  if #spec.dims > 1 and #spec.own == 0 and r:chance(THIN[family] or 0) then
+    make_thin(r, spec)
+  end
   return spec
 end
 
