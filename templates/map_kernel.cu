@@ -15,7 +15,7 @@ constexpr int kVec = kAlong * kInside;
 //% end
 constexpr int kTile = $(warps and "kTeam" or "kThreads") * kItems; // vectors of a tile
 //% for _, s in ipairs(tiles) do
-constexpr int $(s.record) = sizeof($(s.element)); // bytes of $(s.one) of $(s.op.name)
+constexpr int $(s.record) = sizeof($(s.element)); // bytes of $(s.one) of $(s.arrays)
 constexpr int $(s.size) = kTile$(times_vec) * $(s.record); // and of its tile
 //% end
 
@@ -185,7 +185,7 @@ __device__ __forceinline__ void move_tile(
 $(kit.comment(doc))
 $(g:head(threads)) {
 //% for _, s in ipairs(tiles) do
-  // $(s.all) of $(s.op.name)
+  // $(s.all) of $(s.arrays)
   __shared__ __align__(16) unsigned char $(s.tile)[$(teams)$(s.size)];
 //% end
   const long long vectors = $(vectors_text);

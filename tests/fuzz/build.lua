@@ -382,8 +382,8 @@ local function make_runs(r, spec)
   end
 end
 
--- A dimension of few elements at all sizes and most runs, which a kernel may require; the others are
--- the longer.
+-- A dimension of few elements at all sizes and most runs, which a kernel may require. Another one
+-- grows.
 local function make_thin(r, spec)
   local d, n_thin = r:int(1, #spec.dims), r:pick { 2, 3, 3, 4, 5, 7, 8 }
   n_thin = math.min(n_thin, spec.most[spec.dims[d]] or n_thin)

@@ -52,16 +52,31 @@ local function any_stageable(k, output)
   return false
 end
 
+-- The staged input whose tile the output takes: of as many bytes, which each thread has read before
+-- it writes its own.
+local function tile_before(p, op)
+  for _, x in ipairs(op.is_output and p.staged_in or {}) do
+    if x.bytes == op.record.bytes and x.arrays == x.op.name then
+      x.arrays = x.arrays .. " and " .. op.name
+      return x
+    end
+  end
+  return nil
+end
+
 -- The tile of `op` in shared memory: texts of the template.
 local function stage(p, op)
   local g, bytes = p.g, op.record.bytes
   local type = g:type(op)
-  local tile = g:name(op.name .. "_tile")
+  local before = tile_before(p, op)
+  local tile = before and before.tile or g:name(op.name .. "_tile")
   local x = {
-    op = op, path = "staged", dims = "", one = op.record.bare and "an element" or "a record",
+    op = op, path = "staged", dims = "", arrays = op.name,
+    one = op.record.bare and "an element" or "a record",
     all = op.record.bare and "elements" or "records", element = type, tile = tile, bytes = bytes,
     name = g:name(op.name .. "_v"), bytes_at = g:name(op.name .. "_bytes"),
-    record = g:name("kRecord_" .. op.name), size = g:name("kTileBytes_" .. op.name),
+    record = before and before.record or g:name("kRecord_" .. op.name), before = before,
+    size = before and before.size or g:name("kTileBytes_" .. op.name),
     type = p.vec > 1 and string.format("vec<%s, kVec>", type) or type,
     small = kit.word_bytes(bytes), word = kit.word_bytes(bytes * p.vec),
   }
@@ -457,7 +472,7 @@ local function move_operands(p, c)
       for _, x in ipairs(p.streams[op.number]) do
         any = any or not idle[x.path]
         if x.path == "staged" then
-          table.insert(p.tiles, x)
+          p.tiles[#p.tiles + 1] = not x.before and x or nil
           table.insert(op.is_output and p.staged_out or p.staged_in, x)
         end
         if op.is_output then
