@@ -8,6 +8,10 @@ constexpr int kLoad = $(load); // neighbours along $(X.name) in a load
 //% if store > 1 then
 constexpr int kStore = $(store); // neighbours along $(Y.name) in a store
 //% end
+//% if shared then
+// columns x and x + kInner follow each other in the outputs of the tuned sizes: kRun stores in all
+constexpr int kInner = $(shared.inner), kRun = $(run_stores);
+//% end
 //% if sector > 0 then
 constexpr int kSector = $(sector); // elements in 32 bytes: stores of a column start at one
 constexpr int kAhead = kSector - 1; // so many elements earlier at most
@@ -138,12 +142,17 @@ __device__ __forceinline__ void move_tile(
   __syncthreads();
 
   // out: $(out_doc)
+//% if not shared then
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+//% end
 //% if columns > 1 then
 $(unroll_out)
   for (int k = 0; k < $(columns); k++) {
 //% else
   {
+//% end
+//% if shared then
+    $(out_unit)
 //% end
     const int x = $(out_x);
     $(column_place)

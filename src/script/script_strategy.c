@@ -180,7 +180,7 @@ static sct_status load_generator(sct_script *script, sct_error *err) {
   static const char *const names[] = {"reads",    "kit",    "strides", "modes",    "around",
                                       "exchange", "movers", "map",     "pipeline", "tiles",
                                       "boxes",    "lines",  "reduce",  "rows",     "records",
-                                      "cuda",     "halo",   "sides",   "thin"};
+                                      "cuda",     "halo",   "sides",   "spread",   "thin"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     char asset[64];
     snprintf(asset, sizeof asset, "tuning/sectile/%s.lua", names[k]);

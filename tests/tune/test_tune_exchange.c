@@ -22,6 +22,10 @@
 #define RANK4_LAST                                                                                 \
   SPEC("'h', 'i', 'j', 'l'", "f32", "s.row_major", ORDER("'l', 'i', 'j', 'h'"), "", "b = a;",      \
        "h = 8, i = 5, j = 9, l = 75")
+#define RANK6_SHARED                                                                               \
+  SPEC("'i', 'j', 'k', 'l', 'm', 'n'", "f32", "s.row_major",                                       \
+       ORDER("'k', 'n', 'i', 'm', 'j', 'l'"), "", "b = a;",                                        \
+       "i = 3, j = 5, k = 2, l = 4, m = 24, n = 30")
 #define MIXED                                                                                      \
   "local s = require 'sectile'\n"                                                                  \
   "return s.kernel { name = 'mixed', dims = { 'row', 'col' }, body = 'b = a;',\n"                  \
@@ -55,6 +59,7 @@ static const tp_case cases[] = {
      "exchange threads=128 tile=8x128 load=1 blocks=out evict=loads"},
     {RANK4_LAST, "exchange threads=256 tile=64x32 load=lines blocks=out evict=none"},
     {RANK4_LAST, "exchange threads=256 tile=64x256 load=lines blocks=in evict=stores"},
+    {RANK6_SHARED, "exchange threads=256 tile=360x20 blocks=out evict=none"},
     {MIXED, "exchange threads=256 tile=32x128 load=8 store=2 start=sector blocks=out evict=none"},
     {OPERANDS2, SMALL},
     {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},

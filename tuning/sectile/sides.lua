@@ -163,6 +163,38 @@ function sides.read(k)
   return about
 end
 
+--- Where Y stays short since X ends with the mode that outputs go on with: a tile of the whole Y
+--- (`run` elements), X before that mode (`inner`) and a chunk of the mode is long runs of the
+--- outputs, too. nil: it is not so, or not alike at every tuned size.
+function sides.shared(k, about)
+  local X, Y = about.X.dims, about.Y.dims
+  local mode = X[#X]
+  if #X == 1 or about.order[about.out][#Y + 1] ~= mode or not is_short(k, about.Y)
+    or not follows(k, about, Y, mode, true) then
+    return nil
+  end
+  local before = { table.unpack(X, 1, #X - 1) }
+  local shared = { inner = sides.lengths(k, before)[1], run = sides.lengths(k, Y)[1] }
+  local longest = 0
+  for n, size in ipairs(k.sizes) do
+    longest = math.max(longest, size[mode])
+    if sides.lengths(k, before)[n] ~= shared.inner or sides.lengths(k, Y)[n] ~= shared.run then
+      return nil
+    end
+  end
+  -- A chunk of so many elements at most: equal chunks, in steps that end with a sector.
+  function shared.chunk(most)
+    local step = 1
+    while shared.run * step % 8 ~= 0 do
+      step = 2 * step
+    end
+    local largest = most // (shared.inner * shared.run) // step * step
+    local chunk = largest > 0 and kit.ceil_div(longest, kit.ceil_div(longest, largest)) or 0
+    return kit.ceil_div(chunk, step) * step
+  end
+  return shared
+end
+
 -- ---- at the tuned sizes ----
 
 function sides.bytes_of(k, about)

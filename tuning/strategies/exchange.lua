@@ -6,7 +6,7 @@
 -- Lines come in as vectors through registers, swizzled, or as they lie in memory by asynchronous
 -- copies of 16 bytes, wherever they start. Elements of 1 and 2 bytes are turned in registers, 4 x 4
 -- or 2 x 2, so that shared memory holds words along Y.
-local SECTOR, LINE, COPY, LANES = 32, 128, 16, 32
+local SECTOR, LINE, COPY = 32, 128, 16
 
 local function tiles_of(k, about, bytes)
   local list = {}
@@ -18,6 +18,11 @@ local function tiles_of(k, about, bytes)
         list[#list + 1] = x .. "x" .. y
       end
     end
+  end
+  local shared = sides.shared(k, about)
+  for _, most in ipairs(shared and { 28, 56 } or {}) do
+    local chunk = shared.chunk(most * 1024 // bytes)
+    list[#list + 1] = chunk > 0 and shared.inner * chunk .. "x" .. shared.run or nil
   end
   return #list > 0 and list or { "32x32" } -- the sides are short
 end
@@ -326,81 +331,6 @@ local function text_store(p, y)
   y.store_element = string.format("%s(&%s[%s + e], %s[e]);", name, y.column, line, y.value)
 end
 
--- How lanes and warps are laid over the tile's columns, for the stores.
-local function lay_out_stores(p)
-  local X, Y, warps = p.X, p.Y, p.threads // LANES
-  local units, lanes = kit.ceil_div(p.tile_y, p.store), p.lanes
-  while lanes > 1 and lanes >= 2 * units do
-    lanes = lanes // 2
-  end
-  local columns = LANES // lanes -- of a warp at a time
-  local groups, shares = kit.ceil_div(p.tile_x, columns), 1
-  while 2 * shares * groups <= warps do
-    shares = 2 * shares -- warps that share a column
-  end
-  local parts = kit.ceil_div(units, lanes)
-  p.columns, p.parts = kit.ceil_div(groups, warps // shares), kit.ceil_div(parts, shares)
-  local warp = shares > 1 and string.format("warp %% %d", warps // shares) or "warp"
-  local at = p.columns > 1 and "k * kWarps + warp" or warp
-  at = columns > 1 and p.columns > 1 and "(" .. at .. ")" or at
-  p.out_x = at .. (columns > 1 and string.format(" * %d + lane / %d", columns, lanes) or "")
-  local unit = lanes == LANES and "lane" or string.format("lane %% %d", lanes)
-  local part = p.parts > 1 and "part" or nil
-  if shares > 1 then
-    local share = string.format("warp / %d", warps // shares)
-    part = part and string.format("(part * %d + %s)", shares, share) or share
-  end
-  p.out_y = part and string.format("%s * %d + %s", part, lanes, unit) or unit
-  if p.store > 1 then
-    p.out_y = (part and "(" .. p.out_y .. ")" or p.out_y) .. " * kStore"
-  end
-  local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
-  p.out_beyond = p.columns * (warps // shares) * columns ~= p.tile_x
-    and "x >= kTileX || (" .. crosses .. ")" or crosses
-  p.out_ragged = p.parts * shares * lanes ~= units
-  p.out_doc = columns == 1 and string.format("a warp's lanes are neighbours along %s", Y.name)
-    or string.format("%d lanes are neighbours along %s, a warp has %d columns: its reads of the "
-      .. "tile meet all banks", lanes, Y.name, columns)
-  p.unroll_out = p.columns * p.parts <= 16 and "#pragma unroll"
-    or string.format("#pragma unroll %d", math.max(16 // p.parts, 1))
-  p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
-  p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,
-    p.sector > 0 and " - shift" or "")
-end
-
--- How vectors and lanes are laid over the tile.
-local function lay_out(p)
-  local X, Y = p.X, p.Y
-  local ahead = p.sector > 0 and " - kAhead" or ""
-  if p.is_lines then
-    p.line_place = string.format("const long long %s = %s%s + line;", Y.at, Y.first, ahead)
-    p.line_outside = string.format("%s%s >= %s",
-      p.sector > 0 and Y.at .. " < 0 || " or "", Y.at, Y.extent)
-    p.width = string.format("const int width = kGuarded ? (int)min((long long)kTileX, %s - %s) "
-      .. ": kTileX;", X.extent, X.first)
-  else
-    local across = p.tile_x // p.load
-    local total = across * (p.lines_of_tile // p.pack)
-    p.loads, p.vectors = kit.ceil_div(total, p.threads), total
-    p.ragged = total % p.threads ~= 0
-    p.lines_a_load = p.threads % across == 0 and p.threads // across * p.pack or false
-    local vector = p.lines_a_load and "threadIdx.x" or "vector"
-    p.in_x = string.format("%s %% %d%s", vector, across, p.load > 1 and " * kLoad" or "")
-    p.in_line = string.format("%s / %d%s", vector, across, p.pack > 1 and " * kPack" or "")
-    p.vector_place = p.lines_a_load and "const int line = thread_line + k * kLinesALoad;"
-      or kit.concat { "const int vector = k * kThreads + threadIdx.x;",
-        string.format("const int x = %s, line = %s;", p.in_x, p.in_line) }
-    p.past = string.format(p.lines_a_load and "line >= %d" or "vector >= %d",
-      p.lines_a_load and p.lines_of_tile or total)
-    local at_y = string.format("%s%s + line%s", Y.first, ahead, p.pack > 1 and " + r" or "")
-    p.in_place = string.format("const long long %s = %s + x, %s = %s;", X.at, X.first, Y.at, at_y)
-    p.in_inside = string.format("%s(!kGuarded || (%s < %s && %s%s < %s))",
-      p.ragged and "!(" .. p.past .. ") && " or "", X.at, X.extent,
-      p.sector > 0 and Y.at .. " >= 0 && " or "", Y.at, Y.extent)
-  end
-  lay_out_stores(p)
-end
-
 -- The statement that computes one element.
 local function compute(p)
   local many, values = p.store > 1 and "[e]" or "", {}
@@ -438,7 +368,8 @@ local function cut(p, blocks)
     sorted[#sorted + 1] = { dim = d, n = k.extents[d], rank = rank[d] or 0 }
   end
   for n, part in ipairs(parts) do
-    part.rank = blocks == "tiles" and n - 3 or rank[part.side.dims[1]]
+    part.rank = blocks == "tiles" and n - 3
+      or rank[part.side.dims[p.shared and #part.side.dims or 1]]
     sorted[#sorted + 1] = part
   end
   table.sort(sorted, function(a, b)
@@ -521,6 +452,8 @@ local function start_plan(k, c, about)
   for _, d in ipairs(about.rest) do
     p.rest_name[d] = g:name(k.dims[d])
   end
+  local shared = sides.shared(k, about)
+  p.shared = shared and p.tile_y == shared.run and p.tile_x % shared.inner == 0 and shared or false
   sides.name(p, p.X)
   sides.name(p, p.Y)
   for _, side in ipairs { p.X, p.Y } do
@@ -535,7 +468,7 @@ end
 local function refuse(p, c)
   local bytes = p.tile_x * p.tile_y * p.bytes // p.threads
   if p.is_lines and (c.evict == "loads" or bytes > 256) or not p.is_lines and (bytes > 128 or
-    bytes * p.threads > 32768) then
+    bytes * p.threads > 32768 and not p.shared) then
     return p.is_lines and c.evict == "loads" and "asynchronous copies have no policy of L2"
       or "a thread would hold more than its registers take"
   elseif bytes < 32 then
@@ -552,6 +485,8 @@ local function refuse(p, c)
     return "with aligned lines blocks along the inputs never won" -- docs/figures/h200.md
   elseif c.blocks ~= "out" and not p.is_lines and c.evict ~= "loads" then
     return "with blocks in other orders loads were best kept in L2"
+  elseif p.shared and (p.sector > 0 or c.blocks ~= "out") then
+    return "runs that go on from column to column are whole, and follow the outputs"
   elseif p.is_lines and p.tile_x * p.bytes < 2 * LINE then
     return "lines of less than 256 bytes never won as copies" -- docs/figures/h200.md
   elseif p.tile_x % (p.is_lines and COPY // p.bytes or p.load) ~= 0 or p.tile_y % p.store ~= 0
@@ -591,7 +526,8 @@ end
 
 -- The texts that move operands.
 local function write_texts(p)
-  lay_out(p)
+  spread.loads(p)
+  spread.stores(p)
   if p.sector > 0 or (p.is_lines and p.store > 1) then -- which line an element is taken from
     p.take_line = "y" .. (p.sector > 0 and " + kAhead - shift" or "")
       .. (p.store > 1 and " + e" or "")
