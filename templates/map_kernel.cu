@@ -28,6 +28,21 @@ struct place {
 };
 
 //% end
+//% if across then
+// Where the row after that of `at` starts, its elements counted on from those of a vector at `at`.
+__device__ __forceinline__ place next_row(place at$(across_params)) {
+  at.$(last) -= $(inner[1].count);
+  at.$(modes[#modes - 1])++;
+//%   for n = 2, #inner do
+  if (at.$(inner[n].dim) == $(inner[n].count)) {
+    at.$(inner[n].dim) = 0;
+    at.$(modes[#modes - n])++;
+  }
+//%   end
+  return at;
+}
+
+//% end
 // Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
 // that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
@@ -45,24 +60,23 @@ __device__ __forceinline__ void move_tile(
 //% end
 //% if #modes > 1 then
   // where the tile starts; its vectors are counted on from there
-  long long outer = first;
+  long long outer = first$(across and times_vec or "");
 //%   for _, m in ipairs(inner) do
 //%     if m.constant then
   constexpr unsigned int $(m.count) = $(m.extent);
 //%     else
   const unsigned int $(m.count) = (unsigned int)$(m.extent);
 //%     end
-  const unsigned int $(m.first) = (unsigned int)(outer % $(m.count));
   const divisor $(m.by) = divide_by($(m.count));
-  outer /= $(m.count);
+  const unsigned int $(m.first) = take_rest(outer, $(m.by));
 //%   end
   place where[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
-    unsigned int counted = item * $(team) + rank, here;
+    unsigned int counted = $(counted_text), here;
 //%   for n, m in ipairs(inner) do
     counted = split($(m.first) + counted, $(m.by), here);
-    where[item].$(m.dim) = $(n == 1 and unit > 1 and "(long long)here" .. times_unit or "here");
+    where[item].$(m.dim) = $(n == 1 and here_text or "here");
 //%   end
     where[item].$(modes[1]) = outer + counted;
   }
@@ -102,7 +116,7 @@ __device__ __forceinline__ void move_tile(
 //% if #arrays > 0 then
   // in: all loads before the first use
 //%   for _, x in ipairs(arrays) do
-  $(x.type) $(x.name)[kItems]$(x.dims);
+  $(x.held or x.type) $(x.array)[kItems]$(x.dims)$(x.next and ", " .. x.next .. "[kItems]" or "");
 //%   end
 //%   for _, loads in ipairs(load_rounds) do
 #pragma unroll
@@ -110,14 +124,33 @@ __device__ __forceinline__ void move_tile(
     const long long vector = first + item * $(team) + rank;
     if (!kWhole && vector >= vectors) break;
     $(here)
+//%     if across and partial then
+    // elements inside the arrays
+    const int stop = kWhole ? kVec : (int)min(0LL + kVec, $(elements_text) - vector * kVec);
+//%     end
+//%     if across then
+    const int left = (int)($(inner[1].count) - at.$(last)); // elements before the row ends
+//%     end
+//%     if across == "elements" then
+    const place next = next_row(at, $(counts));
+//%     end
 //%     for _, x in ipairs(loads) do
+    $(x.rows or "")
 //%       if x.each then
 #pragma unroll
     for (int e = 0; e < $(x.each); e++)
-      $(x.name)[item][e] = $(x.load);
+      $(x.array)[item][e] = $(x.load);
 //%       else
-    $(x.name)[item] = $(x.load);
+    $(x.array)[item] = $(x.load);
 //%       end
+//%     end
+//%     if next_loads(loads) then
+    if (left < $(partial and "stop" or "kVec")) { // the others are in the next row
+//%       if across ~= "elements" then
+      const place next = next_row(at, $(counts));
+//%       end
+      $(next_loads(loads))
+    }
 //%     end
   }
 //%   end
@@ -128,9 +161,21 @@ __device__ __forceinline__ void move_tile(
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
     if (!kWhole && vector >= vectors) break;
+//% if not across or again.at then
     $(here)
-//% for _, s in ipairs(staged_in) do
-    const $(s.type) $(s.name) = $(s.take);
+//% end
+//% if again.stop then
+    // elements inside the arrays
+    const int stop = kWhole ? kVec : (int)min(0LL + kVec, $(elements_text) - vector * kVec);
+//% end
+//% if again.left then
+    const int left = (int)($(inner[1].count) - where[item].$(last));
+//% end
+//% if again.next then
+    const place next = next_row(at, $(counts));
+//% end
+//% for _, x in ipairs(taken) do
+    const $(x.type) $(x.name) = $(x.take);
 //% end
 //% for _, y in ipairs(results) do
     $(y.type) $(y.name)$(y.dims);

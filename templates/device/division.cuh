@@ -24,3 +24,16 @@ __device__ __forceinline__ unsigned int split(unsigned int n, divisor d, unsigne
   rest = left < d.by ? left : left - d.by;
   return left < d.by ? low : low + 1;
 }
+
+// Takes a larger n apart, which is not negative: n becomes n / d, and n % d is returned.
+__device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
+  unsigned int rest;
+  if ((unsigned long long)n >> 32 == 0) {
+    n = split((unsigned int)n, d, rest);
+  } else {
+    const long long whole = n / d.by;
+    rest = (unsigned int)(n - whole * d.by);
+    n = whole;
+  }
+  return rest;
+}

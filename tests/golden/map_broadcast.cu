@@ -15,6 +15,19 @@ __device__ __forceinline__ unsigned int split(unsigned int n, divisor d, unsigne
   return left < d.by ? low : low + 1;
 }
 
+// Takes a larger n apart, which is not negative: n becomes n / d, and n % d is returned.
+__device__ __forceinline__ unsigned int take_rest(long long &n, divisor d) {
+  unsigned int rest;
+  if ((unsigned long long)n >> 32 == 0) {
+    n = split((unsigned int)n, d, rest);
+  } else {
+    const long long whole = n / d.by;
+    rest = (unsigned int)(n - whole * d.by);
+    n = whole;
+  }
+  return rest;
+}
+
 // The alignment of kBytes of neighbouring T's: that of the word they fill, 16 or as a T's at most.
 // One value, as nvcc takes the last of several alignas and not the strictest.
 template <class T, int kBytes>
@@ -86,9 +99,8 @@ __device__ __forceinline__ void move_tile(
   // where the tile starts; its vectors are counted on from there
   long long outer = first;
   constexpr unsigned int count_i0 = 8;
-  const unsigned int first_i0 = (unsigned int)(outer % count_i0);
   const divisor by_i0 = divide_by(count_i0);
-  outer /= count_i0;
+  const unsigned int first_i0 = take_rest(outer, by_i0);
   place where[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {

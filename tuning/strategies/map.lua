@@ -8,6 +8,9 @@ local STORES = { stores = "store_evict_last", streaming = "store_streaming" }
 -- How the kernel calls indices: of dimensions, those of element `e` of the vector if it is given;
 -- of index arrays the values that it has loaded.
 local function binding(p, e)
+  if p.across then
+    return across.binding(p, e)
+  end
   local with, k, inner = {}, p.k, 1
   for d = #k.dims, 1, -1 do
     local text = p.index_text[d] and cuda.var(p.index_text[d]) or 0 * k.extents[d]
@@ -162,43 +165,6 @@ local function path_of_side(p, op, f)
   return all and "vector" or moves_inside and "planes" or "vector", vector
 end
 
--- ---- by the words around ----
-
--- May vectors of 16 bytes of the bare input `op` start off a word at a tuned size?
-local function starts_anywhere(k, op)
-  local last, bytes = #k.dims, op.record.bytes
-  local step = op.record.bare and not op.is_output and not op.is_index and bytes < 16
-    and not strides.turns(k, op, last) and strides.step(k, op, 1, last)
-  if not step or kit.const_of(step) ~= bytes then
-    return false
-  end
-  local width = 16 // bytes
-  local group = E.var("group", 0, kit.MAX_INDEX) * width
-  local extents = movers.needed_multiples(k, E.subst(op.offset[1], { k.index[last], group }), width,
-    16)
-  for n = 1, extents and #k.given or 0 do
-    for _, extent in ipairs(extents) do
-      if E.eval(extent, k.given[n]) % width ~= 0 then
-        return true
-      end
-    end
-  end
-  return extents == nil
-end
-
--- How far a vector starts behind a word of 16 bytes, if that is known; else -1.
-local function shift_of(p, op)
-  local last = #p.k.dims
-  local group = E.var("group", 0, kit.MAX_INDEX) * p.vec
-  local at = E.subst(op.offset[1], { p.k.index[last], group })
-  for shift = 0, 15 do
-    if E.divisor(at - shift) % 16 == 0 then
-      return shift
-    end
-  end
-  return -1
-end
-
 -- ---- the paths of all ----
 
 -- The access path of an operand's field, or of its whole value: "once", "item" (one value for a
@@ -212,13 +178,11 @@ local function path_of(p, op, f)
     or p.unit == 1 and not op.is_output and not changes_from(p, op, p.side + 1) then
     return "item"
   end
-  if p.around and p.inside == 1 and p.vec * op.record.bytes % 16 == 0
-    and starts_anywhere(p.k, op) then
-    g:need_align(op, 16)
-    p.reads_around = true
-    return "around"
+  local path, vector = across.path(p, op, f)
+  if path then
+    return path, vector
   end
-  local path, vector = "vector"
+  path = "vector"
   if p.inside > 1 then
     path, vector = path_of_side(p, op, f)
   else
@@ -267,13 +231,14 @@ local function stream(p, op, f)
     type = count and string.format("vec<%s, %s>", element, count) or element,
     is_once = path == "once" or path == "inner" and not changes_from(p, op, 1, p.side - 1),
   }
+  x.array = x.name
   x.value = x.name .. ((x.is_once or op.is_output) and "" or "[item]") .. shape.at
   local last = (path == "elements" and p.vec or p.inside) - 1
   local with = binding(p, x.each and E.var("e", 0, last) or nil)
   if path == "reversed" then -- the address of what lies lowest: the vector's last element
     with[2] = with[2] + (p.vec - 1)
   end
-  x.address = g:address(op, f, with)
+  x.address = vector and vector.address or g:address(op, f, with)
   local words
   words, x.word = narrower(p, op, f)
   if vector then
@@ -294,11 +259,9 @@ local function stream(p, op, f)
   if path == "reversed" then
     x.load = "reversed(" .. x.load .. ")"
   elseif path == "around" then
-    x.word = 16
-    local bytes = op.record.bytes -- the last word's end, in elements, and the array's
-    x.load = string.format("%s <= %s\n    ? load_around<%s, %d>(%s)\n    : %s",
-      g:text(op.offset[1] // bytes + (p.vec + 16 // bytes - 1), with), g:text(op.bytes // bytes),
-      x.type, shift_of(p, op), x.address, x.load_some)
+    across.load_around(p, x)
+  elseif p.across and path ~= "once" and path ~= "vector" then
+    across.complete(p, x, string.match(x.load, "^[^(]+"))
   end
   return x
 end
@@ -354,9 +317,13 @@ end
 -- The side of the index space that a vector covers: the last mode, or several of which all but the
 -- first have constant extents. p.side: the first one; p.inside: elements in one step along it. nil
 -- and a reason if no vector ends where a row does.
-local function choose_side(p)
+local function choose_side(p, c)
   local k = p.k
   p.side, p.inside = #k.dims, 1
+  if p.across then
+    p.unit = p.vec
+    return across.fits(p, c)
+  end
   while p.side > 1 and p.vec > p.inside and kit.const_of(k.extents[p.side]) do
     local extent = kit.const_of(k.extents[p.side])
     if p.vec < p.inside * extent then
@@ -376,7 +343,7 @@ end
 -- How the template counts vectors: p.inner, all counted modes but the first, innermost first.
 local function count_modes(p)
   local k, g = p.k, p.g
-  local side, extent = p.side, k.extents[p.side]
+  local side, extent, unit = p.side, k.extents[p.side], p.across and 1 or p.unit
   p.modes, p.inner, p.index_text = {}, {}, {}
   p.last, p.elements, p.vectors = k.dims[#k.dims], 1, 1
   p.inside_modes = table.concat(k.dims, ", ", math.min(side + 1, #k.dims))
@@ -384,7 +351,7 @@ local function count_modes(p)
     p.elements = p.elements * k.extents[d]
   end
   for d = 1, side do
-    local n = d == side and kit.ceil_div(extent, p.unit) or k.extents[d]
+    local n = d == side and kit.ceil_div(extent, unit) or k.extents[d]
     p.vectors, p.modes[d] = p.vectors * n, k.dims[d]
     p.index_text[d] = side > 1 and "at." .. k.dims[d] or g:name(k.dims[d])
     if d > 1 then
@@ -397,39 +364,45 @@ local function count_modes(p)
     end
   end
   local steps = p.inside == 1 and "kVec" or "kAlong"
-  p.times_unit = p.unit > 1 and " * " .. steps or ""
+  p.times_unit = unit > 1 and " * " .. steps or ""
+  p.here_text = unit > 1 and "(long long)here" .. p.times_unit or "here"
   p.left_along = g:text(extent - cuda.var(p.index_text[side]))
   p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
   p.here = side > 1 and "const place at = where[item];"
     or string.format("const long long %s = vector%s;", p.index_text[1], p.times_unit)
   p.elements_text = g:text(p.elements, nil, true)
+  if p.across then
+    across.prepare(p)
+  end
 end
 
 -- When all of a tile's vectors are whole; p.partial: a row's last vector may not be.
 local function see_tails(p)
   local k, g = p.k, p.g
-  local extent, needed = k.extents[p.side], {}
+  local extent, unit, needed = p.across and p.elements or k.extents[p.side], p.unit, {}
   for _, var in ipairs(k.extent_vars) do
     for _, condition in ipairs(g.requires) do
-      if condition:same((var % p.unit):eq(0)) then
+      if condition:same((var % unit):eq(0)) then
         needed[#needed + 1] = var
-        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * p.unit
+        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * unit
       end
     end
   end
   local known = #needed > 0 and E.subst(extent, needed) or extent
-  p.partial = p.unit > 1 and E.divisor(known) % p.unit ~= 0
+  p.partial = unit > 1 and E.divisor(known) % unit ~= 0
   p.whole = "first + kTile <= vectors"
   if p.partial then
-    p.whole = p.side == 1
-      and string.format("(first + kTile)%s <= %s", p.times_unit, g:text(extent))
-      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit, nil, true))
+    p.whole = (p.side == 1 or p.across)
+      and string.format("(first + kTile)%s <= %s", p.across and p.times_vec or p.times_unit,
+        g:text(extent))
+      or string.format("%s && %s == 0", p.whole, g:text(extent % unit, nil, true))
   end
 end
 
 -- What is loaded and stored of vectors that may reach past their row's end.
 local function guard_ends(p)
+  across.close(p)
   for _, x in ipairs(p.partial and p.arrays or {}) do
     if x.path == "elements" then
       x.load = string.format("kWhole || e < %s ? %s : %s", p.left, x.load, x.zero)
@@ -488,11 +461,26 @@ local function move_operands(p, c)
   end
   if p.around and not p.reads_around then
     return nil, "no input is read by the words around its vectors"
+  elseif p.misses_words then
+    return nil, "an input starts anywhere: load=around reads it by whole words"
   end
   for _, round in ipairs(rounds) do
     p.load_rounds[#p.load_rounds + 1] = #round > 0 and round or nil
   end
   return any or nil, "no operand moves in wider words with this width"
+end
+
+-- What a vector's values are made of before they are computed with, and where it is.
+local function take_apart(p)
+  local text = p.compute
+  p.taken = {}
+  for _, list in ipairs { p.staged_in, p.arrays } do
+    for _, x in ipairs(list) do
+      p.taken[#p.taken + 1] = x.take and x or nil
+      text = x.take and text .. x.take or text
+    end
+  end
+  p.again = p.across and across.again(p, text) or {}
 end
 
 -- Shared memory and the parameters of move_tile that stand for it.
@@ -577,15 +565,17 @@ local function plan(k, c)
   local warps = c.team == "warp"
   local p = {
     items = c.items, vec = c.vec * (c.unroll or 1), evict = c.evict, k = k, g = g, warps = warps,
-    around = c.load == "around",
+    around = c.load == "around", across = c.rows == "across",
     team = warps and "kTeam" or "kThreads", teams = warps and "kThreads / kTeam * " or "",
     times_vec = c.vec * (c.unroll or 1) > 1 and " * kVec" or "",
+    counted_text = string.format(c.rows == "across" and "(item * %s + rank) * kVec"
+      or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
     staged_in = {}, staged_out = {}, tiles = {}, stored = {}, stored_in_part = {},
-    stores_of = stores_of,
+    stores_of = stores_of, next_loads = across.next_loads,
   }
-  local good, reason = choose_side(p)
+  local good, reason = choose_side(p, c)
   if good then
     count_modes(p)
     good, reason = move_operands(p, c)
@@ -598,6 +588,7 @@ local function plan(k, c)
   see_tails(p)
   guard_ends(p)
   p.compute, p.traffic = compute(p), estimate(p)
+  take_apart(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",
     p.tiles[1] and "; " .. p.tiles[1].all .. " go through shared memory unchanged" or "")
   local tile = (warps and 32 or c.threads) * c.items
@@ -615,7 +606,7 @@ local function ways(k, side)
     values[#values + 1] = "staged"
   end
   for _, op in ipairs(side == "load" and k.operands or {}) do
-    around = around or starts_anywhere(k, op)
+    around = around or across.starts_anywhere(k, op)
   end
   values[#values + 1] = around and "around" or nil
   return values, unrolled and not always
@@ -640,6 +631,7 @@ local function axes(k)
         .. "tile's bytes through shared memory; around: by aligned words around a vector" }
     end
   end
+  list[#list + 1] = across.axis(k, unroll)
   if #staged > 0 then
     list[#list + 1] = { "team", { "block", "warp" }, key = "team=",
       when = table.concat(staged, " or "),
@@ -663,7 +655,9 @@ local function facts(k)
     local along = E.mentions(op.offset[1], view.index[#view.dims - 1])
     unrolled = unrolled + (along and op.record.bytes * (moves and unroll or 1) or 0)
   end
-  return { { "thread_bytes", bytes }, { "unrolled_bytes", unrolled } }
+  return {
+    { "thread_bytes", bytes }, { "unrolled_bytes", unrolled }, { "row_unit", across.bytes(k) },
+  }
 end
 
 local function where(k)
@@ -674,6 +668,8 @@ local function where(k)
     list[2] = "unroll > 1 or " .. list[2]
     list[3] = "unroll == 1 or items * vec * unrolled_bytes <= 256"
   end
+  list[#list + 1] = across.bytes(k) > 0
+    and "rows == 'whole' or vec * row_unit == 8 or vec * row_unit == 16" or nil
   for _, side in ipairs { "load", "store" } do
     local _, unrolled_only = ways(k, side)
     list[#list + 1] = unrolled_only and side .. " ~= 'staged' or unroll > 1" or nil
