@@ -180,6 +180,8 @@ $(unroll_out)
         $(parts > 1 and "break" or columns > 1 and "continue" or "return");
 //% end
 //% if sector > 0 and store == 1 then
+      if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent)))
+        $((parts > 1 or columns > 1) and "continue" or "return");
       const int line = $(take_line);
 //% end
 //% for _, x in ipairs(exchanged) do
@@ -203,10 +205,6 @@ $(unroll_out)
         $(compute)
       }
 //% else
-//%   if sector > 0 then
-      if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent)))
-        $((parts > 1 or columns > 1) and "continue" or "return");
-//%   end
 //%   for _, x in ipairs(direct) do
       $(x.declare_element)
 //%   end

@@ -102,7 +102,8 @@ __device__ __forceinline__ void move_tile(
   // register
   const int width = kGuarded ? (int)min((long long)kTileX, n_col - first_col) : kTileX;
   // where line 0 of a starts, and how far apart lines are, modulo kStart
-  const unsigned int a_first = first_row * n_col + first_col - kAhead * n_col, a_step = n_col;
+  const unsigned int a_first = first_row * n_col + first_col - kAhead * n_col;
+  const unsigned int a_step = n_col;
 #pragma unroll 4
   for (int k = 0; k < (kLines * kWords + kThreads - 1) / kThreads; k++) {
     const int copy = k * kThreads + threadIdx.x, line = copy / kWords;
@@ -136,7 +137,8 @@ __device__ __forceinline__ void move_tile(
       vec<f16, kStore> a_v;
       for (int e = 0; e < kStore; e++) {
         const int line = y + kAhead - shift + e;
-        if (!kGuarded || (row + e >= 0 && row + e < n_row)) a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
+        if (!kGuarded || (row + e >= 0 && row + e < n_row))
+          a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
       }
       vec<f16, kStore> b_v;
 #pragma unroll
@@ -162,7 +164,8 @@ __device__ __forceinline__ void move_tile(
 __global__ void __launch_bounds__(512)
 exchange(const f16 *__restrict__ a, f16 *__restrict__ b, long long n_row, long long n_col) {
   extern __shared__ __align__(128) unsigned char shared[];
-  f16 *const a_tile = reinterpret_cast<f16 *>(shared + 0); // lines of a, in the order of memory
+  // lines of a, in the order of memory
+  f16 *const a_tile = reinterpret_cast<f16 *>(shared + 0);
   // blocks follow b
   unsigned int block = blockIdx.x;
   const unsigned int tiles_row = (unsigned int)((n_row + kAhead + kTileY - 1) / kTileY);

@@ -107,11 +107,11 @@ local function place_memory(p)
   end
   for _, m in ipairs(p.memory) do
     if p.is_dynamic then
-      m.declare = string.format("%s *const %s = reinterpret_cast<%s *>(shared + %d); // %s", m.type,
-        m.name, m.type, m.at, m.doc)
+      m.declare = string.format("// %s\n%s *const %s = reinterpret_cast<%s *>(shared + %d);", m.doc,
+        m.type, m.name, m.type, m.at)
     else
-      m.declare = string.format("__shared__ __align__(16) %s %s[%s]; // %s", m.type, m.name,
-        m.count, m.doc)
+      m.declare = string.format("__shared__ __align__(%d) %s %s[%s]; // %s",
+        p.is_lines and LINE or COPY, m.type, m.name, m.count, m.doc)
     end
   end
   return true
@@ -231,8 +231,9 @@ local function texts_of_lines(p, x)
     x.row_setup = kit.concat {
       string.format("// where line 0 of %s starts, and how far apart lines are, modulo kStart",
         op.name),
-      string.format("const unsigned int %s_first = %s, %s_step = %s;", op.name, p.g:text(
-        p.sector > 0 and zero - cuda.var("kAhead") * step or zero), op.name, p.g:text(step)),
+      string.format("const unsigned int %s_first = %s;", op.name, p.g:text(
+        p.sector > 0 and zero - cuda.var("kAhead") * step or zero)),
+      string.format("const unsigned int %s_step = %s;", op.name, p.g:text(step)),
     }
   else
     x.line_start = by.line .. "[line]"
@@ -307,18 +308,17 @@ local function text_take(p, x)
   local cell = p.is_lines and string.format("%s[%s + x]", x.tile, row_text(p, x, line))
     or string.format("%s[kept_at(x, %s)]", x.tile, line)
   local guard = ""
-  if p.sector > 0 then
-    local at = p.Y.at .. (many and " + e" or "")
-    guard = string.format("if (!kGuarded || (%s >= 0 && %s < %s)) ", at, at, p.Y.extent)
+  if p.sector > 0 and many then
+    local at = p.Y.at .. " + e"
+    guard = string.format("if (!kGuarded || (%s >= 0 && %s < %s))\n  ", at, at, p.Y.extent)
   end
   if many then
-    local body = string.format("  %s%s[e] = %s;", guard, x.value, cell)
+    local body = string.format("%s%s[e] = %s;", guard, x.value, cell)
     x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e++)%s", x.vtype, x.value,
-      p.take_line and string.format(" {\n  const int line = %s;\n%s\n}", p.take_line, body)
-      or "\n" .. body)
+      p.take_line and string.format(" {\n  const int line = %s;\n  %s\n}", p.take_line,
+        string.gsub(body, "\n", "\n  ")) or "\n  " .. string.gsub(body, "\n", "\n  "))
   else
-    x.take = guard == "" and string.format("const %s %s = %s;", x.vtype, x.value, cell)
-      or string.format("%s %s;\n%s%s = %s;", x.vtype, x.value, guard, x.value, cell)
+    x.take = string.format("const %s %s = %s;", x.vtype, x.value, cell)
   end
 end
 
