@@ -1,6 +1,6 @@
 -- Rows of any length that change places: vectors lie across their ends.
 -- try: map threads=128 items=2 vec=4 load=around rows=across evict=none
--- try: map threads=128 items=1 vec=2 load=straight rows=across evict=loads
+-- try: map threads=128 items=1 vec=2 load=around rows=across evict=loads
 local s = require "sectile"
 return s.kernel {
   name = "rows_across",

@@ -1,6 +1,6 @@
 -- Rows of any length that an index array finds, of halves; bytes beside them, in a pitched array.
 -- try: map threads=256 items=2 vec=8 load=around rows=across evict=streaming
--- try: map threads=128 items=1 vec=4 load=straight rows=across evict=none
+-- try: map threads=128 items=1 vec=4 load=around rows=across evict=none
 local s = require "sectile"
 return s.kernel {
   name = "rows_picked",

@@ -145,7 +145,7 @@ end
 ---@return table?
 function across.flat(p, op)
   local first = across.runs(p.k, op)
-  if not first then
+  if not first or not op.is_output and first % WORD ~= 0 then
     return nil
   end
   local bytes, group = op.record.bytes, E.var("group", 0, kit.MAX_INDEX)
@@ -176,8 +176,9 @@ function across.complete(p, x, load, array_end)
         address("at"), stop, followed, array_end)
       x.load_next = string.format("%s(%s, left, %s, %s, %s)", load, address("next"), stop,
         followed, array_end)
+      x.take = string.format("joined<kWhole>(%s[item], %s[item], %s)", x.array, x.next,
+        stop == "kVec" and "left" or "left < stop ? left : kVec")
     end
-    x.take = string.format("joined<kWhole>(%s[item], %s[item], left)", x.array, x.next)
     x.value = x.name .. "[e]"
   else
     p.across = "elements" -- they may lie at either place
@@ -212,6 +213,13 @@ function across.starts_anywhere(k, op)
   return extents == nil
 end
 
+--- May the words around vectors of an input serve?
+function across.reads_around(k, op)
+  return across.starts_anywhere(k, op)
+    or not op.is_output and across.bytes(k) > 0 and across.follows(k, op)
+      and (across.runs(k, op) or 1) % WORD ~= 0
+end
+
 -- How far a vector starts behind a word of 16 bytes, if that is known; else -1.
 local function shift_of(p, op)
   local last = #p.k.dims
@@ -228,23 +236,32 @@ end
 --- The access path of an operand of vectors that lie across rows or are read by the words around
 --- them, and its vector where it is one; nil: another path.
 function across.path(p, op, f)
-  local flat, whole = p.across and across.flat(p, op), p.vec * op.record.bytes % WORD == 0
+  local flat = p.across and across.flat(p, op)
   if flat then
     p.g:adopt(op, flat, p.vec)
     return "vector", flat
-  elseif p.around and p.inside == 1 and whole and across.starts_anywhere(p.k, op) then
-    p.g:need_align(op, WORD)
+  end
+  local bytes = p.vec * op.record.bytes
+  local fits = bytes >= 4 and op.record.bytes < WORD and (bytes % WORD == 0 or WORD % bytes == 0)
+  if p.across then
+    fits = fits and across.follows(p.k, op, f)
+    p.misses_words = p.misses_words or fits and not p.around
+  else
+    fits = fits and bytes >= WORD and p.inside == 1 and across.starts_anywhere(p.k, op)
+  end
+  if fits and p.around then
+    p.g:need_align(op, math.min(bytes, WORD))
     p.reads_around = true
     return "around"
   end
-  p.misses_words = p.misses_words or p.across and whole and across.follows(p.k, op, f)
   return p.across and "elements" or nil
 end
 
 --- The words around a vector stay as they are until all are loaded.
 function across.load_around(p, x)
   local g, op = p.g, x.op
-  x.word, x.array, x.held = 16, g:name(op.name .. "_words"), "words_around<" .. x.type .. ">"
+  x.word = math.min(p.vec * op.record.bytes, WORD)
+  x.array, x.held = g:name(op.name .. "_words"), "words_around<" .. x.type .. ">"
   local shift = shift_of(p, op)
   local load = string.format("load_around<%s, %d>", x.type, p.across and -1 or shift)
   local array_end = op.style == "bytes"

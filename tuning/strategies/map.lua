@@ -606,7 +606,7 @@ local function ways(k, side)
     values[#values + 1] = "staged"
   end
   for _, op in ipairs(side == "load" and k.operands or {}) do
-    around = around or across.starts_anywhere(k, op)
+    around = around or across.reads_around(k, op)
   end
   values[#values + 1] = around and "around" or nil
   return values, unrolled and not always
