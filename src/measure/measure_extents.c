@@ -154,29 +154,32 @@ static void add_fixed(sct_tuples *t) {
 
 #define MAX_UNIT ((int64_t)256) /* of the multiples that requirements ask for */
 
-/* The only extent of dimension `dim` that a requirement like `n == 3` allows; 0 if there is none.
- */
-static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, int dim) {
-  const sct_spec *spec = plan->spec;
-  int64_t extent[SCT_MAX_EXTENTS] = {0};
-  for (int r = 0; r < code->n_require; r++) {
-    sct_expr var = SCT_EXPR_NONE;
-    if (sct_expr_op_of(spec->pool, code->require[r]) != SCT_EXPR_EQ ||
-        sct_expr_vars(spec->pool, code->require[r], &var, 1) != 1 || var != spec->extent_var[dim]) {
-      continue;
-    }
-    for (extent[dim] = 1; extent[dim] <= MAX_UNIT; extent[dim]++) {
-      if (holds_at(spec, code->require[r], extent)) {
-        const int64_t only = extent[dim];
-        extent[dim] *= 2;
-        if (!holds_at(spec, code->require[r], extent)) {
-          return only;
-        }
-        break; /* all its multiples */
+/* The extent up to `most` of dimension `dim` at which the condition holds; 0: none or several. */
+static int64_t single_extent(const sct_spec *spec, sct_expr condition, int dim, int64_t most) {
+  int64_t extent[SCT_MAX_EXTENTS] = {0}, single = 0;
+  for (extent[dim] = 1; extent[dim] <= most; extent[dim]++) {
+    if (holds_at(spec, condition, extent)) {
+      if (single > 0) {
+        return 0;
       }
+      single = extent[dim];
     }
   }
-  return 0;
+  return single;
+}
+
+/* The only extent of dimension `dim` that a requirement like `n == 3` allows; 0: there is none. */
+static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, int dim) {
+  const sct_spec *spec = plan->spec;
+  int64_t only = 0;
+  for (int r = 0; r < code->n_require && only == 0; r++) {
+    sct_expr var = SCT_EXPR_NONE;
+    if (sct_expr_op_of(spec->pool, code->require[r]) == SCT_EXPR_EQ &&
+        sct_expr_vars(spec->pool, code->require[r], &var, 1) == 1 && var == spec->extent_var[dim]) {
+      only = single_extent(spec, code->require[r], dim, 2 * MAX_UNIT);
+    }
+  }
+  return only;
 }
 
 /* The least extents, powers of two, with which the candidate's requirements hold one by one: of a
