@@ -6,13 +6,13 @@ files["tuning/strategies/*.lua"].read_globals =
   {
     "E", "reads", "kit", "strides", "modes", "around", "exchange", "movers",
     "map", "pipeline", "tiles", "boxes", "lines", "reduce", "rows", "records",
-    "cuda", "halo", "sides", "spread", "thin", "across",
+    "cuda", "halo", "sides", "spread", "thin", "across", "staging",
   }
 files["tuning/sectile/*.lua"].read_globals =
   {
     "E", "reads", "kit", "strides", "modes", "around", "exchange", "movers",
     "map", "pipeline", "tiles", "boxes", "lines", "reduce", "rows", "records",
-    "cuda", "halo", "sides", "spread", "thin", "across",
+    "cuda", "halo", "sides", "spread", "thin", "across", "staging",
   }
 files["tests/faults/assets/tuning/strategies/*.lua"].read_globals = { "E", "kit", "movers", "map" }
 files["tests/gpu/poison/strategies/*.lua"].read_globals = { "E", "kit", "movers", "map" }

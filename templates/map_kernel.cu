@@ -174,6 +174,9 @@ __device__ __forceinline__ void move_tile(
 //% if again.next then
     const place next = next_row(at, $(counts));
 //% end
+//% for _, s in ipairs(tiles) do
+    $(s.find)
+//% end
 //% for _, x in ipairs(taken) do
     const $(x.type) $(x.name) = $(x.take);
 //% end

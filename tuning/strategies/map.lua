@@ -32,83 +32,6 @@ local function binding(p, e)
   return with
 end
 
--- ---- through shared memory ----
-
--- May a tile of `op` be copied as the bytes that it is? Records that no word holds, or elements of
--- a mode that is unrolled, behind each other in the order of the index space.
-local function stageable(k, op)
-  local start = (k.unrolled or not op.record.bare) and not op.is_index and not op.through_index
-    and cuda.moves_whole(op)
-    and records.dense(k, op)
-  return start and start % 16 == 0
-end
-
-local function any_stageable(k, output)
-  if not k or records.flattened(k) then
-    return false
-  end
-  for _, op in ipairs(k.operands) do
-    if op.is_output == output and stageable(k, op) then
-      return true
-    end
-  end
-  return false
-end
-
--- The staged input whose tile the output takes: of as many bytes, which each thread has read before
--- it writes its own.
-local function tile_before(p, op)
-  for _, x in ipairs(op.is_output and p.staged_in or {}) do
-    if x.bytes == op.record.bytes and x.arrays == x.op.name then
-      x.arrays = x.arrays .. " and " .. op.name
-      return x
-    end
-  end
-  return nil
-end
-
--- The tile of `op` in shared memory: texts of the template.
-local function stage(p, op)
-  local g, bytes = p.g, op.record.bytes
-  local type = g:type(op)
-  local before = tile_before(p, op)
-  local tile = before and before.tile or g:name(op.name .. "_tile")
-  local x = {
-    op = op, path = "staged", dims = "", arrays = op.name,
-    one = op.record.bare and "an element" or "a record",
-    all = op.record.bare and "elements" or "records", element = type, tile = tile, bytes = bytes,
-    name = g:name(op.name .. "_v"), bytes_at = g:name(op.name .. "_bytes"),
-    record = before and before.record or g:name("kRecord_" .. op.name), before = before,
-    size = before and before.size or g:name("kTileBytes_" .. op.name),
-    type = p.vec > 1 and string.format("vec<%s, kVec>", type) or type,
-    small = kit.word_bytes(bytes), word = kit.word_bytes(bytes * p.vec),
-  }
-  x.value = x.name .. (p.vec > 1 and "[e]" or "")
-  local start = records.dense(p.k, op)
-  local first = "first" .. p.times_vec
-  x.address = op.style ~= "bytes" and start % bytes == 0
-    and string.format("&%s[%s%s]", op.pointer, first,
-      start > 0 and string.format(" + %d", start // bytes) or "")
-    or string.format("at_byte<unsigned char>(%s, %d * (%s) + %d)", op.pointer, bytes, first, start)
-  local at = string.format("(item * %s + rank)%s * %s", p.team, p.times_vec, x.record)
-  x.swizzled = x.word == 16 and bytes * p.vec // 16 % 2 == 0 -- else lanes meet different banks
-  x.kept = x.swizzled and "swizzled(byte)" or "byte"
-  x.take = x.swizzled and string.format("take_swizzled<%s>(%s, %s)", x.type, tile, at)
-    or string.format("take<%s, %d>(%s + %s)", x.type, x.word, tile, at)
-  x.load_name, x.store_name = LOADS[p.evict] or "load", STORES[p.evict] or "store"
-  x.store = x.swizzled and string.format("put_swizzled(%s, %s, %s);", tile, at, x.name)
-    or string.format("put<%d>(%s + %s, %s);", x.word, tile, at, x.name)
-  g:need_align(op, 16)
-  if p.side > 1 and p.unit > 1 then
-    g:require((p.k.extents[p.side] % p.unit):eq(0))
-    x.small = x.word
-  end
-  x.small_of = function(threads)
-    return x.small > 1 and string.format("%d * %s", x.small, threads) or threads
-  end
-  return x
-end
-
 -- ---- straight to registers ----
 
 -- Does `op` change along one of the modes from `from` on, up to `to`?
@@ -246,13 +169,13 @@ local function stream(p, op, f)
   end
   local moved = path == "elements" and element or x.type
   if op.is_output then
-    x.store = string.format("%s%s(%s, %s);", STORES[p.evict] or "store",
+    x.store = string.format("%s%s(%s, %s);", p.store_name,
       words == "" and "" or "<" .. string.sub(words, 3) .. ">", x.address,
       path == "elements" and x.value or x.each and x.name .. "[e]" or x.name)
     return x
   end
   local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
-  x.load = string.format("%s<%s%s>(%s)", not reused and LOADS[p.evict] or "load", moved, words,
+  x.load = string.format("%s<%s%s>(%s)", reused and "load" or p.load_name, moved, words,
     x.address)
   x.load_some = count and string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     count == "kAlong" and p.left_along or p.left)
@@ -269,8 +192,7 @@ end
 -- The streams of an operand: whole records where they are runs, else its fields.
 local function streams(p, op, staged)
   if staged then
-    p.stream_of[op.number] = stage(p, op)
-    return { p.stream_of[op.number] }
+    return staging.streams(p, op)
   end
   local list, g = {}, p.g
   local whole = op.record.bare or op.style == "record" and #op.used == #op.record.fields
@@ -440,19 +362,21 @@ local function move_operands(p, c)
   local idle = { once = true, item = true, inner = true, elements = true }
   for _, list in ipairs { g.inputs, g.outputs } do
     for _, op in ipairs(list) do
-      local staged = (op.is_output and c.store or c.load) == "staged" and stageable(p.k, op)
+      local staged = (op.is_output and c.store or c.load) == "staged" and staging.fits(p, op)
       p.streams[op.number] = streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
         any = any or not idle[x.path]
-        if x.path == "staged" then
-          p.tiles[#p.tiles + 1] = not x.before and x or nil
-          table.insert(op.is_output and p.staged_out or p.staged_in, x)
+        if x.copied then
+          p.tiles[#p.tiles + 1] = not x.copied.before and x.copied or nil
+          table.insert(op.is_output and p.staged_out or p.staged_in, x.copied)
         end
         if op.is_output then
           table.insert(p.results, x)
         elseif x.is_once then
           table.insert(p.once, x)
-        elseif x.path ~= "staged" then
+        elseif x.path == "staged" then
+          table.insert(p.taken, x)
+        else
           table.insert(p.arrays, x)
           table.insert(rounds[op.through_index and 2 or 1], x)
         end
@@ -473,12 +397,11 @@ end
 -- What a vector's values are made of before they are computed with, and where it is.
 local function take_apart(p)
   local text = p.compute
-  p.taken = {}
-  for _, list in ipairs { p.staged_in, p.arrays } do
-    for _, x in ipairs(list) do
-      p.taken[#p.taken + 1] = x.take and x or nil
-      text = x.take and text .. x.take or text
-    end
+  for _, x in ipairs(p.arrays) do
+    p.taken[#p.taken + 1] = x.take and x or nil
+  end
+  for _, x in ipairs(p.taken) do
+    text = text .. x.take
   end
   p.again = p.across and across.again(p, text) or {}
 end
@@ -572,7 +495,8 @@ local function plan(k, c)
       or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
-    staged_in = {}, staged_out = {}, tiles = {}, stored = {}, stored_in_part = {},
+    staged_in = {}, staged_out = {}, tiles = {}, taken = {}, load_name = LOADS[c.evict] or "load",
+    store_name = STORES[c.evict] or "store", stored = {}, stored_in_part = {},
     stores_of = stores_of, next_loads = across.next_loads,
   }
   local good, reason = choose_side(p, c)
@@ -600,8 +524,8 @@ end
 -- modes that are unrolled only.
 local function ways(k, side)
   local values, around = { "straight" }, false
-  local always = any_stageable(k, side == "store")
-  local unrolled = any_stageable(thin.view(k), side == "store")
+  local always = staging.any(k, side == "store")
+  local unrolled = staging.any(thin.view(k), side == "store")
   if always or unrolled then
     values[#values + 1] = "staged"
   end
