@@ -45,16 +45,14 @@ static const struct {
      "exchange_bytes"},
     {"permute6_f32", "exchange threads=256 tile=64x64 blocks=tiles evict=loads",
      "exchange_permute"},
-    {"stencil2d_f32", "stencil t256 f1 v4 r4 w1 n4 scs", "stencil2d"},
-    {"stencil3d_f32", "stencil t128 f1 v4 r1 w2 n16 snone", "stencil3d"},
     {"stencil3d_f32", "direct t256 hnone", "stencil3d_direct"},
     {"stencil3d_f32",
-     "stencil2 halo=registers threads=256 lanes=32 vec=4 items=1 rows=1 wide=2 march=4 "
+     "stencil halo=registers threads=256 lanes=32 vec=4 items=1 rows=1 wide=2 march=4 "
      "align=sector "
      "store=none",
      "stencil3d_registers"},
     {"stencil2d_f32",
-     "stencil2 halo=shared threads=256 lanes=32 vec=1 items=8 rows=2 wide=1 march=1 align=sector "
+     "stencil halo=shared threads=256 lanes=32 vec=1 items=8 rows=2 wide=1 march=1 align=sector "
      "store=none",
      "stencil2d_shared"},
     {"transpose_f16", "packed t256 a128 b256 w1 rsector ob hnone", "transpose_realigned"},

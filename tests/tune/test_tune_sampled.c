@@ -65,12 +65,11 @@ static bool counts_agree(const sct_count *m, const sct_count *p, const slack *s)
          agree(m->distinct_bytes, p->distinct_bytes, s);
 }
 
-/* The strategies `permute` and `stencil` do not record theirs. */
+/* The strategy `permute` does not record its own. */
 static bool shuffles_agree(const char *label, const sct_counters *m, const sct_counters *p,
                            const slack *s) {
   return agree(m->shuffles, p->shuffles, s) ||
-         (m->shuffles == 0 &&
-          (strncmp(label, "permute ", 8) == 0 || strncmp(label, "stencil ", 8) == 0));
+         (m->shuffles == 0 && strncmp(label, "permute ", 8) == 0);
 }
 
 static void compare(work *w, const char *label, const sct_size *size, const sct_counters *m,

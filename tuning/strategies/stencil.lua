@@ -1,443 +1,493 @@
--- stencil: threads march along a slower dimension with the lines that taps reach in registers
--- (lines.lua), so that memory is asked for each value about once. Inputs that are no such lines are
--- loaded where their place is known, once for all that share it.
+-- stencil: arrays are read at neighbours of an element (taps).
+--
+-- A thread computes kVec neighbours of some lines. What its taps reach is kept in registers (lines
+-- by vectors, values beside them from the lanes that have them; needs rows that start on vectors)
+-- or in shared memory (the block's lines with their halo, as words of 16 bytes from wherever a line
+-- starts; outputs are stored from a sector on).
+--
+-- x: the fastest dimension. m: the slowest that taps reach along, else the one before x. c: the
+-- third one, if taps reach along it.
 
-local DOC = "Threads own %d neighbours of %s lines and march along %s%s; each line is loaded once "
-  .. "and kept in registers."
+local SECTOR = 32
+local REGISTERS = 65536 -- of an SM
+local MANY_THREADS = 768 -- of an SM, enough loads in flight if each thread keeps many lines
+local MANY_REGISTERS = 40 -- for the lines that a thread keeps
+local WORKING_REGISTERS = 24 -- of a thread in addition to them
 
-local function tapped(k, what)
+-- ---- computing ----
+
+-- How compute_line calls indices, that of the fastest dimension as `x`.
+local function binding(p, x)
+  local with, k = {}, p.k
+  for d = 1, #k.dims do
+    with[#with + 1] = k.index[d]
+    with[#with + 1] = d == p.dim_x and x or cuda.var(p.names[d])
+  end
+  for _, op in ipairs(p.g.inputs) do
+    if op.is_index and p.index_text[op.number] then
+      with[#with + 1] = op.index_value
+      with[#with + 1] = cuda.var("(long long)" .. p.index_text[op.number])
+    end
+  end
+  return with
+end
+
+-- Loads an input that has no taps: once for all elements of a vector, as a vector, or one by one.
+local function load_plain(p, op, f, values)
+  local g = p.g
+  local type, name = g:type(op, f), g:name(f and op.name .. "_" .. op.record.fields[f].name .. "_v"
+    or op.name .. "_v")
+  local changes = g:changes(op, p.dim_x)
+  local known = not p.shared and p.vec > 1 and changes and g:vector(op, f, p.dim_x, p.vec)
+  local align = f and op.record.fields[f].bytes or op.record.align
+  if known and not known.reversed and known.word > align then
+    g:adopt(op, known, p.vec)
+    table.insert(p.per_line, string.format("const vec<%s, kVec> %s = load<vec<%s, kVec>, %d>(%s);",
+      type, name, type, known.word, g:address(op, f, binding(p))))
+    values[name] = name .. "[e]"
+  else
+    local each = changes and p.vec > 1
+    table.insert(each and p.each_list or p.per_line, string.format("const %s %s = load<%s%s>(%s);",
+      type, name, type, halo.word_text(g, op, f),
+      g:address(op, f, binding(p, each and p.of_e))))
+    values[name] = name
+  end
+  return values[name]
+end
+
+-- Declares a record in parts, `texts[f]` being its fields' values; its name.
+local function assemble(p, op, wanted, texts)
+  local name = p.g:name(wanted .. "_e")
+  table.insert(p.each_list, string.format("%s %s;", p.g:type(op), name))
+  for f, text in pairs(texts) do
+    local member = kit.member(name, op.record.fields[f])
+    table.insert(p.each_list, string.format("%s = %s;", member, text))
+  end
+  return name
+end
+
+-- The texts of the inputs' values.
+local function read_inputs(p, values)
+  for _, op in ipairs(p.g.inputs) do
+    local streams = p.streams[op.number]
+    if streams then
+      for _, read in ipairs(op.reads) do
+        local texts = {}
+        for _, s in ipairs(streams) do
+          texts[s.f or 0] = halo.tap(p, s, read)
+        end
+        values[read.name] = texts[0] or assemble(p, op, read.name, texts)
+      end
+    elseif op.record.bare or op.style == "record" then
+      values[op.name] = load_plain(p, op, nil, {})
+      p.index_text[op.number] = op.is_index and values[op.name]
+    else
+      local texts = {}
+      for _, f in ipairs(op.used) do
+        texts[f] = load_plain(p, op, f, {})
+      end
+      values[op.name] = assemble(p, op, op.name, texts)
+    end
+  end
+end
+
+-- The outputs: declared, computed into and stored as vectors or one by one.
+local function write_outputs(p, values, behind)
+  local g = p.g
+  local store = p.streaming and "store_streaming" or "store"
+  for _, op in ipairs(g.outputs) do
+    local whole = op.record.bare or op.style == "record" and cuda.moves_whole(op)
+    local name = g:name(op.name .. "_v")
+    local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
+    local type, word = g:type(op), known and known.word or 0
+    local lies = whole and op == p.first_out.op and p.drift > 0
+      and g:single(op) == op.record.bytes
+    if p.vec > 1 and (lies or (not p.shared and word > op.record.align)) then
+      local words = ""
+      if not lies then
+        g:adopt(op, known, p.vec)
+        words = word < kit.word_bytes(p.vec * op.record.bytes) and "<" .. word .. ">" or ""
+      end
+      table.insert(p.per_line, string.format("vec<%s, kVec> %s;", type, name))
+      local at = g:address(op, nil, binding(p))
+      local statement = string.format("%s%s(%s, %s);", store, words, at, name)
+      if lies then
+        statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
+          .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
+          .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
+          g:address(op, nil, binding(p, p.of_e)), name)
+      end
+      table.insert(p.stores, statement)
+      values[op.name] = name .. "[e]"
+    else
+      table.insert(p.each_list, string.format("%s %s;", type, name))
+      values[op.name] = name
+      local with = binding(p, p.vec > 1 and p.of_e)
+      for f, field in ipairs(whole and { 0 } or op.record.fields) do
+        local at = not whole and f or nil
+        local words = halo.word_text(g, op, at)
+        table.insert(behind, string.format("%s%s(%s, %s);", store,
+          words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
+          whole and name or kit.member(name, field)))
+      end
+    end
+  end
+end
+
+-- Where a thread's elements of line (i, j) lie, and when they do not.
+local function place_element(p)
+  local g, list, guard = p.g, {}, {}
+  local function line(dim, along, own)
+    local name = p.names[dim]
+    list[#list + 1] = string.format("const long long %s = first_%s%s + %s;", name, name,
+      p.shared and own and " + own" or "", along)
+    guard[#guard + 1] = string.format("%s >= %s", name, g:text(p.k.extents[dim]))
+  end
+  if p.dim_m then
+    line(p.dim_m, "i", not p.dim_c)
+  end
+  if p.dim_c then
+    line(p.dim_c, "j", true)
+  end
+  local x = p.x
+  if not p.shared then
+    list[#list + 1] = string.format("const long long %s = first_%s;", x, x)
+    p.guard = string.format("%s >= %s", x, p.n_x)
+    if #guard > 0 then
+      p.guard = string.format("%s || (kGuarded && (%s))", p.guard, kit.concat(guard, " || "))
+    end
+    return list
+  end
+  local drift = ""
+  if p.drift > 0 then
+    local out = p.first_out.op
+    list[#list + 1] = string.format("const int drift = bytes_into_sector(%s) / %d;",
+      g:address(out, p.first_out.f, binding(p, cuda.var("first_" .. x))), p.first_out.bytes)
+    drift = " - drift"
+  end
+  list[#list + 1] = string.format("const int column = item * kLanes%s%s;",
+    p.vec > 1 and " * kVec" or "", drift)
+  list[#list + 1] = string.format("const long long %s = first_%s + lane%s + column;", x, x,
+    p.vec > 1 and " * kVec" or "")
+  guard[#guard + 1] = p.vec > 1 and string.format("%s + kVec <= 0", x) or string.format("%s < 0", x)
+  guard[#guard + 1] = string.format("%s >= %s", x, p.n_x)
+  p.guard = string.format("kGuarded && (%s)", kit.concat(guard, " || "))
+  return list
+end
+
+-- ---- blocks ----
+
+-- Tiles of a block and its threads: `first_<dim>` of each dimension, x first.
+local function cut(p)
+  local g, k, list, total = p.g, p.k, {}, nil
+  local groups = p.threads // p.lanes
+  list[1] = "unsigned int rest = blockIdx.x;"
+  local order = { p.dim_x }
+  for _, dim in ipairs { p.dim_c or 0, p.dim_m or 0 } do
+    order[#order + 1] = dim > 0 and dim or nil
+  end
+  for dim = #k.dims, 1, -1 do
+    if dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c then
+      order[#order + 1] = dim
+    end
+  end
+  local places = {}
+  for n, dim in ipairs(order) do
+    local name, each = p.names[dim], dim == p.dim_x and p.columns or dim == p.dim_m and p.block_m
+      or dim == p.dim_c and p.block_c or 1
+    local extent = k.extents[dim] + (dim == p.dim_x and p.drift or 0)
+    local tiles = kit.ceil_div(extent, each)
+    total = total and total * tiles or tiles
+    local number, count = "rest", g:name("tiles_" .. name)
+    if n < #order then
+      list[#list + 1] = string.format("const unsigned int %s = (unsigned int)(%s);", count,
+        g:text(tiles))
+      number = string.format("rest %% %s", count)
+      g:require(tiles:lt(1 << 31))
+    end
+    local outer = dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c
+    local text = string.format(n < #order and "(long long)(%s) * %d" or "(long long)%s * %d",
+      number, each)
+    if not p.shared and dim == p.dim_x then
+      text = string.format("%s + threadIdx.x %% kLanes * kVec", text)
+    elseif not p.shared and groups > 1 and dim == (p.dim_c or p.dim_m) then
+      text = string.format("%s + threadIdx.x / kLanes * %s", text,
+        dim == p.dim_m and p.rows * p.march or p.wide)
+    end
+    local first = outer and name or "first_" .. name
+    list[#list + 1] = string.format("const long long %s = %s;", first, text)
+    places[#places + 1] = first
+    if n < #order then
+      list[#list + 1] = string.format("rest /= %s;", count)
+    end
+  end
+  p.grid = total
+  return kit.concat(list), places
+end
+
+
+-- Condition that all that a tile reads and writes lies inside the arrays; nil: it always does.
+local function inside(p)
+  local g, list, most = p.g, {}, {}
+  local function add(format, number) -- of conditions that differ in a number the strictest
+    if not most[format] then
+      list[#list + 1] = format
+    end
+    most[format] = math.max(most[format] or 0, number)
+  end
+  local function check(dim, below, above, extent)
+    local first = "first_" .. p.names[dim]
+    if below > 0 then
+      add(first .. " >= %d", below)
+    end
+    add(first .. " + %d <= " .. string.gsub(g:text(extent), "%%", "%%%%"), above)
+  end
+  local block_m, block_c = p.shared and p.block_m or p.rows * p.march,
+    p.shared and p.block_c or p.wide
+  for _, s in ipairs(p.taps) do
+    for d, dim in ipairs(s.dims) do
+      local off = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 }))
+      if dim == p.dim_m then
+        check(dim, s.below - off, block_m + s.above + off, s.op.extent[d])
+      elseif dim == p.dim_c then
+        check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
+      elseif dim == p.dim_x and p.shared then
+        local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
+        check(dim, s.before - off, p.columns + s.right + off + beyond, s.op.extent[d])
+      end
+    end
+  end
+  for dim, block in pairs { [p.dim_m or 0] = block_m, [p.dim_c or -1] = block_c,
+    [p.shared and p.dim_x or -2] = p.columns } do
+    if dim > 0 then
+      check(dim, dim == p.dim_x and p.drift or 0, block, p.k.extents[dim])
+    end
+  end
+  table.sort(list)
+  for n, format in ipairs(list) do
+    list[n] = string.format(format, most[format])
+  end
+  return #list > 0 and kit.concat(list, " && ") or nil
+end
+
+-- Condition that there is nothing to do: for a warp, or for the block whose warps wait together.
+local function outside(p)
+  if p.shared then
+    return p.n_x .. " == 0"
+  end
+  local list = { string.format("first_%s - threadIdx.x %% 32 * kVec >= %s", p.x, p.n_x) }
+  for _, dim in ipairs { p.dim_m or 0, p.dim_c or 0 } do
+    list[#list + 1] = dim > 0 and string.format("first_%s >= %s", p.names[dim],
+      p.g:text(p.k.extents[dim])) or nil
+  end
+  return kit.concat(list, " || ")
+end
+
+local function start_plan(k, c)
+  local g = cuda.new(k, "stencil", c.threads)
+  local m, across = halo.directions(k)
+  local groups = c.threads // c.lanes
+  local p = {
+    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, rows = c.rows, wide = c.wide,
+    march = c.march, items = c.items, shared = c.halo == "shared",
+    streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
+    any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
+    index_text = {}, registers = 0, bounds = c.threads,
+    block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
+    columns = c.lanes * c.vec * c.items, drift = 0,
+  }
+  g:name("j") -- stands in texts that the template gets from here
+  for d, dim in ipairs(k.dims) do
+    p.names[d] = g:name(dim)
+  end
+  p.x, p.m, p.c = p.names[#k.dims], m and p.names[m] or false, across and p.names[across] or false
+  p.of_e = cuda.var(p.x) + cuda.var("e") -- index of a vector's element
+  p.n_x, p.n_m = g:text(k.extents[#k.dims]), m and g:text(k.extents[m]) or false
+  local out = g.outputs[1]
+  p.first_out = { op = out, bytes = out.record.bytes }
+  if not (out.record.bare or out.style == "record") then
+    p.first_out.f, p.first_out.bytes = 1, out.record.fields[1].bytes
+  end
+  local step = E.linear(out.offset[1], k.index[#k.dims])
+  p.sector = SECTOR // p.first_out.bytes
+  if c.align == "sector" and p.shared and SECTOR % p.first_out.bytes == 0 and step
+    and kit.const_of(step) == p.first_out.bytes then
+    p.drift = p.sector - 1
+  end
+  return p
+end
+
+local function adopt_taps(p)
+  local start = 0
+  for _, op in ipairs(p.g.inputs) do
+    if #op.taps > 0 then
+      p.streams[op.number] = {}
+      for _, f in ipairs(halo.parts_of(p.k, op)) do
+        local s = halo.stream(p, op, f > 0 and f or nil)
+        if p.shared then
+          start = halo.shared(p, s, start)
+          p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
+        else
+          local good, reason = halo.registers(p, s)
+          if not good then
+            return nil, reason
+          end
+          p.registers = p.registers + reason
+        end
+        table.insert(p.streams[op.number], s)
+        table.insert(p.taps, s)
+      end
+    end
+  end
+  p.shared_bytes = start * halo.WORD
+  if p.shared_bytes > p.k.device.smem_optin_bytes then
+    return nil, "its tiles do not fit into shared memory"
+  end
+  return true
+end
+
+-- What arrays with taps and outputs ask for; other inputs are taken as moved once.
+local function estimate(p)
+  local list, of, wavefronts = {}, {}, 0
+  for _, s in ipairs(p.taps) do
+    local entry, more = halo.traffic(p, s)
+    wavefronts = wavefronts + more
+    if of[s.op.number] then
+      of[s.op.number].bytes = of[s.op.number].bytes + entry.bytes
+    else
+      list[#list + 1], of[s.op.number] = entry, entry
+    end
+  end
+  for _, op in ipairs(p.g.outputs) do
+    list[#list + 1] = { operand = op.number, width = math.min(halo.WORD, p.vec * op.record.bytes) }
+  end
+  list.wavefronts = p.grid * wavefronts
+  return list
+end
+
+local function plan(k, c)
+  local p = start_plan(k, c)
+  local good, reason = adopt_taps(p)
+  if not good then
+    return nil, reason
+  end
+  local g = p.g
+  if p.vec > 1 and not p.shared then
+    g:require((k.extents[p.dim_x] % p.vec):eq(0))
+  end
+  if p.registers >= MANY_REGISTERS then -- ptxas takes more for the path with borders than pays
+    local threads = math.min(MANY_THREADS, REGISTERS // (p.registers + WORKING_REGISTERS))
+    p.bounds = string.format("%d, %d", c.threads, math.max(1, threads // c.threads))
+  end
+  local values, behind = {}, {}
+  p.positions = place_element(p)
+  for d, dim in ipairs(k.dims) do
+    values[dim] = d == p.dim_x and p.vec > 1 and p.x .. " + e" or p.names[d]
+  end
+  read_inputs(p, values)
+  write_outputs(p, values, behind)
+  p.each = kit.concat { kit.concat(p.each_list), g:call(values), kit.concat(behind) }
+  local places
+  p.cut, places = cut(p)
+  p.inside, p.outside = inside(p) or false, outside(p)
+  p.traffic = estimate(p)
+  p.places = kit.concat(places, ", ")
+  p.each_row = halo.each(p.dim_m, "i", 0, "kRows")
+  p.each_wide = halo.each(p.c, "j", 0, "kWide")
+  local indices = {}
+  for _, name in ipairs { p.dim_m and "i" or "", p.c and "j" or "", p.shared and "item" or "" } do
+    indices[#indices + 1] = name ~= "" and name or nil
+  end
+  p.line_args = kit.concat(indices, ", ")
+  p.line_params = #indices > 0 and "int " .. kit.concat(indices, ", int ") or ""
+  p.rolling = {} -- what each step loads
+  for _, s in ipairs(p.taps) do
+    p.rolling[#p.rolling + 1] = (p.march == 1 or s.has_m) and s or nil
+  end
+  p.place_params = "long long " .. kit.concat(places, ", long long ")
+  p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
+    .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
+    or string.format("A thread computes %d neighbours of %d lines from registers.", p.vec,
+      p.rows * p.march * p.wide)
+  return g:plan(p)
+end
+
+local function tapped(k, good)
   for _, op in ipairs(k.operands) do
-    if #op.taps > 0 and not what(op) then
+    if #op.taps > 0 and not good(op) then
       return false
     end
   end
   return true
 end
 
--- The word of kVec neighbours: its alignment follows from that of rows. nil: there is none.
-local function adopt_word(p, op)
-  local g, bytes = p.g, p.vec * op.record.bytes
-  if p.vec == 1 then
-    return true
-  end
-  local group = E.var("group", 0, kit.MAX_INDEX)
-  local at = E.subst(op.offset[1], { p.k.index[p.last], group * p.vec })
-  if E.divisor(at, { p.n_last }, p.vec) % bytes ~= 0 then
-    return false
-  end
-  g:need_align(op, bytes)
-  g.needs.words, g.needs.at = true, true
-  return true
-end
-
--- Does an offset of `op` depend on dimension `dim`?
-local function mentions(p, op, dim)
-  for _, f in ipairs(op.used) do
-    if dim and E.mentions(op.offset[f], p.k.index[dim]) then
-      return true
-    end
-  end
-  return false
-end
-
--- An input that is no array of lines is loaded where its place is known: once a thread, a line, or
--- an element across; by neighbours (`last`) if it differs among them.
-local function adopt_single(p, op)
-  local inner = p.across and "across" or "line"
-  local level = "thread"
-  if op.through_index or (p.across and mentions(p, op, p.across)) then
-    level = inner
-  elseif mentions(p, op, p.march) then
-    level = "line"
-  end
-  local held = { op = op, level = level, last = op.through_index or mentions(p, op, p.last) }
-  if held.last and level == inner then
-    p.singles[#p.singles + 1] = op
-  else
-    held.array = held.last and p.vec > 1
-    held.word = held.array and lines.dims_of(p.k, op) and adopt_word(p, op)
-    p.held[#p.held + 1] = held
-  end
-end
-
-local function adopt_operands(p)
-  local g = p.g
-  for _, op in ipairs(g.outputs) do
-    p.words[op.number] = p.vec > 1 and lines.dims_of(p.k, op) and adopt_word(p, op)
-  end
-  for _, op in ipairs(g.inputs) do
-    local dims = lines.dims_of(p.k, op)
-    local full = dims and (not p.march or mentions(p, op, p.march))
-      and (not p.across or mentions(p, op, p.across))
-    local word = full and adopt_word(p, op)
-    if #op.taps > 0 and not full then
-      return nil, op.name .. ": it lacks a dimension that is marched along"
-    elseif #op.taps > 0 and not word then
-      return nil, op.name .. ": its rows do not start on a word of this width"
-    elseif word then
-      p.list[#p.list + 1] = lines.of(p, op, dims)
-      -- components are no operands of a shuffle: every lane loads its own ends
-      p.shuffle = p.shuffle and (#op.taps == 0 or op.record.fields[1].lanes == 1)
-    else
-      adopt_single(p, op)
-    end
-  end
-  if p.vec > 1 then
-    g:require((p.n_last % p.vec):eq(0))
-  end
-  return true
-end
-
--- ---- which part a thread owns ----
-
-local function cut(p)
-  local g, k, list = p.g, p.k, {}
-  local row = p.threads // p.fold
-  local tile, name = row * p.vec, k.dims[p.last]
-  local total = kit.ceil_div(p.n_last, tile)
-  local rest, rest_text = g.block // total, "block / tiles"
-  local fold_text = p.fold > 1 and string.format(" * %d + thread / %d", p.fold, row) or ""
-  local group_text = p.fold > 1 and string.format("thread %% %d", row) or "thread"
-  list[1] = string.format("const long long tiles = (n_%s + kTile - 1) / kTile;", name)
-  list[2] = string.format("const long long first = block %% tiles * kTile + %s%s; // of %s",
-    group_text, p.vec > 1 and " * kVec" or "", name)
-  p.first = g:define("first", 0, kit.MAX_INDEX, g.block % total * tile + g.thread % row * p.vec,
-    p.vec)
-  p.lane = g:define("lane", 0, 31, g.thread % 32)
-  -- `folds`: threads beside each other in this dimension
-  local function own(dim, each, each_text, folds)
-    local extent, of = k.extents[dim], "n_" .. k.dims[dim]
-    local outer = dim == p.slowest
-    local tiles = kit.ceil_div(extent, each * folds)
-    local number, text = outer and rest or rest % tiles, rest_text
-    if not outer then
-      list[#list + 1] = string.format("const long long tiles_%s = (%s + %d) / %d;", k.dims[dim],
-        of, each * folds - 1, each * folds)
-      text = string.format("%s %% tiles_%s", rest_text, k.dims[dim])
-      rest, rest_text = rest // tiles, string.format("%s / tiles_%s", rest_text, k.dims[dim])
-    end
-    total = total * tiles
-    local start = folds > 1 and number * folds + g.thread // row or number
-    local start_text = string.format("(%s%s)", text, folds > 1 and fold_text or "")
-    list[#list + 1] = string.format("const long long first_%s = %s * %s;", k.dims[dim],
-      start_text, each_text)
-    return g:define("first_" .. k.dims[dim], 0, kit.MAX_INDEX, start * each)
-  end
-  if p.across then
-    p.first_across = own(p.across, p.wide, "kWide", p.fold)
-  end
-  local each_text = p.turns > 1 and "(kRows * kTurns)" or "kRows"
-  if p.march then
-    p.first_march = own(p.march, p.rows * p.turns, each_text, p.across and 1 or p.fold)
-  end
-  for dim = p.last - 1, 1, -1 do
-    if dim ~= p.march and dim ~= p.across then
-      local outer = dim == p.slowest
-      list[#list + 1] = string.format("const long long %s = %s;", k.dims[dim], outer and rest_text
-        or string.format("%s %% n_%s", rest_text, k.dims[dim]))
-      g:tie(k.index[dim], outer and rest or rest % k.extents[dim])
-      rest = rest // k.extents[dim]
-      rest_text = string.format("%s / n_%s", rest_text, k.dims[dim])
-      total = total * k.extents[dim]
-    end
-  end
-  g.grid = total
-  return kit.concat(list)
-end
-
--- Warps that lie outside leave; of the others all lanes load, so that their neighbours can ask.
-local function guard(p)
-  local k = p.k
-  local name = k.dims[p.last]
-  local out = string.format("first - %s >= n_%s", p.vec > 1 and "lane * kVec" or "lane", name)
-  p.on = p.first:lt(p.n_last) -- said of a warp's lane 0
-  local function also(dim, first)
-    if dim then
-      out = string.format("%s || first_%s >= n_%s", out, k.dims[dim], k.dims[dim])
-      p.on = p.on:land(first:lt(k.extents[dim]))
-    end
-  end
-  also(p.march, p.first_march)
-  also(p.across, p.first_across)
-  return kit.concat {
-    string.format("if (%s) return; // the whole warp", out),
-    "// lanes beyond the end load what the last one does",
-    string.format("const long long %s = min(first, n_%s - %s);", name, name,
-      p.vec > 1 and "kVec" or "1"),
-  }
-end
-
--- ---- computing ----
-
-local function in_body(p, name)
-  return string.find(p.k.body, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
-end
-
--- Loads what is known at this level: "thread", "line" or "across".
-local function load_held(p, level)
-  local g, list, name = p.g, {}, p.k.dims[p.last]
-  for _, held in ipairs(p.held) do
-    local op, mark = held.op, #g.real
-    local first, text = p.first, "first"
-    if level == "thread" then
-      first, text = first:min(p.n_last - p.vec), string.format("min(first, n_%s - kVec)", name)
-    end
-    if held.level == level and held.word then
-      local field = op.record.fields[1]
-      local bytes = p.vec * field.bytes
-      g:tie(p.k.index[p.last], first)
-      g:touch(op, false, bytes, op.offset[1])
-      list[#list + 1] = string.format("__align__(16) %s %s_v[kVec];\nload_words<%s, 1>(%s_v,\n"
-        .. "    &at<%s>(%s, %s));", field.cuda, op.name, kit.word_type[bytes], op.name,
-        kit.word_type[bytes], op.pointer, E.text(op.offset[1], true))
-    elseif held.level == level and held.array then
-      g:tie(p.k.index[p.last], first + g:loop("part", p.vec))
-      list[#list + 1] = kit.concat {
-        string.format("%s %s_v[kVec];", op.is_index and "long long" or kit.value_type(op), op.name),
-        "#pragma unroll", "for (int part = 0; part < kVec; part++) {",
-        string.format("  const long long %s = %s + part;", name, text),
-        "  " .. tiles.indent(g:load_element { op }, 2),
-        string.format("  %s_v[part] = %s;", op.name, op.name), "}",
-      }
-      g:close()
-    elseif held.level == level then
-      g:tie(p.k.index[p.last], first)
-      list[#list + 1] = g:load_element { op }
-    end
-    g:forget(mark)
-  end
-  return kit.concat(list)
-end
-
--- One element: its values from the lines, the body, its results.
-local function element(p)
-  local g, k, list = p.g, p.k, {}
-  local mark = #g.real
-  local part = p.vec > 1 and g:loop("part", p.vec) or 0
-  local name = k.dims[p.last]
-  g:tie(k.index[p.last], p.first + part)
-  local index = p.vec > 1 and string.format("const long long %s = first + part;", name) or ""
-  local used = in_body(p, name) or #p.singles > 0
-  for _, op in ipairs(g.outputs) do
-    used = used or not p.words[op.number]
-  end
-  list[1] = used and index or ""
-  for _, o in ipairs(p.list) do
-    for _, tap in ipairs(o.taps) do
-      local side = { at = tap.across + o.below_across, loop = true }
-      local column = p.vec > 1 and lines.plus("part", tap.last + o.left) or tap.last + o.left
-      list[#list + 1] = string.format("const %s %s = %s;", kit.value_type(o.op), tap.name,
-        lines.cell(p, o, tap.march + o.below, side, column))
-    end
-  end
-  for _, held in ipairs(p.held) do
-    list[#list + 1] = held.array and string.format("const %s %s = %s_v[part];",
-      held.op.is_index and "long long" or kit.value_type(held.op), held.op.name, held.op.name) or ""
-  end
-  list[#list + 1] = g:load_element(p.singles)
-  list[#list + 1] = g:declare_outputs()
-  list[#list + 1] = g:body()
-  g.hint = p.streaming and "cs" or "none"
-  for _, op in ipairs(g.outputs) do
-    list[#list + 1] = p.words[op.number] and string.format("%s_v[part] = %s;", op.name, op.name)
-      or g:store_element { op }
-  end
-  g.hint = "none"
-  if p.vec > 1 then
-    g:close()
-  end
-  g:forget(mark)
-  local text = kit.concat(list)
-  return p.vec > 1 and string.format(
-    "#pragma unroll\nfor (int part = 0; part < kVec; part++) {\n%s\n}", tiles.indent(text, 2))
-    or text
-end
-
--- A thread's element or word on one line.
-local function group(p)
-  local g, before, after = p.g, {}, {}
-  local text = element(p)
-  local mark = #g.real
-  g:tie(p.k.index[p.last], p.first)
-  for _, op in ipairs(g.outputs) do
-    if p.words[op.number] then
-      local field = op.record.fields[1]
-      local word = kit.word_type[p.vec * field.bytes]
-      g:touch(op, true, p.vec * field.bytes, op.offset[1])
-      before[#before + 1] = string.format("__align__(16) %s %s_v[kVec];", field.cuda, op.name)
-      local at = string.format("at<%s>(%s, %s)", word, op.pointer, E.text(op.offset[1], true))
-      after[#after + 1] = string.format(p.streaming and "__stcs(&%s, at<%s>(%s_v, 0));"
-        or "__stwb(&%s, at<%s>(%s_v, 0));", at, word, op.name)
-    end
-  end
-  g:forget(mark)
-  return kit.concat { kit.concat(before), text, kit.concat(after) }
-end
-
--- A loop whose dimension `dim` is at first_<dim> + `more`, as far as the array goes; inside() gives
--- the text.
-local function each_place(p, name, count, dim, at, more, inside)
-  local g, k = p.g, p.k
-  local before = p.limit
-  g:tie(k.index[dim], at)
-  p.limit = before:land(g:below(k.index[dim], k.extents[dim]))
-  local own = k.dims[dim]
-  local also = name == "line" and string.format("first < n_%s && ", k.dims[p.last]) or ""
-  local head = string.format("#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\n"
-    .. "  const long long %s = first_%s%s;\n  if (%s%s < n_%s) {\n    ", name, name, count, name,
-    own, own, more, also, own, own)
-  g:when(lines.both(lines.made(p), p.limit), p.on)
-  local text = head .. tiles.indent(inside(), 4) .. "\n  }\n}"
-  p.limit = before
-  return text
-end
-
-local function compute(p)
-  local g = p.g
-  local mark = #g.real
-  p.limit = g:below(p.first, p.n_last)
-  local function across()
-    local held = load_held(p, "line")
-    if not p.across then
-      return kit.concat { held, group(p) }
-    end
-    local at = g:loop("across", p.wide)
-    local text = each_place(p, "across", "kWide", p.across, p.first_across + at, " + across",
-      function() return kit.concat { load_held(p, "across"), group(p) } end)
-    g:close()
-    return kit.concat { held, text }
-  end
-  local line = g:loop("line", p.rows)
-  local text
-  if p.march then
-    text = each_place(p, "line", "kRows", p.march,
-      p.first_march + (p.turn and p.turn * p.rows or 0) + line,
-      p.turn and " + turn * kRows + line" or " + line", across)
-  else
-    g:when(p.limit, p.on)
-    text = string.format("constexpr int line = 0;\nif (first < n_%s) {\n%s\n}", p.k.dims[p.last],
-      tiles.indent(across(), 2))
-  end
-  g:close()
-  g:when(nil)
-  g:forget(mark)
-  return text
-end
-
--- ---- the strategy ----
-
-local function start_plan(k, c)
-  local g = kit.new(k, "stencil", c.threads)
-  local march, across = lines.directions(k)
-  local p = {
-    g = g, k = k, kernel = g.kernel, threads = c.threads, fold = c.fold, vec = c.vec,
-    rows = c.rows, wide = across and c.wide or 1, turns = c.turns, streaming = c.store == "cs",
-    last = #k.dims, n_last = k.extents[#k.dims], march = march, across = across,
-    list = {}, singles = {}, held = {}, words = {}, shuffle = true,
-  }
-  for dim = #k.dims - 1, 1, -1 do
-    p.slowest = dim ~= march and dim ~= across and dim or p.slowest
-  end
-  p.slowest = p.slowest or march
-  return p
-end
-
-local function constants(p)
-  local names = {}
-  if p.vec > 1 then
-    names[1] = string.format("kVec = %d", p.vec)
-  end
-  names[#names + 1] = string.format("kRows = %d", p.rows)
-  if p.across then
-    names[#names + 1] = string.format("kWide = %d", p.wide)
-  end
-  if p.turns > 1 then
-    names[#names + 1] = string.format("kTurns = %d", p.turns)
-  end
-  return string.format(
-    "constexpr int %s;\nconstexpr int kTile = %d%s; // elements of %s of a block",
-    kit.concat(names, ", "), p.threads // p.fold, p.vec > 1 and " * kVec" or "",
-    p.k.dims[p.last])
-end
-
-local function write(p)
-  local g, k = p.g, p.k
-  p.constants = constants(p)
-  p.cut = kit.concat { cut(p), guard(p) }
-  g:when(nil, p.on)
-  p.declared = kit.concat { lines.declare(p), load_held(p, "thread") }
-  g:when(nil)
-  p.ahead = p.turns > 1 and lines.load(p, true) or ""
-  p.turn = p.turns > 1 and g:loop("turn", p.turns) or nil
-  p.over = p.turn and string.format("first_%s + turn * kRows >= n_%s", k.dims[p.march],
-    k.dims[p.march])
-  p.load = lines.load(p, false)
-  p.compute = compute(p)
-  p.carry = p.turn and lines.carry(p) or ""
-  if p.turn then
-    g:close()
-  end
-end
-
 return {
   name = "stencil",
-  doc = "Threads march along a slower dimension with an array's lines in registers; neighbours "
-    .. "come from neighbouring lanes.",
+  doc = "Threads compute neighbours of some lines; what taps reach is kept in registers or in a "
+    .. "tile in shared memory.",
   applies = {
     { "an array has taps", function(k) return not tapped(k, function() return false end) end },
-    { "arrays with taps hold bare values, neighbours along the last dimension next to each other",
-      function(k) return tapped(k, function(op) return lines.dims_of(k, op) end) end },
+    { "arrays with taps are read at dimensions plus a constant, the last one included",
+      function(k) return tapped(k, function(op) return halo.dims_of(k, op) end) end },
+    { "neighbours along the last dimension are neighbours in memory",
+      function(k) return tapped(k, function(op) return halo.parts_of(k, op) end) end },
     { "taps reach along at most three dimensions",
-      function(k) return lines.directions(k) ~= false end },
+      function(k) return halo.directions(k) ~= false end },
   },
   taps = true,
   axes = {
-    { "threads", { 128, 256, 512 }, key = "t", doc = "threads a block" },
-    { "fold", { 1, 2, 4, 8 }, key = "f", doc = "rows that a block's threads lie in" },
-    { "vec", { 1, 2, 4, 8, 16 }, key = "v", doc = "neighbours a thread, one word" },
-    { "rows", { 1, 2, 4, 8 }, key = "r", doc = "lines an iteration, all loads in flight" },
-    { "wide", { 1, 2, 4 }, key = "w", doc = "lines next to each other, in the third dimension",
+    { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
+    { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
+    { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads next to each other along "
+      .. "the fastest dimension" },
+    { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
+    { "items", { 1, 2, 4, 8 }, key = "items=", doc = "groups of them a thread",
+      when = "halo == 'shared'" },
+    { "rows", { 1, 2, 4, 8 }, key = "rows=", doc = "lines a thread, along the slowest dimension "
+      .. "that taps reach along", when = "marches > 0" },
+    { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them side by side, in the third dimension",
       when = "sides > 0" },
-    { "turns", { 1, 4, 16 }, key = "n", doc = "turns a thread" },
-    { "store", { "none", "cs" }, key = "s", doc = "cs: what is stored is marked as streaming" },
+    { "march", { 1, 4, 8 }, key = "march=", doc = "times that a thread goes on with further rows",
+      when = "marches > 0 and halo == 'registers'" },
+    { "align", { "sector", "none" }, key = "align=", doc = "sector: each line is stored from the "
+      .. "start of 32 bytes on; none: lines of a thread have the same columns and share values",
+      when = "halo == 'shared'" },
+    { "store", { "none", "streaming" }, key = "store=", doc = "streaming: what is stored leaves "
+      .. "caches first" },
   },
   facts = function(k)
-    local march, across, below, above = lines.directions(k)
-    local bytes = 1
+    local m, c, below, above = halo.directions(k)
+    local bytes, full = 1, 1
     for _, op in ipairs(k.operands) do
-      bytes = math.max(bytes, op.record.bytes)
+      bytes = #op.taps > 0 and math.max(bytes, op.record.bytes) or bytes
+      full = #op.taps > 0 and math.max(full, halo.WORD // kit.word_bytes(op.record.bytes)) or full
     end
     return {
-      { "bytes", bytes }, { "marches", march and 1 or 0 },
-      { "span", march and below[march] + above[march] or 0 },
-      { "sides", across and below[across] + above[across] or 0 },
+      { "bytes", bytes }, { "marches", m and 1 or 0 },
+      { "span", m and below[m] + above[m] or 0 }, { "sides", c and below[c] + above[c] or 0 },
+      { "cc", k.device.cc }, { "full", full },
+      { "single", math.max(1, 4 // k.operands[#k.operands].record.bytes) },
     }
   end,
   where = {
-    "threads >= 32 * fold",
-    "vec * bytes <= 16", "vec == 1 or vec * bytes == 16 or sides == 0 and vec * bytes == 8",
-    "sides > 0 or fold <= 2", "marches > 0 or fold * rows * turns == 1",
-    -- enough bytes in flight, few lines loaded twice, and registers for all of it
-    "rows * wide * vec * bytes >= 16 or marches == 0",
-    "rows * turns >= 4 * span or rows * turns == 64",
-    "rows * turns <= 64",
-    "sides == 0 or rows <= 2 and threads <= 256", -- lines beside each other are as many loads
-    "(rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 96",
+    "lanes <= threads", "marches > 0 or lanes == threads",
+    -- registers: vectors of 16 bytes; few lines that are loaded twice, and room for all of them
+    "halo == 'shared' or vec == full",
+    "halo == 'shared' or threads <= 256 or sides > 0 and rows == 1 and wide <= 2",
+    "halo == 'shared' or rows * march >= span or rows * march >= 8",
+    "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
+    "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 64",
+    "march < 8 or rows <= 2 and sides > 0",
+    "halo == 'shared' or rows * march <= 32",
+    "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
+    -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
+    "halo == 'registers' or cc >= 80", "halo == 'registers' or vec == single",
+    "halo == 'registers' or lanes == 32 or marches == 0",
+    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
+    "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
+    "align == 'sector' or single == 1 and rows >= 2",
+    "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
   },
   template = "stencil.cu",
-  plan = function(k, c)
-    local p = start_plan(k, c)
-    local good, reason = adopt_operands(p)
-    if not good then
-      return nil, reason
-    end
-    write(p)
-    p.doc = p.march
-      and string.format(DOC, c.vec, p.across and c.rows .. " x " .. c.wide or c.rows,
-        k.dims[p.march], c.turns > 1 and string.format(", %d turns", c.turns) or "")
-      or string.format("Threads own words of %d neighbours; other lanes have the next values.",
-        c.vec)
-    kit.hand_over(p.g, p)
-    return p
-  end,
+  plan = plan,
 }
