@@ -375,7 +375,9 @@ local function plan(k, c)
   if p.vec > 1 and not p.shared then
     g:require((k.extents[p.dim_x] % p.vec):eq(0))
   end
-  if p.registers >= MANY_REGISTERS then -- ptxas takes more for the path with borders than pays
+  -- ptxas takes more for the path with borders than pays; what other operands and dimensions need
+  -- is not known here
+  if p.registers >= MANY_REGISTERS and #g.ops == 2 and #k.dims <= 3 then
     local threads = math.min(MANY_THREADS, REGISTERS // (p.registers + WORKING_REGISTERS))
     p.bounds = string.format("%d, %d", c.threads, math.max(1, threads // c.threads))
   end
