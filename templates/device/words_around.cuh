@@ -11,8 +11,8 @@ template <class V> struct words_around {
 
 // The words that hold elements `begin` to `end` of a vector at `from`; element by element close to
 // the array's end, as a word may end behind it. kShift: where it starts in a word (-1: not known).
-// followed: the next lane's vector begins where this one ends.
-template <class V, int kShift, class T>
+// followed: the next lane's vector begins where this one ends. kLoad loads a word.
+template <class V, int kShift, auto kLoad, class T>
 __device__ __forceinline__ words_around<V> load_around(const T *from, int begin, int end,
                                                        bool followed, const T *array_end) {
   constexpr int kWord = words_around<V>::kWord, kLast = words_around<V>::kLast;
@@ -30,7 +30,7 @@ __device__ __forceinline__ words_around<V> load_around(const T *from, int begin,
     for (int k = 0; k <= kLast; k++) {
       const int at = kWord * k - around.shift; // in the vector
       if (at < end * kSize && at + kWord > begin * kSize && !(k == kLast && around.followed))
-        around.word[k] = __ldg(first + k);
+        around.word[k] = kLoad(first + k);
     }
   } else {
 #pragma unroll

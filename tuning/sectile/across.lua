@@ -5,6 +5,7 @@
 local across = {}
 
 local WORD = 16
+local WORD_TYPE = { [16] = "uint4", [8] = "uint2", [4] = "unsigned int" }
 local EITHER = "(e < left ? at : next)"
 
 --- Do the elements of `op` follow those of the index space, one by one?
@@ -172,9 +173,9 @@ function across.complete(p, x, load, array_end)
     x.next = p.g:name(op.name .. "_next")
     local followed = "kWhole && rank % 32 < 31"
     x.close = function(stop)
-      x.load = string.format("%s(%s, 0, min(left, %s), %s && left > kVec, %s)", load,
+      x.load = string.format("%s(\n    %s, 0, min(left, %s), %s && left > kVec, %s)", load,
         address("at"), stop, followed, array_end)
-      x.load_next = string.format("%s(%s, left, %s, %s, %s)", load, address("next"), stop,
+      x.load_next = string.format("%s(\n    %s, left, %s, %s, %s)", load, address("next"), stop,
         followed, array_end)
       x.take = string.format("joined<kWhole>(%s[item], %s[item], %s)", x.array, x.next,
         stop == "kVec" and "left" or "left < stop ? left : kVec")
@@ -257,13 +258,15 @@ function across.path(p, op, f)
   return p.across and "elements" or nil
 end
 
---- The words around a vector stay as they are until all are loaded.
-function across.load_around(p, x)
+--- The words around a vector stay as they are until all are loaded. `load_word`: the library's
+--- function that loads one.
+function across.load_around(p, x, load_word)
   local g, op = p.g, x.op
   x.word = math.min(p.vec * op.record.bytes, WORD)
   x.array, x.held = g:name(op.name .. "_words"), "words_around<" .. x.type .. ">"
   local shift = shift_of(p, op)
-  local load = string.format("load_around<%s, %d>", x.type, p.across and -1 or shift)
+  local load = string.format("load_around<%s, %d, %s<%s>>", x.type, p.across and -1 or shift,
+    load_word, WORD_TYPE[x.word])
   local array_end = op.style == "bytes"
     and string.format("at_byte<%s>(%s, %s)", x.element, op.pointer, g:text(op.bytes))
     or string.format("&%s[%s]", op.pointer, g:text(op.bytes // op.record.bytes))
@@ -273,7 +276,8 @@ function across.load_around(p, x)
     local followed = "kWhole && rank % 32 < 31"
       .. (p.side > 1 and string.format(" && %s > kVec", p.left) or "")
     x.close = function(stop)
-      x.load = string.format("%s(%s, 0, %s, %s, %s)", load, x.address, stop, followed, array_end)
+      x.load = string.format("%s(\n    %s, 0, %s, %s, %s)", load, x.address,
+        stop, followed, array_end)
     end
     x.take = string.format("vector_of<kWhole>(%s[item])", x.array)
     x.value = x.name .. "[e]"

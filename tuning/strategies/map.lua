@@ -182,7 +182,7 @@ local function stream(p, op, f)
   if path == "reversed" then
     x.load = "reversed(" .. x.load .. ")"
   elseif path == "around" then
-    across.load_around(p, x)
+    across.load_around(p, x, LOADS[p.evict] or "load")
   elseif p.across and path ~= "once" and path ~= "vector" then
     across.complete(p, x, string.match(x.load, "^[^(]+"))
   end
