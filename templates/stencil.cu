@@ -162,7 +162,7 @@ $(s.each_j(4))
 //%     if s.has_ends then
     // values beside a thread's own: from memory where this warp does not have them ...
     load_ends<$(s.left), kVec, $(s.right)>(last_$(x), $(n_x), [&](int k) {
-$(s.each_end_j(6))
+$(s.each_j(6))
 #pragma unroll
       for (int i = $(s.ends_from); i < $(s.ends_to); i++)
         $(s.lines)[i]$(s.at_j)[$(s.left) + k] = $(s.beyond)(i$(s.j), last_$(x) + k);
@@ -172,7 +172,7 @@ $(s.each_end_j(6))
 //%   for _, s in ipairs(rolling) do
 //%     if s.has_ends then
     // ... else from its lanes
-$(s.each_end_j(4))
+$(s.each_j(4))
 #pragma unroll
     for (int i = $(s.ends_from); i < $(s.ends_to); i++)
       exchange_ends<$(s.left), kVec, $(s.right)>($(s.lines)[i]$(s.at_j), last_$(x), $(n_x));
@@ -189,14 +189,14 @@ $(s.each_j(2))
 #pragma unroll
   for (int i = $(s.first); i < $(s.last); i++)
     $(s.load_line)(i$(s.j));
-//%       if s.has_ends and s.ends_first < s.ends_last then
+//%       if s.has_ends and s.ends_ahead then
   load_ends<$(s.left), kVec, $(s.right)>(last_$(x), $(n_x), [&](int k) {
-$(s.each_end_j(4))
+$(s.each_j(4))
 #pragma unroll
     for (int i = $(s.ends_first); i < $(s.ends_last); i++)
       $(s.lines)[i]$(s.at_j)[$(s.left) + k] = $(s.beyond)(i$(s.j), last_$(x) + k);
   });
-$(s.each_end_j(2))
+$(s.each_j(2))
 #pragma unroll
   for (int i = $(s.ends_first); i < $(s.ends_last); i++)
     exchange_ends<$(s.left), kVec, $(s.right)>($(s.lines)[i]$(s.at_j), last_$(x), $(n_x));

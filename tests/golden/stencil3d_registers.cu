@@ -170,16 +170,16 @@ __device__ __forceinline__ void compute_tile(
     // values beside a thread's own: from memory where this warp does not have them ...
     load_ends<1, kVec, 1>(last_x, n_x, [&](int k) {
 #pragma unroll
-      for (int j = 1; j < 3; j++)
+      for (int j = 0; j < 4; j++)
 #pragma unroll
-      for (int i = 1; i < 2; i++)
+      for (int i = (j < 1 ? 0 : j < 3 ? 1 : 0); i < (j < 1 ? 0 : j < 3 ? 2 : 0); i++)
         a_line[i][j][1 + k] = a_beyond(i, j, last_x + k);
     });
     // ... else from its lanes
 #pragma unroll
-    for (int j = 1; j < 3; j++)
+    for (int j = 0; j < 4; j++)
 #pragma unroll
-    for (int i = 1; i < 2; i++)
+    for (int i = (j < 1 ? 0 : j < 3 ? 1 : 0); i < (j < 1 ? 0 : j < 3 ? 2 : 0); i++)
       exchange_ends<1, kVec, 1>(a_line[i][j], last_x, n_x);
 #pragma unroll
     for (int i = 0; i < kRows; i++)

@@ -160,6 +160,13 @@ static const char *const found[][3] = {
          "    border = 'zero' }",
          "", "'u32'", "o = a - t;", "i = 65, j = 129"),
      SHARED("1", "4", "2", "1")},
+    {"values beside a line that no other tap of its column reaches",
+     KERNEL("'i', 'j', 'k'",
+            "'u32', s.row_major, { taps = { t = { -2, 0, 1 }, u = { 0, 1, 3 } },\n"
+            "    border = 'clamp' }",
+            "", "'u32'", "o = t - 3 * u;", "i = 9, j = 6, k = 128"),
+     "stencil halo=registers threads=128 lanes=32 vec=4 items=1 rows=1 wide=1 march=4 "
+     "align=sector store=none"},
     {"a tile that is almost all of shared memory",
      KERNEL("'i', 'j', 'k'",
             "'i32x4', s.row_major, { taps = { t = { 3, 0, 0 }, unread = { 3, 1, 0 } },\n"

@@ -99,22 +99,17 @@ local function distances(p, s, read)
   return by
 end
 
--- Limits of what the reads of a stream reach; of those beside a thread's own elements, too.
+-- Limits of what the reads of a stream reach.
 local function measure(p, s)
   local lo, hi = { 0, 0, 0 }, { 0, 0, 0 }
-  local end_lo, end_hi = { 99, 99 }, { -99, -99 }
   for _, read in ipairs(s.op.reads) do
     local by = distances(p, s, read)
     for n = 1, 3 do
       lo[n], hi[n] = math.min(lo[n], by[n]), math.max(hi[n], by[n])
     end
-    for n = 1, by[3] ~= 0 and 2 or 0 do
-      end_lo[n], end_hi[n] = math.min(end_lo[n], by[n]), math.max(end_hi[n], by[n])
-    end
   end
   s.below, s.above, s.below_c, s.above_c = -lo[1], hi[1], -lo[2], hi[2]
   s.left, s.right = -lo[3], hi[3]
-  s.end_lo, s.end_hi = end_lo, end_hi
 end
 
 --- "name + n", or the name alone.
@@ -209,22 +204,36 @@ end
 
 -- ---- a stream in registers ----
 
--- The lines that taps of a thread's first row reach in each column j: the first and the last; a
--- step goes on by rows. Where the array has no lines along m, the last is behind the only one.
-local function reach_of_columns(p, s)
+-- The lines that taps of a thread's first row reach in each column j, the first and the last; with
+-- `beside` only taps that reach beside the thread's own elements. A step goes on by rows.
+local function reach_of_columns(p, s, beside)
   local first, last = {}, {}
   for _, read in ipairs(s.op.reads) do
     local by = distances(p, s, read)
-    for own = 1, s.has_c and p.wide or 1 do
+    for own = 1, (not beside or by[3] ~= 0) and (s.has_c and p.wide or 1) or 0 do
       local j, i = own + s.below_c + by[2], s.below + by[1]
       first[j], last[j] = math.min(first[j] or i, i), math.max(last[j] or i, i)
     end
   end
-  for j = 1, s.own_c do
-    first[j], last[j] = first[j] or s.below, last[j] or s.below -- no tap needs it
-    last[j] = s.has_m and last[j] or first[j] + 1
-  end
   return first, last
+end
+
+-- The lines of each column j that the first step finds loaded, [first, last), and that each step
+-- loads, [from, to); nothing of columns that no tap reaches.
+local function spans_of_columns(p, s, beside)
+  local first, last = reach_of_columns(p, s, beside)
+  local spans = { first = {}, last = {}, from = {}, to = {} }
+  for j = 1, s.own_c do
+    local rows = first[j] and (s.has_m and p.rows or 1) or 0
+    spans.first[j], spans.last[j] = first[j] or 0, last[j] or 0
+    if not s.has_m then
+      spans.last[j] = spans.first[j] + rows
+      rows = 0
+    end
+    spans.from[j] = p.march > 1 and spans.last[j] or spans.first[j]
+    spans.to[j] = spans.last[j] + rows
+  end
+  return spans
 end
 
 -- C text of numbers, one for each j.
@@ -257,27 +266,16 @@ function halo.registers(p, s)
   s.own_m = s.has_m and p.rows + s.below + s.above or 1
   s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
   s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
-  local first, last = reach_of_columns(p, s)
-  local behind = {}
-  for j, line in ipairs(last) do
-    behind[j] = line + (s.has_m and p.rows or 0)
-  end
-  s.first, s.last, s.to = by_column(first), by_column(last), by_column(behind)
-  s.from = p.march > 1 and s.last or s.first
+  local lines, ends = spans_of_columns(p, s, false), spans_of_columns(p, s, true)
+  s.first, s.last = by_column(lines.first), by_column(lines.last)
+  s.from, s.to = by_column(lines.from), by_column(lines.to)
+  s.ends_first, s.ends_last = by_column(ends.first), by_column(ends.last)
+  s.ends_from, s.ends_to = by_column(ends.from), by_column(ends.to)
+  s.has_ends, s.ends_ahead = s.left + s.right > 0, s.ends_first ~= s.ends_last
   s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
-  -- of these lines, those whose ends are read
-  s.has_ends = s.left + s.right > 0
-  if s.has_ends then
-    s.ends_first = s.has_m and s.below + s.end_lo[1] or 0
-    s.ends_last = s.has_m and s.below + s.end_hi[1] or 1
-    s.ends_from = p.march > 1 and s.ends_last or s.ends_first
-    s.ends_to = s.ends_last + (s.has_m and p.rows or 0)
-    s.each_end_j = halo.each(s.has_c, "j", s.below_c + s.end_lo[2],
-      p.wide + s.below_c + s.end_hi[2])
-  end
   local values = 0
   for j = 1, s.own_c do
-    values = values + (last[j] - first[j] + (s.has_m and p.rows or 0)) * (s.left + p.vec + s.right)
+    values = values + (lines.to[j] - lines.first[j]) * (s.left + p.vec + s.right)
   end
   return true, values * ((s.bytes + 3) // 4)
 end
