@@ -184,6 +184,35 @@ $(unroll_out)
         $((parts > 1 or columns > 1) and "continue" or "return");
       const int line = $(take_line);
 //% end
+//% if sector > 0 and store > 1 then
+      if (kGuarded && ($(Y.at) < 0 || $(Y.at) + kStore > $(Y.extent))) { // one by one
+//%   for _, x in ipairs(exchanged) do
+        $(x.declare)
+//%   end
+//%   for _, y in ipairs(results) do
+        $(y.vtype) $(y.value);
+//%   end
+//%   for _, x in ipairs(direct) do
+        $(x.declare)
+//%   end
+#pragma unroll
+        for (int e = 0; e < kStore; e++) {
+          if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
+          const int line = $(take_line);
+//%   for _, x in ipairs(exchanged) do
+          $(x.take_element)
+//%   end
+//%   for _, x in ipairs(direct) do
+          $(x.declare_element)
+//%   end
+          $(compute)
+//%   for _, y in ipairs(results) do
+          $(y.store_element)
+//%   end
+        }
+        $((parts > 1 or columns > 1) and "continue" or "return");
+      }
+//% end
 //% for _, x in ipairs(exchanged) do
       $(x.take)
 //% end
@@ -196,9 +225,6 @@ $(unroll_out)
 //% if store > 1 then
 #pragma unroll
       for (int e = 0; e < kStore; e++) {
-//%   if sector > 0 then
-        if (kGuarded && ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent))) continue;
-//%   end
 //%   for _, x in ipairs(direct) do
         $(x.declare_element)
 //%   end
@@ -210,24 +236,8 @@ $(unroll_out)
 //%   end
       $(compute)
 //% end
-//% if sector > 0 and store > 1 then
-      if (!kGuarded || ($(Y.at) >= 0 && $(Y.at) + kStore <= $(Y.extent))) {
-//%   for _, y in ipairs(results) do
-        $(y.store)
-//%   end
-      } else {
-#pragma unroll
-        for (int e = 0; e < kStore; e++) {
-          if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
-//%   for _, y in ipairs(results) do
-          $(y.store_element)
-//%   end
-        }
-      }
-//% else
-//%   for _, y in ipairs(results) do
+//% for _, y in ipairs(results) do
       $(y.store)
-//%   end
 //% end
     }
   }

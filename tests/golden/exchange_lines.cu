@@ -134,27 +134,30 @@ __device__ __forceinline__ void move_tile(
     for (int part = 0; part < 2; part++) {
       const int y = (part * 32 + lane) * kStore;
       const long long row = first_row - shift + y;
+      if (kGuarded && (row < 0 || row + kStore > n_row)) { // one by one
+        vec<f16, kStore> a_v;
+        vec<f16, kStore> b_v;
+#pragma unroll
+        for (int e = 0; e < kStore; e++) {
+          if (row + e < 0 || row + e >= n_row) continue;
+          const int line = y + kAhead - shift + e;
+          a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
+          compute(a_v[e], b_v[e]);
+          store(&b_to[y + e], b_v[e]);
+        }
+        continue;
+      }
       vec<f16, kStore> a_v;
       for (int e = 0; e < kStore; e++) {
         const int line = y + kAhead - shift + e;
-        if (!kGuarded || (row + e >= 0 && row + e < n_row))
-          a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
+        a_v[e] = a_tile[kept_at(line, a_first + line * a_step) + x];
       }
       vec<f16, kStore> b_v;
 #pragma unroll
       for (int e = 0; e < kStore; e++) {
-        if (kGuarded && (row + e < 0 || row + e >= n_row)) continue;
         compute(a_v[e], b_v[e]);
       }
-      if (!kGuarded || (row >= 0 && row + kStore <= n_row)) {
-        store(&b_to[y], b_v);
-      } else {
-#pragma unroll
-        for (int e = 0; e < kStore; e++) {
-          if (row + e < 0 || row + e >= n_row) continue;
-          store(&b_to[y + e], b_v[e]);
-        }
-      }
+      store(&b_to[y], b_v);
     }
   }
 }

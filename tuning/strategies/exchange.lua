@@ -307,16 +307,12 @@ local function text_take(p, x)
   local line = p.take_line and "line" or many and "y + e" or "y"
   local cell = p.is_lines and string.format("%s[%s + x]", x.tile, row_text(p, x, line))
     or string.format("%s[kept_at(x, %s)]", x.tile, line)
-  local guard = ""
-  if p.sector > 0 and many then
-    local at = p.Y.at .. " + e"
-    guard = string.format("if (!kGuarded || (%s >= 0 && %s < %s))\n  ", at, at, p.Y.extent)
-  end
   if many then
-    local body = string.format("%s%s[e] = %s;", guard, x.value, cell)
-    x.take = string.format("%s %s;\nfor (int e = 0; e < kStore; e++)%s", x.vtype, x.value,
+    x.declare, x.take_element = x.vtype .. " " .. x.value .. ";", string.format("%s[e] = %s;",
+      x.value, cell)
+    x.take = string.format("%s\nfor (int e = 0; e < kStore; e++)%s", x.declare,
       p.take_line and string.format(" {\n  const int line = %s;\n  %s\n}", p.take_line,
-        string.gsub(body, "\n", "\n  ")) or "\n  " .. string.gsub(body, "\n", "\n  "))
+        x.take_element) or "\n  " .. x.take_element)
   else
     x.take = string.format("const %s %s = %s;", x.vtype, x.value, cell)
   end
