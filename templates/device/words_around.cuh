@@ -12,7 +12,7 @@ template <class V> struct words_around {
 // The words that hold elements `begin` to `end` of a vector at `from`; element by element close to
 // the array's end, as a word may end behind it. kShift: where it starts in a word (-1: not known).
 // followed: the next lane's vector begins where this one ends. kLoad loads a word.
-template <class V, int kShift, auto kLoad, class T>
+template <class V, int kShift, typename words_around<V>::word_type (*kLoad)(const void *), class T>
 __device__ __forceinline__ words_around<V> load_around(const T *from, int begin, int end,
                                                        bool followed, const T *array_end) {
   constexpr int kWord = words_around<V>::kWord, kLast = words_around<V>::kLast;
