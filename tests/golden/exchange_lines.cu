@@ -122,7 +122,7 @@ __device__ __forceinline__ void move_tile(
 
   // out: a warp's lanes are neighbours along row
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
+#pragma unroll 4
   for (int k = 0; k < 8; k++) {
     const int x = k * kWarps + warp;
     const long long col = first_col + x;

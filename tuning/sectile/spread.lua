@@ -98,7 +98,8 @@ function spread.stores(p)
   end
   local crosses = string.format("kGuarded && %s >= %s", X.at, X.extent)
   p.out_beyond = p.out_beyond and p.out_beyond .. " || (" .. crosses .. ")" or crosses
-  local most = p.shared and 4 or 16 -- units at a time: the registers of a block are many
+  -- stores at a time: more than fit into the registers would spill
+  local most = p.shared and 4 or p.sector > 0 and p.store > 1 and 8 or 16
   p.unroll_out = p.columns * p.parts <= most and "#pragma unroll"
     or string.format("#pragma unroll %d", math.max(most // p.parts, 1))
   p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
