@@ -1,19 +1,90 @@
 $(g:types())
-$(g:helpers())
-$(g:element())
+// The body for one element of the index space.
+$(g:compute())
 $(kit.comment(doc))
-$(g:head(bounds)) {
-  $(map.constants(p))
-  constexpr int kWindows = $(windows);
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  $(g.k.prologue)
-  $(window.head)
-  $(cut)
-  if ($(full_text)) {
-    $(map.load_values(p))
-    $(map.compute(p))
-  } $(last_tile) { // the last, partial tile
-    $(map.edge(p))
+$(g:head(threads)) {
+  constexpr int kThreads = $(threads);
+  constexpr int kItems = $(items); // elements of a thread
+  constexpr int kTile = kThreads * kItems; // elements of a tile
+  constexpr int kWindows = $(windows); // parts of $(array)
+  const long long span = $(span); // places in a window
+//% if is_scatter then
+  // all tiles, window by window
+  const long long low = blockIdx.x / ($(tiles)) * span;
+  const long long first = blockIdx.x % ($(tiles)) * kTile;
+//% else
+  const long long first = blockIdx.x * (long long)kTile;
+//% end
+//% for _, x in ipairs(indices) do
+  $(x.type) $(x.name)[kItems];
+//% end
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long $(dim) = first + item * kThreads + threadIdx.x;
+    if ($(dim) >= $(count)) break;
+//% for _, x in ipairs(indices) do
+    $(x.value) = $(x.load);
+//% end
   }
+//% for _, x in ipairs(is_scatter and straight or gathered) do
+  $(x.type) $(x.name)[kItems];
+//% end
+//% if is_scatter then
+  // what falls into the window
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long $(dim) = first + item * kThreads + threadIdx.x;
+    if ($(dim) >= $(count)) break;
+    if ((unsigned long long)($(place) - low) >= (unsigned long long)span) continue;
+//%   for _, x in ipairs(straight) do
+    $(x.value) = $(x.load);
+//%   end
+  }
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long $(dim) = first + item * kThreads + threadIdx.x;
+    if ($(dim) >= $(count)) break;
+    if ((unsigned long long)($(place) - low) >= (unsigned long long)span) continue;
+//%   for _, y in ipairs(results) do
+    $(y.type) $(y.name);
+//%   end
+    $(call)
+//%   for _, y in ipairs(results) do
+    $(y.store)
+//%   end
+  }
+//% else
+#pragma unroll 1
+  for (int window = 0; window < kWindows; window++) {
+    const long long low = window * span;
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(dim) = first + item * kThreads + threadIdx.x;
+      if ($(dim) >= $(count)) break;
+      if ((unsigned long long)($(place) - low) < (unsigned long long)span) {
+//%   for _, x in ipairs(gathered) do
+        $(x.value) = $(x.load);
+//%   end
+      }
+    }
+  }
+//%   for _, x in ipairs(straight) do
+  $(x.type) $(x.name)[kItems];
+//%   end
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long $(dim) = first + item * kThreads + threadIdx.x;
+    if ($(dim) >= $(count)) break;
+//%   for _, x in ipairs(straight) do
+    $(x.value) = $(x.load);
+//%   end
+//%   for _, y in ipairs(results) do
+    $(y.type) $(y.name);
+//%   end
+    $(call)
+//%   for _, y in ipairs(results) do
+    $(y.store)
+//%   end
+  }
+//% end
 }
