@@ -233,7 +233,7 @@ end
 -- The fewest extents that must be multiples of `width` for `at` to be a multiple of `bytes`, where
 -- the view's own conditions are known; nil: it cannot be.
 local function needed_multiples(k, at, width, bytes)
-  local easy, even = movers.needed_multiples(k, at, width, bytes), records.even(k)
+  local easy, even = strides.needed_multiples(k, at, width, bytes), records.even(k)
   if easy or #even == 0 then
     return easy
   end

@@ -188,4 +188,33 @@ function strides.describe(view)
   return list
 end
 
+--- The fewest extents that must be multiples of `width` for `offset` to be a multiple of `bytes`,
+--- those of fast dimensions rather than of slow ones; nil: it cannot be.
+---@param k sectile.View
+---@param offset sectile.Expr
+---@param width integer
+---@param bytes integer
+---@return sectile.Expr[]?
+function strides.needed_multiples(k, offset, width, bytes)
+  if E.divisor(offset) % bytes == 0 then
+    return {}
+  end
+  local used = {}
+  for _, extent in ipairs(k.extent_vars) do
+    if E.mentions(offset, extent) then
+      used[#used + 1] = extent
+    end
+  end
+  if #used == 0 or E.divisor(offset, used, width) % bytes ~= 0 then
+    return nil
+  end
+  for _ = 1, #used do
+    local extent = table.remove(used, 1)
+    if E.divisor(offset, used, width) % bytes ~= 0 then
+      used[#used + 1] = extent
+    end
+  end
+  return used
+end
+
 return strides

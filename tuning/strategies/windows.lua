@@ -83,10 +83,18 @@ local function plan(k, c)
   sort_operands(p)
   p.count, p.span = g:text(k.extents[1]), g:text(kit.ceil_div(op.extent[1], c.windows))
   p.place = g:text(op.at[1], binding(p))
-  p.call = g:call(p.values)
+  p.compute = g:call(p.values)
   local tiles = kit.ceil_div(k.extents[1], c.threads * c.items)
   p.grid = p.is_scatter and tiles * c.windows or tiles
   p.tiles = g:text(tiles)
+  local list = g:param_list()
+  for _, name in ipairs { "first", "span", p.is_scatter and "low" or nil } do
+    list[#list + 1] = "long long " .. name
+  end
+  p.params = kit.wrapped(list, 4, "")
+  p.call = function(start)
+    return string.format("%s, %s, span%s", g:arguments_text(), start, p.is_scatter and ", low" or "")
+  end
   p.doc = string.format(DOC, op.name, p.is_scatter and "written" or "read", c.windows)
   return g:plan(p)
 end

@@ -5,7 +5,7 @@ return {
   applies = {},
   axes = { { "threads", { 32 }, key = "t", doc = "threads a block" } },
   where = { "threads > 32" },
-  template = "map.cu",
+  template = "exchange.cu",
   plan = function()
     return nil, "no candidates"
   end,
