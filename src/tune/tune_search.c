@@ -274,10 +274,12 @@ static sct_status take_known(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
-/* What is known takes part in the choice, whatever time there is, so it needs its counts. */
+/* What is known takes part in the choice, whatever time there is, so it needs its counts: those of
+ * its compiled code. */
 static sct_status count_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(s); k++) {
     if (s->cells[k].from_store) {
+      SCT_TRY(sct_tune_await(s, k / s->plan.spec.n_sizes, err));
       SCT_TRY(sct_tune_count(s, k / s->plan.spec.n_sizes, err));
     }
   }

@@ -519,7 +519,7 @@ static void listings_are_sorted_and_merged(void **state) {
   sct_str text = {0};
   assert_int_equal(sct_asset_read(&text, "tuning/strategies/direct.lua", NULL), SCT_OK);
   assert_string_equal(sct_str_c(&text), "changed");
-  assert_int_equal(sct_asset_read(&text, "tuning/strategies/flat.lua", NULL), SCT_OK);
+  assert_int_equal(sct_asset_read(&text, "tuning/strategies/map.lua", NULL), SCT_OK);
   sct_error err;
   assert_int_equal(sct_asset_read(&text, "tuning/none.lua", &err), SCT_EIO);
   assert_non_null(strstr(err.text, in_folder("over"))); /* where it was looked for */

@@ -114,7 +114,7 @@ static void replace(sct_str *text, const char *from, const char *to) {
 
 static int64_t count_of_strategy(const char *device, const char *name) {
   fx_result r = {0};
-  fx_run(&r, "space", FX_SPECS "shifted.lua", "--json", "-d", device, "--strategies", "mine");
+  fx_run(&r, "space", FX_SPECS "indirect_f32.lua", "--json", "-d", device, "--strategies", "mine");
   fx_expect(&r, 0, NULL, NULL);
   json_t *doc = fx_json(&r);
   assert_string_equal(json_string_value(json_object_get(doc, "device")), device);
@@ -137,19 +137,17 @@ static void own_strategies_see_the_device(void **state) {
   fx_result r = {0};
   sct_str text = {0};
   sct_error err = {0};
-  assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/vector.lua", &err),
+  assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/windows.lua", &err),
                    SCT_OK);
-  replace(&text, "name = \"vector\"", "name = \"mine\"");
-  replace(&text, "\"items * vec <= 16 or items * vec * thread_bytes <= 128\"",
-          "\"threads * 256 <= optin\"");
-  replace(&text, "{ \"thread_bytes\", bytes }",
-          "{ \"thread_bytes\", bytes }, { \"optin\", k.device.smem_optin_bytes }");
+  replace(&text, "name = \"windows\"", "name = \"mine\"");
+  replace(&text, "\"scatter == 0 or (items <= 8 and windows <= 8)\"", "\"threads * 256 <= optin\"");
+  replace(&text, "{ \"scatter\",", "{ \"optin\", k.device.smem_optin_bytes }, { \"scatter\",");
   assert_int_equal(mkdir(fx_path("mine"), 0700), 0);
   fx_write("mine/mine.lua", sct_str_c(&text));
   const int64_t small = count_of_strategy("virtual:t4", "mine"); /* 64 KiB a block */
   assert_true(small > 0);
   assert_true(small < count_of_strategy("virtual:h200", "mine")); /* 227 KiB */
-  fx_run(&r, "space", FX_SPECS "shifted.lua", "--strategies", "mine", "-d", "virtual:t4");
+  fx_run(&r, "space", FX_SPECS "indirect_f32.lua", "--strategies", "mine", "-d", "virtual:t4");
   fx_expect(&r, 0, "\n  mine ", NULL);
   fx_expect(&r, 0, "threads * 256 <= optin", NULL);
   fx_run(&r, "space", FX_SPECS "shifted.lua", "--strategies", "nowhere");
@@ -176,7 +174,7 @@ static void gen_prints_the_naive_kernel_unless_told(void **state) {
 static void gen_as_json_has_source_and_launch(void **state) {
   (void)state;
   fx_result r = {0}, plain = {0};
-  const char *label = "flat t128 i2 v2 hcs";
+  const char *label = "map threads=128 items=2 vec=2 evict=streaming";
   fx_run(&plain, "gen", FX_SPECS "add_const_double3.lua", "--pick", label);
   fx_expect(&plain, 0, "__global__", label);
   fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", label, "--json");
@@ -236,11 +234,11 @@ static void picked_sources_compile(void **state) {
   }
   fx_result r = {0};
   fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--list");
-  const char *staged = strstr(sct_str_c(&r.out), "\nstaged ");
-  assert_non_null(staged);
+  const char *other = strstr(sct_str_c(&r.out), "\nmap ");
+  assert_non_null(other);
   char label[96];
-  snprintf(label, sizeof label, "%.*s", (int)strcspn(staged + 1, "\n"), staged + 1);
-  const char *const labels[] = {"flat t256 i4 v2 hnone", label};
+  snprintf(label, sizeof label, "%.*s", (int)strcspn(other + 1, "\n"), other + 1);
+  const char *const labels[] = {"direct t256 hnone", label};
   for (int k = 0; k < SCT_COUNT(labels); k++) {
     fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", labels[k]);
     fx_expect(&r, 0, "__global__", labels[k]);
@@ -262,7 +260,7 @@ static void a_broken_template_fails_its_candidates_only(void **state) {
   fx_result r = {0};
   assert_int_equal(mkdir(fx_path("assets"), 0700), 0);
   assert_int_equal(mkdir(fx_path("assets/templates"), 0700), 0);
-  fx_write("assets/templates/map.cu", "// line one\n$(nothing.here)\n");
+  fx_write("assets/templates/map_kernel.cu", "// line one\n$(nothing.here)\n");
   fx_run(&r, "space", FX_SPECS "shifted.lua", "--assets", fx_path("assets"), "--json");
   fx_expect(&r, 0, NULL, NULL);
   json_t *doc = fx_json(&r);
@@ -270,7 +268,7 @@ static void a_broken_template_fails_its_candidates_only(void **state) {
   assert_true(json_array_size(failed) > 0);
   const char *detail = json_string_value(json_object_get(json_array_get(failed, 0), "detail"));
   assert_non_null(detail);
-  assert_non_null(strstr(detail, "map.cu:2: error: "));
+  assert_non_null(strstr(detail, "map_kernel.cu:2: error: "));
   assert_true(integer(doc, "candidates") > 0); /* direct has a template of its own */
   json_decref(doc);
   fx_free(&r);

@@ -12,7 +12,7 @@ static const char *const specs[] = {
 
 /* Kernels that record no accesses: they are counted from their PTX. */
 static bool is_sampled(const char *kernel) {
-  static const char *const sampled[] = {"map", "reduce", "exchange"};
+  static const char *const sampled[] = {"map", "reduce", "exchange", "windows"};
   for (int k = 0; k < SCT_COUNT(sampled); k++) {
     if (strcmp(kernel, sampled[k]) == 0) {
       return true;
@@ -97,7 +97,7 @@ static void test_same_candidate_same_bytes(void **state) {
   fixture a, b;
   fixture_open(&a, "particle_soa_to_aos");
   fixture_open(&b, "particle_soa_to_aos");
-  const char *label = "staged t256 i1 in0 out1 swarp fnone hnone u0";
+  const char *label = "map threads=256 items=1 vec=1 store=staged team=warp evict=none";
   sct_kernel_code first = fixture_make(&a, label);
   sct_kernel_code other = fixture_make(&a, "direct t256 hnone");
   sct_kernel_code again = fixture_make(&a, label);
@@ -118,8 +118,10 @@ static void test_requirements_follow_alignment(void **state) {
   (void)state;
   fixture f;
   fixture_open(&f, "transpose_f32"); /* sizes 4096 and 8191 */
-  sct_kernel_code wide = fixture_make(&f, "tile t256 a64 b64 vi4 vo4 fxor k0 oa hnone");
-  sct_kernel_code narrow = fixture_make(&f, "tile t256 a64 b64 vi1 vo1 fpad k0 oa hnone");
+  sct_kernel_code wide = fixture_make(
+      &f, "exchange threads=256 tile=64x64 load=4 store=4 start=any blocks=out evict=none");
+  sct_kernel_code narrow = fixture_make(
+      &f, "exchange threads=256 tile=64x64 load=1 store=1 start=any blocks=out evict=none");
   assert_true(sct_codegen_fits(&f.spec, &wide, &f.spec.sizes[0]));
   assert_false(sct_codegen_fits(&f.spec, &wide, &f.spec.sizes[1]));
   assert_true(sct_codegen_fits(&f.spec, &narrow, &f.spec.sizes[1]));
@@ -134,7 +136,8 @@ static void test_documents_parse(void **state) {
   (void)state;
   fixture f;
   fixture_open(&f, "particle_soa_to_aos");
-  sct_kernel_code code = fixture_make(&f, "staged t256 i1 in0 out1 swarp fnone hnone u0");
+  sct_kernel_code code =
+      fixture_make(&f, "map threads=256 items=1 vec=1 store=staged team=warp evict=none");
   sct_str text = {0};
   MUST(sct_codegen_launch(&text, &f.spec, &code, err));
   json_t *launch = json_loads(sct_str_c(&text), 0, NULL);

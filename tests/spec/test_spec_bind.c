@@ -276,9 +276,9 @@ static void test_record_names(void **state) {
   add_array("b", "x:f32 y:f64", OUTPUT)->record.name = "point";
   assert_bind_fails("'a' and 'b' have different records with the name 'point'");
   open_spec("i");
-  add_array("a", "x:f32 y:f32", INPUT)->record.name = "vector";
+  add_array("a", "x:f32 y:f32", INPUT)->record.name = "exchange";
   add_array("b", "x:f32 y:f32", OUTPUT);
-  assert_bind_fails("record 'vector' is the name of an access strategy; call it 'vector_'");
+  assert_bind_fails("record 'exchange' is the name of an access strategy; call it 'exchange_'");
 }
 
 int main(void) {

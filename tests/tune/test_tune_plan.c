@@ -144,8 +144,8 @@ static void few_messages(const sct_tune_plan *plan) {
 static void test_many_processes_make_the_same(void **state) {
   (void)state;
   sct_tune_plan one, many;
-  make(sct_tune_plan_make, &one, "sum_cols_f32");
-  make(spread, &many, "sum_cols_f32");
+  make(sct_tune_plan_make, &one, "transpose_f16");
+  make(spread, &many, "transpose_f16");
   assert_true(one.space.n_candidates >= 256);
   assert_false(one.items[0].code.brief);
   same_plan(&one, &many, 7);
@@ -168,7 +168,7 @@ static void test_a_sample_is_spread_over_the_space(void **state) {
   (void)state;
   sct_tune_plan plan;
   tune_sample sample;
-  make(sct_tune_plan_make, &plan, "sum_cols_f32");
+  make(sct_tune_plan_make, &plan, "transpose_f16");
   const size_t n = plan.space.n_candidates;
   sct_tune_sample_init(&sample, &plan, 1);
   int *n_all = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_all);
@@ -216,9 +216,9 @@ static void test_no_time_generates_the_least(void **state) {
   tune_sample sample;
   int64_t n_generated = 0;
   const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
-  make(sct_tune_plan_make, &one, "sum_cols_f32");
+  make(sct_tune_plan_make, &one, "transpose_f16");
   sct_tune_sample_init(&sample, &one, 1);
-  assert_int_equal(spread_until(&some, "sum_cols_f32", 1, &events), SCT_OK);
+  assert_int_equal(spread_until(&some, "transpose_f16", 1, &events), SCT_OK);
   assert_int_equal(n_generated, sample.n_least);
   assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);
   assert_int_equal(some.items[0].candidate, one.items[0].candidate);
@@ -242,8 +242,8 @@ static void test_no_time_generates_the_least(void **state) {
 static void test_a_sample_with_time_is_all(void **state) {
   (void)state;
   sct_tune_plan one, all;
-  make(sct_tune_plan_make, &one, "sum_cols_f32");
-  assert_int_equal(spread_until(&all, "sum_cols_f32", INT64_MAX, NULL), SCT_OK);
+  make(sct_tune_plan_make, &one, "transpose_f16");
+  assert_int_equal(spread_until(&all, "transpose_f16", INT64_MAX, NULL), SCT_OK);
   assert_int_equal(all.n_ungenerated, 0);
   same_plan(&one, &all, 7);
   sct_tune_plan_free(&one);
@@ -320,8 +320,8 @@ static void test_a_lost_process_costs_time_only(void **state) {
   sct_tune_plan one, again;
   killer k = {false};
   const sct_tune_events events = {.ctx = &k, .progress = kill_one};
-  make(sct_tune_plan_make, &one, "sum_cols_f32");
-  assert_int_equal(spread_until(&again, "sum_cols_f32", 0, &events), SCT_OK);
+  make(sct_tune_plan_make, &one, "transpose_f16");
+  assert_int_equal(spread_until(&again, "transpose_f16", 0, &events), SCT_OK);
   assert_true(k.done);
   assert_int_equal(one.n_items, again.n_items);
   for (int item = 0; item < one.n_items; item++) {
