@@ -48,7 +48,7 @@ const cli_command cli_commands[] = {
         .details =
             "Self-contained source without headers, byte-identical to what `tune` times and\n"
             "`emit` writes down. --list prints the labels that --pick takes.",
-        .example = "gen my_kernel.lua --pick \"vector t256 i1 v4 hnone b0\"",
+        .example = "gen my_kernel.lua --pick \"map threads=256 items=1 vec=4 evict=none\"",
     },
     {
         .name = "tune",

@@ -93,7 +93,7 @@ void sct_space_free(sct_space *space);
 /* A number for a string value, equal for equal strings in one process and never that of a small
  * integer. */
 int64_t sct_space_intern(const char *text);
-/* "staged t256 i2 in1 out0": the strategy and the key and value of every axis with more than one
+/* "map threads=256 items=2": the strategy and the key and value of every axis with more than one
  * value. */
 void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *cand);
 /* Index of the candidate with this label, or -1; `err` then names the nearest label. */
