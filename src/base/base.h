@@ -188,7 +188,7 @@ const char *sct_path_basename(const char *path);
 
 /* ---- assets: the Lua files and templates that travel inside the binary ---- */
 
-/* Reads "templates/map.cu", "tuning/layouts/aos.lua", ... : from the folder set by
+/* Reads "templates/direct.cu", "tuning/layouts/aos.lua", ... : from the folder set by
  * sct_assets_override() if the file is there, else from the copy embedded at build time. SCT_EIO
  * names the asset. */
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) SCT_MUST_USE;

@@ -34,7 +34,7 @@ sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_scr
                                 const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
 
 /* Appends a compiler's log with the lines of `code` it names replaced by the template's:
- * "line 12: error: ..." becomes "templates/map.cu:7: error: ... (line 12 of the source)". */
+ * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". */
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log);
 
 /* true if every requirement of the kernel holds for these extents. */

@@ -65,7 +65,7 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
 /* A strategy's template. The texts are freed by sct_template_free, as the functions raise. */
 typedef struct sct_template {
   sct_script *script;
-  const char *name; /* "templates/map.cu" is one of ours */
+  const char *name; /* "templates/direct.cu" is one of ours */
   bool is_own;      /* it lies beside a strategy of the user's */
   sct_str text, chunk;
 } sct_template;

@@ -46,7 +46,7 @@ typedef struct sct_strategy {
   const char *name; /* "staged" */
   const char *doc;
   const char *file;          /* asset or path it came from */
-  const char *template_name; /* "map.cu" */
+  const char *template_name; /* "direct.cu" */
   bool applies;
   const char *why_not; /* the reason, if it does not apply */
   int n_axes;
