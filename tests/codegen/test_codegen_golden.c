@@ -7,8 +7,8 @@ static const struct {
 } kernels[] = {
     {"add_const_double3", "direct t256 hnone", "add_direct"},
     {"gather_rows16", "direct t128 hnone", "gather_direct"},
-    {"indirect_f32", "windows t256 i4 v4 w4 hstream", "gather_windows"},
-    {"scatter_f32", "windows t256 i1 v4 w4 hstream", "scatter_windows"},
+    {"indirect_f32", "windows threads=512 items=16 windows=16", "gather_windows"},
+    {"scatter_f32", "windows threads=256 items=2 windows=2", "scatter_windows"},
     {"transpose_f32", "direct t256 hnone", "transpose_direct"},
     {"transpose_f32",
      "exchange threads=512 tile=64x64 load=4 store=4 start=any blocks=out evict=loads",

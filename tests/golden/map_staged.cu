@@ -1,13 +1,12 @@
-// The alignment of kBytes of neighbouring T's: that of the word they fill, 16 or as a T's at most.
-// One value, as nvcc takes the last of several alignas and not the strictest.
-template <class T, int kBytes>
-constexpr int vec_align = (kBytes & -kBytes) < 16 ? kBytes & -kBytes
-                          : alignof(T) < 16       ? 16
-                                                  : alignof(T);
+// The alignment of so many bytes of neighbouring T's: that of the word they fill, at most 16 or a
+// T's. One value, as nvcc takes the last of several alignas and not the strictest.
+template <class T> constexpr int vec_align(int bytes) {
+  return (bytes & -bytes) < 16 ? bytes & -bytes : alignof(T) < 16 ? 16 : alignof(T);
+}
 
 // kCount neighbouring elements in registers.
 template <class T, int kCount>
-struct alignas(vec_align<T, (int)sizeof(T) * kCount>) vec {
+struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
   T element[kCount];
   __device__ __forceinline__ T &operator[](int k) { return element[k]; }
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }

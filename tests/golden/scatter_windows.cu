@@ -1,74 +1,86 @@
-// The value of type T that lies `bytes` after `base`.
-template <class T> __device__ __forceinline__ const T &at(const void *base, long long bytes) {
-  return *reinterpret_cast<const T *>(static_cast<const char *>(base) + bytes);
-}
-template <class T> __device__ __forceinline__ T &at(void *base, long long bytes) {
-  return *reinterpret_cast<T *>(static_cast<char *>(base) + bytes);
-}
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
 
-// kCount words from or to neighbouring addresses, streaming: each is used once.
-template <class Word, int kCount>
-__device__ __forceinline__ void load_words(void *to, const void *from) {
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words, streaming: it is used once.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load_streaming(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
 #pragma unroll
-  for (int k = 0; k < kCount; k++)
-    static_cast<Word *>(to)[k] = __ldcs(static_cast<const Word *>(from) + k);
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldcs(static_cast<const word *>(from) + k);
+  return value;
 }
-template <class Word, int kCount>
-__device__ __forceinline__ void store_words(void *to, const void *from) {
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  using word = typename word_of<kBytes>::type;
 #pragma unroll
-  for (int k = 0; k < kCount; k++)
-    __stcs(static_cast<Word *>(to) + k, static_cast<const Word *>(from)[k]);
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
-// One element of the index space, every access where its layout puts it.
-__device__ __forceinline__ void element(const int *__restrict__ pick_in,
-    const float *__restrict__ a_in, float *__restrict__ b_out, long long n_i, long long n_m,
-    long long i) {
-  const long long pick = __ldcs(&pick_in[i]);
-  const float a = __ldcs(&a_in[i]);
-  float b;
-  { b = a; }
-  b_out[pick] = b;
+// The body for one element of the index space.
+__device__ __forceinline__ void compute(float a, float &b) {
+  b = a;
 }
 
-// b is written in 4 parts, one after the other: what is asked for at a time lies in L2.
+constexpr int kThreads = 256;
+constexpr int kItems = 2; // elements of a thread
+constexpr int kTile = kThreads * kItems; // elements of a tile
+constexpr int kWindows = 2; // parts of b
+
+// Moves kCount elements a thread from `first` on.
+template <int kCount>
+__device__ __forceinline__ void move(
+    const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
+    long long n_i, long long n_m, long long first, long long span, long long low) {
+  int pick_v[kCount];
+#pragma unroll
+  for (int item = 0; item < kCount; item++) {
+    const long long i = first + item * kThreads + threadIdx.x;
+    pick_v[item] = load_streaming<int>(&pick[i]);
+  }
+  float a_v[kCount];
+  // what falls into the window
+#pragma unroll
+  for (int item = 0; item < kCount; item++) {
+    const long long i = first + item * kThreads + threadIdx.x;
+    if ((unsigned long long)(((long long)pick_v[item]) - low) >= (unsigned long long)span) continue;
+    a_v[item] = load_streaming<float>(&a[i]);
+  }
+#pragma unroll
+  for (int item = 0; item < kCount; item++) {
+    const long long i = first + item * kThreads + threadIdx.x;
+    if ((unsigned long long)(((long long)pick_v[item]) - low) >= (unsigned long long)span) continue;
+    float b_v;
+    compute(a_v[item], b_v);
+    store(&b[((long long)pick_v[item])], b_v);
+  }
+}
+
+// b is written in 2 parts, one after the other: what is asked for at a time lies in L2.
 __global__ void __launch_bounds__(256)
-windows(const int *__restrict__ pick_in, const float *__restrict__ a_in,
-        float *__restrict__ b_out, long long n_i, long long n_m) {
-  constexpr int kThreads = 256, kItems = 1, kVec = 4;
-  constexpr int kTile = kThreads * kItems * kVec; // elements of i that a block owns
-  constexpr int kWindows = 4;
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  const long long tiles = (n_i + kTile - 1) / kTile;
-  const long long tile = block % tiles, window = block / tiles; // all tiles, window by window
-  const long long span = (n_m + 3) >> 2;
-  const long long low = window * span; // of b's places
-  const long long first = tile * (long long)kTile; // of i
+windows(const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
+        long long n_i, long long n_m) {
+  const long long span = (n_m + 1) >> 1; // places in a window
+  // all tiles, window by window
+  const long long tiles = (n_i + 511) >> 9, low = blockIdx.x / tiles * span;
+  const long long first = blockIdx.x % tiles * kTile;
   if (first + kTile <= n_i) {
-    __align__(16) int pick_v[kItems * kVec];
-    __align__(16) float a_v[kItems * kVec];
-    #pragma unroll
-    for (int item = 0; item < kItems; item++) {
-      const long long i = first + (item * 256 + thread) * kVec;
-      load_words<uint4, 1>(&pick_v[item * kVec], &at<uint4>(pick_in, 4 * i));
-      load_words<uint4, 1>(&a_v[item * kVec], &at<uint4>(a_in, 4 * i));
-    }
-    #pragma unroll
-    for (int item = 0; item < kItems; item++) {
-      #pragma unroll
-      for (int part = 0; part < kVec; part++) {
-        const long long pick = pick_v[item * kVec + part];
-        const float a = a_v[item * kVec + part];
-        float b;
-        { b = a; }
-        if ((unsigned long long)(pick - low) < (unsigned long long)span) {
-          b_out[pick] = b;
-        }
-      }
-    }
-  } else if (window == 0) { // the last, partial tile
-    for (long long i = first + thread; i < n_i; i += 256)
-      element(pick_in, a_in, b_out, n_i, n_m, i);
+    move<kItems>(pick, a, b, n_i, n_m, first, span, low);
+  } else {
+    for (long long some = first; some + threadIdx.x < n_i; some += kThreads)
+      move<1>(pick, a, b, n_i, n_m, some, span, low);
   }
 }

@@ -202,7 +202,8 @@ function across.starts_anywhere(k, op)
   end
   local width = 16 // bytes
   local group = E.var("group", 0, kit.MAX_INDEX) * width
-  local extents = strides.needed_multiples(k, E.subst(op.offset[1], { k.index[last], group }), width,
+  local extents = strides.needed_multiples(k,
+    E.subst(op.offset[1], { k.index[last], group }), width,
     16)
   for n = 1, extents and #k.given or 0 do
     for _, extent in ipairs(extents) do

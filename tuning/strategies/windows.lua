@@ -76,8 +76,8 @@ local function plan(k, c)
   local op = through(k)
   local g = cuda.new(k, "windows", c.threads)
   local p = {
-    g = g, k = k, threads = c.threads, items = c.items, windows = c.windows, dim = g:name(k.dims[1]),
-    is_scatter = op.is_output, values = {}, array = op.name,
+    g = g, k = k, threads = c.threads, items = c.items, windows = c.windows,
+    is_scatter = op.is_output, values = {}, array = op.name, dim = g:name(k.dims[1]),
   }
   p.values[k.dims[1]] = p.dim
   sort_operands(p)
@@ -93,7 +93,8 @@ local function plan(k, c)
   end
   p.params = kit.wrapped(list, 4, "")
   p.call = function(start)
-    return string.format("%s, %s, span%s", g:arguments_text(), start, p.is_scatter and ", low" or "")
+    local low = p.is_scatter and ", low" or ""
+    return string.format("%s, %s, span%s", g:arguments_text(), start, low)
   end
   p.doc = string.format(DOC, op.name, p.is_scatter and "written" or "read", c.windows)
   return g:plan(p)
@@ -113,7 +114,8 @@ return {
   axes = {
     { "threads", { 256, 512 }, key = "threads=", doc = "threads a block" },
     { "items", { 16, 8, 4, 2, 1 }, key = "items=", doc = "elements of a thread" },
-    { "windows", { 16, 8, 4, 2 }, key = "windows=", doc = "parts of the table, one after the other" },
+    { "windows", { 16, 8, 4, 2 }, key = "windows=",
+      doc = "parts of the table, one after the other" },
   },
   facts = function(k)
     local op = through(k)
