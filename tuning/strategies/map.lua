@@ -82,7 +82,12 @@ local function path_of_side(p, op, f)
   local bytes = f and op.record.fields[f].bytes or op.record.bytes
   local field = f and 0 or op.record.fields[1].offset
   local count = all and p.vec or p.unit
-  local vector = g:words(E.subst(op.offset[f or 1], group) - field, bytes * count, p.unit)
+  local start = E.subst(op.offset[f or 1], group) - field
+  local vector, wider = g:words(start, bytes * count, p.unit), g:words(start, bytes * count, p.vec)
+  vector.multiple = p.unit
+  if wider.word > vector.word then -- extents over both modes: of 2 n elements, n by the vector
+    vector, wider.multiple = wider, p.vec
+  end
   vector.width = moves_inside and p.vec or count
   vector.shared = not moves_inside and p.inside or 1
   return all and "vector" or moves_inside and "planes" or "vector", vector
@@ -113,7 +118,7 @@ local function path_of(p, op, f)
   end
   local element = f and op.record.fields[f].bytes or math.min(op.record.align, 16)
   if vector and vector.word > element then
-    g:adopt(op, vector, p.unit)
+    g:adopt(op, vector, vector.multiple or p.unit)
     return vector.reversed and "reversed" or path, vector
   end
   return path == "inner" and path or "elements"
