@@ -278,9 +278,10 @@ static sct_status take_known(tune_session *s, sct_error *err) {
  * its compiled code. */
 static sct_status count_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(s); k++) {
-    if (s->cells[k].from_store) {
-      SCT_TRY(sct_tune_await(s, k / s->plan.spec.n_sizes, err));
-      SCT_TRY(sct_tune_count(s, k / s->plan.spec.n_sizes, err));
+    const int item = k / s->plan.spec.n_sizes;
+    if (s->cells[k].from_store && s->cells[k].verdict.outcome == SCT_OUT_OK) {
+      SCT_TRY(sct_tune_await(s, item, err));
+      SCT_TRY(sct_tune_count(s, item, err));
     }
   }
   return SCT_OK;

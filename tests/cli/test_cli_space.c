@@ -140,7 +140,8 @@ static void own_strategies_see_the_device(void **state) {
   assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/windows.lua", &err),
                    SCT_OK);
   replace(&text, "name = \"windows\"", "name = \"mine\"");
-  replace(&text, "\"scatter == 0 or (items <= 8 and windows <= 8)\"", "\"threads * 256 <= optin\"");
+  replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
+  replace(&text, "\"scatter == 0 or (items <= 8 and windows <= 8)\"", "\"threads * 200 <= optin\"");
   replace(&text, "{ \"scatter\",", "{ \"optin\", k.device.smem_optin_bytes }, { \"scatter\",");
   assert_int_equal(mkdir(fx_path("mine"), 0700), 0);
   fx_write("mine/mine.lua", sct_str_c(&text));
@@ -149,7 +150,7 @@ static void own_strategies_see_the_device(void **state) {
   assert_true(small < count_of_strategy("virtual:h200", "mine")); /* 227 KiB */
   fx_run(&r, "space", FX_SPECS "indirect_f32.lua", "--strategies", "mine", "-d", "virtual:t4");
   fx_expect(&r, 0, "\n  mine ", NULL);
-  fx_expect(&r, 0, "threads * 256 <= optin", NULL);
+  fx_expect(&r, 0, "threads * 200 <= optin", NULL);
   fx_run(&r, "space", FX_SPECS "shifted.lua", "--strategies", "nowhere");
   fx_expect(&r, 1, NULL, "nowhere");
   sct_str_free(&text);
