@@ -26,6 +26,12 @@
   SPEC("'i', 'j', 'k', 'l', 'm', 'n'", "f32", "s.row_major",                                       \
        ORDER("'k', 'n', 'i', 'm', 'j', 'l'"), "", "b = a;",                                        \
        "i = 3, j = 5, k = 2, l = 4, m = 24, n = 30")
+/* h, i and m, n merge: an extent that is a product divides blocks, and places along a side. All of
+ * l fits into both of the tiles that share it. */
+#define RANK7_MERGED                                                                               \
+  SPEC("'h', 'i', 'j', 'k', 'l', 'm', 'n'", "f32", "s.row_major",                                  \
+       ORDER("'m', 'n', 'h', 'i', 'l', 'k', 'j'"), "", "b = a;",                                   \
+       "h = 2, i = 3, j = 4, k = 5, l = 7, m = 3, n = 11")
 #define MIXED                                                                                      \
   "local s = require 'sectile'\n"                                                                  \
   "return s.kernel { name = 'mixed', dims = { 'row', 'col' }, body = 'b = a;',\n"                  \
@@ -60,6 +66,7 @@ static const tp_case cases[] = {
     {RANK4_LAST, "exchange threads=256 tile=64x32 load=lines blocks=out evict=none"},
     {RANK4_LAST, "exchange threads=256 tile=64x256 load=lines blocks=in evict=stores"},
     {RANK6_SHARED, "exchange threads=256 tile=360x20 blocks=out evict=none"},
+    {RANK7_MERGED, "exchange threads=256 tile=128x20 load=1 blocks=out evict=loads"},
     {MIXED, "exchange threads=256 tile=32x128 load=8 store=2 start=sector blocks=out evict=none"},
     {OPERANDS2, SMALL},
     {OPERANDS2, "exchange threads=256 tile=32x64 load=1 start=any blocks=out evict=loads"},

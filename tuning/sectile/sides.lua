@@ -511,6 +511,12 @@ function sides.column(p, op)
   return p.g:text(step), line
 end
 
+--- A count as a factor of 32 bits; in parentheses if it is a product.
+function sides.count_text(p, count)
+  local text = p.g:text(count)
+  return "(unsigned int)" .. (string.find(text, " ") and "(" .. text .. ")" or text)
+end
+
 -- Places of the tables: lines of the tile along Y, columns along X.
 function sides.start_tables(p)
   local function digits(side, at)
@@ -520,10 +526,9 @@ function sides.start_tables(p)
     end
     for n, d in ipairs(side.dims) do
       if n < #side.dims then
-        local extent = p.g:text(p.k.extents[d])
-        lines[#lines + 1] = string.format("const unsigned int %s = rest %% (unsigned int)%s;",
-          p.digit[d], extent)
-        lines[#lines + 1] = string.format("rest /= (unsigned int)%s;", extent)
+        local extent = sides.count_text(p, p.k.extents[d])
+        lines[#lines + 1] = string.format("const unsigned int %s = rest %% %s;", p.digit[d], extent)
+        lines[#lines + 1] = string.format("rest /= %s;", extent)
       else
         lines[#lines + 1] = string.format("const unsigned int %s = rest;", p.digit[d])
       end

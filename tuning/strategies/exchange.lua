@@ -8,6 +8,17 @@
 -- or 2 x 2, so that shared memory holds words along Y.
 local SECTOR, LINE, COPY = 32, 128, 16
 
+local function with(list, more)
+  for _, value in ipairs(more) do
+    local known = false
+    for _, other in ipairs(list) do
+      known = known or other == value
+    end
+    list[#list + 1] = not known and value or nil
+  end
+  return list
+end
+
 local function tiles_of(k, about, bytes)
   local list = {}
   for _, x in ipairs(sides.tile_extents(k, about.X)) do
@@ -22,7 +33,7 @@ local function tiles_of(k, about, bytes)
   local shared = sides.shared(k, about)
   for _, most in ipairs(shared and { 28, 56 } or {}) do
     local chunk = shared.chunk(most * 1024 // bytes)
-    list[#list + 1] = chunk > 0 and shared.inner * chunk .. "x" .. shared.run or nil
+    list = with(list, chunk > 0 and { shared.inner * chunk .. "x" .. shared.run } or {})
   end
   return #list > 0 and list or { "32x32" } -- the sides are short
 end
@@ -33,17 +44,6 @@ local function texts(list)
     strings[n] = tostring(value)
   end
   return strings
-end
-
-local function with(list, more)
-  for _, value in ipairs(more) do
-    local known = false
-    for _, other in ipairs(list) do
-      known = known or other == value
-    end
-    list[#list + 1] = not known and value or nil
-  end
-  return list
 end
 
 -- Widths of loads or stores in elements: those that are the widest at some tuned size; of small
@@ -388,7 +388,7 @@ local function cut(p, blocks)
       lines[#lines + 1] = string.format("const long long %s = (long long)%s * %s;", side.first,
         n < #sorted and "(block % " .. count .. ")" or "block", size)
     else
-      count = "(unsigned int)" .. p.g:text(part.n)
+      count = sides.count_text(p, part.n)
       lines[#lines + 1] = string.format("const long long %s = block%s;", p.rest_name[part.dim],
         n < #sorted and " % " .. count or "")
     end
