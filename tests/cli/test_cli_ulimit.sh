@@ -21,11 +21,11 @@ expect 0 'move.lua: ok' "${check[@]}"
 if grep -aq __asan_init "$SCT_PROGRAM"; then # it reserves more than any limit allows
   finish
 fi
-expect 9 'ulimit -d unlimited' under -d 5000 "${space[@]}"
+expect 9 'ulimit -d unlimited' under -d 3500 "${space[@]}"
 absent 'lua:1: error'
 absent 'layout.lua'
-absent 'movers.lua'
-expect 9 'ulimit -v unlimited' under -v 12000 "${space[@]}"
+absent 'cuda.lua'
+expect 9 'ulimit -v unlimited' under -v 10000 "${space[@]}"
 absent 'layout.lua'
 expect 1 'the limit on stack is 64 KiB' under -s 64 "${space[@]}"
 absent 'lua:1: error'
