@@ -1,26 +1,28 @@
 -- map, two candidates: sessions that run by the thousand are small.
 return {
   name = "map",
-  doc = "Each thread moves neighbouring elements.",
+  doc = "One thread an element, every access where its layout puts it.",
   applies = {},
   axes = {
-    { "threads", { 32 }, key = "threads=", doc = "threads a block" },
-    { "items", { 2, 4 }, key = "items=", doc = "elements of a thread" },
+    { "threads", { 64, 96 }, key = "t", doc = "threads a block" },
+    { "hint", { "none" }, key = "h",
+      doc = "cache hint: cs marks loads and stores as streaming" },
   },
   where = {},
-  template = "items.cu",
+  template = "direct.cu",
   plan = function(k, c)
-    local g = cuda.new(k, "map", c.threads)
-    local last, values = #k.dims, {}
-    if last > 1 then
-      return nil, "there is one dimension"
-    end
-    for _, op in ipairs(k.operands) do
-      values[op.name] = g:place(op, 1)
-    end
-    return g:plan {
-      items = c.items, dim = k.dims[1], count = g:text(k.extents[1]), call = g:call(values),
-      grid = kit.ceil_div(k.extents[1], c.threads * c.items), doc = "Some elements a thread.",
+    local g = kit.new(k, "map", c.threads)
+    g.hint = c.hint
+    local last = #k.dims
+    local cut = g:cut(c.threads, { name = "block", var = g.block })
+    g:tie(k.index[last], g.first + g.thread)
+    local plan = {
+      g = g, kernel = g.kernel, threads = g.threads, cut = cut,
+      last = k.dims[last], inside = k.index[last]:lt(k.extents[last]),
+      doc = string.format("One thread an element of %s; every access where its layout puts it.",
+        kit.concat(k.dims, ", ")),
     }
+    kit.hand_over(g, plan)
+    return plan
   end,
 }
