@@ -124,8 +124,11 @@ function M.text(spec)
   for k, statement in ipairs(spec.body) do
     body[k] = "    " .. statement.cu:gsub("\n", "\n    ")
   end
-  for k, n in ipairs(spec.sizes) do
-    sizes[k] = size_text(spec, n)
+  local seen = {} -- a dimension of few elements may make two sizes equal
+  for _, n in ipairs(spec.sizes) do
+    local text = size_text(spec, n)
+    sizes[#sizes + 1] = not seen[text] and text or nil
+    seen[text] = true
   end
   return table.concat {
     'local s = require "sectile"\n\n', table.concat(records), "\nreturn s.kernel {\n",
