@@ -1,7 +1,7 @@
 -- across: vectors laid over all rows of the outputs, which follow each other without gaps: stores
 -- are whole aligned words wherever rows end. A vector has one end of a row inside at most. What
 -- lies along rows is read at two places: `at`, where the vector starts, and `next`, from where the
--- elements behind the end are counted on, as the next row's first is element `left` of the vector.
+-- elements after the end are counted on, as the next row's first is element `left` of the vector.
 local across = {}
 
 local WORD = 16
@@ -202,9 +202,8 @@ function across.starts_anywhere(k, op)
   end
   local width = 16 // bytes
   local group = E.var("group", 0, kit.MAX_INDEX) * width
-  local extents = strides.needed_multiples(k,
-    E.subst(op.offset[1], { k.index[last], group }), width,
-    16)
+  local start = E.subst(op.offset[1], { k.index[last], group })
+  local extents = strides.needed_multiples(k, start, width, 16)
   for n = 1, extents and #k.given or 0 do
     for _, extent in ipairs(extents) do
       if E.eval(extent, k.given[n]) % width ~= 0 then
@@ -222,7 +221,7 @@ function across.reads_around(k, op)
       and (across.runs(k, op) or 1) % WORD ~= 0
 end
 
--- How far a vector starts behind a word of 16 bytes, if that is known; else -1.
+-- How far a vector starts after a word of 16 bytes, if that is known; else -1.
 local function shift_of(p, op)
   local last = #p.k.dims
   local group = E.var("group", 0, kit.MAX_INDEX) * p.vec
@@ -285,7 +284,7 @@ function across.load_around(p, x, load_word)
   end
 end
 
---- Completes the loads around vectors, where it is known if some end behind an array.
+--- Completes the loads around vectors, where it is known if some end after an array's end.
 function across.close(p)
   local stop = p.across and "stop" or string.format("kWhole ? kVec : (int)min(0LL + kVec, %s)",
     p.left)

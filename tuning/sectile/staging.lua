@@ -1,6 +1,6 @@
--- staging: how map moves a tile's bytes through shared memory: as they lie in global memory on one
--- side, as elements on the other. Dense arrays of records, of elements of a mode that is unrolled,
--- and records in blocks in which each field is contiguous.
+-- staging: how map moves a tile's bytes through shared memory: unchanged between global and shared
+-- memory, as elements between shared memory and registers. Dense arrays of records, of elements of
+-- a mode that is unrolled, and records in blocks in which each field is contiguous.
 local staging = {}
 
 -- ---- which operands ----

@@ -1,6 +1,6 @@
 -- thin: a mode of few elements that some operands run along and others do not, like fields of a
--- record: pixels of three bytes beside three planes. A thread may unroll it, so that each operand
--- moves in runs of its own.
+-- record: pixels of three bytes in one array, three planes in another. A thread may unroll it, so
+-- that each operand moves in runs of its own.
 local thin = {}
 
 local LONGEST = 8
