@@ -38,10 +38,6 @@ typedef struct sct_launch {
   sct_arg args[SCT_MAX_ARGS];
 } sct_launch;
 
-/* The driver's queue takes about a thousand launches before it makes the host wait; a host that
- * waits never lets the unit start. */
-#define SCT_MAX_HELD 256
-
 typedef struct sct_backend sct_backend;
 typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);

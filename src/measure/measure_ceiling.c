@@ -10,7 +10,7 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
                            int64_t bytes, double *best, sct_error *err) {
   sct_timing t = {.verdict = {.outcome = SCT_OUT_OK}};
   const sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .n = CEILING_SAMPLES};
-  int64_t n_differ = 0, first = 0;
+  sct_difference found = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_remote_set(m, ends[1], POISON, err));
   if (job) {
@@ -20,11 +20,11 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
   }
   m->last_timed_ns = sct_now_ns();
   if (t.verdict.outcome == SCT_OUT_OK) {
-    SCT_TRY_DONE(sct_remote_compare(m, ends[1], ends[0], -1, &n_differ, &first, err));
+    SCT_TRY_DONE(sct_remote_compare(m, ends[1], ends[0], -1, &found, err));
   }
-  if (t.verdict.outcome != SCT_OUT_OK || n_differ > 0) {
+  if (t.verdict.outcome != SCT_OUT_OK || found.n > 0) {
     sct_log(SCT_LOG_WARN, "copy %d is left out of the ceiling: %s", variant,
-            n_differ > 0 ? "it copies wrongly" : t.verdict.detail);
+            found.n > 0 ? "it copies wrongly" : t.verdict.detail);
     goto done;
   }
   sct_stats_summary(&t);

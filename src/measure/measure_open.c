@@ -14,32 +14,19 @@
 
 /* ---- looking ---- */
 
-static sct_status read_look(sct_wire *body, sct_device_desc *desc, sct_gpu_state *state,
-                            char lock[64], sct_error *err) {
-  size_t n_desc = 0, n_state = 0;
-  const uint8_t *d = sct_wire_get_bytes(body, &n_desc);
-  const uint8_t *s = sct_wire_get_bytes(body, &n_state);
-  const char *name = sct_wire_get_text(body);
-  if (body->failed || n_desc != sizeof *desc || n_state != sizeof *state) {
-    return sct_fail(err, SCT_EINTERNAL, "the worker speaks another protocol");
-  }
-  memcpy(desc, d, sizeof *desc);
-  memcpy(state, s, sizeof *state);
-  snprintf(lock, 64, "%s", name);
-  return SCT_OK;
-}
-
 static sct_status look(sct_child *worker, int ordinal, const char *script, sct_device_desc *desc,
                        sct_gpu_state *state, char lock[64], sct_error *err) {
-  sct_wire request = {0};
   sct_reply reply = {0};
-  sct_wire_put_i64(&request, ordinal);
-  sct_wire_put_text(&request, script);
-  sct_worker_call(worker, SCT_OP_LOOK, &request, LOOK_NS, &reply);
-  const sct_status status = reply.kind == SCT_REPLY_OK
-                                ? read_look(&reply.body, desc, state, lock, err)
-                                : sct_fail(err, reply.status, "%s", reply.text);
-  sct_wire_free(&request);
+  sct_got_look got;
+  sct_worker_ask(worker, SCT_OP_LOOK, &(sct_ask_look){ordinal, script}, LOOK_NS, &reply, &got);
+  sct_status status = SCT_OK;
+  if (reply.kind == SCT_REPLY_OK) {
+    *desc = got.device;
+    *state = got.state;
+    snprintf(lock, 64, "%s", got.lock);
+  } else {
+    status = sct_fail(err, reply.status, "%s", reply.text);
+  }
   sct_reply_free(&reply);
   return status;
 }

@@ -29,11 +29,15 @@ bool sct_worker_leave(sct_child *w) {
 /* ---- asking ---- */
 
 static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct_reply *reply) {
-  if (io == SCT_IO_TOO_LARGE) {
+  if (io == SCT_IO_TOO_LARGE || io == SCT_IO_REFUSED) {
     reply->kind = SCT_REPLY_FAILED; /* ours: the worker was asked nothing */
     reply->status = SCT_EINTERNAL;
-    snprintf(reply->text, sizeof reply->text, "the request %s is larger than %lld bytes",
-             sct_op_name(op), (long long)SCT_WIRE_MAX_BYTES);
+    if (io == SCT_IO_REFUSED) {
+      snprintf(reply->text, sizeof reply->text, "malformed request %s", sct_op_name(op));
+    } else {
+      snprintf(reply->text, sizeof reply->text, "the request %s is larger than %lld bytes",
+               sct_op_name(op), (long long)SCT_WIRE_MAX_BYTES);
+    }
   } else if (io == SCT_IO_TIMEOUT) {
     char limit[32];
     reply->kind = SCT_REPLY_TIMEOUT;
@@ -81,8 +85,10 @@ static void take_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_
   reply->kind = code == SCT_OK ? SCT_REPLY_OK : SCT_REPLY_FAILED;
   if (code != SCT_OK) {
     reply->status = code < SCT_N_STATUS ? (sct_status)code : SCT_EINTERNAL;
-    reply->result = (int)sct_wire_get_i64(&reply->body);
-    snprintf(reply->text, sizeof reply->text, "%s", sct_wire_get_text(&reply->body));
+    sct_got_failure why;
+    const bool known = sct_wire_get_whole(&reply->body, sct_got_failure_message(), &why);
+    reply->result = why.result;
+    snprintf(reply->text, sizeof reply->text, "%s", known ? why.text : "it does not say why");
     if (sct_cuda_is_sticky(reply->result)) {
       (void)sct_child_end(w, DYING_NS);
     }
@@ -101,6 +107,23 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
   } else {
     take_answer(w, op, NULL, limit_ns, deadline, reply);
   }
+}
+
+void sct_reply_read(sct_reply *reply, sct_op op, void *answer) {
+  if (reply->kind == SCT_REPLY_OK && !sct_wire_get_whole(&reply->body, sct_op_answer(op), answer)) {
+    reply->kind = SCT_REPLY_FAILED;
+    reply->status = SCT_EINTERNAL;
+    snprintf(reply->text, sizeof reply->text, "malformed answer to %s", sct_op_name(op));
+  }
+}
+
+void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
+                    sct_reply *reply, void *answer) {
+  sct_wire body = {0};
+  sct_wire_put(&body, sct_op_request(op), request);
+  sct_worker_call(w, op, &body, limit_ns, reply);
+  sct_wire_free(&body);
+  sct_reply_read(reply, op, answer);
 }
 
 void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,

@@ -28,9 +28,15 @@ sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err) S
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
-/* The same in two steps, for several requests at once (sct_wire_put_message): post, then an answer
- * for each, in their order, as long as the worker lives; `inbox` as for sct_wire_recv_series. A
- * reply that is not REPLY_OK after post: they did not get there. */
+/* The same with structs (measure_ops.def). Where reply->kind is REPLY_OK, `answer` is filled; what
+ * it points to lies in the reply. */
+void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
+                    sct_reply *reply, void *answer);
+/* Reads the answer of a reply; one that is malformed becomes REPLY_FAILED. */
+void sct_reply_read(sct_reply *reply, sct_op op, void *answer);
+/* As sct_worker_call in two steps, for several requests at once (sct_wire_put_message): post, then
+ * an answer for each, in their order, as long as the worker lives; `inbox` as for
+ * sct_wire_recv_series. A reply that is not REPLY_OK after post: they did not get there. */
 void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,
                      sct_reply *reply);
 void sct_worker_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,

@@ -20,34 +20,25 @@ int64_t sct_launch_limit_ns(double naive_ns) {
 /* ---- the worker ---- */
 
 static sct_status start(sct_measure *m, sct_reply *reply, sct_error *err) {
-  sct_wire request = {0};
   if (!sct_child_alive(&m->worker)) { /* it may have been started to look */
     SCT_TRY(sct_worker_start(&m->worker, m->program, err));
   }
-  m->generation++;
-  sct_wire_put_i64(&request, m->ordinal);
-  sct_wire_put_i64(&request, m->generation);
-  sct_wire_put_text(&request, m->fake);
-  sct_wire_put_bytes(&request, &m->device, m->is_virtual ? sizeof m->device : 0);
   char lock[80] = ""; /* the session holds the lock of the plain name */
   snprintf(lock, sizeof lock, "%s%s", m->lock_name, m->lock_name[0] ? ".worker" : "");
-  sct_wire_put_text(&request, lock);
-  sct_worker_call(&m->worker, SCT_OP_OPEN, &request, OPEN_NS, reply);
-  sct_wire_free(&request);
+  const sct_ask_open request = {.ordinal = m->ordinal,
+                                .generation = ++m->generation,
+                                .script = m->fake,
+                                .described = &m->device,
+                                .n_described = m->is_virtual,
+                                .lock = lock};
+  sct_got_open got;
+  sct_worker_ask(&m->worker, SCT_OP_OPEN, &request, OPEN_NS, reply, &got);
   if (reply->kind != SCT_REPLY_OK) {
     sct_worker_stop(&m->worker, STOP_NS);
     return sct_fail(err, reply->status, "%s", reply->text);
   }
-  size_t n = 0;
-  const uint8_t *desc = sct_wire_get_bytes(&reply->body, &n);
-  if (n == sizeof m->device) {
-    memcpy(&m->device, desc, sizeof m->device);
-  }
-  m->n_copies = (int)sct_wire_get_i64(&reply->body);
-  if (reply->body.failed || n != sizeof m->device) {
-    sct_child_kill(&m->worker);
-    return sct_fail(err, SCT_EINTERNAL, "the worker speaks another protocol");
-  }
+  m->device = got.device;
+  m->n_copies = got.n_copies;
   return SCT_OK;
 }
 
@@ -80,7 +71,11 @@ static void note_loss(sct_measure *m, const sct_reply *reply) {
   m->lost = m->lost || (reply->kind == SCT_REPLY_FAILED && sct_cuda_is_lost(reply->result));
 }
 
-sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply, sct_error *err) {
+sct_status sct_remote_settle(sct_measure *m, sct_op op, sct_reply *reply, void *answer,
+                             sct_error *err) {
+  if (answer) {
+    sct_reply_read(reply, op, answer);
+  }
   note_loss(m, reply);
   switch (reply->kind) {
   case SCT_REPLY_OK:
@@ -91,18 +86,6 @@ sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply, 
   default:
     return sct_fail(err, reply->status, "%s: %s", sct_op_name(op), reply->text);
   }
-}
-
-sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
-                              sct_error *err) {
-  SCT_TRY(sct_remote_settle(m, op, reply, err));
-  if (reply->body.len < sizeof *out * (size_t)n) {
-    return sct_fail(err, SCT_EINTERNAL, "malformed answer to %s", sct_op_name(op));
-  }
-  for (int k = 0; k < n; k++) {
-    out[k] = sct_wire_get_i64(&reply->body);
-  }
-  return SCT_OK;
 }
 
 /* ---- candidates ---- */
@@ -146,22 +129,16 @@ static sct_hash kernel_hash(const sct_binary *binary, sct_hash image) {
 
 #define VIRTUAL_IMAGES 2 /* texts are large, and each process that checks has a worker */
 
-/* A program is sent once, unless very many others were since. Returns its place in the worker. */
-static int put_image(sct_measure *m, sct_wire *w, const sct_binary *binary, sct_hash hash) {
+/* The place of a program in the worker. It is sent once, unless very many others were since. */
+static int place_of(sct_measure *m, sct_hash hash, bool *has_it) {
   const int n = m->is_virtual ? VIRTUAL_IMAGES : SCT_MAX_IMAGES;
-  size_t bytes = 0;
-  const void *image = image_of(m, binary, &bytes);
   int place = 0;
   while (place < n && !(m->sent[place].generation == m->generation &&
                         sct_hash_equal(m->sent[place].image, hash))) {
     place++;
   }
-  const bool has_it = place < n;
-  place = has_it ? place : m->n_sent++ % n;
-  sct_wire_put_i64(w, place);
-  sct_wire_put_i64(w, !has_it);
-  sct_wire_put_tail(w, image, has_it ? 0 : bytes);
-  return place;
+  *has_it = place < n;
+  return *has_it ? place : m->n_sent++ % n;
 }
 
 static bool holds(const sct_measure *m, const sct_kept *kept) {
@@ -208,14 +185,21 @@ void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
   }
   job->kernel = next_number(m);
   job->pending = true;
-  sct_wire_put_i64(&s->request, give_up(m, kept));
-  sct_wire_put_i64(&s->request, job->kernel);
-  sct_wire_put_i64(&s->request, serial_of(m, binary));
-  sct_wire_put_text(&s->request, binary->entry);
-  sct_wire_put_i64(&s->request, binary->code->shared_bytes);
-  job->place = put_image(m, &s->request, binary, image_hash(m, binary));
+  size_t bytes = 0;
+  bool has_it = false;
+  const void *image = image_of(m, binary, &bytes);
+  job->place = place_of(m, image_hash(m, binary), &has_it);
   m->sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
-  sct_series_add(s, SCT_OP_LOAD, &s->request);
+  const sct_ask_load request = {.unload = give_up(m, kept),
+                                .kernel = job->kernel,
+                                .serial = serial_of(m, binary),
+                                .entry = binary->entry,
+                                .shared_bytes = binary->code->shared_bytes,
+                                .image = job->place,
+                                .comes = !has_it,
+                                .data = image,
+                                .n_data = has_it ? 0 : (int64_t)bytes};
+  sct_series_add(s, SCT_OP_LOAD, &request);
 }
 
 sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
@@ -259,7 +243,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
       !stays) {
     if (holds(m, &m->kept)) {
-      (void)sct_remote_ask(m, SCT_OP_UNLOAD, &m->kept.kernel, 1, NULL, 0, NULL);
+      (void)sct_remote_ask(m, SCT_OP_UNLOAD, &(sct_ask_unload){m->kept.kernel}, NULL, NULL);
     }
     keep(&m->kept, job);
   }
@@ -267,91 +251,81 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
 }
 
 /* Arguments: a pointer per operand, the scalars, the extents, the workspace. */
-void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
-                           const sct_target *target) {
+sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
+                                 sct_launch_room *room) {
   const sct_spec *spec = m->plan.spec;
   const sct_kernel_code *code = job->binary->code;
-  sct_wire_put_i64(w, job->kernel);
-  sct_wire_put_i64(w, target->blocks);
-  sct_wire_put_i64(w, code->threads);
-  sct_wire_put_i64(w, code->shared_bytes);
-  const bool has_workspace = code->workspace_bytes > 0;
-  sct_wire_put_i64(w, spec->n_operands + spec->n_scalars + spec->n_extents + has_workspace);
+  sct_ask_arg *arg = room->args;
   for (int k = 0; k < spec->n_operands; k++) {
-    sct_wire_put_i64(w, SCT_ARG_BUFFER);
-    sct_wire_put_i64(w, target->buffer[k]);
+    *arg++ = (sct_ask_arg){SCT_ARG_BUFFER, target->buffer[k], NULL, 0};
   }
   for (int k = 0; k < spec->n_scalars; k++) {
-    uint8_t value[16] = {0};
-    sct_data_scalar(value, spec->scalars[k].type, m->seed, k);
-    sct_wire_put_i64(w, SCT_ARG_VALUE);
-    sct_wire_put_bytes(w, value, (size_t)sct_type_get(spec->scalars[k].type)->bytes);
+    memset(room->scalars[k], 0, sizeof room->scalars[k]);
+    sct_data_scalar(room->scalars[k], spec->scalars[k].type, m->seed, k);
+    *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, room->scalars[k],
+                           sct_type_get(spec->scalars[k].type)->bytes};
   }
   for (int k = 0; k < spec->n_extents; k++) {
-    sct_wire_put_i64(w, SCT_ARG_VALUE);
-    sct_wire_put_bytes(w, &target->shape->extent[k], sizeof target->shape->extent[k]);
+    *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, (const uint8_t *)&target->shape->extent[k],
+                           sizeof target->shape->extent[k]};
   }
-  if (has_workspace) {
-    sct_wire_put_i64(w, SCT_ARG_WORKSPACE);
-    sct_wire_put_i64(w, code->workspace_bytes);
+  if (code->workspace_bytes > 0) {
+    *arg++ = (sct_ask_arg){SCT_ARG_WORKSPACE, code->workspace_bytes, NULL, 0};
   }
+  return (sct_ask_launch){.kernel = job->kernel,
+                          .blocks = target->blocks,
+                          .threads = code->threads,
+                          .shared_bytes = code->shared_bytes,
+                          .args = room->args,
+                          .n_args = arg - room->args};
 }
 
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, double *ns,
-                                  sct_reply *reply, sct_verdict *verdict, sct_error *err) {
+sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+                                  const sct_got_launch *got, const sct_reply *reply,
+                                  sct_verdict *verdict, sct_error *err) {
   note_loss(m, reply);
-  if (reply->kind == SCT_REPLY_OK) {
-    *ns = sct_wire_get_f64(&reply->body);
-    sct_work_take(m, verdict, target, &reply->body);
+  if (reply->kind == SCT_REPLY_OK && got->n_counts > 0) {
+    sct_work_take(m, verdict, target, got->counts);
   }
   return sct_reply_judge(reply, target->where, verdict, err);
 }
 
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) {
-  sct_wire request = {0};
-  sct_reply reply = {0};
+  sct_launch_room room;
+  sct_got_launch got = {0};
   *ns = 0;
   if (target->blocks == 0) {
     return SCT_OK;
   }
-  sct_remote_put_launch(m, &request, job, target);
-  sct_worker_call(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &reply);
-  const sct_status status = sct_remote_take_launch(m, target, ns, &reply, verdict, err);
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
-  return status;
+  const sct_ask_launch request = sct_remote_launch(m, job, target, &room);
+  sct_worker_ask(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &m->reply, &got);
+  *ns = got.ns;
+  return sct_remote_take_launch(m, target, &got, &m->reply, verdict, err);
 }
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
  * takes. */
-static sct_status take_samples(sct_timing *t, sct_wire *body, const sct_sampling *how,
-                               sct_gpu_process *other, sct_error *err) {
-  const int64_t launches = sct_wire_get_i64(body);
-  const double first = sct_wire_get_f64(body), next = sct_wire_get_f64(body);
-  t->n_slow += (int)sct_wire_get_i64(body);
-  t->n_repeated += (int)sct_wire_get_i64(body);
-  t->throttle |= sct_wire_get_u64(body);
-  t->n_contended += (int)sct_wire_get_i64(body);
-  size_t n_other = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(body, &n_other);
-  if (n_other != sizeof *other) {
+static sct_status take_samples(sct_timing *t, const sct_got_time *got, const sct_sampling *how,
+                               sct_error *err) {
+  if ((got->n_units != how->n && got->n_units != how->few) || got->n_units > how->n) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
   }
-  memcpy(other, bytes, sizeof *other);
-  const int64_t got = sct_wire_get_i64(body);
-  if (body->failed || (got != how->n && got != how->few) || got > how->n || launches < 1) {
-    return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
-  }
-  t->launches = (int)launches;
-  t->overhead_ns = (first + (double)(launches - 1) * next) / (double)launches;
-  for (int64_t k = 0; k < got; k++) {
-    const double ns = sct_wire_get_f64(body) / (double)launches - t->overhead_ns;
-    const double mhz = sct_wire_get_f64(body);
+  t->samples_ns =
+      sct_realloc(t->samples_ns, sizeof *t->samples_ns * (size_t)(t->n_samples + got->n_units + 1));
+  t->n_slow += got->n_slow;
+  t->n_repeated += got->n_repeated;
+  t->throttle |= got->throttle;
+  t->n_contended += got->n_contended;
+  t->launches = got->launches;
+  t->overhead_ns = (got->first_ns + (got->launches - 1) * got->next_ns) / got->launches;
+  for (int64_t k = 0; k < got->n_units; k++) {
+    const sct_unit_time *unit = &got->units[k];
+    const double ns = unit->ns / got->launches - t->overhead_ns;
     t->samples_ns[t->n_samples++] = ns > LEAST_NS ? ns : LEAST_NS;
-    t->sm_clock_mhz = mhz > 0 ? mhz : t->sm_clock_mhz;
+    t->sm_clock_mhz = unit->mhz > 0 ? unit->mhz : t->sm_clock_mhz;
   }
-  return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME") : SCT_OK;
+  return SCT_OK;
 }
 
 /* What the samples after `before` add to the session's conditions. */
@@ -386,45 +360,37 @@ static void tell_contention(sct_measure *m, bool contended, const sct_gpu_proces
   sct_str_free(&who);
 }
 
-static void put_sampling(const sct_measure *m, sct_wire *request, const sct_sampling *how) {
-  sct_wire_put_i64(request, how->warm_ns);
-  sct_wire_put_i64(request, m->fake[0] != '\0' ? OTHER_UNIT_NS : SCT_UNIT_NS);
-  sct_wire_put_i64(request, how->launches);
-  sct_wire_put_i64(request, how->guess);
-  sct_wire_put_i64(request, how->resident);
-  sct_wire_put_i64(request, how->n);
-  sct_wire_put_i64(request, how->few);
-  sct_wire_put_f64(request, how->above_ns);
-}
-
 /* What the answer to a timing request says: appends the samples. */
-static sct_status take_answer(sct_measure *m, sct_reply *reply, const sct_sampling *how,
+static sct_status take_answer(sct_measure *m, sct_op op, sct_reply *reply, const sct_sampling *how,
                               const char *where, sct_timing *t, sct_error *err) {
   const sct_timing before = *t;
-  double *samples =
-      sct_realloc(t->samples_ns, sizeof *samples * (size_t)(t->n_samples + how->n + 1));
-  t->samples_ns = samples;
+  sct_got_time got;
+  sct_reply_read(reply, op, &got);
   note_loss(m, reply);
   sct_status status = sct_reply_judge(reply, where, &t->verdict, err);
   if (reply->kind == SCT_REPLY_OK) {
-    sct_gpu_process other = {0};
-    status = take_samples(t, &reply->body, how, &other, err);
+    status = take_samples(t, &got, how, err);
     sum_up(&m->conditions, t, &before);
-    tell_contention(m, t->n_contended > before.n_contended, &other);
+    tell_contention(m, t->n_contended > before.n_contended, &got.other);
   }
   return status;
 }
 
-/* Sends a timing request (all but how to sample is in it) and appends the samples. */
-static sct_status collect(sct_measure *m, sct_op op, sct_wire *request, int64_t limit_ns,
+/* A timing request by itself. */
+static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_t limit_ns,
                           const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
-  sct_reply reply = {0};
-  put_sampling(m, request, how);
-  sct_worker_call(&m->worker, op, request, limit_ns, &reply);
-  const sct_status status = take_answer(m, &reply, how, where, t, err);
-  sct_reply_free(&reply);
-  return status;
+  sct_wire body = {0};
+  sct_wire_put(&body, sct_op_request(op), request);
+  sct_worker_call(&m->worker, op, &body, limit_ns, &m->reply);
+  sct_wire_free(&body);
+  return take_answer(m, op, &m->reply, how, where, t, err);
+}
+
+static sct_sampling sampling_of(const sct_measure *m, const sct_sampling *how) {
+  sct_sampling sent = *how;
+  sent.unit_ns = m->fake[0] != '\0' ? OTHER_UNIT_NS : SCT_UNIT_NS;
+  return sent;
 }
 
 static int64_t sampling_limit_ns(const sct_target *target, const sct_sampling *how) {
@@ -434,57 +400,44 @@ static int64_t sampling_limit_ns(const sct_target *target, const sct_sampling *h
 
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) {
-  sct_wire request = {0};
-  sct_remote_put_launch(m, &request, job, target);
-  const sct_status status =
-      collect(m, SCT_OP_TIME, &request, sampling_limit_ns(target, how), how, target->where, t, err);
-  sct_wire_free(&request);
-  return status;
+  sct_launch_room room;
+  const sct_ask_time request = {sct_remote_launch(m, job, target, &room), sampling_of(m, how)};
+  return collect(m, SCT_OP_TIME, &request, sampling_limit_ns(target, how), how, target->where, t,
+                 err);
 }
 
 void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job,
                          const sct_target *target, const sct_sampling *how) {
-  sct_remote_put_launch(m, &s->request, job, target);
-  put_sampling(m, &s->request, how);
-  sct_series_add(s, SCT_OP_TIME, &s->request);
+  sct_launch_room room;
+  const sct_ask_time request = {sct_remote_launch(m, job, target, &room), sampling_of(m, how)};
+  sct_series_add(s, SCT_OP_TIME, &request);
 }
 
 sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
                                 const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_reply *reply = sct_series_take(s, m, SCT_OP_TIME, sampling_limit_ns(target, how));
-  return take_answer(m, reply, how, target->where, t, err);
+  return take_answer(m, SCT_OP_TIME, reply, how, target->where, t, err);
 }
 
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t, sct_error *err) {
-  sct_wire request = {0};
-  sct_wire_put_i64(&request, to);
-  sct_wire_put_i64(&request, from);
-  sct_wire_put_i64(&request, variant);
-  const sct_status status =
-      collect(m, SCT_OP_TIME_COPY, &request, m->request_ns, how, " (copy)", t, err);
-  sct_wire_free(&request);
-  return status;
+  const sct_ask_time_copy request = {{to, from}, variant, sampling_of(m, how)};
+  return collect(m, SCT_OP_TIME_COPY, &request, m->request_ns, how, " (copy)", t, err);
 }
 
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
                                  int64_t words, const sct_sampling *how, sct_timing *t,
                                  sct_error *err) {
-  sct_wire request = {0};
   const sct_kernel_code *code = job->binary->code;
-  sct_wire_put_i64(&request, job->kernel);
-  sct_wire_put_i64(&request, (words + code->threads - 1) / code->threads);
-  sct_wire_put_i64(&request, code->threads);
-  sct_wire_put_i64(&request, code->shared_bytes);
-  sct_wire_put_i64(&request, 3);
-  sct_wire_put_i64(&request, 1);
-  sct_wire_put_i64(&request, from);
-  sct_wire_put_i64(&request, 1);
-  sct_wire_put_i64(&request, to);
-  sct_wire_put_i64(&request, 0);
-  sct_wire_put_bytes(&request, &words, sizeof words);
-  const sct_status status =
-      collect(m, SCT_OP_TIME, &request, m->request_ns, how, " (copy kernel)", t, err);
-  sct_wire_free(&request);
-  return status;
+  const sct_ask_arg args[] = {{SCT_ARG_BUFFER, from, NULL, 0},
+                              {SCT_ARG_BUFFER, to, NULL, 0},
+                              {SCT_ARG_VALUE, 0, (const uint8_t *)&words, sizeof words}};
+  const sct_ask_launch launch = {.kernel = job->kernel,
+                                 .blocks = (words + code->threads - 1) / code->threads,
+                                 .threads = code->threads,
+                                 .shared_bytes = code->shared_bytes,
+                                 .args = args,
+                                 .n_args = SCT_COUNT(args)};
+  const sct_ask_time request = {launch, sampling_of(m, how)};
+  return collect(m, SCT_OP_TIME, &request, m->request_ns, how, " (copy kernel)", t, err);
 }

@@ -7,18 +7,12 @@ sct_series sct_series_begin(sct_measure *m) {
   return s;
 }
 
-void sct_series_add(sct_series *s, sct_op op, sct_wire *request) {
+void sct_series_add(sct_series *s, sct_op op, const void *request) {
   const uint32_t follows = s->n_left > 0 ? SCT_OP_FOLLOWS : 0;
-  sct_wire_put_message(&s->batch, op | follows, request);
-  sct_wire_clear(request);
+  sct_wire_put(&s->request, sct_op_request(op), request);
+  sct_wire_put_message(&s->batch, op | follows, &s->request);
+  sct_wire_clear(&s->request);
   s->n_left++;
-}
-
-void sct_series_add_numbers(sct_series *s, sct_op op, const int64_t *numbers, int n) {
-  for (int k = 0; k < n; k++) {
-    sct_wire_put_i64(&s->request, numbers[k]);
-  }
-  sct_series_add(s, op, &s->request);
 }
 
 void sct_series_post(sct_series *s, sct_measure *m, sct_op op) {

@@ -37,6 +37,7 @@ void sct_measure_close(sct_measure *m) {
   sct_lock_release(&m->lock);
   drop_problem(m);
   sct_series_free(&m->spare);
+  sct_reply_free(&m->reply);
   sct_free(m->seen);
   sct_free(m->program);
   sct_free(m->fake);
@@ -116,40 +117,23 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
   return SCT_OK;
 }
 
-static sct_status read_list(sct_wire *body, sct_device_desc **out, int *n, sct_error *err) {
-  const int64_t count = sct_wire_get_i64(body);
-  if (count <= 0) {
-    return count == 0 ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "malformed answer to LIST");
-  }
-  sct_device_desc *list = sct_alloc(sizeof *list * (size_t)count);
-  for (int64_t k = 0; k < count; k++) {
-    size_t bytes = 0;
-    const uint8_t *desc = sct_wire_get_bytes(body, &bytes);
-    if (bytes != sizeof list[k]) {
-      sct_free(list);
-      return sct_fail(err, SCT_EINTERNAL, "malformed answer to LIST");
-    }
-    memcpy(&list[k], desc, sizeof list[k]);
-  }
-  *out = list;
-  *n = (int)count;
-  return SCT_OK;
-}
-
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
                             sct_error *err) {
   sct_child worker;
-  sct_wire request = {0};
   sct_reply reply = {0};
+  sct_got_list got;
   *out = NULL;
   *n = 0;
   SCT_TRY(sct_worker_start(&worker, opts ? opts->program : NULL, err));
-  sct_wire_put_text(&request, sct_measure_script(opts));
-  sct_worker_call(&worker, SCT_OP_LIST, &request, LIST_NS, &reply);
+  sct_worker_ask(&worker, SCT_OP_LIST, &(sct_ask_list){sct_measure_script(opts)}, LIST_NS, &reply,
+                 &got);
   sct_status status = SCT_OK;
   if (reply.kind == SCT_REPLY_OK) {
-    status = read_list(&reply.body, out, n, err);
-    if (status == SCT_OK && *n == 0) {
+    *n = (int)got.n_devices;
+    *out = *n > 0 ? sct_alloc(sizeof **out * (size_t)*n) : NULL;
+    if (*n > 0) {
+      memcpy(*out, got.devices, sizeof **out * (size_t)*n);
+    } else {
       (void)sct_fail(err, SCT_ENODEVICE, "the CUDA driver sees no GPU");
     }
   } else if (reply.kind == SCT_REPLY_FAILED && reply.status == SCT_ENODEVICE) {
@@ -158,7 +142,6 @@ sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opt
     status = sct_fail(err, reply.status, "%s", reply.text);
   }
   sct_worker_stop(&worker, CLOSE_NS);
-  sct_wire_free(&request);
   sct_reply_free(&reply);
   return status;
 }

@@ -128,6 +128,7 @@ struct sct_measure {
   int64_t n_numbered; /* kernels that were given a number in this worker */
   int64_t numbers_of; /* its generation */
   sct_series spare;   /* memory of the last one */
+  sct_reply reply;    /* of sct_remote_ask */
   sct_screen *screen; /* that goes with a verification; NULL: none */
 };
 
@@ -145,10 +146,8 @@ sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdic
 /* Begin; add requests, post them, take an answer for each, in their order; end, which waits for the
  * answers that were not taken. */
 sct_series sct_series_begin(sct_measure *m);
-/* Each but the first is done only if the one before it went well (SCT_OP_FOLLOWS). Empties the
- * request. */
-void sct_series_add(sct_series *s, sct_op op, sct_wire *request);
-void sct_series_add_numbers(sct_series *s, sct_op op, const int64_t *numbers, int n);
+/* Each but the first is done only if the one before it went well (SCT_OP_FOLLOWS). */
+void sct_series_add(sct_series *s, sct_op op, const void *request);
 void sct_series_post(sct_series *s, sct_measure *m, sct_op op); /* op: for messages */
 sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns);
 void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
@@ -156,16 +155,13 @@ void sct_series_free(sct_series *s); /* of one that is at its end, and kept as a
 
 /* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
-/* What the answer to a request that sets things up means; and to one of numbers, which are read. */
-sct_status sct_remote_settle(sct_measure *m, sct_op op, const sct_reply *reply,
+/* What the reply to a request that sets things up means, and its answer (NULL: it says nothing). */
+sct_status sct_remote_settle(sct_measure *m, sct_op op, sct_reply *reply, void *answer,
                              sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_numbers(sct_measure *m, sct_op op, sct_reply *reply, int64_t *out, int n,
-                              sct_error *err) SCT_MUST_USE;
-
-/* Asks with a few numbers and reads a few, or none. Its failure is nobody's fault but the device's,
- * the worker's or ours. */
-sct_status sct_remote_ask(sct_measure *m, sct_op op, const int64_t *in, int n_in, int64_t *out,
-                          int n_out, sct_error *err);
+/* Asks one. Its failure is nobody's fault but the device's, the worker's or ours. What the answer
+ * points to stays until the next request. */
+sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
+                          sct_error *err);
 
 /* What a session says to what stands in for its GPU; "": the driver answers. */
 const char *sct_measure_script(const sct_measure_opts *opts);
@@ -185,10 +181,10 @@ sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
-/* Frees the buffers that were put in the request, all at once, and the request. Accepts -1 and a
+/* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
  * worker that is gone. */
-void sct_remote_put_freed(sct_wire *request, const int64_t *buffers, int n);
-void sct_remote_free(sct_measure *m, sct_wire *request);
+void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n);
+void sct_remote_free(sct_measure *m, sct_wire *freed);
 sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
                           sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
@@ -204,16 +200,10 @@ sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *
 sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name,
                            sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
-typedef struct sct_audit {
-  sct_damage damage;
-  int64_t buffer, offset;
-} sct_audit;
 /* Of all buffers. */
 sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
-                              int64_t *n_differ, int64_t *first, sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_take_audit(sct_measure *m, sct_reply *reply, sct_audit *out,
-                                 sct_error *err) SCT_MUST_USE;
+                              sct_difference *out, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) SCT_MUST_USE;
 
@@ -246,13 +236,16 @@ sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* A launch in a request, and what its answer begins with: *ns and counts are taken, the rest of the
- * reply is left. */
-void sct_remote_put_launch(const sct_measure *m, sct_wire *w, const sct_job *job,
-                           const sct_target *target);
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target, double *ns,
-                                  sct_reply *reply, sct_verdict *verdict,
-                                  sct_error *err) SCT_MUST_USE;
+/* A launch as part of a request, and room for what it points to; and what its reply means. */
+typedef struct sct_launch_room {
+  sct_ask_arg args[SCT_MAX_ARGS];
+  uint8_t scalars[SCT_MAX_ARGS][16];
+} sct_launch_room;
+sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
+                                 sct_launch_room *room);
+sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+                                  const sct_got_launch *got, const sct_reply *reply,
+                                  sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 /* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
  * blocks nothing is launched, the rest is done all the same. */
 typedef struct sct_trial {
@@ -286,16 +279,6 @@ void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *jo
 sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
                                  sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
-/* How to take samples. */
-typedef struct sct_sampling {
-  int64_t warm_ns;
-  int launches;  /* of a unit; 0: as many as it needs, which the timing then tells */
-  int guess;     /* in the latter case: of the first units; 0: one, -1: as the last trial tells */
-  bool resident; /* on one copy of the buffers */
-  int n;
-  int few;         /* above 0: so many are enough if all of them are above ... */
-  double above_ns; /* ... this */
-} sct_sampling;
 /* These append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
@@ -436,7 +419,8 @@ int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */
 double sct_stats_median_error(const double *sorted, int n);
 
-/* Takes over what a launch counted, the last part of a reply to it (measure_work.c). */
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target, sct_wire *body);
+/* Takes over what a launch counted (measure_work.c). */
+void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                   const sct_launch_counts *run);
 
 #endif

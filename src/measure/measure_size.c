@@ -271,8 +271,11 @@ sct_status sct_timed_judge(sct_measure *m, sct_timed_found *f, sct_verdict *out,
   sct_judge_audit(out, &t->shape, t->buffer, &f->audit);
   for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
     if (k - spec->n_inputs >= f->n_compared) {
-      SCT_TRY(sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1],
-                                 &f->n_differ[k], &f->first[k], err));
+      sct_difference found = {0};
+      SCT_TRY(
+          sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1], &found, err));
+      f->n_differ[k] = found.n;
+      f->first[k] = found.first;
     }
     if (f->n_differ[k] > 0) {
       SCT_TRY(sct_spec_tolerance(spec, k, t->shape.extent) > 0 || spec->n_moves == 0
@@ -336,15 +339,14 @@ sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target 
 
 void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    const int64_t numbers[] = {m->timed.buffer[k], POISON_FIRST};
-    sct_series_add_numbers(s, SCT_OP_SET, numbers, 2);
+    sct_series_add(s, SCT_OP_SET, &(sct_ask_set){m->timed.buffer[k], POISON_FIRST});
   }
 }
 
 sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     sct_reply *reply = sct_series_take(s, m, SCT_OP_SET, m->request_ns);
-    SCT_TRY(sct_remote_settle(m, SCT_OP_SET, reply, err));
+    SCT_TRY(sct_remote_settle(m, SCT_OP_SET, reply, NULL, err));
   }
   return SCT_OK;
 }
@@ -352,8 +354,9 @@ sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) 
 void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
   const sct_timed *t = &m->timed;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    const int64_t numbers[] = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
-    sct_series_add_numbers(s, SCT_OP_COMPARE, numbers, 3);
+    const int64_t *references = t->reference[k];
+    sct_series_add(s, SCT_OP_COMPARE,
+                   &(sct_ask_compare){t->buffer[k], references[0], references[1]});
   }
 }
 
@@ -361,11 +364,11 @@ sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found
                                   sct_error *err) {
   *f = (sct_timed_found){.well = true, .audit = {.damage = SCT_DAMAGE_NONE}};
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && f->well; k++) {
-    int64_t answer[2];
+    sct_difference got;
     sct_reply *reply = sct_series_take(s, m, SCT_OP_COMPARE, m->request_ns);
-    SCT_TRY(sct_remote_numbers(m, SCT_OP_COMPARE, reply, answer, 2, err));
-    f->n_differ[k] = answer[0];
-    f->first[k] = answer[1];
+    SCT_TRY(sct_remote_settle(m, SCT_OP_COMPARE, reply, &got, err));
+    f->n_differ[k] = got.n;
+    f->first[k] = got.first;
     f->n_compared++;
     f->well = f->n_differ[k] == 0;
   }

@@ -1,64 +1,65 @@
 /* Trials: launches over poisoned outputs, audited and compared by the worker. */
 #include "measure_session.h"
 
-/* All that comes behind the launch. */
-static void put_outputs(const sct_measure *m, sct_wire *w, const sct_target *target,
-                        const sct_trial *trial) {
+/* What a request points to. */
+typedef struct room {
+  sct_launch_room launch;
+  sct_ask_output outputs[SCT_MAX_OPERANDS];
+  sct_ask_compare compare[SCT_MAX_OPERANDS];
+} room;
+
+static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const sct_attempt *a,
+                                room *r) {
   const sct_spec *spec = m->plan.spec;
-  sct_wire_put_i64(w, trial->poison);
-  sct_wire_put_i64(w, spec->n_operands - spec->n_inputs);
-  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-    sct_wire_put_i64(w, trial->unlike ? trial->unlike[k] : -1);
+  const sct_trial *trial = &a->trial;
+  const int64_t *buffer = a->target.buffer;
+  const int n_outputs = spec->n_operands - spec->n_inputs;
+  for (int k = 0; k < n_outputs; k++) {
+    const int op = spec->n_inputs + k;
+    r->outputs[k] = (sct_ask_output){buffer[op], trial->unlike ? trial->unlike[op] : -1};
+    if (trial->reference) {
+      r->compare[k] =
+          (sct_ask_compare){buffer[op], trial->reference[op][0], trial->reference[op][1]};
+    }
   }
-  sct_wire_put_i64(w, trial->audit_all ? 0 : spec->n_operands);
-  for (int k = 0; k < spec->n_operands && !trial->audit_all; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-  }
-  sct_wire_put_i64(w, trial->reference ? spec->n_operands - spec->n_inputs : 0);
-  for (int k = spec->n_inputs; k < spec->n_operands && trial->reference; k++) {
-    sct_wire_put_i64(w, target->buffer[k]);
-    sct_wire_put_i64(w, trial->reference[k][0]);
-    sct_wire_put_i64(w, trial->reference[k][1]);
-  }
-}
-
-static sct_status take_trial(const sct_measure *m, sct_wire *body, sct_trial *trial,
-                             sct_error *err) {
-  const int64_t damage = sct_wire_get_i64(body);
-  trial->audit.damage = (sct_damage)damage;
-  trial->audit.buffer = sct_wire_get_i64(body);
-  trial->audit.offset = sct_wire_get_i64(body);
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && trial->reference; k++) {
-    trial->n_differ[k] = sct_wire_get_i64(body);
-    trial->first[k] = sct_wire_get_i64(body);
-  }
-  return body->failed ? sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL") : SCT_OK;
-}
-
-static void put_trial(const sct_measure *m, sct_wire *w, const sct_job *job, const sct_attempt *a) {
-  sct_remote_put_launch(m, w, job, &a->target);
-  put_outputs(m, w, &a->target, &a->trial);
+  return (sct_ask_trial){.launch = sct_remote_launch(m, job, &a->target, &r->launch),
+                         .poison = trial->poison,
+                         .outputs = r->outputs,
+                         .n_outputs = n_outputs,
+                         .audit = {buffer, trial->audit_all ? 0 : spec->n_operands},
+                         .compare = r->compare,
+                         .n_compare = trial->reference ? n_outputs : 0};
 }
 
 /* What came of one. */
 static sct_status take_answer(sct_measure *m, sct_attempt *a, sct_reply *reply,
                               sct_verdict *verdict, sct_error *err) {
-  SCT_TRY(sct_remote_take_launch(m, &a->target, &a->trial.ns, reply, verdict, err));
-  return reply->kind == SCT_REPLY_OK ? take_trial(m, &reply->body, &a->trial, err) : SCT_OK;
+  const int n_inputs = m->plan.spec->n_inputs;
+  sct_got_trial got = {0};
+  sct_trial *trial = &a->trial;
+  sct_reply_read(reply, SCT_OP_TRIAL, &got);
+  SCT_TRY(sct_remote_take_launch(m, &a->target, &got.launch, reply, verdict, err));
+  trial->ns = got.launch.ns;
+  trial->audit = got.audit;
+  for (int k = 0; k < got.n_differences && n_inputs + k < m->plan.spec->n_operands; k++) {
+    trial->n_differ[n_inputs + k] = got.differences[k].n;
+    trial->first[n_inputs + k] = got.differences[k].first;
+  }
+  const bool all = !trial->reference || got.n_differences == m->plan.spec->n_operands - n_inputs;
+  return reply->kind != SCT_REPLY_OK || all
+             ? SCT_OK
+             : sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL");
 }
 
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) {
+  sct_series s = sct_series_begin(m);
   sct_attempt a = {*target, *trial};
-  sct_wire request = {0};
-  sct_reply reply = {0};
-  put_trial(m, &request, job, &a);
-  sct_worker_call(&m->worker, SCT_OP_TRIAL, &request, target->limit_ns, &reply);
-  const sct_status status = take_answer(m, &a, &reply, verdict, err);
+  sct_remote_put_trial(m, &s, job, &a);
+  sct_series_post(&s, m, SCT_OP_TRIAL);
+  const sct_status status = sct_remote_take_trial(m, &s, &a, verdict, err);
   *trial = a.trial;
-  sct_wire_free(&request);
-  sct_reply_free(&reply);
+  sct_series_end(&s, m, SCT_OP_TRIAL);
   return status;
 }
 
@@ -66,8 +67,9 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
 
 void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *job,
                           const sct_attempt *a) {
-  put_trial(m, &s->request, job, a);
-  sct_series_add(s, SCT_OP_TRIAL, &s->request);
+  room r;
+  const sct_ask_trial request = request_of(m, job, a, &r);
+  sct_series_add(s, SCT_OP_TRIAL, &request);
 }
 
 sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
@@ -94,7 +96,7 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
     sct_remote_put_trial(m, &series, job, &attempts[k]);
   }
   if (audit) {
-    sct_series_add_numbers(&series, SCT_OP_AUDIT, (const int64_t[]){0}, 1);
+    sct_series_add(&series, SCT_OP_AUDIT, &(sct_ask_audit){.n_buffers = 0});
     sct_screen_put(m, &series, job);
   }
   sct_series_post(&series, m, SCT_OP_TRIAL);
@@ -106,8 +108,8 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
     well = status == SCT_OK && verdict->outcome == SCT_OUT_OK && sct_trial_went_well(m, &a->trial);
   }
   if (audit && well) {
-    status = sct_remote_take_audit(m, sct_series_take(&series, m, SCT_OP_AUDIT, m->request_ns),
-                                   audit, err);
+    sct_reply *reply = sct_series_take(&series, m, SCT_OP_AUDIT, m->request_ns);
+    status = sct_remote_settle(m, SCT_OP_AUDIT, reply, audit, err);
     if (status == SCT_OK && audit->damage == SCT_DAMAGE_NONE) {
       sct_screen_take(m, &series);
     }

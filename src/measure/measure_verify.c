@@ -81,11 +81,10 @@ static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c
       continue;
     }
     if (!placed) {
-      sct_series_add_numbers(s, SCT_OP_ALLOC, (const int64_t[]){bytes, 1, 0}, 3);
+      sct_series_add(s, SCT_OP_ALLOC, &(sct_ask_alloc){.bytes = bytes, .copies = 1});
     }
     if (placed || takes_reference(m, c, k)) {
-      sct_wire_put_tail(&s->request, c->image[k], (size_t)bytes);
-      sct_series_add(s, SCT_OP_PLACE, &s->request);
+      sct_series_add(s, SCT_OP_PLACE, &(sct_ask_place){c->image[k], bytes});
       sum += bytes;
     }
   }
@@ -94,7 +93,10 @@ static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c
 
 static sct_status take_array(sct_measure *m, sct_series *s, sct_op op, int64_t *buffer,
                              sct_error *err) {
-  return sct_remote_numbers(m, op, sct_series_take(s, m, op, m->request_ns), buffer, 1, err);
+  sct_a_buffer got;
+  SCT_TRY(sct_remote_settle(m, op, sct_series_take(s, m, op, m->request_ns), &got, err));
+  *buffer = got.buffer;
+  return SCT_OK;
 }
 
 /* Every answer is taken, as it may name a buffer; the first failure stands. */

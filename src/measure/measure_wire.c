@@ -1,12 +1,26 @@
-/* The names of requests, for messages. */
+/* The tables of requests and answers. */
 #include "measure_wire.h"
 
-static const char *const op_names[] = {
-#define SCT_OP(id, handler, doc) #id,
+#define SCT_MESSAGES "measure/measure_messages.def"
+#include "process/process_describe.def"
+
+static const struct {
+  const char *name;
+  const sct_message *(*request)(void), *(*answer)(void);
+} ops[] = {
+#define SCT_OP(id, handler, request, answer) {#id, request##_message, answer##_message},
 #include "measure_ops.def"
 #undef SCT_OP
 };
 
 const char *sct_op_name(uint32_t op) {
-  return op < SCT_N_OPS ? op_names[op] : "unknown";
+  return op < SCT_N_OPS ? ops[op].name : "unknown";
+}
+
+const sct_message *sct_op_request(sct_op op) {
+  return ops[op].request();
+}
+
+const sct_message *sct_op_answer(sct_op op) {
+  return ops[op].answer();
 }

@@ -3,11 +3,12 @@
 #ifndef SCT_MEASURE_WIRE_H
 #define SCT_MEASURE_WIRE_H
 
+#include "device/device.h"
+#include "measure/measure.h"
 #include "process/process.h"
-#include "spec/spec.h"
 
 typedef enum sct_op {
-#define SCT_OP(id, handler, doc) SCT_OP_##id,
+#define SCT_OP(id, handler, request, answer) SCT_OP_##id,
 #include "measure_ops.def"
 #undef SCT_OP
   SCT_N_OPS
@@ -24,6 +25,11 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_ALIGN   4096               /* that an array may be placed at */
 #define SCT_MAX_KERNELS ((int64_t)1 << 24) /* that a worker loads in its life */
 #define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
+/* The driver's queue takes about a thousand launches before it makes the host wait; a host that
+ * waits never lets the unit start. */
+#define SCT_MAX_HELD    256
+#define SCT_MAX_SAMPLES 10000
+#define SCT_MAX_UNIT_NS ((int64_t)1000000000)
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */
 typedef enum sct_arg_kind { SCT_ARG_VALUE, SCT_ARG_BUFFER, SCT_ARG_WORKSPACE } sct_arg_kind;
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
@@ -38,5 +44,16 @@ typedef enum sct_damage {
 } sct_damage;
 
 #define SCT_WIRE_PIECE_BYTES ((int64_t)16 << 20) /* longer data travel in pieces */
+
+typedef struct sct_unit_time {
+  double ns, mhz;
+} sct_unit_time;
+
+#define SCT_MESSAGES "measure/measure_messages.def"
+#include "process/process_declare.def"
+
+/* What a request and its answer look like. */
+const sct_message *sct_op_request(sct_op op);
+const sct_message *sct_op_answer(sct_op op);
 
 #endif

@@ -41,18 +41,12 @@ static bool counts_better(const sct_measure *m, const sct_verdict *v, const int6
   return !v->counted || (whole[0] != whole[1] ? whole[1] : elements[1] > elements[0]);
 }
 
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target, sct_wire *body) {
-  size_t n = 0;
-  sct_launch_counts run;
+void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                   const sct_launch_counts *run) {
   const sct_shape *shape = target->shape;
-  const uint8_t *bytes = sct_wire_get_bytes(body, &n);
-  if (n != sizeof run || body->failed) {
-    return;
-  }
-  memcpy(&run, bytes, n);
-  add_work(&v->work, m->plan.spec, target->blocks, shape->extent, &run);
+  add_work(&v->work, m->plan.spec, target->blocks, shape->extent, run);
   if (counts_better(m, v, shape->extent)) {
-    v->counts = run.counts;
+    v->counts = run->counts;
     memcpy(v->extent, shape->extent, sizeof v->extent[0] * (size_t)m->plan.spec->n_extents);
     memcpy(v->fill, shape->fill, sizeof v->fill[0] * (size_t)m->plan.spec->n_operands);
     v->counted = true;

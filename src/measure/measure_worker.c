@@ -14,44 +14,39 @@
 
 const sct_gpu_stand_in *sct_measure_stand_in;
 
+#define LOCK_NAME_BYTES 64
+
 /* NULL: the driver answers. */
 static const sct_gpu_stand_in *stand_in(const char *script) {
   return script[0] != '\0' ? sct_measure_stand_in : NULL;
 }
 
-static sct_status handle_list(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  (void)w;
-  const char *script = sct_wire_get_text(in);
-  const sct_gpu_stand_in *other = stand_in(script);
-  const int n = other ? other->count(script, err) : sct_cuda_count(err);
+sct_status sct_worker_list(sct_worker_state *w, const sct_ask_list *in, sct_got_list *out,
+                           sct_error *err) {
+  const sct_gpu_stand_in *other = stand_in(in->script);
+  const int n = other ? other->count(in->script, err) : sct_cuda_count(err);
   if (n < 0) {
     return SCT_ENODEVICE;
   }
-  sct_wire_put_i64(out, n);
+  sct_device_desc *devices = SCT_ARENA_NEW(&w->memory, sct_device_desc, n + 1);
+  *out = (sct_got_list){devices, n};
   for (int k = 0; k < n; k++) {
-    sct_device_desc desc;
-    SCT_TRY(other ? other->peek(&desc, k, script, err) : sct_cuda_peek(&desc, k, err));
-    sct_wire_put_bytes(out, &desc, sizeof desc);
+    SCT_TRY(other ? other->peek(&devices[k], k, in->script, err)
+                  : sct_cuda_peek(&devices[k], k, err));
   }
   return SCT_OK;
 }
 
-static sct_status handle_look(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  (void)w;
-  const int ordinal = (int)sct_wire_get_i64(in);
-  const char *script = sct_wire_get_text(in);
-  sct_device_desc desc;
-  sct_gpu_state state = {0};
-  char lock[64] = "";
-  if (stand_in(script)) {
-    SCT_TRY(stand_in(script)->look(&desc, &state, lock, ordinal, script, err));
-  } else {
-    SCT_TRY(sct_cuda_look(&desc, &state, ordinal, err));
-    snprintf(lock, sizeof lock, "%s", desc.uuid);
+sct_status sct_worker_look(sct_worker_state *w, const sct_ask_look *in, sct_got_look *out,
+                           sct_error *err) {
+  char *lock = SCT_ARENA_NEW(&w->memory, char, LOCK_NAME_BYTES);
+  out->lock = lock;
+  if (stand_in(in->script)) {
+    return stand_in(in->script)
+        ->look(&out->device, &out->state, lock, in->ordinal, in->script, err);
   }
-  sct_wire_put_bytes(out, &desc, sizeof desc);
-  sct_wire_put_bytes(out, &state, sizeof state);
-  sct_wire_put_text(out, lock);
+  SCT_TRY(sct_cuda_look(&out->device, &out->state, in->ordinal, err));
+  snprintf(lock, LOCK_NAME_BYTES, "%s", out->device.uuid);
   return SCT_OK;
 }
 
@@ -76,33 +71,27 @@ static sct_status take_lock(sct_worker_state *w, const char *name, sct_error *er
   }
 }
 
-static sct_status handle_open(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const int ordinal = (int)sct_wire_get_i64(in);
-  const int64_t generation = sct_wire_get_i64(in);
-  const char *script = sct_wire_get_text(in);
-  sct_device_desc described;
-  size_t n = 0;
-  const uint8_t *desc = sct_wire_get_bytes(in, &n);
-  const char *lock = sct_wire_get_text(in);
-  if (in->failed || w->backend || (n != 0 && n != sizeof described)) {
+sct_status sct_worker_open(sct_worker_state *w, const sct_ask_open *in, sct_got_open *out,
+                           sct_error *err) {
+  if (w->backend) {
     return sct_worker_malformed(err);
   }
-  SCT_TRY(take_lock(w, lock, err));
-  if (n != 0) {
-    memcpy(&described, desc, sizeof described);
-    sct_backend_ptx_open(&w->backend, &described);
-  } else if (stand_in(script)) {
-    SCT_TRY(stand_in(script)->open(&w->backend, ordinal, script, generation, err));
+  SCT_TRY(take_lock(w, in->lock, err));
+  if (in->n_described > 0) {
+    sct_backend_ptx_open(&w->backend, in->described);
+  } else if (stand_in(in->script)) {
+    SCT_TRY(stand_in(in->script)->open(&w->backend, in->ordinal, in->script, in->generation, err));
   } else {
-    SCT_TRY(sct_backend_cuda_open(&w->backend, ordinal, err));
+    SCT_TRY(sct_backend_cuda_open(&w->backend, in->ordinal, err));
   }
   w->backend->ops->describe(w->backend, &w->desc);
-  sct_wire_put_bytes(out, &w->desc, sizeof w->desc);
-  sct_wire_put_i64(out, w->backend->ops->n_copies);
+  out->device = w->desc;
+  out->n_copies = w->backend->ops->n_copies;
   return SCT_OK;
 }
 
-static sct_status handle_quit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_quit(sct_worker_state *w, const sct_nothing *in, sct_nothing *out,
+                           sct_error *err) {
   (void)in;
   (void)out;
   (void)err;
@@ -113,23 +102,14 @@ static sct_status handle_quit(sct_worker_state *w, sct_wire *in, sct_wire *out, 
 /* ---- kernels ---- */
 
 /* The image at the place that a request names, or that it brings for it: aligned, and with a NUL
- * behind, as it may be PTX. */
-static sct_status take_image(sct_worker_state *w, sct_wire *in, const char **out, sct_error *err) {
-  const int64_t place = sct_wire_get_i64(in);
-  const bool comes = sct_wire_get_i64(in) != 0;
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  if (in->failed || !w->backend || place < 0 || place >= SCT_MAX_IMAGES ||
-      (!comes && !w->images[place])) {
-    return sct_worker_malformed(err);
+ * behind, as it may be PTX. NULL: there is none. */
+static const char *take_image(sct_worker_state *w, const sct_ask_load *in) {
+  if (in->comes) {
+    sct_free(w->images[in->image]);
+    w->images[in->image] = sct_alloc((size_t)in->n_data + 1);
+    memcpy(w->images[in->image], in->data, (size_t)in->n_data);
   }
-  if (comes) {
-    sct_free(w->images[place]);
-    w->images[place] = sct_alloc(n + 1);
-    memcpy(w->images[place], bytes, n);
-  }
-  *out = w->images[place];
-  return SCT_OK;
+  return w->images[in->image];
 }
 
 static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
@@ -145,7 +125,7 @@ static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
 
 /* A free place for kernel number `id`. */
 static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
-  if (id < 0 || id >= SCT_MAX_KERNELS || ((size_t)id < w->n_kernels && w->kernels[id].module)) {
+  if ((size_t)id < w->n_kernels && w->kernels[id].module) {
     return sct_worker_malformed(err);
   }
   while (w->n_kernels <= (size_t)id) {
@@ -155,150 +135,152 @@ static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status handle_load(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_load(sct_worker_state *w, const sct_ask_load *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  const int64_t before = sct_wire_get_i64(in);
-  if (before != -1) {
-    SCT_TRY(unload(w, before, err));
+  if (in->unload >= 0) {
+    SCT_TRY(unload(w, in->unload, err));
   }
-  const int64_t id = sct_wire_get_i64(in), serial = sct_wire_get_i64(in);
-  const char *entry = sct_wire_get_text(in);
-  const int64_t shared_bytes = sct_wire_get_i64(in);
-  const char *image = NULL;
-  SCT_TRY(take_image(w, in, &image, err));
-  SCT_TRY(make_room(w, id, err));
+  const char *image = w->backend ? take_image(w, in) : NULL;
+  if (!image) {
+    return sct_worker_malformed(err);
+  }
+  SCT_TRY(make_room(w, in->kernel, err));
   sct_cuda_kernel kernel = {0};
-  SCT_TRY(w->backend->ops->load(w->backend, &kernel, image, entry, shared_bytes, serial, err));
-  w->kernels[id] = kernel;
+  SCT_TRY(w->backend->ops->load(w->backend, &kernel, image, in->entry, in->shared_bytes, in->serial,
+                                err));
+  w->kernels[in->kernel] = kernel;
   return SCT_OK;
 }
 
-static sct_status handle_unload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_unload(sct_worker_state *w, const sct_ask_unload *in, sct_nothing *out,
+                             sct_error *err) {
   (void)out;
-  const int64_t id = sct_wire_get_i64(in);
-  return in->failed ? sct_worker_malformed(err) : unload(w, id, err);
+  return unload(w, in->kernel, err);
 }
 
-static sct_status read_workspace(sct_worker_state *w, sct_wire *in, sct_arg *arg, int64_t kernel,
-                                 sct_error *err) {
-  const int64_t bytes = sct_wire_get_i64(in);
-  if (in->failed || bytes <= 0) {
-    return sct_worker_malformed(err);
-  }
-  SCT_TRY(sct_worker_get_workspace(w, kernel, bytes, err));
-  *arg = (sct_arg){.value = {w->workspace.p},
-                   .bytes = sizeof arg->value[0],
-                   .is_buffer = true,
-                   .buffer_bytes = bytes,
-                   .copies = 1,
-                   .name = "the workspace"};
-  return SCT_OK;
-}
-
-sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
-                                  sct_error *err) {
-  const int64_t id = sct_wire_get_i64(in);
-  launch->kernel = (int)id;
-  launch->blocks = sct_wire_get_i64(in);
-  launch->threads = (int)sct_wire_get_i64(in);
-  launch->shared_bytes = sct_wire_get_i64(in);
-  const int64_t n_args = sct_wire_get_i64(in);
-  if (in->failed || id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module || n_args < 0 ||
-      n_args > SCT_MAX_ARGS) {
-    return sct_worker_malformed(err);
-  }
-  launch->n_args = (int)n_args;
-  for (int k = 0; k < launch->n_args; k++) {
-    sct_arg *arg = &launch->args[k];
-    *arg = (sct_arg){0};
-    const int64_t kind = sct_wire_get_i64(in);
-    if (kind == SCT_ARG_WORKSPACE) {
-      SCT_TRY(read_workspace(w, in, arg, id, err));
-    } else if (kind == SCT_ARG_BUFFER) {
-      const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-      if (!b) {
-        return SCT_EINTERNAL;
-      }
-      *arg = (sct_arg){.value = {sct_worker_data(b)},
-                       .bytes = sizeof arg->value[0],
-                       .is_buffer = true,
-                       .read_only = b->sealed,
-                       .buffer_bytes = b->bytes,
-                       .align = b->align,
-                       .copies = (uint64_t)b->copies,
-                       .stride = b->stride,
-                       .name = b->name};
-    } else {
-      const uint8_t *bytes = sct_wire_get_bytes(in, &arg->bytes);
-      if (in->failed || arg->bytes > sizeof arg->value) {
-        return sct_worker_malformed(err);
-      }
-      memcpy(arg->value, bytes, arg->bytes);
+static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg *in, sct_arg *arg,
+                          sct_error *err) {
+  const sct_worker_buffer *b = NULL;
+  switch (in->kind) {
+  case SCT_ARG_WORKSPACE:
+    if (in->number == 0) {
+      return sct_worker_malformed(err);
     }
+    SCT_TRY(sct_worker_get_workspace(w, kernel, in->number, err));
+    *arg = (sct_arg){.value = {w->workspace.p},
+                     .bytes = sizeof arg->value[0],
+                     .is_buffer = true,
+                     .buffer_bytes = in->number,
+                     .copies = 1,
+                     .name = "the workspace"};
+    return SCT_OK;
+  case SCT_ARG_BUFFER:
+    b = sct_worker_buffer_at(w, in->number, err);
+    if (!b) {
+      return SCT_EINTERNAL;
+    }
+    *arg = (sct_arg){.value = {sct_worker_data(b)},
+                     .bytes = sizeof arg->value[0],
+                     .is_buffer = true,
+                     .read_only = b->sealed,
+                     .buffer_bytes = b->bytes,
+                     .align = b->align,
+                     .copies = (uint64_t)b->copies,
+                     .stride = b->stride,
+                     .name = b->name};
+    return SCT_OK;
+  default:
+    *arg = (sct_arg){.bytes = (size_t)in->n_value};
+    memcpy(arg->value, in->value, arg->bytes);
+    return SCT_OK;
+  }
+}
+
+sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
+                                 sct_error *err) {
+  if ((size_t)in->kernel >= w->n_kernels || !w->kernels[in->kernel].module) {
+    return sct_worker_malformed(err);
+  }
+  launch->kernel = (int)in->kernel;
+  launch->blocks = in->blocks;
+  launch->threads = in->threads;
+  launch->shared_bytes = in->shared_bytes;
+  launch->n_args = (int)in->n_args;
+  for (int k = 0; k < launch->n_args; k++) {
+    SCT_TRY(set_arg(w, in->kernel, &in->args[k], &launch->args[k], err));
   }
   return SCT_OK;
 }
 
-static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_wire *out,
+static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_got_launch *out,
                              sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
-  double ns = 0;
   SCT_TRY(ops->timer_start(w->backend, err));
   SCT_TRY(ops->launch(w->backend, &w->kernels[launch->kernel], launch, err));
-  SCT_TRY(ops->timer_stop(w->backend, &ns, err));
+  SCT_TRY(ops->timer_stop(w->backend, &out->ns, err));
   SCT_TRY(ops->sync(w->backend, err));
-  sct_launch_counts run = {0};
   if (ops->counts) {
-    ops->counts(w->backend, &run);
+    sct_launch_counts *counts = SCT_ARENA_NEW(&w->memory, sct_launch_counts, 1);
+    ops->counts(w->backend, counts);
+    out->counts = counts;
+    out->n_counts = 1;
   }
-  w->trial_ns = ns;
-  sct_wire_put_f64(out, ns);
-  sct_wire_put_bytes(out, &run, ops->counts ? sizeof run : 0);
+  w->trial_ns = out->ns;
   return SCT_OK;
 }
 
-static sct_status handle_run(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_run(sct_worker_state *w, const sct_ask_launch *in, sct_got_launch *out,
+                          sct_error *err) {
   sct_launch launch;
-  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+  SCT_TRY(sct_worker_set_launch(w, in, &launch, err));
   return run_launch(w, &launch, out, err);
 }
 
 /* What verification asks for over and over, in one request; many of them come at once. */
-static sct_status handle_trial(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_trial(sct_worker_state *w, const sct_ask_trial *in, sct_got_trial *out,
+                            sct_error *err) {
   sct_launch launch;
-  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
-  const int64_t poison = sct_wire_get_i64(in), n = sct_wire_get_i64(in);
-  if (in->failed || n < 0 || n > launch.n_args) {
-    return sct_worker_malformed(err);
-  }
-  for (int64_t k = 0; k < n; k++) {
-    SCT_TRY(sct_worker_poison(w, in, (uint8_t)poison, err));
+  SCT_TRY(sct_worker_set_launch(w, &in->launch, &launch, err));
+  for (int64_t k = 0; k < in->n_outputs; k++) {
+    SCT_TRY(sct_worker_poison(w, &in->outputs[k], in->poison, err));
   }
   w->trial_ns = 0;
   if (launch.blocks > 0) {
-    SCT_TRY(run_launch(w, &launch, out, err));
-  } else {
-    sct_wire_put_f64(out, 0);
-    sct_wire_put_bytes(out, &launch, 0);
+    SCT_TRY(run_launch(w, &launch, &out->launch, err));
   }
-  SCT_TRY(sct_worker_audit(w, in, out, err));
-  const int64_t n_compared = sct_wire_get_i64(in);
-  for (int64_t k = 0; k < n_compared; k++) { /* a request that is too short ends it */
-    SCT_TRY(sct_worker_compare(w, in, out, err));
+  SCT_TRY(sct_worker_audit(w, &in->audit, &out->audit, err));
+  sct_difference *differences = SCT_ARENA_NEW(&w->memory, sct_difference, in->n_compare + 1);
+  out->differences = differences;
+  out->n_differences = in->n_compare;
+  for (int64_t k = 0; k < in->n_compare; k++) {
+    SCT_TRY(sct_worker_compare(w, &in->compare[k], &differences[k], err));
   }
-  return in->failed ? sct_worker_malformed(err) : SCT_OK;
+  return SCT_OK;
 }
 
 /* ---- the loop ---- */
 
-static sct_worker_handler *const handlers[] = {
-#define SCT_OP(id, handler, doc) [SCT_OP_##id] = handler,
+static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_wire *out,
+                           sct_error *err) {
+  switch (op) {
+#define SCT_OP(id, handler, request, answer)                                                       \
+  case SCT_OP_##id: {                                                                              \
+    request asked;                                                                                 \
+    answer given = {0};                                                                            \
+    if (!sct_wire_get_whole(in, request##_message(), &asked)) {                                    \
+      break;                                                                                       \
+    }                                                                                              \
+    SCT_TRY(handler(w, &asked, &given, err));                                                      \
+    sct_wire_put(out, answer##_message(), &given);                                                 \
+    return SCT_OK;                                                                                 \
+  }
 #include "measure_ops.def"
 #undef SCT_OP
-};
-
-sct_worker_handler *sct_worker_handler_of(uint32_t op) {
-  return op < SCT_N_OPS ? handlers[op] : NULL;
+  default:
+    break;
+  }
+  return sct_worker_malformed(err);
 }
 
 static void close_worker(sct_worker_state *w) {
@@ -320,12 +302,11 @@ static void close_worker(sct_worker_state *w) {
 static sct_status handle(sct_worker_state *w, uint32_t code, sct_wire *in, sct_wire *out,
                          sct_error *err) {
   const bool follows = (code & SCT_OP_FOLLOWS) != 0;
-  sct_worker_handler *handler = sct_worker_handler_of(code & ~SCT_OP_FOLLOWS);
   if (follows && !w->well) {
     return SCT_OK; /* nobody reads this answer */
   }
   w->well = true; /* until a handler finds something */
-  const sct_status status = handler ? handler(w, in, out, err) : sct_worker_malformed(err);
+  const sct_status status = dispatch(w, code & ~SCT_OP_FOLLOWS, in, out, err);
   w->well = w->well && status == SCT_OK;
   return status;
 }
@@ -343,11 +324,11 @@ static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wir
   if (status != SCT_OK) {
     result = w->backend ? w->backend->ops->last(w->backend) : 0;
     sct_wire_clear(out);
-    sct_wire_put_i64(out, result);
-    sct_wire_put_text(out, err.text);
+    sct_wire_put(out, sct_got_failure_message(), &(sct_got_failure){result, err.text});
   }
   const bool last = status != SCT_OK || w->quit;
   const sct_io io = sct_outbox_put(outbox, (uint32_t)status, out, last);
+  sct_arena_free(&w->memory);
   if (status != SCT_OK && sct_cuda_is_sticky(result)) {
     _exit(0);
   }

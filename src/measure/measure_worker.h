@@ -44,18 +44,19 @@ typedef struct sct_worker_state {
   bool well;       /* the last request was done, and found neither damage nor difference */
   double trial_ns; /* what the launch of the last trial took */
   bool quit;
+  sct_arena memory; /* of the request that is done */
 } sct_worker_state;
 
-/* A handler reads `in`, does the work, appends to `out`. A failure's CUresult is the backend's
- * last().
- */
-typedef sct_status sct_worker_handler(sct_worker_state *w, sct_wire *in, sct_wire *out,
-                                      sct_error *err);
-sct_worker_handler *sct_worker_handler_of(uint32_t op); /* NULL: no such request */
+/* A handler does what `in` asks for and fills `out`, which was all 0 and may point to w->memory. A
+ * failure's CUresult is the backend's last(). */
+#define SCT_OP(id, handler, request, answer)                                                       \
+  sct_status handler(sct_worker_state *w, const request *in, answer *out, sct_error *err);
+#include "measure_ops.def"
+#undef SCT_OP
 
 sct_status sct_worker_malformed(sct_error *err);
-/* The buffer with the id that comes next in `in`; NULL with err written if there is none. */
-sct_worker_buffer *sct_worker_buffer_next(sct_worker_state *w, sct_wire *in, sct_error *err);
+/* NULL with err written if there is none. */
+sct_worker_buffer *sct_worker_buffer_at(sct_worker_state *w, int64_t id, sct_error *err);
 static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
   return b->raw + (uint64_t)b->offset;
 }
@@ -63,20 +64,13 @@ static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
 static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64_t turn) {
   return sct_worker_data(b) + turn % (uint64_t)b->copies * (uint64_t)b->stride;
 }
-sct_status sct_worker_read_launch(sct_worker_state *w, sct_wire *in, sct_launch *launch,
-                                  sct_error *err);
-
-/* measure_worker_time.c */
-sct_worker_handler sct_worker_time, sct_worker_time_copy;
 
 /* measure_worker_buffers.c */
-sct_worker_handler sct_worker_alloc, sct_worker_place, sct_worker_free, sct_worker_set,
-    sct_worker_upload, sct_worker_download, sct_worker_fill, sct_worker_copy, sct_worker_name,
-    sct_worker_seal, sct_worker_audit, sct_worker_compare, sct_worker_expect, sct_worker_repeat;
 void sct_worker_free_buffers(sct_worker_state *w);
-/* An output as a trial lists it: its buffer, and one that holds its poison, or -1 for the byte. */
-sct_status sct_worker_poison(sct_worker_state *w, sct_wire *in, uint8_t byte,
+sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
                              sct_error *err) SCT_MUST_USE;
+sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
+                                 sct_error *err) SCT_MUST_USE; /* measure_worker.c */
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
 

@@ -10,17 +10,12 @@ sct_status sct_worker_malformed(sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "malformed request to the worker");
 }
 
-static sct_worker_buffer *buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
+sct_worker_buffer *sct_worker_buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
   if (!w->backend || id < 0 || (size_t)id >= w->n_buffers || w->buffers[id].raw == 0) {
     (void)sct_fail(err, SCT_EINTERNAL, "the worker has no buffer %lld", (long long)id);
     return NULL;
   }
   return &w->buffers[id];
-}
-
-sct_worker_buffer *sct_worker_buffer_next(sct_worker_state *w, sct_wire *in, sct_error *err) {
-  const int64_t id = sct_wire_get_i64(in);
-  return buffer_at(w, in->failed ? -1 : id, err);
 }
 
 /* Byte k of a guard zone. */
@@ -51,9 +46,7 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
 
 static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies, int64_t align,
                              int64_t *made, sct_error *err) {
-  if (!w->backend || bytes < 0 || bytes > INT64_MAX / 2 || copies < 1 || copies > SCT_MAX_COPIES ||
-      align < 0 || align > SCT_MAX_ALIGN || (align & (align - 1)) != 0 ||
-      (align > 0 && copies > 1)) {
+  if (!w->backend || (align & (align - 1)) != 0 || (align > 0 && copies > 1)) {
     return sct_worker_malformed(err);
   }
   size_t id = 0; /* the first that is free: ids must not grow with the candidates */
@@ -84,28 +77,22 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
   return SCT_OK;
 }
 
-sct_status sct_worker_alloc(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  int64_t id = -1;
-  const int64_t bytes = sct_wire_get_i64(in), copies = sct_wire_get_i64(in);
-  const int64_t align = sct_wire_get_i64(in);
-  if (in->failed) {
-    return sct_worker_malformed(err);
-  }
-  SCT_TRY(new_buffer(w, bytes, copies, align, &id, err));
-  sct_wire_put_i64(out, id);
-  return SCT_OK;
+sct_status sct_worker_alloc(sct_worker_state *w, const sct_ask_alloc *in, sct_a_buffer *out,
+                            sct_error *err) {
+  return new_buffer(w, in->bytes, in->copies, in->align, &out->buffer, err);
 }
 
-sct_status sct_worker_free(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_free(sct_worker_state *w, const sct_ask_free *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  do {
-    sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  for (int64_t k = 0; k < in->n_buffers; k++) {
+    sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffers[k], err);
     if (!b) {
       return SCT_EINTERNAL;
     }
     w->backend->ops->release(w->backend, b->raw);
     *b = (sct_worker_buffer){0};
-  } while (in->at < in->len);
+  }
   return SCT_OK;
 }
 
@@ -147,84 +134,77 @@ void sct_worker_free_buffers(sct_worker_state *w) {
   w->n_buffers = w->cap_buffers = 0;
 }
 
-sct_status sct_worker_set(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_set(sct_worker_state *w, const sct_ask_set *in, sct_nothing *out,
+                          sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const int64_t byte = sct_wire_get_i64(in);
-  if (!b || in->failed) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  return b ? w->backend->ops->set(w->backend, sct_worker_data(b), in->byte, b->bytes, err)
+           : SCT_EINTERNAL;
+}
+
+sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
+                             sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const sct_worker_buffer *unlike =
+      b && in->unlike >= 0 ? sct_worker_buffer_at(w, in->unlike, err) : b;
+  if (!unlike || unlike->bytes != b->bytes) {
     return sct_worker_malformed(err);
   }
-  return w->backend->ops->set(w->backend, sct_worker_data(b), (uint8_t)byte, b->bytes, err);
+  return in->unlike < 0 ? w->backend->ops->set(w->backend, sct_worker_data(b), byte, b->bytes, err)
+                        : w->backend->ops->copy(w->backend, 0, sct_worker_data(b),
+                                                sct_worker_data(unlike), b->bytes, err);
 }
 
-sct_status sct_worker_poison(sct_worker_state *w, sct_wire *in, uint8_t byte, sct_error *err) {
-  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const int64_t id = sct_wire_get_i64(in); /* -1: none */
-  const sct_worker_buffer *poison = b && id >= 0 ? buffer_at(w, id, err) : b;
-  if (!poison || in->failed || poison->bytes != b->bytes) {
-    return sct_worker_malformed(err);
-  }
-  return id < 0 ? w->backend->ops->set(w->backend, sct_worker_data(b), byte, b->bytes, err)
-                : w->backend->ops->copy(w->backend, 0, sct_worker_data(b), sct_worker_data(poison),
-                                        b->bytes, err);
+/* Does a part of a buffer lie inside? */
+static bool is_inside(const sct_worker_buffer *b, int64_t offset, int64_t bytes) {
+  return b && offset <= b->bytes && bytes <= b->bytes - offset;
 }
 
-/* Offset and length of a piece of a buffer; false if it does not lie inside. */
-static bool piece_ok(const sct_worker_buffer *b, int64_t offset, int64_t bytes) {
-  return offset >= 0 && bytes >= 0 && offset <= b->bytes && bytes <= b->bytes - offset;
-}
-
-sct_status sct_worker_upload(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_upload(sct_worker_state *w, const sct_ask_upload *in, sct_nothing *out,
+                             sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const int64_t offset = sct_wire_get_i64(in);
-  size_t n = 0;
-  const uint8_t *data = sct_wire_get_bytes(in, &n);
-  if (!b || in->failed || !piece_ok(b, offset, (int64_t)n)) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  if (!is_inside(b, in->offset, in->n_data)) {
     return sct_worker_malformed(err);
   }
-  return w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)offset, data,
-                                 (int64_t)n, err);
+  return w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)in->offset, in->data,
+                                 in->n_data, err);
 }
 
-sct_status sct_worker_download(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const int64_t offset = sct_wire_get_i64(in), bytes = sct_wire_get_i64(in);
-  if (!b || in->failed || !piece_ok(b, offset, bytes) || bytes > SCT_WIRE_PIECE_BYTES) {
+sct_status sct_worker_download(sct_worker_state *w, const sct_ask_download *in,
+                               sct_got_download *out, sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  if (!is_inside(b, in->offset, in->bytes)) {
     return sct_worker_malformed(err);
   }
-  void *data = sct_alloc((size_t)bytes + 1);
-  const sct_status status = w->backend->ops->download(
-      w->backend, data, sct_worker_data(b) + (uint64_t)offset, bytes, err);
-  if (status == SCT_OK) {
-    sct_wire_put_bytes(out, data, (size_t)bytes);
-  }
-  sct_free(data);
-  return status;
+  uint8_t *data = SCT_ARENA_NEW(&w->memory, uint8_t, in->bytes + 1);
+  *out = (sct_got_download){data, in->bytes};
+  return w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)in->offset,
+                                   in->bytes, err);
 }
 
 /* Whole words on the device; the last few bytes, the same function, from here. */
-sct_status sct_worker_fill(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_fill(sct_worker_state *w, const sct_ask_fill *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const uint64_t and_mask = sct_wire_get_u64(in), or_mask = sct_wire_get_u64(in),
-                 seed = sct_wire_get_u64(in);
-  if (!b || in->failed) {
-    return sct_worker_malformed(err);
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  if (!b) {
+    return SCT_EINTERNAL;
   }
   const int64_t words = b->bytes / 8;
-  const uint64_t last = (sct_mix64(seed, (uint64_t)words) & and_mask) | or_mask;
-  SCT_TRY(
-      w->backend->ops->fill(w->backend, sct_worker_data(b), words, and_mask, or_mask, seed, err));
+  const uint64_t last = (sct_mix64(in->seed, (uint64_t)words) & in->and_mask) | in->or_mask;
+  SCT_TRY(w->backend->ops->fill(w->backend, sct_worker_data(b), words, in->and_mask, in->or_mask,
+                                in->seed, err));
   return w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)words * 8, &last,
                                  b->bytes - words * 8, err);
 }
 
-sct_status sct_worker_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_copy(sct_worker_state *w, const sct_ask_copy *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
-  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
-  if (!to || !from || to->bytes != from->bytes) {
+  const sct_worker_buffer *to = sct_worker_buffer_at(w, in->to, err);
+  const sct_worker_buffer *from = to ? sct_worker_buffer_at(w, in->from, err) : NULL;
+  if (!from || to->bytes != from->bytes) {
     return sct_worker_malformed(err);
   }
   SCT_TRY(w->backend->ops->copy(w->backend, 0, sct_worker_data(to), sct_worker_data(from),
@@ -232,9 +212,10 @@ sct_status sct_worker_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct
   return w->backend->ops->sync(w->backend, err);
 }
 
-sct_status sct_worker_repeat(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_repeat(sct_worker_state *w, const sct_a_buffer *in, sct_nothing *out,
+                             sct_error *err) {
   (void)out;
-  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   if (!b) {
     return SCT_EINTERNAL;
   }
@@ -245,15 +226,14 @@ sct_status sct_worker_repeat(sct_worker_state *w, sct_wire *in, sct_wire *out, s
   return w->backend->ops->sync(w->backend, err);
 }
 
-sct_status sct_worker_name(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_name(sct_worker_state *w, const sct_ask_name *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const char *name = sct_wire_get_text(in);
-  if (!b || in->failed) {
-    return sct_worker_malformed(err);
+  sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  if (b) {
+    snprintf(b->name, sizeof b->name, "%s", in->name);
   }
-  snprintf(b->name, sizeof b->name, "%s", name);
-  return SCT_OK;
+  return b ? SCT_OK : SCT_EINTERNAL;
 }
 
 static sct_status seal(sct_worker_state *w, sct_worker_buffer *b, sct_error *err) {
@@ -263,30 +243,25 @@ static sct_status seal(sct_worker_state *w, sct_worker_buffer *b, sct_error *err
   return SCT_OK;
 }
 
-sct_status sct_worker_seal(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_seal(sct_worker_state *w, const sct_a_buffer *in, sct_nothing *out,
+                           sct_error *err) {
   (void)out;
-  sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
+  sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   return b ? seal(w, b, err) : SCT_EINTERNAL;
 }
 
-sct_status sct_worker_place(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  size_t n = 0;
-  int64_t id = -1;
-  const uint8_t *data = sct_wire_get_bytes(in, &n);
-  if (in->failed) {
-    return sct_worker_malformed(err);
-  }
-  SCT_TRY(new_buffer(w, (int64_t)n, 1, 0, &id, err));
-  sct_worker_buffer *b = &w->buffers[id];
-  sct_status status = w->backend->ops->upload(w->backend, sct_worker_data(b), data, b->bytes, err);
+sct_status sct_worker_place(sct_worker_state *w, const sct_ask_place *in, sct_a_buffer *out,
+                            sct_error *err) {
+  SCT_TRY(new_buffer(w, in->n_data, 1, 0, &out->buffer, err));
+  sct_worker_buffer *b = &w->buffers[out->buffer];
+  sct_status status =
+      w->backend->ops->upload(w->backend, sct_worker_data(b), in->data, b->bytes, err);
   status = status == SCT_OK ? seal(w, b, err) : status;
   if (status != SCT_OK) {
     w->backend->ops->release(w->backend, b->raw);
     *b = (sct_worker_buffer){0};
-    return status;
   }
-  sct_wire_put_i64(out, id);
-  return SCT_OK;
+  return status;
 }
 
 /* Where in a guard zone the first wrong byte is, counted from the data's start; repairs the zone.
@@ -305,72 +280,53 @@ static sct_status find_guard_byte(sct_worker_state *w, sct_worker_buffer *b, int
   return write_guard(w, b, side, err);
 }
 
-static sct_status report_damage(sct_worker_state *w, const int64_t *ids, size_t n,
-                                const uint64_t *sums, sct_wire *out, sct_error *err) {
-  int64_t damage = SCT_DAMAGE_NONE, where = -1, offset = 0;
-  for (size_t k = 0; k < n && damage == SCT_DAMAGE_NONE; k++) {
+static sct_status find_damage(sct_worker_state *w, const int64_t *ids, size_t n,
+                              const uint64_t *sums, sct_audit *out, sct_error *err) {
+  *out = (sct_audit){.damage = SCT_DAMAGE_NONE, .buffer = -1};
+  for (size_t k = 0; k < n && out->damage == SCT_DAMAGE_NONE; k++) {
     sct_worker_buffer *b = &w->buffers[ids[k]];
-    where = ids[k];
-    for (int side = 0; side < 2 && damage == SCT_DAMAGE_NONE; side++) {
+    out->buffer = ids[k];
+    for (int side = 0; side < 2 && out->damage == SCT_DAMAGE_NONE; side++) {
       if (sums[3 * k + (size_t)side] != b->guard_sum[side]) {
-        damage = side == 0 ? SCT_DAMAGE_BEFORE : SCT_DAMAGE_AFTER;
-        SCT_TRY(find_guard_byte(w, b, side, &offset, err));
+        out->damage = side == 0 ? SCT_DAMAGE_BEFORE : SCT_DAMAGE_AFTER;
+        SCT_TRY(find_guard_byte(w, b, side, &out->offset, err));
       }
     }
-    if (damage == SCT_DAMAGE_NONE && b->sealed && sums[3 * k + 2] != b->sum) {
-      damage = SCT_DAMAGE_CONTENT;
+    if (out->damage == SCT_DAMAGE_NONE && b->sealed && sums[3 * k + 2] != b->sum) {
+      out->damage = SCT_DAMAGE_CONTENT;
     }
   }
-  w->well = w->well && damage == SCT_DAMAGE_NONE;
-  sct_wire_put_i64(out, damage);
-  sct_wire_put_i64(out, where);
-  sct_wire_put_i64(out, offset);
+  w->well = w->well && out->damage == SCT_DAMAGE_NONE;
   return SCT_OK;
 }
 
-/* The buffers that come next in `in`: how many (0: all there are), then their ids. */
-static sct_status read_ids(sct_worker_state *w, sct_wire *in, int64_t *ids, size_t *n,
-                           sct_error *err) {
-  const int64_t given = sct_wire_get_i64(in);
-  *n = 0;
-  if (in->failed || !w->backend || given < 0 || (uint64_t)given > w->n_buffers) {
+sct_status sct_worker_audit(sct_worker_state *w, const sct_ask_audit *in, sct_audit *out,
+                            sct_error *err) {
+  const size_t most = in->n_buffers > 0 ? (size_t)in->n_buffers : w->n_buffers;
+  if (!w->backend || most > w->n_buffers) {
     return sct_worker_malformed(err);
   }
-  for (size_t k = 0; k < (given == 0 ? w->n_buffers : (size_t)given); k++) {
-    const int64_t id = given == 0 ? (int64_t)k : sct_wire_get_i64(in);
-    if (in->failed || id < 0 || (size_t)id >= w->n_buffers) {
+  int64_t *ids = SCT_ARENA_NEW(&w->memory, int64_t, most + 1);
+  sct_region *regions = SCT_ARENA_NEW(&w->memory, sct_region, 3 * most + 1);
+  uint64_t *sums = SCT_ARENA_NEW(&w->memory, uint64_t, 3 * most + 1);
+  size_t n = 0;
+  for (size_t k = 0; k < most; k++) {
+    const int64_t id = in->n_buffers > 0 ? in->buffers[k] : (int64_t)k;
+    if (id < 0 || (size_t)id >= w->n_buffers) {
       return sct_worker_malformed(err);
     }
-    if (w->buffers[id].raw != 0) {
-      ids[(*n)++] = id;
+    const sct_worker_buffer *b = &w->buffers[id];
+    if (b->raw != 0) {
+      regions[3 * n] = guard_region(b, 0);
+      regions[3 * n + 1] = guard_region(b, 1);
+      regions[3 * n + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
+      ids[n++] = id;
     }
   }
-  return SCT_OK;
-}
-
-sct_status sct_worker_audit(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const size_t most = w->n_buffers + 1;
-  int64_t *ids = sct_alloc(most * sizeof *ids);
-  sct_region *regions = sct_alloc(3 * most * sizeof *regions);
-  uint64_t *sums = sct_alloc(3 * most * sizeof *sums);
-  sct_status status = SCT_OK;
-  size_t n = 0;
-  SCT_TRY_DONE(read_ids(w, in, ids, &n, err));
-  for (size_t k = 0; k < n; k++) {
-    const sct_worker_buffer *b = &w->buffers[ids[k]];
-    regions[3 * k] = guard_region(b, 0);
-    regions[3 * k + 1] = guard_region(b, 1);
-    regions[3 * k + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
-  }
   if (n > 0) {
-    SCT_TRY_DONE(w->backend->ops->checksum(w->backend, regions, (int)(3 * n), sums, err));
+    SCT_TRY(w->backend->ops->checksum(w->backend, regions, (int)(3 * n), sums, err));
   }
-  status = report_damage(w, ids, n, sums, out, err);
-done:
-  sct_free(ids);
-  sct_free(regions);
-  sct_free(sums);
-  return status;
+  return find_damage(w, ids, n, sums, out, err);
 }
 
 /* The data where they can be compared by words, or a copy of them. */
@@ -394,31 +350,30 @@ static sct_status by_words(sct_worker_state *w, const sct_worker_buffer *b, sct_
   return ops->copy(w->backend, 0, w->scratch, sct_worker_data(b), b->bytes, err);
 }
 
-sct_status sct_worker_compare(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const sct_worker_buffer *a = sct_worker_buffer_next(w, in, err);
-  const sct_worker_buffer *ref = a ? sct_worker_buffer_next(w, in, err) : NULL;
-  const int64_t third = sct_wire_get_i64(in); /* -1: none */
-  const sct_worker_buffer *ref2 = third >= 0 ? buffer_at(w, third, err) : a;
-  if (!a || !ref || !ref2 || in->failed || ref->bytes != a->bytes || ref2->bytes != a->bytes) {
+sct_status sct_worker_compare(sct_worker_state *w, const sct_ask_compare *in, sct_difference *out,
+                              sct_error *err) {
+  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
+  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
+  const sct_worker_buffer *ref2 =
+      ref && in->ref2 >= 0 ? sct_worker_buffer_at(w, in->ref2, err) : ref;
+  if (!ref2 || ref->bytes != a->bytes || ref2->bytes != a->bytes) {
     return sct_worker_malformed(err);
   }
-  int64_t n_differ = 0, first = -1;
   sct_cuda_ptr data = 0;
   SCT_TRY(by_words(w, a, &data, err));
   SCT_TRY(w->backend->ops->compare(w->backend, data, sct_worker_data(ref),
-                                   third >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &n_differ,
-                                   &first, err));
-  w->well = w->well && n_differ == 0;
-  sct_wire_put_i64(out, n_differ);
-  sct_wire_put_i64(out, first);
+                                   in->ref2 >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &out->n,
+                                   &out->first, err));
+  w->well = w->well && out->n == 0;
   return SCT_OK;
 }
 
-sct_status sct_worker_expect(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_nothing *out,
+                             sct_error *err) {
   (void)out;
-  const sct_worker_buffer *b = sct_worker_buffer_next(w, in, err);
-  const sct_worker_buffer *flags = b ? sct_worker_buffer_next(w, in, err) : NULL;
-  const sct_worker_buffer *data = flags ? sct_worker_buffer_next(w, in, err) : NULL;
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const sct_worker_buffer *flags = b ? sct_worker_buffer_at(w, in->flags, err) : NULL;
+  const sct_worker_buffer *data = flags ? sct_worker_buffer_at(w, in->data, err) : NULL;
   if (!data || !w->backend->ops->expect || flags->bytes != b->bytes || data->bytes != b->bytes) {
     return sct_worker_malformed(err);
   }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define MAX_SAMPLES    10000
-#define MAX_UNIT_NS    ((int64_t)1000000000)
 #define EMPTY_LAUNCHES 129 /* of a long unit that measures what a launch costs */
 #define EMPTY_SAMPLES  9
 #define EMPTY_WARM_UP  64 /* units at most before that, while the clock is low */
@@ -30,10 +28,6 @@ typedef struct timed_work {
   int64_t unit_ns;
 } timed_work;
 
-typedef struct unit_time {
-  double ns, mhz;
-} unit_time;
-
 static sct_status launch_turn(sct_worker_state *w, const timed_work *work, uint64_t turn,
                               sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
@@ -52,7 +46,7 @@ static sct_status launch_turn(sct_worker_state *w, const timed_work *work, uint6
                   : ops->launch_empty(w->backend, err);
 }
 
-static sct_status run_unit(sct_worker_state *w, const timed_work *work, unit_time *out,
+static sct_status run_unit(sct_worker_state *w, const timed_work *work, sct_unit_time *out,
                            sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   SCT_TRY(ops->unit_begin(w->backend, err));
@@ -82,42 +76,33 @@ static sct_status watch(sct_worker_state *w, uint64_t *reasons, bool *hardware, 
   return SCT_OK;
 }
 
-static bool too_slow(const sct_worker_state *w, const unit_time *unit) {
+static bool too_slow(const sct_worker_state *w, const sct_unit_time *unit) {
   return unit->mhz > 0 && unit->mhz < LEAST_CLOCK * 1e-3 * (double)w->desc.clock_khz;
 }
 
-/* What was seen while samples were taken. */
-typedef struct sampled {
-  int64_t slow;      /* samples at a low clock or under hardware slowdown, in spite of waiting */
-  int64_t repeated;  /* units that were taken again */
-  uint64_t reasons;  /* throttle reasons */
-  int64_t contended; /* samples with another process on the device that came since */
-  sct_gpu_process other;
-} sampled;
-
 /* A unit at full clock; after some tries, as it is, and it counts as slow. */
-static sct_status sample(sct_worker_state *w, const timed_work *work, unit_time *out, sampled *seen,
-                         sct_error *err) {
+static sct_status sample(sct_worker_state *w, const timed_work *work, sct_unit_time *out,
+                         sct_got_time *seen, sct_error *err) {
   for (int try = 0; try < MAX_TRIES; try++) {
     bool hardware = false;
     SCT_TRY(run_unit(w, work, out, err));
-    SCT_TRY(watch(w, &seen->reasons, &hardware, err));
+    SCT_TRY(watch(w, &seen->throttle, &hardware, err));
     if (!hardware && !too_slow(w, out)) {
       return SCT_OK;
     }
-    seen->repeated += try + 1 < MAX_TRIES;
+    seen->n_repeated += try + 1 < MAX_TRIES;
     wait_ns(try * WAIT_UNITS * work->unit_ns);
   }
-  seen->slow++;
+  seen->n_slow++;
   return SCT_OK;
 }
 
-static void look_for_others(sct_worker_state *w, sampled *seen) {
+static void look_for_others(sct_worker_state *w, sct_got_time *seen) {
   const sct_backend_ops *ops = w->backend->ops;
   sct_gpu_process other;
   if (ops->newcomers && ops->newcomers(w->backend, &other) > 0) {
     seen->other = other;
-    seen->contended++;
+    seen->n_contended++;
   }
 }
 
@@ -130,7 +115,7 @@ static int guess_launches(const sct_worker_state *w, int64_t unit_ns) {
 /* Units until the time is over and the clock is up, and how many launches make one of `unit_ns`. */
 static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns, sct_error *err) {
   const int64_t start = sct_now_ns();
-  unit_time unit = {0};
+  sct_unit_time unit = {0};
   const int asked = work->launches;
   work->launches = asked > 0 ? asked : work->guess;
   SCT_TRY(run_unit(w, work, &unit, err)); /* the first loads code */
@@ -154,7 +139,7 @@ static sct_status median_empty(sct_worker_state *w, int launches, double *ns, sc
   const timed_work work = {.launches = launches};
   double times[EMPTY_SAMPLES];
   for (int k = 0; k < EMPTY_SAMPLES; k++) {
-    unit_time unit;
+    sct_unit_time unit;
     SCT_TRY(run_unit(w, &work, &unit, err));
     times[k] = unit.ns;
   }
@@ -170,7 +155,7 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
   }
   double many = 0;
   const timed_work one = {.launches = 1};
-  unit_time unit = {0};
+  sct_unit_time unit = {0};
   int tried = 0;
   do { /* what is learnt at a low clock would be wrong for all that follows */
     SCT_TRY(run_unit(w, &one, &unit, err));
@@ -184,7 +169,7 @@ static sct_status learn_launch_cost(sct_worker_state *w, sct_error *err) {
 }
 
 /* Are these samples all above a time of one launch, less what an empty one takes? */
-static bool all_above(const sct_worker_state *w, const timed_work *work, const unit_time *units,
+static bool all_above(const sct_worker_state *w, const timed_work *work, const sct_unit_time *units,
                       int64_t n, double above_ns) {
   const double empty_ns = w->first_launch_ns + (work->launches - 1) * w->next_launch_ns;
   bool all = true;
@@ -194,76 +179,52 @@ static bool all_above(const sct_worker_state *w, const timed_work *work, const u
   return all;
 }
 
-/* Reads how to sample from `in`; writes launches of a unit, cost of the first and of the next
- * launches, slow units, units taken again, throttle reasons, units beside another process and one
- * of these, samples, and of each its time and clock. */
-static sct_status time_samples(sct_worker_state *w, timed_work *work, sct_wire *in, sct_wire *out,
-                               sct_error *err) {
-  const int64_t warm_ns = sct_wire_get_i64(in), unit_ns = sct_wire_get_i64(in);
-  const int64_t launches = sct_wire_get_i64(in), guess = sct_wire_get_i64(in);
-  const int64_t resident = sct_wire_get_i64(in);
-  const int64_t wanted = sct_wire_get_i64(in), few = sct_wire_get_i64(in);
-  const double above_ns = sct_wire_get_f64(in);
-  if (in->failed || wanted < 0 || wanted > MAX_SAMPLES || few < 0 || few > wanted || unit_ns < 1 ||
-      unit_ns > MAX_UNIT_NS || launches < 0 || launches > SCT_MAX_HELD || guess < -1 ||
-      guess > SCT_MAX_HELD || !w->backend->ops->unit_begin) {
+static sct_status time_samples(sct_worker_state *w, timed_work *work, const sct_sampling *how,
+                               sct_got_time *out, sct_error *err) {
+  if (how->few > how->n || !w->backend->ops->unit_begin) {
     return sct_worker_malformed(err);
   }
-  work->launches = (int)launches;
-  work->guess = guess > 0 ? (int)guess : guess == 0 ? 1 : guess_launches(w, unit_ns);
-  work->resident = resident != 0;
-  work->unit_ns = unit_ns;
+  work->launches = how->launches;
+  work->guess = how->guess > 0 ? how->guess : how->guess == 0 ? 1 : guess_launches(w, how->unit_ns);
+  work->resident = how->resident;
+  work->unit_ns = how->unit_ns;
   if (w->backend->ops->forget_kept) {
     w->backend->ops->forget_kept(w->backend);
   }
-  if (warm_ns > 0 || launches == 0) {
+  if (how->warm_ns > 0 || how->launches == 0) {
     w->turn = 0; /* the first copy is written too: its results are compared afterwards */
-    SCT_TRY(warm_up(w, work, warm_ns, err));
+    SCT_TRY(warm_up(w, work, how->warm_ns, err));
   }
   SCT_TRY(learn_launch_cost(w, err));
-  unit_time *units = sct_alloc(sizeof *units * (size_t)(wanted + 1));
-  sampled seen = {0};
-  sct_status status = SCT_OK;
+  sct_unit_time *units = SCT_ARENA_NEW(&w->memory, sct_unit_time, how->n + 1);
   int64_t n = 0;
-  while (n < wanted && status == SCT_OK &&
-         !(n > 0 && n == few && all_above(w, work, units, n, above_ns))) {
-    status = sample(w, work, &units[n++], &seen, err);
-    look_for_others(w, &seen);
+  while (n < how->n && !(n > 0 && n == how->few && all_above(w, work, units, n, how->above_ns))) {
+    SCT_TRY(sample(w, work, &units[n++], out, err));
+    look_for_others(w, out);
   }
-  if (status == SCT_OK) {
-    sct_wire_put_i64(out, work->launches);
-    sct_wire_put_f64(out, w->first_launch_ns);
-    sct_wire_put_f64(out, w->next_launch_ns);
-    sct_wire_put_i64(out, seen.slow);
-    sct_wire_put_i64(out, seen.repeated);
-    sct_wire_put_u64(out, seen.reasons);
-    sct_wire_put_i64(out, seen.contended);
-    sct_wire_put_bytes(out, &seen.other, sizeof seen.other);
-    sct_wire_put_i64(out, n);
-    for (int64_t k = 0; k < n; k++) {
-      sct_wire_put_f64(out, units[k].ns);
-      sct_wire_put_f64(out, units[k].mhz);
-    }
-  }
-  sct_free(units);
-  return status;
+  out->launches = work->launches;
+  out->first_ns = w->first_launch_ns;
+  out->next_ns = w->next_launch_ns;
+  out->units = units;
+  out->n_units = n;
+  return SCT_OK;
 }
 
-sct_status sct_worker_time(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
+sct_status sct_worker_time(sct_worker_state *w, const sct_ask_time *in, sct_got_time *out,
+                           sct_error *err) {
   sct_launch launch;
-  SCT_TRY(sct_worker_read_launch(w, in, &launch, err));
+  SCT_TRY(sct_worker_set_launch(w, &in->launch, &launch, err));
   timed_work work = {.launch = &launch};
-  return time_samples(w, &work, in, out, err);
+  return time_samples(w, &work, &in->how, out, err);
 }
 
-sct_status sct_worker_time_copy(sct_worker_state *w, sct_wire *in, sct_wire *out, sct_error *err) {
-  const sct_worker_buffer *to = sct_worker_buffer_next(w, in, err);
-  const sct_worker_buffer *from = to ? sct_worker_buffer_next(w, in, err) : NULL;
-  const int64_t variant = sct_wire_get_i64(in);
-  if (!to || !from || to->bytes != from->bytes || variant < 0 ||
-      variant >= w->backend->ops->n_copies) {
+sct_status sct_worker_time_copy(sct_worker_state *w, const sct_ask_time_copy *in, sct_got_time *out,
+                                sct_error *err) {
+  const sct_worker_buffer *to = sct_worker_buffer_at(w, in->copy.to, err);
+  const sct_worker_buffer *from = to ? sct_worker_buffer_at(w, in->copy.from, err) : NULL;
+  if (!from || to->bytes != from->bytes || in->variant >= w->backend->ops->n_copies) {
     return sct_worker_malformed(err);
   }
-  timed_work work = {.to = to, .from = from, .variant = (int)variant};
-  return time_samples(w, &work, in, out, err);
+  timed_work work = {.to = to, .from = from, .variant = in->variant};
+  return time_samples(w, &work, &in->how, out, err);
 }

@@ -73,6 +73,7 @@ typedef struct sct_wire {
                           SCT_WIRE_MAX_BYTES */
   size_t mapped_bytes; /* 0: data is from sct_alloc; else a mapping, to read (recv_shared) */
   int descriptor;      /* of the file that is mapped; -1: closed */
+  sct_arena arena;     /* of the lists that were read */
 } sct_wire;
 void sct_wire_clear(sct_wire *w); /* keeps the memory, but not a mapping */
 void sct_wire_free(sct_wire *w);
@@ -93,6 +94,65 @@ uint64_t sct_wire_get_u64(sct_wire *w);
 double sct_wire_get_f64(sct_wire *w);
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
 const char *sct_wire_get_text(sct_wire *w);                /* "" on failure */
+void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n); /* without their number */
+const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body; never NULL */
+
+/* ---- structs as messages (process_message.c) ----
+ *
+ * A module lists the structs that it sends in a file of its own, field by field. From this list the
+ * preprocessor makes the structs and their tables, which sct_wire_put() and sct_wire_get() walk:
+ *
+ *   SCT_MESSAGE(sct_ask_upload)
+ *   SCT_INT(int64_t, offset, 0, INT64_MAX)    an integer, bool or enum, with what it may be
+ *   SCT_RAW(double, scale)                    memory as it is
+ *   SCT_TEXT(name)                            const char *; SCT_TEXT_OR_NULL: or NULL
+ *   SCT_STRUCT(sct_part, part)                a struct with a table
+ *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
+ *   SCT_RAWS(double, scales, 0, 9)            the same of elements as they are
+ *   SCT_TAIL(data)                            as SCT_RAWS of bytes, which end the message and are
+ *                                             not copied: they must be there until it is sent
+ *   SCT_END(sct_ask_upload)
+ *
+ * A header of the module declares them, and one of its files defines the tables:
+ *
+ *   #define SCT_MESSAGES "measure/measure_messages.def"
+ *   #include "process/process_declare.def"    in the file: "process/process_describe.def" */
+
+typedef enum sct_message_kind {
+  SCT_IS_INT,
+  SCT_IS_RAW,
+  SCT_IS_TEXT,
+  SCT_IS_STRUCT,
+  SCT_IS_RAWS,
+  SCT_IS_LIST,
+  SCT_IS_TAIL
+} sct_message_kind;
+typedef struct sct_message sct_message;
+typedef struct sct_message_field {
+  sct_message_kind kind;
+  size_t offset, bytes;           /* of the member; bytes: of one element */
+  int64_t least, most;            /* value; elements; TEXT: least 0 allows NULL */
+  size_t count;                   /* offset of the number of elements */
+  const sct_message *(*of)(void); /* STRUCT, LIST */
+} sct_message_field;
+struct sct_message {
+  const char *name;
+  size_t bytes;
+  const sct_message_field *fields;
+  int n_fields;
+};
+/* Appends a struct. One that sct_wire_get() would refuse sets `failed`. */
+void sct_wire_put(sct_wire *w, const sct_message *what, const void *from);
+/* Reads one; what it points to lies in the message, and lives as long. false: w->failed, and `out`
+ * is all 0. */
+bool sct_wire_get(sct_wire *w, const sct_message *what, void *out) SCT_MUST_USE;
+bool sct_wire_get_whole(sct_wire *w, const sct_message *what,
+                        void *out) SCT_MUST_USE; /* and nothing follows */
+/* A message that says nothing. */
+typedef struct sct_nothing {
+  char none;
+} sct_nothing;
+const sct_message *sct_nothing_message(void);
 
 /* REFUSED: the system gives no descriptor or mapping for a body, or a body has failed; TOO_LARGE:
  * nothing was sent, because the receiver would refuse it. */

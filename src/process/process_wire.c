@@ -43,6 +43,7 @@ void sct_wire_clear(sct_wire *w) {
   if (w->mapped_bytes > 0) {
     sct_wire_free(w);
   }
+  sct_arena_free(&w->arena);
   w->len = w->at = w->tail_bytes = 0;
   w->tail = NULL;
   w->failed = w->too_large = false;
@@ -62,6 +63,7 @@ void sct_wire_free(sct_wire *w) {
   } else {
     sct_free(w->data);
   }
+  sct_arena_free(&w->arena);
   *w = (sct_wire){0};
 }
 
@@ -81,6 +83,10 @@ void sct_wire_put_u64(sct_wire *w, uint64_t value) {
 
 void sct_wire_put_f64(sct_wire *w, double value) {
   put(w, &value, sizeof value);
+}
+
+void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n) {
+  put(w, bytes, n);
 }
 
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
@@ -126,17 +132,21 @@ double sct_wire_get_f64(sct_wire *w) {
   return value;
 }
 
-const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n) {
+const void *sct_wire_get_raw(sct_wire *w, size_t n) {
   static const uint8_t nothing[1];
-  const uint64_t count = sct_wire_get_u64(w);
-  if (w->failed || count > w->len - w->at) {
+  if (w->failed || n > w->len - w->at) {
     w->failed = true;
-    *n = 0;
     return nothing;
   }
   const uint8_t *bytes = w->data + w->at;
-  w->at += (size_t)count;
-  *n = (size_t)count;
+  w->at += n;
+  return n > 0 ? bytes : nothing;
+}
+
+const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n) {
+  const uint64_t count = sct_wire_get_u64(w);
+  const uint8_t *bytes = sct_wire_get_raw(w, (size_t)count);
+  *n = w->failed ? 0 : (size_t)count;
   return bytes;
 }
 

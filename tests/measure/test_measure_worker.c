@@ -73,12 +73,10 @@ static void audit_all(int64_t *damage, int64_t *buffer, int64_t *offset) {
 static void test_it_describes_and_ends_cleanly(void **state) {
   (void)state;
   open_fake("ok");
-  size_t n = 0;
-  sct_device_desc desc;
-  const uint8_t *bytes = sct_wire_get_bytes(&reply.body, &n);
-  assert_int_equal(n, sizeof desc);
-  memcpy(&desc, bytes, sizeof desc);
-  assert_string_equal(desc.name, "Fake GPU");
+  sct_got_open got;
+  sct_reply_read(&reply, SCT_OP_OPEN, &got);
+  assert_int_equal(reply.kind, SCT_REPLY_OK);
+  assert_string_equal(got.device.name, "Fake GPU");
   new_buffer(100);
   new_buffer(0);
   assert_int_equal(sct_worker_stop(&worker, LIMIT_NS),
@@ -126,7 +124,7 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       }
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, SCT_DAMAGE_NONE);
-      numbers(7, 0, 1, 32, 0, 1, 1, (int)id); /* kernel, blocks, threads, shared, 1 argument */
+      numbers(8, 0, 1, 32, 0, 1, 1, (int)id, 0); /* kernel, blocks, threads, shared, 1 argument */
       call_ok(SCT_OP_RUN);
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, s == 0 ? SCT_DAMAGE_AFTER : SCT_DAMAGE_BEFORE);
@@ -372,7 +370,7 @@ static void test_answers_are_held_for_a_moment(void **state) {
   call_ok(SCT_OP_LOAD);
   numbers(3, a, a, -1);
   add(&batch, SCT_OP_COMPARE);
-  numbers(7, 0, 1, 32, 0, 1, 1, a); /* kernel, blocks, threads, shared, 1 argument */
+  numbers(8, 0, 1, 32, 0, 1, 1, a, 0); /* kernel, blocks, threads, shared, 1 argument */
   add(&batch, SCT_OP_RUN);
   const int64_t start = sct_now_ns();
   sct_worker_post(&worker, SCT_OP_COMPARE, &batch, LIMIT_NS, &reply);
@@ -440,7 +438,7 @@ static void test_freed_buffers_are_gone(void **state) {
   for (int k = 0; k < 50; k++) { /* more in all than there is */
     const int64_t id = new_buffer(50000);
     assert_int_equal(id, 0); /* ids are used again: a long session does not grow */
-    numbers(1, (int)id);
+    numbers(2, 1, (int)id);
     call_ok(SCT_OP_FREE);
     numbers(2, (int)id, 0);
     call(SCT_OP_SET);
@@ -450,10 +448,10 @@ static void test_freed_buffers_are_gone(void **state) {
   new_buffer(16);
   new_buffer(90000 - 6 * SCT_GUARD_BYTES);
   new_buffer(32);
-  numbers(3, 0, 2, 1); /* several at once: there is room for one of their size */
+  numbers(4, 3, 0, 2, 1); /* several at once: there is room for one of their size */
   call_ok(SCT_OP_FREE);
   assert_int_equal(new_buffer(90000), 0);
-  numbers(2, 0, 1); /* up to one that is not there */
+  numbers(3, 2, 0, 1); /* up to one that is not there */
   call(SCT_OP_FREE);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(new_buffer(90000), 0);
