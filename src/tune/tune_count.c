@@ -5,18 +5,20 @@
 
 #include <string.h>
 
-/* Needs the counters. */
+/* Needs the counters. As long as these are estimates, nothing that is known of the compiled code
+ * counts: a search begins with the same, whatever the cache holds. */
 static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
   tune_cell *cell = sct_tune_cell(s, k, size);
+  const bool known = item->compiled.ok && !cell->estimated;
   sct_workload work = {.spec = &s->plan.spec,
                        .code = &item->code,
                        .size = &s->plan.spec.sizes[size],
                        .counters = &cell->counters,
-                       .registers = item->compiled.registers, /* 0 before it is compiled */
-                       .shared_bytes = item->code.shared_bytes +
-                                       (item->compiled.ok ? item->compiled.static_shared_bytes
-                                                          : item->code.static_shared_bytes)};
+                       .registers = known ? item->compiled.registers : 0,
+                       .shared_bytes =
+                           item->code.shared_bytes + (known ? item->compiled.static_shared_bytes
+                                                            : item->code.static_shared_bytes)};
   sct_tune_executed(s, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, &s->rated, &work, err));
   sct_model_strain(cell->strain, &s->rated, &work, &cell->predicted);

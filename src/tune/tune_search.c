@@ -5,6 +5,7 @@
 #include "tune/tune_internal.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
  * be asked for with less known. */
 #define LEAST 8
 #define MOST  64
+/* Not tried, but counted for each operand, so that it is known what least there is. */
+#define WITNESSES 2
 /* Of a budget that counting may take. */
 #define COUNT_SHARE 0.25
 #define WAIT_NS     ((int64_t)20000000)
@@ -142,15 +145,24 @@ static void close_pursuits(tune_session *s, pursuit *p) {
 
 /* ---- the rounds ---- */
 
+/* Where nothing is timed, a session that is repeated finds the same, whatever is compiled already,
+ * however many processes there are, and whichever is quicker: answers are heard one at a time, in
+ * the order of the questions, and the next questions come when half of those under way are
+ * answered. */
+static bool in_order(const tune_session *s) {
+  return !s->kind->times;
+}
+
 static int most_asked(const tune_session *s) {
-  const int each = 2 * sct_cores() / s->plan.spec.n_sizes;
+  const int each = in_order(s) ? 2 * LEAST : 2 * sct_cores() / s->plan.spec.n_sizes;
   return each < LEAST ? LEAST : each > MOST ? MOST : each;
 }
 
 static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   const int most = most_asked(s);
+  const bool later = in_order(s) && p->n_asked > most / 2;
   const bool done = s->opts->settle && sct_search_is_settled(p->search);
-  while (!done && p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
+  while (!done && !later && p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
     const int point = sct_search_next(p->search);
     if (point < 0) {
       return SCT_OK;
@@ -162,12 +174,12 @@ static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   return SCT_OK;
 }
 
-/* How many of those that are asked for can be measured. */
+/* How many of those that are asked for can be measured and heard. */
 static int find_due(tune_session *s, pursuit *p) {
   int n = 0;
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     for (int k = 0; k < p[z].n_asked; k++) {
-      p[z].due[k] = sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
+      p[z].due[k] = (k == 0 || !in_order(s)) && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
       n += p[z].due[k];
     }
   }
@@ -178,7 +190,8 @@ static sct_status hear(tune_session *s, pursuit *p, int size, sct_error *err) {
   sct_status status = SCT_OK;
   int n = 0;
   for (int k = 0; status == SCT_OK && k < p->n_asked; k++) {
-    const bool tried = tell(s, p, size, p->asked[k], &status, err);
+    const bool heard = p->due[k] || !in_order(s);
+    const bool tried = heard && tell(s, p, size, p->asked[k], &status, err);
     p->n_tried += tried;
     if (tried || p->due[k]) {
       sct_tune_cell(s, p->item[p->asked[k]], size)->passed_over = true;
@@ -312,6 +325,56 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
   return s->kind->times || !open ? SCT_OK : sct_tune_screen(s, err);
 }
 
+/* ---- what is least ---- */
+
+/* Of one operand, by one candidate that goes through its elements once; INFINITY: not known. */
+static double sectors_of(tune_session *s, int k, int size, int op) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_tune_item *item = &s->plan.items[k];
+  const tune_cell *cell = sct_tune_cell(s, k, size);
+  int64_t sectors[SCT_MAX_OPERANDS];
+  if (item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK || !cell->fits ||
+      !cell->counted || sct_model_passes(spec, &item->code) > 1) {
+    return INFINITY;
+  }
+  sct_tune_judged_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
+                          cell->counters.operand);
+  return (double)sectors[op];
+}
+
+/* The candidate whose estimate promises so few sectors of an operand that others would not be
+ * coalesced beside it; -1: none. */
+static int promising(tune_session *s, int size, int op) {
+  double counted = INFINITY, promised = INFINITY;
+  int item = -1;
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const double sectors = sectors_of(s, k, size, op);
+    if (!sct_tune_cell(s, k, size)->estimated) {
+      counted = fmin(counted, sectors);
+    } else if (sectors < promised) {
+      promised = sectors;
+      item = k;
+    }
+  }
+  return promised * SCT_COALESCED_SLACK < counted ? item : -1;
+}
+
+/* What is coalesced is held against the least sectors by any candidate (tune_choose.c), so some
+ * that promise less than what was tried are compiled and counted, though not measured. */
+static sct_status count_promising(tune_session *s, int size, sct_error *err) {
+  for (int op = 0; op < s->plan.spec.n_operands; op++) {
+    for (int n = 0; n < WITNESSES && !sct_tune_stop(s); n++) {
+      const int item = promising(s, size, op);
+      if (item < 0) {
+        break;
+      }
+      SCT_TRY(sct_tune_await(s, item, err));
+      SCT_TRY(sct_tune_count(s, item, err));
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   const int64_t budget_ns = s->opts->budget_ns;
   const int64_t until_ns =
@@ -325,6 +388,9 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
     SCT_TRY(open_pursuit(s, &p[z], z, err));
   }
   SCT_TRY(run_rounds(s, p, err));
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(count_promising(s, z, err));
+  }
   /* What the store knows, for the report's sake: not worth a budget. */
   while (budget_ns == 0 && !sct_tune_all_compiled(s) && !sct_tune_stop(s)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
