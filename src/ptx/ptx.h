@@ -125,7 +125,7 @@ bool sct_ptx_memory_approximate(const sct_ptx_memory *memory, uint64_t address);
 
 typedef enum sct_ptx_kind {
 #define SCT_PTX_KIND(id, name, text) SCT_PTX_##id,
-#include "ptx_kinds.def"
+#include "ptx/check/ptx_kinds.def"
 #undef SCT_PTX_KIND
   SCT_PTX_N_KINDS
 } sct_ptx_kind;
@@ -173,7 +173,7 @@ void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *diag);
  * apart into 4-byte requests. Asynchronous copies, unknown to the older devices, count as loads. */
 typedef enum sct_ptx_coalescing {
 #define SCT_PTX_COALESCING(id, name, cc, text) SCT_PTX_##id,
-#include "ptx_coalescing.def"
+#include "ptx/count/ptx_coalescing.def"
 #undef SCT_PTX_COALESCING
   SCT_PTX_N_COALESCING
 } sct_ptx_coalescing;

@@ -1,6 +1,6 @@
 /* Modules: parse, decode every kernel, describe them. */
-#include "ptx/ptx_code.h"
-#include "ptx/ptx_parse.h"
+#include "ptx/decode/ptx_code.h"
+#include "ptx/front/ptx_parse.h"
 
 #include <string.h>
 

@@ -23,16 +23,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 static const char *const opcodes[] = {
 #define PTX_ALU(op, sub, type, fn, sig, attrs, shadow) op "." sub "." #type,
-#include "ptx/ptx_alu.def"
+#include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
 #define PTX_OP(op, decode) op,
-#include "ptx/ptx_ops.def"
+#include "ptx/decode/ptx_ops.def"
 #undef PTX_OP
 };
 
 static const char *const types[] = {
 #define PTX_TYPE(id, name, bytes, kind) "." name,
-#include "ptx/ptx_types.def"
+#include "ptx/front/ptx_types.def"
 #undef PTX_TYPE
     ".v2",    ".v4",  ".v8",   ".global", ".shared",      ".local",    ".param",
     ".const", ".rn",  ".rz",   ".ftz",    ".sat",         ".volatile", ".cc",

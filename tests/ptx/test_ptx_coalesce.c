@@ -1,6 +1,6 @@
 /* Counting models of older devices: address streams worked out by hand, and random ones against the
  * sentences of the programming guide, byte by byte and lane by lane. */
-#include "ptx/ptx_exec.h"
+#include "ptx/exec/ptx_exec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The counting rules alone, on random and on known address patterns, against plain definitions. */
-#include "ptx/ptx_exec.h"
+#include "ptx/exec/ptx_exec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,20 +6,20 @@
 
 enum {
 #define PTX_TYPE(id, name, bytes, kind) TYPE_##id,
-#include "ptx/ptx_types.def"
+#include "ptx/front/ptx_types.def"
 #undef PTX_TYPE
   N_TYPES
 };
 
 static const char *const type_names[N_TYPES] = {
 #define PTX_TYPE(id, name, bytes, kind) name,
-#include "ptx/ptx_types.def"
+#include "ptx/front/ptx_types.def"
 #undef PTX_TYPE
 };
 
 static const char type_kinds[N_TYPES] = {
 #define PTX_TYPE(id, name, bytes, kind) #kind[0],
-#include "ptx/ptx_types.def"
+#include "ptx/front/ptx_types.def"
 #undef PTX_TYPE
 };
 
@@ -31,7 +31,7 @@ typedef struct row {
 
 static const row rows[] = {
 #define PTX_ALU(op, sub, type, fn, sig, attrs, shadow) {op, sub, TYPE_##type, sig, attrs},
-#include "ptx/ptx_alu.def"
+#include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
 };
 

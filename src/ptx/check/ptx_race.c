@@ -1,0 +1,330 @@
+/* Races: two accesses to the same bytes, at least one a write that changes them, with nothing
+ * between that orders them.
+ *
+ * Every granule (the kernel's narrowest access, at most 4 bytes) of shared memory and of writable
+ * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
+ * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
+ * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) likewise: every warp knows
+ * up to which epoch it comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
+ * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
+ * their own, one for each mbarrier. Where several warps share a touch, any wait that ended later is
+ * taken to order them: a race may be missed there, none is invented. Warps of one block conflict
+ * where nothing orders them, blocks always. A store that leaves the bytes as they were is no race.
+ * Atomic operations do not conflict with each other; a plain access does with one of another warp.
+ * Where a kernel orders its blocks itself (fences of device scope), blocks are not compared. */
+#include "ptx/exec/ptx_exec.h"
+
+/* A touch: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
+#define WHO_BITS   7
+#define WHO_MANY   40                  /* several warps, which agree */
+#define WHO_ATOMIC 64                  /* added to the warp or to WHO_MANY */
+#define EPOCHS     0xffffffu           /* as many as there are */
+#define NC_BIT     ((uint64_t)1 << 63) /* read through the read-only path */
+#define PLAIN_BIT  ((uint64_t)1 << 31) /* the block of this update has stored there as well */
+#define BLOCK_MANY UINT64_C(0x7fffffff)
+
+static uint64_t touch_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
+  const uint64_t block = part->shared ? 1 : (uint64_t)(x->block_index % 0x7ffffffe) + 1;
+  const uint32_t epoch = (who & ~(unsigned)WHO_ATOMIC) < PTX_LANES ? x->warp->stamp : x->epoch;
+  return block << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
+}
+
+static uint32_t epoch_of(uint64_t t) {
+  return (uint32_t)(t >> WHO_BITS) & EPOCHS;
+}
+static uint64_t block_of(uint64_t t) {
+  return (t & ~NC_BIT) >> 32;
+}
+static unsigned who_of(uint64_t t) {
+  return (unsigned)t & ((1u << WHO_BITS) - 1);
+}
+static bool is_atomic(uint64_t t) {
+  return (who_of(t) & WHO_ATOMIC) != 0;
+}
+static unsigned warp_of(uint64_t t) { /* WHO_MANY: several */
+  return who_of(t) & ~(unsigned)WHO_ATOMIC;
+}
+
+/* Whether this warp comes behind `other`, a touch of its own block. */
+static bool behind(const ptx_exec *x, uint64_t other) {
+  const ptx_warp *w = x->warp;
+  const unsigned who = warp_of(other);
+  const uint32_t epoch = epoch_of(other);
+  if (epoch < (x->base & EPOCHS)) {
+    return true;
+  }
+  if (who == WHO_MANY) {
+    return epoch < w->acquired || sct_ptx_synced(x, who);
+  }
+  return who == (unsigned)w->index || w->clock.known[who] >= epoch ||
+         (who < PTX_LANES && sct_ptx_synced(x, who));
+}
+
+/* Whether `other` and `mine` are unordered: same block, by another warp, with nothing in between,
+ * or another block. */
+static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
+  if (other == 0) {
+    return false;
+  }
+  if (block_of(other) != block_of(mine)) {
+    return !x->code->orders_blocks;
+  }
+  return warp_of(other) != warp_of(mine) && !behind(x, other);
+}
+
+static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                       int lane, uint64_t other, bool other_wrote) {
+  char who[96];
+  const bool blocks = !part->shared && block_of(other) != block_of(touch_of(x, part, 0));
+  const bool stored = !is_atomic(other) || (blocks && (other & PLAIN_BIT) != 0);
+  const char *wrote = stored ? "wrote" : "updated";
+  if (blocks && block_of(other) == BLOCK_MANY) {
+    snprintf(who, sizeof who, "several blocks");
+  } else if (blocks) {
+    snprintf(who, sizeof who, "block number %lld", (long long)block_of(other) - 1);
+  } else if (warp_of(other) < PTX_LANES) {
+    snprintf(who, sizeof who, "warp %u of the same block", warp_of(other));
+  } else if (warp_of(other) >= PTX_WHO_COPY) {
+    snprintf(who, sizeof who, "an asynchronous copy");
+  } else {
+    snprintf(who, sizeof who, "other warps of the same block");
+  }
+  sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
+                acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between",
+                acc->dir == PTX_READ    ? "reads"
+                : acc->dir == PTX_WRITE ? "changes"
+                                        : "updates",
+                acc->width, part->shared ? "shared memory" : "'",
+                part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
+                other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
+}
+
+static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                         int lane, ptx_touch *t) {
+  const bool nc = (u->op & PTX_MEM_NC) != 0;
+  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY) {
+    fault_race(x, u, acc, part, lane, t->write, true);
+    return false;
+  }
+  if (nc && t->write != 0) {
+    sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
+                  "reads '%s' through the read-only path where this kernel has written",
+                  part->buf->name);
+    return false;
+  }
+  const uint64_t keep = t->read & NC_BIT;
+  uint64_t now = me;
+  if (t->read != 0 && block_of(t->read) != block_of(me) && !x->code->orders_blocks) {
+    now = BLOCK_MANY << 32 | WHO_MANY;
+  } else if (block_of(t->read) == block_of(me) && unordered(x, keep ^ t->read, me)) {
+    now = touch_of(x, part, WHO_MANY);
+  }
+  t->read = now | keep | (nc ? NC_BIT : 0);
+  return true;
+}
+
+/* Nobody has read what this warp is about to change. */
+static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                            const ptx_part *part, int lane, const ptx_touch *t) {
+  const uint64_t reader = t->read & ~NC_BIT;
+  if (unordered(x, reader, touch_of(x, part, (unsigned)x->warp->index))) {
+    fault_race(x, u, acc, part, lane, reader, false);
+    return false;
+  }
+  if (t->read & NC_BIT) {
+    sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
+                  "writes '%s' where this kernel reads through the read-only path",
+                  part->buf->name);
+    return false;
+  }
+  return true;
+}
+
+static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                          const ptx_part *part, int lane, ptx_touch *t, bool changed) {
+  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  if (!changed) { /* the same value again: both may be read by their writers */
+    if (unordered(x, t->write, me) && block_of(t->write) == block_of(me)) {
+      t->write = touch_of(x, part, WHO_MANY);
+    }
+    return true;
+  }
+  if (unordered(x, t->write, me)) {
+    fault_race(x, u, acc, part, lane, t->write, true);
+    return false;
+  }
+  if (!readers_ordered(x, u, acc, part, lane, t)) {
+    return false;
+  }
+  t->write = me;
+  return true;
+}
+
+/* An atomic operation reads and, where it changes something, writes. Other warps may do the same:
+ * then the touch stands for all of them. */
+static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                           const ptx_part *part, int lane, ptx_touch *t, bool changed) {
+  const uint64_t me = touch_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index), last = t->write;
+  const bool same_block = block_of(last) == block_of(me);
+  const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
+  if ((changed || u->e != 0) && unordered(x, last, me) &&
+      (same_block ? !is_atomic(last) : stored)) {
+    fault_race(x, u, acc, part, lane, last, true);
+    return false;
+  }
+  if (!changed) {
+    return true;
+  }
+  if (!readers_ordered(x, u, acc, part, lane, t)) {
+    return false;
+  }
+  t->write = me;
+  if (is_atomic(last) && !same_block && !x->code->orders_blocks) {
+    t->write = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
+  } else if (is_atomic(last) && unordered(x, last, me)) {
+    t->write = touch_of(x, part, WHO_ATOMIC | WHO_MANY);
+  }
+  t->write |= same_block && stored ? PLAIN_BIT : 0;
+  return true;
+}
+
+int sct_ptx_granule_shift(int min_bytes) {
+  return min_bytes >= 4 ? 2 : min_bytes >= 2 ? 1 : 0;
+}
+
+/* Nobody, this warp, or the same block before its last barrier (`base`): nothing to look at. */
+static inline bool settled(uint64_t touch, uint64_t me, uint64_t base) {
+  return touch == 0 || touch == me || (touch < base && touch >= base >> 32 << 32);
+}
+
+bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                  uint32_t changed) {
+  const int shift =
+      sct_ptx_granule_shift(part->shared ? x->code->min_shared_bytes : x->code->min_global_bytes);
+  ptx_touch *touch = part->shared ? x->shared_touch : part->buf != NULL ? part->buf->touch : NULL;
+  const bool strong = (u->op & PTX_MEM_STRONG) != 0;
+  if ((strong || acc->dir == PTX_ATOMIC) && (part->shared || part->buf != NULL)) {
+    sct_ptx_sync_access(x, u, acc, part);
+  }
+  if (touch == NULL || strong) {
+    return true;
+  }
+  const uint64_t origin = part->origin >> shift;
+  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  const uint64_t base = me >> 32 << 32 | (uint64_t)(x->base & EPOCHS) << WHO_BITS;
+  const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
+  for (uint32_t m = part->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint64_t first = (acc->addr[i] >> shift) - origin;
+    const uint64_t last = ((acc->addr[i] + (uint64_t)acc->width - 1) >> shift) - origin;
+    const bool write = acc->dir != PTX_READ;
+    for (uint64_t g = first; g <= last; g++) {
+      ptx_touch *t = &touch[g];
+      if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
+        *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
+        continue;
+      }
+      const bool alters = changed >> i & 1;
+      const bool ok = acc->dir == PTX_ATOMIC ? update_granule(x, u, acc, part, i, t, alters)
+                      : write                ? write_granule(x, u, acc, part, i, t, alters)
+                                             : read_granule(x, u, acc, part, i, t);
+      if (!ok) {
+        return false;
+      }
+    }
+  }
+  return !part->shared || sct_ptx_race_warp(x, u, acc, part, changed);
+}
+
+/* ---- asynchronous copies */
+
+static void touched(const ptx_exec *x, int64_t address, int64_t bytes, ptx_touch **from,
+                    ptx_touch **to) {
+  const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
+  *from = x->shared_touch + (address >> shift);
+  *to = x->shared_touch + ((address + bytes - 1) >> shift) + 1;
+}
+
+void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,
+                          uint32_t epoch) {
+  ptx_touch *t = NULL, *end = NULL;
+  if (!x->launch->races || bytes == 0) {
+    return;
+  }
+  touched(x, address, bytes, &t, &end);
+  for (; t < end; t++) {
+    t->write = (uint64_t)1 << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
+  }
+}
+
+int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer) {
+  ptx_touch *first = NULL, *end = NULL;
+  if (!x->launch->races || bytes == 0) {
+    return -1;
+  }
+  touched(x, address, bytes, &first, &end);
+  for (const ptx_touch *t = first; t < end; t++) {
+    const unsigned who = who_of(t->write);
+    if (t->write != 0 && who < PTX_LANES && epoch_of(t->write) >= (x->block_epoch & EPOCHS) &&
+        epoch_of(t->write) > x->warp->clock.fenced[who]) {
+      *writer = (int)who;
+      return address + (int64_t)((t - first) << sct_ptx_granule_shift(x->code->min_shared_bytes));
+    }
+  }
+  return -1;
+}
+
+void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from) {
+  for (int i = 0; i < PTX_N_WHO; i++) {
+    to->known[i] = from->known[i] > to->known[i] ? from->known[i] : to->known[i];
+    to->fenced[i] = from->fenced[i] > to->fenced[i] ? from->fenced[i] : to->fenced[i];
+  }
+}
+
+/* A touch has few bits for its epoch. Between blocks nothing is compared, so counting may begin
+ * anew; half of the range is left for one block. */
+void sct_ptx_clock_renew(ptx_exec *x) {
+  if (x->epoch <= EPOCHS / 2) {
+    return;
+  }
+  x->epoch = x->flags_base = 0;
+  if (x->shared_touch != NULL) {
+    memset(x->shared_touch, 0, sizeof(*x->shared_touch) * (size_t)x->launch->shared_end);
+  }
+  for (int i = 0; i < x->launch->n_warps; i++) {
+    x->warps[i].clock = (ptx_clock){0};
+    x->warps[i].acquired = 0;
+  }
+}
+
+void sct_ptx_clock_barrier(ptx_exec *x) {
+  ptx_clock all = {0};
+  const int n = x->launch->n_warps;
+  x->base = ++x->epoch;
+  for (int i = 0; i < n; i++) {
+    x->warps[i].stamp = x->epoch;
+  }
+  if (x->code->uses_bulk) { /* what one warp has fenced, all have */
+    for (int i = 0; i < n; i++) {
+      sct_ptx_clock_join(&all, &x->warps[i].clock);
+    }
+    for (int i = 0; i < n; i++) {
+      memcpy(x->warps[i].clock.fenced, all.fenced, sizeof all.fenced);
+    }
+  }
+}
+
+/* A barrier that not all warps wait at orders those that do behind those that came. */
+void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on) {
+  sct_ptx_clock_join(barrier, &w->clock);
+  barrier->known[w->index] = w->stamp;
+  if (goes_on) { /* what it does from here on is not part of it */
+    w->stamp = ++x->epoch;
+  }
+}
+
+void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w) {
+  sct_ptx_clock_join(&w->clock, barrier);
+  w->stamp = w->acquired = ++x->epoch;
+}

@@ -1,0 +1,48 @@
+/* ptx_cost - what a PTX instruction costs a multiprocessor: the machine instructions that ptxas
+ * makes of it, by pipe. */
+#include "ptx/decode/ptx_decode.h"
+
+#include <string.h>
+
+typedef struct cost_rule {
+  const char *op, *mod, *type;
+  uint8_t of_pipe[SCT_N_PIPES - 1], other; /* SCT_PIPE_ISSUE is the last, and their sum */
+} cost_rule;
+
+static const cost_rule rules[] = {
+#define PTX_COST(op, mod, type, fp32, fp64, sfu, integer, imul, other)                             \
+  {op, mod, type, {fp32, fp64, sfu, integer, imul}, other},
+#include "ptx_costs.def"
+#undef PTX_COST
+};
+
+static bool has_mod(const ptx_inst *inst, const char *mod) {
+  for (int k = 1; k < inst->n_mods; k++) {
+    if (sct_ptx_span_is(inst->mods[k], mod)) {
+      return true;
+    }
+  }
+  return mod[0] == '\0';
+}
+
+static bool ends_in(ptx_span text, const char *end) {
+  const int n = (int)strlen(end);
+  return text.len >= n && memcmp(text.p + text.len - n, end, (size_t)n) == 0;
+}
+
+void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst) {
+  memset(out, 0, SCT_N_PIPES);
+  out[SCT_PIPE_ISSUE] = 1;
+  for (int k = 0; k < SCT_COUNT(rules); k++) {
+    const cost_rule *r = &rules[k];
+    if (sct_ptx_span_is(inst->mods[0], r->op) && has_mod(inst, r->mod) &&
+        ends_in(inst->mods[inst->n_mods - 1], r->type)) {
+      out[SCT_PIPE_ISSUE] = r->other;
+      for (int p = 0; p < SCT_PIPE_ISSUE; p++) {
+        out[p] = r->of_pipe[p];
+        out[SCT_PIPE_ISSUE] = (uint8_t)(out[SCT_PIPE_ISSUE] + out[p]);
+      }
+      return;
+    }
+  }
+}

@@ -1,0 +1,259 @@
+/* Counting rules for CC 7.0 and later, as measured on an H200 (531 kernels, counters.md): one warp
+ * access at a time, from lane addresses alone. The executor calls these beside the access; nothing
+ * here changes what a kernel computes. */
+#include "ptx/exec/ptx_exec.h"
+
+/* ---- distinct values of a lane function, e.g. address / 32 */
+
+/* Any order: a small hash table. */
+static int distinct_any(const uint64_t *v, int n) {
+  uint64_t seen[64];
+  bool used[64] = {false};
+  int count = 0;
+  for (int i = 0; i < n; i++) {
+    unsigned h = (unsigned)(v[i] * 0x9e3779b97f4a7c15u >> 58);
+    while (used[h] && seen[h] != v[i]) {
+      h = (h + 1) & 63;
+    }
+    count += !used[h];
+    used[h] = true;
+    seen[h] = v[i];
+  }
+  return count;
+}
+
+/* Sorted values are counted by their steps; almost all real accesses are sorted. */
+int sct_ptx_distinct(const uint64_t *v, int n) {
+  int steps = 1;
+  uint64_t down = 0;
+  for (int i = 1; i < n; i++) {
+    steps += v[i] != v[i - 1];
+    down |= v[i] - v[i - 1];
+  }
+  return down >> 63 != 0 ? distinct_any(v, n) : steps;
+}
+
+/* An access is aligned to its width, so lanes with different addresses share no byte. */
+int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask) {
+  int n = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    out[n++] = acc->addr[ptx_first_lane(m)];
+  }
+  return n;
+}
+
+void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
+  const int lanes = ptx_count_lanes(acc->mask);
+  const int64_t bytes = (int64_t)lanes * acc->width;
+  int64_t sectors = 0, tags = 0, distinct_bytes = bytes;
+  if (acc->full_run) {
+    const uint64_t first = acc->addr[0], last = first + (uint64_t)bytes - 1;
+    sectors = (int64_t)(last / 32 - first / 32 + 1);
+    tags = (int64_t)(last / 128 - first / 128 + 1);
+  } else {
+    uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
+    const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+    for (int k = 0; k < n; k++) {
+      sector[k] = address[k] / 32;
+      line[k] = address[k] / 128;
+    }
+    sectors = sct_ptx_distinct(sector, n);
+    tags = sct_ptx_distinct(line, n);
+    distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
+  }
+  const int64_t least = (bytes + 31) / 32;
+  g->requests++;
+  g->sectors += sectors;
+  g->sectors_ideal += sectors < least ? sectors : least;
+  g->tags += tags;
+  g->moved += 32 * sectors;
+  g->bytes += bytes;
+  g->distinct_bytes += distinct_bytes;
+}
+
+void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
+  const uint64_t last = address + (uint64_t)bytes - 1;
+  const int64_t sectors = (int64_t)(last / 32 - address / 32 + 1);
+  const int64_t least = (bytes + 31) / 32;
+  g->requests++;
+  g->sectors += sectors;
+  g->sectors_ideal += sectors < least ? sectors : least;
+  g->tags += (int64_t)(last / 128 - address / 128 + 1);
+  g->moved += 32 * sectors;
+  g->bytes += bytes;
+  g->distinct_bytes += bytes;
+}
+
+/* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
+
+/* Whether every active lane agrees with lane ^ step, if that one is active too. */
+static bool lanes_agree(const ptx_access *acc, int step) {
+  for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m), j = i ^ step;
+    if ((acc->mask >> j & 1) && acc->addr[i] != acc->addr[j]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Lanes that are served together: fewer, the wider they are. */
+static int natural_lanes(int width) {
+  return width <= 4 ? PTX_LANES : width == 8 ? 16 : 8;
+}
+
+static int group_lanes(const ptx_access *acc) {
+  const int lanes = natural_lanes(acc->width);
+  return lanes < PTX_LANES && (lanes_agree(acc, 1) || lanes_agree(acc, 2)) ? 2 * lanes : lanes;
+}
+
+int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask) {
+  uint32_t words[32][PTX_LANES];
+  uint8_t n[32] = {0};
+  int most = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const uint64_t a = acc->addr[ptx_first_lane(m)];
+    const uint64_t last = (a + (uint64_t)acc->width - 1) / 4;
+    for (uint64_t w = a / 4; w <= last; w++) {
+      const unsigned bank = (unsigned)w & 31;
+      int k = 0;
+      while (k < n[bank] && words[bank][k] != (uint32_t)w) {
+        k++;
+      }
+      if (k == n[bank]) {
+        words[bank][n[bank]++] = (uint32_t)w;
+        most = n[bank] > most ? n[bank] : most;
+      }
+    }
+  }
+  return most;
+}
+
+/* Ideal is what the profiler calls so: as many wavefronts as the width needs, fewer where lanes
+ * share addresses. That rule gives its column in all measured cases, the ones with lanes n & ~2
+ * too. */
+void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc) {
+  s->requests++;
+  s->bytes += (int64_t)ptx_count_lanes(acc->mask) * acc->width;
+  if (acc->full_run) { /* no two lanes share a word of different rows: one wavefront a group */
+    const int groups = acc->width <= 4 ? 1 : acc->width / 4;
+    s->wavefronts += groups;
+    s->wavefronts_ideal += groups;
+    return;
+  }
+  const int lanes = group_lanes(acc), natural = natural_lanes(acc->width);
+  int wavefronts = 0, least = 0;
+  for (int first = 0; first < PTX_LANES; first += lanes) {
+    const uint32_t group = ptx_lane_group(first, lanes) & acc->mask;
+    wavefronts += group != 0 ? sct_ptx_bank_wavefronts(acc, group) : 0;
+  }
+  for (int first = 0; first < PTX_LANES; first += natural) {
+    least += (ptx_lane_group(first, natural) & acc->mask) != 0;
+  }
+  s->wavefronts += wavefronts;
+  s->wavefronts_ideal += wavefronts < least ? wavefronts : least;
+}
+
+/* Most lanes that want a word of one bank, the same word or not. */
+static int bank_lanes(const ptx_access *acc, uint32_t mask) {
+  uint8_t n[32] = {0};
+  int most = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const uint64_t a = acc->addr[ptx_first_lane(m)];
+    for (uint64_t w = a / 4; w <= (a + (uint64_t)acc->width - 1) / 4; w++) {
+      most = ++n[w & 31] > most ? n[w & 31] : most;
+    }
+  }
+  return most;
+}
+
+void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps) {
+  sct_ptx_shared one = {0};
+  sct_ptx_count_shared(&one, acc);
+  if (!merges) {
+    const int lanes = natural_lanes(acc->width);
+    one.wavefronts = one.wavefronts_ideal = 0;
+    for (int first = 0; first < PTX_LANES; first += lanes) {
+      const uint32_t group = ptx_lane_group(first, lanes) & acc->mask;
+      one.wavefronts += group != 0 ? bank_lanes(acc, group) : 0;
+      one.wavefronts_ideal += group != 0;
+    }
+  }
+  one.wavefronts *= steps;
+  one.wavefronts_ideal *= steps;
+  sct_ptx_shared_add(s, &one);
+}
+
+/* ---- sums */
+
+void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from) {
+  to->requests += from->requests;
+  to->sectors += from->sectors;
+  to->sectors_ideal += from->sectors_ideal;
+  to->tags += from->tags;
+  to->moved += from->moved;
+  to->bytes += from->bytes;
+  to->distinct_bytes += from->distinct_bytes;
+}
+
+void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from) {
+  to->requests += from->requests;
+  to->wavefronts += from->wavefronts;
+  to->wavefronts_ideal += from->wavefronts_ideal;
+  to->bytes += from->bytes;
+}
+
+void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
+  sct_ptx_global_add(&to->load, &from->load);
+  sct_ptx_global_add(&to->store, &from->store);
+  sct_ptx_global_add(&to->atomics, &from->atomics);
+  for (int i = 0; i < SCT_PTX_N_WIDTHS; i++) {
+    to->load_width[i] += from->load_width[i];
+    to->store_width[i] += from->store_width[i];
+  }
+  sct_ptx_shared_add(&to->shared_load, &from->shared_load);
+  sct_ptx_shared_add(&to->shared_store, &from->shared_store);
+  sct_ptx_shared_add(&to->shared_async, &from->shared_async);
+  sct_ptx_shared_add(&to->shared_atomics, &from->shared_atomics);
+  sct_ptx_global_add(&to->bulk_load, &from->bulk_load);
+  sct_ptx_global_add(&to->bulk_store, &from->bulk_store);
+  to->texture_requests += from->texture_requests;
+  to->local_requests += from->local_requests;
+  to->shuffles += from->shuffles;
+  to->warp_instructions += from->warp_instructions;
+  to->lane_instructions += from->lane_instructions;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    to->machine.n[p] += from->machine.n[p];
+  }
+  to->branches += from->branches;
+  to->divergent_branches += from->divergent_branches;
+  to->barriers += from->barriers;
+}
+
+sct_ptx_global sct_ptx_global_sum(const sct_ptx_counters *c) {
+  sct_ptx_global all = c->load;
+  sct_ptx_global_add(&all, &c->store);
+  sct_ptx_global_add(&all, &c->atomics);
+  return all;
+}
+
+sct_ptx_shared sct_ptx_shared_sum(const sct_ptx_counters *c) {
+  sct_ptx_shared all = c->shared_load;
+  sct_ptx_shared_add(&all, &c->shared_store);
+  sct_ptx_shared_add(&all, &c->shared_async);
+  sct_ptx_shared_add(&all, &c->shared_atomics);
+  return all;
+}
+
+static double degree(const sct_ptx_global *g) {
+  return g->moved == 0 ? 1.0 : (double)g->distinct_bytes / (double)g->moved;
+}
+
+sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *c) {
+  sct_ptx_global load = c->load, store = c->store;
+  sct_ptx_global_add(&load, &c->bulk_load);
+  sct_ptx_global_add(&store, &c->bulk_store);
+  sct_ptx_global both = load;
+  sct_ptx_global_add(&both, &store);
+  return (sct_ptx_degree){degree(&load), degree(&store), degree(&both)};
+}

@@ -1,0 +1,264 @@
+/* Decoded kernels: fixed-size micro-operations in basic blocks.
+ *
+ * Every operand is a slot of the warp's register file, immediates and special registers too, so a
+ * micro-operation never asks what kind its operands are. A slot is 32 lanes of 64 bits; 32-bit
+ * values use its first half, a predicate its first word (a bit a lane). Slot 0 holds zeros, slot 1
+ * a predicate that is always true, then come the PTX registers, then constants, special registers
+ * and temporaries. */
+#ifndef SCT_PTX_CODE_H
+#define SCT_PTX_CODE_H
+
+#include "ptx/front/ptx_ast.h"
+
+#define PTX_LANES      32
+#define PTX_SLOT_BYTES 256
+#define PTX_SLOT_ZERO  0
+#define PTX_SLOT_TRUE  1
+#define PTX_SLOT_REGS  2
+#define PTX_ALL        0xffffffffu
+
+/* Address windows of 64 GiB: generic addresses tell their space by their upper bits. */
+#define PTX_WINDOW_SHIFT    36
+#define PTX_WINDOW_SHARED   1
+#define PTX_WINDOW_LOCAL    2
+#define PTX_WINDOW_PARAM    3
+#define PTX_WINDOW_VARS     4 /* .global and .const variables of the module */
+#define PTX_WINDOW_FUNCS    5 /* addresses of functions */
+#define PTX_WINDOW_TEXTURES 6 /* handles, no memory */
+#define PTX_WINDOW_FIRST    8 /* of buffers */
+#define PTX_N_WINDOWS       2048
+#define PTX_WINDOW(k)       ((uint64_t)(k) << PTX_WINDOW_SHIFT)
+
+/* Shared addresses start here (as the 1 KiB that sm_90 reserves); arrays lie this far apart, a
+ * multiple of 128 so that their banks stay as they would be without the gap. */
+#define PTX_SHARED_BASE    1024
+#define PTX_SHARED_GAP     8192
+#define PTX_SHARED_DYNAMIC (1 << 20) /* dynamic shared memory begins here */
+
+typedef struct ptx_exec ptx_exec;
+typedef struct ptx_uop ptx_uop;
+typedef void (*ptx_fn)(ptx_exec *x, const ptx_uop *u);
+
+/* How undefined bits pass through an operation (ptx_shadow.c). */
+typedef enum ptx_shadow {
+  PTX_SHADOW_ALL, /* one undefined bit anywhere makes the whole result undefined */
+  PTX_SHADOW_MOV,
+  PTX_SHADOW_AND,
+  PTX_SHADOW_OR,
+  PTX_SHADOW_XOR, /* bit by bit: also not */
+  PTX_SHADOW_ADD, /* upwards from the lowest undefined bit: also sub, neg, mul.lo */
+  PTX_SHADOW_SHL,
+  PTX_SHADOW_SHR,
+  PTX_SHADOW_SAR,
+  PTX_SHADOW_SELECT,
+  PTX_SHADOW_PRMT,
+  PTX_SHADOW_ZEXT,  /* moves between widths: cvt without sign, truncation */
+  PTX_SHADOW_PACK2, /* two values side by side, each on its own */
+  PTX_SHADOW_OWN    /* the operation does it itself */
+} ptx_shadow;
+
+/* Bits of ptx_uop.flags for arithmetic. */
+enum {
+  PTX_F_RND_MASK = 3, /* 0 nearest even, then as below */
+  PTX_F_RZ = 1,
+  PTX_F_RM = 2,
+  PTX_F_RP = 3,
+  PTX_F_FTZ = 4,
+  PTX_F_SAT = 8,
+  PTX_F_CC = 16,  /* writes the carry */
+  PTX_F_NAN = 32, /* min.NaN, max.NaN */
+  PTX_F_XORSIGN = 64,
+  PTX_F_INT = 128, /* cvt to an integral value: rni, rzi, rmi, rpi */
+  PTX_F_RELU = 256,
+  PTX_F_RNA = 512
+};
+
+/* bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written */
+enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2, PTX_MEM_KEEP = 4, PTX_MEM_UNCACHED = 8 };
+enum { PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_POPC, PTX_BAR_AND, PTX_BAR_OR };
+enum { PTX_SHFL_UP, PTX_SHFL_DOWN, PTX_SHFL_BFLY, PTX_SHFL_IDX };
+enum { PTX_VOTE_ALL, PTX_VOTE_ANY, PTX_VOTE_UNI, PTX_VOTE_BALLOT };
+enum {
+  PTX_ATOMIC_ADD,
+  PTX_ATOMIC_MIN,
+  PTX_ATOMIC_MAX,
+  PTX_ATOMIC_AND,
+  PTX_ATOMIC_OR,
+  PTX_ATOMIC_XOR,
+  PTX_ATOMIC_INC,
+  PTX_ATOMIC_DEC,
+  PTX_ATOMIC_EXCH,
+  PTX_ATOMIC_CAS
+};
+/* Bits of ptx_uop.sync; PROXY: what asynchronous copies read from shared memory. */
+enum { PTX_SYNC_ACQUIRE = 1, PTX_SYNC_RELEASE = 2, PTX_SYNC_PROXY = 4 };
+enum { PTX_MBAR_EXPECT_TX = 1, PTX_MBAR_NO_COMPLETE = 2, PTX_MBAR_DROP = 4 }; /* .flags */
+enum { PTX_MBAR_STATE, PTX_MBAR_PARITY };
+enum { PTX_REDUX_ADD, PTX_REDUX_MIN, PTX_REDUX_MAX, PTX_REDUX_AND, PTX_REDUX_OR, PTX_REDUX_XOR };
+
+struct ptx_uop {
+  ptx_fn fn;
+  uint32_t d, a, b, c, e;
+  uint32_t guard, guard_flip; /* runs in the lanes of (predicate ^ flip) */
+  uint32_t inst;              /* PTX instruction, index into ptx_code.insts */
+  uint32_t vec;               /* first of n slots in ptx_code.vec */
+  uint16_t flags; /* of a load: the elements that nothing reads, a bit each (ptx_live.c) */
+  uint8_t n;      /* elements of a vector access, targets of a branch table */
+  uint8_t bytes;  /* of a memory element, of an operand */
+  bool wide;      /* elements are kept in 64-bit lanes */
+  bool approx;    /* its result is not compared bit for bit */
+  bool sign;      /* loads extend the sign */
+  uint8_t space;  /* ptx_space */
+  union {
+    uint8_t shadow; /* ptx_shadow, of arithmetic */
+    uint8_t sync;   /* PTX_SYNC_ACQUIRE and its like, of accesses and fences */
+  };
+  uint8_t op;   /* a choice within fn: comparison, atomic operation, ... */
+  uint8_t from; /* source type of a conversion */
+  uint8_t to;
+  int64_t imm;
+};
+
+typedef enum ptx_term { /* how a basic block ends */
+                        PTX_TERM_FALL,
+                        PTX_TERM_BRANCH,
+                        PTX_TERM_TABLE,
+                        PTX_TERM_RET,
+                        PTX_TERM_EXIT,
+                        PTX_TERM_BARRIER,
+                        PTX_TERM_CALL
+} ptx_term;
+
+typedef struct ptx_block {
+  int32_t first, end; /* micro-operations; a terminator that is not FALL is number `end` */
+  int32_t target;     /* block of a taken branch */
+  int32_t next;       /* block that follows; -1: none */
+  int32_t ipdom;      /* block where all paths meet again; -1: only the end of the function */
+  int32_t first_inst; /* in ptx_code.insts */
+  int32_t n_insts;    /* PTX instructions, terminator included */
+  uint8_t term;
+  bool yields; /* waits for other warps: hand over after it */
+} ptx_block;
+
+typedef struct ptx_const {
+  uint64_t bits;
+  uint32_t slot;
+  bool wide;
+  int32_t next; /* in the hash chain */
+} ptx_const;
+
+typedef struct ptx_sreg_use {
+  uint32_t slot;
+  uint8_t sreg;
+} ptx_sreg_use;
+
+/* One function of a kernel: the kernel itself is number 0. */
+typedef struct ptx_body {
+  const ptx_func *func;
+  int32_t entry; /* its first block; they stand together */
+  int32_t n_blocks;
+  uint32_t n_slots, n_regs;
+  ptx_const *consts;
+  size_t n_consts, cap_consts;
+  ptx_sreg_use *sregs;
+  size_t n_sregs, cap_sregs;
+  int64_t local_bytes, call_bytes, param_bytes;
+} ptx_body;
+
+typedef struct ptx_shared_sym {
+  const ptx_sym *sym;
+  int64_t address, bytes; /* bytes of the dynamic array: set at launch */
+} ptx_shared_sym;
+
+/* Where the counters of an instruction go. */
+typedef enum ptx_inst_kind {
+  PTX_INST_OTHER,
+  PTX_INST_LOAD,
+  PTX_INST_STORE,
+  PTX_INST_ATOMIC,
+  PTX_INST_ASYNC,
+  PTX_INST_BULK_LOAD,
+  PTX_INST_BULK_STORE,
+  PTX_INST_BRANCH,
+  PTX_INST_BARRIER,
+  PTX_INST_SHUFFLE
+} ptx_inst_kind;
+
+/* What the report says of an instruction. */
+typedef struct ptx_origin {
+  int line;
+  ptx_span text;
+  ptx_loc loc;
+  uint8_t kind;              /* ptx_inst_kind */
+  uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
+  uint8_t width;             /* bytes a lane of a memory access */
+} ptx_origin;
+
+typedef struct ptx_call {
+  int32_t body; /* of ptx_code.bodies; -1: through the function pointer in slot a */
+  int n_args, n_rets;
+  const ptx_sym **args, **rets; /* .param variables of the caller; one allocation, at args */
+} ptx_call;
+
+typedef struct ptx_code {
+  ptx_uop *uops;
+  size_t n_uops, cap_uops;
+  ptx_block *blocks;
+  size_t n_blocks, cap_blocks;
+  uint32_t *vec;
+  size_t n_vec, cap_vec;
+  int32_t *tables; /* targets of brx.idx: blocks */
+  size_t n_tables, cap_tables;
+  ptx_origin *insts;
+  size_t n_insts, cap_insts;
+  ptx_body *bodies;
+  size_t n_bodies, cap_bodies;
+  ptx_call *calls;
+  size_t n_calls, cap_calls;
+  ptx_shared_sym *shared;
+  size_t n_shared, cap_shared;
+  int64_t shared_packed; /* bytes of the static arrays without gaps */
+  bool uses_dynamic;     /* an extern shared array is named */
+  bool uses_bulk;        /* has bulk copies */
+  bool has_global_atomics, has_approx, has_calls;
+  bool has_float_sums; /* atomic additions whose rounding depends on their order */
+  bool orders_blocks;  /* fences wider than a block: blocks may talk to each other */
+  int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race shadows */
+} ptx_code;
+
+/* Decodes one kernel; on failure *error receives the text ("line 12: ..."), in the module's arena,
+ * and the function returns NULL. */
+ptx_code *sct_ptx_decode(sct_ptx_module *m, ptx_func *kernel, char **error);
+void sct_ptx_code_free(ptx_code *code);
+
+/* ---- what machine code makes of a load (ptx_live.c) */
+
+typedef struct ptx_live_part {
+  int offset, bytes; /* inside the vector */
+} ptx_live_part;
+
+#define PTX_LIVE_PARTS 2
+
+/* The accesses that stand for load `u`, 0 to 2: ptxas leaves out what nothing reads. */
+int sct_ptx_live_parts(const ptx_uop *u, ptx_live_part parts[PTX_LIVE_PARTS]);
+/* Notes in the loads from micro-operation `first` on which elements go to registers that no
+ * instruction reads. */
+void sct_ptx_live_mark(ptx_code *code, size_t first, const uint8_t *read, size_t n_regs);
+
+/* ---- loops (ptx_loops.c) */
+
+typedef struct ptx_loops {
+  int32_t *of;    /* [n_blocks] innermost loop of a block, -1: none */
+  bool *together; /* [n] in a run no warp was split where it, or a loop around it, is left */
+  int32_t n;
+} ptx_loops;
+
+/* insts: counters of a run of this code, a record an instruction; NULL: none, then no loop is
+ * `together`. */
+void sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
+void sct_ptx_loops_free(ptx_loops *loops);
+
+/* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */
+void sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body);
+
+#endif

@@ -1,0 +1,173 @@
+/* Arithmetic is decoded by table: opcode, the modifiers that make up the form, and the type give
+ * one row of ptx_alu.def; what is left over must be allowed there. */
+#include "ptx/decode/ptx_decode.h"
+#include "ptx/exec/ptx_exec.h"
+
+#include <string.h>
+
+typedef struct alu_row {
+  const char *op, *sub;
+  ptx_type type;
+  ptx_fn fn;
+  const char *sig, *attrs;
+  ptx_shadow shadow;
+} alu_row;
+
+static const alu_row alu_rows[] = {
+#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow)                                             \
+  {op, sub, PTX_T_##type, sct_ptx_op_##fn, sig, attrs, PTX_SHADOW_##shadow},
+#include "ptx_alu.def"
+#undef PTX_ALU
+};
+
+/* Modifiers that any float form may have, and the attribute letter that allows each. */
+static const struct {
+  const char *name;
+  char attr;
+  uint16_t flag;
+} attr_mods[] = {{"rn", 'R', 0},           {"rz", 'R', PTX_F_RZ},   {"rm", 'R', PTX_F_RM},
+                 {"rp", 'R', PTX_F_RP},    {"ftz", 'Z', PTX_F_FTZ}, {"sat", 'S', PTX_F_SAT},
+                 {"cc", 'C', PTX_F_CC},    {"NaN", 'n', PTX_F_NAN}, {"xorsign", 'X', PTX_F_XORSIGN},
+                 {"relu", 'r', PTX_F_RELU}};
+
+typedef struct alu_mods {
+  ptx_type type;
+  char sub[48];
+  char attrs[8];
+  uint16_t flags;
+} alu_mods;
+
+static int attr_of(ptx_span m) {
+  for (int i = 0; i < SCT_COUNT(attr_mods); i++) {
+    if (sct_ptx_span_is(m, attr_mods[i].name)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static bool sort_mods(ptx_dec *d, alu_mods *out) {
+  size_t n_attrs = 0, n_sub = 0;
+  *out = (alu_mods){.type = PTX_T_NONE};
+  for (int i = 1; i < d->inst->n_mods; i++) {
+    const ptx_span m = d->inst->mods[i];
+    const ptx_type type = sct_ptx_type_find(m.p, m.len);
+    const int attr = attr_of(m);
+    if (type != PTX_T_NONE && i + 1 == d->inst->n_mods) {
+      out->type = type;
+    } else if (attr >= 0 && strchr(out->attrs, attr_mods[attr].attr) != NULL) {
+      return sct_ptx_dec_unknown(d); /* twice, or two rounding modes */
+    } else if (attr >= 0 && n_attrs + 1 < sizeof out->attrs) {
+      out->attrs[n_attrs++] = attr_mods[attr].attr;
+      out->flags |= attr_mods[attr].flag;
+    } else if (n_sub + (size_t)m.len + 2 < sizeof out->sub) {
+      n_sub += (size_t)snprintf(out->sub + n_sub, sizeof out->sub - n_sub, "%s%.*s",
+                                n_sub > 0 ? "." : "", m.len, m.p);
+    } else {
+      return sct_ptx_dec_unknown(d);
+    }
+  }
+  return true;
+}
+
+/* What a letter of a row demands: a modifier's own letter. */
+static const struct { char letter, needs; } demands[] = {{'!', 'R'}, {'X', 'X'}, {'F', 'Z'}};
+
+static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
+  for (int i = 0; i < SCT_COUNT(demands); i++) {
+    if (strchr(attrs, demands[i].letter) != NULL && strchr(mods->attrs, demands[i].needs) == NULL) {
+      return false;
+    }
+  }
+  if ((mods->flags & PTX_F_SAT) != 0 && (mods->flags & (PTX_F_CC | PTX_F_RELU)) != 0) {
+    return false; /* a saturated sum has no carry, and no second clamp */
+  }
+  for (const char *a = mods->attrs; *a != '\0'; a++) {
+    const bool rn_only =
+        *a == 'R' && strchr(attrs, 'N') != NULL && (mods->flags & PTX_F_RND_MASK) == 0;
+    const bool demanded = *a == 'Z' && strchr(attrs, 'F') != NULL;
+    if (strchr(attrs, *a) == NULL && !rn_only && !demanded) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* prmt.b32.f4e has its mode behind the type: put the type last, as everywhere else. */
+static void move_type_last(ptx_inst *inst) {
+  const int last = inst->n_mods - 1;
+  for (int i = 1; i < last; i++) {
+    if (sct_ptx_type_find(inst->mods[last].p, inst->mods[last].len) == PTX_T_NONE &&
+        sct_ptx_type_find(inst->mods[i].p, inst->mods[i].len) != PTX_T_NONE) {
+      const ptx_span type = inst->mods[i];
+      memmove(&inst->mods[i], &inst->mods[i + 1], sizeof type * (size_t)(last - i));
+      inst->mods[last] = type;
+      return;
+    }
+  }
+}
+
+static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
+  for (int i = 0; i < SCT_COUNT(alu_rows); i++) {
+    const alu_row *r = &alu_rows[i];
+    if (r->type == mods->type && sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
+        attrs_allowed(r->attrs, mods)) {
+      return r;
+    }
+  }
+  return NULL;
+}
+
+static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
+  uint32_t slots[6] = {0};
+  int64_t imm = 0;
+  const int n = (int)strlen(row->sig);
+  if (!sct_ptx_dec_count(d, n)) {
+    return false;
+  }
+  for (int i = 1; i < n; i++) {
+    const ptx_opd *opd = &d->inst->opds[i];
+    if (row->sig[i] == 'i') {
+      if (opd->kind != PTX_OPD_INT) {
+        return sct_ptx_dec_fail(d, "operand %d must be a constant", i + 1);
+      }
+      imm = opd->imm;
+    } else if (!sct_ptx_dec_source(d, opd, row->sig[i], mods->type, &slots[i])) {
+      return false;
+    }
+  }
+  if (!sct_ptx_dec_dest(d, &d->inst->opds[0], row->sig[0], &slots[0])) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, row->fn);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slots[0];
+  u->a = slots[1];
+  u->b = slots[2];
+  u->c = slots[3];
+  u->e = slots[4];
+  u->imm = imm;
+  u->flags = mods->flags;
+  u->shadow = (uint8_t)row->shadow;
+  u->bytes = (uint8_t)sct_ptx_type_bytes(mods->type);
+  u->approx = strchr(row->attrs, 'A') != NULL;
+  d->code->has_approx |= u->approx;
+  return true;
+}
+
+bool sct_ptx_dec_alu(ptx_dec *d) {
+  alu_mods mods;
+  const ptx_inst *given = d->inst;
+  ptx_inst moved = *given;
+  move_type_last(&moved);
+  d->inst = &moved;
+  const bool sorted = sort_mods(d, &mods);
+  d->inst = given;
+  if (!sorted) {
+    return false;
+  }
+  const alu_row *row = alu_find(d->inst->mods[0], &mods);
+  return row != NULL ? alu_operands(d, row, &mods) : sct_ptx_dec_unknown(d);
+}

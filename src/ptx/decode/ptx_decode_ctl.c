@@ -1,0 +1,438 @@
+/* Decoders of control flow, barriers and warp operations. */
+#include "ptx/decode/ptx_decode.h"
+#include "ptx/exec/ptx_exec.h"
+
+static bool branch(ptx_dec *d, ptx_term term) {
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
+  if (u == NULL) {
+    return false;
+  }
+  u->imm = d->inst - d->func->insts;
+  sct_ptx_dec_kind(d, PTX_INST_BRANCH, 0);
+  return sct_ptx_dec_end_block(d, term);
+}
+
+bool sct_ptx_decode_bra(ptx_dec *d) {
+  (void)sct_ptx_dec_take(d, "uni");
+  if (!sct_ptx_dec_count(d, 1)) {
+    return false;
+  }
+  return d->inst->opds[0].kind == PTX_OPD_NAME
+             ? branch(d, PTX_TERM_BRANCH)
+             : sct_ptx_dec_fail(d, "branch to something else than a label");
+}
+
+/* brx.idx index, table; */
+bool sct_ptx_decode_brx(ptx_dec *d) {
+  uint32_t a = 0;
+  if (!sct_ptx_dec_take(d, "idx")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  (void)sct_ptx_dec_take(d, "uni");
+  if (!sct_ptx_dec_count(d, 2) || !sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) ||
+      !branch(d, PTX_TERM_TABLE)) {
+    return false;
+  }
+  d->code->uops[d->code->n_uops - 1].a = a;
+  return true;
+}
+
+bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
+  ptx_code *c = d->code;
+  const ptx_label *table = NULL;
+  for (size_t i = 0; i < d->func->n_labels; i++) {
+    const ptx_label *label = &d->func->labels[i];
+    if (label->n_targets > 0 && sct_ptx_span_equal(label->name, d->inst->opds[1].name)) {
+      table = label;
+    }
+  }
+  if (table == NULL) {
+    return sct_ptx_dec_fail(d, "unknown branch table");
+  }
+  u->imm = (int64_t)c->n_tables;
+  u->vec = (uint32_t)table->n_targets;
+  for (int i = 0; i < table->n_targets; i++) {
+    SCT_GROW(c->tables, c->n_tables, c->cap_tables);
+    const int block = sct_ptx_dec_label(d, table->targets[i]);
+    if (block < 0) {
+      return sct_ptx_dec_fail(d, "unknown label '%.*s' in a branch table", table->targets[i].len,
+                              table->targets[i].p);
+    }
+    c->tables[c->n_tables++] = block;
+  }
+  return true;
+}
+
+bool sct_ptx_decode_ret(ptx_dec *d) {
+  (void)sct_ptx_dec_take(d, "uni");
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_terminator) != NULL &&
+         sct_ptx_dec_end_block(d, PTX_TERM_RET);
+}
+
+bool sct_ptx_decode_exit(ptx_dec *d) {
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_terminator) != NULL &&
+         sct_ptx_dec_end_block(d, PTX_TERM_EXIT);
+}
+
+bool sct_ptx_decode_trap(ptx_dec *d) {
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_trap) != NULL;
+}
+
+/* nanosleep.u32 t: time does not pass here, but other warps get their turn */
+bool sct_ptx_decode_nanosleep(ptx_dec *d) {
+  uint32_t a = 0;
+  if (!sct_ptx_dec_take(d, "u32")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return sct_ptx_dec_count(d, 1) && sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) &&
+         sct_ptx_dec_emit(d, sct_ptx_op_nanosleep) != NULL;
+}
+
+/* ---- calls */
+
+static bool call_params(ptx_dec *d, const ptx_opd *list, const ptx_sym **out) {
+  for (int i = 0; i < list->n_elems; i++) {
+    const ptx_opd *e = &list->elems[i];
+    out[i] = e->kind == PTX_OPD_NAME ? sct_ptx_sym_visible(d->m, d->func, d->inst->scope, e->name)
+                                     : NULL;
+    if (out[i] == NULL || out[i]->space != PTX_SPACE_PARAM) {
+      return sct_ptx_dec_fail(d, "argument %d of the call is no .param variable", i + 1);
+    }
+  }
+  return true;
+}
+
+/* A function pointer may name any function of the module. */
+static bool all_bodies(ptx_dec *d) {
+  for (ptx_func *f = d->m->funcs; f != NULL; f = f->next) {
+    if (!f->is_entry && f->has_body && sct_ptx_dec_body(d, f) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Number and sizes of the parameters must agree, so that copies stay within both frames. */
+static bool call_fits(ptx_dec *d, const ptx_call *c, const ptx_func *f) {
+  bool fits = c->n_args == f->n_params && c->n_rets == f->n_rets;
+  for (int i = 0; fits && i < c->n_args; i++) {
+    fits = c->args[i]->bytes == f->params[i]->bytes;
+  }
+  for (int i = 0; fits && i < c->n_rets; i++) {
+    fits = c->rets[i]->bytes == f->rets[i]->bytes;
+  }
+  return fits || sct_ptx_dec_fail(d, "arguments do not fit '%.*s'", f->name.len, f->name.p);
+}
+
+static const ptx_func *prototype(const ptx_dec *d, ptx_span name) {
+  for (size_t i = 0; i < d->func->n_labels; i++) {
+    if (d->func->labels[i].prototype != NULL && sct_ptx_span_equal(d->func->labels[i].name, name)) {
+      return d->func->labels[i].prototype;
+    }
+  }
+  return NULL;
+}
+
+/* printf without a device behind it: the output is dropped, its result is 0. */
+static bool call_printf(ptx_dec *d, const ptx_call *c) {
+  for (int i = 0; i < c->n_rets; i++) {
+    if (c->rets[i]->bytes != 4) {
+      return sct_ptx_dec_unknown(d);
+    }
+    ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_st_call_param);
+    uint32_t first = 0;
+    const ptx_opd zero = {.kind = PTX_OPD_INT};
+    if (u == NULL || !sct_ptx_dec_vector(d, &zero, '3', PTX_T_U32, false, &first)) {
+      return false;
+    }
+    u = &d->code->uops[d->code->n_uops - 1];
+    u->imm = c->rets[i]->offset;
+    u->vec = first;
+    u->n = 1;
+    u->bytes = u->to = 4;
+  }
+  return true;
+}
+
+typedef struct call_opds {
+  const ptx_opd *rets, *callee, *args, *proto;
+} call_opds;
+
+/* (ret), name, (args), prototype: all but the name may be missing. */
+static bool split_call(ptx_dec *d, call_opds *o) {
+  int i = 0;
+  const int n = d->inst->n_opds;
+  const ptx_opd *opds = d->inst->opds;
+  *o = (call_opds){0};
+  o->rets = n > i && opds[i].kind == PTX_OPD_LIST ? &opds[i++] : NULL;
+  o->callee = n > i ? &opds[i++] : NULL;
+  o->args = n > i && opds[i].kind == PTX_OPD_LIST ? &opds[i++] : NULL;
+  o->proto = n > i ? &opds[i++] : NULL;
+  return (o->callee != NULL && i == n &&
+          (o->callee->kind == PTX_OPD_NAME || o->callee->kind == PTX_OPD_REG)) ||
+         sct_ptx_dec_fail(d, "malformed call");
+}
+
+static bool call_target(ptx_dec *d, const call_opds *o, ptx_call *c, uint32_t *pointer,
+                        bool *dropped) {
+  const ptx_func *f = NULL;
+  if (o->callee->kind == PTX_OPD_REG) {
+    c->body = -1;
+    f = o->proto != NULL ? prototype(d, o->proto->name) : NULL;
+    if (f == NULL) {
+      return sct_ptx_dec_fail(d, "indirect call without a prototype");
+    }
+    return sct_ptx_dec_source(d, o->callee, '6', PTX_T_U64, pointer) && all_bodies(d) &&
+           call_fits(d, c, f);
+  }
+  const ptx_sym *sym = sct_ptx_sym_visible(d->m, d->func, d->inst->scope, o->callee->name);
+  if (sym == NULL || sym->space != PTX_SPACE_FUNC) {
+    return sct_ptx_dec_fail(d, "unknown function '%.*s'", o->callee->name.len, o->callee->name.p);
+  }
+  if (!sym->func->has_body && sct_ptx_span_is(sym->name, "vprintf")) {
+    *dropped = true;
+    return true;
+  }
+  c->body = sct_ptx_dec_body(d, sym->func);
+  return c->body >= 0 && call_fits(d, c, sym->func);
+}
+
+static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, bool *dropped) {
+  call_opds o;
+  if (!split_call(d, &o)) {
+    return false;
+  }
+  c->n_args = o.args != NULL ? o.args->n_elems : 0;
+  c->n_rets = o.rets != NULL ? o.rets->n_elems : 0;
+  c->args = sct_alloc(sizeof(*c->args) * (size_t)(c->n_args + c->n_rets + 1));
+  c->rets = c->args + c->n_args;
+  return (o.args == NULL || call_params(d, o.args, c->args)) &&
+         (o.rets == NULL || call_params(d, o.rets, c->rets)) &&
+         call_target(d, &o, c, pointer, dropped);
+}
+
+bool sct_ptx_decode_call(ptx_dec *d) {
+  ptx_code *code = d->code;
+  ptx_call c = {0};
+  uint32_t pointer = 0;
+  bool dropped = false;
+  (void)sct_ptx_dec_take(d, "uni");
+  SCT_GROW(code->calls, code->n_calls, code->cap_calls);
+  const bool ok = read_call(d, &c, &pointer, &dropped);
+  code->calls[code->n_calls++] = c; /* owns its lists from here on */
+  if (!ok || dropped) {
+    return ok && call_printf(d, &c);
+  }
+  if (c.body < 0 && !sct_ptx_dec_begin_block(d)) { /* alone in its block: lanes may take turns */
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = pointer;
+  u->imm = (int64_t)code->n_calls - 1;
+  return sct_ptx_dec_end_block(d, PTX_TERM_CALL);
+}
+
+/* ---- barriers */
+
+static bool warp_sync(ptx_dec *d) {
+  uint32_t a = 0;
+  if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_syncwarp);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = a;
+  return true;
+}
+
+/* bar.red.popc.u32 d, a{, b}, {!}c */
+static bool bar_red(ptx_dec *d, ptx_uop *u, uint8_t *op) {
+  const bool popc = sct_ptx_dec_take(d, "popc");
+  *op = popc                         ? PTX_BAR_POPC
+        : sct_ptx_dec_take(d, "and") ? PTX_BAR_AND
+        : sct_ptx_dec_take(d, "or")  ? PTX_BAR_OR
+                                     : PTX_BAR_SYNC;
+  if (*op == PTX_BAR_SYNC || sct_ptx_dec_take_type(d) != (popc ? PTX_T_U32 : PTX_T_PRED)) {
+    return sct_ptx_dec_unknown(d);
+  }
+  const int n = d->inst->n_opds;
+  const ptx_opd *o = d->inst->opds;
+  return ((n == 3 || n == 4) || sct_ptx_dec_count(d, 3)) &&
+         sct_ptx_dec_source(d, &o[1], '3', PTX_T_U32, &u->a) &&
+         (n == 3 || sct_ptx_dec_source(d, &o[2], '3', PTX_T_U32, &u->b)) &&
+         sct_ptx_dec_source(d, &o[n - 1], 'p', PTX_T_PRED, &u->c) &&
+         sct_ptx_dec_dest(d, &o[0], popc ? '3' : 'p', &u->d);
+}
+
+/* bar{.cta}.sync a{, b}, .arrive a, b, .red; barrier.* likewise with .aligned */
+bool sct_ptx_decode_bar(ptx_dec *d) {
+  ptx_uop read = {0};
+  uint8_t op = PTX_BAR_SYNC;
+  if (sct_ptx_dec_take(d, "warp")) {
+    return sct_ptx_dec_take(d, "sync") ? warp_sync(d) : sct_ptx_dec_unknown(d);
+  }
+  (void)sct_ptx_dec_take(d, "cta");
+  const int n = d->inst->n_opds;
+  const ptx_opd *o = d->inst->opds;
+  if (sct_ptx_dec_take(d, "red")) {
+    (void)sct_ptx_dec_take(d, "aligned");
+    if (!bar_red(d, &read, &op)) {
+      return false;
+    }
+  } else {
+    op = sct_ptx_dec_take(d, "arrive") ? PTX_BAR_ARRIVE : PTX_BAR_SYNC;
+    if (op == PTX_BAR_SYNC && !sct_ptx_dec_take(d, "sync")) {
+      return sct_ptx_dec_unknown(d);
+    }
+    (void)sct_ptx_dec_take(d, "aligned");
+    if (((n != 1 || op == PTX_BAR_ARRIVE) && !sct_ptx_dec_count(d, 2)) ||
+        !sct_ptx_dec_source(d, &o[0], '3', PTX_T_U32, &read.a) ||
+        (n == 2 && !sct_ptx_dec_source(d, &o[1], '3', PTX_T_U32, &read.b))) {
+      return false;
+    }
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
+  if (u == NULL) {
+    return false;
+  }
+  u->a = read.a;
+  u->b = read.b;
+  u->c = read.c;
+  u->d = read.d;
+  u->op = op;
+  sct_ptx_dec_kind(d, PTX_INST_BARRIER, 0);
+  return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
+}
+
+bool sct_ptx_decode_activemask(ptx_dec *d) {
+  uint32_t slot = 0;
+  if (sct_ptx_dec_take_type(d) != PTX_T_B32) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov_activemask);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slot;
+  return true;
+}
+
+/* shfl.sync.idx.b32 d|p, a, b, c, membermask */
+bool sct_ptx_decode_shfl(ptx_dec *d) {
+  static const char *const modes[] = {"up", "down", "bfly", "idx"};
+  uint32_t s[4] = {0}, slot = 0;
+  int mode = -1;
+  if (!sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  for (int i = 0; i < SCT_COUNT(modes) && mode < 0; i++) {
+    mode = sct_ptx_dec_take(d, modes[i]) ? i : -1;
+  }
+  if (mode < 0 || sct_ptx_dec_take_type(d) != PTX_T_B32) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!sct_ptx_dec_count(d, 5) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
+    return false;
+  }
+  for (int i = 0; i < 4; i++) {
+    if (!sct_ptx_dec_source(d, &d->inst->opds[i + 1], '3', PTX_T_B32, &s[i])) {
+      return false;
+    }
+  }
+  const int32_t pair = d->inst->opds[0].pair;
+  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_shfl);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slot;
+  u->a = s[0];
+  u->b = s[1];
+  u->c = s[2];
+  u->e = s[3];
+  u->op = (uint8_t)mode;
+  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+  sct_ptx_dec_kind(d, PTX_INST_SHUFFLE, 0);
+  return true;
+}
+
+/* d, a, membermask of an operation over the named lanes */
+static bool group_op(ptx_dec *d, ptx_fn fn, const char sig[2], ptx_type type, int op) {
+  uint32_t a = 0, mask = 0, slot = 0;
+  if (!sct_ptx_dec_count(d, 3) || !sct_ptx_dec_source(d, &d->inst->opds[1], sig[1], type, &a) ||
+      !sct_ptx_dec_source(d, &d->inst->opds[2], '3', PTX_T_B32, &mask) ||
+      !sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &slot)) {
+    return false;
+  }
+  ptx_uop *u = sct_ptx_dec_emit(d, fn);
+  if (u == NULL) {
+    return false;
+  }
+  u->d = slot;
+  u->a = a;
+  u->e = mask;
+  u->op = (uint8_t)op;
+  u->sign = sct_ptx_type_kind(type) == PTX_KIND_S;
+  return true;
+}
+
+/* vote.sync.all.pred d, {!}a, membermask; vote.sync.ballot.b32 */
+bool sct_ptx_decode_vote(ptx_dec *d) {
+  static const char *const modes[] = {"all", "any", "uni", "ballot"};
+  int mode = -1;
+  if (!sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  for (int i = 0; i < SCT_COUNT(modes) && mode < 0; i++) {
+    mode = sct_ptx_dec_take(d, modes[i]) ? i : -1;
+  }
+  const bool ballot = mode == PTX_VOTE_BALLOT;
+  if (mode < 0 || sct_ptx_dec_take_type(d) != (ballot ? PTX_T_B32 : PTX_T_PRED)) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return group_op(d, sct_ptx_op_vote, ballot ? "3p" : "pp", PTX_T_PRED, mode);
+}
+
+/* redux.sync.add.u32 d, a, membermask */
+bool sct_ptx_decode_redux(ptx_dec *d) {
+  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor"};
+  int op = -1;
+  if (!sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  for (int i = 0; i < SCT_COUNT(ops) && op < 0; i++) {
+    op = sct_ptx_dec_take(d, ops[i]) ? i : -1;
+  }
+  const ptx_type type = sct_ptx_dec_take_type(d);
+  const bool legal =
+      op >= PTX_REDUX_AND ? type == PTX_T_B32 : type == PTX_T_U32 || type == PTX_T_S32;
+  return op >= 0 && legal ? group_op(d, sct_ptx_op_redux, "33", type, op) : sct_ptx_dec_unknown(d);
+}
+
+/* match.any.sync.b32 d, a, membermask; match.all.sync.b64 d{|p}, a, membermask */
+bool sct_ptx_decode_match(ptx_dec *d) {
+  const bool all = sct_ptx_dec_take(d, "all");
+  if ((!all && !sct_ptx_dec_take(d, "any")) || !sct_ptx_dec_take(d, "sync")) {
+    return sct_ptx_dec_unknown(d);
+  }
+  const ptx_type type = sct_ptx_dec_take_type(d);
+  const int32_t pair = d->inst->n_opds > 0 ? d->inst->opds[0].pair : -1;
+  if ((type != PTX_T_B32 && type != PTX_T_B64) || (!all && pair >= 0)) {
+    return sct_ptx_dec_unknown(d);
+  }
+  if (!group_op(d, sct_ptx_op_match, type == PTX_T_B64 ? "36" : "33", type, all)) {
+    return false;
+  }
+  ptx_uop *u = &d->code->uops[d->code->n_uops - 1];
+  u->wide = type == PTX_T_B64;
+  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+  return pair < 0 || sct_ptx_dec_reg_class(d, pair) == 'p' ||
+         sct_ptx_dec_fail(d, "the second destination is no predicate");
+}

@@ -1,0 +1,288 @@
+/* What a host thread keeps for its blocks: register files, shared memory, special registers. */
+#include "ptx/exec/ptx_exec.h"
+
+/* ---- special registers and constants */
+
+enum {
+#define PTX_SREG(id, name, wide) SREG_##id,
+#include "ptx/decode/ptx_sregs.def"
+#undef PTX_SREG
+};
+
+static uint64_t sreg_value(const ptx_exec *x, const ptx_warp *w, int sreg, int lane) {
+  const ptx_launch *l = x->launch;
+  const int64_t linear = (int64_t)w->index * PTX_LANES + lane;
+  const uint32_t bit = 1u << lane;
+  switch (sreg) {
+  case SREG_TID_X:
+    return (uint64_t)(linear % l->block[0]);
+  case SREG_TID_Y:
+    return (uint64_t)(linear / l->block[0] % l->block[1]);
+  case SREG_TID_Z:
+    return (uint64_t)(linear / (l->block[0] * l->block[1]));
+  case SREG_NTID_X:
+  case SREG_NTID_Y:
+  case SREG_NTID_Z:
+    return (uint64_t)l->block[sreg - SREG_NTID_X];
+  case SREG_CTAID_X:
+  case SREG_CTAID_Y:
+  case SREG_CTAID_Z:
+    return (uint64_t)x->block[sreg - SREG_CTAID_X];
+  case SREG_NCTAID_X:
+  case SREG_NCTAID_Y:
+  case SREG_NCTAID_Z:
+    return (uint64_t)l->grid[sreg - SREG_NCTAID_X];
+  case SREG_CLUSTERID_X:
+  case SREG_CLUSTERID_Y:
+  case SREG_CLUSTERID_Z:
+    return (uint64_t)x->block[sreg - SREG_CLUSTERID_X];
+  case SREG_NCLUSTERID_X:
+  case SREG_NCLUSTERID_Y:
+  case SREG_NCLUSTERID_Z:
+    return (uint64_t)l->grid[sreg - SREG_NCLUSTERID_X];
+  case SREG_CLUSTER_NCTAID_X:
+  case SREG_CLUSTER_NCTAID_Y:
+  case SREG_CLUSTER_NCTAID_Z:
+  case SREG_CLUSTER_NCTARANK:
+    return 1; /* every block is a cluster of its own */
+  case SREG_LANEID:
+    return (uint64_t)lane;
+  case SREG_WARPID:
+    return (uint64_t)w->index;
+  case SREG_NWARPID:
+    return (uint64_t)l->n_warps;
+  case SREG_SMID:
+    return (uint64_t)(x->block_index % 132);
+  case SREG_NSMID:
+    return 132; /* an H200's */
+  case SREG_GRIDID:
+    return 1;
+  case SREG_LANEMASK_EQ:
+    return bit;
+  case SREG_LANEMASK_LT:
+    return bit - 1;
+  case SREG_LANEMASK_LE:
+    return bit | (bit - 1);
+  case SREG_LANEMASK_GT:
+    return (uint32_t) ~(bit | (bit - 1));
+  case SREG_LANEMASK_GE:
+    return (uint32_t) ~(bit - 1);
+  case SREG_DYNAMIC_SMEM_SIZE:
+    return (uint64_t)l->opts->shared_bytes;
+  case SREG_TOTAL_SMEM_SIZE:
+    return (uint64_t)(l->opts->shared_bytes + l->code->shared_packed);
+  default:
+    return 0;
+  }
+}
+
+static bool of_block(int sreg) {
+  return (sreg >= SREG_CTAID_X && sreg <= SREG_CTAID_Z) || sreg == SREG_SMID ||
+         (sreg >= SREG_CLUSTERID_X && sreg <= SREG_CLUSTERID_Z);
+}
+
+static void fill_sreg(const ptx_exec *x, ptx_warp *w, int sreg, uint8_t *slot) {
+  const bool wide = sreg == SREG_GRIDID, uniform = of_block(sreg);
+  uint64_t v = sreg_value(x, w, sreg, 0);
+  for (int i = 0; i < PTX_LANES; i++) {
+    v = uniform ? v : sreg_value(x, w, sreg, i);
+    if (wide) {
+      memcpy(slot + 8 * i, &v, 8);
+    } else {
+      memcpy(slot + 4 * i, &v, 4);
+    }
+  }
+}
+
+void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all) {
+  const ptx_body *b = &x->code->bodies[body];
+  for (size_t k = 0; k < b->n_sregs; k++) {
+    if (all || of_block(b->sregs[k].sreg)) {
+      fill_sreg(x, w, b->sregs[k].sreg, w->regs + (slot_base + b->sregs[k].slot) * PTX_SLOT_BYTES);
+    }
+  }
+}
+
+void sct_ptx_fill_consts(ptx_exec *x, ptx_warp *w, int body, size_t slot_base) {
+  const ptx_body *b = &x->code->bodies[body];
+  uint8_t *file = w->regs + slot_base * PTX_SLOT_BYTES;
+  memset(file, 0, PTX_SLOT_BYTES);
+  memset(file + PTX_SLOT_BYTES, 0xff, PTX_SLOT_BYTES);
+  for (size_t k = 0; k < b->n_consts; k++) {
+    uint8_t *slot = file + (size_t)b->consts[k].slot * PTX_SLOT_BYTES;
+    const int bytes = b->consts[k].wide ? 8 : 4;
+    for (int i = 0; i < PTX_LANES; i++) {
+      memcpy(slot + bytes * i, &b->consts[k].bits, (size_t)bytes);
+    }
+  }
+}
+
+void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base) {
+  const ptx_body *b = &x->code->bodies[body];
+  const uint64_t undefined = x->launch->definedness ? PTX_ALL : 0;
+  memset(w->state + slot_base, 0, sizeof(*w->state) * b->n_slots);
+  for (uint32_t r = 0; r < b->n_regs; r++) {
+    w->state[slot_base + PTX_SLOT_REGS + r] = undefined;
+  }
+  memset(w->has_bits + slot_base, 0, b->n_slots);
+}
+
+/* ---- a block begins */
+
+static void shuffle(int *order, int n, uint64_t seed) {
+  for (int i = n - 1; i > 0; i--) {
+    const int j = (int)(sct_mix64(seed, (uint64_t)i) % (uint64_t)(i + 1));
+    const int t = order[i];
+    order[i] = order[j];
+    order[j] = t;
+  }
+}
+
+static void set_order(ptx_exec *x) {
+  const int n = x->launch->n_warps;
+  for (int i = 0; i < n; i++) {
+    x->order[i] = x->launch->opts->order == SCT_PTX_REVERSE ? n - 1 - i : i;
+  }
+  if (x->launch->opts->order == SCT_PTX_SHUFFLED) {
+    shuffle(x->order, n, sct_mix64(x->launch->opts->seed, (uint64_t)x->block_index));
+  }
+}
+
+static void begin_warp(ptx_exec *x, ptx_warp *w) {
+  const ptx_launch *l = x->launch;
+  const int left = l->n_threads - w->index * PTX_LANES;
+  w->status = PTX_WARP_READY;
+  w->lanes = left >= PTX_LANES ? PTX_ALL : (1u << left) - 1;
+  w->exited = 0;
+  w->carry = 0;
+  w->n_asyncs = 0;
+  ptx_sync_lanes(x, w);
+  w->steps = 0;
+  w->stamp = x->epoch;
+  w->idle = (ptx_idle){0};
+  memset(w->async_group, 0, sizeof w->async_group);
+  memset(w->bulk_group, 0, sizeof w->bulk_group);
+  w->n_frames = 1;
+  w->frames[0] = (ptx_frame){.ret_block = -1, .call = -1, .mask = w->lanes};
+  w->paths[0] = (ptx_path){l->code->bodies[0].entry, -1, w->lanes};
+  w->n_paths = 1;
+  sct_ptx_clear_state(x, w, 0, 0);
+  sct_ptx_fill_sregs(x, w, 0, 0, false);
+  if (w->local_bytes > 0) {
+    sct_ptx_clear_locals(l->code, w, l->definedness);
+  }
+}
+
+void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
+  const ptx_launch *l = x->launch;
+  x->block_index = block_index;
+  x->block[0] = block_index % l->grid[0];
+  x->block[1] = block_index / l->grid[0] % l->grid[1];
+  x->block[2] = block_index / (l->grid[0] * l->grid[1]);
+  x->steps = 0;
+  sct_ptx_clock_renew(x);
+  x->base = x->block_epoch = ++x->epoch;
+  x->events = 0;
+  x->n_mbars = 0;
+  sct_ptx_bulk_clear(x);
+  x->shared_approx = false;
+  x->stop = x->soft = x->has_soft = false;
+  memset(x->barriers, 0, sizeof x->barriers);
+  for (int i = 0; i < x->n_ranges; i++) {
+    memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,
+           (size_t)(x->ranges[i].hi - x->ranges[i].lo));
+  }
+  set_order(x);
+  for (int i = 0; i < l->n_warps; i++) {
+    begin_warp(x, &x->warps[i]);
+  }
+}
+
+/* ---- memory of a host thread */
+
+static void new_warp(ptx_exec *x, ptx_warp *w, int index) {
+  const ptx_body *b = &x->code->bodies[0];
+  w->index = index;
+  w->n_slots = b->n_slots;
+  w->cap_paths = PTX_MAX_PATHS;
+  w->local_bytes = sct_ptx_local_bytes(x->code);
+  w->regs = sct_alloc(w->n_slots * PTX_SLOT_BYTES);
+  w->state = sct_alloc(w->n_slots * sizeof(*w->state));
+  /* not cleared: has_bits says which of them count */
+  w->bits = sct_realloc(NULL, w->n_slots * PTX_LANES * sizeof(*w->bits));
+  w->has_bits = sct_alloc(w->n_slots);
+  w->paths = sct_alloc(sizeof(*w->paths) * PTX_MAX_PATHS);
+  w->frames = sct_alloc(sizeof(*w->frames) * PTX_MAX_FRAMES);
+  if (w->local_bytes > 0) {
+    w->local = sct_alloc((size_t)w->local_bytes * PTX_LANES);
+    w->local_defined = sct_alloc((size_t)w->local_bytes * PTX_LANES);
+  }
+  sct_ptx_fill_consts(x, w, 0, 0);
+  sct_ptx_fill_sregs(x, w, 0, 0, true);
+}
+
+static void free_warp(ptx_warp *w) {
+  sct_free(w->regs);
+  sct_free(w->state);
+  sct_free(w->bits);
+  sct_free(w->has_bits);
+  sct_free(w->paths);
+  sct_free(w->frames);
+  sct_free(w->local);
+  sct_free(w->local_defined);
+  sct_free(w->asyncs);
+}
+
+static void new_shared(ptx_exec *x) {
+  const ptx_launch *l = x->launch;
+  const ptx_code *c = x->code;
+  if (c->n_shared == 0) {
+    return;
+  }
+  x->ranges = sct_alloc(sizeof(*x->ranges) * c->n_shared);
+  x->shared = sct_alloc((size_t)l->shared_end);
+  x->shared_defined = sct_alloc((size_t)l->shared_end);
+  x->shared_touch = l->races ? sct_alloc(sizeof(*x->shared_touch) * (size_t)l->shared_end) : NULL;
+  x->shared_lanes = l->races ? sct_alloc(sizeof(*x->shared_lanes) * (size_t)l->shared_end) : NULL;
+  for (size_t i = 0; i < c->n_shared; i++) {
+    const ptx_shared_sym *s = &c->shared[i];
+    const int64_t bytes = s->sym->is_extern ? l->opts->shared_bytes : s->bytes;
+    x->ranges[x->n_ranges++] = (ptx_range){s->address, s->address + bytes, s->sym};
+  }
+}
+
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
+  *x = (ptx_exec){.launch = l, .code = l->code};
+  x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
+  x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
+  x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));
+  x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
+  x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
+  const int n_buffers = l->memory->n_buffers;
+  x->by_buffer =
+      l->opts->per_buffer ? sct_alloc(sizeof(*x->by_buffer) * (size_t)(n_buffers + 1)) : NULL;
+  new_shared(x);
+  for (int i = 0; i < l->n_warps; i++) {
+    new_warp(x, &x->warps[i], i);
+  }
+}
+
+void sct_ptx_exec_free(ptx_exec *x) {
+  sct_ptx_bulk_clear(x);
+  sct_free(x->bulks);
+  sct_free(x->mbars);
+  for (int i = 0; x->warps != NULL && i < x->launch->n_warps; i++) {
+    free_warp(&x->warps[i]);
+  }
+  sct_free(x->warps);
+  sct_free(x->order);
+  sct_free(x->insts);
+  sct_free(x->block_runs);
+  sct_free(x->block_lanes);
+  sct_free(x->by_buffer);
+  sct_free(x->ranges);
+  sct_free(x->shared);
+  sct_free(x->shared_defined);
+  sct_free(x->shared_touch);
+  sct_free(x->shared_lanes);
+}

@@ -1,0 +1,522 @@
+/* The executor's state: one ptx_exec a host thread, one ptx_warp a warp of the block at hand.
+ *
+ * The register file keeps, per slot, 32 lanes of data (ptx_code.h) and one state word: the lanes
+ * whose value is undefined (low half) or went through an approximate operation (high half). Which
+ * bits of an undefined lane are undefined is kept on the side (`bits`) and only looked at when
+ * there is one: the common case costs one OR. */
+#ifndef SCT_PTX_EXEC_H
+#define SCT_PTX_EXEC_H
+
+#include "ptx/exec/ptx_memory.h"
+
+#include <string.h>
+
+typedef struct ptx_path { /* entry of the reconvergence stack */
+  int32_t pc;             /* block to run */
+  int32_t rpc;            /* block where this path ends; -1: at the end of the function */
+  uint32_t mask;
+} ptx_path;
+
+typedef struct ptx_frame { /* one function being executed */
+  int32_t body;
+  int32_t ret_block;  /* of the caller */
+  int32_t call;       /* index into ptx_code.calls, -1 for the kernel */
+  int32_t path_base;  /* first entry of the reconvergence stack */
+  uint32_t returned;  /* lanes that have executed ret */
+  uint32_t mask;      /* lanes that called */
+  size_t slot_base;   /* in the register file */
+  int64_t local_base; /* in local memory: .local arrays, then call parameters */
+  int64_t param_base; /* own parameters in local memory (not of the kernel) */
+} ptx_frame;
+
+#define PTX_MAX_FRAMES 64
+#define PTX_MAX_PATHS  72 /* a frame: each divergence splits a mask, so 63 suffice */
+
+typedef enum ptx_warp_status { PTX_WARP_READY, PTX_WARP_BARRIER, PTX_WARP_DONE } ptx_warp_status;
+
+/* What happened before: the last epoch of each warp, and of the copies of each mbarrier, that this
+ * one comes behind, and the same for writes that a proxy fence has passed on to asynchronous
+ * copies. See ptx_race.c. */
+#define PTX_N_WHO    64
+#define PTX_WHO_COPY 43 /* and up: by mbarrier */
+typedef struct ptx_clock {
+  uint32_t known[PTX_N_WHO], fenced[PTX_N_WHO];
+} ptx_clock;
+
+/* A wait for an mbarrier that has failed. */
+typedef struct ptx_idle {
+  int tries;       /* in a row, with nothing in between */
+  uint64_t events; /* changes of any mbarrier up to the last one */
+  int64_t steps;   /* of the block, then */
+  const ptx_uop *by;
+  int lane, mbar;
+} ptx_idle;
+
+/* A cp.async that has been issued and not waited for: bytes on their way to shared memory. */
+typedef struct ptx_async {
+  uint32_t group; /* number of its commit group */
+  uint8_t lane;
+  uint8_t bytes;
+  bool done;
+  uint32_t inst;
+  int64_t address; /* shared */
+  int32_t mbar;    /* that tells of its end; -1: none */
+  uint32_t phase;  /* of the mbarrier */
+  uint8_t data[16], defined[16];
+} ptx_async;
+
+/* An mbarrier: its state is the 8 bytes in shared memory, and here is what they must be. */
+typedef struct ptx_mbar {
+  int64_t address;
+  uint64_t bits;
+  bool live;      /* initialised and not invalidated */
+  uint32_t phase; /* that are over */
+  uint32_t done;  /* epoch in which the last one ended */
+  uint8_t who;    /* its copies, in a ptx_clock */
+  ptx_clock arriving, ended;
+} ptx_mbar;
+
+/* A cp.async.bulk between issue and wait. */
+typedef struct ptx_bulk {
+  bool load; /* to shared memory */
+  bool told; /* a load: the mbarrier knows of its bytes; a store: its source has been read */
+  uint8_t lane;
+  int warp;
+  const ptx_uop *by;
+  int64_t shared, bytes;
+  int32_t mbar; /* of a load, and the phase it ended in */
+  uint32_t phase;
+  uint32_t group; /* of a store, and where it goes */
+  ptx_buf *buf;
+  int64_t offset;
+  uint8_t *data, *defined; /* [bytes]; one allocation */
+} ptx_bulk;
+
+typedef struct ptx_warp {
+  int index; /* in its block */
+  ptx_warp_status status;
+  uint32_t lanes; /* that exist */
+  uint32_t exited;
+  uint32_t carry;
+  uint8_t *regs;   /* [n_slots] register file, all frames */
+  uint64_t *state; /* [n_slots] */
+  uint64_t *bits;  /* [n_slots][32] undefined bits; NULL until needed */
+  uint8_t
+      *has_bits; /* [n_slots] bits of this slot are valid; else an undefined lane is so entirely */
+  size_t n_slots;
+  ptx_path *paths;
+  int n_paths, cap_paths;
+  ptx_frame *frames;
+  int n_frames;
+  uint8_t *local, *local_defined; /* [32][local_bytes] */
+  int64_t local_bytes;
+  const ptx_uop *barrier; /* while it waits */
+  uint32_t barrier_mask;
+  int barrier_id;
+  ptx_async *asyncs;
+  size_t n_asyncs, cap_asyncs;
+  int64_t steps;                   /* instructions in this block */
+  uint32_t async_group[PTX_LANES]; /* open commit group, by lane */
+  uint32_t sync; /* number of the last operation that brought its lanes together */
+  uint32_t bulk_group[PTX_LANES];
+  uint32_t stamp;    /* epoch of what it does: grows when others may come behind it */
+  uint32_t acquired; /* epoch of its last wait for an mbarrier */
+  ptx_clock clock;
+  ptx_idle idle;
+  bool fenced;           /* since the last barrier: what it writes to a flag is a release */
+  uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
+} ptx_warp;
+
+typedef struct ptx_rules ptx_rules;
+
+/* What a launch fixes for all its blocks. */
+typedef struct ptx_launch {
+  const sct_ptx_module *module;
+  const ptx_code *code;
+  const sct_ptx_launch_opts *opts;
+  sct_ptx_memory *memory;
+  const ptx_func *kernel;
+  uint8_t *params; /* parameter block */
+  int64_t grid[3], block[3];
+  int64_t n_blocks, n_run; /* n_run of them are to run */
+  int n_warps, n_threads;  /* of a block */
+  int64_t shared_end;      /* first address behind all shared arrays */
+  int64_t max_steps;
+  bool definedness, races, counters;
+  const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
+} ptx_launch;
+
+typedef struct ptx_range {
+  int64_t lo, hi;
+  const ptx_sym *sym;
+} ptx_range;
+
+typedef struct ptx_barrier {
+  int32_t arrived;  /* threads */
+  int32_t expected; /* 0: all threads of the block */
+  bool used;
+  uint32_t votes, all;
+  const ptx_uop *by;
+} ptx_barrier;
+
+#define PTX_N_BARRIERS 16
+
+typedef struct ptx_flag { /* its address and the warps that have released there */
+  uint64_t place;
+  uint32_t warps;
+} ptx_flag;
+
+#define PTX_N_FLAGS 64
+
+struct ptx_exec {
+  /* of the warp and micro-operation at hand */
+  uint8_t *regs;
+  uint64_t *state;
+  uint32_t mask;
+  bool stop;  /* a diagnosis was made */
+  bool soft;  /* ... that a race found later would explain: only the warp stops */
+  bool yield; /* the warp waits for others */
+  bool waits; /* ... for an mbarrier */
+  ptx_warp *warp;
+  ptx_frame *frame;
+  /* of the block */
+  int64_t block_index, block[3];
+  int64_t steps;
+  uint32_t epoch;                   /* grows at every barrier, arrival and wait */
+  uint32_t base;                    /* all that is older has happened before */
+  uint32_t block_epoch;             /* where the block began */
+  uint64_t events;                  /* changes of mbarriers */
+  uint8_t *shared, *shared_defined; /* by shared address */
+  ptx_touch *shared_touch;          /* by shared address >> granule shift */
+  ptx_lanes *shared_lanes;          /* likewise */
+  uint32_t n_syncs;                 /* numbers given to ptx_warp.sync */
+  bool shared_approx;
+  ptx_range *ranges;
+  int n_ranges;
+  ptx_barrier barriers[PTX_N_BARRIERS];
+  ptx_clock barrier_clocks[PTX_N_BARRIERS]; /* of those with a thread count */
+  ptx_mbar *mbars;
+  size_t n_mbars, cap_mbars;
+  ptx_bulk *bulks;
+  size_t n_bulks, cap_bulks;
+  ptx_flag flags[PTX_N_FLAGS]; /* since the barrier `flags_base` */
+  int n_flags;
+  uint32_t flags_rest, flags_base;
+  /* of the thread */
+  const ptx_launch *launch;
+  const ptx_code *code;
+  ptx_warp *warps;
+  int *order; /* [n_warps] in which order they run */
+  uint64_t clock;
+  sct_ptx_diag diag; /* with stop set, or the block's first soft one */
+  bool has_soft;     /* a warp of the block has stopped */
+  sct_ptx_counters counters;
+  sct_ptx_inst_counters *insts;       /* [n_insts] */
+  int64_t *block_runs, *block_lanes;  /* [n_blocks] */
+  sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
+};
+
+/* ---- registers */
+
+static inline uint32_t *ptx_r32(const ptx_exec *x, uint32_t slot) {
+  return (uint32_t *)(void *)(x->regs + (size_t)slot * PTX_SLOT_BYTES);
+}
+static inline uint64_t *ptx_r64(const ptx_exec *x, uint32_t slot) {
+  return (uint64_t *)(void *)(x->regs + (size_t)slot * PTX_SLOT_BYTES);
+}
+static inline float *ptx_rf32(const ptx_exec *x, uint32_t slot) {
+  return (float *)(void *)(x->regs + (size_t)slot * PTX_SLOT_BYTES);
+}
+static inline double *ptx_rf64(const ptx_exec *x, uint32_t slot) {
+  return (double *)(void *)(x->regs + (size_t)slot * PTX_SLOT_BYTES);
+}
+static inline uint32_t *ptx_pred(const ptx_exec *x, uint32_t slot) {
+  return ptx_r32(x, slot);
+}
+
+static inline int ptx_count_lanes(uint32_t mask) {
+  return mask == PTX_ALL ? PTX_LANES : __builtin_popcount(mask);
+}
+
+static inline int ptx_first_lane(uint32_t mask) {
+  return __builtin_ctz(mask);
+}
+
+/* Four lanes' masks, so that a blend needs no shift by lane. */
+extern const uint32_t sct_ptx_nibble[16][4];
+
+static inline void ptx_blend32(uint32_t *d, const uint32_t *t, uint32_t mask) {
+  for (int q = 0; q < 8; q++) {
+    const uint32_t *k = sct_ptx_nibble[mask >> (4 * q) & 15];
+    for (int i = 0; i < 4; i++) {
+      d[4 * q + i] = (t[4 * q + i] & k[i]) | (d[4 * q + i] & ~k[i]);
+    }
+  }
+}
+
+static inline void ptx_blend64(uint64_t *d, const uint64_t *t, uint32_t mask) {
+  for (int i = 0; i < PTX_LANES; i++) {
+    const uint64_t k = 0 - (uint64_t)(mask >> i & 1);
+    d[i] = (t[i] & k) | (d[i] & ~k);
+  }
+}
+
+/* Undefined bits of the result, from those of the operands: only called when an operand has some.
+ */
+void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint64_t state);
+/* Sets the state of slot `d` in `lanes`: undefined lanes hold `bits`. */
+void sct_ptx_shadow_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits);
+/* Undefined bits of `lane` of `slot`. */
+uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane);
+
+/* Definedness and approximation of a result: the union of its operands'. */
+static inline void ptx_flow(ptx_exec *x, const ptx_uop *u) {
+  const uint64_t m = (uint64_t)x->mask << 32 | x->mask;
+  uint64_t s = x->state[u->a] | x->state[u->b] | x->state[u->c] | x->state[u->e];
+  s |= (uint64_t)(0 - (uint32_t)u->approx) << 32;
+  if ((uint32_t)(s & m) != 0) {
+    sct_ptx_shadow(x, u, s);
+  } else {
+    x->state[u->d] = (x->state[u->d] & ~m) | (s & m);
+  }
+}
+
+static inline void ptx_put32(ptx_exec *x, const ptx_uop *u, const uint32_t *t) {
+  ptx_flow(x, u); /* first: the destination may be a source */
+  if (x->mask == PTX_ALL) {
+    memcpy(ptx_r32(x, u->d), t, 4 * PTX_LANES);
+  } else {
+    ptx_blend32(ptx_r32(x, u->d), t, x->mask);
+  }
+}
+
+static inline void ptx_put64(ptx_exec *x, const ptx_uop *u, const uint64_t *t) {
+  ptx_flow(x, u);
+  if (x->mask == PTX_ALL) {
+    memcpy(ptx_r64(x, u->d), t, 8 * PTX_LANES);
+  } else {
+    ptx_blend64(ptx_r64(x, u->d), t, x->mask);
+  }
+}
+
+static inline void ptx_put_pred(ptx_exec *x, const ptx_uop *u, uint32_t t) {
+  ptx_flow(x, u);
+  uint32_t *d = ptx_pred(x, u->d);
+  *d = (*d & ~x->mask) | (t & x->mask);
+}
+
+/* ---- faults */
+
+/* Records the diagnosis and stops the launch. `lane` -1: none.
+ *
+ * Undefined values are soft while races are looked for: what is undefined now may be what another
+ * warp writes later without a barrier in between, and then the race is what the user must hear of.
+ * So only the warp stops; the rest of the block runs to its next barrier, the other blocks run too.
+ */
+void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+                   const char *fmt, ...) SCT_PRINTF(6, 7);
+
+/* ---- memory accesses */
+
+typedef enum ptx_dir { PTX_READ, PTX_WRITE, PTX_ATOMIC } ptx_dir;
+
+/* One warp access. */
+typedef struct ptx_access {
+  uint64_t addr[PTX_LANES]; /* valid in the active lanes */
+  uint32_t mask;
+  int width;     /* bytes a lane */
+  bool full_run; /* all 32 lanes, each right behind the one before */
+  bool uncached; /* a load that asked to pass by L1 */
+  ptx_dir dir;
+} ptx_access;
+
+/* Part of an access that falls into one piece of memory. */
+typedef struct ptx_part {
+  uint8_t *host, *defined; /* of address `origin`; defined may be NULL */
+  uint64_t origin;
+  uint64_t keep; /* bits of an offset that count: a folded buffer's are few */
+  uint32_t mask;
+  ptx_buf *buf; /* global memory; NULL: shared or local */
+  bool shared;
+  bool approx;    /* holds approximate values */
+  int64_t stride; /* local memory: added once a lane */
+} ptx_part;
+
+/* Fills `acc` with base + imm of slot u->a; false after a fault (undefined address). */
+bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc);
+/* Finds the lanes of `todo` that lie in the same piece of memory as the first of them; bounds,
+ * alignment and permission are checked. An empty mask: fault. */
+ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
+ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
+ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
+
+/* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
+
+void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
+void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
+void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
+/* merges: lanes that update one word share a wavefront; steps: wavefronts for one. */
+void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps);
+void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
+void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
+void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
+int sct_ptx_distinct(const uint64_t *v, int n); /* values in v[0..n); n >= 1 */
+/* The addresses of the lanes of `mask`; returns how many. */
+int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask);
+/* Most distinct words in one of 32 banks among the lanes of `mask`. */
+int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask);
+
+const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_count.c */
+void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
+void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
+
+/* Lanes [first, first + lanes). */
+static inline uint32_t ptx_lane_group(int first, int lanes) {
+  return (lanes == PTX_LANES ? PTX_ALL : (1u << lanes) - 1) << first;
+}
+
+/* The sums of the buffer that `address` lies in; NULL: they are not wanted. */
+static inline sct_ptx_buffer_counters *ptx_counts_of(const ptx_exec *x, uint64_t address) {
+  const uint64_t k = (address >> PTX_WINDOW_SHIFT) - PTX_WINDOW_FIRST;
+  return x->by_buffer != NULL && k < (uint64_t)x->launch->memory->n_buffers ? &x->by_buffer[k]
+                                                                            : NULL;
+}
+
+static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  sct_ptx_global one = {0};
+  if (x->launch->rules == NULL) {
+    sct_ptx_count_global(&one, acc);
+  } else {
+    sct_ptx_count_global_by(x->launch->rules, &one, acc);
+  }
+  sct_ptx_global_add(&x->insts[u->inst].global, &one);
+  sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
+  if (of != NULL && acc->dir != PTX_ATOMIC) {
+    sct_ptx_global_add(acc->dir == PTX_READ ? &of->load : &of->store, &one);
+  }
+}
+
+static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  sct_ptx_shared *s = &x->insts[u->inst].shared;
+  if (x->launch->rules == NULL) {
+    sct_ptx_count_shared(s, acc);
+  } else {
+    sct_ptx_count_shared_by(x->launch->rules, s, acc);
+  }
+}
+
+/* ---- races (ptx_race.c): after a read, before a write that changes the lanes of `changed` */
+
+bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                  uint32_t changed);
+
+/* The same among the lanes of a warp, for shared memory (ptx_race_warp.c). */
+bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                       uint32_t changed);
+
+/* What the lanes of `w` did before and what they do from here on is ordered. */
+static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
+  w->sync = ++x->n_syncs;
+}
+
+static inline bool ptx_is_race(sct_ptx_kind kind) {
+  return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
+}
+
+/* ---- order by flags and fences (ptx_sync.c) */
+
+/* An atomic or strong access to a flag; with races looked for only. */
+void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                         const ptx_part *part);
+/* Whether the warp at hand has acquired what `warp` of its block did; PTX_LANES or more: what all
+ * its other warps did. */
+bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
+
+/* log2 of the bytes a touch stands for, from the narrowest access of a kernel */
+int sct_ptx_granule_shift(int min_bytes);
+
+/* Bytes of shared memory that a copy has brought, by what a ptx_clock calls `who`. */
+void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,
+                          uint32_t epoch);
+/* First shared address of the range that warp *writer wrote and that no proxy fence has covered on
+ * the way to this warp; -1: none. */
+int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer);
+void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from);
+/* A block begins: epochs stay within what a touch can hold. */
+void sct_ptx_clock_renew(ptx_exec *x);
+/* A barrier of the block: what came before it is ordered. */
+void sct_ptx_clock_barrier(ptx_exec *x);
+/* A barrier of some of its warps: `w` comes to it, and does not wait (bar.arrive) or leaves it. */
+void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on);
+void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w);
+
+/* ---- mbarriers (ptx_mbarrier.c) */
+
+/* The live mbarrier at the address of `lane`, checked; NULL: fault. */
+ptx_mbar *sct_ptx_mbar_at(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address, bool generic);
+/* The mbarrier hears of `bytes` that a copy has brought; false: fault. */
+bool sct_ptx_mbar_complete(ptx_exec *x, const ptx_uop *u, int lane, ptx_mbar *b, int64_t bytes);
+/* Whether every warp that could run waits for an mbarrier that nothing changes any more. */
+bool sct_ptx_mbar_all_idle(const ptx_exec *x);
+void sct_ptx_mbar_stuck(ptx_exec *x);
+
+/* ---- bulk copies (ptx_bulk.c) */
+
+void sct_ptx_bulk_clear(ptx_exec *x);
+/* Copies that report to mbarrier `k` end now; false: fault. */
+bool sct_ptx_bulk_finish(ptx_exec *x, int k);
+/* Bytes of the phases that are over reach shared memory. */
+void sct_ptx_bulk_deliver(ptx_exec *x, int k);
+/* Whether the bytes are the source of a bulk store that may still read them. */
+bool sct_ptx_bulk_reads(const ptx_exec *x, int64_t address, int bytes);
+/* Whether bytes of a buffer are the destination of a bulk store that is still on its way. */
+bool sct_ptx_bulk_writes(const ptx_exec *x, const ptx_buf *buf, int64_t offset, int bytes);
+/* The block ends: nothing may be on its way from or to its shared memory. */
+void sct_ptx_bulk_end(ptx_exec *x);
+
+/* ---- asynchronous copies (ptx_async.c) */
+
+/* Whether bytes at a shared address are the destination of a copy that is still on its way. */
+bool sct_ptx_async_pending(const ptx_exec *x, int64_t address, int64_t bytes);
+/* Copies that report to mbarrier `k` in a phase that is over reach shared memory. */
+void sct_ptx_async_deliver(ptx_exec *x, int k);
+
+/* ---- running (ptx_run.c) */
+
+void sct_ptx_run_block(ptx_exec *x, int64_t block_index);
+
+/* ---- state of a host thread (ptx_block.c) */
+
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l);
+void sct_ptx_exec_free(ptx_exec *x);
+void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
+/* all: else only those that change from block to block */
+void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all);
+void sct_ptx_fill_consts(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
+void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
+
+/* ---- calls (ptx_call.c) */
+
+int64_t sct_ptx_local_bytes(const ptx_code *code); /* of one lane */
+void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask);
+void sct_ptx_return(ptx_exec *x);
+void sct_ptx_grow_paths(ptx_warp *w);
+void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
+
+/* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */
+
+void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask);
+void sct_ptx_barrier_stuck(ptx_exec *x);
+bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot);
+
+/* ---- micro-operations */
+
+#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow)                                             \
+  void sct_ptx_op_##fn(ptx_exec *x, const ptx_uop *u);
+#include "ptx/decode/ptx_alu.def"
+#undef PTX_ALU
+#define PTX_FN(name) void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u);
+#include "ptx/decode/ptx_fns.def"
+#undef PTX_FN
+
+#endif

@@ -1,0 +1,404 @@
+/* Launching: arguments and limits checked, blocks spread over host threads, counters summed, the
+ * diagnosis of the lowest failing block reported, outputs checked at the end. */
+#include "ptx/exec/ptx_exec.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define DEFAULT_STEPS  INT64_C(50000000)
+#define DEFAULT_SHARED 232448 /* bytes a block may have on an H200 */
+#define MAX_THREADS    64
+
+/* ---- what the caller gave */
+
+static sct_status find_kernel(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
+  const sct_ptx_module *m = o->module;
+  for (int i = 0; i < m->n_kernels; i++) {
+    if (strcmp(m->kernels[i].name, o->kernel) == 0) {
+      l->kernel = m->kernel_funcs[i];
+      l->code = l->kernel->code;
+      return l->code != NULL ? SCT_OK : sct_fail(err, SCT_EDATA, "%s", m->kernels[i].error);
+    }
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "no kernel '%s' in %s", o->kernel, m->name);
+  const char *names[64];
+  int n = 0;
+  for (; n < m->n_kernels && n < SCT_COUNT(names); n++) {
+    names[n] = m->kernels[n].name;
+  }
+  sct_str_suggest(&text, o->kernel, names, n);
+  (void)sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return SCT_EUSAGE;
+}
+
+static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
+  static const int64_t max_grid[3] = {2147483647, 65535, 65535}, max_block[3] = {1024, 1024, 64};
+  int64_t threads = 1;
+  l->n_blocks = 1;
+  for (int k = 0; k < 3; k++) {
+    l->grid[k] = o->grid[k] != 0 ? o->grid[k] : 1;
+    l->block[k] = o->block[k] != 0 ? o->block[k] : 1;
+    if (l->grid[k] < 1 || l->grid[k] > max_grid[k] || l->block[k] < 1 ||
+        l->block[k] > max_block[k]) {
+      return sct_fail(err, SCT_EUSAGE, "kernel '%s': grid or block out of range", o->kernel);
+    }
+    l->n_blocks *= l->grid[k];
+    threads *= l->block[k];
+  }
+  l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks;
+  for (int64_t k = 0; o->blocks != NULL && k < l->n_run; k++) {
+    if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks) {
+      return sct_fail(err, SCT_EUSAGE, "kernel '%s': the grid has no block %lld", o->kernel,
+                      (long long)o->blocks[k]);
+    }
+  }
+  const int64_t most = l->kernel->max_threads > 0 ? l->kernel->max_threads : 1024;
+  if (threads > 1024 || threads > most) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s': %lld threads a block, it takes at most %lld",
+                    o->kernel, (long long)threads, (long long)(most < 1024 ? most : 1024));
+  }
+  l->n_threads = (int)threads;
+  l->n_warps = (int)(threads + PTX_LANES - 1) / PTX_LANES;
+  return SCT_OK;
+}
+
+static sct_status check_shared(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
+  const int64_t limit = o->max_shared_bytes > 0 ? o->max_shared_bytes : DEFAULT_SHARED;
+  const ptx_code *c = l->code;
+  if (o->shared_bytes < 0 || c->shared_packed + o->shared_bytes > limit) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s': %lld + %lld bytes of shared memory, limit %lld",
+                    o->kernel, (long long)c->shared_packed, (long long)o->shared_bytes,
+                    (long long)limit);
+  }
+  l->shared_end = PTX_SHARED_BASE;
+  for (size_t i = 0; i < c->n_shared; i++) {
+    const ptx_shared_sym *s = &c->shared[i];
+    const int64_t end = s->address + (s->sym->is_extern ? o->shared_bytes : s->bytes);
+    l->shared_end = end > l->shared_end ? end : l->shared_end;
+  }
+  return SCT_OK;
+}
+
+static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
+  const ptx_func *k = l->kernel;
+  if (o->n_args != k->n_params) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s' takes %d arguments, not %d", o->kernel,
+                    k->n_params, o->n_args);
+  }
+  l->params = sct_alloc((size_t)(k->param_bytes > 0 ? k->param_bytes : 1));
+  for (int i = 0; i < k->n_params; i++) {
+    memcpy(l->params + k->params[i]->offset, o->args[i], (size_t)k->params[i]->bytes);
+  }
+  return SCT_OK;
+}
+
+/* ---- race shadows of writable buffers live as long as the launch */
+
+static void add_touch(const ptx_launch *l) {
+  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+    ptx_buf *b = l->memory->table[k];
+    if (b == NULL) {
+      continue;
+    }
+    b->written = false;
+    if (l->races && !b->read_only && b->bytes > 0) {
+      const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
+      b->touch = sct_alloc(sizeof(*b->touch) * (size_t)((b->bytes >> shift) + 2));
+    }
+  }
+}
+
+static void drop_touch(const ptx_launch *l) {
+  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+    if (l->memory->table[k] != NULL) {
+      sct_free(l->memory->table[k]->touch);
+      l->memory->table[k]->touch = NULL;
+    }
+  }
+}
+
+/* ---- host threads */
+
+typedef struct work {
+  const ptx_launch *launch;
+  int64_t next;   /* block to be handed out */
+  int64_t failed; /* lowest block with a diagnosis; n_run: none */
+  int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
+  sct_ptx_diag soft_diag;
+  sct_ptx_diag diag; /* of that block */
+  pthread_mutex_t lock;
+} work;
+
+typedef struct worker {
+  work *w;
+  ptx_exec exec;
+  pthread_t thread;
+} worker;
+
+static int64_t block_at(const ptx_launch *l, int64_t i) {
+  if (l->opts->blocks != NULL) {
+    return l->opts->blocks[i];
+  }
+  switch (l->opts->order) {
+  case SCT_PTX_REVERSE:
+    return l->n_blocks - 1 - i;
+  case SCT_PTX_SHUFFLED:
+    return sct_permute(i, l->n_blocks, l->opts->seed);
+  default:
+    return i;
+  }
+}
+
+/* Next block, as its place in the order of execution; -1: none left that could matter. */
+static int64_t take(work *w) {
+  pthread_mutex_lock(&w->lock);
+  const int64_t i = w->next < w->failed ? w->next++ : -1;
+  pthread_mutex_unlock(&w->lock);
+  return i;
+}
+
+static void report(work *w, int64_t i, const ptx_exec *x) {
+  pthread_mutex_lock(&w->lock);
+  if (x->stop && i < w->failed) {
+    w->failed = i;
+    w->diag = x->diag;
+  } else if (!x->stop && i < w->soft) {
+    w->soft = i;
+    w->soft_diag = x->diag;
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* A race explains an undefined value of an earlier block; nothing else does. */
+static const sct_ptx_diag *verdict(const work *w) {
+  const bool race = ptx_is_race(w->diag.kind);
+  if (w->soft < w->launch->n_run && (w->soft < w->failed && !race)) {
+    return &w->soft_diag;
+  }
+  return w->failed < w->launch->n_run ? &w->diag : NULL;
+}
+
+static void *run_blocks(void *ctx) {
+  worker *k = ctx;
+  work *w = k->w;
+  sct_ptx_exec_init(&k->exec, w->launch);
+  for (int64_t i = take(w); i >= 0; i = take(w)) {
+    sct_ptx_run_block(&k->exec, block_at(w->launch, i));
+    if (k->exec.stop || k->exec.has_soft) {
+      report(w, i, &k->exec);
+    }
+  }
+  return NULL;
+}
+
+/* ---- results */
+
+static void add_inst(sct_ptx_inst_counters *to, const sct_ptx_inst_counters *from) {
+  to->executed += from->executed;
+  to->lanes += from->lanes;
+  to->divergent += from->divergent;
+  sct_ptx_global_add(&to->global, &from->global);
+  sct_ptx_shared_add(&to->shared, &from->shared);
+}
+
+/* Executions are counted by basic block. */
+static void spread_runs(ptx_exec *x) {
+  for (size_t b = 0; b < x->code->n_blocks; b++) {
+    const ptx_block *blk = &x->code->blocks[b];
+    for (int32_t i = blk->first_inst; i < blk->first_inst + blk->n_insts; i++) {
+      x->insts[i].executed += x->block_runs[b];
+      x->insts[i].lanes += x->block_lanes[b];
+    }
+    x->counters.warp_instructions += x->block_runs[b] * blk->n_insts;
+    x->counters.lane_instructions += x->block_lanes[b] * blk->n_insts;
+  }
+}
+
+static int width_index(int bytes) {
+  return bytes <= 1 ? 0 : 31 - __builtin_clz((unsigned)bytes);
+}
+
+/* Sums of one instruction go to the totals of its kind. */
+static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
+                          const sct_ptx_inst_counters *i) {
+  sct_ptx_counters one = {0};
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    one.machine.n[p] = i->executed * o->cost[p];
+  }
+  switch ((ptx_inst_kind)o->kind) {
+  case PTX_INST_LOAD:
+    one.load = i->global;
+    one.shared_load = i->shared;
+    one.load_width[width_index(o->width)] = i->global.requests;
+    break;
+  case PTX_INST_ASYNC:
+    one.load = i->global;
+    one.shared_async = i->shared;
+    one.load_width[width_index(o->width)] = i->global.requests;
+    break;
+  case PTX_INST_STORE:
+    one.store = i->global;
+    one.shared_store = i->shared;
+    one.store_width[width_index(o->width)] = i->global.requests;
+    break;
+  case PTX_INST_BULK_LOAD:
+    one.bulk_load = i->global;
+    break;
+  case PTX_INST_BULK_STORE:
+    one.bulk_store = i->global;
+    break;
+  case PTX_INST_ATOMIC:
+    one.atomics = i->global;
+    one.shared_atomics = i->shared;
+    break;
+  case PTX_INST_SHUFFLE:
+    one.shuffles = i->executed;
+    break;
+  default:
+    break;
+  }
+  sct_ptx_counters_add(c, &one);
+}
+
+static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
+  for (int b = 0; l->opts->per_buffer && b < l->memory->n_buffers; b++) {
+    sct_ptx_buffer_counters sum = {0};
+    for (int k = 0; k < n; k++) {
+      sct_ptx_global_add(&sum.load, &workers[k].exec.by_buffer[b].load);
+      sct_ptx_global_add(&sum.store, &workers[k].exec.by_buffer[b].store);
+    }
+    l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
+  }
+}
+
+static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n) {
+  const ptx_code *c = l->code;
+  sct_ptx_inst_counters *sum = sct_alloc(sizeof(*sum) * (c->n_insts + 1));
+  for (int k = 0; k < n; k++) {
+    ptx_exec *x = &workers[k].exec;
+    spread_runs(x);
+    sct_ptx_counters_add(&out->counters, &x->counters);
+    for (size_t i = 0; i < c->n_insts; i++) {
+      add_inst(&sum[i], &x->insts[i]);
+    }
+  }
+  sum_buffers(l, workers, n);
+  for (size_t i = 0; i < c->n_insts; i++) {
+    const ptx_origin *o = &c->insts[i];
+    const bool known = o->loc.file > 0 && o->loc.file < l->module->n_files;
+    add_to_totals(&out->counters, o, &sum[i]);
+    sum[i].ptx_line = o->line;
+    sum[i].line = o->loc.line;
+    sum[i].text = o->text.p;
+    sum[i].text_len = o->text.len;
+    sum[i].file = known && l->module->files[o->loc.file] ? l->module->files[o->loc.file] : "";
+  }
+  if (l->opts->per_instruction) {
+    out->insts = sum;
+    out->n_insts = (int)c->n_insts;
+  } else {
+    sct_free(sum);
+  }
+}
+
+/* Outputs with a byte that nobody wrote. */
+static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
+  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+    const ptx_buf *b = l->memory->table[k];
+    if (b == NULL || !b->output || !l->definedness) {
+      continue;
+    }
+    const int64_t at = sct_ptx_memory_undefined(l->memory, b->base, 0);
+    if (at < 0) {
+      continue;
+    }
+    *diag = (sct_ptx_diag){
+        .kind = SCT_PTX_NOT_WRITTEN, .warp = -1, .lane = -1, .address = b->base + (uint64_t)at};
+    snprintf(diag->kernel, sizeof diag->kernel, "%.*s", l->kernel->name.len, l->kernel->name.p);
+    snprintf(diag->text, sizeof diag->text,
+             "byte %lld of output '%s' (%lld bytes) was never written", (long long)at, b->name,
+             (long long)b->bytes);
+    return;
+  }
+}
+
+static int host_threads(const ptx_launch *l) {
+  int n = l->opts->threads > 0 ? l->opts->threads : 1;
+  n = n > MAX_THREADS ? MAX_THREADS : n;
+  n = n > l->n_run ? (int)l->n_run : n;
+  return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
+}
+
+static void run_all(sct_ptx_result *out, const ptx_launch *l) {
+  work w = {.launch = l, .failed = l->n_run, .soft = l->n_run};
+  const int n = host_threads(l);
+  int started = 1;
+  worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
+  pthread_mutex_init(&w.lock, NULL);
+  for (int k = 0; k < n; k++) {
+    workers[k].w = &w;
+  }
+  while (started < n &&
+         sct_thread_create(&workers[started].thread, NULL, run_blocks, &workers[started]) == 0) {
+    started++;
+  }
+  (void)run_blocks(&workers[0]); /* this thread is the first */
+  for (int k = 1; k < started; k++) {
+    pthread_join(workers[k].thread, NULL);
+  }
+  collect(out, l, workers, started);
+  const sct_ptx_diag *diag = verdict(&w);
+  if (diag != NULL) {
+    out->diag = *diag;
+  } else {
+    check_outputs(&out->diag, l);
+  }
+  for (int k = 0; k < started; k++) {
+    if (workers[k].exec.launch != NULL) {
+      sct_ptx_exec_free(&workers[k].exec);
+    }
+  }
+  pthread_mutex_destroy(&w.lock);
+  sct_free(workers);
+}
+
+sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct_ptx_launch_opts *o,
+                          sct_error *err) {
+  ptx_launch l = {.module = o->module,
+                  .opts = o,
+                  .memory = memory,
+                  .definedness = !o->no_definedness,
+                  .races = !o->no_races,
+                  .counters = !o->no_counters};
+  sct_status status = SCT_OK;
+  *out = (sct_ptx_result){0};
+  l.max_steps = o->max_steps > 0 ? o->max_steps : DEFAULT_STEPS;
+  if ((unsigned)o->coalescing >= SCT_PTX_N_COALESCING) {
+    return sct_fail(err, SCT_EUSAGE, "kernel '%s': no counting model %d", o->kernel,
+                    (int)o->coalescing);
+  }
+  l.rules = sct_ptx_rules(o->coalescing);
+  SCT_TRY(find_kernel(&l, o, err));
+  SCT_TRY(check_shape(&l, o, err));
+  SCT_TRY(check_shared(&l, o, err));
+  SCT_TRY_DONE(pack_args(&l, o, err));
+  memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
+  add_touch(&l);
+  run_all(out, &l);
+done:
+  drop_touch(&l);
+  sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
+  memory->table[PTX_WINDOW_VARS] = NULL;
+  sct_free(l.params);
+  if (status != SCT_OK) {
+    sct_ptx_result_free(out);
+  }
+  return status;
+}
+
+void sct_ptx_result_free(sct_ptx_result *result) {
+  sct_free(result->insts);
+  *result = (sct_ptx_result){0};
+}

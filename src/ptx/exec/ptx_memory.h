@@ -1,0 +1,62 @@
+/* Buffers as the executor sees them. */
+#ifndef SCT_PTX_MEMORY_H
+#define SCT_PTX_MEMORY_H
+
+#include "ptx/decode/ptx_code.h"
+
+/* Who touched a granule last, for the race check: see ptx_race.c. */
+typedef struct ptx_touch {
+  uint64_t write, read;
+} ptx_touch;
+
+/* Which lanes of a warp wrote and read a granule since the warp's synchronisation of that number:
+ * see ptx_race_warp.c. */
+typedef struct ptx_lanes {
+  uint32_t write_sync, written_by;
+  uint32_t read_sync, read_by;
+} ptx_lanes;
+
+typedef struct ptx_buf {
+  uint64_t base;
+  int64_t bytes;
+  uint8_t *host;
+  uint8_t *defined;  /* a byte a byte: its bits that are defined; NULL: all of them, for ever */
+  uint8_t *required; /* a byte a byte; NULL: all */
+  ptx_touch *touch;  /* a launch with race checks; NULL: read-only or not wanted */
+  char *name;
+  bool read_only, output;
+  void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
+  void *fill_ctx;
+  uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
+  int64_t n_filled;
+  uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
+  sct_ptx_buffer_counters counts;
+  bool approx;  /* holds values that went through approximate operations */
+  bool written; /* by the launch at hand */
+} ptx_buf;
+
+#define PTX_MAX_TEXTURES 64
+
+struct sct_ptx_memory {
+  sct_ptx_texture textures[PTX_MAX_TEXTURES]; /* handle PTX_WINDOW(PTX_WINDOW_TEXTURES) + number */
+  int n_textures;
+  ptx_buf *table[PTX_N_WINDOWS]; /* by address >> PTX_WINDOW_SHIFT */
+  int n_buffers;
+};
+
+#define PTX_FOLD_MORE   (1 << 20) /* bytes behind a fold's last, for what goes over its end */
+#define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
+/* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
+void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
+
+/* The buffer whose window holds `address`; NULL: none. */
+static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t address) {
+  const uint64_t k = address >> PTX_WINDOW_SHIFT;
+  return k < PTX_N_WINDOWS ? m->table[k] : NULL;
+}
+
+/* The module's variables as a buffer, initialised. */
+ptx_buf *sct_ptx_vars_new(const sct_ptx_module *module, const ptx_code *code);
+void sct_ptx_buf_free(ptx_buf *buf);
+
+#endif

@@ -1,0 +1,27 @@
+/* Scalar meaning of types: conversions and comparisons, shared by decoder and executor. */
+#ifndef SCT_PTX_VALUES_H
+#define SCT_PTX_VALUES_H
+
+#include "ptx/decode/ptx_code.h"
+
+enum { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
+
+/* Index of a type that conversions know, -1 for vectors and predicates. */
+int sct_ptx_value_of(ptx_type type);
+bool sct_ptx_value_is_float(ptx_type type);
+/* Whether setp has the comparison for the type. */
+bool sct_ptx_compare_known(uint8_t cmp, ptx_type type);
+
+/* 16-bit floats. Rounding as PTX_F_RZ and its like, 0: nearest even. */
+float sct_ptx_f16_to_f32(uint16_t bits);
+float sct_ptx_bf16_to_f32(uint16_t bits);
+uint16_t sct_ptx_f64_to_f16(double value, unsigned rounding);
+uint16_t sct_ptx_f64_to_bf16(double value, unsigned rounding);
+
+/* A subnormal 16-bit float becomes a zero of its sign; `exponent` is the mask of its exponent. */
+uint16_t sct_ptx_flush16(uint16_t bits, uint16_t exponent);
+
+/* Subnormal lanes become zeros of their sign. */
+void sct_ptx_flush32(float *lanes);
+
+#endif

@@ -1,0 +1,34 @@
+/* The parser's state and the steps that its two files share. */
+#ifndef SCT_PTX_PARSE_H
+#define SCT_PTX_PARSE_H
+
+#include "ptx/front/ptx_lex.h"
+
+typedef struct ptx_parser {
+  ptx_lex lex;
+  sct_ptx_module *m;
+  ptx_func *f; /* function whose body is read */
+  int scope;   /* in f */
+  ptx_loc loc; /* of the instructions that follow */
+  sct_error *err;
+} ptx_parser;
+
+/* Reads m->text into the rest of m. */
+sct_status sct_ptx_parse_text(sct_ptx_module *m, sct_error *err) SCT_MUST_USE;
+
+sct_status sct_ptx_parse_fail(ptx_parser *p, int line, const char *fmt, ...) SCT_PRINTF(3, 4);
+sct_status sct_ptx_parse_expect(ptx_parser *p, char punct) SCT_MUST_USE;
+sct_status sct_ptx_parse_int(ptx_parser *p, int64_t *out) SCT_MUST_USE; /* with a sign */
+sct_status sct_ptx_parse_name(ptx_parser *p, ptx_span *out) SCT_MUST_USE;
+/* A declaration after its state space, up to the semicolon; the symbols go to `list`. */
+sct_status sct_ptx_parse_vars(ptx_parser *p, ptx_space space, bool is_extern,
+                              ptx_sym **list) SCT_MUST_USE;
+/* A function's parameter list, the token at hand being '('. */
+sct_status sct_ptx_parse_params(ptx_parser *p, ptx_sym ***out, int *n, int64_t *bytes) SCT_MUST_USE;
+/* Body of p->f from '{' to the matching '}'. */
+sct_status sct_ptx_parse_body(ptx_parser *p) SCT_MUST_USE;
+/* ".file 1 "path"" and ".loc", the token at hand being the directive. */
+sct_status sct_ptx_parse_file(ptx_parser *p) SCT_MUST_USE;
+ptx_space sct_ptx_space_find(ptx_span word); /* ".shared" ... */
+
+#endif
