@@ -276,6 +276,18 @@ static void undefined_bits_travel(void **state) {
       {"prmt.b32 %r1, %r0, 0x77, 0x4110;", true},
       {"cvt.u16.u32 %h2, %r0; cvt.u32.u16 %r1, %h2;", true},
       {"cvt.u32.u16 %r1, %h1;", false},
+      {"cvt.s32.s8 %r1, %r0;", true}, /* only the type's own bits are read */
+      {"cvt.s32.s16 %r1, %r0;", true},
+      {"shr.u32 %r1, %r0, 1; cvt.s32.s16 %r1, %r1;", false},
+      {"shr.u32 %r1, %r0, 1; cvt.s32.s16 %r1, %r1; and.b32 %r1, %r1, 0x7fff;", true},
+      {"shr.u32 %r1, %r0, 1; cvt.u32.u16 %r1, %r1; shr.u32 %r1, %r1, 16;", true},
+      {"cvt.s16.s8 %h2, %r0; cvt.s32.s16 %r1, %h2;", true},
+      {"cvt.s64.s32 %d1, %r0; cvt.u32.u64 %r1, %d1; and.b32 %r1, %r1, 0xffff;", true},
+      {"cvt.s64.s32 %d1, %r0; shr.u64 %d1, %d1, 40; cvt.u32.u64 %r1, %d1;", false},
+      {"cvt.rn.f32.s16 %r1, %r0;", true},
+      {"cvt.rn.f32.s32 %r1, %r0; and.b32 %r1, %r1, 1;", false},
+      {"cvt.sat.u8.s16 %r1, %r0;", true},
+      {"cvt.sat.u8.s32 %r1, %r0;", false},
       {"add.s32 %r1, %r0, 1; and.b32 %r1, %r1, 0xffff;", true}, /* carries run upwards only */
       {"mul.lo.s32 %r1, %r0, 3; and.b32 %r1, %r1, 0xffff;", true},
       {"sub.s32 %r1, 5, %r0; and.b32 %r1, %r1, 0x10000;", false},

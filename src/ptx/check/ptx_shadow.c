@@ -6,6 +6,7 @@
  * store is none of our business. The rules are those of Valgrind's memcheck (Seward and Nethercote,
  * USENIX 2005). */
 #include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_values.h"
 
 uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane) {
   if ((x->state[slot] >> lane & 1) == 0) {
@@ -76,6 +77,17 @@ static uint64_t shift_bits(const ptx_exec *x, const ptx_uop *u, int lane, uint64
   }
 }
 
+/* Only the bits of the source's own type are read: what lies above them in the register is free.
+ * Between integers each goes where its value goes, and a sign goes to all bits above. */
+static uint64_t cvt_bits(const ptx_uop *u, uint64_t va) {
+  const ptx_type to = (ptx_type)u->to, from = (ptx_type)u->from;
+  const uint64_t read = sct_ptx_extend(va, from);
+  if (u->flags != 0 || sct_ptx_value_is_float(to) || sct_ptx_value_is_float(from)) {
+    return read != 0 ? UINT64_MAX : 0;
+  }
+  return sct_ptx_extend(read, to);
+}
+
 /* Undefined bits of the result in one lane. */
 static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
   const uint64_t va = sct_ptx_shadow_get(x, u->a, lane), vb = sct_ptx_shadow_get(x, u->b, lane);
@@ -113,6 +125,8 @@ static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
     return halves(va | vb | sct_ptx_shadow_get(x, u->c, lane), 4u * u->bytes);
   case PTX_SHADOW_ZEXT:
     return u->bytes == 0 || u->bytes >= 8 ? va : va & (((uint64_t)1 << 8 * u->bytes) - 1);
+  case PTX_SHADOW_CVT:
+    return cvt_bits(u, va);
   default:
     return UINT64_MAX;
   }

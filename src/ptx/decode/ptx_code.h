@@ -52,7 +52,8 @@ typedef enum ptx_shadow {
   PTX_SHADOW_SAR,
   PTX_SHADOW_SELECT,
   PTX_SHADOW_PRMT,
-  PTX_SHADOW_ZEXT,  /* moves between widths: cvt without sign, truncation */
+  PTX_SHADOW_ZEXT,  /* the low `bytes` to a wider register */
+  PTX_SHADOW_CVT,   /* from a type to another, each as wide as its register or less */
   PTX_SHADOW_PACK2, /* two values side by side, each on its own */
   PTX_SHADOW_OWN    /* the operation does it itself */
 } ptx_shadow;

@@ -289,13 +289,8 @@ bool sct_ptx_decode_cvt(ptx_dec *d) {
   u->to = (uint8_t)m.to;
   u->wide = from == '6';
   u->n = to == '6' ? 8 : to == '3' ? 4 : 2;
-  u->shadow = fast == sct_ptx_op_sext64 || m.flags != 0 || sct_ptx_value_is_float(m.to) ||
-                      sct_ptx_value_is_float(m.from) || sct_ptx_type_kind(m.from) == PTX_KIND_S
-                  ? PTX_SHADOW_ALL
-                  : PTX_SHADOW_ZEXT;
-  u->bytes =
-      (uint8_t)(sct_ptx_type_bytes(m.to) < sct_ptx_type_bytes(m.from) ? sct_ptx_type_bytes(m.to)
-                                                                      : sct_ptx_type_bytes(m.from));
+  u->shadow = PTX_SHADOW_CVT;
+  u->bytes = u->n;
   return true;
 }
 

@@ -129,7 +129,7 @@ typedef struct lanes {
   double f[PTX_LANES];
 } lanes;
 
-static uint64_t extend(uint64_t v, ptx_type type) {
+uint64_t sct_ptx_extend(uint64_t v, ptx_type type) {
   const int bits = 8 * sct_ptx_type_bytes(type);
   const int drop = 64 - bits;
   return sct_ptx_type_kind(type) == PTX_KIND_S ? (uint64_t)((int64_t)(v << drop) >> drop)
@@ -146,7 +146,7 @@ static void read_lanes(const ptx_exec *x, const ptx_uop *u, lanes *out) {
   LANES(i) {
     const uint64_t raw = u->wide ? ptx_r64(x, u->a)[i] : ptx_r32(x, u->a)[i];
     if (!out->is_float) {
-      out->i[i] = extend(raw, type);
+      out->i[i] = sct_ptx_extend(raw, type);
     } else if (type == PTX_T_F64) {
       memcpy(&out->f[i], &raw, 8);
     } else if (type == PTX_T_F32) {
@@ -349,7 +349,7 @@ void sct_ptx_op_cvt(ptx_exec *x, const ptx_uop *u) {
       } else if (u->flags & PTX_F_SAT) {
         v = saturate_int(v, from, to);
       }
-      out[i] = extend(v, to);
+      out[i] = sct_ptx_extend(v, to);
     }
   }
   put_lanes(x, u, out);

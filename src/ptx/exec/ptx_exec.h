@@ -261,6 +261,8 @@ static inline void ptx_blend64(uint64_t *d, const uint64_t *t, uint32_t mask) {
   }
 }
 
+/* The low bits of v that a value of the type has, and its sign above where it has one. */
+uint64_t sct_ptx_extend(uint64_t v, ptx_type type);
 /* Undefined bits of the result, from those of the operands: only called when an operand has some.
  */
 void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint64_t state);
