@@ -71,6 +71,7 @@ typedef struct sct_plan_operand {
   sct_expr_program **at;           /* [n_dims] likewise */
   sct_expr_program **extent;       /* [n_dims] likewise; mentions extents only */
   sct_expr_program *bytes, *limit; /* likewise; limit: of an index operand, else NULL */
+  bool has_own_extents; /* where its elements lie depends on extents that no dimension has */
 } sct_plan_operand;
 
 /* Inputs of its programs: dimensions, extents, values of index operands (in operand order). */
@@ -112,10 +113,10 @@ void sct_shape_index(sct_shape *s);
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
 bool sct_shape_is_legal(const sct_shape *s);
-/* (measure_image.c) Do the layouts allow these extents? Every element lies inside its array, and
- * those of outputs and index arrays share no byte: strides in plain numbers do not go on for ever.
- */
-void sct_shape_layouts_hold(const sct_shape *s, bool *hold);
+/* (measure_image.c) Do the layouts allow these extents, those of the arrays that have own extents
+ * or those of all others? Every element lies inside its array, and those of outputs and index
+ * arrays share no byte: strides in plain numbers do not go on for ever. */
+bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents);
 void sct_shape_free(sct_shape *s);
 /* "n_row=33 n_col=1" */
 void sct_shape_label(sct_str *out, const sct_shape *s);

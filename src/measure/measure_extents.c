@@ -397,30 +397,29 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
 
 #define MAX_CASE_BYTES ((int64_t)1 << 28)
 
-static void try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
+/* The case's shape at these extents; false: the spec does not allow them. */
+static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
                       const sct_fill *fill) {
   sct_shape_free(&c->shape);
-  c->legal = c->too_long = false;
   if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
-    return; /* a negative or overflowing size: not a legal one */
+    return false; /* a negative or overflowing size */
   }
   int64_t bytes = 0;
   for (int k = 0; k < plan->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > MAX_CASE_BYTES) {
-      return;
+      return false;
     }
     bytes += c->shape.op[k].bytes;
   }
   if (bytes > MAX_CASE_BYTES) {
-    return;
+    return false;
   }
   sct_shape_index(&c->shape);
-  if (sct_shape_is_legal(&c->shape)) {
-    sct_shape_layouts_hold(&c->shape, &c->legal);
-    c->too_long = !c->legal;
-  }
+  return sct_shape_is_legal(&c->shape);
 }
 
+/* Tries own extents until the spec and the layouts allow them. Layouts of arrays that have none are
+ * asked once: no own extents make room where these do not hold. */
 static void find_shape(sct_case *c, const sct_plan *plan) {
   const sct_spec *spec = plan->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
@@ -432,12 +431,19 @@ static void find_shape(sct_case *c, const sct_plan *plan) {
     elements *= c->dims[d];
   }
   const bool has_own = spec->n_extents > spec->n_dims;
-  for (int trial = hash % 3 == 0 && has_own ? 0 : 1; trial < N_OWN_TRIALS; trial++) {
+  const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_TRIALS : first + 1;
+  bool others_hold = false;
+  for (int trial = first; trial < end && !c->legal; trial++) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
       extent[k] = own_extent(spec, k, c->dims, elements, trial);
     }
-    try_shape(c, plan, extent, fill);
-    if (c->legal || !has_own) {
+    if (!try_shape(c, plan, extent, fill)) {
+      continue;
+    }
+    others_hold = others_hold || sct_shape_layouts_hold(&c->shape, false);
+    c->legal = others_hold && sct_shape_layouts_hold(&c->shape, true);
+    c->too_long = !c->legal;
+    if (!others_hold) {
       break;
     }
   }

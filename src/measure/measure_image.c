@@ -300,38 +300,16 @@ static answer fields_are_apart(const walk *walks, const sct_record *record, cons
   return together && strides_are_apart(&whole, extent, n_dims, high - low) == YES ? YES : UNKNOWN;
 }
 
-/* By looking at each byte of each element. */
-static void try_elements(const sct_shape *s, int op, bool *holds) {
-  const sct_operand *operand = s->plan->op[op].op;
-  uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
-  int64_t offsets[PART];
-  walk walks[SCT_MAX_FIELDS] = {{0}};
-  *holds = true;
-  part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
-  for (; p.n > 0 && *holds; next_part(&p)) {
-    for (int f = 0; f < operand->record.n_fields && *holds; f++) {
-      *holds = find_offsets(offsets, &walks[f], s, op, f, OWN, &p);
-      for (int k = 0; k < p.n && *holds && must_be_apart(operand); k++) {
-        for (int64_t byte = 0; byte < operand->record.fields[f].bytes; byte++) {
-          *holds = *holds && seen[offsets[k] + byte] == 0;
-          seen[offsets[k] + byte] = 1;
-        }
-      }
-    }
-  }
-  sct_free(seen);
-}
-
-static void layout_holds(const sct_shape *s, int op, bool *holds) {
+/* By strides. */
+static answer layout_holds(const sct_shape *s, int op) {
   const sct_operand *operand = s->plan->op[op].op;
   const sct_record *record = &operand->record;
   const int64_t first[SCT_MAX_DIMS] = {0};
   const part whole = {.extent = s->op[op].extent, .n_dims = operand->n_dims};
   walk walks[SCT_MAX_FIELDS] = {{0}};
   bool inside = true;
-  *holds = true;
   if (s->op[op].count == 0) {
-    return;
+    return YES;
   }
   for (int f = 0; f < record->n_fields && inside; f++) {
     int64_t inputs[SCT_PLAN_INPUTS] = {0};
@@ -339,21 +317,47 @@ static void layout_holds(const sct_shape *s, int op, bool *holds) {
     begin_walk(&walks[f], s->plan->op[op].element[f], operand->n_dims, false, inputs);
     inside = strides_inside(&walks[f], &whole, record->fields[f].bytes, s->op[op].bytes);
   }
-  const answer apart = !inside ? UNKNOWN
-                       : !must_be_apart(operand)
-                           ? YES
-                           : fields_are_apart(walks, record, whole.extent, operand->n_dims);
-  *holds = apart == YES;
-  if (apart == UNKNOWN) {
-    try_elements(s, op, holds);
-  }
+  return !inside                   ? UNKNOWN
+         : !must_be_apart(operand) ? YES
+                                   : fields_are_apart(walks, record, whole.extent, operand->n_dims);
 }
 
-void sct_shape_layouts_hold(const sct_shape *s, bool *hold) {
-  *hold = true;
-  for (int k = 0; k < s->plan->spec->n_operands && *hold; k++) {
-    layout_holds(s, k, hold);
+/* By looking at each byte of each element. */
+static bool elements_hold(const sct_shape *s, int op) {
+  const sct_operand *operand = s->plan->op[op].op;
+  uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
+  int64_t offsets[PART];
+  walk walks[SCT_MAX_FIELDS] = {{0}};
+  bool hold = true;
+  part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
+  for (; p.n > 0 && hold; next_part(&p)) {
+    for (int f = 0; f < operand->record.n_fields && hold; f++) {
+      hold = find_offsets(offsets, &walks[f], s, op, f, OWN, &p);
+      for (int k = 0; k < p.n && hold && must_be_apart(operand); k++) {
+        for (int64_t byte = 0; byte < operand->record.fields[f].bytes; byte++) {
+          hold = hold && seen[offsets[k] + byte] == 0;
+          seen[offsets[k] + byte] = 1;
+        }
+      }
+    }
   }
+  sct_free(seen);
+  return hold;
+}
+
+/* No element is looked at before the strides of all arrays had their say. */
+bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents) {
+  const int n = s->plan->spec->n_operands;
+  answer holds[SCT_MAX_OPERANDS] = {NO};
+  bool hold = true;
+  for (int k = 0; k < n && hold; k++) {
+    holds[k] = s->plan->op[k].has_own_extents == with_own_extents ? layout_holds(s, k) : YES;
+    hold = holds[k] != NO;
+  }
+  for (int k = 0; k < n && hold; k++) {
+    hold = holds[k] == YES || elements_hold(s, k);
+  }
+  return hold;
 }
 
 static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {

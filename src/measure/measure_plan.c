@@ -38,6 +38,22 @@ static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
   return n;
 }
 
+/* Does where the operand's elements lie depend on extents that no dimension has? */
+static bool has_own_extents(const sct_plan_operand *p, const sct_spec *spec) {
+  bool has = false;
+  for (int k = spec->n_dims; k < spec->n_extents && !has; k++) {
+    const sct_expr var = spec->extent_var[k];
+    has = sct_expr_mentions(spec->pool, p->layout->bytes, var);
+    for (int d = 0; d < p->op->n_dims && !has; d++) {
+      has = sct_expr_mentions(spec->pool, p->op->extent[d], var);
+    }
+    for (int f = 0; f < p->op->record.n_fields && !has; f++) {
+      has = sct_expr_mentions(spec->pool, p->layout->element[f], var);
+    }
+  }
+  return has;
+}
+
 static sct_status plan_operand(sct_plan *plan, int number, const sct_expr *inputs, int n_inputs,
                                sct_error *err) {
   sct_plan_operand *p = &plan->op[number];
@@ -51,6 +67,7 @@ static sct_status plan_operand(sct_plan *plan, int number, const sct_expr *input
   for (int k = 0; k < spec->n_extents; k++) {
     own[p->op->n_dims + k] = spec->extent_var[k];
   }
+  p->has_own_extents = has_own_extents(p, spec);
   const int n_fields = p->op->record.n_fields, n_dims = p->op->n_dims;
   SCT_TRY(make_programs(&p->element, plan, p->layout->element, n_fields, own,
                         n_dims + spec->n_extents, err));

@@ -366,21 +366,48 @@ static void test_sizes_keep_to_what_a_layout_allows(void **state) {
   }
 }
 
+/* Rows 100 apart, and an array as long as an own extent says: that one makes no room in the rows,
+ * so it is not looked for, and sizes at the rows' limit are found all the same. */
+static void test_own_extents_make_no_room_elsewhere(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {1000, 100, 1000}, long_row[] = {5, 1000};
+  const fixture_array arrays[] = {
+      {.name = "pick", .types = "i32", .dims = "row", .layout = FIXTURE_AOS},
+      {.name = "a", .types = "u8", .dims = "m col", .at = "pick", .layout = FIXTURE_FOLDED},
+      {.name = "b", .types = "u8", .layout = FIXTURE_FIXED}};
+  const sct_case_list *list = NULL;
+  sct_case *c = NULL;
+  bool at = false, below = false;
+  world_open(&w, "row col", arrays, 2, 3, "b = a;", n, 32);
+  w.m.is_virtual = true;
+  sct_case_get(&w.m, long_row, &c);
+  assert_true(!c->legal && c->too_long);
+  assert_in_range(c->shape.extent[2], 1, 200); /* the first that was tried */
+  assert_ok(sct_cases_for(&w.m, &w.kernel.code, &list));
+  for (int k = 0; k < list->n; k++) {
+    const int64_t *extent = list->cases[k]->shape.extent;
+    assert_true(list->cases[k]->legal && (extent[0] < 2 || extent[1] <= 100));
+    at = at || (extent[0] > 2 && extent[1] == 100);
+    below = below || (extent[0] > 2 && extent[1] == 99);
+  }
+  assert_true(at && below);
+  world_close(&w);
+}
+
 static void check_layout(const char *types, fixture_layout layout, int64_t rows, int64_t cols,
                          bool holds) {
   world w;
-  bool found = false;
   sct_shape shape;
   const int64_t small[] = {2, 3}, n[] = {rows, cols};
   const fixture_array arrays[] = {{.name = "a", .types = types, .layout = FIXTURE_AOS},
                                   {.name = "b", .types = types, .layout = layout}};
   world_open(&w, "row col", arrays, 1, 2, "b = a;", small, 32);
   assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
-  sct_shape_layouts_hold(&shape, &found);
-  assert_int_equal(found, holds);
+  assert_int_equal(sct_shape_layouts_hold(&shape, false), holds);
   shape.op[1].bytes -= rows * cols > 0; /* the last element's last byte; FIXED has more room */
-  sct_shape_layouts_hold(&shape, &found);
-  assert_int_equal(found, holds && (layout >= FIXTURE_FANNED || rows * cols == 0));
+  assert_int_equal(sct_shape_layouts_hold(&shape, false),
+                   holds && (layout >= FIXTURE_FANNED || rows * cols == 0));
   sct_shape_free(&shape);
   world_close(&w);
 }
@@ -459,6 +486,7 @@ int main(void) {
       cmocka_unit_test(test_requirements_are_asked),
       cmocka_unit_test(test_two_of_many_dimensions_are_multiples),
       cmocka_unit_test(test_sizes_keep_to_what_a_layout_allows),
+      cmocka_unit_test(test_own_extents_make_no_room_elsewhere),
       cmocka_unit_test(test_layouts_hold_as_long_as_nothing_overlaps),
       cmocka_unit_test(test_limits_of_the_device),
       cmocka_unit_test(test_grids_that_cannot_be_launched),
