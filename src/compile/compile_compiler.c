@@ -54,7 +54,7 @@ static sct_status ask(sct_compiler *compiler, sct_compile_worker *w, sct_compile
 static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
   sct_compile_worker *const w = &compiler->workers[0];
   sct_compile_end end;
-  size_t n = 0;
+  sct_got_about got;
   SCT_TRY(sct_compile_worker_ready(compiler, w, false, err));
   sct_wire_clear(&compiler->wire);
   SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_ABOUT, &end, err));
@@ -62,11 +62,10 @@ static sct_status learn_about(sct_compiler *compiler, sct_error *err) {
     return sct_fail(err, SCT_ENVRTC, "no NVRTC: a worker that loads it does not live: %s",
                     end.text);
   }
-  const uint8_t *const about = sct_wire_get_bytes(&compiler->reply, &n);
-  if (n != sizeof(compiler->about)) {
+  if (!sct_wire_get_whole(&compiler->reply, sct_got_about_table(), &got)) {
     return sct_fail(err, SCT_EINTERNAL, "the compile worker speaks another protocol");
   }
-  memcpy(&compiler->about, about, n);
+  compiler->about = got.about;
   return SCT_OK;
 }
 
@@ -176,14 +175,6 @@ void sct_compiled_was_sent(const sct_compiled *result) {
 
 /* ---- whole files */
 
-static void put_file(sct_wire *w, const sct_compile_file *file) {
-  sct_wire_put_text(w, file->path);
-  sct_wire_put_i64(w, file->n_kernels);
-  for (int i = 0; i < file->n_kernels; ++i) {
-    sct_wire_put_text(w, file->kernels[i]);
-  }
-}
-
 static void fail_file(sct_compiled_file *out, const sct_compile_file *file,
                       const sct_compile_end *end) {
   sct_str text = {0};
@@ -197,10 +188,12 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
   sct_compile_end end = {.failure = SCT_COMPILE_NONE};
   memset(out, 0, sizeof(*out));
   out->unknown = -1;
+  const sct_ask_file request = {sct_compile_job_of(compiler), file->path, file->kernels,
+                                file->n_kernels};
   for (int attempt = 0; attempt < 2; ++attempt) {
     SCT_TRY(sct_compile_worker_ready(compiler, w, attempt > 0, err));
-    sct_compile_start_job(compiler);
-    put_file(&compiler->wire, file);
+    sct_wire_clear(&compiler->wire);
+    sct_wire_put(&compiler->wire, sct_ask_file_table(), &request);
     const bool fresh = w->n_jobs == 0;
     SCT_TRY(ask(compiler, w, SCT_COMPILE_OP_FILE, &end, err));
     if (end.failure == SCT_COMPILE_NONE) {

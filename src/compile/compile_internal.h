@@ -194,21 +194,17 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
 /* ---- messages between parent and worker (compile_wire.c); both write and read them */
 
 typedef enum sct_compile_op {
-  SCT_COMPILE_OP_ABOUT, /* -> sct_nvrtc_about */
-  SCT_COMPILE_OP_GROUP, /* job, units -> objects, results */
-  SCT_COMPILE_OP_FILE   /* job, file -> result */
+  SCT_COMPILE_OP_ABOUT, /* sct_nothing -> sct_got_about */
+  SCT_COMPILE_OP_GROUP, /* sct_ask_group -> sct_got_group */
+  SCT_COMPILE_OP_FILE   /* sct_ask_file -> sct_got_file */
 } sct_compile_op;
 
-/* What every job begins with. */
-typedef struct sct_compile_job {
-  int64_t limit_ns;
-  const char **options; /* allocated when read: free with sct_free */
-  int n_options;
-} sct_compile_job;
+const sct_message *sct_compiled_table(void);
+#define SCT_MESSAGES "compile/compile_messages.def"
+#include "process/process_declare.def"
 
-void sct_compile_put_job(sct_wire *w, const sct_compile_job *job);
-bool sct_compile_get_job(sct_wire *w, sct_compile_job *job); /* borrows from w */
-void sct_compile_put_units(sct_wire *w, sct_compile_item *const *units, int n);
+void sct_compile_put_group(sct_wire *w, const sct_compile_job *job, sct_compile_item *const *units,
+                           int n);
 void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n);
 /* Fills the results of these units; objects go to the table, with the message's own memory where
  * there is one of them: `w` is empty then. SCT_EDATA: the worker speaks another protocol;
@@ -272,7 +268,7 @@ bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_
 sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker *w,
                                       sct_compile_end *end, sct_error *err) SCT_MUST_USE;
 void sct_compile_workers_kill(sct_compiler *compiler, int keep); /* all but the first `keep` */
-void sct_compile_start_job(sct_compiler *compiler); /* begins a job in compiler->wire */
+sct_compile_job sct_compile_job_of(const sct_compiler *compiler);
 
 /* ---- NVRTC's log (compile_log.c) */
 

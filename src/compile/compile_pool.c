@@ -37,12 +37,10 @@ sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *
   return sct_child_check(&w->child) ? SCT_OK : start(compiler, w, err);
 }
 
-void sct_compile_start_job(sct_compiler *compiler) {
-  const sct_compile_job job = {.limit_ns = compiler->limit_ns,
-                               .options = (const char **)compiler->options,
-                               .n_options = compiler->n_options};
-  sct_wire_clear(&compiler->wire);
-  sct_compile_put_job(&compiler->wire, &job);
+sct_compile_job sct_compile_job_of(const sct_compiler *compiler) {
+  return (sct_compile_job){.limit_ns = compiler->limit_ns,
+                           .options = (const char *const *)compiler->options,
+                           .n_options = compiler->n_options};
 }
 
 bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op) {

@@ -296,8 +296,9 @@ static sct_status hand_out(sct_compiler *compiler, sct_error *err) {
     }
     span.fresh = w->n_jobs == 0;
     w->span = span;
-    sct_compile_start_job(compiler);
-    sct_compile_put_units(&compiler->wire, r->todo + span.first, span.n);
+    const sct_compile_job job = sct_compile_job_of(compiler);
+    sct_wire_clear(&compiler->wire);
+    sct_compile_put_group(&compiler->wire, &job, r->todo + span.first, span.n);
     if (compiler->wire.failed) {
       return sct_fail(err, SCT_EINTERNAL, "%d sources are too large for a message", span.n);
     }

@@ -97,47 +97,49 @@ static void group_free(group *g) {
 }
 
 /* The units of a message, which keeps their texts. */
-static sct_status read_group(group *g, sct_wire *in, sct_error *err) {
-  const int64_t n = sct_wire_get_i64(in);
-  if (in->failed || n < 1 || n > (int64_t)in->len) {
-    return malformed(err);
+static group group_of(const sct_ask_group *ask) {
+  const size_t n = (size_t)ask->n_units;
+  group g = {.units = sct_alloc(n * sizeof(*g.units)),
+             .results = sct_alloc(n * sizeof(*g.results)),
+             .items = sct_alloc(n * sizeof(*g.items)),
+             .list = sct_alloc(n * sizeof(sct_compile_item *)),
+             .n = (int)n};
+  for (int i = 0; i < g.n; ++i) {
+    const sct_ask_unit *const unit = &ask->units[i];
+    sct_compile_item *const item = &g.items[i];
+    g.units[i] = (sct_compile_unit){.source = unit->source, .kernel = unit->kernel};
+    (void)snprintf(item->space, sizeof(item->space), "%s", unit->space);
+    item->expression = (char *)(uintptr_t)unit->expression; /* only read here */
+    item->key = unit->key;
+    item->alone = unit->alone;
+    item->in = &g.units[i];
+    item->out = &g.results[i];
+    g.list[i] = item;
   }
-  g->units = sct_alloc((size_t)n * sizeof(*g->units));
-  g->results = sct_alloc((size_t)n * sizeof(*g->results));
-  g->items = sct_alloc((size_t)n * sizeof(*g->items));
-  g->list = sct_alloc((size_t)n * sizeof(sct_compile_item *));
-  g->n = (int)n;
-  for (int i = 0; i < g->n; ++i) {
-    sct_compile_item *const item = &g->items[i];
-    size_t bytes = 0;
-    g->units[i].source = sct_wire_get_text(in);
-    g->units[i].kernel = sct_wire_get_text(in);
-    (void)snprintf(item->space, sizeof(item->space), "%s", sct_wire_get_text(in));
-    item->expression = (char *)(uintptr_t)sct_wire_get_text(in); /* only read here */
-    const uint8_t *const key = sct_wire_get_bytes(in, &bytes);
-    if (bytes != sizeof(item->key)) {
-      return malformed(err);
-    }
-    memcpy(&item->key, key, bytes);
-    item->alone = sct_wire_get_i64(in) != 0;
-    item->in = &g->units[i];
-    item->out = &g->results[i];
-    g->list[i] = item;
-  }
-  return in->failed ? malformed(err) : SCT_OK;
+  return g;
+}
+
+static void begin_job(state *s, const sct_compile_job *job) {
+  sct_process_limit_cpu(job->limit_ns + job->limit_ns / 4);
+  s->engine.options = job->options;
+  s->engine.n_options = (int)job->n_options;
+  s->engine.limit_ns = job->limit_ns;
+  s->engine.deadline_ns = sct_now_ns() + job->limit_ns;
 }
 
 void (*sct_compile_misbehave)(const char *source);
 
 static sct_status serve_group(state *s, sct_error *err) {
-  group g = {0};
-  sct_status status = read_group(&g, &s->in, err);
-  for (int i = 0; status == SCT_OK && sct_compile_misbehave != NULL && i < g.n; ++i) {
+  sct_ask_group ask;
+  if (!sct_wire_get_whole(&s->in, sct_ask_group_table(), &ask)) {
+    return malformed(err);
+  }
+  begin_job(s, &ask.job);
+  group g = group_of(&ask);
+  for (int i = 0; sct_compile_misbehave != NULL && i < g.n; ++i) {
     sct_compile_misbehave(g.units[i].source);
   }
-  if (status == SCT_OK) {
-    status = sct_compile_group(&s->engine, g.list, g.n, err);
-  }
+  const sct_status status = sct_compile_group(&s->engine, g.list, g.n, err);
   for (int i = 0; i < g.n; ++i) { /* a program that fails is taken apart in another order */
     g.list[i] = &g.items[i];
   }
@@ -150,43 +152,25 @@ static sct_status serve_group(state *s, sct_error *err) {
 }
 
 static sct_status serve_file(state *s, sct_error *err) {
-  const char *const path = sct_wire_get_text(&s->in);
-  const int64_t n = sct_wire_get_i64(&s->in);
-  if (s->in.failed || n < 0 || n > (int64_t)s->in.len) {
+  sct_ask_file ask;
+  if (!sct_wire_get_whole(&s->in, sct_ask_file_table(), &ask)) {
     return malformed(err);
   }
-  const char **const kernels = sct_alloc((size_t)(n + 1) * sizeof(*kernels));
+  begin_job(s, &ask.job);
+  const sct_compile_file file = {ask.path, ask.kernels, (int)ask.n_kernels};
   sct_compiled_file out = {.unknown = -1};
-  sct_status status = SCT_OK;
-  for (int64_t i = 0; status == SCT_OK && i < n; ++i) {
-    kernels[i] = sct_wire_get_text(&s->in);
-  }
-  if (status == SCT_OK) {
-    const sct_compile_file file = {path, kernels, (int)n};
-    status = s->in.failed ? malformed(err) : sct_compile_whole(&s->engine, &out, &file, err);
-  }
+  const sct_status status = sct_compile_whole(&s->engine, &out, &file, err);
   if (status == SCT_OK) {
     sct_compile_put_file(&s->out, &out);
   }
   sct_compiled_file_free(&out);
   sct_compile_objects_trim(&s->engine.objects);
-  sct_free(kernels);
   return status;
 }
 
-static sct_status serve_job(state *s, uint32_t op, sct_error *err) {
-  sct_compile_job job = {0};
-  sct_status status = sct_compile_get_job(&s->in, &job) ? SCT_OK : malformed(err);
-  if (status == SCT_OK) {
-    sct_process_limit_cpu(job.limit_ns + job.limit_ns / 4);
-    s->engine.options = job.options;
-    s->engine.n_options = job.n_options;
-    s->engine.limit_ns = job.limit_ns;
-    s->engine.deadline_ns = sct_now_ns() + job.limit_ns;
-    status = op == SCT_COMPILE_OP_GROUP ? serve_group(s, err) : serve_file(s, err);
-  }
-  sct_free(job.options);
-  return status;
+static sct_status serve_about(state *s) {
+  sct_wire_put(&s->out, sct_got_about_table(), &(sct_got_about){s->engine.nvrtc.about});
+  return SCT_OK;
 }
 
 /* One request. false: the parent is gone, or memory is. */
@@ -198,10 +182,10 @@ static bool serve(state *s) {
   }
   sct_wire_clear(&s->out);
   sct_status status = load(s, &err);
-  if (status == SCT_OK && op == SCT_COMPILE_OP_ABOUT) {
-    sct_wire_put_bytes(&s->out, &s->engine.nvrtc.about, sizeof(s->engine.nvrtc.about));
-  } else if (status == SCT_OK) {
-    status = serve_job(s, op, &err);
+  if (status == SCT_OK) {
+    status = op == SCT_COMPILE_OP_ABOUT   ? serve_about(s)
+             : op == SCT_COMPILE_OP_GROUP ? serve_group(s, &err)
+                                          : serve_file(s, &err);
   }
   if (status == SCT_ENOMEM) { /* of NVRTC: nothing here is to be relied on any more */
     _exit(sct_exit_code(SCT_ENOMEM));

@@ -86,7 +86,7 @@ static void take_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_
   if (code != SCT_OK) {
     reply->status = code < SCT_N_STATUS ? (sct_status)code : SCT_EINTERNAL;
     sct_got_failure why;
-    const bool known = sct_wire_get_whole(&reply->body, sct_got_failure_message(), &why);
+    const bool known = sct_wire_get_whole(&reply->body, sct_got_failure_table(), &why);
     reply->result = why.result;
     snprintf(reply->text, sizeof reply->text, "%s", known ? why.text : "it does not say why");
     if (sct_cuda_is_sticky(reply->result)) {

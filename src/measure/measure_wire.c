@@ -8,7 +8,7 @@ static const struct {
   const char *name;
   const sct_message *(*request)(void), *(*answer)(void);
 } ops[] = {
-#define SCT_OP(id, handler, request, answer) {#id, request##_message, answer##_message},
+#define SCT_OP(id, handler, request, answer) {#id, request##_table, answer##_table},
 #include "measure_ops.def"
 #undef SCT_OP
 };

@@ -268,11 +268,11 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
   case SCT_OP_##id: {                                                                              \
     request asked;                                                                                 \
     answer given = {0};                                                                            \
-    if (!sct_wire_get_whole(in, request##_message(), &asked)) {                                    \
+    if (!sct_wire_get_whole(in, request##_table(), &asked)) {                                    \
       break;                                                                                       \
     }                                                                                              \
     SCT_TRY(handler(w, &asked, &given, err));                                                      \
-    sct_wire_put(out, answer##_message(), &given);                                                 \
+    sct_wire_put(out, answer##_table(), &given);                                                 \
     return SCT_OK;                                                                                 \
   }
 #include "measure_ops.def"
@@ -324,7 +324,7 @@ static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wir
   if (status != SCT_OK) {
     result = w->backend ? w->backend->ops->last(w->backend) : 0;
     sct_wire_clear(out);
-    sct_wire_put(out, sct_got_failure_message(), &(sct_got_failure){result, err.text});
+    sct_wire_put(out, sct_got_failure_table(), &(sct_got_failure){result, err.text});
   }
   const bool last = status != SCT_OK || w->quit;
   const sct_io io = sct_outbox_put(outbox, (uint32_t)status, out, last);

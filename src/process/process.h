@@ -109,9 +109,13 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *   SCT_STRUCT(sct_part, part)                a struct with a table
  *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
  *   SCT_RAWS(double, scales, 0, 9)            the same of elements as they are
+ *   SCT_TEXTS(words, 0, 9)                   the same of texts: const char *const *words
  *   SCT_TAIL(data)                            as SCT_RAWS of bytes, which end the message and are
  *                                             not copied: they must be there until it is sent
  *   SCT_END(sct_ask_upload)
+ *
+ * A struct that is declared elsewhere stands between #ifdef SCT_OTHER_STRUCTS and #endif, and lists
+ * what goes with a message; the rest of it is read as 0.
  *
  * A header of the module declares them, and one of its files defines the tables:
  *
@@ -152,7 +156,8 @@ bool sct_wire_get_whole(sct_wire *w, const sct_message *what,
 typedef struct sct_nothing {
   char none;
 } sct_nothing;
-const sct_message *sct_nothing_message(void);
+const sct_message *sct_nothing_table(void);
+const sct_message *sct_text_table(void); /* of a const char * */
 
 /* REFUSED: the system gives no descriptor or mapping for a body, or a body has failed; TOO_LARGE:
  * nothing was sent, because the receiver would refuse it. */

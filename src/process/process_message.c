@@ -182,7 +182,13 @@ bool sct_wire_get_whole(sct_wire *w, const sct_message *what, void *out) {
   return false;
 }
 
-const sct_message *sct_nothing_message(void) {
+const sct_message *sct_text_table(void) {
+  static const sct_message_field text = {SCT_IS_TEXT, 0, 1, 1, 0, 0, NULL};
+  static const sct_message message = {"a text", sizeof(char *), &text, 1};
+  return &message;
+}
+
+const sct_message *sct_nothing_table(void) {
   static const sct_message message = {"sct_nothing", sizeof(sct_nothing), NULL, 0};
   return &message;
 }

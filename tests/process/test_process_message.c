@@ -11,7 +11,7 @@ static void test_all_kinds(void **state) {
   static const sct_message *(*const all[])(void) = {
 #define SCT_MESSAGES "process/messages.def"
 #include "list_messages.def"
-      sct_nothing_message};
+      sct_nothing_table};
   test_messages(all, SCT_COUNT(all));
 }
 
@@ -30,10 +30,10 @@ static void test_what_is_got_lives_as_the_message(void **state) {
                        .n_letters = 2};
   const a_forest forest = {&tree, 1, (const uint8_t *)"rest", 4};
   size_t n = 0;
-  uint8_t *const bytes = message_of(a_forest_message(), &forest, &n);
+  uint8_t *const bytes = message_of(a_forest_table(), &forest, &n);
   sct_wire w = {.data = bytes, .len = n, .cap = n};
   a_forest got;
-  assert_true(sct_wire_get_whole(&w, a_forest_message(), &got));
+  assert_true(sct_wire_get_whole(&w, a_forest_table(), &got));
   sct_wire taken = sct_wire_take(&w);
   assert_int_equal(got.n_trees, 1);
   const a_tree *t = got.trees;
@@ -57,7 +57,7 @@ static void test_numbers_of_elements_are_not_believed(void **state) {
     a_forest got;
     sct_wire_put_i64(&w, counts[k]);
     sct_wire_put_raw(&w, (uint8_t[150]){0}, 150); /* less than two trees */
-    assert_false(sct_wire_get(&w, a_forest_message(), &got));
+    assert_false(sct_wire_get(&w, a_forest_table(), &got));
     assert_int_equal(w.arena.total_bytes, 0);
     sct_wire_free(&w);
   }
