@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SCT_MESSAGES "cli/cli_messages.def"
+#include "process/process_describe.def"
+
 #define POLL_MS    100                    /* between looks at Ctrl-C */
 #define MESSAGE_NS ((int64_t)10000000000) /* of one that has begun */
 #define ENDING_NS  ((int64_t)10000000000) /* of a process that has said its last */
@@ -45,24 +48,23 @@ static int share_of(int cores, int n, int k) {
   return share > 0 ? share : 1;
 }
 
-static sct_status start(many *m, int k, sct_error *err) {
+static sct_status start_session(many *m, int k, sct_error *err) {
   member *it = &m->members[k];
   const sct_child_opts opts = {.role = SCT_SESSION_ARG};
   cli_session wants = {0};
   cli_tell_wants(m->tell, &wants);
+  const cli_start start = {.argv = (const char *const *)m->args->argv,
+                           .n_argv = m->args->argc,
+                           .device = it->device,
+                           .place = k,
+                           .n_places = m->n,
+                           .cores = share_of(sct_cores(), m->n, k),
+                           .wants_events = wants.wants_events,
+                           .wants_document = wants.wants_document,
+                           .wants_board = wants.wants_board,
+                           .colour = wants.colour};
   sct_wire_clear(&m->wire);
-  sct_wire_put_i64(&m->wire, m->args->argc);
-  for (int a = 0; a < m->args->argc; a++) {
-    sct_wire_put_text(&m->wire, m->args->argv[a]);
-  }
-  sct_wire_put_text(&m->wire, it->device);
-  sct_wire_put_i64(&m->wire, k);
-  sct_wire_put_i64(&m->wire, m->n);
-  sct_wire_put_i64(&m->wire, share_of(sct_cores(), m->n, k));
-  sct_wire_put_i64(&m->wire, wants.wants_events);
-  sct_wire_put_i64(&m->wire, wants.wants_document);
-  sct_wire_put_i64(&m->wire, wants.wants_board);
-  sct_wire_put_i64(&m->wire, wants.colour);
+  sct_wire_put(&m->wire, cli_start_table(), &start);
   SCT_TRY(sct_child_start(&it->child, &opts, err));
   const sct_io io =
       sct_wire_send(it->child.fd, CLI_MESSAGE_START, &m->wire, sct_now_ns() + MESSAGE_NS);
@@ -131,84 +133,74 @@ static void lose(many *m, member *it) {
 /* ---- messages ---- */
 
 static json_t *json_of(const char *text) {
-  return text[0] != '\0' ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+  return text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 }
 
-static const char *keep(many *m, const char *text) {
-  return sct_arena_strdup(&m->arena, text);
-}
-
-static void take_outcome(many *m, member *it) {
-  sct_wire *w = &m->wire;
-  cli_outcome o = {.spec = (int)sct_wire_get_i64(w)};
-  o.status = (sct_status)sct_wire_get_i64(w);
-  o.message = keep(m, sct_wire_get_text(w));
-  o.stale = keep(m, sct_wire_get_text(w));
-  o.document = json_of(sct_wire_get_text(w));
-  sct_str_append(&o.board, sct_wire_get_text(w));
-  if (w->failed || o.spec < 0 || o.spec >= m->args->n_words || has_come(m, it, o.spec)) {
-    cli_outcome_free(&o);
+static void take_outcome(many *m, member *it, const cli_ended *got) {
+  if (got->spec >= m->args->n_words || has_come(m, it, got->spec)) {
     lose(m, it);
     return;
   }
-  it->outcomes[o.spec] = o;
-  it->came[o.spec] = true;
-  cli_tell_end_event(m->tell, it->device, &o);
+  cli_outcome *o = &it->outcomes[got->spec];
+  *o = (cli_outcome){.spec = got->spec,
+                     .status = got->status,
+                     .message = sct_arena_strdup(&m->arena, got->message),
+                     .stale = sct_arena_strdup(&m->arena, got->stale),
+                     .document = json_of(got->document)};
+  sct_str_append(&o->board, got->board);
+  it->came[got->spec] = true;
+  cli_tell_end_event(m->tell, it->device, o);
 }
 
-static void begin_spec(many *m, member *it) {
-  const int64_t spec = sct_wire_get_i64(&m->wire);
-  if (spec >= 0 && spec < m->args->n_words) {
-    it->spec = (int)spec;
+static void begin_spec(many *m, member *it, int spec) {
+  if (spec < m->args->n_words) {
+    it->spec = spec;
     snprintf(it->subject, sizeof it->subject, "%s: %s", it->device, m->args->words[spec]);
     cli_progress_start(&it->progress, sct_now_ns(), it->subject);
   }
 }
 
-static void show_progress(many *m, member *it) {
-  const char *phase = sct_wire_get_text(&m->wire);
-  const int64_t done = sct_wire_get_i64(&m->wire), total = sct_wire_get_i64(&m->wire);
-  const char *item = sct_wire_get_text(&m->wire);
-  cli_progress_step(&it->progress, sct_now_ns(), phase, done, total, item[0] ? item : NULL);
+static void take_last(many *m, member *it, const cli_last *got) {
+  it->status = got->status;
+  it->left = got->left;
+  (void)sct_child_end(&it->child, ENDING_NS);
+  if (got->text[0] != '\0') {
+    blame(m, it, it->status, got->text);
+  }
 }
 
-static void take_last(many *m, member *it) {
-  it->status = (sct_status)sct_wire_get_i64(&m->wire);
-  const char *text = keep(m, sct_wire_get_text(&m->wire));
-  it->left = (int)sct_wire_get_i64(&m->wire);
-  (void)sct_child_end(&it->child, ENDING_NS);
-  if (text[0] != '\0') {
-    blame(m, it, it->status, text);
+/* false: it is none. */
+static bool take_body(many *m, member *it, uint32_t code) {
+  union {
+    cli_begins begins;
+    cli_step step;
+    cli_event event;
+    cli_ended ended;
+    cli_last last;
+  } got;
+  sct_wire *w = &m->wire;
+  if (code == CLI_MESSAGE_BEGINS && sct_wire_get_whole(w, cli_begins_table(), &got.begins)) {
+    begin_spec(m, it, got.begins.spec);
+  } else if (code == CLI_MESSAGE_PROGRESS && sct_wire_get_whole(w, cli_step_table(), &got.step)) {
+    const cli_step *s = &got.step;
+    cli_progress_step(&it->progress, sct_now_ns(), s->phase, s->done, s->total, s->item);
+  } else if (code == CLI_MESSAGE_EVENT && sct_wire_get_whole(w, cli_event_table(), &got.event)) {
+    cli_tell_event(m->tell, it->device, got.event.name, json_of(got.event.members));
+  } else if (code == CLI_MESSAGE_ENDED && sct_wire_get_whole(w, cli_ended_table(), &got.ended)) {
+    take_outcome(m, it, &got.ended);
+  } else if (code == CLI_MESSAGE_LAST && sct_wire_get_whole(w, cli_last_table(), &got.last)) {
+    take_last(m, it, &got.last);
+  } else {
+    return false;
   }
+  return true;
 }
 
 static void take_message(many *m, member *it) {
   uint32_t code = 0;
-  if (sct_wire_recv(it->child.fd, &code, &m->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
+  if (sct_wire_recv(it->child.fd, &code, &m->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
+      !take_body(m, it, code)) {
     lose(m, it);
-    return;
-  }
-  switch (code) {
-  case CLI_MESSAGE_BEGINS:
-    begin_spec(m, it);
-    return;
-  case CLI_MESSAGE_PROGRESS:
-    show_progress(m, it);
-    return;
-  case CLI_MESSAGE_EVENT: {
-    const char *name = sct_wire_get_text(&m->wire);
-    cli_tell_event(m->tell, it->device, name, json_of(sct_wire_get_text(&m->wire)));
-    return;
-  }
-  case CLI_MESSAGE_ENDED:
-    take_outcome(m, it);
-    return;
-  case CLI_MESSAGE_LAST:
-    take_last(m, it);
-    return;
-  default:
-    lose(m, it);
-    return;
   }
 }
 
@@ -275,7 +267,7 @@ static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
   m->tell->n_sessions = m->n;
   for (int k = 0; k < m->n; k++) {
     sct_error why = {0};
-    const sct_status status = start(m, k, &why);
+    const sct_status status = start_session(m, k, &why);
     if (status != SCT_OK) {
       m->members[k].left = m->args->n_words - 1;
       blame(m, &m->members[k], status, why.text);

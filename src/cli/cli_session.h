@@ -86,15 +86,17 @@ bool cli_interrupted(void); /* Ctrl-C was pressed */
 sct_status cli_many_run(cli_tell *tell, const cli_args *args, const char *const *devices, int n,
                         int *left, sct_error *err) SCT_MUST_USE;
 
-/* Messages of a session's process, sct_wire bodies. */
+/* Messages of a session's process, with their structs (cli_messages.def). */
 typedef enum cli_message {
-  CLI_MESSAGE_START,    /* to it: arguments, device, place, n_places, cores, what is wanted */
+  CLI_MESSAGE_START,    /* to it: cli_start */
   CLI_MESSAGE_STOP,     /* to it: Ctrl-C was pressed */
-  CLI_MESSAGE_BEGINS,   /* spec */
-  CLI_MESSAGE_PROGRESS, /* phase, done, total, item */
-  CLI_MESSAGE_EVENT,    /* name, members as JSON */
-  CLI_MESSAGE_ENDED,    /* spec, status, message, stale, document as JSON, board */
-  CLI_MESSAGE_LAST      /* status, message, left */
+  CLI_MESSAGE_BEGINS,   /* cli_begins */
+  CLI_MESSAGE_PROGRESS, /* cli_step */
+  CLI_MESSAGE_EVENT,    /* cli_event */
+  CLI_MESSAGE_ENDED,    /* cli_ended */
+  CLI_MESSAGE_LAST      /* cli_last */
 } cli_message;
+#define SCT_MESSAGES "cli/cli_messages.def"
+#include "process/process_declare.def"
 
 #endif

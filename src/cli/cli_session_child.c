@@ -18,9 +18,10 @@ typedef struct telling {
 } telling;
 
 /* The parent may be slow to read where its own output is; if it dies, so does this process. */
-static void send_message(telling *t, cli_message code) {
-  const sct_io io = sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE);
-  if (io != SCT_IO_OK) {
+static void send_message(telling *t, cli_message code, const sct_message *what, const void *from) {
+  sct_wire_clear(&t->wire);
+  sct_wire_put(&t->wire, what, from);
+  if (sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE) != SCT_IO_OK) {
     exit(1); /* nobody listens */
   }
 }
@@ -28,9 +29,7 @@ static void send_message(telling *t, cli_message code) {
 static void on_begins(void *ctx, int spec) {
   telling *t = ctx;
   t->phase[0] = '\0';
-  sct_wire_clear(&t->wire);
-  sct_wire_put_i64(&t->wire, spec);
-  send_message(t, CLI_MESSAGE_BEGINS);
+  send_message(t, CLI_MESSAGE_BEGINS, cli_begins_table(), &(cli_begins){spec});
 }
 
 static void on_progress(void *ctx, const char *phase, int64_t done, int64_t total,
@@ -42,28 +41,19 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   }
   snprintf(t->phase, sizeof t->phase, "%s", phase);
   t->told_ns = now;
-  sct_wire_clear(&t->wire);
-  sct_wire_put_text(&t->wire, phase);
-  sct_wire_put_i64(&t->wire, done);
-  sct_wire_put_i64(&t->wire, total);
-  sct_wire_put_text(&t->wire, item ? item : "");
-  send_message(t, CLI_MESSAGE_PROGRESS);
+  send_message(t, CLI_MESSAGE_PROGRESS, cli_step_table(), &(cli_step){phase, done, total, item});
 }
 
-static void put_json(sct_wire *w, const json_t *doc) {
-  char *text = doc ? json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-  sct_wire_put_text(w, text ? text : "");
-  w->failed |= doc && !text;
-  sct_free(text);
+/* NULL for none. */
+static char *text_of(const json_t *doc) {
+  return doc ? json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 }
 
 static void on_event(void *ctx, const char *event, json_t *members) {
-  telling *t = ctx;
-  sct_wire_clear(&t->wire);
-  sct_wire_put_text(&t->wire, event);
-  put_json(&t->wire, members);
+  char *text = text_of(members);
+  send_message(ctx, CLI_MESSAGE_EVENT, cli_event_table(), &(cli_event){event, text});
+  sct_free(text);
   json_decref(members);
-  send_message(t, CLI_MESSAGE_EVENT);
 }
 
 /* Whatever the parent sends means that. */
@@ -75,43 +65,41 @@ static bool on_stop(void *ctx) {
 }
 
 static sct_status on_ended(void *ctx, cli_outcome *o, sct_error *err) {
-  telling *t = ctx;
   (void)err;
-  sct_wire_clear(&t->wire);
-  sct_wire_put_i64(&t->wire, o->spec);
-  sct_wire_put_i64(&t->wire, (int64_t)o->status);
-  sct_wire_put_text(&t->wire, o->message);
-  sct_wire_put_text(&t->wire, o->stale);
-  put_json(&t->wire, o->document);
-  sct_wire_put_text(&t->wire, sct_str_c(&o->board));
+  char *text = text_of(o->document);
+  const cli_ended ended = {o->spec, o->status, o->message, o->stale, text, sct_str_c(&o->board)};
+  send_message(ctx, CLI_MESSAGE_ENDED, cli_ended_table(), &ended);
+  sct_free(text);
   cli_outcome_free(o);
-  send_message(t, CLI_MESSAGE_ENDED);
   return SCT_OK;
 }
 
 /* ---- the role ---- */
 
-/* The parent's arguments and what it wants; texts live in `start`. */
-static sct_status read_start(sct_wire *start, cli_session *s, cli_args *args, sct_arena *arena,
+/* The parent's arguments and what it wants; texts live in `message`. */
+static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, sct_arena *arena,
                              sct_error *err) {
-  const int64_t argc = sct_wire_get_i64(start);
-  char **argv = argc > 0 && argc < CLI_ANY_NUMBER ? SCT_ARENA_NEW(arena, char *, argc + 1) : NULL;
-  for (int64_t k = 0; argv && k < argc; k++) {
-    argv[k] = sct_arena_strdup(arena, sct_wire_get_text(start)); /* getopt may move them */
-  }
-  s->device = sct_wire_get_text(start);
-  s->place = (int)sct_wire_get_i64(start);
-  s->n_places = (int)sct_wire_get_i64(start);
-  char cores[24];
-  snprintf(cores, sizeof cores, "%lld", (long long)sct_wire_get_i64(start));
-  s->wants_events = sct_wire_get_i64(start) != 0;
-  s->wants_document = sct_wire_get_i64(start) != 0;
-  s->wants_board = sct_wire_get_i64(start) != 0;
-  s->colour = sct_wire_get_i64(start) != 0;
-  if (start->failed || !argv || setenv("SECTILE_CORES", cores, 1) != 0) {
+  cli_start start;
+  if (!sct_wire_get_whole(message, cli_start_table(), &start)) {
     return sct_fail(err, SCT_EINTERNAL, "the session's process got no message it understands");
   }
-  SCT_TRY(cli_parse(args, (int)argc, argv, err));
+  char **argv = SCT_ARENA_NEW(arena, char *, start.n_argv + 1);
+  for (int64_t k = 0; k < start.n_argv; k++) {
+    argv[k] = sct_arena_strdup(arena, start.argv[k]); /* getopt may move them */
+  }
+  s->device = start.device;
+  s->place = start.place;
+  s->n_places = start.n_places;
+  s->wants_events = start.wants_events;
+  s->wants_document = start.wants_document;
+  s->wants_board = start.wants_board;
+  s->colour = start.colour;
+  char cores[24];
+  snprintf(cores, sizeof cores, "%d", start.cores);
+  if (setenv("SECTILE_CORES", cores, 1) != 0) {
+    return sct_fail(err, SCT_EINTERNAL, "the environment cannot be changed");
+  }
+  SCT_TRY(cli_parse(args, (int)start.n_argv, argv, err));
   return cli_set_up(args, err);
 }
 
@@ -150,11 +138,7 @@ int sct_cli_session_main(int argc, char **argv) {
   sct_error err = {0};
   int left = 0;
   const sct_status status = run_session(&t, &left, &err);
-  sct_wire_clear(&t.wire);
-  sct_wire_put_i64(&t.wire, (int64_t)status);
-  sct_wire_put_text(&t.wire, err.text);
-  sct_wire_put_i64(&t.wire, left);
-  send_message(&t, CLI_MESSAGE_LAST);
+  send_message(&t, CLI_MESSAGE_LAST, cli_last_table(), &(cli_last){status, err.text, left});
   sct_wire_free(&t.wire);
   return 0;
 }
