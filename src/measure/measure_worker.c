@@ -268,11 +268,11 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
   case SCT_OP_##id: {                                                                              \
     request asked;                                                                                 \
     answer given = {0};                                                                            \
-    if (!sct_wire_get_whole(in, request##_table(), &asked)) {                                    \
+    if (!sct_wire_get_whole(in, request##_table(), &asked)) {                                      \
       break;                                                                                       \
     }                                                                                              \
     SCT_TRY(handler(w, &asked, &given, err));                                                      \
-    sct_wire_put(out, answer##_table(), &given);                                                 \
+    sct_wire_put(out, answer##_table(), &given);                                                   \
     return SCT_OK;                                                                                 \
   }
 #include "measure_ops.def"

@@ -14,39 +14,27 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ITEMS_A_PROCESS 4  /* fewer are not worth another one; so many are handed out at once */
-#define MOST_AT_ONCE    16 /* where there are many: a program is sent and read once for them */
+#define SCT_MESSAGES "tune/tune_messages.def"
+#include "process/process_describe.def"
+
+#define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
-enum { WANTS_COUNTS = 1, WANTS_COMPARISON = 2 }; /* of an item, beside the verdict */
 /* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
  * which need no copy. */
 typedef enum message {
-  THE_ITEMS,  /* to be judged, of the code told last */
-  THE_NAIVE,  /* what they are compared with */
+  THE_ITEMS,  /* tune_ask_items: to be judged, of the code told last */
+  THE_NAIVE,  /* tune_ask_naive: what they are compared with */
   THE_PROGRAM /* that they are of: any message that cubin and PTX lie in */
 } message;
 
-/* Where in it; told with the items. */
-typedef struct place {
-  uint64_t cubin, cubin_bytes, ptx; /* offsets; the PTX ends with a NUL */
-} place;
-
-/* One candidate's verdict on its way to the parent. */
-typedef struct judgement {
-  int item;
-  bool judged, no_reference; /* neither: the worker or the interpreter is at fault */
-  sct_verdict verdict;
-  sct_ptx_check run;
-} judgement;
-
 typedef struct process {
   sct_child child;
-  int pending[MOST_AT_ONCE], n_pending; /* items it has not answered for */
-  int naive;                            /* whose code it has; -1: none */
+  int pending[TUNE_CHECK_TOGETHER], n_pending; /* items it has not answered for */
+  int naive;                                   /* whose code it has; -1: none */
   bool has_program;
   sct_hash cubin, ptx; /* of the program that it has */
-  place place;         /* of both, in the message that it has */
+  tune_place place;    /* of both, in the message that it has */
 } process;
 
 struct tune_check {
@@ -110,7 +98,7 @@ static bool replace(char **kept, const char *text) {
   return *kept != NULL;
 }
 
-static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
+static void judge(tune_session *s, bench *b, const char *entry, tune_judgement *m) {
   const sct_binary naive = {
       .code = &s->plan.items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
   const sct_binary other = {.code = &s->plan.items[m->item].code, .ptx = b->ptx, .entry = entry};
@@ -133,14 +121,13 @@ static void judge(tune_session *s, bench *b, const char *entry, judgement *m) {
 }
 
 static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
-  const int naive = (int)sct_wire_get_i64(in);
-  const char *entry = sct_wire_get_text(in), *ptx = sct_wire_get_text(in);
-  if (in->failed || naive < 0 || naive >= s->plan.n_items) {
+  tune_ask_naive ask;
+  if (!sct_wire_get_whole(in, tune_ask_naive_table(), &ask) || ask.naive >= s->plan.n_items) {
     return false;
   }
   b->has_problem = false; /* it borrows what is replaced here */
-  b->naive = naive;
-  return replace(&b->naive_entry, entry) && replace(&b->naive_ptx, ptx);
+  b->naive = ask.naive;
+  return replace(&b->naive_entry, ask.entry) && replace(&b->naive_ptx, ask.ptx);
 }
 
 static bool take_program(bench *b, sct_wire *in) {
@@ -151,62 +138,52 @@ static bool take_program(bench *b, sct_wire *in) {
   return true;
 }
 
-static bool find_program(bench *b, sct_wire *in) {
-  place at;
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  if (n != sizeof at) {
+static bool find_program(bench *b, const tune_place *at) {
+  const int64_t len = (int64_t)b->program.len;
+  if (at->ptx >= len || at->cubin > len || at->cubin_bytes > len - at->cubin) {
     return false;
   }
-  memcpy(&at, bytes, sizeof at);
-  if (at.ptx >= b->program.len || at.cubin > b->program.len ||
-      at.cubin_bytes > b->program.len - at.cubin) {
-    return false;
-  }
-  b->cubin = b->program.data + at.cubin;
-  b->cubin_bytes = at.cubin_bytes;
-  b->ptx = (const char *)b->program.data + at.ptx; /* a NUL follows every body */
+  b->cubin = b->program.data + at->cubin;
+  b->cubin_bytes = (size_t)at->cubin_bytes;
+  b->ptx = (const char *)b->program.data + at->ptx; /* a NUL follows every body */
   return true;
 }
 
 /* What is known of an item's code without running it. */
-static void look_at_code(tune_session *s, bench *b, int item, const char *entry, int64_t wanted,
-                         sct_wire *out) {
+static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tune_judgement *m,
+                         sct_arena *arena) {
   const sct_compiled compiled = {.ok = true,
-                                 .entry = (char *)(uintptr_t)entry, /* only read */
+                                 .entry = (char *)(uintptr_t)ask->entry, /* only read */
                                  .ptx = b->ptx,
                                  .cubin = b->cubin,
                                  .cubin_bytes = b->cubin_bytes};
-  sct_wire_put_i64(out, wanted);
-  if (wanted & WANTS_COUNTS) {
-    sct_tune_put_counts(s, item, 0, &b->parsed, &compiled, out);
+  if (ask->wants_counts) {
+    m->counts = sct_tune_counts_of(s, ask->item, 0, &b->parsed, &compiled, arena);
+    m->n_counts = s->plan.spec.n_sizes;
   }
-  if (wanted & WANTS_COMPARISON) {
-    sct_tune_put_comparison(&b->parsed, &compiled, out);
+  if (ask->wants_comparison) {
+    m->comparison = sct_tune_comparison_of(&b->parsed, &compiled, arena);
   }
 }
 
 static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
-  const int64_t n = sct_wire_get_i64(in);
-  if (!find_program(b, in)) {
-    return false;
-  }
-  for (int64_t k = 0; k < n; k++) {
-    judgement m = {.item = (int)sct_wire_get_i64(in)};
-    const int64_t wanted = sct_wire_get_i64(in);
-    const char *entry = sct_wire_get_text(in);
-    if (in->failed || m.item < 0 || m.item >= s->plan.n_items || b->naive < 0) {
+  tune_ask_items ask;
+  bool good = sct_wire_get_whole(in, tune_ask_items_table(), &ask) && find_program(b, &ask.place);
+  for (int64_t k = 0; k < ask.n_items && good; k++) {
+    const tune_ask_item *item = &ask.items[k];
+    sct_arena arena = {0};
+    tune_judgement m = {.item = item->item};
+    if (m.item >= s->plan.n_items || b->naive < 0) {
       return false;
     }
-    judge(s, b, entry, &m);
+    judge(s, b, item->entry, &m);
+    look_at_code(s, b, item, &m, &arena);
     sct_wire_clear(out);
-    sct_wire_put_bytes(out, &m, sizeof m);
-    look_at_code(s, b, m.item, entry, wanted, out);
-    if (sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) != SCT_IO_OK) {
-      return false;
-    }
+    sct_wire_put(out, tune_judgement_table(), &m);
+    good = sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK;
+    sct_arena_free(&arena);
   }
-  return true;
+  return good;
 }
 
 /* One message of the parent. false: it is gone. */
@@ -279,7 +256,7 @@ static void remove_from_queue(tune_check *c, int at) {
 
 /* How many items a process gets. Few at first, so that all processes have something to do. */
 static int at_once(const tune_check *c) {
-  return c->n_added > MOST_AT_ONCE * c->most ? MOST_AT_ONCE : ITEMS_A_PROCESS;
+  return c->n_added > TUNE_CHECK_TOGETHER * c->most ? TUNE_CHECK_TOGETHER : ITEMS_A_PROCESS;
 }
 
 /* Takes some items out of the queue that have one text and one naive variant,
@@ -316,9 +293,8 @@ static bool send_naive(tune_session *s, tune_check *c, process *p, int naive) {
   const sct_compiled *compiled = &s->plan.items[naive].compiled;
   p->naive = naive;
   sct_wire_clear(&c->wire);
-  sct_wire_put_i64(&c->wire, naive);
-  sct_wire_put_text(&c->wire, compiled->entry);
-  sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
+  sct_wire_put(&c->wire, tune_ask_naive_table(),
+               &(tune_ask_naive){naive, compiled->entry, compiled->ptx});
   return tell(c, p, THE_NAIVE);
 }
 
@@ -333,17 +309,17 @@ static bool send_program(tune_check *c, process *p, const sct_compiled *compiled
   p->has_program = true;
   p->cubin = compiled->cubin_hash;
   p->ptx = compiled->ptx_hash;
-  p->place.cubin_bytes = compiled->cubin_bytes;
+  p->place.cubin_bytes = (int64_t)compiled->cubin_bytes;
   if (came) {
-    p->place.cubin = (size_t)((const uint8_t *)compiled->cubin - came->data);
-    p->place.ptx = (size_t)((const uint8_t *)compiled->ptx - came->data);
+    p->place.cubin = (const uint8_t *)compiled->cubin - came->data;
+    p->place.ptx = (const uint8_t *)compiled->ptx - came->data;
     return sct_wire_forward(p->child.fd, THE_PROGRAM, came, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
   }
   sct_wire_clear(&c->wire);
   sct_wire_put_bytes(&c->wire, compiled->cubin, compiled->cubin_bytes);
   sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
   p->place.cubin = sizeof(uint64_t); /* behind its size */
-  p->place.ptx = c->wire.len;
+  p->place.ptx = (int64_t)c->wire.len;
   return tell(c, p, THE_PROGRAM);
 }
 
@@ -356,16 +332,14 @@ static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, co
       (!has_program(p, of) && !send_program(c, p, of))) {
     return false;
   }
-  sct_wire *w = &c->wire;
-  sct_wire_clear(w);
-  sct_wire_put_i64(w, n);
-  sct_wire_put_bytes(w, &p->place, sizeof p->place);
+  tune_ask_item list[TUNE_CHECK_TOGETHER];
   for (int k = 0; k < n; k++) {
-    sct_wire_put_i64(w, items[k]);
-    sct_wire_put_i64(w, (sct_tune_is_counted(s, items[k]) ? 0 : WANTS_COUNTS) |
-                            (s->plan.items[items[k]].compared ? 0 : WANTS_COMPARISON));
-    sct_wire_put_text(w, s->plan.items[items[k]].compiled.entry);
+    const sct_tune_item *item = &s->plan.items[items[k]];
+    list[k] = (tune_ask_item){items[k], item->compiled.entry, !sct_tune_is_counted(s, items[k]),
+                              !item->compared};
   }
+  sct_wire_clear(&c->wire);
+  sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){p->place, list, n});
   return tell(c, p, THE_ITEMS);
 }
 
@@ -395,7 +369,7 @@ static process *idle_process(tune_session *s, tune_check *c) {
 
 static void hand_out(tune_session *s, tune_check *c) {
   while (c->n_queue > 0) {
-    int items[MOST_AT_ONCE], n = 0;
+    int items[TUNE_CHECK_TOGETHER], n = 0;
     process *p = idle_process(s, c);
     if (!p) {
       break;
@@ -430,7 +404,7 @@ static void try_another(tune_session *s, tune_check *c, int item, int naive) {
   }
 }
 
-static sct_status take_judgement(tune_session *s, tune_check *c, const judgement *m, int naive,
+static sct_status take_judgement(tune_session *s, tune_check *c, const tune_judgement *m, int naive,
                                  sct_error *err) {
   sct_tune_item *item = &s->plan.items[m->item];
   if (m->no_reference) {
@@ -455,29 +429,19 @@ static sct_status take_judgement(tune_session *s, tune_check *c, const judgement
 /* One message of a process. *lost: it is no more. */
 static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost, sct_error *err) {
   uint32_t code = 0;
-  size_t n = 0;
+  tune_judgement m;
   *lost = true;
-  if (sct_wire_recv(p->child.fd, &code, &c->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK) {
-    return SCT_OK;
-  }
-  judgement m;
-  const uint8_t *bytes = sct_wire_get_bytes(&c->wire, &n);
-  if (n != sizeof m || p->n_pending == 0) {
-    return SCT_OK;
-  }
-  memcpy(&m, bytes, sizeof m);
-  if (m.item != p->pending[0]) {
+  if (sct_wire_recv(p->child.fd, &code, &c->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
+      !sct_wire_get_whole(&c->wire, tune_judgement_table(), &m) || p->n_pending == 0 ||
+      m.item != p->pending[0] || (unsigned)m.verdict.outcome >= SCT_N_OUTCOMES) {
     return SCT_OK;
   }
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  const int64_t wanted = sct_wire_get_i64(&c->wire);
-  if (wanted & WANTS_COUNTS) {
-    SCT_TRY(sct_tune_take_counts(s, m.item, false, &c->wire, err));
-  }
-  if (wanted & WANTS_COMPARISON) {
-    sct_tune_take_comparison(s, m.item, &c->wire);
+  SCT_TRY(sct_tune_take_counts(s, m.item, false, m.counts, m.n_counts, err));
+  if (m.comparison) {
+    sct_tune_take_comparison(s, m.item, m.comparison);
   }
   return take_judgement(s, c, &m, p->naive, err);
 }

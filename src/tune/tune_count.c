@@ -129,37 +129,41 @@ sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
   return SCT_OK;
 }
 
-void sct_tune_put_counts(tune_session *s, int k, int64_t max_blocks, tune_parsed *parsed,
-                         const sct_compiled *compiled, sct_wire *out) {
+const tune_size_counts *sct_tune_counts_of(tune_session *s, int k, int64_t max_blocks,
+                                           tune_parsed *parsed, const sct_compiled *compiled,
+                                           sct_arena *arena) {
   const sct_spec *spec = &s->plan.spec;
-  const sct_kernel_code *code = &s->plan.items[k].code;
+  tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
-    sct_counters c = {0};
-    const bool counted = sct_codegen_fits(spec, code, &spec->sizes[z]) &&
-                         count_cell(s, k, z, parsed, compiled, max_blocks, &c);
-    sct_wire_put_bytes(out, &c, counted ? sizeof c : 0);
-    sct_wire_put_bytes(out, counted ? c.operand : &(sct_count){0},
-                       counted ? sizeof *c.operand * (size_t)c.n_operands : 0);
-    sct_counters_free(&c);
+    sct_counters *c = SCT_ARENA_NEW(arena, sct_counters, 1);
+    if (!sct_codegen_fits(spec, &s->plan.items[k].code, &spec->sizes[z]) ||
+        !count_cell(s, k, z, parsed, compiled, max_blocks, c)) {
+      continue;
+    }
+    sct_count *each = SCT_ARENA_NEW(arena, sct_count, c->n_operands);
+    memcpy(each, c->operand, sizeof *each * (size_t)c->n_operands);
+    list[z] = (tune_size_counts){c, 1, each, c->n_operands};
+    sct_free(c->operand);
+    c->operand = NULL;
   }
+  return list;
 }
 
-sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, sct_wire *in, sct_error *err) {
-  const size_t n_operands = (size_t)s->plan.spec.n_operands;
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    size_t n = 0, n_each = 0;
+sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, const tune_size_counts *list,
+                                int64_t n, sct_error *err) {
+  const int n_operands = s->plan.spec.n_operands;
+  for (int z = 0; z < s->plan.spec.n_sizes && z < n; z++) {
     tune_cell *cell = sct_tune_cell(s, k, z);
-    const uint8_t *counters = sct_wire_get_bytes(in, &n);
-    const uint8_t *operands = sct_wire_get_bytes(in, &n_each);
-    if (n != sizeof cell->counters || n_each != sizeof(sct_count) * n_operands || !cell->fits ||
+    if (list[z].n_counters == 0 || list[z].n_operands != n_operands || !cell->fits ||
         (cell->counted && !cell->rough)) {
       continue;
     }
-    sct_count *each = sct_alloc(n_each + 1);
+    sct_count *each = sct_alloc(sizeof *each * (size_t)(n_operands + 1));
+    memcpy(each, list[z].operands, sizeof *each * (size_t)n_operands);
     sct_counters_free(&cell->counters);
-    memcpy(each, operands, n_each);
-    memcpy(&cell->counters, counters, n);
-    cell->counters.operand = each; /* the other process' pointer came with it */
+    cell->counters = *list[z].counters;
+    cell->counters.operand = each;
+    cell->counters.n_operands = n_operands;
     cell->counted = true;
     cell->rough = rough;
     cell->estimated = false;

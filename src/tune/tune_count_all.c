@@ -62,10 +62,15 @@ static void run_share(tune_session *s, int fd, const void *ctx) {
     if (!is_missing(s, item)) {
       continue;
     }
+    sct_arena arena = {0};
+    const int64_t most = is_known(s, item) ? 0 : ROUGH_BLOCKS;
+    const tune_counted counted = {item, sct_tune_counts_of(s, item, most, NULL, NULL, &arena),
+                                  s->plan.spec.n_sizes};
     sct_wire_clear(&out);
-    sct_wire_put_i64(&out, item);
-    sct_tune_put_counts(s, item, is_known(s, item) ? 0 : ROUGH_BLOCKS, NULL, NULL, &out);
-    if (sct_wire_send(fd, SCT_OK, &out, SCT_NO_DEADLINE) != SCT_IO_OK) {
+    sct_wire_put(&out, tune_counted_table(), &counted);
+    const sct_io io = sct_wire_send(fd, SCT_OK, &out, SCT_NO_DEADLINE);
+    sct_arena_free(&arena);
+    if (io != SCT_IO_OK) {
       break;
     }
   }
@@ -79,12 +84,12 @@ static sct_status take(tune_session *s, int fd, sct_wire *in, bool *more, sct_er
   if (!*more) {
     return SCT_OK;
   }
-  const int64_t item = sct_wire_get_i64(in);
-  if (in->failed || item < 0 || item >= s->plan.n_items) {
+  tune_counted got;
+  if (!sct_wire_get_whole(in, tune_counted_table(), &got) || got.item >= s->plan.n_items) {
     *more = false;
     return SCT_OK;
   }
-  return sct_tune_take_counts(s, (int)item, !is_known(s, (int)item), in, err);
+  return sct_tune_take_counts(s, got.item, !is_known(s, got.item), got.counts, got.n_counts, err);
 }
 
 static sct_status collect(tune_session *s, sct_child *children, int n, int total, int64_t until_ns,

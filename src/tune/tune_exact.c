@@ -48,18 +48,16 @@ void sct_tune_compare_code(tune_session *s, int k) {
   keep(s, item, sct_str_c(&s->scratch));
 }
 
-void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out) {
+const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena) {
   sct_str cause = {0};
   compare(p, compiled, &cause);
-  sct_wire_put_text(out, sct_str_c(&cause));
+  const char *copy = sct_arena_strdup(arena, sct_str_c(&cause));
   sct_str_free(&cause);
+  return copy;
 }
 
-void sct_tune_take_comparison(tune_session *s, int k, sct_wire *in) {
-  const char *cause = sct_wire_get_text(in);
-  if (!in->failed) {
-    keep(s, &s->plan.items[k], cause);
-  }
+void sct_tune_take_comparison(tune_session *s, int k, const char *cause) {
+  keep(s, &s->plan.items[k], cause);
 }
 
 void sct_tune_parsed_free(tune_parsed *p) {

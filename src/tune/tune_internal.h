@@ -42,6 +42,10 @@ typedef struct tune_parsed {
   sct_ptx_module *module; /* NULL: this text cannot be read */
 } tune_parsed;
 
+#define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
+#define SCT_MESSAGES        "tune/tune_messages.def"
+#include "process/process_declare.def"
+
 struct pollfd;
 #define TUNE_MOST_UNTOLD 16
 
@@ -126,10 +130,11 @@ sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err)
 /* The counts from one process to another, of max_blocks at a size (0: as many as sct_tune_count()
  * takes), from its compiled code if that is given. What could not
  * be counted there is not counted here either, before sct_tune_count(). */
-void sct_tune_put_counts(tune_session *s, int item, int64_t max_blocks, tune_parsed *parsed,
-                         const sct_compiled *compiled, sct_wire *out);
-sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, sct_wire *in,
-                                sct_error *err) SCT_MUST_USE;
+const tune_size_counts *sct_tune_counts_of(tune_session *s, int item, int64_t max_blocks,
+                                           tune_parsed *parsed, const sct_compiled *compiled,
+                                           sct_arena *arena);
+sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, const tune_size_counts *list,
+                                int64_t n, sct_error *err) SCT_MUST_USE;
 /* What running the PTX of item k at a small size says (tune_run.c): holds what the interpreter
  * counted against the model at the same size; !out->known where it did not count. */
 sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdict,
@@ -144,8 +149,8 @@ void sct_tune_executed(tune_session *s, int k, int size, double out[SCT_N_PIPES]
  * before (tune_exact.c). */
 void sct_tune_compare_code(tune_session *s, int item);
 /* The same in another process, for compiled code that it was sent, and its answer here. */
-void sct_tune_put_comparison(tune_parsed *p, const sct_compiled *compiled, sct_wire *out);
-void sct_tune_take_comparison(tune_session *s, int item, sct_wire *in);
+const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
+void sct_tune_take_comparison(tune_session *s, int item, const char *cause);
 sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) SCT_MUST_USE;
 void sct_tune_parsed_free(tune_parsed *p);
 
