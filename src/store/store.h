@@ -126,15 +126,10 @@ sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error 
 /* Candidate and outcome in one transaction; sets both ids. A candidate that exists is left alone,
  * an outcome that exists too unless `replace` and it differs in more than the time of measuring:
  * then it moves, samples and all, to the earlier ones. outcome->candidate need not be set;
- * outcome->run must be a run of cand->problem. */
+ * outcome->run must be a run of cand->problem. Does not wait for the disk: the result survives a
+ * kill, and a power failure once any other change of the store has returned. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) SCT_MUST_USE;
-/* From here on (or no more) put_result() does not wait for the disk: what it wrote is there for
- * everybody and survives a kill, but a power failure only once sct_store_sync() or any other change
- * has returned. For bursts of results, none of which is told before. */
-void sct_store_defer(sct_store *s, bool defer);
-/* Waits for the disk, if put_result() has not. SCT_EIO: the last results may not be on it. */
-sct_status sct_store_sync(sct_store *s, sct_error *err) SCT_MUST_USE;
 /* What was found when all outcomes of a run were seen together: coalesced[n] for outcomes[n], in
  * one transaction. SCT_EDATA if there is no such outcome. */
 sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,

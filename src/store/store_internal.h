@@ -26,17 +26,6 @@ typedef struct sct_store_insert_text {
   char *sql;
 } sct_store_insert_text;
 
-/* Writes of one commit to the log, which are held back until the log is synced. More than it takes
- * is written in parts: most candidates change 6 to 10 pages of 4 KiB. */
-typedef struct sct_store_gathered {
-  sqlite3_file *log; /* NULL: nothing is held back */
-  sqlite3_int64 at;  /* where in the log the bytes go */
-  int n_bytes;
-  bool later; /* the commit's sync is left to sct_store_sync() */
-  bool owed;  /* some was */
-  unsigned char bytes[65536];
-} sct_store_gathered;
-
 struct sct_store {
   sqlite3 *db;
   char *path;
@@ -48,23 +37,16 @@ struct sct_store {
   int n_inserts;
   sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
   unsigned version;    /* of the data, if nobody else has written */
-  bool defers;         /* results are not synced one by one */
-  sct_store_gathered gathered;
 };
 
 /* ---- what SQLite stands on */
 
-/* Gives SQLite our allocator, before its first use (store_memory.c), and our way to files
- * (store_files.c). */
+/* Gives SQLite our allocator, before its first use (store_memory.c). */
 void sct_store_memory_init(void);
-void sct_store_files_init(void);
-/* From here to gather_end() or the next sync, writes to the store's log are put together. Only
- * around a COMMIT: it has the write lock, so nobody else writes to the log, and it syncs the log
- * before it says what is new there. What a failed COMMIT has left is forgotten. */
-void sct_store_gather(sct_store *s, bool later);
-void sct_store_gather_end(sct_store *s);
-/* Syncs the log if a commit left that for later. Returns SQLite's result. */
-int sct_store_sync_log(sct_store *s);
+#ifdef SCT_FAULTS
+/* Makes accesses to files fail on command (store_faults.c). */
+void sct_store_faults_init(void);
+#endif
 
 /* ---- tables (store_schema.c) */
 
@@ -174,9 +156,6 @@ sct_status sct_store_check_tables(sct_store *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_store_check_references(sct_store *s, sct_error *err) SCT_MUST_USE;
 /* A JSON object, or "": what a JSON column may hold. *why (may be NULL) gets the first fault. */
 bool sct_store_is_json(const char *text, sct_str *why);
-/* Certainly a JSON object, with no name twice in any object (store_plain.c). Others may be one too.
- */
-bool sct_store_is_plain(const char *json);
 
 /* ---- rows by table (store_write.c, store_read.c) */
 
@@ -221,7 +200,5 @@ sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
 unsigned sct_store_version(const sct_store *s);
 /* Commits if `status` is SCT_OK, else rolls back and returns it. */
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
-/* The same, of a result: its sync may be deferred. */
-sct_status sct_store_end_result(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
 
 #endif

@@ -139,7 +139,7 @@ static const char *expected_of(const sct_store_column *c) {
 
 bool sct_store_is_json(const char *text, sct_str *why) {
   json_error_t place;
-  if (text == NULL || text[0] == '\0' || sct_store_is_plain(text)) {
+  if (text == NULL || text[0] == '\0') {
     return true;
   }
   json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &place);

@@ -54,7 +54,9 @@ static void configure(void) {
   /* Refused if the process has used SQLite before us: then its own allocator serves. */
   (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
   (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* nobody asks: no lock around every block */
-  sct_store_files_init();
+#ifdef SCT_FAULTS
+  sct_store_faults_init();
+#endif
 }
 
 void sct_store_memory_init(void) {

@@ -410,12 +410,9 @@ sct_status sct_store_begin(sct_store *s, sct_error *err) {
   return run_again(s, "BEGIN IMMEDIATE", err);
 }
 
-/* later: the disk is not waited for. */
-static sct_status end(sct_store *s, sct_status status, bool later, sct_error *err) {
+sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
   if (status == SCT_OK) {
-    sct_store_gather(s, later);
     status = run_again(s, "COMMIT", err);
-    sct_store_gather_end(s);
     s->version += status == SCT_OK;
   }
   /* Some failures have rolled back by themselves. */
@@ -423,22 +420,4 @@ static sct_status end(sct_store *s, sct_status status, bool later, sct_error *er
     (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
   }
   return status;
-}
-
-sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
-  return end(s, status, false, err);
-}
-
-sct_status sct_store_end_result(sct_store *s, sct_status status, sct_error *err) {
-  return end(s, status, s->defers, err);
-}
-
-void sct_store_defer(sct_store *s, bool defer) {
-  s->defers = defer;
-}
-
-sct_status sct_store_sync(sct_store *s, sct_error *err) {
-  return sct_store_sync_log(s) == SQLITE_OK
-             ? SCT_OK
-             : sct_fail(err, SCT_EIO, "the store '%s': syncing it: %s", s->path, strerror(errno));
 }

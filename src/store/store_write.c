@@ -307,8 +307,11 @@ static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sc
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) {
   sct_row_result row = {*cand, *outcome};
-  SCT_TRY(sct_store_begin(s, err));
-  SCT_TRY(sct_store_end_result(s, put_result(s, &row, replace, err), err));
+  SCT_TRY(sct_store_exec(s, "PRAGMA synchronous = NORMAL", err));
+  sct_status status = sct_store_begin(s, err);
+  status = status == SCT_OK ? sct_store_end(s, put_result(s, &row, replace, err), err) : status;
+  const sct_status again = sct_store_exec(s, "PRAGMA synchronous = FULL", status ? NULL : err);
+  SCT_TRY(status == SCT_OK ? again : status);
   cand->id = row.candidate.id;
   outcome->candidate = row.candidate.id;
   outcome->id = row.outcome.id;

@@ -18,7 +18,7 @@ void sct_tune_tell_start(tune_session *s) {
                             .n_sizes = s->plan.spec.n_sizes});
 }
 
-static void tell_item(tune_session *s, int item) {
+void sct_tune_tell_item(tune_session *s, int item) {
   const sct_tune_item *i = &s->plan.items[item];
   tell(s, &(sct_tune_event){.kind = SCT_TUNE_JUDGED,
                             .label = i->label,
@@ -26,7 +26,7 @@ static void tell_item(tune_session *s, int item) {
                             .detail = i->detail});
 }
 
-static void tell_cell(tune_session *s, int item, int size) {
+void sct_tune_tell_cell(tune_session *s, int item, int size) {
   const tune_cell *cell = sct_tune_cell(s, item, size);
   tell(s, &(sct_tune_event){.kind = SCT_TUNE_TIMED,
                             .label = s->plan.items[item].label,
@@ -38,44 +38,6 @@ static void tell_cell(tune_session *s, int item, int size) {
                             .n_slow = cell->timing.n_slow,
                             .n_contended = cell->timing.n_contended,
                             .throttle = cell->timing.throttle});
-}
-
-/* ---- what is stored is told when the disk has it: bursts wait for it once ---- */
-
-#define LONG_NS ((int64_t)50000000)
-
-sct_status sct_tune_tell_rest(tune_session *s, bool unless_new, sct_error *err) {
-  const int n = s->n_untold;
-  if (unless_new && (n == 0 || sct_now_ns() - s->untold_since < LONG_NS)) {
-    return SCT_OK;
-  }
-  s->n_untold = 0;
-  if (s->store) {
-    SCT_TRY(sct_store_sync(s->store, err));
-  }
-  for (int k = 0; k < n; k++) {
-    if (s->untold[k].size < 0) {
-      tell_item(s, s->untold[k].item);
-    } else {
-      tell_cell(s, s->untold[k].item, s->untold[k].size);
-    }
-  }
-  return SCT_OK;
-}
-
-static sct_status tell_later(tune_session *s, int item, int size, sct_error *err) {
-  s->untold_since = s->n_untold == 0 ? sct_now_ns() : s->untold_since;
-  s->untold[s->n_untold].item = item;
-  s->untold[s->n_untold++].size = size;
-  return s->bursts && s->n_untold < TUNE_MOST_UNTOLD ? SCT_OK : sct_tune_tell_rest(s, false, err);
-}
-
-sct_status sct_tune_tell_item(tune_session *s, int item, sct_error *err) {
-  return tell_later(s, item, -1, err);
-}
-
-sct_status sct_tune_tell_cell(tune_session *s, int item, int size, sct_error *err) {
-  return tell_later(s, item, size, err);
 }
 
 void sct_tune_tell_race(tune_session *s, const char *phase, int size, int n, const int *items) {

@@ -176,7 +176,6 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
       SCT_TRY(share(c, items[k], err));
     }
   }
-  SCT_TRY(sct_tune_tell_rest(s, false, err));
   sct_tune_tell_race(s, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;
 }

@@ -47,7 +47,6 @@ typedef struct tune_parsed {
 #include "process/process_declare.def"
 
 struct pollfd;
-#define TUNE_MOST_UNTOLD 16
 
 typedef struct tune_session {
   const sct_tune_opts *opts;
@@ -83,12 +82,6 @@ typedef struct tune_session {
   int naive_set;            /* item whose layouts the worker has arrays for; -1: none */
   int64_t n_verify, n_time; /* steps of these phases so far */
   int n_checked, n_caught;  /* candidates judged on the virtual device first; those that failed */
-  bool bursts;              /* results share syncs of the store, and are told after that */
-  struct {
-    int item, size; /* size -1: the item was judged */
-  } untold[TUNE_MOST_UNTOLD];
-  int n_untold;
-  int64_t untold_since;
   sct_str scratch;
 } tune_session;
 
@@ -327,11 +320,8 @@ sct_status sct_tune_store_raced(tune_session *s, int size, int n_stages,
 sct_status sct_tune_find_stale(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Events (tune_events.c). */
 void sct_tune_tell_start(tune_session *s);
-/* What is told of an item, or of a cell, is on the disk: in a burst it waits for tell_rest(). */
-sct_status sct_tune_tell_item(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_tell_cell(tune_session *s, int item, int size, sct_error *err) SCT_MUST_USE;
-/* Syncs the store and tells what waits for it; unless_new: only if something waits for long. */
-sct_status sct_tune_tell_rest(tune_session *s, bool unless_new, sct_error *err) SCT_MUST_USE;
+void sct_tune_tell_item(tune_session *s, int item);
+void sct_tune_tell_cell(tune_session *s, int item, int size);
 void sct_tune_tell_race(tune_session *s, const char *phase, int size, int n, const int *items);
 void sct_tune_tell_size(tune_session *s, int size);
 

@@ -78,7 +78,8 @@ sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
   for (int z = 0; s->store && z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(s, k, z, true, err));
   }
-  return sct_tune_tell_item(s, k, err);
+  sct_tune_tell_item(s, k);
+  return SCT_OK;
 }
 
 /* Verification is of the kernel, so it holds at every size that fits. */
@@ -198,7 +199,8 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
   if (s->store) {
     SCT_TRY(sct_tune_store_cell(s, k, size, true, err));
   }
-  return sct_tune_tell_cell(s, k, size, err);
+  sct_tune_tell_cell(s, k, size);
+  return SCT_OK;
 }
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
@@ -281,7 +283,7 @@ static sct_status pump(tune_session *s, screen *sc, int64_t wait_ns, sct_error *
 }
 
 /* Waits until something is ready and, where many will follow, a little more, so that they come in
- * bursts: a wait for dozens of processes and a sync of the store are for all candidates of one. */
+ * bursts: a wait for dozens of processes is for all candidates of one. */
 static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_error *err) {
   SCT_TRY(pump(s, sc, WAIT_NS, err));
   if (s->kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s)) {
@@ -401,20 +403,6 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   return status;
 }
 
-/* Candidates come in bursts while the device is quicker than what they wait for. */
-static void set_bursts(tune_session *s, bool bursts) {
-  s->bursts = bursts && s->store;
-  if (s->store) {
-    sct_store_defer(s->store, s->bursts);
-  }
-}
-
-/* Also where the session fails. */
-static sct_status tell_all(tune_session *s, sct_status status, sct_error *err) {
-  const sct_status told = sct_tune_tell_rest(s, false, status == SCT_OK ? err : NULL);
-  return status == SCT_OK ? told : status;
-}
-
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = SCT_OK;
@@ -423,11 +411,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   if (deadline_ns && s->kind->times) { /* the best are raced in any case */
     s->deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
-  set_bursts(s, s->kind->times);
-  if (status == SCT_OK) {
-    status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
-  }
-  status = tell_all(s, status, err); /* before races take the place of first measurements */
+  status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
   const bool cut = s->out_of_time;
   s->deadline_ns = deadline_ns;
   s->out_of_time = false;
@@ -437,8 +421,6 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     }
     status = sct_tune_final(s, z, rows, err);
   }
-  status = tell_all(s, status, err);
-  set_bursts(s, false);
   s->out_of_time = s->out_of_time || cut;
   sct_free(rows);
   return status;

@@ -143,7 +143,6 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
   struct pollfd ready[SCT_COMPILE_MAX_WORKERS + TUNE_CHECK_PROCESSES];
   const bool compiles = !sct_tune_all_compiled(s);
   int n_compile = 0;
-  SCT_TRY(sct_tune_tell_rest(s, wait_ns <= 0, err));
   if (compiles) {
     SCT_TRY(sct_compiler_step_begin(s->compiler, ready, &n_compile, err));
   }

@@ -87,9 +87,9 @@ static void expect_on_file(const fixture *f, int n_rows) {
   fx_check_integrity(path);
 }
 
-static void see_each_commit(const fixture *f, bool defer) {
+static void test_others_see_each_commit(void **state) {
+  const fixture *const f = *state;
   sct_store *s = fx_open(f->path, false);
-  sct_store_defer(s, defer);
   const sct_row_run run = fx_run(s);
   sqlite3 *const other = open_alone(f->path);
   for (int k = 0; k < N_ROWS; ++k) {
@@ -102,19 +102,11 @@ static void see_each_commit(const fixture *f, bool defer) {
   sct_store_close(s);
 }
 
-static void test_others_see_each_commit(void **state) {
-  see_each_commit(*state, false);
-}
-
-static void test_others_see_each_deferred_commit(void **state) {
-  see_each_commit(*state, true);
-}
-
 /* Goes round the log: it is copied to the store and begun anew. */
-static void commit_many(const fixture *f, bool defer) {
+static void test_many_commits(void **state) {
+  const fixture *const f = *state;
   enum { ROWS = 60, BYTES = 100000 };
   sct_store *s = fx_open(f->path, false);
-  sct_store_defer(s, defer);
   const sct_row_run run = fx_run(s);
   for (int k = 0; k < ROWS; ++k) {
     FX_OK(put(s, &run, k, BYTES, &err));
@@ -126,14 +118,6 @@ static void commit_many(const fixture *f, bool defer) {
   }
   assert_int_equal(sqlite3_close(db), SQLITE_OK);
   fx_check_integrity(f->path);
-}
-
-static void test_many_commits(void **state) {
-  commit_many(*state, false);
-}
-
-static void test_many_deferred_commits(void **state) {
-  commit_many(*state, true);
 }
 
 #ifdef SCT_FAULTS
@@ -154,42 +138,21 @@ static void write_beside(const char *path, int k) {
   (void)sqlite3_close(db);
 }
 
-enum { A_BURST = 3 }; /* rows */
-
-/* One row, or with `defer` the last of a burst. Says '+' for a row that is acknowledged, '-' for
- * one that is not, '?' for one that may yet be lost. */
-static void say(const char *path, int k, bool defer, sct_status status, sct_store *s) {
-  static bool good[N_ROWS];
-  sct_error err = {0};
-  good[k] = status == SCT_OK;
-  if (!good[k]) {
+/* Says '+' for a row that is acknowledged, '-' for one that is not. */
+static void say(const char *path, int k, sct_status status) {
+  if (status != SCT_OK) {
     write_beside(path, k);
   }
-  if (!defer) {
-    (void)printf("%c", good[k] ? '+' : '-');
-    return;
-  }
-  if (k % A_BURST < A_BURST - 1) {
-    return;
-  }
-  const sct_status synced = sct_store_sync(s, &err);
-  if (synced != SCT_OK && (synced != SCT_EIO || strstr(err.text, path) == NULL)) {
-    (void)fprintf(stderr, "status %d: %s\n", synced, err.text);
-    exit(3);
-  }
-  for (int of = k - A_BURST + 1; of <= k; ++of) {
-    (void)printf("%c", !good[of] ? '-' : synced == SCT_OK ? '+' : '?');
-  }
+  (void)printf("%c", status == SCT_OK ? '+' : '-');
 }
 
-static int put_rows(const char *path, bool defer) {
+static int put_rows(const char *path) {
   sct_error err = {0};
   sct_store *s = NULL;
   if (sct_store_open(&s, path, false, &err) != SCT_OK) {
     return 2;
   }
   const sct_row_run run = {.id = 1, .problem = 1};
-  sct_store_defer(s, defer);
   sct_fault_role("rows"); /* counted from here */
   for (int k = 0; k < N_ROWS; ++k) {
     const sct_status status = put(s, &run, k, source_bytes[k], &err);
@@ -197,7 +160,7 @@ static int put_rows(const char *path, bool defer) {
       (void)fprintf(stderr, "status %d: %s\n", status, err.text);
       return 3;
     }
-    say(path, k, defer, status, s);
+    say(path, k, status);
   }
   (void)fflush(stdout);
   if (strstr(getenv("SCT_FAULTS"), "count") != NULL) {
@@ -217,8 +180,7 @@ static int take(FILE *file, char *out, int size) {
 }
 
 /* Runs it; `rows` has a sign for each, `errors` what it said on stderr. */
-static void run_rows(const fixture *f, bool defer, const char *faults, char rows[64],
-                     char errors[1024]) {
+static void run_rows(const fixture *f, const char *faults, char rows[64], char errors[1024]) {
   char out[96], err[96];
   int ended = 0;
   (void)snprintf(out, sizeof(out), "%s/out", f->dir);
@@ -228,7 +190,7 @@ static void run_rows(const fixture *f, bool defer, const char *faults, char rows
   if (child == 0) {
     if (freopen(out, "w", stdout) && freopen(err, "w", stderr) &&
         setenv("SCT_FAULTS", faults, 1) == 0) {
-      (void)execl("/proc/self/exe", defer ? "burst" : "rows", f->path, (char *)NULL);
+      (void)execl("/proc/self/exe", "rows", f->path, (char *)NULL);
     }
     _exit(9);
   }
@@ -263,41 +225,30 @@ static void check_rows(const fixture *f, const char *rows) {
   sqlite3 *const db = open_alone(f->path);
   for (int k = 0; k < N_ROWS; ++k) {
     const bool found = has_row(db, k, source_bytes[k]);
-    assert_true(rows[k] == '?' || found == (rows[k] == '+'));
+    assert_true(found == (rows[k] == '+'));
   }
   assert_int_equal(sqlite3_close(db), SQLITE_OK);
   fx_check_integrity(f->path);
 }
 
-/* One write or sync fails, then all is well again: the row is told to be missing, is missing, and
- * nothing of it gets between what others and we commit afterwards. */
-static void fail_each_access(const fixture *f, bool defer) {
-  static const char *const kinds[] = {"dbwrite", "dbsync"};
-  for (int k = 0; k < SCT_COUNT(kinds); ++k) {
-    int told = 0;
-    for (int n = 1; n < 200; ++n) {
-      char faults[64], rows[64], errors[1024];
-      (void)snprintf(faults, sizeof(faults), "%s@rows:%d", kinds[k], n);
-      make_empty_store(f);
-      run_rows(f, defer, faults, rows, errors);
-      check_rows(f, rows);
-      if (strstr(errors, " fails\n") == NULL) {
-        assert_int_equal(strspn(rows, "+"), N_ROWS);
-        break;
-      }
-      told += strspn(rows, "+") < N_ROWS;
+/* One write fails, then all is well again: the row is told to be missing, is missing, and nothing
+ * of it gets between what others and we commit afterwards. */
+static void test_each_write_fails(void **state) {
+  const fixture *const f = *state;
+  int told = 0;
+  for (int n = 1; n < 200; ++n) {
+    char faults[64], rows[64], errors[1024];
+    (void)snprintf(faults, sizeof(faults), "dbwrite@rows:%d", n);
+    make_empty_store(f);
+    run_rows(f, faults, rows, errors);
+    check_rows(f, rows);
+    if (strstr(errors, " fails\n") == NULL) {
+      assert_int_equal(strspn(rows, "+"), N_ROWS);
+      break;
     }
-    /* each row's commit, or the sync of each burst, failed once at least */
-    assert_true(told >= (defer ? N_ROWS / A_BURST : N_ROWS));
+    told += strspn(rows, "+") < N_ROWS;
   }
-}
-
-static void test_each_access_fails(void **state) {
-  fail_each_access(*state, false);
-}
-
-static void test_each_access_of_bursts_fails(void **state) {
-  fail_each_access(*state, true);
+  assert_true(told >= N_ROWS); /* each row's commit failed once at least */
 }
 
 /* From some write on there is no room. */
@@ -307,7 +258,7 @@ static void test_no_room_from_a_write_on(void **state) {
     char faults[64], rows[64], errors[1024];
     (void)snprintf(faults, sizeof(faults), "dbwrite@rows:%d+:ENOSPC", n);
     make_empty_store(f);
-    run_rows(f, false, faults, rows, errors);
+    run_rows(f, faults, rows, errors);
     const size_t good = strspn(rows, "+");
     assert_true(good < N_ROWS && strspn(rows + good, "-") == N_ROWS - good);
     check_rows(f, rows);
@@ -320,55 +271,34 @@ static int counted(const char *errors, const char *kind) {
   return atoi(said + strlen(kind));
 }
 
-/* Each row has a sync of its own, or a burst has; the head of the log has one besides. */
-static void test_a_burst_is_one_sync(void **state) {
+/* The disk is waited for when the log begins and when it is copied to the store, not for each row.
+ */
+static void test_rows_do_not_wait_for_the_disk(void **state) {
   const fixture *const f = *state;
   char rows[64], errors[1024];
   make_empty_store(f);
-  run_rows(f, false, "count", rows, errors);
-  const int alone = counted(errors, " dbsync=");
-  make_empty_store(f);
-  run_rows(f, true, "count", rows, errors);
+  run_rows(f, "count", rows, errors);
   check_rows(f, rows);
   assert_int_equal(strspn(rows, "+"), N_ROWS);
-  const int together = counted(errors, " dbsync=");
-  assert_int_equal(alone, 1 + N_ROWS);
-  assert_in_range(together, 1 + N_ROWS / A_BURST, 2 + N_ROWS / A_BURST);
-}
-
-/* The pages of a commit are one write: of these rows three are, and two are more than is held back.
- * The first writes the head of the log too, before anything is held back. */
-static void test_a_commit_is_one_write(void **state) {
-  const fixture *const f = *state;
-  char rows[64], errors[1024];
-  make_empty_store(f);
-  run_rows(f, false, "count", rows, errors);
-  check_rows(f, rows);
-  const int writes = counted(errors, " dbwrite=");
-  const int in_parts = (70000 + 300000) / 65536 + 2; /* and what else these two change */
-  assert_in_range(writes, N_ROWS, 4 + 12 + 1 + in_parts + 2);
+  assert_in_range(counted(errors, " dbsync="), 0, 2);
 }
 #endif
 
 int main(int argc, char **argv) {
 #ifdef SCT_FAULTS
   if (argc > 1) {
-    return put_rows(argv[1], strcmp(argv[0], "burst") == 0);
+    return put_rows(argv[1]);
   }
 #else
   (void)argc, (void)argv;
 #endif
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_others_see_each_commit, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_others_see_each_deferred_commit, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_many_commits, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_many_deferred_commits, fx_setup, fx_teardown),
 #ifdef SCT_FAULTS
-      cmocka_unit_test_setup_teardown(test_each_access_fails, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_each_access_of_bursts_fails, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_each_write_fails, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_no_room_from_a_write_on, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_a_burst_is_one_sync, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_a_commit_is_one_write, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_rows_do_not_wait_for_the_disk, fx_setup, fx_teardown),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
