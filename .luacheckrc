@@ -13,5 +13,5 @@ files["tuning/sectile/*.lua"].read_globals =
     "sides", "spread", "thin", "across", "staging",
   }
 files["tests/faults/assets/tuning/strategies/*.lua"].read_globals = { "E", "kit", "cuda" }
-files["tests/gpu/poison/strategies/*.lua"].read_globals = { "E", "kit" }
+files["tests/gpu/poison/strategies/*.lua"].read_globals = { "kit", "cuda" }
 files["tests/codegen/modes/*.lua"].read_globals = { "E", "reads" }

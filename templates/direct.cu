@@ -1,54 +1,59 @@
 $(g:types())
+// The body for one element of the index space.
+$(g:compute())
 //% if g.k.reduces then
-$(reduce.types(p))
+// What is known of one element of the outputs so far: a member for each reduced value.
+struct partial {
+//%   for _, s in ipairs(slots) do
+  $(s.type) $(s.name);
+//%   end
+};
+
+// The identity element.
+__device__ __forceinline__ partial identity() {
+  return {$(reduce.identities(slots))};
+}
+
+// Two partial results as one.
+__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
+  return {$(reduce.combinations(slots))};
+}
+
 //% end
-//% local body = g.k.reduces and reduce.element(p) or g:element()
-$(g:helpers())
-$(body)
 $(kit.comment(doc))
 $(g:head(threads)) {
-//% if not g.k.reduces then
-  constexpr int kTile = $(threads); // one element a thread
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  $(g.k.prologue)
-  $(cut)
-  const long long $(last) = first + thread;
-  if ($(last) < n_$(last)) $(g:call_element(inside))
-//% else
   constexpr int kThreads = $(threads);
-  __shared__ partial partials[kThreads];
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  $(g.k.prologue)
-//% if lanes > 1 then
-  const long long team = block * $(lanes) + thread % $(lanes); // outputs side by side
-//% end
-  $(kept_text)
-  partial mine = nothing();
-//% local own = lanes > 1 and "thread / " .. lanes or "thread"
-//% local stride = lanes > 1 and "kThreads / " .. lanes or "kThreads"
-//% local has_team = lanes > 1 and "team < " .. kept_count .. " && " or ""
-#pragma unroll 8 // one block may have everything to do: several loads at once
-  for (long long place = $(own); $(has_team)place < $(count_text); place += $(stride)) {
-    $(add())
-  }
-  partials[thread] = mine;
-  for (int half = kThreads / 2; half >= $(lanes); half /= 2) {
-    __syncthreads();
-    if (thread < half) partials[thread] = combine(partials[thread], partials[thread + half]);
-  }
-  $(combine())
-//% if lanes > 1 then
-  if (thread < $(lanes) && team < $(kept_count)) {
-    mine = partials[thread];
-    $(store())
-  }
+//% if not g.k.reduces then
+  const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
+  if (thread >= $(count)) return;
+  $(unravel(dims, "thread"))
+  $(declare_values())
+  $(call())
+  $(stores())
 //% else
-  if (thread == 0) {
-    mine = partials[0];
-    $(store())
+  constexpr int kLanes = $(lanes); // outputs of a block, side by side
+  __shared__ __align__(16) partial parts[kThreads];
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const long long output = blockIdx.x * (long long)kLanes + lane;
+  $(unravel(kept, "output"))
+  partial mine = identity();
+#pragma unroll 8 // one block may have everything to do: several loads at once
+  for (long long place = group; output < $(n_kept) && place < $(n_reduced);
+       place += kThreads / kLanes) {
+    $(unravel(reduced, "place"))
+    $(declare_values())
+    $(call())
+    mine = combine(mine, {$(partial())});
   }
-//% end
+  parts[threadIdx.x] = mine;
+  for (int half = kThreads / 2; half >= kLanes; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half)
+      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + half]);
+  }
+  if (threadIdx.x < kLanes && output < $(n_kept)) {
+    mine = parts[threadIdx.x];
+    $(store_partial("mine"))
+  }
 //% end
 }

@@ -13,15 +13,32 @@
   "  body = \"b = a;\", sizes = { { i = 5000 } },\n"                                               \
   "}\n"
 
+#define FX_THREADS "{ 256, 128, 512, 1024 }"
+
+/* The naive strategy with eight thread counts, of which its own file has the first, the second, the
+ * fourth and the seventh. */
+static inline void fx_write_direct_(const char *name) {
+  sct_str text = {0};
+  assert_int_equal(sct_asset_read(&text, name, NULL), SCT_OK);
+  const char *const at = strstr(sct_str_c(&text), FX_THREADS);
+  assert_non_null(at);
+  fx_write("assets/tuning/strategies/direct.lua",
+           sct_arena_printf(&fx_arena, "%.*s{ 256, 128, 64, 512, 192, 384, 1024, 768 }%s",
+                            (int)(at - sct_str_c(&text)), sct_str_c(&text),
+                            at + strlen(FX_THREADS)));
+  sct_str_free(&text);
+}
+
 /* Nothing but the naive strategy: these tests are about the GPU, not about the space. */
 static inline void fx_switch_off_(void *ctx, const char *name) {
   (void)ctx;
   const char *base = sct_path_basename(name);
   sct_error err = {0};
+  assert_int_equal(sct_dir_make(fx_path("assets/tuning/strategies"), &err), SCT_OK);
   if (strcmp(base, "direct.lua") == 0) {
+    fx_write_direct_(name);
     return;
   }
-  assert_int_equal(sct_dir_make(fx_path("assets/tuning/strategies"), &err), SCT_OK);
   fx_write(sct_arena_printf(&fx_arena, "assets/%s", name),
            sct_arena_printf(&fx_arena,
                             "return { name = \"%.*s\", template = \"direct.cu\", axes = {},\n"

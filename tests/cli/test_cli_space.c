@@ -163,7 +163,7 @@ static void gen_prints_the_naive_kernel_unless_told(void **state) {
   (void)state;
   fx_result r = {0};
   fx_run(&r, "gen", FX_SPECS "add_const_double3.lua");
-  fx_expect(&r, 0, "__global__", "direct t256 hnone: kernel direct, 256 threads a block");
+  fx_expect(&r, 0, "__global__", "direct threads=256: kernel direct, 256 threads a block");
   fx_expect(&r, 0, "b.x = a.x + k; b.y = a.y + k; b.z = a.z + k;", NULL);
   assert_null(strstr(sct_str_c(&r.out), "#include"));
   assert_null(strstr(sct_str_c(&r.out), "$("));
@@ -201,7 +201,7 @@ static void the_list_has_what_space_counts(void **state) {
   const int64_t candidates = integer(doc, "candidates");
   json_decref(doc);
   fx_run(&r, "gen", FX_SPECS "shifted.lua", "--list");
-  fx_expect(&r, 0, "direct t256 hnone\n", NULL);
+  fx_expect(&r, 0, "direct threads=256\n", NULL);
   int64_t lines = 0;
   for (const char *at = sct_str_c(&r.out); *at; at++) {
     lines += *at == '\n';
@@ -217,8 +217,8 @@ static void the_list_has_what_space_counts(void **state) {
 static void an_unknown_label_names_the_nearest(void **state) {
   (void)state;
   fx_result r = {0};
-  fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", "direct t265 hnone");
-  fx_expect(&r, 2, NULL, "did you mean 'direct t256 hnone'?");
+  fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", "direct threads=265");
+  fx_expect(&r, 2, NULL, "did you mean 'direct threads=256'?");
   assert_int_equal(r.out.len, 0);
   fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", "entirely something else");
   fx_expect(&r, 2, NULL, "`--list` prints the labels");
@@ -239,7 +239,7 @@ static void picked_sources_compile(void **state) {
   assert_non_null(other);
   char label[96];
   snprintf(label, sizeof label, "%.*s", (int)strcspn(other + 1, "\n"), other + 1);
-  const char *const labels[] = {"direct t256 hnone", label};
+  const char *const labels[] = {"direct threads=256", label};
   for (int k = 0; k < SCT_COUNT(labels); k++) {
     fx_run(&r, "gen", FX_SPECS "add_const_double3.lua", "--pick", labels[k]);
     fx_expect(&r, 0, "__global__", labels[k]);

@@ -88,7 +88,7 @@ static char *progress_of(bool terminal, bool quiet, int n, int64_t step_ns) {
   assert_non_null(out);
   cli_progress p = {.out = out, .terminal = terminal, .quiet = quiet, .width = 60, .subject = "a"};
   for (int k = 1; k <= n; k++) {
-    cli_progress_step(&p, 1000 * MS + (k - 1) * step_ns, "compile", k, n, "direct t256 hnone");
+    cli_progress_step(&p, 1000 * MS + (k - 1) * step_ns, "compile", k, n, "direct threads=256");
   }
   cli_progress_clear(&p);
   fclose(out);

@@ -238,7 +238,7 @@ static void a_body_without_a_value_is_no_reference(void **state) {
     const char *spec, *says;
   } nothing[] = {
       {BODY_SPEC("f32", "float t[4]; for (int q = 0; q < 1; q++) t[q] = a; b = t[3];"), never},
-      {BODY_SPEC("f32", "float t[4]; t[i % 2] = a; b = t[3];"),
+      {BODY_SPEC("f32", "float t[4]; t[i % 2] = a; b = t[2 + i % 2];"),
        "stores a value that was never set"},
       {BODY_SPEC("f32", "while (1) {} b = a;"), never},
   };

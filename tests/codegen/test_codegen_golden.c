@@ -5,11 +5,11 @@
 static const struct {
   const char *spec, *label, *file;
 } kernels[] = {
-    {"add_const_double3", "direct t256 hnone", "add_direct"},
-    {"gather_rows16", "direct t128 hnone", "gather_direct"},
+    {"add_const_double3", "direct threads=256", "add_direct"},
+    {"gather_rows16", "direct threads=128", "gather_direct"},
     {"indirect_f32", "windows threads=512 items=16 windows=16", "gather_windows"},
     {"scatter_f32", "windows threads=256 items=2 windows=2", "scatter_windows"},
-    {"transpose_f32", "direct t256 hnone", "transpose_direct"},
+    {"transpose_f32", "direct threads=256", "transpose_direct"},
     {"transpose_f32",
      "exchange threads=512 tile=64x64 load=4 store=4 start=any blocks=out evict=loads",
      "exchange_vectors"},
@@ -21,7 +21,7 @@ static const struct {
      "exchange_bytes"},
     {"permute6_f32", "exchange threads=256 tile=64x64 blocks=tiles evict=loads",
      "exchange_permute"},
-    {"stencil3d_f32", "direct t256 hnone", "stencil3d_direct"},
+    {"stencil3d_f32", "direct threads=256", "stencil3d_direct"},
     {"stencil3d_f32",
      "stencil halo=registers threads=256 lanes=32 vec=4 items=1 rows=1 wide=2 march=4 "
      "align=sector "
@@ -31,7 +31,7 @@ static const struct {
      "stencil halo=shared threads=256 lanes=32 vec=1 items=8 rows=2 wide=1 march=1 align=sector "
      "store=none",
      "stencil2d_shared"},
-    {"sum_rows_f32", "direct t256 hnone", "sum_direct"},
+    {"sum_rows_f32", "direct threads=256", "sum_direct"},
     {"sum_cols_f32",
      "reduce threads=512 lanes=32 vec=4 items=8 outputs=1 blocks=528 evict=streaming",
      "reduce_cols"},

@@ -12,7 +12,7 @@ static const char *const specs[] = {
 
 /* Kernels that record no accesses: they are counted from their PTX. */
 static bool is_sampled(const char *kernel) {
-  static const char *const sampled[] = {"map", "reduce", "exchange", "windows"};
+  static const char *const sampled[] = {"direct", "map", "reduce", "exchange", "windows"};
   for (int k = 0; k < SCT_COUNT(sampled); k++) {
     if (strcmp(kernel, sampled[k]) == 0) {
       return true;
@@ -99,7 +99,7 @@ static void test_same_candidate_same_bytes(void **state) {
   fixture_open(&b, "particle_soa_to_aos");
   const char *label = "map threads=256 items=1 vec=1 store=staged team=warp evict=none";
   sct_kernel_code first = fixture_make(&a, label);
-  sct_kernel_code other = fixture_make(&a, "direct t256 hnone");
+  sct_kernel_code other = fixture_make(&a, "direct threads=256");
   sct_kernel_code again = fixture_make(&a, label);
   sct_kernel_code elsewhere = fixture_make(&b, label);
   assert_string_equal(first.source, again.source);
@@ -260,7 +260,7 @@ static void test_floor_functions_are_defined_where_they_are_called(void **state)
                         "{ at = { \"(i - 5) % n_i\" } }) },\n"
                         "  outputs = { s.array(\"b\", \"f32\") }, body = \"b = a;\",\n"
                         "  sizes = { { i = 4096 } },\n}\n");
-  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  sct_kernel_code code = fixture_make(&f, "direct threads=256");
   static const char definition[] = "long long sct_floor_mod(long long a, long long b) {";
   const char *defined = strstr(code.source, definition);
   assert_non_null(defined);
@@ -271,13 +271,13 @@ static void test_floor_functions_are_defined_where_they_are_called(void **state)
   int element = 0; /* the line that calls it is still known by its line in the template */
   for (const char *p = code.source; *p; p++) {
     lines += *p == '\n';
-    element = p == strstr(code.source, "constexpr int kTile") ? lines : element;
+    element = p == strstr(code.source, "constexpr int kThreads") ? lines : element;
   }
   assert_int_equal(code.n_lines, lines);
   sct_str templated = {0};
   MUST(sct_asset_read(&templated, "templates/direct.cu", err));
   int line = 1;
-  for (const char *p = sct_str_c(&templated); p < strstr(templated.data, "constexpr int kTile");
+  for (const char *p = sct_str_c(&templated); p < strstr(templated.data, "constexpr int kThreads");
        p++) {
     line += *p == '\n';
   }
@@ -324,9 +324,9 @@ static void test_compile_errors_name_the_template(void **state) {
   (void)state;
   fixture f;
   fixture_open(&f, "add_const_double3");
-  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  sct_kernel_code code = fixture_make(&f, "direct threads=256");
   int kernel_line = 0; /* the line that declares `thread` stands in templates/direct.cu */
-  const char *at = strstr(code.source, "const int thread");
+  const char *at = strstr(code.source, "const long long thread");
   for (const char *p = code.source; p <= at; p++) {
     kernel_line += *p == '\n' || p == code.source;
   }
@@ -424,7 +424,7 @@ static void test_naive_asks_for_what_it_accesses(void **state) {
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     fixture f;
     fixture_open_text(&f, cases[k].spec);
-    sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+    sct_kernel_code code = fixture_make(&f, "direct threads=256");
     assert_int_equal(code.align[0], cases[k].from);
     assert_int_equal(code.align[1], cases[k].to);
     sct_kernel_code_free(&code);

@@ -1,5 +1,5 @@
-/* What a kernel's dimensions become: modes that strategies and the naive variant plan on. What is
- * merged shows in the text as the extent of the merged mode. */
+/* What a kernel's dimensions become: modes that strategies and the naive variant plan on. The naive
+ * variant's text names them. */
 #include "codegen_fixture.h"
 #include "scratch.h"
 
@@ -16,43 +16,46 @@
 
 static const struct {
   const char *spec;
-  const char *want; /* the declaration of a folded extent; NULL: nothing is folded */
+  const char *modes; /* of the naive variant, slowest first */
+  const char *want;  /* how it finds one of them */
   const char *why;
 } cases[] = {
-    {SPEC(IJK, "", A, B, "b = a;"), "n_i_j_k = n_i * n_j * n_k;", "a copy is one run"},
+    {SPEC(IJK, "", A, B, "b = a;"), "i_j_k", "i_j_k = thread;", "a copy is one run"},
     {SPEC(IJK, "", A, "s.array('b', 'f32', s.row_major, { dims = { 'k', 'i', 'j' } })", "b = a;"),
-     "n_i_j = n_i * n_j;", "i and j stay together"},
+     "k, i_j", "i_j = thread % (n_i * n_j);", "i and j stay together"},
     {SPEC(IJK, "", A, "s.array('b', 'f32', s.row_major, { dims = { 'j', 'k', 'i' } })", "b = a;"),
-     "n_j_k = n_j * n_k;", "j and k stay together"},
+     "j_k, i", "j_k = thread / n_i;", "j and k stay together"},
     {SPEC("'j', 'i', 'k'", "", "s.array('a', 'f32', s.row_major, { dims = { 'i', 'j', 'k' } })",
           "s.array('b', 'f32', s.row_major, { dims = { 'i', 'j', 'k' } })", "b = a;"),
-     "n_i_j_k = n_i * n_j * n_k;", "memory's order counts, not that of dims"},
+     "i_j_k", "i_j_k = thread;", "memory's order counts, not that of dims"},
     {SPEC(IJK, "", A, "s.array('b', 'f32', s.row_major, { dims = { 'i', 'k', 'j' } })", "b = a;"),
-     NULL, "(0,2,1) leaves no neighbours"},
+     "i, k, j", "k = thread / n_j % n_k;", "(0,2,1) leaves no neighbours"},
     {SPEC(IJK, "", A, "s.array('b', 'f32', s.row_major, { dims = { 'j', 'i', 'k' } })", "b = a;"),
-     NULL, "(1,0,2) leaves no neighbours"},
-    {SPEC(IJK, "", A, "s.array('b', 'f32', s.col_major)", "b = a;"), NULL, "reversed"},
-    {SPEC(IJK, "", A, B, "b = a + j;"), NULL, "the body needs j, which i and k lie around"},
-    {SPEC(IJK, "", A, B, "b = a + k;"), "n_i_j = n_i * n_j;", "the body needs k"},
+     "j, i, k", "i = thread / n_k % n_i;", "(1,0,2) leaves no neighbours"},
+    {SPEC(IJK, "", A, "s.array('b', 'f32', s.col_major)", "b = a;"), "k, j, i",
+     "j = thread / n_i % n_j;", "reversed"},
+    {SPEC(IJK, "", A, B, "b = a + j;"), "i, j, k", "j = thread / n_k % n_j;",
+     "the body needs j, which i and k lie around"},
+    {SPEC(IJK, "", A, B, "b = a + k;"), "i_j, k", "i_j = thread / n_k;", "the body needs k"},
     {SPEC(IJK, "", A ", s.array('w', 'f32', s.row_major, { dims = { 'k' } })", B, "b = a * w;"),
-     "n_i_j = n_i * n_j;", "w moves along k only"},
+     "i_j, k", "i_j = thread / n_k;", "w moves along k only"},
     {SPEC(IJK, "", A ", s.array('w', 'f32', s.row_major, { dims = { 'i' } })", B, "b = a * w;"),
-     "n_j_k = n_j * n_k;", "w moves along i only"},
-    {SPEC(IJK, "", A, "s.array('b', 'f32', s.pitched { align = 128 })", "b = a;"),
-     "n_i_j = n_i * n_j;", "rows end in a gap"},
+     "i, j_k", "j_k = thread % (n_j * n_k);", "w moves along i only"},
+    {SPEC(IJK, "", A, "s.array('b', 'f32', s.pitched { align = 128 })", "b = a;"), "i_j, k",
+     "i_j = thread / n_k;", "rows end in a gap"},
     {SPEC(IJK, "", A, "s.array('b', 'f32', s.row_major, { pad = { 0, 1, 0 } })", "b = a;"),
-     "n_j_k = n_j * n_k;", "planes end in a gap"},
+     "i, j_k", "j_k = thread % (n_j * n_k);", "planes end in a gap"},
     {SPEC(IJK, "", "s.array('a', 'f32', s.row_major, { at = { 'i', 'j', 'k // 2' } })", B,
           "b = a;"),
-     "n_i_j = n_i * n_j;", "steps along k differ"},
+     "i_j, k", "i_j = thread / n_k;", "steps along k differ"},
     {SPEC(IJK, "",
           "s.array('p', 'i32', s.row_major, { dims = { 'k' }, fill = 'identity' }), "
           "s.array('a', 'f32', s.row_major, { dims = { 'i', 'j', 'k' }, at = { 'i', 'j', 'p' } })",
           B, "b = a;"),
-     "n_i_j = n_i * n_j;", "the index array moves along k only"},
+     "i_j, k", "i_j = thread / n_k;", "the index array moves along k only"},
     {SPEC(IJK, "{ 'i_j', 'f32' }", A,
           "s.array('b', 'f32', s.row_major, { dims = { 'k', 'i', 'j' } })", "b = a * i_j;"),
-     "n_i_j_ = n_i * n_j;", "the name is a scalar's already"},
+     "k, i_j_", "i_j_ = thread % (n_i * n_j);", "the name is a scalar's already"},
 };
 
 static void folds_what_lies_behind_each_other(void **state) {
@@ -60,13 +63,12 @@ static void folds_what_lies_behind_each_other(void **state) {
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     fixture f;
     fixture_open_text(&f, cases[k].spec);
-    sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
-    const char *comment = strstr(code.source, "// they are one run everywhere");
-    const bool right = cases[k].want ? comment != NULL && strstr(code.source, cases[k].want) != NULL
-                                     : comment == NULL;
-    if (!right) {
-      fail_msg("case %d (%s): expected %s in\n%s", k, cases[k].why,
-               cases[k].want ? cases[k].want : "nothing folded", code.source);
+    sct_kernel_code code = fixture_make(&f, "direct threads=256");
+    char doc[128];
+    snprintf(doc, sizeof doc, "// One thread an element of %s.\n", cases[k].modes);
+    if (!strstr(code.source, doc) || !strstr(code.source, cases[k].want)) {
+      fail_msg("case %d (%s): expected %s and %s in\n%s", k, cases[k].why, cases[k].modes,
+               cases[k].want, code.source);
     }
     sct_kernel_code_free(&code);
     fixture_close(&f);
@@ -78,14 +80,14 @@ static void keeps_the_extents_as_arguments(void **state) {
   (void)state;
   fixture f;
   fixture_open_text(&f, cases[1].spec);
-  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  sct_kernel_code code = fixture_make(&f, "direct threads=256");
   assert_non_null(strstr(code.source, "long long n_i, long long n_j,"));
-  assert_non_null(strstr(code.source, "const long long n_i_j = n_i * n_j;"));
+  assert_non_null(strstr(code.source, "if (thread >= n_i * n_j * n_k) return;"));
   int64_t extent[] = {6, 5, 8};
   const sct_expr_env env = {f.spec.extent_var, extent, 3};
   int64_t blocks = 0;
   MUST(sct_expr_eval(f.spec.pool, code.grid, &env, &blocks, err));
-  assert_int_equal(blocks, 8); /* one for each k */
+  assert_int_equal(blocks, 1); /* 240 elements */
   sct_kernel_code_free(&code);
   fixture_close(&f);
 }

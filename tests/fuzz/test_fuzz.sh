@@ -25,7 +25,7 @@ expect 0 '' diff -r "$scratch/one" "$scratch/two"
 expect 0 'findings      none' "${run[@]}" --mutate --seed 20261123 --count 4 --candidates 3
 expect 0 'families      reduce 3' "${run[@]}" --seed 20261123 --count 3 --candidates 1 \
   --family reduce
-expect 0 'strategies    direct 6' "${run[@]}" --seed 20261123 --count 3 --candidates 1 \
+expect 0 'strategies    direct 4' "${run[@]}" --seed 20261123 --count 3 --candidates 1 \
   --strategy direct
 expect 0 'strategies    none' "${run[@]}" --seed 20261123 --count 1 --family reduce --strategy map
 expect 0 'findings      none' "${run[@]}" --seed 20261123 --count "$FUZZ_COUNT"

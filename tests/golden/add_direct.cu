@@ -3,27 +3,20 @@ struct vec3 {
 };
 static_assert(sizeof(vec3) == 24 && alignof(vec3) == 8, "layout of vec3");
 
-// One element of the index space, every access where its layout puts it.
-__device__ __forceinline__ void element(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out,
-    double k, long long n_i, long long i) {
-  vec3 a;
-  a.x = a_in[i].x;
-  a.y = a_in[i].y;
-  a.z = a_in[i].z;
-  vec3 b;
-  { b.x = a.x + k; b.y = a.y + k; b.z = a.z + k; }
-  b_out[i].x = b.x;
-  b_out[i].y = b.y;
-  b_out[i].z = b.z;
+// The body for one element of the index space.
+__device__ __forceinline__ void compute(const vec3 &a, double k, vec3 &b) {
+  b.x = a.x + k; b.y = a.y + k; b.z = a.z + k;
 }
 
-// One thread an element of i; every access where its layout puts it.
+// One thread an element of i.
 __global__ void __launch_bounds__(256)
-direct(const vec3 *__restrict__ a_in, vec3 *__restrict__ b_out, double k, long long n_i) {
-  constexpr int kTile = 256; // one element a thread
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  const long long first = block * (long long)kTile; // of i
-  const long long i = first + thread;
-  if (i < n_i) element(a_in, b_out, k, n_i, i);
+direct(const vec3 *__restrict__ a, vec3 *__restrict__ b, double k, long long n_i) {
+  constexpr int kThreads = 256;
+  const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
+  if (thread >= n_i) return;
+  const long long i = thread;
+  const vec3 a_v = a[i];
+  vec3 b_v;
+  compute(a_v, k, b_v);
+  b[i] = b_v;
 }

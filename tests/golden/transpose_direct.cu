@@ -1,22 +1,18 @@
-// One element of the index space, every access where its layout puts it.
-__device__ __forceinline__ void element(const float *__restrict__ a_in, float *__restrict__ b_out,
-    long long n_row, long long n_col, long long col, long long row) {
-  const float a = a_in[n_col * row + col];
-  float b;
-  { b = a; }
-  b_out[col * n_row + row] = b;
+// The body for one element of the index space.
+__device__ __forceinline__ void compute(float a, float &b) {
+  b = a;
 }
 
-// One thread an element of col, row; every access where its layout puts it.
+// One thread an element of col, row.
 __global__ void __launch_bounds__(256)
-direct(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row,
-       long long n_col) {
-  constexpr int kTile = 256; // one element a thread
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  const long long tiles = (n_row + kTile - 1) / kTile; // along row
-  const long long first = block % tiles * kTile;
-  const long long col = block / tiles;
-  const long long row = first + thread;
-  if (row < n_row) element(a_in, b_out, n_row, n_col, col, row);
+direct(const float *__restrict__ a, float *__restrict__ b, long long n_row, long long n_col) {
+  constexpr int kThreads = 256;
+  const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
+  if (thread >= n_col * n_row) return;
+  const long long col = thread / n_row;
+  const long long row = thread % n_row;
+  const float a_v = a[n_col * row + col];
+  float b_v;
+  compute(a_v, b_v);
+  b[col * n_row + row] = b_v;
 }

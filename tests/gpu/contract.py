@@ -26,7 +26,7 @@ ROWS = ("s.array('t', 'f32', s.row_major, { dims = { 'row' }, reduce = 'sum' })"
 # What the kernels are called with.
 SHAPES = [(4096, 4096), (7, 500000), (7, 1000000), (1000000, 7), (1, 1 << 24), (1 << 24, 1), (16, 1000000), (33, 500000),
           (64, 1 << 18), (65, 250000), (40, 40), (100, 160000), (16384, 1024), (1024, 16384), (8, 8)]
-NAIVE = "direct t256 hnone"
+NAIVE = "direct threads=256"
 # name: what is computed, sizes, the only candidate
 SPECS = {
     "square": (MOVE, [(4096, 4096)], None),

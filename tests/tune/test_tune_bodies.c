@@ -51,7 +51,7 @@ static void assert_body_compiles(sct_compiler *compiler, const char *body) {
   fixture f = {0};
   MUST(load(&f.spec, body, err));
   fixture_finish(&f);
-  sct_kernel_code code = fixture_make(&f, "direct t256 hnone");
+  sct_kernel_code code = fixture_make(&f, "direct threads=256");
   assert_compiles(compiler, code.source, code.kernel);
   sct_kernel_code_free(&code);
   fixture_close(&f);
@@ -133,7 +133,7 @@ static void halves_convert(void **state) {
                "local s = require 'sectile'\n"
                "return s.kernel { name = 'k', dims = { 'i' }, inputs = { s.array('a', 'bf16') },\n"
                "  outputs = { s.array('b', 'f16') }, sizes = { { i = 64 } }, body = 'b = a;' }\n",
-               "direct t256 hnone");
+               "direct threads=256");
   tv_assert_right(&w, "bf16 to f16");
   tv_close(&w);
 }

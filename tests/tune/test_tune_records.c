@@ -41,7 +41,7 @@ static const char *const specs[] = {
 static void run_candidates(const char *text) {
   tv_world w;
   sct_rng rng = sct_rng_new(20261123);
-  tv_open_text(&w, text, "direct t256 hnone");
+  tv_open_text(&w, text, "direct threads=256");
   tv_assert_right(&w, text);
   for (int strategy = 0; strategy < w.f.space.n_strategies; strategy++) {
     int made = 0;

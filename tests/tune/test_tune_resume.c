@@ -260,8 +260,8 @@ static void what_is_told_is_stored(void **state) {
   assert_told_is_stored(&r, "virtual.db", 3);
   /* below 256 threads it does not compile */
   tf_write("assets/tuning/strategies/direct.lua",
-           tf_replace(tf_direct("{ 256, 128, 512 }"), "last = k.dims[last],",
-                      "last = c.threads < 256 and \"no_such_name\" or k.dims[last],"));
+           tf_planned(tf_direct("{ 256, 128, 512 }"),
+                      "p.count = c.threads < 256 and \"no_such_name\" or p.count"));
   r = tf_new("ok", "compile.db");
   assert_told_is_stored(&r, "compile.db", 1 + 2 * 2);
   r = tf_new("ok", "search.db");

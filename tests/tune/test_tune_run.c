@@ -2,7 +2,7 @@
  * does something else than its plan states is ranked by what it did. */
 #include "tune_fixture.h"
 
-#define LAST "if ($(last) < n_$(last)) $(g:call_element(inside))"
+#define RANK "thread = blockIdx.x * (long long)kThreads + threadIdx.x;" /* of direct.cu */
 
 /* 2^20 elements, each 4,000 times through `step`. */
 static const char *worker(const char *type, const char *step) {
@@ -58,41 +58,44 @@ static void a_gpu_session_knows_it_too(void **state) {
   tf_free(&r);
 }
 
-/* The naive strategy with another last line of its template. */
-static void add_liar(const char *name, const char *code) {
+/* Element rank / 32 of part rank % 32, so the lanes of a warp are far apart. */
+#define STRIDED                                                                                    \
+  "rank = blockIdx.x * (long long)kThreads + threadIdx.x;\n"                                       \
+  "  const long long each = $(count) / 32, even = each * 32;\n"                                    \
+  "  const long long thread = rank < even ? rank % 32 * each + rank / 32 : rank;"
+
+/* The naive strategy over STRIDED elements whose plan says this of its traffic. */
+static void add_liar(const char *name, const char *traffic) {
   sct_str text = {0};
   sct_error err;
   if (sct_asset_read(&text, "templates/direct.cu", &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
-  tf_write(sct_arena_printf(&tf_arena, "assets/templates/%s.cu", name),
-           tf_replace(sct_str_c(&text), LAST, code));
+  tf_write(
+      sct_arena_printf(&tf_arena, "assets/templates/%s.cu", name),
+      tf_replace(sct_str_c(&text), RANK, sct_arena_printf(&tf_arena, "%s // %s", STRIDED, name)));
   sct_str_free(&text);
   tf_add_strategy("liars", name,
-                  tf_replace(tf_strategy(name, "{ 64 }"), "template = \"direct.cu\"",
-                             sct_arena_printf(&tf_arena, "template = \"%s.cu\"", name)));
+                  tf_planned(tf_replace(tf_strategy(name, "{ 64 }"), "template = \"direct.cu\"",
+                                        sct_arena_printf(&tf_arena, "template = \"%s.cu\"", name)),
+                             traffic));
 }
 
-/* Element i / 32 of part i % 32, so the lanes of a warp are far apart. */
-#define STRIDED                                                                                    \
-  "const long long each = n_$(last) / 32, even = each * 32;\n"                                     \
-  "  const long long at = $(last) < even ? $(last) % 32 * each + $(last) / 32 : $(last);\n"
-
-/* One states neighbours' addresses, one nothing: by its plan each would win or tie. */
+/* One states neighbours, one next to nothing: by its plan each would win or tie. */
 static void a_plan_that_lies_does_not_win(void **state) {
   (void)state;
-  add_liar("neighbours", STRIDED "  { const long long $(last) = at;\n    " LAST " }");
-  add_liar("nothing", STRIDED "  if ($(last) < n_$(last)) b_out[at] = a_in[at];");
+  add_liar("neighbours", "");
+  add_liar("nothing", "p.traffic = { { operand = 1, width = 16, sectors = k.extents[1] // 1024 },"
+                      "    { operand = 2, width = 16, sectors = k.extents[1] // 1024 } }");
   tf_run r = tf_new(NULL, "liars.db");
   r.opts.device = "virtual:h200";
   r.opts.strategy_dir = tf_path("liars");
   for (int again = 0; again < 2; again++) { /* then from the store */
     tf_tune_ok(&r, TF_COPY("{ i = 16777216 }"));
     const sct_tune_row *honest = tf_row(&r, 0, "direct t256");
-    assert_true(honest->ptx.same && honest->coalesced);
+    assert_true(honest->coalesced);
     for (int k = 0; k < 2; k++) {
       const sct_tune_row *liar = tf_row(&r, 0, k == 0 ? "neighbours" : "nothing");
-      assert_false(liar->ptx.same);
       assert_true(liar->sectors > 1.5 * honest->sectors); /* small parts are not far apart */
       assert_true(liar->predicted_ns > 0.99 * honest->predicted_ns);
       assert_false(liar->coalesced || liar->winner);

@@ -1,7 +1,7 @@
-/* Every worked spec at its real sizes, a spread of candidates of every strategy: what the model
- * counts from the recorded accesses of some blocks is what the same blocks do as PTX.
+/* Every worked spec at its real sizes, a spread of candidates of every strategy: what is counted
+ * from a few blocks is what is counted from many, and what is stored of an output is its bytes.
  *
- *   test_tune_sampled [SPEC|all [STRIDE]]   prints what differs and what both ways take
+ *   test_tune_sampled [SPEC|all [STRIDE]]   prints what differs and how long it takes
  */
 #include "measure/measure.h"
 #include "model/model.h"
@@ -10,11 +10,11 @@
 #include <dirent.h>
 #include <time.h>
 
-#define MAX_SPECS     128
-#define SEED          20251121
-#define SAMPLED_LOOPS 1e-3
-#define RAGGED        0.15
-#define STRIDE        ((int64_t)2 * 113 * (SCT_SANITIZED ? 9 : 1))
+#define MAX_SPECS   128
+#define SEED        20251121
+#define MANY_BLOCKS 40
+#define SLACK       0.15 /* tiles differ at edges, rows in where they start, blocks in indices */
+#define STRIDE      ((int64_t)2 * 113 * (SCT_SANITIZED ? 9 : 1))
 
 static int64_t stride = STRIDE;
 
@@ -24,7 +24,7 @@ typedef struct work {
   sct_ptx_module *module;
   const char *ptx; /* of the module */
   int n_compared, n_different;
-  double model_s, sampled_s, slowest_s;
+  double few_s, many_s, slowest_s;
   const char *slowest;
 } work;
 
@@ -35,131 +35,106 @@ static int64_t cpu_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void print_different(const char *what, const sct_count *m, const sct_count *p) {
-  if (memcmp(m, p, sizeof *m) != 0) {
+static bool agree(int64_t a, int64_t b) {
+  return (double)b >= (1.0 - SLACK) * (double)a - 1.0 &&
+         (double)b <= (1.0 + SLACK) * (double)a + 1.0;
+}
+
+static bool counts_agree(const char *what, const sct_count *a, const sct_count *b) {
+  const bool same = agree(a->requests, b->requests) && agree(a->sectors, b->sectors) &&
+                    agree(a->sectors_ideal, b->sectors_ideal) && agree(a->tags, b->tags) &&
+                    agree(a->distinct_bytes, b->distinct_bytes);
+  if (!same) {
     print_error(
         "    %s: requests %lld | %lld, sectors %lld | %lld (ideal %lld | %lld), tags %lld | "
         "%lld, distinct bytes %lld | %lld\n",
-        what, (long long)m->requests, (long long)p->requests, (long long)m->sectors,
-        (long long)p->sectors, (long long)m->sectors_ideal, (long long)p->sectors_ideal,
-        (long long)m->tags, (long long)p->tags, (long long)m->distinct_bytes,
-        (long long)p->distinct_bytes);
+        what, (long long)a->requests, (long long)b->requests, (long long)a->sectors,
+        (long long)b->sectors, (long long)a->sectors_ideal, (long long)b->sectors_ideal,
+        (long long)a->tags, (long long)b->tags, (long long)a->distinct_bytes,
+        (long long)b->distinct_bytes);
   }
+  return same;
 }
 
-/* How the counts of one candidate may differ. */
-typedef struct slack {
-  double part;        /* of a count: loops are sampled here, and unrolled there */
-  bool merged;        /* the compiler merged accesses, so PTX has fewer */
-  bool shared_output; /* what the last block of several does is left out */
-} slack;
-
-static bool agree(int64_t model, int64_t ptx, const slack *s) {
-  const double least = s->merged ? 0.0 : (1.0 - s->part) * (double)model - 1.0;
-  return (double)ptx >= least && (double)ptx <= (1.0 + s->part) * (double)model + 1.0;
-}
-
-static bool counts_agree(const sct_count *m, const sct_count *p, const slack *s) {
-  return agree(m->requests, p->requests, s) && agree(m->sectors, p->sectors, s) &&
-         agree(m->sectors_ideal, p->sectors_ideal, s) && agree(m->tags, p->tags, s) &&
-         agree(m->distinct_bytes, p->distinct_bytes, s);
-}
-
-/* The strategy `permute` does not record its own. */
-static bool shuffles_agree(const char *label, const sct_counters *m, const sct_counters *p,
-                           const slack *s) {
-  return agree(m->shuffles, p->shuffles, s) ||
-         (m->shuffles == 0 && strncmp(label, "permute ", 8) == 0);
-}
-
-static void compare(work *w, const char *label, const sct_size *size, const sct_counters *m,
-                    const sct_counters *p, const slack *s) {
-  bool same =
-      counts_agree(&m->load, &p->load, s) && counts_agree(&m->bulk_load, &p->bulk_load, s) &&
-      agree(m->wavefronts_ld, p->wavefronts_ld, s) &&
-      agree(m->wavefronts_st, p->wavefronts_st, s) &&
-      agree(m->wavefronts_ld_ideal, p->wavefronts_ld_ideal, s) &&
-      agree(m->wavefronts_st_ideal, p->wavefronts_st_ideal, s) && shuffles_agree(label, m, p, s);
-  for (int op = 0; op < m->n_operands; op++) {
-    const bool output = w->f.spec.operands[op].is_output;
-    same =
-        same && ((output && s->shared_output) || counts_agree(&m->operand[op], &p->operand[op], s));
+static bool exchanges_agree(const sct_counters *a, const sct_counters *b) {
+  const bool same =
+      agree(a->wavefronts_ld, b->wavefronts_ld) && agree(a->wavefronts_st, b->wavefronts_st) &&
+      agree(a->wavefronts_ld_ideal, b->wavefronts_ld_ideal) &&
+      agree(a->wavefronts_st_ideal, b->wavefronts_st_ideal) && agree(a->shuffles, b->shuffles);
+  if (!same) {
+    print_error("    wavefronts %lld | %lld and %lld | %lld, shuffles %lld | %lld\n",
+                (long long)a->wavefronts_ld, (long long)b->wavefronts_ld,
+                (long long)a->wavefronts_st, (long long)b->wavefronts_st, (long long)a->shuffles,
+                (long long)b->shuffles);
   }
-  same = same && (s->shared_output || counts_agree(&m->store, &p->store, s));
+  return same;
+}
+
+/* Every element of an output is stored once, by whatever kernel, and what lies between fields may
+ * be too. Blocks that share an output are few of many here. */
+static bool outputs_are_stored(const work *w, const picked *p, const sct_size *size,
+                               const sct_counters *c) {
+  bool same = true;
+  for (int op = w->f.spec.n_inputs; op < w->f.spec.n_operands && p->code.workspace_bytes == 0;
+       op++) {
+    const int64_t bytes = sct_spec_touched_bytes(&w->f.spec, op, size);
+    const sct_record *const record = &w->f.spec.operands[op].record;
+    const int64_t gaps = bytes / record->data_bytes * (record->bytes - record->data_bytes);
+    if (!agree(bytes, c->operand[op].distinct_bytes) &&
+        !agree(bytes + gaps, c->operand[op].distinct_bytes)) {
+      print_error("    %s: %lld bytes stored of %lld\n", w->f.spec.operands[op].name,
+                  (long long)c->operand[op].distinct_bytes, (long long)bytes);
+      same = false;
+    }
+  }
+  return same;
+}
+
+static void compare(work *w, const picked *p, const sct_size *size, const sct_counters *few,
+                    const sct_counters *many) {
+  bool same = counts_agree("loads", &few->load, &many->load);
+  same = counts_agree("stores", &few->store, &many->store) && same;
+  same = counts_agree("bulk loads", &few->bulk_load, &many->bulk_load) && same;
+  same = exchanges_agree(few, many) && same;
+  same = outputs_are_stored(w, p, size, many) && same;
+  for (int op = 0; op < few->n_operands; op++) {
+    same = counts_agree(w->f.spec.operands[op].name, &few->operand[op], &many->operand[op]) && same;
+  }
   w->n_compared++;
-  if (same) {
-    return;
+  w->n_different += !same;
+  if (!same) {
+    print_error("  '%s' at %s, %lld | %lld of %lld blocks\n", p->label, size->label,
+                (long long)few->blocks_counted, (long long)many->blocks_counted,
+                (long long)few->blocks);
   }
-  w->n_different++;
-  print_error("  '%s' at %s, model | PTX (%lld of %lld blocks):\n", label, size->label,
-              (long long)p->blocks_counted, (long long)p->blocks);
-  print_different("loads", &m->load, &p->load);
-  print_different("stores", &m->store, &p->store);
-  print_different("bulk loads", &m->bulk_load, &p->bulk_load);
-  for (int op = 0; op < m->n_operands; op++) {
-    print_different(w->f.spec.operands[op].name, &m->operand[op], &p->operand[op]);
-  }
-  print_error("    wavefronts %lld | %lld and %lld | %lld (ideal %lld | %lld and %lld | %lld), "
-              "shuffles %lld | %lld\n",
-              (long long)m->wavefronts_ld, (long long)p->wavefronts_ld, (long long)m->wavefronts_st,
-              (long long)p->wavefronts_st, (long long)m->wavefronts_ld_ideal,
-              (long long)p->wavefronts_ld_ideal, (long long)m->wavefronts_st_ideal,
-              (long long)p->wavefronts_st_ideal, (long long)m->shuffles, (long long)p->shuffles);
 }
 
-/* Records of several fields that a wider word could hold: PTX has one access where two were
- * recorded. */
-static bool may_merge(const sct_spec *spec) {
-  bool several = false;
-  for (int op = 0; op < spec->n_operands; op++) {
-    several = several || spec->operands[op].record.n_fields > 1;
-  }
-  return several;
-}
-
-/* Lanes of a warp leave loops at different times where extents are no whole warps; a loop that the
- * compiler unrolled then makes the same accesses in other requests. */
-static slack slack_of(const work *w, const picked *p, const sct_size *size) {
-  slack s = {.part = SAMPLED_LOOPS,
-             .merged = may_merge(&w->f.spec),
-             .shared_output = p->code.workspace_bytes > 0};
-  for (int k = 0; k < w->f.spec.n_extents; k++) {
-    s.part = size->extent[k] % 32 != 0 || s.shared_output ? RAGGED : s.part;
-  }
-  return s;
+/* Processor time in seconds. */
+static double count(const work *w, const picked *p, const sct_size *size, int64_t blocks,
+                    sct_counters *out) {
+  const int64_t start = cpu_ns();
+  MUST(sct_sampler_count(w->sampler, out, &p->code, w->module, p->compiled.entry, size, blocks,
+                         err));
+  return 1e-9 * (double)(cpu_ns() - start);
 }
 
 static void compare_at(work *w, const picked *p, const sct_size *size) {
-  sct_counters model, sampled;
+  sct_counters few, many;
   if (w->ptx != p->compiled.ptx) {
     sct_ptx_module_free(w->module);
     MUST(sct_ptx_parse(&w->module, p->compiled.ptx, "PTX", err));
     w->ptx = p->compiled.ptx;
   }
-  sct_error why = {0};
-  const int64_t start = cpu_ns();
-  const sct_status status = sct_sampler_count(w->sampler, &sampled, &p->code, w->module,
-                                              p->compiled.entry, size, 0, &why);
-  const int64_t counted = cpu_ns();
-  const int64_t blocks = status == SCT_OK ? sampled.blocks_counted : 0;
-  MUST(sct_model_count(&model, &w->f.spec, &p->code, size, blocks, err));
-  const double took = 1e-9 * (double)(counted - start);
-  w->model_s += 1e-9 * (double)(cpu_ns() - counted);
-  w->sampled_s += took;
+  const double took = count(w, p, size, 0, &few);
+  w->few_s += took;
   if (took > w->slowest_s) {
     w->slowest_s = took;
     w->slowest = p->label;
   }
-  if (status == SCT_OK) {
-    slack s = slack_of(w, p, size);
-    s.part = blocks == 0 ? RAGGED : s.part; /* of a shorter size */
-    compare(w, p->label, size, &model, &sampled, &s);
-    sct_counters_free(&sampled);
-  } else {
-    print_error("  '%s' at %s: %s\n", p->label, size->label, why.text);
-    w->n_different++;
-  }
-  sct_counters_free(&model);
+  w->many_s += count(w, p, size, MANY_BLOCKS, &many);
+  compare(w, p, size, &few, &many);
+  sct_counters_free(&few);
+  sct_counters_free(&many);
 }
 
 static int pick(work *w, picked *list) {
@@ -169,10 +144,7 @@ static int pick(work *w, picked *list) {
     for (size_t c = 0; c < w->f.space.n_candidates; c++) {
       if (w->f.space.candidates[c].strategy == strategy) {
         if (seen % stride == 0) {
-          const bool made = picked_make(&list[n], &w->f, c) && list[n].code.counted;
-          if (!made) {
-            picked_free(&list[n], 1);
-          }
+          const bool made = picked_make(&list[n], &w->f, c);
           n += made;
           seen -= !made; /* turned down: the next one instead */
         }
@@ -199,10 +171,10 @@ static void counts_are_the_same(void **state) {
     }
   }
   print_message(
-      "%d of %zu candidates, %d counts compared, %d differ; model %.2f ms each, PTX %.2f, "
-      "at most %.2f ('%s')\n",
-      n, w.f.space.n_candidates, w.n_compared, w.n_different, 1e3 * w.model_s / w.n_compared,
-      1e3 * w.sampled_s / w.n_compared, 1e3 * w.slowest_s, w.slowest);
+      "%d of %zu candidates, %d counts compared, %d differ; few blocks %.2f ms each, many "
+      "%.2f, at most %.2f ('%s')\n",
+      n, w.f.space.n_candidates, w.n_compared, w.n_different, 1e3 * w.few_s / w.n_compared,
+      1e3 * w.many_s / w.n_compared, 1e3 * w.slowest_s, w.slowest);
   sct_sampler_free(w.sampler);
   sct_ptx_module_free(w.module);
   picked_free(list, n);

@@ -42,7 +42,7 @@ static void only_so_many_are_tried(void **state) {
   }
 }
 
-/* Counting is for all, in processes where there are many; compiling is for those that are asked. */
+/* Estimates are for all; compiling is for those that are asked. */
 static void only_what_is_asked_for_is_compiled(void **state) {
   (void)state;
   enum { MANY = 40 };
@@ -58,7 +58,6 @@ static void only_what_is_asked_for_is_compiled(void **state) {
   sct_str_free(&threads);
   tf_run r = searching("ok", "asked.db", "model", 3);
   tf_tune_ok(&r, SPEC);
-  assert_int_equal(r.n_count, sct_cores() > 1 ? MANY : 0);
   assert_in_range(r.n_compile, 3, 10); /* some are under way when there are enough */
   assert_int_equal(r.of_compile, MANY);
   assert_int_equal(r.report.sizes[0].n_untried, MANY - 3);
@@ -139,8 +138,8 @@ static void failures_count_in_any_session(void **state) {
   (void)state;
   const char *spec = TF_COPY("{ i = 4096 }, { i = 1 << 20 }");
   tf_write("assets/tuning/strategies/direct.lua", /* below 128 threads they do not compile */
-           tf_replace(tf_direct("{ 256, 128, 512, 64, 96, 192, 384, 448 }"), "last = k.dims[last],",
-                      "last = c.threads < 128 and \"no_such_name\" or k.dims[last],"));
+           tf_planned(tf_direct("{ 256, 128, 512, 64, 96, 192, 384, 448 }"),
+                      "p.count = c.threads < 128 and \"no_such_name\" or p.count"));
   enum { FIRST = 3, MOST = 6, ALL = 8, FAIL = 3 };
   tf_run r = searching("wrong@2", "failing.db", "model", FIRST);
   for (int most = FIRST; most <= MOST; most += MOST - FIRST) {
@@ -358,11 +357,9 @@ static void what_the_store_knows_is_judged_anew_and_kept(void **state) {
 /* Candidates that differ in their launch only are compiled together, asked for or not. */
 static void equal_sources_come_together(void **state) {
   (void)state;
-  const char *text = tf_replace(tf_direct("{ 256, 128 }"), "{ \"none\" }", "{ \"none\", \"cs\" }");
-  text = tf_replace(text, "g.hint = c.hint", "g.hint = \"none\"");
-  text = tf_replace(text, "    kit.hand_over(g, plan)\n",
-                    "    kit.hand_over(g, plan)\n"
-                    "    plan.shared_bytes = c.hint == \"cs\" and 1024 or 0\n");
+  const char *text = tf_replace(tf_direct("{ 256, 128 }"), "return { { \"threads\"",
+                                "return { { \"spare\", { 0, 1024 }, key = \"s\" }, { \"threads\"");
+  text = tf_planned(text, "p.shared_bytes = c.spare");
   tf_write("assets/tuning/strategies/direct.lua", text);
   tf_run r = searching("ok", NULL, "random", 1);
   tf_tune_ok(&r, SPEC);

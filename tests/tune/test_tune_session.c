@@ -150,8 +150,7 @@ static void a_faster_variant_that_is_not_coalesced_is_told(void **state) {
 static void a_kernel_that_does_not_fit_a_size_is_unfit(void **state) {
   (void)state;
   const char *text = tf_strategy("even", "{ 64 }");
-  text = tf_replace(text, "kit.hand_over(g, plan)",
-                    "kit.hand_over(g, plan)\n    plan.requires = { (k.extents[1] % 64):eq(0) }");
+  text = tf_planned(text, "p.requires = { (k.extents[1] % 64):eq(0) }");
   tf_add_strategy("unfit", "even", text);
   tf_run r = tf_new("slow@0=2 slow@1=3 slow@2=4", "unfit.db");
   r.opts.strategy_dir = tf_path("unfit");
@@ -184,8 +183,7 @@ static void a_kernel_that_does_not_fit_a_size_is_unfit(void **state) {
 static void an_unfit_kernel_is_not_run(void **state) {
   (void)state;
   const char *text = tf_strategy("even", "{ 64 }");
-  text = tf_replace(text, "kit.hand_over(g, plan)",
-                    "kit.hand_over(g, plan)\n    plan.requires = { (k.extents[1] % 64):eq(0) }");
+  text = tf_planned(text, "p.requires = { (k.extents[1] % 64):eq(0) }");
   tf_add_strategy("unfit", "even", text);
   tf_run r = tf_new("crash@3 gone=2 slow@0=2", NULL);
   r.opts.strategy_dir = tf_path("unfit");

@@ -129,10 +129,8 @@ static void a_kernel_that_does_not_compile_names_the_template(void **state) {
   tf_must(sct_asset_read(&text, "templates/direct.cu", &err), &err);
   const char *good = sct_arena_strdup(&tf_arena, sct_str_c(&text));
   sct_str_free(&text);
-  static const char place[] =
-      "  const int thread = threadIdx.x;\n  $(g.k.prologue)\n  $(cut)"; /* of maps */
-  const char *bad = tf_replace(
-      good, place, "  const int thread = threadIdx.x + no_such_name;\n  $(g.k.prologue)\n  $(cut)");
+  static const char place[] = "if (thread >= $(count)) return;"; /* of maps */
+  const char *bad = tf_replace(good, place, "if (thread >= no_such_name) return;");
   int line = 1;
   for (const char *p = good; p < strstr(good, place); p++) {
     line += *p == '\n';
@@ -157,8 +155,7 @@ static void a_kernel_that_does_not_compile_names_the_template(void **state) {
 /* 64 KiB of static shared memory do not fit a block without opting in. */
 static void a_kernel_that_is_too_large_is_not_run(void **state) {
   (void)state;
-  const char *text = tf_replace(tf_strategy("huge", "{ 64 }"), "kit.hand_over(g, plan)",
-                                "kit.hand_over(g, plan)\n    plan.shared_bytes = 300000");
+  const char *text = tf_planned(tf_strategy("huge", "{ 64 }"), "p.shared_bytes = 300000");
   tf_add_strategy("large", "huge", text);
   tf_run r = session("slow@0=2", "large");
   tf_tune_ok(&r, SPEC);
@@ -194,7 +191,7 @@ static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const cha
 static void equal_sources_are_kept_once(void **state) {
   (void)state;
   const char *text = tf_replace(tf_strategy("twin", "{ 64, 96 }"), "{ \"threads\",",
-                                "{ \"spare\", { 1, 2, 3 }, key = \"s\" },\n      { \"threads\",");
+                                "{ \"spare\", { 1, 2, 3 }, key = \"s\" }, { \"threads\",");
   tf_add_strategy("twins", "twin", text);
   tf_run r = session("ok", "twins");
   sct_tune_plan plan;
@@ -365,7 +362,7 @@ static void a_spec_that_is_not_there_is_an_error(void **state) {
 
 /* ---- what spills */
 
-#define CALL "if ($(last) < n_$(last)) $(g:call_element(inside))"
+#define GUARD "if (thread >= $(count)) return;"
 #define SINES                                                                                      \
   "local s = require \"sectile\"\n"                                                                \
   "return s.kernel {\n"                                                                            \
@@ -377,11 +374,12 @@ static void a_spec_that_is_not_there_is_an_error(void **state) {
 
 /* More values at once than a block of 1,024 threads has registers for. */
 #define MANY                                                                                       \
-  "int v[96]; if ($(last) < n_$(last)) {\n"                                                        \
+  GUARD                                                                                            \
+  "\nint v[96];\n"                                                                                 \
   "#pragma unroll\n"                                                                               \
-  "for (int k = 0; k < 96; k++) v[k] = ((const volatile int *)a_in)[k];\n"                         \
+  "for (int k = 0; k < 96; k++) v[k] = ((const volatile int *)$(g.inputs[1].pointer))[k];\n"       \
   "#pragma unroll\n"                                                                               \
-  "for (int k = 0; k < 96; k++) ((volatile int *)b_out)[k] = v[k]; $(g:call_element(inside)) }"
+  "for (int k = 0; k < 96; k++) ((volatile int *)$(g.outputs[1].pointer))[k] = v[k];"
 
 /* sinf has a frame of 32 bytes on the stack; a spill is what the assembler stores and loads for
  * want of registers. */
@@ -390,7 +388,7 @@ static void only_registers_in_memory_are_spills(void **state) {
   sct_str text = {0};
   sct_error err;
   assert_int_equal(sct_asset_read(&text, "templates/direct.cu", &err), SCT_OK);
-  tf_write("assets/templates/many.cu", tf_replace(sct_str_c(&text), CALL, MANY));
+  tf_write("assets/templates/many.cu", tf_replace(sct_str_c(&text), GUARD, MANY));
   sct_str_free(&text);
   tf_add_strategy("more", "calm", tf_strategy("calm", "{ 64 }"));
   tf_add_strategy("more", "many",

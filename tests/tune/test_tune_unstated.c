@@ -1,11 +1,11 @@
-/* Strategies that record no accesses: what their kernels do is counted from blocks of the compiled
- * PTX, on the virtual device and beside the check that goes before a GPU. Such a strategy, with a
- * template of its own, lies in a folder of the user's. */
+/* What kernels do is counted from blocks of the compiled PTX, on the virtual device and beside the
+ * check that goes before a GPU. A strategy that says nothing of it, with a template of its own,
+ * lies in a folder of the user's. */
 #include "tune_fixture.h"
 
-#define SPEC       TF_COPY("{ i = 1048576 }, { i = 12345 }")
-#define HAND_OVER  "kit.hand_over(g, plan)"
-#define UNRECORDED HAND_OVER " plan.accesses = nil"
+#define SPEC TF_COPY("{ i = 1048576 }, { i = 12345 }")
+
+static const int64_t sectors[] = {1048576 / 8, (12345 + 7) / 8}; /* of a, and of b */
 
 static const char *asset_text(const char *name) {
   sct_str text = {0};
@@ -19,11 +19,11 @@ static const char *asset_text(const char *name) {
   return kept;
 }
 
-/* FOLDER/mine: the naive strategy as "bare", without its accesses, and its template beside it. */
+/* FOLDER/mine: the naive strategy as "bare", without its traffic, and its template beside it. */
 static void write_bare(const char *threads) {
-  const char *strategy = tf_replace(tf_replace(tf_strategy("bare", threads), HAND_OVER, UNRECORDED),
-                                    "template = \"direct.cu\"", "template = \"bare.cu\"");
-  tf_add_strategy("mine", "bare", strategy);
+  const char *strategy = tf_replace(tf_strategy("bare", threads), "template = \"direct.cu\"",
+                                    "template = \"bare.cu\"");
+  tf_add_strategy("mine", "bare", tf_planned(strategy, "p.traffic = nil"));
   tf_write("mine/bare.cu",
            sct_arena_printf(&tf_arena, "// mine\n%s", asset_text("templates/direct.cu")));
 }
@@ -36,6 +36,7 @@ static void assert_same_counts(const tf_run *r, const char *label, const char *s
     assert_true(row->coalesced);
     assert_true(row->ptx.known);
     assert_true(row->sectors == other->sectors);
+    assert_true(row->sectors == (double)(2 * sectors[z]));
     assert_true(row->sectors_ld == other->sectors_ld);
     assert_true(row->sectors_st == other->sectors_st);
     assert_true(row->predicted_ns > 0.0);
@@ -68,8 +69,8 @@ static void it_is_counted_beside_the_check_of_a_gpu(void **state) {
 /* A strategy NAME like "bare" whose plan has this `traffic`. */
 static void write_traffic(const char *dir, const char *name, const char *threads,
                           const char *traffic) {
-  const char *plan = sct_arena_printf(&tf_arena, UNRECORDED " plan.traffic = %s", traffic);
-  tf_add_strategy(dir, name, tf_replace(tf_strategy(name, threads), HAND_OVER, plan));
+  const char *plan = sct_arena_printf(&tf_arena, "p.traffic = %s", traffic);
+  tf_add_strategy(dir, name, tf_planned(tf_strategy(name, threads), plan));
 }
 
 static void a_search_begins_with_what_plans_say_of_their_traffic(void **state) {
@@ -105,7 +106,7 @@ static void wrong_traffic_says_what_was_expected(void **state) {
        "'bytes' of a plan's 'traffic' is an expression over extents, not a string"},
       {"wrong_g", "{ { operand = 1, width = 4 }, { operand = 1, width = 8 } }",
        "operand 1 stands in a plan's 'traffic' twice"},
-      {"wrong_h", "{ { operand = 1, width = 4, bytes = g.thread } }",
+      {"wrong_h", "{ { operand = 1, width = 4, bytes = E.raw('thread', 0, 9) } }",
        "'traffic' of a plan mentions 'thread'"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {

@@ -63,9 +63,8 @@ static inline const char *tf_replace(const char *text, const char *from, const c
 }
 
 #define TF_THREADS "{ 256, 128, 512, 1024 }"
-#define TF_HINTS   "{ \"none\", \"cs\" }"
 
-/* The naive strategy's own file with other thread counts and one cache hint. */
+/* The naive strategy's own file with other thread counts and short labels. */
 static inline const char *tf_direct(const char *threads) {
   sct_str text = {0};
   sct_error err;
@@ -76,7 +75,7 @@ static inline const char *tf_direct(const char *threads) {
   sct_str_free(&text);
   assert_non_null(kept);
   if (strstr(kept, TF_THREADS)) { /* not yet the override of this fixture */
-    kept = tf_replace(kept, TF_HINTS, "{ \"none\" }");
+    kept = tf_replace(kept, "key = \"threads=\"", "key = \"t\"");
   }
   return tf_replace(kept, strstr(kept, TF_THREADS) ? TF_THREADS : "{ 256, 128, 512 }", threads);
 }
@@ -86,6 +85,12 @@ static inline const char *tf_strategy(const char *name, const char *threads) {
   const char *with_name = tf_replace(tf_direct(threads), "name = \"direct\"",
                                      sct_arena_printf(&tf_arena, "name = \"%s\"", name));
   return with_name;
+}
+
+/* Its text with `lines` run on every plan `p` of a map, for the candidate `c` of the view `k`. */
+static inline const char *tf_planned(const char *strategy, const char *lines) {
+  return tf_replace(strategy, "return p.g:plan(p)",
+                    sct_arena_printf(&tf_arena, "p.g:plan(p)\n  %s\n  return p", lines));
 }
 
 /* Writes it to FOLDER/dir/NAME.lua. */

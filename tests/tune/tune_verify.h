@@ -46,7 +46,7 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
   MUST(sct_script_new(&w->f.script, &w->f.spec, &w->f.device, NULL, err));
   MUST(sct_script_space(&w->f.space, w->f.script, err));
   MUST(sct_space_enumerate(&w->f.space, err));
-  w->naive = fixture_make(&w->f, "direct t256 hnone");
+  w->naive = fixture_make(&w->f, "direct threads=256");
   w->code = fixture_make(&w->f, label);
   const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = shared_cache(tv_folder)};
   MUST(sct_compiler_new(&w->compiler, &opts, err));

@@ -189,13 +189,17 @@ end
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param with? table how the text calls variables
+---@param offset? sectile.Expr[] of a read's fields; default: the operand's own
 ---@return string
-function G:place(op, f, with)
-  local field = op.record.fields[f or 1]
+function G:place(op, f, with, offset)
   if op.style == "bytes" then
-    return "*" .. self:address(op, f, with)
+    return "*" .. self:address(op, f, with, offset)
   end
-  local at = op.offset[f or 1]
+  local first = f or 1
+  while offset and not offset[first] do -- a tap has offsets of the fields that are used
+    first = first + 1
+  end
+  local field, at = op.record.fields[first], (offset or op.offset)[first]
   at = op.style == "record" and (at - field.offset) // op.record.bytes or at // field.bytes
   local element = string.format("%s[%s]", op.pointer, self:text(at, with))
   return op.style == "record" and f and kit.member(element, field) or element
@@ -205,13 +209,14 @@ end
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param with? table
+---@param offset? sectile.Expr[]
 ---@return string
-function G:address(op, f, with)
+function G:address(op, f, with, offset)
   if op.style == "bytes" then
-    local at = op.offset[f or 1] - (f and 0 or op.record.fields[1].offset)
+    local at = (offset or op.offset)[f or 1] - (f and 0 or op.record.fields[1].offset)
     return string.format("at_byte<%s>(%s, %s)", self:type(op, f), op.pointer, self:text(at, with))
   end
-  return "&" .. self:place(op, f, with)
+  return "&" .. self:place(op, f, with, offset)
 end
 
 -- ---- how operands move ----
@@ -272,14 +277,15 @@ end
 --- load and store take by themselves, as the type's alignment is more than the place promises.
 ---@param op sectile.Operand
 ---@param f? integer
+---@param offset? sectile.Expr[] of a read's fields; default: the operand's own
 ---@return integer word
 ---@return integer? shorter
-function G:single(op, f)
+function G:single(op, f, offset)
   if not f and not op.record.bare then
     return math.min(op.record.align, 16), nil
   end
   local bytes = math.min(op.record.fields[f or 1].bytes, 16)
-  local word = kit.word_bytes(kit.known_align(op, op.offset[f or 1]), bytes)
+  local word = kit.word_bytes(kit.known_align(op, (offset or op.offset)[f or 1]), bytes)
   self:need_align(op, word)
   return word, word < bytes and word or nil
 end

@@ -45,7 +45,7 @@ local function combined(slot, one, other)
 end
 
 --- What a partial holds: a slot for each field of each output.
----@param g sectile.Generator
+---@param g sectile.Cuda
 ---@return table slots of { op, f, field, how, name, type, bytes, at, identity, combined }
 ---@return integer bytes of the struct
 function reduce.slots(g)
@@ -79,97 +79,29 @@ local function list_of(slots, text)
   return list
 end
 
-local TYPES = [[
-// What is reduced: a field for each value of the outputs.
-struct partial {
-  %s
-};
-// Of no element.
-__device__ __forceinline__ partial nothing() {
-  return {%s};
-}
-__device__ __forceinline__ partial combine(const partial &a, const partial &b) {
-  return {%s};
-}
-]]
-
---- The struct of partials and the functions on it.
----@param p table plan: slots
+--- The initializers of a partial of no element.
+---@param slots table
 ---@return string
-function reduce.types(p)
-  return string.format(TYPES,
-    table.concat(list_of(p.slots, function(s) return s.type .. " " .. s.name .. ";" end), "\n  "),
-    table.concat(list_of(p.slots, function(s) return s.identity end), ", "),
-    table.concat(list_of(p.slots, function(s) return combined(s, "a", "b") end), ", "))
+function reduce.identities(slots)
+  return table.concat(list_of(slots, function(s) return s.identity end), ", ")
 end
 
---- The partial of one element whose outputs are computed.
----@param p table plan
+--- The initializers of two partials, `one` and `other`, as one.
+---@param slots table
 ---@return string
-function reduce.contribution(p)
-  return "partial{" .. table.concat(list_of(p.slots, function(s)
-    local value = kit.member(s.op.name, s.field)
+function reduce.combinations(slots)
+  return table.concat(list_of(slots, function(s) return s.combined end), ", ")
+end
+
+--- The initializers of the partial of one element whose outputs are computed.
+---@param slots table
+---@param value_of fun(op: sectile.Operand): string the text of an output's value
+---@return string
+function reduce.members(slots, value_of)
+  return table.concat(list_of(slots, function(s)
+    local value = kit.member(value_of(s.op), s.field)
     return s.type == s.field.cuda and value or string.format("(%s)%s", s.type, value)
-  end), ", ") .. "}"
-end
-
---- The function that gives the partial of one element.
----@param p table plan
----@return string
-function reduce.element(p)
-  local g = p.g
-  local params = g:params()
-  for _, dim in ipairs(g.k.dims) do
-    params[#params + 1] = "long long " .. dim
-  end
-  local hint, accesses = g.hint, g.accesses
-  g.accesses = {}
-  local inside = kit.concat {
-    g:load_element(), g:declare_outputs(), g:body(), "return " .. reduce.contribution(p) .. ";",
-  }
-  g.hint, g.accesses = hint, accesses
-  return "// What one element of the index space gives, every access where its layout puts it.\n"
-    .. "__device__ __forceinline__ partial element(" .. kit.wrapped(params, 40, "    ") .. ") {\n  "
-    .. string.gsub(inside, "\n", "\n  ") .. "\n}\n"
-end
-
---- A statement that adds the element at the dimensions' variables to `mine`.
----@param p table plan
----@param lanes? sectile.Expr
----@param warps? sectile.Expr
----@return string
-function reduce.add_element(p, lanes, warps)
-  p.g:when(lanes, warps)
-  p.g:load_element()
-  p.g:when(nil)
-  return "mine = combine(mine, element(" .. kit.element_arguments(p.g) .. "));"
-end
-
---- Statements that store the partial `name` to the outputs, at the dimensions' variables.
----@param p table plan
----@param name string
----@param lanes sectile.Expr
----@param warps? sectile.Expr
----@return string
-function reduce.store(p, name, lanes, warps)
-  local lines = {}
-  p.g:when(lanes, warps)
-  for n, slot in ipairs(p.slots) do
-    local value = name .. "." .. slot.name
-    if slot.type ~= slot.field.cuda then
-      value = string.format("(%s)%s", slot.field.cuda, value)
-    end
-    lines[n] = p.g:store(slot.op, slot.f, slot.op.offset[slot.f], value)
-  end
-  p.g:when(nil)
-  return kit.concat(lines)
-end
-
--- Records that a partial is moved between registers and shared memory.
-function reduce.touch(p, store, number)
-  for _, slot in ipairs(p.slots) do
-    p.g:touch(nil, store, slot.bytes, number * p.partial_bytes + slot.at)
-  end
+  end), ", ")
 end
 
 -- ---- the index space ----
@@ -197,47 +129,6 @@ function reduce.count(k, dims)
     n = n * k.extents[d]
   end
   return n
-end
-
---- Text that takes the variable `name` apart into the indices of `dims`, the last one fastest; ties
---- them.
----@param g sectile.Generator
----@param dims integer[]
----@param name string
----@param var sectile.Expr
----@return string
-function reduce.unravel(g, dims, name, var)
-  local k, lines = g.k, {}
-  local rest, text = var, name
-  for n = #dims, 1, -1 do
-    local d = dims[n]
-    if n == 1 then
-      lines[#lines + 1] = string.format("const long long %s = %s;", k.dims[d], text)
-      g:tie(k.index[d], rest)
-    else
-      lines[#lines + 1] = string.format("const long long %s = %s %% n_%s;", k.dims[d], text,
-        k.dims[d])
-      g:tie(k.index[d], rest % k.extents[d])
-      rest, text = rest // k.extents[d], string.format("%s / n_%s", text, k.dims[d])
-    end
-  end
-  return kit.concat(lines)
-end
-
--- ---- a plan ----
-
---- Starts a plan: generator, slots, which dimensions are kept and which reduced.
----@param k sectile.View
----@param kernel string
----@param c table threads, hint
----@return table plan
-function reduce.start(k, kernel, c)
-  local g = kit.new(k, kernel, c.threads)
-  g.hint = kit.hints.of(k, c.hint)
-  local p = { g = g, k = k, kernel = kernel, threads = c.threads }
-  p.slots, p.partial_bytes = reduce.slots(g)
-  p.kept, p.reduced = reduce.dims(k)
-  return p
 end
 
 return reduce

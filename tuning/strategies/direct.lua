@@ -1,6 +1,182 @@
--- direct: the naive variant, and what everything else is compared with.
+-- direct: the naive variant, and what everything else is compared with: what a person writes
+-- without thought. A thread has an element of the index space, or, where outputs are reduced, a
+-- block has an output.
+local LANES = 32 -- outputs that a block of a reduction has side by side
+local WARP, SECTOR_BYTES = 32, 32
 
-local LANES = 32
+-- ---- the index space ----
+
+-- Declarations of the indices of `dims`, the last one fastest, in the number `text`.
+local function unravel(p, dims, text)
+  local lines, inner = {}, 1
+  for n = #dims, 1, -1 do
+    local d = dims[n]
+    local at = cuda.var(text) // inner
+    at = n > 1 and at % p.k.extents[d] or at
+    table.insert(lines, 1, string.format("const long long %s = %s;", p.index[d], p.g:text(at)))
+    inner = inner * p.k.extents[d]
+  end
+  return kit.concat(lines)
+end
+
+-- How the kernel calls indices of modes, and what index arrays hold.
+local function binding(p)
+  local with = {}
+  for d, name in ipairs(p.index) do
+    with[#with + 1], with[#with + 2] = p.k.index[d], cuda.var(name)
+  end
+  for _, op in ipairs(p.g.inputs) do
+    if op.is_index and p.values[op.name] then
+      with[#with + 1], with[#with + 2] = op.index_value, cuda.var(p.values[op.name])
+    end
+  end
+  return with
+end
+
+-- ---- operands ----
+
+-- The words that field `f` of `op`, or its whole value, needs where it lies below its type's
+-- alignment, as text: what C would move at once. NVVM 13.0 moves members of packed records so.
+local function word_text(p, op, f, offset)
+  local word, shorter = p.g:single(op, f, offset)
+  return (shorter or op.record.packed) and tostring(word) or nil
+end
+
+-- Text that loads field `f` of `op`, or its whole value, from `offset`.
+local function load_text(p, op, f, offset)
+  local word, with = word_text(p, op, f, offset), binding(p)
+  return word and string.format("load<%s, %s>(%s)", p.g:type(op, f), word,
+    p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
+end
+
+-- Declares the value of `op` at one of the places where the body reads it.
+local function declare_read(p, op, read)
+  local g, name, fields = p.g, p.g:name(read.name .. "_v"), op.record.fields
+  local inside = read.inside and g:text(read.inside, binding(p)) .. " ? "
+  local function loaded(f, zero)
+    local text = load_text(p, op, f, read.offset)
+    return inside and inside .. text .. " : " .. zero or text
+  end
+  p.values[read.name] = name
+  if op.record.bare then
+    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(1, kit.zero(fields[1])) .. ";"
+  elseif op.style == "record" then
+    return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(nil, g:type(op) .. "()") .. ";"
+  end
+  local lines = { g:type(op) .. " " .. name .. ";" }
+  for _, f in ipairs(read.used) do
+    local value = loaded(f, kit.zero(fields[f]))
+    lines[#lines + 1] = kit.member(name, fields[f]) .. " = " .. value .. ";"
+  end
+  return kit.concat(lines)
+end
+
+-- Declares the values of all inputs, those of index arrays first, and of the outputs.
+local function declare_values(p)
+  local g, lines = p.g, {}
+  for _, op in ipairs(g.inputs) do
+    if op.is_index then
+      local name = g:name(op.name .. "_v")
+      lines[#lines + 1] = string.format("const long long %s = %s;", name,
+        load_text(p, op, 1, op.offset))
+      p.values[op.name] = name
+    else
+      for _, read in ipairs(op.reads) do
+        lines[#lines + 1] = declare_read(p, op, read)
+      end
+    end
+  end
+  for _, op in ipairs(g.outputs) do
+    p.values[op.name] = g:name(op.name .. "_v")
+    lines[#lines + 1] = string.format("%s %s;", g:type(op), p.values[op.name])
+  end
+  return kit.concat(lines)
+end
+
+-- Text that stores `value` to field `f` of `op`, or as its whole value.
+local function store_text(p, op, f, value)
+  local word, with = word_text(p, op, f), binding(p)
+  return word and string.format("store<%s>(%s, %s);", word, p.g:address(op, f, with), value)
+    or string.format("%s = %s;", p.g:place(op, f, with), value)
+end
+
+local function stores(p)
+  local lines = {}
+  for _, op in ipairs(p.g.outputs) do
+    local name = p.values[op.name]
+    if op.record.bare or op.style == "record" and cuda.moves_whole(op) then
+      lines[#lines + 1] = store_text(p, op, op.record.bare and 1 or nil, name)
+    else
+      for f, field in ipairs(op.record.fields) do
+        lines[#lines + 1] = store_text(p, op, f, kit.member(name, field))
+      end
+    end
+  end
+  return kit.concat(lines)
+end
+
+local function call(p)
+  local values = setmetatable({}, { __index = p.values })
+  for d, dim in ipairs(p.k.dims) do
+    values[dim] = p.index[d]
+  end
+  return p.g:call(values)
+end
+
+local function start_plan(k, c)
+  local g = cuda.new(k, "direct", c.threads)
+  local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {} }
+  for d, dim in ipairs(k.dims) do
+    p.index[d], p.dims[d] = g:name(dim), d
+  end
+  p.unravel = function(dims, text) return unravel(p, dims, text) end
+  p.declare_values = function() return declare_values(p) end
+  p.call = function() return call(p) end
+  p.stores = function() return stores(p) end
+  p.p = p
+  return p
+end
+
+-- ---- what ranks it before it is compiled ----
+
+-- The sectors that a warp's lanes touch, neighbours along mode `along`, in one access to field f.
+local function sectors_of(p, op, f, along)
+  local step = strides.step(p.k, op, f, along)
+  step = math.abs(step and kit.const_of(step) or WARP)
+  return kit.ceil_div(op.record.fields[f].bytes, SECTOR_BYTES) * math.min(math.max(step, 1), WARP)
+end
+
+-- By operand; what an index array moves from lane to lane is left to the program's own estimate.
+local function traffic(p, along)
+  local list, elements = {}, reduce.count(p.k, p.dims)
+  for _, op in ipairs(p.g.ops) do
+    local sectors, width = 0, 16
+    for f, field in ipairs(op.record.fields) do
+      local moves = (op.is_output or op.is_index) and 1 or #op.reads
+      sectors = sectors + moves * sectors_of(p, op, f, along)
+      width = math.min(width, field.bytes)
+    end
+    local kept = p.k.reduces and op.is_output
+    if sectors > 0 and not kept and not strides.turns(p.k, op, along) then
+      list[#list + 1] = { operand = op.number, width = width,
+                          sectors = kit.ceil_div(elements * sectors, WARP) }
+    end
+  end
+  return list
+end
+
+-- ---- maps ----
+
+local function plan_map(k, c)
+  local p = start_plan(k, c)
+  local count = reduce.count(k, p.dims)
+  p.count, p.grid = p.g:text(count), kit.ceil_div(count, c.threads)
+  p.traffic = traffic(p, #k.dims)
+  p.doc = string.format("One thread an element of %s.", kit.concat(k.dims, ", "))
+  return p.g:plan(p)
+end
+
+-- ---- reductions ----
 
 -- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
 -- that it reads neighbours; but not where blocks would be fewer than a quarter of the
@@ -17,58 +193,38 @@ local function lanes_of(k)
   return few and 1 or LANES
 end
 
+-- The statement that stores a partial's member.
+local function store_partial(p, name)
+  local lines = {}
+  for n, slot in ipairs(p.slots) do
+    local value = name .. "." .. slot.name
+    value = slot.type == slot.field.cuda and value
+      or string.format("(%s)%s", slot.field.cuda, value)
+    lines[n] = store_text(p, slot.op, slot.f, value)
+  end
+  return kit.concat(lines)
+end
+
 -- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
-local function reduction(k, c)
-  local p = reduce.start(k, "direct", { threads = c.threads, hint = c.hint })
+local function plan_reduction(k, c)
+  local p = start_plan(k, c)
   local g = p.g
-  local kept, count, lanes = reduce.count(k, p.kept), reduce.count(k, p.reduced), lanes_of(k)
-  local groups = c.threads // lanes
-  p.lanes, p.groups, p.has_output = lanes, groups, g.thread:eq(0)
-  local output, name, has_team = g.block, "block", nil
-  if lanes > 1 then
-    output, name = g:define("team", 0, kit.MAX_INDEX, g.block * lanes + g.thread % lanes), "team"
-    has_team = g:below(output, kept)
-    p.has_output = g.thread:lt(lanes):land(has_team)
+  local slots, bytes = reduce.slots(g)
+  p.slots = slots
+  p.kept, p.reduced = reduce.dims(k)
+  p.lanes = lanes_of(k)
+  local kept = reduce.count(k, p.kept)
+  p.n_kept, p.n_reduced = g:text(kept), g:text(reduce.count(k, p.reduced))
+  p.partial = function()
+    return reduce.members(p.slots, function(op) return p.values[op.name] end)
   end
-  p.kept_count = E.text(kept + 0 * g.thread, true)
-  p.kept_text = reduce.unravel(g, p.kept, name, output)
-  p.count_text = E.text(count, true)
-  p.add = function()
-    local turn = g:loop("turn", kit.ceil_div(count, groups))
-    local place = g:define("place", 0, kit.MAX_INDEX, turn * groups + g.thread // lanes)
-    local mark = #g.real
-    local text = reduce.unravel(g, p.reduced, "place", place)
-    local inside = place:lt(count)
-    text = text .. "\n" .. reduce.add_element(p, has_team and inside:land(has_team) or inside)
-    g:forget(mark)
-    g:close()
-    return text
-  end
-  p.combine = function()
-    reduce.touch(p, true, g.thread)
-    local half = c.threads // 2
-    while half >= lanes do
-      g:when(g.thread:lt(half))
-      reduce.touch(p, false, g.thread + half)
-      reduce.touch(p, false, g.thread)
-      reduce.touch(p, true, g.thread)
-      half = half // 2
-    end
-    g:when(nil)
-    return ""
-  end
-  p.store = function()
-    g:when(p.has_output)
-    reduce.touch(p, false, g.thread)
-    return reduce.store(p, "mine", p.has_output)
-  end
-  g.static_shared_bytes = c.threads * p.partial_bytes
-  g.grid = kit.ceil_div(kept, lanes)
-  p.p, p.doc = p, string.format("A block of %d threads %s, each of which takes every %d-th of what "
-    .. "is reduced.", c.threads, lanes > 1 and lanes .. " neighbouring output elements"
-    or "an output element", groups)
-  kit.hand_over(g, p)
-  return p
+  p.store_partial = function(name) return store_partial(p, name) end
+  p.static_shared_bytes = c.threads * bytes
+  p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
+  p.grid = kit.ceil_div(kept, p.lanes)
+  p.doc = string.format("A block has %s; a thread takes every %d-th of what is reduced.",
+    p.lanes > 1 and p.lanes .. " neighbouring outputs" or "an output", c.threads // p.lanes)
+  return g:plan(p)
 end
 
 -- Threads a block, the naive variant's first: 256, or where one has all that becomes an output, the
@@ -99,30 +255,11 @@ return {
   taps = true,
   reduces = true,
   axes = function(k)
-    return {
-      { "threads", threads(k), key = "t", doc = "threads a block" },
-      { "hint", { "none", "cs" }, key = "h",
-        doc = "cache hint: cs marks loads and stores as streaming" },
-    }
+    return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
   end,
   where = {},
   template = "direct.cu",
   plan = function(k, c)
-    if k.reduces then
-      return reduction(k, c)
-    end
-    local g = kit.new(k, "direct", c.threads)
-    g.hint = c.hint
-    local last = #k.dims
-    local cut = g:cut(c.threads, { name = "block", var = g.block })
-    g:tie(k.index[last], g.first + g.thread)
-    local plan = {
-      g = g, kernel = g.kernel, threads = g.threads, cut = cut,
-      last = k.dims[last], inside = k.index[last]:lt(k.extents[last]),
-      doc = string.format("One thread an element of %s; every access where its layout puts it.",
-        kit.concat(k.dims, ", ")),
-    }
-    kit.hand_over(g, plan)
-    return plan
+    return (k.reduces and plan_reduction or plan_map)(k, c)
   end,
 }

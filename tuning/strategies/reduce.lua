@@ -207,18 +207,13 @@ local function contribute(p, index, value, index_of)
       end
     end
   end
-  local parts = {}
   for _, op in ipairs(g.outputs) do
     values[op.name] = p.element_names[op.number]
     lines[#lines + 1] = string.format("%s %s;", g:type(op), values[op.name])
   end
-  for n, slot in ipairs(p.slots) do
-    local text = kit.member(values[slot.op.name], slot.field)
-    parts[n] = slot.type == slot.field.cuda and text or string.format("(%s)%s", slot.type, text)
-  end
   lines[#lines + 1] = g:call(values)
   lines[#lines + 1] = string.format("mine[%s] = combine(mine[%s], {%s});", index, index,
-    table.concat(parts, ", "))
+    reduce.members(p.slots, function(op) return values[op.name] end))
   return kit.concat(lines)
 end
 
@@ -361,14 +356,6 @@ local function traffic(p)
   return list
 end
 
-local function texts_of(slots, key)
-  local list = {}
-  for n, slot in ipairs(slots) do
-    list[n] = slot[key]
-  end
-  return table.concat(list, ", ")
-end
-
 local function plan(k, c)
   local g = cuda.new(k, "reduce", c.threads)
   local p = {
@@ -378,7 +365,7 @@ local function plan(k, c)
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
   p.slots, p.partial_bytes = reduce.slots(g)
-  p.identities, p.combinations = texts_of(p.slots, "identity"), texts_of(p.slots, "combined")
+  p.identities, p.combinations = reduce.identities(p.slots), reduce.combinations(p.slots)
   p.kept, p.reduced = reduce.dims(k)
   name_modes(p)
   take_streams(p)

@@ -20,21 +20,14 @@ return {
   where = {},
   template = "poison.cu",
   plan = function(k, c)
-    local threads = 256
-    local g = kit.new(k, "poison", threads)
-    g.hint = "none"
-    local last = #k.dims
-    local cut = g:cut(threads, { name = "block", var = g.block })
-    g:tie(k.index[last], g.first + g.thread)
-    local plan = {
-      g = g, kernel = g.kernel, threads = threads, cut = cut, last = k.dims[last],
-      inside = k.index[last]:lt(k.extents[last]), doc = "One thread an element: " .. c.kind .. ".",
+    local g = cuda.new(k, "poison", 256)
+    return g:plan {
       kind = c.kind, good = c.kind:match("^good(%d+)$") or false,
+      from = g.inputs[1].pointer, to = g.outputs[1].pointer, count = g:text(k.extents[1]),
+      copy = g:call { [g.inputs[1].name] = g.inputs[1].pointer .. "[i]",
+                      [g.outputs[1].name] = g.outputs[1].pointer .. "[i]" },
+      grid = kit.ceil_div(k.extents[1], 256), doc = "One thread an element: " .. c.kind .. ".",
+      shared_bytes = c.kind == "shared" and 400000 or nil, -- more than any GPU has
     }
-    kit.hand_over(g, plan)
-    if c.kind == "shared" then
-      plan.shared_bytes = 400000 -- more than any GPU has
-    end
-    return plan
   end,
 }

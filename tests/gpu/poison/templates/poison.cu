@@ -2,59 +2,54 @@
 extern "C" __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t);
 //% end
 $(g:types())
-//% local body = g:element()
-$(g:helpers())
-$(body)
+$(g:compute())
 $(kit.comment(doc))
 $(g:head(threads)) {
-  constexpr int kTile = $(threads);
-  const long long block = blockIdx.x;
-  const int thread = threadIdx.x;
-  $(cut)
-  const long long $(last) = first + thread;
+  constexpr int kThreads = $(threads);
+  const long long first = blockIdx.x * (long long)kThreads, i = first + threadIdx.x;
 //% if good then
-  if (n_$(last) == -1000 - $(good)) __trap(); // what tells the good ones apart
-  if ($(last) < n_$(last)) $(g:call_element(inside))
+  if ($(count) == -1000 - $(good)) __trap(); // what tells the good ones apart
+  if (i < $(count)) $(copy)
 //% elseif kind == "compile" then
-  if ($(last) < n_$(last)) this_function_does_not_exist(first);
+  if (i < $(count)) this_function_does_not_exist(first);
 //% elseif kind == "shared" then
-  if ($(last) < n_$(last)) $(g:call_element(inside))
+  if (i < $(count)) $(copy)
 //% elseif kind == "illegal" then
-  if ($(last) < n_$(last)) b_out[$(last) + (1LL << 44)] = a_in[$(last)];
+  if (i < $(count)) $(to)[i + (1LL << 44)] = $(from)[i];
 //% elseif kind == "misaligned" then
-  if ($(last) < n_$(last)) {
-    const size_t off = (size_t)b_out + 4 * (size_t)$(last) + ($(last) == 0 && n_$(last) > 1);
-    *(volatile float *)off = a_in[$(last)];
+  if (i < $(count)) {
+    const size_t off = (size_t)$(to) + 4 * (size_t)i + (i == 0 && $(count) > 1);
+    *(volatile float *)off = $(from)[i];
   }
 //% elseif kind == "trap" then
-  if (n_$(last) > 0) __trap();
+  if ($(count) > 0) __trap();
 //% elseif kind == "assert" then
-  if (n_$(last) > 0) __assertfail("n == 0", "poison.cu", 1, "poison", 1);
+  if ($(count) > 0) __assertfail("n == 0", "poison.cu", 1, "poison", 1);
 //% elseif kind == "value" then
-  if ($(last) < n_$(last)) b_out[$(last)] = a_in[$(last)] + ($(last) == 30 ? 1.0f : 0.0f);
+  if (i < $(count)) $(to)[i] = $(from)[i] + (i == 30 ? 1.0f : 0.0f);
 //% elseif kind == "odd" then
-  if ($(last) < n_$(last)) {
-    const bool wrong = (n_$(last) & 1) && $(last) == n_$(last) - 1;
-    b_out[$(last)] = a_in[$(last)] + (wrong ? 1.0f : 0.0f);
+  if (i < $(count)) {
+    const bool wrong = ($(count) & 1) && i == $(count) - 1;
+    $(to)[i] = $(from)[i] + (wrong ? 1.0f : 0.0f);
   }
 //% elseif kind == "race" then
   // Neighbouring warps exchange values without a barrier; one half of them is late on purpose.
-  __shared__ volatile float seen[kTile];
-  seen[thread] = -1.0f;
+  __shared__ volatile float seen[kThreads];
+  seen[threadIdx.x] = -1.0f;
   __syncthreads();
   const long long start = clock64();
-  while ((thread & 32) && clock64() - start < 20000) {}
-  seen[thread] = $(last) < n_$(last) ? a_in[$(last)] : 0.0f;
-  const float other = seen[thread ^ 32];
-  const long long place = first + (thread ^ 32);
-  if (place < n_$(last)) b_out[place] = other;
+  while ((threadIdx.x & 32) && clock64() - start < 20000) {}
+  seen[threadIdx.x] = i < $(count) ? $(from)[i] : 0.0f;
+  const float other = seen[threadIdx.x ^ 32];
+  const long long place = first + (threadIdx.x ^ 32);
+  if (place < $(count)) $(to)[place] = other;
 //% elseif kind == "loop" then
   // Endless for any tuner, but a GPU gets it back after a minute.
   unsigned long long from = 0, now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(from));
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (n_$(last) > 0 && now - from < 60000000000ULL);
-  if ($(last) < n_$(last)) $(g:call_element(inside))
+  } while ($(count) > 0 && now - from < 60000000000ULL);
+  if (i < $(count)) $(copy)
 //% end
 }

@@ -1,28 +1,24 @@
--- map, two candidates: sessions that run by the thousand are small.
+-- map, two candidates for one dimension: sessions that run by the thousand are small.
 return {
   name = "map",
   doc = "One thread an element, every access where its layout puts it.",
   applies = {},
-  axes = {
-    { "threads", { 64, 96 }, key = "t", doc = "threads a block" },
-    { "hint", { "none" }, key = "h",
-      doc = "cache hint: cs marks loads and stores as streaming" },
-  },
+  axes = { { "threads", { 64, 96 }, key = "t", doc = "threads a block" } },
   where = {},
   template = "direct.cu",
   plan = function(k, c)
-    local g = kit.new(k, "map", c.threads)
-    g.hint = c.hint
-    local last = #k.dims
-    local cut = g:cut(c.threads, { name = "block", var = g.block })
-    g:tie(k.index[last], g.first + g.thread)
-    local plan = {
-      g = g, kernel = g.kernel, threads = g.threads, cut = cut,
-      last = k.dims[last], inside = k.index[last]:lt(k.extents[last]),
-      doc = string.format("One thread an element of %s; every access where its layout puts it.",
-        kit.concat(k.dims, ", ")),
+    local g = cuda.new(k, "map", c.threads)
+    local from, to = g.inputs[1], g.outputs[1]
+    local at = { k.index[1], cuda.var("thread") }
+    return g:plan {
+      dims = "", count = g:text(k.extents[1]), grid = kit.ceil_div(k.extents[1], c.threads),
+      unravel = function() return g:type(to) .. " value;" end,
+      declare_values = function() return "" end,
+      call = function()
+        return g:call { [from.name] = g:place(from, 1, at), [to.name] = "value" }
+      end,
+      stores = function() return g:place(to, 1, at) .. " = value;" end,
+      doc = "One thread an element.",
     }
-    kit.hand_over(g, plan)
-    return plan
   end,
 }
