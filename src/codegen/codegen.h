@@ -20,13 +20,18 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
                             sct_script *script, const sct_spec *spec, const sct_space *space,
                             const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
 
+const sct_message *sct_traffic_table(void), *sct_kernel_code_table(void);
+#define SCT_MESSAGES "codegen/codegen_messages.def"
+#include "process/process_declare.def"
+
 /* A kernel from one process to another that was forked from it: all but accesses and lines, which
- * few ask for. put: false where an expression of it cannot be carried over, and then nothing of it
- * is put. get: `out` is brief; its texts stay where they are in the memory of `in`, its lists are
- * in `arena`, and both must outlive it; SCT_EDATA, SCT_ENOMEM. */
-bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code *code);
-sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
-                           sct_wire *in, sct_error *err) SCT_MUST_USE;
+ * few ask for. send: `out` lies in `code` and `arena`; false where an expression cannot be carried
+ * over. take: `out` is brief; its texts stay where they are in the message, its lists are in
+ * `arena`, and both must outlive it; SCT_EDATA. */
+bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *spec,
+                      const sct_kernel_code *code);
+sct_status sct_codegen_take(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
+                            const sct_sent_kernel *sent, sct_error *err) SCT_MUST_USE;
 /* Renders a brief kernel's candidate again for what was left out. `arena`: as for
  * sct_codegen_make(). SCT_EINTERNAL if it is another kernel this time. */
 sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_script *script,

@@ -4,174 +4,105 @@
 
 #include <string.h>
 
-/* ---- writing ---- */
+#define SCT_MESSAGES "codegen/codegen_messages.def"
+#include "process/process_describe.def"
 
-static void put_text(sct_wire *out, const char *text) { /* none is no bytes */
-  sct_wire_put_bytes(out, text ? text : "", text ? strlen(text) + 1 : 0);
+/* ---- sending ---- */
+
+typedef struct sender {
+  sct_expr_pool *pool;
+  sct_arena *arena;
+  sct_str scratch;
+  bool same; /* false: read back some expression would be another */
+} sender;
+
+static sct_sent_expr send_expr(sender *s, sct_expr e) {
+  const int32_t mark = sct_expr_mark(s->pool);
+  sct_str_clear(&s->scratch);
+  sct_expr_write(&s->scratch, s->pool, e);
+  s->same = s->same && sct_expr_read(s->pool, sct_str_c(&s->scratch), s->scratch.len) == e;
+  sct_expr_reset(s->pool, mark);
+  uint8_t *bytes = sct_arena_alloc(s->arena, s->scratch.len + 1);
+  memcpy(bytes, sct_str_c(&s->scratch), s->scratch.len);
+  return (sct_sent_expr){bytes, (int64_t)s->scratch.len};
 }
 
-/* false: read back it would be another. */
-static bool put_expr(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_expr e) {
-  const int32_t mark = sct_expr_mark(pool);
-  sct_str_clear(scratch);
-  sct_expr_write(scratch, pool, e);
-  sct_wire_put_bytes(out, sct_str_c(scratch), scratch->len);
-  const bool same = sct_expr_read(pool, sct_str_c(scratch), scratch->len) == e;
-  sct_expr_reset(pool, mark);
-  return same;
-}
-
-/* No expression is no bytes. */
-static bool put_optional(sct_wire *out, sct_str *scratch, sct_expr_pool *pool, sct_expr e) {
-  if (e == SCT_EXPR_NONE) {
-    sct_wire_put_bytes(out, "", 0);
-    return true;
-  }
-  return put_expr(out, scratch, pool, e);
-}
-
-static bool put_traffic(sct_wire *out, sct_str *scratch, sct_expr_pool *pool,
-                        const sct_traffic *t) {
-  sct_wire_put_i64(out, t->width);
-  sct_wire_put_i64(out, t->is_store);
-  sct_wire_put_i64(out, t->is_bulk);
-  const bool good = put_optional(out, scratch, pool, t->bytes);
-  return put_optional(out, scratch, pool, t->sectors) &&
-         put_optional(out, scratch, pool, t->lines) && good;
-}
-
-bool sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_kernel_code *code) {
-  const int64_t numbers[] = {code->threads,
-                             code->rounds,
-                             code->windows,
-                             code->shared_bytes,
-                             code->static_shared_bytes,
-                             code->workspace_bytes,
-                             code->counted,
-                             code->indexed,
-                             code->n_require};
-  sct_wire body = {0};
-  sct_str scratch = {0};
-  put_text(&body, code->source);
-  put_text(&body, code->kernel);
-  put_text(&body, code->launcher_doc);
-  put_text(&body, code->launch);
-  sct_wire_put_bytes(&body, &code->hash, sizeof code->hash);
-  for (int k = 0; k < SCT_COUNT(numbers); k++) {
-    sct_wire_put_i64(&body, numbers[k]);
-  }
-  bool good = put_expr(&body, &scratch, spec->pool, code->grid);
+bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *spec,
+                      const sct_kernel_code *code) {
+  sender s = {.pool = spec->pool, .arena = arena, .same = true};
+  sct_sent_expr *require = SCT_ARENA_NEW(arena, sct_sent_expr, code->n_require + 1);
+  sct_sent_operand *operands = SCT_ARENA_NEW(arena, sct_sent_operand, spec->n_operands);
   for (int k = 0; k < code->n_require; k++) {
-    good = put_expr(&body, &scratch, spec->pool, code->require[k]) && good;
+    require[k] = send_expr(&s, code->require[k]);
   }
   for (int op = 0; op < spec->n_operands; op++) {
-    sct_wire_put_i64(&body, code->align[op]);
-    sct_wire_put_i64(&body, code->layout[op]);
-    put_text(&body, code->argument[op]);
-    good = put_traffic(&body, &scratch, spec->pool, &code->traffic[op]) && good;
+    const sct_traffic *t = &code->traffic[op];
+    operands[op] = (sct_sent_operand){.align = code->align[op],
+                                      .layout = code->layout[op],
+                                      .argument = code->argument[op],
+                                      .traffic = *t,
+                                      .bytes = send_expr(&s, t->bytes),
+                                      .sectors = send_expr(&s, t->sectors),
+                                      .lines = send_expr(&s, t->lines)};
   }
-  good = put_optional(&body, &scratch, spec->pool, code->wavefronts) && good;
-  good = good && !body.failed;
-  if (good) {
-    sct_wire_put_bytes(out, body.data, body.len);
-  }
-  sct_wire_free(&body);
-  sct_str_free(&scratch);
-  return good;
+  *out = (sct_sent_kernel){.code = *code,
+                           .grid = send_expr(&s, code->grid),
+                           .require = require,
+                           .n_require = code->n_require,
+                           .operands = operands,
+                           .n_operands = spec->n_operands,
+                           .wavefronts = send_expr(&s, code->wavefronts)};
+  sct_str_free(&s.scratch);
+  return s.same;
 }
 
-/* ---- reading ---- */
+/* ---- taking ---- */
 
-static const char *get_text(sct_wire *in) {
-  size_t n = 0;
-  const char *text = (const char *)sct_wire_get_bytes(in, &n);
-  in->failed = in->failed || (n > 0 && text[n - 1] != '\0');
-  return n > 0 && !in->failed ? text : NULL;
-}
-
-static sct_expr get_expr(sct_wire *in, sct_expr_pool *pool) {
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  const sct_expr e = sct_expr_read(pool, bytes, n);
-  in->failed = in->failed || e == SCT_EXPR_NONE;
+static sct_expr take_optional(sct_expr_pool *pool, const sct_sent_expr *sent, bool *good) {
+  const sct_expr e = sct_expr_read(pool, sent->bytes, (size_t)sent->n_bytes);
+  *good = *good && (e != SCT_EXPR_NONE || sent->n_bytes == 0);
   return e;
 }
 
-static sct_expr get_optional(sct_wire *in, sct_expr_pool *pool) {
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  const sct_expr e = n > 0 ? sct_expr_read(pool, bytes, n) : SCT_EXPR_NONE;
-  in->failed = in->failed || (n > 0 && e == SCT_EXPR_NONE);
-  return e;
+static sct_expr take_expr(sct_expr_pool *pool, const sct_sent_expr *sent, bool *good) {
+  *good = *good && sent->n_bytes > 0;
+  return take_optional(pool, sent, good);
 }
 
-static sct_traffic get_traffic(sct_wire *in, sct_expr_pool *pool) {
-  sct_traffic t = {.width = (int)sct_wire_get_i64(in)};
-  t.is_store = sct_wire_get_i64(in) != 0;
-  t.is_bulk = sct_wire_get_i64(in) != 0;
-  t.bytes = get_optional(in, pool);
-  t.sectors = get_optional(in, pool);
-  t.lines = get_optional(in, pool);
-  return t;
+static sct_traffic take_traffic(sct_expr_pool *pool, const sct_sent_operand *sent, bool *good) {
+  return (sct_traffic){.width = sent->traffic.width,
+                       .is_store = sent->traffic.is_store,
+                       .is_bulk = sent->traffic.is_bulk,
+                       .bytes = take_optional(pool, &sent->bytes, good),
+                       .sectors = take_optional(pool, &sent->sectors, good),
+                       .lines = take_optional(pool, &sent->lines, good)};
 }
 
-static void get_numbers(sct_kernel_code *code, sct_wire *in) {
-  code->threads = (int)sct_wire_get_i64(in);
-  code->rounds = (int)sct_wire_get_i64(in);
-  code->windows = (int)sct_wire_get_i64(in);
-  code->shared_bytes = sct_wire_get_i64(in);
-  code->static_shared_bytes = sct_wire_get_i64(in);
-  code->workspace_bytes = sct_wire_get_i64(in);
-  code->counted = sct_wire_get_i64(in) != 0;
-  code->indexed = sct_wire_get_i64(in) != 0;
-}
-
-/* What is in the lists may point into the message. */
-static void get_lists(sct_kernel_code *code, const sct_spec *spec, sct_arena *arena, sct_wire *in) {
+sct_status sct_codegen_take(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
+                            const sct_sent_kernel *sent, sct_error *err) {
   const int n_operands = spec->n_operands;
-  const int64_t n_require = sct_wire_get_i64(in);
-  in->failed = in->failed || n_require < 0 || (uint64_t)n_require > in->len;
-  code->n_require = in->failed ? 0 : (int)n_require;
-  code->require = SCT_ARENA_NEW(arena, sct_expr, code->n_require + 1);
-  code->align = SCT_ARENA_NEW(arena, int64_t, n_operands);
-  code->layout = SCT_ARENA_NEW(arena, int, n_operands);
-  code->argument = SCT_ARENA_NEW(arena, const char *, n_operands);
-  code->traffic = SCT_ARENA_NEW(arena, sct_traffic, n_operands);
-  code->grid = get_expr(in, spec->pool);
-  for (int k = 0; k < code->n_require; k++) {
-    code->require[k] = get_expr(in, spec->pool);
+  sct_kernel_code code = sent->code;
+  bool good = sent->n_operands == n_operands;
+  code.brief = true;
+  code.n_require = (int)sent->n_require;
+  code.require = SCT_ARENA_NEW(arena, sct_expr, code.n_require + 1);
+  code.align = SCT_ARENA_NEW(arena, int64_t, n_operands);
+  code.layout = SCT_ARENA_NEW(arena, int, n_operands);
+  code.argument = SCT_ARENA_NEW(arena, const char *, n_operands);
+  code.traffic = SCT_ARENA_NEW(arena, sct_traffic, n_operands);
+  code.grid = take_expr(spec->pool, &sent->grid, &good);
+  code.wavefronts = take_optional(spec->pool, &sent->wavefronts, &good);
+  for (int k = 0; k < code.n_require; k++) {
+    code.require[k] = take_expr(spec->pool, &sent->require[k], &good);
   }
-  for (int op = 0; op < n_operands; op++) {
-    code->align[op] = sct_wire_get_i64(in);
-    code->layout[op] = (int)sct_wire_get_i64(in);
-    code->argument[op] = get_text(in);
-    code->traffic[op] = get_traffic(in, spec->pool);
-    in->failed =
-        in->failed || code->layout[op] < 0 || code->layout[op] >= spec->operands[op].n_layouts;
+  for (int op = 0; op < n_operands && good; op++) {
+    const sct_sent_operand *operand = &sent->operands[op];
+    good = operand->layout < spec->operands[op].n_layouts;
+    code.align[op] = operand->align;
+    code.layout[op] = operand->layout;
+    code.argument[op] = operand->argument;
+    code.traffic[op] = take_traffic(spec->pool, operand, &good);
   }
-  code->wavefronts = get_optional(in, spec->pool);
-}
-
-sct_status sct_codegen_get(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
-                           sct_wire *in, sct_error *err) {
-  sct_kernel_code code = {.brief = true};
-  size_t n = 0;
-  const uint8_t *bytes = sct_wire_get_bytes(in, &n);
-  sct_wire body = {.data = (uint8_t *)(uintptr_t)bytes, .len = n, .failed = in->failed};
-  *out = (sct_kernel_code){0};
-  code.source = get_text(&body);
-  code.kernel = get_text(&body);
-  code.launcher_doc = get_text(&body);
-  code.launch = get_text(&body);
-  const uint8_t *hash = sct_wire_get_bytes(&body, &n);
-  if (n == sizeof code.hash) {
-    memcpy(&code.hash, hash, n);
-  }
-  get_numbers(&code, &body);
-  get_lists(&code, spec, arena, &body);
-  if (body.failed || n != sizeof code.hash || !code.source || !code.kernel || !code.launch) {
-    return sct_fail(err, SCT_EDATA, "a message that is no kernel");
-  }
-  *out = code;
-  return SCT_OK;
+  *out = good ? code : (sct_kernel_code){0};
+  return good ? SCT_OK : sct_fail(err, SCT_EDATA, "a message that is no kernel");
 }

@@ -42,6 +42,15 @@ typedef struct tune_parsed {
   sct_ptx_module *module; /* NULL: this text cannot be read */
 } tune_parsed;
 
+/* What became of a candidate in a process that renders. HERE: it cannot be sent, but was tried.
+ * OVER: the time is over, nothing follows. */
+typedef enum tune_render {
+  TUNE_MADE,
+  TUNE_REJECTED,
+  TUNE_FAILED,
+  TUNE_HERE,
+  TUNE_OVER
+} tune_render;
 #define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
 #define SCT_MESSAGES        "tune/tune_messages.def"
 #include "process/process_declare.def"

@@ -15,9 +15,6 @@
 #define DYING_NS      ((int64_t)2000000000)
 #define TOGETHER      ((size_t)256 << 10) /* bytes, or more, that are sent at once */
 
-/* HERE: it cannot be sent, but was tried. OVER: the time is over, nothing follows. */
-enum { MADE, REJECTED, FAILED, HERE, OVER };
-
 struct tune_makers {
   sct_tune_plan *plan;
   const tune_sample *sample;
@@ -47,16 +44,22 @@ static sct_status send_made(const share *mine, sct_wire *made, sct_error *err) {
   return io == SCT_IO_OK ? SCT_OK : sct_fail(err, SCT_EIO, "nobody takes what was rendered");
 }
 
+static void put_rendered(sct_wire *out, const tune_rendered *r) {
+  sct_wire_put(out, tune_rendered_table(), r);
+}
+
 static void put_made(const share *mine, const tune_made *made, sct_wire *out) {
-  const int kind = made->failure ? FAILED : made->rejected ? REJECTED : MADE;
-  const size_t before = out->len;
-  sct_wire_put_i64(out, kind);
-  if (kind != MADE) {
-    sct_wire_put_text(out, kind == FAILED ? made->failure : made->rejected);
-  } else if (!sct_codegen_put(out, &mine->plan->spec, &made->code)) {
-    out->len = before;
-    sct_wire_put_i64(out, HERE);
+  sct_arena arena = {0};
+  sct_sent_kernel kernel;
+  if (made->failure || made->rejected) {
+    put_rendered(out, &(tune_rendered){.what = made->failure ? TUNE_FAILED : TUNE_REJECTED,
+                                       .text = made->failure ? made->failure : made->rejected});
+  } else if (sct_codegen_send(&kernel, &arena, &mine->plan->spec, &made->code)) {
+    put_rendered(out, &(tune_rendered){.what = TUNE_MADE, .kernel = &kernel, .n_kernel = 1});
+  } else {
+    put_rendered(out, &(tune_rendered){.what = TUNE_HERE});
   }
+  sct_arena_free(&arena);
 }
 
 /* The child that tries goes on: it cannot know when the one that waits for it ends. */
@@ -73,7 +76,7 @@ static sct_status make_share(share *mine, sct_trial *trial, sct_error *err) {
     tune_made made;
     if (is_over(mine, k)) {
       mine->over = true;
-      sct_wire_put_i64(&out, OVER);
+      put_rendered(&out, &(tune_rendered){.what = TUNE_OVER});
       break;
     }
     SCT_TRY_DONE(sct_trial_gate(trial, err));
@@ -184,30 +187,22 @@ sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t next, sct
   if (in->at == in->len) {
     SCT_TRY(receive(m, k, err));
   }
-  const int64_t kind = sct_wire_get_i64(in);
-  out->rendered = kind != OVER;
-  sct_status status = SCT_OK;
-  switch (kind) {
-  case MADE:
-    status = sct_codegen_get(&out->code, &m->plan->spec, &m->plan->arena, in, err);
-    break;
-  case REJECTED:
-    out->rejected = sct_wire_get_text(in);
-    break;
-  case FAILED:
-    out->failure = sct_wire_get_text(in);
-    break;
-  case HERE:
+  tune_rendered got;
+  bool good = sct_wire_get(in, tune_rendered_table(), &got) &&
+              (got.what == TUNE_MADE) == (got.n_kernel == 1) &&
+              (got.what == TUNE_REJECTED || got.what == TUNE_FAILED) == (got.text != NULL);
+  out->rendered = got.what != TUNE_OVER;
+  m->over[k] = got.what == TUNE_OVER;
+  out->rejected = got.what == TUNE_REJECTED ? got.text : NULL;
+  out->failure = got.what == TUNE_FAILED ? got.text : NULL;
+  if (good && got.what == TUNE_MADE) {
+    good = sct_codegen_take(&out->code, &m->plan->spec, &m->plan->arena, got.kernel, err) == SCT_OK;
+  } else if (good && got.what == TUNE_HERE) {
     sct_tune_generate(out, m->plan, sct_tune_sampled(m->sample, next));
-    return SCT_OK;
-  case OVER:
-    m->over[k] = true;
-    break;
-  default:
-    status = SCT_EDATA;
   }
-  m->lost = status == SCT_EDATA || in->failed;
-  return m->lost ? sct_fail(err, SCT_EINTERNAL, "a process that renders candidates lies") : status;
+  sct_arena_free(&in->arena);
+  m->lost = !good;
+  return good ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "a process that renders candidates lies");
 }
 
 sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) {

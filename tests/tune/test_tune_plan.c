@@ -337,15 +337,34 @@ static void test_a_kernel_that_is_another_is_noticed(void **state) {
   make(sct_tune_plan_make, &plan, "gather_rows16");
   sct_wire wire = {0};
   sct_kernel_code copy;
-  assert_true(sct_codegen_put(&wire, &plan.spec, &plan.items[1].code));
-  assert_int_equal(sct_codegen_get(&copy, &plan.spec, &plan.arena, &wire, &err), SCT_OK);
+  sct_sent_kernel sent, got;
+  assert_true(sct_codegen_send(&sent, &plan.arena, &plan.spec, &plan.items[1].code));
+  sct_wire_put(&wire, sct_sent_kernel_table(), &sent);
+  assert_true(sct_wire_get_whole(&wire, sct_sent_kernel_table(), &got));
+  assert_int_equal(sct_codegen_take(&copy, &plan.spec, &plan.arena, &got, &err), SCT_OK);
   same_kernel(&plan, &plan.items[1].code, &plan, &copy);
   sct_kernel_code_free(&plan.items[0].code);
   plan.items[0].code = copy; /* what is rendered for item 0 is not this */
   assert_int_equal(sct_tune_plan_complete(&plan, 0, &err), SCT_EINTERNAL);
-  for (size_t n = 0; n < wire.len; n += n < 64 ? 1 : 61) { /* cut short */
-    sct_wire cut = {.data = wire.data, .len = n};
-    assert_int_equal(sct_codegen_get(&copy, &plan.spec, &plan.arena, &cut, &err), SCT_EDATA);
+  sct_sent_operand operand = sent.operands[0], all[SCT_MAX_OPERANDS];
+  memcpy(all, sent.operands, sizeof *all * (size_t)sent.n_operands);
+  const sct_sent_expr none = {NULL, 0}, nonsense = {(const uint8_t *)"nonsense", 8};
+  for (int turn = 0; turn < 6; turn++) { /* of the right form, but no kernel of this spec */
+    got = sent;
+    got.operands = all;
+    all[0] = operand;
+    if (turn == 0) {
+      got.n_operands--;
+    } else if (turn < 3) {
+      got.grid = turn == 1 ? none : nonsense;
+    } else if (turn == 3) {
+      got.wavefronts = nonsense;
+    } else if (turn == 4) {
+      all[0].bytes = nonsense;
+    } else {
+      all[0].layout = plan.spec.operands[0].n_layouts;
+    }
+    assert_int_equal(sct_codegen_take(&copy, &plan.spec, &plan.arena, &got, &err), SCT_EDATA);
   }
   sct_tune_plan_free(&plan);
   sct_wire_free(&wire); /* the copy's texts were here */
