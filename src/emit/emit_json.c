@@ -23,13 +23,11 @@ static sct_status damaged(const reader *r, const char *path, const char *expecte
 
 /* "operands[1].name" */
 static const char *path_join(const reader *r, const char *path, const char *key) {
-  char *joined = sct_arena_printf(r->arena, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
-  return joined != NULL ? joined : key;
+  return sct_arena_printf(r->arena, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
 }
 
 static const char *path_index(const reader *r, const char *path, size_t index) {
-  char *joined = sct_arena_printf(r->arena, "%s[%zu]", path, index);
-  return joined != NULL ? joined : path;
+  return sct_arena_printf(r->arena, "%s[%zu]", path, index);
 }
 
 /* ---- one value ---- */
@@ -46,7 +44,7 @@ static sct_status get_text(const char **out, const reader *r, const json_t *obje
     return damaged(r, path_join(r, path, key), "text");
   }
   *out = sct_arena_strdup(r->arena, text);
-  return *out != NULL ? SCT_OK : sct_fail(r->err, SCT_ENOMEM, "out of memory");
+  return SCT_OK;
 }
 
 static sct_status get_name(const char **out, const reader *r, const json_t *object,
@@ -88,18 +86,12 @@ static sct_status get_texts(const char ***out, int *n, const reader *r, const js
   const json_t *list = NULL;
   SCT_TRY(get_list(&list, n, r, object, path, key, optional));
   *out = SCT_ARENA_NEW(r->arena, const char *, *n + 1);
-  if (*out == NULL) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < *n; k++) {
     const char *text = json_string_value(json_array_get(list, (size_t)k));
     if (text == NULL) {
       return damaged(r, path_index(r, path_join(r, path, key), (size_t)k), "text");
     }
     (*out)[k] = sct_arena_strdup(r->arena, text);
-    if ((*out)[k] == NULL) {
-      return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-    }
   }
   return SCT_OK;
 }
@@ -154,9 +146,6 @@ static sct_status read_record(emit_record *record, const reader *r, const json_t
   }
   SCT_TRY(get_list(&fields, &record->n_fields, r, object, path, "fields", false));
   record->fields = SCT_ARENA_NEW(r->arena, emit_field, record->n_fields + 1);
-  if (record->fields == NULL) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   if (record->n_fields < 1 || (bare && record->n_fields != 1)) {
     return damaged(r, path_join(r, path, "fields"), bare ? "one field" : "at least one field");
   }
@@ -257,9 +246,6 @@ static sct_status read_formulas(emit_operand *op, const reader *r, const emit_si
   SCT_TRY(check_expressions(op->shape, n_shape, op->n_dims, r, sig, &without_indices,
                             path_join(r, path, "shape")));
   op->formulas = SCT_ARENA_NEW(r->arena, emit_formula, n);
-  if (op->formulas == NULL) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < n; k++) {
     const char *at = path_index(r, path_join(r, path, "formulas"), (size_t)k);
     SCT_TRY(read_formula(&op->formulas[k], r, sig, op, json_array_get(list, (size_t)k), at));
@@ -332,9 +318,6 @@ static sct_status read_lists(emit_signature *sig, const reader *r, const json_t 
   sig->operands = SCT_ARENA_NEW(r->arena, emit_operand, sig->n_operands + 1);
   sig->scalars = SCT_ARENA_NEW(r->arena, emit_scalar, sig->n_scalars + 1);
   sig->extents = SCT_ARENA_NEW(r->arena, emit_extent, sig->n_extents + 1);
-  if (sig->operands == NULL || sig->scalars == NULL || sig->extents == NULL) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < sig->n_operands; k++) {
     SCT_TRY(read_operand(&sig->operands[k], r, json_array_get(operands, (size_t)k),
                          path_index(r, "operands", (size_t)k)));
@@ -393,9 +376,6 @@ static sct_status read_per_operand(emit_launch *launch, const reader *r, const e
   const json_t *layouts = json_object_get(root, "layouts");
   launch->align = SCT_ARENA_NEW(r->arena, int64_t, sig->n_operands);
   launch->layouts = SCT_ARENA_NEW(r->arena, const char *, sig->n_operands);
-  if (launch->align == NULL || launch->layouts == NULL) {
-    return sct_fail(r->err, SCT_ENOMEM, "out of memory");
-  }
   for (int k = 0; k < sig->n_operands; k++) {
     const emit_operand *op = &sig->operands[k];
     launch->align[k] = natural_align(op);

@@ -13,10 +13,6 @@
 
 /* ---- reading rows ---- */
 
-static sct_status no_memory(sct_error *err) {
-  return sct_fail(err, SCT_ENOMEM, "out of memory");
-}
-
 static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_request *request,
                                sct_error *err) {
   const bool by_hash = request->spec_hash != NULL;
@@ -185,25 +181,21 @@ static int drop_displaced(contender *list, int n, contender *kept,
 }
 
 /* The GPUs that this one stands for. */
-static sct_status note_alike(emit_header *h, emit_device *device, const contender *it,
-                             const contender *before, int n_before, sct_error *err) {
+static void note_alike(emit_header *h, emit_device *device, const contender *it,
+                       const contender *before, int n_before) {
   device->alike = SCT_ARENA_NEW(&h->arena, const sct_row_device *, n_before + 1);
-  for (int k = 0; device->alike && k < n_before; k++) {
+  for (int k = 0; k < n_before; k++) {
     if (before[k].row != it->row && alike(&before[k], it)) {
       device->alike[device->n_alike++] = before[k].row;
     }
   }
-  return device->alike ? SCT_OK : no_memory(err);
 }
 
 /* Sorts those of `list` that stay into h->devices. */
-static sct_status choose_devices(emit_header *h, contender *list, int n, sct_error *err) {
+static void choose_devices(emit_header *h, contender *list, int n) {
   const size_t room = (size_t)n + 1;
   contender *kept = SCT_ARENA_NEW(&h->arena, contender, room);
   contender *current = SCT_ARENA_NEW(&h->arena, contender, room);
-  if (!kept || !current) {
-    return no_memory(err);
-  }
   n = drop_displaced(list, n, kept, displaces[0]);
   const int n_current = n;
   memcpy(current, list, sizeof *list * (size_t)n);
@@ -220,9 +212,8 @@ static sct_status choose_devices(emit_header *h, contender *list, int n, sct_err
   for (int d = 0; d < h->n_devices; d++) {
     h->devices[d].row = kept[d].row;
     h->devices[d].n_sms = kept[d].n_sms;
-    SCT_TRY(note_alike(h, &h->devices[d], &kept[d], current, n_current, err));
+    note_alike(h, &h->devices[d], &kept[d], current, n_current);
   }
-  return SCT_OK;
 }
 
 /* Table order: by number of elements; of equal extents (that differ in how index operands are
@@ -242,9 +233,6 @@ static bool size_before(const emit_size *a, const emit_size *b, int n_extents) {
 static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *store,
                              sct_error *err) {
   device->sizes = SCT_ARENA_NEW(&h->arena, emit_size, h->n_runs + 1);
-  if (device->sizes == NULL) {
-    return no_memory(err);
-  }
   for (int k = 0; k < h->n_runs; k++) {
     sct_row_run *run = &h->runs[k];
     if (run->device != device->row->id || run->winner == 0) {
@@ -252,9 +240,6 @@ static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *sto
     }
     emit_size size = {.run = run};
     size.extents = SCT_ARENA_NEW(&h->arena, int64_t, h->sig.n_extents);
-    if (size.extents == NULL) {
-      return no_memory(err);
-    }
     SCT_TRY(emit_read_extents(size.extents, &size.elements, &h->sig, run->extents, err));
     SCT_TRY(load_result(&size.winner, h, store, run->winner, err));
     int place = device->n_sizes++;
@@ -271,10 +256,7 @@ static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err)
   SCT_TRY(sct_store_runs(store, h->problem->id, 0, &h->runs, &h->n_runs, err));
   h->devices = SCT_ARENA_NEW(&h->arena, emit_device, h->n_device_rows + 1);
   contender *list = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
-  if (h->devices == NULL || list == NULL) {
-    return no_memory(err);
-  }
-  SCT_TRY(choose_devices(h, list, list_contenders(list, h), err));
+  choose_devices(h, list, list_contenders(list, h));
   if (h->n_devices == 0) {
     return sct_fail(err, SCT_EDATA,
                     "no size of '%s' has a winner in this store: run `sectile tune` on its spec",
@@ -349,10 +331,6 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
   SCT_TRY_DONE(has_layouts(&winner_fits, h, &size->winner->candidate, err));
   SCT_TRY_DONE(sct_store_results(store, size->run->id, false, &rows, &n, err));
   legal = SCT_ARENA_NEW(&h->arena, bool, n + 1);
-  if (legal == NULL) {
-    status = no_memory(err);
-    goto done;
-  }
   for (int k = 0; k < n; k++) {
     if (is_valid(&rows[k])) {
       SCT_TRY_DONE(has_layouts(&legal[k], h, &rows[k].candidate, err));
@@ -386,9 +364,6 @@ static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *er
     emit_device *device = &h->devices[d];
     int kept = 0;
     device->others = SCT_ARENA_NEW(&h->arena, emit_other, device->n_sizes + 1);
-    if (device->others == NULL) {
-      return no_memory(err);
-    }
     for (int k = 0; k < device->n_sizes; k++) {
       SCT_TRY(fit_layouts(&device->sizes[k], h, device, store, err));
       if (device->sizes[k].winner != NULL) {
@@ -411,14 +386,11 @@ static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) 
 static const char **kernel_names(emit_header *h) {
   const int n = emit_n_arguments(&h->sig);
   const char **names = SCT_ARENA_NEW(&h->arena, const char *, n + 1);
-  for (int k = 0; k < n && names != NULL; k++) {
+  for (int k = 0; k < n; k++) {
     const bool extent = k >= h->sig.n_operands + h->sig.n_scalars;
     names[k] = sct_arena_printf(&h->arena, "%s%s", extent ? "n_" : "", emit_argument(&h->sig, k));
-    names = names[k] != NULL ? names : NULL;
   }
-  if (names != NULL) {
-    names[n] = "workspace";
-  }
+  names[n] = "workspace";
   return names;
 }
 
@@ -442,9 +414,6 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
   const char **names = kernel_names(h);
   const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
   launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);
-  if (names == NULL || launch->args == NULL || kernel->space == NULL) {
-    return no_memory(err);
-  }
   SCT_TRY(emit_check_source(launch->args, &launch->n_args, text_of(candidate->source),
                             launch->kernel, names, n_names, err));
   *index = h->n_kernels++;
@@ -478,9 +447,6 @@ static sct_status add_naive(emit_header *h, sct_error *err) {
 
 static sct_status collect_kernels(emit_header *h, sct_error *err) {
   h->kernels = SCT_ARENA_NEW(&h->arena, emit_kernel, h->n_runs + 1);
-  if (h->kernels == NULL) {
-    return no_memory(err);
-  }
   SCT_TRY(add_naive(h, err));
   for (int d = 0; d < h->n_devices; d++) {
     for (int k = 0; k < h->devices[d].n_sizes; k++) {

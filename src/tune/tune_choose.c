@@ -192,9 +192,6 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
   }
   any = any || !some;
   bool *in = sct_alloc(sizeof *in * (size_t)(n + 1));
-  if (!in) {
-    return choice; /* no winner: the caller says so */
-  }
   choice.fastest = fastest_row(rows, n, true);
   int best = fastest_row(rows, n, any);
   choice.winner = best < 0 ? best_untimed(rows, n, any, in, &choice)
