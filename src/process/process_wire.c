@@ -77,25 +77,17 @@ void sct_wire_put_i64(sct_wire *w, int64_t value) {
   put(w, &value, sizeof value);
 }
 
-void sct_wire_put_u64(sct_wire *w, uint64_t value) {
-  put(w, &value, sizeof value);
-}
-
-void sct_wire_put_f64(sct_wire *w, double value) {
-  put(w, &value, sizeof value);
-}
-
 void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n) {
   put(w, bytes, n);
 }
 
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
-  sct_wire_put_u64(w, n);
+  sct_wire_put_i64(w, (int64_t)n);
   put(w, bytes, n);
 }
 
 void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n) {
-  sct_wire_put_u64(w, n);
+  sct_wire_put_i64(w, (int64_t)n);
   w->tail = n > 0 ? bytes : NULL;
   w->tail_bytes = n;
 }
@@ -120,18 +112,6 @@ int64_t sct_wire_get_i64(sct_wire *w) {
   return value;
 }
 
-uint64_t sct_wire_get_u64(sct_wire *w) {
-  uint64_t value;
-  get(w, &value, sizeof value);
-  return value;
-}
-
-double sct_wire_get_f64(sct_wire *w) {
-  double value;
-  get(w, &value, sizeof value);
-  return value;
-}
-
 const void *sct_wire_get_raw(sct_wire *w, size_t n) {
   static const uint8_t nothing[1];
   if (w->failed || n > w->len - w->at) {
@@ -144,7 +124,7 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n) {
 }
 
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n) {
-  const uint64_t count = sct_wire_get_u64(w);
+  const int64_t count = sct_wire_get_i64(w); /* below 0: more than there is */
   const uint8_t *bytes = sct_wire_get_raw(w, (size_t)count);
   *n = w->failed ? 0 : (size_t)count;
   return bytes;

@@ -32,7 +32,7 @@ static void send_raw(const void *bytes, size_t n) {
 static void answer_garbage(void) {
   sct_wire w = {0};
   for (int64_t i = 0; i < 40; ++i) {
-    sct_wire_put_u64(&w, (uint64_t)i * 0x1234567890abcdef);
+    sct_wire_put_i64(&w, (int64_t)((uint64_t)i * 0x1234567890abcdef));
   }
   if (sct_wire_send(SCT_CHILD_FD, SCT_OK, &w, SCT_NO_DEADLINE) != SCT_IO_OK) {
     _exit(4);

@@ -255,9 +255,9 @@ static void test_fill_reaches_the_last_byte_only(void **state) {
   for (int bytes = 0; bytes <= 17; bytes++) {
     const int64_t id = new_buffer(bytes);
     numbers(1, (int)id);
-    sct_wire_put_u64(&request, 0x00ff00ff00ff00ffULL);
-    sct_wire_put_u64(&request, 0x1100110011001100ULL);
-    sct_wire_put_u64(&request, 99);
+    sct_wire_put_i64(&request, 0x00ff00ff00ff00ff);
+    sct_wire_put_i64(&request, 0x1100110011001100);
+    sct_wire_put_i64(&request, 99);
     call_ok(SCT_OP_FILL);
     numbers(3, (int)id, 0, bytes);
     call_ok(SCT_OP_DOWNLOAD);
