@@ -19,6 +19,7 @@ const cli_command cli_commands[] = {
         .words = "SPEC...",
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
+        .options = CLI_BIT(PARAM),
         .run = cli_check,
         .doc = "is the spec right? errors as file:line: text",
         .details = "Runs the script, checks body, places and layouts, and looks whether any two\n"
@@ -30,7 +31,7 @@ const cli_command cli_commands[] = {
         .words = "SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) | CLI_BIT(MODES),
+        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) | CLI_BIT(MODES),
         .run = cli_space,
         .doc = "how many candidates there are, what was pruned and why",
         .details = "Strategies with their axes, and what became of every point of the space. The\n"
@@ -42,7 +43,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PICK) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .options =
+            CLI_BIT(PARAM) | CLI_BIT(PICK) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
         .run = cli_gen,
         .doc = "the CUDA source of a candidate",
         .details =
@@ -55,10 +57,10 @@ const cli_command cli_commands[] = {
         .words = "SPEC...",
         .min_words = 1,
         .max_words = CLI_ANY_NUMBER,
-        .options = CLI_BIT(DEVICE) | CLI_BIT(BUDGET) | CLI_BIT(SELECT) | CLI_BIT(AGAIN) |
-                   CLI_BIT(NO_CHECK) | CLI_BIT(SEARCH) | CLI_BIT(MAX_CANDIDATES) | CLI_BIT(SEED) |
-                   CLI_BIT(STRATEGIES) | CLI_BIT(TOP) | CLI_BIT(WAIT) | CLI_BIT(FORCE) |
-                   CLI_BIT(EVENTS) | CLI_BIT(ONLY),
+        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(BUDGET) | CLI_BIT(SELECT) |
+                   CLI_BIT(AGAIN) | CLI_BIT(NO_CHECK) | CLI_BIT(SEARCH) | CLI_BIT(MAX_CANDIDATES) |
+                   CLI_BIT(SEED) | CLI_BIT(STRATEGIES) | CLI_BIT(TOP) | CLI_BIT(WAIT) |
+                   CLI_BIT(FORCE) | CLI_BIT(EVENTS) | CLI_BIT(ONLY),
         .run = cli_tune,
         .doc = "find the fastest coalesced kernel, and keep it in the store",
         .details =
@@ -74,7 +76,7 @@ const cli_command cli_commands[] = {
         .words = "SPEC|NAME",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(OUT),
+        .options = CLI_BIT(PARAM) | CLI_BIT(OUT),
         .run = cli_emit,
         .doc = "the kernel header, for every device tuned",
         .details = "Writes the winners from the store with the naive kernel after them, a launch\n"

@@ -36,6 +36,12 @@ void sct_trial_free(sct_trial *trial); /* kills a child that still runs; NULL is
 
 /* ---- specs ---- */
 
+/* Values for the parameters (`s.params`) of every spec that is loaded from here on, in this process
+ * and those that it forks: `texts` of the form NAME=VALUE, borrowed. SCT_EUSAGE for another form or
+ * a name that is given twice. */
+sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err) SCT_MUST_USE;
+/* Appends them as they are written on a command line: " -p fields=7 -p 'unit=m s'". */
+void sct_script_show_params(sct_str *out);
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC, SCT_EIO if it cannot be read. */

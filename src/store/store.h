@@ -32,7 +32,7 @@ typedef struct sct_row_problem {
   sct_id id;
   char *name;
   char *spec_hash; /* hex */
-  char *spec_file; /* base name only */
+  char *spec_file; /* base name only, and the parameters that were given: "a.lua -p n=7" */
   char *canonical; /* the spec's canonical text */
   char *signature; /* JSON: what emit needs of arguments, records, scalars, extents, layouts; see
                       docs/store.md */

@@ -24,11 +24,15 @@ static sct_status put_problem(tune_session *s, sct_error *err) {
   char hex[SCT_HASH_HEX];
   sct_str_clear(&s->scratch);
   SCT_TRY(sct_codegen_signature(&s->scratch, spec, err));
+  const char *signature = keep(s, sct_str_c(&s->scratch));
+  sct_str_clear(&s->scratch);
+  sct_str_append(&s->scratch, sct_path_basename(spec->file));
+  sct_script_show_params(&s->scratch);
   s->problem = (sct_row_problem){.name = borrow(spec->name),
                                  .spec_hash = keep(s, sct_hash_hex(hex, spec->hash)),
-                                 .spec_file = borrow(sct_path_basename(spec->file)),
+                                 .spec_file = keep(s, sct_str_c(&s->scratch)),
                                  .canonical = borrow(spec->canonical),
-                                 .signature = keep(s, sct_str_c(&s->scratch))};
+                                 .signature = borrow(signature)};
   return sct_store_put_problem(s->store, &s->problem, err);
 }
 

@@ -20,6 +20,63 @@ local M = {}
 
 local MAX_SIZES = 256
 
+-- ---- parameters ----
+
+local WANTED = {
+  integer = { "a whole number", function(text) return math.tointeger(tonumber(text)) end },
+  float = { "a number", function(text) return tonumber(text) end },
+  string = { "a text", function(text) return text end },
+  boolean = { "true or false", function(text)
+    if text == "true" or text == "false" then
+      return text == "true"
+    end
+  end },
+}
+
+local has_params = false
+
+local function param_value(name, default, text, place)
+  local wanted = WANTED[math.type(default) or type(default)]
+  if not wanted then
+    check.fail_key(place, name, "s.params: '%s' must be a number, a text or a boolean, not a %s",
+      name, type(default))
+  end
+  if text == nil then
+    return default
+  end
+  local value = wanted[2](text)
+  if value == nil then
+    check.fail_key(place, name, "the parameter '%s' is %s; `-p %s=%s` gives none", name,
+      wanted[1], name, text)
+  end
+  return value
+end
+
+--- Values that `-p NAME=VALUE` may change. Each has the type of its default.
+---@param defaults table from names to numbers, texts and booleans
+---@return table from the same names to values
+function M.params(defaults)
+  local place = check.place()
+  if type(defaults) ~= "table" or has_params then
+    check.fail(place, "s.params is called once, with the defaults, as in s.params { fields = 7 }")
+  end
+  has_params = true
+  local given, values, names = core.given_params(), {}, {}
+  for name, default in pairs(defaults) do
+    if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then
+      check.fail(place, "s.params: '%s' is no name", name)
+    end
+    names[#names + 1] = name
+    values[name] = param_value(name, default, given[name], place)
+  end
+  for name in pairs(given) do
+    if values[name] == nil then
+      check.fail(place, "there is no parameter '%s'%s", name, core.suggest(name, names))
+    end
+  end
+  return values
+end
+
 -- ---- layouts ----
 
 local layout_value -- forward: calling a layout gives a layout
@@ -341,6 +398,9 @@ function M.kernel(options)
     check.fail(place, "s.kernel takes a table, not a %s", type(options))
   end
   check.options(options, "s.kernel", place)
+  for name in pairs(has_params and {} or core.given_params()) do
+    check.fail(place, "the spec takes no parameters (s.params), but '%s' is given", name)
+  end
   if #options > 0 then
     check.fail(place, "s.kernel: every entry has a name, as in dims = { \"i\" }")
   end
@@ -360,7 +420,7 @@ end
 
 -- Called through core.placed, a function knows the line it was called from even where Lua has
 -- replaced the caller's frame, as in `return s.kernel { ... }`.
-for _, name in ipairs { "layout", "choose", "record", "array", "kernel" } do
+for _, name in ipairs { "layout", "choose", "record", "array", "params", "kernel" } do
   M[name] = core.placed(M[name])
 end
 

@@ -1,0 +1,62 @@
+/* script_params - values that users give the parameters of specs, `-p NAME=VALUE`. */
+#include <string.h>
+
+#include "script/script_internal.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+static struct {
+  int n;
+  const char *const *texts;
+} given; /* for the life of the process, which processes that it forks inherit */
+
+static size_t name_length(const char *text) {
+  const size_t n = strspn(text, NAME_LETTERS);
+  return text[n] == '=' && !(text[0] >= '0' && text[0] <= '9') ? n : 0;
+}
+
+sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err) {
+  for (int k = 0; k < n; k++) {
+    const size_t length = name_length(texts[k]);
+    if (length == 0) {
+      return sct_fail(err, SCT_EUSAGE, "'%s' is no parameter: expected NAME=VALUE", texts[k]);
+    }
+    for (int other = 0; other < k; other++) {
+      if (strncmp(texts[k], texts[other], length + 1) == 0) {
+        return sct_fail(err, SCT_EUSAGE, "the parameter '%.*s' is given twice", (int)length,
+                        texts[k]);
+      }
+    }
+  }
+  given.n = n;
+  given.texts = texts;
+  return SCT_OK;
+}
+
+void sct_script_show_params(sct_str *out) {
+  for (int k = 0; k < given.n; k++) {
+    sct_str_append(out, " -p ");
+    const char *text = given.texts[k];
+    if (text[strspn(text, NAME_LETTERS "=.,:/+-")] == '\0') {
+      sct_str_append(out, text);
+      continue;
+    }
+    sct_str_append(out, "'");
+    for (const char *at = text; *at != '\0'; at++) {
+      sct_str_printf(out, *at == '\'' ? "'\\''" : "%c", *at);
+    }
+    sct_str_append(out, "'");
+  }
+}
+
+/* core.given_params() -> the values as text, by name */
+int sct_script_core_given_params(lua_State *L) {
+  lua_createtable(L, 0, given.n);
+  for (int k = 0; k < given.n; k++) {
+    const size_t length = name_length(given.texts[k]);
+    lua_pushlstring(L, given.texts[k], length);
+    lua_pushstring(L, given.texts[k] + length + 1);
+    lua_rawset(L, -3);
+  }
+  return 1;
+}
