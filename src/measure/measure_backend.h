@@ -79,7 +79,8 @@ typedef struct sct_backend_ops {
   /* 8-byte word i of the buffer becomes (sct_mix64(seed, i) & and_mask) | or_mask. */
   sct_status (*fill)(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                      uint64_t or_mask, uint64_t seed, sct_error *err);
-  /* sums[k] = sct_region_sum() of region k. */
+  /* sums[k] = sct_region_sum() of region k. NULL where kernels run on copies of their arrays: then
+   * nothing that lies here can change. */
   sct_status (*checksum)(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
                          sct_error *err);
   /* Bytes where a and b differ, and the first of them (-1: none). Where c != 0, bytes where b and c
@@ -87,7 +88,7 @@ typedef struct sct_backend_ops {
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
   /* NULL on a GPU. Tells what a launch whose arguments hold the pointer p must write: the bytes
-   * whose flag is set, which what runs no code takes from data. Both are copied. */
+   * whose flag is set, which what runs no code takes from data (else NULL). Both are copied. */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
   /* NULL where nothing counts. Of the last launch. */

@@ -385,7 +385,6 @@ static const sct_backend_ops ptx_ops = {
     .timer_start = ptx_timer_start,
     .timer_stop = ptx_timer_stop,
     .fill = sct_host_fill,
-    .checksum = sct_host_checksum,
     .compare = sct_host_compare,
     .expect = ptx_expect,
     .counts = ptx_counts,

@@ -131,7 +131,9 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
     written[k] = (flags[k] & SCT_BYTE_WRITTEN) != 0;
   }
   sct_status status = sct_remote_place(m, written, bytes, &both[0], err);
-  status = status == SCT_OK ? sct_remote_place(m, data, bytes, &both[1], err) : status;
+  if (status == SCT_OK && data) {
+    status = sct_remote_place(m, data, bytes, &both[1], err);
+  }
   if (status == SCT_OK) {
     const sct_ask_expect request = {buffer, both[0], both[1]};
     status = sct_remote_ask(m, SCT_OP_EXPECT, &request, NULL, err);

@@ -26,6 +26,7 @@ typedef struct sct_case {
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
   int64_t buffer[SCT_MAX_OPERANDS];
+  bool expected[SCT_MAX_OPERANDS]; /* the device knows what must be written to it */
   /* The same at addresses of each alignment 2^n and no more; -1: not asked for yet. */
   int64_t placed[SCT_MAX_OPERANDS][SCT_N_PLACES];
   int64_t placed_bytes;                   /* of all of those */
@@ -354,9 +355,6 @@ void sct_case_free_images(sct_case *c);
  * that needs more is found out. */
 sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) SCT_MUST_USE;
-/* What outputs write is told to devices that watch it: a fake GPU, the interpreter. */
-sct_status sct_case_expect(sct_measure *m, sct_case *c, int op, int64_t buffer,
-                           sct_error *err) SCT_MUST_USE;
 /* What outputs must hold is known before anything ran, and only its bits count. */
 bool sct_known_before(const sct_measure *m);
 /* Its device buffers are to be freed (measure_verify.c). */

@@ -127,7 +127,6 @@ static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
       SCT_TRY(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
                                  : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
     }
-    SCT_TRY(sct_case_expect(m, c, k, c->buffer[k], err));
   }
   return SCT_OK;
 }
@@ -139,6 +138,7 @@ static void begin_case(sct_measure *m, sct_case *c) {
   c->compared = false;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
     c->buffer[k] = c->reference[k][0] = c->reference[k][1] = c->unlike[k] = -1;
+    c->expected[k] = false;
     for (int place = 0; place < SCT_N_PLACES; place++) {
       c->placed[k][place] = -1;
     }

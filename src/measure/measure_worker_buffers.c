@@ -238,7 +238,9 @@ sct_status sct_worker_name(sct_worker_state *w, const sct_ask_name *in, sct_noth
 
 static sct_status seal(sct_worker_state *w, sct_worker_buffer *b, sct_error *err) {
   const sct_region r = data_region(b);
-  SCT_TRY(w->backend->ops->checksum(w->backend, &r, 1, &b->sum, err));
+  if (w->backend->ops->checksum) {
+    SCT_TRY(w->backend->ops->checksum(w->backend, &r, 1, &b->sum, err));
+  }
   b->sealed = true;
   return SCT_OK;
 }
@@ -316,7 +318,7 @@ sct_status sct_worker_audit(sct_worker_state *w, const sct_ask_audit *in, sct_au
       return sct_worker_malformed(err);
     }
     const sct_worker_buffer *b = &w->buffers[id];
-    if (b->raw != 0) {
+    if (b->raw != 0 && w->backend->ops->checksum) {
       regions[3 * n] = guard_region(b, 0);
       regions[3 * n + 1] = guard_region(b, 1);
       regions[3 * n + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
@@ -373,10 +375,12 @@ sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_
   (void)out;
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   const sct_worker_buffer *flags = b ? sct_worker_buffer_at(w, in->flags, err) : NULL;
-  const sct_worker_buffer *data = flags ? sct_worker_buffer_at(w, in->data, err) : NULL;
+  const sct_worker_buffer *data =
+      flags && in->data >= 0 ? sct_worker_buffer_at(w, in->data, err) : flags;
   if (!data || !w->backend->ops->expect || flags->bytes != b->bytes || data->bytes != b->bytes) {
     return sct_worker_malformed(err);
   }
   return w->backend->ops->expect(w->backend, sct_worker_data(b), sct_host(sct_worker_data(flags)),
-                                 sct_host(sct_worker_data(data)), b->bytes, err);
+                                 in->data >= 0 ? sct_host(sct_worker_data(data)) : NULL, b->bytes,
+                                 err);
 }
