@@ -47,7 +47,7 @@ static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sc
   const sct_spec *spec = m->plan.spec;
   const uint8_t *flags = NULL;
   if (m->is_virtual) {
-    SCT_TRY(sct_remote_name(m, buffer, spec->operands[op].name, err));
+    SCT_TRY(sct_ask_NAME(m, &(sct_ask_name){buffer, spec->operands[op].name}, NULL, err));
   }
   if (op < spec->n_inputs || (m->fake[0] == '\0' && !m->is_virtual)) {
     return SCT_OK;
@@ -68,8 +68,8 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
   c->placed_bytes += bytes;
   m->case_bytes += bytes;
   if (op < m->plan.spec->n_inputs) {
-    SCT_TRY(sct_remote_copy(m, *buffer, c->buffer[op], err));
-    SCT_TRY(sct_remote_seal(m, *buffer, err));
+    SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){*buffer, c->buffer[op]}, NULL, err));
+    SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err));
   }
   return expect(m, c, op, *buffer, err);
 }

@@ -12,7 +12,7 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
   const sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .n = CEILING_SAMPLES};
   sct_difference found = {0};
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_remote_set(m, ends[1], POISON, err));
+  SCT_TRY_DONE(sct_ask_SET(m, &(sct_ask_set){ends[1], POISON}, NULL, err));
   if (job) {
     SCT_TRY_DONE(sct_remote_time_words(m, job, ends[1], ends[0], bytes / 16, &how, &t, err));
   } else {
@@ -20,7 +20,7 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
   }
   m->last_timed_ns = sct_now_ns();
   if (t.verdict.outcome == SCT_OUT_OK) {
-    SCT_TRY_DONE(sct_remote_compare(m, ends[1], ends[0], -1, &found, err));
+    SCT_TRY_DONE(sct_ask_COMPARE(m, &(sct_ask_compare){ends[1], ends[0], -1}, &found, err));
   }
   if (t.verdict.outcome != SCT_OUT_OK || found.n > 0) {
     sct_log(SCT_LOG_WARN, "copy %d is left out of the ceiling: %s", variant,
@@ -44,8 +44,10 @@ static sct_status ceiling_once(sct_measure *m, int64_t bytes, const sct_binary *
   SCT_TRY_DONE(sct_remote_ensure(m, err));
   SCT_TRY_DONE(sct_remote_alloc(m, bytes, copies, &ends[0], err));
   SCT_TRY_DONE(sct_remote_alloc(m, bytes, copies, &ends[1], err));
-  SCT_TRY_DONE(sct_remote_fill(m, ends[0], sct_data_masks(SCT_TYPE_F32), m->seed, err));
-  SCT_TRY_DONE(sct_remote_repeat(m, ends[0], err));
+  const sct_masks masks = sct_data_masks(SCT_TYPE_F32);
+  const sct_ask_fill fill = {ends[0], masks.and_mask, masks.or_mask, m->seed};
+  SCT_TRY_DONE(sct_ask_FILL(m, &fill, NULL, err));
+  SCT_TRY_DONE(sct_ask_REPEAT(m, &(sct_a_buffer){ends[0]}, NULL, err));
   for (int k = 0; k < m->n_copies; k++) {
     SCT_TRY_DONE(try_copy(m, NULL, k, ends, bytes, best, err));
   }

@@ -199,7 +199,7 @@ void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
                                 .comes = !has_it,
                                 .data = image,
                                 .n_data = has_it ? 0 : (int64_t)bytes};
-  sct_series_add(s, SCT_OP_LOAD, &request);
+  sct_add_LOAD(s, &request);
 }
 
 sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
@@ -243,7 +243,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
       !stays) {
     if (holds(m, &m->kept)) {
-      (void)sct_remote_ask(m, SCT_OP_UNLOAD, &(sct_ask_unload){m->kept.kernel}, NULL, NULL);
+      (void)sct_ask_UNLOAD(m, &(sct_ask_unload){m->kept.kernel}, NULL, NULL);
     }
     keep(&m->kept, job);
   }
@@ -410,7 +410,7 @@ void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job
                          const sct_target *target, const sct_sampling *how) {
   sct_launch_room room;
   const sct_ask_time request = {sct_remote_launch(m, job, target, &room), sampling_of(m, how)};
-  sct_series_add(s, SCT_OP_TIME, &request);
+  sct_add_TIME(s, &request);
 }
 
 sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,

@@ -12,26 +12,22 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
   return sct_remote_settle(m, op, &m->reply, answer, err);
 }
 
-static sct_status ask_buffer(sct_measure *m, sct_op op, const void *request, int64_t *buffer,
-                             sct_error *err) {
+static sct_status alloc(sct_measure *m, const sct_ask_alloc *request, int64_t *buffer,
+                        sct_error *err) {
   sct_a_buffer got;
-  SCT_TRY(sct_remote_ask(m, op, request, &got, err));
+  SCT_TRY(sct_ask_ALLOC(m, request, &got, err));
   *buffer = got.buffer;
   return SCT_OK;
 }
 
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) {
-  return ask_buffer(m, SCT_OP_ALLOC, &(sct_ask_alloc){bytes, copies, 0}, buffer, err);
+  return alloc(m, &(sct_ask_alloc){bytes, copies, 0}, buffer, err);
 }
 
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err) {
-  return ask_buffer(m, SCT_OP_ALLOC, &(sct_ask_alloc){bytes, 1, align}, buffer, err);
-}
-
-sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_REPEAT, &(sct_a_buffer){buffer}, NULL, err);
+  return alloc(m, &(sct_ask_alloc){bytes, 1, align}, buffer, err);
 }
 
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n) {
@@ -46,40 +42,9 @@ void sct_remote_free(sct_measure *m, sct_wire *freed) {
   const sct_ask_free request = {(const int64_t *)(const void *)freed->data,
                                 (int64_t)(freed->len / sizeof(int64_t))};
   if (request.n_buffers > 0 && sct_child_alive(&m->worker)) {
-    (void)sct_remote_ask(m, SCT_OP_FREE, &request, NULL, NULL);
+    (void)sct_ask_FREE(m, &request, NULL, NULL);
   }
   sct_wire_free(freed);
-}
-
-sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_SET, &(sct_ask_set){buffer, byte}, NULL, err);
-}
-
-sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_COPY, &(sct_ask_copy){to, from}, NULL, err);
-}
-
-sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_SEAL, &(sct_a_buffer){buffer}, NULL, err);
-}
-
-sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_NAME, &(sct_ask_name){buffer, name}, NULL, err);
-}
-
-sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
-                           sct_error *err) {
-  const sct_ask_fill request = {buffer, masks.and_mask, masks.or_mask, seed};
-  return sct_remote_ask(m, SCT_OP_FILL, &request, NULL, err);
-}
-
-sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
-                              sct_difference *out, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_COMPARE, &(sct_ask_compare){a, ref, ref2}, out, err);
-}
-
-sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) {
-  return sct_remote_ask(m, SCT_OP_AUDIT, &(sct_ask_audit){.n_buffers = 0}, out, err);
 }
 
 static int64_t piece_of(int64_t left) {
@@ -90,7 +55,7 @@ sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data
                              sct_error *err) {
   for (int64_t at = 0; at < bytes; at += SCT_WIRE_PIECE_BYTES) {
     const sct_ask_upload request = {buffer, at, data + at, piece_of(bytes - at)};
-    SCT_TRY(sct_remote_ask(m, SCT_OP_UPLOAD, &request, NULL, err));
+    SCT_TRY(sct_ask_UPLOAD(m, &request, NULL, err));
   }
   return SCT_OK;
 }
@@ -100,9 +65,12 @@ sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, 
   if (bytes > SCT_WIRE_PIECE_BYTES) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, buffer, err));
     SCT_TRY(sct_remote_upload(m, *buffer, data, bytes, err));
-    return sct_remote_seal(m, *buffer, err);
+    return sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err);
   }
-  return ask_buffer(m, SCT_OP_PLACE, &(sct_ask_place){data, bytes}, buffer, err);
+  sct_a_buffer got;
+  SCT_TRY(sct_ask_PLACE(m, &(sct_ask_place){data, bytes}, &got, err));
+  *buffer = got.buffer;
+  return SCT_OK;
 }
 
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
@@ -111,7 +79,7 @@ sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, u
   for (int64_t at = 0; at < bytes && status == SCT_OK; at += SCT_WIRE_PIECE_BYTES) {
     const sct_ask_download request = {buffer, offset + at, piece_of(bytes - at)};
     sct_got_download got = {0};
-    status = sct_remote_ask(m, SCT_OP_DOWNLOAD, &request, &got, err);
+    status = sct_ask_DOWNLOAD(m, &request, &got, err);
     if (status == SCT_OK && got.n_data != request.bytes) {
       status = sct_fail(err, SCT_EINTERNAL, "malformed answer to DOWNLOAD");
     } else if (status == SCT_OK) {
@@ -136,7 +104,7 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
   }
   if (status == SCT_OK) {
     const sct_ask_expect request = {buffer, both[0], both[1]};
-    status = sct_remote_ask(m, SCT_OP_EXPECT, &request, NULL, err);
+    status = sct_ask_EXPECT(m, &request, NULL, err);
   }
   sct_free(written);
   sct_remote_put_freed(&freed, both, 2);

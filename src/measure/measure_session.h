@@ -163,6 +163,17 @@ sct_status sct_remote_settle(sct_measure *m, sct_op op, sct_reply *reply, void *
  * points to stays until the next request. */
 sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
                           sct_error *err);
+/* For each request, with its own structs: sct_ask_SET(), and sct_add_SET() to a series. */
+#define SCT_OP(id, handler, request, answer)                                                       \
+  static inline sct_status sct_ask_##id(sct_measure *m, const request *in, answer *out,            \
+                                        sct_error *err) {                                          \
+    return sct_remote_ask(m, SCT_OP_##id, in, out, err);                                           \
+  }                                                                                                \
+  static inline void sct_add_##id(sct_series *s, const request *in) {                              \
+    sct_series_add(s, SCT_OP_##id, in);                                                            \
+  }
+#include "measure_ops.def"
+#undef SCT_OP
 
 /* What a session says to what stands in for its GPU; "": the driver answers. */
 const char *sct_measure_script(const sct_measure_opts *opts);
@@ -181,13 +192,10 @@ sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64
 /* One whose address is a multiple of `align` and of no greater power of two. */
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_repeat(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
 /* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
  * worker that is gone. */
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n);
 void sct_remote_free(sct_measure *m, sct_wire *freed);
-sct_status sct_remote_set(sct_measure *m, int64_t buffer, uint8_t byte,
-                          sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
                              sct_error *err) SCT_MUST_USE;
 /* A new buffer with these data, sealed. */
@@ -195,16 +203,6 @@ sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, 
                             sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_fill(sct_measure *m, int64_t buffer, sct_masks masks, uint64_t seed,
-                           sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_copy(sct_measure *m, int64_t to, int64_t from, sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_name(sct_measure *m, int64_t buffer, const char *name,
-                           sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_seal(sct_measure *m, int64_t buffer, sct_error *err) SCT_MUST_USE;
-/* Of all buffers. */
-sct_status sct_remote_audit(sct_measure *m, sct_audit *out, sct_error *err) SCT_MUST_USE;
-sct_status sct_remote_compare(sct_measure *m, int64_t a, int64_t ref, int64_t ref2,
-                              sct_difference *out, sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) SCT_MUST_USE;
 

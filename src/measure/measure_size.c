@@ -55,11 +55,13 @@ static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
     sct_free(image);
     SCT_TRY(status);
   } else {
-    SCT_TRY(sct_remote_fill(m, t->buffer[op], sct_data_record_masks(&operand->record),
-                            sct_data_key(m->seed, op, 0), err));
+    const sct_masks masks = sct_data_record_masks(&operand->record);
+    const sct_ask_fill fill = {t->buffer[op], masks.and_mask, masks.or_mask,
+                               sct_data_key(m->seed, op, 0)};
+    SCT_TRY(sct_ask_FILL(m, &fill, NULL, err));
   }
-  SCT_TRY(sct_remote_repeat(m, t->buffer[op], err));
-  return sct_remote_seal(m, t->buffer[op], err);
+  SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
+  return sct_ask_SEAL(m, &(sct_a_buffer){t->buffer[op]}, NULL, err);
 }
 
 /* What runs no code must be told what kernels compute; at this size any values will do. */
@@ -101,7 +103,7 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
 
 static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    SCT_TRY(sct_remote_set(m, m->timed.buffer[k], poison, err));
+    SCT_TRY(sct_ask_SET(m, &(sct_ask_set){m->timed.buffer[k], poison}, NULL, err));
   }
   return SCT_OK;
 }
@@ -126,7 +128,8 @@ static sct_status run_naive(sct_measure *m, const sct_job *job, int which, const
   }
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
     if (t->reference[k][which] >= 0) {
-      SCT_TRY(sct_remote_copy(m, t->reference[k][which], t->buffer[k], err));
+      const sct_ask_copy copy = {t->reference[k][which], t->buffer[k]};
+      SCT_TRY(sct_ask_COPY(m, &copy, NULL, err));
     }
   }
   return SCT_OK;
@@ -272,8 +275,8 @@ sct_status sct_timed_judge(sct_measure *m, sct_timed_found *f, sct_verdict *out,
   for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
     if (k - spec->n_inputs >= f->n_compared) {
       sct_difference found = {0};
-      SCT_TRY(
-          sct_remote_compare(m, t->buffer[k], t->reference[k][0], t->reference[k][1], &found, err));
+      const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
+      SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
       f->n_differ[k] = found.n;
       f->first[k] = found.first;
     }
@@ -339,7 +342,7 @@ sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target 
 
 void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    sct_series_add(s, SCT_OP_SET, &(sct_ask_set){m->timed.buffer[k], POISON_FIRST});
+    sct_add_SET(s, &(sct_ask_set){m->timed.buffer[k], POISON_FIRST});
   }
 }
 
@@ -355,8 +358,7 @@ void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
   const sct_timed *t = &m->timed;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     const int64_t *references = t->reference[k];
-    sct_series_add(s, SCT_OP_COMPARE,
-                   &(sct_ask_compare){t->buffer[k], references[0], references[1]});
+    sct_add_COMPARE(s, &(sct_ask_compare){t->buffer[k], references[0], references[1]});
   }
 }
 

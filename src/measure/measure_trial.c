@@ -69,7 +69,7 @@ void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *jo
                           const sct_attempt *a) {
   room r;
   const sct_ask_trial request = request_of(m, job, a, &r);
-  sct_series_add(s, SCT_OP_TRIAL, &request);
+  sct_add_TRIAL(s, &request);
 }
 
 sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
@@ -96,7 +96,7 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
     sct_remote_put_trial(m, &series, job, &attempts[k]);
   }
   if (audit) {
-    sct_series_add(&series, SCT_OP_AUDIT, &(sct_ask_audit){.n_buffers = 0});
+    sct_add_AUDIT(&series, &(sct_ask_audit){.n_buffers = 0});
     sct_screen_put(m, &series, job);
   }
   sct_series_post(&series, m, SCT_OP_TRIAL);

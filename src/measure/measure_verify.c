@@ -81,10 +81,10 @@ static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c
       continue;
     }
     if (!placed) {
-      sct_series_add(s, SCT_OP_ALLOC, &(sct_ask_alloc){.bytes = bytes, .copies = 1});
+      sct_add_ALLOC(s, &(sct_ask_alloc){.bytes = bytes, .copies = 1});
     }
     if (placed || takes_reference(m, c, k)) {
-      sct_series_add(s, SCT_OP_PLACE, &(sct_ask_place){c->image[k], bytes});
+      sct_add_PLACE(s, &(sct_ask_place){c->image[k], bytes});
       sum += bytes;
     }
   }
@@ -567,7 +567,7 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *aud
     return SCT_OK;
   }
   if (audit->buffer == NOT_AUDITED) {
-    SCT_TRY(sct_remote_audit(m, audit, err));
+    SCT_TRY(sct_ask_AUDIT(m, &(sct_ask_audit){.n_buffers = 0}, audit, err));
   }
   sct_judge_audit(out, &last->shape, last->used, audit);
   if (audit->damage != SCT_DAMAGE_NONE) {
