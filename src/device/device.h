@@ -106,9 +106,8 @@ int sct_cuda_newcomers(sct_cuda *cuda, sct_gpu_process *first);
 int sct_cuda_last(sct_cuda *cuda); /* CUresult of the last failing call; asking clears it */
 bool sct_cuda_is_sticky(int result);
 bool sct_cuda_is_lost(int result); /* the device is at fault, not the candidate: stop using it */
-const char *sct_cuda_result_name(int result);       /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
-const char *sct_cuda_result_text(int result);       /* "a load or store to an illegal address" */
-double sct_cuda_sm_clock_mhz(const sct_cuda *cuda); /* now, through NVML; 0: unknown */
+const char *sct_cuda_result_name(int result); /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
+const char *sct_cuda_result_text(int result); /* "a load or store to an illegal address" */
 
 sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes,
                           sct_error *err) SCT_MUST_USE;

@@ -189,10 +189,6 @@ int sct_cuda_last(sct_cuda *cuda) {
   return last;
 }
 
-double sct_cuda_sm_clock_mhz(const sct_cuda *cuda) {
-  return sct_nvml_sm_clock_mhz(&cuda->nvml);
-}
-
 /* ---- memory ---- */
 
 sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes, sct_error *err) {

@@ -47,7 +47,6 @@ typedef struct sct_nvml {
 void sct_nvml_open(sct_nvml *out, const char *uuid);
 void sct_nvml_close(sct_nvml *nvml);
 bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes);
-double sct_nvml_sm_clock_mhz(const sct_nvml *nvml); /* 0: unknown */
 void sct_nvml_state(const sct_nvml *nvml, sct_gpu_state *out);
 /* Process numbers on a GPU when it was asked first. */
 typedef struct sct_nvml_known {

@@ -122,8 +122,3 @@ void sct_nvml_close(sct_nvml *nvml) {
 bool sct_nvml_driver(const sct_nvml *nvml, char *text, unsigned bytes) {
   return nvml->driver_version && nvml->driver_version(text, bytes) == 0;
 }
-
-double sct_nvml_sm_clock_mhz(const sct_nvml *nvml) {
-  unsigned mhz = 0;
-  return nvml->device && nvml->clock(nvml->device, NVML_CLOCK_SM, &mhz) == 0 ? (double)mhz : 0.0;
-}

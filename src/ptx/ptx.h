@@ -130,7 +130,6 @@ typedef enum sct_ptx_kind {
   SCT_PTX_N_KINDS
 } sct_ptx_kind;
 const char *sct_ptx_kind_name(sct_ptx_kind kind); /* "out_of_bounds" */
-const char *sct_ptx_kind_text(sct_ptx_kind kind); /* "access outside of every buffer" */
 
 typedef struct sct_ptx_diag {
   sct_ptx_kind kind; /* SCT_PTX_CLEAN: nothing to report */

@@ -282,10 +282,6 @@ bool sct_search_is_settled(const sct_search *s) {
   return s->best >= 0 && s->n_since >= SCT_SEARCH_PATIENCE;
 }
 
-int sct_search_n_proposed(const sct_search *s) {
-  return s->n_proposed;
-}
-
 int sct_search_best(const sct_search *s) {
   return s->best;
 }

@@ -98,9 +98,6 @@ int64_t sct_space_intern(const char *text);
 void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *cand);
 /* Index of the candidate with this label, or -1; `err` then names the nearest label. */
 int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err);
-/* The value of an axis by name; false if the strategy has no such axis. */
-bool sct_space_value(const sct_space *space, const sct_candidate *cand, const char *axis,
-                     const sct_axis_value **out);
 
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */

@@ -107,15 +107,3 @@ int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err
   sct_str_free(&text);
   return -1;
 }
-
-bool sct_space_value(const sct_space *space, const sct_candidate *cand, const char *axis,
-                     const sct_axis_value **out) {
-  const sct_strategy *strategy = &space->strategies[cand->strategy];
-  for (int a = 0; a < strategy->n_axes; a++) {
-    if (strcmp(strategy->axes[a].name, axis) == 0) {
-      *out = &strategy->axes[a].values[cand->value[a]];
-      return true;
-    }
-  }
-  return false;
-}

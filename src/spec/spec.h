@@ -126,7 +126,6 @@ typedef enum sct_reduce {
 } sct_reduce;
 const char *sct_reduce_name(sct_reduce reduce); /* "sum"; NULL for NONE */
 bool sct_reduce_find(sct_reduce *out, const char *name);
-const char *const *sct_reduce_names(int *n); /* for error messages */
 
 typedef struct sct_operand {
   const char *name;

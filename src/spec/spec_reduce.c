@@ -25,11 +25,6 @@ bool sct_reduce_find(sct_reduce *out, const char *name) {
   return false;
 }
 
-const char *const *sct_reduce_names(int *n) {
-  *n = SCT_COUNT(names);
-  return names;
-}
-
 /* ---- what a kernel that reduces must be ---- */
 
 static bool has_dim(const sct_operand *op, const char *name) {

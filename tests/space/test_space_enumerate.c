@@ -108,10 +108,6 @@ static void test_order_and_labels(void **state) {
   assert_label(1, "staged t128 in1 hcs");
   assert_label(2, "staged t128 in0 hnone");
   assert_label(7, "staged t256 in0 hcs");
-  const sct_axis_value *v = NULL;
-  assert_true(sct_space_value(&space, &space.candidates[7], "threads", &v));
-  assert_int_equal(v->number, 256);
-  assert_false(sct_space_value(&space, &space.candidates[7], "thread", &v));
 }
 
 static void test_strategies_that_do_not_apply(void **state) {

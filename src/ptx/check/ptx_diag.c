@@ -4,19 +4,15 @@
 #include <stdarg.h>
 
 static const struct {
-  const char *name, *text;
+  const char *name;
 } kinds[SCT_PTX_N_KINDS] = {
-#define SCT_PTX_KIND(id, name, text) {name, text},
+#define SCT_PTX_KIND(id, name, text) {name},
 #include "ptx_kinds.def"
 #undef SCT_PTX_KIND
 };
 
 const char *sct_ptx_kind_name(sct_ptx_kind kind) {
   return kinds[kind].name;
-}
-
-const char *sct_ptx_kind_text(sct_ptx_kind kind) {
-  return kinds[kind].text;
 }
 
 /* Copies a piece of PTX with its blanks squeezed. */
