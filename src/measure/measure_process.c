@@ -123,7 +123,9 @@ void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_
   sct_wire_put(&body, sct_op_request(op), request);
   sct_worker_call(w, op, &body, limit_ns, reply);
   sct_wire_free(&body);
-  sct_reply_read(reply, op, answer);
+  if (answer) {
+    sct_reply_read(reply, op, answer);
+  }
 }
 
 void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,

@@ -29,7 +29,7 @@ sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err) S
 void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
 /* The same with structs (measure_ops.def). Where reply->kind is REPLY_OK, `answer` is filled; what
- * it points to lies in the reply. */
+ * it points to lies in the reply. NULL: it is not read. */
 void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
                     sct_reply *reply, void *answer);
 /* Reads the answer of a reply; one that is malformed becomes REPLY_FAILED. */

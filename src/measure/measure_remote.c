@@ -361,17 +361,16 @@ static void tell_contention(sct_measure *m, bool contended, const sct_gpu_proces
 }
 
 /* What the answer to a timing request says: appends the samples. */
-static sct_status take_answer(sct_measure *m, sct_op op, sct_reply *reply, const sct_sampling *how,
-                              const char *where, sct_timing *t, sct_error *err) {
+static sct_status take_answer(sct_measure *m, const sct_got_time *got, const sct_reply *reply,
+                              const sct_sampling *how, const char *where, sct_timing *t,
+                              sct_error *err) {
   const sct_timing before = *t;
-  sct_got_time got;
-  sct_reply_read(reply, op, &got);
   note_loss(m, reply);
   sct_status status = sct_reply_judge(reply, where, &t->verdict, err);
   if (reply->kind == SCT_REPLY_OK) {
-    status = take_samples(t, &got, how, err);
+    status = take_samples(t, got, how, err);
     sum_up(&m->conditions, t, &before);
-    tell_contention(m, t->n_contended > before.n_contended, &got.other);
+    tell_contention(m, t->n_contended > before.n_contended, &got->other);
   }
   return status;
 }
@@ -380,11 +379,9 @@ static sct_status take_answer(sct_measure *m, sct_op op, sct_reply *reply, const
 static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_t limit_ns,
                           const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
-  sct_wire body = {0};
-  sct_wire_put(&body, sct_op_request(op), request);
-  sct_worker_call(&m->worker, op, &body, limit_ns, &m->reply);
-  sct_wire_free(&body);
-  return take_answer(m, op, &m->reply, how, where, t, err);
+  sct_got_time got;
+  sct_worker_ask(&m->worker, op, request, limit_ns, &m->reply, &got);
+  return take_answer(m, &got, &m->reply, how, where, t, err);
 }
 
 static sct_sampling sampling_of(const sct_measure *m, const sct_sampling *how) {
@@ -416,7 +413,9 @@ void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job
 sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
                                 const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_reply *reply = sct_series_take(s, m, SCT_OP_TIME, sampling_limit_ns(target, how));
-  return take_answer(m, SCT_OP_TIME, reply, how, target->where, t, err);
+  sct_got_time got;
+  sct_reply_read(reply, SCT_OP_TIME, &got);
+  return take_answer(m, &got, reply, how, target->where, t, err);
 }
 
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,

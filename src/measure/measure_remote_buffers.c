@@ -5,11 +5,8 @@
 
 sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
                           sct_error *err) {
-  sct_wire body = {0};
-  sct_wire_put(&body, sct_op_request(op), request);
-  sct_worker_call(&m->worker, op, &body, m->request_ns, &m->reply);
-  sct_wire_free(&body);
-  return sct_remote_settle(m, op, &m->reply, answer, err);
+  sct_worker_ask(&m->worker, op, request, m->request_ns, &m->reply, answer);
+  return sct_remote_settle(m, op, &m->reply, NULL, err);
 }
 
 static sct_status alloc(sct_measure *m, const sct_ask_alloc *request, int64_t *buffer,
@@ -33,7 +30,7 @@ sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n) {
   for (int k = 0; k < n; k++) {
     if (buffers[k] >= 0) {
-      sct_wire_put_i64(freed, buffers[k]);
+      sct_wire_put_raw(freed, &buffers[k], sizeof buffers[k]);
     }
   }
 }

@@ -81,15 +81,8 @@ void sct_wire_free(sct_wire *w);
 sct_wire sct_wire_take(sct_wire *w) SCT_MUST_USE;
 /* Closes the file that a body is mapped from, if it is; it can be read as before. */
 void sct_wire_close(sct_wire *w);
-void sct_wire_put_i64(sct_wire *w, int64_t value);
-void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
 void sct_wire_put_text(sct_wire *w, const char *text);
-/* As sct_wire_put_bytes, for the last of a body and without a copy: they stay the caller's, and
- * must be there until the body is sent. */
-void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n);
-int64_t sct_wire_get_i64(sct_wire *w);
-const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
-const char *sct_wire_get_text(sct_wire *w);                /* "" on failure */
+const char *sct_wire_get_text(sct_wire *w);                      /* "" on failure */
 void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n); /* without their number */
 const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body; never NULL */
 

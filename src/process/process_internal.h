@@ -8,6 +8,15 @@
 /* Environment variable of a child that has not entered its role yet. */
 #define SCT_CHILD_MARK "SECTILE_CHILD"
 
+/* What messages are made of; structs are put and got by their tables. */
+void sct_wire_put_i64(sct_wire *w, int64_t value);
+void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
+/* The same for the last of a body and without a copy: they stay the caller's, and must be there
+ * until the body is sent. */
+void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n);
+int64_t sct_wire_get_i64(sct_wire *w);
+const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
+
 /* A descriptor of a sealed file in memory that holds the body and a NUL; -1: there can be none. */
 int sct_process_seal(const sct_wire *body);
 /* Maps such a file of `len` bytes into the body, if it is one. The descriptor is the body's then,

@@ -1,6 +1,6 @@
 /* Structs as messages: one writer and one reader for all of them, which walk the table of a struct.
  * The reader takes every message for hostile; the writer refuses what the reader would. */
-#include "process/process.h"
+#include "process/process_internal.h"
 
 #include <string.h>
 

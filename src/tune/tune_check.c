@@ -316,9 +316,12 @@ static bool send_program(tune_check *c, process *p, const sct_compiled *compiled
     return sct_wire_forward(p->child.fd, THE_PROGRAM, came, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
   }
   sct_wire_clear(&c->wire);
-  sct_wire_put_bytes(&c->wire, compiled->cubin, compiled->cubin_bytes);
-  sct_wire_put_tail(&c->wire, compiled->ptx, strlen(compiled->ptx) + 1);
-  p->place.cubin = sizeof(uint64_t); /* behind its size */
+  const tune_program program = {.cubin = compiled->cubin,
+                                .n_cubin = (int64_t)compiled->cubin_bytes,
+                                .ptx = (const uint8_t *)compiled->ptx,
+                                .n_ptx = (int64_t)strlen(compiled->ptx) + 1};
+  sct_wire_put(&c->wire, tune_program_table(), &program);
+  p->place.cubin = sizeof program.n_cubin; /* behind that */
   p->place.ptx = (int64_t)c->wire.len;
   return tell(c, p, THE_PROGRAM);
 }

@@ -1,6 +1,7 @@
 /* misbehave - a compile worker that misbehaves on command: a source holds the comment "//!WORD",
  * and a program that links this file compiles it. */
 #include "compile/compile_internal.h"
+#include "process/process_internal.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "nvrtc_text.h"
 
 #include "measure/measure_session.h"
+#include "process/process_internal.h"
 #include "ptx/ptx.h"
 
 /* Every kernel is b = a for float, 64 threads a block, but for what its name says. */

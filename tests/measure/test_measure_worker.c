@@ -3,6 +3,7 @@
 
 #include "measure/measure_backend.h"
 #include "measure/measure_process.h"
+#include "process/process_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

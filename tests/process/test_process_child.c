@@ -1,5 +1,5 @@
 /* A child's life: started, limited, asked to end, killed; and a program that is no child. */
-#include "process/process.h"
+#include "process/process_internal.h"
 
 #include <errno.h>
 #include <setjmp.h>

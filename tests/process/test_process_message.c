@@ -1,5 +1,6 @@
 /* Structs as messages: those of messages.def, which have a field of every kind. */
 #include "messages.h"
+#include "process/process_internal.h"
 
 #define SCT_MESSAGES "process/messages.def"
 #include "process/process_declare.def"

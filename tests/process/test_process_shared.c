@@ -1,6 +1,6 @@
 /* Bodies in shared memory: large ones arrive without a copy and cannot be changed afterwards; what
  * is no such body is refused; whatever happens, no descriptor stays behind. */
-#include "process/process.h"
+#include "process/process_internal.h"
 
 #include <setjmp.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Messages: what goes in comes out, and nothing blocks, crashes or passes half. */
-#include "process/process.h"
+#include "process/process_internal.h"
 
 #include <pthread.h>
 #include <setjmp.h>
