@@ -3,6 +3,7 @@
  * touched first costs more than what it holds); whoever needs it again makes it again. */
 #include "measure_session.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool sct_known_before(const sct_measure *m) {
@@ -38,6 +39,32 @@ void sct_case_free_images(sct_case *c) {
     sct_free(c->flags[k]);
     c->image[k] = c->flags[k] = NULL;
   }
+}
+
+/* Leaves its extents only. */
+static void empty_case(sct_measure *m, sct_case *c, sct_wire *freed) {
+  sct_case_release(m, c, freed);
+  sct_case_free_images(c);
+  c->referenced = false; /* of a body that computes, the image was the reference */
+  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+    sct_free(c->shape.op[k].values);
+    c->shape.op[k].values = NULL;
+  }
+}
+
+void sct_cases_make_room(sct_measure *m) {
+  const int64_t most = m->case_bytes > m->most_case_bytes ? m->most_case_bytes / 2 : m->case_bytes;
+  sct_wire freed = {0};
+  while (m->case_bytes > most) {
+    sct_case *oldest = NULL;
+    for (size_t k = 0; k < m->n_cases; k++) {
+      sct_case *c = m->cases[k];
+      oldest = c->generation != 0 && (!oldest || c->last_used < oldest->last_used) ? c : oldest;
+    }
+    assert(oldest != NULL);
+    empty_case(m, oldest, &freed);
+  }
+  sct_remote_free(m, &freed);
 }
 
 /* ---- places ---- */
@@ -77,6 +104,7 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
 sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) {
   memcpy(c->used, c->buffer, sizeof c->used);
+  c->last_used = ++m->case_clock;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
     const int place = code->align ? __builtin_ctzll((uint64_t)code->align[k]) : SCT_N_PLACES;
     if (place >= SCT_N_PLACES) {

@@ -25,6 +25,7 @@ typedef struct sct_case {
   bool referenced;                  /* the naive variant has run and agreed */
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
+  int64_t last_used;
   int64_t buffer[SCT_MAX_OPERANDS];
   bool expected[SCT_MAX_OPERANDS]; /* the device knows what must be written to it */
   /* The same at addresses of each alignment 2^n and no more; -1: not asked for yet. */
@@ -117,7 +118,8 @@ struct sct_measure {
   size_t n_cases, cap_cases;
   int *case_slots; /* by their dims: number from 1, 0: free; n_case_slots is a power of two */
   size_t n_case_slots;
-  int64_t case_bytes; /* of arrays and references of all cases that have buffers */
+  int64_t case_bytes;                  /* of arrays and references of all cases that have buffers */
+  int64_t most_case_bytes, case_clock; /* above so many some give theirs back; of last_used */
   sct_case_list *lists;
   size_t n_lists, cap_lists;
   sct_timed timed;
@@ -353,6 +355,9 @@ void sct_case_free_images(sct_case *c);
  * that needs more is found out. */
 sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) SCT_MUST_USE;
+/* Between candidates: where there are too many bytes of cases, those used longest ago give back
+ * what is on the device and their images, until half as many are left. */
+void sct_cases_make_room(sct_measure *m);
 /* What outputs must hold is known before anything ran, and only its bits count. */
 bool sct_known_before(const sct_measure *m);
 /* Its device buffers are to be freed (measure_verify.c). */

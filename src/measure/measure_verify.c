@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-#define MIN_CASES      3 /* with elements in them; fewer prove nothing */
-#define MAX_HELD_BYTES ((int64_t)1 << 29)
-#define NOT_AUDITED    INT64_MIN
+#define MIN_CASES   3 /* with elements in them; fewer prove nothing */
+#define NOT_AUDITED INT64_MIN
 
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
   return m->has_problem && binary->cubin == m->naive.cubin && binary->ptx == m->naive.ptx &&
@@ -159,6 +158,7 @@ static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int
   int n_some = 0, at = 0;
   for (; at < n && n_some < MOST_TOGETHER && bytes < MAX_TOGETHER && status == SCT_OK; at++) {
     if (list[at]->generation != m->generation) {
+      sct_shape_index(&list[at]->shape);
       status = sct_case_images(m, list[at], err);
       some[n_some] = list[at];
       bytes += status == SCT_OK ? put_arrays(m, &s, some[n_some++]) : 0;
@@ -628,9 +628,7 @@ sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
   if (m->naive_verdict.outcome != SCT_OUT_OK && !sct_is_naive(m, candidate)) {
     return no_reference(m, err);
   }
-  if (m->case_bytes > MAX_HELD_BYTES) {
-    sct_cases_drop(m);
-  }
+  sct_cases_make_room(m);
   sct_status status = verify_once(m, candidate, next, out, err);
   if (died_without_reason(m, status, out)) {
     /* Someone else may have killed it, the system for want of memory, say. Once more, in a new one;

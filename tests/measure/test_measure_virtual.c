@@ -125,6 +125,39 @@ static void test_each_misdeed_becomes_its_outcome(void **state) {
   close_world(&w);
 }
 
+/* Above the most bytes, the cases used longest ago are emptied; they are filled again, not found
+ * again, and nothing that they showed is missed: also where only the naive variant knows results.
+ */
+static void test_room_is_made_by_those_used_longest_ago(void **state) {
+  (void)state;
+  for (int near = 0; near < 2; near++) {
+    world w;
+    open_world(&w);
+    w.spec.tolerance = near ? 1e-6 : 0;
+    assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
+    const int64_t held = w.m->case_bytes;
+    const size_t n_cases = w.m->n_cases;
+    sct_cases_make_room(w.m);
+    assert_int_equal(w.m->case_bytes, held);
+    w.m->most_case_bytes = held - 1;
+    sct_cases_make_room(w.m);
+    assert_in_range(w.m->case_bytes, 1, held / 2);
+    for (size_t k = 0; k < n_cases; k++) {
+      const sct_case *c = w.m->cases[k];
+      assert_true(c->generation != 0 || (!c->image[0] && !c->referenced));
+      for (size_t other = 0; other < n_cases && c->generation == 0; other++) {
+        const sct_case *kept = w.m->cases[other];
+        assert_true(kept->generation == 0 || kept->last_used > c->last_used);
+      }
+    }
+    assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
+    assert_int_equal(w.m->case_bytes, held);
+    assert_int_equal(verify(&w, "wrong").outcome, SCT_OUT_WRONG_RESULT);
+    assert_int_equal(w.m->n_cases, n_cases);
+    close_world(&w);
+  }
+}
+
 static sct_outcome_kind outcome_of(world *w, const char *entry, const char *text, uint64_t hash) {
   const sct_binary binary = {
       .code = &w->other.code, .entry = entry, .ptx = text, .ptx_hash = {.lo = hash}};
@@ -408,6 +441,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_misdeed_becomes_its_outcome),
+      cmocka_unit_test(test_room_is_made_by_those_used_longest_ago),
       cmocka_unit_test(test_a_program_is_sent_once),
       cmocka_unit_test(test_a_diagnosis_names_its_line_and_size),
       cmocka_unit_test(test_a_naive_variant_at_fault_is_said),
