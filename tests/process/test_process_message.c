@@ -58,7 +58,9 @@ static void test_numbers_of_elements_are_not_believed(void **state) {
     a_forest got;
     sct_wire_put_i64(&w, counts[k]);
     sct_wire_put_raw(&w, (uint8_t[150]){0}, 150); /* less than two trees */
+    got.n_rest = 7;
     assert_false(sct_wire_get(&w, a_forest_table(), &got));
+    assert_true(got.n_trees == 0 && got.trees == NULL && got.n_rest == 0);
     assert_int_equal(w.arena.total_bytes, 0);
     sct_wire_free(&w);
   }
