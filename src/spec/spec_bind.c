@@ -36,177 +36,6 @@ int sct_spec_find_field(const sct_record *record, const char *name, size_t len) 
 
 /* ---- names ---- */
 
-/* Names of generated kernels' own variables and functions: what shares a scope with the user's
- * names. */
-static const char *const generated[] = {"at",
-                                        "block",
-                                        "element",
-                                        "first",
-                                        "group_start",
-                                        "item",
-                                        "lane",
-                                        "loaded",
-                                        "part",
-                                        "rest",
-                                        "slot",
-                                        "team",
-                                        "thread",
-                                        "tiles",
-                                        "turn",
-                                        "warp",
-                                        "word",
-                                        "copy_pieces",
-                                        "gather_pieces",
-                                        "lasting_policy",
-                                        "load_lasting",
-                                        "load_words",
-                                        "run_shift",
-                                        "scatter_pieces",
-                                        "store_lasting",
-                                        "store_words",
-                                        "tile_cell",
-                                        "tile_line",
-                                        "tile_x",
-                                        "tile_y",
-                                        "warp_job",
-                                        "ahead",
-                                        "band",
-                                        "band_rows",
-                                        "in_band",
-                                        "copy_async",
-                                        "exchange_block",
-                                        "fetch_tile",
-                                        "load_realigned",
-                                        "shared_tiles",
-                                        "stage",
-                                        "tile",
-                                        "load_shifted",
-                                        "load_spaced",
-                                        "realigned",
-                                        "share_shifted",
-                                        "arrived",
-                                        "out_slice",
-                                        "parity",
-                                        "bulk_commit",
-                                        "bulk_load",
-                                        "bulk_store",
-                                        "bulk_wait_read",
-                                        "expect_bytes",
-                                        "fence_async",
-                                        "init_barrier",
-                                        "shared_address",
-                                        "wait_phase",
-                                        "load_striped",
-                                        "store_striped",
-                                        "take_own",
-                                        "give_own",
-                                        "rotate_words",
-                                        "inverse_of",
-                                        "twos_in",
-                                        "load_kept",
-                                        "store_kept",
-                                        "start",
-                                        "step",
-                                        "unit",
-                                        "window",
-                                        "low",
-                                        "span",
-                                        "fence_barrier_init",
-                                        "row_place",
-                                        "row_step",
-                                        "run_start",
-                                        "run_place",
-                                        "row_bytes",
-                                        "tile_place",
-                                        "word_place"};
-
-/* Likewise: of kernels that march along lines. */
-static const char *const of_lines[] = {"across", "line"};
-
-/* Likewise where the kernel reduces. */
-static const char *const generated_sums[] = {
-    "all",        "arrived",    "before", "column",   "combine",  "combine_lanes", "from",
-    "from_warps", "last_block", "mine",   "nothing",  "other",    "partial",       "partial_at",
-    "partials",   "place",      "places", "places_2", "places_3", "places_4",      "places_5",
-    "share",      "shares",     "shift",  "workspace"};
-
-/* And of kernels that take boxes of the index space. */
-static const char *const of_boxes[] = {
-    "blocks",      "cell_left", "member",     "box_of",    "sector_steps", "cells_before",
-    "factor_of",   "quotient",  "round",      "rounds",    "slot_step",    "tile_cells",
-    "whole_cells", "group",     "in_row",     "out_shift", "cell",         "items",
-    "piece",       "pieces",    "run_length", "shift",     "slack"};
-
-/* What generated kernels put behind an array's name: "a_in", "a_tile". */
-static const char *const suffixes[] = {"_in",   "_out",   "_tile",  "_v",    "_line",   "_at",
-                                       "_cell", "_first", "_place", "_slot", "_start",  "_before",
-                                       "_rest", "_count", "_words", "_step", "_element"};
-/* And before a dimension's: "first_i"; between an array's and a dimension's: "a_step_i". */
-static const char *const prefixes[] = {"first_", "line_",  "tiles_",  "len_",    "box_",  "most_",
-                                       "parts_", "chunk_", "chunks_", "factor_", "at_",   "next_",
-                                       "in_",    "out_",   "before_", "unit_",   "pitch_"};
-
-static bool is_listed(const char *const *list, int n, const char *name) {
-  for (int k = 0; k < n; k++) {
-    if (strcmp(list[k], name) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool is_of_dim(const sct_spec *spec, const char *name) {
-  for (int k = 0; k < spec->n_dims; k++) {
-    const char *dim = spec->dims[k];
-    for (int p = 0; p < SCT_COUNT(prefixes); p++) {
-      if (sct_has_prefix(name, prefixes[p]) && strcmp(name + strlen(prefixes[p]), dim) == 0) {
-        return true;
-      }
-    }
-    for (int op = 0; op < spec->n_operands; op++) {
-      const size_t n = strlen(spec->operands[op].name);
-      if (strncmp(name, spec->operands[op].name, n) == 0 && sct_has_prefix(name + n, "_step_") &&
-          strcmp(name + n + strlen("_step_"), dim) == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-static bool is_generated(const sct_spec *spec, const char *name) {
-  if (is_listed(generated, SCT_COUNT(generated), name) ||
-      is_listed(of_lines, SCT_COUNT(of_lines), name) ||
-      is_listed(of_boxes, SCT_COUNT(of_boxes), name) ||
-      (spec->n_inputs < spec->n_operands &&
-       spec->operands[spec->n_inputs].reduce != SCT_REDUCE_NONE &&
-       is_listed(generated_sums, SCT_COUNT(generated_sums), name))) {
-    return true;
-  }
-  for (int op = 0; op < spec->n_operands; op++) {
-    const char *stem = spec->operands[op].name;
-    const size_t n = strlen(stem);
-    for (int k = 0; k < SCT_COUNT(suffixes); k++) {
-      if (strncmp(name, stem, n) == 0 && strcmp(name + n, suffixes[k]) == 0) {
-        return true;
-      }
-    }
-  }
-  return is_of_dim(spec, name);
-}
-
-/* A dimension, a scalar or an array stands beside generated names. */
-static sct_status check_apart(const sct_spec *spec, const char *file, int line, const char *what,
-                              const char *name, sct_error *err) {
-  if (is_generated(spec, name)) {
-    return sct_spec_fail_at(
-        spec, err, file, line,
-        "%s '%s' has a name that generated kernels use themselves; call it '%s_'", what, name,
-        name);
-  }
-  return SCT_OK;
-}
-
 static sct_status fail_name(const sct_spec *spec, const char *file, int line, const char *what,
                             const char *name, const char *bad, sct_error *err) {
   char other[64];
@@ -249,18 +78,7 @@ static sct_status check_taken(const sct_spec *spec, const char *file, int line, 
 sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
                                      const char *what, const char *name, sct_error *err) {
   SCT_TRY(check_name(spec, file, line, what, name, err));
-  SCT_TRY(check_apart(spec, file, line, what, name, err));
   return check_taken(spec, file, line, what, name, spec->n_scalars, spec->n_operands, err);
-}
-
-/* Generated kernels are functions named after their strategy, and hide a type of that name. */
-static bool is_strategy(const char *name) {
-  char path[96];
-  sct_str text = {0};
-  snprintf(path, sizeof path, "tuning/strategies/%s.lua", name);
-  const bool found = sct_asset_read(&text, path, NULL) == SCT_OK;
-  sct_str_free(&text);
-  return found;
 }
 
 /* A variable of a type's name would hide the type. */
@@ -269,9 +87,6 @@ static sct_status check_records(const sct_spec *spec, sct_error *err) {
     const sct_operand *op = &spec->operands[k];
     const char *type = op->record.name;
     if (type) {
-      const char *hidden = is_strategy(type) ? "is the name of an access strategy" : NULL;
-      SCT_TRY(check_apart(spec, op->file, op->line, "record", type, err));
-      SCT_TRY(fail_name(spec, op->file, op->line, "record", type, hidden, err));
       SCT_TRY(check_taken(spec, op->file, op->line, "record", type, spec->n_scalars,
                           spec->n_operands, err));
     }
@@ -288,7 +103,6 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_dims; k++) {
     SCT_TRY(check_name(spec, spec->file, spec->line, "dimension", spec->dims[k], err));
-    SCT_TRY(check_apart(spec, spec->file, spec->line, "dimension", spec->dims[k], err));
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->dims[other], spec->dims[k]) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->line, "dimension '%s' appears twice",
@@ -298,7 +112,6 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     SCT_TRY(check_name(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, err));
-    SCT_TRY(check_apart(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, err));
     SCT_TRY(check_taken(spec, spec->file, spec->line, "scalar", spec->scalars[k].name, k, 0, err));
   }
   if (spec->n_operands > SCT_MAX_OPERANDS || spec->n_inputs >= spec->n_operands) {
@@ -309,7 +122,6 @@ sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
-    SCT_TRY(check_apart(spec, op->file, op->line, "array", op->name, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
     const int least = op->reduce != SCT_REDUCE_NONE ? 0 : 1;
     if (op->n_dims < least || op->n_dims > SCT_MAX_DIMS) {

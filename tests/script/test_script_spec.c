@@ -341,7 +341,6 @@ static void test_wrong_records(void **state) {
     assert_fails(text, "spec.lua", 3, cases[k].says);
   }
   static const char *const beside[][2] = {
-      {"at", "record 'at' has a name that generated kernels use themselves; call it 'at_'"},
       {"i", "record 'i': the name is already a dimension"},
       {"b", "record 'b': the name is already an array"}};
   for (int k = 0; k < SCT_COUNT(beside); k++) {

@@ -170,41 +170,15 @@ static void test_extents_name_dimensions(void **state) {
   assert_bind_fails("did you mean 'col'?");
 }
 
-/* What generated kernels declare themselves stands in one scope with the user's names. */
+/* Generated kernels call what is theirs otherwise where a user's name is the same. */
 static void test_names_of_generated_code(void **state) {
   (void)state;
-  open_spec("block");
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("dimension 'block' has a name that generated kernels use themselves; call it "
-                    "'block_'");
-  open_spec("i");
+  open_spec("block line");
   add_scalar("lane", "f32");
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("scalar 'lane' has a name that generated kernels use");
-  open_spec("i");
   add_array("a", "f32", INPUT);
   add_array("a_tile", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("array 'a_tile' has a name that generated kernels use");
-  open_spec("i j");
-  add_array("first_j", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("array 'first_j' has a name that generated kernels use");
-  open_spec("line");
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("dimension 'line' has a name that generated kernels use");
-  open_spec("i j");
-  add_array("a", "f32", INPUT);
-  add_array("a_line", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("array 'a_line' has a name that generated kernels use");
-  open_spec("i j");
-  add_array("line_i", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
-  assert_bind_fails("array 'line_i' has a name that generated kernels use");
-  open_spec("x y");
-  add_array("first_k", "f32", INPUT);
-  add_array("b", "f32", OUTPUT);
+  add_array("first_line", "f32", INPUT);
+  add_array("partial", "x:f32 y:f32", OUTPUT)->record.name = "exchange";
   bind();
   close_spec();
 }
@@ -275,10 +249,6 @@ static void test_record_names(void **state) {
   add_array("a", "x:f32 y:f32", INPUT)->record.name = "point";
   add_array("b", "x:f32 y:f64", OUTPUT)->record.name = "point";
   assert_bind_fails("'a' and 'b' have different records with the name 'point'");
-  open_spec("i");
-  add_array("a", "x:f32 y:f32", INPUT)->record.name = "exchange";
-  add_array("b", "x:f32 y:f32", OUTPUT);
-  assert_bind_fails("record 'exchange' is the name of an access strategy; call it 'exchange_'");
 }
 
 int main(void) {

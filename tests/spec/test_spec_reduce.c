@@ -152,20 +152,6 @@ static void test_what_cannot_be_reduced(void **state) {
   assert_bind_fails("array 't' has 1 to 12 dimensions, not 0");
 }
 
-static void test_generated_names(void **state) {
-  (void)state;
-  open_spec("row col");
-  add_array("mine", "f32", INPUT);
-  add_array("t", "f32", OUTPUT)->reduce = SCT_REDUCE_SUM;
-  set_dims("t", "row");
-  assert_bind_fails("'mine' has a name that generated kernels use themselves");
-  open_spec("row col");
-  add_array("mine", "f32", INPUT);
-  add_array("t", "f32", OUTPUT);
-  finish_reduction("t = mine;"); /* no sum, no such name */
-  close_spec();
-}
-
 /* ---- tolerances ---- */
 
 static double tolerance_of(const char *type, int64_t n) {
@@ -216,7 +202,6 @@ int main(void) {
       cmocka_unit_test(test_the_hash_tells_how),
       cmocka_unit_test(test_records_and_several_outputs),
       cmocka_unit_test(test_what_cannot_be_reduced),
-      cmocka_unit_test(test_generated_names),
       cmocka_unit_test(test_the_tolerance_grows_with_the_root_of_the_summands),
       cmocka_unit_test(test_a_given_tolerance_holds),
   };

@@ -122,7 +122,6 @@ static void test_bad_taps(void **state) {
       {"a", "k", "1 0", "tap 'k': the name is already a scalar"},
       {"a", "col", "1 0", "tap 'col': the name is already a dimension"},
       {"a", "n_col", "1 0", "tap 'n_col': the name is already the extent of a dimension"},
-      {"a", "thread", "1 0", "tap 'thread' has a name that generated kernels use themselves"},
       {"a", "float", "1 0", "tap 'float' "},
       {"a", "here", "0 0", "tap 'here' of 'a' is where the array itself is read; the body calls"},
       {"a", "up", "-1 0", "taps 'north' and 'up' of 'a' are the same place"},
