@@ -12,7 +12,7 @@
 --   sort    by the strides of the outputs, slowest first; of the largest input if they are reduced
 --
 -- Strides are expressions over extents, so what is found holds for all extents, except that a split
--- needs n_d % c == 0: a condition in `requires`, which kit.new() puts into every plan. A dimension
+-- needs n_d % c == 0: a condition in `requires`, which cuda.new() puts into every plan. A dimension
 -- is split only if the condition holds at every tuned size.
 --
 -- Index arrays are operands like others: `pick[i // 16]` moves along i1 only. An operand that is
@@ -32,7 +32,6 @@
 --   requires                         conditions over extents
 --   user, place                      the kernel over the user's dimensions; by dimension of it, its
 --                                    index over modes
---   prologue                         text that declares n_<mode> where it is no parameter
 --   body, component_body             declare in front the dimensions that they name and that are no
 --                                    mode any more; so a body names a mode exactly if it needs it
 --
@@ -597,20 +596,6 @@ local function with_dims(s, body)
   return body and table.concat(lines) .. body
 end
 
-local function prologue_of(s)
-  local lines, own = {}, {}
-  for _, name in ipairs(s.k.dims) do
-    own[name] = true
-  end
-  for _, mode in ipairs(s.modes) do
-    if not own[mode.name] then
-      lines[#lines + 1] = string.format("const long long n_%s = %s;%s", mode.name,
-        E.text(mode.extent + 0, true), mode.parts and " // they are one run everywhere" or "")
-    end
-  end
-  return kit.concat(lines)
-end
-
 local function build(s)
   local k = s.k
   local view = {}
@@ -622,7 +607,7 @@ local function build(s)
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
     view.reduced[d], view.from[d] = mode.reduced, mode.from
   end
-  view.sizes, view.requires, view.prologue = sizes_of(s), s.requires, prologue_of(s)
+  view.sizes, view.requires = sizes_of(s), s.requires
   view.user, view.place = k, s.place
   view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)
   view.operands = {}
