@@ -34,7 +34,6 @@ static void add_columns(cli_table *t, bool replayed) {
   cli_table_column(t, "GB/s predicted", true);
   cli_table_column(t, "by", false);
   cli_table_column(t, "sectors ld | st", true);
-  cli_table_column(t, "PTX", true);
   cli_table_column(t, "coalesced ld | st", true);
   cli_table_column(t, "regs", true);
   cli_table_column(t, "spilled", true);
@@ -79,19 +78,6 @@ static void degree_cell(cli_table *t, const sct_tune_row *row) {
   }
 }
 
-/* Sectors of the interpreted PTX, by those of the model at the same size. */
-static void ptx_cell(cli_table *t, const sct_ptx_check *check) {
-  const double ptx = (double)(check->ptx.sectors_ld + check->ptx.sectors_st);
-  const double model = (double)(check->model.sectors_ld + check->model.sectors_st);
-  if (!check->known || model <= 0.0) {
-    cli_table_cell(t, "%s", "");
-  } else if (check->same) {
-    cli_table_cell(t, "%s", "same");
-  } else {
-    cli_table_cell(t, "%+.1f %%", 100.0 * (ptx / model - 1.0));
-  }
-}
-
 static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row *row, int rank) {
   char time[32] = "";
   if (row->median_ns > 0.0) {
@@ -117,7 +103,6 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
   percent_cell(t, row->share);
   predicted_cells(t, row, size->read_bytes + size->write_bytes);
   sectors_cell(t, row);
-  ptx_cell(t, &row->ptx);
   degree_cell(t, row);
   cli_table_cell(t, "%d", row->registers);
   if (row->spill_bytes > 0) {

@@ -89,9 +89,7 @@ static json_t *counts_json(const sct_run_counts *c) {
 }
 
 static json_t *ptx_json(const sct_ptx_check *check) {
-  return check->known ? json_pack("{s:b, s:o, s:o}", "same", check->same, "ptx",
-                                  counts_json(&check->ptx), "model", counts_json(&check->model))
-                      : json_null();
+  return check->known ? json_pack("{s:o}", "ptx", counts_json(&check->ptx)) : json_null();
 }
 
 /* Adds the keys of `part`, which is freed. */

@@ -10,14 +10,10 @@ static sct_status finish(sct_kernel_code *code, const sct_spec *spec, sct_error 
   sct_str all = {0};
   sct_str_append(&all, code->source);
   const size_t n_source = all.len;
-  sct_status status = sct_codegen_launch(&all, spec, code, err);
-  if (status == SCT_OK) {
-    status = SCT_OK;
-  }
+  const sct_status status = sct_codegen_launch(&all, spec, code, err);
   if (status == SCT_OK) {
     code->hash = sct_hash_bytes(all.data, all.len);
     code->launch = sct_arena_strdup(&code->arena, all.data + n_source);
-    status = SCT_OK;
   }
   sct_str_free(&all);
   return status;
@@ -58,8 +54,6 @@ sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_scr
     return sct_fail(err, SCT_EINTERNAL, "kernel '%s' is another when it is rendered again",
                     code->kernel);
   }
-  code->n_accesses = whole.n_accesses;
-  code->accesses = whole.accesses;
   code->n_lines = whole.n_lines;
   code->line_file = whole.line_file;
   code->line_no = whole.line_no;

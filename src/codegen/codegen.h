@@ -24,8 +24,8 @@ const sct_message *sct_traffic_table(void), *sct_kernel_code_table(void);
 #define SCT_MESSAGES "codegen/codegen_messages.def"
 #include "process/process_declare.def"
 
-/* A kernel from one process to another that was forked from it: all but accesses and lines, which
- * few ask for. send: `out` lies in `code` and `arena`; false where an expression cannot be carried
+/* A kernel from one process to another that was forked from it: all but lines, which few ask
+ * for. send: `out` lies in `code` and `arena`; false where an expression cannot be carried
  * over. take: `out` is brief; its texts stay where they are in the message, its lists are in
  * `arena`, and both must outlive it; SCT_EDATA. */
 bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *spec,

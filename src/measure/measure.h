@@ -250,8 +250,8 @@ struct sct_ptx_module;
 void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
                      uint64_t seed, int64_t most_steps);
 void sct_sampler_free(sct_sampler *s); /* accepts NULL */
-/* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks, the
- * same that sct_model_count() takes, scaled to all. Blocks that share an output through a workspace
+/* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks
+ * (sct_sample_of()), scaled to all. Blocks that share an output through a workspace
  * are few of many here, so what the last of them does is left out. Values are those of timing, not
  * of verification, where a body's branches depend on them. A size at which a block runs more than
  * most_steps instructions (0: 2 million) is counted as a shorter one, and each operand scaled by

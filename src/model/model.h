@@ -1,8 +1,6 @@
-/* model - exact counts from stated accesses, occupancy, and a predicted time: what is known of a
- * candidate without running it.
+/* model - what follows from a kernel's counters: coalescing, occupancy, and a predicted time.
  *
- * Counting rules for CC 7.0 and later (they give what an H200's profiler counted in 527 of 531
- * kernels; in the other four the compiler narrowed loads):
+ * The counters, as src/ptx counts them for CC 7.0 and later:
  *   global  a warp instruction with an active lane is one request; sectors = distinct address / 32
  *           over active lanes; tags = distinct address / 128; ideal = min(sectors, ceil(active
  *           lanes x width / 32)).
@@ -44,25 +42,8 @@ sct_sample sct_sample_of(int64_t total, int64_t at_most);
 int64_t sct_sample_at(sct_sample s, int64_t k);
 double sct_sample_weight(sct_sample s, int64_t k); /* how many of them it stands for */
 
-/* Global counting rule for one warp: lanes' byte addresses, bit l of `active` for lane l. */
-void sct_model_count_global(sct_count *c, const int64_t address[32], uint32_t active, int width);
-/* One bulk copy (cp.async.bulk) of `bytes` > 0 neighbouring bytes in global memory. */
-void sct_model_count_bulk(sct_count *c, int64_t address, int64_t bytes);
-/* Shared counting rule for one warp. Adds to *wavefronts and *ideal. */
-void sct_model_count_shared(int64_t *wavefronts, int64_t *ideal, const int64_t address[32],
-                            uint32_t active, int width);
-
-/* Counts what `code` touches at `size`. Where there are more than max_blocks (0: 24) blocks, the
- * first, the last and some between are counted and scaled; so are the iterations of loops that run
- * more than 1,024 times a block. SCT_ESPEC if an expression cannot be evaluated (names the access);
- * `out` is set on success only. Leaves the spec's pool as it was. */
-sct_status sct_model_count(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
-                           const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
-/* The same for arrays at addresses start[n_operands], modulo 128; sct_model_count takes 0. */
-sct_status sct_model_count_at(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
-                              const sct_size *size, const int64_t *start, int64_t max_blocks,
-                              sct_error *err) SCT_MUST_USE;
-/* The same without looking at accesses, from code->traffic: of no block, as blocks_counted says. */
+/* What a kernel that is not compiled may move, from code->traffic: of no block, as blocks_counted
+ * says. */
 sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                               const sct_size *size, sct_error *err) SCT_MUST_USE;
 void sct_counters_free(sct_counters *c);

@@ -282,85 +282,10 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
   return e;
 }
 
-/* One access: { operand = n or nil, global = bool (a module's own array), store = bool, bulk =
- * bool, width = bytes, at = expr, active = expr or nil, warps = expr or nil, loops = { var, count,
- * ... }, index = { { var, linear }, ... } } */
-static void read_access(lua_State *L, const sct_spec *spec, sct_access *access) {
-  const int t = lua_gettop(L);
-  if (!lua_istable(L, t)) {
-    luaL_error(L, "an access is a table { operand, width, at }, not a %s", luaL_typename(L, t));
-  }
-  const int64_t operand = get_integer(L, t, "operand", 0);
-  if (operand < 0 || operand > spec->n_operands) {
-    luaL_error(L, "an access of operand %I: there are %d, the first is 1", (LUAI_UACINT)operand,
-               spec->n_operands);
-  }
-  access->operand = (int)operand - 1;
-  lua_getfield(L, t, "global");
-  access->mem = access->operand < 0 && !lua_toboolean(L, -1) ? SCT_MEM_SHARED : SCT_MEM_GLOBAL;
-  lua_pop(L, 1);
-  lua_getfield(L, t, "store");
-  access->is_store = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  lua_getfield(L, t, "bulk");
-  access->is_bulk = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  lua_getfield(L, t, "shuffle");
-  access->mem = lua_toboolean(L, -1) ? SCT_MEM_SHUFFLE : access->mem;
-  lua_pop(L, 1);
-  if (access->is_bulk && access->mem != SCT_MEM_GLOBAL) {
-    luaL_error(L, "a bulk copy is an access of an operand, not of shared memory");
-  }
-  access->width = (int)get_bytes(L, t, "width", 1);
-  access->address = get_expr(L, t, "at");
-  if (access->width < 1 || access->address == SCT_EXPR_NONE) {
-    luaL_error(L, "an access has 'at', where its bytes start, and 'width', how many a lane moves");
-  }
-  access->active = get_expr(L, t, "active");
-  access->warps = get_expr(L, t, "warps");
-  access->one_in = get_expr(L, t, "one_in");
-  lua_getfield(L, t, "loops");
-  const lua_Integer n = lua_isnil(L, -1) ? 0 : luaL_len(L, -1) / 2;
-  if (n > SCT_COUNT(access->loop_var)) {
-    luaL_error(L, "an access inside more than %d loops", SCT_COUNT(access->loop_var));
-  }
-  for (lua_Integer k = 0; k < n; k++) {
-    lua_geti(L, -1, 2 * k + 1);
-    lua_geti(L, -2, 2 * k + 2);
-    access->loop_var[k] = sct_script_check_expr(L, -2);
-    access->loop_count[k] = sct_script_check_expr(L, -1);
-    lua_pop(L, 2);
-  }
-  access->n_loops = (int)n;
-  lua_pop(L, 1);
-  lua_getfield(L, t, "index");
-  const lua_Integer n_index = lua_isnil(L, -1) ? 0 : luaL_len(L, -1);
-  for (lua_Integer k = 0; k < n_index && k < SCT_COUNT(access->index_var); k++) {
-    lua_geti(L, -1, k + 1);
-    access->index_var[k] = get_expr(L, lua_gettop(L), "var");
-    access->index_linear[k] = get_expr(L, lua_gettop(L), "linear");
-    access->n_index = (int)k + 1;
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-}
-
-static void read_accesses(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  lua_getfield(L, plan, "accesses");
-  code->counted = lua_istable(L, -1);
-  const int n = code->counted ? plan_list(L, "accesses") : 0;
-  code->accesses = SCT_ARENA_NEW(&code->arena, sct_access, n + 1);
-  for (int k = 0; k < n; k++) {
-    lua_geti(L, -1, k + 1);
-    read_access(L, spec, &code->accesses[k]);
-    code->indexed = code->indexed || code->accesses[k].n_index > 0;
-    lua_pop(L, 1);
-  }
-  for (int op = 0; op < spec->n_operands && !code->counted; op++) {
+static void see_indexes(const sct_spec *spec, sct_kernel_code *code) {
+  for (int op = 0; op < spec->n_operands; op++) {
     code->indexed = code->indexed || spec->operands[op].through_index;
   }
-  code->n_accesses = n;
-  lua_pop(L, 1);
 }
 
 static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
@@ -413,79 +338,40 @@ static bool is_among(sct_expr e, const sct_expr *list, int n) {
   return false;
 }
 
-/* Extents have values everywhere; inside an access (else NULL) so have the block, the thread, the
- * access' loops and what it reads from index arrays. */
-static bool has_value(const sct_spec *spec, const sct_access *a, sct_expr var) {
-  const char *name = sct_expr_var_name(spec->pool, var);
-  return is_among(var, spec->extent_var, spec->n_extents) ||
-         (a && (strcmp(name, "block") == 0 || strcmp(name, "thread") == 0 ||
-                is_among(var, a->loop_var, a->n_loops) || is_among(var, a->index_var, a->n_index)));
-}
-
 typedef struct var_check {
   lua_State *L;
   const sct_spec *spec;
   const char *file; /* the strategy's */
 } var_check;
 
-static void check_vars(const var_check *c, const sct_access *a, const char *what, sct_expr e) {
+static void check_vars(const var_check *c, const char *what, sct_expr e) {
   const sct_spec *spec = c->spec;
   sct_expr vars[MAX_VARS];
   const sct_expr whole = e == SCT_EXPR_NONE ? e : sct_expr_expand(spec->pool, e);
   const int n = whole == SCT_EXPR_NONE ? 0 : sct_expr_vars(spec->pool, whole, vars, MAX_VARS);
   for (int k = 0; k < n && k < MAX_VARS; k++) {
     const char *name = sct_expr_var_name(spec->pool, vars[k]);
-    if (!has_value(spec, a, vars[k])) {
+    if (!is_among(vars[k], spec->extent_var, spec->n_extents)) {
       sct_script_raise_at(c->L, c->file, 1,
                           "'%s' of a plan mentions '%.*s', which has no value there: it is over "
-                          "extents%s",
-                          what, (int)strcspn(name, "#"), name,
-                          a ? ", the block, the thread, and the access' own loops and index" : "");
+                          "extents",
+                          what, (int)strcspn(name, "#"), name);
     }
   }
 }
 
-static void check_traffic(const var_check *c, const sct_kernel_code *code) {
-  for (int op = 0; op < c->spec->n_operands; op++) {
-    check_vars(c, NULL, "traffic", code->traffic[op].bytes);
-    check_vars(c, NULL, "traffic", code->traffic[op].sectors);
-    check_vars(c, NULL, "traffic", code->traffic[op].lines);
-  }
-  check_vars(c, NULL, "wavefronts", code->wavefronts);
-}
-
-/* Counting would find it out too, and could not go on. */
+/* Whoever evaluates them finds it out too, and could not go on. */
 static void check_expressions(const var_check *c, const sct_kernel_code *code) {
-  const sct_spec *spec = c->spec;
-  check_vars(c, NULL, "grid", code->grid);
+  check_vars(c, "grid", code->grid);
   for (int k = 0; k < code->n_require; k++) {
-    check_vars(c, NULL, "requires", code->require[k]);
+    check_vars(c, "requires", code->require[k]);
   }
-  check_traffic(c, code);
-  for (int k = 0; k < code->n_accesses; k++) {
-    const sct_access *a = &code->accesses[k];
-    const struct {
-      const char *what;
-      sct_expr e;
-    } parts[] = {{"at", a->address}, {"active", a->active}, {"warps", a->warps}};
-    for (int p = 0; p < SCT_COUNT(parts); p++) {
-      check_vars(c, a, parts[p].what, parts[p].e);
-    }
-    for (int n = 0; n < a->n_loops; n++) {
-      check_vars(c, a, "loops", a->loop_count[n]);
-    }
-    for (int n = 0; n < a->n_index; n++) {
-      bool known = false;
-      for (int op = 0; op < spec->n_operands; op++) {
-        known = known ||
-                (spec->operands[op].is_index && spec->operands[op].index_value == a->index_var[n]);
-      }
-      if (!known || a->index_linear[n] == SCT_EXPR_NONE) {
-        luaL_error(c->L, "'index' of an access has 'var', an index array's value, and 'linear'");
-      }
-      check_vars(c, a, "linear", a->index_linear[n]);
-    }
+  for (int op = 0; op < c->spec->n_operands; op++) {
+    check_vars(c, "traffic", code->traffic[op].bytes);
+    check_vars(c, "traffic", code->traffic[op].sectors);
+    check_vars(c, "traffic", code->traffic[op].lines);
   }
+  check_vars(c, "wavefronts", code->wavefronts);
 }
 
 static void read_lines(const render_job *job, sct_kernel_code *code) {
@@ -522,7 +408,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   }
   read_requires(L, plan, job->script->spec, code);
   read_arguments(L, plan, job->script->spec, code);
-  read_accesses(L, plan, job->script->spec, code);
+  see_indexes(job->script->spec, code);
   sct_script_read_traffic(L, plan, job->script->spec, code);
   read_lines(job, code);
   const var_check check = {L, job->script->spec, job->space->strategies[job->cand->strategy].file};

@@ -102,33 +102,6 @@ int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */
 
-/* SCT_MEM_SHUFFLE: lanes exchange `width` bytes each, no address. */
-typedef enum sct_mem { SCT_MEM_GLOBAL, SCT_MEM_SHARED, SCT_MEM_SHUFFLE } sct_mem;
-
-/* One memory instruction of the generated kernel, as the template stated it: enough to count its
- * sectors. All expressions are over `thread` (threadIdx.x), `block` (blockIdx.x), loops, extents
- * and index operands' values. */
-typedef struct sct_access {
-  sct_mem mem;
-  bool is_store;
-  int operand;      /* index into sct_spec.operands; -1 for shared memory, a module's own array and
-                       shuffles */
-  bool is_bulk;     /* a bulk copy of `width` bytes by each active lane; its side in shared memory
-                       is none of the accesses */
-  int width;        /* bytes a lane */
-  sct_expr address; /* byte offset from the operand's base, or in shared memory */
-  sct_expr active;  /* lane takes part if != 0; SCT_EXPR_NONE: always */
-  sct_expr warps;   /* warp takes part if != 0, the same for all its lanes and all loops */
-  sct_expr one_in;  /* only one in so many blocks makes it, the last to come of those that share an
-                       output, all of which have the same address; over extents; NONE: all do */
-  int n_loops;
-  sct_expr loop_var[4];
-  sct_expr loop_count[4];   /* runs 0 .. count-1; constants, or over block and extents */
-  int n_index;              /* index operands' values that address and active mention */
-  sct_expr index_var[2];    /* sct_operand.index_value of the index operand */
-  sct_expr index_linear[2]; /* which of its elements is read, over thread, block and loops */
-} sct_access;
-
 /* What a plan says of an operand before anything is compiled. Expressions are over extents, NONE
  * where the plan leaves it to sct_model_estimate(). */
 typedef struct sct_traffic {
@@ -138,8 +111,7 @@ typedef struct sct_traffic {
   sct_expr sectors, lines; /* of 32 and 128 bytes that its requests touch, summed */
 } sct_traffic;
 
-/* A generated kernel: source, how to launch it, what it needs, and what it touches. Owned by its
- * arena. */
+/* A generated kernel: source, how to launch it, and what it needs. Owned by its arena. */
 typedef struct sct_kernel_code {
   sct_arena arena;
   const char
@@ -161,12 +133,8 @@ typedef struct sct_kernel_code {
   int64_t *align;        /* [n_operands] alignment the base pointers need */
   const char **argument; /* [n_operands] pointer types of the kernel's arguments: "const vec3 *" */
   int *layout;           /* [n_operands] which layout alternative of each operand it is for */
-  int n_accesses;
-  sct_access *accesses;
   int64_t workspace_bytes; /* of the last argument, which is 0 before the first launch and then as
                               the one before left it; 0: the kernel has no such argument */
-  bool counted; /* accesses is complete, so counts are exact for the addresses it states; else they
-                   come from the compiled code */
   int n_lines;
   const char **line_file; /* [n_lines] template and line that wrote each line of source */
   int *line_no;
@@ -174,7 +142,7 @@ typedef struct sct_kernel_code {
   sct_traffic *traffic; /* [n_operands] for an estimate until the compiled code is counted */
   sct_expr wavefronts;  /* of shared memory, likewise; SCT_EXPR_NONE: none */
   bool indexed;         /* an access goes where the value of an index array says */
-  bool brief;           /* accesses and lines are left out (sct_codegen_complete) */
+  bool brief;           /* lines are left out (sct_codegen_complete) */
   sct_arena rest;       /* owns them where they came later */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);

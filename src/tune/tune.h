@@ -126,16 +126,14 @@ typedef struct sct_tune_events {
   bool (*stop)(void *ctx); /* true: end early, keep what is there */
 } sct_tune_events;
 
-/* Counts of one small size, from running the PTX and from the model of the same accesses. The first
- * are the truth; they differ where the compiler merged or dropped accesses. */
+/* What running the PTX at small sizes says. */
 typedef struct sct_ptx_check {
-  bool known; /* the candidate was verified on a virtual device in this session */
-  sct_run_counts ptx, model;
-  int64_t elements; /* of the index space at that size */
+  bool known;         /* the candidate was verified on a virtual device in this session */
+  sct_run_counts ptx; /* of one of them */
+  int64_t elements;   /* of the index space at that size */
   /* machine instructions of warps that the PTX comes to, fitted to all sizes that ran */
   double per_block[SCT_N_PIPES], per_work[SCT_N_PIPES];
   bool by_elements; /* work is an element of the index space; else a request */
-  bool same;
 } sct_ptx_check;
 
 typedef struct sct_tune_row {

@@ -115,8 +115,8 @@ static void judge(tune_session *s, bench *b, const char *entry, tune_judgement *
   }
   m->judged = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
-  if (m->judged && sct_tune_hold_counts(s, m->item, &m->verdict, &m->run, NULL) != SCT_OK) {
-    m->run = (sct_ptx_check){.known = false};
+  if (m->judged) {
+    m->run = sct_tune_run_of(s, &m->verdict);
   }
 }
 
@@ -158,7 +158,7 @@ static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tu
                                  .cubin = b->cubin,
                                  .cubin_bytes = b->cubin_bytes};
   if (ask->wants_counts) {
-    m->counts = sct_tune_counts_of(s, ask->item, 0, &b->parsed, &compiled, arena);
+    m->counts = sct_tune_counts_of(s, ask->item, &b->parsed, &compiled, arena);
     m->n_counts = s->plan.spec.n_sizes;
   }
   if (ask->wants_comparison) {
@@ -442,7 +442,7 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  SCT_TRY(sct_tune_take_counts(s, m.item, false, m.counts, m.n_counts, err));
+  SCT_TRY(sct_tune_take_counts(s, m.item, m.counts, m.n_counts, err));
   if (m.comparison) {
     sct_tune_take_comparison(s, m.item, m.comparison);
   }

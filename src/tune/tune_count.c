@@ -35,7 +35,7 @@ static void estimate(tune_session *s, int k, int size) {
     sct_log(SCT_LOG_WARN, "%s has no estimate: %s", s->plan.items[k].label, err.text);
     return;
   }
-  cell->counted = cell->rough = cell->estimated = true;
+  cell->counted = cell->estimated = true;
   if (predict(s, k, size, &err) != SCT_OK) {
     sct_log(SCT_LOG_WARN, "%s is not predicted: %s", s->plan.items[k].label, err.text);
   }
@@ -48,7 +48,7 @@ void sct_tune_fit(tune_session *s, int k) {
     tune_cell *cell = sct_tune_cell(s, k, z);
     cell->fits =
         item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
-    if (cell->fits && !cell->counted && !item->code.counted) {
+    if (cell->fits && !cell->counted) {
       estimate(s, k, z);
     }
   }
@@ -57,46 +57,38 @@ void sct_tune_fit(tune_session *s, int k) {
 bool sct_tune_is_counted(tune_session *s, int k) {
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(s, k, z);
-    if (cell->fits && (!cell->counted || cell->rough)) {
+    if (cell->fits && (!cell->counted || cell->estimated)) {
       return false;
     }
   }
   return true;
 }
 
-/* From some of its blocks, run as PTX. */
 static sct_status count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
-                               const sct_compiled *compiled, int64_t max_blocks, sct_counters *out,
-                               sct_error *err) {
+                               const sct_compiled *compiled, sct_counters *out, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   if (s->sampler == NULL) {
     sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0);
   }
   SCT_TRY(sct_tune_parse(parsed, compiled->ptx, err));
   return sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module, compiled->entry,
-                           &spec->sizes[size], max_blocks, err);
+                           &spec->sizes[size], 0, err);
 }
 
-/* From its compiled code, if that is known: what was counted there is what runs. Else, or where the
- * interpreter does not know the PTX, from the accesses that its plan records. false: neither. */
+/* From some of its blocks, run as PTX. false: it is not compiled, or the interpreter does not know
+ * its PTX. */
 static bool count_cell(tune_session *s, int k, int size, tune_parsed *parsed,
-                       const sct_compiled *compiled, int64_t max_blocks, sct_counters *out) {
-  const sct_spec *spec = &s->plan.spec;
-  const sct_kernel_code *code = &s->plan.items[k].code;
-  const bool runs = compiled != NULL && compiled->ok && s->replay == NULL;
+                       const sct_compiled *compiled, sct_counters *out) {
   sct_error err = {0};
-  if (runs && count_blocks(s, k, size, parsed, compiled, max_blocks, out, &err) == SCT_OK) {
-    return true;
+  if (!compiled->ok || s->replay != NULL) {
+    return false;
   }
-  if (code->counted && sct_tune_plan_complete(&s->plan, k, &err) == SCT_OK &&
-      sct_model_count(out, spec, code, &spec->sizes[size], max_blocks, &err) == SCT_OK) {
-    return true;
-  }
-  if (err.text[0] != '\0') {
+  const bool good = count_blocks(s, k, size, parsed, compiled, out, &err) == SCT_OK;
+  if (!good) {
     sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", s->plan.items[k].label,
-            spec->sizes[size].label, err.text);
+            s->plan.spec.sizes[size].label, err.text);
   }
-  return false;
+  return good;
 }
 
 sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
@@ -105,16 +97,16 @@ sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
   for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK; z++) {
     tune_cell *cell = sct_tune_cell(s, k, z);
     sct_counters counters;
-    if (!cell->fits || (cell->counted && !cell->rough)) {
+    if (!cell->fits || (cell->counted && !cell->estimated)) {
       continue;
     }
-    if (!count_cell(s, k, z, &s->parsed, &item->compiled, 0, &counters)) {
+    if (!count_cell(s, k, z, &s->parsed, &item->compiled, &counters)) {
       continue;
     }
     sct_counters_free(&cell->counters);
     cell->counters = counters;
     cell->counted = true;
-    cell->rough = cell->estimated = false;
+    cell->estimated = false;
     SCT_TRY(predict(s, k, z, err));
   }
   return SCT_OK;
@@ -129,15 +121,14 @@ sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
   return SCT_OK;
 }
 
-const tune_size_counts *sct_tune_counts_of(tune_session *s, int k, int64_t max_blocks,
-                                           tune_parsed *parsed, const sct_compiled *compiled,
-                                           sct_arena *arena) {
+const tune_size_counts *sct_tune_counts_of(tune_session *s, int k, tune_parsed *parsed,
+                                           const sct_compiled *compiled, sct_arena *arena) {
   const sct_spec *spec = &s->plan.spec;
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters *c = SCT_ARENA_NEW(arena, sct_counters, 1);
     if (!sct_codegen_fits(spec, &s->plan.items[k].code, &spec->sizes[z]) ||
-        !count_cell(s, k, z, parsed, compiled, max_blocks, c)) {
+        !count_cell(s, k, z, parsed, compiled, c)) {
       continue;
     }
     sct_count *each = SCT_ARENA_NEW(arena, sct_count, c->n_operands);
@@ -149,13 +140,13 @@ const tune_size_counts *sct_tune_counts_of(tune_session *s, int k, int64_t max_b
   return list;
 }
 
-sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, const tune_size_counts *list,
-                                int64_t n, sct_error *err) {
+sct_status sct_tune_take_counts(tune_session *s, int k, const tune_size_counts *list, int64_t n,
+                                sct_error *err) {
   const int n_operands = s->plan.spec.n_operands;
   for (int z = 0; z < s->plan.spec.n_sizes && z < n; z++) {
     tune_cell *cell = sct_tune_cell(s, k, z);
     if (list[z].n_counters == 0 || list[z].n_operands != n_operands || !cell->fits ||
-        (cell->counted && !cell->rough)) {
+        (cell->counted && !cell->estimated)) {
       continue;
     }
     sct_count *each = sct_alloc(sizeof *each * (size_t)(n_operands + 1));
@@ -165,7 +156,6 @@ sct_status sct_tune_take_counts(tune_session *s, int k, bool rough, const tune_s
     cell->counters.operand = each;
     cell->counters.n_operands = n_operands;
     cell->counted = true;
-    cell->rough = rough;
     cell->estimated = false;
     SCT_TRY(predict(s, k, z, err));
   }

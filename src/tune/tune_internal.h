@@ -9,10 +9,9 @@
 
 /* What is known of one item at one size. */
 typedef struct tune_cell {
-  bool fits; /* the kernel's requirements hold at this size */
-  bool counted;
-  bool rough; /* counted from few blocks, to put it in order; before it is measured it is again */
-  bool estimated; /* rough, from what the plan says of its traffic: nothing was counted */
+  bool fits;      /* the kernel's requirements hold at this size */
+  bool counted;   /* it has counters */
+  bool estimated; /* they follow from what the plan says of its traffic: nothing was counted */
   sct_counters counters;
   sct_prediction predicted;     /* ns 0: unknown */
   double strain[SCT_N_STRAINS]; /* with it */
@@ -118,29 +117,21 @@ bool sct_tune_all_compiled(const tune_session *s); /* that are wanted */
 int sct_tune_n_units(const tune_session *s);       /* different kernels, wanted or not */
 void sct_tune_set_ready(tune_session *s, int item);
 void sct_tune_pipeline_end(tune_session *s);
-/* Which sizes item k fits, with an estimate where nothing is recorded; then its counts and
- * predicted times, where it has none yet (tune_count.c). */
+/* Which sizes item k fits, with an estimate; then its counts and predicted times, where it has
+ * none yet (tune_count.c). */
 void sct_tune_fit(tune_session *s, int item);
-bool sct_tune_is_counted(tune_session *s, int item); /* and not roughly */
+bool sct_tune_is_counted(tune_session *s, int item); /* from its code, at every size */
 sct_status sct_tune_count(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 /* Predicts again where item is counted, when more is known of its code. */
 sct_status sct_tune_predict(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
-/* Counts all items that fit, in forked processes, until a time (0: to the end), roughly but for
- * those that the store knows; what these could not count, or not in time, stays without counts
- * (tune_count_all.c). */
-sct_status sct_tune_count_all(tune_session *s, int64_t until_ns, sct_error *err) SCT_MUST_USE;
-/* The counts from one process to another, of max_blocks at a size (0: as many as sct_tune_count()
- * takes), from its compiled code if that is given. What could not
- * be counted there is not counted here either, before sct_tune_count(). */
-const tune_size_counts *sct_tune_counts_of(tune_session *s, int item, int64_t max_blocks,
-                                           tune_parsed *parsed, const sct_compiled *compiled,
-                                           sct_arena *arena);
-sct_status sct_tune_take_counts(tune_session *s, int item, bool rough, const tune_size_counts *list,
-                                int64_t n, sct_error *err) SCT_MUST_USE;
-/* What running the PTX of item k at a small size says (tune_run.c): holds what the interpreter
- * counted against the model at the same size; !out->known where it did not count. */
-sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdict,
-                                sct_ptx_check *out, sct_error *err) SCT_MUST_USE;
+/* The counts from one process to another, from compiled code. What could not be counted there is
+ * not counted here either, before sct_tune_count(). */
+const tune_size_counts *sct_tune_counts_of(tune_session *s, int item, tune_parsed *parsed,
+                                           const sct_compiled *compiled, sct_arena *arena);
+sct_status sct_tune_take_counts(tune_session *s, int item, const tune_size_counts *list, int64_t n,
+                                sct_error *err) SCT_MUST_USE;
+/* What running the PTX at a small size says (tune_run.c); !known where it was not counted. */
+sct_ptx_check sct_tune_run_of(const tune_session *s, const sct_verdict *verdict);
 /* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
 sct_status sct_tune_take_run(tune_session *s, int k, const sct_ptx_check *check,
                              sct_error *err) SCT_MUST_USE;
@@ -168,7 +159,7 @@ typedef struct tune_made {
 } tune_made;
 
 /* As sct_tune_plan_make(), but many candidates are made in several processes, and the kernels are
- * brief (sct_kernel_code): sct_tune_plan_complete() before accesses and lines are asked for.
+ * brief (sct_kernel_code): sct_tune_plan_complete() before lines are asked for.
  * until_ns: when that is to end, with a sample of many candidates (tune_sample); 0: with all. */
 sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
                                 const sct_device_desc *device, const char *strategy_dir,
@@ -300,8 +291,7 @@ sct_status sct_tune_store_cell(tune_session *s, int item, int size, bool replace
 sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) SCT_MUST_USE;
 /* Adds to a run's conditions in what shapes its winner is predicted to be slower than naive. */
-sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions,
-                               sct_error *err) SCT_MUST_USE;
+void sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions);
 /* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
  * or of one that was not reached. */
 bool sct_tune_has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell);

@@ -134,8 +134,7 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
     return sct_tune_settle(s, k, err);
   }
   set_verified(s, k);
-  sct_ptx_check check;
-  SCT_TRY(sct_tune_hold_counts(s, k, &verdict, &check, err));
+  const sct_ptx_check check = sct_tune_run_of(s, &verdict);
   SCT_TRY(sct_tune_take_run(s, k, &check, err));
   return s->kind->times ? SCT_OK : sct_tune_settle(s, k, err);
 }

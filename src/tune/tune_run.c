@@ -1,6 +1,5 @@
 /* tune_run - what one run of a candidate's PTX at a small size says of the sizes that are tuned:
- * whether it did what its plan records, and how many machine instructions it executes: some in
- * every block, and some with every element. */
+ * how many machine instructions it executes, some in every block, and some with every element. */
 #include "tune/tune_internal.h"
 
 #include <string.h>
@@ -49,45 +48,14 @@ static void fit_work(sct_ptx_check *out, const sct_work_sums *sums) {
   }
 }
 
-sct_status sct_tune_hold_counts(tune_session *s, int k, const sct_verdict *verdict,
-                                sct_ptx_check *out, sct_error *err) {
-  const sct_tune_item *item = &s->plan.items[k];
-  *out = (sct_ptx_check){.known = false};
-  if (!verdict->counted) {
-    return SCT_OK;
+sct_ptx_check sct_tune_run_of(const tune_session *s, const sct_verdict *verdict) {
+  sct_ptx_check out = {.known = verdict->counted};
+  if (verdict->counted) {
+    out.ptx = verdict->counts;
+    out.elements = elements_at(&s->plan.spec, verdict->extent);
+    fit_work(&out, &verdict->work);
   }
-  if (!item->code.counted) { /* nothing is stated: what ran is what counts */
-    *out = (sct_ptx_check){.known = true,
-                           .same = true,
-                           .ptx = verdict->counts,
-                           .model = verdict->counts,
-                           .elements = elements_at(&s->plan.spec, verdict->extent)};
-    fit_work(out, &verdict->work);
-    return SCT_OK;
-  }
-  SCT_TRY(sct_tune_plan_complete(&s->plan, k, err));
-  sct_fill fill[SCT_MAX_OPERANDS];
-  int64_t extent[SCT_MAX_EXTENTS];
-  memcpy(extent, verdict->extent, sizeof extent);
-  memcpy(fill, verdict->fill, sizeof fill);
-  const sct_size size = {.extent = extent, .fill = fill, .label = "a small size"};
-  sct_counters c = {0};
-  /* verification places arrays at exactly the alignment that the plan asks for */
-  SCT_TRY(
-      sct_model_count_at(&c, &s->plan.spec, &item->code, &size, item->code.align, INT64_MAX, err));
-  *out = (sct_ptx_check){.known = true,
-                         .ptx = verdict->counts,
-                         .model = {.requests_ld = c.load.requests,
-                                   .sectors_ld = c.load.sectors,
-                                   .requests_st = c.store.requests,
-                                   .sectors_st = c.store.sectors,
-                                   .wavefronts_ld = c.wavefronts_ld,
-                                   .wavefronts_st = c.wavefronts_st},
-                         .elements = elements_at(&s->plan.spec, extent)};
-  out->same = memcmp(&out->ptx, &out->model, sizeof out->ptx) == 0;
-  fit_work(out, &verdict->work);
-  sct_counters_free(&c);
-  return SCT_OK;
+  return out;
 }
 
 /* ---- instructions ---- */

@@ -15,9 +15,7 @@
 #define MOST  64
 /* Not tried, but counted for each operand, so that it is known what least there is. */
 #define WITNESSES 2
-/* Of a budget that counting may take. */
-#define COUNT_SHARE 0.25
-#define WAIT_NS     ((int64_t)20000000)
+#define WAIT_NS   ((int64_t)20000000)
 
 typedef struct pursuit {
   sct_search_problem problem;
@@ -377,11 +375,8 @@ static sct_status count_promising(tune_session *s, int size, sct_error *err) {
 
 static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   const int64_t budget_ns = s->opts->budget_ns;
-  const int64_t until_ns =
-      budget_ns > 0 ? sct_now_ns() + (int64_t)(COUNT_SHARE * (double)budget_ns) : 0;
   SCT_TRY(want_naive(s, err));
   SCT_TRY(take_known(s, err));
-  SCT_TRY(sct_tune_count_all(s, until_ns, err));
   SCT_TRY(count_known(s, err));
   SCT_TRY(run_naive(s, err));
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {

@@ -50,19 +50,15 @@ static void shape_extents(int64_t *out, const lattice *l, const sct_size *size, 
 typedef struct side {
   int item;
   sct_sampler *sampler; /* of both */
-  tune_parsed parsed;   /* where its plan records no accesses */
+  tune_parsed parsed;
 } side;
 
 static bool can_count(const tune_session *s, int item) {
-  const sct_tune_item *it = &s->plan.items[item];
-  return it->code.counted || (it->compiled.ok && s->replay == NULL);
+  return s->plan.items[item].compiled.ok && s->replay == NULL;
 }
 
 static bool count(tune_session *s, side *of, const sct_size *size, sct_counters *out) {
   const sct_tune_item *item = &s->plan.items[of->item];
-  if (item->code.counted) {
-    return sct_model_count(out, &s->plan.spec, &item->code, size, BLOCKS, NULL) == SCT_OK;
-  }
   return sct_codegen_fits(&s->plan.spec, &item->code, size) &&
          sct_tune_parse(&of->parsed, item->compiled.ptx, NULL) == SCT_OK &&
          sct_sampler_count(of->sampler, out, &item->code, of->parsed.module, item->compiled.entry,
@@ -108,14 +104,14 @@ static void compare_shapes(sct_str *out, tune_session *s, const lattice *l, int 
 }
 
 /* Adds the table to the run's conditions, unless it is there, or there is nothing to compare. */
-sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions, sct_error *err) {
+void sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions) {
   const int winner = s->choices[size].winner;
   const int naive = winner >= 0 ? sct_tune_naive_item(s, winner) : -1;
   lattice l;
   char hex[SCT_HASH_HEX];
   if (naive < 0 || naive == winner || !choose_lattice(&l, s->plan.spec.n_dims) ||
       !can_count(s, naive) || !can_count(s, winner)) {
-    return SCT_OK;
+    return;
   }
   sct_hash_hex(hex, s->plan.items[winner].code.hash);
   json_t *doc = json_loads(sct_str_c(conditions), 0, NULL);
@@ -123,12 +119,9 @@ sct_status sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions, s
   sct_str digits = {0};
   sct_sampler *sampler = NULL;
   side sides[] = {{.item = winner}, {.item = naive}};
-  sct_status status = SCT_OK;
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
-  SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, winner, err));
-  SCT_TRY_DONE(sct_tune_plan_complete(&s->plan, naive, err));
   sct_sampler_new(&sampler, &s->plan.spec, &s->device, s->opts->seed, STEPS);
   sides[0].sampler = sides[1].sampler = sampler;
   compare_shapes(&digits, s, &l, size, &sides[0], &sides[1]);
@@ -147,5 +140,4 @@ done:
   sct_sampler_free(sampler);
   json_decref(doc);
   sct_str_free(&digits);
-  return status;
 }

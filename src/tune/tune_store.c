@@ -319,8 +319,6 @@ static void put_small_size(sct_str *out, const sct_ptx_check *check) {
   if (check->known) {
     sct_str_append(out, "{");
     put_counts(out, "ptx", &check->ptx);
-    sct_str_append(out, ",");
-    put_counts(out, "model", &check->model);
     sct_str_append(out, ",\"machine\":{");
     for (int p = 0; p < SCT_N_PIPES; p++) {
       sct_str_printf(out, "%s\"%s\":[%.17g,%.17g]", p > 0 ? "," : "", pipe_names[p],
@@ -341,11 +339,10 @@ static void take_counts(sct_run_counts *out, const json_t *doc) {
 
 static void take_small_size(sct_ptx_check *out, const char *text) {
   json_t *doc = json_loads(text, 0, NULL);
-  const json_t *ptx = json_object_get(doc, "ptx"), *model = json_object_get(doc, "model");
-  if (!out->known && json_is_object(ptx) && json_is_object(model)) {
+  const json_t *ptx = json_object_get(doc, "ptx");
+  if (!out->known && json_is_object(ptx)) {
     *out = (sct_ptx_check){.known = true};
     take_counts(&out->ptx, ptx);
-    take_counts(&out->model, model);
     for (int p = 0; p < SCT_N_PIPES; p++) {
       const json_t *each = json_object_get(json_object_get(doc, "machine"), pipe_names[p]);
       out->per_block[p] = json_number_value(json_array_get(each, 0));
@@ -354,7 +351,6 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
     const char *by = json_string_value(json_object_get(doc, "by"));
     out->by_elements = by != NULL && strcmp(by, "elements") == 0;
     out->elements = json_integer_value(json_object_get(doc, "elements"));
-    out->same = memcmp(&out->ptx, &out->model, sizeof out->ptx) == 0;
   }
   json_decref(doc);
 }
@@ -615,10 +611,9 @@ sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
     run->naive = sct_tune_naive_outcome(s, size, s->plan.items[choice->winner].code.layout);
     sct_str conditions = {0};
     sct_str_append(&conditions, run->conditions);
-    const sct_status status = sct_tune_add_shapes(s, size, &conditions, err);
+    sct_tune_add_shapes(s, size, &conditions);
     run->conditions = keep(s, sct_str_c(&conditions));
     sct_str_free(&conditions);
-    SCT_TRY(status);
   }
   return sct_store_finish_run(s->store, run, err);
 }

@@ -202,7 +202,6 @@ static void tune_as_json_has_every_candidate(void **state) {
     assert_true(json_is_true(json_object_get(winner, "coalesced")));
     assert_true(json_is_null(json_object_get(winner, "median_ns"))); /* counted, not timed */
     const json_t *small = json_object_get(winner, "small_size");
-    assert_true(json_is_true(json_object_get(small, "same")));
     assert_true(json_integer_value(json_object_get(json_object_get(small, "ptx"), "sectors_st")) >
                 0);
     assert_true(json_number_value(json_object_get(winner, "predicted_ns")) > 1000.0);

@@ -238,13 +238,10 @@ static void test_bytes_in_flight_by_occupancy(void **state) {
   expect(&half, SCT_LIMIT_INFLIGHT, 1000 + 2 * (p.ns - 1000));
   /* an index array's value is waited for before the load */
   work.shared_bytes = 0;
-  sct_access *a = add_access(SCT_MEM_GLOBAL, LOAD, 4, NULL, "gid * 4");
-  a->n_index = 1;
   fixture_code.indexed = true;
   const sct_prediction chained = predict_with(&work);
   assert_true(chained.ns > p.ns + 500 * 1000 && chained.ns < 2 * p.ns);
   /* more loads a thread than can be under way come in rounds */
-  a->n_index = 0;
   fixture_code.indexed = false;
   counters.load.requests *= 64;
   const sct_prediction rounds = predict_with(&work);
@@ -385,7 +382,7 @@ static void test_without_rates_nothing_is_predicted(void **state) {
   assert_true(p.ns == 0);
   dev = round_device();
   sct_error err = {0};
-  layouts[0].bytes = parse("thread");
+  layouts[0].bytes = sct_expr_var(fixture_pool, "thread", 0, 1023, 1);
   assert_int_equal(sct_model_predict(&p, &dev, &work, &err), SCT_ESPEC);
   close_kernel();
 }

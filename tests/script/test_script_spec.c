@@ -340,9 +340,8 @@ static void test_wrong_records(void **state) {
              cases[k].record);
     assert_fails(text, "spec.lua", 3, cases[k].says);
   }
-  static const char *const beside[][2] = {
-      {"i", "record 'i': the name is already a dimension"},
-      {"b", "record 'b': the name is already an array"}};
+  static const char *const beside[][2] = {{"i", "record 'i': the name is already a dimension"},
+                                          {"b", "record 'b': the name is already an array"}};
   for (int k = 0; k < SCT_COUNT(beside); k++) {
     char text[512];
     snprintf(text, sizeof text,

@@ -63,7 +63,7 @@ static void done(void) {
   "  end }\n"
 #define GOOD      "kernel = 'probe', threads = 64, grid = k.extents[1]"
 #define LINE_CU   "// nothing\n"
-#define ONE(list) PLAN("return { " GOOD ", accesses = { { " list " } } }")
+#define ONE(list) PLAN("return { " GOOD ", traffic = { { " list " } } }")
 
 static void assert_bad(const char *text, const char *cu, const char *place, const char *says) {
   const sct_status status = render(text, cu);
@@ -88,13 +88,12 @@ static void assert_source(const char *plan, const char *cu, const char *source) 
 
 static void a_plan_becomes_a_description(void **state) {
   (void)state;
-  const char *text =
-      PLAN("local t = E.raw('thread', 0, 63)\n"
-           "    return { " GOOD ", doc = 'words', shared_bytes = 512,\n"
-           "      static_shared_bytes = 64, align = { 16 },\n"
-           "      requires = { (k.extents[2] % 4):eq(0) },\n"
-           "      accesses = { { operand = 2, store = true, width = 4, at = 4 * t },\n"
-           "        { width = 8, at = 8 * t, loops = { E.var('j', 0, 3), 4 } } } }");
+  const char *text = PLAN(
+      "return { " GOOD ", doc = 'words', shared_bytes = 512,\n"
+      "      static_shared_bytes = 64, align = { 16 },\n"
+      "      requires = { (k.extents[2] % 4):eq(0) },\n"
+      "      traffic = { { operand = 2, store = true, width = 4, bytes = 4 * k.extents[1] } }\n"
+      "    }");
   assert_int_equal(render(text, LINE_CU), SCT_OK);
   const sct_kernel_code *code = &rendered.code;
   assert_string_equal(code->kernel, "probe");
@@ -105,14 +104,11 @@ static void a_plan_becomes_a_description(void **state) {
   assert_int_equal(code->align[0], 16);
   assert_int_equal(code->align[1], 1);
   assert_int_equal(code->n_require, 1);
-  assert_true(code->counted);
-  assert_int_equal(code->n_accesses, 2);
-  assert_int_equal(code->accesses[0].mem, SCT_MEM_GLOBAL);
-  assert_int_equal(code->accesses[0].operand, 1);
-  assert_true(code->accesses[0].is_store);
-  assert_int_equal(code->accesses[1].mem, SCT_MEM_SHARED); /* no operand */
-  assert_int_equal(code->accesses[1].width, 8);
-  assert_int_equal(code->accesses[1].n_loops, 1);
+  assert_int_equal(code->traffic[0].width, 0);
+  assert_int_equal(code->traffic[1].width, 4);
+  assert_true(code->traffic[1].is_store);
+  assert_true(code->traffic[1].bytes != SCT_EXPR_NONE);
+  assert_true(code->traffic[1].sectors == SCT_EXPR_NONE);
   done();
 }
 
@@ -174,19 +170,13 @@ static void a_plan_without_a_launch_is_refused(void **state) {
   }
 }
 
-static void an_access_is_checked(void **state) {
+static void traffic_is_checked(void **state) {
   (void)state;
-  assert_bad(ONE("operand = 3, width = 4, at = 0"), LINE_CU, "", "operand 3");
-  assert_bad(ONE("operand = -1, width = 4, at = 0"), LINE_CU, "", "operand -1");
-  assert_bad(ONE("operand = 1, width = 4"), LINE_CU, "", "'at'");
-  assert_bad(ONE("operand = 1, at = 0"), LINE_CU, "", "'width'");
-  assert_bad(ONE("operand = 1, at = 0, width = -4"), LINE_CU, "", "'width'");
-  assert_bad(ONE("operand = 1, at = 'here', width = 4"), LINE_CU, "", "expression");
-  assert_bad(ONE("operand = 1, at = 0.5, width = 4"), LINE_CU, "", "not an integer");
-  assert_bad(ONE("operand = 'a', at = 0, width = 4"), LINE_CU, "", "number");
-  assert_bad(PLAN("return { " GOOD ", accesses = { 7 } }"), LINE_CU, "", "an access is a table");
-  assert_bad(ONE("width = 4, at = 0, loops = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 }"), LINE_CU, "",
-             "more than 4 loops");
+  assert_bad(ONE("operand = 3, width = 4"), LINE_CU, "", "'operand' of a plan's 'traffic'");
+  assert_bad(ONE("operand = -1, width = 4"), LINE_CU, "", "'operand' of a plan's 'traffic'");
+  assert_bad(ONE("operand = 1, width = -4"), LINE_CU, "", "'width' of a plan's 'traffic'");
+  assert_bad(ONE("operand = 1, width = 4, bytes = 0.5"), LINE_CU, "", "an expression over extents");
+  assert_bad(ONE("operand = 'a', width = 4"), LINE_CU, "", "'operand' of a plan's 'traffic'");
 }
 
 /* ---- templates ---- */
@@ -262,12 +252,12 @@ static void a_plan_of_wrong_values_names_its_file(void **state) {
   static const char *const wrong[] = {
       "threads = {}",
       "requires = setmetatable({}, { __len = function() return 1 << 40 end })",
-      "accesses = setmetatable({}, { __len = function() return 1 << 40 end })",
+      "traffic = setmetatable({}, { __len = function() return 1 << 40 end })",
       "shared_bytes = 'much'",
       "align = { 'x' }",
       "arguments = { {} }",
       "requires = { 'x' }",
-      "accesses = { { width = 4, at = {} } }",
+      "traffic = { { operand = 1, width = 4, bytes = {} } }",
   };
   for (int k = 0; k < SCT_COUNT(wrong); k++) {
     char plan[512];
@@ -447,7 +437,7 @@ int main(void) {
       cmocka_unit_test(layouts_that_do_not_fit_are_turned_down),
       cmocka_unit_test(a_plan_that_fails_names_its_line),
       cmocka_unit_test(a_plan_without_a_launch_is_refused),
-      cmocka_unit_test(an_access_is_checked),
+      cmocka_unit_test(traffic_is_checked),
       cmocka_unit_test(text_goes_through_and_values_are_put_in),
       cmocka_unit_test(a_line_of_nothing_is_left_out),
       cmocka_unit_test(lines_of_a_value_keep_the_indentation),

@@ -6,8 +6,9 @@
  *
  * Of a candidate at a size: the median and the quartiles that a GPU gave, and what a session knows
  * before it compiles it: the predicted time and its strains, reckoned here by the present model
- * from counts of a few blocks, as a search does. A candidate of the store that the present space
- * has not is left out, and so is one that failed: how many is said on standard error. */
+ * from what the plan says of its traffic, as a search does. A candidate of the store that the
+ * present space has not is left out, and so is one that failed: how many is said on standard error.
+ */
 #include "search/search.h"
 #include "store/store.h"
 #include "tune/tune.h"
@@ -16,10 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUGH_BLOCKS 6 /* as in tune_count_all.c */
-#define MAX_SIZES    16
-#define N_TIMES      3
-#define SIZE         "size:"
+#define MAX_SIZES 16
+#define N_TIMES   3
+#define SIZE      "size:"
 
 static const char what[] = "Recorded sweeps for comparing search methods; by scripts/bench sweeps.";
 static const char fields[] =
@@ -120,10 +120,7 @@ static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
   sct_counters c;
   sct_prediction p;
   double strain[SCT_N_STRAINS];
-  if (!it->code.counted) {
-    return;
-  }
-  must(sct_model_count(&c, &k->plan.spec, &it->code, size, ROUGH_BLOCKS, &err), &err);
+  must(sct_model_estimate(&c, &k->plan.spec, &it->code, size, &err), &err);
   const sct_workload work = {.spec = &k->plan.spec,
                              .code = &it->code,
                              .size = size,
