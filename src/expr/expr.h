@@ -155,11 +155,6 @@ int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *val
 /* true: wherever the other inputs stand, each step of values[input] changes the result by the same
  * (modulo 2^64). false: not as far as can be seen. */
 bool sct_expr_program_is_affine(const sct_expr_program *program, int input);
-/* The same for the lanes of a warp at once: values[k][lane] is input k of that lane. */
-#define SCT_EXPR_LANES 32
-void sct_expr_program_run_lanes(const sct_expr_program *program,
-                                const int64_t (*values)[SCT_EXPR_LANES],
-                                int64_t out[SCT_EXPR_LANES]);
 void sct_expr_program_free(sct_expr_program *program);
 
 /* ---- text ---- */

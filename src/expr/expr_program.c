@@ -2,7 +2,7 @@
  *
  * Every distinct part is computed once, into a register that is handed on after its last use.
  * Floor division and remainder by a power of two become an arithmetic shift and a mask, which are
- * right for negative values too. One run computes one value, or the values of 32 lanes at once. */
+ * right for negative values too. */
 #include "expr/expr_pool.h"
 
 #include <string.h>
@@ -303,64 +303,48 @@ static int64_t safe_mod(int64_t a, int64_t b) {
   return b == 0 ? 0 : expr_floor_mod(a, b);
 }
 
-/* One table of meanings for both ways of running. A, B: the operands' values. */
-#define INSTRUCTION_CASES(i, A, B, SET)                                                            \
-  switch ((i)->op) {                                                                               \
-  case OP_CONST:                                                                                   \
-    SET((i)->imm);                                                                                 \
-    break;                                                                                         \
-  case OP_AFFINE:                                                                                  \
-    SET(wrap_madd(A, (i)->imm, (i)->imm2));                                                        \
-    break;                                                                                         \
-  case OP_MADD:                                                                                    \
-    SET(wrap_madd(A, (i)->imm, B));                                                                \
-    break;                                                                                         \
-  case OP_MUL:                                                                                     \
-    SET(wrap_madd(A, B, 0));                                                                       \
-    break;                                                                                         \
-  case OP_DIV:                                                                                     \
-    SET(safe_div(A, B));                                                                           \
-    break;                                                                                         \
-  case OP_MOD:                                                                                     \
-    SET(safe_mod(A, B));                                                                           \
-    break;                                                                                         \
-  case OP_SHIFT:                                                                                   \
-    SET((A) >> (i)->imm);                                                                          \
-    break;                                                                                         \
-  case OP_MASK:                                                                                    \
-    SET((A) & (i)->imm);                                                                           \
-    break;                                                                                         \
-  case OP_MIN:                                                                                     \
-    SET((A) < (B) ? (A) : (B));                                                                    \
-    break;                                                                                         \
-  case OP_MAX:                                                                                     \
-    SET((A) > (B) ? (A) : (B));                                                                    \
-    break;                                                                                         \
-  case OP_XOR:                                                                                     \
-    SET((A) ^ (B));                                                                                \
-    break;                                                                                         \
-  case OP_LT:                                                                                      \
-    SET((A) < (B));                                                                                \
-    break;                                                                                         \
-  case OP_LE:                                                                                      \
-    SET((A) <= (B));                                                                               \
-    break;                                                                                         \
-  case OP_EQ:                                                                                      \
-    SET((A) == (B));                                                                               \
-    break;                                                                                         \
-  case OP_NE:                                                                                      \
-    SET((A) != (B));                                                                               \
-    break;                                                                                         \
-  case OP_AND:                                                                                     \
-    SET((A) != 0 && (B) != 0);                                                                     \
-    break;                                                                                         \
-  case OP_OR:                                                                                      \
-    SET((A) != 0 || (B) != 0);                                                                     \
-    break;                                                                                         \
-  case OP_NOT:                                                                                     \
-    SET((A) == 0);                                                                                 \
-    break;                                                                                         \
+/* What an instruction makes of its operands' values. */
+static int64_t result_of(const instruction *i, int64_t a, int64_t b) {
+  switch (i->op) {
+  case OP_CONST:
+    return i->imm;
+  case OP_AFFINE:
+    return wrap_madd(a, i->imm, i->imm2);
+  case OP_MADD:
+    return wrap_madd(a, i->imm, b);
+  case OP_MUL:
+    return wrap_madd(a, b, 0);
+  case OP_DIV:
+    return safe_div(a, b);
+  case OP_MOD:
+    return safe_mod(a, b);
+  case OP_SHIFT:
+    return a >> i->imm;
+  case OP_MASK:
+    return a & i->imm;
+  case OP_MIN:
+    return a < b ? a : b;
+  case OP_MAX:
+    return a > b ? a : b;
+  case OP_XOR:
+    return a ^ b;
+  case OP_LT:
+    return a < b;
+  case OP_LE:
+    return a <= b;
+  case OP_EQ:
+    return a == b;
+  case OP_NE:
+    return a != b;
+  case OP_AND:
+    return a != 0 && b != 0;
+  case OP_OR:
+    return a != 0 || b != 0;
+  case OP_NOT:
+    return a == 0;
   }
+  return 0;
+}
 
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values) {
   int64_t registers[MAX_REGISTERS];
@@ -370,10 +354,7 @@ int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *val
     const instruction *i = &program->code[k];
     const int64_t a = i->a < n_inputs ? values[i->a] : registers[i->a - n_inputs];
     const int64_t b = i->b < n_inputs ? values[i->b] : registers[i->b - n_inputs];
-    int64_t *dst = &registers[i->dst - n_inputs];
-#define SET(value) *dst = (value)
-    INSTRUCTION_CASES(i, a, b, SET)
-#undef SET
+    registers[i->dst - n_inputs] = result_of(i, a, b);
   }
   return program->result < n_inputs ? values[program->result]
                                     : registers[program->result - n_inputs];
@@ -415,28 +396,4 @@ bool sct_expr_program_is_affine(const sct_expr_program *program, int input) {
     registers[i->dst - n_inputs] = depends(i, a, b);
   }
   return program->result < n_inputs || registers[program->result - n_inputs] != OTHER;
-}
-
-void sct_expr_program_run_lanes(const sct_expr_program *program,
-                                const int64_t (*values)[SCT_EXPR_LANES],
-                                int64_t out[SCT_EXPR_LANES]) {
-  int64_t registers[MAX_REGISTERS][SCT_EXPR_LANES];
-  memset(registers[0], 0, sizeof registers[0]);
-  const int n_inputs = program->n_inputs;
-  for (size_t k = 0; k < program->n_code; k++) {
-    const instruction *i = &program->code[k];
-    const int64_t *a = i->a < n_inputs ? values[i->a] : registers[i->a - n_inputs];
-    const int64_t *b = i->b < n_inputs ? values[i->b] : registers[i->b - n_inputs];
-    int64_t *dst = registers[i->dst - n_inputs];
-#define SET(value)                                                                                 \
-  for (int lane = 0; lane < SCT_EXPR_LANES; lane++) {                                              \
-    dst[lane] = (value);                                                                           \
-  }
-    INSTRUCTION_CASES(i, a[lane], b[lane], SET)
-#undef SET
-  }
-  memcpy(out,
-         program->result < n_inputs ? values[program->result]
-                                    : registers[program->result - n_inputs],
-         sizeof(int64_t) * SCT_EXPR_LANES);
 }

@@ -113,9 +113,6 @@ static void test_programs(void **state) {
   sct_expr_program_free(program);
 
   assert_int_equal(sct_expr_program_new(&program, pool, parse("17"), NULL, 0, &err), SCT_OK);
-  int64_t lanes[SCT_EXPR_LANES];
-  sct_expr_program_run_lanes(program, NULL, lanes);
-  assert_int_equal(lanes[31], 17);
   assert_int_equal(sct_expr_program_run(program, NULL), 17);
   sct_expr_program_free(program);
 

@@ -106,23 +106,6 @@ static void check_substitution(const subject *s) {
   check_equal(s, "substituted", have, want);
 }
 
-static void check_lanes(const subject *s) {
-  int64_t values[N_DOMAINS][SCT_EXPR_LANES];
-  int64_t want[SCT_EXPR_LANES];
-  int64_t have[SCT_EXPR_LANES];
-  for (int lane = 0; lane < SCT_EXPR_LANES; lane++) {
-    assign(s->used, lane * INT64_C(7919));
-    want[lane] = sct_expr_program_run(s->program, leaf_values);
-    for (int k = 0; k < N_DOMAINS; k++) {
-      values[k][lane] = leaf_values[k];
-    }
-  }
-  sct_expr_program_run_lanes(s->program, (const int64_t(*)[SCT_EXPR_LANES])values, have);
-  for (int lane = 0; lane < SCT_EXPR_LANES; lane++) {
-    check_equal(s, "lane", have[lane], want[lane]);
-  }
-}
-
 static int n_affine, n_other;
 
 /* What is called affine in an input is a straight line along it. */
@@ -186,7 +169,6 @@ static void check_subject(subject *s, sct_rng *rng) {
     check_substitution(s);
   }
   check_affine(s);
-  check_lanes(s);
   check_text(s);
   sct_expr_program_free(s->program);
 }
