@@ -67,7 +67,7 @@ typedef struct sct_search_method {
   const char *name; /* "model" */
   const char *doc;  /* one line */
   /* For the method itself: `start` and `told` may be NULL; `next` gives an untried candidate, and
-   * is not asked where there is none. `told` hears of failures too (sct_search_failed()). */
+   * is not asked where there is none. `told` hears of failures too (sct_search_fail()). */
   void (*start)(sct_search *s);
   int (*next)(sct_search *s);
   void (*told)(sct_search *s, int point);
