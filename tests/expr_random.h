@@ -29,7 +29,6 @@ static const domain domains[] = {
     {"z", UNBOUNDED_LO, UNBOUNDED_HI, 1, -20, 1, 41},
 };
 #define N_DOMAINS 8
-#define N_LEAVES  10 /* the domains and two lets: p = 4*c + a, q = n // 3 */
 
 typedef enum tree_op {
   TREE_CONST,
@@ -61,8 +60,8 @@ typedef struct tree {
 #define MAX_TREES 200
 static tree trees[MAX_TREES];
 static int n_trees;
-static sct_expr leaves[N_LEAVES];
-static int64_t leaf_values[N_LEAVES];
+static sct_expr leaves[N_DOMAINS];
+static int64_t leaf_values[N_DOMAINS];
 
 static inline void open_leaves(void) {
   open_pool();
@@ -71,8 +70,6 @@ static inline void open_leaves(void) {
     leaves[k] = sct_expr_var(pool, d->name, d->lo, d->hi, d->multiple);
     assert_int_not_equal(leaves[k], SCT_EXPR_NONE);
   }
-  leaves[8] = sct_expr_let(pool, "p", parse("4 * c + a"));
-  leaves[9] = sct_expr_let(pool, "q", parse("n // 3"));
 }
 
 /* The seed of this run: SCT_TEST_SEED or `fallback`; printed, so that a failure can be repeated. */
@@ -105,7 +102,7 @@ static inline int random_tree(sct_rng *rng, int depth) {
   static const tree_op often[] = {TREE_SUM, TREE_SUM, TREE_SUM, TREE_MUL, TREE_MUL,
                                   TREE_DIV, TREE_DIV, TREE_MOD, TREE_MOD, TREE_SUB};
   if (depth == 0 || sct_rng_below(rng, 8) == 0) {
-    return sct_rng_below(rng, 10) < 7 ? new_tree(TREE_LEAF, sct_rng_below(rng, N_LEAVES), 0)
+    return sct_rng_below(rng, 10) < 7 ? new_tree(TREE_LEAF, sct_rng_below(rng, N_DOMAINS), 0)
                                       : random_const(rng);
   }
   tree_op op = often[sct_rng_below(rng, SCT_COUNT(often))];
@@ -245,13 +242,10 @@ static inline sct_expr build(int at, bool reversed) {
 
 /* ---- assignments */
 
-static inline void mark_used(int at, bool used[N_LEAVES]) {
+static inline void mark_used(int at, bool used[N_DOMAINS]) {
   const tree *t = &trees[at];
   if (t->op == TREE_LEAF) {
     used[t->value] = true;
-    used[2] = used[2] || t->value == 8; /* p = 4*c + a */
-    used[0] = used[0] || t->value == 8;
-    used[5] = used[5] || t->value == 9; /* q = n // 3 */
   }
   for (int k = 0; k < t->n; k++) {
     mark_used(t->kid[k], used);
@@ -259,7 +253,7 @@ static inline void mark_used(int at, bool used[N_LEAVES]) {
 }
 
 /* How many assignments of the leaves of a tree there are. */
-static inline int64_t count_assignments(const bool used[N_LEAVES]) {
+static inline int64_t count_assignments(const bool used[N_DOMAINS]) {
   int64_t n = 1;
   for (int k = 0; k < N_DOMAINS; k++) {
     n *= used[k] ? domains[k].count : 1;
@@ -268,7 +262,7 @@ static inline int64_t count_assignments(const bool used[N_LEAVES]) {
 }
 
 /* Assignment number `index` of count_assignments(). */
-static inline void assign(const bool used[N_LEAVES], int64_t index) {
+static inline void assign(const bool used[N_DOMAINS], int64_t index) {
   for (int k = 0; k < N_DOMAINS; k++) {
     const domain *d = &domains[k];
     leaf_values[k] = d->from;
@@ -277,8 +271,6 @@ static inline void assign(const bool used[N_LEAVES], int64_t index) {
       index /= d->count;
     }
   }
-  leaf_values[8] = 4 * leaf_values[2] + leaf_values[0];
-  leaf_values[9] = leaf_values[5] / 3;
 }
 
 static inline const char *tree_text(int at, char *out, size_t size) {
@@ -288,10 +280,7 @@ static inline const char *tree_text(int at, char *out, size_t size) {
   if (t->op == TREE_CONST) {
     snprintf(out, size, "%" PRId64, t->value);
   } else if (t->op == TREE_LEAF) {
-    snprintf(out, size, "%s",
-             t->value < N_DOMAINS ? domains[t->value].name
-             : t->value == 8      ? "p"
-                                  : "q");
+    snprintf(out, size, "%s", domains[t->value].name);
   } else {
     snprintf(out, size, "(%s", names[t->op]);
     for (int k = 0; k < t->n; k++) {

@@ -70,10 +70,6 @@ sct_expr sct_expr_var(sct_expr_pool *pool, const char *name, int64_t lo, int64_t
 sct_expr sct_expr_var_find(const sct_expr_pool *pool,
                            const char *name); /* SCT_EXPR_NONE if unknown */
 const char *sct_expr_var_name(const sct_expr_pool *pool, sct_expr var);
-/* A variable that stands for `definition`: prints as its name, ranges and divisibility follow from
- * the definition, and sct_expr_expand() replaces it. For names that a template declares: "j" for r
- * * 256 + t. */
-sct_expr sct_expr_let(sct_expr_pool *pool, const char *name, sct_expr definition);
 
 sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a,
                          sct_expr b); /* DIV .. OR */
@@ -89,12 +85,6 @@ sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a);
  * stands in it as it is: a variable, a quotient. */
 sct_expr sct_expr_subst(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, const sct_expr *with,
                         int n);
-/* All let-variables replaced by their definitions, to the bottom. */
-sct_expr sct_expr_expand(sct_expr_pool *pool, sct_expr e);
-/* `e` refolded with the knowledge that variable vars[k] is a multiple of multiples[k] (extents of
- * tuned sizes): used to ask "would this be aligned if n_col % 4 == 0?". */
-sct_expr sct_expr_assume_multiple(sct_expr_pool *pool, sct_expr e, const sct_expr *vars,
-                                  const int64_t *multiples, int n);
 
 /* Appends e as bytes that mean the same to a pool which knows its variables by the same names:
  * that of a forked process. Nothing for SCT_EXPR_NONE. */
@@ -107,13 +97,12 @@ sct_expr sct_expr_read(sct_expr_pool *pool, const void *bytes, size_t n);
 sct_expr_op sct_expr_op_of(const sct_expr_pool *pool, sct_expr e);
 bool sct_expr_is_const(const sct_expr_pool *pool, sct_expr e,
                        int64_t *value); /* value may be NULL */
-bool sct_expr_mentions(const sct_expr_pool *pool, sct_expr e,
-                       sct_expr var); /* looks through lets */
-/* Variables of e (lets not expanded), in order of first making. Returns how many there are; fills
+bool sct_expr_mentions(const sct_expr_pool *pool, sct_expr e, sct_expr var);
+/* Variables of e, in order of first making. Returns how many there are; fills
  * at most cap. */
 int sct_expr_vars(const sct_expr_pool *pool, sct_expr e, sct_expr *vars, int cap);
 /* The divisions and remainders inside e, each pair of dividend and divisor once, inner
- * ones first; lets are not looked through. Returns how many there are; fills at most cap. */
+ * ones first. Returns how many there are; fills at most cap. */
 int sct_expr_quotients(const sct_expr_pool *pool, sct_expr e, sct_expr *dividend, sct_expr *divisor,
                        int cap);
 /* Bounds that hold for every value of the variables; saturated at +-2^62. */
@@ -134,7 +123,7 @@ void sct_expr_split(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, int n
 /* ---- evaluating ---- */
 
 /* The value of every variable of an evaluation: values[k] belongs to vars[k]. A variable that is
- * not listed (and is no let) makes evaluation fail. */
+ * not listed makes evaluation fail. */
 typedef struct sct_expr_env {
   const sct_expr *vars;
   const int64_t *values;
@@ -147,7 +136,7 @@ sct_status sct_expr_eval(const sct_expr_pool *pool, sct_expr e, const sct_expr_e
 /* For millions of evaluations: e as straight code over a flat array of inputs. Division by zero
  * gives 0, overflow wraps; check once with sct_expr_eval. Thread-safe to run. */
 typedef struct sct_expr_program sct_expr_program;
-/* inputs[k] is read from values[k] at run time; lets are expanded. SCT_ESPEC for a variable not in
+/* inputs[k] is read from values[k] at run time. SCT_ESPEC for a variable not in
  * inputs. */
 sct_status sct_expr_program_new(sct_expr_program **out, sct_expr_pool *pool, sct_expr e,
                                 const sct_expr *inputs, int n, sct_error *err) SCT_MUST_USE;

@@ -33,7 +33,7 @@ static sct_expr remove_atoms(sct_expr_pool *pool, sct_expr whole, sct_expr part)
 /* The largest divisor of c that is known to divide coef * e. */
 static int64_t shared_divisor(const sct_expr_pool *pool, expr_term term, int64_t c) {
   const int64_t g = expr_gcd(term.coef, c);
-  return g * expr_gcd(expr_known_divisor(pool, term.e), c / g);
+  return g * expr_gcd(sct_expr_divisor(pool, term.e), c / g);
 }
 
 /* x = d * q + r for d = k * atoms (atoms NONE: a constant). Coefficients are cut towards zero, the
@@ -314,18 +314,14 @@ static sct_expr unwrap_remainder(sct_expr_pool *pool, sct_expr r, sct_expr d) {
   return SCT_EXPR_NONE;
 }
 
-/* The node r % d. Its quotient is made first (without assumptions: it must hold for good), so that
- * sums can join the two. */
+/* The node r % d. Its quotient is made first, so that sums can join the two. */
 static sct_expr intern_remainder(sct_expr_pool *pool, sct_expr r, sct_expr d) {
   const expr_term args[2] = {{1, r}, {1, d}};
   const sct_expr known = expr_find(pool, SCT_EXPR_MOD, 0, args, 2);
   if (known != SCT_EXPR_NONE) {
     return known;
   }
-  const int n_assumed = pool->n_assumed;
-  pool->n_assumed = 0;
   const sct_expr partner = divide_rest(pool, r, d);
-  pool->n_assumed = n_assumed;
   const sct_expr e = expr_intern(pool, SCT_EXPR_MOD, 0, args, 2);
   if (e != SCT_EXPR_NONE) {
     pool->nodes[e].partner = partner < e ? partner : SCT_EXPR_NONE;

@@ -21,9 +21,6 @@ static sct_status eval_variable(const evaluation *v, sct_expr e, int64_t *value)
       return SCT_OK;
     }
   }
-  if (expr_node_of(v->pool, e)->n == 1) {
-    return eval(v, expr_arg(v->pool, e, 0).e, value);
-  }
   return sct_fail(v->err, SCT_ESPEC, "'%s' has no value here", sct_expr_var_name(v->pool, e));
 }
 

@@ -124,7 +124,7 @@ static sct_expr is_zero(sct_expr_pool *pool, const expr_sum *s, sct_expr_op op) 
 static int64_t terms_divisor(const sct_expr_pool *pool, const expr_sum *s) {
   int64_t d = 0;
   for (int k = 0; k < s->n; k++) {
-    const int64_t known = expr_known_divisor(pool, s->terms[k].e);
+    const int64_t known = sct_expr_divisor(pool, s->terms[k].e);
     d = expr_gcd(d, expr_divisor_mul(s->terms[k].coef, known));
   }
   return d;
@@ -388,7 +388,7 @@ static void chain_flatten(sct_expr_pool *pool, xor_chain *chain, sct_expr e) {
 static int64_t chain_step(sct_expr_pool *pool, const xor_chain *chain, int left_out) {
   int64_t step = low_bit(chain->constant);
   for (int k = 0; k < chain->o.n; k++) {
-    const int64_t own = low_bit(expr_known_divisor(pool, chain->o.list[k].e));
+    const int64_t own = low_bit(sct_expr_divisor(pool, chain->o.list[k].e));
     step = k != left_out && own < step ? own : step;
   }
   return step;

@@ -183,19 +183,6 @@ sct_expr sct_expr_var_find(const sct_expr_pool *pool, const char *name) {
   return SCT_EXPR_NONE;
 }
 
-static sct_expr append_named(sct_expr_pool *pool, expr_node node, const char *name,
-                             const expr_term *args) {
-  node.op = SCT_EXPR_VAR;
-  node.hash = hash_name(name);
-  node.var_mask |= UINT64_C(1) << (node.hash % 64);
-  node.name = sct_strdup(name);
-  const sct_expr e = append(pool, node, args);
-  if (e == SCT_EXPR_NONE) {
-    sct_free(node.name);
-  }
-  return e;
-}
-
 static int64_t clamp(int64_t value) {
   const int64_t capped = value > SCT_EXPR_MAX_VALUE ? SCT_EXPR_MAX_VALUE : value;
   return capped < SCT_EXPR_MIN_VALUE ? SCT_EXPR_MIN_VALUE : capped;
@@ -213,6 +200,19 @@ static expr_range tighten(int64_t lo, int64_t hi, int64_t multiple) {
   return r;
 }
 
+static sct_expr append_variable(sct_expr_pool *pool, const char *name, expr_range range,
+                                int64_t multiple) {
+  expr_node node = {.op = SCT_EXPR_VAR, .range = range, .divisor = multiple};
+  node.hash = hash_name(name);
+  node.var_mask = UINT64_C(1) << (node.hash % 64);
+  node.name = sct_strdup(name);
+  const sct_expr e = append(pool, node, NULL);
+  if (e == SCT_EXPR_NONE) {
+    sct_free(node.name);
+  }
+  return e;
+}
+
 sct_expr sct_expr_var(sct_expr_pool *pool, const char *name, int64_t lo, int64_t hi,
                       int64_t multiple) {
   if (lo > hi || multiple < 1) {
@@ -224,34 +224,13 @@ sct_expr sct_expr_var(sct_expr_pool *pool, const char *name, int64_t lo, int64_t
   }
   const sct_expr found = sct_expr_var_find(pool, name);
   if (found == SCT_EXPR_NONE) {
-    return append_named(pool, (expr_node){.range = range, .divisor = multiple}, name, NULL);
+    return append_variable(pool, name, range, multiple);
   }
   const expr_node *node = expr_node_of(pool, found);
-  if (node->n != 0 || node->range.lo != range.lo || node->range.hi != range.hi ||
-      node->divisor != multiple) {
+  if (node->range.lo != range.lo || node->range.hi != range.hi || node->divisor != multiple) {
     return expr_none(pool, "the variable is known with other bounds");
   }
   return found;
-}
-
-sct_expr sct_expr_let(sct_expr_pool *pool, const char *name, sct_expr definition) {
-  if (definition == SCT_EXPR_NONE) {
-    return SCT_EXPR_NONE;
-  }
-  const sct_expr found = sct_expr_var_find(pool, name);
-  if (found != SCT_EXPR_NONE) {
-    const bool same = expr_node_of(pool, found)->n == 1 && expr_arg(pool, found, 0).e == definition;
-    return same ? found : expr_none(pool, "the variable is known with another definition");
-  }
-  const expr_node *def = expr_node_of(pool, definition);
-  const expr_node node = {.n = 1,
-                          .depth = def->depth + 1,
-                          .tree = def->tree + 1,
-                          .divisor = def->divisor,
-                          .range = def->range,
-                          .var_mask = def->var_mask};
-  const expr_term arg = {1, definition};
-  return append_named(pool, node, name, &arg);
 }
 
 const char *sct_expr_var_name(const sct_expr_pool *pool, sct_expr var) {

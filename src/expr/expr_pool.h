@@ -30,7 +30,7 @@ typedef struct expr_range {
 
 typedef struct expr_node {
   sct_expr_op op;
-  int32_t first, n; /* arguments: pool->args[first .. first + n); a let's definition is args[0] */
+  int32_t first, n; /* arguments: pool->args[first .. first + n) */
   sct_expr next;    /* the next older node of the same bucket */
   sct_expr partner; /* of a remainder: the floor division of the same operands, made before it */
   int depth;
@@ -39,7 +39,7 @@ typedef struct expr_node {
   int64_t value; /* of a constant; the constant part of a sum */
   int64_t divisor;
   expr_range range;
-  uint64_t var_mask; /* bit (hash of name % 64) of every variable inside, lets looked through */
+  uint64_t var_mask; /* bit (hash of name % 64) of every variable inside */
   char *name;        /* of a variable; owned */
 } expr_node;
 
@@ -51,10 +51,6 @@ struct sct_expr_pool {
   sct_expr *buckets; /* newest node first, so that a reset pops heads only */
   size_t n_buckets;  /* power of two */
   const char *failure;
-  /* while sct_expr_assume_multiple() runs: what folding may take for granted */
-  const sct_expr *assumed_vars;
-  const int64_t *assumed_multiples;
-  int n_assumed;
 };
 
 /* ---- pool (expr_pool.c) */
@@ -99,8 +95,6 @@ int64_t expr_gcd(int64_t a, int64_t b); /* of magnitudes; gcd(0, x) = |x| */
 int64_t expr_divisor_mul(int64_t a, int64_t b);
 int64_t expr_floor_div(int64_t a, int64_t b); /* b != 0; not INT64_MIN / -1 */
 int64_t expr_floor_mod(int64_t a, int64_t b);
-/* The divisor of e, with the assumptions in force. */
-int64_t expr_known_divisor(const sct_expr_pool *pool, sct_expr e);
 static inline bool expr_is_truth(const sct_expr_pool *pool, sct_expr e) {
   return pool->nodes[e].range.lo >= 0 && pool->nodes[e].range.hi <= 1;
 }

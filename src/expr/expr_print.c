@@ -379,9 +379,6 @@ bool sct_expr_needs_floor(const sct_expr_pool *pool, sct_expr e) {
   const printer p = {NULL, pool, true, false};
   const expr_node *node = expr_node_of(pool, e);
   const bool division = node->op == SCT_EXPR_DIV || node->op == SCT_EXPR_MOD;
-  if (node->op == SCT_EXPR_VAR) {
-    return false; /* a let is printed by name */
-  }
   if (division && !plain_division(&p, node)) {
     return true;
   }

@@ -259,16 +259,15 @@ static sct_status compute(builder *b, sct_expr e, int32_t *operand) {
 sct_status sct_expr_program_new(sct_expr_program **out, sct_expr_pool *pool, sct_expr e,
                                 const sct_expr *inputs, int n, sct_error *err) {
   sct_status status = SCT_OK;
-  const sct_expr expanded = sct_expr_expand(pool, e);
-  if (expanded == SCT_EXPR_NONE) {
+  if (e == SCT_EXPR_NONE) {
     return sct_fail(err, SCT_ESPEC, "there is no expression to evaluate: %s",
                     sct_expr_failure(pool));
   }
   builder b = {.pool = pool, .inputs = inputs, .err = err};
   b.program = sct_alloc(sizeof *b.program);
   b.program->n_inputs = n;
-  SCT_TRY_DONE(count_uses(&b, expanded));
-  SCT_TRY_DONE(compute(&b, expanded, &b.program->result));
+  SCT_TRY_DONE(count_uses(&b, e));
+  SCT_TRY_DONE(compute(&b, e, &b.program->result));
 done:
   sct_free(b.parts);
   if (status == SCT_OK) {

@@ -275,7 +275,7 @@ static int64_t assumed_divisor(const void *ctx, sct_expr e) {
     return divisor_rule(a->pool, node->op, node->value, node->n, a->pool->args + node->first,
                         assumed_divisor, ctx);
   }
-  int64_t d = node->n == 1 ? assumed_divisor(ctx, expr_arg(a->pool, e, 0).e) : node->divisor;
+  int64_t d = node->divisor;
   for (int k = 0; k < a->n; k++) {
     if (a->vars[k] == e && a->multiples[k] > 0) { /* lcm: both are known */
       d = expr_divisor_mul(d / expr_gcd(d, a->multiples[k]), a->multiples[k]);
@@ -298,12 +298,6 @@ int64_t sct_expr_divisor_if(const sct_expr_pool *pool, sct_expr e, const sct_exp
 
 int64_t sct_expr_divisor(const sct_expr_pool *pool, sct_expr e) {
   return e == SCT_EXPR_NONE ? 1 : expr_node_of(pool, e)->divisor;
-}
-
-int64_t expr_known_divisor(const sct_expr_pool *pool, sct_expr e) {
-  return pool->n_assumed == 0 ? expr_node_of(pool, e)->divisor
-                              : sct_expr_divisor_if(pool, e, pool->assumed_vars,
-                                                    pool->assumed_multiples, pool->n_assumed);
 }
 
 void sct_expr_range(const sct_expr_pool *pool, sct_expr e, int64_t *lo, int64_t *hi) {

@@ -83,7 +83,7 @@ static void add_quotient(quotients *q, sct_expr dividend, sct_expr divisor) {
 
 static void find_quotients(const sct_expr_pool *pool, sct_expr e, quotients *q) {
   const expr_node *node = expr_node_of(pool, e);
-  for (int k = 0; node->op != SCT_EXPR_VAR && k < node->n; k++) {
+  for (int k = 0; k < node->n; k++) {
     find_quotients(pool, expr_arg(pool, e, k).e, q);
   }
   if (node->op == SCT_EXPR_DIV || node->op == SCT_EXPR_MOD) {

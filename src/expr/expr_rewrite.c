@@ -1,4 +1,4 @@
-/* expr_rewrite - expressions rebuilt with other leaves: substitution, expansion of lets, refolding.
+/* expr_rewrite - expressions rebuilt with other leaves.
  *
  * Rebuilding goes through the same builders as the first time, so the result is in normal form. */
 #include "expr/expr_pool.h"
@@ -12,22 +12,10 @@ typedef struct rewrite {
   const sct_expr *vars, *with; /* replacements, of leaves as a rule */
   int n;
   uint64_t var_mask; /* of vars: expressions without them stay as they are */
-  bool expand;       /* lets become their definitions */
-  bool force;        /* rebuild even where no leaf changes */
   sct_expr memo_key[MEMO_SLOTS], memo_value[MEMO_SLOTS];
 } rewrite;
 
 static sct_expr rebuild(rewrite *w, sct_expr e);
-
-static sct_expr rebuild_variable(rewrite *w, sct_expr e) {
-  if (expr_node_of(w->pool, e)->n == 0) {
-    return e;
-  }
-  const sct_expr definition = expr_arg(w->pool, e, 0).e;
-  const sct_expr rebuilt = rebuild(w, definition);
-  const bool keep = !w->expand && (rebuilt == definition || w->force);
-  return keep ? e : rebuilt;
-}
 
 static sct_expr rebuild_sum(rewrite *w, sct_expr e) {
   sct_expr_pool *pool = w->pool;
@@ -62,9 +50,8 @@ static sct_expr rebuild_node(rewrite *w, sct_expr e) {
   }
   switch (expr_op(w->pool, e)) {
   case SCT_EXPR_CONST:
-    return e;
   case SCT_EXPR_VAR:
-    return rebuild_variable(w, e);
+    return e;
   case SCT_EXPR_SUM:
     return rebuild_sum(w, e);
   default:
@@ -73,8 +60,7 @@ static sct_expr rebuild_node(rewrite *w, sct_expr e) {
 }
 
 static sct_expr rebuild(rewrite *w, sct_expr e) {
-  const uint64_t mask = expr_node_of(w->pool, e)->var_mask;
-  if (!w->force && !w->expand && (mask & w->var_mask) == 0) {
+  if ((expr_node_of(w->pool, e)->var_mask & w->var_mask) == 0) {
     return e;
   }
   const int slot = e % MEMO_SLOTS;
@@ -100,23 +86,4 @@ sct_expr sct_expr_subst(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, c
     w.var_mask |= expr_node_of(pool, vars[k])->var_mask;
   }
   return rebuild(&w, e);
-}
-
-sct_expr sct_expr_expand(sct_expr_pool *pool, sct_expr e) {
-  rewrite w = {.pool = pool, .expand = true};
-  return e == SCT_EXPR_NONE ? SCT_EXPR_NONE : rebuild(&w, e);
-}
-
-sct_expr sct_expr_assume_multiple(sct_expr_pool *pool, sct_expr e, const sct_expr *vars,
-                                  const int64_t *multiples, int n) {
-  rewrite w = {.pool = pool, .force = true};
-  if (e == SCT_EXPR_NONE) {
-    return SCT_EXPR_NONE;
-  }
-  pool->assumed_vars = vars;
-  pool->assumed_multiples = multiples;
-  pool->n_assumed = n;
-  const sct_expr refolded = rebuild(&w, e);
-  pool->n_assumed = 0;
-  return refolded;
 }

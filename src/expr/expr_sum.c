@@ -233,7 +233,7 @@ static bool exact_division(const sct_expr_pool *pool, sct_expr atom, sct_expr *x
     return false;
   }
   *x = expr_arg(pool, atom, 0).e;
-  return expr_known_divisor(pool, *x) % *c == 0;
+  return sct_expr_divisor(pool, *x) % *c == 0;
 }
 
 /* coef * (x // by), what they share taken out of both, in the place of term k. */

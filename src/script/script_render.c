@@ -347,8 +347,7 @@ typedef struct var_check {
 static void check_vars(const var_check *c, const char *what, sct_expr e) {
   const sct_spec *spec = c->spec;
   sct_expr vars[MAX_VARS];
-  const sct_expr whole = e == SCT_EXPR_NONE ? e : sct_expr_expand(spec->pool, e);
-  const int n = whole == SCT_EXPR_NONE ? 0 : sct_expr_vars(spec->pool, whole, vars, MAX_VARS);
+  const int n = e == SCT_EXPR_NONE ? 0 : sct_expr_vars(spec->pool, e, vars, MAX_VARS);
   for (int k = 0; k < n && k < MAX_VARS; k++) {
     const char *name = sct_expr_var_name(spec->pool, vars[k]);
     if (!is_among(vars[k], spec->extent_var, spec->n_extents)) {

@@ -1,5 +1,5 @@
 /* Handles as values: equal content gives equal handles, a mark brings everything back, variables
- * and lets keep their promises, failures say why. */
+ * keep their promises, failures say why. */
 #include "expr_test.h"
 
 static int setup(void **state) {
@@ -105,29 +105,6 @@ static void test_variables(void **state) {
   assert_int_equal(sct_expr_var(pool, "w", 5, 9, 0), SCT_EXPR_NONE);
 }
 
-static void test_lets(void **state) {
-  (void)state;
-  int64_t lo = 0;
-  int64_t hi = 0;
-  sct_expr_var(pool, "r", 0, 3, 1);
-  const sct_expr t = sct_expr_var(pool, "t", 0, 255, 1);
-  const sct_expr j = sct_expr_let(pool, "j", parse("r * 256 + t"));
-  assert_int_equal(sct_expr_op_of(pool, j), SCT_EXPR_VAR);
-  sct_expr_range(pool, j, &lo, &hi);
-  assert_int_equal(lo, 0);
-  assert_int_equal(hi, 1023);
-  assert_int_equal(parse("j // 1024"), sct_expr_const(pool, 0));
-  const sct_expr eight = sct_expr_let(pool, "eight", parse("8 * j + 16"));
-  assert_int_equal(sct_expr_divisor(pool, eight), 8);
-  assert_true(sct_expr_mentions(pool, eight, t));
-  assert_int_equal(sct_expr_expand(pool, parse("eight + j % 256")),
-                   parse("2048 * r + 8 * t + 16 + t"));
-  assert_int_equal(sct_expr_let(pool, "j", parse("t + 256 * r")), j);
-  assert_int_equal(sct_expr_let(pool, "j", parse("t")), SCT_EXPR_NONE);
-  assert_int_equal(sct_expr_let(pool, "k", SCT_EXPR_NONE), SCT_EXPR_NONE);
-  assert_int_equal(sct_expr_var(pool, "j", 0, 1023, 1), SCT_EXPR_NONE);
-}
-
 static void test_none_passes_through(void **state) {
   (void)state;
   const sct_expr i = sct_expr_var(pool, "i", 0, 9, 1);
@@ -142,7 +119,6 @@ static void test_none_passes_through(void **state) {
   assert_int_equal(sct_expr_not(pool, SCT_EXPR_NONE), SCT_EXPR_NONE);
   assert_int_equal(sct_expr_binary(pool, SCT_EXPR_MIN, SCT_EXPR_NONE, i), SCT_EXPR_NONE);
   assert_int_equal(sct_expr_binary(pool, SCT_EXPR_VAR, i, i), SCT_EXPR_NONE);
-  assert_int_equal(sct_expr_expand(pool, SCT_EXPR_NONE), SCT_EXPR_NONE);
   assert_int_equal(sct_expr_subst(pool, i, &i, &(sct_expr){SCT_EXPR_NONE}, 1), SCT_EXPR_NONE);
   assert_false(sct_expr_is_const(pool, SCT_EXPR_NONE, NULL));
   assert_false(sct_expr_mentions(pool, SCT_EXPR_NONE, i));
@@ -212,7 +188,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_reset_after_growth, setup, teardown),
       cmocka_unit_test_setup_teardown(test_reset_and_quotients, setup, teardown),
       cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_lets, setup, teardown),
       cmocka_unit_test_setup_teardown(test_none_passes_through, setup, teardown),
       cmocka_unit_test_setup_teardown(test_overflow_and_size, setup, teardown),
   };
