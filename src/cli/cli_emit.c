@@ -15,10 +15,16 @@ static bool looks_like_file(const char *word) {
   return sct_has_suffix(word, ".lua") || strchr(word, '/') != NULL;
 }
 
-static sct_status read_wanted(wanted *w, const char *word, sct_error *err) {
+static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
+  const char *word = args->words[0];
   if (!looks_like_file(word)) {
     w->request.name = word;
-    return SCT_OK;
+    return args->params.n == 0
+               ? SCT_OK
+               : sct_fail(err, SCT_EUSAGE,
+                          "-p is for a spec file; '%s' is the name of a kernel in the store, which "
+                          "was tuned with its parameters: name the spec, or leave -p out",
+                          word);
   }
   SCT_TRY(cli_hint_example(sct_script_try_spec(&w->spec, word, err), word, err));
   sct_hash_hex(w->hash, w->spec.hash);
@@ -83,7 +89,7 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
     SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
                              err));
   }
-  SCT_TRY_DONE(read_wanted(&w, args->words[0], err));
+  SCT_TRY_DONE(read_wanted(&w, args, err));
   SCT_TRY_DONE(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {
     SCT_TRY_DONE(check_name(store, w.request.name, err));

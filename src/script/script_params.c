@@ -19,7 +19,8 @@ sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err
   for (int k = 0; k < n; k++) {
     const size_t length = name_length(texts[k]);
     if (length == 0) {
-      return sct_fail(err, SCT_EUSAGE, "'%s' is no parameter: expected NAME=VALUE", texts[k]);
+      return sct_fail(err, SCT_EUSAGE, "-p '%s': expected NAME=VALUE, such as -p fields=7",
+                      texts[k]);
     }
     for (int other = 0; other < k; other++) {
       if (strncmp(texts[k], texts[other], length + 1) == 0) {

@@ -307,6 +307,7 @@ static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sc
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err) {
   sct_row_result row = {*cand, *outcome};
+  /* The log is synced by the next change that is no result, and when the store is closed. */
   SCT_TRY(sct_store_exec(s, "PRAGMA synchronous = NORMAL", err));
   sct_status status = sct_store_begin(s, err);
   status = status == SCT_OK ? sct_store_end(s, put_result(s, &row, replace, err), err) : status;

@@ -14,8 +14,8 @@
 #define LEAST 8
 #define MOST  64
 /* Not tried, but counted for each operand, so that it is known what least there is. */
-#define WITNESSES 2
-#define WAIT_NS   ((int64_t)20000000)
+#define MOST_PROMISING 2
+#define WAIT_NS        ((int64_t)20000000)
 
 typedef struct pursuit {
   sct_search_problem problem;
@@ -341,7 +341,7 @@ static double sectors_of(tune_session *s, int k, int size, int op) {
 }
 
 /* The candidate whose estimate promises so few sectors of an operand that others would not be
- * coalesced beside it; -1: none. */
+ * coalesced in comparison; -1: none. */
 static int promising(tune_session *s, int size, int op) {
   double counted = INFINITY, promised = INFINITY;
   int item = -1;
@@ -361,7 +361,7 @@ static int promising(tune_session *s, int size, int op) {
  * that promise less than what was tried are compiled and counted, though not measured. */
 static sct_status count_promising(tune_session *s, int size, sct_error *err) {
   for (int op = 0; op < s->plan.spec.n_operands; op++) {
-    for (int n = 0; n < WITNESSES && !sct_tune_stop(s); n++) {
+    for (int n = 0; n < MOST_PROMISING && !sct_tune_stop(s); n++) {
       const int item = promising(s, size, op);
       if (item < 0) {
         break;

@@ -321,6 +321,14 @@ static void nothing_that_is_read_is_written_over(void **state) {
   fx_free(&r);
 }
 
+static void a_name_takes_no_parameters(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "emit", "move", "--store", "a.db", "-p", "fields=3");
+  fx_expect(&r, 2, NULL, "-p is for a spec file; 'move' is the name of a kernel in the store");
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(compare_gives_verdicts_and_names_the_winner),
@@ -331,6 +339,7 @@ int main(void) {
       cmocka_unit_test(export_to_others_needs_one_run),
       cmocka_unit_test(imported_caches_have_no_header),
       cmocka_unit_test(nothing_that_is_read_is_written_over),
+      cmocka_unit_test(a_name_takes_no_parameters),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
 }
