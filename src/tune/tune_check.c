@@ -38,6 +38,8 @@ typedef struct process {
 } process;
 
 struct tune_check {
+  const tune_table *table;
+  tune_pipeline *pipeline; /* where items wait for their verdicts */
   process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
@@ -70,10 +72,10 @@ static bool is_failure(sct_outcome_kind outcome) {
   }
 }
 
-static sct_status open_described(sct_measure **out, const tune_session *s,
+static sct_status open_described(sct_measure **out, const sct_tune_opts *session,
                                  const sct_device_desc *described, sct_error *err) {
-  sct_measure_opts opts = s->opts->measure;
-  opts.seed = s->opts->seed;
+  sct_measure_opts opts = session->measure;
+  opts.seed = session->seed;
   opts.fake = NULL;
   opts.described = described;
   return sct_measure_open(out, 0, &opts, err);
@@ -87,7 +89,6 @@ typedef struct bench {
   const char *ptx;   /* in it */
   const void *cubin; /* likewise */
   size_t cubin_bytes;
-  tune_parsed parsed; /* ptx */
   int naive;
   bool has_problem;
 } bench;
@@ -98,15 +99,15 @@ static bool replace(char **kept, const char *text) {
   return *kept != NULL;
 }
 
-static void judge(tune_session *s, bench *b, const char *entry, tune_judgement *m) {
+static void judge(const sct_tune_plan *plan, bench *b, const char *entry, tune_judgement *m) {
   const sct_binary naive = {
-      .code = &s->plan.items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
-  const sct_binary other = {.code = &s->plan.items[m->item].code, .ptx = b->ptx, .entry = entry};
+      .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
+  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = b->ptx, .entry = entry};
   sct_status status = SCT_OK;
   m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
-    status = sct_measure_problem(b->measure, &s->plan.spec, s->plan.items[m->item].code.layout,
-                                 &naive, NULL);
+    status = sct_measure_problem(b->measure, &plan->spec, plan->items[m->item].code.layout, &naive,
+                                 NULL);
     b->has_problem = status == SCT_OK;
   }
   if (status == SCT_OK) {
@@ -116,13 +117,13 @@ static void judge(tune_session *s, bench *b, const char *entry, tune_judgement *
   m->judged = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
   if (m->judged) {
-    m->run = sct_tune_run_of(s, &m->verdict);
+    m->run = sct_tune_run_of(&plan->spec, &m->verdict);
   }
 }
 
-static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
+static bool take_naive(const sct_tune_plan *plan, bench *b, sct_wire *in) {
   tune_ask_naive ask;
-  if (!sct_wire_get_whole(in, tune_ask_naive_table(), &ask) || ask.naive >= s->plan.n_items) {
+  if (!sct_wire_get_whole(in, tune_ask_naive_table(), &ask) || ask.naive >= plan->n_items) {
     return false;
   }
   b->has_problem = false; /* it borrows what is replaced here */
@@ -130,8 +131,8 @@ static bool take_naive(const tune_session *s, bench *b, sct_wire *in) {
   return replace(&b->naive_entry, ask.entry) && replace(&b->naive_ptx, ask.ptx);
 }
 
-static bool take_program(bench *b, sct_wire *in) {
-  sct_tune_parsed_free(&b->parsed); /* it borrows the text that is replaced here */
+static bool take_program(tune_session *s, bench *b, sct_wire *in) {
+  sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text that is replaced here */
   sct_wire_free(&b->program);
   b->program = sct_wire_take(in);
   sct_wire_close(&b->program); /* it goes to nobody else */
@@ -158,11 +159,11 @@ static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tu
                                  .cubin = b->cubin,
                                  .cubin_bytes = b->cubin_bytes};
   if (ask->wants_counts) {
-    m->counts = sct_tune_counts_of(s, ask->item, &b->parsed, &compiled, arena);
+    m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
     m->n_counts = s->plan.spec.n_sizes;
   }
   if (ask->wants_comparison) {
-    m->comparison = sct_tune_comparison_of(&b->parsed, &compiled, arena);
+    m->comparison = sct_tune_comparison_of(&s->counting.parsed, &compiled, arena);
   }
 }
 
@@ -176,7 +177,7 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
     if (m.item >= s->plan.n_items || b->naive < 0) {
       return false;
     }
-    judge(s, b, item->entry, &m);
+    judge(&s->plan, b, item->entry, &m);
     look_at_code(s, b, item, &m, &arena);
     sct_wire_clear(out);
     sct_wire_put(out, tune_judgement_table(), &m);
@@ -196,9 +197,9 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   case THE_ITEMS:
     return judge_items(s, fd, b, in, out);
   case THE_NAIVE:
-    return take_naive(s, b, in);
+    return take_naive(&s->plan, b, in);
   case THE_PROGRAM:
-    return take_program(b, in);
+    return take_program(s, b, in);
   default:
     return false;
   }
@@ -208,10 +209,10 @@ static void run_process(tune_session *s, int fd, const void *unused) {
   (void)unused;
   bench b = {.naive = -1};
   sct_wire in = {0}, out = {0};
-  sct_device_desc described = s->device;
+  sct_device_desc described = s->device.desc;
   sct_error err = {0};
   described.is_virtual = true;
-  if (open_described(&b.measure, s, &described, &err) == SCT_OK) {
+  if (open_described(&b.measure, s->opts, &described, &err) == SCT_OK) {
     while (serve(s, fd, &b, &in, &out)) {
     }
   } else {
@@ -220,7 +221,7 @@ static void run_process(tune_session *s, int fd, const void *unused) {
   sct_measure_close(b.measure);
   sct_free(b.naive_ptx);
   sct_free(b.naive_entry);
-  sct_tune_parsed_free(&b.parsed);
+  sct_tune_counting_free(&s->counting);
   sct_wire_free(&b.program);
   sct_wire_free(&in);
   sct_wire_free(&out);
@@ -236,13 +237,16 @@ static bool start_process(tune_session *s, tune_check *c) {
   return started;
 }
 
-/* What it had is left to the GPU. */
-static void lose_process(tune_session *s, tune_check *c, int index) {
+static void leave_to_gpu(tune_check *c, int item) {
+  sct_tune_set_ready(c->pipeline, item);
+  c->n_done++;
+}
+
+static void lose_process(tune_check *c, int index) {
   process *p = &c->processes[index];
   (void)sct_child_end(&p->child, 0);
   for (int k = 0; k < p->n_pending; k++) {
-    sct_tune_set_ready(s, p->pending[k]);
-    c->n_done++;
+    leave_to_gpu(c, p->pending[k]);
   }
   *p = c->processes[--c->n_processes];
 }
@@ -262,19 +266,19 @@ static int at_once(const tune_check *c) {
 /* Takes some items out of the queue that have one text and one naive variant,
  * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
  * -1. */
-static int take_batch(tune_session *s, tune_check *c, int *items, int *n) {
+static int take_batch(tune_check *c, int *items, int *n) {
+  const sct_tune_plan *plan = c->table->plan;
   const int most = at_once(c);
   int naive = -1;
   *n = 0;
   for (int at = 0; at < c->n_queue && *n < most;) {
-    const int k = c->queue[at], its = sct_tune_naive_item(s, k);
-    const char *ptx = s->plan.items[k].compiled.ptx;
+    const int k = c->queue[at], its = sct_tune_naive_item(plan, k);
+    const char *ptx = plan->items[k].compiled.ptx;
     if (its < 0) {
-      sct_tune_set_ready(s, k);
-      c->n_done++;
+      leave_to_gpu(c, k);
       remove_from_queue(c, at);
-    } else if (s->plan.items[its].compiled.ok &&
-               (*n == 0 || (its == naive && ptx == s->plan.items[items[0]].compiled.ptx))) {
+    } else if (plan->items[its].compiled.ok &&
+               (*n == 0 || (its == naive && ptx == plan->items[items[0]].compiled.ptx))) {
       naive = its;
       items[(*n)++] = k;
       remove_from_queue(c, at);
@@ -289,8 +293,8 @@ static bool tell(tune_check *c, const process *p, message what) {
   return sct_wire_send(p->child.fd, what, &c->wire, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
 }
 
-static bool send_naive(tune_session *s, tune_check *c, process *p, int naive) {
-  const sct_compiled *compiled = &s->plan.items[naive].compiled;
+static bool send_naive(tune_check *c, process *p, int naive) {
+  const sct_compiled *compiled = &c->table->plan->items[naive].compiled;
   p->naive = naive;
   sct_wire_clear(&c->wire);
   sct_wire_put(&c->wire, tune_ask_naive_table(),
@@ -326,20 +330,19 @@ static bool send_program(tune_check *c, process *p, const sct_compiled *compiled
   return tell(c, p, THE_PROGRAM);
 }
 
-static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, const int *items,
-                       int n) {
-  const sct_compiled *of = &s->plan.items[items[0]].compiled; /* and of the others */
+static bool send_batch(tune_check *c, process *p, int naive, const int *items, int n) {
+  const sct_compiled *of = &c->table->plan->items[items[0]].compiled; /* and of the others */
   p->n_pending = n;
   memcpy(p->pending, items, sizeof *items * (size_t)n);
-  if ((p->naive != naive && !send_naive(s, c, p, naive)) ||
+  if ((p->naive != naive && !send_naive(c, p, naive)) ||
       (!has_program(p, of) && !send_program(c, p, of))) {
     return false;
   }
   tune_ask_item list[TUNE_CHECK_TOGETHER];
   for (int k = 0; k < n; k++) {
-    const sct_tune_item *item = &s->plan.items[items[k]];
-    list[k] = (tune_ask_item){items[k], item->compiled.entry, !sct_tune_is_counted(s, items[k]),
-                              !item->compared};
+    const sct_tune_item *item = &c->table->plan->items[items[k]];
+    list[k] = (tune_ask_item){items[k], item->compiled.entry,
+                              !sct_tune_is_counted(c->table, items[k]), !item->compared};
   }
   sct_wire_clear(&c->wire);
   sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){p->place, list, n});
@@ -347,16 +350,17 @@ static bool send_batch(tune_session *s, tune_check *c, process *p, int naive, co
 }
 
 /* Nothing that waits is of this program any more. */
-static bool is_sent(const tune_session *s, const tune_check *c, const sct_compiled *of) {
+static bool is_sent(const tune_check *c, const sct_compiled *of) {
   for (int at = 0; at < c->n_queue; at++) {
-    if (s->plan.items[c->queue[at]].compiled.ptx == of->ptx) {
+    if (c->table->plan->items[c->queue[at]].compiled.ptx == of->ptx) {
       return false;
     }
   }
   return true;
 }
 
-static process *idle_process(tune_session *s, tune_check *c) {
+static process *idle_process(tune_session *s) {
+  tune_check *c = s->check;
   for (int k = 0; k < c->n_processes; k++) {
     if (c->processes[k].n_pending == 0) {
       return &c->processes[k];
@@ -365,88 +369,89 @@ static process *idle_process(tune_session *s, tune_check *c) {
   const int wanted = (c->n_added + ITEMS_A_PROCESS - 1) / ITEMS_A_PROCESS;
   if (c->n_processes < c->most && c->n_processes < wanted && !c->useless) {
     c->useless = !start_process(s, c) && c->n_processes == 0;
-    return c->n_processes > 0 ? idle_process(s, c) : NULL;
+    return c->n_processes > 0 ? idle_process(s) : NULL;
   }
   return NULL;
 }
 
-static void hand_out(tune_session *s, tune_check *c) {
+static void hand_out(tune_session *s) {
+  tune_check *c = s->check;
   while (c->n_queue > 0) {
     int items[TUNE_CHECK_TOGETHER], n = 0;
-    process *p = idle_process(s, c);
+    process *p = idle_process(s);
     if (!p) {
       break;
     }
-    const int naive = take_batch(s, c, items, &n);
+    const int naive = take_batch(c, items, &n);
     if (n == 0) {
       break; /* those that are left wait for their naive variant */
     }
-    if (!send_batch(s, c, p, naive, items, n)) {
-      lose_process(s, c, (int)(p - c->processes));
+    if (!send_batch(c, p, naive, items, n)) {
+      lose_process(c, (int)(p - c->processes));
     }
-    if (is_sent(s, c, &s->plan.items[items[0]].compiled)) {
+    if (is_sent(c, &s->plan.items[items[0]].compiled)) {
       sct_compiled_was_sent(&s->plan.items[items[0]].compiled);
     }
   }
   while (c->useless && c->n_queue > 0) {
-    sct_tune_set_ready(s, c->queue[--c->n_queue]);
-    c->n_done++;
+    leave_to_gpu(c, c->queue[--c->n_queue]);
   }
 }
 
 /* ---- the parent: verdicts ---- */
 
 /* Judged against a naive variant that failed: another one, if there is any, stands in for it. */
-static void try_another(tune_session *s, tune_check *c, int item, int naive) {
-  const int next = sct_tune_naive_item(s, item);
+static void try_another(tune_check *c, int item, int naive) {
+  const int next = sct_tune_naive_item(c->table->plan, item);
   if (next >= 0 && next != naive) {
     c->queue[c->n_queue++] = item;
   } else {
-    sct_tune_set_ready(s, item);
-    c->n_done++;
+    leave_to_gpu(c, item);
   }
 }
 
-static sct_status take_judgement(tune_session *s, tune_check *c, const tune_judgement *m, int naive,
+static sct_status take_judgement(tune_session *s, const tune_judgement *m, int naive,
                                  sct_error *err) {
+  tune_check *c = s->check;
   sct_tune_item *item = &s->plan.items[m->item];
   if (m->no_reference) {
-    try_another(s, c, m->item, naive);
+    try_another(c, m->item, naive);
     return SCT_OK;
   }
-  sct_tune_set_ready(s, m->item);
-  sct_tune_progress(s, "check", ++c->n_done, sct_tune_n_units(s), item->label);
+  sct_tune_set_ready(s->pipeline, m->item);
+  sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->pipeline), item->label);
   if (!m->judged || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
     return SCT_OK; /* the GPU decides */
   }
-  s->n_checked++;
+  s->flow.n_checked++;
   if (m->verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(s, m->item, &m->verdict);
-    s->n_caught++;
+    sct_tune_fail_item(&s->plan, m->item, &m->verdict);
+    s->flow.n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
     return sct_tune_settle(s, m->item, err);
   }
-  return sct_tune_take_run(s, m->item, &m->run, err);
+  return sct_tune_take_run(&s->counting, m->item, &m->run, err);
 }
 
 /* One message of a process. *lost: it is no more. */
-static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost, sct_error *err) {
+static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *err) {
   uint32_t code = 0;
+  sct_wire *in = &s->check->wire;
   tune_judgement m;
   *lost = true;
-  if (sct_wire_recv(p->child.fd, &code, &c->wire, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
-      !sct_wire_get_whole(&c->wire, tune_judgement_table(), &m) || p->n_pending == 0 ||
+  if (sct_wire_recv(p->child.fd, &code, in, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
+      !sct_wire_get_whole(in, tune_judgement_table(), &m) || p->n_pending == 0 ||
       m.item != p->pending[0] || (unsigned)m.verdict.outcome >= SCT_N_OUTCOMES) {
     return SCT_OK;
   }
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  SCT_TRY(sct_tune_take_counts(s, m.item, m.counts, m.n_counts, err));
+  SCT_TRY(sct_tune_take_counts(&s->counting, m.item, m.counts, m.n_counts, err));
   if (m.comparison) {
-    sct_tune_take_comparison(s, m.item, m.comparison);
+    sct_tune_take_comparison(&s->plan, m.item, m.comparison);
   }
-  return take_judgement(s, c, &m, p->naive, err);
+  return take_judgement(s, &m, p->naive, err);
 }
 
 /* ---- the service ---- */
@@ -454,9 +459,9 @@ static sct_status receive(tune_session *s, tune_check *c, process *p, bool *lost
 void sct_tune_check_add(tune_session *s, int item) {
   if (!s->check) {
     s->check = sct_alloc(sizeof *s->check);
-    if (s->check) {
-      s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
-    }
+    s->check->table = &s->table;
+    s->check->pipeline = s->pipeline;
+    s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
     s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
   s->check->queue[s->check->n_queue++] = item;
@@ -468,7 +473,7 @@ int sct_tune_check_begin(tune_session *s, struct pollfd *ready) {
   if (!c || c->n_done == c->n_added) {
     return 0;
   }
-  hand_out(s, c);
+  hand_out(s);
   for (int k = 0; k < c->n_processes; k++) { /* one that waits too: it may have died */
     ready[k] = (struct pollfd){.fd = c->processes[k].child.fd, .events = POLLIN};
   }
@@ -480,22 +485,21 @@ sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int 
   for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */
     bool lost = false;
     if (ready[k].revents != 0) {
-      SCT_TRY(receive(s, c, &c->processes[k], &lost, err));
+      SCT_TRY(receive(s, &c->processes[k], &lost, err));
     }
     if (lost) {
-      lose_process(s, c, k);
+      lose_process(c, k);
     }
   }
   if (c) {
-    hand_out(s, c);
+    hand_out(s);
   }
   return SCT_OK;
 }
 
 /* They take a while to leave their memory; nobody waits for that while there is something to time.
  */
-void sct_tune_check_rest(tune_session *s) {
-  tune_check *c = s->check;
+void sct_tune_check_rest(tune_check *c) {
   if (!c || c->resting || c->n_done < c->n_added) {
     return;
   }
@@ -505,8 +509,7 @@ void sct_tune_check_rest(tune_session *s) {
   }
 }
 
-void sct_tune_check_end(tune_session *s) {
-  tune_check *c = s->check;
+void sct_tune_check_end(tune_check *c) {
   if (!c) {
     return;
   }
@@ -521,5 +524,4 @@ void sct_tune_check_end(tune_session *s) {
   sct_wire_free(&c->wire);
   sct_free(c->queue);
   sct_free(c);
-  s->check = NULL;
 }

@@ -7,56 +7,56 @@
 
 /* Needs the counters. As long as these are estimates, nothing that is known of the compiled code
  * counts: a search begins with the same, whatever the cache holds. */
-static sct_status predict(tune_session *s, int k, int size, sct_error *err) {
-  const sct_tune_item *item = &s->plan.items[k];
-  tune_cell *cell = sct_tune_cell(s, k, size);
+static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
+  const sct_tune_item *item = &c->table->plan->items[k];
+  tune_cell *cell = sct_tune_cell(c->table, k, size);
   const bool known = item->compiled.ok && !cell->estimated;
-  sct_workload work = {.spec = &s->plan.spec,
+  sct_workload work = {.spec = &c->table->plan->spec,
                        .code = &item->code,
-                       .size = &s->plan.spec.sizes[size],
+                       .size = &c->table->plan->spec.sizes[size],
                        .counters = &cell->counters,
                        .registers = known ? item->compiled.registers : 0,
                        .shared_bytes =
                            item->code.shared_bytes + (known ? item->compiled.static_shared_bytes
                                                             : item->code.static_shared_bytes)};
-  sct_tune_executed(s, k, size, work.machine);
-  SCT_TRY(sct_model_predict(&cell->predicted, &s->rated, &work, err));
-  sct_model_strain(cell->strain, &s->rated, &work, &cell->predicted);
+  sct_tune_executed(c->table, k, size, work.machine);
+  SCT_TRY(sct_model_predict(&cell->predicted, c->rated, &work, err));
+  sct_model_strain(cell->strain, c->rated, &work, &cell->predicted);
   return SCT_OK;
 }
 
 /* What the plan says of its traffic stands in until the compiled code is counted. */
-static void estimate(tune_session *s, int k, int size) {
-  const sct_spec *spec = &s->plan.spec;
-  tune_cell *cell = sct_tune_cell(s, k, size);
+static void estimate(tune_counting *c, int k, int size) {
+  const sct_spec *spec = &c->table->plan->spec;
+  tune_cell *cell = sct_tune_cell(c->table, k, size);
   sct_error err = {0};
-  if (sct_model_estimate(&cell->counters, spec, &s->plan.items[k].code, &spec->sizes[size], &err) !=
-      SCT_OK) {
-    sct_log(SCT_LOG_WARN, "%s has no estimate: %s", s->plan.items[k].label, err.text);
+  if (sct_model_estimate(&cell->counters, spec, &c->table->plan->items[k].code, &spec->sizes[size],
+                         &err) != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s has no estimate: %s", c->table->plan->items[k].label, err.text);
     return;
   }
   cell->counted = cell->estimated = true;
-  if (predict(s, k, size, &err) != SCT_OK) {
-    sct_log(SCT_LOG_WARN, "%s is not predicted: %s", s->plan.items[k].label, err.text);
+  if (predict(c, k, size, &err) != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s is not predicted: %s", c->table->plan->items[k].label, err.text);
   }
 }
 
-void sct_tune_fit(tune_session *s, int k) {
-  const sct_spec *spec = &s->plan.spec;
-  const sct_tune_item *item = &s->plan.items[k];
+void sct_tune_fit(tune_counting *c, int k) {
+  const sct_spec *spec = &c->table->plan->spec;
+  const sct_tune_item *item = &c->table->plan->items[k];
   for (int z = 0; z < spec->n_sizes; z++) {
-    tune_cell *cell = sct_tune_cell(s, k, z);
+    tune_cell *cell = sct_tune_cell(c->table, k, z);
     cell->fits =
         item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
     if (cell->fits && !cell->counted) {
-      estimate(s, k, z);
+      estimate(c, k, z);
     }
   }
 }
 
-bool sct_tune_is_counted(tune_session *s, int k) {
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    const tune_cell *cell = sct_tune_cell(s, k, z);
+bool sct_tune_is_counted(const tune_table *t, int k) {
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    const tune_cell *cell = sct_tune_cell(t, k, z);
     if (cell->fits && (!cell->counted || cell->estimated)) {
       return false;
     }
@@ -64,87 +64,88 @@ bool sct_tune_is_counted(tune_session *s, int k) {
   return true;
 }
 
-static sct_status count_blocks(tune_session *s, int k, int size, tune_parsed *parsed,
-                               const sct_compiled *compiled, sct_counters *out, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
-  if (s->sampler == NULL) {
-    sct_sampler_new(&s->sampler, spec, &s->device, s->opts->seed, 0);
+static sct_status count_blocks(tune_counting *c, int k, int size, const sct_compiled *compiled,
+                               sct_counters *out, sct_error *err) {
+  const sct_spec *spec = &c->table->plan->spec;
+  if (c->sampler == NULL) {
+    sct_sampler_new(&c->sampler, spec, &c->table->plan->device, c->seed, 0);
   }
-  SCT_TRY(sct_tune_parse(parsed, compiled->ptx, err));
-  return sct_sampler_count(s->sampler, out, &s->plan.items[k].code, parsed->module, compiled->entry,
-                           &spec->sizes[size], 0, err);
+  SCT_TRY(sct_tune_parse(&c->parsed, compiled->ptx, err));
+  return sct_sampler_count(c->sampler, out, &c->table->plan->items[k].code, c->parsed.module,
+                           compiled->entry, &spec->sizes[size], 0, err);
 }
 
 /* From some of its blocks, run as PTX. false: it is not compiled, or the interpreter does not know
  * its PTX. */
-static bool count_cell(tune_session *s, int k, int size, tune_parsed *parsed,
-                       const sct_compiled *compiled, sct_counters *out) {
+static bool count_cell(tune_counting *c, int k, int size, const sct_compiled *compiled,
+                       sct_counters *out) {
   sct_error err = {0};
-  if (!compiled->ok || s->replay != NULL) {
+  if (!compiled->ok || c->recorded) {
     return false;
   }
-  const bool good = count_blocks(s, k, size, parsed, compiled, out, &err) == SCT_OK;
+  const bool good = count_blocks(c, k, size, compiled, out, &err) == SCT_OK;
   if (!good) {
-    sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", s->plan.items[k].label,
-            s->plan.spec.sizes[size].label, err.text);
+    sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", c->table->plan->items[k].label,
+            c->table->plan->spec.sizes[size].label, err.text);
   }
   return good;
 }
 
-sct_status sct_tune_count(tune_session *s, int k, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
-  const sct_tune_item *item = &s->plan.items[k];
+sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
+  const sct_spec *spec = &c->table->plan->spec;
+  const sct_tune_item *item = &c->table->plan->items[k];
   for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK; z++) {
-    tune_cell *cell = sct_tune_cell(s, k, z);
+    tune_cell *cell = sct_tune_cell(c->table, k, z);
     sct_counters counters;
     if (!cell->fits || (cell->counted && !cell->estimated)) {
       continue;
     }
-    if (!count_cell(s, k, z, &s->parsed, &item->compiled, &counters)) {
+    if (!count_cell(c, k, z, &item->compiled, &counters)) {
       continue;
     }
     sct_counters_free(&cell->counters);
     cell->counters = counters;
     cell->counted = true;
     cell->estimated = false;
-    SCT_TRY(predict(s, k, z, err));
+    SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;
 }
 
-sct_status sct_tune_predict(tune_session *s, int k, sct_error *err) {
-  for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
-    if (sct_tune_cell(s, k, z)->counted) {
-      SCT_TRY(predict(s, k, z, err));
+sct_status sct_tune_predict(tune_counting *c, int k, sct_error *err) {
+  for (int z = 0;
+       z < c->table->plan->spec.n_sizes && c->table->plan->items[k].outcome == SCT_OUT_OK; z++) {
+    if (sct_tune_cell(c->table, k, z)->counted) {
+      SCT_TRY(predict(c, k, z, err));
     }
   }
   return SCT_OK;
 }
 
-const tune_size_counts *sct_tune_counts_of(tune_session *s, int k, tune_parsed *parsed,
-                                           const sct_compiled *compiled, sct_arena *arena) {
-  const sct_spec *spec = &s->plan.spec;
+const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_compiled *compiled,
+                                           sct_arena *arena) {
+  const sct_spec *spec = &c->table->plan->spec;
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
-    sct_counters *c = SCT_ARENA_NEW(arena, sct_counters, 1);
-    if (!sct_codegen_fits(spec, &s->plan.items[k].code, &spec->sizes[z]) ||
-        !count_cell(s, k, z, parsed, compiled, c)) {
+    sct_counters *got = SCT_ARENA_NEW(arena, sct_counters, 1);
+    if (!sct_codegen_fits(spec, &c->table->plan->items[k].code, &spec->sizes[z]) ||
+        !count_cell(c, k, z, compiled, got)) {
       continue;
     }
-    sct_count *each = SCT_ARENA_NEW(arena, sct_count, c->n_operands);
-    memcpy(each, c->operand, sizeof *each * (size_t)c->n_operands);
-    list[z] = (tune_size_counts){c, 1, each, c->n_operands};
-    sct_free(c->operand);
-    c->operand = NULL;
+    sct_count *each = SCT_ARENA_NEW(arena, sct_count, got->n_operands);
+    memcpy(each, got->operand, sizeof *each * (size_t)got->n_operands);
+    list[z] = (tune_size_counts){got, 1, each, got->n_operands};
+    sct_free(got->operand);
+    got->operand = NULL;
   }
   return list;
 }
 
-sct_status sct_tune_take_counts(tune_session *s, int k, const tune_size_counts *list, int64_t n,
+sct_status sct_tune_take_counts(tune_counting *c, int k, const tune_size_counts *list, int64_t n,
                                 sct_error *err) {
-  const int n_operands = s->plan.spec.n_operands;
-  for (int z = 0; z < s->plan.spec.n_sizes && z < n; z++) {
-    tune_cell *cell = sct_tune_cell(s, k, z);
+  const int n_operands = c->table->plan->spec.n_operands;
+  for (int z = 0; z < c->table->plan->spec.n_sizes && z < n; z++) {
+    tune_cell *cell = sct_tune_cell(c->table, k, z);
     if (list[z].n_counters == 0 || list[z].n_operands != n_operands || !cell->fits ||
         (cell->counted && !cell->estimated)) {
       continue;
@@ -157,7 +158,7 @@ sct_status sct_tune_take_counts(tune_session *s, int k, const tune_size_counts *
     cell->counters.n_operands = n_operands;
     cell->counted = true;
     cell->estimated = false;
-    SCT_TRY(predict(s, k, z, err));
+    SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;
 }

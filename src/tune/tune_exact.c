@@ -1,7 +1,6 @@
 /* Whether the counts of a candidate are what its machine code executes: its memory instructions
  * against those of its PTX. Nothing has run here, so a loop that ptxas unrolled leaves doubt. */
-#include "ptx/ptx.h"
-#include "tune/tune_internal.h"
+#include "tune/tune_counting.h"
 
 sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) {
   if (p->text == text && p->module != NULL) {
@@ -30,22 +29,22 @@ static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause
   }
 }
 
-static void keep(tune_session *s, sct_tune_item *item, const char *cause) {
+static void keep(sct_tune_plan *plan, sct_tune_item *item, const char *cause) {
   item->compared = true;
   if (cause[0] != '\0') {
-    item->approximate = sct_arena_strdup(&s->plan.arena, cause);
-    return;
+    item->approximate = sct_arena_strdup(&plan->arena, cause);
   }
 }
 
-void sct_tune_compare_code(tune_session *s, int k) {
-  sct_tune_item *item = &s->plan.items[k];
-  if (item->compared || !item->compiled.ok || s->replay != NULL) {
+void sct_tune_compare_code(tune_counting *c, int k) {
+  sct_tune_item *item = &c->table->plan->items[k];
+  if (item->compared || !item->compiled.ok || c->recorded) {
     return;
   }
-  sct_str_clear(&s->scratch);
-  compare(&s->parsed, &item->compiled, &s->scratch);
-  keep(s, item, sct_str_c(&s->scratch));
+  sct_str cause = {0};
+  compare(&c->parsed, &item->compiled, &cause);
+  keep(c->table->plan, item, sct_str_c(&cause));
+  sct_str_free(&cause);
 }
 
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena) {
@@ -56,11 +55,16 @@ const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled,
   return copy;
 }
 
-void sct_tune_take_comparison(tune_session *s, int k, const char *cause) {
-  keep(s, &s->plan.items[k], cause);
+void sct_tune_take_comparison(sct_tune_plan *plan, int k, const char *cause) {
+  keep(plan, &plan->items[k], cause);
 }
 
 void sct_tune_parsed_free(tune_parsed *p) {
   sct_ptx_module_free(p->module);
   *p = (tune_parsed){0};
+}
+
+void sct_tune_counting_free(tune_counting *c) {
+  sct_tune_parsed_free(&c->parsed);
+  sct_sampler_free(c->sampler);
 }

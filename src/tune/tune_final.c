@@ -34,7 +34,8 @@ typedef struct contest {
 /* What is known from the store may not be compiled yet. */
 static sct_status enter(contest *c, int item, sct_error *err) {
   tune_session *s = c->s;
-  item = item >= 0 && s->twin[item] >= 0 ? s->twin[item] : item; /* not twice the same */
+  item =
+      item >= 0 && s->table.twin[item] >= 0 ? s->table.twin[item] : item; /* not twice the same */
   for (int k = 0; k < c->n; k++) {
     item = c->item[k] == item ? -1 : item;
   }
@@ -42,7 +43,7 @@ static sct_status enter(contest *c, int item, sct_error *err) {
     return SCT_OK;
   }
   SCT_TRY(sct_tune_await(s, item, err));
-  if (sct_tune_is_ready(s, item) && s->plan.items[item].outcome == SCT_OUT_OK) {
+  if (sct_tune_is_ready(s->pipeline, item) && s->plan.items[item].outcome == SCT_OUT_OK) {
     c->item[c->n++] = item;
   }
   return SCT_OK;
@@ -58,7 +59,7 @@ static int by_median(const void *a, const void *b, void *rows) {
  */
 static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   tune_session *s = c->s;
-  const sct_choice choice = sct_tune_decide(s, c->size, rows);
+  const sct_choice choice = sct_tune_decide(&s->table, c->size, rows);
   c->n = 0;
   if (choice.winner < 0) {
     return SCT_OK;
@@ -80,7 +81,7 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     status = enter(c, choice.fastest, err);
   }
   if (status == SCT_OK) {
-    status = enter(c, sct_tune_naive_item(s, choice.winner), err);
+    status = enter(c, sct_tune_naive_item(&s->plan, choice.winner), err);
   }
   sct_free(order);
   return status;
@@ -115,22 +116,18 @@ static bool is_decided(const contest *c) {
 
 static bool after_round(void *ctx, int round) {
   contest *c = ctx;
-  sct_tune_progress(c->s, c->stage->phase, round, c->stage->rounds,
+  sct_tune_progress(&c->s->flow, c->stage->phase, round, c->stage->rounds,
                     c->s->plan.items[c->item[c->group[0]]].label);
-  return sct_tune_stop(c->s) || (round >= c->stage->least_rounds && is_decided(c));
-}
-
-static sct_status store_raced(contest *c, int item, sct_error *err) {
-  return c->s->store ? sct_tune_store_cell(c->s, item, c->size, true, err) : SCT_OK;
+  return sct_tune_stop(&c->s->flow) || (round >= c->stage->least_rounds && is_decided(c));
 }
 
 /* What was found of a racer holds for those that run alike. */
 static sct_status share(contest *c, int item, sct_error *err) {
-  SCT_TRY(store_raced(c, item, err));
+  SCT_TRY(sct_tune_store_cell(&c->s->record, item, c->size, err));
   for (int k = item + 1; k < c->s->plan.n_items; k++) {
-    if (c->s->twin[k] == item) {
-      sct_tune_take_twin(c->s, k, c->size);
-      SCT_TRY(store_raced(c, k, err));
+    if (c->s->table.twin[k] == item) {
+      sct_tune_take_twin(&c->s->table, k, c->size);
+      SCT_TRY(sct_tune_store_cell(&c->s->record, k, c->size, err));
     }
   }
   return SCT_OK;
@@ -141,25 +138,25 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   tune_session *s = c->s;
   c->n_group = 0;
   for (int k = first; k < c->n; k++) {
-    if (sct_tune_same_layouts(s, c->item[first], c->item[k])) {
+    if (sct_tune_same_layouts(&s->plan, c->item[first], c->item[k])) {
       c->mine[k] = true;
       c->binary[c->n_group] = sct_tune_binary(&s->plan.items[c->item[k]]);
       c->group[c->n_group++] = k;
     }
   }
-  const int naive = sct_tune_naive_item(s, c->item[first]);
+  const int naive = sct_tune_naive_item(&s->plan, c->item[first]);
   if (naive < 0) {
     return SCT_OK; /* it failed since the screen: there is nothing to verify against any more */
   }
-  SCT_TRY(sct_tune_set_problem(s, naive, err));
-  SCT_TRY(sct_measure_race(s->measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
+  SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
+  SCT_TRY(sct_measure_race(s->device.measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
-  const int race = sct_tune_race_new(s);
+  const int race = sct_tune_race_new(&s->table);
   bool taken[MAX_RACERS] = {false};
   int items[MAX_RACERS];
   for (int k = 0; k < c->n_group; k++) { /* all of them first: storing one may fail */
     items[k] = c->item[c->group[k]];
-    tune_cell *cell = sct_tune_cell(s, items[k], c->size);
+    tune_cell *cell = sct_tune_cell(&s->table, items[k], c->size);
     const sct_timing *t = &c->raced[k];
     if (t->n_samples == 0 && t->verdict.outcome == SCT_OUT_OK) {
       continue; /* stopped before its first round */
@@ -176,14 +173,14 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
       SCT_TRY(share(c, items[k], err));
     }
   }
-  sct_tune_tell_race(s, c->stage->phase, c->size, c->n_group, items);
+  sct_tune_tell_race(&s->flow, &s->table, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;
 }
 
 static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
   SCT_TRY(pick(c, rows, err));
   memset(c->mine, 0, sizeof c->mine);
-  for (int k = 0; k < c->n && !sct_tune_stop(c->s); k++) {
+  for (int k = 0; k < c->n && !sct_tune_stop(&c->s->flow); k++) {
     if (!c->mine[k]) {
       SCT_TRY(race_group(c, k, err));
     }
@@ -195,23 +192,23 @@ static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
  * is. */
 static int stages_done(tune_session *s, int size) {
   for (int k = 0; k < s->plan.n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const tune_cell *cell = sct_tune_cell(&s->table, k, size);
     if (cell->timing.n_samples > 0 && !cell->from_store) {
       return 0;
     }
   }
-  return s->opts->again ? 0 : s->runs[size].raced;
+  return s->opts->again ? 0 : s->record.runs[size].raced;
 }
 
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err) {
   contest *c = sct_alloc(sizeof *c);
   sct_status status = SCT_OK;
-  for (int k = stages_done(s, size); status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(s);
-       k++) {
+  for (int k = stages_done(s, size);
+       status == SCT_OK && k < SCT_COUNT(stages) && !sct_tune_stop(&s->flow); k++) {
     *c = (contest){.s = s, .stage = &stages[k], .size = size};
     status = run_stage(c, rows, err);
-    if (status == SCT_OK && s->store && !sct_tune_stop(s)) {
-      status = sct_tune_store_raced(s, size, k + 1, err);
+    if (status == SCT_OK && !sct_tune_stop(&s->flow)) {
+      status = sct_tune_store_raced(&s->record, size, k + 1, err);
     }
   }
   sct_free(c);

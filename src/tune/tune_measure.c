@@ -20,152 +20,68 @@ typedef struct screen {
   int64_t pumped_ns;
 } screen;
 
-sct_binary sct_tune_binary(const sct_tune_item *item) {
-  return (sct_binary){.code = &item->code,
-                      .cubin = item->compiled.cubin,
-                      .cubin_bytes = item->compiled.cubin_bytes,
-                      .ptx = item->compiled.ptx,
-                      .cubin_hash = item->compiled.cubin_hash,
-                      .ptx_hash = item->compiled.ptx_hash,
-                      .entry = item->compiled.entry};
-}
-
-/* An item whose template failed has no kernel, so it is of no group. */
-bool sct_tune_same_layouts(const tune_session *s, int a, int b) {
-  const int *x = s->plan.items[a].code.layout, *y = s->plan.items[b].code.layout;
-  return x && y && memcmp(x, y, sizeof(int) * (size_t)s->plan.spec.n_operands) == 0;
-}
-
-/* The first usable item with the same layouts as item k whose strategy is the naive one; -1 if it
- * failed. */
-int sct_tune_naive_item(const tune_session *s, int k) {
-  for (int n = 0; n < s->plan.n_items; n++) {
-    const sct_tune_item *item = &s->plan.items[n];
-    if (item->outcome == SCT_OUT_OK && s->plan.space.candidates[item->candidate].strategy == 0 &&
-        sct_tune_same_layouts(s, n, k)) {
-      return n;
-    }
-  }
-  return -1;
-}
-
-sct_status sct_tune_set_problem(tune_session *s, int naive, sct_error *err) {
-  const sct_binary binary = sct_tune_binary(&s->plan.items[naive]);
-  return sct_measure_problem(s->measure, &s->plan.spec, s->plan.items[naive].code.layout, &binary,
-                             err);
-}
-
-void sct_tune_map_log(tune_session *s, int item, const char *log) {
-  if (sct_tune_plan_complete(&s->plan, item, NULL) !=
-      SCT_OK) { /* the lines stay those of the source */
-    sct_log(SCT_LOG_WARN, "%s cannot be rendered again", s->plan.items[item].label);
-  }
-  sct_codegen_map_log(&s->scratch, &s->plan.items[item].code, log);
-}
-
-/* Where the detail names a line of the source, it names the template's line instead. */
-void sct_tune_fail_item(tune_session *s, int item, const sct_verdict *verdict) {
-  sct_tune_item *failed = &s->plan.items[item];
-  sct_str_clear(&s->scratch);
-  sct_tune_map_log(s, item, verdict->detail);
-  const size_t len = strcspn(sct_str_c(&s->scratch), "\n");
-  failed->outcome = verdict->outcome;
-  failed->detail = sct_arena_strndup(&s->plan.arena, sct_str_c(&s->scratch), len);
-}
-
 sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
-  sct_tune_compare_code(s, k);
-  for (int z = 0; s->store && z < s->plan.spec.n_sizes; z++) {
-    SCT_TRY(sct_tune_store_cell(s, k, z, true, err));
+  sct_tune_compare_code(&s->counting, k);
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    SCT_TRY(sct_tune_store_cell(&s->record, k, z, err));
   }
-  sct_tune_tell_item(s, k);
+  sct_tune_tell_item(&s->flow, &s->plan.items[k]);
   return SCT_OK;
 }
 
-/* Verification is of the kernel, so it holds at every size that fits. */
-static void set_verified(tune_session *s, int item) {
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    tune_cell *cell = sct_tune_cell(s, item, z);
-    cell->verified = cell->verified || cell->fits;
-  }
-}
-
-/* ---- one layout choice: verify, then screen at every size
- * ---------------------------------------- */
-
-bool sct_tune_known_already(tune_session *s, int item) {
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    const tune_cell *cell = sct_tune_cell(s, item, z);
-    if (cell->fits && !cell->from_store && !cell->passed_over) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Has it been verified at another size, in an earlier round of a search? */
-static bool is_verified(tune_session *s, int item) {
-  bool verified = false;
-  for (int z = 0; s->searching && z < s->plan.spec.n_sizes; z++) {
-    const tune_cell *cell = sct_tune_cell(s, item, z);
-    verified = verified || (cell->verified && !cell->from_store);
-  }
-  return verified;
-}
-
-bool sct_tune_judged_already(tune_session *s, int item) {
-  return sct_tune_known_already(s, item) || is_verified(s, item);
-}
+/* ---- one layout choice: verify, then screen at every size ---- */
 
 /* Where an item that is right is timed next; NULL: not at the first size. */
-static const sct_size *next_size(tune_session *s, int k) {
-  const tune_cell *cell = sct_tune_cell(s, k, 0);
-  const bool timed = s->kind->times && cell->fits && !cell->from_store && !cell->passed_over;
-  return timed ? &s->plan.spec.sizes[0] : NULL;
+static const sct_size *next_size(const tune_table *t, int k) {
+  const tune_cell *cell = sct_tune_cell(t, k, 0);
+  const bool timed = t->times && cell->fits && !cell->from_store && !cell->passed_over;
+  return timed ? &t->plan->spec.sizes[0] : NULL;
 }
 
 static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->plan.items[k];
   const sct_binary binary = sct_tune_binary(item);
   sct_verdict verdict;
-  SCT_TRY(sct_measure_verify_ahead(s->measure, &binary, next_size(s, k), &verdict, err));
+  SCT_TRY(
+      sct_measure_verify_ahead(s->device.measure, &binary, next_size(&s->table, k), &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(s, k, &verdict);
+    sct_tune_fail_item(&s->plan, k, &verdict);
     return sct_tune_settle(s, k, err);
   }
-  set_verified(s, k);
-  const sct_ptx_check check = sct_tune_run_of(s, &verdict);
-  SCT_TRY(sct_tune_take_run(s, k, &check, err));
-  return s->kind->times ? SCT_OK : sct_tune_settle(s, k, err);
+  sct_tune_set_verified(&s->table, k);
+  const sct_ptx_check check = sct_tune_run_of(&s->plan.spec, &verdict);
+  SCT_TRY(sct_tune_take_run(&s->counting, k, &check, err));
+  return s->device.kind->times ? SCT_OK : sct_tune_settle(s, k, err);
 }
 
 /* What was found of the item that runs alike. */
 static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
-  const sct_tune_item *twin = &s->plan.items[s->twin[k]];
+  const sct_tune_item *twin = &s->plan.items[s->table.twin[k]];
   sct_tune_item *item = &s->plan.items[k];
   item->outcome = twin->outcome;
   item->detail = twin->detail;
-  SCT_TRY(sct_tune_take_run(s, k, &twin->ptx, err));
+  SCT_TRY(sct_tune_take_run(&s->counting, k, &twin->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
-    set_verified(s, k);
+    sct_tune_set_verified(&s->table, k);
   }
-  return item->outcome != SCT_OUT_OK || !s->kind->times ? sct_tune_settle(s, k, err) : SCT_OK;
+  return item->outcome != SCT_OUT_OK || !s->device.kind->times ? sct_tune_settle(s, k, err)
+                                                               : SCT_OK;
 }
 
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
-  const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(s, k);
-  SCT_TRY(sct_tune_count(s, k, err)); /* both unless whoever checked it did */
-  sct_tune_compare_code(s, k);
+  const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(&s->table, k);
+  SCT_TRY(sct_tune_count(&s->counting, k, err)); /* both unless whoever checked it did */
+  sct_tune_compare_code(&s->counting, k);
   if (s->searching && judged) {
     return SCT_OK;
   }
-  sct_tune_progress(s, "verify", ++s->n_verify, s->plan.n_items, item->label);
+  sct_tune_progress(&s->flow, "verify", ++s->flow.n_verify, s->plan.n_items, item->label);
   if (judged) {
     return SCT_OK;
   }
-  sct_tune_find_twin(s, k);
-  if (s->twin[k] >= 0) {
+  sct_tune_find_twin(&s->table, k);
+  if (s->table.twin[k] >= 0) {
     return take_verdict(s, k, err);
   }
   return verify_item(s, k, err);
@@ -175,45 +91,45 @@ static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_
                             sct_error *err) {
   const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
   *out = (sct_timing){0};
-  return sct_measure_time(s->measure, &binary, &s->plan.spec.sizes[size], budget_ns, out, err);
+  return sct_measure_time(s->device.measure, &binary, &s->plan.spec.sizes[size], budget_ns, out,
+                          err);
 }
 
 static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) {
-  tune_cell *cell = sct_tune_cell(s, k, size);
+  tune_cell *cell = sct_tune_cell(&s->table, k, size);
   const sct_tune_item *item = &s->plan.items[k];
   if (cell->passed_over) {
     return SCT_OK;
   }
-  sct_tune_progress(s, "time", ++s->n_time, (int64_t)s->plan.n_items * s->plan.spec.n_sizes,
-                    item->label);
+  sct_tune_progress(&s->flow, "time", ++s->flow.n_time,
+                    (int64_t)s->plan.n_items * s->plan.spec.n_sizes, item->label);
   if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
     return SCT_OK;
   }
-  if (s->twin[k] >= 0 && sct_tune_is_timed(sct_tune_cell(s, s->twin[k], size))) {
-    sct_tune_take_twin(s, k, size);
+  if (s->table.twin[k] >= 0 &&
+      sct_tune_is_timed(sct_tune_cell(&s->table, s->table.twin[k], size))) {
+    sct_tune_take_twin(&s->table, k, size);
   } else {
     SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
   }
-  if (s->store) {
-    SCT_TRY(sct_tune_store_cell(s, k, size, true, err));
-  }
-  sct_tune_tell_cell(s, k, size);
+  SCT_TRY(sct_tune_store_cell(&s->record, k, size, err));
+  sct_tune_tell_cell(&s->flow, &s->table, k, size);
   return SCT_OK;
 }
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
-  return sct_measure_ceiling(s->measure, read_bytes + write_bytes, NULL, 0,
-                             &s->runs[size].ceiling_bytes_s, err);
+  return sct_measure_ceiling(s->device.measure, read_bytes + write_bytes, NULL, 0,
+                             &s->record.runs[size].ceiling_bytes_s, err);
 }
 
 /* ---- waiting for candidates that are not compiled or checked yet ---- */
 
 sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
   SCT_TRY(sct_tune_want(s, k, err));
-  while (!sct_tune_is_ready(s, k) && !sct_tune_stop(s)) {
+  while (!sct_tune_is_ready(s->pipeline, k) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
@@ -221,18 +137,18 @@ sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
 
 /* The naive variant of item k's layouts, ready; the next one stands in for one that fails. */
 static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err) {
-  for (*naive = sct_tune_naive_item(s, k);
-       *naive >= 0 && !sct_tune_is_ready(s, *naive) && !sct_tune_stop(s);
-       *naive = sct_tune_naive_item(s, k)) {
+  for (*naive = sct_tune_naive_item(&s->plan, k);
+       *naive >= 0 && !sct_tune_is_ready(s->pipeline, *naive) && !sct_tune_stop(&s->flow);
+       *naive = sct_tune_naive_item(&s->plan, k)) {
     SCT_TRY(sct_tune_await(s, *naive, err));
   }
   return SCT_OK;
 }
 
 bool sct_tune_can_measure(const tune_session *s, int k) {
-  const int naive = sct_tune_naive_item(s, k);
-  return sct_tune_is_ready(s, k) &&
-         (naive < 0 || sct_tune_is_ready(s, naive) || !sct_tune_is_wanted(s, naive));
+  const int naive = sct_tune_naive_item(&s->plan, k);
+  return sct_tune_is_ready(s->pipeline, k) && (naive < 0 || sct_tune_is_ready(s->pipeline, naive) ||
+                                               !sct_tune_is_wanted(s->pipeline, naive));
 }
 
 int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const void *ctx, int k),
@@ -258,13 +174,13 @@ int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const vo
 
 /* The items that are being measured. */
 typedef struct queue {
-  const tune_session *s;
+  const tune_pipeline *pipeline;
   const int *items;
 } queue;
 
 static bool is_ready(const void *ctx, int k) {
   const queue *q = ctx;
-  return sct_tune_is_ready(q->s, q->items[k]);
+  return sct_tune_is_ready(q->pipeline, q->items[k]);
 }
 
 static int first_left(const screen *sc) {
@@ -285,7 +201,7 @@ static sct_status pump(tune_session *s, screen *sc, int64_t wait_ns, sct_error *
  * bursts: a wait for dozens of processes is for all candidates of one. */
 static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_error *err) {
   SCT_TRY(pump(s, sc, WAIT_NS, err));
-  if (s->kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s)) {
+  if (s->device.kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s->pipeline)) {
     (void)nanosleep(&(struct timespec){.tv_nsec = (long)GATHER_NS}, NULL);
     SCT_TRY(pump(s, sc, 0, err));
   }
@@ -296,7 +212,7 @@ static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_err
  * not hold the device up when many others are ready, or for ever when a few are. */
 static sct_status next_item(tune_session *s, screen *sc, int n_left, int *next, sct_error *err) {
   const int64_t start = sct_now_ns();
-  const queue q = {s, sc->items};
+  const queue q = {s->pipeline, sc->items};
   if (start - sc->pumped_ns > GATHER_NS) {
     SCT_TRY(pump(s, sc, 0, err));
   }
@@ -304,7 +220,7 @@ static sct_status next_item(tune_session *s, screen *sc, int n_left, int *next, 
     const bool late = sct_now_ns() - start > PATIENCE_NS;
     *next = sct_tune_pick(sc->taken, sc->n, late || sc->in_burst ? 1 : MANY_READY, is_ready, &q);
     sc->in_burst = *next >= 0 && (sc->in_burst || (!late && *next != first_left(sc)));
-    if (*next >= 0 || sct_tune_stop(s)) {
+    if (*next >= 0 || sct_tune_stop(&s->flow)) {
       return SCT_OK;
     }
     SCT_TRY(wait_for_more(s, sc, n_left, err));
@@ -314,19 +230,20 @@ static sct_status next_item(tune_session *s, screen *sc, int n_left, int *next, 
 /* ---- one layout choice ---- */
 
 /* A search has asked for it at some size. */
-static bool is_asked(tune_session *s, int item) {
+static bool is_asked(const tune_table *t, int item) {
   bool asked = false;
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    asked = asked || !sct_tune_cell(s, item, z)->passed_over;
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    asked = asked || !sct_tune_cell(t, item, z)->passed_over;
   }
   return asked;
 }
 
 /* The items of a group; in a search those that it waits for and that are ready. */
-static int group_of(tune_session *s, int first, int *items) {
+static int group_of(const tune_session *s, int first, int *items) {
   int n = 0;
   for (int k = first; k < s->plan.n_items; k++) {
-    if (s->group[k] == first && (!s->searching || (is_asked(s, k) && sct_tune_can_measure(s, k)))) {
+    if (s->table.group[k] == first &&
+        (!s->searching || (is_asked(&s->table, k) && sct_tune_can_measure(s, k)))) {
       items[n++] = k;
     }
   }
@@ -335,15 +252,15 @@ static int group_of(tune_session *s, int first, int *items) {
 
 /* Verifies every item, and times it at the first size, as they become ready. */
 static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
-  for (int n = 0; n < sc->n && !sct_tune_stop(s); n++) {
+  for (int n = 0; n < sc->n && !sct_tune_stop(&s->flow); n++) {
     int next = 0;
     SCT_TRY(next_item(s, sc, sc->n - n, &next, err));
-    if (sct_tune_stop(s)) {
+    if (sct_tune_stop(&s->flow)) {
       break;
     }
     sc->taken[next] = true;
     SCT_TRY(verify_step(s, sc->items[next], err));
-    if (s->kind->times && !sct_tune_stop(s)) {
+    if (s->device.kind->times && !sct_tune_stop(&s->flow)) {
       SCT_TRY(screen_step(s, sc->items[next], 0, err));
     }
   }
@@ -357,7 +274,7 @@ static sct_status measure_group(tune_session *s, screen *sc, int first, sct_erro
     return SCT_OK;
   }
   SCT_TRY(await_naive(s, first, &naive, err));
-  if (sct_tune_stop(s)) {
+  if (sct_tune_stop(&s->flow)) {
     return SCT_OK;
   }
   if (naive < 0) {
@@ -368,19 +285,20 @@ static sct_status measure_group(tune_session *s, screen *sc, int first, sct_erro
         s->plan.spec.name, sct_outcome_text(item->outcome), item->detail ? item->detail : "");
   }
   memset(sc->taken, 0, sizeof *sc->taken * (size_t)sc->n);
-  if (naive != s->naive_set) {
-    SCT_TRY(sct_tune_set_problem(s, naive, err));
-    s->naive_set = naive;
+  if (naive != s->device.naive_set) {
+    SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
+    s->device.naive_set = naive;
   }
-  if (s->kind->times && s->runs[0].ceiling_bytes_s <= 0.0) {
+  if (s->device.kind->times && s->record.runs[0].ceiling_bytes_s <= 0.0) {
     SCT_TRY(measure_ceiling(s, 0, err));
   }
   SCT_TRY(measure_first(s, sc, err));
-  for (int z = 1; s->kind->times && z < s->plan.spec.n_sizes && !sct_tune_stop(s); z++) {
-    if (s->runs[z].ceiling_bytes_s <= 0.0) {
+  for (int z = 1; s->device.kind->times && z < s->plan.spec.n_sizes && !sct_tune_stop(&s->flow);
+       z++) {
+    if (s->record.runs[z].ceiling_bytes_s <= 0.0) {
       SCT_TRY(measure_ceiling(s, z, err));
     }
-    for (int k = 0; k < sc->n && !sct_tune_stop(s); k++) {
+    for (int k = 0; k < sc->n && !sct_tune_stop(&s->flow); k++) {
       SCT_TRY(screen_step(s, sc->items[k], z, err));
       SCT_TRY(sct_tune_pump(s, 0, err));
     }
@@ -392,8 +310,8 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
   screen sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
                .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
   sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(s); k++) {
-    if (s->group[k] == k) {
+  for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(&s->flow); k++) {
+    if (s->table.group[k] == k) {
       status = measure_group(s, &sc, k, err);
     }
   }
@@ -405,22 +323,22 @@ sct_status sct_tune_screen(tune_session *s, sct_error *err) {
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = SCT_OK;
-  const int64_t deadline_ns = s->deadline_ns;
-  s->naive_set = -1;
-  if (deadline_ns && s->kind->times) { /* the best are raced in any case */
-    s->deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
+  const int64_t deadline_ns = s->flow.deadline_ns;
+  s->device.naive_set = -1;
+  if (deadline_ns && s->device.kind->times) { /* the best are raced in any case */
+    s->flow.deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
   status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
-  const bool cut = s->out_of_time;
-  s->deadline_ns = deadline_ns;
-  s->out_of_time = false;
-  for (int z = 0; status == SCT_OK && s->kind->times && z < s->plan.spec.n_sizes; z++) {
-    if (sct_tune_stop(s)) {
+  const bool cut = s->flow.out_of_time;
+  s->flow.deadline_ns = deadline_ns;
+  s->flow.out_of_time = false;
+  for (int z = 0; status == SCT_OK && s->device.kind->times && z < s->plan.spec.n_sizes; z++) {
+    if (sct_tune_stop(&s->flow)) {
       break;
     }
     status = sct_tune_final(s, z, rows, err);
   }
-  s->out_of_time = s->out_of_time || cut;
+  s->flow.out_of_time = s->flow.out_of_time || cut;
   sct_free(rows);
   return status;
 }

@@ -16,33 +16,29 @@ struct tune_pipeline {
   tune_stage *stage; /* [n_items] */
 };
 
-bool sct_tune_is_wanted(const tune_session *s, int item) {
-  return s->pipeline->stage[item] != TUNE_WAITING;
+bool sct_tune_is_wanted(const tune_pipeline *p, int item) {
+  return p->stage[item] != TUNE_WAITING;
 }
 
-bool sct_tune_is_ready(const tune_session *s, int item) {
-  return s->pipeline->stage[item] == TUNE_READY;
+bool sct_tune_is_ready(const tune_pipeline *p, int item) {
+  return p->stage[item] == TUNE_READY;
 }
 
-bool sct_tune_all_compiled(const tune_session *s) {
-  return s->pipeline->n_compiled == s->pipeline->n_wanted;
+bool sct_tune_all_compiled(const tune_pipeline *p) {
+  return p->n_compiled == p->n_wanted;
 }
 
-bool sct_tune_is_checked(const tune_session *s) {
-  return s->kind->times && !s->replay && !s->opts->no_check;
+int sct_tune_n_units(const tune_pipeline *p) {
+  return p->n_units;
 }
 
-int sct_tune_n_units(const tune_session *s) {
-  return s->pipeline->n_units;
-}
-
-void sct_tune_set_ready(tune_session *s, int item) {
-  s->pipeline->stage[item] = TUNE_READY;
+void sct_tune_set_ready(tune_pipeline *p, int item) {
+  p->stage[item] = TUNE_READY;
 }
 
 /* ---- what the compiler says ---- */
 
-static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) {
+static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compiled) {
   static const sct_outcome_kind outcome_of[] = {
       [SCT_COMPILE_NONE] = SCT_OUT_OK,
       [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
@@ -50,30 +46,32 @@ static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) 
       [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
       [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
   };
-  sct_tune_item *item = &s->plan.items[k];
+  sct_tune_item *item = &plan->items[k];
   item->compiled = *compiled;
   if (!compiled->ok) {
-    sct_str_clear(&s->scratch);
-    sct_tune_map_log(s, k, compiled->log ? compiled->log : "");
+    sct_str log = {0};
+    sct_tune_map_log(&log, plan, k, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
-    item->detail = sct_arena_strdup(&s->plan.arena, sct_str_c(&s->scratch));
+    item->detail = sct_arena_strdup(&plan->arena, sct_str_c(&log));
+    sct_str_free(&log);
     return;
   }
+  const sct_device_desc *device = &plan->device;
   const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
   const int64_t limit =
-      item->code.shared_bytes > 0 ? s->device.smem_block_optin_bytes : s->device.smem_block_bytes;
+      item->code.shared_bytes > 0 ? device->smem_block_optin_bytes : device->smem_block_bytes;
   const sct_occupancy occupancy =
-      sct_model_occupancy(&s->device, item->code.threads, compiled->registers, shared);
-  if (shared > limit || item->code.threads > s->device.threads_block || occupancy.blocks_sm < 1) {
+      sct_model_occupancy(device, item->code.threads, compiled->registers, shared);
+  if (shared > limit || item->code.threads > device->threads_block || occupancy.blocks_sm < 1) {
     item->outcome = SCT_OUT_TOO_LARGE;
-    item->detail = sct_arena_printf(&s->plan.arena, "%d threads, %d registers, %lld shared bytes",
+    item->detail = sct_arena_printf(&plan->arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
-             s->plan.space.candidates[item->candidate].strategy != 0) {
+             plan->space.candidates[item->candidate].strategy != 0) {
     /* A stack frame alone is no spill: functions have one of their own, such as sinf's 32 bytes for
      * the reduction of large arguments. */
     item->outcome = SCT_OUT_SPILLS;
-    item->detail = sct_arena_printf(&s->plan.arena, "%d bytes stored, %d loaded",
+    item->detail = sct_arena_printf(&plan->arena, "%d bytes stored, %d loaded",
                                     compiled->spill_store_bytes, compiled->spill_load_bytes);
   }
 }
@@ -83,8 +81,8 @@ static void take_compiled(tune_session *s, int k, const sct_compiled *compiled) 
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not judged before. */
 static void ask_check(tune_session *s, int item) {
-  if (!sct_tune_is_checked(s) || s->plan.items[item].outcome != SCT_OUT_OK ||
-      s->plan.items[item].checked || sct_tune_judged_already(s, item)) {
+  if (!s->device.checked || s->plan.items[item].outcome != SCT_OUT_OK ||
+      s->plan.items[item].checked || sct_tune_judged_already(&s->table, item)) {
     return;
   }
   s->plan.items[item].checked = true;
@@ -98,17 +96,17 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   tune_pipeline *p = s->pipeline;
   sct_tune_item *item = &s->plan.items[k];
   if (compiled) {
-    take_compiled(s, k, compiled);
+    take_compiled(&s->plan, k, compiled);
   } else {
-    sct_tune_replay_compiled(s, k);
+    sct_tune_replay_compiled(s->device.replay, &s->plan, k);
   }
-  sct_tune_note_code(s, k);
+  sct_tune_note_code(&s->table, k);
   const bool failed = item->outcome != SCT_OUT_OK;
-  sct_tune_fit(s, k);
+  sct_tune_fit(&s->counting, k);
   if (!s->searching) { /* a search has looked before */
-    SCT_TRY(sct_tune_resume_item(s, k, err));
+    SCT_TRY(sct_tune_resume_item(&s->record, k, err));
   }
-  SCT_TRY(sct_tune_predict(s, k, err));
+  SCT_TRY(sct_tune_predict(&s->counting, k, err));
   if (failed) {
     SCT_TRY(sct_tune_settle(s, k, err));
   }
@@ -117,23 +115,24 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   if (p->stage[k] != TUNE_READY || s->searching) {
     return SCT_OK; /* who checks it looks at the rest too, or whoever measures it */
   }
-  sct_tune_compare_code(s, k);
-  return sct_tune_count(s, k, err);
+  sct_tune_compare_code(&s->counting, k);
+  return sct_tune_count(&s->counting, k, err);
 }
 
 static sct_status take_all_compiled(tune_session *s, sct_error *err) {
   tune_pipeline *p = s->pipeline;
-  for (int unit = sct_compiler_next(s->compiler); unit >= 0;
-       unit = sct_compiler_next(s->compiler)) {
+  for (int unit = sct_compiler_next(s->device.compiler); unit >= 0;
+       unit = sct_compiler_next(s->device.compiler)) {
     const sct_compiled compiled = p->compiled[unit];
     p->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
     if (!sct_tune_is_wanted(
-            s, p->item[unit])) { /* its source is that of another, launched otherwise */
+            s->pipeline, p->item[unit])) { /* its source is that of another, launched otherwise */
       p->stage[p->item[unit]] = TUNE_COMPILING;
       p->n_wanted++;
     }
     p->n_compiled++;
-    sct_tune_progress(s, "compile", p->n_compiled, p->n_units, s->plan.items[p->item[unit]].label);
+    sct_tune_progress(&s->flow, "compile", p->n_compiled, p->n_units,
+                      s->plan.items[p->item[unit]].label);
     SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
   }
   return SCT_OK;
@@ -141,34 +140,33 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
 
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
   struct pollfd ready[SCT_COMPILE_MAX_WORKERS + TUNE_CHECK_PROCESSES];
-  const bool compiles = !sct_tune_all_compiled(s);
+  const bool compiles = !sct_tune_all_compiled(s->pipeline);
   int n_compile = 0;
   if (compiles) {
-    SCT_TRY(sct_compiler_step_begin(s->compiler, ready, &n_compile, err));
+    SCT_TRY(sct_compiler_step_begin(s->device.compiler, ready, &n_compile, err));
   }
   const int n_check = sct_tune_check_begin(s, ready + n_compile);
   if (n_compile + n_check > 0) { /* not waiting where none is at work yet */
     (void)poll(ready, (nfds_t)(n_compile + n_check), (int)((wait_ns + 999999) / 1000000));
   }
   if (compiles) {
-    SCT_TRY(sct_compiler_step_end(s->compiler, ready, err));
+    SCT_TRY(sct_compiler_step_end(s->device.compiler, ready, err));
     SCT_TRY(take_all_compiled(s, err));
-    if (sct_tune_all_compiled(s) && !s->searching) {
-      sct_compiler_end(s->compiler); /* its workers leave their memory */
+    if (sct_tune_all_compiled(s->pipeline) && !s->searching) {
+      sct_compiler_end(s->device.compiler); /* its workers leave their memory */
     }
   }
   SCT_TRY(sct_tune_check_take(s, ready + n_compile, n_check, err));
-  if (!s->searching && sct_tune_all_compiled(s)) {
-    sct_tune_check_rest(s);
+  if (!s->searching && sct_tune_all_compiled(s->pipeline)) {
+    sct_tune_check_rest(s->check);
   }
   return SCT_OK;
 }
 
 /* ---- beginning and end ---- */
 
-static void add_unit(tune_session *s, int k) {
-  tune_pipeline *p = s->pipeline;
-  const sct_kernel_code *code = &s->plan.items[k].code;
+static void add_unit(tune_pipeline *p, const sct_tune_plan *plan, int k) {
+  const sct_kernel_code *code = &plan->items[k].code;
   p->units[p->n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
   p->unit[k] = p->n_units;
   p->item[p->n_units++] = k;
@@ -176,18 +174,19 @@ static void add_unit(tune_session *s, int k) {
 
 /* The naive variants come first, as all others of their layouts are compared with them; then the
  * layouts in the order of measuring. */
-static void list_units(tune_session *s) {
-  for (int k = 0; k < s->plan.n_items; k++) {
-    if (s->plan.items[k].outcome != SCT_OUT_OK) {
-      s->pipeline->stage[k] = TUNE_READY; /* there is nothing to compile */
-    } else if (s->group[k] == k) {
-      add_unit(s, k);
+static void list_units(tune_pipeline *p, const tune_table *t) {
+  const sct_tune_plan *plan = t->plan;
+  for (int k = 0; k < plan->n_items; k++) {
+    if (plan->items[k].outcome != SCT_OUT_OK) {
+      p->stage[k] = TUNE_READY; /* there is nothing to compile */
+    } else if (t->group[k] == k) {
+      add_unit(p, plan, k);
     }
   }
-  for (int first = 0; first < s->plan.n_items; first++) {
-    for (int k = first + 1; s->group[first] == first && k < s->plan.n_items; k++) {
-      if (s->group[k] == first && s->plan.items[k].outcome == SCT_OUT_OK) {
-        add_unit(s, k);
+  for (int first = 0; first < plan->n_items; first++) {
+    for (int k = first + 1; t->group[first] == first && k < plan->n_items; k++) {
+      if (t->group[k] == first && plan->items[k].outcome == SCT_OUT_OK) {
+        add_unit(p, plan, k);
       }
     }
   }
@@ -210,11 +209,11 @@ sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
   p->item = sct_alloc(sizeof *p->item * n);
   p->unit = sct_alloc(sizeof *p->unit * n);
   p->stage = sct_alloc(sizeof *p->stage * n);
-  list_units(s);
-  if (s->replay) {
+  list_units(p, &s->table);
+  if (s->device.replay) {
     return read_all(s, err);
   }
-  SCT_TRY(sct_compiler_open(s->compiler, p->units, p->n_units, p->compiled, err));
+  SCT_TRY(sct_compiler_open(s->device.compiler, p->units, p->n_units, p->compiled, err));
   for (int u = 0; u < p->n_units && !s->searching; u++) {
     SCT_TRY(sct_tune_want(s, p->item[u], err));
   }
@@ -234,7 +233,7 @@ sct_status sct_tune_want(tune_session *s, int item, sct_error *err) {
   }
   p->stage[item] = TUNE_COMPILING;
   p->n_wanted++;
-  return sct_compiler_want(s->compiler, p->unit[item], err);
+  return sct_compiler_want(s->device.compiler, p->unit[item], err);
 }
 
 void sct_tune_pipeline_end(tune_session *s) {
@@ -242,14 +241,14 @@ void sct_tune_pipeline_end(tune_session *s) {
   if (!p) {
     return;
   }
-  sct_tune_check_end(s);
-  if (s->compiler) {
-    sct_compiler_end(s->compiler);
+  sct_tune_check_end(s->check);
+  s->check = NULL;
+  if (s->device.compiler) {
+    sct_compiler_end(s->device.compiler);
   }
   for (int u = 0; p->compiled && u < p->n_units; u++) {
     sct_compiled_free(&p->compiled[u]); /* those that nobody took */
   }
-  sct_tune_parsed_free(&s->parsed);
   sct_free(p->units);
   sct_free(p->compiled);
   sct_free(p->item);

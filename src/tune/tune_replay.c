@@ -2,7 +2,7 @@
  * what compiling, verifying and timing gave is read, and times are drawn from the samples (module
  * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store says what devices
  * gave, and a replay can be had again from recording and seed. */
-#include "tune/tune_internal.h"
+#include "tune/tune_device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -322,45 +322,45 @@ static sct_status load_runs(tune_replay *r, sct_id problem, sct_error *err) {
   return status;
 }
 
-static sct_status nothing_recorded(const tune_session *s, const char *what, sct_error *err) {
+static sct_status nothing_recorded(const tune_replay *r, const char *name, const char *what,
+                                   sct_error *err) {
   return sct_fail(err, SCT_EDATA, "device 'replay:%s': the recording on %s has %s of '%s'",
-                  sct_str_c(&s->replay->file), s->replay->device->name, what, s->plan.spec.name);
+                  sct_str_c(&r->file), r->device->name, what, name);
 }
 
-sct_status sct_tune_replay_load(tune_session *s, sct_error *err) {
-  tune_replay *r = s->replay;
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_error *err) {
   char hex[SCT_HASH_HEX];
   sct_row_problem *problems = NULL;
   int n = 0, n_known = 0;
-  r->sizes = s->plan.spec.sizes;
-  r->n_sizes = s->plan.spec.n_sizes;
+  r->sizes = plan->spec.sizes;
+  r->n_sizes = plan->spec.n_sizes;
   r->size = sct_alloc(sizeof *r->size * (size_t)(r->n_sizes + 1));
-  SCT_TRY(sct_store_problem_by_hash(r->store, sct_hash_hex(hex, s->plan.spec.hash), &problems, &n,
-                                    err));
+  SCT_TRY(
+      sct_store_problem_by_hash(r->store, sct_hash_hex(hex, plan->spec.hash), &problems, &n, err));
   const sct_id problem = n > 0 ? problems[0].id : 0;
   sct_row_problem_free(problems, n);
   if (n == 0) {
-    return nothing_recorded(s, "nothing of this version of the spec", err);
+    return nothing_recorded(r, plan->spec.name, "nothing of this version of the spec", err);
   }
   SCT_TRY(load_runs(r, problem, err));
-  for (int k = 0; k < s->plan.n_items; k++) {
-    n_known += s->plan.items[k].code.source && find_any(r, &s->plan.items[k].code);
+  for (int k = 0; k < plan->n_items; k++) {
+    n_known += plan->items[k].code.source && find_any(r, &plan->items[k].code);
   }
   if (n_known == 0) {
-    return nothing_recorded(s, "none of today's candidates (other templates or strategies made it)",
+    return nothing_recorded(r, plan->spec.name,
+                            "none of today's candidates (other templates or strategies made it)",
                             err);
   }
   return SCT_OK;
 }
 
 /* What compiling would give, as it was stored. */
-void sct_tune_replay_compiled(tune_session *s, int item) {
-  sct_tune_item *it = &s->plan.items[item];
-  const sct_row_result *row = find_any(s->replay, &it->code);
+void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item) {
+  sct_tune_item *it = &plan->items[item];
+  const sct_row_result *row = find_any(r, &it->code);
   if (!row) {
     it->outcome = SCT_OUT_NOT_RECORDED;
-    it->detail =
-        sct_arena_strdup(&s->plan.arena, "the recording has no candidate with this source");
+    it->detail = sct_arena_strdup(&plan->arena, "the recording has no candidate with this source");
     return;
   }
   const sct_row_candidate *c = &row->candidate;
@@ -373,28 +373,28 @@ void sct_tune_replay_compiled(tune_session *s, int item) {
   const sct_outcome_kind kind = kind_of(row->outcome.outcome);
   if (kind != SCT_OUT_OK && kind <= SCT_OUT_TOO_LARGE) { /* the others only show when it is run */
     it->outcome = kind;
-    it->detail = sct_arena_strdup(&s->plan.arena, row->outcome.detail);
+    it->detail = sct_arena_strdup(&plan->arena, row->outcome.detail);
   } else if (row->outcome.sectors_ld >= 0 && !row->outcome.counts_exact) {
-    it->approximate = sct_arena_strdup(&s->plan.arena, "they were recorded as approximate");
+    it->approximate = sct_arena_strdup(&plan->arena, "they were recorded as approximate");
   }
 }
 
 /* ---- how good the choice is ---- */
 
-char *sct_tune_replay_best(tune_session *s, int size) {
-  const recorded_size *z = &s->replay->size[size];
+char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
+                           bool select_any) {
+  const recorded_size *z = &r->size[size];
   const sct_row_result *best = NULL, *mine = NULL;
-  const int winner = s->choices[size].winner;
   int n = 0;
   for (int k = 0; k < z->n; k++) {
     const sct_row_result *row = &z->rows[k];
     const bool counts =
-        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.coalesced || s->opts->select_any);
+        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.coalesced || select_any);
     n += is_ok(row) && row->outcome.median_ns > 0;
     best = counts && (!best || row->outcome.median_ns < best->outcome.median_ns) ? row : best;
   }
-  if (winner >= 0) {
-    mine = find_row(s->replay, &s->plan.items[winner].code, size);
+  if (winner) {
+    mine = find_row(r, &winner->code, size);
   }
   if (!best || !mine || !(mine->outcome.median_ns > 0)) {
     return NULL;

@@ -8,8 +8,8 @@ static double per_request(int64_t sectors, int64_t requests) {
   return requests > 0 ? (double)sectors / (double)requests : 0.0;
 }
 
-static void fill_counts(const tune_session *s, int size, sct_tune_row *row, const sct_counters *c) {
-  const sct_degrees degree = sct_model_degrees(c, &s->plan.spec, &s->plan.spec.sizes[size]);
+static void fill_counts(const sct_spec *spec, int size, sct_tune_row *row, const sct_counters *c) {
+  const sct_degrees degree = sct_model_degrees(c, spec, &spec->sizes[size]);
   row->sectors_ld = per_request(c->load.sectors, c->load.requests);
   row->sectors_st = per_request(c->store.sectors, c->store.requests);
   row->sectors = (double)(c->load.sectors + c->store.sectors);
@@ -33,10 +33,10 @@ static void explain_counts(char **out, const sct_tune_item *item, const tune_cel
   *out = text.data;
 }
 
-static void fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
+static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *out,
                      sct_tune_row *row) {
-  const sct_tune_item *item = &s->plan.items[k];
-  const tune_cell *cell = sct_tune_cell(s, k, size);
+  const sct_tune_item *item = &t->plan->items[k];
+  const tune_cell *cell = sct_tune_cell(t, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
   *row = (sct_tune_row){.outcome = sct_outcome_name(kind),
@@ -53,20 +53,19 @@ static void fill_row(tune_session *s, int k, int size, const sct_tune_size *out,
                         .shared_bytes = item->compiled.static_shared_bytes,
                         .coalesced = cell->coalesced,
                         .tied = cell->tied,
-                        .winner = k == s->choices[size].winner};
+                        .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
-  row->naive =
-      s->plan.space.candidates[item->candidate].strategy == 0 && item->code.layout &&
-      item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
+  row->naive = t->plan->space.candidates[item->candidate].strategy == 0 &&
+               sct_tune_is_naive_item(t->plan, k);
   if (cell->counted && !cell->estimated) {
-    fill_counts(s, size, row, &cell->counters);
+    fill_counts(&t->plan->spec, size, row, &cell->counters);
     row->counted = true;
     explain_counts(&row->approximate, item, cell);
   }
   if (item->compiled.ok) {
     row->occupancy =
-        sct_model_occupancy(&s->device, item->code.threads, item->compiled.registers,
+        sct_model_occupancy(&t->plan->device, item->code.threads, item->compiled.registers,
                             item->compiled.static_shared_bytes + item->code.shared_bytes)
             .fraction;
   }
@@ -110,49 +109,54 @@ static int by_rank(const void *pa, const void *pb) {
 }
 
 /* A candidate that is not coalesced but faster beyond noise is said, with the ratio. */
-static char *faster_sentence(const tune_session *s, int size) {
-  const sct_choice *choice = &s->choices[size];
+static char *faster_sentence(const tune_table *t, int size) {
+  const sct_choice *choice = &t->choices[size];
   if (choice->winner < 0 || choice->faster_ratio <= 1.0) {
     return NULL;
   }
   sct_str text = {0};
   sct_str_printf(&text, "'%s' is %.2f times as fast but not coalesced; --select any would take it",
-                 s->plan.items[choice->fastest].label, choice->faster_ratio);
+                 t->plan->items[choice->fastest].label, choice->faster_ratio);
   char *copy = sct_strdup(sct_str_c(&text));
   sct_str_free(&text);
   return copy;
 }
 
 static void fill_size(tune_session *s, int size, sct_tune_size *out) {
-  const sct_size *problem_size = &s->plan.spec.sizes[size];
+  const tune_table *t = &s->table;
+  const sct_size *problem_size = &t->plan->spec.sizes[size];
+  const int w = t->choices[size].winner;
   int64_t read_bytes, write_bytes;
-  sct_spec_traffic(&s->plan.spec, problem_size, &read_bytes, &write_bytes);
+  sct_spec_traffic(&t->plan->spec, problem_size, &read_bytes, &write_bytes);
   out->label = sct_strdup(problem_size->label);
   out->read_bytes = (double)read_bytes;
   out->write_bytes = (double)write_bytes;
-  out->ceiling_bytes_s = s->runs[size].ceiling_bytes_s;
-  out->n_tied = s->choices[size].n_tied;
-  out->verified_only_counted = !s->kind->times;
-  out->faster = faster_sentence(s, size);
-  out->kept = s->kept[size] ? sct_strdup(s->kept[size]) : NULL;
-  out->recorded = s->replay ? sct_tune_replay_best(s, size) : NULL;
-  out->rows = sct_alloc(sizeof *out->rows * (size_t)(s->plan.n_items + 1));
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
-    const bool failed = s->plan.items[k].outcome != SCT_OUT_OK;
-    sct_tune_fit(s, k); /* where a session ended early not all were looked at */
+  out->ceiling_bytes_s = s->record.runs[size].ceiling_bytes_s;
+  out->n_tied = t->choices[size].n_tied;
+  out->verified_only_counted = !t->times;
+  out->faster = faster_sentence(t, size);
+  out->kept = s->record.kept[size] ? sct_strdup(s->record.kept[size]) : NULL;
+  out->recorded = s->device.replay
+                      ? sct_tune_replay_best(s->device.replay, w >= 0 ? &t->plan->items[w] : NULL,
+                                             size, t->select_any)
+                      : NULL;
+  out->rows = sct_alloc(sizeof *out->rows * (size_t)(t->plan->n_items + 1));
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(t, k, size);
+    const bool failed = t->plan->items[k].outcome != SCT_OUT_OK;
+    sct_tune_fit(&s->counting, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
       out->n_unfit++;
       continue;
     }
-    const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;
+    const bool done = sct_tune_is_measured(t, cell);
     const bool reached = failed || done || cell->verdict.outcome != SCT_OUT_OK;
     if (!reached) {
       out->n_untried++;
       continue;
     }
     sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
-    fill_row(s, k, size, out, row);
+    fill_row(t, k, size, out, row);
     out->n_verified += is_good(row);
     out->n_failed += !is_good(row);
   }
@@ -160,22 +164,22 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
 }
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) {
-  *out = (sct_tune_report){.device = s->device,
-                           .says = s->kind->says,
-                           .replayed = s->kind->replays,
+  *out = (sct_tune_report){.device = s->device.desc,
+                           .says = s->device.kind->says,
+                           .replayed = s->device.kind->replays,
                            .n_points = s->plan.space.n_points,
                            .n_candidates = (int64_t)s->plan.space.n_candidates,
                            .n_sources = s->plan.n_items,
                            .n_ungenerated = s->plan.n_ungenerated,
-                           .n_checked = s->n_checked,
-                           .n_caught = s->n_caught,
+                           .n_checked = s->flow.n_checked,
+                           .n_caught = s->flow.n_caught,
                            .search = sct_tune_search_name(s->opts),
-                           .settled = s->opts->settle && !s->stopped && !s->out_of_time,
-                           .stopped_early = s->stopped || s->out_of_time};
-  out->stale = s->stale;
-  s->stale = NULL;
-  if (s->kind->times && !s->kind->replays) {
-    const sct_conditions *c = sct_measure_conditions(s->measure);
+                           .settled = s->opts->settle && !s->flow.stopped && !s->flow.out_of_time,
+                           .stopped_early = s->flow.stopped || s->flow.out_of_time};
+  out->stale = s->record.stale;
+  s->record.stale = NULL;
+  const sct_conditions *c = sct_tune_conditions_of(&s->device);
+  if (c) {
     out->contended = c->start.n_others > 0;
     out->n_contended = c->n_contended;
     out->n_slow = c->n_slow;

@@ -44,10 +44,10 @@ static int by_counts(const void *pa, const void *pb) {
 }
 
 /* order[item]: how many distinct counts are less; those without counts come last. */
-static void order_items(tune_session *s, int size, place *places, int *order) {
-  const int n = s->plan.n_items;
+static void order_items(const tune_table *t, int size, place *places, int *order) {
+  const int n = t->plan->n_items;
   for (int k = 0; k < n; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
+    const tune_cell *cell = sct_tune_cell(t, k, size);
     const sct_counters *c = &cell->counters;
     const double unknown = cell->counted ? 0.0 : 1e300;
     places[k] =
@@ -63,39 +63,38 @@ static void order_items(tune_session *s, int size, place *places, int *order) {
   }
 }
 
-static sct_status add_points(tune_session *s, pursuit *p, int size, const int *order,
+static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
                              sct_error *err) {
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const sct_tune_item *item = &s->plan.items[k];
-    tune_cell *cell = sct_tune_cell(s, k, size);
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const sct_tune_item *item = &t->plan->items[k];
+    tune_cell *cell = sct_tune_cell(t, k, size);
     cell->passed_over = true;
     if (item->outcome != SCT_OUT_OK || !cell->fits) {
       continue;
     }
-    const bool naive =
-        item->candidate == sct_codegen_naive(&s->plan.spec, &s->plan.space, item->code.layout);
+    const bool naive = sct_tune_is_naive_item(t->plan, k);
     sct_search_add(&p->problem, cell->predicted.ns, order[k], naive);
-    SCT_TRY(sct_search_set_all(&p->problem, &s->plan.space,
-                               &s->plan.space.candidates[item->candidate], err));
+    SCT_TRY(sct_search_set_all(&p->problem, &t->plan->space,
+                               &t->plan->space.candidates[item->candidate], err));
     if (cell->counted) {
       sct_search_strain(&p->problem, cell->strain);
     }
     p->item[p->problem.n_points - 1] = k;
     p->limit += naive;
   }
-  const int wanted = s->opts->max_candidates > 0 ? s->opts->max_candidates : p->problem.n_points;
+  const int wanted = most > 0 ? most : p->problem.n_points;
   p->limit = p->limit > wanted ? p->limit : wanted;
   return SCT_OK;
 }
 
 /* What became of a candidate; false: it was not tried. */
-static bool tell(tune_session *s, pursuit *p, int size, int point, sct_status *status,
+static bool tell(const tune_table *t, pursuit *p, int size, int point, sct_status *status,
                  sct_error *err) {
-  const tune_cell *cell = sct_tune_cell(s, p->item[point], size);
+  const tune_cell *cell = sct_tune_cell(t, p->item[point], size);
   const bool failed =
-      s->plan.items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+      t->plan->items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
   double cost = 0.0;
-  if (s->kind->times) {
+  if (t->times) {
     cost = cell->timing.n_samples > 0 ? cell->timing.median_ns : 0.0;
   } else if (cell->verified) {
     cost = cell->predicted.ns > 0.0 ? cell->predicted.ns : 1.0;
@@ -108,32 +107,33 @@ static bool tell(tune_session *s, pursuit *p, int size, int point, sct_status *s
   return failed || cost > 0.0;
 }
 
-static sct_status open_pursuit(tune_session *s, pursuit *p, int size, sct_error *err) {
-  const size_t n = (size_t)s->plan.n_items + 1;
+static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit *p, int size,
+                               sct_error *err) {
+  const size_t n = (size_t)t->plan->n_items + 1;
   place *places = sct_alloc(n * sizeof *places);
   int *order = sct_alloc(n * sizeof *order);
   const sct_search_method *method = NULL;
   p->item = sct_alloc(n * sizeof *p->item);
   sct_status status = SCT_OK;
-  order_items(s, size, places, order);
-  status = add_points(s, p, size, order, err);
+  order_items(t, size, places, order);
+  status = add_points(t, p, size, order, opts->max_candidates, err);
   if (status == SCT_OK) {
-    status = sct_search_find(&method, sct_tune_search_name(s->opts), err);
+    status = sct_search_find(&method, sct_tune_search_name(opts), err);
   }
   if (status == SCT_OK) {
-    sct_search_new(&p->search, method, &p->problem, s->opts->seed);
+    sct_search_new(&p->search, method, &p->problem, opts->seed);
   }
   for (int k = 0; status == SCT_OK && k < p->problem.n_points; k++) {
     p->n_tried +=
-        sct_tune_cell(s, p->item[k], size)->from_store && tell(s, p, size, k, &status, err);
+        sct_tune_cell(t, p->item[k], size)->from_store && tell(t, p, size, k, &status, err);
   }
   sct_free(places);
   sct_free(order);
   return status;
 }
 
-static void close_pursuits(tune_session *s, pursuit *p) {
-  for (int z = 0; p && z < s->plan.spec.n_sizes; z++) {
+static void close_pursuits(pursuit *p, int n_sizes) {
+  for (int z = 0; p && z < n_sizes; z++) {
     sct_search_free(p[z].search);
     sct_search_problem_free(&p[z].problem);
     sct_free(p[z].item);
@@ -147,18 +147,18 @@ static void close_pursuits(tune_session *s, pursuit *p) {
  * however many processes there are, and whichever is quicker: answers are heard one at a time, in
  * the order of the questions, and the next questions come when half of those under way are
  * answered. */
-static bool in_order(const tune_session *s) {
-  return !s->kind->times;
+static bool in_order(const tune_table *t) {
+  return !t->times;
 }
 
-static int most_asked(const tune_session *s) {
-  const int each = in_order(s) ? 2 * LEAST : 2 * sct_cores() / s->plan.spec.n_sizes;
+static int most_asked(const tune_table *t) {
+  const int each = in_order(t) ? 2 * LEAST : 2 * sct_cores() / t->plan->spec.n_sizes;
   return each < LEAST ? LEAST : each > MOST ? MOST : each;
 }
 
 static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
-  const int most = most_asked(s);
-  const bool later = in_order(s) && p->n_asked > most / 2;
+  const int most = most_asked(&s->table);
+  const bool later = in_order(&s->table) && p->n_asked > most / 2;
   const bool done = s->opts->settle && sct_search_is_settled(p->search);
   while (!done && !later && p->n_asked < most && p->n_tried + p->n_asked < p->limit) {
     const int point = sct_search_next(p->search);
@@ -166,33 +166,34 @@ static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
       return SCT_OK;
     }
     p->asked[p->n_asked++] = point;
-    sct_tune_cell(s, p->item[point], size)->passed_over = false;
+    sct_tune_cell(&s->table, p->item[point], size)->passed_over = false;
     SCT_TRY(sct_tune_want(s, p->item[point], err));
   }
   return SCT_OK;
 }
 
 /* How many of those that are asked for can be measured and heard. */
-static int find_due(tune_session *s, pursuit *p) {
+static int find_due(const tune_session *s, pursuit *p) {
   int n = 0;
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     for (int k = 0; k < p[z].n_asked; k++) {
-      p[z].due[k] = (k == 0 || !in_order(s)) && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
+      p[z].due[k] =
+          (k == 0 || !in_order(&s->table)) && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
       n += p[z].due[k];
     }
   }
   return n;
 }
 
-static sct_status hear(tune_session *s, pursuit *p, int size, sct_error *err) {
+static sct_status hear(tune_table *t, pursuit *p, int size, sct_error *err) {
   sct_status status = SCT_OK;
   int n = 0;
   for (int k = 0; status == SCT_OK && k < p->n_asked; k++) {
-    const bool heard = p->due[k] || !in_order(s);
-    const bool tried = heard && tell(s, p, size, p->asked[k], &status, err);
+    const bool heard = p->due[k] || !in_order(t);
+    const bool tried = heard && tell(t, p, size, p->asked[k], &status, err);
     p->n_tried += tried;
     if (tried || p->due[k]) {
-      sct_tune_cell(s, p->item[p->asked[k]], size)->passed_over = true;
+      sct_tune_cell(t, p->item[p->asked[k]], size)->passed_over = true;
     } else {
       p->asked[n++] = p->asked[k];
     }
@@ -202,7 +203,7 @@ static sct_status hear(tune_session *s, pursuit *p, int size, sct_error *err) {
 }
 
 static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
-  while (!sct_tune_stop(s)) {
+  while (!sct_tune_stop(&s->flow)) {
     int n_asked = 0;
     for (int z = 0; z < s->plan.spec.n_sizes; z++) {
       SCT_TRY(ask(s, &p[z], z, err));
@@ -212,50 +213,15 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
       break;
     }
     SCT_TRY(sct_tune_pump(s, 0, err));
-    while (find_due(s, p) == 0 && !sct_tune_stop(s)) {
+    while (find_due(s, p) == 0 && !sct_tune_stop(&s->flow)) {
       SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
     }
     SCT_TRY(sct_tune_screen(s, err));
     for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-      SCT_TRY(hear(s, &p[z], z, err));
+      SCT_TRY(hear(&s->table, &p[z], z, err));
     }
   }
   return SCT_OK;
-}
-
-/* ---- what a GPU does not tell ---- */
-
-static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
-  const double sms = like->n_sms > 0 ? (double)out->n_sms / like->n_sms : 1.0;
-  out->l2_bytes_clk = (int)((double)like->l2_bytes_clk * sms);
-  memcpy(out->pipe_clk, like->pipe_clk, sizeof out->pipe_clk);
-  out->latency_cycles = like->latency_cycles;
-  out->launch_ns = like->launch_ns;
-  out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
-}
-
-sct_status sct_tune_rates(tune_session *s, sct_error *err) {
-  s->rated = s->device;
-  if (s->device.is_virtual || s->device.l2_bytes_clk > 0) {
-    return SCT_OK;
-  }
-  sct_arena arena = {0};
-  const char **names = NULL;
-  int n = 0, least = INT_MAX;
-  sct_script_device_names(&names, &n, &arena);
-  sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < n; k++) {
-    sct_device_desc d;
-    status = sct_script_load_device(&d, names[k], err);
-    const int far = status == SCT_OK ? abs(d.n_sms - s->device.n_sms) : 0;
-    if (status == SCT_OK && d.cc_major == s->device.cc_major && d.cc_minor == s->device.cc_minor &&
-        !d.counting_only && far < least) {
-      least = far;
-      take_rates(&s->rated, &d);
-    }
-  }
-  sct_arena_free(&arena);
-  return status;
 }
 
 /* ---- the search of a session ---- */
@@ -273,10 +239,10 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
  */
 static sct_status take_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items; k++) {
-    sct_tune_fit(s, k);
-    SCT_TRY(sct_tune_resume_item(s, k, err));
+    sct_tune_fit(&s->counting, k);
+    SCT_TRY(sct_tune_resume_item(&s->record, k, err));
     for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
-      if (sct_tune_cell(s, k, z)->from_store) {
+      if (sct_tune_cell(&s->table, k, z)->from_store) {
         SCT_TRY(sct_tune_want(s, k, err));
         break;
       }
@@ -288,11 +254,11 @@ static sct_status take_known(tune_session *s, sct_error *err) {
 /* What is known takes part in the choice, whatever time there is, so it needs its counts: those of
  * its compiled code. */
 static sct_status count_known(tune_session *s, sct_error *err) {
-  for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(s); k++) {
+  for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(&s->flow); k++) {
     const int item = k / s->plan.spec.n_sizes;
-    if (s->cells[k].from_store && s->cells[k].verdict.outcome == SCT_OUT_OK) {
+    if (s->table.cells[k].from_store && s->table.cells[k].verdict.outcome == SCT_OUT_OK) {
       SCT_TRY(sct_tune_await(s, item, err));
-      SCT_TRY(sct_tune_count(s, item, err));
+      SCT_TRY(sct_tune_count(&s->counting, item, err));
     }
   }
   return SCT_OK;
@@ -301,7 +267,7 @@ static sct_status count_known(tune_session *s, sct_error *err) {
 /* All others are compared with these. */
 static sct_status want_naive(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items; k++) {
-    if (s->group[k] == k && s->plan.items[k].outcome == SCT_OUT_OK) {
+    if (s->table.group[k] == k && s->plan.items[k].outcome == SCT_OUT_OK) {
       SCT_TRY(sct_tune_want(s, k, err));
     }
   }
@@ -313,23 +279,24 @@ static sct_status want_naive(tune_session *s, sct_error *err) {
 static sct_status run_naive(tune_session *s, sct_error *err) {
   bool open = false;
   for (int k = 0; k < s->plan.n_items; k++) {
-    open = open || (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(s, k));
+    open =
+        open || (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(&s->table, k));
   }
-  for (int k = 0; k < s->plan.n_items && open && sct_tune_is_checked(s); k++) {
-    if (s->group[k] == k) {
+  for (int k = 0; k < s->plan.n_items && open && s->device.checked; k++) {
+    if (s->table.group[k] == k) {
       SCT_TRY(sct_tune_await(s, k, err));
     }
   }
-  return s->kind->times || !open ? SCT_OK : sct_tune_screen(s, err);
+  return s->device.kind->times || !open ? SCT_OK : sct_tune_screen(s, err);
 }
 
 /* ---- what is least ---- */
 
 /* Of one operand, by one candidate that goes through its elements once; INFINITY: not known. */
-static double sectors_of(tune_session *s, int k, int size, int op) {
-  const sct_spec *spec = &s->plan.spec;
-  const sct_tune_item *item = &s->plan.items[k];
-  const tune_cell *cell = sct_tune_cell(s, k, size);
+static double sectors_of(const tune_table *t, int k, int size, int op) {
+  const sct_spec *spec = &t->plan->spec;
+  const sct_tune_item *item = &t->plan->items[k];
+  const tune_cell *cell = sct_tune_cell(t, k, size);
   int64_t sectors[SCT_MAX_OPERANDS];
   if (item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK || !cell->fits ||
       !cell->counted || sct_model_passes(spec, &item->code) > 1) {
@@ -342,12 +309,12 @@ static double sectors_of(tune_session *s, int k, int size, int op) {
 
 /* The candidate whose estimate promises so few sectors of an operand that others would not be
  * coalesced in comparison; -1: none. */
-static int promising(tune_session *s, int size, int op) {
+static int promising(const tune_table *t, int size, int op) {
   double counted = INFINITY, promised = INFINITY;
   int item = -1;
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const double sectors = sectors_of(s, k, size, op);
-    if (!sct_tune_cell(s, k, size)->estimated) {
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const double sectors = sectors_of(t, k, size, op);
+    if (!sct_tune_cell(t, k, size)->estimated) {
       counted = fmin(counted, sectors);
     } else if (sectors < promised) {
       promised = sectors;
@@ -361,13 +328,13 @@ static int promising(tune_session *s, int size, int op) {
  * that promise less than what was tried are compiled and counted, though not measured. */
 static sct_status count_promising(tune_session *s, int size, sct_error *err) {
   for (int op = 0; op < s->plan.spec.n_operands; op++) {
-    for (int n = 0; n < MOST_PROMISING && !sct_tune_stop(s); n++) {
-      const int item = promising(s, size, op);
+    for (int n = 0; n < MOST_PROMISING && !sct_tune_stop(&s->flow); n++) {
+      const int item = promising(&s->table, size, op);
       if (item < 0) {
         break;
       }
       SCT_TRY(sct_tune_await(s, item, err));
-      SCT_TRY(sct_tune_count(s, item, err));
+      SCT_TRY(sct_tune_count(&s->counting, item, err));
     }
   }
   return SCT_OK;
@@ -380,14 +347,14 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   SCT_TRY(count_known(s, err));
   SCT_TRY(run_naive(s, err));
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    SCT_TRY(open_pursuit(s, &p[z], z, err));
+    SCT_TRY(open_pursuit(&s->table, s->opts, &p[z], z, err));
   }
   SCT_TRY(run_rounds(s, p, err));
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(count_promising(s, z, err));
   }
   /* What the store knows, for the report's sake: not worth a budget. */
-  while (budget_ns == 0 && !sct_tune_all_compiled(s) && !sct_tune_stop(s)) {
+  while (budget_ns == 0 && !sct_tune_all_compiled(s->pipeline) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
@@ -396,6 +363,6 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
 sct_status sct_tune_search(tune_session *s, sct_error *err) {
   pursuit *p = sct_alloc(sizeof *p * (size_t)(s->plan.spec.n_sizes + 1));
   const sct_status status = run_search(s, p, err);
-  close_pursuits(s, p);
+  close_pursuits(p, s->plan.spec.n_sizes);
   return status;
 }

@@ -1,7 +1,7 @@
 /* Where the winner of a size is predicted to be slower than the naive variant: at the tuned extents
  * times powers of two, in every direction. A header has no model, so it asks this table before it
  * takes the kernel for other extents (emit_dispatch.c). */
-#include "tune/tune_internal.h"
+#include "tune/tune_counting.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -53,24 +53,24 @@ typedef struct side {
   tune_parsed parsed;
 } side;
 
-static bool can_count(const tune_session *s, int item) {
-  return s->plan.items[item].compiled.ok && s->replay == NULL;
+static bool can_count(const tune_counting *c, int item) {
+  return c->table->plan->items[item].compiled.ok && !c->recorded;
 }
 
-static bool count(tune_session *s, side *of, const sct_size *size, sct_counters *out) {
-  const sct_tune_item *item = &s->plan.items[of->item];
-  return sct_codegen_fits(&s->plan.spec, &item->code, size) &&
+static bool count(const tune_counting *c, side *of, const sct_size *size, sct_counters *out) {
+  const sct_tune_item *item = &c->table->plan->items[of->item];
+  return sct_codegen_fits(&c->table->plan->spec, &item->code, size) &&
          sct_tune_parse(&of->parsed, item->compiled.ptx, NULL) == SCT_OK &&
          sct_sampler_count(of->sampler, out, &item->code, of->parsed.module, item->compiled.entry,
                            size, BLOCKS, NULL) == SCT_OK;
 }
 
 /* 0: the model cannot tell. */
-static double predicted_ns(tune_session *s, side *of, const sct_size *size) {
-  const sct_tune_item *item = &s->plan.items[of->item];
+static double predicted_ns(const tune_counting *c, side *of, const sct_size *size) {
+  const sct_tune_item *item = &c->table->plan->items[of->item];
   sct_counters counters = {0};
   sct_prediction p = {0};
-  const sct_workload work = {.spec = &s->plan.spec,
+  const sct_workload work = {.spec = &c->table->plan->spec,
                              .code = &item->code,
                              .size = size,
                              .counters = &counters,
@@ -78,42 +78,42 @@ static double predicted_ns(tune_session *s, side *of, const sct_size *size) {
                              .shared_bytes = item->code.shared_bytes +
                                              (item->compiled.ok ? item->compiled.static_shared_bytes
                                                                 : item->code.static_shared_bytes)};
-  if (!count(s, of, size, &counters)) {
+  if (!count(c, of, size, &counters)) {
     return 0;
   }
-  const bool known = sct_model_predict(&p, &s->rated, &work, NULL) == SCT_OK;
+  const bool known = sct_model_predict(&p, c->rated, &work, NULL) == SCT_OK;
   sct_counters_free(&counters);
   return known ? p.ns : 0;
 }
 
 /* "0110...": a digit a shape, 1 where the winner is slower or unknown. */
-static void compare_shapes(sct_str *out, tune_session *s, const lattice *l, int size, side *winner,
-                           side *naive) {
-  const sct_spec *spec = &s->plan.spec;
+static void compare_shapes(sct_str *out, const tune_counting *c, const lattice *l, int size,
+                           side *winner, side *naive) {
+  const sct_spec *spec = &c->table->plan->spec;
   int64_t extent[SCT_MAX_ARGS];
   sct_size shape = spec->sizes[size];
   memcpy(extent, shape.extent, sizeof *extent * (size_t)spec->n_extents);
   shape.extent = extent;
   for (int at = 0; at < l->n; at++) {
     shape_extents(extent, l, &spec->sizes[size], at);
-    const double naive_ns = predicted_ns(s, naive, &shape);
-    const double winner_ns = naive_ns > 0 ? predicted_ns(s, winner, &shape) : 0;
+    const double naive_ns = predicted_ns(c, naive, &shape);
+    const double winner_ns = naive_ns > 0 ? predicted_ns(c, winner, &shape) : 0;
     const bool slower = naive_ns > 0 && (winner_ns <= 0 || winner_ns > SLOWER * naive_ns);
     sct_str_append(out, slower ? "1" : "0");
   }
 }
 
-/* Adds the table to the run's conditions, unless it is there, or there is nothing to compare. */
-void sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions) {
-  const int winner = s->choices[size].winner;
-  const int naive = winner >= 0 ? sct_tune_naive_item(s, winner) : -1;
+/* Unless the table is there already, or there is nothing to compare. */
+void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) {
+  const int winner = c->table->choices[size].winner;
+  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->plan, winner) : -1;
   lattice l;
   char hex[SCT_HASH_HEX];
-  if (naive < 0 || naive == winner || !choose_lattice(&l, s->plan.spec.n_dims) ||
-      !can_count(s, naive) || !can_count(s, winner)) {
+  if (naive < 0 || naive == winner || !choose_lattice(&l, c->table->plan->spec.n_dims) ||
+      !can_count(c, naive) || !can_count(c, winner)) {
     return;
   }
-  sct_hash_hex(hex, s->plan.items[winner].code.hash);
+  sct_hash_hex(hex, c->table->plan->items[winner].code.hash);
   json_t *doc = json_loads(sct_str_c(conditions), 0, NULL);
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   sct_str digits = {0};
@@ -122,9 +122,9 @@ void sct_tune_add_shapes(tune_session *s, int size, sct_str *conditions) {
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
-  sct_sampler_new(&sampler, &s->plan.spec, &s->device, s->opts->seed, STEPS);
+  sct_sampler_new(&sampler, &c->table->plan->spec, &c->table->plan->device, c->seed, STEPS);
   sides[0].sampler = sides[1].sampler = sampler;
-  compare_shapes(&digits, s, &l, size, &sides[0], &sides[1]);
+  compare_shapes(&digits, c, &l, size, &sides[0], &sides[1]);
   json_object_set_new(doc, "shapes",
                       json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
                                 l.reach, "slower", sct_str_c(&digits)));

@@ -1,7 +1,7 @@
 /* What the store has of this kernel that a session does not use, and why: results that were
  * measured on the same device under other conditions, for another version of the spec, or of
  * kernels that other templates or strategies make of it. */
-#include "tune/tune_internal.h"
+#include "tune/tune_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,20 +62,20 @@ static bool differs(char out[160], const sct_row_device *old, const sct_row_devi
 }
 
 /* Counts the outcomes of one problem; `other_spec`: it is not the problem at hand. */
-static sct_status count_problem(tune_session *s, causes *c, sct_id problem, bool other_spec,
+static sct_status count_problem(tune_record *r, causes *c, sct_id problem, bool other_spec,
                                 const sct_row_device *devices, int n_devices, sct_error *err) {
   for (int d = 0; d < n_devices; d++) {
     char why[160];
     const sct_row_device *device = &devices[d];
-    if (!is_same_hardware(device, &s->device_row)) {
+    if (!is_same_hardware(device, &r->device)) {
       continue;
     }
-    const bool other = differs(why, device, &s->device_row);
+    const bool other = differs(why, device, &r->device);
     if (!other && !other_spec) {
       continue;
     }
     int n = 0;
-    SCT_TRY(sct_store_count(s->store, problem, device->id, &n, err));
+    SCT_TRY(sct_store_count(r->store, problem, device->id, &n, err));
     if (n > 0) {
       count(c, other_spec ? "another version of the spec" : why, n);
     }
@@ -88,13 +88,13 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Of one run: the results whose kernels this session does not make. */
-static sct_status count_strangers(const tune_session *s, causes *c, sct_id run,
+static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
                                   const char (*made)[SCT_HASH_HEX], sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0, n_strangers = 0;
-  SCT_TRY(sct_store_results(s->store, run, false, &rows, &n, err));
+  SCT_TRY(sct_store_results(r->store, run, false, &rows, &n, err));
   for (int k = 0; k < n; k++) {
-    n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)s->plan.n_items,
+    n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)r->table->plan->n_items,
                            sizeof *made, by_text) == NULL;
   }
   if (n_strangers > 0) {
@@ -105,26 +105,25 @@ static sct_status count_strangers(const tune_session *s, causes *c, sct_id run,
 }
 
 /* That for each size. A session of a part of the candidates says nothing of others. */
-static sct_status count_others(const tune_session *s, causes *c, sct_error *err) {
-  if (s->nothing_known || sct_tune_is_part(s)) {
+static sct_status count_others(const tune_record *r, causes *c, sct_error *err) {
+  if (r->nothing_known || r->table->partial) {
     return SCT_OK;
   }
-  char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(s->plan.n_items + 1));
+  const sct_tune_plan *plan = r->table->plan;
+  char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(plan->n_items + 1));
   sct_status status = SCT_OK;
-  for (int k = 0; made && k < s->plan.n_items; k++) {
-    (void)sct_hash_hex(made[k], s->plan.items[k].code.hash);
+  for (int k = 0; k < plan->n_items; k++) {
+    (void)sct_hash_hex(made[k], plan->items[k].code.hash);
   }
-  if (made) {
-    qsort(made, (size_t)s->plan.n_items, sizeof *made, by_text);
-  }
-  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
-    status = count_strangers(s, c, s->runs[z].id, (const char(*)[SCT_HASH_HEX])made, err);
+  qsort(made, (size_t)plan->n_items, sizeof *made, by_text);
+  for (int z = 0; status == SCT_OK && z < plan->spec.n_sizes; z++) {
+    status = count_strangers(r, c, r->runs[z].id, (const char(*)[SCT_HASH_HEX])made, err);
   }
   sct_free(made);
   return status;
 }
 
-static void say(tune_session *s, const causes *c) {
+static void say(tune_record *r, const causes *c) {
   sct_str text = {0};
   const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
   for (int k = 0; k < n; k++) {
@@ -135,24 +134,24 @@ static void say(tune_session *s, const causes *c) {
   if (n > 0) {
     sct_str_append(&text, n == 1 && c->cause[0].n == 1 ? " is not used" : " are not used");
   }
-  s->stale = n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
+  r->stale = n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
   sct_str_free(&text);
 }
 
-sct_status sct_tune_find_stale(tune_session *s, sct_error *err) {
+sct_status sct_tune_find_stale(tune_record *r, sct_error *err) {
   sct_row_problem *problems = NULL;
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   causes c = {0};
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_problem_by_name(s->store, s->problem.name, &problems, &n_problems, err));
-  SCT_TRY_DONE(sct_store_devices(s->store, &devices, &n_devices, err));
+  SCT_TRY_DONE(sct_store_problem_by_name(r->store, r->problem.name, &problems, &n_problems, err));
+  SCT_TRY_DONE(sct_store_devices(r->store, &devices, &n_devices, err));
   for (int p = 0; p < n_problems; p++) {
-    const bool other_spec = problems[p].id != s->problem.id;
-    SCT_TRY_DONE(count_problem(s, &c, problems[p].id, other_spec, devices, n_devices, err));
+    const bool other_spec = problems[p].id != r->problem.id;
+    SCT_TRY_DONE(count_problem(r, &c, problems[p].id, other_spec, devices, n_devices, err));
   }
-  SCT_TRY_DONE(count_others(s, &c, err));
-  say(s, &c);
+  SCT_TRY_DONE(count_others(r, &c, err));
+  say(r, &c);
 done:
   sct_row_problem_free(problems, n_problems);
   sct_row_device_free(devices, n_devices);

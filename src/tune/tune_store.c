@@ -1,5 +1,5 @@
 /* A session's rows in the store: problem, device, runs, and one durable transaction a candidate. */
-#include "tune/tune_internal.h"
+#include "tune/tune_record.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -12,28 +12,57 @@ static char *borrow(const char *text) {
   return (char *)(uintptr_t)(text ? text : "");
 }
 
-static char *keep(tune_session *s, const char *text) {
-  return sct_arena_strdup(&s->plan.arena, text);
+static char *keep(const tune_record *r, const char *text) {
+  return sct_arena_strdup(&r->table->plan->arena, text);
+}
+
+/* ---- opening ---- */
+
+sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
+                                const sct_tune_opts *opts, sct_error *err) {
+  *out = (tune_record){.table = table, .where = where, .opts = opts};
+  if (where->replay || (opts->store_path && opts->store_path[0] == '\0')) {
+    return SCT_OK; /* a replay measures nothing that could be kept */
+  }
+  if (opts->store_path) {
+    return sct_store_open(&out->store, opts->store_path, false, err);
+  }
+  sct_str path = {0};
+  sct_status status = sct_path_store(&path, err);
+  if (status == SCT_OK) {
+    status = sct_store_open(&out->store, sct_str_c(&path), false, err);
+  }
+  sct_str_free(&path);
+  return status;
+}
+
+void sct_tune_record_close(tune_record *r) {
+  sct_free(r->runs);
+  sct_free(r->kept);
+  sct_free(r->stale);
+  if (r->store) {
+    sct_store_close(r->store);
+  }
 }
 
 /* ---- problem and device ------------------------------------------------------------------------
  */
 
-static sct_status put_problem(tune_session *s, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
+static sct_status put_problem(tune_record *r, sct_error *err) {
+  const sct_spec *spec = &r->table->plan->spec;
   char hex[SCT_HASH_HEX];
-  sct_str_clear(&s->scratch);
-  SCT_TRY(sct_codegen_signature(&s->scratch, spec, err));
-  const char *signature = keep(s, sct_str_c(&s->scratch));
-  sct_str_clear(&s->scratch);
-  sct_str_append(&s->scratch, sct_path_basename(spec->file));
-  sct_script_show_params(&s->scratch);
-  s->problem = (sct_row_problem){.name = borrow(spec->name),
-                                 .spec_hash = keep(s, sct_hash_hex(hex, spec->hash)),
-                                 .spec_file = keep(s, sct_str_c(&s->scratch)),
+  sct_str signature = {0}, file = {0};
+  sct_status status = sct_codegen_signature(&signature, spec, err);
+  sct_str_append(&file, sct_path_basename(spec->file));
+  sct_script_show_params(&file);
+  r->problem = (sct_row_problem){.name = borrow(spec->name),
+                                 .spec_hash = keep(r, sct_hash_hex(hex, spec->hash)),
+                                 .spec_file = keep(r, sct_str_c(&file)),
                                  .canonical = borrow(spec->canonical),
-                                 .signature = borrow(signature)};
-  return sct_store_put_problem(s->store, &s->problem, err);
+                                 .signature = keep(r, sct_str_c(&signature))};
+  sct_str_free(&signature);
+  sct_str_free(&file);
+  return status == SCT_OK ? sct_store_put_problem(r->store, &r->problem, err) : status;
 }
 
 static char *describe(const sct_device_desc *d) {
@@ -50,31 +79,31 @@ static char *describe(const sct_device_desc *d) {
   return text;
 }
 
-static sct_status put_device(tune_session *s, sct_error *err) {
-  const sct_device_desc *d = &s->device;
+static sct_status put_device(tune_record *r, sct_error *err) {
+  const sct_device_desc *d = &r->where->desc;
   char arch[16];
   snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
-  const char *nvrtc = sct_compiler_version(s->compiler);
+  const char *nvrtc = sct_compiler_version(r->where->compiler);
   char *description = describe(d);
   if (!description) {
     return sct_fail(err, SCT_EINTERNAL, "the device's name is not UTF-8");
   }
-  s->device_row = (sct_row_device){.name = borrow(d->name),
-                                   .device_id = borrow(d->id),
-                                   .uuid = borrow(d->uuid),
-                                   .driver = borrow(d->driver),
-                                   .nvrtc = borrow(nvrtc),
-                                   .tool = borrow(SCT_VERSION),
-                                   .arch = keep(s, arch),
-                                   .cc_major = d->cc_major,
-                                   .cc_minor = d->cc_minor,
-                                   .is_virtual = d->is_virtual,
-                                   .measurement = SCT_MEASUREMENT,
-                                   .clock_khz = d->clock_khz,
-                                   .options = borrow(sct_compiler_options(s->compiler)),
-                                   .description = keep(s, description)};
+  r->device = (sct_row_device){.name = borrow(d->name),
+                               .device_id = borrow(d->id),
+                               .uuid = borrow(d->uuid),
+                               .driver = borrow(d->driver),
+                               .nvrtc = borrow(nvrtc),
+                               .tool = borrow(SCT_VERSION),
+                               .arch = keep(r, arch),
+                               .cc_major = d->cc_major,
+                               .cc_minor = d->cc_minor,
+                               .is_virtual = d->is_virtual,
+                               .measurement = SCT_MEASUREMENT,
+                               .clock_khz = d->clock_khz,
+                               .options = borrow(sct_compiler_options(r->where->compiler)),
+                               .description = keep(r, description)};
   sct_free(description);
-  return sct_store_put_device(s->store, &s->device_row, err);
+  return sct_store_put_device(r->store, &r->device, err);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------
@@ -90,18 +119,18 @@ static char *extents_json(const sct_spec *spec, const sct_size *size) {
   return text;
 }
 
-static char *conditions_json(const tune_session *s) {
+static char *conditions_json(const tune_record *r) {
   json_t *doc = json_pack(
-      "{s:I, s:s, s:s, s:s}", "seed", (json_int_t)s->opts->seed, "options",
-      sct_compiler_options(s->compiler), "selection", s->opts->select_any ? "any" : "coalesced",
-      "protocol",
-      s->kind->times
+      "{s:I, s:s, s:s, s:s}", "seed", (json_int_t)r->opts->seed, "options",
+      sct_compiler_options(r->where->compiler), "selection",
+      r->table->select_any ? "any" : "coalesced", "protocol",
+      r->table->times
           ? "units of launches held back until queued, streaming over copies, launch cost "
             "subtracted; screen, race, final"
           : "PTX verified on the CPU; counted and predicted, not timed");
   sct_str gpu = {0};
-  if (s->kind->times &&
-      sct_tune_conditions(&gpu, sct_measure_conditions(s->measure), NULL) == SCT_OK) {
+  if (r->table->times &&
+      sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", json_loads(sct_str_c(&gpu), 0, NULL));
   }
   sct_str_free(&gpu);
@@ -119,14 +148,14 @@ static void now_text(char out[32]) {
 }
 
 /* What an earlier session decided for a run stays until this one decides anew. */
-static sct_status read_run(tune_session *s, sct_row_run *run, sct_error *err) {
+static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
   sct_row_run *rows = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(s->store, run->problem, run->device, &rows, &n, err));
+  SCT_TRY(sct_store_runs(r->store, run->problem, run->device, &rows, &n, err));
   for (int k = 0; k < n; k++) {
     const sct_row_run *known = &rows[k];
     if (known->id == run->id) {
-      run->ceiling_bytes_s = s->opts->again ? 0 : known->ceiling_bytes_s;
+      run->ceiling_bytes_s = r->opts->again ? 0 : known->ceiling_bytes_s;
       run->noise = known->noise;
       run->n_candidates = known->n_candidates;
       run->n_verified = known->n_verified;
@@ -135,110 +164,88 @@ static sct_status read_run(tune_session *s, sct_row_run *run, sct_error *err) {
       run->winner = known->winner;
       run->naive = known->naive;
       run->raced = known->raced;
-      run->started = keep(s, known->started);
-      run->finished = keep(s, known->finished);
-      run->conditions = keep(s, known->conditions);
+      run->started = keep(r, known->started);
+      run->finished = keep(r, known->finished);
+      run->conditions = keep(r, known->conditions);
     }
   }
   sct_row_run_free(rows, n);
   return SCT_OK;
 }
 
-static sct_status put_run(tune_session *s, int size, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
+static sct_status put_run(tune_record *r, int size, sct_error *err) {
+  const sct_spec *spec = &r->table->plan->spec;
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
   now_text(now);
-  char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(s);
-  sct_row_run *run = &s->runs[size];
-  *run = (sct_row_run){.problem = s->problem.id,
-                       .device = s->device_row.id,
+  char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(r);
+  sct_row_run *run = &r->runs[size];
+  *run = (sct_row_run){.problem = r->problem.id,
+                       .device = r->device.id,
                        .size_label = borrow(spec->sizes[size].label),
-                       .extents = keep(s, extents ? extents : "{}"),
+                       .extents = keep(r, extents ? extents : "{}"),
                        .read_bytes = (double)read_bytes,
                        .write_bytes = (double)write_bytes,
-                       .started = keep(s, now),
-                       .conditions = keep(s, conditions ? conditions : "{}")};
+                       .started = keep(r, now),
+                       .conditions = keep(r, conditions ? conditions : "{}")};
   sct_free(extents);
   sct_free(conditions);
-  SCT_TRY(sct_store_put_run(s->store, run, err));
-  return read_run(s, run, err);
+  SCT_TRY(sct_store_put_run(r->store, run, err));
+  return read_run(r, run, err);
 }
 
-sct_status sct_tune_store_raced(tune_session *s, int size, int n_stages, sct_error *err) {
-  s->runs[size].raced = n_stages;
-  return sct_store_finish_run(s->store, &s->runs[size], err);
-}
-
-/* ---- races -------------------------------------------------------------------------------------
- */
-
-/* The session's number of a race by its name. */
-static int race_number(tune_session *s, const char *name) {
-  for (size_t k = 0; k < s->n_races; k++) {
-    if (strcmp(s->races[k], name) == 0) {
-      return (int)k + 1;
-    }
+sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages, sct_error *err) {
+  if (!r->store) {
+    return SCT_OK;
   }
-  const char *copy = sct_arena_strdup(&s->plan.arena, name);
-  SCT_GROW(s->races, s->n_races, s->cap_races);
-  s->races[s->n_races++] = copy;
-  return (int)s->n_races;
+  r->runs[size].raced = n_stages;
+  return sct_store_finish_run(r->store, &r->runs[size], err);
 }
 
-/* The name holds what no other race in any store shares: the process, the moment, the problem and
- * the device. */
-int sct_tune_race_new(tune_session *s) {
-  char hex[SCT_HASH_HEX], now[32];
-  now_text(now);
-  sct_str_clear(&s->scratch);
-  sct_str_printf(&s->scratch, "%s %lld %ld %zu %s %s", now, (long long)sct_now_ns(), (long)getpid(),
-                 s->n_races, s->device.uuid, s->plan.spec.canonical ? s->plan.spec.canonical : "");
-  return race_number(s, sct_hash_hex(hex, sct_hash_text(sct_str_c(&s->scratch))));
-}
-
-sct_status sct_tune_store_begin(tune_session *s, sct_error *err) {
-  SCT_TRY(put_problem(s, err));
-  SCT_TRY(put_device(s, err));
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    SCT_TRY(put_run(s, z, err));
+sct_status sct_tune_store_begin(tune_record *r, sct_error *err) {
+  const size_t n_sizes = (size_t)r->table->plan->spec.n_sizes;
+  r->runs = sct_alloc(sizeof *r->runs * (n_sizes + 1));
+  r->kept = sct_alloc(sizeof *r->kept * (n_sizes + 1));
+  if (!r->store) {
+    return SCT_OK;
+  }
+  SCT_TRY(put_problem(r, err));
+  SCT_TRY(put_device(r, err));
+  for (int z = 0; z < r->table->plan->spec.n_sizes; z++) {
+    SCT_TRY(put_run(r, z, err));
   }
   int n = 0;
-  SCT_TRY(sct_store_count(s->store, s->problem.id, s->device_row.id, &n, err));
-  s->nothing_known = n == 0;
-  return sct_tune_find_stale(s, err);
+  SCT_TRY(sct_store_count(r->store, r->problem.id, r->device.id, &n, err));
+  r->nothing_known = n == 0;
+  return sct_tune_find_stale(r, err);
 }
 
 /* ---- candidates and outcomes -------------------------------------------------------------------
  */
 
-static void fill_candidate(tune_session *s, const sct_tune_item *item, sct_row_candidate *row,
+static void fill_candidate(tune_record *r, const sct_tune_item *item, sct_row_candidate *row,
                            char hex[SCT_HASH_HEX]) {
-  const sct_candidate *cand = &s->plan.space.candidates[item->candidate];
+  const sct_candidate *cand = &r->table->plan->space.candidates[item->candidate];
   *row = (sct_row_candidate){
-      .problem = s->problem.id,
+      .problem = r->problem.id,
       .source_hash = sct_hash_hex(hex, item->code.hash),
       .label = item->label,
-      .strategy = borrow(s->plan.space.strategies[cand->strategy].name),
+      .strategy = borrow(r->table->plan->space.strategies[cand->strategy].name),
       .source = borrow(item->code.source),
       .kernel = borrow(item->code.kernel),
-      .options = borrow(sct_compiler_options(s->compiler)),
+      .options = borrow(sct_compiler_options(r->where->compiler)),
       .registers = item->compiled.registers,
       .spill_bytes = item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,
       .shared_bytes = item->compiled.static_shared_bytes + (int)item->code.shared_bytes};
 }
 
-static const char *race_name(const tune_session *s, const tune_cell *cell) {
-  return cell->race > 0 ? s->races[cell->race - 1] : "";
-}
-
-static void fill_outcome(tune_session *s, int k, int size, sct_row_outcome *row) {
-  const sct_tune_item *item = &s->plan.items[k];
-  const tune_cell *cell = sct_tune_cell(s, k, size);
+static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) {
+  const sct_tune_item *item = &r->table->plan->items[k];
+  const tune_cell *cell = sct_tune_cell(r->table, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
-  *row = (sct_row_outcome){.run = s->runs[size].id,
+  *row = (sct_row_outcome){.run = r->runs[size].id,
                            .outcome = borrow(sct_outcome_name(kind)),
                            .detail = borrow(detail),
                            .median_ns = cell->timing.median_ns,
@@ -253,7 +260,7 @@ static void fill_outcome(tune_session *s, int k, int size, sct_row_outcome *row)
                            .launches = cell->timing.launches,
                            .copies = cell->timing.copies,
                            .n_slow = cell->timing.n_slow,
-                           .race = borrow(race_name(s, cell)),
+                           .race = borrow(sct_tune_race_name(r->table, cell)),
                            .requests_ld = -1,
                            .sectors_ld = -1,
                            .sectors_ld_ideal = -1,
@@ -274,20 +281,9 @@ static void fill_outcome(tune_session *s, int k, int size, sct_row_outcome *row)
   row->sectors_st = (double)c->store.sectors;
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
   row->wavefronts = sct_model_exchanged(c);
-  row->degree = sct_model_degrees(c, &s->plan.spec, &s->plan.spec.sizes[size]).both;
+  row->degree = sct_model_degrees(c, &r->table->plan->spec, &r->table->plan->spec.sizes[size]).both;
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
   row->coalesced = cell->coalesced;
-}
-
-bool sct_tune_has_outcome(const tune_session *s, const sct_tune_item *item, const tune_cell *cell) {
-  if (!item->code.source) {
-    return false;
-  }
-  if (item->outcome != SCT_OUT_OK) {
-    return true;
-  }
-  const bool done = s->kind->times ? cell->timing.n_samples > 0 : cell->verified;
-  return cell->fits && (done || cell->verdict.outcome != SCT_OUT_OK);
 }
 
 #define N_COUNTS 6
@@ -363,50 +359,51 @@ typedef struct told {
   char says[SCT_HASH_HEX]; /* all that the outcome says but which are coalesced */
 } told;
 
-static void tell(tune_session *s, int k, int size, told *out) {
-  const sct_tune_item *item = &s->plan.items[k];
+static void tell(tune_record *r, int k, int size, told *out) {
+  const sct_tune_item *item = &r->table->plan->items[k];
   out->small = (sct_str){0};
-  fill_candidate(s, item, &out->row.candidate, out->hex);
-  fill_outcome(s, k, size, &out->row.outcome);
+  fill_candidate(r, item, &out->row.candidate, out->hex);
+  fill_outcome(r, k, size, &out->row.outcome);
   put_small_size(&out->small, &item->ptx);
   out->row.outcome.small_size = borrow(sct_str_c(&out->small));
   (void)sct_store_says(out->says, &out->row);
 }
 
 /* Does the store have all that is known of it, but maybe whether it is coalesced? */
-static bool is_stored(tune_session *s, int k, int size) {
-  const tune_cell *cell = sct_tune_cell(s, k, size);
+static bool is_stored(tune_record *r, int k, int size) {
+  const tune_cell *cell = sct_tune_cell(r->table, k, size);
   if (!cell->stored) {
     return false;
   }
   told now;
-  tell(s, k, size, &now);
+  tell(r, k, size, &now);
   const bool same = strcmp(now.says, cell->stored_as) == 0;
   sct_str_free(&now.small);
   return same;
 }
 
-sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, sct_error *err) {
-  const sct_tune_item *item = &s->plan.items[k];
-  tune_cell *cell = sct_tune_cell(s, k, size);
-  if (cell->from_store || !sct_tune_has_outcome(s, item, cell)) {
+sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) {
+  const sct_tune_item *item = &r->table->plan->items[k];
+  tune_cell *cell = sct_tune_cell(r->table, k, size);
+  if (!r->store || cell->from_store || !sct_tune_has_outcome(r->table, k, size)) {
     return SCT_OK;
   }
-  if (s->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
+  if (r->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
       cell->race == 0) {
-    SCT_TRY(sct_tune_store_raced(s, size, 0, err)); /* one more that has to race */
+    SCT_TRY(sct_tune_store_raced(r, size, 0, err)); /* one more that has to race */
   }
   char now[32];
   told t;
   sct_str axes = {0};
-  tell(s, k, size, &t);
+  tell(r, k, size, &t);
   now_text(now);
   t.row.outcome.measured = now;
-  sct_codegen_axes(&axes, &s->plan.space, &s->plan.space.candidates[item->candidate]);
+  sct_codegen_axes(&axes, &r->table->plan->space,
+                   &r->table->plan->space.candidates[item->candidate]);
   t.row.candidate.axes = axes.data;
   t.row.candidate.launch = borrow(item->code.launch);
   const sct_status status =
-      sct_store_put_result(s->store, &t.row.candidate, &t.row.outcome, replace, err);
+      sct_store_put_result(r->store, &t.row.candidate, &t.row.outcome, true, err);
   cell->outcome_id = t.row.outcome.id;
   cell->stored = status == SCT_OK;
   memcpy(cell->stored_as, t.says, sizeof t.says);
@@ -416,24 +413,27 @@ sct_status sct_tune_store_cell(tune_session *s, int k, int size, bool replace, s
   return status;
 }
 
-sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
-  const size_t most = (size_t)s->plan.n_items + 1;
+sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
+  if (!r->store) {
+    return SCT_OK;
+  }
+  const size_t most = (size_t)r->table->plan->n_items + 1;
   sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   bool *coalesced = sct_alloc(sizeof *coalesced * most);
   sct_status status = SCT_OK;
-  const bool partly = sct_tune_is_part(s); /* what is least is known of all candidates together */
+  const bool partly = r->table->partial; /* what is least is known of all candidates together */
   int n = 0;
-  for (int k = 0; k < s->plan.n_items && status == SCT_OK; k++) {
-    tune_cell *cell = sct_tune_cell(s, k, size);
-    if (!cell->from_store && !is_stored(s, k, size)) {
-      status = sct_tune_store_cell(s, k, size, true, err);
+  for (int k = 0; k < r->table->plan->n_items && status == SCT_OK; k++) {
+    tune_cell *cell = sct_tune_cell(r->table, k, size);
+    if (!cell->from_store && !is_stored(r, k, size)) {
+      status = sct_tune_store_cell(r, k, size, err);
     } else if (cell->coalesced != cell->was_coalesced && !(cell->from_store && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
   }
   if (status == SCT_OK) {
-    status = sct_store_put_judged(s->store, outcomes, coalesced, n, err);
+    status = sct_store_put_judged(r->store, outcomes, coalesced, n, err);
   }
   sct_free(outcomes);
   sct_free(coalesced);
@@ -441,7 +441,7 @@ sct_status sct_tune_store_size(tune_session *s, int size, sct_error *err) {
 }
 
 /* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */
-static void take_timing(tune_session *s, tune_cell *cell, sct_row_outcome *known) {
+static void take_timing(tune_table *t, tune_cell *cell, sct_row_outcome *known) {
   cell->timing = (sct_timing){.samples_ns = known->samples_ns,
                               .n_samples = known->n_samples,
                               .median_ns = known->median_ns,
@@ -455,11 +455,11 @@ static void take_timing(tune_session *s, tune_cell *cell, sct_row_outcome *known
                               .n_slow = known->n_slow,
                               .sm_clock_mhz = known->sm_clock_mhz};
   known->samples_ns = NULL;
-  cell->race = known->race[0] != '\0' ? race_number(s, known->race) : 0;
+  cell->race = known->race[0] != '\0' ? sct_tune_race_number(t, known->race) : 0;
 }
 
 /* A failure is not tried again. At a size that the kernel does not fit it is one of the kernel. */
-static void take_failure(tune_session *s, sct_tune_item *item, tune_cell *cell,
+static void take_failure(tune_record *r, sct_tune_item *item, tune_cell *cell,
                          const sct_row_outcome *known) {
   for (int kind = 0; kind < SCT_N_OUTCOMES; kind++) {
     if (strcmp(known->outcome, sct_outcome_name((sct_outcome_kind)kind)) != 0) {
@@ -468,7 +468,7 @@ static void take_failure(tune_session *s, sct_tune_item *item, tune_cell *cell,
     cell->from_store = true;
     if (!cell->fits) {
       item->outcome = (sct_outcome_kind)kind;
-      item->detail = keep(s, known->detail);
+      item->detail = keep(r, known->detail);
       return;
     }
     cell->verdict.outcome = (sct_outcome_kind)kind;
@@ -476,40 +476,40 @@ static void take_failure(tune_session *s, sct_tune_item *item, tune_cell *cell,
   }
 }
 
-sct_status sct_tune_store_resume(tune_session *s, int k, int size, sct_error *err) {
-  tune_cell *cell = sct_tune_cell(s, k, size);
-  sct_tune_item *item = &s->plan.items[k];
+static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
+  tune_cell *cell = sct_tune_cell(r->table, k, size);
+  sct_tune_item *item = &r->table->plan->items[k];
   if (item->outcome != SCT_OUT_OK || !item->code.source) {
     return SCT_OK;
   }
   char hex[SCT_HASH_HEX];
   sct_row_result known;
   bool found = false;
-  SCT_TRY(sct_store_find(s->store, s->runs[size].id, sct_hash_hex(hex, item->code.hash), &known,
+  SCT_TRY(sct_store_find(r->store, r->runs[size].id, sct_hash_hex(hex, item->code.hash), &known,
                          &found, err));
   if (!found) {
     return SCT_OK;
   }
   const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
   take_small_size(&item->ptx, known.outcome.small_size);
-  if (good && cell->fits && (!s->kind->times || known.outcome.n_samples > 0)) {
-    take_timing(s, cell, &known.outcome);
+  if (good && cell->fits && (!r->table->times || known.outcome.n_samples > 0)) {
+    take_timing(r->table, cell, &known.outcome);
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;
   } else if (!good) {
-    take_failure(s, item, cell, &known.outcome);
+    take_failure(r, item, cell, &known.outcome);
   }
   cell->outcome_id = known.outcome.id;
   sct_row_result_clear(&known);
   return SCT_OK;
 }
 
-sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
+sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
   const bool ask =
-      s->store && !s->opts->again && !(s->nothing_known && !sct_store_shared(s->store));
-  for (int z = 0; ask && z < s->plan.spec.n_sizes; z++) {
-    SCT_TRY(sct_tune_store_resume(s, k, z, err));
+      r->store && !r->opts->again && !(r->nothing_known && !sct_store_shared(r->store));
+  for (int z = 0; ask && z < r->table->plan->spec.n_sizes; z++) {
+    SCT_TRY(resume(r, k, z, err));
   }
   return SCT_OK;
 }
@@ -517,61 +517,60 @@ sct_status sct_tune_resume_item(tune_session *s, int k, sct_error *err) {
 /* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 /* The winner in the store is none of this session's candidates: the best of those is told, and what
  * stays. */
-static sct_status report_kept(tune_session *s, int size, sct_error *err) {
-  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  s->choices[size] = sct_tune_decide(s, size, rows);
+static sct_status report_kept(tune_record *r, int size, sct_error *err) {
+  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->plan->n_items + 1));
+  r->table->choices[size] = sct_tune_decide(r->table, size, rows);
   sct_free(rows);
-  return sct_tune_find_kept(s, size, err);
+  return sct_tune_find_kept(r, size, err);
 }
 
-sct_status sct_tune_store_known(tune_session *s, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
+sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
+  const sct_spec *spec = &r->table->plan->spec;
   for (int z = 0; z < spec->n_sizes; z++) {
-    s->choices[z] = (sct_choice){.winner = -1, .fastest = -1, .faster_ratio = 1.0};
-    for (int k = 0; k < s->plan.n_items; k++) {
-      const sct_tune_item *item = &s->plan.items[k];
-      tune_cell *cell = sct_tune_cell(s, k, z);
+    r->table->choices[z] = (sct_choice){.winner = -1, .fastest = -1, .faster_ratio = 1.0};
+    for (int k = 0; k < r->table->plan->n_items; k++) {
+      const sct_tune_item *item = &r->table->plan->items[k];
+      tune_cell *cell = sct_tune_cell(r->table, k, z);
       cell->fits =
           item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
-      if (s->store && !cell->from_store) {
-        SCT_TRY(sct_tune_store_resume(s, k, z, err));
+      if (!cell->from_store) {
+        SCT_TRY(resume(r, k, z, err));
       }
       cell->coalesced = cell->was_coalesced;
-      if (cell->from_store && cell->outcome_id == s->runs[z].winner) {
-        s->choices[z].winner = k;
-        s->choices[z].n_tied = s->runs[z].n_tied;
+      if (cell->from_store && cell->outcome_id == r->runs[z].winner) {
+        r->table->choices[z].winner = k;
+        r->table->choices[z].n_tied = r->runs[z].n_tied;
       }
     }
-    if (s->choices[z].winner < 0 && s->runs[z].winner != 0 && sct_tune_is_part(s)) {
-      SCT_TRY(report_kept(s, z, err));
+    if (r->table->choices[z].winner < 0 && r->runs[z].winner != 0 && r->table->partial) {
+      SCT_TRY(report_kept(r, z, err));
     }
   }
   return SCT_OK;
 }
 
 /* When the run was decided: now, unless nothing came that an earlier session did not have. */
-static char *decided(tune_session *s, int size) {
+static char *decided(tune_record *r, int size) {
   char now[32];
-  bool anything = s->runs[size].finished == NULL || s->runs[size].finished[0] == '\0';
-  for (int k = 0; !anything && k < s->plan.n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
-    anything = s->plan.items[k].outcome == SCT_OUT_OK && !cell->from_store &&
-               sct_tune_has_outcome(s, &s->plan.items[k], cell);
+  bool anything = r->runs[size].finished == NULL || r->runs[size].finished[0] == '\0';
+  for (int k = 0; !anything && k < r->table->plan->n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(r->table, k, size);
+    anything = r->table->plan->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
+               sct_tune_has_outcome(r->table, k, size);
   }
   now_text(now);
-  return anything ? keep(s, now) : s->runs[size].finished;
+  return anything ? keep(r, now) : r->runs[size].finished;
 }
 
 /* ---- the end of a run --------------------------------------------------------------------------
  */
 
-static void count_outcomes(tune_session *s, int size) {
-  sct_row_run *run = &s->runs[size];
+static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
   run->n_candidates = run->n_verified = run->n_failed = 0;
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const tune_cell *cell = sct_tune_cell(s, k, size);
-    const sct_tune_item *item = &s->plan.items[k];
-    if (sct_tune_has_outcome(s, item, cell)) {
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(t, k, size);
+    const sct_tune_item *item = &t->plan->items[k];
+    if (sct_tune_has_outcome(t, k, size)) {
       const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
       run->n_candidates++;
       run->n_verified += good;
@@ -580,40 +579,34 @@ static void count_outcomes(tune_session *s, int size) {
   }
 }
 
-sct_id sct_tune_naive_outcome(tune_session *s, int size, const int *layout) {
-  const int64_t naive = sct_codegen_naive(&s->plan.spec, &s->plan.space, layout);
-  for (int k = 0; k < s->plan.n_items; k++) {
-    if (s->plan.items[k].candidate == naive) {
-      return sct_tune_cell(s, k, size)->outcome_id;
-    }
+sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err) {
+  if (!r->store) {
+    return SCT_OK;
   }
-  return 0;
-}
-
-sct_status sct_tune_store_end(tune_session *s, int size, sct_error *err) {
-  sct_row_run *run = &s->runs[size];
-  const sct_choice *choice = &s->choices[size];
-  SCT_TRY(sct_tune_find_kept(s, size, err));
-  if (s->kept[size]) { /* but for the ceiling and the winner as it was */
-    return sct_store_finish_run(s->store, run, err);
+  sct_row_run *run = &r->runs[size];
+  const sct_choice *choice = &r->table->choices[size];
+  SCT_TRY(sct_tune_find_kept(r, size, err));
+  if (r->kept[size]) { /* but for the ceiling and the winner as it was */
+    return sct_store_finish_run(r->store, run, err);
   }
-  count_outcomes(s, size);
-  run->finished = decided(s, size);
+  count_outcomes(r->table, size, run);
+  run->finished = decided(r, size);
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
-  if (s->kind->times && sct_measure_conditions(s->measure)->n_samples > 0) {
-    char *conditions = conditions_json(s); /* with the clocks seen meanwhile */
-    run->conditions = conditions ? keep(s, conditions) : run->conditions;
+  if (r->table->times && sct_measure_conditions(r->where->measure)->n_samples > 0) {
+    char *conditions = conditions_json(r); /* with the clocks seen meanwhile */
+    run->conditions = conditions ? keep(r, conditions) : run->conditions;
     sct_free(conditions);
   }
   if (choice->winner >= 0) {
-    run->winner = sct_tune_cell(s, choice->winner, size)->outcome_id;
-    run->naive = sct_tune_naive_outcome(s, size, s->plan.items[choice->winner].code.layout);
+    run->winner = sct_tune_cell(r->table, choice->winner, size)->outcome_id;
+    run->naive =
+        sct_tune_naive_outcome(r->table, size, r->table->plan->items[choice->winner].code.layout);
     sct_str conditions = {0};
     sct_str_append(&conditions, run->conditions);
-    sct_tune_add_shapes(s, size, &conditions);
-    run->conditions = keep(s, sct_str_c(&conditions));
+    sct_tune_add_shapes(c, size, &conditions);
+    run->conditions = keep(r, sct_str_c(&conditions));
     sct_str_free(&conditions);
   }
-  return sct_store_finish_run(s->store, run, err);
+  return sct_store_finish_run(r->store, run, err);
 }

@@ -1,6 +1,6 @@
 /* Candidates whose machine code and launches are equal run alike: the first of them is measured for
  * all. */
-#include "tune/tune_internal.h"
+#include "tune/tune_table.h"
 
 #include <string.h>
 
@@ -13,10 +13,10 @@ static bool same_launch(const sct_spec *spec, const sct_kernel_code *a, const sc
 }
 
 /* Is there a verdict that can be shared? */
-static bool is_judged(tune_session *s, int item) {
-  bool judged = s->plan.items[item].outcome != SCT_OUT_OK;
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
-    judged = judged || sct_tune_cell(s, item, z)->verified;
+static bool is_judged(const tune_table *t, int item) {
+  bool judged = t->plan->items[item].outcome != SCT_OUT_OK;
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    judged = judged || sct_tune_cell(t, item, z)->verified;
   }
   return judged;
 }
@@ -29,20 +29,16 @@ struct tune_codes {
   size_t n_buckets;
 };
 
-bool sct_tune_codes_new(tune_codes **out, int n_items) {
+void sct_tune_codes_new(tune_codes **out, int n_items) {
   tune_codes *c = *out = sct_alloc(sizeof *c);
-  if (!c) {
-    return false;
-  }
   for (c->n_buckets = 16; c->n_buckets < (size_t)n_items;) {
     c->n_buckets *= 2;
   }
   c->first = sct_alloc(sizeof *c->first * c->n_buckets);
   c->next = sct_alloc(sizeof *c->next * (size_t)(n_items + 1));
-  for (size_t k = 0; c->first && k < c->n_buckets; k++) {
+  for (size_t k = 0; k < c->n_buckets; k++) {
     c->first[k] = -1;
   }
-  return c->first && c->next;
 }
 
 void sct_tune_codes_free(tune_codes *c) {
@@ -53,29 +49,29 @@ void sct_tune_codes_free(tune_codes *c) {
   }
 }
 
-static int *bucket_of(const tune_session *s, int item) {
-  const tune_codes *c = s->codes;
-  return &c->first[s->plan.items[item].compiled.code_hash.lo & (c->n_buckets - 1)];
+static int *bucket_of(const tune_table *t, int item) {
+  const tune_codes *c = t->codes;
+  return &c->first[t->plan->items[item].compiled.code_hash.lo & (c->n_buckets - 1)];
 }
 
-void sct_tune_note_code(tune_session *s, int item) {
-  if (s->plan.items[item].compiled.ok) {
-    int *first = bucket_of(s, item);
-    s->codes->next[item] = *first;
+void sct_tune_note_code(tune_table *t, int item) {
+  if (t->plan->items[item].compiled.ok) {
+    int *first = bucket_of(t, item);
+    t->codes->next[item] = *first;
     *first = item;
   }
 }
 
 /* Of several the first in the plan's order. */
-void sct_tune_find_twin(tune_session *s, int item) {
-  const sct_tune_item *mine = &s->plan.items[item];
-  for (int k = mine->compiled.ok ? *bucket_of(s, item) : -1; k >= 0; k = s->codes->next[k]) {
-    const sct_tune_item *other = &s->plan.items[k];
-    if (k < item && (s->twin[item] < 0 || k < s->twin[item]) && s->group[k] == s->group[item] &&
-        s->twin[k] < 0 && is_judged(s, k) &&
+void sct_tune_find_twin(tune_table *t, int item) {
+  const sct_tune_item *mine = &t->plan->items[item];
+  for (int k = mine->compiled.ok ? *bucket_of(t, item) : -1; k >= 0; k = t->codes->next[k]) {
+    const sct_tune_item *other = &t->plan->items[k];
+    if (k < item && (t->twin[item] < 0 || k < t->twin[item]) && t->group[k] == t->group[item] &&
+        t->twin[k] < 0 && is_judged(t, k) &&
         sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) &&
-        same_launch(&s->plan.spec, &other->code, &mine->code)) {
-      s->twin[item] = k;
+        same_launch(&t->plan->spec, &other->code, &mine->code)) {
+      t->twin[item] = k;
     }
   }
 }
@@ -91,9 +87,9 @@ static void copy_timing(sct_timing *to, const sct_timing *from) {
   to->samples_ns = samples;
 }
 
-void sct_tune_take_twin(tune_session *s, int item, int size) {
-  const tune_cell *from = sct_tune_cell(s, s->twin[item], size);
-  tune_cell *to = sct_tune_cell(s, item, size);
+void sct_tune_take_twin(tune_table *t, int item, int size) {
+  const tune_cell *from = sct_tune_cell(t, t->twin[item], size);
+  tune_cell *to = sct_tune_cell(t, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {
     return;
   }
@@ -102,7 +98,7 @@ void sct_tune_take_twin(tune_session *s, int item, int size) {
   if (to->verdict.outcome == SCT_OUT_OK) {
     (void)snprintf(to->verdict.detail, sizeof to->verdict.detail,
                    "same machine code and launch as '%s', which was measured for both",
-                   s->plan.items[s->twin[item]].label);
+                   t->plan->items[t->twin[item]].label);
   }
   to->race = from->race;
   to->from_store = false;

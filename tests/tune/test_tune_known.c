@@ -1,5 +1,5 @@
 /* When a session asks the store for a candidate: not while nothing can be there. */
-#include "tune/tune_internal.h"
+#include "tune/tune_record.h"
 
 #include "scratch.h"
 
@@ -36,11 +36,12 @@ static sct_store *open_store(void) {
   return store;
 }
 
-/* A session of one candidate at one size, which is kept in memory only. */
+/* The record of one candidate at one size. */
 typedef struct one {
-  tune_session s;
+  tune_record r;
+  tune_table table;
   sct_tune_opts opts;
-  sct_device_kind kind;
+  sct_tune_plan plan;
   sct_tune_item item;
   tune_cell cell;
   sct_row_run run;
@@ -48,24 +49,21 @@ typedef struct one {
 
 static void begin(one *o) {
   sct_error err;
-  *o = (one){.kind = {.times = true},
-             .item = {.code = {.hash = sct_hash_text("kernel"), .source = (char *)"kernel"}},
-             .cell = {.fits = true}};
-  o->s = (tune_session){.opts = &o->opts,
-                        .kind = &o->kind,
-                        .store = open_store(),
-                        .runs = &o->run,
-                        .cells = &o->cell,
-                        .nothing_known = true};
-  o->s.plan.items = &o->item;
-  o->s.plan.n_items = 1;
-  o->s.plan.spec.n_sizes = 1;
+  *o = (one){.item = {.code = {.hash = sct_hash_text("kernel"), .source = (char *)"kernel"}},
+             .cell = {.fits = true},
+             .plan = {.items = &o->item, .n_items = 1, .spec = {.n_sizes = 1}},
+             .table = {.plan = &o->plan, .times = true, .cells = &o->cell},
+             .r = {.opts = &o->opts,
+                   .table = &o->table,
+                   .store = open_store(),
+                   .runs = &o->run,
+                   .nothing_known = true}};
   sct_row_problem problem = {.name = (char *)"p", .spec_hash = (char *)"00"};
   sct_row_device device = {.name = (char *)"GPU"};
-  must(sct_store_put_problem(o->s.store, &problem, &err), &err);
-  must(sct_store_put_device(o->s.store, &device, &err), &err);
+  must(sct_store_put_problem(o->r.store, &problem, &err), &err);
+  must(sct_store_put_device(o->r.store, &device, &err), &err);
   o->run = (sct_row_run){.problem = problem.id, .device = device.id, .size_label = (char *)"i=1"};
-  must(sct_store_put_run(o->s.store, &o->run, &err), &err);
+  must(sct_store_put_run(o->r.store, &o->run, &err), &err);
 }
 
 /* Stores an outcome of a candidate with this text. */
@@ -86,13 +84,13 @@ static void put(sct_store *store, const one *o, const char *text) {
 
 static bool resumed(one *o) {
   sct_error err;
-  must(sct_tune_resume_item(&o->s, 0, &err), &err);
+  must(sct_tune_resume_item(&o->r, 0, &err), &err);
   return o->cell.from_store && o->cell.timing.n_samples == 3;
 }
 
 static void end(one *o) {
   sct_free(o->cell.timing.samples_ns);
-  sct_store_close(o->s.store);
+  sct_store_close(o->r.store);
 }
 
 /* Two sessions share a run: what the other one has put is found from this one's next commit on. */
@@ -100,13 +98,13 @@ static void what_others_store_meanwhile_is_found(void **state) {
   (void)state;
   one o;
   begin(&o);
-  put(o.s.store, &o, "mine");
+  put(o.r.store, &o, "mine");
   assert_false(resumed(&o));
   sct_store *other = open_store();
   put(other, &o, "kernel");
   sct_store_close(other);
   assert_false(resumed(&o)); /* nothing has been asked */
-  put(o.s.store, &o, "mine too");
+  put(o.r.store, &o, "mine too");
   assert_true(resumed(&o));
   end(&o);
 }
@@ -115,7 +113,7 @@ static void what_was_there_is_found(void **state) {
   (void)state;
   one o;
   begin(&o);
-  o.s.nothing_known = false; /* as there were outcomes at the start */
+  o.r.nothing_known = false; /* as there were outcomes at the start */
   assert_true(resumed(&o));
   end(&o);
 }
@@ -124,7 +122,7 @@ static void nothing_is_found_where_all_is_measured_again(void **state) {
   (void)state;
   one o;
   begin(&o);
-  o.s.nothing_known = false;
+  o.r.nothing_known = false;
   o.opts.again = true;
   assert_false(resumed(&o));
   end(&o);

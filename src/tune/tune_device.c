@@ -1,0 +1,231 @@
+/* The device of a session: which one is asked for, its worker and its compiler. */
+#include "tune/tune_device.h"
+#include "tune/tune_table.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_VIRTUAL "virtual:h200"
+
+/* The first GPU if there is one, else the virtual H200. */
+static sct_status default_device(char *id, size_t n, const sct_tune_opts *opts) {
+  sct_device_desc *gpus = NULL;
+  int n_gpus = 0;
+  sct_error ignored;
+  const sct_status status = sct_measure_list(&gpus, &n_gpus, &opts->measure, &ignored);
+  snprintf(id, n, "%s", status == SCT_OK && n_gpus > 0 ? gpus[0].id : DEFAULT_VIRTUAL);
+  sct_free(gpus);
+  return SCT_OK;
+}
+
+/* The kind and the part after the colon of the device that the options ask for. */
+static sct_status find_device(const sct_device_kind **kind, const char **name, char *id, size_t n,
+                              const sct_tune_opts *opts, sct_error *err) {
+  if (opts->device) {
+    return sct_device_parse(kind, name, opts->device, err);
+  }
+  SCT_TRY(default_device(id, n, opts));
+  return sct_device_parse(kind, name, id, err);
+}
+
+static sct_status open_gpu(sct_device_desc *desc, sct_measure **measure, const char *number,
+                           const sct_tune_opts *opts, sct_error *err) {
+  char *end;
+  const long ordinal = strtol(number, &end, 10);
+  if (*end != '\0' || ordinal < 0 || ordinal > 1023) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "device 'cuda:%s': expected a number after the colon, as in cuda:0", number);
+  }
+  sct_measure_opts measure_opts = opts->measure;
+  measure_opts.seed = opts->seed;
+  SCT_TRY(sct_measure_open(measure, (int)ordinal, &measure_opts, err));
+  *desc = *sct_measure_device(*measure);
+  return SCT_OK;
+}
+
+static sct_status open_virtual(const sct_device_desc *desc, sct_measure **measure,
+                               const sct_tune_opts *opts, sct_error *err) {
+  sct_measure_opts measure_opts = opts->measure;
+  measure_opts.seed = opts->seed;
+  measure_opts.described = desc;
+  return sct_measure_open(measure, 0, &measure_opts, err);
+}
+
+static sct_status open_replay(sct_device_desc *desc, tune_replay **replay, sct_measure **measure,
+                              const char *name, const sct_tune_opts *opts, sct_error *err) {
+  SCT_TRY(sct_tune_replay_open(replay, name, err));
+  const sct_measure_opts measure_opts = {.seed = opts->seed,
+                                         .recording = sct_tune_replay_recording(*replay)};
+  SCT_TRY(sct_measure_open(measure, 0, &measure_opts, err));
+  *desc = *sct_measure_device(*measure);
+  return SCT_OK;
+}
+
+sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err) {
+  const sct_device_kind *kind;
+  const char *name;
+  char id[32];
+  sct_measure *measure = NULL;
+  SCT_TRY(find_device(&kind, &name, id, sizeof id, opts, err));
+  if (!kind->times) {
+    return sct_script_load_device(out, name, err);
+  }
+  sct_tune_opts look = *opts;
+  tune_replay *replay = NULL;
+  look.measure.look_only = true;
+  const sct_status status = kind->replays ? open_replay(out, &replay, &measure, name, opts, err)
+                                          : open_gpu(out, &measure, name, &look, err);
+  sct_measure_close(measure);
+  sct_tune_replay_free(replay);
+  return status;
+}
+
+bool sct_tune_compiles_for(const sct_device_desc *d) {
+  char arch[16];
+  if (d->counting_only) {
+    return false;
+  }
+  snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
+  const sct_compile_opts opts = {.arch = arch, .threads = 1};
+  sct_compiler *probe = NULL;
+  const sct_status status = sct_compiler_new(&probe, &opts, NULL);
+  sct_compiler_free(probe);
+  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all: that is said elsewhere */
+}
+
+/* The described device of the nearest compute capability that candidates can be compiled for. */
+static bool nearest_usable(sct_device_desc *out, const sct_device_desc *wanted) {
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0, least = INT_MAX;
+  sct_script_device_names(&names, &n, &arena);
+  for (int k = 0; k < n; k++) {
+    sct_device_desc d;
+    if (sct_script_load_device(&d, names[k], NULL) != SCT_OK) {
+      continue;
+    }
+    const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
+    if (far < least && sct_tune_compiles_for(&d)) {
+      least = far;
+      *out = d;
+    }
+  }
+  sct_arena_free(&arena);
+  return least < INT_MAX;
+}
+
+/* A described device that the toolkit does not compile for: it can be counted for, not tuned for.
+ */
+static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
+  sct_device_desc usable;
+  sct_str text = {0};
+  sct_str_printf(&text,
+                 "device '%s' is for counting only: this toolkit cannot compile for "
+                 "compute capability %d.%d",
+                 d->id, d->cc_major, d->cc_minor);
+  if (nearest_usable(&usable, d)) {
+    sct_str_printf(&text, "; the nearest device to tune for is %s (%d.%d)", usable.id,
+                   usable.cc_major, usable.cc_minor);
+  }
+  const sct_status status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, sct_error *err) {
+  const char *name;
+  char id[32];
+  SCT_TRY(find_device(&d->kind, &name, id, sizeof id, opts, err));
+  if (d->kind->replays) {
+    return open_replay(&d->desc, &d->replay, &d->measure, name, opts, err);
+  }
+  if (d->kind->times) {
+    return open_gpu(&d->desc, &d->measure, name, opts, err);
+  }
+  SCT_TRY(sct_script_load_device(&d->desc, name, err));
+  if (d->desc.counting_only) {
+    return not_compiled_for(&d->desc, err);
+  }
+  return open_virtual(&d->desc, &d->measure, opts, err);
+}
+
+static sct_status open_compiler(tune_device *d, const sct_tune_opts *session, sct_error *err) {
+  sct_str cache = {0};
+  if (!session->cache_dir) {
+    sct_path_cache(&cache);
+  } else {
+    sct_str_append(&cache, session->cache_dir);
+  }
+  char arch[16];
+  snprintf(arch, sizeof arch, "sm_%d%d", d->desc.cc_major, d->desc.cc_minor);
+  const sct_compile_opts opts = {.arch = arch,
+                                 .threads = session->compile_threads,
+                                 .limit_ns = session->compile_limit_ns,
+                                 .place = session->place,
+                                 .n_places = session->n_places,
+                                 .sends_on = d->checked,
+                                 .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
+  const sct_status status = sct_compiler_new(&d->compiler, &opts, err);
+  sct_str_free(&cache);
+  return status == SCT_EUSAGE && d->desc.is_virtual ? not_compiled_for(&d->desc, err) : status;
+}
+
+sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err) {
+  out->naive_set = -1;
+  SCT_TRY(open_worker(out, opts, err));
+  out->checked = out->kind->times && !out->replay && !opts->no_check;
+  return out->replay ? SCT_OK : open_compiler(out, opts, err);
+}
+
+void sct_tune_device_close(tune_device *d) {
+  sct_tune_replay_free(d->replay);
+  if (d->compiler) {
+    sct_compiler_free(d->compiler);
+  }
+}
+
+const sct_conditions *sct_tune_conditions_of(const tune_device *d) {
+  return d->kind->times && !d->kind->replays ? sct_measure_conditions(d->measure) : NULL;
+}
+
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+                                sct_error *err) {
+  const sct_binary binary = sct_tune_binary(&plan->items[naive]);
+  return sct_measure_problem(d->measure, &plan->spec, plan->items[naive].code.layout, &binary, err);
+}
+
+/* ---- what a GPU does not tell ---- */
+
+static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
+  const double sms = like->n_sms > 0 ? (double)out->n_sms / like->n_sms : 1.0;
+  out->l2_bytes_clk = (int)((double)like->l2_bytes_clk * sms);
+  memcpy(out->pipe_clk, like->pipe_clk, sizeof out->pipe_clk);
+  out->latency_cycles = like->latency_cycles;
+  out->launch_ns = like->launch_ns;
+  out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
+}
+
+sct_status sct_tune_rates(tune_device *on, sct_error *err) {
+  on->rated = on->desc;
+  if (on->desc.is_virtual || on->desc.l2_bytes_clk > 0) {
+    return SCT_OK;
+  }
+  sct_arena arena = {0};
+  const char **names = NULL;
+  int n = 0, least = INT_MAX;
+  sct_script_device_names(&names, &n, &arena);
+  sct_status status = SCT_OK;
+  for (int k = 0; status == SCT_OK && k < n; k++) {
+    sct_device_desc d;
+    status = sct_script_load_device(&d, names[k], err);
+    const int far = status == SCT_OK ? abs(d.n_sms - on->desc.n_sms) : 0;
+    if (status == SCT_OK && d.cc_major == on->desc.cc_major && d.cc_minor == on->desc.cc_minor &&
+        !d.counting_only && far < least) {
+      least = far;
+      take_rates(&on->rated, &d);
+    }
+  }
+  sct_arena_free(&arena);
+  return status;
+}

@@ -1,0 +1,50 @@
+/* tune_device - what a session compiles for and measures on. */
+#ifndef SCT_TUNE_DEVICE_H
+#define SCT_TUNE_DEVICE_H
+
+#include "tune/tune.h"
+
+typedef struct tune_replay tune_replay; /* tune_replay.c */
+
+typedef struct tune_device {
+  const sct_device_kind *kind;
+  sct_device_desc desc;
+  sct_device_desc rated; /* the same, with the rates that a GPU does not tell */
+  sct_measure *measure;
+  sct_compiler *compiler;
+  tune_replay *replay; /* NULL, or the recording that stands in for the device: no compiler then */
+  bool checked;        /* candidates are checked on the CPU before the device runs them */
+  int naive_set;       /* item whose layouts the worker has arrays for; -1: none */
+} tune_device;
+
+/* Device, worker and compiler. What is zero may be closed. */
+sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts,
+                                sct_error *err) SCT_MUST_USE;
+void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
+/* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
+ * from the described device of the same compute capability that is nearest in multiprocessors;
+ * where there is none, nothing is predicted and a search begins in the order of counts. */
+sct_status sct_tune_rates(tune_device *d, sct_error *err) SCT_MUST_USE;
+/* What was so on the GPU while it timed; NULL where nothing is measured on one. */
+const sct_conditions *sct_tune_conditions_of(const tune_device *d);
+/* Has the worker make what the candidates of item `naive`'s layouts are verified with. */
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+                                sct_error *err) SCT_MUST_USE;
+
+/* ---- recordings (tune_replay.c) ---- */
+
+/* The recording "FILE" or "FILE#DEVICE" of a device `replay:...`. SCT_EDATA for what is no store;
+ * SCT_EUSAGE where it has several devices; SCT_ENODEVICE. */
+sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) SCT_MUST_USE;
+void sct_tune_replay_free(tune_replay *r); /* accepts NULL */
+const sct_recording *sct_tune_replay_recording(const tune_replay *r);
+/* Reads the results of the plan's spec. SCT_EDATA if there are none. */
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan,
+                                sct_error *err) SCT_MUST_USE;
+void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item);
+/* A sentence: the winner of a size against the best that was recorded; NULL: nothing to say.
+ * winner NULL: none. sct_free(). */
+char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
+                           bool select_any);
+
+#endif

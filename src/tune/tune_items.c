@@ -1,0 +1,55 @@
+/* The items of a plan: which are alike, which is the naive one, and what a failure says of one. */
+#include "tune/tune_internal.h"
+
+#include <string.h>
+
+/* An item whose template failed has no kernel, so it is of no group. */
+bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b) {
+  const int *x = plan->items[a].code.layout, *y = plan->items[b].code.layout;
+  return x && y && memcmp(x, y, sizeof(int) * (size_t)plan->spec.n_operands) == 0;
+}
+
+int sct_tune_naive_item(const sct_tune_plan *plan, int k) {
+  for (int n = 0; n < plan->n_items; n++) {
+    const sct_tune_item *item = &plan->items[n];
+    if (item->outcome == SCT_OUT_OK && plan->space.candidates[item->candidate].strategy == 0 &&
+        sct_tune_same_layouts(plan, n, k)) {
+      return n;
+    }
+  }
+  return -1;
+}
+
+bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k) {
+  const sct_tune_item *item = &plan->items[k];
+  return item->code.layout &&
+         item->candidate == sct_codegen_naive(&plan->spec, &plan->space, item->code.layout);
+}
+
+sct_binary sct_tune_binary(const sct_tune_item *item) {
+  return (sct_binary){.code = &item->code,
+                      .cubin = item->compiled.cubin,
+                      .cubin_bytes = item->compiled.cubin_bytes,
+                      .ptx = item->compiled.ptx,
+                      .cubin_hash = item->compiled.cubin_hash,
+                      .ptx_hash = item->compiled.ptx_hash,
+                      .entry = item->compiled.entry};
+}
+
+void sct_tune_map_log(sct_str *out, sct_tune_plan *plan, int item, const char *log) {
+  if (sct_tune_plan_complete(plan, item, NULL) != SCT_OK) { /* lines stay those of the source */
+    sct_log(SCT_LOG_WARN, "%s cannot be rendered again", plan->items[item].label);
+  }
+  sct_codegen_map_log(out, &plan->items[item].code, log);
+}
+
+/* Where the detail names a line of the source, it names the template's line instead. */
+void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict) {
+  sct_tune_item *failed = &plan->items[item];
+  sct_str log = {0};
+  sct_tune_map_log(&log, plan, item, verdict->detail);
+  const size_t len = strcspn(sct_str_c(&log), "\n");
+  failed->outcome = verdict->outcome;
+  failed->detail = sct_arena_strndup(&plan->arena, sct_str_c(&log), len);
+  sct_str_free(&log);
+}

@@ -1,0 +1,228 @@
+/* The table of results: what is known of candidates, beside each other. */
+#include "tune/tune_table.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- beginning and end ---- */
+
+/* The first item with the layouts of each. */
+static void find_groups(tune_table *t) {
+  for (int k = 0; k < t->plan->n_items; k++) {
+    t->twin[k] = t->group[k] = -1;
+    for (int first = 0; first <= k && t->group[k] < 0 && t->plan->items[k].code.layout; first++) {
+      if ((first == k || t->group[first] == first) && sct_tune_same_layouts(t->plan, first, k)) {
+        t->group[k] = first;
+      }
+    }
+  }
+}
+
+void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
+                         const sct_tune_opts *opts) {
+  const size_t n_sizes = (size_t)plan->spec.n_sizes, n_items = (size_t)plan->n_items;
+  *out = (tune_table){.plan = plan,
+                      .times = times,
+                      .select_any = opts->select_any,
+                      .partial = opts->only.n > 0 || plan->n_ungenerated > 0};
+  out->cells = sct_alloc(sizeof *out->cells * (n_items * n_sizes + 1));
+  out->group = sct_alloc(sizeof *out->group * (n_items + 1));
+  out->twin = sct_alloc(sizeof *out->twin * (n_items + 1));
+  out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
+  sct_tune_codes_new(&out->codes, plan->n_items);
+  find_groups(out);
+}
+
+void sct_tune_table_free(tune_table *t) {
+  for (int k = 0; t->cells && k < t->plan->n_items * t->plan->spec.n_sizes; k++) {
+    sct_counters_free(&t->cells[k].counters);
+    sct_free(t->cells[k].timing.samples_ns);
+  }
+  sct_free(t->cells);
+  sct_free(t->group);
+  sct_free(t->twin);
+  sct_free(t->choices);
+  sct_free(t->races);
+  sct_tune_codes_free(t->codes);
+}
+
+/* ---- what is known of an item ---- */
+
+bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
+  const sct_tune_item *item = &t->plan->items[k];
+  const tune_cell *cell = sct_tune_cell(t, k, size);
+  if (!item->code.source || item->outcome != SCT_OUT_OK) {
+    return item->code.source != NULL;
+  }
+  return cell->fits && (sct_tune_is_measured(t, cell) || cell->verdict.outcome != SCT_OUT_OK);
+}
+
+sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) {
+  const int64_t naive = sct_codegen_naive(&t->plan->spec, &t->plan->space, layout);
+  for (int k = 0; k < t->plan->n_items; k++) {
+    if (t->plan->items[k].candidate == naive) {
+      return sct_tune_cell(t, k, size)->outcome_id;
+    }
+  }
+  return 0;
+}
+
+bool sct_tune_known_already(const tune_table *t, int item) {
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    const tune_cell *cell = sct_tune_cell(t, item, z);
+    if (cell->fits && !cell->from_store && !cell->passed_over) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Has it been verified at another size, in an earlier round of a search? */
+static bool is_verified(const tune_table *t, int item) {
+  bool verified = false;
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    const tune_cell *cell = sct_tune_cell(t, item, z);
+    verified = verified || (cell->verified && !cell->from_store);
+  }
+  return verified;
+}
+
+bool sct_tune_judged_already(const tune_table *t, int item) {
+  return sct_tune_known_already(t, item) || is_verified(t, item);
+}
+
+void sct_tune_set_verified(tune_table *t, int item) {
+  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+    tune_cell *cell = sct_tune_cell(t, item, z);
+    cell->verified = cell->verified || cell->fits;
+  }
+}
+
+/* ---- races ---- */
+
+int sct_tune_race_number(tune_table *t, const char *name) {
+  for (size_t k = 0; k < t->n_races; k++) {
+    if (strcmp(t->races[k], name) == 0) {
+      return (int)k + 1;
+    }
+  }
+  const char *copy = sct_arena_strdup(&t->plan->arena, name);
+  SCT_GROW(t->races, t->n_races, t->cap_races);
+  t->races[t->n_races++] = copy;
+  return (int)t->n_races;
+}
+
+/* The name holds what no other race in any store shares: the process, the moment, the problem and
+ * the device. */
+int sct_tune_race_new(tune_table *t) {
+  char hex[SCT_HASH_HEX];
+  struct timespec now;
+  sct_str text = {0};
+  clock_gettime(CLOCK_REALTIME, &now);
+  sct_str_printf(&text, "%lld.%09ld %lld %ld %zu %s %s", (long long)now.tv_sec, now.tv_nsec,
+                 (long long)sct_now_ns(), (long)getpid(), t->n_races, t->plan->device.uuid,
+                 t->plan->spec.canonical ? t->plan->spec.canonical : "");
+  sct_hash_hex(hex, sct_hash_text(sct_str_c(&text)));
+  sct_str_free(&text);
+  return sct_tune_race_number(t, hex);
+}
+
+const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
+  return cell->race > 0 ? t->races[cell->race - 1] : "";
+}
+
+/* ---- choosing ---- */
+
+/* Stencils read values again: at taps, and arrays that lack a dimension on every line. */
+static bool is_read_again(const sct_spec *spec, int op) {
+  const sct_operand *o = &spec->operands[op];
+  bool stencil = false;
+  for (int k = 0; k < spec->n_inputs; k++) {
+    stencil = stencil || spec->operands[k].n_taps > 0;
+  }
+  return stencil && !o->is_output && !o->through_index &&
+         (o->n_taps > 0 || o->n_dims < spec->n_dims);
+}
+
+/* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
+ * each access is judged by itself, by sectors for one that it needs, and counts as if the array was
+ * read once. Elsewhere no kernel can stay below what its elements fill: what the model counts is
+ * scaled from sampled blocks, and where many of them lie at borders it can be less, which would
+ * make it a measure that no other candidate reaches. */
+void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                             const int *layout, const sct_count *counted) {
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_count *c = &counted[op];
+    if (is_read_again(spec, op) && c->sectors_ideal > 0) {
+      const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
+      out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
+    } else {
+      const int64_t least = sct_spec_distinct_bytes(spec, op, size) / 32;
+      out[op] = c->sectors > least ? c->sectors : least;
+    }
+  }
+}
+
+/* Is some candidate of the space not counted at this size? Then the least that is known may be more
+ * than the least there is. */
+static bool is_part(const tune_table *t, int size) {
+  bool part = t->partial;
+  for (int k = 0; k < t->plan->n_items && !part; k++) {
+    const tune_cell *cell = sct_tune_cell(t, k, size);
+    part = cell->fits && (!cell->counted || cell->estimated);
+  }
+  return part;
+}
+
+/* `sectors` [n_operands]: room for what its accesses to each operand come to. */
+static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *sectors,
+                     sct_rank_row *row) {
+  const tune_cell *cell = sct_tune_cell(t, k, size);
+  const sct_tune_item *item = &t->plan->items[k];
+  const sct_spec *spec = &t->plan->spec;
+  *row = (sct_rank_row){.label = item->label,
+                        .naive = sct_tune_is_naive_item(t->plan, k),
+                        .registers = item->compiled.registers,
+                        .passes = sct_model_passes(spec, &item->code),
+                        .samples_ns = cell->timing.samples_ns,
+                        .n_samples = cell->timing.n_samples,
+                        .median_ns = cell->timing.median_ns,
+                        .timed = cell->timing.n_samples > 0,
+                        .predicted_ns = cell->predicted.ns,
+                        .race = cell->race,
+                        .uncoalesced = part && cell->from_store && !cell->was_coalesced,
+                        .sectors = -1,
+                        .wavefronts = -1,
+                        .requests = -1};
+  const bool failed =
+      !cell->fits || item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+  row->eligible = !failed && sct_tune_is_measured(t, cell);
+  if (cell->counted && !cell->estimated && !failed) {
+    const sct_counters *c = &cell->counters;
+    sct_tune_judged_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
+    row->operand_sectors = sectors;
+    row->sectors = (double)(c->load.sectors + c->store.sectors);
+    row->requests = (double)(c->load.requests + c->store.requests);
+    row->wavefronts = sct_model_exchanged(c);
+  }
+}
+
+sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
+  const int n_items = t->plan->n_items, n_operands = t->plan->spec.n_operands;
+  int64_t *sectors = sct_arena_alloc(&t->plan->arena,
+                                     sizeof *sectors * (size_t)n_operands * (size_t)(n_items + 1));
+  const bool part = is_part(t, size);
+  for (int k = 0; k < n_items; k++) {
+    fill_row(t, k, size, part, sectors + (size_t)k * (size_t)n_operands, &rows[k]);
+  }
+  const sct_choice choice = sct_tune_choose(rows, n_items, n_operands, t->select_any);
+  for (int k = 0; k < n_items; k++) { /* pages are shared with processes until written to */
+    tune_cell *cell = sct_tune_cell(t, k, size);
+    if (cell->coalesced != rows[k].coalesced || cell->tied != rows[k].tied) {
+      cell->coalesced = rows[k].coalesced;
+      cell->tied = rows[k].tied;
+    }
+  }
+  return choice;
+}

@@ -1,0 +1,109 @@
+/* tune_table - what is known of every candidate at every size, and what is chosen: the table of
+ * results. Its rows are the plan's items; whoever has a table asks nothing else. */
+#ifndef SCT_TUNE_TABLE_H
+#define SCT_TUNE_TABLE_H
+
+#include "tune/tune.h"
+
+/* What is known of one item at one size. */
+typedef struct tune_cell {
+  bool fits;      /* the kernel's requirements hold at this size */
+  bool counted;   /* it has counters */
+  bool estimated; /* they follow from what the plan says of its traffic: nothing was counted */
+  sct_counters counters;
+  sct_prediction predicted;     /* ns 0: unknown */
+  double strain[SCT_N_STRAINS]; /* with it */
+  sct_verdict verdict;          /* of this size; OUT_OK from the start */
+  bool verified;                /* ran with right results, in this session or an earlier one */
+  sct_timing timing;            /* n_samples 0: not timed */
+  int race;        /* of the session, from 1, that the timing comes from; 0: the screen */
+  bool from_store; /* as an earlier session stored it */
+  bool stored;     /* by this session */
+  char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
+  bool was_coalesced;           /* from_store or stored: as it is stored */
+  bool passed_over;             /* a search has not asked for it, or it had its turn */
+  bool coalesced, tied;         /* as sct_tune_decide saw it last */
+  sct_id outcome_id;
+} tune_cell;
+
+typedef struct tune_codes tune_codes; /* tune_twins.c */
+
+typedef struct tune_table {
+  sct_tune_plan *plan; /* borrowed */
+  bool times;          /* candidates are compared by time; else by what is counted */
+  bool select_any;     /* those that are not coalesced may win */
+  bool partial;        /* the session was not asked to try all candidates, or could not make them */
+  tune_cell *cells;    /* [n_items * n_sizes], item-major */
+  int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
+  int *twin;           /* [n_items] an earlier item that runs alike, measured for both; -1: none */
+  tune_codes *codes;   /* of the items that are compiled */
+  sct_choice *choices; /* [n_sizes] */
+  const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
+  size_t n_races, cap_races;
+} tune_table;
+
+/* Borrows a plan that is complete. */
+void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
+                         const sct_tune_opts *opts);
+void sct_tune_table_free(tune_table *t); /* before its plan */
+
+static inline tune_cell *sct_tune_cell(const tune_table *t, int item, int size) {
+  return &t->cells[(size_t)item * (size_t)t->plan->spec.n_sizes + (size_t)size];
+}
+static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
+  return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
+}
+/* What is compared is there: times, or counts of a kernel that is verified. */
+static inline bool sct_tune_is_measured(const tune_table *t, const tune_cell *cell) {
+  return t->times ? cell->timing.n_samples > 0 : cell->verified;
+}
+
+/* ---- items of a plan (tune_items.c) ---- */
+
+/* out[n_operands]: which of its layouts each operand has in candidate c (tune_plan.c). */
+void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
+bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b); /* false without a kernel */
+/* The first usable item with item k's layouts whose strategy is the naive one; -1 if it failed. */
+int sct_tune_naive_item(const sct_tune_plan *plan, int k);
+bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k); /* the naive one of its layouts */
+sct_binary sct_tune_binary(const sct_tune_item *item);
+/* Appends a log, with the template's lines for those of the item's source. */
+void sct_tune_map_log(sct_str *out, sct_tune_plan *plan, int item, const char *log);
+void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict);
+
+/* ---- what is known of an item ---- */
+
+/* Nothing is stored of a kernel whose requirements do not hold at this size, of one without text,
+ * or of one that was not reached. */
+bool sct_tune_has_outcome(const tune_table *t, int item, int size);
+/* The outcome of the naive variant with these layouts in the store; 0: none. */
+sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
+/* The store has it at every size that is not passed over. */
+bool sct_tune_known_already(const tune_table *t, int item);
+bool sct_tune_judged_already(const tune_table *t, int item); /* that, or this session verified it */
+void sct_tune_set_verified(tune_table *t, int item);         /* it holds at every size that fits */
+
+/* ---- items that run alike (tune_twins.c) ---- */
+
+void sct_tune_codes_new(tune_codes **out, int n_items);
+void sct_tune_codes_free(tune_codes *c);          /* accepts NULL */
+void sct_tune_note_code(tune_table *t, int item); /* once, when it is compiled */
+void sct_tune_find_twin(tune_table *t, int item); /* among those that were judged before it */
+void sct_tune_take_twin(tune_table *t, int item, int size);
+
+/* ---- races ---- */
+
+int sct_tune_race_new(tune_table *t); /* its number, from 1; no other session has its name */
+int sct_tune_race_number(tune_table *t, const char *name);
+const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "": none */
+
+/* ---- choosing ---- */
+
+/* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
+ * from counted[n_operands]. */
+void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                             const int *layout, const sct_count *counted);
+/* Fills rows[n_items] for one size and chooses. */
+sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
+
+#endif
