@@ -33,6 +33,9 @@
 /* After as many failures in a row the next candidate is the one most likely to run: predictions
  * lead into a region that does not. */
 #define MAX_FAILURES 3
+/* Candidates that are proposed before strategies that had no turn get one each: predictions are
+ * worst at telling strategies apart, as what makes one better may be what they leave out. */
+#define UNTIL_ALL 16
 /* Candidates that are learnt from. With more, the order that they gave is followed to the end: a
  * step costs candidates x learnt ones. */
 #define MAX_LEARNT 384
@@ -40,6 +43,7 @@
 typedef struct learner {
   int n_learnt, cap;
   int strategy;         /* the axis of that name; -1: none */
+  bool *met;            /* [its n_values] one of its candidates was proposed */
   int *which;           /* [cap] candidates in the order of learning */
   double *value;        /* [cap] ln(measured / predicted), or what is believed of it */
   double *factor;       /* [cap * cap] lower triangle: factor factor' = covariance + noise */
@@ -79,6 +83,7 @@ void search_model_start(sct_search *s) {
   for (int a = 0; a < s->n_axes; a++) {
     m->strategy = strcmp(s->problem->axes[a].name, "strategy") == 0 ? a : m->strategy;
   }
+  m->met = sct_alloc((size_t)(m->strategy < 0 ? 1 : s->n_values[m->strategy]) * sizeof *m->met);
   const size_t cap = (size_t)m->cap + 1;
   m->which = sct_alloc(cap * sizeof *m->which);
   m->value = sct_alloc(cap * sizeof *m->value);
@@ -98,6 +103,7 @@ void search_model_start(sct_search *s) {
 void search_model_end(sct_search *s) {
   learner *m = s->own;
   if (m) {
+    sct_free(m->met);
     sct_free(m->which);
     sct_free(m->value);
     sct_free(m->factor);
@@ -206,6 +212,35 @@ static double improvement(double best, double mean, double deviation) {
   return deviation * (u * 0.5 * erfc(-u * 0.7071067811865476) + density);
 }
 
+/* The value of a candidate's strategy; -1: it has none. */
+static int strategy_of(const sct_search *s, const learner *m, int k) {
+  return m->strategy < 0 ? -1 : s->place[(size_t)k * (size_t)s->n_axes + (size_t)m->strategy];
+}
+
+static void meet(const sct_search *s, learner *m, int k) {
+  const int strategy = strategy_of(s, m, k);
+  if (strategy >= 0) {
+    m->met[strategy] = true;
+  }
+}
+
+static bool is_of_new_strategy(const sct_search *s, const learner *m, int k) {
+  const int strategy = strategy_of(s, m, k);
+  return strategy >= 0 && !m->met[strategy];
+}
+
+/* The most promising one of a strategy that had no turn; -1: there is none. */
+static int choose_of_new_strategy(const sct_search *s, const learner *m) {
+  int chosen = -1;
+  for (int k = 0; k < s->n; k++) {
+    if (s->state[k] == SEARCH_UNTRIED && is_of_new_strategy(s, m, k) &&
+        (chosen < 0 || s->prior[k] < s->prior[chosen])) {
+      chosen = k;
+    }
+  }
+  return chosen;
+}
+
 /* The greatest expected improvement times the probability that it runs (Schonlau, Welch and Jones,
  * New Developments and Applications in Experimental Design, 1998), and among equal ones (it
  * vanishes far from the best) the least expected cost; by the latter alone where no more is learnt,
@@ -240,8 +275,10 @@ int search_model_next(sct_search *s) {
   if (m->stale) {
     refresh(s, m);
   }
-  const int k = choose(s, m);
+  const int of_new = s->n_proposed < UNTIL_ALL ? -1 : choose_of_new_strategy(s, m);
+  const int k = of_new >= 0 ? of_new : choose(s, m);
   m->n_failures = m->n_failures >= MAX_FAILURES ? 0 : m->n_failures;
+  meet(s, m, k);
   if (m->n_learnt < m->cap) {
     learn(s, m, k, m->mean[k]);
   }
@@ -258,6 +295,7 @@ static void weigh(const sct_search *s, const learner *m, double *weight, int poi
 /* A failed candidate teaches nothing of costs: what was believed of it stays. */
 void search_model_told(sct_search *s, int point) {
   learner *m = s->own;
+  meet(s, m, point);
   weigh(s, m, s->state[point] == SEARCH_FAILED ? m->failed : m->ran, point);
   m->n_failures = s->state[point] == SEARCH_FAILED ? m->n_failures + 1 : 0;
   if (s->state[point] == SEARCH_FAILED) {

@@ -231,16 +231,19 @@ static void predictions_are_believed_in_part(void **state) {
 }
 
 /* A value that was slow in one strategy may not be in another: two candidates that differ from the
- * slow one by one axis, of which the one of the other strategy is next. */
+ * slow one by one axis, of which the one of the other strategy, which was tried too, is next. */
 static void another_strategy_is_judged_for_itself(void **state) {
   (void)state;
   static const char *const axes[3] = {"strategy", "vec", "hint"};
-  static const char *const points[4][3] = {
-      {"map", "a", "x"}, {"map", "b", "x"}, {"map", "b", "y"}, {"tile", "b", "x"}};
+  static const char *const points[5][3] = {{"map", "a", "x"},
+                                           {"map", "b", "x"},
+                                           {"map", "b", "y"},
+                                           {"tile", "b", "x"},
+                                           {"tile", "a", "y"}};
   for (uint64_t seed = 1; seed <= 8; seed++) {
     sct_search_problem p = {0};
     sct_search *s = NULL;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
       sct_search_add(&p, 100.0, 0.0, k == 0);
       for (int a = 0; a < 3; a++) {
         assert_int_equal(sct_search_set(&p, axes[a], points[k][a], NULL), SCT_OK);
@@ -249,10 +252,38 @@ static void another_strategy_is_judged_for_itself(void **state) {
     sct_search_new(&s, method_named("model"), &p, seed);
     assert_int_equal(sct_search_tell(s, 0, 100.0, NULL), SCT_OK);
     assert_int_equal(sct_search_tell(s, 1, 130.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_tell(s, 4, 100.0, NULL), SCT_OK);
     assert_int_equal(sct_search_next(s), 3);
     sct_search_free(s);
     sct_search_problem_free(&p);
   }
+}
+
+/* However many candidates of one strategy are predicted to be faster, the most promising one of
+ * each other strategy is among the first twenty. */
+static void each_strategy_has_its_turn(void **state) {
+  (void)state;
+  static const char *const strategies[4] = {"direct", "map", "windows", "tile"};
+  sct_search_problem p = {0};
+  sct_search *s = NULL;
+  bool proposed[120] = {false};
+  for (int k = 0; k < 120; k++) {
+    const int strategy = k / 30;
+    sct_search_add(&p, 100.0 * (1 + strategy) - (k % 30 == 7 ? 9.0 : 0.0), 0.0, k == 0);
+    char items[8];
+    snprintf(items, sizeof items, "%d", k % 30);
+    assert_int_equal(sct_search_set(&p, "strategy", strategies[strategy], NULL), SCT_OK);
+    assert_int_equal(sct_search_set(&p, "items", items, NULL), SCT_OK);
+  }
+  sct_search_new(&s, method_named("model"), &p, 5);
+  for (int i = 0; i < 20; i++) {
+    const int k = sct_search_next(s);
+    proposed[k] = true;
+    assert_int_equal(sct_search_tell(s, k, p.points[k].predicted, NULL), SCT_OK);
+  }
+  assert_true(proposed[67] && proposed[97]);
+  sct_search_free(s);
+  sct_search_problem_free(&p);
 }
 
 static void sampled_counts_are_coarse(void **state) {
@@ -449,6 +480,7 @@ int main(void) {
       TEST(strains_tell_equal_predictions_apart),
       TEST(predictions_are_believed_in_part),
       TEST(another_strategy_is_judged_for_itself),
+      TEST(each_strategy_has_its_turn),
       TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),
       TEST(failures_do_not_hold_the_model),
