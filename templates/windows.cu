@@ -80,7 +80,7 @@ __device__ __forceinline__ void move(
 }
 
 $(kit.comment(doc))
-$(g:head(threads)) {
+$(g:head(bounds)) {
   const long long span = $(span); // places in a window
 //% if is_scatter then
   // all tiles, window by window

@@ -73,7 +73,7 @@ __device__ __forceinline__ void move(
 }
 
 // table is read in 16 parts, one after the other: what is asked for at a time lies in L2.
-__global__ void __launch_bounds__(512)
+__global__ void __launch_bounds__(512, 2)
 windows(const int *__restrict__ pick, const float *__restrict__ table, float *__restrict__ b,
         long long n_i, long long n_m) {
   const long long span = (n_m + 15) >> 4; // places in a window

@@ -8,6 +8,8 @@
 --
 -- Nothing waits for anything: that blocks keep step only makes it fast.
 
+local KEPT_BYTES = 192 -- what 48 registers hold
+
 -- The one operand that is addressed through an index; nil where there are none or several.
 local function through(k)
   local found
@@ -70,6 +72,19 @@ local function sort_operands(p)
   end
 end
 
+-- Bounds of the launch: where 64 registers hold what a thread of a gather keeps, it gets no more,
+-- so that an SM has 1024 threads to ask with.
+local function bounds(p)
+  local bytes = 0
+  for _, list in ipairs { p.indices, p.gathered } do
+    for _, x in ipairs(list) do
+      bytes = bytes + x.op.record.bytes
+    end
+  end
+  local fits = not p.is_scatter and p.items * bytes <= KEPT_BYTES
+  return fits and string.format("%d, %d", p.threads, 1024 // p.threads) or p.threads
+end
+
 local DOC = "%s is %s in %d parts, one after the other: what is asked for at a time lies in L2."
 
 local function plan(k, c)
@@ -96,6 +111,7 @@ local function plan(k, c)
     local low = p.is_scatter and ", low" or ""
     return string.format("%s, %s, span%s", g:arguments_text(), start, low)
   end
+  p.bounds = bounds(p)
   p.doc = string.format(DOC, op.name, p.is_scatter and "written" or "read", c.windows)
   return g:plan(p)
 end
