@@ -3,7 +3,7 @@
 -- that each operand moves in runs of its own.
 local thin = {}
 
-local LONGEST = 8
+local LONGEST = 32
 
 -- The extent of mode d and the extents in it of which it is made, as a list for E.subst, where all
 -- tuned sizes agree on these.
