@@ -476,7 +476,8 @@ static sct_status run_kernel(doctor *d, const char *folder, sct_verdict *verdict
   sct_str_printf(&path, "%s/doctor.lua", folder);
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_write(sct_str_c(&path), SPEC, strlen(SPEC), err));
-  SCT_TRY_DONE(sct_tune_plan_make(&plan, sct_str_c(&path), &d->device, NULL, NULL, NULL, err));
+  SCT_TRY_DONE(
+      sct_tune_plan_make(&plan, sct_str_c(&path), &d->device, &(sct_tune_plan_opts){0}, err));
   status = plan.n_items > 0 ? verify_one(d, &plan, verdict, err)
                             : sct_fail(err, SCT_EINTERNAL, "no kernel was generated");
 done:

@@ -190,8 +190,8 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
   if (args->modes) {
     return cli_modes(args, &device, err);
   }
-  sct_status status =
-      sct_tune_plan_make(&plan, args->words[0], &device, args->strategies, NULL, NULL, err);
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies};
+  sct_status status = sct_tune_plan_make(&plan, args->words[0], &device, &opts, err);
   if (status != SCT_OK) {
     return cli_hint_example(status, args->words[0], err);
   }

@@ -2,20 +2,26 @@
 #include "codegen/codegen.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The hash covers what a measurement depends on: the text and how it is launched. */
-static sct_status finish(sct_kernel_code *code, const sct_spec *spec, sct_error *err) {
+void sct_codegen_identify(sct_kernel_code *code) {
   sct_str all = {0};
   sct_str_append(&all, code->source);
-  const size_t n_source = all.len;
-  const sct_status status = sct_codegen_launch(&all, spec, code, err);
-  if (status == SCT_OK) {
-    code->hash = sct_hash_bytes(all.data, all.len);
-    code->launch = sct_arena_strdup(&code->arena, all.data + n_source);
-  }
+  sct_str_append(&all, code->launch);
+  code->hash = sct_hash_bytes(all.data, all.len);
   sct_str_free(&all);
+}
+
+static sct_status finish(sct_kernel_code *code, const sct_spec *spec, sct_error *err) {
+  sct_str launch = {0};
+  const sct_status status = sct_codegen_launch(&launch, spec, code, err);
+  if (status == SCT_OK) {
+    code->launch = sct_arena_strdup(&code->arena, sct_str_c(&launch));
+    sct_codegen_identify(code);
+  }
+  sct_str_free(&launch);
   return status;
 }
 
@@ -40,37 +46,40 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
   return SCT_OK;
 }
 
-sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_script *script,
-                                const sct_spec *spec, const sct_space *space,
-                                const sct_candidate *cand, sct_error *err) {
-  sct_kernel_code whole;
-  const char *rejected = NULL;
-  if (!code->brief) {
-    return SCT_OK;
+/* The map of lines is a text of runs: how many lines, the first of them in the template, its file.
+ * A text of another form is a map that ends there. */
+bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, int *n_file,
+                      int *file_line) {
+  long left = line;
+  for (const char *at = code->lines; left > 0 && *at;) {
+    char *end = NULL;
+    const long n = strtol(at, &end, 10), first = *end == ' ' ? strtol(end, &end, 10) : 0;
+    const size_t length = strcspn(end, "\n");
+    if (n < 1 || first < 1 || first > INT_MAX - n || length < 2 || length > INT_MAX ||
+        *end != ' ' || end[length] != '\n') {
+      return false;
+    }
+    if (left <= n) {
+      *file = end + 1;
+      *n_file = (int)length - 1;
+      *file_line = (int)(first + left - 1);
+      return true;
+    }
+    left -= n;
+    at = end + length + 1;
   }
-  SCT_TRY(sct_codegen_make(&whole, &rejected, arena, script, spec, space, cand, err));
-  if (rejected || !sct_hash_equal(whole.hash, code->hash)) {
-    sct_kernel_code_free(&whole);
-    return sct_fail(err, SCT_EINTERNAL, "kernel '%s' is another when it is rendered again",
-                    code->kernel);
-  }
-  code->n_lines = whole.n_lines;
-  code->line_file = whole.line_file;
-  code->line_no = whole.line_no;
-  code->rest = whole.arena;
-  code->brief = false;
-  return SCT_OK;
+  return false;
 }
 
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log) {
   for (const char *p = log; *p;) {
-    const char *end = strchr(p, '\n');
+    const char *end = strchr(p, '\n'), *file = NULL;
     const size_t n = end ? (size_t)(end - p) : strlen(p);
-    int line = 0, used = 0;
-    if (sscanf(p, "line %d%n", &line, &used) == 1 && line >= 1 && line <= code->n_lines &&
-        (size_t)used <= n) {
-      sct_str_printf(out, "%s:%d%.*s (line %d of the source)", code->line_file[line - 1],
-                     code->line_no[line - 1], (int)(n - (size_t)used), p + used, line);
+    int line = 0, used = 0, n_file = 0, file_line = 0;
+    if (sscanf(p, "line %d%n", &line, &used) == 1 && (size_t)used <= n &&
+        sct_codegen_line(code, line, &file, &n_file, &file_line)) {
+      sct_str_printf(out, "%.*s:%d%.*s (line %d of the source)", n_file, file, file_line,
+                     (int)(n - (size_t)used), p + used, line);
     } else {
       sct_str_append_n(out, p, n);
     }

@@ -20,23 +20,32 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
                             sct_script *script, const sct_spec *spec, const sct_space *space,
                             const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
 
+/* What became of a candidate: a kernel, or why its plan rejected it, or why it failed; or there was
+ * no time to render it. */
+typedef struct sct_generated {
+  bool rendered;
+  const char *rejected, *failure; /* NULL: it was not; it did not */
+  sct_kernel_code code;
+} sct_generated;
+
 const sct_message *sct_traffic_table(void), *sct_kernel_code_table(void);
 #define SCT_MESSAGES "codegen/codegen_messages.def"
 #include "process/process_declare.def"
 
-/* A kernel from one process to another that was forked from it: all but lines, which few ask
- * for. send: `out` lies in `code` and `arena`; false where an expression cannot be carried
- * over. take: `out` is brief; its texts stay where they are in the message, its lists are in
- * `arena`, and both must outlive it; SCT_EDATA. */
-bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *spec,
-                      const sct_kernel_code *code);
-sct_status sct_codegen_take(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
-                            const sct_sent_kernel *sent, sct_error *err) SCT_MUST_USE;
-/* Renders a brief kernel's candidate again for what was left out. `arena`: as for
- * sct_codegen_make(). SCT_EINTERNAL if it is another kernel this time. */
-sct_status sct_codegen_complete(sct_kernel_code *code, sct_arena *arena, sct_script *script,
-                                const sct_spec *spec, const sct_space *space,
-                                const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+/* From the process that rendered it to one that knows the same spec. get: a kernel that cannot be
+ * one of this spec is a failure; texts stay where they are in the message, lists are in `arena`,
+ * and both must outlive `out`. false: it is no such message. */
+void sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_generated *g);
+bool sct_codegen_get(sct_generated *out, sct_wire *in, const sct_spec *spec,
+                     sct_arena *arena) SCT_MUST_USE;
+
+/* Sets the hash: it covers what a measurement depends on, the text and how it is launched. */
+void sct_codegen_identify(sct_kernel_code *code);
+
+/* Which line of which template wrote a line of the source (from 1). `file` is a part of a text,
+ * n_file characters. false: it is not known. */
+bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, int *n_file,
+                      int *file_line);
 
 /* Appends a compiler's log with the lines of `code` it names replaced by the template's:
  * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". */

@@ -1,5 +1,6 @@
-/* A kernel as a message to a process that knows the same spec: what most of a session needs of it.
- */
+/* What became of a candidate, as a message from the process that rendered it. Who takes it believes
+ * nothing: numbers and texts are held to their limits by the table (process.h), expressions are
+ * parsed, over extents only, and what else a session relies on is checked here. */
 #include "codegen/codegen.h"
 
 #include <string.h>
@@ -10,30 +11,26 @@
 /* ---- sending ---- */
 
 typedef struct sender {
-  sct_expr_pool *pool;
-  sct_arena *arena;
-  sct_str scratch;
-  bool same; /* false: read back some expression would be another */
+  const sct_expr_pool *pool;
+  sct_arena arena;
 } sender;
 
-static sct_sent_expr send_expr(sender *s, sct_expr e) {
-  const int32_t mark = sct_expr_mark(s->pool);
-  sct_str_clear(&s->scratch);
-  sct_expr_write(&s->scratch, s->pool, e);
-  s->same = s->same && sct_expr_read(s->pool, sct_str_c(&s->scratch), s->scratch.len) == e;
-  sct_expr_reset(s->pool, mark);
-  uint8_t *bytes = sct_arena_alloc(s->arena, s->scratch.len + 1);
-  memcpy(bytes, sct_str_c(&s->scratch), s->scratch.len);
-  return (sct_sent_expr){bytes, (int64_t)s->scratch.len};
+static const char *text_of(sender *s, sct_expr e) {
+  if (e == SCT_EXPR_NONE) {
+    return NULL;
+  }
+  sct_str text = {0};
+  sct_expr_print(&text, s->pool, e);
+  const char *kept = sct_arena_strdup(&s->arena, sct_str_c(&text));
+  sct_str_free(&text);
+  return kept;
 }
 
-bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *spec,
-                      const sct_kernel_code *code) {
-  sender s = {.pool = spec->pool, .arena = arena, .same = true};
-  sct_sent_expr *require = SCT_ARENA_NEW(arena, sct_sent_expr, code->n_require + 1);
-  sct_sent_operand *operands = SCT_ARENA_NEW(arena, sct_sent_operand, spec->n_operands);
+static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kernel_code *code) {
+  const char **require = SCT_ARENA_NEW(&s->arena, const char *, code->n_require + 1);
+  sct_sent_operand *operands = SCT_ARENA_NEW(&s->arena, sct_sent_operand, spec->n_operands);
   for (int k = 0; k < code->n_require; k++) {
-    require[k] = send_expr(&s, code->require[k]);
+    require[k] = text_of(s, code->require[k]);
   }
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_traffic *t = &code->traffic[op];
@@ -41,68 +38,121 @@ bool sct_codegen_send(sct_sent_kernel *out, sct_arena *arena, const sct_spec *sp
                                       .layout = code->layout[op],
                                       .argument = code->argument[op],
                                       .traffic = *t,
-                                      .bytes = send_expr(&s, t->bytes),
-                                      .sectors = send_expr(&s, t->sectors),
-                                      .lines = send_expr(&s, t->lines)};
+                                      .bytes = text_of(s, t->bytes),
+                                      .sectors = text_of(s, t->sectors),
+                                      .lines = text_of(s, t->lines)};
   }
-  *out = (sct_sent_kernel){.code = *code,
-                           .grid = send_expr(&s, code->grid),
+  return (sct_sent_kernel){.code = *code,
+                           .grid = text_of(s, code->grid),
                            .require = require,
                            .n_require = code->n_require,
+                           .wavefronts = text_of(s, code->wavefronts),
                            .operands = operands,
-                           .n_operands = spec->n_operands,
-                           .wavefronts = send_expr(&s, code->wavefronts)};
-  sct_str_free(&s.scratch);
-  return s.same;
+                           .n_operands = spec->n_operands};
+}
+
+void sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_generated *g) {
+  sender s = {.pool = spec->pool};
+  const bool made = g->rendered && !g->rejected && !g->failure;
+  const sct_sent_kernel kernel = made ? describe(&s, spec, &g->code) : (sct_sent_kernel){0};
+  sct_wire_put(out, sct_sent_candidate_table(),
+               &(sct_sent_candidate){g->rejected, g->failure, &kernel, made});
+  sct_arena_free(&s.arena);
 }
 
 /* ---- taking ---- */
 
-static sct_expr take_optional(sct_expr_pool *pool, const sct_sent_expr *sent, bool *good) {
-  const sct_expr e = sct_expr_read(pool, sent->bytes, (size_t)sent->n_bytes);
-  *good = *good && (e != SCT_EXPR_NONE || sent->n_bytes == 0);
+typedef struct taker {
+  const sct_spec *spec;
+  sct_arena *arena;
+  sct_status status; /* of the first thing that is wrong */
+  sct_error *err;
+} taker;
+
+static sct_expr resolve(void *ctx, sct_expr_pool *pool, const char *name, bool is_string) {
+  const sct_spec *spec = ctx;
+  for (int k = 0; k < spec->n_extents && !is_string; k++) {
+    if (strcmp(sct_expr_var_name(pool, spec->extent_var[k]), name) == 0) {
+      return spec->extent_var[k];
+    }
+  }
+  return SCT_EXPR_NONE;
+}
+
+static sct_expr take_expr(taker *t, const char *text) {
+  const sct_expr_names extents = {.resolve = resolve, .ctx = (void *)(uintptr_t)t->spec};
+  sct_expr e = SCT_EXPR_NONE;
+  if (text && t->status == SCT_OK) {
+    t->status = sct_expr_parse(&e, t->spec->pool, text, &extents, t->err);
+  }
   return e;
 }
 
-static sct_expr take_expr(sct_expr_pool *pool, const sct_sent_expr *sent, bool *good) {
-  *good = *good && sent->n_bytes > 0;
-  return take_optional(pool, sent, good);
+static void demand(taker *t, bool holds, const char *what) {
+  if (!holds && t->status == SCT_OK) {
+    t->status = sct_fail(t->err, SCT_EDATA, "%s", what);
+  }
 }
 
-static sct_traffic take_traffic(sct_expr_pool *pool, const sct_sent_operand *sent, bool *good) {
-  return (sct_traffic){.width = sent->traffic.width,
-                       .is_store = sent->traffic.is_store,
-                       .is_bulk = sent->traffic.is_bulk,
-                       .bytes = take_optional(pool, &sent->bytes, good),
-                       .sectors = take_optional(pool, &sent->sectors, good),
-                       .lines = take_optional(pool, &sent->lines, good)};
+/* Of a text that is shown to users. */
+static void demand_printable(taker *t, const char *text) {
+  demand(t, !text || sct_is_printable(text), "a text that cannot be shown");
 }
 
-sct_status sct_codegen_take(sct_kernel_code *out, const sct_spec *spec, sct_arena *arena,
-                            const sct_sent_kernel *sent, sct_error *err) {
-  const int n_operands = spec->n_operands;
+static void take_operand(taker *t, sct_kernel_code *code, int op, const sct_sent_operand *sent) {
+  demand(t, sent->layout < t->spec->operands[op].n_layouts, "an unknown layout");
+  demand(t, (sent->align & (sent->align - 1)) == 0, "an alignment that is no power of two");
+  demand_printable(t, sent->argument);
+  code->align[op] = sent->align;
+  code->layout[op] = sent->layout;
+  code->argument[op] = sent->argument;
+  code->traffic[op] = sent->traffic;
+  code->traffic[op].bytes = take_expr(t, sent->bytes);
+  code->traffic[op].sectors = take_expr(t, sent->sectors);
+  code->traffic[op].lines = take_expr(t, sent->lines);
+}
+
+static void take_kernel(taker *t, sct_kernel_code *out, const sct_sent_kernel *sent) {
+  const int n_operands = t->spec->n_operands;
   sct_kernel_code code = sent->code;
-  bool good = sent->n_operands == n_operands;
-  code.brief = true;
+  demand(t, sct_is_identifier(code.kernel), "a kernel without a name");
+  demand(t, sent->n_operands == n_operands, "operands of another spec");
+  demand_printable(t, code.launcher_doc);
   code.n_require = (int)sent->n_require;
-  code.require = SCT_ARENA_NEW(arena, sct_expr, code.n_require + 1);
-  code.align = SCT_ARENA_NEW(arena, int64_t, n_operands);
-  code.layout = SCT_ARENA_NEW(arena, int, n_operands);
-  code.argument = SCT_ARENA_NEW(arena, const char *, n_operands);
-  code.traffic = SCT_ARENA_NEW(arena, sct_traffic, n_operands);
-  code.grid = take_expr(spec->pool, &sent->grid, &good);
-  code.wavefronts = take_optional(spec->pool, &sent->wavefronts, &good);
+  code.require = SCT_ARENA_NEW(t->arena, sct_expr, code.n_require + 1);
+  code.align = SCT_ARENA_NEW(t->arena, int64_t, n_operands);
+  code.layout = SCT_ARENA_NEW(t->arena, int, n_operands);
+  code.argument = SCT_ARENA_NEW(t->arena, const char *, n_operands);
+  code.traffic = SCT_ARENA_NEW(t->arena, sct_traffic, n_operands);
+  code.grid = take_expr(t, sent->grid);
+  code.wavefronts = take_expr(t, sent->wavefronts);
   for (int k = 0; k < code.n_require; k++) {
-    code.require[k] = take_expr(spec->pool, &sent->require[k], &good);
+    code.require[k] = take_expr(t, sent->require[k]);
   }
-  for (int op = 0; op < n_operands && good; op++) {
-    const sct_sent_operand *operand = &sent->operands[op];
-    good = operand->layout < spec->operands[op].n_layouts;
-    code.align[op] = operand->align;
-    code.layout[op] = operand->layout;
-    code.argument[op] = operand->argument;
-    code.traffic[op] = take_traffic(spec->pool, operand, &good);
+  for (int op = 0; op < n_operands && t->status == SCT_OK; op++) {
+    take_operand(t, &code, op, &sent->operands[op]);
   }
-  *out = good ? code : (sct_kernel_code){0};
-  return good ? SCT_OK : sct_fail(err, SCT_EDATA, "a message that is no kernel");
+  sct_codegen_identify(&code);
+  *out = t->status == SCT_OK ? code : (sct_kernel_code){0};
+}
+
+bool sct_codegen_get(sct_generated *out, sct_wire *in, const sct_spec *spec, sct_arena *arena) {
+  sct_sent_candidate sent;
+  sct_error err = {0};
+  taker t = {.spec = spec, .arena = arena, .status = SCT_OK, .err = &err};
+  *out = (sct_generated){.rendered = false};
+  if (!sct_wire_get(in, sct_sent_candidate_table(), &sent) ||
+      (sent.rejected != NULL) + (sent.failure != NULL) + sent.n_kernel > 1) {
+    return false;
+  }
+  demand_printable(&t, sent.rejected);
+  demand_printable(&t, sent.failure);
+  if (sent.n_kernel == 1) {
+    take_kernel(&t, &out->code, sent.kernel);
+  }
+  out->rendered = sent.n_kernel == 1 || sent.rejected || sent.failure;
+  out->rejected = t.status == SCT_OK ? sent.rejected : NULL;
+  out->failure = t.status == SCT_OK ? sent.failure
+                                    : sct_arena_printf(arena, "what was rendered: %s", err.text);
+  return true;
 }

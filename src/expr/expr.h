@@ -86,12 +86,6 @@ sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a);
 sct_expr sct_expr_subst(sct_expr_pool *pool, sct_expr e, const sct_expr *vars, const sct_expr *with,
                         int n);
 
-/* Appends e as bytes that mean the same to a pool which knows its variables by the same names:
- * that of a forked process. Nothing for SCT_EXPR_NONE. */
-void sct_expr_write(sct_str *out, const sct_expr_pool *pool, sct_expr e);
-/* SCT_EXPR_NONE for no bytes, for those that are no expression, and for an unknown variable. */
-sct_expr sct_expr_read(sct_expr_pool *pool, const void *bytes, size_t n);
-
 /* ---- asking ---- */
 
 sct_expr_op sct_expr_op_of(const sct_expr_pool *pool, sct_expr e);

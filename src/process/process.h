@@ -35,6 +35,10 @@ typedef struct sct_child {
  * child is needed. SCT_EIO; SCT_EINTERNAL in a child whose main() does not call
  * sct_process_enter(), so that such a program cannot start itself without end. */
 sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *err) SCT_MUST_USE;
+/* The same without a program of its own: forks, and there calls run(its end of the socket, ctx) and
+ * ends; nothing of the parent's is flushed or freed. `role` is for SCT_FAULTS. SCT_EIO. */
+sct_status sct_child_fork(sct_child *c, const char *role, void (*run)(int fd, void *ctx), void *ctx,
+                          sct_error *err) SCT_MUST_USE;
 bool sct_child_alive(const sct_child *c); /* as far as we were told */
 /* Collects a child that ended without being asked; false: there is none any more. */
 bool sct_child_check(sct_child *c);

@@ -7,32 +7,37 @@
 #ifndef SCT_SCRIPT_H
 #define SCT_SCRIPT_H
 
+#include "process/process.h"
 #include "space/space.h"
 #include "spec/spec.h"
 
-/* ---- trials ----
+/* ---- children for scripts ----
  *
- * What scripts make is made in a limited child first: bounded processor time, memory and files, no
- * writing, no further processes, killed with its group when it makes no headway for
- * SECTILE_SCRIPT_SECONDS (10). Parent and child run the same code and pass the same gates; the
- * parent passes one only when the child has survived what lies behind it.
- *
- *   sct_trial_start(&trial, file, fn, ctx, err);         child: fn(ctx, trial, err)
- *   each step: sct_trial_gate(trial, err), then the step; sct_trial_note(trial, hash of its result)
- *   sct_trial_finish(trial, err); sct_trial_free(trial); parent only */
-typedef struct sct_trial sct_trial;
-typedef sct_status (*sct_trial_fn)(void *ctx, sct_trial *trial, sct_error *err);
+ * What scripts do is done in a limited child: bounded processor time, memory and files, no writing,
+ * no further processes, killed with its group when it makes no headway for SECTILE_SCRIPT_SECONDS
+ * (10). Candidates are rendered there only, and come in messages. A spec and its strategies are
+ * loaded in the process that needs them, after a dry run in a child. */
+typedef struct sct_script_child sct_script_child;
+typedef sct_status (*sct_script_fn)(void *ctx, sct_script_child *self, sct_error *err);
 
-/* `subject`: the file to name where no line is known; borrowed, as is ctx. SCT_EIO: no child. */
-sct_status sct_trial_start(sct_trial **out, const char *subject, sct_trial_fn fn, void *ctx,
-                           sct_error *err) SCT_MUST_USE;
-/* In the parent waits for the child; an error of the child is the parent's, a child that was lost
- * is SCT_ESPEC at the line where it was last seen. Does nothing where there is no trial (NULL). */
-sct_status sct_trial_gate(sct_trial *trial, sct_error *err) SCT_MUST_USE;
-void sct_trial_note(sct_trial *trial, sct_hash hash);
-/* Waits for the child's end. SCT_ESPEC if its notes differ from the parent's. */
-sct_status sct_trial_finish(sct_trial *trial, sct_error *err) SCT_MUST_USE;
-void sct_trial_free(sct_trial *trial); /* kills a child that still runs; NULL is fine */
+/* In the child calls fn(ctx, itself, err), whose status is its end. `subject`: the file to name
+ * where no line is known; borrowed. SCT_EIO: there is no child. */
+sct_status sct_script_child_start(sct_script_child **out, const char *subject, sct_script_fn fn,
+                                  void *ctx, sct_error *err) SCT_MUST_USE;
+/* In the child: a step of the work begins, which is given some time. Does nothing for NULL. */
+sct_status sct_script_child_step(sct_script_child *self, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_child_send(sct_script_child *self, const sct_wire *body,
+                                 sct_error *err) SCT_MUST_USE;
+/* In the parent: waits for the next message, or for the end. An error of the child is the parent's;
+ * a child that is lost is SCT_ESPEC at the line where it was last seen. */
+sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *ended,
+                                    sct_error *err) SCT_MUST_USE;
+/* Waits for the end; a message is SCT_EINTERNAL. */
+sct_status sct_script_child_finish(sct_script_child *c, sct_error *err) SCT_MUST_USE;
+void sct_script_child_free(sct_script_child *c); /* kills it if it still runs; NULL is fine */
+/* start, finish and free. */
+sct_status sct_script_dry_run(const char *subject, sct_script_fn fn, void *ctx,
+                              sct_error *err) SCT_MUST_USE;
 
 /* ---- specs ---- */
 
@@ -46,9 +51,9 @@ void sct_script_show_params(sct_str *out);
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC, SCT_EIO if it cannot be read. */
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Same, after a trial. */
+/* Same, after a dry run. */
 sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Same, from text and without a trial; `path` is used in messages and to resolve layout files. */
+/* Same, from text and without a dry run; `path` is used in messages and to resolve layout files. */
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err) SCT_MUST_USE;
 

@@ -13,8 +13,8 @@ extern const char *const sct_script_spent_text;
 /* The whole number in an environment variable, held between two bounds; `usual` where it is none.
  */
 int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int64_t most);
-/* For the hook. In a trial's child: notes the line that runs, for a message if it never ends. */
-void sct_script_trial_seen(lua_State *L);
+/* For the hook. In a child: notes the line that runs, for a message if it never ends. */
+void sct_script_child_seen(lua_State *L);
 /* Fills the registry: globals, string methods, the modules. Raises. */
 void sct_script_open_std(lua_State *L);
 /* Pushes the compiled chunk; for use inside a call. Raises what the parser says. */

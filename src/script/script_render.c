@@ -373,16 +373,20 @@ static void check_expressions(const var_check *c, const sct_kernel_code *code) {
   check_vars(c, "wavefronts", code->wavefronts);
 }
 
+/* Lines that follow each other in a template are one line here: their number, the first, the file.
+ */
 static void read_lines(const render_job *job, sct_kernel_code *code) {
-  code->n_lines = (int)job->n_lines;
-  code->line_file = SCT_ARENA_NEW(&code->arena, const char *, job->n_lines + 1);
-  code->line_no = SCT_ARENA_NEW(&code->arena, int, job->n_lines + 1);
-  for (size_t k = 0; k < job->n_lines; k++) {
-    const bool same = k > 0 && job->lines[k].file == job->lines[k - 1].file;
-    code->line_file[k] =
-        same ? code->line_file[k - 1] : sct_script_keep(&code->arena, job->lines[k].file);
-    code->line_no[k] = job->lines[k].line;
+  sct_str text = {0};
+  for (size_t k = 0, n = 1; k < job->n_lines; k += n, n = 1) {
+    const struct line_origin *first = &job->lines[k];
+    while (k + n < job->n_lines && first[n].file == first->file &&
+           first[n].line == first->line + (int)n) {
+      n++;
+    }
+    sct_str_printf(&text, "%zu %d %s\n", n, first->line, first->file);
   }
+  code->lines = sct_arena_strdup(&code->arena, sct_str_c(&text));
+  sct_str_free(&text);
 }
 
 static void read_plan(lua_State *L, render_job *job, int plan) {

@@ -111,7 +111,8 @@ typedef struct sct_traffic {
   sct_expr sectors, lines; /* of 32 and 128 bytes that its requests touch, summed */
 } sct_traffic;
 
-/* A generated kernel: source, how to launch it, and what it needs. Owned by its arena. */
+/* A generated kernel: source, how to launch it, and what it needs. Owned by its arena, or by those
+ * of whoever took it from a message. */
 typedef struct sct_kernel_code {
   sct_arena arena;
   const char
@@ -135,15 +136,12 @@ typedef struct sct_kernel_code {
   int *layout;           /* [n_operands] which layout alternative of each operand it is for */
   int64_t workspace_bytes; /* of the last argument, which is 0 before the first launch and then as
                               the one before left it; 0: the kernel has no such argument */
-  int n_lines;
-  const char **line_file; /* [n_lines] template and line that wrote each line of source */
-  int *line_no;
-  const char *launch;   /* how to launch it, as JSON (docs/store.md) */
-  sct_traffic *traffic; /* [n_operands] for an estimate until the compiled code is counted */
-  sct_expr wavefronts;  /* of shared memory, likewise; SCT_EXPR_NONE: none */
-  bool indexed;         /* an access goes where the value of an index array says */
-  bool brief;           /* lines are left out (sct_codegen_complete) */
-  sct_arena rest;       /* owns them where they came later */
+  const char *lines;       /* which line of which template wrote each line of source
+                              (sct_codegen_line) */
+  const char *launch;      /* how to launch it, as JSON (docs/store.md) */
+  sct_traffic *traffic;    /* [n_operands] for an estimate until the compiled code is counted */
+  sct_expr wavefronts;     /* of shared memory, likewise; SCT_EXPR_NONE: none */
+  bool indexed;            /* an access goes where the value of an index array says */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

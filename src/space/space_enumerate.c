@@ -352,6 +352,5 @@ void sct_space_free(sct_space *space) {
 
 void sct_kernel_code_free(sct_kernel_code *code) {
   sct_arena_free(&code->arena);
-  sct_arena_free(&code->rest);
   *code = (sct_kernel_code){0};
 }

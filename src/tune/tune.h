@@ -233,22 +233,27 @@ typedef struct sct_tune_item {
 typedef struct sct_tune_plan {
   sct_spec spec;
   sct_device_desc device;
-  sct_script *script;
+  sct_script *script; /* NULL, as soon as it is made */
   sct_space space;
   int n_items;
   sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of
                             each layout choice */
   int64_t n_ungenerated; /* candidates for which there was no time: nothing is known of them */
   sct_arena arena;
-  sct_wire *sent; /* [n_sent] what other processes made, and where texts of items are */
+  sct_wire *sent; /* [n_sent] what was rendered: texts of items are there */
   size_t n_sent, cap_sent;
 } sct_tune_plan;
-/* Loads the spec, enumerates the space for the device and generates every kernel; candidates turned
- * down by planning, equal to another's source, or neither naive nor in `only` (NULL: all are
- * wanted) are counted in space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
+typedef struct sct_tune_plan_opts {
+  const char *strategy_dir;      /* NULL: none but ours */
+  const sct_tune_labels *only;   /* NULL: all are wanted */
+  int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
+  const sct_tune_events *events; /* NULL: nobody watches */
+} sct_tune_plan_opts;
+/* Loads the spec, enumerates the space for the device and generates every kernel; candidates
+ * rejected by planning, equal to another's source, or neither naive nor in `only` are counted in
+ * space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
-                              const sct_device_desc *device, const char *strategy_dir,
-                              const sct_tune_labels *only, const sct_tune_events *events,
+                              const sct_device_desc *device, const sct_tune_plan_opts *opts,
                               sct_error *err) SCT_MUST_USE;
 void sct_tune_plan_free(sct_tune_plan *plan);
 

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define SCT_MESSAGES "tune/tune_messages.def"
@@ -20,6 +21,7 @@
 #define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
+#define CHECK_NICE      5 /* after what times and what steers */
 /* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
  * which need no copy. */
 typedef enum message {
@@ -205,12 +207,13 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   }
 }
 
-static void run_process(tune_session *s, int fd, const void *unused) {
-  (void)unused;
+static void run_process(int fd, void *ctx) {
+  tune_session *s = ctx;
   bench b = {.naive = -1};
   sct_wire in = {0}, out = {0};
   sct_device_desc described = s->device.desc;
   sct_error err = {0};
+  (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + CHECK_NICE);
   described.is_virtual = true;
   if (open_described(&b.measure, s->opts, &described, &err) == SCT_OK) {
     while (serve(s, fd, &b, &in, &out)) {
@@ -232,7 +235,7 @@ static void run_process(tune_session *s, int fd, const void *unused) {
 static bool start_process(tune_session *s, tune_check *c) {
   process *p = &c->processes[c->n_processes];
   *p = (process){.naive = -1};
-  const bool started = sct_tune_fork(&p->child, s, run_process, NULL);
+  const bool started = sct_child_fork(&p->child, "check", run_process, s, NULL) == SCT_OK;
   c->n_processes += started;
   return started;
 }

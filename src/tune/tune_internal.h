@@ -16,15 +16,6 @@ typedef enum tune_stage { TUNE_WAITING, TUNE_COMPILING, TUNE_CHECKING, TUNE_READ
 typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
 typedef struct tune_check tune_check;       /* tune_check.c */
 
-/* What became of a candidate in a process that renders. HERE: it cannot be sent, but was tried.
- * OVER: the time is over, nothing follows. */
-typedef enum tune_render {
-  TUNE_MADE,
-  TUNE_REJECTED,
-  TUNE_FAILED,
-  TUNE_HERE,
-  TUNE_OVER
-} tune_render;
 #define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
 #define SCT_MESSAGES        "tune/tune_messages.def"
 #include "process/process_declare.def"
@@ -61,61 +52,25 @@ bool sct_tune_all_compiled(const tune_pipeline *p); /* that are wanted */
 int sct_tune_n_units(const tune_pipeline *p);       /* different kernels, wanted or not */
 void sct_tune_set_ready(tune_pipeline *p, int item);
 
-/* ---- making candidates (tune_plan.c) ---- */
+/* ---- rendering candidates ---- */
 
-/* What became of a candidate: a kernel, or why its plan turned it down, or why it failed; or there
- * was no time to render it. The texts are the plan's. */
-typedef struct tune_made {
-  bool rendered;
-  const char *failure;  /* NULL: none */
-  const char *rejected; /* NULL: it was not */
-  sct_kernel_code code;
-} tune_made;
-
-/* As sct_tune_plan_make(), but many candidates are made in several processes, and the kernels are
- * brief (sct_kernel_code): sct_tune_plan_complete() before lines are asked for.
- * until_ns: when that is to end, with a sample of many candidates (tune_sample); 0: with all. */
-sct_status sct_tune_plan_spread(sct_tune_plan *out, const char *spec_path,
-                                const sct_device_desc *device, const char *strategy_dir,
-                                const sct_tune_labels *only, int64_t until_ns,
-                                const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_plan_complete(sct_tune_plan *plan, int item, sct_error *err) SCT_MUST_USE;
-/* Candidate c; SCT_ENOMEM only, all else is in `out`. */
-void sct_tune_generate(tune_made *out, sct_tune_plan *plan, size_t c);
-sct_hash sct_tune_made_hash(const tune_made *made);
 bool sct_tune_is_naive(const sct_tune_plan *plan,
                        size_t c); /* candidate c is that of its layouts */
 
-/* What is rendered while there is time (tune_sample.c). */
+/* What is rendered, in which order. */
 typedef struct tune_sample {
-  int64_t until_ns;
-  size_t n_least; /* the first so many are rendered in any case */
-  size_t *order;  /* [n_candidates]; NULL: all are rendered, in their order */
+  size_t *order; /* [n] candidates */
+  size_t n;
+  int64_t until_ns; /* when that is to end; 0: with all */
+  size_t n_least;   /* the first so many are rendered in any case */
 } tune_sample;
+/* Where there may be no time for all of the plan's (tune_sample.c). */
 void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns);
 void sct_tune_sample_free(tune_sample *sample);
-static inline size_t sct_tune_sampled(const tune_sample *sample, size_t k) {
-  return sample->order ? sample->order[k] : k;
-}
-
-/* The processes that make a plan's candidates (tune_makers.c): each has its share tried in a
- * limited child of its own, and sends what it made. */
-typedef struct tune_makers tune_makers;
-/* false: none could be started. Borrows the sample. */
-bool sct_tune_makers_start(tune_makers **out, sct_tune_plan *plan, const tune_sample *sample,
-                           const char *spec_path);
-/* Waits for the candidate that is `next` in the sample, from 0 on. An error of the scripts is that
- * of the process; where that was lost, SCT_EINTERNAL. */
-sct_status sct_tune_makers_next(tune_makers *m, tune_made *out, size_t next,
-                                sct_error *err) SCT_MUST_USE;
-sct_status sct_tune_makers_finish(tune_makers *m, sct_error *err) SCT_MUST_USE;
-bool sct_tune_makers_lost(const tune_makers *m); /* one ended that should not have */
-void sct_tune_makers_free(tune_makers *m);       /* kills those that are left; accepts NULL */
-
-/* Forks a process that knows all that the session knows: it runs `run` with s, its end of a socket
- * and ctx, and ends. false: there is none (tune_fork.c). */
-bool sct_tune_fork(sct_child *out, tune_session *s,
-                   void (*run)(tune_session *s, int fd, const void *ctx), const void *ctx);
+/* out[n_candidates], zeroed at first: what becomes of the sample's, in the plan's memory
+ * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
+sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, const tune_sample *sample,
+                           const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */

@@ -36,18 +36,11 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
                       .entry = item->compiled.entry};
 }
 
-void sct_tune_map_log(sct_str *out, sct_tune_plan *plan, int item, const char *log) {
-  if (sct_tune_plan_complete(plan, item, NULL) != SCT_OK) { /* lines stay those of the source */
-    sct_log(SCT_LOG_WARN, "%s cannot be rendered again", plan->items[item].label);
-  }
-  sct_codegen_map_log(out, &plan->items[item].code, log);
-}
-
 /* Where the detail names a line of the source, it names the template's line instead. */
 void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &plan->items[item];
   sct_str log = {0};
-  sct_tune_map_log(&log, plan, item, verdict->detail);
+  sct_codegen_map_log(&log, &failed->code, verdict->detail);
   const size_t len = strcspn(sct_str_c(&log), "\n");
   failed->outcome = verdict->outcome;
   failed->detail = sct_arena_strndup(&plan->arena, sct_str_c(&log), len);

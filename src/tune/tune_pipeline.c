@@ -50,7 +50,7 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
   item->compiled = *compiled;
   if (!compiled->ok) {
     sct_str log = {0};
-    sct_tune_map_log(&log, plan, k, compiled->log ? compiled->log : "");
+    sct_codegen_map_log(&log, &item->code, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
     item->detail = sct_arena_strdup(&plan->arena, sct_str_c(&log));
     sct_str_free(&log);

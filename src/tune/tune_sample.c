@@ -45,7 +45,8 @@ void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t u
   const size_t n = plan->space.n_candidates;
   turn *turns = sct_alloc((n + 1) * sizeof *turns);
   size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
-  *out = (tune_sample){.until_ns = until_ns, .order = sct_alloc((n + 1) * sizeof *out->order)};
+  *out =
+      (tune_sample){.until_ns = until_ns, .n = n, .order = sct_alloc((n + 1) * sizeof *out->order)};
   take_turns(turns, plan, n_of);
   qsort(turns, n, sizeof *turns, by_turn);
   for (size_t k = 0; k < n; k++) {

@@ -49,8 +49,8 @@ static sct_status begin(tune_session *s, const char *spec_path, int64_t *begun_n
   *begun_ns = sct_now_ns(); /* without the wait for the device */
   const int64_t share_ns = (int64_t)(GENERATE_SHARE * (double)opts->budget_ns);
   const int64_t until_ns = opts->budget_ns > 0 ? *begun_ns + share_ns : 0;
-  SCT_TRY(sct_tune_plan_spread(&s->plan, spec_path, &s->device.desc, opts->strategy_dir,
-                               &opts->only, until_ns, s->flow.events, err));
+  const sct_tune_plan_opts plan = {opts->strategy_dir, &opts->only, until_ns, s->flow.events};
+  SCT_TRY(sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &plan, err));
   sct_tune_table_init(&s->table, &s->plan, s->device.kind->times, opts);
   s->counting = (tune_counting){.table = &s->table,
                                 .rated = &s->device.rated,

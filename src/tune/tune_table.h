@@ -67,8 +67,6 @@ bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b); /* false wi
 int sct_tune_naive_item(const sct_tune_plan *plan, int k);
 bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k); /* the naive one of its layouts */
 sct_binary sct_tune_binary(const sct_tune_item *item);
-/* Appends a log, with the template's lines for those of the item's source. */
-void sct_tune_map_log(sct_str *out, sct_tune_plan *plan, int item, const char *log);
 void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict);
 
 /* ---- what is known of an item ---- */

@@ -214,12 +214,14 @@ static void lua_lines_steer(void **state) {
 static void origins_of_lines_are_known(void **state) {
   (void)state;
   assert_int_equal(render(PLAIN, "a\n//% for n = 1, 2 do\nb\n//% end\n$(lines)\n"), SCT_OK);
-  static const int lines[] = {1, 3, 3, 5, 5};
-  assert_int_equal(rendered.code.n_lines, SCT_COUNT(lines));
-  for (int k = 0; k < SCT_COUNT(lines); k++) {
-    assert_int_equal(rendered.code.line_no[k], lines[k]);
-    assert_string_equal(rendered.code.line_file[k], "templates/probe.cu");
-  }
+  static const char file[] = "templates/probe.cu\n";
+  sct_str lines = {0};
+  sct_str_printf(&lines, "1 1 %s1 3 %s1 3 %s1 5 %s1 5 %s", file, file, file, file, file);
+  assert_string_equal(rendered.code.lines, sct_str_c(&lines));
+  sct_str_free(&lines);
+  done();
+  assert_int_equal(render(PLAIN, "a\nb\n//% local x\nc\n"), SCT_OK); /* neighbours are a run */
+  assert_string_equal(rendered.code.lines, "2 1 templates/probe.cu\n1 4 templates/probe.cu\n");
   done();
 }
 

@@ -234,7 +234,7 @@ static void read_kernel(kernel *k, const char *spec, const char *path, char *con
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   must(sct_script_load_device(&device, "h200", &err), &err);
-  must(sct_tune_plan_make(&k->plan, spec, &device, NULL, NULL, NULL, &err), &err);
+  must(sct_tune_plan_make(&k->plan, spec, &device, &(sct_tune_plan_opts){0}, &err), &err);
   k->is_naive = room((size_t)k->plan.n_items, sizeof *k->is_naive);
   k->is_there = room((size_t)k->plan.n_items, sizeof *k->is_there);
   must(sct_store_open(&store, path, true, &err), &err);

@@ -190,7 +190,7 @@ static double serial(const char *spec, const sct_tune_opts *opts, const sct_devi
   int tried = 0, good = 0;
   snprintf(arch, sizeof arch, "sm_%d%d", device->cc_major, device->cc_minor);
   const sct_compile_opts compile = {.arch = arch, .threads = 1, .batch = 1};
-  must(sct_tune_plan_make(&plan, spec, device, NULL, NULL, NULL, &err), &err);
+  must(sct_tune_plan_make(&plan, spec, device, &(sct_tune_plan_opts){0}, &err), &err);
   must(sct_measure_open(&m, 0, &opts->measure, &err), &err);
   must(sct_compiler_new(&compiler, &compile, &err), &err);
   set_up(m, compiler, &plan, &naive);

@@ -1,5 +1,5 @@
-/* Plans whose candidates several processes make: the same items as made by one, complete when they
- * are asked for the rest; a process that is lost costs time only. */
+/* Plans, whose candidates are rendered in other processes: the same items as rendered here, whole,
+ * however many processes there are; a process that is lost is an error. */
 #include "tune/tune_internal.h"
 
 #include <setjmp.h>
@@ -24,24 +24,25 @@ static const char *kernel(const char *name) {
   return path;
 }
 
-typedef sct_status (*maker)(sct_tune_plan *out, const char *spec_path,
-                            const sct_device_desc *device, const char *strategy_dir,
-                            const sct_tune_labels *only, const sct_tune_events *events,
-                            sct_error *err);
-
-static sct_status spread_until(sct_tune_plan *out, const char *name, int64_t until_ns,
-                               const sct_tune_events *events) {
-  return sct_tune_plan_spread(out, kernel(name), &h200, NULL, NULL, until_ns, events, &err);
+static sct_status plan_until(sct_tune_plan *out, const char *name, int64_t until_ns,
+                             const sct_tune_events *events) {
+  const sct_tune_plan_opts opts = {.until_ns = until_ns, .events = events};
+  return sct_tune_plan_make(out, kernel(name), &h200, &opts, &err);
 }
 
-static sct_status spread(sct_tune_plan *out, const char *spec_path, const sct_device_desc *device,
-                         const char *strategy_dir, const sct_tune_labels *only,
-                         const sct_tune_events *events, sct_error *failure) {
-  return sct_tune_plan_spread(out, spec_path, device, strategy_dir, only, 0, events, failure);
+static void make(sct_tune_plan *plan, const char *name) {
+  if (plan_until(plan, name, 0, NULL) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
 }
 
-static void make(maker how, sct_tune_plan *plan, const char *name) {
-  if (how(plan, kernel(name), &h200, NULL, NULL, NULL, &err) != SCT_OK) {
+/* The same up to where candidates are rendered, with the script that can. */
+static void load(sct_tune_plan *plan, const char *name) {
+  *plan = (sct_tune_plan){.device = h200};
+  if (sct_script_load_spec(&plan->spec, kernel(name), &err) != SCT_OK ||
+      sct_script_new(&plan->script, &plan->spec, &plan->device, NULL, &err) != SCT_OK ||
+      sct_script_space(&plan->space, plan->script, &err) != SCT_OK ||
+      sct_space_enumerate(&plan->space, &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
 }
@@ -87,23 +88,37 @@ static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const 
   }
 }
 
-/* b's lines, once they are there, are a's. */
-static void same_rest(const sct_tune_plan *a, sct_tune_plan *b, int item) {
-  const sct_kernel_code *x = &a->items[item].code, *y = &b->items[item].code;
-  assert_true(y->brief);
-  assert_int_equal(sct_tune_plan_complete(b, item, &err), SCT_OK);
-  assert_false(y->brief);
-  assert_int_equal(x->n_lines, y->n_lines);
-  for (int k = 0; k < x->n_lines; k++) {
-    same_text(x->line_file[k], y->line_file[k]);
-    assert_int_equal(x->line_no[k], y->line_no[k]);
+/* b has what comes out when candidates are rendered here, one after the other. */
+static void same_as_here(sct_tune_plan *b, const char *name) {
+  sct_tune_plan a;
+  load(&a, name);
+  assert_int_equal(a.space.n_candidates, b->space.n_candidates);
+  int item = 0;
+  for (size_t c = 0; c < a.space.n_candidates; c++) {
+    sct_kernel_code code;
+    const char *rejected;
+    assert_int_equal(sct_codegen_make(&code, &rejected, &a.arena, a.script, &a.spec, &a.space,
+                                      &a.space.candidates[c], &err),
+                     SCT_OK);
+    bool earlier = false;
+    for (int k = 0; k < item && !rejected && !earlier; k++) {
+      earlier = sct_hash_equal(b->items[k].code.hash, code.hash);
+    }
+    if (!rejected && !earlier) {
+      assert_true(item < b->n_items);
+      assert_int_equal(b->items[item].candidate, c);
+      same_kernel(&a, &code, b, &b->items[item].code);
+      same_text(code.lines, b->items[item].code.lines);
+      item++;
+    }
+    sct_kernel_code_free(&code);
   }
-  const char *source = y->source; /* it is borrowed by others, and stays */
-  assert_int_equal(sct_tune_plan_complete(b, item, &err), SCT_OK);
-  assert_ptr_equal(source, y->source);
+  assert_int_equal(item, b->n_items);
+  assert_null(b->script); /* it cannot render */
+  sct_tune_plan_free(&a);
 }
 
-static void same_plan(const sct_tune_plan *a, sct_tune_plan *b, int step) {
+static void same_plan(const sct_tune_plan *a, const sct_tune_plan *b) {
   assert_int_equal(a->n_items, b->n_items);
   for (int k = 0; k < a->n_items; k++) {
     assert_string_equal(a->items[k].label, b->items[k].label);
@@ -114,9 +129,6 @@ static void same_plan(const sct_tune_plan *a, sct_tune_plan *b, int step) {
   for (size_t k = 0; k < a->space.n_prunes; k++) {
     assert_string_equal(a->space.prunes[k].reason, b->space.prunes[k].reason);
     assert_int_equal(a->space.prunes[k].count, b->space.prunes[k].count);
-  }
-  for (int k = b->n_items - 1; k >= 0; k -= step) { /* not in the order of making */
-    same_rest(a, b, k);
   }
 }
 
@@ -135,25 +147,29 @@ static void few_messages(const sct_tune_plan *plan) {
   }
 }
 
-static void test_many_processes_make_the_same(void **state) {
-  (void)state;
-  sct_tune_plan one, many;
-  make(sct_tune_plan_make, &one, "transpose_f16");
-  make(spread, &many, "transpose_f16");
-  assert_true(one.space.n_candidates >= 256);
-  assert_false(one.items[0].code.brief);
-  same_plan(&one, &many, 7);
-  few_messages(&many);
-  sct_tune_plan_free(&one);
-  sct_tune_plan_free(&many);
-}
-
-static void test_few_candidates_are_made_here(void **state) {
+static void test_rendered_elsewhere_is_the_same(void **state) {
   (void)state;
   sct_tune_plan plan;
-  make(spread, &plan, "gather_rows16");
-  assert_false(plan.items[0].code.brief);
+  make(&plan, "transpose_f16");
+  assert_true(plan.space.n_candidates >= 256);
+  same_as_here(&plan, "transpose_f16");
+  few_messages(&plan);
   sct_tune_plan_free(&plan);
+  make(&plan, "gather_rows16");
+  same_as_here(&plan, "gather_rows16");
+  sct_tune_plan_free(&plan);
+}
+
+static void test_many_processes_render_the_same(void **state) {
+  (void)state;
+  sct_tune_plan one, many;
+  assert_int_equal(setenv("SECTILE_CORES", "1", 1), 0);
+  make(&one, "broadcast");
+  assert_int_equal(unsetenv("SECTILE_CORES"), 0);
+  make(&many, "broadcast");
+  same_plan(&one, &many);
+  sct_tune_plan_free(&one);
+  sct_tune_plan_free(&many);
 }
 
 /* ---- a sample, where there is no time for all ---- */
@@ -162,7 +178,7 @@ static void test_a_sample_is_spread_over_the_space(void **state) {
   (void)state;
   sct_tune_plan plan;
   tune_sample sample;
-  make(sct_tune_plan_make, &plan, "transpose_f16");
+  make(&plan, "transpose_f16");
   const size_t n = plan.space.n_candidates;
   sct_tune_sample_init(&sample, &plan, 1);
   int *n_all = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_all);
@@ -210,9 +226,9 @@ static void test_no_time_generates_the_least(void **state) {
   tune_sample sample;
   int64_t n_generated = 0;
   const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
-  make(sct_tune_plan_make, &one, "transpose_f16");
+  make(&one, "transpose_f16");
   sct_tune_sample_init(&sample, &one, 1);
-  assert_int_equal(spread_until(&some, "transpose_f16", 1, &events), SCT_OK);
+  assert_int_equal(plan_until(&some, "transpose_f16", 1, &events), SCT_OK);
   assert_int_equal(n_generated, sample.n_least);
   assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);
   assert_int_equal(some.items[0].candidate, one.items[0].candidate);
@@ -236,10 +252,10 @@ static void test_no_time_generates_the_least(void **state) {
 static void test_a_sample_with_time_is_all(void **state) {
   (void)state;
   sct_tune_plan one, all;
-  make(sct_tune_plan_make, &one, "transpose_f16");
-  assert_int_equal(spread_until(&all, "transpose_f16", INT64_MAX, NULL), SCT_OK);
+  make(&one, "transpose_f16");
+  assert_int_equal(plan_until(&all, "transpose_f16", INT64_MAX, NULL), SCT_OK);
   assert_int_equal(all.n_ungenerated, 0);
-  same_plan(&one, &all, 7);
+  same_plan(&one, &all);
   sct_tune_plan_free(&one);
   sct_tune_plan_free(&all);
 }
@@ -263,34 +279,6 @@ static int children(pid_t *pids, int most) {
   return n;
 }
 
-static void test_a_lost_process_is_noticed(void **state) {
-  (void)state;
-  sct_tune_plan plan;
-  tune_makers *makers = NULL;
-  pid_t pids[64];
-  const tune_sample all = {.order = NULL};
-  make(sct_tune_plan_make, &plan, "broadcast");
-  assert_true(sct_tune_makers_start(&makers, &plan, &all, kernel("broadcast")));
-  assert_false(sct_tune_makers_lost(makers));
-  const int n = children(pids, SCT_COUNT(pids));
-  assert_true(n > 0);
-  for (int k = 0; k < n; k++) {
-    assert_int_equal(kill(pids[k], SIGKILL), 0);
-  }
-  sct_status status = SCT_OK;
-  for (size_t c = 0; c < plan.space.n_candidates && status == SCT_OK; c++) {
-    tune_made made;
-    status = sct_tune_makers_next(makers, &made, c, &err);
-    sct_kernel_code_free(&made.code);
-  }
-  status = status == SCT_OK ? sct_tune_makers_finish(makers, &err) : status;
-  assert_int_equal(status, SCT_EINTERNAL);
-  assert_true(sct_tune_makers_lost(makers));
-  sct_tune_makers_free(makers);
-  assert_int_equal(children(pids, SCT_COUNT(pids)), 0);
-  sct_tune_plan_free(&plan);
-}
-
 /* One that is killed while a plan is made: on the first progress that is heard. */
 typedef struct killer {
   bool done;
@@ -309,71 +297,26 @@ static void kill_one(void *ctx, const char *phase, int64_t done, int64_t total, 
   }
 }
 
-static void test_a_lost_process_costs_time_only(void **state) {
-  (void)state;
-  sct_tune_plan one, again;
-  killer k = {false};
-  const sct_tune_events events = {.ctx = &k, .progress = kill_one};
-  make(sct_tune_plan_make, &one, "transpose_f16");
-  assert_int_equal(spread_until(&again, "transpose_f16", 0, &events), SCT_OK);
-  assert_true(k.done);
-  assert_int_equal(one.n_items, again.n_items);
-  for (int item = 0; item < one.n_items; item++) {
-    assert_true(sct_hash_equal(one.items[item].code.hash, again.items[item].code.hash));
-  }
-  sct_tune_plan_free(&one);
-  sct_tune_plan_free(&again);
-}
-
-static void test_a_kernel_that_is_another_is_noticed(void **state) {
+static void test_a_lost_process_is_an_error(void **state) {
   (void)state;
   sct_tune_plan plan;
-  make(sct_tune_plan_make, &plan, "gather_rows16");
-  sct_wire wire = {0};
-  sct_kernel_code copy;
-  sct_sent_kernel sent, got;
-  assert_true(sct_codegen_send(&sent, &plan.arena, &plan.spec, &plan.items[1].code));
-  sct_wire_put(&wire, sct_sent_kernel_table(), &sent);
-  assert_true(sct_wire_get_whole(&wire, sct_sent_kernel_table(), &got));
-  assert_int_equal(sct_codegen_take(&copy, &plan.spec, &plan.arena, &got, &err), SCT_OK);
-  same_kernel(&plan, &plan.items[1].code, &plan, &copy);
-  sct_kernel_code_free(&plan.items[0].code);
-  plan.items[0].code = copy; /* what is rendered for item 0 is not this */
-  assert_int_equal(sct_tune_plan_complete(&plan, 0, &err), SCT_EINTERNAL);
-  sct_sent_operand operand = sent.operands[0], all[SCT_MAX_OPERANDS];
-  memcpy(all, sent.operands, sizeof *all * (size_t)sent.n_operands);
-  const sct_sent_expr none = {NULL, 0}, nonsense = {(const uint8_t *)"nonsense", 8};
-  for (int turn = 0; turn < 6; turn++) { /* of the right form, but no kernel of this spec */
-    got = sent;
-    got.operands = all;
-    all[0] = operand;
-    if (turn == 0) {
-      got.n_operands--;
-    } else if (turn < 3) {
-      got.grid = turn == 1 ? none : nonsense;
-    } else if (turn == 3) {
-      got.wavefronts = nonsense;
-    } else if (turn == 4) {
-      all[0].bytes = nonsense;
-    } else {
-      all[0].layout = plan.spec.operands[0].n_layouts;
-    }
-    assert_int_equal(sct_codegen_take(&copy, &plan.spec, &plan.arena, &got, &err), SCT_EDATA);
-  }
-  sct_tune_plan_free(&plan);
-  sct_wire_free(&wire); /* the copy's texts were here */
+  killer k = {false};
+  pid_t pids[64];
+  const sct_tune_events events = {.ctx = &k, .progress = kill_one};
+  assert_int_equal(plan_until(&plan, "transpose_f16", 0, &events), SCT_ESPEC);
+  assert_true(k.done);
+  assert_non_null(strstr(err.text, "error: the child that ran the scripts ended early (Killed)"));
+  assert_int_equal(children(pids, SCT_COUNT(pids)), 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_many_processes_make_the_same),
-      cmocka_unit_test(test_few_candidates_are_made_here),
+      cmocka_unit_test(test_rendered_elsewhere_is_the_same),
+      cmocka_unit_test(test_many_processes_render_the_same),
       cmocka_unit_test(test_a_sample_is_spread_over_the_space),
       cmocka_unit_test(test_no_time_generates_the_least),
       cmocka_unit_test(test_a_sample_with_time_is_all),
-      cmocka_unit_test(test_a_lost_process_is_noticed),
-      cmocka_unit_test(test_a_lost_process_costs_time_only),
-      cmocka_unit_test(test_a_kernel_that_is_another_is_noticed),
+      cmocka_unit_test(test_a_lost_process_is_an_error),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

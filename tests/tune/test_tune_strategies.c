@@ -169,9 +169,8 @@ static void make_plan_of(tf_run *r, const char *spec, sct_tune_plan *plan) {
   sct_device_desc device;
   const char *path = tf_write("spec.lua", spec);
   tf_must(sct_script_load_device(&device, "h200", &r->err), &r->err);
-  tf_must(
-      sct_tune_plan_make(plan, path, &device, r->opts.strategy_dir, &r->opts.only, NULL, &r->err),
-      &r->err);
+  const sct_tune_plan_opts opts = {.strategy_dir = r->opts.strategy_dir, .only = &r->opts.only};
+  tf_must(sct_tune_plan_make(plan, path, &device, &opts, &r->err), &r->err);
 }
 
 static void make_plan(tf_run *r, sct_tune_plan *plan) {

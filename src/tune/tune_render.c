@@ -1,0 +1,138 @@
+/* Renders the candidates of a plan, each once: in limited children (module script) that are forked
+ * once the spec and the strategies are loaded. Candidates are dealt out in turn; kernels are sent
+ * many at a time, and the plan keeps the messages, which their texts lie in. */
+#include "tune/tune_internal.h"
+
+enum {
+  MAX_RENDERERS = 64,
+  A_RENDERER = 32,   /* candidates that are worth one */
+  TOGETHER = 1 << 16 /* bytes, or more, that are sent at once */
+};
+
+typedef struct renderer {
+  sct_script_child *child;
+  size_t inbox; /* its last message, an index into the plan's */
+  bool has_inbox, over;
+} renderer;
+
+/* ---- a child ---- */
+
+typedef struct share {
+  sct_tune_plan *plan;
+  const tune_sample *sample;
+  size_t first, step;
+} share;
+
+static bool is_over(const tune_sample *sample, size_t k) {
+  return sample->until_ns > 0 && k >= sample->n_least && sct_now_ns() > sample->until_ns;
+}
+
+static void render(sct_wire *out, sct_tune_plan *plan, size_t c) {
+  sct_error why;
+  sct_arena arena = {0};
+  sct_generated g = {.rendered = true};
+  const sct_status status =
+      sct_codegen_make(&g.code, &g.rejected, &arena, plan->script, &plan->spec, &plan->space,
+                       &plan->space.candidates[c], &why);
+  g.failure = status != SCT_OK ? why.text : NULL;
+  sct_codegen_put(out, &plan->spec, &g);
+  sct_kernel_code_free(&g.code);
+  sct_arena_free(&arena);
+}
+
+static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err) {
+  const share *mine = ctx;
+  sct_wire out = {0};
+  sct_status status = SCT_OK;
+  for (size_t k = mine->first; status == SCT_OK && k < mine->sample->n; k += mine->step) {
+    if (is_over(mine->sample, k)) {
+      sct_codegen_put(&out, &mine->plan->spec, &(sct_generated){.rendered = false});
+      break;
+    }
+    SCT_TRY_DONE(sct_script_child_step(self, err));
+    render(&out, mine->plan, mine->sample->order[k]);
+    if (out.len >= TOGETHER) {
+      status = sct_script_child_send(self, &out, err);
+      sct_wire_clear(&out);
+    }
+  }
+  if (status == SCT_OK && out.len > 0) {
+    status = sct_script_child_send(self, &out, err);
+  }
+done:
+  sct_wire_free(&out);
+  return status;
+}
+
+/* ---- the parent ---- */
+
+static sct_status take_next(renderer *r, sct_generated *out, sct_tune_plan *plan, sct_error *err) {
+  *out = (sct_generated){.rendered = false};
+  if (r->over) {
+    return SCT_OK;
+  }
+  if (!r->has_inbox || plan->sent[r->inbox].at == plan->sent[r->inbox].len) {
+    bool ended = false;
+    SCT_GROW(plan->sent, plan->n_sent, plan->cap_sent);
+    r->inbox = plan->n_sent++;
+    r->has_inbox = true;
+    SCT_TRY(sct_script_child_receive(r->child, &plan->sent[r->inbox], &ended, err));
+    if (ended) {
+      return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended too early");
+    }
+  }
+  sct_wire *in = &plan->sent[r->inbox];
+  if (!sct_codegen_get(out, in, &plan->spec, &plan->arena)) {
+    return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates sent nonsense");
+  }
+  sct_arena_free(&in->arena); /* lists; texts are in the message */
+  r->over = !out->rendered;
+  return SCT_OK;
+}
+
+static void end_all(renderer *list, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    sct_script_child_free(list[k].child);
+  }
+}
+
+static sct_status start_all(renderer *list, size_t n, sct_tune_plan *plan,
+                            const tune_sample *sample, sct_error *err) {
+  for (size_t k = 0; k < n; k++) {
+    share mine = {.plan = plan, .sample = sample, .first = k, .step = n};
+    list[k] = (renderer){.has_inbox = false};
+    const sct_status status =
+        sct_script_child_start(&list[k].child, plan->spec.file, render_share, &mine, err);
+    if (status != SCT_OK) {
+      end_all(list, k);
+      return status;
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, const tune_sample *sample,
+                           const sct_tune_events *events, sct_error *err) {
+  renderer list[MAX_RENDERERS];
+  const size_t cores = (size_t)sct_cores(), most = cores < MAX_RENDERERS ? cores : MAX_RENDERERS;
+  const size_t worth = (sample->n + A_RENDERER - 1) / A_RENDERER;
+  size_t n = worth < most ? worth : most;
+  sct_status status = start_all(list, n, plan, sample, err);
+  if (status != SCT_OK && n > 1) { /* the system gives only few processes */
+    n = 1;
+    status = start_all(list, n, plan, sample, err);
+  }
+  SCT_TRY(status);
+  for (size_t k = 0, n_done = 0; status == SCT_OK && k < sample->n; k++) {
+    sct_generated *g = &out[sample->order[k]];
+    status = take_next(&list[k % n], g, plan, err);
+    if (g->rendered && events && events->progress) {
+      events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)sample->n, NULL);
+    }
+  }
+  for (size_t k = 0; status == SCT_OK && k < n; k++) {
+    status = sct_script_child_finish(list[k].child, err);
+  }
+  end_all(list, n);
+  return status;
+}
