@@ -28,7 +28,7 @@ __device__ __forceinline__ void move(
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
-    if ((unsigned long long)($(place) - low) >= (unsigned long long)span) continue;
+    if ((unsigned int)($(place)) - low >= span) continue;
 //%   for _, x in ipairs(straight) do
     $(x.value) = $(x.load);
 //%   end
@@ -36,7 +36,7 @@ __device__ __forceinline__ void move(
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
-    if ((unsigned long long)($(place) - low) >= (unsigned long long)span) continue;
+    if ((unsigned int)($(place)) - low >= span) continue;
 //%   for _, y in ipairs(results) do
     $(y.type) $(y.name);
 //%   end
@@ -48,11 +48,11 @@ __device__ __forceinline__ void move(
 //% else
 #pragma unroll 1
   for (int window = 0; window < kWindows; window++) {
-    const long long low = window * span;
+    const unsigned int low = window * span;
 #pragma unroll
     for (int item = 0; item < kCount; item++) {
       const long long $(dim) = first + item * kThreads + threadIdx.x;
-        if ((unsigned long long)($(place) - low) < (unsigned long long)span) {
+      if ((unsigned int)($(place)) - low < span) {
 //%   for _, x in ipairs(gathered) do
         $(x.value) = $(x.load);
 //%   end
@@ -81,10 +81,11 @@ __device__ __forceinline__ void move(
 
 $(kit.comment(doc))
 $(g:head(bounds)) {
-  const long long span = $(span); // places in a window
+  const unsigned int span = (unsigned int)($(span)); // places in a window
 //% if is_scatter then
   // all tiles, window by window
-  const long long tiles = $(tiles), low = blockIdx.x / tiles * span;
+  const long long tiles = $(tiles);
+  const unsigned int low = (unsigned int)(blockIdx.x / tiles) * span;
   const long long first = blockIdx.x % tiles * kTile;
 //% else
   const long long first = blockIdx.x * (long long)kTile;

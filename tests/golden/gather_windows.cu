@@ -44,7 +44,7 @@ constexpr int kWindows = 16; // parts of table
 template <int kCount>
 __device__ __forceinline__ void move(
     const int *__restrict__ pick, const float *__restrict__ table, float *__restrict__ b,
-    long long n_i, long long n_m, long long first, long long span) {
+    long long n_i, long long n_m, long long first, unsigned int span) {
   int pick_v[kCount];
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
@@ -54,11 +54,11 @@ __device__ __forceinline__ void move(
   float table_v[kCount];
 #pragma unroll 1
   for (int window = 0; window < kWindows; window++) {
-    const long long low = window * span;
+    const unsigned int low = window * span;
 #pragma unroll
     for (int item = 0; item < kCount; item++) {
       const long long i = first + item * kThreads + threadIdx.x;
-        if ((unsigned long long)(((long long)pick_v[item]) - low) < (unsigned long long)span) {
+      if ((unsigned int)(((long long)pick_v[item])) - low < span) {
         table_v[item] = load<float>(&table[((long long)pick_v[item])]);
       }
     }
@@ -76,7 +76,7 @@ __device__ __forceinline__ void move(
 __global__ void __launch_bounds__(512, 2)
 windows(const int *__restrict__ pick, const float *__restrict__ table, float *__restrict__ b,
         long long n_i, long long n_m) {
-  const long long span = (n_m + 15) >> 4; // places in a window
+  const unsigned int span = (unsigned int)((n_m + 15) >> 4); // places in a window
   const long long first = blockIdx.x * (long long)kTile;
   if (first + kTile <= n_i) {
     move<kItems>(pick, table, b, n_i, n_m, first, span);

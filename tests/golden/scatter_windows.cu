@@ -44,7 +44,7 @@ constexpr int kWindows = 2; // parts of b
 template <int kCount>
 __device__ __forceinline__ void move(
     const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
-    long long n_i, long long n_m, long long first, long long span, long long low) {
+    long long n_i, long long n_m, long long first, unsigned int span, unsigned int low) {
   int pick_v[kCount];
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
@@ -56,13 +56,13 @@ __device__ __forceinline__ void move(
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long i = first + item * kThreads + threadIdx.x;
-    if ((unsigned long long)(((long long)pick_v[item]) - low) >= (unsigned long long)span) continue;
+    if ((unsigned int)(((long long)pick_v[item])) - low >= span) continue;
     a_v[item] = load_streaming<float>(&a[i]);
   }
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long i = first + item * kThreads + threadIdx.x;
-    if ((unsigned long long)(((long long)pick_v[item]) - low) >= (unsigned long long)span) continue;
+    if ((unsigned int)(((long long)pick_v[item])) - low >= span) continue;
     float b_v;
     compute(a_v[item], b_v);
     store(&b[((long long)pick_v[item])], b_v);
@@ -73,9 +73,10 @@ __device__ __forceinline__ void move(
 __global__ void __launch_bounds__(256)
 windows(const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
         long long n_i, long long n_m) {
-  const long long span = (n_m + 1) >> 1; // places in a window
+  const unsigned int span = (unsigned int)((n_m + 1) >> 1); // places in a window
   // all tiles, window by window
-  const long long tiles = (n_i + 511) >> 9, low = blockIdx.x / tiles * span;
+  const long long tiles = (n_i + 511) >> 9;
+  const unsigned int low = (unsigned int)(blockIdx.x / tiles) * span;
   const long long first = blockIdx.x % tiles * kTile;
   if (first + kTile <= n_i) {
     move<kItems>(pick, a, b, n_i, n_m, first, span, low);

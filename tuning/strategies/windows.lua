@@ -98,13 +98,15 @@ local function plan(k, c)
   sort_operands(p)
   p.count, p.span = g:text(k.extents[1]), g:text(kit.ceil_div(op.extent[1], c.windows))
   p.place = g:text(op.at[1], binding(p))
+  g:require(op.extent[1]:le(1 << 31)) -- places and the ends of windows have 32 bits
   p.compute = g:call(p.values)
   local tiles = kit.ceil_div(k.extents[1], c.threads * c.items)
   p.grid = p.is_scatter and tiles * c.windows or tiles
   p.tiles = g:text(tiles)
   local list = g:param_list()
-  for _, name in ipairs { "first", "span", p.is_scatter and "low" or nil } do
-    list[#list + 1] = "long long " .. name
+  list[#list + 1] = "long long first"
+  for _, name in ipairs { "span", p.is_scatter and "low" or nil } do
+    list[#list + 1] = "unsigned int " .. name
   end
   p.params = kit.wrapped(list, 4, "")
   p.call = function(start)
