@@ -43,10 +43,10 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import table  # noqa: E402
+import worked  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-WORKED = os.path.join(ROOT, "tuning", "kernels")
 START_S = 60             # a program of peers has so long to start
 STOP_S = 40              # a session may take so much longer than its budget
 PEERS_SHARE, PYTHON_SHARE = 0.22, 0.36  # of the whole time, at most
@@ -198,13 +198,13 @@ def ceiling_job(row):
 
 def derive(args, spec, sizes, out):
     """The file of a spec with these sizes, or None and what is wrong."""
-    folders = [args.specs, WORKED]
-    source = next(filter(os.path.exists, (os.path.join(folder, spec + ".lua") for folder in folders)), None)
-    if not source:
+    found = worked.find(spec, [args.specs, worked.FOLDER])
+    if not found:
         return None, f"there is no spec {spec}.lua"
+    source, params = found
     path = os.path.join(out, "specs", spec + ".lua")
     with open(source, encoding="utf-8") as f:
-        text = table.with_sizes(f.read(), sizes)
+        text = table.with_sizes(worked.with_params(f.read(), params), sizes)
     for layout in re.findall(r's\.layout\s*\(?"([\w.]+)"', text):
         shutil.copy(os.path.join(os.path.dirname(source), layout), os.path.join(out, "specs"))
     with open(path, "w", encoding="utf-8") as f:
@@ -491,7 +491,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=570)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "suite"))
-    parser.add_argument("--specs", default=WORKED)
+    parser.add_argument("--specs", default=worked.FOLDER)
     parser.add_argument("--rows", default=table.ROWS)
     parser.add_argument("--winners", default="")
     parser.add_argument("--improve", action="store_true")

@@ -3,6 +3,7 @@
 #define SCT_TESTS_CODEGEN_FIXTURE_H
 
 #include "codegen/codegen.h"
+#include "worked.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -35,10 +36,8 @@ static void fixture_finish(fixture *f) {
 }
 
 static inline void fixture_open(fixture *f, const char *name) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/tuning/kernels/%s.lua", SCT_ROOT_DIR, name);
   *f = (fixture){0};
-  MUST(sct_script_load_spec(&f->spec, path, err));
+  MUST(worked_load(&f->spec, name, err));
   fixture_finish(f);
 }
 

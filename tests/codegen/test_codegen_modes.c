@@ -249,23 +249,28 @@ static void write_walks(const char *dir) {
   sct_str_free(&walk);
 }
 
-/* Fails the test where a walk of the spec finds a difference; `text` NULL: that of the file. */
-static void walk_spec(const char *path, const char *text, const char *dir) {
-  sct_spec spec = {0};
+/* Fails the test where a walk of the spec, which it frees, finds a difference. */
+static void walk_loaded(sct_spec *spec, const char *name, const char *dir) {
   sct_device_desc device;
   sct_script *script = NULL;
   sct_space space = {0};
   sct_error found = {0};
-  MUST(text ? sct_script_load_spec_text(&spec, path, text, err)
-            : sct_script_load_spec(&spec, path, err));
   MUST(sct_script_load_device(&device, "h200", err));
-  MUST(sct_script_new(&script, &spec, &device, dir, err));
+  MUST(sct_script_new(&script, spec, &device, dir, err));
   if (sct_script_space(&space, script, &found) != SCT_OK) {
-    fail_msg("%s: %s", path, found.text);
+    fail_msg("%s: %s", name, found.text);
   }
   sct_space_free(&space);
   sct_script_free(script);
-  sct_spec_free(&spec);
+  sct_spec_free(spec);
+}
+
+/* `text` NULL: that of the file. */
+static void walk_spec(const char *path, const char *text, const char *dir) {
+  sct_spec spec = {0};
+  MUST(text ? sct_script_load_spec_text(&spec, path, text, err)
+            : sct_script_load_spec(&spec, path, err));
+  walk_loaded(&spec, path, dir);
 }
 
 static void forms_keep_their_elements(void **state) {
@@ -277,21 +282,23 @@ static void forms_keep_their_elements(void **state) {
 }
 
 static void modes_meet_the_elements_of_dimensions(void **state) {
-  static const char *const folders[] = {SCT_TESTS_DIR "/cases", SCT_ROOT_DIR "/tuning/kernels"};
-  for (int f = 0; f < SCT_COUNT(folders); f++) {
-    DIR *dir = opendir(folders[f]);
-    assert_non_null(dir);
-    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-      char path[512];
-      snprintf(path, sizeof path, "%s/%s", folders[f], e->d_name);
-      sct_str text = {0};
-      MUST(sct_has_suffix(path, ".lua") ? sct_file_read(&text, path, err) : SCT_OK);
-      if (strstr(sct_str_c(&text), ".kernel")) { /* the others are layouts */
-        walk_spec(path, NULL, *state);
-      }
-      sct_str_free(&text);
+  DIR *dir = opendir(SCT_TESTS_DIR "/cases");
+  assert_non_null(dir);
+  for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/cases/%s", SCT_TESTS_DIR, e->d_name);
+    sct_str text = {0};
+    MUST(sct_has_suffix(path, ".lua") ? sct_file_read(&text, path, err) : SCT_OK);
+    if (strstr(sct_str_c(&text), ".kernel")) { /* the others are layouts */
+      walk_spec(path, NULL, *state);
     }
-    closedir(dir);
+    sct_str_free(&text);
+  }
+  closedir(dir);
+  for (int k = 0; k < worked_count(); k++) {
+    sct_spec spec;
+    MUST(worked_load(&spec, worked_kernels[k].name, err));
+    walk_loaded(&spec, worked_kernels[k].name, *state);
   }
 }
 

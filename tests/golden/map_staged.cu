@@ -91,20 +91,20 @@ template <int kWord, class T> __device__ __forceinline__ void put(void *to, cons
     static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
 }
 
-struct vec3 {
+struct record12 {
   float x, y, z;
 };
-static_assert(sizeof(vec3) == 12 && alignof(vec3) == 4, "layout of vec3");
+static_assert(sizeof(record12) == 12 && alignof(record12) == 4, "layout of record12");
 
 constexpr int kThreads = 256;
 constexpr int kItems = 1; // vectors of a thread, whose loads are all in flight
 constexpr int kVec = 4; // elements of a vector: neighbours along i
 constexpr int kTile = kThreads * kItems; // vectors of a tile
-constexpr int kRecord_p = sizeof(vec3); // bytes of a record of p
+constexpr int kRecord_p = sizeof(record12); // bytes of a record of p
 constexpr int kTileBytes_p = kTile * kVec * kRecord_p; // and of its tile
 
 // What is computed for one element.
-__device__ __forceinline__ void compute(const vec3 &p, vec3 &q) {
+__device__ __forceinline__ void compute(const record12 &p, record12 &q) {
   q = p;
 }
 
@@ -112,7 +112,7 @@ __device__ __forceinline__ void compute(const vec3 &p, vec3 &q) {
 // that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const vec3 *__restrict__ p, float *__restrict__ q, long long n_i, unsigned char *p_tile,
+    const record12 *__restrict__ p, float *__restrict__ q, long long n_i, unsigned char *p_tile,
     long long first, long long vectors, int rank) {
   // the tile of p, as its bytes lie in memory
   const unsigned char *const p_bytes =
@@ -139,13 +139,13 @@ __device__ __forceinline__ void move_tile(
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
     const long long i = vector * kVec;
-    const vec<vec3, kVec> p_v = take<vec<vec3, kVec>, 16>(p_tile + (item * kThreads + rank) * kVec * kRecord_p);
+    const vec<record12, kVec> p_v = take<vec<record12, kVec>, 16>(p_tile + (item * kThreads + rank) * kVec * kRecord_p);
     vec<float, kVec> q_x_v;
     vec<float, kVec> q_y_v;
     vec<float, kVec> q_z_v;
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
-      vec3 q_e;
+      record12 q_e;
       compute(p_v[e], q_e);
       q_x_v[e] = q_e.x;
       q_y_v[e] = q_e.y;
@@ -160,7 +160,7 @@ __device__ __forceinline__ void move_tile(
 // Each thread moves 1 vector of 4 neighbouring elements; records go through shared memory
 // unchanged.
 __global__ void __launch_bounds__(256)
-map(const vec3 *__restrict__ p, float *__restrict__ q, long long n_i) {
+map(const record12 *__restrict__ p, float *__restrict__ q, long long n_i) {
   // records of p
   __shared__ __align__(16) unsigned char p_tile[kTileBytes_p];
   const long long vectors = (n_i + 3) >> 2;

@@ -8,14 +8,13 @@
   --build        builds the program of the headers and does not run it: needs no GPU, but --arch
   --arch ARCH    of nvcc; default native
 
-Tunes every worked spec, checks that each winner is verified and not slower than the naive variant, that 28-byte records
+Tunes every kernel of the worked specs, checks that each winner is verified and not slower than the naive variant, that 28-byte records
 stored as AoS win at least 2x, and that transposes come within 10 % of cuBLAS geam measured in the same run; emits every
-header, builds tests/gpu/headers.cu with nvcc and runs it. Every spec of tuning/kernels has a reference there, or a reason
-below why not. Exit 1 if anything falls short, 77 without a GPU.
+header, builds tests/gpu/headers.cu with nvcc and runs it. Every kernel of tuning/kernels has a reference there, or a
+reason below why not. Exit 1 if anything falls short, 77 without a GPU.
 """
 import argparse
 import concurrent.futures
-import glob
 import json
 import os
 import re
@@ -25,9 +24,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
+import worked  # noqa: E402
+
 CASES = os.path.join(HERE, "headers.cu")
 NOISE = 1.01  # a winner may be this much slower than the naive variant before it counts as slower
-NO_REFERENCE = {}  # spec: why headers.cu does not try its header
+NO_REFERENCE = {}  # kernel: why headers.cu does not try its header
 problems = []
 
 
@@ -64,10 +66,9 @@ def devices():
     return [d for d in json.loads(result.stdout)["devices"] if d["id"].startswith("cuda:")]
 
 
-def tune(spec):
+def tune(name, spec, params):
     started = time.time()
-    result = run(PROGRAM, "tune", spec, "--json", "--store", STORE, "-q")
-    name = os.path.basename(spec)[:-4]
+    result = run(PROGRAM, "tune", spec, *worked.options(params), "--json", "--store", STORE, "-q")
     with open(os.path.join(OUT, name + ".json"), "w") as f:
         f.write(result.stdout)
     if result.returncode != 0:
@@ -115,22 +116,18 @@ def check_geam(reports):
                 say(good, f"{key}: {us:.2f} us, cuBLAS geam {peers[key]:.2f} us ({peers[key] / us:.2f} x)")
 
 
-def worked_specs():
-    return sorted(glob.glob(os.path.join(ROOT, "tuning", "kernels", "*.lua")))
-
-
 def with_reference():
-    """The specs that headers.cu tries; a spec of tuning/kernels that is nowhere is a problem."""
+    """The kernels that headers.cu tries; one of tuning/kernels that is nowhere is a problem."""
     with open(CASES) as f:
         cases = set(re.findall(r"^#ifdef KERNEL_(\w+)", f.read(), re.MULTILINE))
-    specs = {os.path.basename(path)[:-4] for path in worked_specs()}
-    for name in sorted(specs & set(NO_REFERENCE)):
+    known = set(worked.kernels())
+    for name in sorted(known & set(NO_REFERENCE)):
         print(f"      {name}: its header is not tried: {NO_REFERENCE[name]}")
-    missing, strange = sorted(specs - cases - set(NO_REFERENCE)), sorted((cases | set(NO_REFERENCE)) - specs)
-    say(not missing, f"headers.cu has a reference for {len(specs & cases)} of {len(specs)} worked specs"
+    missing, strange = sorted(known - cases - set(NO_REFERENCE)), sorted((cases | set(NO_REFERENCE)) - known)
+    say(not missing, f"headers.cu has a reference for {len(known & cases)} of {len(known)} worked kernels"
         + (f"; neither there nor excused: {', '.join(missing)}" if missing else ""))
-    say(not strange, "every reference is of a worked spec" + (f", but: {', '.join(strange)}" if strange else ""))
-    return sorted(cases & specs)
+    say(not strange, "every reference is of a worked kernel" + (f", but: {', '.join(strange)}" if strange else ""))
+    return sorted(cases & known)
 
 
 def check_headers():
@@ -179,8 +176,8 @@ def main():
         finish()
     print(f"device: {gpus[0]['name']}, {time.strftime('%Y-%m-%d')}")
     reports = {}
-    for spec in worked_specs():
-        report = tune(spec)
+    for name, (spec, params) in worked.kernels().items():
+        report = tune(name, spec, params)
         if report:
             reports[report["name"]] = judge(report)
             print(f"      {report['seconds']:.1f} s")

@@ -303,6 +303,9 @@ inline void run_records(const char *name, const Layout &l, Order order_in, Order
       [&](const std::vector<Any> &in, Any out, long long n) { return launch(in[0], out, n); });
 }
 
+#define COPY_CASE(name, fields, from, to) \
+  CASE(name) { run_records(#name, fields, from, to, [](Any in, Any out, long long n) { return name(in, out, n, 0); }); }
+
 // Every field of q is the sum of that of p and the one behind it, which for the last is the first.
 inline void run_sums_of_fields(const char *name, int n_fields, std::function<cudaError_t(Any, Any, long long)> launch) {
   run_1d(
@@ -317,6 +320,9 @@ inline void run_sums_of_fields(const char *name, int n_fields, std::function<cud
       },
       [&](const std::vector<Any> &in, Any out, long long n) { return launch(in[0], out, n); });
 }
+
+#define SUM_CASE(name, n_fields) \
+  CASE(name) { run_sums_of_fields(#name, n_fields, [](Any in, Any out, long long n) { return name(in, out, n, 0); }); }
 
 template <class T, class F> void run_gather(const char *name, int lanes, F launch) {
   run_1d(
@@ -467,17 +473,11 @@ CASE(broadcast) {
 #endif
 
 #ifdef KERNEL_mixed_aos_to_soa
-CASE(mixed_aos_to_soa) {
-  run_records("mixed_aos_to_soa", kMixed, AOS, SOA,
-              [](Any in, Any out, long long n) { return mixed_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(mixed_aos_to_soa, kMixed, AOS, SOA)
 #endif
 
 #ifdef KERNEL_mixed_soa_to_aos
-CASE(mixed_soa_to_aos) {
-  run_records("mixed_soa_to_aos", kMixed, SOA, AOS,
-              [](Any in, Any out, long long n) { return mixed_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(mixed_soa_to_aos, kMixed, SOA, AOS)
 #endif
 
 #ifdef KERNEL_particle_energy
@@ -671,159 +671,107 @@ CASE(transpose_f16) {
 #endif
 
 #ifdef KERNEL_particle_aos_to_soa
-CASE(particle_aos_to_soa) {
-  run_records("particle_aos_to_soa", words(7), AOS, SOA, [](Any in, Any out, long long n) { return particle_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(particle_aos_to_soa, words(7), AOS, SOA)
 #endif
 
 #ifdef KERNEL_particle_soa_to_aos
-CASE(particle_soa_to_aos) {
-  run_records("particle_soa_to_aos", words(7), SOA, AOS, [](Any in, Any out, long long n) { return particle_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(particle_soa_to_aos, words(7), SOA, AOS)
 #endif
 
 #ifdef KERNEL_particle_aos_to_aos
-CASE(particle_aos_to_aos) {
-  run_records("particle_aos_to_aos", words(7), AOS, AOS, [](Any in, Any out, long long n) { return particle_aos_to_aos(in, out, n, 0); });
-}
+COPY_CASE(particle_aos_to_aos, words(7), AOS, AOS)
 #endif
 
 #ifdef KERNEL_record12_aos_to_soa
-CASE(record12_aos_to_soa) {
-  run_records("record12_aos_to_soa", words(3), AOS, SOA, [](Any in, Any out, long long n) { return record12_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record12_aos_to_soa, words(3), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record12_soa_to_aos
-CASE(record12_soa_to_aos) {
-  run_records("record12_soa_to_aos", words(3), SOA, AOS, [](Any in, Any out, long long n) { return record12_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record12_soa_to_aos, words(3), SOA, AOS)
 #endif
 
 #ifdef KERNEL_record20_aos_to_soa
-CASE(record20_aos_to_soa) {
-  run_records("record20_aos_to_soa", words(5), AOS, SOA, [](Any in, Any out, long long n) { return record20_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record20_aos_to_soa, words(5), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record20_soa_to_aos
-CASE(record20_soa_to_aos) {
-  run_records("record20_soa_to_aos", words(5), SOA, AOS, [](Any in, Any out, long long n) { return record20_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record20_soa_to_aos, words(5), SOA, AOS)
 #endif
 
 #ifdef KERNEL_record24_aos_to_soa
-CASE(record24_aos_to_soa) {
-  run_records("record24_aos_to_soa", words(6), AOS, SOA, [](Any in, Any out, long long n) { return record24_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record24_aos_to_soa, words(6), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record24_soa_to_aos
-CASE(record24_soa_to_aos) {
-  run_records("record24_soa_to_aos", words(6), SOA, AOS, [](Any in, Any out, long long n) { return record24_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record24_soa_to_aos, words(6), SOA, AOS)
 #endif
 
 #ifdef KERNEL_record36_aos_to_soa
-CASE(record36_aos_to_soa) {
-  run_records("record36_aos_to_soa", words(9), AOS, SOA, [](Any in, Any out, long long n) { return record36_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record36_aos_to_soa, words(9), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record36_soa_to_aos
-CASE(record36_soa_to_aos) {
-  run_records("record36_soa_to_aos", words(9), SOA, AOS, [](Any in, Any out, long long n) { return record36_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record36_soa_to_aos, words(9), SOA, AOS)
 #endif
 
 #ifdef KERNEL_record48_aos_to_soa
-CASE(record48_aos_to_soa) {
-  run_records("record48_aos_to_soa", words(12), AOS, SOA, [](Any in, Any out, long long n) { return record48_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record48_aos_to_soa, words(12), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record48_soa_to_aos
-CASE(record48_soa_to_aos) {
-  run_records("record48_soa_to_aos", words(12), SOA, AOS, [](Any in, Any out, long long n) { return record48_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record48_soa_to_aos, words(12), SOA, AOS)
 #endif
 
 #ifdef KERNEL_record64_aos_to_soa
-CASE(record64_aos_to_soa) {
-  run_records("record64_aos_to_soa", words(16), AOS, SOA, [](Any in, Any out, long long n) { return record64_aos_to_soa(in, out, n, 0); });
-}
+COPY_CASE(record64_aos_to_soa, words(16), AOS, SOA)
 #endif
 
 #ifdef KERNEL_record64_soa_to_aos
-CASE(record64_soa_to_aos) {
-  run_records("record64_soa_to_aos", words(16), SOA, AOS, [](Any in, Any out, long long n) { return record64_soa_to_aos(in, out, n, 0); });
-}
+COPY_CASE(record64_soa_to_aos, words(16), SOA, AOS)
 #endif
 
-#ifdef KERNEL_record28_aos_to_aosoa
-CASE(record28_aos_to_aosoa) {
-  run_records("record28_aos_to_aosoa", words(7), AOS, AOSOA32, [](Any in, Any out, long long n) { return record28_aos_to_aosoa(in, out, n, 0); });
-}
+#ifdef KERNEL_particle_aos_to_aosoa
+COPY_CASE(particle_aos_to_aosoa, words(7), AOS, AOSOA32)
 #endif
 
-#ifdef KERNEL_record28_aosoa_to_aos
-CASE(record28_aosoa_to_aos) {
-  run_records("record28_aosoa_to_aos", words(7), AOSOA32, AOS, [](Any in, Any out, long long n) { return record28_aosoa_to_aos(in, out, n, 0); });
-}
+#ifdef KERNEL_particle_aosoa_to_aos
+COPY_CASE(particle_aosoa_to_aos, words(7), AOSOA32, AOS)
 #endif
 
-#ifdef KERNEL_record28_aosoa_to_soa
-CASE(record28_aosoa_to_soa) {
-  run_records("record28_aosoa_to_soa", words(7), AOSOA32, SOA, [](Any in, Any out, long long n) { return record28_aosoa_to_soa(in, out, n, 0); });
-}
+#ifdef KERNEL_particle_aosoa_to_soa
+COPY_CASE(particle_aosoa_to_soa, words(7), AOSOA32, SOA)
 #endif
 
-#ifdef KERNEL_record28_soa_to_aosoa
-CASE(record28_soa_to_aosoa) {
-  run_records("record28_soa_to_aosoa", words(7), SOA, AOSOA32, [](Any in, Any out, long long n) { return record28_soa_to_aosoa(in, out, n, 0); });
-}
+#ifdef KERNEL_particle_soa_to_aosoa
+COPY_CASE(particle_soa_to_aosoa, words(7), SOA, AOSOA32)
 #endif
 
 #ifdef KERNEL_record12_aos_to_aos
-CASE(record12_aos_to_aos) {
-  run_sums_of_fields("record12_aos_to_aos", 3, [](Any in, Any out, long long n) { return record12_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record12_aos_to_aos, 3)
 #endif
 
 #ifdef KERNEL_record20_aos_to_aos
-CASE(record20_aos_to_aos) {
-  run_sums_of_fields("record20_aos_to_aos", 5, [](Any in, Any out, long long n) { return record20_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record20_aos_to_aos, 5)
 #endif
 
 #ifdef KERNEL_record24_aos_to_aos
-CASE(record24_aos_to_aos) {
-  run_sums_of_fields("record24_aos_to_aos", 6, [](Any in, Any out, long long n) { return record24_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record24_aos_to_aos, 6)
 #endif
 
 #ifdef KERNEL_record28_aos_to_aos
-CASE(record28_aos_to_aos) {
-  run_sums_of_fields("record28_aos_to_aos", 7, [](Any in, Any out, long long n) { return record28_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record28_aos_to_aos, 7)
 #endif
 
 #ifdef KERNEL_record36_aos_to_aos
-CASE(record36_aos_to_aos) {
-  run_sums_of_fields("record36_aos_to_aos", 9, [](Any in, Any out, long long n) { return record36_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record36_aos_to_aos, 9)
 #endif
 
 #ifdef KERNEL_record48_aos_to_aos
-CASE(record48_aos_to_aos) {
-  run_sums_of_fields("record48_aos_to_aos", 12, [](Any in, Any out, long long n) { return record48_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record48_aos_to_aos, 12)
 #endif
 
 #ifdef KERNEL_record64_aos_to_aos
-CASE(record64_aos_to_aos) {
-  run_sums_of_fields("record64_aos_to_aos", 16, [](Any in, Any out, long long n) { return record64_aos_to_aos(in, out, n, 0); });
-}
+SUM_CASE(record64_aos_to_aos, 16)
 #endif
 
 #ifdef KERNEL_indirect_f32

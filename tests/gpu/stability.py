@@ -6,7 +6,7 @@
   PROGRAM      the sectile binary
   OUT          where stores and reports go; default $OUT/stability or out/gpu/stability
   --runs N     sessions of each spec, each with a store of its own; default 10
-  --jobs       worked specs; default add_const_double3,transpose_f32,particle_aos_to_aos
+  --jobs       kernels of worked specs; default add_const_double3,transpose_f32,particle_aos_to_aos
   --measure    also runs gpu_measure same slower (100 comparisons each), from the build folder
 
 For each spec and size: how often which candidate won, and whether one candidate is the winner, or
@@ -24,6 +24,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
+import worked  # noqa: E402
+
 DEFAULT = "add_const_double3,transpose_f32,particle_aos_to_aos"
 
 
@@ -42,8 +45,8 @@ def arguments():
 def tune(args, spec, run):
     """One session with a fresh store; kernels come from one cache, so that only the first compiles."""
     store = os.path.join(args.out, f"{spec}.{run}.db")
-    command = [os.path.abspath(args.program), "tune", os.path.join(ROOT, "tuning", "kernels", spec + ".lua"),
-               "--device", args.device, "--store", store, "--json", "-q"]
+    path, params = worked.kernels()[spec]
+    command = [os.path.abspath(args.program), "tune", path, *worked.options(params), "--device", args.device, "--store", store, "--json", "-q"]
     started = time.time()
     result = subprocess.run(command, text=True, capture_output=True,
                             env=dict(os.environ, XDG_CACHE_HOME=os.path.join(args.out, "cache")))

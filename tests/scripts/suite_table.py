@@ -9,6 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "scripts", "suite"))
 import sanitize  # noqa: E402
 import table  # noqa: E402
+import worked  # noqa: E402
 
 LINE = "name | spec | i=1000 pick=permuted | i=10 | 36*i : 4*i | 0.9 | gather elem=4 n={i} m={i//2+1}"
 
@@ -69,24 +70,31 @@ class Rows(unittest.TestCase):
     def test_every_spec_of_the_suite_takes_its_sizes(self):
         seen = 0
         for spec, rows in table.sessions(table.load_rows()):
-            path = os.path.join(ROOT, "tuning", "kernels", spec + ".lua")
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as f:
-                    text = table.with_sizes(f.read(), table.sizes_of(rows))
-                for size in table.sizes_of(rows):
-                    self.assertIn(table.lua_sizes([size])[2:-2], text)
-                seen += 1
-        self.assertGreater(seen, 30)
+            path, params = worked.kernels()[spec]
+            with open(path, encoding="utf-8") as f:
+                text = table.with_sizes(worked.with_params(f.read(), params), table.sizes_of(rows))
+            for size in table.sizes_of(rows):
+                self.assertIn(table.lua_sizes([size])[2:-2], text)
+            for name, value in (p.split("=") for p in params):
+                self.assertRegex(text, rf'\n[^-\n]*s\.params .*\b{name} = "?{value}\b')
+            seen += 1
+        self.assertGreater(seen, 50)
+
+    def test_parameters_become_the_defaults_of_a_spec(self):
+        text = '-- s.params\nlocal p = s.params { fields = 7, from = "aos", to = "soa" } -- to = "aos"\nto = 1\n'
+        changed = worked.with_params(text, ["fields=12", "to=aosoa"])
+        self.assertEqual(changed, text.replace("7", "12").replace('"soa"', '"aosoa"'))
+        with self.assertRaises(ValueError):
+            worked.with_params(text, ["field=12"])
 
     def test_every_other_row_has_a_spec_that_takes_its_sizes(self):
         for name, least in (("cases", 16), ("unseen", 36)):
             rows = table.load_rows(os.path.join(ROOT, "scripts", "suite", name + ".txt"))
             self.assertGreaterEqual(len(rows), least)
             for spec, of_spec in table.sessions(rows):
-                folders = [os.path.join(ROOT, "tests", name), os.path.join(ROOT, "tuning", "kernels")]
-                path = next(filter(os.path.exists, (os.path.join(folder, spec + ".lua") for folder in folders)))
+                path, params = worked.find(spec, [os.path.join(ROOT, "tests", name), worked.FOLDER])
                 with open(path, encoding="utf-8") as f:
-                    table.with_sizes(f.read(), table.sizes_of(of_spec))
+                    table.with_sizes(worked.with_params(f.read(), params), table.sizes_of(of_spec))
 
     def test_a_sample_has_every_strategy(self):
         labels = [f"flat t{k}" for k in range(20)] + ["direct t1"] + [f"tile a{k} b1" for k in range(20)]
@@ -120,7 +128,7 @@ class Rows(unittest.TestCase):
     def test_patterns_choose_by_row_and_spec(self):
         rows = table.load_rows()
         self.assertEqual([r["row"] for r in table.select(rows, ["map_*"])], ["map_double3", "map_float3"])
-        self.assertEqual([r["row"] for r in table.select(rows, ["particle_soa"])], ["soa_aos_28"])
+        self.assertEqual([r["row"] for r in table.select(rows, ["particle_soa_to_aos"])], ["soa_aos_28", "soa_aosoa_28"])
         self.assertEqual(table.select(rows, []), rows)
         self.assertEqual([r["row"] for r in table.select(rows, ["map_float3", "map"])], ["map_double3", "map_float3"])
         with self.assertRaises(table.Bad) as caught:

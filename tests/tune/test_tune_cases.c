@@ -3,7 +3,8 @@
  * the virtual device. A candidate that fails is a defect of its strategy. A line `-- try: LABEL` of
  * a spec names one that is taken in any case.
  *
- *   test_tune_cases [SPEC.lua|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates
+ *   test_tune_cases [SPEC.lua|KERNEL|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates;
+ *                                                                KERNEL: of tuning/kernels
  */
 #include "measure/measure.h"
 #include "tune_picked.h"
@@ -170,18 +171,22 @@ static void print_lines(const char *text) {
   }
 }
 
+/* `path`: a spec, or the name of a worked kernel. */
 static void no_candidate_fails(void **state) {
   const char *path = *state;
+  const bool is_file = sct_has_suffix(path, ".lua");
   sct_rng rng = sct_rng_new(seed);
   work w = {0};
-  MUST(sct_script_load_spec(&w.f.spec, path, err));
+  MUST(is_file ? sct_script_load_spec(&w.f.spec, path, err) : worked_load(&w.f.spec, path, err));
   fixture_finish(&w.f);
   w.list = sct_alloc(sizeof *w.list * 3 * (w.f.space.n_candidates + 1));
   assert_non_null(w.list);
   for (int strategy = 0; strategy < w.f.space.n_strategies; strategy++) {
     draw(&w, strategy, per_strategy, &rng);
   }
-  add_named(&w, path);
+  if (is_file) {
+    add_named(&w, path);
+  }
   add_naive(&w);
   compile(&w);
   const sct_measure_opts opts = {.seed = seed, .described = &w.f.device};
@@ -211,8 +216,9 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
 }
 
-/* A test for every file of the folder that returns a kernel: layouts lie beside specs. */
-static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena, const char *folder) {
+/* A test for every file of tests/cases that returns a kernel: layouts lie beside specs. */
+static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena) {
+  const char *folder = SCT_TESTS_DIR "/cases";
   DIR *dir = opendir(folder);
   assert_non_null(dir);
   for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
@@ -248,8 +254,9 @@ int main(int argc, char **argv) {
     tests[n++] = (struct CMUnitTest){
         .name = argv[1], .test_func = no_candidate_fails, .initial_state = argv[1]};
   } else {
-    n = list_tests(tests, n, &arena, SCT_TESTS_DIR "/cases");
-    n = list_tests(tests, n, &arena, SCT_ROOT_DIR "/tuning/kernels");
+    n = list_tests(tests, n, &arena);
+    assert_in_range(n + worked_count(), 0, MAX_SPECS);
+    n = worked_tests(tests, n, no_candidate_fails, NULL, NULL);
   }
   per_strategy = argc > 2 ? atoll(argv[2]) : PER_STRATEGY;
   seed = argc > 3 ? strtoull(argv[3], NULL, 10) : SEED;

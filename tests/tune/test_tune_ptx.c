@@ -2,13 +2,10 @@
  * odd sizes and around tile edges with every access checked. Results must be right without a
  * diagnosis. Broken tile edges, fold rules and swizzles end here. (test_tune_sampled.c: counts.)
  *
- *   test_tune_ptx [SPEC|all [STRIDE]]   one spec of tuning/kernels; every STRIDE-th candidate, 1:
- * all
+ *   test_tune_ptx [KERNEL|all [STRIDE]]   a worked kernel; every STRIDE-th candidate, 1: all
  */
 #include "measure/measure.h"
 #include "tune_picked.h"
-
-#include <dirent.h>
 
 #if SCT_SANITIZED
 #define STRIDE  (3 * 113) /* a third of what the plain test has compiled, so its cache has most */
@@ -17,8 +14,7 @@
 #define STRIDE  113 /* of candidates; no divisor of any axis' length, so that axes take turns */
 #define IS_FAST true
 #endif
-#define MAX_SPECS 128
-#define SEED      20251121
+#define SEED 20251121
 
 static int64_t stride = STRIDE;
 
@@ -151,36 +147,10 @@ static void results_are_right(void **state) {
 
 /* ---- all of them ---- */
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
-}
-
 /* Specs of records differ in their sizes: under sanitizers two of the sizes stand for all. */
 static bool is_left_out(const char *name) {
   return !IS_FAST && strncmp(name, "record", 6) == 0 && strncmp(name, "record28", 8) != 0 &&
          strncmp(name, "record36", 8) != 0;
-}
-
-/* A test for every file of tuning/kernels, so that none is forgotten, or only that one. */
-static int list_tests(struct CMUnitTest *tests, sct_arena *arena, const char *only) {
-  const char *root = SCT_ROOT_DIR "/tuning/kernels";
-  DIR *dir = opendir(root);
-  int n = 0;
-  for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-    const size_t len = strlen(e->d_name);
-    const bool is_lua = len > 4 && strcmp(e->d_name + len - 4, ".lua") == 0;
-    const bool wanted = only ? strncmp(e->d_name, only, len - 4) == 0 : !is_left_out(e->d_name);
-    if (is_lua && n < MAX_SPECS && wanted) {
-      char *const name = sct_arena_strndup(arena, e->d_name, len - 4);
-      tests[n++] =
-          (struct CMUnitTest){.name = name, .test_func = results_are_right, .initial_state = name};
-    }
-  }
-  if (dir) {
-    closedir(dir);
-  }
-  qsort(tests, (size_t)n, sizeof *tests, by_name);
-  return n;
 }
 
 int main(int argc, char **argv) {
@@ -190,13 +160,10 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
   }
-  struct CMUnitTest tests[MAX_SPECS];
-  sct_arena arena = {0};
+  struct CMUnitTest tests[SCT_COUNT(worked_kernels)];
   const bool one = argc > 1 && strcmp(argv[1], "all") != 0;
-  const int n = list_tests(tests, &arena, one ? argv[1] : NULL);
+  const int n = worked_tests(tests, 0, results_are_right, one ? argv[1] : NULL, is_left_out);
   stride = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STRIDE;
-  const int failed =
-      n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown) : 1;
-  sct_arena_free(&arena);
-  return failed;
+  return n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown)
+               : 1;
 }

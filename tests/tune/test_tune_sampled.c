@@ -1,16 +1,14 @@
 /* Every worked spec at its real sizes, a spread of candidates of every strategy: what is counted
  * from a few blocks is what is counted from many, and what is stored of an output is its bytes.
  *
- *   test_tune_sampled [SPEC|all [STRIDE]]   prints what differs and how long it takes
+ *   test_tune_sampled [KERNEL|all [STRIDE]]   prints what differs and how long it takes
  */
 #include "measure/measure.h"
 #include "model/model.h"
 #include "tune_picked.h"
 
-#include <dirent.h>
 #include <time.h>
 
-#define MAX_SPECS   128
 #define SEED        20251121
 #define MANY_BLOCKS 40
 #define SLACK       0.15 /* tiles differ at edges, rows in where they start, blocks in indices */
@@ -183,41 +181,14 @@ static void counts_are_the_same(void **state) {
   assert_int_equal(w.n_different, 0);
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct CMUnitTest *)a)->name, ((const struct CMUnitTest *)b)->name);
-}
-
-/* A test for every file of tuning/kernels, or only one. */
-static int list_tests(struct CMUnitTest *tests, sct_arena *arena, const char *only) {
-  DIR *dir = opendir(SCT_ROOT_DIR "/tuning/kernels");
-  int n = 0;
-  for (const struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
-    const size_t len = strlen(e->d_name);
-    const bool is_lua = len > 4 && strcmp(e->d_name + len - 4, ".lua") == 0;
-    if (is_lua && n < MAX_SPECS && (!only || strncmp(e->d_name, only, len - 4) == 0)) {
-      char *const name = sct_arena_strndup(arena, e->d_name, len - 4);
-      tests[n++] = (struct CMUnitTest){
-          .name = name, .test_func = counts_are_the_same, .initial_state = name};
-    }
-  }
-  if (dir) {
-    closedir(dir);
-  }
-  qsort(tests, (size_t)n, sizeof *tests, by_name);
-  return n;
-}
-
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
   }
-  struct CMUnitTest tests[MAX_SPECS];
-  sct_arena arena = {0};
+  struct CMUnitTest tests[SCT_COUNT(worked_kernels)];
   const bool one = argc > 1 && strcmp(argv[1], "all") != 0;
-  const int n = list_tests(tests, &arena, one ? argv[1] : NULL);
+  const int n = worked_tests(tests, 0, counts_are_the_same, one ? argv[1] : NULL, NULL);
   stride = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STRIDE;
-  const int failed =
-      n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown) : 1;
-  sct_arena_free(&arena);
-  return failed;
+  return n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown)
+               : 1;
 }

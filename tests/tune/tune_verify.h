@@ -57,10 +57,8 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
 
 /* Of a worked spec. */
 static inline void tv_open(tv_world *w, int n_sms, const char *spec, const char *label) {
-  char path[512];
   *w = (tv_world){0};
-  snprintf(path, sizeof path, "%s/tuning/kernels/%s.lua", SCT_ROOT_DIR, spec);
-  MUST(sct_script_load_spec(&w->f.spec, path, err));
+  MUST(worked_load(&w->f.spec, spec, err));
   tv_finish(w, n_sms, label);
 }
 
