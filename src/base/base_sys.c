@@ -64,10 +64,6 @@ int sct_mkdirat(int dir, const char *path, mode_t mode) {
   return sct_fault(SCT_FAULT_MKDIR) ? -1 : mkdirat(dir, path, mode);
 }
 
-int sct_pipe2(int fds[2], int flags) {
-  return sct_fault(SCT_FAULT_PIPE) ? -1 : pipe2(fds, flags);
-}
-
 int sct_socketpair(int domain, int type, int fds[2]) {
   return sct_fault(SCT_FAULT_PIPE) ? -1 : socketpair(domain, type, 0, fds);
 }

@@ -58,7 +58,6 @@ int sct_rename(const char *from, const char *to);
 int sct_renameat(int from_dir, const char *from, int to_dir, const char *to);
 int sct_mkdir(const char *path, mode_t mode);
 int sct_mkdirat(int dir, const char *path, mode_t mode);
-int sct_pipe2(int fds[2], int flags);
 int sct_socketpair(int domain, int type, int fds[2]);
 pid_t sct_fork(void);
 int sct_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,

@@ -233,7 +233,6 @@ typedef struct sct_tune_item {
 typedef struct sct_tune_plan {
   sct_spec spec;
   sct_device_desc device;
-  sct_script *script; /* NULL, as soon as it is made */
   sct_space space;
   int n_items;
   sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of

@@ -69,8 +69,9 @@ void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t u
 void sct_tune_sample_free(tune_sample *sample);
 /* out[n_candidates], zeroed at first: what becomes of the sample's, in the plan's memory
  * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
-sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, const tune_sample *sample,
-                           const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
+                           const tune_sample *sample, const sct_tune_events *events,
+                           sct_error *err) SCT_MUST_USE;
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */

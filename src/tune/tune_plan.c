@@ -150,27 +150,29 @@ static void keep_items(sct_tune_plan *plan, const sct_generated *all, bool some)
 
 typedef struct plan_job {
   sct_tune_plan *plan;
+  sct_script *script;
   const char *spec_path, *strategy_dir;
 } plan_job;
 
 /* Both the dry run and what follows it. */
 static sct_status load(void *ctx, sct_script_child *self, sct_error *err) {
-  const plan_job *job = ctx;
+  plan_job *job = ctx;
   sct_tune_plan *out = job->plan;
   SCT_TRY(sct_script_load_spec(&out->spec, job->spec_path, err));
   SCT_TRY(sct_script_child_step(self, err));
-  SCT_TRY(sct_script_new(&out->script, &out->spec, &out->device, job->strategy_dir, err));
-  SCT_TRY(sct_script_space(&out->space, out->script, err));
+  SCT_TRY(sct_script_new(&job->script, &out->spec, &out->device, job->strategy_dir, err));
+  SCT_TRY(sct_script_space(&out->space, job->script, err));
   SCT_TRY(sct_script_child_step(self, err));
   return sct_space_enumerate(&out->space, err);
 }
 
-static sct_status render(sct_tune_plan *plan, const sct_tune_plan_opts *opts, sct_error *err) {
+static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sct_error *err) {
+  sct_tune_plan *plan = job->plan;
   tune_sample sample = {0};
   sct_generated *all = sct_alloc((plan->space.n_candidates + 1) * sizeof *all);
   sct_status status = choose(&sample, plan, opts, err);
   if (status == SCT_OK) {
-    status = sct_tune_render(all, plan, &sample, opts->events, err);
+    status = sct_tune_render(all, plan, job->script, &sample, opts->events, err);
   }
   if (status == SCT_OK) {
     keep_items(plan, all, opts->only && opts->only->n > 0);
@@ -183,13 +185,12 @@ static sct_status render(sct_tune_plan *plan, const sct_tune_plan_opts *opts, sc
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const sct_tune_plan_opts *opts,
                               sct_error *err) {
-  plan_job job = {out, spec_path, opts->strategy_dir};
+  plan_job job = {out, NULL, spec_path, opts->strategy_dir};
   *out = (sct_tune_plan){.device = *device};
   sct_status status = sct_script_dry_run(spec_path, load, &job, err);
   status = status == SCT_OK ? load(&job, NULL, err) : status;
-  status = status == SCT_OK ? render(out, opts, err) : status;
-  sct_script_free(out->script); /* nobody else asks */
-  out->script = NULL;
+  status = status == SCT_OK ? render(&job, opts, err) : status;
+  sct_script_free(job.script);
   if (status != SCT_OK) {
     sct_tune_plan_free(out);
   }
@@ -207,7 +208,6 @@ void sct_tune_plan_free(sct_tune_plan *plan) {
   sct_free(plan->sent);
   sct_free(plan->items);
   sct_space_free(&plan->space);
-  sct_script_free(plan->script);
   sct_spec_free(&plan->spec);
   sct_arena_free(&plan->arena);
   *plan = (sct_tune_plan){0};

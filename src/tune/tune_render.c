@@ -19,6 +19,7 @@ typedef struct renderer {
 
 typedef struct share {
   sct_tune_plan *plan;
+  sct_script *script;
   const tune_sample *sample;
   size_t first, step;
 } share;
@@ -27,12 +28,13 @@ static bool is_over(const tune_sample *sample, size_t k) {
   return sample->until_ns > 0 && k >= sample->n_least && sct_now_ns() > sample->until_ns;
 }
 
-static void render(sct_wire *out, sct_tune_plan *plan, size_t c) {
+static void render(sct_wire *out, const share *mine, size_t c) {
+  const sct_tune_plan *plan = mine->plan;
   sct_error why;
   sct_arena arena = {0};
   sct_generated g = {.rendered = true};
   const sct_status status =
-      sct_codegen_make(&g.code, &g.rejected, &arena, plan->script, &plan->spec, &plan->space,
+      sct_codegen_make(&g.code, &g.rejected, &arena, mine->script, &plan->spec, &plan->space,
                        &plan->space.candidates[c], &why);
   g.failure = status != SCT_OK ? why.text : NULL;
   sct_codegen_put(out, &plan->spec, &g);
@@ -50,7 +52,7 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
       break;
     }
     SCT_TRY_DONE(sct_script_child_step(self, err));
-    render(&out, mine->plan, mine->sample->order[k]);
+    render(&out, mine, mine->sample->order[k]);
     if (out.len >= TOGETHER) {
       status = sct_script_child_send(self, &out, err);
       sct_wire_clear(&out);
@@ -96,13 +98,13 @@ static void end_all(renderer *list, size_t n) {
   }
 }
 
-static sct_status start_all(renderer *list, size_t n, sct_tune_plan *plan,
-                            const tune_sample *sample, sct_error *err) {
+/* `all`: what they share. */
+static sct_status start_all(renderer *list, size_t n, const share *all, sct_error *err) {
   for (size_t k = 0; k < n; k++) {
-    share mine = {.plan = plan, .sample = sample, .first = k, .step = n};
+    share mine = {all->plan, all->script, all->sample, .first = k, .step = n};
     list[k] = (renderer){.has_inbox = false};
     const sct_status status =
-        sct_script_child_start(&list[k].child, plan->spec.file, render_share, &mine, err);
+        sct_script_child_start(&list[k].child, all->plan->spec.file, render_share, &mine, err);
     if (status != SCT_OK) {
       end_all(list, k);
       return status;
@@ -111,16 +113,18 @@ static sct_status start_all(renderer *list, size_t n, sct_tune_plan *plan,
   return SCT_OK;
 }
 
-sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, const tune_sample *sample,
-                           const sct_tune_events *events, sct_error *err) {
+sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
+                           const tune_sample *sample, const sct_tune_events *events,
+                           sct_error *err) {
+  const share all = {.plan = plan, .script = script, .sample = sample};
   renderer list[MAX_RENDERERS];
   const size_t cores = (size_t)sct_cores(), most = cores < MAX_RENDERERS ? cores : MAX_RENDERERS;
   const size_t worth = (sample->n + A_RENDERER - 1) / A_RENDERER;
   size_t n = worth < most ? worth : most;
-  sct_status status = start_all(list, n, plan, sample, err);
+  sct_status status = start_all(list, n, &all, err);
   if (status != SCT_OK && n > 1) { /* the system gives only few processes */
     n = 1;
-    status = start_all(list, n, plan, sample, err);
+    status = start_all(list, n, &all, err);
   }
   SCT_TRY(status);
   for (size_t k = 0, n_done = 0; status == SCT_OK && k < sample->n; k++) {

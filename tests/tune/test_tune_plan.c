@@ -1,5 +1,6 @@
 /* Plans, whose candidates are rendered in other processes: the same items as rendered here, whole,
  * however many processes there are; a process that is lost is an error. */
+#include "base/base_sys.h"
 #include "tune/tune_internal.h"
 
 #include <setjmp.h>
@@ -13,9 +14,22 @@
 static sct_error err;
 static sct_device_desc h200;
 
+/* The linker puts this in the place of what renders a candidate, for all processes of the test. */
+static _Atomic size_t *n_renderings;
+sct_status __real_sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
+                                    const sct_candidate *cand, sct_error *failure);
+sct_status __wrap_sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
+                                    const sct_candidate *cand, sct_error *failure);
+sct_status __wrap_sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
+                                    const sct_candidate *cand, sct_error *failure) {
+  ++*n_renderings;
+  return __real_sct_script_render(out, script, space, cand, failure);
+}
+
 static int setup(void **state) {
   (void)state;
-  return sct_script_load_device(&h200, "h200", &err) == SCT_OK ? 0 : -1;
+  n_renderings = sct_map_shared(sizeof *n_renderings);
+  return n_renderings && sct_script_load_device(&h200, "h200", &err) == SCT_OK ? 0 : -1;
 }
 
 static const char *kernel(const char *name) {
@@ -36,15 +50,17 @@ static void make(sct_tune_plan *plan, const char *name) {
   }
 }
 
-/* The same up to where candidates are rendered, with the script that can. */
-static void load(sct_tune_plan *plan, const char *name) {
+/* The same up to where candidates are rendered. */
+static sct_script *load(sct_tune_plan *plan, const char *name) {
+  sct_script *script = NULL;
   *plan = (sct_tune_plan){.device = h200};
   if (sct_script_load_spec(&plan->spec, kernel(name), &err) != SCT_OK ||
-      sct_script_new(&plan->script, &plan->spec, &plan->device, NULL, &err) != SCT_OK ||
-      sct_script_space(&plan->space, plan->script, &err) != SCT_OK ||
+      sct_script_new(&script, &plan->spec, &plan->device, NULL, &err) != SCT_OK ||
+      sct_script_space(&plan->space, script, &err) != SCT_OK ||
       sct_space_enumerate(&plan->space, &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
+  return script;
 }
 
 static void same_expr(const sct_tune_plan *a, sct_expr x, const sct_tune_plan *b, sct_expr y) {
@@ -91,13 +107,13 @@ static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const 
 /* b has what comes out when candidates are rendered here, one after the other. */
 static void same_as_here(sct_tune_plan *b, const char *name) {
   sct_tune_plan a;
-  load(&a, name);
+  sct_script *script = load(&a, name);
   assert_int_equal(a.space.n_candidates, b->space.n_candidates);
   int item = 0;
   for (size_t c = 0; c < a.space.n_candidates; c++) {
     sct_kernel_code code;
     const char *rejected;
-    assert_int_equal(sct_codegen_make(&code, &rejected, &a.arena, a.script, &a.spec, &a.space,
+    assert_int_equal(sct_codegen_make(&code, &rejected, &a.arena, script, &a.spec, &a.space,
                                       &a.space.candidates[c], &err),
                      SCT_OK);
     bool earlier = false;
@@ -114,7 +130,7 @@ static void same_as_here(sct_tune_plan *b, const char *name) {
     sct_kernel_code_free(&code);
   }
   assert_int_equal(item, b->n_items);
-  assert_null(b->script); /* it cannot render */
+  sct_script_free(script);
   sct_tune_plan_free(&a);
 }
 
@@ -158,6 +174,26 @@ static void test_rendered_elsewhere_is_the_same(void **state) {
   make(&plan, "gather_rows16");
   same_as_here(&plan, "gather_rows16");
   sct_tune_plan_free(&plan);
+}
+
+static void test_every_candidate_is_rendered_once(void **state) {
+  (void)state;
+  static const char *const names[] = {"gather_rows16", "transpose_f16"};
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    sct_tune_plan plan;
+    *n_renderings = 0;
+    make(&plan, names[k]);
+    assert_int_equal(*n_renderings, plan.space.n_candidates);
+    sct_tune_plan_free(&plan);
+  }
+  sct_tune_plan few;
+  const sct_tune_labels only = {.label = (const char *[]){"direct threads=256"}, .n = 1};
+  *n_renderings = 0;
+  assert_int_equal(
+      sct_tune_plan_make(&few, kernel(names[0]), &h200, &(sct_tune_plan_opts){.only = &only}, &err),
+      SCT_OK);
+  assert_true(*n_renderings > 0 && *n_renderings <= 2); /* it and the naive one */
+  sct_tune_plan_free(&few);
 }
 
 static void test_many_processes_render_the_same(void **state) {
@@ -312,6 +348,7 @@ static void test_a_lost_process_is_an_error(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rendered_elsewhere_is_the_same),
+      cmocka_unit_test(test_every_candidate_is_rendered_once),
       cmocka_unit_test(test_many_processes_render_the_same),
       cmocka_unit_test(test_a_sample_is_spread_over_the_space),
       cmocka_unit_test(test_no_time_generates_the_least),
