@@ -20,29 +20,6 @@ static const sct_tune_item *naive_item(const sct_tune_plan *plan) {
   return usable;
 }
 
-static sct_status unknown_label(const sct_tune_plan *plan, const char *label, sct_error *err) {
-  const char **labels = sct_alloc(sizeof *labels * (size_t)(plan->n_items + 1));
-  sct_str text = {0};
-  for (int k = 0; labels && k < plan->n_items; k++) {
-    labels[k] = plan->items[k].label;
-  }
-  if (sct_space_find(&plan->space, label, NULL) >= 0) {
-    sct_str_printf(&text,
-                   "candidate '%s' has no kernel of its own: it was rejected, or its source "
-                   "equals an earlier one's; `sectile space` says which",
-                   label);
-  } else {
-    const char *near = labels ? sct_nearest(label, labels, plan->n_items) : NULL;
-    sct_str_printf(&text, "no candidate is called '%s'", label);
-    sct_str_printf(&text, near ? "; did you mean '%s'?" : "; `--list` prints the labels%s",
-                   near ? near : "");
-  }
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  sct_free(labels);
-  return status;
-}
-
 static sct_status find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
                             sct_error *err) {
   const sct_tune_item *found = label ? NULL : naive_item(plan);
@@ -52,7 +29,10 @@ static sct_status find_item(const sct_tune_item **out, const sct_tune_plan *plan
     }
   }
   if (!found && label) {
-    return unknown_label(plan, label, err);
+    return sct_fail(err, SCT_EUSAGE,
+                    "candidate '%s' has no kernel of its own: it was rejected, or its source "
+                    "equals the naive one's; `sectile space` says which",
+                    label);
   }
   if (!found) {
     return sct_fail(err, SCT_ESPEC, "%s: no candidate has a kernel: %s", plan->spec.name,
@@ -122,7 +102,8 @@ sct_status cli_gen(const cli_args *args, sct_error *err) {
   sct_tune_plan plan = {0};
   const sct_tune_item *item = NULL;
   SCT_TRY(cli_device_describe(&device, args, err));
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies};
+  const sct_tune_labels picked = {args->pick && !args->list ? 1 : 0, &args->pick};
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
   sct_status status = sct_tune_plan_make(&plan, args->words[0], &device, &opts, err);
   if (status != SCT_OK) {
     return cli_hint_example(status, args->words[0], err);
