@@ -48,6 +48,10 @@ static void random_struct(const sct_message *what, char *out) {
     case SCT_IS_RAW:
       random_bytes(at, f->bytes);
       continue;
+    case SCT_IS_CHARS:
+      random_bytes(at, f->bytes);
+      at[f->bytes - 1] = '\0';
+      continue;
     case SCT_IS_STRUCT:
       random_struct(f->of(), at);
       continue;
@@ -123,6 +127,7 @@ static void expect_refused(const sct_message *what, int k, const char *changed) 
   memcpy(fields, what->fields, sizeof *fields * (size_t)what->n_fields);
   fields[k].least = fields[k].kind == SCT_IS_TEXT ? 0 : INT64_MIN;
   fields[k].most = INT64_MAX;
+  fields[k].kind = fields[k].kind == SCT_IS_CHARS ? SCT_IS_RAW : fields[k].kind;
   const sct_message loose = {what->name, what->bytes, fields, what->n_fields};
   uint8_t *const bytes = message_of(&loose, changed, &n);
   assert_non_null(bytes);
@@ -150,6 +155,11 @@ static void test_limits(const sct_message *what, const char *from) {
     if (f->kind == SCT_IS_TEXT && f->least > 0) {
       memcpy(changed, from, what->bytes);
       memset(changed + f->offset, 0, sizeof(void *));
+      expect_refused(what, k, changed);
+    }
+    if (f->kind == SCT_IS_CHARS) {
+      memcpy(changed, from, what->bytes);
+      memset(changed + f->offset, 'x', f->bytes);
       expect_refused(what, k, changed);
     }
     const int64_t lowest = counted || f->bytes == 1 ? 0 : f->bytes == 4 ? INT32_MIN : INT64_MIN;

@@ -199,7 +199,7 @@ typedef enum sct_compile_op {
   SCT_COMPILE_OP_FILE   /* sct_ask_file -> sct_got_file */
 } sct_compile_op;
 
-const sct_message *sct_compiled_table(void);
+const sct_message *sct_compiled_table(void), *sct_nvrtc_about_table(void);
 #define SCT_MESSAGES "compile/compile_messages.def"
 #include "process/process_declare.def"
 

@@ -52,6 +52,9 @@ typedef struct sct_unit_time {
 #define SCT_MESSAGES "measure/measure_messages.def"
 #include "process/process_declare.def"
 
+const sct_message *sct_device_desc_table(void), *sct_gpu_process_table(void);
+const sct_message *sct_gpu_state_table(void);
+
 /* What a request and its answer look like. */
 const sct_message *sct_op_request(sct_op op);
 const sct_message *sct_op_answer(sct_op op);

@@ -98,6 +98,7 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *   SCT_MESSAGE(sct_ask_upload)
  *   SCT_INT(int64_t, offset, 0, INT64_MAX)    an integer, bool or enum, with what it may be
  *   SCT_RAW(double, scale)                    memory as it is
+ *   SCT_CHARS(name)                           char[], whose text ends in it
  *   SCT_TEXT(name)                            const char *; SCT_TEXT_OR_NULL: or NULL
  *   SCT_STRUCT(sct_part, part)                a struct with a table
  *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
@@ -118,6 +119,7 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
 typedef enum sct_message_kind {
   SCT_IS_INT,
   SCT_IS_RAW,
+  SCT_IS_CHARS,
   SCT_IS_TEXT,
   SCT_IS_STRUCT,
   SCT_IS_RAWS,

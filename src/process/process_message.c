@@ -66,6 +66,10 @@ void sct_wire_put(sct_wire *w, const sct_message *what, const void *from) {
     case SCT_IS_INT:
       put_int(w, f, load(at, f->bytes));
       break;
+    case SCT_IS_CHARS:
+      w->failed = w->failed || !memchr(at, '\0', f->bytes);
+      sct_wire_put_raw(w, at, f->bytes);
+      break;
     case SCT_IS_RAW:
       sct_wire_put_raw(w, at, f->bytes);
       break;
@@ -90,9 +94,8 @@ static size_t least_bytes(const sct_message *what) {
   size_t sum = 0;
   for (int k = 0; k < what->n_fields; k++) {
     const sct_message_field *f = &what->fields[k];
-    sum += f->kind == SCT_IS_RAW      ? f->bytes
-           : f->kind == SCT_IS_STRUCT ? least_bytes(f->of())
-                                      : sizeof(int64_t);
+    const bool is_memory = f->kind == SCT_IS_RAW || f->kind == SCT_IS_CHARS;
+    sum += is_memory ? f->bytes : f->kind == SCT_IS_STRUCT ? least_bytes(f->of()) : sizeof(int64_t);
   }
   return sum;
 }
@@ -142,7 +145,9 @@ static void get_field(sct_wire *w, const sct_message_field *f, char *out) {
     store(at, f->bytes, get_int(w, f));
     return;
   case SCT_IS_RAW:
+  case SCT_IS_CHARS:
     pointer = sct_wire_get_raw(w, f->bytes);
+    w->failed = w->failed || (f->kind == SCT_IS_CHARS && !memchr(pointer, '\0', f->bytes));
     memcpy(at, pointer, w->failed ? 0 : f->bytes);
     return;
   case SCT_IS_STRUCT:

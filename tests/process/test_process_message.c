@@ -19,7 +19,7 @@ static void test_all_kinds(void **state) {
 /* What is got lies in the message or its memory, and goes with it. */
 static void test_what_is_got_lives_as_the_message(void **state) {
   (void)state;
-  const a_part part = {true, 40, 7, INT64_MIN, "part"}, parts[] = {part, part};
+  const a_part part = {true, 40, 7, INT64_MIN, "part", "its name"}, parts[] = {part, part};
   const double numbers[] = {1, 0x1p-1000, 3};
   const a_tree tree = {.part = part,
                        .parts = parts,
@@ -40,6 +40,7 @@ static void test_what_is_got_lives_as_the_message(void **state) {
   const a_tree *t = got.trees;
   assert_string_equal(t->parts[1].text, "part");
   assert_true(t->parts[1].flag && t->parts[1].small == 40 && t->parts[1].large == INT64_MIN);
+  assert_string_equal(t->parts[1].name, "its name");
   assert_true(t->number == 0.5 && t->n_numbers == 3 && t->numbers[1] == 0x1p-1000);
   assert_memory_equal(t->letters, "ab", 2);
   assert_null(t->maybe);
@@ -57,7 +58,7 @@ static void test_numbers_of_elements_are_not_believed(void **state) {
     sct_wire w = {0};
     a_forest got;
     sct_wire_put_i64(&w, counts[k]);
-    sct_wire_put_raw(&w, (uint8_t[150]){0}, 150); /* less than two trees */
+    sct_wire_put_raw(&w, (uint8_t[280]){0}, 280); /* less than two trees */
     got.n_rest = 7;
     assert_false(sct_wire_get(&w, a_forest_table(), &got));
     assert_true(got.n_trees == 0 && got.trees == NULL && got.n_rest == 0);
