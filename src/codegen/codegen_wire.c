@@ -62,9 +62,12 @@ void sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_generated *g
 
 /* ---- taking ---- */
 
+#define EXPR_BYTES ((size_t)1 << 20) /* of a candidate, so that parsing them comes to an end */
+
 typedef struct taker {
   const sct_spec *spec;
   sct_arena *arena;
+  size_t expr_bytes; /* so far */
   sct_status status; /* of the first thing that is wrong */
   sct_error *err;
 } taker;
@@ -79,19 +82,21 @@ static sct_expr resolve(void *ctx, sct_expr_pool *pool, const char *name, bool i
   return SCT_EXPR_NONE;
 }
 
-static sct_expr take_expr(taker *t, const char *text) {
-  const sct_expr_names extents = {.resolve = resolve, .ctx = (void *)(uintptr_t)t->spec};
-  sct_expr e = SCT_EXPR_NONE;
-  if (text && t->status == SCT_OK) {
-    t->status = sct_expr_parse(&e, t->spec->pool, text, &extents, t->err);
-  }
-  return e;
-}
-
 static void demand(taker *t, bool holds, const char *what) {
   if (!holds && t->status == SCT_OK) {
     t->status = sct_fail(t->err, SCT_EDATA, "%s", what);
   }
+}
+
+static sct_expr take_expr(taker *t, const char *text) {
+  const sct_expr_names extents = {.resolve = resolve, .ctx = (void *)(uintptr_t)t->spec};
+  sct_expr e = SCT_EXPR_NONE;
+  t->expr_bytes += text ? strlen(text) : 0;
+  demand(t, t->expr_bytes <= EXPR_BYTES, "expressions that are too long");
+  if (text && t->status == SCT_OK) {
+    t->status = sct_expr_parse(&e, t->spec->pool, text, &extents, t->err);
+  }
+  return e;
 }
 
 /* Of a text that is shown to users. */

@@ -154,7 +154,11 @@ static void test_damaged_bytes_do_no_harm(void **state) {
 /* Messages of the right form. What they fail with names what is wrong. */
 static void test_impossible_kernels_are_failures(void **state) {
   (void)state;
-  static const struct {
+  char *const long_text = sct_arena_alloc(&f.arena, (size_t)3 << 20); /* "1+1+ ... +1" */
+  for (size_t k = 0; k + 1 < (size_t)3 << 20; k++) {
+    long_text[k] = k % 2 == 0 ? '1' : '+';
+  }
+  const struct {
     const char *grid, *require, *kernel, *doc;
     int layout, n_operands;
     int64_t align;
@@ -165,6 +169,7 @@ static void test_impossible_kernels_are_failures(void **state) {
       {"1", "pick", "k", "d", 0, 0, 4, "unknown name 'pick'"},
       {"1", "'n_i'", "k", "d", 0, 0, 4, "unknown name 'n_i'"},
       {"1 // 0", "1", "k", "d", 0, 0, 4, "column 3"},
+      {long_text, "1", "k", "d", 0, 0, 4, "expressions that are too long"},
       {"1", "1", "k();", "d", 0, 0, 4, "a kernel without a name"},
       {"1", "1", "k", "d\x1b[2J", 0, 0, 4, "a text that cannot be shown"},
       {"1", "1", "k", "d", 9, 0, 4, "an unknown layout"},
