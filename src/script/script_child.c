@@ -20,13 +20,13 @@
 enum {
   DEFAULT_SECONDS = 10,
   MAX_SECONDS = 3600,
-  STEPS_A_SECOND = 50, /* each this many steps buy another second of processor time */
   MAX_FILES = 16,
 };
 
 #define CHILD_BYTES  ((rlim_t)1 << 30)    /* of address space, on top of the parent's */
 #define HEADWAY_NS   ((int64_t)100000000) /* between signs of life */
 #define DYING_NS     ((int64_t)2000000000)
+#define SECOND_NS    ((int64_t)1000000000)
 #define CODE_HEADWAY ((uint32_t)SCT_N_STATUS)
 #define CODE_MESSAGE (CODE_HEADWAY + 1) /* lesser codes: the status at the end, with its text */
 
@@ -43,7 +43,7 @@ struct sct_script_child {
   const char *subject;
   sct_script_fn fn;
   void *ctx;
-  int64_t steps, sent_ns; /* the child's */
+  int64_t sent_ns; /* the child's */
 };
 
 static seen_page *seen; /* in a child only */
@@ -62,8 +62,8 @@ void sct_script_child_seen(lua_State *L) {
 static void limit(int resource, rlim_t value) {
   struct rlimit now;
   if (getrlimit(resource, &now) == 0) {
-    now.rlim_cur = now.rlim_max == RLIM_INFINITY || value < now.rlim_max ? value : now.rlim_max;
-    now.rlim_max = resource == RLIMIT_CPU ? now.rlim_max : now.rlim_cur; /* it is raised later */
+    now.rlim_max = now.rlim_cur =
+        now.rlim_max == RLIM_INFINITY || value < now.rlim_max ? value : now.rlim_max;
     (void)setrlimit(resource, &now);
   }
 }
@@ -101,7 +101,7 @@ static void confine(const sct_script_child *self) {
   if (!SCT_SANITIZED) { /* which reserve more address space than there is memory */
     limit(RLIMIT_AS, (rlim_t)space_bytes() + CHILD_BYTES);
   }
-  limit(RLIMIT_CPU, (rlim_t)self->seconds);
+  sct_process_limit_cpu(self->seconds * SECOND_NS);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NOFILE, MAX_FILES);
@@ -124,10 +124,7 @@ sct_status sct_script_child_step(sct_script_child *self, sct_error *err) {
   if (!self) {
     return SCT_OK;
   }
-  self->steps++;
-  if (self->steps % STEPS_A_SECOND == 0) {
-    limit(RLIMIT_CPU, (rlim_t)(self->seconds + self->steps / STEPS_A_SECOND));
-  }
+  sct_process_limit_cpu(self->seconds * SECOND_NS);
   return sct_now_ns() - self->sent_ns < HEADWAY_NS ? SCT_OK : send(self, CODE_HEADWAY, NULL, err);
 }
 
@@ -246,7 +243,7 @@ sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *e
                                     sct_error *err) {
   uint32_t code = CODE_HEADWAY;
   while (code == CODE_HEADWAY) {
-    const int64_t until_ns = sct_now_ns() + (int64_t)c->seconds * 1000000000;
+    const int64_t until_ns = sct_now_ns() + c->seconds * SECOND_NS;
     const sct_io io = sct_wire_recv(c->child.fd, &code, body, until_ns);
     if (io != SCT_IO_OK) {
       return io == SCT_IO_TIMEOUT ? fail_slow(c, err) : fail_gone(c, err);
