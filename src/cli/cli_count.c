@@ -185,9 +185,7 @@ static json_t *counters_json(const sct_ptx_counters *c) {
   }
   json_t *more = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
-      "s:I, s:I, "
-      "s:o, s:I, "
-      "s:I, s:I}",
+      "s:I, s:o, s:I, s:I, s:I}",
       "degree", cli_json_number(degree.both), "degree_ld", cli_json_number(degree.load),
       "degree_st", cli_json_number(degree.store), "load", global_json(&c->load), "store",
       global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
@@ -196,12 +194,11 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       global_json(&c->atomics), "shared_atomics", shared_json(&c->shared_atomics), "bulk_load",
       global_json(&c->bulk_load), "bulk_store", global_json(&c->bulk_store), "bulk_load_bytes",
       (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
-      "texture_requests", (json_int_t)c->texture_requests, "local_requests",
-      (json_int_t)c->local_requests, "warp_instructions", (json_int_t)c->warp_instructions,
-      "lane_instructions", (json_int_t)c->lane_instructions, "active_lanes",
-      cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)), "branches",
-      (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches, "barriers",
-      (json_int_t)c->barriers);
+      "local_requests", (json_int_t)c->local_requests, "warp_instructions",
+      (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
+      "active_lanes", cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
+      "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
+      "barriers", (json_int_t)c->barriers);
   json_object_update(doc, more);
   json_decref(more);
   return doc;

@@ -59,21 +59,17 @@ static int width_bytes(width_class class, int sm, uint64_t high) {
   return bytes;
 }
 
-static void count_other(sct_memops *out, int opcode) {
-  static const struct {
-    int opcode;
-    size_t member;
-  } others[] = {
-#define SCT_SASS_OTHER(code, name, member) {code, offsetof(sct_memops, member)},
+static bool is_bulk_copy(int opcode) {
+  static const int opcodes[] = {
+#define SCT_SASS_BULK(code, name) code,
 #include "compile/compile_sass.def"
-#undef SCT_SASS_OTHER
+#undef SCT_SASS_BULK
   };
-  for (int i = 0; i < SCT_COUNT(others); ++i) {
-    if (others[i].opcode == opcode) {
-      int32_t *const n = (int32_t *)(void *)((char *)out + others[i].member);
-      ++*n;
-    }
+  bool found = false;
+  for (int i = 0; i < SCT_COUNT(opcodes); ++i) {
+    found = found || opcodes[i] == opcode;
   }
+  return found;
 }
 
 static sct_status count_instruction(sct_memops *out, const sct_compile_text *text, size_t at,
@@ -99,7 +95,7 @@ static sct_status count_instruction(sct_memops *out, const sct_compile_text *tex
     ++out->n[ops[i].space][ops[i].op][index];
     return SCT_OK;
   }
-  count_other(out, opcode);
+  out->bulk += is_bulk_copy(opcode);
   return SCT_OK;
 }
 

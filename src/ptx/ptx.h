@@ -80,30 +80,6 @@ void sct_ptx_memory_free(sct_ptx_memory *memory);
 /* Adds a buffer; `address` receives its device address. At most 1,900 buffers. */
 sct_status sct_ptx_memory_add(sct_ptx_memory *memory, uint64_t *address,
                               const sct_ptx_buffer *buffer, sct_error *err) SCT_MUST_USE;
-/* What tex1Dfetch reads: a texture object over (part of) a buffer, linear memory, element type as
- * read mode. */
-typedef enum sct_ptx_texel {
-  SCT_PTX_TEXEL_F32,
-  SCT_PTX_TEXEL_F16, /* read as f32 */
-  SCT_PTX_TEXEL_S32,
-  SCT_PTX_TEXEL_S16,
-  SCT_PTX_TEXEL_S8,
-  SCT_PTX_TEXEL_U32,
-  SCT_PTX_TEXEL_U16,
-  SCT_PTX_TEXEL_U8,
-  SCT_PTX_N_TEXELS
-} sct_ptx_texel;
-typedef struct sct_ptx_texture {
-  uint64_t address; /* of the first texel, in a buffer of this memory; a multiple of 512 as for
-                       cudaCreateTextureObject */
-  int64_t texels;   /* at most 2^27 */
-  sct_ptx_texel type;
-  int channels; /* 1, 2 or 4; those that are missing read as undefined */
-} sct_ptx_texture;
-/* `handle` receives the value to pass as cudaTextureObject_t. Indices outside of [0, texels) read
- * zeros, as on a GPU. At most 64 textures. SCT_EUSAGE: outside of every buffer, or not as above. */
-sct_status sct_ptx_memory_add_texture(sct_ptx_memory *memory, uint64_t *handle,
-                                      const sct_ptx_texture *texture, sct_error *err) SCT_MUST_USE;
 /* Fills the buffer at `address` again and forgets what was written: `data` as in sct_ptx_buffer;
  * one with `fill` is asked for its contents again, and gives its memory back until then. For the
  * next run of the same problem. Unknown address: does nothing. */
@@ -214,7 +190,6 @@ typedef struct sct_ptx_counters {
   /* cp.async.bulk: a copy is a request of its bytes, whatever the model; a profiler's requests and
    * tags have none of them, its sectors of L2 have all */
   sct_ptx_global bulk_load, bulk_store;
-  int64_t texture_requests;
   int64_t local_requests;
   int64_t shuffles;                             /* shfl.sync, executed by a warp */
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */

@@ -114,7 +114,6 @@ static void test_loads_and_stores_of_every_width(void **state) {
         expect_row(all_archs[a], &got, (sct_memop_space)space, SCT_MEMOP_ATOMIC, nothing);
       }
       assert_int_equal(got.bulk, 0);
-      assert_int_equal(got.texture, 0);
       assert_int_equal(got.n_loops, 0);
     }
   }
@@ -235,13 +234,9 @@ static void test_vector_reductions(void **state) {
   }
 }
 
-static void test_bulk_copies_and_textures(void **state) {
+static void test_bulk_copies(void **state) {
   (void)state;
   static const char source[] = HEAD
-      "  float x, y, z, w;\n"
-      "  asm volatile(\"tex.1d.v4.f32.s32 {%0,%1,%2,%3}, [%4, {%5}];\" : \"=f\"(x), \"=f\"(y), "
-      "\"=f\"(z), \"=f\"(w) : \"l\"((unsigned long long)q), \"r\"((int)sum));\n"
-      "  *(float *)p = x + y * 2 + z * 3 + w * 4;\n"
       "#if __CUDA_ARCH__ >= 900\n"
       "  asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
       "[%1], 64, [%2];\" :: \"r\"(at), \"l\"(p), \"r\"(at + 128) : \"memory\");\n"
@@ -252,7 +247,6 @@ static void test_bulk_copies_and_textures(void **state) {
   for (int a = 0; a < SCT_COUNT(all_archs); ++a) {
     sct_memops got;
     if (census_for(all_archs[a], source, &got)) {
-      assert_int_equal(got.texture, 1);
       assert_int_equal(got.bulk, all_archs[a] >= 90 ? 2 : 0);
     }
   }
@@ -352,7 +346,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_asynchronous_copies),
       cmocka_unit_test(test_atomics),
       cmocka_unit_test(test_vector_reductions),
-      cmocka_unit_test(test_bulk_copies_and_textures),
+      cmocka_unit_test(test_bulk_copies),
       cmocka_unit_test(test_calls_guards_and_local_memory),
       cmocka_unit_test(test_unknown_machine_code_is_an_error),
   };

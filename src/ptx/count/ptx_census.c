@@ -71,8 +71,6 @@ static void add_by_text(sct_memops *out, int loop, const ptx_origin *o) {
   if (starts(o->text, "atom") || starts(o->text, "red.")) {
     const text_mods m = read_mods(o->text);
     add(out, loop, space_of(m.space), SCT_MEMOP_ATOMIC, m.bytes);
-  } else if (starts(o->text, "tex.") || starts(o->text, "tld4.")) {
-    out->texture++;
   } else if ((starts(o->text, "cp.async.bulk.") || starts(o->text, "cp.reduce.async.bulk.")) &&
              contains(o->text, "[") && !contains(o->text, ".prefetch.")) {
     out->bulk++;

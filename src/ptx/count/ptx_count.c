@@ -217,7 +217,6 @@ void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
   sct_ptx_shared_add(&to->shared_atomics, &from->shared_atomics);
   sct_ptx_global_add(&to->bulk_load, &from->bulk_load);
   sct_ptx_global_add(&to->bulk_store, &from->bulk_store);
-  to->texture_requests += from->texture_requests;
   to->local_requests += from->local_requests;
   to->shuffles += from->shuffles;
   to->warp_instructions += from->warp_instructions;

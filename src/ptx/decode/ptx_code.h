@@ -18,16 +18,15 @@
 #define PTX_ALL        0xffffffffu
 
 /* Address windows of 64 GiB: generic addresses tell their space by their upper bits. */
-#define PTX_WINDOW_SHIFT    36
-#define PTX_WINDOW_SHARED   1
-#define PTX_WINDOW_LOCAL    2
-#define PTX_WINDOW_PARAM    3
-#define PTX_WINDOW_VARS     4 /* .global and .const variables of the module */
-#define PTX_WINDOW_FUNCS    5 /* addresses of functions */
-#define PTX_WINDOW_TEXTURES 6 /* handles, no memory */
-#define PTX_WINDOW_FIRST    8 /* of buffers */
-#define PTX_N_WINDOWS       2048
-#define PTX_WINDOW(k)       ((uint64_t)(k) << PTX_WINDOW_SHIFT)
+#define PTX_WINDOW_SHIFT  36
+#define PTX_WINDOW_SHARED 1
+#define PTX_WINDOW_LOCAL  2
+#define PTX_WINDOW_PARAM  3
+#define PTX_WINDOW_VARS   4 /* .global and .const variables of the module */
+#define PTX_WINDOW_FUNCS  5 /* addresses of functions */
+#define PTX_WINDOW_FIRST  8 /* of buffers */
+#define PTX_N_WINDOWS     2048
+#define PTX_WINDOW(k)     ((uint64_t)(k) << PTX_WINDOW_SHIFT)
 
 /* Shared addresses start here (as the 1 KiB that sm_90 reserves); arrays lie this far apart, a
  * multiple of 128 so that their banks stay as they would be without the gap. */

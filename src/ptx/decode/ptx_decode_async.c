@@ -1,4 +1,4 @@
-/* Decoders of mbarriers, bulk copies and texture fetches. */
+/* Decoders of mbarriers, bulk copies. */
 #include "ptx/decode/ptx_decode.h"
 #include "ptx/exec/ptx_exec.h"
 
@@ -314,39 +314,6 @@ bool sct_ptx_dec_bulk(ptx_dec *d) {
 
 /* ---- tex */
 
-/* tex.1d.v4.f32.s32 {a, b, c, d}, [handle, {index}]: linear memory */
 bool sct_ptx_decode_tex(ptx_dec *d) {
-  const ptx_opd *o = d->inst->opds;
-  uint32_t first = 0, handle = 0, index = 0;
-  const bool shape = sct_ptx_span_is(d->inst->mods[0], "tex") && sct_ptx_dec_take(d, "1d") &&
-                     sct_ptx_dec_take(d, "v4");
-  const ptx_type type = shape ? sct_ptx_dec_take_type(d) : PTX_T_NONE;
-  if ((type != PTX_T_F32 && type != PTX_T_S32 && type != PTX_T_U32) ||
-      sct_ptx_dec_take_type(d) != PTX_T_S32 || sct_ptx_dec_mods_left(d) || d->inst->n_opds != 2) {
-    return sct_ptx_dec_fail(d,
-                            "a texture fetch other than tex.1d.v4.{f32,s32,u32}.s32 (from linear "
-                            "memory) is not supported");
-  }
-  if (o[0].kind != PTX_OPD_VEC || o[0].n_elems != 4 || o[1].kind != PTX_OPD_ADDR ||
-      o[1].n_elems != 2 || o[1].elems[0].kind != PTX_OPD_REG) {
-    return sct_ptx_dec_fail(d,
-                            "expected {a, b, c, d}, [handle, {index}] with a handle in a register");
-  }
-  const ptx_opd *at = &o[1].elems[1];
-  at = at->kind == PTX_OPD_VEC && at->n_elems == 1 ? &at->elems[0] : at;
-  if (!sct_ptx_dec_vector(d, &o[0], '3', type, true, &first) ||
-      !sct_ptx_dec_source(d, &o[1].elems[0], '6', PTX_T_U64, &handle) ||
-      !sct_ptx_dec_source(d, at, '3', PTX_T_S32, &index)) {
-    return false;
-  }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_tex1d);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = handle;
-  u->b = index;
-  u->vec = first;
-  u->n = 4;
-  u->from = (uint8_t)type;
-  return true;
+  return sct_ptx_dec_fail(d, "texture fetches are not supported");
 }

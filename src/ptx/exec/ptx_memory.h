@@ -35,11 +35,7 @@ typedef struct ptx_buf {
   bool written; /* by the launch at hand */
 } ptx_buf;
 
-#define PTX_MAX_TEXTURES 64
-
 struct sct_ptx_memory {
-  sct_ptx_texture textures[PTX_MAX_TEXTURES]; /* handle PTX_WINDOW(PTX_WINDOW_TEXTURES) + number */
-  int n_textures;
   ptx_buf *table[PTX_N_WINDOWS]; /* by address >> PTX_WINDOW_SHIFT */
   int n_buffers;
 };
