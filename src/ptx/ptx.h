@@ -92,10 +92,6 @@ int64_t sct_ptx_memory_filled(const sct_ptx_memory *memory, uint64_t address);
 /* First byte offset >= `from` that is required and was never written (or holds an undefined value);
  * -1: none. */
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);
-/* Whether a value that went through an approximate operation, or through an atomic addition of
- * floats (which rounds in the order of the day), was stored there: then compare with a tolerance.
- */
-bool sct_ptx_memory_approximate(const sct_ptx_memory *memory, uint64_t address);
 
 /* ---- diagnosis ---- */
 
@@ -270,13 +266,6 @@ typedef struct sct_ptx_result {
  * large. SCT_EDATA: the kernel has PTX that this module does not know. */
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
-/* The same, run again from the same memory contents with blocks and warps in reverse and in a
- * shuffled order: results that differ in a writable buffer are the diagnosis
- * SCT_PTX_ORDER_DEPENDENT, but for approximate buffers of a kernel that adds floats atomically.
- * Lanes of an atomic operation change their order too. Counters are of the first run; the memory
- * holds the first run's results. */
-sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
-                                 const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_ptx_result_free(sct_ptx_result *result);
 /* What the last launch with per_buffer did to the buffer at `address`, atomics left out, bulk
  * copies as loads and stores. An access counts for the buffer of its first active lane. Zeroed:

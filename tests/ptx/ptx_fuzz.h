@@ -6,7 +6,7 @@
 #ifndef TESTS_PTX_FUZZ_H
 #define TESTS_PTX_FUZZ_H
 
-#include "ptx/ptx.h"
+#include "ptx_orders.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static inline void fuzz_launch(const sct_ptx_module *module, const sct_ptx_kerne
                                     .shared_bytes = 2048,
                                     .per_instruction = true,
                                     .max_steps = FUZZ_STEPS};
-  const sct_status status = sct_ptx_launch_orders(&result, memory, &opts, &err);
+  const sct_status status = ptx_launch_orders(&result, memory, &opts, &err);
   if (status != SCT_OK && err.text[0] == '\0') {
     fuzz_die("a launch was refused without a message");
   }

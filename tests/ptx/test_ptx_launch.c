@@ -310,51 +310,6 @@ static void bad_buffers(void **state) {
   sct_ptx_memory_free(memory);
 }
 
-/* Values that went through an approximate operation are known as such, through shared memory too.
- */
-static void approximate_results_are_marked(void **state) {
-  (void)state;
-  static const struct {
-    const char *body;
-    bool approximate;
-  } cases[] = {
-      {"add.f32 %r1, %i, %i; st.global.f32 [%po], %r1;", false},
-      {"ex2.approx.f32 %r1, %i; add.f32 %r1, %r1, %i; st.global.f32 [%po], %r1;", true},
-      {"ex2.approx.f32 %r1, %i; mov.f32 %r1, %i; st.global.f32 [%po], %r1;", false},
-      {".shared .align 4 .b8 s[128];\nmov.u32 %r2, s; mad.lo.s32 %r2, %i, 4, %r2; ex2.approx.f32 "
-       "%r1, %i;\n"
-       "st.shared.f32 [%r2], %r1; ld.shared.f32 %r3, [%r2]; st.global.f32 [%po], %r3;",
-       true},
-  };
-  for (int k = 0; k < SCT_COUNT(cases); k++) {
-    sct_error err = {0};
-    sct_str text = {0};
-    sct_ptx_module *module = NULL;
-    sct_ptx_memory *memory = NULL;
-    sct_ptx_result result;
-    uint64_t address[2];
-    uint32_t in[32] = {0};
-    sct_str_printf(&text, "%s%s\nret;\n}\n", PTX_KERNEL, cases[k].body);
-    assert_int_equal(sct_ptx_parse(&module, sct_str_c(&text), "approx", &err), SCT_OK);
-    sct_ptx_memory_new(&memory);
-    const sct_ptx_buffer b[2] = {{.name = "in", .bytes = 128, .data = in},
-                                 {.name = "out", .bytes = 128, .output = true}};
-    for (int i = 0; i < 2; i++) {
-      assert_int_equal(sct_ptx_memory_add(memory, &address[i], &b[i], &err), SCT_OK);
-    }
-    const void *args[] = {&address[0], &address[1]};
-    const sct_ptx_launch_opts opts = {
-        .module = module, .kernel = "k", .block = {32, 1, 1}, .args = args, .n_args = 2};
-    assert_int_equal(sct_ptx_launch(&result, memory, &opts, &err), SCT_OK);
-    assert_int_equal(result.diag.kind, SCT_PTX_CLEAN);
-    assert_int_equal(sct_ptx_memory_approximate(memory, address[1]), cases[k].approximate);
-    sct_ptx_result_free(&result);
-    sct_ptx_memory_free(memory);
-    sct_ptx_module_free(module);
-    sct_str_free(&text);
-  }
-}
-
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
@@ -369,7 +324,6 @@ int main(void) {
       cmocka_unit_test(step_budget),
       cmocka_unit_test(dynamic_shared_memory),
       cmocka_unit_test(bad_buffers),
-      cmocka_unit_test(approximate_results_are_marked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -451,42 +451,6 @@ static void two_barriers_polled_in_turn(void **state) {
   assert_int_equal(run_kernel(text, &run, out, NULL), SCT_PTX_CLEAN);
 }
 
-/* ---- approximate values */
-
-/* Bytes keep their mark when a bulk copy moves them, there and back. */
-static void copies_of_approximate_values_are_marked(void **state) {
-  (void)state;
-  static const char text[] = BODY(
-      "mov.b32 %r0, 0f40000000; ex2.approx.f32 %r1, %r0; st.shared.v4.b32 [%t], {%r1, %r1, %r1, "
-      "%r1}; fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%out], [%t], 16;"
-      "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; mov.u32 %r0, 5;");
-  sct_error err = {0};
-  sct_ptx_module *module = NULL;
-  sct_ptx_memory *memory = NULL;
-  sct_ptx_result result;
-  uint64_t address[2];
-  const uint32_t zeros[16] = {0};
-  const sct_ptx_buffer buffer = {.name = "b", .bytes = sizeof zeros, .data = zeros};
-  const void *args[] = {&address[0], &address[1]};
-  assert_int_equal(sct_ptx_parse(&module, text, "a.ptx", &err), SCT_OK);
-  sct_ptx_memory_new(&memory);
-  for (int i = 0; i < 2; i++) {
-    assert_int_equal(sct_ptx_memory_add(memory, &address[i], &buffer, &err), SCT_OK);
-  }
-  const sct_ptx_launch_opts opts = {.module = module, .kernel = "k", .args = args, .n_args = 2};
-  if (sct_ptx_launch(&result, memory, &opts, &err) != SCT_OK) {
-    fail_msg("%s", err.text);
-  }
-  if (result.diag.kind != SCT_PTX_CLEAN) {
-    fail_msg("%s", result.diag.text);
-  }
-  assert_true(sct_ptx_memory_approximate(memory, address[1]));
-  assert_false(sct_ptx_memory_approximate(memory, address[0]));
-  sct_ptx_result_free(&result);
-  sct_ptx_memory_free(memory);
-  sct_ptx_module_free(module);
-}
-
 /* ---- what there is not */
 
 static void other_forms_are_refused(void **state) {
@@ -552,7 +516,6 @@ int main(void) {
                                      cmocka_unit_test(a_slow_warp_is_no_deadlock),
                                      cmocka_unit_test(polling_at_work_is_no_deadlock),
                                      cmocka_unit_test(two_barriers_polled_in_turn),
-                                     cmocka_unit_test(copies_of_approximate_values_are_marked),
                                      cmocka_unit_test(other_forms_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ void sct_ptx_shadow_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t 
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     row[i] = bits[i];
-    x->state[d] = (x->state[d] & ~((uint64_t)1 << i)) | (uint64_t)(bits[i] != 0) << i;
+    x->state[d] = (x->state[d] & ~(1u << i)) | (uint32_t)(bits[i] != 0) << i;
   }
 }
 
@@ -137,15 +137,13 @@ static uint64_t result_width(const ptx_uop *u) {
   return u->bytes == 0 || u->bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
 }
 
-void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint64_t state) {
+void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
   uint64_t bits[PTX_LANES] = {0};
-  const uint64_t m = (uint64_t)x->mask << 32 | x->mask;
-  const uint32_t lanes = (uint32_t)state & x->mask;
   const bool exact = u->shadow != PTX_SHADOW_ALL && u->shadow != PTX_SHADOW_OWN;
   for (uint32_t l = lanes; l != 0; l &= l - 1) {
     const int lane = ptx_first_lane(l);
     bits[lane] = exact ? result_bits(x, u, lane) & result_width(u) : UINT64_MAX;
   }
-  x->state[u->d] = (x->state[u->d] & ~m) | (state & m & ~(uint64_t)PTX_ALL);
+  x->state[u->d] &= ~x->mask;
   sct_ptx_shadow_set(x, u->d, lanes, bits);
 }

@@ -106,7 +106,6 @@ struct ptx_uop {
   uint8_t n;      /* elements of a vector access, targets of a branch table */
   uint8_t bytes;  /* of a memory element, of an operand */
   bool wide;      /* elements are kept in 64-bit lanes */
-  bool approx;    /* its result is not compared bit for bit */
   bool sign;      /* loads extend the sign */
   uint8_t space;  /* ptx_space */
   union {
@@ -221,8 +220,7 @@ typedef struct ptx_code {
   bool uses_dynamic;     /* an extern shared array is named */
   bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx, has_calls;
-  bool has_float_sums; /* atomic additions whose rounding depends on their order */
-  bool orders_blocks;  /* fences wider than a block: blocks may talk to each other */
+  bool orders_blocks; /* fences wider than a block: blocks may talk to each other */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race shadows */
 } ptx_code;
 

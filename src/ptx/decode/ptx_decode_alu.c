@@ -152,8 +152,7 @@ static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
   u->flags = mods->flags;
   u->shadow = (uint8_t)row->shadow;
   u->bytes = (uint8_t)sct_ptx_type_bytes(mods->type);
-  u->approx = strchr(row->attrs, 'A') != NULL;
-  d->code->has_approx |= u->approx;
+  d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
   return true;
 }
 

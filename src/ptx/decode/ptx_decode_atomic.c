@@ -137,7 +137,6 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
     c->min_global_bytes = bytes < c->min_global_bytes ? bytes : c->min_global_bytes;
   }
   c->has_approx |= rounds;
-  c->has_float_sums |= rounds;
   c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
 }
 

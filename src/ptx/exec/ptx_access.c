@@ -120,12 +120,8 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
                   (unsigned long long)a);
     return part;
   }
-  part = (ptx_part){.host = b->host,
-                    .defined = b->defined,
-                    .origin = b->base,
-                    .keep = b->keep,
-                    .buf = b,
-                    .approx = b->approx};
+  part = (ptx_part){
+      .host = b->host, .defined = b->defined, .origin = b->base, .keep = b->keep, .buf = b};
   if (todo == PTX_ALL && b->base != PTX_WINDOW(PTX_WINDOW_VARS) && all_inside(acc, b)) {
     part.mask = todo;
   } else {
@@ -184,11 +180,8 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
 }
 
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
-  ptx_part part = {.host = x->shared,
-                   .defined = x->shared_defined,
-                   .keep = UINT64_MAX,
-                   .shared = true,
-                   .approx = x->shared_approx};
+  ptx_part part = {
+      .host = x->shared, .defined = x->shared_defined, .keep = UINT64_MAX, .shared = true};
   const ptx_range *r = NULL;
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);

@@ -63,7 +63,6 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lan
   }
   const size_t off = (from->addr[lane] - part.origin) & part.keep;
   memcpy(out->data, part.host + off, n);
-  x->shared_approx |= part.approx;
   if (part.defined != NULL) {
     memcpy(out->defined, part.defined + off, n);
   }

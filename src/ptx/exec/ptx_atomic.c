@@ -1,9 +1,6 @@
 /* atom and red: one lane after the other reads, combines and writes back, so that contention within
  * a warp, between warps and between blocks needs nothing more. The order of the lanes follows the
- * order of the launch: what depends on it shows when the launch is run again in another one.
- *
- * Sums of floats round differently in every order. Memory that holds such sums and registers that
- * read it are approximate, so results are compared with a tolerance instead of bit for bit. */
+ * order of the launch: what depends on it shows when the launch is run again in another one. */
 #include "ptx/exec/ptx_exec.h"
 #include "ptx/exec/ptx_values.h"
 
@@ -246,13 +243,11 @@ typedef struct results {
   uint64_t value[MAX_WORDS][PTX_LANES], bits[MAX_WORDS][PTX_LANES];
 } results;
 
-static void put_results(ptx_exec *x, const ptx_uop *u, uint32_t mask, const results *r,
-                        bool approx) {
-  const uint64_t both = (uint64_t)mask << 32 | mask;
+static void put_results(ptx_exec *x, const ptx_uop *u, uint32_t mask, const results *r) {
   for (int e = 0; e < u->n; e++) {
     const uint32_t d = x->code->vec[u->vec + (uint32_t)e];
     uint32_t undefined = 0;
-    x->state[d] = (x->state[d] & ~both) | (approx ? (uint64_t)mask << 32 : 0);
+    x->state[d] &= ~mask;
     for (uint32_t m = mask; m != 0; m &= m - 1) {
       const int i = ptx_first_lane(m);
       if (u->wide) {
@@ -281,19 +276,8 @@ static int lane_at(const ptx_exec *x, int k) {
   return (int)(((uint64_t)k * (mix | 1) + (mix >> 32)) % PTX_LANES); /* odd: every lane once */
 }
 
-static bool approx_operands(const ptx_exec *x, const ptx_uop *u, uint32_t mask) {
-  const int first = u->e ? u->n : 0, n = u->from == PTX_ATOMIC_CAS ? 2 * u->n : u->n;
-  uint64_t state = 0;
-  for (int k = 0; k < n; k++) {
-    state |= x->state[x->code->vec[u->vec + (uint32_t)(first + k)]];
-  }
-  return ((uint32_t)(state >> 32) & mask) != 0;
-}
-
 static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                         const ptx_part *part) {
-  const bool sums = u->from == PTX_ATOMIC_ADD && is_float(u);
-  const bool approx = sums || approx_operands(x, u, part->mask);
   results r;
   uint32_t changed = 0;
   for (int k = 0; k < PTX_LANES; k++) {
@@ -324,12 +308,8 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   if (x->launch->races && !sct_ptx_race(x, u, acc, part, changed)) {
     return;
   }
-  if (approx && part->buf != NULL) {
-    part->buf->approx = true;
-  }
-  x->shared_approx |= approx && part->buf == NULL;
   if (u->e) {
-    put_results(x, u, part->mask, &r, part->approx || sums);
+    put_results(x, u, part->mask, &r);
   }
 }
 

@@ -23,7 +23,7 @@ static void deliver(ptx_warp *w, const ptx_barrier *b) {
   const size_t slot = f->slot_base + u->d;
   uint32_t *d = (uint32_t *)(void *)(w->regs + slot * PTX_SLOT_BYTES);
   const uint32_t m = w->barrier_mask;
-  w->state[slot] &= ~((uint64_t)m << 32 | m);
+  w->state[slot] &= ~m;
   if (u->op == PTX_BAR_POPC) {
     for (int i = 0; i < PTX_LANES; i++) {
       d[i] = m >> i & 1 ? b->votes : d[i];

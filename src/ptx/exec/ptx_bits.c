@@ -398,7 +398,8 @@ void sct_ptx_op_add_frame(ptx_exec *x, const ptx_uop *u) {
 
 void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *vec = x->code->vec + u->vec;
-  uint64_t wide[PTX_LANES] = {0}, bits[PTX_LANES] = {0}, state = 0;
+  uint64_t wide[PTX_LANES] = {0}, bits[PTX_LANES] = {0};
+  uint32_t state = 0;
   uint32_t narrow[PTX_LANES];
   for (int k = 0; k < u->n; k++) {
     const uint32_t *a = ptx_r32(x, vec[k]);
@@ -407,7 +408,7 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
     LANES(i) {
       wide[i] |= (a[i] & piece) << 8 * u->bytes * k;
     }
-    for (uint32_t m = (uint32_t)x->state[vec[k]] & x->mask; m != 0; m &= m - 1) {
+    for (uint32_t m = x->state[vec[k]] & x->mask; m != 0; m &= m - 1) {
       const int i = ptx_first_lane(m);
       bits[i] |= (sct_ptx_shadow_get(x, vec[k], i) & piece) << 8 * u->bytes * k;
     }
@@ -420,19 +421,18 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
   } else {
     ptx_put32(x, u, narrow);
   }
-  x->state[u->d] |= state & (uint64_t)x->mask << 32;
-  sct_ptx_shadow_set(x, u->d, (uint32_t)state & x->mask, bits);
+  sct_ptx_shadow_set(x, u->d, state & x->mask, bits);
 }
 
 void sct_ptx_op_mov_unpair(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *vec = x->code->vec + u->vec;
   const uint64_t piece = u->bytes == 2 ? 0xffff : PTX_ALL;
   uint64_t whole[PTX_LANES], bits[PTX_LANES] = {0};
-  const uint64_t state = x->state[u->a];
+  const uint32_t state = x->state[u->a];
   LANES(i) {
     whole[i] = u->wide ? ptx_r64(x, u->a)[i] : ptx_r32(x, u->a)[i];
   }
-  for (uint32_t m = (uint32_t)state & x->mask; m != 0; m &= m - 1) {
+  for (uint32_t m = state & x->mask; m != 0; m &= m - 1) {
     bits[ptx_first_lane(m)] = sct_ptx_shadow_get(x, u->a, ptx_first_lane(m));
   }
   for (int k = 0; k < u->n; k++) {
@@ -444,7 +444,6 @@ void sct_ptx_op_mov_unpair(ptx_exec *x, const ptx_uop *u) {
       part[i] = bits[i] >> 8 * u->bytes * k & piece;
     }
     ptx_put32(x, &put, t);
-    x->state[vec[k]] |= state & (uint64_t)x->mask << 32;
-    sct_ptx_shadow_set(x, vec[k], (uint32_t)state & x->mask, part);
+    sct_ptx_shadow_set(x, vec[k], state & x->mask, part);
   }
 }

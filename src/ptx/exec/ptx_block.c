@@ -119,7 +119,7 @@ void sct_ptx_fill_consts(ptx_exec *x, ptx_warp *w, int body, size_t slot_base) {
 
 void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base) {
   const ptx_body *b = &x->code->bodies[body];
-  const uint64_t undefined = x->launch->definedness ? PTX_ALL : 0;
+  const uint32_t undefined = x->launch->definedness ? PTX_ALL : 0;
   memset(w->state + slot_base, 0, sizeof(*w->state) * b->n_slots);
   for (uint32_t r = 0; r < b->n_regs; r++) {
     w->state[slot_base + PTX_SLOT_REGS + r] = undefined;
@@ -185,7 +185,6 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->events = 0;
   x->n_mbars = 0;
   sct_ptx_bulk_clear(x);
-  x->shared_approx = false;
   x->stop = x->soft = x->has_soft = false;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {

@@ -220,7 +220,6 @@ static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
   b->load = true;
   b->mbar = (int32_t)(m - x->mbars);
   take(b, e.g.host + off, e.g.defined != NULL ? e.g.defined + off : NULL);
-  x->shared_approx |= e.g.approx;
   if (x->launch->definedness) {
     memset(x->shared_defined + e.shared, 0, e.bytes);
   }
@@ -315,7 +314,6 @@ static bool store(ptx_exec *x, const ptx_uop *u, int lane) {
   b->buf = e.g.buf;
   b->offset = (int64_t)((e.global - e.g.origin) & e.g.keep);
   take(b, x->shared + e.shared, x->shared_defined + e.shared);
-  b->buf->approx |= x->shared_approx;
   if (b->buf->defined != NULL && x->launch->definedness) {
     memset(b->buf->defined + b->offset, 0, e.bytes);
   }

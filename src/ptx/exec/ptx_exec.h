@@ -1,9 +1,8 @@
 /* The executor's state: one ptx_exec a host thread, one ptx_warp a warp of the block at hand.
  *
  * The register file keeps, per slot, 32 lanes of data (ptx_code.h) and one state word: the lanes
- * whose value is undefined (low half) or went through an approximate operation (high half). Which
- * bits of an undefined lane are undefined is kept on the side (`bits`) and only looked at when
- * there is one: the common case costs one OR. */
+ * whose value is undefined. Which bits of an undefined lane are undefined is kept on the side
+ * (`bits`) and only looked at when there is one: the common case costs one OR. */
 #ifndef SCT_PTX_EXEC_H
 #define SCT_PTX_EXEC_H
 
@@ -99,7 +98,7 @@ typedef struct ptx_warp {
   uint32_t exited;
   uint32_t carry;
   uint8_t *regs;   /* [n_slots] register file, all frames */
-  uint64_t *state; /* [n_slots] */
+  uint32_t *state; /* [n_slots] */
   uint64_t *bits;  /* [n_slots][32] undefined bits; NULL until needed */
   uint8_t
       *has_bits; /* [n_slots] bits of this slot are valid; else an undefined lane is so entirely */
@@ -171,7 +170,7 @@ typedef struct ptx_flag { /* its address and the warps that have released there 
 struct ptx_exec {
   /* of the warp and micro-operation at hand */
   uint8_t *regs;
-  uint64_t *state;
+  uint32_t *state;
   uint32_t mask;
   bool stop;  /* a diagnosis was made */
   bool soft;  /* ... that a race found later would explain: only the warp stops */
@@ -190,7 +189,6 @@ struct ptx_exec {
   ptx_touch *shared_touch;          /* by shared address >> granule shift */
   ptx_lanes *shared_lanes;          /* likewise */
   uint32_t n_syncs;                 /* numbers given to ptx_warp.sync */
-  bool shared_approx;
   ptx_range *ranges;
   int n_ranges;
   ptx_barrier barriers[PTX_N_BARRIERS];
@@ -263,23 +261,20 @@ static inline void ptx_blend64(uint64_t *d, const uint64_t *t, uint32_t mask) {
 
 /* The low bits of v that a value of the type has, and its sign above where it has one. */
 uint64_t sct_ptx_extend(uint64_t v, ptx_type type);
-/* Undefined bits of the result, from those of the operands: only called when an operand has some.
- */
-void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint64_t state);
+/* Undefined bits of the result in `lanes`, those in which an operand has some. */
+void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
 /* Sets the state of slot `d` in `lanes`: undefined lanes hold `bits`. */
 void sct_ptx_shadow_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits);
 /* Undefined bits of `lane` of `slot`. */
 uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane);
 
-/* Definedness and approximation of a result: the union of its operands'. */
+/* Definedness of a result: the union of its operands'. */
 static inline void ptx_flow(ptx_exec *x, const ptx_uop *u) {
-  const uint64_t m = (uint64_t)x->mask << 32 | x->mask;
-  uint64_t s = x->state[u->a] | x->state[u->b] | x->state[u->c] | x->state[u->e];
-  s |= (uint64_t)(0 - (uint32_t)u->approx) << 32;
-  if ((uint32_t)(s & m) != 0) {
-    sct_ptx_shadow(x, u, s);
+  const uint32_t undefined = x->state[u->a] | x->state[u->b] | x->state[u->c] | x->state[u->e];
+  if ((undefined & x->mask) != 0) {
+    sct_ptx_shadow(x, u, undefined & x->mask);
   } else {
-    x->state[u->d] = (x->state[u->d] & ~m) | (s & m);
+    x->state[u->d] &= ~x->mask;
   }
 }
 
@@ -340,7 +335,6 @@ typedef struct ptx_part {
   uint32_t mask;
   ptx_buf *buf; /* global memory; NULL: shared or local */
   bool shared;
-  bool approx;    /* holds approximate values */
   int64_t stride; /* local memory: added once a lane */
 } ptx_part;
 

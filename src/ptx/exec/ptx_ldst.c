@@ -111,8 +111,7 @@ static uint32_t undefined_lanes(const ptx_access *acc, const ptx_part *part) {
 /* Definedness of element `e`: what the memory's shadow says. */
 static void load_state(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        int e, uint32_t d, uint32_t undefined) {
-  const uint64_t m = (uint64_t)part->mask << 32 | part->mask;
-  x->state[d] = (x->state[d] & ~m) | (part->approx ? (uint64_t)part->mask << 32 : 0);
+  x->state[d] &= ~part->mask;
   if (undefined == 0) {
     return;
   }
@@ -272,11 +271,11 @@ static bool lanes_conflict(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 
 static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {
   const uint32_t *slots = x->code->vec + u->vec;
-  uint64_t state = 0;
+  uint32_t lanes = 0;
   for (int e = 0; e < u->n; e++) {
-    state |= x->state[slots[e]];
+    lanes |= x->state[slots[e]];
   }
-  return (uint32_t)state;
+  return lanes;
 }
 
 /* An undefined value on its way to global memory: fine in padding, else a diagnosis. */
@@ -324,19 +323,6 @@ static void store_state(const ptx_exec *x, const ptx_uop *u, const ptx_access *a
   }
 }
 
-static void note_approx(ptx_exec *x, const ptx_uop *u, const ptx_part *part) {
-  const uint32_t *slots = x->code->vec + u->vec;
-  bool approx = false;
-  for (int e = 0; e < u->n; e++) {
-    approx |= (x->state[slots[e]] >> 32 & part->mask) != 0;
-  }
-  if (approx && part->buf != NULL) {
-    part->buf->approx = true;
-  } else if (approx) {
-    x->shared_approx = true; /* local memory too: it is as careful as need be */
-  }
-}
-
 /* A store to what a bulk copy may still read. */
 static bool overwrites_source(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                               const ptx_part *part) {
@@ -373,7 +359,6 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
     store_values(x, u, acc, part, e, slots[e]);
   }
   store_state(x, u, acc, part, undefined);
-  note_approx(x, u, part);
   if (races) {
     (void)(!acc->full_run && lanes_conflict(x, u, acc, part));
   }

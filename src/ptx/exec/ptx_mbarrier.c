@@ -317,7 +317,7 @@ static bool arrive(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
 
 void sct_ptx_op_mbarrier_arrive(ptx_exec *x, const ptx_uop *u) {
   each_lane(x, u, arrive);
-  x->state[u->d] &= ~((uint64_t)x->mask << 32 | x->mask);
+  x->state[u->d] &= ~x->mask;
   x->warp->stamp = ++x->epoch;
 }
 

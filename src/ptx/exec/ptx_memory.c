@@ -118,7 +118,6 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
   if (b == NULL) {
     return;
   }
-  b->approx = false;
   if (b->fill != NULL) {
     sct_map_forget(b->host, (size_t)b->bytes + 1);
     memset(b->filled, 0, ((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
@@ -162,11 +161,6 @@ int64_t sct_ptx_memory_undefined(const sct_ptx_memory *m, uint64_t address, int6
     }
   }
   return -1;
-}
-
-bool sct_ptx_memory_approximate(const sct_ptx_memory *m, uint64_t address) {
-  const ptx_buf *b = buffer_at(m, address);
-  return b != NULL && b->approx;
 }
 
 /* ---- variables of the module */

@@ -72,7 +72,7 @@ static bool shfl_source(int mode, int lane, uint32_t by, uint32_t c, int *from) 
 
 void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b), *c = ptx_r32(x, u->c);
-  uint32_t t[PTX_LANES] = {0}, inside = 0, lanes = 0, approx = 0;
+  uint32_t t[PTX_LANES] = {0}, inside = 0, lanes = 0;
   uint64_t bits[PTX_LANES] = {0};
   if (!sct_ptx_members_here(x, u, u->e)) {
     return;
@@ -87,11 +87,9 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
       bits[i] = UINT64_MAX;
     }
     lanes |= (uint32_t)((bits[i] & PTX_ALL) != 0) << i;
-    approx |= (uint32_t)(x->state[u->a] >> (32 + from) & 1) << i;
   }
   const ptx_uop put = {.d = u->d}, put_pred = {.d = u->vec};
   ptx_put32(x, &put, t);
-  x->state[u->d] |= (uint64_t)(approx & x->mask) << 32;
   if (lanes != 0 && x->launch->definedness) {
     sct_ptx_shadow_set(x, u->d, lanes, bits);
   }
@@ -100,19 +98,17 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
   }
 }
 
-/* Lane i's result t[i] comes from the lanes that it names: undefined or approximate if one of them
- * is. */
+/* Lane i's result t[i] comes from the lanes that it names: undefined if one of them is. */
 static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t *t, bool pred) {
   const uint32_t *member = ptx_r32(x, u->e);
-  const uint64_t from = x->state[u->a];
-  uint32_t undefined = 0, approx = 0, bits = 0;
+  const uint32_t from = x->state[u->a];
+  uint32_t undefined = 0, bits = 0;
   uint64_t all[PTX_LANES];
   const ptx_uop put = {.d = d};
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint32_t named = member[i] & x->mask;
-    undefined |= (uint32_t)(((uint32_t)from & named) != 0) << i;
-    approx |= (uint32_t)(((uint32_t)(from >> 32) & named) != 0) << i;
+    undefined |= (uint32_t)((from & named) != 0) << i;
     bits |= (uint32_t)(t[i] != 0) << i;
   }
   if (pred) {
@@ -120,7 +116,6 @@ static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t 
   } else {
     ptx_put32(x, &put, t);
   }
-  x->state[d] |= (uint64_t)approx << 32;
   memset(all, 0xff, sizeof all);
   if (undefined != 0 && x->launch->definedness) {
     sct_ptx_shadow_set(x, d, undefined, all);

@@ -1,5 +1,8 @@
-/* The same launch in several orders of blocks and warps: results that differ depend on what no
- * program may rely on, even where the race check saw nothing. */
+/* ptx_orders - the same launch in several orders of blocks, warps and lanes: results that differ
+ * depend on what no program may rely on, even where the race check saw nothing. */
+#ifndef SCT_TESTS_PTX_ORDERS_H
+#define SCT_TESTS_PTX_ORDERS_H
+
 #include "ptx/exec/ptx_memory.h"
 
 #include <string.h>
@@ -59,20 +62,15 @@ static void image_restore(const image *im) {
   }
 }
 
-/* First byte that differs from `im` and is neither padding nor undefined; false: none. Where a
- * kernel adds floats atomically (`sums`), buffers with approximate values hold what such sums gave:
- * their last digits may differ. */
-static bool image_differs(const image *im, bool sums, const ptx_buf **buf, int64_t *at) {
+/* The first byte that differs from `im` and is no padding, as text. */
+static bool image_differs(const image *im, const char *order, char *text, size_t bytes) {
   for (int i = 0; i < im->n; i++) {
     const ptx_buf *b = im->buf[i];
-    if (sums && b->approx) {
-      continue;
-    }
     for (int64_t k = 0; k < b->bytes; k++) {
       const bool cared = b->required == NULL || b->required[k] != 0;
       if (b->host[k] != im->host[i][k] && cared) {
-        *buf = b;
-        *at = k;
+        snprintf(text, bytes, "byte %lld of '%s' is another one when blocks and warps run %s",
+                 (long long)k, b->name, order);
         return true;
       }
     }
@@ -80,48 +78,36 @@ static bool image_differs(const image *im, bool sums, const ptx_buf **buf, int64
   return false;
 }
 
-static void set_diag(sct_ptx_diag *d, const sct_ptx_launch_opts *o, const ptx_buf *b, int64_t at,
-                     const char *order) {
-  *d = (sct_ptx_diag){
-      .kind = SCT_PTX_ORDER_DEPENDENT, .warp = -1, .lane = -1, .address = b->base + (uint64_t)at};
-  snprintf(d->kernel, sizeof d->kernel, "%s", o->kernel);
-  snprintf(d->text, sizeof d->text, "byte %lld of '%s' is another one when blocks and warps run %s",
-           (long long)at, b->name, order);
-}
-
-static bool adds_floats(const sct_ptx_launch_opts *o) {
-  for (int i = 0; i < o->module->n_kernels; i++) {
-    if (strcmp(o->module->kernels[i].name, o->kernel) == 0) {
-      return o->module->kernel_funcs[i]->code->has_float_sums;
-    }
-  }
-  return false;
-}
-
-/* One more run from `before`; a diagnosis goes to `out` unless it has one. */
+/* One more run from `before`, unless `out` has a diagnosis or a difference. */
 static sct_status run_again(sct_ptx_result *out, sct_ptx_memory *m,
                             const sct_ptx_launch_opts *given, sct_ptx_order order,
                             const image *before, const image *after, sct_error *err) {
   sct_ptx_launch_opts o = *given;
   sct_ptx_result again;
-  const ptx_buf *b = NULL;
-  int64_t at = 0;
+  if (out->diag.kind != SCT_PTX_CLEAN || out->diag.text[0] != '\0') {
+    return SCT_OK;
+  }
   o.order = order;
   o.no_counters = true;
   o.per_instruction = false;
   image_restore(before);
   SCT_TRY(sct_ptx_launch(&again, m, &o, err));
-  if (out->diag.kind == SCT_PTX_CLEAN && again.diag.kind != SCT_PTX_CLEAN) {
+  if (again.diag.kind != SCT_PTX_CLEAN) {
     out->diag = again.diag;
-  } else if (out->diag.kind == SCT_PTX_CLEAN && image_differs(after, adds_floats(given), &b, &at)) {
-    set_diag(&out->diag, given, b, at, order == SCT_PTX_REVERSE ? "in reverse" : "shuffled");
+  } else if (sct_ptx_kernel_find(o.module, o.kernel)->exact) { /* sums of floats may differ */
+    (void)image_differs(after, order == SCT_PTX_REVERSE ? "in reverse" : "shuffled", out->diag.text,
+                        sizeof out->diag.text);
   }
   sct_ptx_result_free(&again);
   return SCT_OK;
 }
 
-sct_status sct_ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
-                                 const sct_ptx_launch_opts *opts, sct_error *err) {
+/* As sct_ptx_launch(), and then again from the same memory contents with blocks, warps and lanes of
+ * atomic operations in reverse and in a shuffled order. Results that differ in a writable buffer
+ * are a text without a kind, but for kernels that are not exact. Counters are of the first run; the
+ * memory holds its results. */
+static inline sct_status ptx_launch_orders(sct_ptx_result *out, sct_ptx_memory *memory,
+                                           const sct_ptx_launch_opts *opts, sct_error *err) {
   image before = {0}, after = {0};
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
@@ -142,3 +128,5 @@ done:
   image_free(&after);
   return status;
 }
+
+#endif
