@@ -2,7 +2,7 @@
 #ifndef BENCH_NEAR_H
 #define BENCH_NEAR_H
 
-#include "search/search.h"
+#include "sweeps.h"
 
 #include <stdlib.h>
 

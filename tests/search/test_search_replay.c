@@ -1,5 +1,6 @@
 /* Recorded sweeps: what the files say is what is replayed, and how the methods do on them. */
 #include "search_fixture.h"
+#include "sweeps.h"
 
 #include "store/store.h"
 

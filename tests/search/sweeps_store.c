@@ -1,5 +1,5 @@
 /* Sweeps from a store: every run of a device that gave times. */
-#include "search/search_sweeps.h"
+#include "sweeps.h"
 
 #include "store/store.h"
 

@@ -1,5 +1,5 @@
 /* Recorded sweeps: read from a JSON file or a store, then tried as a device would be. */
-#include "search/search_sweeps.h"
+#include "sweeps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Sweeps from a JSON file: a kernel's axes and candidates once, then a list of times for each
  * size. */
-#include "search/search_sweeps.h"
+#include "sweeps.h"
 
 #include <jansson.h>
 #include <string.h>
