@@ -87,9 +87,6 @@ typedef struct sct_compiled {
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts,
                             sct_error *err) SCT_MUST_USE;
 void sct_compiler_free(sct_compiler *compiler);
-/* Frees the cubins and PTX that belong to no result any more, so that a long session does not grow:
- * from here on what a freed result pointed to is gone. */
-void sct_compiler_trim(sct_compiler *compiler);
 /* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
 const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */

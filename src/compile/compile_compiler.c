@@ -129,10 +129,6 @@ void sct_compiler_free(sct_compiler *compiler) {
   sct_free(compiler);
 }
 
-void sct_compiler_trim(sct_compiler *compiler) {
-  sct_compile_objects_trim(&compiler->objects);
-}
-
 const char *sct_compiler_version(const sct_compiler *compiler) {
   return compiler->about.version;
 }

@@ -131,8 +131,6 @@ sct_status sct_host_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t by
                         sct_error *err);
 sct_status sct_host_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                          uint64_t or_mask, uint64_t seed, sct_error *err);
-sct_status sct_host_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
-                             sct_error *err);
 sct_status sct_host_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                             int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
 

@@ -39,17 +39,6 @@ sct_status sct_host_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t
   return SCT_OK;
 }
 
-sct_status sct_host_checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
-                             sct_error *err) {
-  (void)b;
-  (void)err;
-  for (int k = 0; k < n; k++) {
-    sums[k] =
-        sct_region_sum(sct_host(regions[k].base) + regions[k].lo, regions[k].lo, regions[k].hi);
-  }
-  return SCT_OK;
-}
-
 sct_status sct_host_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                             int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err) {
   (void)b;

@@ -149,7 +149,6 @@ typedef enum sct_ptx_coalescing {
   SCT_PTX_N_COALESCING
 } sct_ptx_coalescing;
 const char *sct_ptx_coalescing_name(sct_ptx_coalescing model); /* "cc12" */
-const char *sct_ptx_coalescing_text(sct_ptx_coalescing model); /* one line */
 /* SCT_EUSAGE for an unknown name, with the nearest: for "cc13" the model that covers CC 1.3. */
 sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name,
                                    sct_error *err) SCT_MUST_USE;

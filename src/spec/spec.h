@@ -266,11 +266,6 @@ const char *sct_spec_bad_kernel_name(const char *name);
 
 /* ---- addresses and sizes ---- */
 
-/* Host evaluation of addresses: byte offset of `field` of operand `op` for the element `idx`
- * ([n_dims]) at size `size`; index operands are evaluated through their fill
- * (sct_spec_index_value). */
-int64_t sct_spec_offset(const sct_spec *spec, int op, int layout, int field, const int64_t *idx,
-                        const sct_size *size);
 /* Bytes of operand `op` at `size` under `layout`. */
 int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size *size);
 /* What index operand `op` holds for its element number `linear` (row-major over its extents) at

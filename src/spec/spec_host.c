@@ -67,19 +67,6 @@ sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_ope
 
 /* ---- addresses ---- */
 
-int64_t sct_spec_offset(const sct_spec *spec, int op, int layout, int field, const int64_t *idx,
-                        const sct_size *size) {
-  const sct_operand *operand = &spec->operands[op];
-  spec_env env = sct_spec_env_extents(spec, size->extent);
-  int64_t offset = 0;
-  if (sct_spec_env_place(spec, &env, operand, idx, size, NULL) != SCT_OK ||
-      sct_spec_env_eval(spec, &env, operand->layouts[layout].offset[field], &offset, NULL) !=
-          SCT_OK) {
-    return -1; /* no element exists at this size */
-  }
-  return offset;
-}
-
 int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size *size) {
   const spec_env env = sct_spec_env_extents(spec, size->extent);
   int64_t bytes = 0;

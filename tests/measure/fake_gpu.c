@@ -610,6 +610,17 @@ static void fake_close(sct_backend *b) {
   sct_free(f);
 }
 
+static sct_status checksum(sct_backend *b, const sct_region *regions, int n, uint64_t *sums,
+                           sct_error *err) {
+  (void)b;
+  (void)err;
+  for (int k = 0; k < n; k++) {
+    sums[k] =
+        sct_region_sum(sct_host(regions[k].base) + regions[k].lo, regions[k].lo, regions[k].hi);
+  }
+  return SCT_OK;
+}
+
 static const sct_backend_ops fake_ops = {
     .close = fake_close,
     .describe = fake_describe,
@@ -632,7 +643,7 @@ static const sct_backend_ops fake_ops = {
     .watch = fake_watch,
     .newcomers = fake_newcomers,
     .fill = sct_host_fill,
-    .checksum = sct_host_checksum,
+    .checksum = checksum,
     .compare = sct_host_compare,
     .expect = fake_expect,
     .n_copies = 2,

@@ -2,6 +2,7 @@
 #include "measure_fixture.h"
 
 #include "measure/measure_data.h"
+#include "spec_offset.h"
 
 #include <math.h>
 
@@ -206,11 +207,11 @@ static void test_values_print_in_hex_and_as_numbers(void **state) {
 
 /* ---- images ---- */
 
-/* Element e of field f of the only input, read from its image through sct_spec_offset. */
+/* Element e of field f of the only input, read from its image through spec_offset. */
 static void read_value(const sct_spec *spec, const uint8_t *image, int field, int64_t i,
                        void *out) {
   const int64_t idx[1] = {i};
-  const int64_t offset = sct_spec_offset(spec, 0, 0, field, idx, &spec->sizes[0]);
+  const int64_t offset = spec_offset(spec, 0, 0, field, idx, &spec->sizes[0]);
   memcpy(out, image + offset, (size_t)spec->operands[0].record.fields[field].bytes);
 }
 
@@ -312,8 +313,8 @@ static void check_elements(const char *dims, int n_dims, fixture_layout from, fi
   int64_t idx[SCT_MAX_DIMS] = {0}, n_written = 0, k = 0;
   do {
     for (int f = 0; f < 2; f++, n_written += f == 1 ? 4 : 1) {
-      const int64_t at = sct_spec_offset(&w.spec, 0, 0, f, idx, &w.spec.sizes[0]);
-      const int64_t out = sct_spec_offset(&w.spec, 1, 0, f, idx, &w.spec.sizes[0]);
+      const int64_t at = spec_offset(&w.spec, 0, 0, f, idx, &w.spec.sizes[0]);
+      const int64_t out = spec_offset(&w.spec, 1, 0, f, idx, &w.spec.sizes[0]);
       const sct_type type = w.spec.operands[0].record.fields[f].type;
       uint8_t want[4];
       const sct_stream stream = {.key = sct_data_key(5, 0, f), .mix = SCT_MIX_ANY};

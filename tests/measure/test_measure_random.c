@@ -3,6 +3,7 @@
 #include "measure_fixture.h"
 
 #include "measure/measure_data.h"
+#include "spec_offset.h"
 
 #define POISON   0x5a
 #define N_TRIALS 150
@@ -84,8 +85,8 @@ static void check_image(const world *w) {
   int64_t idx[SCT_MAX_DIMS] = {0}, written = 0, flagged = 0;
   do {
     for (int f = 0; f < op->record.n_fields; f++) {
-      const int64_t to = sct_spec_offset(&w->spec, w->out, 0, f, idx, &w->spec.sizes[0]);
-      const int64_t from = sct_spec_offset(&w->spec, w->out - 1, 0, f, idx, &w->spec.sizes[0]);
+      const int64_t to = spec_offset(&w->spec, w->out, 0, f, idx, &w->spec.sizes[0]);
+      const int64_t from = spec_offset(&w->spec, w->out - 1, 0, f, idx, &w->spec.sizes[0]);
       const size_t bytes = (size_t)op->record.fields[f].bytes;
       assert_memory_equal(w->image[w->out] + to, w->image[w->out - 1] + from, bytes);
       written += (int64_t)bytes;

@@ -1,6 +1,7 @@
 /* Layout files end to end: script, expression, host address. Every built-in layout against a
  * formula written down here, and random layout scripts against the same arithmetic in C. */
 #include "script_test.h"
+#include "spec_offset.h"
 
 enum { N_RANDOM = 60, MAX_DIMS = 3 };
 
@@ -64,7 +65,7 @@ static void compare(array_case *c, const char *fields, const char *lay, formula 
     int64_t idx[MAX_DIMS];
     index_of(c, linear, idx);
     for (int f = 0; f < c->n_fields; f++) {
-      const int64_t got = sct_spec_offset(&spec, 0, 0, f, idx, &spec.sizes[0]);
+      const int64_t got = spec_offset(&spec, 0, 0, f, idx, &spec.sizes[0]);
       if (got != want(c, idx, f, p)) {
         fail_msg("%s of { %s }, field %d of element %lld: %lld instead of %lld", lay, fields, f,
                  (long long)linear, (long long)got, (long long)want(c, idx, f, p));
@@ -202,7 +203,7 @@ static void test_alternatives_are_listed_in_order(void **state) {
   }
   read_record_of(&c);
   for (int64_t i = 0; i < 40; i++) {
-    assert_int_equal(sct_spec_offset(&spec, 0, 2, 1, &i, &spec.sizes[0]), want_aosoa(&c, &i, 1, 8));
+    assert_int_equal(spec_offset(&spec, 0, 2, 1, &i, &spec.sizes[0]), want_aosoa(&c, &i, 1, 8));
   }
   assert_false(a->layouts[0].owns_gaps);
   assert_true(a->layouts[3].owns_gaps); /* a record's padding is the record's */
@@ -235,7 +236,7 @@ static void test_two_parameters(void **state) {
   load_array(&c, "{ 'x', 'f32' }", "s.layout('two.lua') { shift = 8 }");
   assert_string_equal(spec.operands[0].layouts[0].label, "two(block=2, gap=1, shift=8)");
   const int64_t i = 5;
-  assert_int_equal(sct_spec_offset(&spec, 0, 0, 0, &i, &spec.sizes[0]), 8 + 2 * 12 + 4);
+  assert_int_equal(spec_offset(&spec, 0, 0, 0, &i, &spec.sizes[0]), 8 + 2 * 12 + 4);
   sct_spec_free(&spec);
   load_array(&c, "{ 'x', 'f32' }", "s.layout 'two.lua'");
   assert_string_equal(spec.operands[0].layouts[0].label, "two(block=2, gap=1)");

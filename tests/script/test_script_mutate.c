@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "script_test.h"
+#include "spec_offset.h"
 
 enum { N_MUTANTS = 1500, N_LAYOUT_MUTANTS = 700, MAX_TEXT = 4096 };
 
@@ -123,7 +124,7 @@ static void use_spec(void) {
       for (int layout = 0; layout < o->n_layouts; layout++) {
         const int64_t bytes = sct_spec_bytes(&spec, op, layout, &spec.sizes[s]);
         for (int f = 0; f < o->record.n_fields; f++) {
-          const int64_t at = sct_spec_offset(&spec, op, layout, f, idx, &spec.sizes[s]);
+          const int64_t at = spec_offset(&spec, op, layout, f, idx, &spec.sizes[s]);
           if (sct_spec_elements(&spec, &spec.sizes[s]) > 0) {
             assert_true(at >= 0 && at + o->record.fields[f].bytes <= bytes);
           }

@@ -1,5 +1,6 @@
 /* The ends of every range: how many dimensions, arrays, fields, names and elements there may be,
  * and what happens one beyond. */
+#include "spec_offset.h"
 #include "spec_test.h"
 
 static void assert_bind_fails(const char *says) {
@@ -20,7 +21,7 @@ static void test_many_dimensions(void **state) {
   finish("y = x;");
   assert_int_equal(sct_spec_elements(&spec, &spec.sizes[0]), 288);
   const int64_t idx[] = {1, 2, 0, 1, 2, 1, 0, 1, 0, 0, 1, 0};
-  assert_int_equal(sct_spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 287 * 4);
+  assert_int_equal(spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 287 * 4);
   close_spec();
 }
 

@@ -1,5 +1,6 @@
 /* Outputs that reduce: which may be reduced together, what follows for the kernel, and how near a
  * sum must come. */
+#include "spec_offset.h"
 #include "spec_test.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static void test_a_full_reduction_has_one_element(void **state) {
   assert_int_equal(spec.n_moves, 1);
   assert_int_equal(sct_spec_bytes(&spec, 1, 0, &spec.sizes[0]), 4);
   const int64_t idx[] = {5, 9};
-  assert_int_equal(sct_spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 0);
+  assert_int_equal(spec_offset(&spec, 1, 0, 0, idx, &spec.sizes[0]), 0);
   close_spec();
 }
 

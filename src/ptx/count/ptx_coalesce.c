@@ -228,11 +228,6 @@ static const char *const names[] = {
 #include "ptx/count/ptx_coalescing.def"
 #undef SCT_PTX_COALESCING
 };
-static const char *const texts[] = {
-#define SCT_PTX_COALESCING(id, name, cc, text) text,
-#include "ptx/count/ptx_coalescing.def"
-#undef SCT_PTX_COALESCING
-};
 static const int lowest_cc[] = {
 #define SCT_PTX_COALESCING(id, name, cc, text) cc,
 #include "ptx/count/ptx_coalescing.def"
@@ -241,10 +236,6 @@ static const int lowest_cc[] = {
 
 const char *sct_ptx_coalescing_name(sct_ptx_coalescing model) {
   return names[model];
-}
-
-const char *sct_ptx_coalescing_text(sct_ptx_coalescing model) {
-  return texts[model];
 }
 
 /* The model of the device that "cc13" or "cc61" stands for; NULL: the name is no such thing. */
