@@ -161,7 +161,7 @@ __device__ __forceinline__ void move_tile(
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
     if (!kWhole && vector >= vectors) break;
-//% if not across or again.at then
+//% if again.at then
     $(here)
 //% end
 //% if again.stop then

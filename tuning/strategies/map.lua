@@ -144,6 +144,30 @@ local SHAPES = {
   inner = { dims = "[kInside]", at = "[e % kInside]", each = "kInside" },
 }
 
+-- May a row's last vector reach past its end, by what is required so far?
+local function has_tails(p)
+  local k, g = p.k, p.g
+  local extent, unit, needed = p.across and p.elements or k.extents[p.side], p.unit, {}
+  for _, var in ipairs(k.extent_vars) do
+    for _, condition in ipairs(g.requires) do
+      if condition:same((var % unit):eq(0)) then
+        needed[#needed + 1] = var
+        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * unit
+      end
+    end
+  end
+  local known = #needed > 0 and E.subst(extent, needed) or extent
+  return unit > 1 and E.divisor(known) % unit ~= 0
+end
+
+-- The address of a vector by its number, where an operand follows the index space without gaps.
+local function flat_address(p, op, path)
+  local flat = (path == "vector" or path == "item" and p.vec == 1) and p.side > 1 and not p.across
+  local first = flat and across.runs(p.k, op)
+  return first and not has_tails(p) and string.format("&%s[vector%s%s]", op.pointer, p.times_vec,
+    first > 0 and string.format(" + %d", first // op.record.bytes) or "")
+end
+
 -- One field of an operand, or its whole value, on its way: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
@@ -166,7 +190,7 @@ local function stream(p, op, f)
   if path == "reversed" then -- the address of what lies lowest: the vector's last element
     with[2] = with[2] + (p.vec - 1)
   end
-  x.address = vector and vector.address or g:address(op, f, with)
+  x.address = vector and vector.address or flat_address(p, op, path) or g:address(op, f, with)
   local words
   words, x.word = narrower(p, op, f)
   if vector then
@@ -306,24 +330,14 @@ end
 
 -- When all of a tile's vectors are whole; p.partial: a row's last vector may not be.
 local function see_tails(p)
-  local k, g = p.k, p.g
-  local extent, unit, needed = p.across and p.elements or k.extents[p.side], p.unit, {}
-  for _, var in ipairs(k.extent_vars) do
-    for _, condition in ipairs(g.requires) do
-      if condition:same((var % unit):eq(0)) then
-        needed[#needed + 1] = var
-        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * unit
-      end
-    end
-  end
-  local known = #needed > 0 and E.subst(extent, needed) or extent
-  p.partial = unit > 1 and E.divisor(known) % unit ~= 0
+  local g, extent = p.g, p.across and p.elements or p.k.extents[p.side]
+  p.partial = has_tails(p)
   p.whole = "first + kTile <= vectors"
   if p.partial then
     p.whole = (p.side == 1 or p.across)
       and string.format("(first + kTile)%s <= %s", p.across and p.times_vec or p.times_unit,
         g:text(extent))
-      or string.format("%s && %s == 0", p.whole, g:text(extent % unit, nil, true))
+      or string.format("%s && %s == 0", p.whole, g:text(extent % p.unit, nil, true))
   end
 end
 
@@ -399,7 +413,8 @@ local function move_operands(p, c)
   return any or nil, "no operand moves in wider words with this width"
 end
 
--- What a vector's values are made of before they are computed with, and where it is.
+-- What a vector's values are made of before they are computed with, and whether that or a store
+-- asks where it is.
 local function take_apart(p)
   local text = p.compute
   for _, x in ipairs(p.arrays) do
@@ -408,7 +423,17 @@ local function take_apart(p)
   for _, x in ipairs(p.taken) do
     text = text .. x.take
   end
-  p.again = p.across and across.again(p, text) or {}
+  if p.across then
+    p.again = across.again(p, text)
+  else
+    for _, s in ipairs(p.tiles) do
+      text = text .. (s.find or "")
+    end
+    for _, y in ipairs(p.results) do
+      text = text .. (y.store or "") .. (y.store_some or "")
+    end
+    p.again = { at = p.side == 1 or string.find(text, "%f[%w_]at%.") ~= nil }
+  end
 end
 
 -- Shared memory and the parameters of move_tile that stand for it.
