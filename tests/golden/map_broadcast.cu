@@ -117,7 +117,7 @@ __device__ __forceinline__ void move_tile(
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
     const place at = where[item];
-    a_v[item] = load<vec<float, kVec>, 16>(&a[32 * at.i1 + at.i0]);
+    a_v[item] = load<vec<float, kVec>, 16>(&a[vector * kVec]);
     w_v[item] = load<float>(&w[at.i1]);
   }
 
@@ -126,13 +126,12 @@ __device__ __forceinline__ void move_tile(
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
-    const place at = where[item];
     vec<float, kVec> b_v;
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
       compute(a_v[item][e], w_v[item], b_v[e]);
     }
-    store<16>(&b[32 * at.i1 + at.i0], b_v);
+    store<16>(&b[vector * kVec], b_v);
   }
 }
 
