@@ -36,7 +36,7 @@ typedef struct sct_rank_row {
   const char *label;
   /* results */
   /* all sectors <= 1.25 x the sum of the least that any row needs for each operand, and
-   * those of no operand more than half above the least, unless that is a sixteenth of all or less
+   * those of no operand more than half above the least, unless that is an eighth of all or less
    */
   bool coalesced;
   bool tied; /* too close to the winner to tell apart */

@@ -87,8 +87,8 @@ static void test_what_was_not_tried_is_a_measure(void **state) {
 /* Row sums: one word a row is written, a thousandth of what is read. */
 static void test_small_arrays_decide_nothing(void **state) {
   (void)state;
-  sct_rank_row rows[] = {row(0, "a", 100, 16000, 16, 8), row(1, "b", 100, 16000, 1017, 8),
-                         row(2, "c", 100, 16000, 1018, 8)};
+  sct_rank_row rows[] = {row(0, "a", 100, 16000, 16, 8), row(1, "b", 100, 16000, 2018, 8),
+                         row(2, "c", 100, 16000, 2019, 8)};
   (void)sct_tune_choose(rows, 3, N_OPERANDS, false);
   assert_true(rows[0].coalesced);
   assert_true(rows[1].coalesced);
