@@ -64,7 +64,6 @@ typedef struct cli_tell {
 } cli_tell;
 sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) SCT_MUST_USE;
 void cli_tell_close(cli_tell *t);
-bool cli_tell_streams_to_stdout(const cli_tell *t); /* events, in place of all else there */
 /* What a session has to make of each spec, for this. */
 void cli_tell_wants(const cli_tell *t, cli_session *s);
 void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members);

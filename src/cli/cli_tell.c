@@ -21,14 +21,15 @@ void cli_tell_close(cli_tell *t) {
   sct_str_free(&t->said);
 }
 
-bool cli_tell_streams_to_stdout(const cli_tell *t) {
+/* Events, in place of all else there. */
+static bool streams_to_stdout(const cli_tell *t) {
   return t->args->events && strcmp(t->args->events, "-") == 0;
 }
 
 void cli_tell_wants(const cli_tell *t, cli_session *s) {
   s->wants_events = t->events.fd >= 0;
   s->wants_document = s->wants_events || t->args->json;
-  s->wants_board = !t->args->json && !cli_tell_streams_to_stdout(t);
+  s->wants_board = !t->args->json && !streams_to_stdout(t);
   s->colour = cli_wants_colour(stdout);
 }
 
@@ -77,7 +78,7 @@ static void report(cli_tell *t, const char *device, const cli_outcome *o) {
 
 sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *o, sct_error *err) {
   const bool several = t->n_sessions > 1;
-  const sct_status status = cli_tell_streams_to_stdout(t) ? SCT_OK : show(t, o, err);
+  const sct_status status = streams_to_stdout(t) ? SCT_OK : show(t, o, err);
   if (o->stale[0] != '\0') {
     cli_note(t->args, "%s%s%s", several ? device : "", several ? ": " : "", o->stale);
   }
@@ -94,7 +95,7 @@ sct_status cli_tell_end(cli_tell *t, sct_status *outcome, sct_error *err) {
     *outcome = sct_fail(&why, SCT_EIO, "the events are not complete: %s", strerror(t->events.lost));
     cli_report(&why);
   }
-  if (!t->args->json || cli_tell_streams_to_stdout(t)) {
+  if (!t->args->json || streams_to_stdout(t)) {
     return SCT_OK;
   }
   return cli_json_print(json_pack("{s:s, s:i, s:O}", "version", SCT_VERSION, "exit_code",

@@ -19,8 +19,8 @@ static int on_flow(void *payload, void *unused) {
   return atomic_load(&f->cancelled) ? 1 : 0;
 }
 
-sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
-                                  sct_error *err) {
+/* "NVRTC 13.0: WHAT failed: REASON" */
+static sct_status nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what, sct_error *err) {
   const sct_status code = result == NVRTC_OUT_OF_MEMORY ? SCT_ENOMEM : SCT_ENVRTC;
   return sct_fail(err, code, "NVRTC %s: %s failed: %s", nvrtc->about.version, what,
                   nvrtc->error_string(result));
@@ -44,7 +44,7 @@ static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_err
     sct_free(text);
   }
   if (result != NVRTC_SUCCESS) {
-    return sct_compile_nvrtc_fail(nvrtc, result, "reading its log", err);
+    return nvrtc_fail(nvrtc, result, "reading its log", err);
   }
   return SCT_OK;
 }
@@ -54,12 +54,12 @@ static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct
   const int result =
       nvrtc->create(&b->handle, in->source, in->name, in->n_headers, in->headers, in->header_names);
   if (result != NVRTC_SUCCESS) {
-    return sct_compile_nvrtc_fail(nvrtc, result, "a program", err);
+    return nvrtc_fail(nvrtc, result, "a program", err);
   }
   for (int i = 0; i < in->n_expressions; ++i) {
     const int added = nvrtc->add_name(b->handle, in->expressions[i]);
     if (added != NVRTC_SUCCESS) {
-      return sct_compile_nvrtc_fail(nvrtc, added, in->expressions[i], err);
+      return nvrtc_fail(nvrtc, added, in->expressions[i], err);
     }
   }
   return SCT_OK;
@@ -95,11 +95,11 @@ static sct_status take(const sct_nvrtc *nvrtc, void *handle, size_call size, dat
                        const char *what, char **out, size_t *bytes, sct_error *err) {
   int result = size(handle, bytes);
   if (result != NVRTC_SUCCESS || *bytes == 0) {
-    return sct_compile_nvrtc_fail(nvrtc, result, what, err);
+    return nvrtc_fail(nvrtc, result, what, err);
   }
   *out = sct_alloc(*bytes + 1);
   result = data(handle, *out);
-  return result == NVRTC_SUCCESS ? SCT_OK : sct_compile_nvrtc_fail(nvrtc, result, what, err);
+  return result == NVRTC_SUCCESS ? SCT_OK : nvrtc_fail(nvrtc, result, what, err);
 }
 
 sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
@@ -135,7 +135,7 @@ sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_bui
   const char *lowered = NULL;
   const int result = nvrtc->lowered_name(b->handle, expression, &lowered);
   if (result != NVRTC_SUCCESS || lowered == NULL) {
-    return sct_compile_nvrtc_fail(nvrtc, result, expression, err);
+    return nvrtc_fail(nvrtc, result, expression, err);
   }
   *out = sct_strdup(lowered);
   return SCT_OK;

@@ -116,9 +116,6 @@ typedef struct sct_compile_build {
   sct_str log;
 } sct_compile_build;
 
-/* "NVRTC 13.0: WHAT failed: REASON" */
-sct_status sct_compile_nvrtc_fail(const sct_nvrtc *nvrtc, int result, const char *what,
-                                  sct_error *err);
 /* Runs the compiler and reads its log; `result` says how it went. Free with sct_compile_build_free,
  * after an error too. */
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,

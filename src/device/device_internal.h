@@ -12,7 +12,6 @@ typedef struct sct_library_door {
 } sct_library_door;
 void sct_device_set_door(const sct_library_door *door); /* NULL: dlopen and dlsym */
 void *sct_device_library(const char *soname);
-void *sct_device_symbol(void *library, const char *name);
 
 #define SCT_DRIVER_SONAME "libcuda.so.1"
 #define SCT_NVML_SONAME   "libnvidia-ml.so.1"

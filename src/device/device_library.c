@@ -19,14 +19,10 @@ void *sct_device_library(const char *soname) {
   return door->open(soname);
 }
 
-void *sct_device_symbol(void *library, const char *name) {
-  return door->symbol(library, name);
-}
-
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX says the bits are
  * the same. */
 static bool load_symbol(void *slot, void *library, const char *name) {
-  void *const p = sct_device_symbol(library, name);
+  void *const p = door->symbol(library, name);
   memcpy(slot, &p, sizeof p);
   return p != NULL;
 }

@@ -130,10 +130,6 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 #define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
-/* The special values among those of an array's element: any of them, but where results are compared
- * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
- * reduced is special row by row, as one value can decide about a row: the first is ordinary. */
-sct_mix sct_shape_mix(const sct_shape *s, int op, const int64_t *idx);
 /* The content of an input. malloc'ed, at least one byte. */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves

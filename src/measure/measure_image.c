@@ -368,7 +368,10 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 
 /* ---- images ---- */
 
-sct_mix sct_shape_mix(const sct_shape *s, int op, const int64_t *idx) {
+/* The special values among those of an array's element: any of them, but where results are compared
+ * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
+ * reduced is special row by row, as one value can decide about a row: the first is ordinary. */
+static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
   const sct_spec *spec = s->plan->spec;
   const sct_operand *operand = s->plan->op[op].op;
   if (!spec->reduces) {
@@ -401,13 +404,13 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
   sct_stream stream = {.key = sct_data_key(s->plan->seed, op, field),
-                       .mix = sct_shape_mix(s, op, idx),
+                       .mix = mix_of(s, op, idx),
                        .divides = strpbrk(spec->body, "/%") != NULL};
   const sct_type type = s->plan->op[op].op->record.fields[field].type;
   int from = 0;
   for (int k = 1; k < p->n && spec->reduces; k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
-    const sct_mix mix = sct_shape_mix(s, op, idx);
+    const sct_mix mix = mix_of(s, op, idx);
     if (mix != stream.mix) {
       sct_data_values(image, offsets + from, k - from, type, &stream, p->linear + from);
       stream.mix = mix;

@@ -16,7 +16,6 @@ enum { BUILD_UNITS = 100 };
 
 typedef struct expr_box {
   sct_expr e;
-  int32_t scope; /* 0: lives as long as the pool */
 } expr_box;
 
 /* ---- in and out ---- */
@@ -36,7 +35,6 @@ void sct_script_push_expr(lua_State *L, sct_expr e) {
   sct_sandbox_charge(L, BUILD_UNITS);
   expr_box *box = lua_newuserdatauv(L, sizeof(*box), 0);
   box->e = e;
-  box->scope = sct_sandbox_of(L)->scope;
   lua_rawgetp(L, LUA_REGISTRYINDEX, type_name);
   lua_setmetatable(L, -2);
 }
@@ -53,14 +51,10 @@ static const expr_box *to_box(lua_State *L, int idx) {
   return is_ours ? box : NULL;
 }
 
-bool sct_script_is_expr(lua_State *L, int idx) {
-  return to_box(L, idx) != NULL;
-}
-
 sct_expr sct_script_to_expr(lua_State *L, int idx) {
   const expr_box *box = to_box(L, idx);
   if (box) {
-    return box->scope == 0 || box->scope == sct_sandbox_of(L)->scope ? box->e : SCT_EXPR_NONE;
+    return box->e;
   }
   int is_integer = 0;
   const lua_Integer value = lua_tointegerx(L, idx, &is_integer);
@@ -74,9 +68,6 @@ sct_expr sct_script_check_expr(lua_State *L, int idx) {
   const sct_expr e = sct_script_to_expr(L, idx);
   if (e != SCT_EXPR_NONE) {
     return e;
-  }
-  if (sct_script_is_expr(L, idx)) {
-    luaL_error(L, "this expression belongs to a candidate that is done with");
   }
   if (lua_type(L, idx) == LUA_TNUMBER) {
     luaL_error(L, "%f is not an integer: offsets are whole bytes; divide with //",

@@ -44,7 +44,6 @@ typedef struct sct_sandbox {
   int place_line;
   sct_script_chunk *chunks;
   size_t n_chunks, cap_chunks;
-  int32_t scope, n_scopes; /* see sct_sandbox_scope_begin */
 } sct_sandbox;
 
 #define SCT_SANDBOX_MEMORY_BYTES ((size_t)128 << 20)
@@ -66,7 +65,6 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
                             int env_index, sct_error *err) SCT_MUST_USE;
 /* `asset` as for sct_asset_read ("tuning/strategies/direct.lua"); it is also the chunk's name. */
 sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) SCT_MUST_USE;
-sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) SCT_MUST_USE;
 
 /* Room for n more values on the stack. */
 sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err) SCT_MUST_USE;
@@ -84,12 +82,6 @@ void sct_sandbox_charge(lua_State *L, int64_t units);
 /* Pushes a read-only view of the table at `idx`: assigning raises, and so does reading a key it
  * has not ("<what> has no 'x'; did you mean ...", or "unknown name 'x'" where what is ""). */
 void sct_sandbox_freeze(lua_State *L, int idx, const char *what);
-
-/* Expressions made between begin and end belong to one candidate: end drops them from the pool
- * (back to the mark that begin returned), and a Lua value that still holds one raises when used.
- * Those made outside any scope live as long as the pool. Scopes do not nest. */
-int32_t sct_sandbox_scope_begin(sct_sandbox *sb);
-void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark);
 
 /* ---- errors ---- */
 
@@ -128,7 +120,6 @@ void sct_script_push_expr(lua_State *L, sct_expr e); /* SCT_EXPR_NONE raises */
 sct_expr sct_script_check_expr(lua_State *L, int idx);
 /* Same without raising: SCT_EXPR_NONE for anything else. */
 sct_expr sct_script_to_expr(lua_State *L, int idx);
-bool sct_script_is_expr(lua_State *L, int idx); /* an expression userdata */
 /* Registers the metatable; part of sct_sandbox_init. */
 void sct_script_open_expr(lua_State *L);
 /* The functions lt .. lnot into the table at the top of the stack. */

@@ -286,16 +286,6 @@ sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error 
   return status;
 }
 
-sct_status sct_sandbox_load_file(sct_sandbox *sb, const char *path, sct_error *err) {
-  sct_str text = {0};
-  sct_status status = sct_script_read_file(&text, path, err);
-  if (status == SCT_OK) {
-    status = sct_sandbox_load(sb, path, sct_str_c(&text), text.len, 0, err);
-  }
-  sct_str_free(&text);
-  return status;
-}
-
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {
   sct_script_chunk *chunk = (sct_script_chunk *)keep_chunk(sct_sandbox_of(L), name, text, n);
   compile_chunk(L, chunk, 0);
@@ -335,16 +325,4 @@ sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, ctx);
   return sct_sandbox_call(sb, 1, 0, err);
-}
-
-/* ---- scopes of the expression pool ---- */
-
-int32_t sct_sandbox_scope_begin(sct_sandbox *sb) {
-  sb->scope = ++sb->n_scopes;
-  return sct_expr_mark(sb->pool);
-}
-
-void sct_sandbox_scope_end(sct_sandbox *sb, int32_t mark) {
-  sct_expr_reset(sb->pool, mark);
-  sb->scope = 0;
 }

@@ -94,7 +94,7 @@ static sct_status check_records(const sct_spec *spec, sct_error *err) {
   return SCT_OK;
 }
 
-sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) {
+static sct_status check_names(const sct_spec *spec, sct_error *err) {
   SCT_TRY(fail_name(spec, spec->file, spec->line, "kernel name", spec->name,
                     sct_spec_bad_kernel_name(spec->name), err));
   if (spec->n_dims < 1 || spec->n_dims > SCT_MAX_DIMS) {
@@ -417,7 +417,7 @@ static sct_status check_n_args(const sct_spec *spec, sct_error *err) {
 }
 
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
-  SCT_TRY(sct_spec_check_names(spec, err));
+  SCT_TRY(check_names(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(name_record(spec, &spec->operands[k], err));
   }

@@ -78,7 +78,7 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
 }
 
-void sct_spec_write_canonical(sct_spec *spec, const token_list *body) {
+static void write_canonical(sct_spec *spec, const token_list *body) {
   sct_str text = {0};
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
@@ -121,7 +121,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_sizes(spec, err));
   SCT_TRY(sct_spec_check_places(spec, err));
   SCT_TRY(sct_spec_check_layouts(spec, err));
-  sct_spec_write_canonical(spec, &body);
+  write_canonical(spec, &body);
   return SCT_OK;
 }
 

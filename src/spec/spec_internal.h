@@ -69,7 +69,6 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* ---- the steps of sct_spec_finish ---- */
 
-sct_status sct_spec_check_names(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Screens the body; sets operand.used, body_uses_dim. */
@@ -84,7 +83,6 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-void sct_spec_write_canonical(sct_spec *spec, const token_list *body);
 
 /* ---- evaluation ---- */
 

@@ -60,8 +60,6 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address);
 bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
                          ptx_space *space);
 
-/* The same as one slot, the displacement added. */
-bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *space);
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d);
 
@@ -69,8 +67,6 @@ ptx_space sct_ptx_dec_take_space(ptx_dec *d);
 bool sct_ptx_dec_vector(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type, bool dest,
                         uint32_t *first);
 
-/* Slots of the lower and the upper half of a 128-bit register. */
-bool sct_ptx_dec_pair128(ptx_dec *d, const ptx_opd *opd, bool dest, uint32_t out[2]);
 bool sct_ptx_decode_mov128(ptx_dec *d); /* both operands are there */
 
 /* "old = *p; do old = atomicCAS(p, seen = old, f(old)); while (old != seen)" and "if (*p < v)

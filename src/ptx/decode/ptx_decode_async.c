@@ -2,7 +2,8 @@
 #include "ptx/decode/ptx_decode.h"
 #include "ptx/exec/ptx_exec.h"
 
-bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *space) {
+/* An address as one slot, the displacement added. */
+static bool pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *space) {
   uint32_t base = 0, by = 0;
   int64_t imm = 0;
   if (!sct_ptx_dec_address(d, opd, &base, &imm, space)) {
@@ -216,10 +217,9 @@ static bool bulk_copy(ptx_dec *d, bool load, bool hint) {
   const ptx_opd *o = d->inst->opds;
   uint32_t to = 0, from = 0, size = 0, mbar = 0;
   ptx_space space = PTX_SPACE_NONE, mbar_space = PTX_SPACE_NONE;
-  if (!bulk_policy(d, hint, load ? 4 : 3) || !sct_ptx_dec_pointer(d, &o[0], &to, &space) ||
-      !sct_ptx_dec_pointer(d, &o[1], &from, &space) ||
-      !sct_ptx_dec_source(d, &o[2], '3', PTX_T_U32, &size) ||
-      (load && !sct_ptx_dec_pointer(d, &o[3], &mbar, &mbar_space))) {
+  if (!bulk_policy(d, hint, load ? 4 : 3) || !pointer(d, &o[0], &to, &space) ||
+      !pointer(d, &o[1], &from, &space) || !sct_ptx_dec_source(d, &o[2], '3', PTX_T_U32, &size) ||
+      (load && !pointer(d, &o[3], &mbar, &mbar_space))) {
     return false;
   }
   ptx_uop *u = sct_ptx_dec_emit(d, load ? sct_ptx_op_bulk_load : sct_ptx_op_bulk_store);
@@ -243,7 +243,7 @@ static bool bulk_prefetch(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   if (!bulk_policy(d, sct_ptx_dec_take(d, "L2::cache_hint"), 2) ||
-      !sct_ptx_dec_pointer(d, &d->inst->opds[0], &from, &space) ||
+      !pointer(d, &d->inst->opds[0], &from, &space) ||
       !sct_ptx_dec_source(d, &d->inst->opds[1], '3', PTX_T_U32, &size)) {
     return false;
   }

@@ -104,6 +104,30 @@ static bool legal(const atomic_mods *m, bool returns) {
          !(m->of[OP] == PTX_ATOMIC_CAS && m->of[HINT]);
 }
 
+static bool halves(ptx_dec *d, int32_t reg, uint32_t out[2]) {
+  for (size_t s = 0; s < d->func->n_scopes; s++) {
+    for (const ptx_reg_range *r = d->func->scopes[s].regs; r != NULL; r = r->next) {
+      if (r->cls == PTX_REG_128 && reg >= r->first && reg < r->first + r->count) {
+        out[0] = PTX_SLOT_REGS + (uint32_t)reg;
+        out[1] = out[0] + (uint32_t)r->count;
+        return true;
+      }
+    }
+  }
+  return sct_ptx_dec_fail(d, "a 128-bit register is expected");
+}
+
+/* Slots of the lower and the upper half of a 128-bit register. */
+static bool pair128(ptx_dec *d, const ptx_opd *opd, bool dest, uint32_t out[2]) {
+  if (dest && opd->kind == PTX_OPD_SINK) {
+    out[0] = sct_ptx_dec_temp(d);
+    out[1] = sct_ptx_dec_temp(d);
+    return true;
+  }
+  return opd->kind == PTX_OPD_REG ? halves(d, opd->reg, out)
+                                  : sct_ptx_dec_fail(d, "a 128-bit operand must be a register");
+}
+
 /* ---- operands */
 
 /* Slots of one operand, one a word: a 128-bit register has two. */
@@ -115,7 +139,7 @@ static bool take_words(ptx_dec *d, const ptx_opd *opd, const atomic_mods *m, boo
             sct_ptx_dec_fail(d, "%d data operands for %d elements", n, m->of[N_ELEMS])) &&
            sct_ptx_dec_vector(d, opd, sct_ptx_dec_class(m->type), m->type, dest, &first);
   }
-  if (!sct_ptx_dec_pair128(d, opd, dest, pair)) {
+  if (!pair128(d, opd, dest, pair)) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
@@ -301,29 +325,6 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
 
 /* ---- 128-bit registers: two slots, the upper half in a register of its own without a name */
 
-static bool halves(ptx_dec *d, int32_t reg, uint32_t out[2]) {
-  for (size_t s = 0; s < d->func->n_scopes; s++) {
-    for (const ptx_reg_range *r = d->func->scopes[s].regs; r != NULL; r = r->next) {
-      if (r->cls == PTX_REG_128 && reg >= r->first && reg < r->first + r->count) {
-        out[0] = PTX_SLOT_REGS + (uint32_t)reg;
-        out[1] = out[0] + (uint32_t)r->count;
-        return true;
-      }
-    }
-  }
-  return sct_ptx_dec_fail(d, "a 128-bit register is expected");
-}
-
-bool sct_ptx_dec_pair128(ptx_dec *d, const ptx_opd *opd, bool dest, uint32_t out[2]) {
-  if (dest && opd->kind == PTX_OPD_SINK) {
-    out[0] = sct_ptx_dec_temp(d);
-    out[1] = sct_ptx_dec_temp(d);
-    return true;
-  }
-  return opd->kind == PTX_OPD_REG ? halves(d, opd->reg, out)
-                                  : sct_ptx_dec_fail(d, "a 128-bit operand must be a register");
-}
-
 /* mov.b128 %q, {lo, hi}; mov.b128 {lo, hi}, %q; mov.b128 %q, %p */
 bool sct_ptx_decode_mov128(ptx_dec *d) {
   uint32_t slots[2][2];
@@ -334,8 +335,7 @@ bool sct_ptx_decode_mov128(ptx_dec *d) {
       ok = k == 0 ? sct_ptx_dec_dest(d, &o->elems[i], '6', &slots[k][i])
                   : sct_ptx_dec_source(d, &o->elems[i], '6', PTX_T_B64, &slots[k][i]);
     }
-    if (!ok || (!(o->kind == PTX_OPD_VEC && o->n_elems == 2) &&
-                !sct_ptx_dec_pair128(d, o, k == 0, slots[k]))) {
+    if (!ok || (!(o->kind == PTX_OPD_VEC && o->n_elems == 2) && !pair128(d, o, k == 0, slots[k]))) {
       return false;
     }
   }

@@ -87,6 +87,16 @@ static bool take_turns(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t *bo
   return false;
 }
 
+static void grow_paths(ptx_warp *w) {
+  if (w->n_paths + PTX_MAX_PATHS <= w->cap_paths) {
+    return;
+  }
+  const int cap = w->cap_paths + 4 * PTX_MAX_PATHS;
+  ptx_path *paths = sct_realloc(w->paths, sizeof(*paths) * (size_t)cap);
+  w->paths = paths;
+  w->cap_paths = cap;
+}
+
 static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t body) {
   ptx_warp *w = x->warp;
   const ptx_body *from = &x->code->bodies[x->frame->body], *to = &x->code->bodies[body];
@@ -97,7 +107,7 @@ static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t bod
     return false;
   }
   grow_file(w, slot_base + to->n_slots);
-  sct_ptx_grow_paths(w);
+  grow_paths(w);
   const ptx_frame *caller = &w->frames[w->n_frames - 1];
   ptx_frame *f = &w->frames[w->n_frames];
   *f = (ptx_frame){.body = body,
@@ -151,16 +161,6 @@ void sct_ptx_return(ptx_exec *x) {
                f->param_base + callee->rets[i]->offset, callee->rets[i]->bytes);
   }
   w->n_frames--;
-}
-
-void sct_ptx_grow_paths(ptx_warp *w) {
-  if (w->n_paths + PTX_MAX_PATHS <= w->cap_paths) {
-    return;
-  }
-  const int cap = w->cap_paths + 4 * PTX_MAX_PATHS;
-  ptx_path *paths = sct_realloc(w->paths, sizeof(*paths) * (size_t)cap);
-  w->paths = paths;
-  w->cap_paths = cap;
 }
 
 /* At the start of a block local memory is undefined; frames of calls are cleared when they are

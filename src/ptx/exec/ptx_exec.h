@@ -496,14 +496,12 @@ void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 int64_t sct_ptx_local_bytes(const ptx_code *code); /* of one lane */
 void sct_ptx_call(ptx_exec *x, const ptx_uop *u, uint32_t mask);
 void sct_ptx_return(ptx_exec *x);
-void sct_ptx_grow_paths(ptx_warp *w);
 void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
 
 /* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */
 
 void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask);
 void sct_ptx_barrier_stuck(ptx_exec *x);
-bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot);
 
 /* ---- micro-operations */
 

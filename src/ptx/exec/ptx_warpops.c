@@ -17,7 +17,7 @@ void sct_ptx_op_trap(ptx_exec *x, const ptx_uop *u) {
 
 /* Every executing lane names itself, and every lane that is named is here (or has ended): from here
  * on they are together. */
-bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
+static bool members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
   const uint32_t *member = ptx_r32(x, slot);
   ptx_warp *w = x->warp;
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -40,7 +40,7 @@ bool sct_ptx_members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
 }
 
 void sct_ptx_op_syncwarp(ptx_exec *x, const ptx_uop *u) {
-  (void)sct_ptx_members_here(x, u, u->a);
+  (void)members_here(x, u, u->a);
 }
 
 /* Source lane of `lane` by the rules of shfl.sync; false: out of its segment. */
@@ -74,7 +74,7 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b), *c = ptx_r32(x, u->c);
   uint32_t t[PTX_LANES] = {0}, inside = 0, lanes = 0;
   uint64_t bits[PTX_LANES] = {0};
-  if (!sct_ptx_members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->e)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -125,7 +125,7 @@ static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t 
 void sct_ptx_op_vote(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *member = ptx_r32(x, u->e), yes = *ptx_pred(x, u->a);
   uint32_t t[PTX_LANES] = {0};
-  if (!sct_ptx_members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->e)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -160,7 +160,7 @@ static uint32_t redux(uint32_t a, uint32_t b, int op, bool is_signed) {
 void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *member = ptx_r32(x, u->e), *a = ptx_r32(x, u->a);
   uint32_t t[PTX_LANES] = {0};
-  if (!sct_ptx_members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->e)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -178,7 +178,7 @@ void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
 void sct_ptx_op_match(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *member = ptx_r32(x, u->e);
   uint32_t t[PTX_LANES] = {0}, same[PTX_LANES] = {0};
-  if (!sct_ptx_members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->e)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {

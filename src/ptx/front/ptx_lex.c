@@ -144,13 +144,6 @@ void sct_ptx_lex_start(ptx_lex *lex, const char *text) {
   sct_ptx_lex_next(lex);
 }
 
-void sct_ptx_lex_skip_line(ptx_lex *lex) {
-  if (lex->line == lex->tok.line) {
-    lex->p += strcspn(lex->p, "\n");
-  }
-  sct_ptx_lex_next(lex);
-}
-
 bool sct_ptx_lex_at(const ptx_lex *lex, char punct) {
   return lex->tok.kind == PTX_TOK_PUNCT && lex->tok.span.p[0] == punct;
 }

@@ -30,8 +30,6 @@ typedef struct ptx_lex {
 
 void sct_ptx_lex_start(ptx_lex *lex, const char *text);
 void sct_ptx_lex_next(ptx_lex *lex);
-/* Rest of the line from the token at hand, which is dropped with it. */
-void sct_ptx_lex_skip_line(ptx_lex *lex);
 bool sct_ptx_lex_at(const ptx_lex *lex, char punct);
 bool sct_ptx_lex_word(const ptx_lex *lex, const char *word);
 
