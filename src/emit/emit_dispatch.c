@@ -3,10 +3,6 @@
  * the naive variant. docs/header_contract.md says why each rule is what it is. */
 #include "emit/emit_internal.h"
 
-/* What a call may take more of, for its shape, than the kernel gained where it was tuned: numbers
- * of blocks are whole, so shapes that are as good differ by a few percent. */
-#define BLOCKS_TOLERANCE 1.05
-
 static bool any_wants_optin(const emit_header *h) {
   bool any = false;
   for (int k = 0; k < h->n_kernels; k++) {

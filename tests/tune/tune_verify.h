@@ -55,13 +55,6 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
   MUST(sct_measure_open(&w->measure, 0, &measure, err));
 }
 
-/* Of a worked spec. */
-static inline void tv_open(tv_world *w, int n_sms, const char *spec, const char *label) {
-  *w = (tv_world){0};
-  MUST(worked_load(&w->f.spec, spec, err));
-  tv_finish(w, n_sms, label);
-}
-
 /* Of a spec as text. */
 static inline void tv_open_text(tv_world *w, const char *text, const char *label) {
   *w = (tv_world){0};

@@ -136,7 +136,6 @@ typedef struct ptx_block {
   int32_t first_inst; /* in ptx_code.insts */
   int32_t n_insts;    /* PTX instructions, terminator included */
   uint8_t term;
-  bool yields; /* waits for other warps: hand over after it */
 } ptx_block;
 
 typedef struct ptx_const {
@@ -219,7 +218,7 @@ typedef struct ptx_code {
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_dynamic;     /* an extern shared array is named */
   bool uses_bulk;        /* has bulk copies */
-  bool has_global_atomics, has_approx, has_calls;
+  bool has_global_atomics, has_approx;
   bool orders_blocks; /* fences wider than a block: blocks may talk to each other */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race shadows */
 } ptx_code;

@@ -25,16 +25,6 @@
     }                                                                                              \
     ptx_put64(x_, u, t);                                                                           \
   }
-#define UNARY64TO32(name, T, expr)                                                                 \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a);                                                         \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i];                                                                         \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(x_, u, t);                                                                           \
-  }
 #define BINARY32(name, T, expr)                                                                    \
   void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
     const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b);                                 \
