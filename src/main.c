@@ -1,7 +1,7 @@
 /* The program: the command line, or one of the processes that work for it. */
 #include "cli/cli.h"
 #include "compile/compile.h"
-#include "measure/measure.h"
+#include "worker/worker.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const struct {
   const char *role;
   int (*main)(int argc, char **argv);
 } roles[] = {
-    {SCT_WORKER_ARG, sct_measure_worker_main},
+    {SCT_WORKER_ARG, sct_worker_main},
     {SCT_COMPILE_WORKER_ARG, sct_compile_worker_main},
     {SCT_SESSION_ARG, sct_cli_session_main},
 };

@@ -1,11 +1,9 @@
 /* measure - verification and timing of candidates in a disposable worker process.
  *
- * The worker is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process
- * group with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
- * answers, over length-prefixed messages on a socket. All judgement lives here, in the parent,
- * which never loads CUDA. Every request has a time limit; a worker that misses it is killed with
- * its group, and one that reports a sticky error is replaced. The candidate at hand gets the
- * outcome; the next one starts in a fresh worker.
+ * This is the parent's side, which asks and judges and never loads CUDA; what a worker does is
+ * module worker. Every request has a time limit; a worker that misses it is killed with its group,
+ * and one that reports a sticky error is replaced. The current candidate gets the outcome; the next
+ * one starts in a fresh worker.
  *
  * A kernel's arguments are: a pointer per operand, the scalars, the extents as long long, and a
  * workspace where it needs one. */
@@ -15,11 +13,7 @@
 #include "device/device.h"
 #include "model/model.h"
 #include "space/space.h"
-
-#define SCT_WORKER_ARG "--worker"
-/* main() of the worker: a program's main must hand over to it, before anything else, when argv[1]
- * is SCT_WORKER_ARG. Returns the exit status. */
-int sct_measure_worker_main(int argc, char **argv);
+#include "worker/worker.h"
 
 /* The version of how candidates are verified and timed: raised when its figures cannot be compared
  * with earlier ones any more. Part of a device's key in the store. */
@@ -69,7 +63,7 @@ typedef struct sct_measure sct_measure;
 typedef struct sct_measure_opts {
   const char *program; /* path of the worker's binary; NULL: /proc/self/exe */
   const char *fake;    /* a script for what stands in for GPUs, in programs that have such: those
-                          of tests (tests/measure/fake_gpu.c); NULL: that of the environment */
+                          of tests (tests/worker/fake_gpu.c); NULL: that of the environment */
   int64_t request_ns;  /* limit of one request; 0: 20 s */
   uint64_t seed;       /* of the data */
   int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */
@@ -134,18 +128,6 @@ typedef struct sct_binary {
  * problem or the end. The naive variant must write the fields of elements and nothing else. */
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
                                const sct_binary *naive, sct_error *err) SCT_MUST_USE;
-
-/* What one launch did, as the interpreter of PTX counted it: requests and 32-byte sectors of global
- * memory, of warps and of bulk copies; wavefronts of shared memory. */
-typedef struct sct_run_counts {
-  int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
-} sct_run_counts;
-
-/* The same, and the machine instructions that its PTX comes to. */
-typedef struct sct_launch_counts {
-  sct_run_counts counts;
-  sct_executed machine;
-} sct_launch_counts;
 
 /* Sums over launches of products of what they had: blocks, requests of warps to global memory,
  * elements of the index space, and machine instructions by pipe. */

@@ -2,7 +2,7 @@
 #ifndef SCT_MEASURE_PROCESS_H
 #define SCT_MEASURE_PROCESS_H
 
-#include "measure_wire.h"
+#include "worker/worker.h"
 
 /* How a request ended. After anything but REPLY_OK and REPLY_FAILED the worker is gone. */
 typedef enum sct_reply_kind {
@@ -28,7 +28,7 @@ sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err) S
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
-/* The same with structs (measure_ops.def). Where reply->kind is REPLY_OK, `answer` is filled; what
+/* The same with structs (worker_ops.def). Where reply->kind is REPLY_OK, `answer` is filled; what
  * it points to lies in the reply. NULL: it is not read. */
 void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
                     sct_reply *reply, void *answer);

@@ -1,8 +1,6 @@
 /* A session with one device: opening, the problem at hand, closing. */
 #include "measure_session.h"
 
-#include "measure_backend.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,10 +44,7 @@ void sct_measure_close(sct_measure *m) {
 
 const char *sct_measure_script(const sct_measure_opts *opts) {
   const char *script = opts ? opts->fake : NULL;
-  if (sct_measure_stand_in && !script && !(opts && opts->described)) {
-    script = sct_measure_stand_in->script();
-  }
-  return sct_measure_stand_in && script ? script : "";
+  return opts && opts->described && !script ? "" : sct_worker_script(script);
 }
 
 /* Bytes of cases that may stay on a device: of a GPU some of its memory, of the interpreter, whose

@@ -174,7 +174,7 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
   static inline void sct_add_##id(sct_series *s, const request *in) {                              \
     sct_series_add(s, SCT_OP_##id, in);                                                            \
   }
-#include "measure_ops.def"
+#include "worker/worker_ops.def"
 #undef SCT_OP
 
 /* What a session says to what stands in for its GPU; "": the driver answers. */

@@ -113,7 +113,7 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *
  * A header of the module declares them, and one of its files defines the tables:
  *
- *   #define SCT_MESSAGES "measure/measure_messages.def"
+ *   #define SCT_MESSAGES "worker/worker_messages.def"
  *   #include "process/process_declare.def"    in the file: "process/process_describe.def" */
 
 typedef enum sct_message_kind {

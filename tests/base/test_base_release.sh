@@ -17,7 +17,7 @@ expect 0 getenv nm "$scratch/object.o" # so the check above can fail
 # ---- the program and its twin of the tests ----
 
 # Messages and words of the doubles that no other source has; no headers, which sanitizers name.
-doubles=("$root/tests/measure/fake_gpu.c" "$root/tests/compile/misbehave.c")
+doubles=("$root/tests/worker/fake_gpu.c" "$root/tests/compile/misbehave.c")
 grep -ohE '"[^"\\%]{6,}"' "${doubles[@]}" | tr -d '"' | grep -v '\.h$' | sort -u |
   while read -r text; do
     grep -rqF -- "$text" "$root/src" "$root/templates" "$root/tuning" || echo "$text"

@@ -1,4 +1,4 @@
-/* cli_gpu_fixture - the program on fake GPUs (tests/measure/fake_gpu.c), with one spec and few
+/* cli_gpu_fixture - the program on fake GPUs (tests/worker/fake_gpu.c), with one spec and few
  * candidates; and its stream of events. */
 #ifndef CLI_GPU_FIXTURE_H
 #define CLI_GPU_FIXTURE_H

@@ -13,7 +13,7 @@
 
 #define FIXTURE_WORKER(argc, argv)                                                                 \
   if ((argc) > 1 && strcmp((argv)[1], SCT_WORKER_ARG) == 0) {                                      \
-    return sct_measure_worker_main((argc), (argv));                                                \
+    return sct_worker_main((argc), (argv));                                                        \
   }
 
 #define assert_ok(call)                                                                            \

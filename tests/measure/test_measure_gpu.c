@@ -3,8 +3,8 @@
  * Prints a short table. Needs no compiler: the driver takes PTX. */
 #include "measure_fixture.h"
 
-#include "measure/measure_backend.h"
 #include "measure_gpu_kernels.h"
+#include "worker/worker_backend.h"
 
 #include <unistd.h>
 

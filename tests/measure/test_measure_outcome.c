@@ -1,8 +1,8 @@
 /* Which outcome, or error, an answer means; and the host's checksum and comparison. */
 #include "measure_fixture.h"
 
-#include "measure/measure_backend.h"
 #include "measure/measure_session.h"
+#include "worker/worker_backend.h"
 
 /* ---- answers ---- */
 

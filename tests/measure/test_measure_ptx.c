@@ -3,8 +3,8 @@
  * (test_measure_gpu). */
 #include "measure_fixture.h"
 
-#include "measure/measure_backend.h"
 #include "measure_gpu_kernels.h"
+#include "worker/worker_backend.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,8 +74,8 @@ static void test_ptxas_accepts_it(void **state) {
   static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
   static const char *const entries[] = {"sct_fill", "sct_checksum", "sct_compare", "sct_copy16"};
   static const char *const kept[] = {"sct_copy16_keepin", "sct_copy16_keepout"};
-  check_assembly(sct_measure_ptx, archs, SCT_COUNT(archs), entries, SCT_COUNT(entries));
-  check_assembly(sct_measure_ptx_kept, archs + 1, SCT_COUNT(archs) - 1, kept, SCT_COUNT(kept));
+  check_assembly(sct_worker_ptx, archs, SCT_COUNT(archs), entries, SCT_COUNT(entries));
+  check_assembly(sct_worker_ptx_kept, archs + 1, SCT_COUNT(archs) - 1, kept, SCT_COUNT(kept));
 }
 
 /* So that the test that needs a GPU cannot fail for a spelling mistake. */

@@ -1,9 +1,9 @@
 /* The worker as a process: its protocol, its guard zones, and how it dies. */
 #include "measure_fixture.h"
 
-#include "measure/measure_backend.h"
 #include "measure/measure_process.h"
 #include "process/process_internal.h"
+#include "worker/worker_backend.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -21,7 +21,7 @@
 
 #define TF_WORKER(argc, argv)                                                                      \
   if ((argc) > 1 && strcmp((argv)[1], SCT_WORKER_ARG) == 0) {                                      \
-    return sct_measure_worker_main((argc), (argv));                                                \
+    return sct_worker_main((argc), (argv));                                                        \
   }                                                                                                \
   if ((argc) > 1 && strcmp((argv)[1], SCT_COMPILE_WORKER_ARG) == 0) {                              \
     return sct_compile_worker_main((argc), (argv));                                                \

@@ -1,15 +1,31 @@
-/* measure_wire - what the parent and its worker say to each other: requests over the messages of
- * module process. */
-#ifndef SCT_MEASURE_WIRE_H
-#define SCT_MEASURE_WIRE_H
+/* worker - a disposable process that drives a device on request.
+ *
+ * It is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process group
+ * with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
+ * answers, over the messages of module process, and judges nothing. Its device is a GPU or the
+ * interpreter of PTX, behind one table (worker_backend.h). This header is what both sides know: the
+ * requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who asks is
+ * module measure. */
+#ifndef SCT_WORKER_H
+#define SCT_WORKER_H
 
 #include "device/device.h"
-#include "measure/measure.h"
 #include "process/process.h"
+
+#define SCT_WORKER_ARG "--worker"
+/* main() of the worker: a program's main must hand over to it, before anything else, when argv[1]
+ * is SCT_WORKER_ARG. Returns the exit status. */
+int sct_worker_main(int argc, char **argv);
+
+/* What a worker is to be told of what stands in for its GPUs, in programs that link such (those of
+ * tests): `script`, or NULL for the environment's. "": the driver answers. */
+const char *sct_worker_script(const char *script);
+
+/* ---- requests ---- */
 
 typedef enum sct_op {
 #define SCT_OP(id, handler, request, answer) SCT_OP_##id,
-#include "measure_ops.def"
+#include "worker/worker_ops.def"
 #undef SCT_OP
   SCT_N_OPS
 } sct_op;
@@ -49,7 +65,19 @@ typedef struct sct_unit_time {
   double ns, mhz;
 } sct_unit_time;
 
-#define SCT_MESSAGES "measure/measure_messages.def"
+/* What one launch did, as the interpreter of PTX counted it: requests and 32-byte sectors of global
+ * memory, of warps and of bulk copies; wavefronts of shared memory. */
+typedef struct sct_run_counts {
+  int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
+} sct_run_counts;
+
+/* The same, and the machine instructions that its PTX comes to. */
+typedef struct sct_launch_counts {
+  sct_run_counts counts;
+  sct_executed machine;
+} sct_launch_counts;
+
+#define SCT_MESSAGES "worker/worker_messages.def"
 #include "process/process_declare.def"
 
 const sct_message *sct_device_desc_table(void), *sct_gpu_process_table(void);

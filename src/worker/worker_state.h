@@ -1,9 +1,8 @@
-/* measure_worker - the worker's state and the handlers of its requests (measure_ops.def). */
-#ifndef SCT_MEASURE_WORKER_H
-#define SCT_MEASURE_WORKER_H
+/* worker_state - the worker's state and the handlers of its requests (worker_ops.def). */
+#ifndef SCT_WORKER_STATE_H
+#define SCT_WORKER_STATE_H
 
-#include "measure_backend.h"
-#include "measure_wire.h"
+#include "worker_backend.h"
 
 #include <pthread.h>
 
@@ -51,7 +50,7 @@ typedef struct sct_worker_state {
  * failure's CUresult is the backend's last(). */
 #define SCT_OP(id, handler, request, answer)                                                       \
   sct_status handler(sct_worker_state *w, const request *in, answer *out, sct_error *err);
-#include "measure_ops.def"
+#include "worker/worker_ops.def"
 #undef SCT_OP
 
 sct_status sct_worker_malformed(sct_error *err);
@@ -65,16 +64,16 @@ static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64
   return sct_worker_data(b) + turn % (uint64_t)b->copies * (uint64_t)b->stride;
 }
 
-/* measure_worker_buffers.c */
+/* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
                              sct_error *err) SCT_MUST_USE;
 sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
-                                 sct_error *err) SCT_MUST_USE; /* measure_worker.c */
+                                 sct_error *err) SCT_MUST_USE; /* worker_main.c */
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
 
-/* measure_worker_outbox.c */
+/* worker_outbox.c */
 typedef struct sct_outbox {
   sct_wire held;    /* messages */
   int64_t since_ns; /* when the first of them was put there */

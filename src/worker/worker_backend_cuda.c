@@ -1,6 +1,6 @@
 /* The real GPU behind the worker's table: the driver for memory and candidates, the worker's own
- * kernels (measure_ptx.c) for fill, checksum, comparison and copy. */
-#include "measure_backend.h"
+ * kernels (worker_kernels.c) for fill, checksum, comparison and copy. */
+#include "worker_backend.h"
 
 #include <string.h>
 
@@ -370,12 +370,12 @@ static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc,
                             {&c->empty, "sct_empty"}};
   const own_kernel kept[] = {{&c->keepin, "sct_copy16_keepin"},
                              {&c->keepout, "sct_copy16_keepout"}};
-  SCT_TRY(load_all(c, sct_measure_ptx, own, SCT_COUNT(own), err));
+  SCT_TRY(load_all(c, sct_worker_ptx, own, SCT_COUNT(own), err));
   if (desc->cc_major >= 8) {
-    return load_all(c, sct_measure_ptx_kept, kept, SCT_COUNT(kept), err);
+    return load_all(c, sct_worker_ptx_kept, kept, SCT_COUNT(kept), err);
   }
   const own_kernel plain[] = {{&c->keepin, "sct_copy16"}, {&c->keepout, "sct_copy16"}};
-  return load_all(c, sct_measure_ptx, plain, SCT_COUNT(plain), err); /* knows no policies */
+  return load_all(c, sct_worker_ptx, plain, SCT_COUNT(plain), err); /* knows no policies */
 }
 
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) {

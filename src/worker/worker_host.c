@@ -1,6 +1,6 @@
 /* Entries of the worker's table for memory that is the host's own: the interpreter of PTX and what
  * stands in for a GPU share them. */
-#include "measure_backend.h"
+#include "worker_backend.h"
 
 #include <string.h>
 

@@ -34,7 +34,7 @@
  *   late=N      launches are counted from the N-th sample of a worker on
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
-#include "measure/measure_backend.h"
+#include "worker/worker_backend.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -684,5 +684,5 @@ static const sct_gpu_stand_in fake_gpu = {.script = fake_in_environment,
                                           .open = fake_open};
 
 __attribute__((constructor)) static void stand_in(void) {
-  sct_measure_stand_in = &fake_gpu;
+  sct_worker_stand_in = &fake_gpu;
 }

@@ -2,9 +2,7 @@
  *
  * After a sticky result the process is of no more use: it answers and exits, without asking the
  * driver for anything more. */
-#include "measure_worker.h"
-
-#include "measure/measure.h"
+#include "worker_state.h"
 
 #include <string.h>
 #include <time.h>
@@ -12,13 +10,18 @@
 
 /* ---- the device ---- */
 
-const sct_gpu_stand_in *sct_measure_stand_in;
+const sct_gpu_stand_in *sct_worker_stand_in;
 
 #define LOCK_NAME_BYTES 64
 
+const char *sct_worker_script(const char *script) {
+  const char *found = script || !sct_worker_stand_in ? script : sct_worker_stand_in->script();
+  return sct_worker_stand_in && found ? found : "";
+}
+
 /* NULL: the driver answers. */
 static const sct_gpu_stand_in *stand_in(const char *script) {
-  return script[0] != '\0' ? sct_measure_stand_in : NULL;
+  return script[0] != '\0' ? sct_worker_stand_in : NULL;
 }
 
 sct_status sct_worker_list(sct_worker_state *w, const sct_ask_list *in, sct_got_list *out,
@@ -275,7 +278,7 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
     sct_wire_put(out, answer##_table(), &given);                                                   \
     return SCT_OK;                                                                                 \
   }
-#include "measure_ops.def"
+#include "worker/worker_ops.def"
 #undef SCT_OP
   default:
     break;
@@ -335,7 +338,7 @@ static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wir
   return io == SCT_IO_OK && !w->quit;
 }
 
-int sct_measure_worker_main(int argc, char **argv) {
+int sct_worker_main(int argc, char **argv) {
   const int refused = sct_process_enter(argc, argv);
   if (refused != 0) {
     return refused;

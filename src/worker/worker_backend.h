@@ -1,15 +1,13 @@
-/* measure_backend - what a worker drives: a GPU, the interpreter of PTX, or in test programs what
+/* worker_backend - what a worker drives: a GPU, the interpreter of PTX, or in test programs what
  * stands in for a GPU, behind one table.
  *
  * Only the worker process sees these. Pointers are device pointers (host addresses where memory is
- * the host's). Every failing call leaves its CUresult in last(), or one of measure_wire.h's
+ * the host's). Every failing call leaves its CUresult in last(), or one of worker.h's
  * SCT_RESULT_... for what the interpreter found. */
-#ifndef SCT_MEASURE_BACKEND_H
-#define SCT_MEASURE_BACKEND_H
+#ifndef SCT_WORKER_BACKEND_H
+#define SCT_WORKER_BACKEND_H
 
-#include "device/device.h"
-#include "measure/measure.h"
-#include "measure_wire.h"
+#include "worker/worker.h"
 
 /* Bytes [lo, hi) counted from `base`, which is a multiple of 8. */
 typedef struct sct_region {
@@ -116,10 +114,10 @@ typedef struct sct_gpu_stand_in {
   sct_status (*open)(sct_backend **out, int ordinal, const char *script, int64_t generation,
                      sct_error *err);
 } sct_gpu_stand_in;
-/* NULL but in programs that link one, which are those of the tests (tests/measure/fake_gpu.c). */
-extern const sct_gpu_stand_in *sct_measure_stand_in;
+/* NULL but in programs that link one, which are those of the tests (tests/worker/fake_gpu.c). */
+extern const sct_gpu_stand_in *sct_worker_stand_in;
 
-/* Table entries for backends whose pointers are host addresses (measure_host.c). */
+/* Table entries for backends whose pointers are host addresses (worker_host.c). */
 static inline uint8_t *sct_host(sct_cuda_ptr p) {
   return (uint8_t *)(uintptr_t)p;
 }
@@ -142,7 +140,7 @@ int64_t sct_bytes_differ(const uint8_t *a, const uint8_t *b, const uint8_t *c, i
                          int64_t *first);
 
 /* The device's kernels as PTX text; those that need compute capability 8.0. */
-void sct_measure_ptx(sct_str *out);
-void sct_measure_ptx_kept(sct_str *out);
+void sct_worker_ptx(sct_str *out);
+void sct_worker_ptx_kept(sct_str *out);
 
 #endif

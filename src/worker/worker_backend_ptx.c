@@ -4,8 +4,8 @@
  * exactly the arrays among its arguments, so an access outside of them meets nothing; what was
  * written is copied back when the interpreter found nothing wrong. A diagnosis fails the launch
  * with SCT_RESULT_PTX + its kind, and the next launch starts clean. */
-#include "measure_backend.h"
 #include "ptx/ptx.h"
+#include "worker_backend.h"
 
 #include <assert.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* What the device's checksum and comparison kernels compute, on the host: for memory of the
  * host's own, for guard zones whose sum is known beforehand, and as the kernels' reference. */
-#include "measure_backend.h"
+#include "worker_backend.h"
 
 #include <string.h>
 

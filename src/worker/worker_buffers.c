@@ -1,6 +1,6 @@
 /* The worker's buffers: each lies between two guard zones with a known pattern, so that AUDIT can
  * tell whether a kernel wrote outside, or into a buffer that was sealed. */
-#include "measure_worker.h"
+#include "worker_state.h"
 
 #include <string.h>
 

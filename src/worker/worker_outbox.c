@@ -1,7 +1,7 @@
 /* Answers on their way to the parent. While more of its requests wait already, they are held back
  * and go together: each message would wake the parent up. None waits longer than HOLD_NS, so that a
  * launch that hangs does not hold up what is known of those before it; a thread sees to that. */
-#include "measure_worker.h"
+#include "worker_state.h"
 
 #include "base/base.h"
 

@@ -4,7 +4,7 @@
  * PTX ISA 7.0 and sm_70: understood by every driver since CUDA 11, compiled forward to newer GPUs.
  * All loops are grid-stride; all indexes are 64-bit. What several kernels share is a C macro, not a
  * PTX function: ptxas does not inline those. */
-#include "measure_backend.h"
+#include "worker_backend.h"
 
 /* %i: this thread's number in the grid. */
 #define THREAD_NUMBER                                                                              \
@@ -315,10 +315,10 @@ static void append(sct_str *out, const char *const *text, int n) {
   }
 }
 
-void sct_measure_ptx(sct_str *out) {
+void sct_worker_ptx(sct_str *out) {
   append(out, parts, SCT_COUNT(parts));
 }
 
-void sct_measure_ptx_kept(sct_str *out) {
+void sct_worker_ptx_kept(sct_str *out) {
   append(out, kept, SCT_COUNT(kept));
 }

@@ -1,7 +1,7 @@
 /* The tables of requests and answers. */
-#include "measure_wire.h"
+#include "worker/worker.h"
 
-#define SCT_MESSAGES "measure/measure_messages.def"
+#define SCT_MESSAGES "worker/worker_messages.def"
 #include "process/process_describe.def"
 
 static const struct {
@@ -9,7 +9,7 @@ static const struct {
   const sct_message *(*request)(void), *(*answer)(void);
 } ops[] = {
 #define SCT_OP(id, handler, request, answer) {#id, request##_table, answer##_table},
-#include "measure_ops.def"
+#include "worker/worker_ops.def"
 #undef SCT_OP
 };
 

@@ -1,7 +1,7 @@
 /* Timing in the worker. One sample is a unit: a kernel launched back to back, behind a kernel that
  * waits until all of them are queued, often enough that the events' resolution does not matter.
  * Launches go round the copies of their buffers, so that none finds its data in the cache. */
-#include "measure_worker.h"
+#include "worker_state.h"
 
 #include <stdlib.h>
 #include <time.h>
