@@ -53,12 +53,13 @@ static void empty_case(sct_measure *m, sct_case *c, sct_wire *freed) {
 }
 
 void sct_cases_make_room(sct_measure *m) {
-  const int64_t most = m->case_bytes > m->most_case_bytes ? m->most_case_bytes / 2 : m->case_bytes;
+  const int64_t most =
+      m->cases.bytes > m->cases.most_bytes ? m->cases.most_bytes / 2 : m->cases.bytes;
   sct_wire freed = {0};
-  while (m->case_bytes > most) {
+  while (m->cases.bytes > most) {
     sct_case *oldest = NULL;
-    for (size_t k = 0; k < m->n_cases; k++) {
-      sct_case *c = m->cases[k];
+    for (size_t k = 0; k < m->cases.n; k++) {
+      sct_case *c = m->cases.all[k];
       oldest = c->generation != 0 && (!oldest || c->last_used < oldest->last_used) ? c : oldest;
     }
     assert(oldest != NULL);
@@ -93,7 +94,7 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
   const int64_t bytes = c->shape.op[op].bytes;
   SCT_TRY(sct_remote_alloc_at(m, bytes, align, buffer, err));
   c->placed_bytes += bytes;
-  m->case_bytes += bytes;
+  m->cases.bytes += bytes;
   if (op < m->plan.spec->n_inputs) {
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){*buffer, c->buffer[op]}, NULL, err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err));
@@ -104,7 +105,7 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
 sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) {
   memcpy(c->used, c->buffer, sizeof c->used);
-  c->last_used = ++m->case_clock;
+  c->last_used = ++m->cases.clock;
   for (int k = 0; k < m->plan.spec->n_operands; k++) {
     const int place = code->align ? __builtin_ctzll((uint64_t)code->align[k]) : SCT_N_PLACES;
     if (place >= SCT_N_PLACES) {

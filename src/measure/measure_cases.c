@@ -190,9 +190,9 @@ static void free_list(sct_case_list *list) {
 
 sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out) {
   const sct_hash key = key_of(code);
-  for (size_t k = 0; k < m->n_lists; k++) {
-    if (sct_hash_equal(m->lists[k].key, key)) {
-      *out = &m->lists[k];
+  for (size_t k = 0; k < m->cases.n_lists; k++) {
+    if (sct_hash_equal(m->cases.lists[k].key, key)) {
+      *out = &m->cases.lists[k];
       return SCT_OK;
     }
   }
@@ -201,17 +201,17 @@ sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_
   sct_extents_list(&tuples, &m->plan, code, max_elements(m));
   collect_cases(m, code, &tuples, &list);
   sct_tuples_free(&tuples);
-  SCT_GROW(m->lists, m->n_lists, m->cap_lists);
-  m->lists[m->n_lists] = list;
-  *out = &m->lists[m->n_lists++];
+  SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
+  m->cases.lists[m->cases.n_lists] = list;
+  *out = &m->cases.lists[m->cases.n_lists++];
   return SCT_OK;
 }
 
-void sct_case_lists_drop(sct_measure *m) {
-  for (size_t k = 0; k < m->n_lists; k++) {
-    free_list(&m->lists[k]);
+void sct_case_lists_drop(sct_case_table *t) {
+  for (size_t k = 0; k < t->n_lists; k++) {
+    free_list(&t->lists[k]);
   }
-  sct_free(m->lists);
-  m->lists = NULL;
-  m->n_lists = m->cap_lists = 0;
+  sct_free(t->lists);
+  t->lists = NULL;
+  t->n_lists = t->cap_lists = 0;
 }

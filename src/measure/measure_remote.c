@@ -111,14 +111,14 @@ static int64_t serial_of(sct_measure *m, const sct_binary *binary) {
   }
   const sct_hash image = image_hash(m, binary), entry = sct_hash_text(binary->entry);
   const sct_hash both = {image.hi ^ sct_mix64(entry.hi, 1), image.lo ^ sct_mix64(entry.lo, 2)};
-  for (size_t k = 0; k < m->n_seen; k++) {
-    if (sct_hash_equal(m->seen[k], both)) {
+  for (size_t k = 0; k < m->held.n_seen; k++) {
+    if (sct_hash_equal(m->held.seen[k], both)) {
       return (int64_t)k + 1;
     }
   }
-  SCT_GROW(m->seen, m->n_seen, m->cap_seen);
-  m->seen[m->n_seen++] = both;
-  return (int64_t)m->n_seen;
+  SCT_GROW(m->held.seen, m->held.n_seen, m->held.cap_seen);
+  m->held.seen[m->held.n_seen++] = both;
+  return (int64_t)m->held.n_seen;
 }
 
 static sct_hash kernel_hash(const sct_binary *binary, sct_hash image) {
@@ -133,12 +133,12 @@ static sct_hash kernel_hash(const sct_binary *binary, sct_hash image) {
 static int place_of(sct_measure *m, sct_hash hash, bool *has_it) {
   const int n = m->is_virtual ? VIRTUAL_IMAGES : SCT_MAX_IMAGES;
   int place = 0;
-  while (place < n && !(m->sent[place].generation == m->generation &&
-                        sct_hash_equal(m->sent[place].image, hash))) {
+  while (place < n && !(m->held.sent[place].generation == m->generation &&
+                        sct_hash_equal(m->held.sent[place].image, hash))) {
     place++;
   }
   *has_it = place < n;
-  return *has_it ? place : m->n_sent++ % n;
+  return *has_it ? place : m->held.n_sent++ % n;
 }
 
 static bool holds(const sct_measure *m, const sct_kept *kept) {
@@ -158,16 +158,16 @@ static void keep(sct_kept *kept, const sct_job *job) {
 }
 
 static sct_kept *slot_of(sct_measure *m, const sct_binary *binary) {
-  return sct_is_naive(m, binary) ? &m->kept_naive : &m->kept;
+  return sct_is_naive(m, binary) ? &m->held.kept_naive : &m->held.kept;
 }
 
 /* The parent numbers kernels, so that it need not wait for a number. */
-static int64_t next_number(sct_measure *m) {
-  if (m->numbers_of != m->generation) {
-    m->numbers_of = m->generation;
-    m->n_numbered = 0;
+static int64_t next_number(sct_held *held, int64_t generation) {
+  if (held->numbers_of != generation) {
+    held->numbers_of = generation;
+    held->n_numbered = 0;
   }
-  return m->n_numbered++;
+  return held->n_numbered++;
 }
 
 void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
@@ -179,17 +179,17 @@ void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
   job->generation = m->generation;
   job->loaded = kernel_hash(binary, image_hash(m, binary));
   if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
-    kept->held = kept == &m->kept_naive;
+    kept->held = kept == &m->held.kept_naive;
     job->kernel = kept->kernel;
     return;
   }
-  job->kernel = next_number(m);
+  job->kernel = next_number(&m->held, m->generation);
   job->pending = true;
   size_t bytes = 0;
   bool has_it = false;
   const void *image = image_of(m, binary, &bytes);
   job->place = place_of(m, image_hash(m, binary), &has_it);
-  m->sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
+  m->held.sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
   const sct_ask_load request = {.unload = give_up(m, kept),
                                 .kernel = job->kernel,
                                 .serial = serial_of(m, binary),
@@ -212,9 +212,9 @@ sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct
   job->pending = false;
   const sct_status status = sct_reply_judge(reply, " (loading)", verdict, err);
   if (reply->kind == SCT_REPLY_OK) {
-    m->sent[job->place] = (sct_sent){image_hash(m, job->binary), m->generation};
+    m->held.sent[job->place] = (sct_sent){image_hash(m, job->binary), m->generation};
     if (sct_is_naive(m, job->binary)) {
-      keep(&m->kept_naive, job);
+      keep(&m->held.kept_naive, job);
     }
     return status;
   }
@@ -239,13 +239,13 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
 }
 
 void sct_remote_unload(sct_measure *m, sct_job *job) {
-  const bool stays = holds(m, &m->kept_naive) && job->kernel == m->kept_naive.kernel;
+  const bool stays = holds(m, &m->held.kept_naive) && job->kernel == m->held.kept_naive.kernel;
   if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
       !stays) {
-    if (holds(m, &m->kept)) {
-      (void)sct_ask_UNLOAD(m, &(sct_ask_unload){m->kept.kernel}, NULL, NULL);
+    if (holds(m, &m->held.kept)) {
+      (void)sct_ask_UNLOAD(m, &(sct_ask_unload){m->held.kept.kernel}, NULL, NULL);
     }
-    keep(&m->kept, job);
+    keep(&m->held.kept, job);
   }
   job->kernel = -1;
 }

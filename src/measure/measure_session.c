@@ -36,7 +36,7 @@ void sct_measure_close(sct_measure *m) {
   drop_problem(m);
   sct_series_free(&m->spare);
   sct_reply_free(&m->reply);
-  sct_free(m->seen);
+  sct_free(m->held.seen);
   sct_free(m->program);
   sct_free(m->fake);
   sct_free(m);
@@ -92,7 +92,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     SCT_TRY_DONE(status);
   }
   SCT_TRY_DONE(sct_remote_ensure(m, err));
-  m->most_case_bytes = most_case_bytes(m);
+  m->cases.most_bytes = most_case_bytes(m);
   *out = m;
   return SCT_OK;
 done:

@@ -75,6 +75,30 @@ typedef struct sct_case_list {
   int n, n_full;   /* n_full: with elements in them */
 } sct_case_list;
 
+/* All cases of a problem. */
+typedef struct sct_case_table {
+  sct_case **all;
+  size_t n, cap;
+  int *slots; /* by their dims: number from 1, 0: free; n_slots is a power of two */
+  size_t n_slots;
+  int64_t bytes;             /* of arrays and references of all cases that have buffers */
+  int64_t most_bytes, clock; /* above so many some give theirs back; of last_used */
+  sct_case_list *lists;
+  size_t n_lists, cap_lists;
+} sct_case_table;
+
+/* Which kernels and programs the worker holds. */
+typedef struct sct_held {
+  sct_hash *seen; /* binaries in order of first loading: a stand-in's faults go by their number */
+  size_t n_seen, cap_seen;
+  sct_kept kept;       /* of the candidate that was unloaded last */
+  sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
+  sct_sent sent[SCT_MAX_IMAGES];
+  int n_sent;         /* in all, to this worker and those before */
+  int64_t n_numbered; /* kernels that were given a number in this worker */
+  int64_t numbers_of; /* its generation */
+} sct_held;
+
 /* Requests that go together. */
 typedef struct sct_series {
   sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
@@ -106,30 +130,15 @@ struct sct_measure {
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
-  sct_hash *seen; /* binaries in order of first loading: a stand-in's faults go by their number */
-  size_t n_seen, cap_seen;
-
   /* the problem at hand */
   bool has_problem;
   sct_plan plan;
   sct_binary naive;
   sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
-  sct_case **cases;
-  size_t n_cases, cap_cases;
-  int *case_slots; /* by their dims: number from 1, 0: free; n_case_slots is a power of two */
-  size_t n_case_slots;
-  int64_t case_bytes;                  /* of arrays and references of all cases that have buffers */
-  int64_t most_case_bytes, case_clock; /* above so many some give theirs back; of last_used */
-  sct_case_list *lists;
-  size_t n_lists, cap_lists;
+  sct_case_table cases;
   sct_timed timed;
-  sct_kept kept;       /* of the candidate that was unloaded last */
-  sct_kept kept_naive; /* the naive variant as long as it is that: new sizes ask for it */
-  int most_together;   /* trials that went to the worker as one; tests look at it */
-  sct_sent sent[SCT_MAX_IMAGES];
-  int n_sent;         /* in all, to this worker and those before */
-  int64_t n_numbered; /* kernels that were given a number in this worker */
-  int64_t numbers_of; /* its generation */
+  sct_held held;
+  int most_together;  /* trials that went to the worker as one; tests look at it */
   sct_series spare;   /* memory of the last one */
   sct_reply reply;    /* of sct_remote_ask */
   sct_screen *screen; /* that goes with a verification; NULL: none */
@@ -345,7 +354,7 @@ void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
 /* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
 sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code,
                          const sct_case_list **out) SCT_MUST_USE;
-void sct_case_lists_drop(sct_measure *m);
+void sct_case_lists_drop(sct_case_table *t);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */
 sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) SCT_MUST_USE;

@@ -56,7 +56,7 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
     sct_remote_put_freed(freed, c->unlike, m->plan.spec->n_operands);
     sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->plan.spec->n_operands);
   }
-  m->case_bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
+  m->cases.bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
   c->placed_bytes = 0;
   c->generation = 0;
   c->compared = false;
@@ -131,7 +131,7 @@ static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
 }
 
 static void begin_case(sct_measure *m, sct_case *c) {
-  m->case_bytes += c->generation == 0 ? device_bytes(m, c) : -c->placed_bytes;
+  m->cases.bytes += c->generation == 0 ? device_bytes(m, c) : -c->placed_bytes;
   c->placed_bytes = 0;
   c->generation = m->generation;
   c->compared = false;

@@ -27,8 +27,8 @@ static void test_no_poison_is_right(void **state) {
     assert_ok(sct_measure_problem(m, &spec, first_layout, &kernel[0].binary, &fixture_err));
     assert_ok(sct_measure_verify(m, &kernel[1].binary, &v, &fixture_err));
     assert_int_equal(v.outcome, SCT_OUT_OK);
-    for (size_t k = 0; k < m->n_cases; k++) {
-      sct_case *c = m->cases[k];
+    for (size_t k = 0; k < m->cases.n; k++) {
+      sct_case *c = m->cases.all[k];
       const int64_t bytes = c->shape.op[1].bytes;
       const uint8_t *flags = NULL;
       if (!c->compared) {

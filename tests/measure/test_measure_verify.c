@@ -68,7 +68,7 @@ static void test_right_candidates_pass(void **state) {
     expect(&w, k, SCT_OUT_OK);
   }
   assert_int_equal(w.m->generation, 1); /* one worker did it all */
-  assert_true(w.m->n_cases > 10);
+  assert_true(w.m->cases.n > 10);
   close_world(&w);
 }
 
@@ -168,8 +168,8 @@ static const fixture_array of_choices[] = {
 /* Cases whose images, or flags, are on the host. */
 static size_t n_held(const world *w, bool flags) {
   size_t n = 0;
-  for (size_t k = 0; k < w->m->n_cases; k++) {
-    const sct_case *c = w->m->cases[k];
+  for (size_t k = 0; k < w->m->cases.n; k++) {
+    const sct_case *c = w->m->cases.all[k];
     n += flags ? c->flags[1] != NULL : c->image[0] || c->image[1];
   }
   return n;
@@ -181,7 +181,7 @@ static void test_images_that_were_sent_are_given_back(void **state) {
   world w;
   open_world(&w, "ok");
   expect(&w, 1, SCT_OUT_OK);
-  const int64_t held = w.m->case_bytes;
+  const int64_t held = w.m->cases.bytes;
   assert_true(held > 0);
   assert_int_equal(n_held(&w, false), 0);
   assert_int_equal(n_held(&w, true), 0);
@@ -189,9 +189,9 @@ static void test_images_that_were_sent_are_given_back(void **state) {
   expect(&w, 1, SCT_OUT_OK);
   assert_int_equal(w.m->generation, 2);
   assert_int_equal(n_held(&w, false), 0);
-  assert_int_equal(w.m->case_bytes, held); /* not counted twice */
+  assert_int_equal(w.m->cases.bytes, held); /* not counted twice */
   sct_cases_drop(w.m);
-  assert_int_equal(w.m->case_bytes, 0);
+  assert_int_equal(w.m->cases.bytes, 0);
   close_world(&w);
   open_world(&w, "wrong@2=6");
   expect(&w, 1, SCT_OUT_OK);
@@ -241,7 +241,7 @@ static void test_choices_follow_one_another(void **state) {
   for (int k = 0; k < 4; k++) {
     const int layout[SCT_MAX_OPERANDS] = {k / 2, k % 2};
     assert_ok(sct_measure_problem(w.m, &w.spec, layout, &w.kernel[0].binary, &fixture_err));
-    assert_int_equal(w.m->case_bytes, 0);
+    assert_int_equal(w.m->cases.bytes, 0);
     expect(&w, 1, SCT_OUT_OK);
     expect(&w, 2, SCT_OUT_WRONG_RESULT);
   }
@@ -422,8 +422,8 @@ static void test_requirements_multiply_sizes(void **state) {
 
 static bool has_run(const world *w, int64_t row, int64_t col) {
   bool found = false;
-  for (size_t k = 0; k < w->m->n_cases; k++) {
-    const sct_case *c = w->m->cases[k];
+  for (size_t k = 0; k < w->m->cases.n; k++) {
+    const sct_case *c = w->m->cases.all[k];
     found = found || (c->referenced && c->dims[0] == row && c->dims[1] == col);
   }
   return found;
@@ -450,8 +450,8 @@ static void test_requirements_round_large_sizes(void **state) {
   assert_true(has_run(&w, 803, 16));                          /* 2 * 400 + 3 and 16 */
   assert_true(has_run(&w, 1205, 32) && has_run(&w, 5, 1216)); /* 3 * 400 + 5 and 2 * 16 or 5 */
   assert_true(has_run(&w, 272, 560));
-  for (size_t k = 0; k < w.m->n_cases; k++) {
-    const sct_case *c = w.m->cases[k];
+  for (size_t k = 0; k < w.m->cases.n; k++) {
+    const sct_case *c = w.m->cases.all[k];
     assert_true(!c->referenced || c->dims[0] * c->dims[1] <= 272 * 560);
   }
   close_world(&w);
@@ -463,17 +463,18 @@ static void test_the_naive_variant_stays_loaded(void **state) {
   world w;
   open_world(&w, "ok");
   expect(&w, 1, SCT_OUT_OK);
-  const int64_t naive = w.m->kept_naive.kernel, first = w.m->kept.kernel;
-  const sct_hash loaded = w.m->kept_naive.loaded;
-  assert_true(w.m->kept_naive.held && naive != first);
+  const int64_t naive = w.m->held.kept_naive.kernel, first = w.m->held.kept.kernel;
+  const sct_hash loaded = w.m->held.kept_naive.loaded;
+  assert_true(w.m->held.kept_naive.held && naive != first);
   expect(&w, 2, SCT_OUT_OK);
   expect(&w, 3, SCT_OUT_OK);
   expect(&w, 0, SCT_OUT_OK);
-  assert_int_equal(w.m->kept_naive.kernel, naive);
-  assert_int_equal(w.m->kept.kernel, (naive > first ? naive : first) + 2); /* and nothing else */
+  assert_int_equal(w.m->held.kept_naive.kernel, naive);
+  assert_int_equal(w.m->held.kept.kernel,
+                   (naive > first ? naive : first) + 2); /* and nothing else */
   assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &w.kernel[3].binary, &fixture_err));
   expect(&w, 1, SCT_OUT_OK); /* one reference as good as another */
-  assert_false(sct_hash_equal(w.m->kept_naive.loaded, loaded));
+  assert_false(sct_hash_equal(w.m->held.kept_naive.loaded, loaded));
   sct_child_kill(&w.m->worker);
   expect(&w, 2, SCT_OUT_OK);
   close_world(&w);
@@ -487,12 +488,12 @@ static void test_programs_are_sent_once(void **state) {
   for (int k = 0; k < 3 * N_KERNELS; k++) {
     expect(&w, (3 * k + 1) % N_KERNELS, SCT_OUT_OK);
   }
-  assert_int_equal(w.m->n_sent, N_KERNELS);
+  assert_int_equal(w.m->held.n_sent, N_KERNELS);
   sct_child_kill(&w.m->worker);
   expect(&w, 2, SCT_OUT_OK);
   expect(&w, 1, SCT_OUT_OK);
   expect(&w, 2, SCT_OUT_OK);
-  assert_int_equal(w.m->n_sent, N_KERNELS + 2); /* what the naive variant gives is known */
+  assert_int_equal(w.m->held.n_sent, N_KERNELS + 2); /* what the naive variant gives is known */
   close_world(&w);
 }
 
@@ -503,10 +504,10 @@ static void test_equal_grids_share_their_sizes(void **state) {
   open_world(&w, "wrong@3=4");
   expect(&w, 1, SCT_OUT_OK);
   expect(&w, 2, SCT_OUT_OK);
-  assert_int_equal(w.m->n_lists, 2);
+  assert_int_equal(w.m->cases.n_lists, 2);
   fixture_kernel_init(&w.kernel[3], &w.spec, 3, 96); /* as the first */
   expect(&w, 3, SCT_OUT_WRONG_RESULT);
-  assert_int_equal(w.m->n_lists, 2);
+  assert_int_equal(w.m->cases.n_lists, 2);
   sct_expr_pool *p = w.spec.pool;
   w.kernel[1].require[0] =
       sct_expr_binary(p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[0], sct_expr_const(p, 7)),
@@ -514,12 +515,13 @@ static void test_equal_grids_share_their_sizes(void **state) {
   w.kernel[1].code.require = w.kernel[1].require;
   w.kernel[1].code.n_require = 1;
   expect(&w, 1, SCT_OUT_OK);
-  assert_int_equal(w.m->n_lists, 3);
+  assert_int_equal(w.m->cases.n_lists, 3);
   w.kernel[2].code.threads = 128;
   expect(&w, 2, SCT_OUT_OK);
-  assert_int_equal(w.m->n_lists, 4);
-  for (size_t k = 0; k < w.m->n_lists; k++) {
-    assert_true(w.m->lists[k].n_full >= 3 && w.m->lists[k].n >= w.m->lists[k].n_full);
+  assert_int_equal(w.m->cases.n_lists, 4);
+  for (size_t k = 0; k < w.m->cases.n_lists; k++) {
+    assert_true(w.m->cases.lists[k].n_full >= 3 &&
+                w.m->cases.lists[k].n >= w.m->cases.lists[k].n_full);
   }
   close_world(&w);
 }
@@ -580,13 +582,13 @@ static void test_memory_does_not_grow_with_candidates(void **state) {
   world w;
   open_world(&w, "memory=40000000"); /* a leak of a few hundred kilobytes a candidate would show */
   expect(&w, 1, SCT_OUT_OK);
-  const int64_t held = w.m->case_bytes;
-  const size_t n_cases = w.m->n_cases;
+  const int64_t held = w.m->cases.bytes;
+  const size_t n_cases = w.m->cases.n;
   for (int k = 0; k < 30; k++) {
     expect(&w, 1, SCT_OUT_OK);
   }
-  assert_int_equal(w.m->case_bytes, held);
-  assert_int_equal(w.m->n_cases, n_cases);
+  assert_int_equal(w.m->cases.bytes, held);
+  assert_int_equal(w.m->cases.n, n_cases);
   for (int k = 0; k < 10; k++) { /* a new problem gives the memory of the old one back */
     assert_ok(sct_measure_problem(w.m, &w.spec, first_layout, &w.kernel[0].binary, &fixture_err));
     expect(&w, 2, SCT_OUT_OK);

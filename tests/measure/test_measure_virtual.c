@@ -135,25 +135,25 @@ static void test_room_is_made_by_those_used_longest_ago(void **state) {
     open_world(&w);
     w.spec.tolerance = near ? 1e-6 : 0;
     assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
-    const int64_t held = w.m->case_bytes;
-    const size_t n_cases = w.m->n_cases;
+    const int64_t held = w.m->cases.bytes;
+    const size_t n_cases = w.m->cases.n;
     sct_cases_make_room(w.m);
-    assert_int_equal(w.m->case_bytes, held);
-    w.m->most_case_bytes = held - 1;
+    assert_int_equal(w.m->cases.bytes, held);
+    w.m->cases.most_bytes = held - 1;
     sct_cases_make_room(w.m);
-    assert_in_range(w.m->case_bytes, 1, held / 2);
+    assert_in_range(w.m->cases.bytes, 1, held / 2);
     for (size_t k = 0; k < n_cases; k++) {
-      const sct_case *c = w.m->cases[k];
+      const sct_case *c = w.m->cases.all[k];
       assert_true(c->generation != 0 || (!c->image[0] && !c->referenced));
       for (size_t other = 0; other < n_cases && c->generation == 0; other++) {
-        const sct_case *kept = w.m->cases[other];
+        const sct_case *kept = w.m->cases.all[other];
         assert_true(kept->generation == 0 || kept->last_used > c->last_used);
       }
     }
     assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
-    assert_int_equal(w.m->case_bytes, held);
+    assert_int_equal(w.m->cases.bytes, held);
     assert_int_equal(verify(&w, "wrong").outcome, SCT_OUT_WRONG_RESULT);
-    assert_int_equal(w.m->n_cases, n_cases);
+    assert_int_equal(w.m->cases.n, n_cases);
     close_world(&w);
   }
 }
@@ -315,15 +315,15 @@ static void test_sizes_are_small_and_around_the_tiles(void **state) {
   open_world(&w);
   assert_int_equal(verify(&w, "right").outcome, SCT_OUT_OK);
   bool below = false, at = false, above = false, empty = false;
-  for (size_t k = 0; k < w.m->n_cases; k++) {
-    const int64_t n = w.m->cases[k]->dims[0];
+  for (size_t k = 0; k < w.m->cases.n; k++) {
+    const int64_t n = w.m->cases.all[k]->dims[0];
     assert_true(n <= SCT_MAX_VIRTUAL_ELEMENTS);
     below |= n == 63;
     at |= n == 64;
     above |= n == 65;
     empty |= n == 0;
   }
-  assert_true(below && at && above && empty && w.m->n_cases > 12);
+  assert_true(below && at && above && empty && w.m->cases.n > 12);
   close_world(&w);
 }
 
