@@ -1,19 +1,29 @@
-/* The two doors of the module: a header as text, and a header as a file. */
+/* The two doors of the module: a header as text, and a header as a file. Its text is templates, in
+ * this order. */
 #include "emit/emit.h"
 
 #include "emit/emit_internal.h"
 
+static const char *const parts[] = {
+    "templates/header/banner.cuh",  "templates/header/types.cuh",   "templates/header/layouts.cuh",
+    "templates/header/kernels.cuh", "templates/header/runtime.cuh", "templates/header/public.cuh",
+};
+
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
   emit_header header = {0};
+  json_t *data = NULL;
   sct_str text = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(emit_header_load(&header, store, request, err));
-  emit_banner(&text, &header);
-  SCT_TRY_DONE(emit_code(&text, &header, err));
+  SCT_TRY_DONE(emit_data(&data, &header, err));
+  for (int k = 0; k < SCT_COUNT(parts); k++) {
+    SCT_TRY_DONE(emit_fill(&text, parts[k], data, err));
+  }
   sct_str_append_n(out, text.data, text.len);
   status = SCT_OK;
 done:
+  json_decref(data);
   sct_str_free(&text);
   emit_header_free(&header);
   return status;

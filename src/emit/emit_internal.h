@@ -5,16 +5,18 @@
  *   emit_source.c  whether a stored kernel may stand in a header, and its parameters
  *   emit_choose.c  the best candidate among some
  *   emit_text.c    names, comments, strings and expressions that cannot break out of their place
- *   emit_banner.c  the comment that opens the header
- *   emit_records.c the record types of its arguments
- *   emit_layout.c  the layouts that the tuner chose: what is said of them, pack and unpack
- *   emit_code.c    the kernels and their launch
- *   emit_dispatch.c  which of them a call takes
- *   emit_public.c  provenance as data and the public functions
+ *   emit_data.c    a header as data for its templates, with
+ *   emit_records.c   the record types of its arguments
+ *   emit_layout.c    the layouts that the tuner chose
+ *   emit_figures.c   devices, sizes, the table of the banner
+ *   emit_kernels.c   the kernels
+ *   emit_fill.c    the templates, templates/header, filled with that data
  *
  * Strings and arrays belong to the header's arena or to the store rows it holds. */
 #ifndef SCT_EMIT_INTERNAL_H
 #define SCT_EMIT_INTERNAL_H
+
+#include <jansson.h>
 
 #include "emit/emit.h"
 
@@ -208,9 +210,7 @@ bool emit_mentions(const char *expression, const char *name);
 
 /* `text` on one line of a // comment. */
 void emit_comment(sct_str *s, const char *text);
-/* Every line of `text` as its own comment line that starts with `prefix` ("//   "). */
-void emit_comment_lines(sct_str *s, const char *prefix, const char *text);
-void emit_string(sct_str *s, const char *text);   /* "..." with its quotes */
+void emit_string(sct_str *s, const char *text);   /* between the quotes of a literal */
 void emit_number(sct_str *s, double value);       /* a double literal that reads back equal */
 void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside a longer name */
 
@@ -223,31 +223,38 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err) SCT_MUST_USE;
 
-/* ---- the parts of the text, in their order ---- */
+/* ---- emit_fill.c ---- */
 
-void emit_banner(sct_str *s, const emit_header *h);
-sct_status emit_code(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
-sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) SCT_MUST_USE;
-/* Banner lines on the layouts that the tuner chose. */
-void emit_chosen_layouts(sct_str *s, const emit_header *h);
-/* Host functions for the arrays of these layouts; nothing if there are none. */
-void emit_packing(sct_str *s, const emit_header *h);
-void emit_choice_type(sct_str *s, const emit_header *h);
-void emit_dispatch(sct_str *s, const emit_header *h);
-void emit_describe_function(sct_str *s, const emit_header *h);
-void emit_public(sct_str *s, const emit_header *h);
+/* Appends the asset `file` with its holes filled from `data`. SCT_ESPEC: "file:line: error: ...".
+ */
+sct_status emit_fill(sct_str *out, const char *file, const json_t *data,
+                     sct_error *err) SCT_MUST_USE;
+
+/* ---- a header as data for its templates; new references ---- */
+
+json_t *emit_text(const char *text); /* NULL: "" */
+json_t *emit_textf(const char *format, ...) SCT_PRINTF(1, 2);
+json_t *emit_take(sct_str *text); /* leaves an empty one */
+json_t *emit_texts(const char *const *texts, int n);
+/* The names of the extents whose n_<name> an expression mentions. */
+json_t *emit_mentioned(const emit_signature *sig, const char *expression);
+bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);
+
+sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
+sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
+/* Each adds its part to the object of the whole, or of an operand. */
+void emit_add_other_sizes(json_t *out, const emit_header *h);
+void emit_add_figures(json_t *out, const emit_header *h);
+void emit_add_devices(json_t *out, const emit_header *h);
+void emit_add_kernels(json_t *out, const emit_header *h);
+void emit_add_packing(json_t *out, const emit_header *h, int operand); /* of one that it packs */
+
 /* The spec reduces: its launch function takes a workspace, whichever kernels have won. */
 bool emit_takes_workspace(const emit_header *h);
 int64_t emit_workspace_bytes(const emit_header *h); /* the most that any kernel needs */
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
-
-/* "n_row, n_col" of those extents that `used` mentions (NULL: the dimensions); each with `before`
- * in front of it. */
-void emit_extent_list(sct_str *s, const emit_signature *sig, const char *used, const char *before);
 int emit_n_dims(const emit_signature *sig); /* of the index space */
-/* The kernel needs more shared memory than a block has without asking for it. */
-bool emit_wants_optin(const emit_launch *launch);
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
@@ -255,6 +262,7 @@ bool emit_takes_struct(const emit_header *h, int operand);
  * says where its bytes lie. */
 bool emit_packs(const emit_header *h, int operand);
 bool emit_packs_any(const emit_header *h);
+bool emit_names_vectors(const emit_header *h);
 /* The header defines the operand's record. */
 bool emit_has_struct(const emit_header *h, int operand);
 /* Appends the name of the record's type in the header. */

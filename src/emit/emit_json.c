@@ -331,6 +331,9 @@ static sct_status read_lists(emit_signature *sig, const reader *r, const json_t 
     SCT_TRY(read_extent(&sig->extents[k], r, json_array_get(extents, (size_t)k),
                         path_index(r, "extents", (size_t)k)));
     any_dim = any_dim || sig->extents[k].is_dim;
+    if (k > 0 && sig->extents[k].is_dim && !sig->extents[k - 1].is_dim) {
+      return damaged(r, path_index(r, "extents", (size_t)k), "those with \"dim\": true first");
+    }
   }
   for (int k = 0; k < sig->n_operands; k++) { /* their expressions are over the extents */
     SCT_TRY(read_formulas(&sig->operands[k], r, sig, json_array_get(operands, (size_t)k),

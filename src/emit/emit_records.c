@@ -48,46 +48,38 @@ static int64_t natural_align(const emit_record *record) {
   return align;
 }
 
-static void fields_text(sct_str *s, const emit_record *record) {
+/* "double x, y, z", fields of one type on one line */
+static json_t *members(const emit_record *record) {
+  json_t *list = json_array();
+  sct_str line = {0};
   for (int k = 0; k < record->n_fields; k++) {
     const emit_field *f = &record->fields[k];
-    const bool same = k > 0 && f->cuda == record->fields[k - 1].cuda;
-    if (same) {
-      sct_str_printf(s, ", %s", f->name);
-    } else {
-      sct_str_printf(s, "%s  %s %s", k > 0 ? ";\n" : "", f->cuda, f->name);
+    const bool last = k + 1 == record->n_fields || record->fields[k + 1].cuda != f->cuda;
+    sct_str_printf(&line, "%s%s%s", line.len == 0 ? f->cuda : ",", " ", f->name);
+    if (last) {
+      json_array_append_new(list, emit_take(&line));
     }
   }
-  sct_str_append(s, ";\n");
+  return list;
 }
 
-static void checks_text(sct_str *s, const char *type, const emit_record *record) {
-  sct_str_printf(s, "static_assert(sizeof(%s) == %lld && alignof(%s) == %lld", type,
-                 (long long)record->bytes, type, (long long)record->align);
-  for (int k = 0; k < record->n_fields; k++) {
-    sct_str_printf(s, "%s offsetof(%s, %s) == %lld", k % 3 == 0 ? " &&\n             " : " &&",
-                   type, record->fields[k].name, (long long)record->fields[k].offset);
-  }
-  sct_str_printf(s, ",\n              \"layout of %s\");\n\n", type);
-}
-
-static void record_text(sct_str *s, const emit_header *h, const emit_record *record) {
+static json_t *record_data(const emit_header *h, const emit_record *record) {
   sct_str type = {0};
+  json_t *fields = json_array();
   emit_record_type(&type, h, record);
-  const char *name = sct_str_c(&type);
-  sct_str_append(s, record->packed ? "#pragma pack(push, 1)\n" : "");
-  sct_str_append(s, "typedef struct ");
-  if (record->align > natural_align(record)) {
-    sct_str_printf(s, "alignas(%lld) ", (long long)record->align);
+  for (int k = 0; k < record->n_fields; k++) {
+    const emit_field *f = &record->fields[k];
+    json_array_append_new(fields, json_pack("{s:o, s:I}", "name", emit_text(f->name), "offset",
+                                            (json_int_t)f->offset));
   }
-  sct_str_printf(s, "%s {\n", name);
-  fields_text(s, record);
-  sct_str_printf(s, "} %s;\n%s", name, record->packed ? "#pragma pack(pop)\n" : "");
-  checks_text(s, name, record);
-  sct_str_free(&type);
+  return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
+                   record->packed, "alignas", record->align > natural_align(record), "bytes",
+                   (json_int_t)record->bytes, "align", (json_int_t)record->align, "members",
+                   members(record), "fields", fields);
 }
 
-sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
+sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) {
+  json_t *records = json_array();
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
     bool written = !emit_has_struct(h, k);
@@ -95,6 +87,7 @@ sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
       const emit_operand *before = &h->sig.operands[other];
       if (emit_has_struct(h, other) && strcmp(before->record.name, op->record.name) == 0) {
         if (!same_record(&before->record, &op->record)) {
+          json_decref(records);
           return sct_fail(err, SCT_EDATA,
                           "the stored signature is damaged: operands '%s' and '%s' give the record "
                           "'%s' two shapes",
@@ -104,8 +97,21 @@ sct_status emit_records(sct_str *s, const emit_header *h, sct_error *err) {
       }
     }
     if (!written) {
-      record_text(s, h, &op->record);
+      json_array_append_new(records, record_data(h, &op->record));
     }
   }
+  *out = records;
   return SCT_OK;
+}
+
+/* Some type that the host part names is one of CUDA's structs. */
+bool emit_names_vectors(const emit_header *h) {
+  bool any = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_record *record = &h->sig.operands[k].record;
+    for (int f = 0; f < record->n_fields && (emit_has_struct(h, k) || emit_packs(h, k)); f++) {
+      any = any || emit_type_find(record->fields[f].type)->vector;
+    }
+  }
+  return any;
 }

@@ -197,34 +197,13 @@ static void comment_char(sct_str *s, char c, char before) {
   sct_str_append_n(s, &c, 1);
 }
 
-static void comment_n(sct_str *s, const char *text, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    comment_char(s, text[k], s->len > 0 ? s->data[s->len - 1] : '\0');
-  }
-}
-
 void emit_comment(sct_str *s, const char *text) {
-  if (text != NULL) {
-    comment_n(s, text, strlen(text));
-  }
-}
-
-void emit_comment_lines(sct_str *s, const char *prefix, const char *text) {
-  for (const char *at = text; *at != '\0';) {
-    const size_t n = strcspn(at, "\n");
-    size_t shown = n;
-    while (shown > 0 && isspace((unsigned char)at[shown - 1])) {
-      shown--;
-    }
-    sct_str_append(s, prefix);
-    comment_n(s, at, shown);
-    sct_str_append(s, "\n");
-    at += n + (at[n] == '\n');
+  for (const char *at = text; at != NULL && *at != '\0'; at++) {
+    comment_char(s, *at, s->len > 0 ? s->data[s->len - 1] : '\0');
   }
 }
 
 void emit_string(sct_str *s, const char *text) {
-  sct_str_append(s, "\"");
   for (const char *at = text != NULL ? text : ""; *at != '\0'; at++) {
     const unsigned char u = (unsigned char)*at;
     if (u < 0x20 || u >= 0x7f) {
@@ -235,7 +214,6 @@ void emit_string(sct_str *s, const char *text) {
       sct_str_append_n(s, at, 1);
     }
   }
-  sct_str_append(s, "\"");
 }
 
 void emit_number(sct_str *s, double value) {

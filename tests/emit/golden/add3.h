@@ -22,7 +22,6 @@
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // NVIDIA A100: driver 570.2, NVRTC 13.0, sectile 0.1.0
 // Spec 086f74084f7261c038c986a47fcc489d; the hash of each kernel's source stands above it.
-#pragma once
 #ifndef SECTILE_HEADER_add3
 #define SECTILE_HEADER_add3
 #include <cuda_runtime.h>
@@ -33,9 +32,10 @@
 typedef struct add3_vec3 {
   double x, y, z;
 } add3_vec3;
-static_assert(sizeof(add3_vec3) == 24 && alignof(add3_vec3) == 8 &&
-              offsetof(add3_vec3, x) == 0 && offsetof(add3_vec3, y) == 8 && offsetof(add3_vec3, z) == 16,
-              "layout of add3_vec3");
+static_assert(sizeof(add3_vec3) == 24 && alignof(add3_vec3) == 8, "size of add3_vec3");
+static_assert(offsetof(add3_vec3, x) == 0, "x of add3_vec3");
+static_assert(offsetof(add3_vec3, y) == 8, "y of add3_vec3");
+static_assert(offsetof(add3_vec3, z) == 16, "z of add3_vec3");
 
 // Which kernel a call takes, and why.
 typedef struct add3_choice {
@@ -149,6 +149,24 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
 #pragma nv_diagnostic pop
 #endif
 
+// The arguments of one call.
+struct call {
+  const void *a;
+  void *b;
+  double k;
+  long long n_i;
+};
+
+// The extents of a call, those of the index space first.
+constexpr int kExtents = 1, kDims = 1;
+constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
+struct extents {
+  long long n[kExtents];
+};
+inline extents extents_of(const call &c) {
+  return {{c.n_i}};
+}
+
 // A pointer as the type that a kernel declares: each brings its own copy of the types.
 struct input {
   const void *address;
@@ -167,36 +185,113 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
-
-// The arguments of one call.
-struct call {
-  const void *a;
-  void *b;
-  double k;
-  long long n_i;
-};
-
-// Elements of the index space; a double, because a product may be any size.
-inline double elements(long long n_i) {
-  return double(n_i);
+// What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
+// inputs may be null.
+inline const char *bad_pointer(const call &c, bool empty) {
+  (void)empty;
+  if (c.a == nullptr && !empty) return "invalid value: a is null";
+  if (!aligned(c.a, 8)) return "invalid value: a is not aligned to 8 bytes";
+  if (c.b == nullptr) return "invalid value: b is null";
+  if (!aligned(c.b, 8)) return "invalid value: b is not aligned to 8 bytes";
+  return nullptr;
 }
 
-// A tuned size, the kernel that won it, and where that is predicted to be slower than the
-// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+// Of each variant the blocks of its grid, whether it is right for a call, its launch.
+inline long long k0_blocks(const call &c) {
+  const long long n_i = c.n_i;
+  return (n_i + 255) / 256;
+}
+inline bool k0_takes(const call &c) {
+  if (!aligned(c.a, 8)) return false;
+  if (!aligned(c.b, 8)) return false;
+  return true;
+}
+inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
+  k0_direct::add3_kernel<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
+      input{c.a}, output{c.b}, c.k, c.n_i);
+  return cudaGetLastError();
+}
+
+inline long long k1_blocks(const call &c) {
+  const long long n_i = c.n_i;
+  return (3 * n_i / 2 + 255) / 256;
+}
+inline bool k1_takes(const call &c) {
+  const long long n_i = c.n_i;
+  if (!aligned(c.a, 16)) return false;
+  if (!aligned(c.b, 16)) return false;
+  if (!(n_i % 2 == 0)) return false;
+  return true;
+}
+inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
+  k1_flat::add3_kernel<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
+      input{c.a}, output{c.b}, c.k, c.n_i);
+  return cudaGetLastError();
+}
+
+inline long long k2_blocks(const call &c) {
+  const long long n_i = c.n_i;
+  return (n_i + 511) / 512;
+}
+inline bool k2_takes(const call &c) {
+  if (!aligned(c.a, 8)) return false;
+  if (!aligned(c.b, 8)) return false;
+  return true;
+}
+inline cudaError_t k2_launch(const call &c, cudaStream_t stream) {
+  const cudaError_t error = cudaFuncSetAttribute(k2_staged::add3_kernel,
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+  if (error != cudaSuccess) return error;
+  k2_staged::add3_kernel<<<unsigned(k2_blocks(c)), 512, 65536, stream>>>(
+      input{c.a}, output{c.b}, c.k, c.n_i);
+  return cudaGetLastError();
+}
+
+inline long long k3_blocks(const call &c) {
+  const long long n_i = c.n_i;
+  return (n_i + 511) / 512;
+}
+inline bool k3_takes(const call &c) {
+  if (!aligned(c.a, 8)) return false;
+  if (!aligned(c.b, 8)) return false;
+  return true;
+}
+inline cudaError_t k3_launch(const call &c, cudaStream_t stream) {
+  k3_staged::add3_kernel<<<unsigned(k3_blocks(c)), 512, 12288, stream>>>(
+      input{c.a}, output{c.b}, c.k, c.n_i);
+  return cudaGetLastError();
+}
+
+struct variant {
+  const char *label;
+  int shared_bytes;  // that a block has to ask for; 0: it need not
+  long long (*blocks)(const call &);
+  bool (*takes)(const call &);
+  cudaError_t (*launch)(const call &, cudaStream_t);
+};
+const variant variants[] = {
+    {"direct t256", 0, k0_blocks, k0_takes, k0_launch},
+    {"flat t256 w16", 0, k1_blocks, k1_takes, k1_launch},
+    {"staged t512 big", 65536, k2_blocks, k2_takes, k2_launch},
+    {"staged t512", 0, k3_blocks, k3_takes, k3_launch},
+};
+constexpr bool kWantsShared = true;  // some variant asks for shared memory
+
+// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
+// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 struct tuned {
-  long long n_i;
-  int kernel;
+  long long n[kExtents];
+  int variant;
   const char *size;
   int step, reach;
   const char *slower;  // null: not known
 };
-const tuned sizes_0[] = {  // NVIDIA H200
-    {1048576LL, 1, "i=1048576", 0, 0, nullptr},
-    {67108864LL, 2, "i=67108864", 0, 0, nullptr},
+const tuned sizes_0[] = {  // NVIDIA H200: n_i
+    {{1048576}, 1, "i=1048576", 0, 0, nullptr},
+    {{67108864}, 2, "i=67108864", 0, 0, nullptr},
 };
-const tuned sizes_1[] = {  // NVIDIA A100
-    {16777216LL, 3, "i=16777216", 0, 0, nullptr},
+const tuned sizes_1[] = {  // NVIDIA A100: n_i
+    {{16777216}, 3, "i=16777216", 0, 0, nullptr},
 };
 
 struct tuned_device {
@@ -209,6 +304,8 @@ const tuned_device devices[] = {
     {"NVIDIA H200", 9, 0, 132, sizes_0, 2},
     {"NVIDIA A100", 8, 0, 108, sizes_1, 1},
 };
+
+// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
 
 // The current device, as far as the choice goes.
 struct place {
@@ -230,9 +327,10 @@ inline cudaError_t find_place(place *here) {
   static std::atomic<int> kept[kKept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
-  if (error != cudaSuccess) return error;
-  error = cudaDeviceGetAttribute(&here->shared_bytes,
-                                 cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  if (error == cudaSuccess && kWantsShared) {
+    error = cudaDeviceGetAttribute(&here->shared_bytes,
+                                   cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  }
   if (error != cudaSuccess) return error;
   int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
   if (found == 0) {
@@ -256,99 +354,49 @@ inline cudaError_t find_place(place *here) {
   return cudaSuccess;
 }
 
-// When each kernel is right: the size of its grid, alignments, conditions.
-inline long long k0_blocks(long long n_i) {
-  return (n_i + 255) / 256;
-}
-inline bool k0_takes(const call &c, const place &here) {
-  (void)here;
-  const long long blocks = k0_blocks(c.n_i);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.a, 8) &&
-         aligned(c.b, 8);
+constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+
+// The variant is right for the call: its grid, shared memory, alignments, conditions.
+inline bool takes(const variant &v, const call &c, const place &here) {
+  const long long blocks = v.blocks(c);
+  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
 }
 
-inline long long k1_blocks(long long n_i) {
-  return (3 * n_i / 2 + 255) / 256;
-}
-inline bool k1_requires_0(long long n_i) {
-  return n_i % 2 == 0;
-}
-inline bool k1_takes(const call &c, const place &here) {
-  (void)here;
-  const long long blocks = k1_blocks(c.n_i);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.a, 16) &&
-         aligned(c.b, 16) &&
-         k1_requires_0(c.n_i);
-}
-
-inline long long k2_blocks(long long n_i) {
-  return (n_i + 511) / 512;
-}
-inline bool k2_takes(const call &c, const place &here) {
-  const long long blocks = k2_blocks(c.n_i);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.a, 8) &&
-         aligned(c.b, 8) &&
-         here.shared_bytes >= 65536;
-}
-
-inline long long k3_blocks(long long n_i) {
-  return (n_i + 511) / 512;
-}
-inline bool k3_takes(const call &c, const place &here) {
-  (void)here;
-  const long long blocks = k3_blocks(c.n_i);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.a, 8) &&
-         aligned(c.b, 8);
-}
-
-inline bool takes(int kernel, const call &c, const place &here) {
-  switch (kernel) {
-  case 0: return k0_takes(c, here);
-  case 1: return k1_takes(c, here);
-  case 2: return k2_takes(c, here);
-  case 3: return k3_takes(c, here);
-  default: return false;
-  }
-}
-
-inline double ratio(double x, double y) {
-  x = x < 1 ? 1 : x;
-  y = y < 1 ? 1 : y;
-  return x < y ? y / x : x / y;
+// a / b, an extent of 0 taken for 1.
+inline double ratio(long long a, long long b) {
+  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const call &c) {
-  return ratio(double(c.n_i), double(t.n_i));
+inline double distance(const tuned &t, const extents &e) {
+  double product = 1;
+  for (int k = 0; k < kExtents; k++) {
+    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  }
+  return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
-  if (distance(t, c) == 1) return "tuned size";
-  bool below_0 = false, above_0 = false;
-  for (int k = 0; k < d.n_sizes; k++) {
-    below_0 = below_0 || d.sizes[k].n_i <= c.n_i;
-    above_0 = above_0 || d.sizes[k].n_i >= c.n_i;
+inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
+  if (distance(t, e) == 1) return "tuned size";
+  for (int k = 0; k < kExtents; k++) {
+    bool below = false, above = false;
+    for (int s = 0; s < d.n_sizes; s++) {
+      below = below || d.sizes[s].n[k] <= e.n[k];
+      above = above || d.sizes[s].n[k] >= e.n[k];
+    }
+    if (!below || !above) return "outside the tuned sizes";
   }
-  return below_0 && above_0
-             ? "between tuned sizes"
-             : "outside the tuned sizes";
+  return "between tuned sizes";
 }
 
-const char *const kSlower = "tuned kernels are predicted to be slower than naive here";
-
-// Whether one of the shapes around the call says so.
-inline bool slower(const tuned &t, const call &c) {
+// Whether one of the shapes around the call says that the kernel is slower than naive there.
+inline bool slower(const tuned &t, const extents &e) {
   if (t.slower == nullptr) return false;
-  const double times[] = {double(c.n_i < 1 ? 1 : c.n_i) / double(t.n_i < 1 ? 1 : t.n_i)};
-  for (int corner = 0; corner < 2; corner++) {
+  for (int corner = 0; corner < 1 << kDims; corner++) {
     int at = 0;
-    for (int d = 0; d < 1; d++) {
-      const double x = log2(times[d]) / t.step;
+    for (int d = 0; d < kDims; d++) {
+      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
       int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
       k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
       at = at * (2 * t.reach + 1) + k + t.reach;
@@ -359,31 +407,34 @@ inline bool slower(const tuned &t, const call &c) {
 }
 
 struct choice {
-  int kernel;  // -1: none
+  int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned_device *device;  // with its size: whose variant it is, null: naive
   const tuned *size;
   const char *reason;
 };
 
-// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+// Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
 inline void choose_tuned(const call &c, const place &here, choice *out) {
+  const extents e = extents_of(c);
   double best = 0;
   out->reason = "no kernel of this device is right for these arguments";
   for (int k = 0; k < here.device->n_sizes; k++) {
     const tuned &t = here.device->sizes[k];
-    const double away = distance(t, c);
-    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c, here)) continue;
-    if (distance(t, c) != 1 && slower(t, c)) {
-      if (out->kernel < 0) out->reason = kSlower;
+    const double away = distance(t, e);
+    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
+    if (away != 1 && slower(t, e)) {
+      if (out->variant < 0) {
+        out->reason = "tuned kernels are predicted to be slower than naive here";
+      }
       continue;
     }
-    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
     best = away;
   }
 }
 
-// Which kernel a call that has work takes.
+// Which variant a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
@@ -391,37 +442,33 @@ inline cudaError_t choose(const call &c, choice *out) {
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
   if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->kernel < 0 && takes(0, c, here)) out->kernel = 0;
-  if (out->kernel >= 0) return cudaSuccess;
+  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (k0_blocks(c.n_i) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
-}
-
-inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
-  *answer = error;
-  return reason;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
 inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  if (c.n_i < 0)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
-  if (c.n_i == 0)
-    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
-  if (c.n_i > kMost || elements(c.n_i) > double(kMost))
-    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
-  if (c.a == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is null");
-  if (!aligned(c.a, 8))
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: a is not aligned to 8 bytes");
-  if (c.b == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is null");
-  if (!aligned(c.b, 8))
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: b is not aligned to 8 bytes");
-  return nullptr;
+  const extents e = extents_of(c);
+  double elements = 1;  // of the index space; a double, because a product may be any size
+  bool large = false, empty = false;
+  *answer = cudaErrorInvalidValue;
+  for (int k = 0; k < kExtents; k++) {
+    if (e.n[k] < 0) return "invalid value: an extent is negative";
+    large = large || e.n[k] > kMost;
+  }
+  for (int d = 0; d < kDims; d++) {
+    elements *= double(e.n[d]);
+    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  }
+  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
+  return empty ? "nothing to launch: the index space is empty"
+               : "invalid configuration: more than 2^48 elements";
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
@@ -429,46 +476,20 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
   if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
-  if (error != cudaSuccess) return error;
-  switch (chosen.kernel) {
-  case 0:
-    k0_direct::add3_kernel<<<unsigned(k0_blocks(c.n_i)), 256, 0, stream>>>(
-        input{c.a}, output{c.b}, c.k, c.n_i);
-    break;
-  case 1:
-    k1_flat::add3_kernel<<<unsigned(k1_blocks(c.n_i)), 256, 0, stream>>>(
-        input{c.a}, output{c.b}, c.k, c.n_i);
-    break;
-  case 2:
-    error = cudaFuncSetAttribute(k2_staged::add3_kernel,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
-    if (error != cudaSuccess) return error;
-    k2_staged::add3_kernel<<<unsigned(k2_blocks(c.n_i)), 512, 65536, stream>>>(
-        input{c.a}, output{c.b}, c.k, c.n_i);
-    break;
-  case 3:
-    k3_staged::add3_kernel<<<unsigned(k3_blocks(c.n_i)), 512, 12288, stream>>>(
-        input{c.a}, output{c.b}, c.k, c.n_i);
-    break;
-  }
-  return cudaGetLastError();
+  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
 }
 
 inline add3_choice describe(const call &c) {
-  static const char *const variants[] = {"direct t256", "flat t256 w16", "staged t512 big", "staged t512"};
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  const char *const why = no_work(c, &error);
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
-  }
-  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
-          chosen.reason};
+  const char *why = no_work(c, &error);
+  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
+  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
 }
 
 }  // namespace
@@ -502,9 +523,9 @@ static const struct {
     add3_tunings};
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
-// is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
-// are those of the launch.
+// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
+// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
+// other errors are those of the launch.
 extern "C" inline cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
   return add3_detail::launch({a, b, k, n_i}, stream);
 }

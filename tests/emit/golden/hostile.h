@@ -10,10 +10,11 @@
 //    ? ?/
 //    // / * _ } /
 // where
-//   aligned  in   item { f32 w; f16 h } of 6 bytes, packed, layout aos, chosen from aos, * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /; over (* / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /)
+//   aligned  in   item { f32 w; f16 h } of 6 bytes, packed, layout aos; over (* / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /)
+//                 the layout was chosen from aos, * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   blocks   out  wide { f32x4 v; u8 t; bf16 h } of 64 bytes, layout aos; over (i)
 //
-// The tuner chose among layouts; a header has one for each array, at every size and on every device:
+// The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
 //   aligned: aos; no functions for the host, because a sectile that stored no formulas tuned it: tune again
 //
 // device                                                                 variant                                                        size                                                           median us  GB/s  of copy  sectors/request ld (least) | st (least)
@@ -22,7 +23,6 @@
 //
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: driver * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, NVRTC 13.0, sectile 0.1.0
 // Spec 53a50b9f772a0e024ad34179af214c7c; the hash of each kernel's source stands above it.
-#pragma once
 #ifndef SECTILE_HEADER_hostile
 #define SECTILE_HEADER_hostile
 #include <cuda_runtime.h>
@@ -36,18 +36,19 @@ typedef struct hostile_item {
   unsigned short h;
 } hostile_item;
 #pragma pack(pop)
-static_assert(sizeof(hostile_item) == 6 && alignof(hostile_item) == 1 &&
-              offsetof(hostile_item, w) == 0 && offsetof(hostile_item, h) == 4,
-              "layout of hostile_item");
+static_assert(sizeof(hostile_item) == 6 && alignof(hostile_item) == 1, "size of hostile_item");
+static_assert(offsetof(hostile_item, w) == 0, "w of hostile_item");
+static_assert(offsetof(hostile_item, h) == 4, "h of hostile_item");
 
 typedef struct alignas(64) hostile_wide {
   float4 v;
   unsigned char t;
   unsigned short h;
 } hostile_wide;
-static_assert(sizeof(hostile_wide) == 64 && alignof(hostile_wide) == 64 &&
-              offsetof(hostile_wide, v) == 0 && offsetof(hostile_wide, t) == 16 && offsetof(hostile_wide, h) == 18,
-              "layout of hostile_wide");
+static_assert(sizeof(hostile_wide) == 64 && alignof(hostile_wide) == 64, "size of hostile_wide");
+static_assert(offsetof(hostile_wide, v) == 0, "v of hostile_wide");
+static_assert(offsetof(hostile_wide, t) == 16, "t of hostile_wide");
+static_assert(offsetof(hostile_wide, h) == 18, "h of hostile_wide");
 
 // Which kernel a call takes, and why.
 typedef struct hostile_choice {
@@ -80,6 +81,24 @@ __global__ void launch(const void *aligned, void *blocks, long long n_i, long lo
 #pragma nv_diagnostic pop
 #endif
 
+// The arguments of one call.
+struct call {
+  const void *aligned;
+  void *blocks;
+  long long n_i;
+  long long n_m;
+};
+
+// The extents of a call, those of the index space first.
+constexpr int kExtents = 2, kDims = 1;
+constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
+struct extents {
+  long long n[kExtents];
+};
+inline extents extents_of(const call &c) {
+  return {{c.n_i, c.n_m}};
+}
+
 // A pointer as the type that a kernel declares: each brings its own copy of the types.
 struct input {
   const void *address;
@@ -98,32 +117,56 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
-
-// The arguments of one call.
-struct call {
-  const void *aligned;
-  void *blocks;
-  long long n_i;
-  long long n_m;
-};
-
-// Elements of the index space; a double, because a product may be any size.
-inline double elements(long long n_i) {
-  return double(n_i);
+// What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
+// inputs may be null.
+inline const char *bad_pointer(const call &c, bool empty) {
+  (void)empty;
+  if (c.aligned == nullptr && !empty) return "invalid value: aligned is null";
+  if (!aligned(c.aligned, 1)) return "invalid value: aligned is not aligned to 1 bytes";
+  if (c.blocks == nullptr) return "invalid value: blocks is null";
+  if (!aligned(c.blocks, 64)) return "invalid value: blocks is not aligned to 64 bytes";
+  return nullptr;
 }
 
-// A tuned size, the kernel that won it, and where that is predicted to be slower than the
-// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+// Of each variant the blocks of its grid, whether it is right for a call, its launch.
+inline long long k0_blocks(const call &c) {
+  const long long n_i = c.n_i, n_m = c.n_m;
+  return (n_i + n_m) / 64 + 1;
+}
+inline bool k0_takes(const call &c) {
+  if (!aligned(c.aligned, 1)) return false;
+  if (!aligned(c.blocks, 64)) return false;
+  return true;
+}
+inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
+  k0_int_evil_1_error_broke_out::launch<<<unsigned(k0_blocks(c)), 64, 0, stream>>>(
+      input{c.aligned}, output{c.blocks}, c.n_i, c.n_m);
+  return cudaGetLastError();
+}
+
+struct variant {
+  const char *label;
+  int shared_bytes;  // that a block has to ask for; 0: it need not
+  long long (*blocks)(const call &);
+  bool (*takes)(const call &);
+  cudaError_t (*launch)(const call &, cudaStream_t);
+};
+const variant variants[] = {
+    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, k0_blocks, k0_takes, k0_launch},
+};
+constexpr bool kWantsShared = false;  // some variant asks for shared memory
+
+// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
+// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 struct tuned {
-  long long n_i, n_m;
-  int kernel;
+  long long n[kExtents];
+  int variant;
   const char *size;
   int step, reach;
   const char *slower;  // null: not known
 };
-const tuned sizes_0[] = {  // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
-    {64LL, 1LL, 0, "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, 0, nullptr},
+const tuned sizes_0[] = {  // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: n_i, n_m
+    {{64, 1}, 0, "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, 0, nullptr},
 };
 
 struct tuned_device {
@@ -136,10 +179,12 @@ const tuned_device devices[] = {
     {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 9, 0, 132, sizes_0, 1},
 };
 
+// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+
 // The current device, as far as the choice goes.
 struct place {
   const tuned_device *device;  // null: none matches
-  int match;
+  int match, shared_bytes;
 };
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
@@ -156,6 +201,10 @@ inline cudaError_t find_place(place *here) {
   static std::atomic<int> kept[kKept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
+  if (error == cudaSuccess && kWantsShared) {
+    error = cudaDeviceGetAttribute(&here->shared_bytes,
+                                   cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  }
   if (error != cudaSuccess) return error;
   int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
   if (found == 0) {
@@ -179,61 +228,49 @@ inline cudaError_t find_place(place *here) {
   return cudaSuccess;
 }
 
-// When each kernel is right: the size of its grid, alignments, conditions.
-inline long long k0_blocks(long long n_i, long long n_m) {
-  return (n_i + n_m) / 64 + 1;
-}
-inline bool k0_takes(const call &c) {
-  const long long blocks = k0_blocks(c.n_i, c.n_m);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.blocks, 64);
+constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+
+// The variant is right for the call: its grid, shared memory, alignments, conditions.
+inline bool takes(const variant &v, const call &c, const place &here) {
+  const long long blocks = v.blocks(c);
+  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
 }
 
-inline bool takes(int kernel, const call &c) {
-  switch (kernel) {
-  case 0: return k0_takes(c);
-  default: return false;
-  }
-}
-
-inline double ratio(double x, double y) {
-  x = x < 1 ? 1 : x;
-  y = y < 1 ? 1 : y;
-  return x < y ? y / x : x / y;
+// a / b, an extent of 0 taken for 1.
+inline double ratio(long long a, long long b) {
+  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const call &c) {
-  return ratio(double(c.n_i), double(t.n_i)) *
-         ratio(double(c.n_m), double(t.n_m));
+inline double distance(const tuned &t, const extents &e) {
+  double product = 1;
+  for (int k = 0; k < kExtents; k++) {
+    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  }
+  return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
-  if (distance(t, c) == 1) return "tuned size";
-  bool below_0 = false, above_0 = false;
-  bool below_1 = false, above_1 = false;
-  for (int k = 0; k < d.n_sizes; k++) {
-    below_0 = below_0 || d.sizes[k].n_i <= c.n_i;
-    above_0 = above_0 || d.sizes[k].n_i >= c.n_i;
-    below_1 = below_1 || d.sizes[k].n_m <= c.n_m;
-    above_1 = above_1 || d.sizes[k].n_m >= c.n_m;
+inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
+  if (distance(t, e) == 1) return "tuned size";
+  for (int k = 0; k < kExtents; k++) {
+    bool below = false, above = false;
+    for (int s = 0; s < d.n_sizes; s++) {
+      below = below || d.sizes[s].n[k] <= e.n[k];
+      above = above || d.sizes[s].n[k] >= e.n[k];
+    }
+    if (!below || !above) return "outside the tuned sizes";
   }
-  return below_0 && above_0 && below_1 && above_1
-             ? "between tuned sizes"
-             : "outside the tuned sizes";
+  return "between tuned sizes";
 }
 
-const char *const kSlower = "tuned kernels are predicted to be slower than naive here";
-
-// Whether one of the shapes around the call says so.
-inline bool slower(const tuned &t, const call &c) {
+// Whether one of the shapes around the call says that the kernel is slower than naive there.
+inline bool slower(const tuned &t, const extents &e) {
   if (t.slower == nullptr) return false;
-  const double times[] = {double(c.n_i < 1 ? 1 : c.n_i) / double(t.n_i < 1 ? 1 : t.n_i)};
-  for (int corner = 0; corner < 2; corner++) {
+  for (int corner = 0; corner < 1 << kDims; corner++) {
     int at = 0;
-    for (int d = 0; d < 1; d++) {
-      const double x = log2(times[d]) / t.step;
+    for (int d = 0; d < kDims; d++) {
+      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
       int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
       k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
       at = at * (2 * t.reach + 1) + k + t.reach;
@@ -244,31 +281,34 @@ inline bool slower(const tuned &t, const call &c) {
 }
 
 struct choice {
-  int kernel;  // -1: none
+  int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned_device *device;  // with its size: whose variant it is, null: naive
   const tuned *size;
   const char *reason;
 };
 
-// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+// Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
 inline void choose_tuned(const call &c, const place &here, choice *out) {
+  const extents e = extents_of(c);
   double best = 0;
   out->reason = "no kernel of this device is right for these arguments";
   for (int k = 0; k < here.device->n_sizes; k++) {
     const tuned &t = here.device->sizes[k];
-    const double away = distance(t, c);
-    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c)) continue;
-    if (distance(t, c) != 1 && slower(t, c)) {
-      if (out->kernel < 0) out->reason = kSlower;
+    const double away = distance(t, e);
+    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
+    if (away != 1 && slower(t, e)) {
+      if (out->variant < 0) {
+        out->reason = "tuned kernels are predicted to be slower than naive here";
+      }
       continue;
     }
-    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
     best = away;
   }
 }
 
-// Which kernel a call that has work takes.
+// Which variant a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
@@ -276,35 +316,33 @@ inline cudaError_t choose(const call &c, choice *out) {
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
   if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->kernel < 0 && takes(0, c)) out->kernel = 0;
-  if (out->kernel >= 0) return cudaSuccess;
+  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (k0_blocks(c.n_i, c.n_m) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
-}
-
-inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
-  *answer = error;
-  return reason;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
 inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  if (c.n_i < 0 || c.n_m < 0)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
-  if (c.n_i == 0)
-    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
-  if (c.n_i > kMost || c.n_m > kMost || elements(c.n_i) > double(kMost))
-    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
-  if (c.aligned == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: aligned is null");
-  if (c.blocks == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: blocks is null");
-  if (!aligned(c.blocks, 64))
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: blocks is not aligned to 64 bytes");
-  return nullptr;
+  const extents e = extents_of(c);
+  double elements = 1;  // of the index space; a double, because a product may be any size
+  bool large = false, empty = false;
+  *answer = cudaErrorInvalidValue;
+  for (int k = 0; k < kExtents; k++) {
+    if (e.n[k] < 0) return "invalid value: an extent is negative";
+    large = large || e.n[k] > kMost;
+  }
+  for (int d = 0; d < kDims; d++) {
+    elements *= double(e.n[d]);
+    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  }
+  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
+  return empty ? "nothing to launch: the index space is empty"
+               : "invalid configuration: more than 2^48 elements";
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
@@ -312,31 +350,20 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
   if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
-  if (error != cudaSuccess) return error;
-  switch (chosen.kernel) {
-  case 0:
-    k0_int_evil_1_error_broke_out::launch<<<unsigned(k0_blocks(c.n_i, c.n_m)), 64, 0, stream>>>(
-        input{c.aligned}, output{c.blocks}, c.n_i, c.n_m);
-    break;
-  }
-  return cudaGetLastError();
+  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
 }
 
 inline hostile_choice describe(const call &c) {
-  static const char *const variants[] = {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\"};
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  const char *const why = no_work(c, &error);
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
-  }
-  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
-          chosen.reason};
+  const char *why = no_work(c, &error);
+  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
+  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
 }
 
 }  // namespace
@@ -362,9 +389,9 @@ static const struct {
     hostile_tunings};
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
-// is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
-// are those of the launch.
+// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
+// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
+// other errors are those of the launch.
 extern "C" inline cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
   return hostile_detail::launch({aligned, blocks, n_i, n_m}, stream);
 }

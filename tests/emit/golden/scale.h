@@ -3,12 +3,14 @@
 // For every i in [0, n_i):
 //   q.w = p.w * stream; q.h = p.h;
 // where
-//   p       in   item { f32 w; f16 h } of 6 bytes, packed, layout soa, chosen from soa, aos; over (i)
-//   q       out  item { f32 w; f16 h } of 6 bytes, packed, layout soa, chosen from soa, aos; over (i)
+//   p       in   item { f32 w; f16 h } of 6 bytes, packed, layout soa; over (i)
+//                the layout was chosen from soa, aos
+//   q       out  item { f32 w; f16 h } of 6 bytes, packed, layout soa; over (i)
+//                the layout was chosen from soa, aos
 //   k       f16
 //   stream  f32
 //
-// The tuner chose among layouts; a header has one for each array, at every size and on every device:
+// The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
 //   p: soa. Field after field.
 //     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all
 //     scale_layout_p::pack() and unpack() convert from and to plain arrays
@@ -24,7 +26,6 @@
 // Predicted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
 // from the addresses, times predicted from the counts. No GPU ran the variants.
 // Spec cc6d4a7a3f55ed723574eb53a6dc5832; the hash of each kernel's source stands above it.
-#pragma once
 #ifndef SECTILE_HEADER_scale
 #define SECTILE_HEADER_scale
 #ifdef __CUDACC__
@@ -42,12 +43,12 @@ typedef struct scale_item {
   unsigned short h;
 } scale_item;
 #pragma pack(pop)
-static_assert(sizeof(scale_item) == 6 && alignof(scale_item) == 1 &&
-              offsetof(scale_item, w) == 0 && offsetof(scale_item, h) == 4,
-              "layout of scale_item");
+static_assert(sizeof(scale_item) == 6 && alignof(scale_item) == 1, "size of scale_item");
+static_assert(offsetof(scale_item, w) == 0, "w of scale_item");
+static_assert(offsetof(scale_item, h) == 4, "h of scale_item");
 
-// Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees the
-// types and this part of the header.
+// Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees
+// the types and this part of the header.
 
 // p: soa. Field after field.
 namespace scale_layout_p {
@@ -211,6 +212,25 @@ __global__ void __launch_bounds__(128) scale_kernel(const unsigned char *__restr
 #pragma nv_diagnostic pop
 #endif
 
+// The arguments of one call.
+struct call {
+  const void *p;
+  void *q;
+  unsigned short k;
+  float stream;
+  long long n_i;
+};
+
+// The extents of a call, those of the index space first.
+constexpr int kExtents = 1, kDims = 1;
+constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
+struct extents {
+  long long n[kExtents];
+};
+inline extents extents_of(const call &c) {
+  return {{c.n_i}};
+}
+
 // A pointer as the type that a kernel declares: each brings its own copy of the types.
 struct input {
   const void *address;
@@ -224,7 +244,6 @@ struct output {
     return static_cast<T *>(address);
   }
 };
-
 // A 16-bit float, given by its bits, as the type that a kernel declares.
 template <typename T> T half_of(unsigned short bits) {
   T result;
@@ -236,33 +255,56 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
-
-// The arguments of one call.
-struct call {
-  const void *p;
-  void *q;
-  unsigned short k;
-  float stream;
-  long long n_i;
-};
-
-// Elements of the index space; a double, because a product may be any size.
-inline double elements(long long n_i) {
-  return double(n_i);
+// What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
+// inputs may be null.
+inline const char *bad_pointer(const call &c, bool empty) {
+  (void)empty;
+  if (c.p == nullptr && !empty) return "invalid value: p is null";
+  if (!aligned(c.p, 4)) return "invalid value: p is not aligned to 4 bytes";
+  if (c.q == nullptr) return "invalid value: q is null";
+  if (!aligned(c.q, 4)) return "invalid value: q is not aligned to 4 bytes";
+  return nullptr;
 }
 
-// A tuned size, the kernel that won it, and where that is predicted to be slower than the
-// naive variant: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+// Of each variant the blocks of its grid, whether it is right for a call, its launch.
+inline long long k0_blocks(const call &c) {
+  const long long n_i = c.n_i;
+  return (n_i + 127) / 128;
+}
+inline bool k0_takes(const call &c) {
+  if (!aligned(c.p, 4)) return false;
+  if (!aligned(c.q, 4)) return false;
+  return true;
+}
+inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
+  k0_direct::scale_kernel<<<unsigned(k0_blocks(c)), 128, 0, stream>>>(
+      input{c.p}, output{c.q}, half_of<k0_direct::f16>(c.k), c.stream, c.n_i);
+  return cudaGetLastError();
+}
+
+struct variant {
+  const char *label;
+  int shared_bytes;  // that a block has to ask for; 0: it need not
+  long long (*blocks)(const call &);
+  bool (*takes)(const call &);
+  cudaError_t (*launch)(const call &, cudaStream_t);
+};
+const variant variants[] = {
+    {"direct t128 soa", 0, k0_blocks, k0_takes, k0_launch},
+};
+constexpr bool kWantsShared = false;  // some variant asks for shared memory
+
+// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
+// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 struct tuned {
-  long long n_i;
-  int kernel;
+  long long n[kExtents];
+  int variant;
   const char *size;
   int step, reach;
   const char *slower;  // null: not known
 };
-const tuned sizes_0[] = {  // NVIDIA H200
-    {65536LL, 0, "i=65536", 0, 0, nullptr},
+const tuned sizes_0[] = {  // NVIDIA H200: n_i
+    {{65536}, 0, "i=65536", 0, 0, nullptr},
 };
 
 struct tuned_device {
@@ -275,10 +317,12 @@ const tuned_device devices[] = {
     {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
 };
 
+// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+
 // The current device, as far as the choice goes.
 struct place {
   const tuned_device *device;  // null: none matches
-  int match;
+  int match, shared_bytes;
 };
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
@@ -295,6 +339,10 @@ inline cudaError_t find_place(place *here) {
   static std::atomic<int> kept[kKept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
+  if (error == cudaSuccess && kWantsShared) {
+    error = cudaDeviceGetAttribute(&here->shared_bytes,
+                                   cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
+  }
   if (error != cudaSuccess) return error;
   int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
   if (found == 0) {
@@ -318,58 +366,49 @@ inline cudaError_t find_place(place *here) {
   return cudaSuccess;
 }
 
-// When each kernel is right: the size of its grid, alignments, conditions.
-inline long long k0_blocks(long long n_i) {
-  return (n_i + 127) / 128;
-}
-inline bool k0_takes(const call &c) {
-  const long long blocks = k0_blocks(c.n_i);
-  return blocks >= 1 && blocks <= kMaxBlocks &&
-         aligned(c.p, 4) &&
-         aligned(c.q, 4);
+constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+
+// The variant is right for the call: its grid, shared memory, alignments, conditions.
+inline bool takes(const variant &v, const call &c, const place &here) {
+  const long long blocks = v.blocks(c);
+  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
 }
 
-inline bool takes(int kernel, const call &c) {
-  switch (kernel) {
-  case 0: return k0_takes(c);
-  default: return false;
-  }
-}
-
-inline double ratio(double x, double y) {
-  x = x < 1 ? 1 : x;
-  y = y < 1 ? 1 : y;
-  return x < y ? y / x : x / y;
+// a / b, an extent of 0 taken for 1.
+inline double ratio(long long a, long long b) {
+  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const call &c) {
-  return ratio(double(c.n_i), double(t.n_i));
+inline double distance(const tuned &t, const extents &e) {
+  double product = 1;
+  for (int k = 0; k < kExtents; k++) {
+    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  }
+  return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const call &c) {
-  if (distance(t, c) == 1) return "tuned size";
-  bool below_0 = false, above_0 = false;
-  for (int k = 0; k < d.n_sizes; k++) {
-    below_0 = below_0 || d.sizes[k].n_i <= c.n_i;
-    above_0 = above_0 || d.sizes[k].n_i >= c.n_i;
+inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
+  if (distance(t, e) == 1) return "tuned size";
+  for (int k = 0; k < kExtents; k++) {
+    bool below = false, above = false;
+    for (int s = 0; s < d.n_sizes; s++) {
+      below = below || d.sizes[s].n[k] <= e.n[k];
+      above = above || d.sizes[s].n[k] >= e.n[k];
+    }
+    if (!below || !above) return "outside the tuned sizes";
   }
-  return below_0 && above_0
-             ? "between tuned sizes"
-             : "outside the tuned sizes";
+  return "between tuned sizes";
 }
 
-const char *const kSlower = "tuned kernels are predicted to be slower than naive here";
-
-// Whether one of the shapes around the call says so.
-inline bool slower(const tuned &t, const call &c) {
+// Whether one of the shapes around the call says that the kernel is slower than naive there.
+inline bool slower(const tuned &t, const extents &e) {
   if (t.slower == nullptr) return false;
-  const double times[] = {double(c.n_i < 1 ? 1 : c.n_i) / double(t.n_i < 1 ? 1 : t.n_i)};
-  for (int corner = 0; corner < 2; corner++) {
+  for (int corner = 0; corner < 1 << kDims; corner++) {
     int at = 0;
-    for (int d = 0; d < 1; d++) {
-      const double x = log2(times[d]) / t.step;
+    for (int d = 0; d < kDims; d++) {
+      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
       int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
       k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
       at = at * (2 * t.reach + 1) + k + t.reach;
@@ -380,31 +419,34 @@ inline bool slower(const tuned &t, const call &c) {
 }
 
 struct choice {
-  int kernel;  // -1: none
+  int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose kernel it is, null: naive
+  const tuned_device *device;  // with its size: whose variant it is, null: naive
   const tuned *size;
   const char *reason;
 };
 
-// Of the device's tuned sizes the nearest whose kernel is right for the call and worth it.
+// Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
 inline void choose_tuned(const call &c, const place &here, choice *out) {
+  const extents e = extents_of(c);
   double best = 0;
   out->reason = "no kernel of this device is right for these arguments";
   for (int k = 0; k < here.device->n_sizes; k++) {
     const tuned &t = here.device->sizes[k];
-    const double away = distance(t, c);
-    if ((out->kernel >= 0 && away >= best) || !takes(t.kernel, c)) continue;
-    if (distance(t, c) != 1 && slower(t, c)) {
-      if (out->kernel < 0) out->reason = kSlower;
+    const double away = distance(t, e);
+    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
+    if (away != 1 && slower(t, e)) {
+      if (out->variant < 0) {
+        out->reason = "tuned kernels are predicted to be slower than naive here";
+      }
       continue;
     }
-    *out = choice{t.kernel, here.match, here.device, &t, range(*here.device, t, c)};
+    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
     best = away;
   }
 }
 
-// Which kernel a call that has work takes.
+// Which variant a call that has work takes.
 inline cudaError_t choose(const call &c, choice *out) {
   place here = {};
   const cudaError_t error = find_place(&here);
@@ -412,37 +454,33 @@ inline cudaError_t choose(const call &c, choice *out) {
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
   if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->kernel < 0 && takes(0, c)) out->kernel = 0;
-  if (out->kernel >= 0) return cudaSuccess;
+  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (k0_blocks(c.n_i) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
-}
-
-inline const char *refuse(cudaError_t *answer, cudaError_t error, const char *reason) {
-  *answer = error;
-  return reason;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
 inline const char *no_work(const call &c, cudaError_t *answer) {
   constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  if (c.n_i < 0)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: an extent is negative");
-  if (c.n_i == 0)
-    return refuse(answer, cudaSuccess, "nothing to launch: the index space is empty");
-  if (c.n_i > kMost || elements(c.n_i) > double(kMost))
-    return refuse(answer, cudaErrorInvalidConfiguration, "invalid configuration: more than 2^48 elements");
-  if (c.p == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: p is null");
-  if (!aligned(c.p, 4))
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: p is not aligned to 4 bytes");
-  if (c.q == nullptr)
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: q is null");
-  if (!aligned(c.q, 4))
-    return refuse(answer, cudaErrorInvalidValue, "invalid value: q is not aligned to 4 bytes");
-  return nullptr;
+  const extents e = extents_of(c);
+  double elements = 1;  // of the index space; a double, because a product may be any size
+  bool large = false, empty = false;
+  *answer = cudaErrorInvalidValue;
+  for (int k = 0; k < kExtents; k++) {
+    if (e.n[k] < 0) return "invalid value: an extent is negative";
+    large = large || e.n[k] > kMost;
+  }
+  for (int d = 0; d < kDims; d++) {
+    elements *= double(e.n[d]);
+    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  }
+  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
+  return empty ? "nothing to launch: the index space is empty"
+               : "invalid configuration: more than 2^48 elements";
 }
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
@@ -450,31 +488,20 @@ inline cudaError_t launch(const call &c, cudaStream_t stream) {
   if (no_work(c, &error) != nullptr) return error;
   choice chosen = {};
   error = choose(c, &chosen);
-  if (error != cudaSuccess) return error;
-  switch (chosen.kernel) {
-  case 0:
-    k0_direct::scale_kernel<<<unsigned(k0_blocks(c.n_i)), 128, 0, stream>>>(
-        input{c.p}, output{c.q}, half_of<k0_direct::f16>(c.k), c.stream, c.n_i);
-    break;
-  }
-  return cudaGetLastError();
+  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
 }
 
 inline scale_choice describe(const call &c) {
-  static const char *const variants[] = {"direct t128 soa"};
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  const char *const why = no_work(c, &error);
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
   choice chosen = {};
-  if (choose(c, &chosen) != cudaSuccess) {
-    return {nullptr, nullptr, matches[0], nullptr, chosen.reason};
-  }
-  return {variants[chosen.kernel], chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr,
-          chosen.reason};
+  const char *why = no_work(c, &error);
+  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
+  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
+          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
 }
 
 }  // namespace
@@ -500,9 +527,9 @@ static const struct {
     scale_tunings};
 
 // Launches on `stream_x`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's alignment
-// is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration; other errors
-// are those of the launch.
+// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
+// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
+// other errors are those of the launch.
 // `k` is given as the bits of a value of type f16.
 extern "C" inline cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
   return scale_detail::launch({p, q, k, stream, n_i}, stream_x);

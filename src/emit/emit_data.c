@@ -1,0 +1,299 @@
+/* A header as data for its templates: what the problem is, its arguments, the public functions.
+ * What a sentence says stands in templates/header; here is only what differs between headers. */
+#include "emit/emit_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- values ---- */
+
+json_t *emit_text(const char *text) {
+  return json_string_nocheck(text != NULL ? text : "");
+}
+
+json_t *emit_textf(const char *format, ...) {
+  sct_str text = {0};
+  va_list args;
+  va_start(args, format);
+  sct_str_vprintf(&text, format, args);
+  va_end(args);
+  return emit_take(&text);
+}
+
+json_t *emit_take(sct_str *text) {
+  json_t *out = emit_text(sct_str_c(text));
+  sct_str_free(text);
+  return out;
+}
+
+json_t *emit_texts(const char *const *texts, int n) {
+  json_t *list = json_array();
+  for (int k = 0; k < n; k++) {
+    json_array_append_new(list, emit_text(texts[k]));
+  }
+  return list;
+}
+
+json_t *emit_mentioned(const emit_signature *sig, const char *expression) {
+  json_t *list = json_array();
+  for (int k = 0; k < sig->n_extents; k++) {
+    if (emit_mentions_extent(expression, sig, k)) {
+      json_array_append_new(list, emit_text(sig->extents[k].name));
+    }
+  }
+  return list;
+}
+
+bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k) {
+  char name[256];
+  snprintf(name, sizeof(name), "n_%s", sig->extents[k].name);
+  return emit_mentions(expression, name);
+}
+
+static json_t *lines_of(const char *text) {
+  json_t *list = json_array();
+  for (const char *at = text; *at != '\0';) {
+    const size_t n = strcspn(at, "\n");
+    json_array_append_new(list, json_stringn_nocheck(at, n));
+    at += n + (at[n] == '\n');
+  }
+  return list;
+}
+
+/* ---- arguments ---- */
+
+int emit_n_dims(const emit_signature *sig) {
+  int n = 0;
+  for (int k = 0; k < sig->n_extents; k++) {
+    n += sig->extents[k].is_dim;
+  }
+  return n;
+}
+
+void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish) {
+  const size_t start = s->len;
+  bool taken = true;
+  for (sct_str_append(s, wish); taken;) {
+    taken = false;
+    for (int k = 0; k < sig->n_operands + sig->n_scalars; k++) {
+      taken = taken || strcmp(emit_argument(sig, k), s->data + start) == 0;
+    }
+    sct_str_append(s, taken ? "_x" : "");
+  }
+}
+
+bool emit_takes_workspace(const emit_header *h) {
+  bool any = emit_workspace_bytes(h) > 0;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    any = any || h->sig.operands[k].reduce[0] != '\0';
+  }
+  return any;
+}
+
+int64_t emit_workspace_bytes(const emit_header *h) {
+  int64_t most = 0;
+  for (int k = 0; k < h->n_kernels; k++) {
+    const int64_t bytes = h->kernels[k].launch.workspace_bytes;
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+/* The longest name in the banner's list of arguments. */
+static int name_width(const emit_signature *sig) {
+  size_t width = 0;
+  for (int k = 0; k < sig->n_operands + sig->n_scalars; k++) {
+    const size_t n = strlen(emit_argument(sig, k));
+    width = n > width ? n : width;
+  }
+  return (int)width;
+}
+
+/* "vec3 { f64 x, y, z } of 24 bytes", or "f32" */
+static json_t *record_text(const emit_record *record) {
+  sct_str s = {0};
+  if (record->name == NULL) {
+    return emit_text(record->fields[0].type);
+  }
+  sct_str_printf(&s, "%s { ", record->name);
+  for (int k = 0; k < record->n_fields; k++) {
+    const emit_field *f = &record->fields[k];
+    const bool same = k > 0 && strcmp(f->type, record->fields[k - 1].type) == 0;
+    sct_str_printf(&s, "%s%s%s%s", k == 0 ? "" : (same ? ", " : "; "), same ? "" : f->type,
+                   same ? "" : " ", f->name);
+  }
+  sct_str_printf(&s, " } of %lld bytes%s", (long long)record->bytes,
+                 record->packed ? ", packed" : "");
+  return emit_take(&s);
+}
+
+/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+static bool at_its_own_place(const emit_operand *op) {
+  bool own = op->n_at == 0 || op->n_at == op->n_dims;
+  for (int k = 0; own && k < op->n_at; k++) {
+    own = strcmp(op->at[k], op->dims[k]) == 0;
+  }
+  return own;
+}
+
+static json_t *operand_data(const emit_header *h, int index) {
+  const emit_operand *op = &h->sig.operands[index];
+  json_t *out = json_pack(
+      "{s:o, s:o, s:s, s:b, s:o, s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I}", "name",
+      emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name), "role",
+      op->is_output ? "out" : "in ", "is_output", op->is_output, "record", record_text(&op->record),
+      "is_record", op->record.name != NULL, "layout", emit_text(h->layout[index]), "layouts",
+      emit_texts(op->layouts, op->n_layouts), "is_chosen", op->n_layouts > 1, "dims",
+      emit_texts(op->dims, op->n_dims), "at",
+      emit_texts(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
+      emit_texts(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
+      op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
+      (json_int_t)h->kernels[0].launch.align[index]);
+  json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));
+  if (emit_packs(h, index)) {
+    emit_add_packing(out, h, index);
+  }
+  return out;
+}
+
+static json_t *scalar_data(const emit_header *h, const emit_scalar *scalar) {
+  return json_pack("{s:o, s:o, s:s, s:s, s:b}", "name", emit_text(scalar->name), "padded",
+                   emit_textf("%-*s", name_width(&h->sig), scalar->name), "type", scalar->type,
+                   "cuda", scalar->cuda, "bits", emit_type_find(scalar->type)->bits);
+}
+
+/* ---- the public functions ---- */
+
+/* "const vec3 *a" */
+static json_t *pointer_parameter(const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  const emit_type *bare =
+      op->record.name == NULL ? emit_type_find(op->record.fields[0].type) : NULL;
+  sct_str s = {0};
+  sct_str_append(&s, op->is_output ? "" : "const ");
+  if (emit_takes_struct(h, operand)) {
+    emit_record_type(&s, h, &op->record);
+  } else {
+    sct_str_append(&s, bare != NULL && !bare->bits ? bare->cuda : "void");
+  }
+  sct_str_printf(&s, " *%s", op->name);
+  return emit_take(&s);
+}
+
+/* Parameters and arguments of the launch function, without the stream. */
+static void add_arguments(json_t *out, const emit_header *h) {
+  const emit_signature *sig = &h->sig;
+  json_t *parameters = json_array();
+  json_t *arguments = json_array();
+  for (int k = 0; k < emit_n_arguments(sig); k++) {
+    const int scalar = k - sig->n_operands;
+    const bool extent = scalar >= sig->n_scalars;
+    const char *name = emit_argument(sig, k);
+    json_array_append_new(arguments, emit_textf("%s%s", extent ? "n_" : "", name));
+    json_array_append_new(parameters, extent ? emit_textf("long long n_%s", name)
+                                      : scalar >= 0
+                                          ? emit_textf("%s %s", sig->scalars[scalar].cuda, name)
+                                          : pointer_parameter(h, k));
+  }
+  sct_str workspace = {0};
+  emit_own_name(&workspace, sig, "workspace");
+  if (emit_takes_workspace(h)) {
+    json_array_append_new(arguments, emit_text(sct_str_c(&workspace)));
+    json_array_append_new(parameters, emit_textf("void *%s", sct_str_c(&workspace)));
+    json_object_set_new(out, "workspace", emit_take(&workspace));
+  } else {
+    json_object_set_new(out, "workspace", json_false());
+    sct_str_free(&workspace);
+  }
+  json_object_set_new(out, "parameters", parameters);
+  json_object_set_new(out, "arguments", arguments);
+}
+
+/* ---- the whole ---- */
+
+/* Reproducible builds set SOURCE_DATE_EPOCH (seconds); without it a header holds no date. */
+static json_t *date(void) {
+  const char *text = getenv("SOURCE_DATE_EPOCH");
+  char *end = NULL;
+  const long long seconds = text != NULL ? strtoll(text, &end, 10) : -1;
+  if (text == NULL || end == text || *end != '\0' || seconds < 0 || seconds > 253402300799LL) {
+    return json_false(); /* absent, or not a moment of the years 1970 to 9999 */
+  }
+  const time_t moment = (time_t)seconds;
+  struct tm utc;
+  char shown[32] = "";
+  if (gmtime_r(&moment, &utc) != NULL) {
+    (void)strftime(shown, sizeof(shown), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  }
+  return shown[0] != '\0' ? emit_text(shown) : json_false();
+}
+
+static void add_extents(json_t *out, const emit_signature *sig) {
+  json_t *extents = json_array();
+  json_t *dims = json_array();
+  json_t *reduced = json_array();
+  sct_str index = {0};
+  for (int k = 0; k < sig->n_extents; k++) {
+    const emit_extent *extent = &sig->extents[k];
+    json_array_append_new(extents, emit_text(extent->name));
+    if (extent->is_dim) {
+      json_array_append_new(dims, emit_text(extent->name));
+      json_array_append_new(reduced, emit_text(extent->reduced ? "true" : "false"));
+      sct_str_printf(&index, "%s%s", index.len > 0 ? ", " : "", extent->name);
+    }
+  }
+  const int n = emit_n_dims(sig);
+  json_object_set_new(out, "index", emit_textf(n > 1 ? "(%s)" : "%s", sct_str_c(&index)));
+  json_object_set_new(out, "extents", extents);
+  json_object_set_new(out, "dims", dims);
+  json_object_set_new(out, "reduced", reduced);
+  json_object_set_new(out, "n_extents", json_integer(sig->n_extents));
+  json_object_set_new(out, "n_dims", json_integer(n));
+  sct_str_free(&index);
+}
+
+static void add_operands(json_t *out, const emit_header *h) {
+  json_t *operands = json_array();
+  json_t *scalars = json_array();
+  bool bits = false;
+  bool choice = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    json_array_append_new(operands, operand_data(h, k));
+    choice = choice || h->sig.operands[k].n_layouts > 1;
+  }
+  for (int k = 0; k < h->sig.n_scalars; k++) {
+    json_array_append_new(scalars, scalar_data(h, &h->sig.scalars[k]));
+    bits = bits || emit_type_find(h->sig.scalars[k].type)->bits;
+  }
+  json_object_set_new(out, "operands", operands);
+  json_object_set_new(out, "scalars", scalars);
+  json_object_set_new(out, "has_bits", json_boolean(bits));
+  json_object_set_new(out, "has_choice", json_boolean(choice));
+}
+
+sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
+  const emit_signature *sig = &h->sig;
+  const char *file = h->problem->spec_file;
+  json_t *records = NULL;
+  SCT_TRY(emit_records(&records, h, err));
+  sct_str stream = {0};
+  emit_own_name(&stream, sig, "stream");
+  *out =
+      json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
+                emit_text(sig->name), "version", SCT_VERSION, "spec_file",
+                emit_text(file != NULL ? file : "SPEC"), "spec_hash",
+                emit_text(h->problem->spec_hash), "doc", lines_of(sig->doc), "body",
+                lines_of(sig->body), "blank", emit_textf("%*s", name_width(sig), ""), "date",
+                date(), "stream", emit_take(&stream), "records", records, "workspace_bytes",
+                (json_int_t)emit_workspace_bytes(h), "needs_workspace", emit_workspace_bytes(h) > 0,
+                "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
+  add_extents(*out, sig);
+  add_operands(*out, h);
+  add_arguments(*out, h);
+  emit_add_other_sizes(*out, h);
+  emit_add_figures(*out, h);
+  emit_add_devices(*out, h);
+  emit_add_kernels(*out, h);
+  return SCT_OK;
+}

@@ -1,0 +1,151 @@
+/* The kernels of a header as data: the comment above each, when it is right, how it is launched. */
+#include "emit/emit_internal.h"
+
+#include <string.h>
+
+enum { SHARED_WITHOUT_OPTIN = 48 * 1024 }; /* bytes a block, CUDA programming guide */
+
+/* The kernel needs more shared memory than a block has without asking for it. */
+static bool wants_optin(const emit_launch *launch) {
+  return launch->shared_bytes + launch->static_shared_bytes > SHARED_WITHOUT_OPTIN;
+}
+
+/* ---- the comment above it ---- */
+
+/* What the kernel does is said unless its source says so itself (the shipped templates do). */
+static json_t *title(const emit_kernel *kernel, int index) {
+  char start[25];
+  snprintf(start, sizeof(start), "%s", kernel->launch.doc); /* short enough not to be wrapped */
+  const bool said = start[0] == '\0' || strstr(kernel->source->source, start) != NULL;
+  return emit_textf("%s%s.%s%s", kernel->source->label, index == 0 ? ", the naive variant" : "",
+                    said ? "" : " ", said ? "" : kernel->launch.doc);
+}
+
+/* The sizes that it won. */
+static json_t *wins(const emit_header *h, int index) {
+  json_t *list = json_array();
+  for (int d = 0; d < h->n_devices; d++) {
+    for (int k = 0; k < h->devices[d].n_sizes; k++) {
+      const emit_size *size = &h->devices[d].sizes[k];
+      if (size->kernel == index) {
+        json_array_append_new(
+            list, emit_textf("%s at %s", h->devices[d].row->name, size->run->size_label));
+      }
+    }
+  }
+  return list;
+}
+
+static json_t *needs(const emit_header *h, const emit_launch *launch) {
+  json_t *list = json_array();
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    if (launch->align[k] > 1) {
+      json_array_append_new(list, emit_textf("%s aligned to %lld", h->sig.operands[k].name,
+                                             (long long)launch->align[k]));
+    }
+  }
+  for (int k = 0; k < launch->n_requires; k++) {
+    json_array_append_new(list, emit_text(launch->requires[k]));
+  }
+  if (wants_optin(launch)) {
+    json_array_append_new(
+        list, emit_textf("%lld bytes of shared memory",
+                         (long long)(launch->shared_bytes + launch->static_shared_bytes)));
+  }
+  if (launch->workspace_bytes > 0) {
+    json_array_append_new(
+        list, emit_textf("%lld bytes of workspace", (long long)launch->workspace_bytes));
+  }
+  return list;
+}
+
+/* The text as it was timed, without the last line's end. */
+static json_t *source_text(const char *source) {
+  const size_t n = strlen(source);
+  return json_stringn_nocheck(source, n - (n > 0 && source[n - 1] == '\n'));
+}
+
+/* ---- what it takes, and its launch ---- */
+
+static json_t *alignments(const emit_header *h, const emit_launch *launch) {
+  json_t *list = json_array();
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    json_array_append_new(list, json_pack("{s:o, s:I}", "name", emit_text(h->sig.operands[k].name),
+                                          "bytes", (json_int_t)launch->align[k]));
+  }
+  return list;
+}
+
+/* Argument `k` of the kernel in `space`, which brings its own types. */
+static json_t *argument(const emit_signature *sig, int k, const char *space) {
+  sct_str own = {0};
+  const char *name = k < emit_n_arguments(sig) ? emit_argument(sig, k) : NULL;
+  const int scalar = k - sig->n_operands;
+  if (name == NULL) {
+    emit_own_name(&own, sig, "workspace");
+    json_t *out = emit_textf("output{c.%s}", sct_str_c(&own));
+    sct_str_free(&own);
+    return out;
+  }
+  if (scalar < 0) {
+    return emit_textf("%s{c.%s}", sig->operands[k].is_output ? "output" : "input", name);
+  }
+  if (scalar >= sig->n_scalars) {
+    return emit_textf("c.n_%s", name);
+  }
+  const emit_type *type = emit_type_find(sig->scalars[scalar].type);
+  return type->bits ? emit_textf("half_of<%s::%s>(c.%s)", space, type->name, name)
+                    : emit_textf("c.%s", name);
+}
+
+static json_t *arguments(const emit_signature *sig, const emit_kernel *kernel) {
+  json_t *list = json_array();
+  for (int k = 0; k < kernel->launch.n_args; k++) {
+    json_array_append_new(list, argument(sig, kernel->launch.args[k], kernel->space));
+  }
+  return list;
+}
+
+/* The extents that some condition mentions. */
+static json_t *required_extents(const emit_signature *sig, const emit_launch *launch) {
+  sct_str all = {0};
+  for (int k = 0; k < launch->n_requires; k++) {
+    sct_str_printf(&all, "%s ", launch->requires[k]);
+  }
+  json_t *list = emit_mentioned(sig, sct_str_c(&all));
+  sct_str_free(&all);
+  return list;
+}
+
+static json_t *kernel_data(const emit_header *h, int index) {
+  const emit_kernel *kernel = &h->kernels[index];
+  const emit_launch *launch = &kernel->launch;
+  const int64_t bytes = launch->shared_bytes + launch->static_shared_bytes;
+  json_t *out = json_pack(
+      "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", index, "space",
+      emit_text(kernel->space), "label", emit_text(kernel->source->label), "title",
+      title(kernel, index), "wins", wins(h, index), "needs", needs(h, launch), "source_hash",
+      emit_text(kernel->source->source_hash), "source", source_text(kernel->source->source),
+      "function", emit_text(launch->kernel), "arguments", arguments(&h->sig, kernel));
+  json_t *rest = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:I}", "grid", emit_text(launch->grid), "grid_over",
+      emit_mentioned(&h->sig, launch->grid), "requires",
+      emit_texts(launch->requires, launch->n_requires), "requires_over",
+      required_extents(&h->sig, launch), "aligned", alignments(h, launch), "threads",
+      (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
+      wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
+  json_object_update(out, rest);
+  json_decref(rest);
+  return out;
+}
+
+void emit_add_kernels(json_t *out, const emit_header *h) {
+  json_t *kernels = json_array();
+  bool optin = false;
+  for (int k = 0; k < h->n_kernels; k++) {
+    json_array_append_new(kernels, kernel_data(h, k));
+    optin = optin || wants_optin(&h->kernels[k].launch);
+  }
+  json_object_set_new(out, "kernels", kernels);
+  json_object_set_new(out, "wants_shared", emit_text(optin ? "true" : "false"));
+}

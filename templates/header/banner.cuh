@@ -1,0 +1,91 @@
+// $(name).h - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(name).h
+//
+//% for _, line in ipairs(doc) do
+// $(line)
+//% end
+// For every $(index) in $(join(dims, "[0, n_%s)", " x ")):
+//% for _, line in ipairs(body) do
+//   $(line)
+//% end
+// where
+//% for _, o in ipairs(operands) do
+//%   if #o.dims > 0 then
+//   $(o.padded)  $(o.role)  $(o.record), layout $(o.layout); over ($(join(o.dims)))
+//%   else
+//   $(o.padded)  $(o.role)  $(o.record), layout $(o.layout); one element
+//%   end
+//%   if o.is_chosen then
+//   $(blank)       the layout was chosen from $(join(o.layouts))
+//%   end
+//%   if o.reduce then
+//   $(blank)       the $(o.reduce) of what is computed for it
+//%   end
+//%   if #o.at > 0 then
+//%     if o.is_output then
+//   $(blank)       written at ($(join(o.at)))
+//%     else
+//   $(blank)       read at ($(join(o.at)))
+//%     end
+//%   end
+//%   if #o.taps > 0 then
+//   $(blank)       taps $(join(o.taps)); border $(o.border)
+//%   end
+//% end
+//% for _, s in ipairs(scalars) do
+//   $(s.padded)  $(s.type)
+//% end
+//% if has_choice then
+//
+// The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
+//%   for _, o in ipairs(operands) do
+//%     if o.packs then
+//   $(o.name): $(o.what)
+//     element ($(join(o.dims))) at byte $(o.shown_offsets); $(o.bytes) bytes in all
+//     $(name)_layout_$(o.name)::pack() and unpack() convert from and to plain arrays
+//%     else
+//%       if o.is_chosen then
+//   $(o.name): $(o.layout); no functions for the host, because a sectile that stored no formulas tuned it: tune again
+//%       end
+//%     end
+//%   end
+//% end
+//% for _, s in ipairs(other_sizes) do
+//%   if s.times then
+//   At $(s.size) on $(s.device) the winner has $(join(s.layouts)): $(s.times)
+//%   else
+//   At $(s.size) on $(s.device) the winner has $(join(s.layouts)); the size is left out, for nothing with these layouts passed its checks
+//%   end
+//% end
+//
+//% for _, row in ipairs(figures) do
+// $(row.cells)
+//%   if row.counts then
+//   $(row.counts.candidates) candidates: $(row.counts.verified) $(row.counts.how), $(row.counts.tied) tied with the winner, $(row.counts.failed) failed
+//%   end
+//% end
+//
+//% for _, d in ipairs(devices) do
+//%   if d.is_virtual then
+// $(d.name): described, NVRTC $(d.nvrtc), sectile $(d.tool)
+//%   else
+// $(d.name): driver $(d.driver), NVRTC $(d.nvrtc), sectile $(d.tool)
+//%   end
+//%   if not d.sms_known then
+//   its number of multiprocessors is not in the store: it never matches as the same device model
+//%   end
+//%   if #d.alike > 0 then
+//   measured on $(d.uuid); tuned too, alike, and left out: $(join(d.alike))
+//%   end
+//% end
+//% if is_predicted then
+// Predicted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
+// from the addresses, times predicted from the counts. No GPU ran the variants.
+//% end
+// Spec $(spec_hash); the hash of each kernel's source stands above it.
+//% if needs_workspace then
+// Calls that may overlap, such as on two streams, need a workspace each: blocks leave
+// partial results there.
+//% end
+//% if date then
+// Written $(date) (SOURCE_DATE_EPOCH).
+//% end

@@ -1,0 +1,201 @@
+//% if has_packing then
+#ifdef __CUDACC__  // kernels and launching
+
+//% end
+// Which kernel a call takes, and why.
+typedef struct $(name)_choice {
+  const char *variant;  // null: nothing is launched
+  const char *device;   // whose tuning decided, null: nobody's
+  const char *match;    // how that device matches the current one
+  const char *size;     // the tuned size whose kernel it is, null: none
+  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
+} $(name)_choice;
+
+namespace $(name)_detail {
+namespace {  // every file that includes this header has its own kernels
+
+#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 177, 550
+#endif
+
+//% for _, k in ipairs(kernels) do
+// $(k.title)
+//%   for _, win in ipairs(k.wins) do
+//   for $(win)
+//%   end
+//%   if #k.needs > 0 then
+//   needs $(join(k.needs))
+//%   end
+//   source $(k.source_hash)
+namespace $(k.space) {
+$(k.source)
+}  // namespace $(k.space)
+
+//% end
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
+
+// The arguments of one call.
+struct call {
+//% for _, o in ipairs(operands) do
+//%   if o.is_output then
+  void *$(o.name);
+//%   else
+  const void *$(o.name);
+//%   end
+//% end
+//% for _, s in ipairs(scalars) do
+  $(s.cuda) $(s.name);
+//% end
+//% for _, extent in ipairs(extents) do
+  long long n_$(extent);
+//% end
+//% if workspace then
+  void *$(workspace);
+//% end
+};
+
+// The extents of a call, those of the index space first.
+constexpr int kExtents = $(n_extents), kDims = $(n_dims);
+constexpr bool kReduced[kDims] = {$(join(reduced))};  // outputs have elements even where it is 0
+struct extents {
+  long long n[kExtents];
+};
+inline extents extents_of(const call &c) {
+  return {{$(join(extents, "c.n_%s"))}};
+}
+
+// A pointer as the type that a kernel declares: each brings its own copy of the types.
+struct input {
+  const void *address;
+  template <typename T> operator const T *() const {
+    return static_cast<const T *>(address);
+  }
+};
+struct output {
+  void *address;
+  template <typename T> operator T *() const {
+    return static_cast<T *>(address);
+  }
+};
+//% if has_bits then
+// A 16-bit float, given by its bits, as the type that a kernel declares.
+template <typename T> T half_of(unsigned short bits) {
+  T result;
+  result.bits = bits;
+  return result;
+}
+//% end
+
+inline bool aligned(const void *p, unsigned long long bytes) {
+  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+}
+
+// What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
+// inputs may be null.
+inline const char *bad_pointer(const call &c, bool empty) {
+  (void)empty;
+//% for _, o in ipairs(operands) do
+//%   if o.is_output then
+  if (c.$(o.name) == nullptr) return "invalid value: $(o.name) is null";
+//%   else
+  if (c.$(o.name) == nullptr && !empty) return "invalid value: $(o.name) is null";
+//%   end
+  if (!aligned(c.$(o.name), $(o.align))) return "invalid value: $(o.name) is not aligned to $(o.align) bytes";
+//% end
+//% if needs_workspace then
+  if (c.$(workspace) == nullptr || !aligned(c.$(workspace), 16)) {
+    return "invalid value: $(workspace) is null or not aligned to 16 bytes";
+  }
+//% end
+  return nullptr;
+}
+
+// Of each variant the blocks of its grid, whether it is right for a call, its launch.
+//% for _, k in ipairs(kernels) do
+//%   if #k.grid_over > 0 then
+inline long long k$(k.index)_blocks(const call &c) {
+  const long long $(join(k.grid_over, "n_%s = c.n_%s"));
+//%   else
+inline long long k$(k.index)_blocks(const call &) {
+//%   end
+  return $(k.grid);
+}
+inline bool k$(k.index)_takes(const call &c) {
+//%   if #k.requires_over > 0 then
+  const long long $(join(k.requires_over, "n_%s = c.n_%s"));
+//%   end
+//%   for _, a in ipairs(k.aligned) do
+  if (!aligned(c.$(a.name), $(a.bytes))) return false;
+//%   end
+//%   for _, condition in ipairs(k.requires) do
+  if (!($(condition))) return false;
+//%   end
+  return true;
+}
+inline cudaError_t k$(k.index)_launch(const call &c, cudaStream_t stream) {
+//%   if k.wants_optin then
+  const cudaError_t error = cudaFuncSetAttribute($(k.space)::$(k.function),
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.shared_bytes));
+  if (error != cudaSuccess) return error;
+//%   end
+  $(k.space)::$(k.function)<<<unsigned(k$(k.index)_blocks(c)), $(k.threads), $(k.shared_bytes), stream>>>(
+      $(join(k.arguments)));
+  return cudaGetLastError();
+}
+
+//% end
+struct variant {
+  const char *label;
+  int shared_bytes;  // that a block has to ask for; 0: it need not
+  long long (*blocks)(const call &);
+  bool (*takes)(const call &);
+  cudaError_t (*launch)(const call &, cudaStream_t);
+};
+const variant variants[] = {
+//% for _, k in ipairs(kernels) do
+    {"$(k.label)", $(k.optin_bytes), k$(k.index)_blocks, k$(k.index)_takes, k$(k.index)_launch},
+//% end
+};
+constexpr bool kWantsShared = $(wants_shared);  // some variant asks for shared memory
+
+// A tuned size, the variant that won it, and where that is predicted to be slower than the naive
+// one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
+struct tuned {
+  long long n[kExtents];
+  int variant;
+  const char *size;
+  int step, reach;
+  const char *slower;  // null: not known
+};
+//% for _, d in ipairs(devices) do
+//%   if #d.sizes > 0 then
+const tuned sizes_$(d.index)[] = {  // $(d.name): $(join(extents, "n_%s"))
+//%     for _, s in ipairs(d.sizes) do
+//%       if s.slower then
+    {{$(join(s.extents))}, $(s.kernel), "$(s.label)", $(s.step), $(s.reach),
+     "$(s.slower)"},
+//%       else
+    {{$(join(s.extents))}, $(s.kernel), "$(s.label)", 0, 0, nullptr},
+//%       end
+//%     end
+};
+//%   end
+//% end
+
+struct tuned_device {
+  const char *name;
+  int major, minor, sms;
+  const tuned *sizes;
+  int n_sizes;
+};
+const tuned_device devices[] = {
+//% for _, d in ipairs(devices) do
+//%   if #d.sizes > 0 then
+    {"$(d.name)", $(d.major), $(d.minor), $(d.sms), sizes_$(d.index), $(d.n_sizes)},
+//%   end
+//% end
+};
+

@@ -1,0 +1,110 @@
+/* The templates of a header: holes and lines of Lua, texts that stay in their place, and mistakes
+ * named by line. */
+#include "emit/emit_fixture.h"
+
+#include "emit/emit_internal.h"
+
+#define FILE_NAME "templates/header/mine.cuh"
+
+/* Fills `text` as a template with a few values; `out` is what came of it. */
+static sct_status fill(fixture *f, sct_str *out, const char *text) {
+  sct_str path = {0};
+  sct_str_printf(&path, "%s/templates/header", f->folder);
+  fixture_check(f, sct_dir_make(sct_str_c(&path), &f->err));
+  sct_str_append(&path, "/mine.cuh");
+  fixture_check(f, sct_file_write(sct_str_c(&path), text, strlen(text), &f->err));
+  sct_str_free(&path);
+  json_t *data = json_pack("{s:s, s:i, s:f, s:[ss], s:[], s:b, s:b, s:[{s:s}{s:s}]}", "name",
+                           "a\"\\\n*/b", "seven", 7, "half", 0.5, "dims", "row", "col", "none",
+                           "yes", 1, "no", 0, "things", "name", "x", "name", "y");
+  sct_assets_override(f->folder);
+  sct_str_clear(out);
+  const sct_status status = emit_fill(out, FILE_NAME, data, &f->err);
+  sct_assets_override(NULL);
+  json_decref(data);
+  return status;
+}
+
+static void assert_filled(fixture *f, const char *text, const char *expected) {
+  sct_str out = {0};
+  fixture_check(f, fill(f, &out, text));
+  assert_string_equal(sct_str_c(&out), expected);
+  sct_str_free(&out);
+}
+
+static void holes_are_filled(void **state) {
+  assert_filled(*state, "int n = $(seven) * $(half);\n", "int n = 7 * 0.5;\n");
+  assert_filled(*state, "f($(join(dims)))$(join(none))\n", "f(row, col)\n");
+  assert_filled(*state, "$(join(dims, \"n_%s = (c.n_%s)\"));\n",
+                "n_row = (c.n_row), n_col = (c.n_col);\n");
+  assert_filled(*state, "$(join(dims, \"n_%s < 0\", \" || \"))$(join(dims, \", %s\", \"\"))\n",
+                "n_row < 0 || n_col < 0, row, col\n");
+}
+
+static void lines_of_lua_are_obeyed(void **state) {
+  assert_filled(*state,
+                "//% for _, t in ipairs(things) do\n//%   for _, d in ipairs(dims) do\n"
+                "$(t.name).$(d)\n//%   end\n//% end\n//% for _, t in ipairs(none) do\n"
+                "$(t.name)\n//%   if t.name then\n//%   end\n//% end\n",
+                "x.row\nx.col\ny.row\ny.col\n");
+  assert_filled(*state,
+                "//% if yes then\n1\n//% else\n2\n//% end\n//% if no then\n$(nowhere)\n//% else\n"
+                "3\n//% end\n//% if not no then\n4\n//% end\n//% if #none > 0 then\n5\n//% end\n"
+                "//% if #dims > 0 then\n6\n//% end\n",
+                "1\n3\n4\n6\n");
+}
+
+/* The same text in a comment, in a literal and as code. */
+static void texts_stay_in_their_place(void **state) {
+  assert_filled(*state, "// \"$(name)\" \n", "// \"a\"/ * /b\"\n");
+  assert_filled(*state, "f(\"// $(name)\", $(seven));  // $(seven)\n",
+                "f(\"// a\\\"\\\\\\012*/b\", 7);  // 7\n");
+  assert_filled(*state, "\"$(seven)\" $(name)\n", "\"7\" a\"\\\n*/b\n");
+}
+
+static void mistakes_are_named_by_line(void **state) {
+  static const struct {
+    const char *text, *says;
+  } mistakes[] = {
+      {"\n$(nmae)\n", FILE_NAME ":2: error: no value has this name\n  nmae"},
+      {"$(name.more)\n", ":1: error: no value has this name"},
+      {"$(seven\n", ":1: error: '$(' without its ')'"},
+      {"$(join(\"x\"))\n", ":1: error: expected join(list"},
+      {"//% while yes do\n//% end\n", ":1: error: expected if NAME"},
+      {"//% if yes and no then\n//% end\n", ":1: error: expected if NAME"},
+      {"//% for k in dims do\n//% end\n", ":1: error: expected for _, NAME in ipairs(LIST) do"},
+      {"//% if yes then\nx\n", "error: expected an end of\n   if yes then"},
+      {"x\n//% end\n", ":2: error: nothing is open here"},
+  };
+  for (int k = 0; k < SCT_COUNT(mistakes); k++) {
+    fixture *f = *state;
+    sct_str out = {0};
+    assert_int_equal(fill(f, &out, mistakes[k].text), SCT_ESPEC);
+    if (strstr(f->err.text, mistakes[k].says) == NULL) {
+      fail_msg("'%s' is not in: %s", mistakes[k].says, f->err.text);
+    }
+    sct_str_free(&out);
+  }
+}
+
+static int setup(void **state) {
+  *state = malloc(sizeof(fixture));
+  fixture_open(*state);
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture_close(*state);
+  free(*state);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(holes_are_filled),
+      cmocka_unit_test(lines_of_lua_are_obeyed),
+      cmocka_unit_test(texts_stay_in_their_place),
+      cmocka_unit_test(mistakes_are_named_by_line),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
