@@ -206,26 +206,28 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 
-sct_status sct_tune_rates(tune_device *on, sct_error *err) {
-  on->rated = on->desc;
-  if (on->desc.is_virtual || on->desc.l2_bytes_clk > 0) {
-    return SCT_OK;
-  }
+bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms) {
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
   sct_script_device_names(&names, &n, &arena);
-  sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < n; k++) {
+  for (int k = 0; k < n; k++) {
     sct_device_desc d;
-    status = sct_script_load_device(&d, names[k], err);
-    const int far = status == SCT_OK ? abs(d.n_sms - on->desc.n_sms) : 0;
-    if (status == SCT_OK && d.cc_major == on->desc.cc_major && d.cc_minor == on->desc.cc_minor &&
-        !d.counting_only && far < least) {
-      least = far;
-      take_rates(&on->rated, &d);
+    if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == cc_major &&
+        d.cc_minor == cc_minor && abs(d.n_sms - n_sms) < least) {
+      least = abs(d.n_sms - n_sms);
+      *out = d;
     }
   }
   sct_arena_free(&arena);
-  return status;
+  return least < INT_MAX;
+}
+
+void sct_tune_rates(tune_device *on) {
+  sct_device_desc like;
+  on->rated = on->desc;
+  if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 &&
+      sct_tune_nearest_device(&like, on->desc.cc_major, on->desc.cc_minor, on->desc.n_sms)) {
+    take_rates(&on->rated, &like);
+  }
 }

@@ -24,7 +24,10 @@ void sct_tune_device_close(tune_device *d); /* the worker before, the compiler a
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;
  * where there is none, nothing is predicted and a search begins in the order of counts. */
-sct_status sct_tune_rates(tune_device *d, sct_error *err) SCT_MUST_USE;
+void sct_tune_rates(tune_device *d);
+/* The described device of this compute capability that is nearest in multiprocessors. false: there
+ * is none, and `out` is left alone. */
+bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms);
 /* What was so on the GPU while it timed; NULL where nothing is measured on one. */
 const sct_conditions *sct_tune_conditions_of(const tune_device *d);
 /* Has the worker make what the candidates of item `naive`'s layouts are verified with. */

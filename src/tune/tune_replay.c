@@ -102,24 +102,6 @@ static sct_status choose_device(tune_replay *r, const char *wanted, sct_error *e
 
 /* ---- what the device was ---- */
 
-/* The described device of the same compute capability with the nearest number of multiprocessors:
- * what it has of limits stands in for those that a store does not keep. */
-static void nearest_description(sct_device_desc *out, const sct_row_device *row, int n_sms) {
-  sct_arena arena = {0};
-  const char **names = NULL;
-  int n = 0, least = INT_MAX;
-  sct_script_device_names(&names, &n, &arena);
-  for (int k = 0; k < n; k++) {
-    sct_device_desc d;
-    if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == row->cc_major &&
-        d.cc_minor == row->cc_minor && abs(d.n_sms - n_sms) < least) {
-      least = abs(d.n_sms - n_sms);
-      *out = d;
-    }
-  }
-  sct_arena_free(&arena);
-}
-
 static int64_t integer_of(const json_t *doc, const char *key, int64_t otherwise) {
   const json_t *value = json_object_get(doc, key);
   return json_is_integer(value) ? json_integer_value(value) : otherwise;
@@ -135,7 +117,8 @@ static void describe(sct_device_desc *d, const sct_row_device *row, const char *
                          .smem_block_bytes = 49152,
                          .smem_block_optin_bytes = 49152,
                          .smem_sm_bytes = 65536};
-  nearest_description(d, row, n_sms);
+  /* what that has of limits stands in for those that a store does not keep */
+  (void)sct_tune_nearest_device(d, row->cc_major, row->cc_minor, n_sms);
   snprintf(d->id, sizeof d->id, "replay:%.16s", row->device_id);
   snprintf(d->name, sizeof d->name, "replay of %.80s", row->name);
   snprintf(d->driver, sizeof d->driver, "%s", row->driver);
