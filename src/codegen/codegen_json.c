@@ -26,23 +26,13 @@ static json_t *record_json(const sct_record *record) {
   json_t *fields = json_array();
   for (int f = 0; f < record->n_fields; f++) {
     const sct_field *field = &record->fields[f];
-    const sct_type_info *type = sct_type_get(field->type);
-    json_array_append_new(fields,
-                          json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", field->name, "type",
-                                    type->name, "cuda", type->cuda, "offset",
-                                    (json_int_t)field->offset, "bytes", (json_int_t)field->bytes));
+    json_array_append_new(fields, json_pack("{s:s, s:s, s:I}", "name", field->name, "type",
+                                            sct_type_get(field->type)->name, "offset",
+                                            (json_int_t)field->offset));
   }
   return json_pack("{s:s?, s:o, s:I, s:I, s:b}", "name", record->name, "fields", fields, "bytes",
                    (json_int_t)record->bytes, "align", (json_int_t)record->align, "packed",
                    record->packed);
-}
-
-/* Bare arrays have a C type of their own; records and mixed layouts are handed over as bytes. */
-static const char *pointer_text(sct_str *scratch, const sct_operand *op) {
-  sct_str_clear(scratch);
-  sct_str_printf(scratch, "%s%s *", op->is_output ? "" : "const ",
-                 op->record.name ? "void" : sct_type_get(op->record.fields[0].type)->cuda);
-  return sct_str_c(scratch);
 }
 
 /* "north (-1, 0)" for each tap */
@@ -112,11 +102,10 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   for (int k = 0; k < op->n_layouts; k++) {
     json_array_append_new(layouts, json_string(op->layouts[k].label));
   }
-  json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:s, s:o, s:o, s:o}", "name", op->name, "role",
-                           op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
-                           op->record.name == NULL, "pointer", pointer_text(scratch, op), "layouts",
-                           layouts, "dims", string_list(op->dims, op->n_dims), "at",
-                           string_list(op->at_text, op->n_dims));
+  json_t *json = json_pack(
+      "{s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "name", op->name, "role", op->is_output ? "out" : "in",
+      "record", record_json(&op->record), "bare", op->record.name == NULL, "layouts", layouts,
+      "dims", string_list(op->dims, op->n_dims), "at", string_list(op->at_text, op->n_dims));
   if (op->n_taps > 0) {
     json_object_set_new(json, "taps", taps_json(op, scratch));
     json_object_set_new(json, "border", json_string(sct_border_name(op->border)));
@@ -143,18 +132,16 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     json_array_append_new(extents, extent);
   }
   for (int k = 0; k < spec->n_scalars; k++) {
-    const sct_type_info *type = sct_type_get(spec->scalars[k].type);
-    json_array_append_new(scalars, json_pack("{s:s, s:s, s:s}", "name", spec->scalars[k].name,
-                                             "type", type->name, "cuda", type->cuda));
+    json_array_append_new(scalars, json_pack("{s:s, s:s}", "name", spec->scalars[k].name, "type",
+                                             sct_type_get(spec->scalars[k].type)->name));
   }
   for (int k = 0; k < spec->n_operands; k++) {
     json_array_append_new(operands, operand_json(spec, &spec->operands[k], &scratch));
   }
   sct_str_free(&scratch);
   return append_json(out,
-                     json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "name", spec->name, "dims",
-                               string_list(spec->dims, spec->n_dims), "extents", extents, "scalars",
-                               scalars, "operands", operands, "body", spec->body),
+                     json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
+                               "scalars", scalars, "operands", operands, "body", spec->body),
                      err);
 }
 
