@@ -356,6 +356,8 @@ static void damage_is_named(void **state) {
       {"\"align\": 8", "\"align\": 3", "align: expected a power of two"},
       {"\"bytes\": 24", "\"bytes\": -1", "record.bytes: expected a whole number"},
       {"\"dim\": true", "\"dim\": false", "extents: expected at least one with"},
+      {"\"extents\": [", "\"extents\": [{\"name\": \"m\"}, ",
+       "extents[1]: expected those with \"dim\": true first"},
       {"\"operands\": [", "\"operands\": 7, \"x\": [", "operands: expected a list"},
       {"\"body\"", "", "signature is damaged: the document: expected"},
   };
