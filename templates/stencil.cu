@@ -24,7 +24,7 @@ constexpr int $(s.k_words) = $(s.n_words); // words of 16 bytes for a line of $(
 
 // What is computed for one element.
 $(g:compute())
-// kGuarded: some of the lines that are read or written, or of their words, may lie beyond a border.
+// kGuarded: some of the lines that are read or written may lie beyond a border.
 template <bool kGuarded>
 __device__ __forceinline__ void compute_tile(
     $(g:params(0)),
@@ -41,8 +41,6 @@ __device__ __forceinline__ void compute_tile(
   };
 //% end
 //% if shared then
-  // does the tile reach beyond the ends of its lines?
-  const bool at_ends = $(at_ends);
   extern __shared__ uint4 shared[];
   // where lines with their halo start
 //%   for _, s in ipairs(taps) do
@@ -73,7 +71,7 @@ __device__ __forceinline__ void compute_tile(
   async_wait<0>();
   __syncthreads();
 //%   if any_border then
-  if (at_ends) { // what lies beyond the lines' ends
+  if (kGuarded) { // what lies beyond the lines' ends
 //%     for _, s in ipairs(taps) do
 //%       if s.left + s.right > 0 and s.op.border ~= "none" then
     for (int n = threadIdx.x; n < $(s.n_lines) * $(s.left + s.right); n += kThreads) {
@@ -136,7 +134,7 @@ $(s.each_j(2))
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
 //%   if shared then
-      if (at_ends && !is_inside($(x) + e, $(n_x))) continue;
+      if (kGuarded && !is_inside($(x) + e, $(n_x))) continue;
 //%   end
       $(each)
     }

@@ -124,7 +124,7 @@ __device__ __forceinline__ void compute(float a, float east, float north, float 
   b = fmaf(k, fmaf(-4.0f, a, north + south + west + east), a);
 }
 
-// kGuarded: some of the lines that are read or written, or of their words, may lie beyond a border.
+// kGuarded: some of the lines that are read or written may lie beyond a border.
 template <bool kGuarded>
 __device__ __forceinline__ void compute_tile(
     const float *__restrict__ a, float *__restrict__ b, float k_, long long n_row, long long n_col,
@@ -139,8 +139,6 @@ __device__ __forceinline__ void compute_tile(
   const auto a_beyond = [&](int i, long long col) -> float {
     return load<float>(a_at(i, clamp_index(col, n_col)));
   };
-  // does the tile reach beyond the ends of its lines?
-  const bool at_ends = !(first_col + 257 <= n_col && first_col >= 8);
   extern __shared__ uint4 shared[];
   // where lines with their halo start
   const float **const a_from =
@@ -161,7 +159,7 @@ __device__ __forceinline__ void compute_tile(
   async_commit();
   async_wait<0>();
   __syncthreads();
-  if (at_ends) { // what lies beyond the lines' ends
+  if (kGuarded) { // what lies beyond the lines' ends
     for (int n = threadIdx.x; n < 18 * 2; n += kThreads) {
       const int line = n / 2, k = n % 2;
       const long long col = (k < 1 ? 0 : n_col) + k - 1;
@@ -191,7 +189,7 @@ __device__ __forceinline__ void compute_tile(
     const int drift = bytes_into_sector(&b[n_col * row + first_col]) / 4;
     const int column = item * kLanes - drift;
     const long long col = first_col + lane + column;
-    if (kGuarded && (row >= n_row) || at_ends && (col < 0 || col >= n_col)) return;
+    if (kGuarded && (row >= n_row || col < 0 || col >= n_col)) return;
     float b_v;
     compute(a_line[i + 1][column], a_line[i + 1][column + 1], a_line[i][column], a_line[i + 2][column], a_line[i + 1][column - 1], k_, b_v);
     store(&b[n_col * row + col], b_v);
@@ -213,7 +211,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   rest /= tiles_col;
   const long long first_row = (long long)rest * 16;
   if (n_col == 0) return; // nothing to do
-  if (first_row + 17 <= n_row && first_row >= 1 && 4 * first_row * n_col + 4 * first_col - 4 * n_col - 32 >= 0 && 4 * first_row * n_col + 64 * n_col + 4 * first_col + 1058 <= 4 * n_col * n_row)
+  if (first_col + 265 <= n_col && first_col >= 8 && first_row + 17 <= n_row && first_row >= 1)
     compute_tile<false>(a, b, k_, n_row, n_col, first_col, first_row);
   else
     compute_tile<true>(a, b, k_, n_row, n_col, first_col, first_row);

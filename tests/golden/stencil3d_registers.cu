@@ -117,7 +117,7 @@ __device__ __forceinline__ void compute(float a, float above, float below, float
   b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a);
 }
 
-// kGuarded: some of the lines that are read or written, or of their words, may lie beyond a border.
+// kGuarded: some of the lines that are read or written may lie beyond a border.
 template <bool kGuarded>
 __device__ __forceinline__ void compute_tile(
     const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z, long long n_y,

@@ -112,7 +112,7 @@ local function write_outputs(p, values, behind)
       local at = g:address(op, nil, binding(p))
       local statement = string.format("%s%s(%s, %s);", store, words, at, name)
       if lies then
-        statement = string.format("if (!at_ends || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
+        statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
           .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
           .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
           g:address(op, nil, binding(p, p.of_e)), name)
@@ -169,11 +169,9 @@ local function place_element(p)
     p.vec > 1 and " * kVec" or "", drift)
   list[#list + 1] = string.format("const long long %s = first_%s + lane%s + column;", x, x,
     p.vec > 1 and " * kVec" or "")
-  p.guard = string.format("at_ends && (%s || %s >= %s)", p.vec > 1 and x .. " + kVec <= 0"
-    or x .. " < 0", x, p.n_x)
-  if #guard > 0 then
-    p.guard = string.format("kGuarded && (%s) || %s", kit.concat(guard, " || "), p.guard)
-  end
+  guard[#guard + 1] = p.vec > 1 and string.format("%s + kVec <= 0", x) or string.format("%s < 0", x)
+  guard[#guard + 1] = string.format("%s >= %s", x, p.n_x)
+  p.guard = string.format("kGuarded && (%s)", kit.concat(guard, " || "))
   return list
 end
 
@@ -227,119 +225,49 @@ local function cut(p)
   return kit.concat(list), places
 end
 
--- Condition that the words of all lines of a tile lie inside the array, if its lines do.
-local function words_inside(p, s)
-  local element, first, last = s.op.offset[s.f or 1], {}, {}
-  for _, dim in ipairs(s.dims) do
-    local before, lines, name = 0, 1, "first_" .. p.names[dim]
-    if dim == p.dim_x then
-      before = s.before
-    elseif dim == p.dim_m then
-      before, lines = s.below, p.block_m + s.below + s.above
-    elseif dim == p.dim_c then
-      before, lines = s.below_c, p.block_c + s.below_c + s.above_c
-    else
-      name = p.names[dim]
-    end
-    local index = p.k.index[dim]
-    local step = strides.step(p.k, s.op, s.f or 1, dim)
-    local least = step and (kit.const_of(step) or (step:range()))
-    if not least or least < 0 then -- which of the words lie first is not known
-      return nil
-    end
-    first[#first + 1], first[#first + 2] = index, cuda.var(name) - before
-    last[#last + 1], last[#last + 2] = index, cuda.var(name) + (lines - 1 - before)
-  end
-  local reach = s.n_tile * s.bytes + 2 * halo.WORD - 2 -- of a line's words, from its first element
-  return p.g:text(E.subst(element, first)) .. " >= 0 && "
-    .. p.g:text(E.subst(element, last) + reach) .. " <= " .. p.g:text(s.op.bytes)
-end
 
--- Conditions that numbers of elements lie inside extents: of those that differ in a number alone
--- the strictest. list.add(dim, below, above, extent): from `below` before the tile's first along
--- `dim` on, less than `above` behind it.
-local function limits(p)
-  local list, most = {}, {}
-  local function add(format, number)
+-- Condition that all that a tile reads and writes lies inside the arrays; nil: it always does.
+local function inside(p)
+  local g, list, most = p.g, {}, {}
+  local function add(format, number) -- of conditions that differ in a number the strictest
     if not most[format] then
       list[#list + 1] = format
     end
     most[format] = math.max(most[format] or 0, number)
   end
-  function list.add(dim, below, above, extent)
+  local function check(dim, below, above, extent)
     local first = "first_" .. p.names[dim]
     if below > 0 then
       add(first .. " >= %d", below)
     end
-    add(first .. " + %d <= " .. string.gsub(p.g:text(extent), "%%", "%%%%"), above)
+    add(first .. " + %d <= " .. string.gsub(g:text(extent), "%%", "%%%%"), above)
   end
-  function list.text()
-    table.sort(list)
-    for n, format in ipairs(list) do
-      list[n] = string.format(format, most[format])
-    end
-    return kit.concat(list, " && ")
-  end
-  return list
-end
-
--- The dimensions of a stream's array: of each the kernel's, a constant that is added, the extent.
-local function each_dim(p, s)
-  local list = {}
-  for d, dim in ipairs(s.dims) do
-    local off = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 }))
-    list[d] = { dim = dim, off = off, extent = s.op.extent[d] }
-  end
-  return list
-end
-
--- Adds that a tile's columns, and `beyond` elements behind them, lie inside a stream's lines.
-local function limit_columns(p, list, s, beyond)
-  for _, d in ipairs(each_dim(p, s)) do
-    if d.dim == p.dim_x then
-      list.add(d.dim, s.before - d.off, p.columns + s.right + d.off + beyond, d.extent)
-    end
-  end
-end
-
--- Condition that all lines that a tile reads and writes, and their words, lie inside the arrays;
--- nil: they always do.
-local function inside(p)
-  local list, words = limits(p), {}
   local block_m, block_c = p.shared and p.block_m or p.rows * p.march,
     p.shared and p.block_c or p.wide
   for _, s in ipairs(p.taps) do
-    for _, d in ipairs(each_dim(p, s)) do
-      if d.dim == p.dim_m then
-        list.add(d.dim, s.below - d.off, block_m + s.above + d.off, d.extent)
-      elseif d.dim == p.dim_c then
-        list.add(d.dim, s.below_c - d.off, block_c + s.above_c + d.off, d.extent)
+    for d, dim in ipairs(s.dims) do
+      local off = kit.const_of(E.subst(s.op.at[d], { p.k.index[dim], 0 }))
+      if dim == p.dim_m then
+        check(dim, s.below - off, block_m + s.above + off, s.op.extent[d])
+      elseif dim == p.dim_c then
+        check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
+      elseif dim == p.dim_x and p.shared then
+        local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
+        check(dim, s.before - off, p.columns + s.right + off + beyond, s.op.extent[d])
       end
     end
-    words[#words + 1] = p.shared and words_inside(p, s) or nil
-    if p.shared and not words[#words] then
-      limit_columns(p, list, s, kit.ceil_div(2 * halo.WORD - 2, s.bytes))
-    end
   end
-  for dim, block in pairs { [p.dim_m or 0] = block_m, [p.dim_c or -1] = block_c } do
+  for dim, block in pairs { [p.dim_m or 0] = block_m, [p.dim_c or -1] = block_c,
+    [p.shared and p.dim_x or -2] = p.columns } do
     if dim > 0 then
-      list.add(dim, 0, block, p.k.extents[dim])
+      check(dim, dim == p.dim_x and p.drift or 0, block, p.k.extents[dim])
     end
   end
-  if #list > 0 then
-    table.insert(words, 1, list.text())
+  table.sort(list)
+  for n, format in ipairs(list) do
+    list[n] = string.format(format, most[format])
   end
-  return #words > 0 and kit.concat(words, " && ") or nil
-end
-
--- Condition that a tile in shared memory reaches beyond the ends of its lines.
-local function at_ends(p)
-  local list = limits(p)
-  list.add(p.dim_x, p.drift, p.columns, p.k.extents[p.dim_x])
-  for _, s in ipairs(p.taps) do
-    limit_columns(p, list, s, 0)
-  end
-  return string.format("!(%s)", list.text())
+  return #list > 0 and kit.concat(list, " && ") or nil
 end
 
 -- Condition that there is nothing to do: for a warp, or for the block whose warps wait together.
@@ -464,7 +392,6 @@ local function plan(k, c)
   local places
   p.cut, places = cut(p)
   p.inside, p.outside = inside(p) or false, outside(p)
-  p.at_ends = p.shared and at_ends(p)
   p.traffic = estimate(p)
   p.places = kit.concat(places, ", ")
   p.each_row = halo.each(p.dim_m, "i", 0, "kRows")
