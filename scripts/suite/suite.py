@@ -466,14 +466,14 @@ def name_of(rows):
 
 
 def publish(doc, rows):
-    """the page of these rows (a file of rows); the README has that of the suite"""
+    """the page of these rows (a file of rows); of the suite its JSON too, and the table of the README"""
     name = name_of(rows)
     with open(os.path.join(ROOT, "docs", "figures", name + ".md"), "w", encoding="utf-8") as f:
         f.write(table.page(doc))
-    with open(os.path.join(ROOT, "docs", "figures", name + ".json"), "w", encoding="utf-8") as f:
-        f.write(json.dumps(doc, indent=1) + "\n")
     if name != "suite":
         return
+    with open(os.path.join(ROOT, "docs", "figures", name + ".json"), "w", encoding="utf-8") as f:
+        f.write(json.dumps(doc, indent=1) + "\n")
     readme = os.path.join(ROOT, "README.md")
     with open(readme, encoding="utf-8") as f:
         text = f.read()
