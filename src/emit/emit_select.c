@@ -294,7 +294,7 @@ static bool is_valid(const sct_row_result *r) {
   return strcmp(text_of(r->outcome.outcome), "ok") == 0;
 }
 
-/* The naive variant of the run with the layouts of the header: the stored one's twin. */
+/* The naive variant of the run with the layouts of the header: the stored one's duplicate. */
 static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_id stored) {
   const sct_row_candidate *like = NULL;
   for (int k = 0; k < n; k++) {

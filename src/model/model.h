@@ -109,14 +109,14 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
 
 /* ---- what a prediction leaves out ---- */
 
-/* SCT_STRAIN(id, name) */
-typedef enum sct_strain {
-#define SCT_STRAIN(id, name) SCT_STRAIN_##id,
-#include "model_strains.def"
-#undef SCT_STRAIN
-  SCT_N_STRAINS
-} sct_strain;
-const char *sct_strain_name(sct_strain strain); /* "requests" */
+/* SCT_PENALTY(id, name) */
+typedef enum sct_penalty {
+#define SCT_PENALTY(id, name) SCT_PENALTY_##id,
+#include "model_penalties.def"
+#undef SCT_PENALTY
+  SCT_N_PENALTIES
+} sct_penalty;
+const char *sct_penalty_name(sct_penalty penalty); /* "requests" */
 
 /* How much a candidate does beside what it is predicted to wait for most: each 0 where there is
  * nothing of it, and all 0 where the prediction or the device's description says too little.
@@ -127,8 +127,8 @@ const char *sct_strain_name(sct_strain strain); /* "requests" */
  *   idle warps       share of the SM's warps that threads and shared memory leave no room for
  *   requests in turn ln(1 + requests of a warp): the more, the later its last one starts
  * Without registers (work->registers 0) they do not limit what is resident. */
-void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
-                      const sct_workload *work, const sct_prediction *predicted);
+void sct_model_penalty(double out[SCT_N_PENALTIES], const sct_device_desc *dev,
+                       const sct_workload *work, const sct_prediction *predicted);
 
 /* Degree of coalescing: distinct bytes asked for / bytes moved in sectors; 1 where nothing is. */
 double sct_model_degree(const sct_count *c);

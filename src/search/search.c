@@ -123,27 +123,27 @@ int search_neighbours(const sct_search *s, int point, int *out) {
 
 /* ---- what to expect ---- */
 
-/* What a unit of a strain adds to ln(measured / predicted), and of how much of the differences
+/* What a unit of a penalty adds to ln(measured / predicted), and of how much of the differences
  * between predictions measured times have less. Round figures near those of a regression over the
  * sweeps in tests/search/h200.json, not fitted to any device in particular: with 110 lines of
  * fitted effects of axes beside them, searches settled after 77 candidates in place of 85, no
  * better. */
-static const double strain_weight[SCT_N_STRAINS] = {
-    [SCT_STRAIN_REQUESTS] = 0.6, [SCT_STRAIN_FLIGHT] = 0.15, [SCT_STRAIN_BLOCKS] = 0.05};
+static const double penalty_weight[SCT_N_PENALTIES] = {
+    [SCT_PENALTY_REQUESTS] = 0.6, [SCT_PENALTY_FLIGHT] = 0.15, [SCT_PENALTY_BLOCKS] = 0.05};
 #define DISBELIEF 0.3
 
-static double strained(const sct_search_point *p) {
+static double penalized(const sct_search_point *p) {
   double sum = 0.0;
-  for (int i = 0; i < SCT_N_STRAINS; i++) {
-    sum += strain_weight[i] * p->strain[i];
+  for (int i = 0; i < SCT_N_PENALTIES; i++) {
+    sum += penalty_weight[i] * p->penalty[i];
   }
   return sum;
 }
 
 /* prior = ln(predicted) - DISBELIEF x ln(predicted / the least) + ORDER_WEIGHT x (place by `order`,
- * 0 to 1) + its strains by their weights + a grain of the seed, so that equal candidates are tried
- * in an order of their own for each seed. What is not predicted is expected to cost as much as the
- * worst that is. */
+ * 0 to 1) + its penalties by their weights + a grain of the seed, so that equal candidates are
+ * tried in an order of their own for each seed. What is not predicted is expected to cost as much
+ * as the worst that is. */
 static void fill_priors(sct_search *s) {
   double worst = 0.0, soonest = INFINITY, least = INFINITY, most = -INFINITY;
   for (int k = 0; k < s->n; k++) {
@@ -158,7 +158,7 @@ static void fill_priors(sct_search *s) {
     const double predicted = p->predicted > 0.0 ? fmax(p->predicted, ALIKE * soonest) : worst;
     const double order = most > least ? (p->order - least) / (most - least) : 0.0;
     const double grain = 1e-6 * (double)(sct_mix64(s->seed, (uint64_t)k) >> 11) * 0x1p-53;
-    s->prior[k] = ORDER_WEIGHT * order + strained(p) + grain;
+    s->prior[k] = ORDER_WEIGHT * order + penalized(p) + grain;
     if (predicted > 0.0) {
       s->prior[k] += log(predicted) - DISBELIEF * log(predicted / (ALIKE * soonest));
     }

@@ -26,9 +26,9 @@ typedef struct sct_search_axis {
 typedef struct sct_search_point {
   int16_t value[SCT_SEARCH_MAX_AXES]; /* index into the axis' values; -1: it has no such axis */
   double predicted;                   /* cost it may have, in any unit; 0: unknown */
-  double order;                 /* tells candidates of equal prediction apart: the lesser first */
-  double strain[SCT_N_STRAINS]; /* what the prediction leaves out (sct_model_strain()) */
-  bool naive;                   /* proposed before all others */
+  double order; /* tells candidates of equal prediction apart: the lesser first */
+  double penalty[SCT_N_PENALTIES]; /* what the prediction leaves out (sct_model_penalty()) */
+  bool naive;                      /* proposed before all others */
 } sct_search_point;
 
 /* A zeroed struct is a valid problem without candidates. */
@@ -46,7 +46,7 @@ typedef struct sct_search_problem {
 void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive);
 /* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
  * nothing. What is not finite counts as 0. */
-void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]);
+void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_PENALTIES]);
 /* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
  * 1,024 values of one, or without a candidate; SCT_ENOMEM. */
 sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,

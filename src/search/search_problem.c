@@ -14,10 +14,10 @@ void sct_search_add(sct_search_problem *problem, double predicted, double order,
   memset(p->value, -1, sizeof p->value);
 }
 
-void sct_search_strain(sct_search_problem *problem, const double strain[SCT_N_STRAINS]) {
+void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_PENALTIES]) {
   sct_search_point *p = &problem->points[problem->n_points - 1];
-  for (int k = 0; k < SCT_N_STRAINS; k++) {
-    p->strain[k] = isfinite(strain[k]) ? strain[k] : 0.0;
+  for (int k = 0; k < SCT_N_PENALTIES; k++) {
+    p->penalty[k] = isfinite(penalty[k]) ? penalty[k] : 0.0;
   }
 }
 

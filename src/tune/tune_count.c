@@ -21,7 +21,7 @@ static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
                                                             : item->code.static_shared_bytes)};
   sct_tune_executed(c->table, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, c->rated, &work, err));
-  sct_model_strain(cell->strain, c->rated, &work, &cell->predicted);
+  sct_model_penalty(cell->penalty, c->rated, &work, &cell->predicted);
   return SCT_OK;
 }
 

@@ -34,8 +34,8 @@ typedef struct contest {
 /* What is known from the store may not be compiled yet. */
 static sct_status enter(contest *c, int item, sct_error *err) {
   tune_session *s = c->s;
-  item =
-      item >= 0 && s->table.twin[item] >= 0 ? s->table.twin[item] : item; /* not twice the same */
+  item = item >= 0 && s->table.duplicate[item] >= 0 ? s->table.duplicate[item]
+                                                    : item; /* not twice the same */
   for (int k = 0; k < c->n; k++) {
     item = c->item[k] == item ? -1 : item;
   }
@@ -125,8 +125,8 @@ static bool after_round(void *ctx, int round) {
 static sct_status share(contest *c, int item, sct_error *err) {
   SCT_TRY(sct_tune_store_cell(&c->s->record, item, c->size, err));
   for (int k = item + 1; k < c->s->plan.n_items; k++) {
-    if (c->s->table.twin[k] == item) {
-      sct_tune_take_twin(&c->s->table, k, c->size);
+    if (c->s->table.duplicate[k] == item) {
+      sct_tune_take_duplicate(&c->s->table, k, c->size);
       SCT_TRY(sct_tune_store_cell(&c->s->record, k, c->size, err));
     }
   }

@@ -56,11 +56,11 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
 
 /* What was found of the item that runs alike. */
 static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
-  const sct_tune_item *twin = &s->plan.items[s->table.twin[k]];
+  const sct_tune_item *duplicate = &s->plan.items[s->table.duplicate[k]];
   sct_tune_item *item = &s->plan.items[k];
-  item->outcome = twin->outcome;
-  item->detail = twin->detail;
-  SCT_TRY(sct_tune_take_run(&s->counting, k, &twin->ptx, err));
+  item->outcome = duplicate->outcome;
+  item->detail = duplicate->detail;
+  SCT_TRY(sct_tune_take_run(&s->counting, k, &duplicate->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
     sct_tune_set_verified(&s->table, k);
   }
@@ -80,8 +80,8 @@ static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   if (judged) {
     return SCT_OK;
   }
-  sct_tune_find_twin(&s->table, k);
-  if (s->table.twin[k] >= 0) {
+  sct_tune_find_duplicate(&s->table, k);
+  if (s->table.duplicate[k] >= 0) {
     return take_verdict(s, k, err);
   }
   return verify_item(s, k, err);
@@ -106,9 +106,9 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
   if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
     return SCT_OK;
   }
-  if (s->table.twin[k] >= 0 &&
-      sct_tune_is_timed(sct_tune_cell(&s->table, s->table.twin[k], size))) {
-    sct_tune_take_twin(&s->table, k, size);
+  if (s->table.duplicate[k] >= 0 &&
+      sct_tune_is_timed(sct_tune_cell(&s->table, s->table.duplicate[k], size))) {
+    sct_tune_take_duplicate(&s->table, k, size);
   } else {
     SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;

@@ -77,7 +77,7 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
     SCT_TRY(sct_search_set_all(&p->problem, &t->plan->space,
                                &t->plan->space.candidates[item->candidate], err));
     if (cell->counted) {
-      sct_search_strain(&p->problem, cell->strain);
+      sct_search_penalty(&p->problem, cell->penalty);
     }
     p->item[p->problem.n_points - 1] = k;
     p->limit += naive;

@@ -10,7 +10,7 @@
 /* The first item with the layouts of each. */
 static void find_groups(tune_table *t) {
   for (int k = 0; k < t->plan->n_items; k++) {
-    t->twin[k] = t->group[k] = -1;
+    t->duplicate[k] = t->group[k] = -1;
     for (int first = 0; first <= k && t->group[k] < 0 && t->plan->items[k].code.layout; first++) {
       if ((first == k || t->group[first] == first) && sct_tune_same_layouts(t->plan, first, k)) {
         t->group[k] = first;
@@ -28,7 +28,7 @@ void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
                       .partial = opts->only.n > 0 || plan->n_ungenerated > 0};
   out->cells = sct_alloc(sizeof *out->cells * (n_items * n_sizes + 1));
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
-  out->twin = sct_alloc(sizeof *out->twin * (n_items + 1));
+  out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
   out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
   sct_tune_codes_new(&out->codes, plan->n_items);
   find_groups(out);
@@ -41,7 +41,7 @@ void sct_tune_table_free(tune_table *t) {
   }
   sct_free(t->cells);
   sct_free(t->group);
-  sct_free(t->twin);
+  sct_free(t->duplicate);
   sct_free(t->choices);
   sct_free(t->races);
   sct_tune_codes_free(t->codes);

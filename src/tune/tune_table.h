@@ -11,11 +11,11 @@ typedef struct tune_cell {
   bool counted;   /* it has counters */
   bool estimated; /* they follow from what the plan says of its traffic: nothing was counted */
   sct_counters counters;
-  sct_prediction predicted;     /* ns 0: unknown */
-  double strain[SCT_N_STRAINS]; /* with it */
-  sct_verdict verdict;          /* of this size; OUT_OK from the start */
-  bool verified;                /* ran with right results, in this session or an earlier one */
-  sct_timing timing;            /* n_samples 0: not timed */
+  sct_prediction predicted;        /* ns 0: unknown */
+  double penalty[SCT_N_PENALTIES]; /* with it */
+  sct_verdict verdict;             /* of this size; OUT_OK from the start */
+  bool verified;                   /* ran with right results, in this session or an earlier one */
+  sct_timing timing;               /* n_samples 0: not timed */
   int race;        /* of the session, from 1, that the timing comes from; 0: the screen */
   bool from_store; /* as an earlier session stored it */
   bool stored;     /* by this session */
@@ -26,7 +26,7 @@ typedef struct tune_cell {
   sct_id outcome_id;
 } tune_cell;
 
-typedef struct tune_codes tune_codes; /* tune_twins.c */
+typedef struct tune_codes tune_codes; /* tune_duplicates.c */
 
 typedef struct tune_table {
   sct_tune_plan *plan; /* borrowed */
@@ -35,7 +35,7 @@ typedef struct tune_table {
   bool partial;        /* the session was not asked to try all candidates, or could not make them */
   tune_cell *cells;    /* [n_items * n_sizes], item-major */
   int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
-  int *twin;           /* [n_items] an earlier item that runs alike, measured for both; -1: none */
+  int *duplicate;      /* [n_items] an earlier item that runs alike, measured for both; -1: none */
   tune_codes *codes;   /* of the items that are compiled */
   sct_choice *choices; /* [n_sizes] */
   const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
@@ -81,13 +81,13 @@ bool sct_tune_known_already(const tune_table *t, int item);
 bool sct_tune_judged_already(const tune_table *t, int item); /* that, or this session verified it */
 void sct_tune_set_verified(tune_table *t, int item);         /* it holds at every size that fits */
 
-/* ---- items that run alike (tune_twins.c) ---- */
+/* ---- items that run alike (tune_duplicates.c) ---- */
 
 void sct_tune_codes_new(tune_codes **out, int n_items);
-void sct_tune_codes_free(tune_codes *c);          /* accepts NULL */
-void sct_tune_note_code(tune_table *t, int item); /* once, when it is compiled */
-void sct_tune_find_twin(tune_table *t, int item); /* among those that were judged before it */
-void sct_tune_take_twin(tune_table *t, int item, int size);
+void sct_tune_codes_free(tune_codes *c);               /* accepts NULL */
+void sct_tune_note_code(tune_table *t, int item);      /* once, when it is compiled */
+void sct_tune_find_duplicate(tune_table *t, int item); /* among those that were judged before it */
+void sct_tune_take_duplicate(tune_table *t, int item, int size);
 
 /* ---- races ---- */
 

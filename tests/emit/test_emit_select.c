@@ -257,7 +257,7 @@ static void the_largest_size_chooses_the_layouts(void **state) {
   assert_int_equal(h.devices[0].n_sizes, 2);
   const emit_size *small = &h.devices[0].sizes[0];
   assert_string_equal(small->winner->candidate.label, "tied soa");
-  assert_string_equal(small->naive->candidate.label, "direct soa"); /* the twin, not t1 */
+  assert_string_equal(small->naive->candidate.label, "direct soa"); /* the duplicate, not t1 */
   assert_string_equal(h.kernels[0].source->label, "direct soa");
   emit_header_free(&h);
   sct_str out = fixture_header(f, "add3");

@@ -53,16 +53,17 @@ static bool is_naive(const reader *r, size_t candidate) {
 }
 
 /* What the prediction of a candidate leaves out; a file may be without. */
-static sct_status set_strains(const reader *r, sct_sweep *sweep, const json_t *strains, size_t k) {
-  double strain[SCT_N_STRAINS] = {0};
-  for (int i = 0; strains && i < SCT_N_STRAINS; i++) {
-    const json_t *list = json_object_get(strains, sct_strain_name((sct_strain)i));
+static sct_status set_penalties(const reader *r, sct_sweep *sweep, const json_t *penalties,
+                                size_t k) {
+  double penalty[SCT_N_PENALTIES] = {0};
+  for (int i = 0; penalties && i < SCT_N_PENALTIES; i++) {
+    const json_t *list = json_object_get(penalties, sct_penalty_name((sct_penalty)i));
     if (json_array_size(list) != json_array_size(r->candidates)) {
-      return wrong(r, "in strains a list of a number for each candidate for every strain");
+      return wrong(r, "in penalties a list of a number for each candidate for every penalty");
     }
-    strain[i] = number_at(list, k);
+    penalty[i] = number_at(list, k);
   }
-  sct_search_strain(&sweep->problem, strain);
+  sct_search_penalty(&sweep->problem, penalty);
   return SCT_OK;
 }
 
@@ -94,7 +95,7 @@ static sct_status read_size(const reader *r, const char *kernel, const json_t *s
     }
     sct_search_add(&sweep->problem, number_at(list[PREDICTED], k),
                    number_at(json_object_get(size, "order"), k), is_naive(r, k));
-    SCT_TRY(set_strains(r, sweep, json_object_get(size, "strains"), k));
+    SCT_TRY(set_penalties(r, sweep, json_object_get(size, "penalties"), k));
     SCT_TRY(set_axes(r, sweep, json_array_get(r->candidates, k)));
     sweep_samples(r->replay, sweep, median, quartiles, SCT_COUNT(quartiles));
   }

@@ -192,15 +192,15 @@ static void the_first_guess_is_the_prediction(void **state) {
 }
 
 /* What the method tries after the naive one, of eight candidates with equal predictions but for
- * that of `better`, which is `share` of the others, and a strain of `strain` in the sixth. */
-static int second_of_eight(const char *method, int better, double share, double strain) {
+ * that of `better`, which is `share` of the others, and a penalty of `penalty` in the sixth. */
+static int second_of_eight(const char *method, int better, double share, double penalty) {
   sct_search_problem p = {0};
   sct_search *s = NULL;
   for (int k = 0; k < 8; k++) {
-    const double none[SCT_N_STRAINS] = {0};
-    const double some[SCT_N_STRAINS] = {[SCT_STRAIN_REQUESTS] = strain};
+    const double none[SCT_N_PENALTIES] = {0};
+    const double some[SCT_N_PENALTIES] = {[SCT_PENALTY_REQUESTS] = penalty};
     sct_search_add(&p, k == better ? 100.0 * share : 100.0, 0.0, k == 0);
-    sct_search_strain(&p, k == 5 ? some : none);
+    sct_search_penalty(&p, k == 5 ? some : none);
     assert_int_equal(sct_search_set(&p, "any", "x", NULL), SCT_OK);
   }
   sct_search_new(&s, method_named(method), &p, 3);
@@ -212,7 +212,7 @@ static int second_of_eight(const char *method, int better, double share, double 
   return second;
 }
 
-static void strains_tell_equal_predictions_apart(void **state) {
+static void penalties_tell_equal_predictions_apart(void **state) {
   (void)state;
   assert_int_equal(second_of_eight("local", -1, 1.0, -0.1), 5);
   assert_int_equal(second_of_eight("model", -1, 1.0, -0.1), 5);
@@ -221,7 +221,7 @@ static void strains_tell_equal_predictions_apart(void **state) {
   assert_int_equal(second_of_eight("local", -1, 1.0, -(double)INFINITY), as_without);
 }
 
-/* A prediction that says more goes before a strain, one within 2 % says nothing; between them,
+/* A prediction that says more goes before a penalty, one within 2 % says nothing; between them,
  * measured times differ less than predictions do. */
 static void predictions_are_believed_in_part(void **state) {
   (void)state;
@@ -477,7 +477,7 @@ int main(void) {
       TEST(exhaustive_keeps_the_order),
       TEST(learning_beats_chance),
       TEST(the_first_guess_is_the_prediction),
-      TEST(strains_tell_equal_predictions_apart),
+      TEST(penalties_tell_equal_predictions_apart),
       TEST(predictions_are_believed_in_part),
       TEST(another_strategy_is_judged_for_itself),
       TEST(each_strategy_has_its_turn),

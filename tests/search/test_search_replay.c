@@ -95,15 +95,15 @@ static void recorded_sweeps_are_whole(void **state) {
     assert_string_equal(s->device, "NVIDIA H200");
     assert_int_equal(s->problem.n_points, expected[k].n);
     assert_true(fabs(s->best_ns / expected[k].best_ns - 1.0) < 1e-3);
-    int n_naive = 0, n_predicted = 0, n_strained = 0;
+    int n_naive = 0, n_predicted = 0, n_penalized = 0;
     for (int i = 0; i < s->problem.n_points; i++) {
       n_naive += s->problem.points[i].naive;
       n_predicted += s->problem.points[i].predicted > 0.0;
-      n_strained += s->problem.points[i].strain[SCT_STRAIN_REQUESTS] > 0.0;
+      n_penalized += s->problem.points[i].penalty[SCT_PENALTY_REQUESTS] > 0.0;
     }
     assert_int_equal(n_naive, 1);
     assert_int_equal(n_predicted, expected[k].n);
-    assert_in_range(n_strained, 9 * expected[k].n / 10, expected[k].n); /* bulk copies have none */
+    assert_in_range(n_penalized, 9 * expected[k].n / 10, expected[k].n); /* bulk copies have none */
   }
   sct_replay_free(&r);
 }
@@ -365,8 +365,8 @@ static void wrong_files_are_refused(void **state) {
                   "\"q3_ns\":[3]}]}]}",
        "quartiles"},
       {START AXES ",\"candidates\":[[0]],\"sizes\":[{\"label\":\"z\",\"predicted_ns\":[1]," LISTS
-                  "\"q3_ns\":[6],\"strains\":{\"requests\":[1]}}]}]}",
-       "for every strain"},
+                  "\"q3_ns\":[6],\"penalties\":{\"requests\":[1]}}]}]}",
+       "for every penalty"},
   };
   char path[64];
   snprintf(path, sizeof path, "%s/bad.json", dir);

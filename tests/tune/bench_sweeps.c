@@ -5,7 +5,7 @@
  *     that it was tuned for; LABEL: a size to take, such as "i=1024"; none: all
  *
  * Of a candidate at a size: the median and the quartiles that a GPU gave, and what a session knows
- * before it compiles it: the predicted time and its strains, reckoned here by the present model
+ * before it compiles it: the predicted time and its penalties, reckoned here by the present model
  * from what the plan says of its traffic, as a search does. A candidate of the store that the
  * present space has not is left out, and so is one that failed: how many is said on standard error.
  */
@@ -25,7 +25,7 @@ static const char what[] = "Recorded sweeps for comparing search methods; by scr
 static const char fields[] =
     "candidates: a value's index per axis, -n for "
     "n axes in a row that the strategy lacks. sizes: one entry a candidate; predicted_ns and "
-    "strains by "
+    "penalties by "
     "the "
     "model on virtual:h200, from counts of 6 blocks, registers unknown, as before a candidate is "
     "compiled; median_ns, q1_ns and q3_ns "
@@ -55,7 +55,7 @@ typedef struct sweep {
   char *label;
   double *times_ns[N_TIMES]; /* median, quartiles; 0: none */
   double *predicted_ns;
-  double *strain[SCT_N_STRAINS];
+  double *penalty[SCT_N_PENALTIES];
 } sweep;
 
 typedef struct kernel {
@@ -119,7 +119,7 @@ static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
   sct_error err;
   sct_counters c;
   sct_prediction p;
-  double strain[SCT_N_STRAINS];
+  double penalty[SCT_N_PENALTIES];
   must(sct_model_estimate(&c, &k->plan.spec, &it->code, size, &err), &err);
   const sct_workload work = {.spec = &k->plan.spec,
                              .code = &it->code,
@@ -127,10 +127,10 @@ static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
                              .counters = &c,
                              .shared_bytes = it->code.shared_bytes + it->code.static_shared_bytes};
   must(sct_model_predict(&p, &k->plan.device, &work, &err), &err);
-  sct_model_strain(strain, &k->plan.device, &work, &p);
+  sct_model_penalty(penalty, &k->plan.device, &work, &p);
   s->predicted_ns[item] = p.ns;
-  for (int i = 0; i < SCT_N_STRAINS; i++) {
-    s->strain[i][item] = strain[i];
+  for (int i = 0; i < SCT_N_PENALTIES; i++) {
+    s->penalty[i][item] = penalty[i];
   }
   sct_counters_free(&c);
 }
@@ -166,8 +166,8 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   for (int i = 0; i < N_TIMES; i++) {
     s->times_ns[i] = room(n_items, sizeof(double));
   }
-  for (int i = 0; i < SCT_N_STRAINS; i++) {
-    s->strain[i] = room(n_items, sizeof(double));
+  for (int i = 0; i < SCT_N_PENALTIES; i++) {
+    s->penalty[i] = room(n_items, sizeof(double));
   }
   s->predicted_ns = room(n_items, sizeof(double));
   read_label(&size, &k->plan.spec, s->label);
@@ -331,10 +331,10 @@ static void print_size(const kernel *k, const sweep *s) {
     printf(",\n");
     print_list(k, s, names[i], s->times_ns[i], 5);
   }
-  printf(",\n\"strains\":{");
-  for (int i = 0; i < SCT_N_STRAINS; i++) {
+  printf(",\n\"penalties\":{");
+  for (int i = 0; i < SCT_N_PENALTIES; i++) {
     printf("%s", i > 0 ? ",\n" : "");
-    print_list(k, s, sct_strain_name((sct_strain)i), s->strain[i], 2);
+    print_list(k, s, sct_penalty_name((sct_penalty)i), s->penalty[i], 2);
   }
   printf("}}");
 }

@@ -89,11 +89,11 @@ static void equal_code_is_timed_once(void **state) {
   tf_write("assets/templates/again.cu",
            sct_arena_printf(&tf_arena, "%s// another text\n", sct_str_c(&text)));
   sct_str_free(&text);
-  tf_add_strategy("twins", "again",
+  tf_add_strategy("duplicates", "again",
                   tf_replace(tf_strategy("again", "{ 128, 64 }"), "template = \"direct.cu\"",
                              "template = \"again.cu\""));
-  tf_run r = tf_new("slow@0=4 slow@1=2 slow@2=5 slow@3=3", "twins.db");
-  r.opts.strategy_dir = tf_path("twins");
+  tf_run r = tf_new("slow@0=4 slow@1=2 slow@2=5 slow@3=3", "duplicates.db");
+  r.opts.strategy_dir = tf_path("duplicates");
   tf_tune_ok(&r, SPEC);
   const sct_tune_row *one = tf_row(&r, 0, "direct t128"), *other = tf_row(&r, 0, "again t128");
   assert_true(one->median_ns == other->median_ns && one->q3_ns == other->q3_ns);
@@ -106,7 +106,7 @@ static void equal_code_is_timed_once(void **state) {
   assert_null(last->detail);
   assert_int_equal(r.report.sizes[0].n_verified, 5);
   tf_stored s;
-  tf_stored_open(&s, "twins.db");
+  tf_stored_open(&s, "duplicates.db");
   assert_int_equal(s.n_results, 5);
   assert_non_null(strstr(tf_result(&s, "again t128")->outcome.detail, "direct t128"));
   tf_stored_close(&s);

@@ -189,15 +189,15 @@ static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const cha
 /* The axis "spare" changes nothing: two of three sources of each thread count are known. */
 static void equal_sources_are_kept_once(void **state) {
   (void)state;
-  const char *text = tf_replace(tf_strategy("twin", "{ 64, 96 }"), "{ \"threads\",",
+  const char *text = tf_replace(tf_strategy("duplicate", "{ 64, 96 }"), "{ \"threads\",",
                                 "{ \"spare\", { 1, 2, 3 }, key = \"s\" }, { \"threads\",");
-  tf_add_strategy("twins", "twin", text);
-  tf_run r = session("ok", "twins");
+  tf_add_strategy("duplicates", "duplicate", text);
+  tf_run r = session("ok", "duplicates");
   sct_tune_plan plan;
   make_plan(&r, &plan);
   assert_int_equal(plan.space.n_candidates, 3 + 6);
   assert_int_equal(plan.n_items, 3 + 2);
-  assert_int_equal(pruned(&plan, "twin", "same source as an earlier candidate"), 4);
+  assert_int_equal(pruned(&plan, "duplicate", "same source as an earlier candidate"), 4);
   assert_int_equal(pruned(&plan, "direct", ""), 0);
   assert_string_equal(plan.items[0].label, "direct t256"); /* the naive variant first */
   for (int k = 0; k < plan.n_items; k++) {
@@ -234,9 +234,9 @@ static void what_plan_and_constraints_turn_down_is_counted(void **state) {
 /* Labels that are asked for, and the naive variant of each layout; nothing else is generated. */
 static void only_what_is_asked_for_is_tried(void **state) {
   (void)state;
-  static const char *const labels[] = {"twin t96", "direct t512"};
-  static const char *const wrong[] = {"twin t96", "twin t65"};
-  tf_add_strategy("only", "twin", tf_strategy("twin", "{ 64, 96, 160 }"));
+  static const char *const labels[] = {"duplicate t96", "direct t512"};
+  static const char *const wrong[] = {"duplicate t96", "duplicate t65"};
+  tf_add_strategy("only", "duplicate", tf_strategy("duplicate", "{ 64, 96, 160 }"));
   tf_run r = session("ok", "only");
   r.opts.only = (sct_tune_labels){SCT_COUNT(labels), labels};
   sct_tune_plan plan;
@@ -244,8 +244,8 @@ static void only_what_is_asked_for_is_tried(void **state) {
   assert_int_equal(plan.n_items, 3);
   assert_string_equal(plan.items[0].label, "direct t256");
   assert_string_equal(plan.items[1].label, "direct t512");
-  assert_string_equal(plan.items[2].label, "twin t96");
-  assert_int_equal(pruned(&plan, "twin", "not asked for"), 2);
+  assert_string_equal(plan.items[2].label, "duplicate t96");
+  assert_int_equal(pruned(&plan, "duplicate", "not asked for"), 2);
   assert_int_equal(pruned(&plan, "direct", "not asked for"), 1);
   sct_tune_plan_free(&plan);
   tf_tune_ok(&r, SPEC);
@@ -256,7 +256,7 @@ static void only_what_is_asked_for_is_tried(void **state) {
   r.opts.only = (sct_tune_labels){SCT_COUNT(wrong), wrong};
   tf_tune(&r, SPEC);
   assert_int_equal(r.status, SCT_EUSAGE);
-  if (!strstr(r.err.text, "twin t65") || !strstr(r.err.text, "twin t64")) {
+  if (!strstr(r.err.text, "duplicate t65") || !strstr(r.err.text, "duplicate t64")) {
     fail_msg("expected both labels, got: %s", r.err.text);
   }
   tf_free(&r);

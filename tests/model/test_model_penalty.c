@@ -23,7 +23,7 @@ typedef struct kernel {
   sct_counters counters;
   sct_prediction predicted;
   int64_t shared_bytes;
-  double strain[SCT_N_STRAINS];
+  double penalty[SCT_N_PENALTIES];
 } kernel;
 
 static kernel two_waves(void) {
@@ -39,7 +39,7 @@ static kernel two_waves(void) {
 static void reckon(kernel *k) {
   const sct_workload work = {
       .code = &k->code, .counters = &k->counters, .shared_bytes = k->shared_bytes};
-  sct_model_strain(k->strain, &device, &work, &k->predicted);
+  sct_model_penalty(k->penalty, &device, &work, &k->predicted);
 }
 
 static bool is(double value, double expected) {
@@ -51,12 +51,12 @@ static void test_each(void **state) {
   kernel k = two_waves();
   reckon(&k);
   /* 384 requests an SM at one a ns, of 1,536 ns */
-  assert_true(is(k.strain[SCT_STRAIN_REQUESTS], 0.25));
+  assert_true(is(k.penalty[SCT_PENALTY_REQUESTS], 0.25));
   /* 64 warps x 2 loads x 128 bytes are a fourth of what is needed */
-  assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(4.0)));
-  assert_true(is(k.strain[SCT_STRAIN_BLOCKS], log(1.5)));
-  assert_true(is(k.strain[SCT_STRAIN_IDLE], 0.0));
-  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(4.0))); /* 3 requests */
+  assert_true(is(k.penalty[SCT_PENALTY_FLIGHT], log(4.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_BLOCKS], log(1.5)));
+  assert_true(is(k.penalty[SCT_PENALTY_IDLE], 0.0));
+  assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(4.0))); /* 3 requests */
 }
 
 /* Of half a warp as many as of a whole one. */
@@ -65,10 +65,10 @@ static void test_requests_in_turn(void **state) {
   kernel k = two_waves();
   k.code.threads = 240;
   reckon(&k);
-  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(4.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(4.0)));
   k.counters.blocks /= 2; /* the same requests */
   reckon(&k);
-  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(7.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(7.0)));
 }
 
 static void test_shared_memory_leaves_warps_out(void **state) {
@@ -78,9 +78,9 @@ static void test_shared_memory_leaves_warps_out(void **state) {
   reckon(&k);
   const sct_occupancy fit = sct_model_occupancy(&device, 256, 0, k.shared_bytes);
   assert_in_range(fit.blocks_sm, 3, 4);
-  assert_true(is(k.strain[SCT_STRAIN_IDLE], 1.0 - fit.blocks_sm / 8.0));
-  assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(4.0 * 8.0 / fit.blocks_sm)));
-  assert_true(is(k.strain[SCT_STRAIN_BLOCKS], log1p(fit.blocks_sm / 16.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_IDLE], 1.0 - fit.blocks_sm / 8.0));
+  assert_true(is(k.penalty[SCT_PENALTY_FLIGHT], log(4.0 * 8.0 / fit.blocks_sm)));
+  assert_true(is(k.penalty[SCT_PENALTY_BLOCKS], log1p(fit.blocks_sm / 16.0)));
 }
 
 /* Bulk copies are no requests of warps; a block has as much of them under way as it has room for.
@@ -93,12 +93,12 @@ static void test_bulk_copies(void **state) {
   k.shared_bytes = 20480;
   reckon(&k);
   const sct_occupancy fit = sct_model_occupancy(&device, 256, 0, k.shared_bytes);
-  assert_true(is(k.strain[SCT_STRAIN_REQUESTS], 0.25 / 3.0));
-  assert_true(is(k.strain[SCT_STRAIN_CHAIN], log(2.0)));
-  assert_true(is(k.strain[SCT_STRAIN_FLIGHT], 0.0)); /* more than is needed */
+  assert_true(is(k.penalty[SCT_PENALTY_REQUESTS], 0.25 / 3.0));
+  assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(2.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_FLIGHT], 0.0)); /* more than is needed */
   k.counters.bulk_load.distinct_bytes = k.counters.blocks * (int64_t)1024;
   reckon(&k);
-  assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(65536.0 / (1024.0 * fit.blocks_sm))));
+  assert_true(is(k.penalty[SCT_PENALTY_FLIGHT], log(65536.0 / (1024.0 * fit.blocks_sm))));
 }
 
 static void test_few_blocks(void **state) {
@@ -106,7 +106,7 @@ static void test_few_blocks(void **state) {
   kernel k = two_waves();
   k.counters.blocks = 1; /* of 800 that fit: below a twentieth nothing changes */
   reckon(&k);
-  assert_true(is(k.strain[SCT_STRAIN_BLOCKS], log1p(20.0)));
+  assert_true(is(k.penalty[SCT_PENALTY_BLOCKS], log1p(20.0)));
 }
 
 /* A thread has 16 loads under way at most. */
@@ -115,7 +115,7 @@ static void test_many_loads(void **state) {
   kernel k = two_waves();
   k.counters.load.requests *= 50;
   reckon(&k); /* 100 requests of 8 sectors a warp in all: 16 of 0.08 x 32 bytes */
-  assert_true(is(k.strain[SCT_STRAIN_FLIGHT], log(65536.0 / (64 * 16 * 0.08 * 32))));
+  assert_true(is(k.penalty[SCT_PENALTY_FLIGHT], log(65536.0 / (64 * 16 * 0.08 * 32))));
 }
 
 static void test_what_is_not_known_is_none(void **state) {
@@ -129,18 +129,18 @@ static void test_what_is_not_known_is_none(void **state) {
     } else {
       k.shared_bytes = 1 << 20; /* does not fit */
     }
-    memset(k.strain, 1, sizeof k.strain);
+    memset(k.penalty, 1, sizeof k.penalty);
     reckon(&k);
-    for (int i = 0; i < SCT_N_STRAINS; i++) {
-      assert_true(is(k.strain[i], 0.0));
+    for (int i = 0; i < SCT_N_PENALTIES; i++) {
+      assert_true(is(k.penalty[i], 0.0));
     }
   }
 }
 
 static void test_names(void **state) {
   (void)state;
-  assert_string_equal(sct_strain_name(SCT_STRAIN_REQUESTS), "requests");
-  assert_string_equal(sct_strain_name(SCT_STRAIN_IDLE), "idle warps");
+  assert_string_equal(sct_penalty_name(SCT_PENALTY_REQUESTS), "requests");
+  assert_string_equal(sct_penalty_name(SCT_PENALTY_IDLE), "idle warps");
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* model_strain - what slows a kernel down that waits for something else most: a predicted time is
+/* model_penalty - what slows a kernel down that waits for something else most: a predicted time is
  * that of the longest part alone, so candidates that move the same bytes are predicted alike. */
 #include "model/model.h"
 
@@ -11,13 +11,13 @@
 /* Fewer waves count as so many: nothing changes any more. */
 #define LEAST_WAVES 0.05
 
-const char *sct_strain_name(sct_strain strain) {
+const char *sct_penalty_name(sct_penalty penalty) {
   static const char *const names[] = {
-#define SCT_STRAIN(id, name) name,
-#include "model_strains.def"
-#undef SCT_STRAIN
+#define SCT_PENALTY(id, name) name,
+#include "model_penalties.def"
+#undef SCT_PENALTY
   };
-  return names[strain];
+  return names[penalty];
 }
 
 /* Bytes that the loads of one SM can have under way. */
@@ -33,14 +33,14 @@ static double held_bytes(const sct_workload *w, const sct_occupancy *fit) {
   return fit->warps_sm * of_warp + fit->blocks_sm * bulk;
 }
 
-void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
-                      const sct_workload *work, const sct_prediction *predicted) {
+void sct_model_penalty(double out[SCT_N_PENALTIES], const sct_device_desc *dev,
+                       const sct_workload *work, const sct_prediction *predicted) {
   const sct_counters *c = work->counters;
   const double clock_hz = 1e3 * dev->clock_khz;
   const double longest_ns = predicted->ns - predicted->part_ns[SCT_LIMIT_LAUNCH];
   const sct_occupancy fit =
       sct_model_occupancy(dev, work->code->threads, work->registers, work->shared_bytes);
-  for (int k = 0; k < SCT_N_STRAINS; k++) {
+  for (int k = 0; k < SCT_N_PENALTIES; k++) {
     out[k] = 0.0;
   }
   if (longest_ns <= 0.0 || c->blocks < 1 || fit.blocks_sm < 1 || dev->threads_sm < LANES) {
@@ -50,9 +50,9 @@ void sct_model_strain(double out[SCT_N_STRAINS], const sct_device_desc *dev,
   const double warps = (double)c->blocks * (double)((work->code->threads + LANES - 1) / LANES);
   const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);
   const double held = fmax(held_bytes(work, &fit), 1.0);
-  out[SCT_STRAIN_REQUESTS] = requests / dev->n_sms / clock_hz * 1e9 / longest_ns;
-  out[SCT_STRAIN_FLIGHT] = log(fmax((double)dev->inflight_bytes / held, 1.0));
-  out[SCT_STRAIN_BLOCKS] = log1p(1.0 / fmax(waves, LEAST_WAVES));
-  out[SCT_STRAIN_IDLE] = 1.0 - fit.warps_sm / (double)(dev->threads_sm / LANES);
-  out[SCT_STRAIN_CHAIN] = log1p(requests / warps);
+  out[SCT_PENALTY_REQUESTS] = requests / dev->n_sms / clock_hz * 1e9 / longest_ns;
+  out[SCT_PENALTY_FLIGHT] = log(fmax((double)dev->inflight_bytes / held, 1.0));
+  out[SCT_PENALTY_BLOCKS] = log1p(1.0 / fmax(waves, LEAST_WAVES));
+  out[SCT_PENALTY_IDLE] = 1.0 - fit.warps_sm / (double)(dev->threads_sm / LANES);
+  out[SCT_PENALTY_CHAIN] = log1p(requests / warps);
 }

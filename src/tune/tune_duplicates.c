@@ -63,15 +63,15 @@ void sct_tune_note_code(tune_table *t, int item) {
 }
 
 /* Of several the first in the plan's order. */
-void sct_tune_find_twin(tune_table *t, int item) {
+void sct_tune_find_duplicate(tune_table *t, int item) {
   const sct_tune_item *mine = &t->plan->items[item];
   for (int k = mine->compiled.ok ? *bucket_of(t, item) : -1; k >= 0; k = t->codes->next[k]) {
     const sct_tune_item *other = &t->plan->items[k];
-    if (k < item && (t->twin[item] < 0 || k < t->twin[item]) && t->group[k] == t->group[item] &&
-        t->twin[k] < 0 && is_judged(t, k) &&
+    if (k < item && (t->duplicate[item] < 0 || k < t->duplicate[item]) &&
+        t->group[k] == t->group[item] && t->duplicate[k] < 0 && is_judged(t, k) &&
         sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) &&
         same_launch(&t->plan->spec, &other->code, &mine->code)) {
-      t->twin[item] = k;
+      t->duplicate[item] = k;
     }
   }
 }
@@ -87,8 +87,8 @@ static void copy_timing(sct_timing *to, const sct_timing *from) {
   to->samples_ns = samples;
 }
 
-void sct_tune_take_twin(tune_table *t, int item, int size) {
-  const tune_cell *from = sct_tune_cell(t, t->twin[item], size);
+void sct_tune_take_duplicate(tune_table *t, int item, int size) {
+  const tune_cell *from = sct_tune_cell(t, t->duplicate[item], size);
   tune_cell *to = sct_tune_cell(t, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {
     return;
@@ -98,7 +98,7 @@ void sct_tune_take_twin(tune_table *t, int item, int size) {
   if (to->verdict.outcome == SCT_OUT_OK) {
     (void)snprintf(to->verdict.detail, sizeof to->verdict.detail,
                    "same machine code and launch as '%s', which was measured for both",
-                   t->plan->items[t->twin[item]].label);
+                   t->plan->items[t->duplicate[item]].label);
   }
   to->race = from->race;
   to->from_store = false;
