@@ -186,7 +186,7 @@ static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
     return;
   }
   const char *home = getenv("HOME");
-  if (home && home[0] == '/') { /* else it would be the root's, or depend on the folder at hand */
+  if (home && home[0] == '/') { /* else it would be the root's, or depend on the current folder */
     sct_str_printf(out, "%s/%s/sectile", home, fallback);
   }
 }

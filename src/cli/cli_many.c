@@ -19,7 +19,7 @@ typedef struct member {
   const char *device;
   sct_child child;
   bool told_stop;
-  int spec; /* at hand; -1: none yet */
+  int spec; /* the current one; -1: none yet */
   cli_progress progress;
   char subject[256];     /* "cuda:1: copy.lua" */
   cli_outcome *outcomes; /* [n_words] those that came, until they are told; with `texts` */
@@ -98,7 +98,7 @@ static bool has_come(const many *m, const member *it, int spec) {
   return it->came[spec] || m->n_told > spec * m->n + (int)(it - m->members);
 }
 
-/* For a session that cannot say it itself: the spec at hand failed. What is told of it already
+/* For a session that cannot say it itself: the current spec failed. What is told of it already
  * stays, and this is said besides. */
 static void blame(many *m, member *it, sct_status status, const char *text) {
   const int spec = it->spec < 0 ? 0 : it->spec;

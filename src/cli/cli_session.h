@@ -21,7 +21,7 @@ typedef struct cli_outcome {
   const char *message; /* of a failure, else "" */
   const char *stale;   /* what the store has that is not used; "": nothing */
   json_t *document;    /* NULL: not wanted */
-  sct_str board;       /* likewise; empty where there is nothing to show */
+  sct_str board;       /* the same; empty where there is nothing to show */
 } cli_outcome;
 void cli_outcome_free(cli_outcome *o); /* document and board */
 

@@ -68,7 +68,7 @@ typedef struct sct_compiled {
   const void *cubin; /* shared by the members of a batch; valid as long as the compiler, and as long
                         as this result. Without sections for debuggers */
   size_t cubin_bytes;
-  const char *ptx; /* likewise; the whole program's PTX, NUL-terminated. Its .loc lines count the
+  const char *ptx; /* the same; the whole program's PTX, NUL-terminated. Its .loc lines count the
                       unit's own source; .file names are "/u<hash>", part of `entry` */
   sct_hash cubin_hash, ptx_hash; /* of the bytes of both; equal: the same program */
   sct_hash code_hash; /* of this kernel's machine code and resources: equal code runs alike in equal

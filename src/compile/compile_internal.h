@@ -173,7 +173,7 @@ typedef struct sct_compile_item {
 /* What a worker compiles with. */
 typedef struct sct_compile_engine {
   sct_nvrtc nvrtc;
-  const char *const *options; /* of the job at hand; the first is ptxas -v */
+  const char *const *options; /* of the current job; the first is ptxas -v */
   int n_options;
   int64_t limit_ns, deadline_ns; /* of the job */
   sct_compile_object_table objects;
@@ -251,7 +251,7 @@ struct sct_compiler {
   sct_compile_cache cache;
   sct_compile_object_table objects;
   sct_compile_worker workers[SCT_COMPILE_MAX_WORKERS];
-  struct sct_compile_run *run; /* the request at hand; NULL: none */
+  struct sct_compile_run *run; /* the current request; NULL: none */
   sct_wire wire, reply;        /* to the workers and from them */
 };
 

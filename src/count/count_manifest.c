@@ -9,8 +9,8 @@ typedef struct reader {
   sct_count_manifest *m;
   const char *text; /* of the file */
   bool is_object;   /* {"cases": [...]} */
-  int line;         /* of the case at hand; 0: none */
-  const char *name; /* likewise; NULL: not known */
+  int line;         /* of the current case; 0: none */
+  const char *name; /* the same; NULL: not known */
   sct_error *err;
 } reader;
 

@@ -86,7 +86,7 @@ typedef struct emit_launch {
   int64_t threads, shared_bytes, static_shared_bytes;
   const char *grid; /* C expression over long long n_<extent> */
   int n_requires;
-  const char **requires; /* likewise */
+  const char **requires; /* the same */
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;

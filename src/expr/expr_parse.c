@@ -29,7 +29,7 @@ typedef struct parser {
   sct_expr_pool *pool;
   const sct_expr_names *names;
   const char *text;
-  const char *at; /* behind the token at hand */
+  const char *at; /* behind the current token */
   token now;
   int nesting;
   sct_error *err;

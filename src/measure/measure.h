@@ -122,7 +122,7 @@ typedef struct sct_binary {
                                     different for others; zero: worked out each time */
 } sct_binary;
 
-/* Sets the problem at hand: one spec, one choice of layouts (layout[n_operands]), the naive variant
+/* Sets the current problem: one spec, one choice of layouts (layout[n_operands]), the naive variant
  * for these layouts. Verification data are made per extent on demand. Drops the previous problem.
  * Borrows spec and naive (and what they point to, the pool's expressions too) until the next
  * problem or the end. The naive variant must write the fields of elements and nothing else. */

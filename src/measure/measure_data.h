@@ -68,9 +68,9 @@ typedef struct sct_plan_operand {
   const sct_layout *layout;
   sct_expr_program **element;      /* [n_fields] over the array's index variables, then extents */
   sct_expr_program **offset;       /* [n_fields] over a plan's inputs */
-  sct_expr_program **at;           /* [n_dims] likewise */
-  sct_expr_program **extent;       /* [n_dims] likewise; mentions extents only */
-  sct_expr_program *bytes, *limit; /* likewise; limit: of an index operand, else NULL */
+  sct_expr_program **at;           /* [n_dims] the same */
+  sct_expr_program **extent;       /* [n_dims] the same; mentions extents only */
+  sct_expr_program *bytes, *limit; /* the same; limit: of an index operand, else NULL */
   bool has_own_extents; /* where its elements lie depends on extents that no dimension has */
 } sct_plan_operand;
 

@@ -1,4 +1,4 @@
-/* Outcomes: their names, and what a worker's answer means for the candidate at hand. */
+/* Outcomes: their names, and what a worker's answer means for the current candidate. */
 #include "measure_session.h"
 #include "ptx/ptx.h"
 

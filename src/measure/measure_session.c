@@ -1,4 +1,4 @@
-/* A session with one device: opening, the problem at hand, closing. */
+/* A session with one device: opening, the current problem, closing. */
 #include "measure_session.h"
 
 #include <stdlib.h>

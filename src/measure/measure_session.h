@@ -7,7 +7,7 @@
 
 #define SCT_MAX_VERIFY_ELEMENTS ((int64_t)1 << 20) /* of an extent tuple used for verification */
 #define SCT_MAX_VIRTUAL_ELEMENTS                                                                   \
-  ((int64_t)20000) /* likewise where PTX is interpreted: tens of milliseconds a candidate */
+  ((int64_t)20000) /* the same where PTX is interpreted: tens of milliseconds a candidate */
 
 /* ---- one verification size ---- */
 
@@ -130,7 +130,7 @@ struct sct_measure {
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
-  /* the problem at hand */
+  /* the current problem */
   bool has_problem;
   sct_plan plan;
   sct_binary naive;

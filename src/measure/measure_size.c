@@ -9,7 +9,7 @@
 #define POISON_SECOND 0x5a
 #define CACHE_FACTOR  3 /* of the L2: what lies between two uses of the same copy */
 
-/* ---- buffers of the size at hand ---- */
+/* ---- buffers of the current size ---- */
 
 static void free_buffers(sct_measure *m) {
   sct_timed *t = &m->timed;

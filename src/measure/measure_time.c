@@ -65,7 +65,7 @@ static bool precise(const sct_timing *t) {
   return sct_stats_median_error(sorted, n) <= WANTED_ERROR;
 }
 
-/* A candidate at the size at hand. */
+/* A candidate at the current size. */
 typedef struct racer {
   sct_job job;
   sct_target target;

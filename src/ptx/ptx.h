@@ -109,7 +109,7 @@ typedef struct sct_ptx_diag {
   char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
   int ptx_line;          /* 0: no instruction (an element never written) */
   char file[256];        /* of .loc, "" if the PTX has none */
-  int line;              /* likewise, 0 if none */
+  int line;              /* the same, 0 if none */
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
   uint64_t address;

@@ -121,7 +121,7 @@ static void read_operands(lua_State *L, sct_script_loader *ld, int kernel) {
 /* ---- the kernel ---- */
 
 /* Trims blanks and finds the body's first line in the script. A body that was put together by code
- * is not there letter for letter; its lines are then counted from its own start. */
+ * is not there byte for byte; its lines are then counted from its own start. */
 static void read_body(lua_State *L, sct_script_loader *ld, int kernel) {
   sct_spec *spec = ld->spec;
   char *body = (char *)sct_script_field_string(L, spec, kernel, "body");

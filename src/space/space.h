@@ -125,7 +125,7 @@ typedef struct sct_kernel_code {
   int rounds;               /* its blocks loop over tiles, any number of blocks will do, and after
                                so many tiles of a block all has happened; 0: no such loop */
   int windows;              /* parts of what an index points to that come one after the other, so
-                               that L2 holds the one at hand; 0: all of it at once */
+                               that L2 holds the current one; 0: all of it at once */
   int64_t shared_bytes;     /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;
@@ -140,7 +140,7 @@ typedef struct sct_kernel_code {
                               (sct_codegen_line) */
   const char *launch;      /* how to launch it, as JSON (docs/store.md) */
   sct_traffic *traffic;    /* [n_operands] for an estimate until the compiled code is counted */
-  sct_expr wavefronts;     /* of shared memory, likewise; SCT_EXPR_NONE: none */
+  sct_expr wavefronts;     /* of shared memory, the same; SCT_EXPR_NONE: none */
   bool indexed;            /* an access goes where the value of an index array says */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);

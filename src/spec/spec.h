@@ -7,7 +7,7 @@
  * Variables of the pool, by name:
  *   "i"      a dimension's index, in [0, n_i): every name in dims
  *   "n_i"    an extent, >= 0: every name in dims and in the operands' own dims
- *   "pick"   what an index operand holds for the element at hand, in [0, extent it addresses)
+ *   "pick"   what an index operand holds for the current element, in [0, extent it addresses)
  *   "a.0"    index 0 of array a, whatever its place in the index space
  * Offsets are bytes from the operand's base pointer, which is at least 256-byte aligned while
  * tuning. */
@@ -208,7 +208,7 @@ typedef struct sct_spec {
   sct_operand *operands;
   const char *body;  /* as written, trimmed */
   int body_line;     /* where its first line stands in `file` */
-  bool body_in_file; /* the file holds the body letter for letter, so its lines can be pointed at */
+  bool body_in_file; /* the file holds the body byte for byte, so its lines can be pointed at */
   int n_sizes;
   sct_size *sizes;
   double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
@@ -261,7 +261,7 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 /* Why `name` cannot name an operand, field, scalar or dimension (a C++ keyword, a CUDA name, a
  * macro of usual headers, not an identifier, reserved for generated code), or NULL if it can. */
 const char *sct_spec_bad_name(const char *name);
-/* Likewise of a kernel or a record: launch function and type stand outside of every namespace. */
+/* The same of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
 /* ---- addresses and sizes ---- */

@@ -8,7 +8,7 @@
 typedef struct reading {
   sct_store *s;
   sct_json_place *at;
-  json_t *devices, *candidates; /* of the problem at hand */
+  json_t *devices, *candidates; /* of the current problem */
   sct_id problem;
 } reading;
 

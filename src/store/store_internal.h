@@ -148,7 +148,7 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
 
 /* ---- what a file from others may hold (store_trust.c) */
 
-/* SCT_EDATA unless the file holds our tables, letter for letter as some version of the program made
+/* SCT_EDATA unless the file holds our tables, byte for byte as some version of the program made
  * them, and nothing else: no trigger, view, index or virtual table, no generated column, CHECK or
  * ON CONFLICT. Reads nothing but the list of what is there, so nothing of theirs has run. */
 sct_status sct_store_check_tables(sct_store *s, sct_error *err) SCT_MUST_USE;

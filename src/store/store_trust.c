@@ -8,7 +8,7 @@
 
 enum { SHOWN = 48 /* letters of a text that differs */ };
 
-/* The row at hand: type, name, table, statement. NULL and what is no text read as "". */
+/* The current row: type, name, table, statement. NULL and what is no text read as "". */
 static const char *text_at(const sct_store_query *q, int column) {
   const unsigned char *const text = sqlite3_column_text(q->stmt, column);
   return text != NULL ? (const char *)text : "";

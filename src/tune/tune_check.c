@@ -89,7 +89,7 @@ typedef struct bench {
   char *naive_ptx, *naive_entry;
   sct_wire program;
   const char *ptx;   /* in it */
-  const void *cubin; /* likewise */
+  const void *cubin; /* the same */
   size_t cubin_bytes;
   int naive;
   bool has_problem;

@@ -26,7 +26,7 @@ typedef struct contest {
   int item[MAX_RACERS]; /* fastest before first */
   bool mine[MAX_RACERS];
   sct_timing timing[MAX_RACERS];
-  int group[MAX_RACERS], n_group; /* of the layouts at hand: indexes into item */
+  int group[MAX_RACERS], n_group; /* of the current layouts: indexes into item */
   sct_binary binary[MAX_RACERS];
   sct_timing raced[MAX_RACERS];
 } contest;
@@ -188,7 +188,7 @@ static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
   return SCT_OK;
 }
 
-/* Stages that an earlier session completed, if all that it raced or turned down is still all there
+/* Stages that an earlier session completed, if all that it raced or rejected is still all there
  * is. */
 static int stages_done(tune_session *s, int size) {
   for (int k = 0; k < s->plan.n_items; k++) {

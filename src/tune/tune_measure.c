@@ -14,7 +14,7 @@
 
 /* How far measuring is. */
 typedef struct screen {
-  int *items, n; /* of the layouts at hand */
+  int *items, n; /* of the current layouts */
   bool *taken;   /* [n] */
   bool in_burst; /* all that are ready go, whatever lies before them */
   int64_t pumped_ns;

@@ -273,7 +273,7 @@ const sct_recording *sct_tune_replay_recording(const tune_replay *r) {
   return &r->recording;
 }
 
-/* ---- the kernel at hand ---- */
+/* ---- the current kernel ---- */
 
 static sct_status load_size(tune_replay *r, recorded_size *z, const sct_row_run *run,
                             sct_error *err) {

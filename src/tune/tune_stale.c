@@ -36,7 +36,7 @@ static bool is_same_hardware(const sct_row_device *a, const sct_row_device *b) {
          (has_uuid || strcmp(a->device_id, b->device_id) == 0);
 }
 
-/* The first condition in which `old` differs from the device at hand; false: none. */
+/* The first condition in which `old` differs from the current device; false: none. */
 static bool differs(char out[160], const sct_row_device *old, const sct_row_device *now) {
   const struct {
     const char *name, *old, *now;
@@ -61,7 +61,7 @@ static bool differs(char out[160], const sct_row_device *old, const sct_row_devi
   return false;
 }
 
-/* Counts the outcomes of one problem; `other_spec`: it is not the problem at hand. */
+/* Counts the outcomes of one problem; `other_spec`: it is not the current problem. */
 static sct_status count_problem(tune_record *r, causes *c, sct_id problem, bool other_spec,
                                 const sct_row_device *devices, int n_devices, sct_error *err) {
   for (int d = 0; d < n_devices; d++) {

@@ -15,10 +15,10 @@ typedef struct piece {
 typedef struct cuda_backend {
   sct_backend base;
   sct_cuda *cuda;
-  sct_cuda_kernel fill, checksum, compare, copy16, keepin, keepout, hold, stamp, empty;
+  sct_cuda_kernel fill, checksum, compare, copy16, evict_loads, evict_stores, hold, stamp, empty;
   volatile uint64_t *mailbox; /* seen by the device too: ticket, then two stamps of (ns, cycles) */
   sct_cuda_ptr mailbox_device;
-  uint64_t ticket; /* of the unit at hand */
+  uint64_t ticket; /* of the current unit */
   int stamp_blocks;
   sct_cuda_ptr scratch; /* results of checksum and comparison */
   int scratch_words;
@@ -40,8 +40,9 @@ static cuda_backend *self(sct_backend *b) {
 static void cuda_close(sct_backend *b) {
   cuda_backend *c = self(b);
   if (c->cuda) {
-    sct_cuda_kernel *const own[] = {&c->fill,    &c->checksum, &c->compare, &c->copy16, &c->keepin,
-                                    &c->keepout, &c->hold,     &c->stamp,   &c->empty};
+    sct_cuda_kernel *const own[] = {&c->fill,   &c->checksum,    &c->compare,
+                                    &c->copy16, &c->evict_loads, &c->evict_stores,
+                                    &c->hold,   &c->stamp,       &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
@@ -96,7 +97,7 @@ static sct_status cuda_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cu
   if (variant == 0) {
     return sct_cuda_copy(c->cuda, to, from, bytes, err);
   }
-  const sct_cuda_kernel *const own[] = {&c->copy16, &c->keepin, &c->keepout};
+  const sct_cuda_kernel *const own[] = {&c->copy16, &c->evict_loads, &c->evict_stores};
   int64_t words = bytes / 16;
   void *args[] = {&from, &to, &words};
   return words == 0 ? SCT_OK
@@ -368,13 +369,13 @@ static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc,
                             {&c->compare, "sct_compare"}, {&c->copy16, "sct_copy16"},
                             {&c->hold, "sct_hold"},       {&c->stamp, "sct_stamp"},
                             {&c->empty, "sct_empty"}};
-  const own_kernel kept[] = {{&c->keepin, "sct_copy16_keepin"},
-                             {&c->keepout, "sct_copy16_keepout"}};
+  const own_kernel kept[] = {{&c->evict_loads, "sct_copy16_evict_loads"},
+                             {&c->evict_stores, "sct_copy16_evict_stores"}};
   SCT_TRY(load_all(c, sct_worker_ptx, own, SCT_COUNT(own), err));
   if (desc->cc_major >= 8) {
     return load_all(c, sct_worker_ptx_kept, kept, SCT_COUNT(kept), err);
   }
-  const own_kernel plain[] = {{&c->keepin, "sct_copy16"}, {&c->keepout, "sct_copy16"}};
+  const own_kernel plain[] = {{&c->evict_loads, "sct_copy16"}, {&c->evict_stores, "sct_copy16"}};
   return load_all(c, sct_worker_ptx, plain, SCT_COUNT(plain), err); /* knows no policies */
 }
 

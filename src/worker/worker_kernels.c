@@ -304,8 +304,8 @@ static const char *const kept[] = {
     ".target sm_80\n"
     ".address_size 64\n"
     "\n",
-    COPY16("sct_copy16_keepin", POLICY, ".L2::cache_hint", ", %policy", "", ""),
-    COPY16("sct_copy16_keepout", POLICY, "", "", ".L2::cache_hint", ", %policy")
+    COPY16("sct_copy16_evict_loads", POLICY, ".L2::cache_hint", ", %policy", "", ""),
+    COPY16("sct_copy16_evict_stores", POLICY, "", "", ".L2::cache_hint", ", %policy")
 };
 /* clang-format on */
 

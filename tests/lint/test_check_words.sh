@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check_words must find a word in a page and in a text of the program, and none in code.
+# check_words must find a word in a page and in a text of the program, and in code those words that
+# mean one thing only.
 . "$(dirname "$0")/../shell.sh"
 
 tree=$scratch/tree
@@ -25,6 +26,11 @@ expect 0 'nothing to report' "${check[@]}"
 page 'A slot of the tile.'
 expect 1 "'slot': write tile-local index" "${check[@]}"
 page 'text'
+
+echo 'static int find_twin(void); // of the same code' >"$tree/src/cli/a.c"
+expect 1 "src/cli/a.c:1: 'twin': write duplicate" "${check[@]}"
+echo 'static int constraints, twine;' >"$tree/src/cli/a.c"
+expect 0 'nothing to report' "${check[@]}"
 
 echo 'return { doc = "the word behind" }' >"$tree/tuning/a.lua"
 expect 1 "tuning/a.lua:1: 'behind': write after" "${check[@]}"

@@ -1,6 +1,6 @@
 -- The sum of each column of a matrix.
 --
--- Neighbouring lanes own neighbouring columns, so that each row is read as it lies; the warps of a
+-- Neighbouring lanes own neighbouring columns, so that each row is read in order; the warps of a
 -- block, and several blocks, take different rows of their columns.
 local s = require "sectile"
 

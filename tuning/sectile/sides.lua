@@ -354,7 +354,7 @@ function sides.keep(p)
   p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
 end
 
---- Lines as they lie in memory: an element's place in shared memory is that in the array, modulo a
+--- Lines as in memory: an element's place in shared memory is that in the array, modulo a
 --- line of 128 bytes, so that what arrives is written as it comes. Lines of odd length start at
 --- another place each, so that their columns meet different banks.
 function sides.keep_lines(p)

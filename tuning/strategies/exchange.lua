@@ -3,7 +3,7 @@
 -- outputs'), cut anywhere, and is exchanged through shared memory. Where a line of the tile lies is
 -- found by division, once a line, where a side has several modes. The other modes are over blocks.
 --
--- Lines come in as vectors through registers, swizzled, or as they lie in memory by asynchronous
+-- Lines come in as vectors through registers, swizzled, or unchanged by asynchronous
 -- copies of 16 bytes, wherever they start. Elements of 1 and 2 bytes are turned in registers, 4 x 4
 -- or 2 x 2, so that shared memory holds words along Y.
 local SECTOR, LINE, COPY = 32, 128, 16

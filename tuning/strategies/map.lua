@@ -1,5 +1,5 @@
 -- map: outputs and most inputs run along the same fastest mode. A flat launch over vectors of
--- neighbours along it; records may go through shared memory, a tile's bytes as they lie.
+-- neighbours along it; records may go through shared memory, a tile's bytes unchanged.
 
 -- Functions of the device library, by the value of `evict`.
 local LOADS = { loads = "load_evict_last", streaming = "load_streaming" }

@@ -4,7 +4,7 @@
  * Every granule (the kernel's narrowest access, at most 4 bytes) of shared memory and of writable
  * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
  * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
- * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) likewise: every warp knows
+ * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) the same: every warp knows
  * up to which epoch it comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
  * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
  * their own, one for each mbarrier. Where several warps share a touch, any wait that ended later is

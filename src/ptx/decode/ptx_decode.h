@@ -79,15 +79,15 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first);
 bool sct_ptx_dec_begin_block(ptx_dec *d);
 /* Ends the open block with the micro-operation `term` that was emitted last. */
 bool sct_ptx_dec_end_block(ptx_dec *d, ptx_term term);
-/* Block of a label as seen from the instruction at hand; -1: none. Valid in the second pass. */
+/* Block of a label as seen from the current instruction; -1: none. Valid in the second pass. */
 int sct_ptx_dec_label(const ptx_dec *d, ptx_span name);
 /* Number of the body of `func` in the code, decoding it later; -1: failed. */
 int sct_ptx_dec_body(ptx_dec *d, ptx_func *func);
 
-/* Targets of the brx.idx at hand: fills the code's table. */
+/* Targets of the current brx.idx: fills the code's table. */
 bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u);
 
-/* What the instruction at hand is to the counters. */
+/* What the current instruction is to the counters. */
 void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
 bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */

@@ -269,7 +269,7 @@ static bool bar_red(ptx_dec *d, ptx_uop *u, uint8_t *op) {
          sct_ptx_dec_dest(d, &o[0], popc ? '3' : 'p', &u->d);
 }
 
-/* bar{.cta}.sync a{, b}, .arrive a, b, .red; barrier.* likewise with .aligned */
+/* bar{.cta}.sync a{, b}, .arrive a, b, .red; barrier.* the same with .aligned */
 bool sct_ptx_decode_bar(ptx_dec *d) {
   ptx_uop read = {0};
   uint8_t op = PTX_BAR_SYNC;

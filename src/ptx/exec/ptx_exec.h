@@ -1,4 +1,4 @@
-/* The executor's state: one ptx_exec a host thread, one ptx_warp a warp of the block at hand.
+/* The executor's state: one ptx_exec a host thread, one ptx_warp a warp of the current block.
  *
  * The register file keeps, per slot, 32 lanes of data (ptx_code.h) and one state word: the lanes
  * whose value is undefined. Which bits of an undefined lane are undefined is kept on the side
@@ -168,7 +168,7 @@ typedef struct ptx_flag { /* its address and the warps that have released there 
 #define PTX_N_FLAGS 64
 
 struct ptx_exec {
-  /* of the warp and micro-operation at hand */
+  /* of the current warp and micro-operation */
   uint8_t *regs;
   uint32_t *state;
   uint32_t mask;
@@ -187,7 +187,7 @@ struct ptx_exec {
   uint64_t events;                  /* changes of mbarriers */
   uint8_t *shared, *shared_defined; /* by shared address */
   ptx_touch *shared_touch;          /* by shared address >> granule shift */
-  ptx_lanes *shared_lanes;          /* likewise */
+  ptx_lanes *shared_lanes;          /* the same */
   uint32_t n_syncs;                 /* numbers given to ptx_warp.sync */
   ptx_range *ranges;
   int n_ranges;
@@ -424,7 +424,7 @@ static inline bool ptx_is_race(sct_ptx_kind kind) {
 /* An atomic or strong access to a flag; with races looked for only. */
 void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                          const ptx_part *part);
-/* Whether the warp at hand has acquired what `warp` of its block did; PTX_LANES or more: what all
+/* Whether the current warp has acquired what `warp` of its block did; PTX_LANES or more: what all
  * its other warps did. */
 bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
 

@@ -329,7 +329,7 @@ void sct_ptx_op_mbarrier_pending(ptx_exec *x, const ptx_uop *u) {
   ptx_put32(x, u, t);
 }
 
-/* cp.async.mbarrier.arrive: the earlier copies of the thread belong to the phase at hand; without
+/* cp.async.mbarrier.arrive: the earlier copies of the thread belong to the current phase; without
  * .noinc the arrival is one more than the phase waits for, so nothing changes. */
 static bool copies_arrive(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
   ptx_mbar *b = sct_ptx_mbar_at(x, u, lane, address, is_generic(u));

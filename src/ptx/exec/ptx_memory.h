@@ -31,7 +31,7 @@ typedef struct ptx_buf {
   int64_t n_filled;
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
   sct_ptx_buffer_counters counts;
-  bool written; /* by the launch at hand */
+  bool written; /* by the current launch */
 } ptx_buf;
 
 struct sct_ptx_memory {

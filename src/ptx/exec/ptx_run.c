@@ -241,7 +241,7 @@ static void fault_steps(ptx_exec *x) {
                       : "");
 }
 
-/* The lanes at hand wait for an mbarrier: others of the warp go on if a branch has parted them, as
+/* The current lanes wait for an mbarrier: others of the warp go on if a branch has parted them, as
  * they would on a GPU. The lowest of the paths that have nothing to do with what lies above it
  * comes to the top. */
 static void turn_paths(const ptx_exec *x) {

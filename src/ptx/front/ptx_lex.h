@@ -25,7 +25,7 @@ typedef struct ptx_tok {
 typedef struct ptx_lex {
   const char *p;
   int line;
-  ptx_tok tok; /* the token at hand */
+  ptx_tok tok; /* the current token */
 } ptx_lex;
 
 void sct_ptx_lex_start(ptx_lex *lex, const char *text);

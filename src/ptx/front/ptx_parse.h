@@ -23,11 +23,11 @@ sct_status sct_ptx_parse_name(ptx_parser *p, ptx_span *out) SCT_MUST_USE;
 /* A declaration after its state space, up to the semicolon; the symbols go to `list`. */
 sct_status sct_ptx_parse_vars(ptx_parser *p, ptx_space space, bool is_extern,
                               ptx_sym **list) SCT_MUST_USE;
-/* A function's parameter list, the token at hand being '('. */
+/* A function's parameter list, the current token being '('. */
 sct_status sct_ptx_parse_params(ptx_parser *p, ptx_sym ***out, int *n, int64_t *bytes) SCT_MUST_USE;
 /* Body of p->f from '{' to the matching '}'. */
 sct_status sct_ptx_parse_body(ptx_parser *p) SCT_MUST_USE;
-/* ".file 1 "path"" and ".loc", the token at hand being the directive. */
+/* ".file 1 "path"" and ".loc", the current token being the directive. */
 sct_status sct_ptx_parse_file(ptx_parser *p) SCT_MUST_USE;
 ptx_space sct_ptx_space_find(ptx_span word); /* ".shared" ... */
 
