@@ -135,6 +135,9 @@ const char *sct_str_c(const sct_str *s);
 bool sct_has_prefix(const char *text, const char *prefix);
 bool sct_has_suffix(const char *text, const char *suffix);
 bool sct_is_identifier(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
+/* The length of the hole of a template whose `$(` ends before text[0]: the place of the parenthesis
+ * that closes it. Parentheses in Lua's strings do not count. n: nothing closes it. */
+size_t sct_hole_length(const char *text, size_t n);
 /* "1.23 GB", "4.2 s", "12 ms": short forms for a person. `out` holds at least 32 bytes; returns
  * out. */
 char *sct_format_bytes(char *out, double bytes);

@@ -144,6 +144,28 @@ bool sct_is_identifier(const char *text) {
   return true;
 }
 
+size_t sct_hole_length(const char *text, size_t n) {
+  int depth = 1;
+  char quote = 0;
+  for (size_t k = 0; k < n; k++) {
+    const char c = text[k];
+    if (quote) {
+      if (c == '\\') {
+        k++;
+      } else if (c == quote) {
+        quote = 0;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '(') {
+      depth++;
+    } else if (c == ')' && --depth == 0) {
+      return k;
+    }
+  }
+  return n;
+}
+
 char *sct_format_bytes(char *out, double bytes) {
   static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int k = 0;

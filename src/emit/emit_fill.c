@@ -92,20 +92,6 @@ static void put(sct_str *out, context where, const json_t *value) {
 
 /* ---- holes ---- */
 
-/* How many characters there are before the parenthesis that closes a hole; n: none does. */
-static size_t hole_length(const char *text, size_t n) {
-  int depth = 1;
-  bool quoted = false;
-  for (size_t k = 0; k < n; k++) {
-    quoted = quoted != (text[k] == '"');
-    depth += quoted ? 0 : (text[k] == '(') - (text[k] == ')');
-    if (depth == 0) {
-      return k;
-    }
-  }
-  return n;
-}
-
 static void put_formatted(sct_str *out, context where, const char *format, const json_t *item) {
   for (const char *at = format; *at != '\0'; at++) {
     if (sct_has_prefix(at, "%s")) {
@@ -152,7 +138,7 @@ static sct_status put_line(const filler *f, const char *line, size_t n) {
   for (size_t k = 0; k < n; k++) {
     if (line[k] == '$' && k + 1 < n && line[k + 1] == '(') {
       const char *hole = line + k + 2;
-      const size_t length = hole_length(hole, n - k - 2);
+      const size_t length = sct_hole_length(hole, n - k - 2);
       if (length == n - k - 2) {
         return wrong(f, "'$(' without its ')' on the same line", line, n);
       }

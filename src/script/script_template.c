@@ -22,30 +22,6 @@ static void append_literal(sct_str *out, const char *text, size_t n) {
   sct_str_append(out, "\"");
 }
 
-/* The position of the parenthesis that closes the one before text[0], skipping Lua strings; n if
- * none. */
-static size_t closing(const char *text, size_t n) {
-  int depth = 1;
-  char quote = 0;
-  for (size_t k = 0; k < n; k++) {
-    const char c = text[k];
-    if (quote) {
-      if (c == '\\') {
-        k++;
-      } else if (c == quote) {
-        quote = 0;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '(') {
-      depth++;
-    } else if (c == ')' && --depth == 0) {
-      return k;
-    }
-  }
-  return n;
-}
-
 static sct_status translate_text(sct_str *out, const char *name, int line, const char *text,
                                  size_t n, sct_error *err) {
   sct_str_printf(out, "_o(%d", line);
@@ -54,7 +30,7 @@ static sct_status translate_text(sct_str *out, const char *name, int line, const
     if (text[k] != '$' || text[k + 1] != '(') {
       continue;
     }
-    const size_t inner = k + 2, length = closing(text + inner, n - inner);
+    const size_t inner = k + 2, length = sct_hole_length(text + inner, n - inner);
     if (length == n - inner) {
       return sct_fail(err, SCT_ESPEC, "%s:%d: error: '$(' without its ')' on the same line\n  %.*s",
                       name, line, (int)n, text);

@@ -130,6 +130,15 @@ static void test_formats(void **state) {
   assert_false(sct_is_identifier("a b"));
 }
 
+static void test_holes_of_templates_end_where_lua_says(void **state) {
+  (void)state;
+  assert_int_equal(sct_hole_length("x) y)", 5), 1);
+  assert_int_equal(sct_hole_length("f(x, (y))) + 1)", 15), 9);
+  assert_int_equal(sct_hole_length("f(\"\\\")\", ')'))", 14), 13);
+  assert_int_equal(sct_hole_length("f(x)", 4), 4);
+  assert_int_equal(sct_hole_length("x)", 1), 1);
+}
+
 static void test_errors_and_exit_codes(void **state) {
   (void)state;
   sct_error err;
@@ -152,6 +161,7 @@ int main(void) {
       cmocka_unit_test(test_nearest_name),
       cmocka_unit_test(test_hash_is_xxh3_128),
       cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_holes_of_templates_end_where_lua_says),
       cmocka_unit_test(test_errors_and_exit_codes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
