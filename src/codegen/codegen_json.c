@@ -172,41 +172,18 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
   return append_json(out, launch, err);
 }
 
-/* Letters that JSON writes as they are, or what the library makes of others. */
-static void put_text(sct_str *out, const char *text) {
-  const char *at = text;
-  while (*at >= ' ' && *at <= '~' && *at != '"' && *at != '\\') {
-    at++;
-  }
-  if (*at == '\0') {
-    sct_str_append(out, "\"");
-    sct_str_append_n(out, text, (size_t)(at - text));
-    sct_str_append(out, "\"");
-    return;
-  }
-  json_t *string = json_string(text);
-  char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-  sct_str_append(out, quoted ? quoted : "\"\"");
-  sct_free(quoted);
-  json_decref(string);
+static json_t *value_json(const sct_axis_value *value) {
+  return value->is_string ? json_string(value->text)
+         : value->is_bool ? json_boolean(value->number != 0)
+                          : json_integer(value->number);
 }
 
-/* Every outcome that is stored has one, so none is built in memory. */
 void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand) {
   const sct_strategy *strategy = &space->strategies[cand->strategy];
-  sct_str_append(out, "{");
+  json_t *axes = json_object();
   for (int a = 0; a < strategy->n_axes; a++) {
-    const sct_axis_value *value = &strategy->axes[a].values[cand->value[a]];
-    sct_str_append(out, a > 0 ? "," : "");
-    put_text(out, strategy->axes[a].name);
-    sct_str_append(out, ":");
-    if (value->is_string) {
-      put_text(out, value->text);
-    } else if (value->is_bool) {
-      sct_str_append(out, value->number != 0 ? "true" : "false");
-    } else {
-      sct_str_append_int(out, value->number);
-    }
+    const sct_axis *axis = &strategy->axes[a];
+    json_object_set_new(axes, axis->name, value_json(&axis->values[cand->value[a]]));
   }
-  sct_str_append(out, "}");
+  (void)append_json(out, axes, NULL); /* what is no text stays out, nothing else can fail */
 }
