@@ -279,15 +279,14 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   SCT_TRY(emit_records(&records, h, err));
   sct_str stream = {0};
   emit_own_name(&stream, sig, "stream");
-  *out =
-      json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
-                emit_text(sig->name), "version", SCT_VERSION, "spec_file",
-                emit_text(file != NULL ? file : "SPEC"), "spec_hash",
-                emit_text(h->problem->spec_hash), "doc", lines_of(sig->doc), "body",
-                lines_of(sig->body), "blank", emit_textf("%*s", name_width(sig), ""), "date",
-                date(), "stream", emit_take(&stream), "records", records, "workspace_bytes",
-                (json_int_t)emit_workspace_bytes(h), "needs_workspace", emit_workspace_bytes(h) > 0,
-                "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
+  *out = json_pack(
+      "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
+      emit_text(sig->name), "version", SCT_VERSION, "spec_file",
+      emit_text(file != NULL ? file : "SPEC"), "spec_hash", emit_text(h->problem->spec_hash),
+      "body", lines_of(sig->body), "blank", emit_textf("%*s", name_width(sig), ""), "date", date(),
+      "stream", emit_take(&stream), "records", records, "workspace_bytes",
+      (json_int_t)emit_workspace_bytes(h), "needs_workspace", emit_workspace_bytes(h) > 0,
+      "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);

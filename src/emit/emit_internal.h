@@ -72,7 +72,7 @@ typedef struct emit_extent {
 } emit_extent;
 
 typedef struct emit_signature {
-  const char *name, *doc, *body;
+  const char *name, *body;
   int n_operands, n_scalars, n_extents;
   emit_operand *operands; /* inputs, then outputs: also the order of arguments */
   emit_scalar *scalars;

@@ -353,7 +353,6 @@ sct_status emit_read_signature(emit_signature *out, sct_arena *arena, const char
   sct_status status = SCT_OK;
   SCT_TRY_DONE(parse(&root, &r, json));
   SCT_TRY_DONE(get_name(&out->name, &r, root, "", "name"));
-  SCT_TRY_DONE(get_text(&out->doc, &r, root, "", "doc", ""));
   SCT_TRY_DONE(get_text(&out->body, &r, root, "", "body", ""));
   SCT_TRY_DONE(read_lists(out, &r, root));
 done:

@@ -1,8 +1,5 @@
 // $(name).h - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(name).h
 //
-//% for _, line in ipairs(doc) do
-// $(line)
-//% end
 // For every $(index) in $(join(dims, "[0, n_%s)", " x ")):
 //% for _, line in ipairs(body) do
 //   $(line)

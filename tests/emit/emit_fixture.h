@@ -70,7 +70,7 @@ typedef struct fixture {
       "4\"]}], ")
 
 #define TRANSPOSE_SIGNATURE                                                                        \
-  "{\"name\": \"transpose\", \"doc\": \"A matrix to its transpose.\", \"dims\": [\"row\", "        \
+  "{\"name\": \"transpose\", \"dims\": [\"row\", "                                                 \
   "\"col\"], \"extents\": [{\"name\": \"row\", \"dim\": true}, {\"name\": \"col\", \"dim\": "      \
   "true}], \"scalars\": [], \"operands\": [" OPERAND(                                              \
       "a", "in", BARE_F32, "true", "\"row_major\"",                                                \
@@ -440,8 +440,8 @@ static inline void fixture_scale(fixture *f) {
   "{\"name\": \"h\", \"type\": \"bf16\", \"offset\": 18, \"bytes\": 2}],"                          \
   "\"bytes\": 64, \"align\": 64, \"packed\": false}"
 #define HOSTILE_SIGNATURE                                                                          \
-  "{\"name\": \"hostile\", \"doc\": \"" HOSTILE_TEXT                                               \
-  "\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}, {\"name\": \"m\", "      \
+  "{\"name\": \"hostile\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}, "    \
+  "{\"name\": \"m\", "                                                                             \
   "\"dim\": false}], \"operands\": [" OPERAND(                                                     \
       "aligned", "in", ITEM, "false", "\"aos\", \"" HOSTILE_TEXT "\"",                             \
       "\"" HOSTILE_TEXT "\"") ", " OPERAND("blocks", "out", WIDE, "false", "\"aos\"",              \
