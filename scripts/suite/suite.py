@@ -18,7 +18,7 @@
   --improve         with --winners: what time is left after that is spent on a search for better ones
   --sample N        do not compile all candidates: try N (at most 48) of each spec, drawn over its strategies, and those
                     of --winners; then what differs in one axis from the best of them
-  --tune ARGS       further options of `sectile tune`, in one word; default "--search model"
+  --tune ARGS       further options of `sectile tune`, in one word; default none: searches end by themselves
   --write           put the page into docs/figures/suite.md, its JSON beside it, and the short table into the README
   --list            print the rows and stop
 
@@ -370,8 +370,8 @@ class Suite:
             self.run_each(self.rows, self.winners)
         if self.winners and self.args.improve and self.left() > 30:
             self.run_each(self.rows, {})  # the store has what was timed, so that only more can be found
-        # whose time was over before there was anything: what they compiled need not be compiled again
-        again = [r for r in self.rows if self.results[r["row"]]["judged"].get("problem") == TOO_LATE]
+        # whose time was over before their search had ended: they go on where they stopped
+        again = [r for r in self.rows if self.results[r["row"]].get("cut")]
         if again and self.left() > 5:
             self.run_each(again, {})
 
@@ -406,6 +406,7 @@ class Suite:
         for row in rows:
             self.rejudge(row, table.size_report(report, row["size"]))
             judged = self.results[row["row"]]["judged"]
+            self.results[row["row"]]["cut"] = bool(report) and bool(report.get("stopped_early"))
             if not judged["winner"]:
                 judged["problem"] = TOO_LATE if self.ran_out(report) else problem or "no verified winner"
             if row["small"]:
@@ -419,7 +420,7 @@ class Suite:
             return f"{self.args.sample} candidates of each spec drawn at random, and those beside the best of them"
         if self.winners:
             return f"winners of an earlier run and those close behind ({self.args.winners}), verified and timed anew"
-        return f"tuned with {self.args.tune or 'all candidates'}"
+        return f"tuned with {self.args.tune or 'the default search'}"
 
     @staticmethod
     def ran_out(report):
@@ -496,7 +497,7 @@ def arguments():
     parser.add_argument("--winners", default="")
     parser.add_argument("--improve", action="store_true")
     parser.add_argument("--sample", type=int, default=0)
-    parser.add_argument("--tune", default="--search model")
+    parser.add_argument("--tune", default="")
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--no-tune", action="store_true")

@@ -84,8 +84,8 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
                         .budget_ns = args->budget_ns,
                         .seed = args->seed,
                         .search = args->search,
-                        .settle = args->search == NULL && args->budget_ns == 0 &&
-                                  args->max_candidates == 0 && args->only.n == 0,
+                        .settle =
+                            args->search == NULL && args->max_candidates == 0 && args->only.n == 0,
                         .max_candidates = args->max_candidates,
                         .select_any = args->select_any,
                         .again = args->again,
