@@ -16,170 +16,162 @@ typedef struct reader {
   sct_error *err;
 } reader;
 
-static sct_status damaged(const reader *r, const char *path, const char *expected) {
-  return sct_fail(r->err, SCT_EDATA, "the stored %s is damaged: %s: expected %s", r->what, path,
-                  expected);
+/* A value in a document, and where it stands: "operands[1].name". */
+typedef struct value {
+  const reader *r;
+  const json_t *json; /* NULL: absent */
+  const char *path;
+} value;
+
+static sct_status damaged(value at, const char *expected) {
+  return sct_fail(at.r->err, SCT_EDATA, "the stored %s is damaged: %s: expected %s", at.r->what,
+                  at.path, expected);
 }
 
-/* "operands[1].name" */
-static const char *path_join(const reader *r, const char *path, const char *key) {
-  return sct_arena_printf(r->arena, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+static value member(value object, const char *key) {
+  return (value){object.r, json_object_get(object.json, key),
+                 sct_arena_printf(object.r->arena, "%s%s%s", object.path,
+                                  object.path[0] != '\0' ? "." : "", key)};
 }
 
-static const char *path_index(const reader *r, const char *path, size_t index) {
-  return sct_arena_printf(r->arena, "%s[%zu]", path, index);
+static value item(value list, int k) {
+  return (value){list.r, json_array_get(list.json, (size_t)k),
+                 sct_arena_printf(list.r->arena, "%s[%d]", list.path, k)};
 }
 
 /* ---- one value ---- */
 
-/* A string member; `fallback` when it is absent or null (NULL: it must be there). */
-static sct_status get_text(const char **out, const reader *r, const json_t *object,
-                           const char *path, const char *key, const char *fallback) {
-  const json_t *value = json_object_get(object, key);
-  const char *text = json_string_value(value);
-  if (text == NULL && fallback != NULL && (value == NULL || json_is_null(value))) {
-    text = fallback;
-  }
+static bool is_absent(value at) {
+  return at.json == NULL || json_is_null(at.json);
+}
+
+/* `fallback` when it is absent (NULL: it must be there). */
+static sct_status get_text(const char **out, value at, const char *fallback) {
+  const char *text = is_absent(at) ? fallback : json_string_value(at.json);
   if (text == NULL) {
-    return damaged(r, path_join(r, path, key), "text");
+    return damaged(at, "text");
   }
-  *out = sct_arena_strdup(r->arena, text);
+  *out = sct_arena_strdup(at.r->arena, text);
   return SCT_OK;
 }
 
-static sct_status get_name(const char **out, const reader *r, const json_t *object,
-                           const char *path, const char *key) {
-  SCT_TRY(get_text(out, r, object, path, key, NULL));
-  return emit_is_name(*out) ? SCT_OK : damaged(r, path_join(r, path, key), "a name");
+static sct_status get_name(const char **out, value at) {
+  SCT_TRY(get_text(out, at, NULL));
+  return emit_is_name(*out) ? SCT_OK : damaged(at, "a name");
 }
 
-static sct_status get_integer(int64_t *out, const reader *r, const json_t *object, const char *path,
-                              const char *key, int64_t lo, int64_t hi) {
-  const json_t *value = json_object_get(object, key);
-  *out = json_integer_value(value);
-  if (!json_is_integer(value) || *out < lo || *out > hi) {
+static sct_status get_integer(int64_t *out, value at, int64_t lo, int64_t hi) {
+  *out = json_integer_value(at.json);
+  if (!json_is_integer(at.json) || *out < lo || *out > hi) {
     char expected[80];
     snprintf(expected, sizeof(expected), "a whole number from %lld to %lld", (long long)lo,
              (long long)hi);
-    return damaged(r, path_join(r, path, key), expected);
+    return damaged(at, expected);
   }
   return SCT_OK;
 }
 
-/* A list member and its length; an absent list is empty when `optional`. */
-static sct_status get_list(const json_t **out, int *n, const reader *r, const json_t *object,
-                           const char *path, const char *key, bool optional) {
-  *out = json_object_get(object, key);
+static sct_status get_align(int64_t *out, value at) {
+  SCT_TRY(get_integer(out, at, 1, 4096));
+  return (*out & (*out - 1)) == 0 ? SCT_OK : damaged(at, "a power of two");
+}
+
+/* The length of a list; an absent one is empty when `optional`. */
+static sct_status get_length(int *n, value at, bool optional) {
   *n = 0;
-  if (optional && (*out == NULL || json_is_null(*out))) {
+  if (optional && is_absent(at)) {
     return SCT_OK;
   }
-  if (!json_is_array(*out) || json_array_size(*out) > MAX_ITEMS) {
-    return damaged(r, path_join(r, path, key), "a list");
+  if (!json_is_array(at.json) || json_array_size(at.json) > MAX_ITEMS) {
+    return damaged(at, "a list");
   }
-  *n = (int)json_array_size(*out);
+  *n = (int)json_array_size(at.json);
   return SCT_OK;
 }
 
-static sct_status get_texts(const char ***out, int *n, const reader *r, const json_t *object,
-                            const char *path, const char *key, bool optional) {
-  const json_t *list = NULL;
-  SCT_TRY(get_list(&list, n, r, object, path, key, optional));
-  *out = SCT_ARENA_NEW(r->arena, const char *, *n + 1);
+static sct_status get_texts(const char ***out, int *n, value list, bool optional) {
+  SCT_TRY(get_length(n, list, optional));
+  *out = SCT_ARENA_NEW(list.r->arena, const char *, *n + 1);
   for (int k = 0; k < *n; k++) {
-    const char *text = json_string_value(json_array_get(list, (size_t)k));
-    if (text == NULL) {
-      return damaged(r, path_index(r, path_join(r, path, key), (size_t)k), "text");
-    }
-    (*out)[k] = sct_arena_strdup(r->arena, text);
+    SCT_TRY(get_text(&(*out)[k], item(list, k), NULL));
   }
   return SCT_OK;
 }
 
-static sct_status get_type(const emit_type **out, const reader *r, const json_t *object,
-                           const char *path) {
+static sct_status get_type(const emit_type **out, value at) {
   const char *name = NULL;
-  SCT_TRY(get_text(&name, r, object, path, "type", NULL));
+  SCT_TRY(get_text(&name, at, NULL));
   *out = emit_type_find(name);
-  return *out != NULL ? SCT_OK : damaged(r, path_join(r, path, "type"), "a type such as f32");
+  return *out != NULL ? SCT_OK : damaged(at, "a type such as f32");
 }
 
-static sct_status parse(json_t **out, const reader *r, const char *text) {
+/* The caller ends `root`, also of a document that is none. */
+static sct_status parse(json_t **root, value *out, const reader *r, const char *text) {
   json_error_t where;
-  *out = json_loads(text != NULL ? text : "", JSON_REJECT_DUPLICATES, &where);
-  if (!json_is_object(*out)) {
-    return damaged(r, "the document", *out != NULL ? "an object" : where.text);
-  }
-  return SCT_OK;
+  *root = json_loads(text != NULL ? text : "", JSON_REJECT_DUPLICATES, &where);
+  *out = (value){r, *root, ""};
+  return json_is_object(*root)
+             ? SCT_OK
+             : damaged((value){r, NULL, "the document"}, *root != NULL ? "an object" : where.text);
 }
 
 /* ---- the signature ---- */
 
-static sct_status read_field(emit_field *f, const reader *r, const json_t *object, const char *path,
-                             bool bare, int64_t record_bytes) {
+static sct_status read_field(emit_field *f, value at, bool bare, int64_t record_bytes) {
   const emit_type *type = NULL;
-  SCT_TRY(get_type(&type, r, object, path));
+  SCT_TRY(get_type(&type, member(at, "type")));
   f->type = type->name;
   f->cuda = type->cuda;
   f->bytes = type->bytes;
   f->name = "";
   if (!bare) {
-    SCT_TRY(get_name(&f->name, r, object, path, "name"));
+    SCT_TRY(get_name(&f->name, member(at, "name")));
   }
-  return get_integer(&f->offset, r, object, path, "offset", 0, record_bytes - f->bytes);
+  return get_integer(&f->offset, member(at, "offset"), 0, record_bytes - f->bytes);
 }
 
-static sct_status read_record(emit_record *record, const reader *r, const json_t *object,
-                              const char *path, bool bare) {
-  const json_t *fields = NULL;
-  if (!json_is_object(object)) {
-    return damaged(r, path, "an object");
+static sct_status read_record(emit_record *record, value at, bool bare) {
+  const value fields = member(at, "fields");
+  if (!json_is_object(at.json)) {
+    return damaged(at, "an object");
   }
-  SCT_TRY(get_integer(&record->bytes, r, object, path, "bytes", 1, 1 << 20));
-  SCT_TRY(get_integer(&record->align, r, object, path, "align", 1, 4096));
-  if ((record->align & (record->align - 1)) != 0) {
-    return damaged(r, path_join(r, path, "align"), "a power of two");
-  }
-  record->packed = json_is_true(json_object_get(object, "packed"));
+  SCT_TRY(get_integer(&record->bytes, member(at, "bytes"), 1, 1 << 20));
+  SCT_TRY(get_align(&record->align, member(at, "align")));
+  record->packed = json_is_true(json_object_get(at.json, "packed"));
   if (!bare) {
-    SCT_TRY(get_name(&record->name, r, object, path, "name"));
+    SCT_TRY(get_name(&record->name, member(at, "name")));
   }
-  SCT_TRY(get_list(&fields, &record->n_fields, r, object, path, "fields", false));
-  record->fields = SCT_ARENA_NEW(r->arena, emit_field, record->n_fields + 1);
+  SCT_TRY(get_length(&record->n_fields, fields, false));
+  record->fields = SCT_ARENA_NEW(at.r->arena, emit_field, record->n_fields + 1);
   if (record->n_fields < 1 || (bare && record->n_fields != 1)) {
-    return damaged(r, path_join(r, path, "fields"), bare ? "one field" : "at least one field");
+    return damaged(fields, bare ? "one field" : "at least one field");
   }
   for (int k = 0; k < record->n_fields; k++) {
-    const char *at = path_index(r, path_join(r, path, "fields"), (size_t)k);
-    SCT_TRY(read_field(&record->fields[k], r, json_array_get(fields, (size_t)k), at, bare,
-                       record->bytes));
+    SCT_TRY(read_field(&record->fields[k], item(fields, k), bare, record->bytes));
   }
   return SCT_OK;
 }
 
-static sct_status read_operand(emit_operand *op, const reader *r, const json_t *object,
-                               const char *path) {
+static sct_status read_operand(emit_operand *op, value at) {
   const char *role = NULL;
-  SCT_TRY(get_name(&op->name, r, object, path, "name"));
-  SCT_TRY(get_text(&role, r, object, path, "role", NULL));
+  SCT_TRY(get_name(&op->name, member(at, "name")));
+  SCT_TRY(get_text(&role, member(at, "role"), NULL));
   op->is_output = strcmp(role, "out") == 0;
   if (!op->is_output && strcmp(role, "in") != 0) {
-    return damaged(r, path_join(r, path, "role"), "in or out");
+    return damaged(member(at, "role"), "in or out");
   }
-  const bool bare = json_is_true(json_object_get(object, "bare"));
-  SCT_TRY(read_record(&op->record, r, json_object_get(object, "record"),
-                      path_join(r, path, "record"), bare));
-  SCT_TRY(get_texts(&op->layouts, &op->n_layouts, r, object, path, "layouts", false));
-  SCT_TRY(get_text(&op->reduce, r, object, path, "reduce", ""));
-  SCT_TRY(get_texts(&op->at, &op->n_at, r, object, path, "at", true));
-  SCT_TRY(get_texts(&op->taps, &op->n_taps, r, object, path, "taps", true));
-  SCT_TRY(get_text(&op->border, r, object, path, "border", "none"));
-  return get_texts(&op->dims, &op->n_dims, r, object, path, "dims", true);
+  const bool bare = json_is_true(json_object_get(at.json, "bare"));
+  SCT_TRY(read_record(&op->record, member(at, "record"), bare));
+  SCT_TRY(get_texts(&op->layouts, &op->n_layouts, member(at, "layouts"), false));
+  SCT_TRY(get_text(&op->reduce, member(at, "reduce"), ""));
+  SCT_TRY(get_texts(&op->at, &op->n_at, member(at, "at"), true));
+  SCT_TRY(get_texts(&op->taps, &op->n_taps, member(at, "taps"), true));
+  SCT_TRY(get_text(&op->border, member(at, "border"), "none"));
+  return get_texts(&op->dims, &op->n_dims, member(at, "dims"), true);
 }
 
 /* Dimensions name the indices of formulas: each must be a parameter beside the extents. */
-static sct_status check_indices(const emit_operand *op, const reader *r, const emit_signature *sig,
-                                const char *path) {
+static sct_status check_indices(const emit_operand *op, const emit_signature *sig, value dims) {
   for (int d = 0; d < op->n_dims; d++) {
     const char *name = op->dims[d];
     bool good = emit_is_name(name) && strcmp(name, "min") != 0 && strcmp(name, "max") != 0 &&
@@ -191,85 +183,78 @@ static sct_status check_indices(const emit_operand *op, const reader *r, const e
       good = good && !(sct_has_prefix(name, "n_") && strcmp(name + 2, sig->extents[k].name) == 0);
     }
     if (!good) {
-      return damaged(r, path_index(r, path_join(r, path, "dims"), (size_t)d),
-                     "a name that no other index has");
+      return damaged(item(dims, d), "a name that no other index has");
     }
   }
   return SCT_OK;
 }
 
-static sct_status check_expressions(const char *const *texts, int n, int expected, const reader *r,
-                                    const emit_signature *sig, const emit_operand *op,
-                                    const char *path) {
-  if (n != expected) {
-    return damaged(r, path, "one expression for each dimension or field");
+/* An expression over the extents and, with `op`, over its indices. */
+static sct_status get_expression(const char **out, value at, const emit_signature *sig,
+                                 const emit_operand *op) {
+  SCT_TRY(get_text(out, at, NULL));
+  if (emit_is_expression(*out, sig, op)) {
+    return SCT_OK;
   }
+  return damaged(at, op != NULL && op->n_dims > 0
+                         ? "an expression over indices and the extents n_..."
+                         : "an expression over the extents n_...");
+}
+
+static sct_status get_expressions(const char ***out, value list, int n, const emit_signature *sig,
+                                  const emit_operand *op) {
+  int length = 0;
+  SCT_TRY(get_length(&length, list, false));
+  if (length != n) {
+    return damaged(list, "one expression for each dimension or field");
+  }
+  *out = SCT_ARENA_NEW(list.r->arena, const char *, n + 1);
   for (int k = 0; k < n; k++) {
-    if (!emit_is_expression(texts[k], sig, op)) {
-      return damaged(r, path_index(r, path, (size_t)k),
-                     op->n_dims > 0 ? "an expression over indices and the extents n_..."
-                                    : "an expression over the extents n_...");
-    }
+    SCT_TRY(get_expression(&(*out)[k], item(list, k), sig, op));
   }
   return SCT_OK;
-}
-
-static sct_status read_formula(emit_formula *f, const reader *r, const emit_signature *sig,
-                               const emit_operand *op, const json_t *object, const char *path) {
-  int n = 0;
-  const emit_operand without_indices = {.n_dims = 0};
-  SCT_TRY(get_text(&f->doc, r, object, path, "doc", ""));
-  SCT_TRY(get_text(&f->bytes, r, object, path, "bytes", NULL));
-  SCT_TRY(
-      check_expressions(&f->bytes, 1, 1, r, sig, &without_indices, path_join(r, path, "bytes")));
-  SCT_TRY(get_texts(&f->offsets, &n, r, object, path, "offsets", false));
-  return check_expressions(f->offsets, n, op->record.n_fields, r, sig, op,
-                           path_join(r, path, "offsets"));
 }
 
 /* Stores of older programs have none. */
-static sct_status read_formulas(emit_operand *op, const reader *r, const emit_signature *sig,
-                                const json_t *object, const char *path) {
-  const json_t *list = NULL;
-  int n = 0;
-  int n_shape = 0;
+static sct_status read_formulas(emit_operand *op, const emit_signature *sig, value at) {
   const emit_operand without_indices = {.n_dims = 0};
-  SCT_TRY(get_list(&list, &n, r, object, path, "formulas", true));
+  const value list = member(at, "formulas");
+  int n = 0;
+  SCT_TRY(get_length(&n, list, true));
   if (n == 0) {
     return SCT_OK;
   }
   if (n != op->n_layouts) {
-    return damaged(r, path_join(r, path, "formulas"), "one for each layout");
+    return damaged(list, "one for each layout");
   }
-  SCT_TRY(check_indices(op, r, sig, path));
-  SCT_TRY(get_texts(&op->shape, &n_shape, r, object, path, "shape", false));
-  SCT_TRY(check_expressions(op->shape, n_shape, op->n_dims, r, sig, &without_indices,
-                            path_join(r, path, "shape")));
-  op->formulas = SCT_ARENA_NEW(r->arena, emit_formula, n);
+  SCT_TRY(check_indices(op, sig, member(at, "dims")));
+  SCT_TRY(get_expressions(&op->shape, member(at, "shape"), op->n_dims, sig, &without_indices));
+  op->formulas = SCT_ARENA_NEW(at.r->arena, emit_formula, n);
   for (int k = 0; k < n; k++) {
-    const char *at = path_index(r, path_join(r, path, "formulas"), (size_t)k);
-    SCT_TRY(read_formula(&op->formulas[k], r, sig, op, json_array_get(list, (size_t)k), at));
+    emit_formula *f = &op->formulas[k];
+    SCT_TRY(get_text(&f->doc, member(item(list, k), "doc"), ""));
+    SCT_TRY(get_expression(&f->bytes, member(item(list, k), "bytes"), sig, &without_indices));
+    SCT_TRY(get_expressions(&f->offsets, member(item(list, k), "offsets"), op->record.n_fields, sig,
+                            op));
   }
   return SCT_OK;
 }
 
-static sct_status read_scalar(emit_scalar *scalar, const reader *r, const json_t *object,
-                              const char *path) {
+static sct_status read_scalar(emit_scalar *scalar, value at) {
   const emit_type *type = NULL;
-  SCT_TRY(get_name(&scalar->name, r, object, path, "name"));
-  SCT_TRY(get_type(&type, r, object, path));
+  SCT_TRY(get_name(&scalar->name, member(at, "name")));
+  SCT_TRY(get_type(&type, member(at, "type")));
   scalar->type = type->name;
   scalar->cuda = type->cuda;
   return SCT_OK;
 }
 
-static sct_status read_extent(emit_extent *extent, const reader *r, const json_t *object,
-                              const char *path) {
-  SCT_TRY(get_text(&extent->name, r, object, path, "name", NULL));
-  extent->is_dim = json_is_true(json_object_get(object, "dim"));
-  extent->reduced = extent->is_dim && json_is_true(json_object_get(object, "reduced"));
+static sct_status read_extent(emit_extent *extent, value at) {
+  SCT_TRY(get_text(&extent->name, member(at, "name"), NULL));
+  extent->is_dim = json_is_true(json_object_get(at.json, "dim"));
+  extent->reduced = extent->is_dim && json_is_true(json_object_get(at.json, "reduced"));
   if (!sct_is_identifier(extent->name) || strstr(extent->name, "__") != NULL) {
-    return damaged(r, path_join(r, path, "name"), "a name");
+    return damaged(member(at, "name"), "a name");
   }
   return SCT_OK;
 }
@@ -301,62 +286,60 @@ static sct_status check_arguments(const emit_signature *sig, const reader *r) {
   for (int b = 1; b < emit_n_arguments(sig); b++) {
     for (int a = 0; a < b; a++) {
       if (same_argument(sig, a, b)) {
-        return damaged(r, emit_argument(sig, a), "every argument to have a name of its own");
+        return damaged((value){r, NULL, emit_argument(sig, a)},
+                       "every argument to have a name of its own");
       }
     }
   }
   return SCT_OK;
 }
 
-static sct_status read_lists(emit_signature *sig, const reader *r, const json_t *root) {
-  const json_t *operands = NULL;
-  const json_t *scalars = NULL;
-  const json_t *extents = NULL;
-  SCT_TRY(get_list(&operands, &sig->n_operands, r, root, "", "operands", false));
-  SCT_TRY(get_list(&scalars, &sig->n_scalars, r, root, "", "scalars", true));
-  SCT_TRY(get_list(&extents, &sig->n_extents, r, root, "", "extents", false));
-  sig->operands = SCT_ARENA_NEW(r->arena, emit_operand, sig->n_operands + 1);
-  sig->scalars = SCT_ARENA_NEW(r->arena, emit_scalar, sig->n_scalars + 1);
-  sig->extents = SCT_ARENA_NEW(r->arena, emit_extent, sig->n_extents + 1);
+static sct_status read_lists(emit_signature *sig, value root) {
+  const value operands = member(root, "operands");
+  const value scalars = member(root, "scalars");
+  const value extents = member(root, "extents");
+  SCT_TRY(get_length(&sig->n_operands, operands, false));
+  SCT_TRY(get_length(&sig->n_scalars, scalars, true));
+  SCT_TRY(get_length(&sig->n_extents, extents, false));
+  sig->operands = SCT_ARENA_NEW(root.r->arena, emit_operand, sig->n_operands + 1);
+  sig->scalars = SCT_ARENA_NEW(root.r->arena, emit_scalar, sig->n_scalars + 1);
+  sig->extents = SCT_ARENA_NEW(root.r->arena, emit_extent, sig->n_extents + 1);
   for (int k = 0; k < sig->n_operands; k++) {
-    SCT_TRY(read_operand(&sig->operands[k], r, json_array_get(operands, (size_t)k),
-                         path_index(r, "operands", (size_t)k)));
+    SCT_TRY(read_operand(&sig->operands[k], item(operands, k)));
   }
   for (int k = 0; k < sig->n_scalars; k++) {
-    SCT_TRY(read_scalar(&sig->scalars[k], r, json_array_get(scalars, (size_t)k),
-                        path_index(r, "scalars", (size_t)k)));
+    SCT_TRY(read_scalar(&sig->scalars[k], item(scalars, k)));
   }
   bool any_dim = false;
   for (int k = 0; k < sig->n_extents; k++) {
-    SCT_TRY(read_extent(&sig->extents[k], r, json_array_get(extents, (size_t)k),
-                        path_index(r, "extents", (size_t)k)));
+    SCT_TRY(read_extent(&sig->extents[k], item(extents, k)));
     any_dim = any_dim || sig->extents[k].is_dim;
     if (k > 0 && sig->extents[k].is_dim && !sig->extents[k - 1].is_dim) {
-      return damaged(r, path_index(r, "extents", (size_t)k), "those with \"dim\": true first");
+      return damaged(item(extents, k), "those with \"dim\": true first");
     }
   }
   for (int k = 0; k < sig->n_operands; k++) { /* their expressions are over the extents */
-    SCT_TRY(read_formulas(&sig->operands[k], r, sig, json_array_get(operands, (size_t)k),
-                          path_index(r, "operands", (size_t)k)));
+    SCT_TRY(read_formulas(&sig->operands[k], sig, item(operands, k)));
   }
-  if (sig->n_operands == 0 || !any_dim) {
-    return damaged(r, sig->n_operands == 0 ? "operands" : "extents",
-                   sig->n_operands == 0 ? "at least one" : "at least one with \"dim\": true");
+  if (sig->n_operands == 0) {
+    return damaged(operands, "at least one");
   }
-  return check_arguments(sig, r);
+  return any_dim ? check_arguments(sig, root.r)
+                 : damaged(extents, "at least one with \"dim\": true");
 }
 
 sct_status emit_read_signature(emit_signature *out, sct_arena *arena, const char *json,
                                sct_error *err) {
   const reader r = {arena, "signature", err};
-  json_t *root = NULL;
+  json_t *document = NULL;
+  value root;
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(parse(&root, &r, json));
-  SCT_TRY_DONE(get_name(&out->name, &r, root, "", "name"));
-  SCT_TRY_DONE(get_text(&out->body, &r, root, "", "body", ""));
-  SCT_TRY_DONE(read_lists(out, &r, root));
+  SCT_TRY_DONE(parse(&document, &root, &r, json));
+  SCT_TRY_DONE(get_name(&out->name, member(root, "name")));
+  SCT_TRY_DONE(get_text(&out->body, member(root, "body"), ""));
+  SCT_TRY_DONE(read_lists(out, root));
 done:
-  json_decref(root);
+  json_decref(document);
   return status;
 }
 
@@ -372,68 +355,58 @@ static int64_t natural_align(const emit_operand *op) {
   return align;
 }
 
-static sct_status read_per_operand(emit_launch *launch, const reader *r, const emit_signature *sig,
-                                   const json_t *root) {
-  const json_t *align = json_object_get(root, "align");
-  const json_t *layouts = json_object_get(root, "layouts");
-  launch->align = SCT_ARENA_NEW(r->arena, int64_t, sig->n_operands);
-  launch->layouts = SCT_ARENA_NEW(r->arena, const char *, sig->n_operands);
+static sct_status read_per_operand(emit_launch *launch, const emit_signature *sig, value root) {
+  launch->align = SCT_ARENA_NEW(root.r->arena, int64_t, sig->n_operands);
+  launch->layouts = SCT_ARENA_NEW(root.r->arena, const char *, sig->n_operands);
   for (int k = 0; k < sig->n_operands; k++) {
     const emit_operand *op = &sig->operands[k];
+    const value align = member(member(root, "align"), op->name);
     launch->align[k] = natural_align(op);
-    if (json_object_get(align, op->name) != NULL) {
-      SCT_TRY(get_integer(&launch->align[k], r, align, "align", op->name, 1, 4096));
-      if ((launch->align[k] & (launch->align[k] - 1)) != 0) {
-        return damaged(r, path_join(r, "align", op->name), "a power of two");
-      }
-    }
-    SCT_TRY(get_text(&launch->layouts[k], r, layouts, "layouts", op->name,
+    SCT_TRY(align.json != NULL ? get_align(&launch->align[k], align) : SCT_OK);
+    SCT_TRY(get_text(&launch->layouts[k], member(member(root, "layouts"), op->name),
                      op->n_layouts == 1 ? op->layouts[0] : NULL));
   }
   return SCT_OK;
 }
 
-static sct_status read_launch(emit_launch *launch, const reader *r, const emit_signature *sig,
-                              const json_t *root) {
-  const char *const expression = "an expression over the extents n_...";
-  SCT_TRY(get_name(&launch->kernel, r, root, "", "kernel"));
-  SCT_TRY(get_integer(&launch->threads, r, root, "", "threads", 1, 1024));
-  SCT_TRY(get_integer(&launch->shared_bytes, r, root, "", "shared_bytes", 0, 1 << 24));
+static sct_status read_launch(emit_launch *launch, const emit_signature *sig, value root) {
+  const value requires = member(root, "requires");
+  const value workspace = member(root, "workspace_bytes");
+  SCT_TRY(get_name(&launch->kernel, member(root, "kernel")));
+  SCT_TRY(get_integer(&launch->threads, member(root, "threads"), 1, 1024));
+  SCT_TRY(get_integer(&launch->shared_bytes, member(root, "shared_bytes"), 0, 1 << 24));
   SCT_TRY(
-      get_integer(&launch->static_shared_bytes, r, root, "", "static_shared_bytes", 0, 1 << 24));
-  SCT_TRY(get_text(&launch->grid, r, root, "", "grid", NULL));
-  if (!emit_is_expression(launch->grid, sig, NULL)) {
-    return damaged(r, "grid", expression);
-  }
-  SCT_TRY(get_texts(&launch->requires, &launch->n_requires, r, root, "", "requires", true));
+      get_integer(&launch->static_shared_bytes, member(root, "static_shared_bytes"), 0, 1 << 24));
+  SCT_TRY(get_expression(&launch->grid, member(root, "grid"), sig, NULL));
+  SCT_TRY(get_length(&launch->n_requires, requires, true));
+  launch->requires = SCT_ARENA_NEW(root.r->arena, const char *, launch->n_requires + 1);
   for (int k = 0; k < launch->n_requires; k++) {
-    if (!emit_is_expression(launch->requires[k], sig, NULL)) {
-      return damaged(r, path_index(r, "requires", (size_t)k), expression);
-    }
+    SCT_TRY(get_expression(&launch->requires[k], item(requires, k), sig, NULL));
   }
-  SCT_TRY(get_text(&launch->doc, r, root, "", "doc", ""));
-  if (json_object_get(root, "workspace_bytes") != NULL) {
-    SCT_TRY(get_integer(&launch->workspace_bytes, r, root, "", "workspace_bytes", 0, 1 << 30));
+  SCT_TRY(get_text(&launch->doc, member(root, "doc"), ""));
+  if (workspace.json != NULL) {
+    SCT_TRY(get_integer(&launch->workspace_bytes, workspace, 0, 1 << 30));
   }
-  if (json_is_true(json_object_get(root, "exclusive"))) {
+  if (json_is_true(json_object_get(root.json, "exclusive"))) {
     return sct_fail(
-        r->err, SCT_EDATA,
+        root.r->err, SCT_EDATA,
         "the kernel '%s' keeps partial results in an array of its own, as older versions "
         "made them: run `sectile tune` on its spec again",
         launch->kernel);
   }
-  return read_per_operand(launch, r, sig, root);
+  return read_per_operand(launch, sig, root);
 }
 
 sct_status emit_read_launch(emit_launch *out, sct_arena *arena, const emit_signature *sig,
                             const char *json, sct_error *err) {
   const reader r = {arena, "launch data", err};
-  json_t *root = NULL;
+  json_t *document = NULL;
+  value root;
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(parse(&root, &r, json));
-  SCT_TRY_DONE(read_launch(out, &r, sig, root));
+  SCT_TRY_DONE(parse(&document, &root, &r, json));
+  SCT_TRY_DONE(read_launch(out, sig, root));
 done:
-  json_decref(root);
+  json_decref(document);
   return status;
 }
 
@@ -443,16 +416,17 @@ sct_status emit_read_extents(int64_t *out, double *elements, const emit_signatur
                              const char *json, sct_error *err) {
   sct_arena arena = {0};
   const reader r = {&arena, "extents of a run", err};
-  json_t *root = NULL;
+  json_t *document = NULL;
+  value root;
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(parse(&root, &r, json));
+  SCT_TRY_DONE(parse(&document, &root, &r, json));
   *elements = 1;
   for (int k = 0; k < sig->n_extents; k++) {
-    SCT_TRY_DONE(get_integer(&out[k], &r, root, "", sig->extents[k].name, 0, LLONG_MAX));
+    SCT_TRY_DONE(get_integer(&out[k], member(root, sig->extents[k].name), 0, LLONG_MAX));
     *elements *= sig->extents[k].is_dim ? (double)out[k] : 1.0;
   }
 done:
-  json_decref(root);
+  json_decref(document);
   sct_arena_free(&arena);
   return status;
 }
@@ -504,9 +478,9 @@ bool emit_selects_any(const char *conditions) {
 /* Every axis of `a` but layout.* stands with the same value in `b`. */
 static bool axes_within(json_t *a, json_t *b) {
   const char *key = NULL;
-  json_t *value = NULL;
-  json_object_foreach(a, key, value) {
-    if (!sct_has_prefix(key, "layout.") && !json_equal(value, json_object_get(b, key))) {
+  json_t *of_a = NULL;
+  json_object_foreach(a, key, of_a) {
+    if (!sct_has_prefix(key, "layout.") && !json_equal(of_a, json_object_get(b, key))) {
       return false;
     }
   }

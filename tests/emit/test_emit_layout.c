@@ -232,7 +232,7 @@ static void damaged_formulas_are_named(void **state) {
        "operands[0].dims[1]: expected a name that no other index has"},
       {GRID_SIGNATURE("f32", "4", "\"row\"", "\"n_row\"",
                       LINE ", {\"bytes\": \"4 * row\", \"offsets\": [\"0\"]}"),
-       "formulas[1].bytes[0]: expected an expression over the extents"},
+       "formulas[1].bytes: expected an expression over the extents"},
       {GRID_SIGNATURE("f32", "4", "\"row\"", "\"n_row\"",
                       LINE ", {\"bytes\": \"4\", \"offsets\": [\"0\", \"4\"]}"),
        "formulas[1].offsets: expected one expression for each"},
