@@ -1,7 +1,7 @@
 /* No candidate of a built-in strategy fails, whatever the spec: of every spec of tests/cases and
  * tuning/kernels some candidates of each strategy, drawn by a seed, are compiled and verified on
  * the virtual device. A candidate that fails is a defect of its strategy. A line `-- try: LABEL` of
- * a spec names one that is taken in any case.
+ * a spec names one that is taken in any case, `-- reject: LABEL` one that planning must reject.
  *
  *   test_tune_cases [SPEC.lua|KERNEL|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates;
  *                                                                KERNEL: of tuning/kernels
@@ -58,20 +58,19 @@ static void draw(work *w, int strategy, int64_t most, sct_rng *rng) {
   sct_free(order);
 }
 
-/* The candidates that the spec's own text names. */
-static void add_named(work *w, const char *path) {
+/* The candidates that the spec's own text names behind `mark`. */
+static void add_named(work *w, const char *path, const char *mark, bool good) {
   sct_str text = {0};
   MUST(sct_file_read(&text, path, err));
-  static const char mark[] = "\n-- try: ";
   for (const char *at = strstr(sct_str_c(&text), mark); at; at = strstr(at, mark)) {
-    at += sizeof mark - 1;
+    at += strlen(mark);
     char *const label = sct_arena_strndup(&w->f.arena, at, strcspn(at, "\n"));
     sct_error why = {0};
     const int64_t c = sct_space_find(&w->f.space, label, &why);
-    if (c < 0 || !picked_make(&w->list[w->n], &w->f, (size_t)c)) {
-      fail_msg("%s: '%s' is no candidate: %s", path, label, why.text);
+    if (c < 0 || picked_make(&w->list[w->n], &w->f, (size_t)c) != good) {
+      fail_msg("%s: '%s' is %s: %s", path, label, good ? "no candidate" : "not rejected", why.text);
     }
-    w->n++;
+    w->n += good;
   }
   sct_str_free(&text);
 }
@@ -185,7 +184,8 @@ static void no_candidate_fails(void **state) {
     draw(&w, strategy, per_strategy, &rng);
   }
   if (is_file) {
-    add_named(&w, path);
+    add_named(&w, path, "\n-- try: ", true);
+    add_named(&w, path, "\n-- reject: ", false);
   }
   add_naive(&w);
   compile(&w);

@@ -377,6 +377,9 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
+  if p.shared and not p.in_shared then -- the axes are those of another choice of layouts
+    return nil, "blocks share outputs where all threads of each do"
+  end
   loop(p)
   local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
   p.n_kept, p.n_reduced = g:text(n_kept), g:text(n_reduced)
