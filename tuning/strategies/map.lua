@@ -499,10 +499,12 @@ local function estimate(p)
   return list
 end
 
--- The view that the candidate is made of.
+-- The view that the candidate is made of; nil: the axes are those of another choice of layouts, and
+-- in this one no mode of so many elements is thin.
 local function view_of(k, c)
   if (c.unroll or 1) > 1 then
-    return (thin.view(k))
+    local view, extent = thin.view(k)
+    return extent == c.unroll and view or nil
   end
   return records.flattened(k) or k
 end
@@ -514,6 +516,9 @@ local function plan(k, c)
     return nil, "policies of L2 need sm_80"
   end
   k = view_of(k, c)
+  if not k then
+    return nil, "no mode of so many elements is unrolled with these layouts"
+  end
   local g = cuda.new(k, "map", c.threads)
   local warps = c.team == "warp"
   local p = {
