@@ -1,6 +1,6 @@
 -- Least of rows that lie one after the other in one layout and apart in the other: candidates of
 -- the first, whose blocks share outputs, wrote those of the second several times.
--- reject: reduce a=col_major threads=512 lanes=16 vec=2 items=4 outputs=1 blocks=264 evict=none
+-- no: reduce a=col_major threads=512 lanes=16 vec=2 items=4 outputs=1 blocks=264 evict=none
 local s = require "sectile"
 return s.kernel {
   name = "min_chosen",

@@ -1,7 +1,7 @@
 /* No candidate of a built-in strategy fails, whatever the spec: of every spec of tests/cases and
  * tuning/kernels some candidates of each strategy, drawn by a seed, are compiled and verified on
  * the virtual device. A candidate that fails is a defect of its strategy. A line `-- try: LABEL` of
- * a spec names one that is taken in any case, `-- reject: LABEL` one that planning must reject.
+ * a spec names one that is taken in any case, `-- no: LABEL` one that planning must reject.
  *
  *   test_tune_cases [SPEC.lua|KERNEL|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates;
  *                                                                KERNEL: of tuning/kernels
@@ -185,7 +185,7 @@ static void no_candidate_fails(void **state) {
   }
   if (is_file) {
     add_named(&w, path, "\n-- try: ", true);
-    add_named(&w, path, "\n-- reject: ", false);
+    add_named(&w, path, "\n-- no: ", false);
   }
   add_naive(&w);
   compile(&w);

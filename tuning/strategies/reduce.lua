@@ -377,8 +377,8 @@ local function plan(k, c)
   end
   p.odd_bytes = p.odd and ODD_VECTOR_BYTES // p.vec
   constants(p)
-  if p.shared and not p.in_shared then -- the axes are those of another choice of layouts
-    return nil, "blocks share outputs where all threads of each do"
+  if p.shared and not p.in_shared or p.odd and not p.rows then
+    return nil, "the axes are those of another choice of layouts"
   end
   loop(p)
   local n_kept, n_reduced = reduce.count(k, p.kept), reduce.count(k, p.reduced)
