@@ -85,7 +85,7 @@ static json_t *started(const sct_tune_event *x) {
                    "conditions", conditions_of(x->conditions));
 }
 
-static json_t *judged(const sct_tune_event *x) {
+static json_t *evaluated(const sct_tune_event *x) {
   return json_pack("{s:o, s:o, s:o}", "label", cli_json_text(x->label), "outcome",
                    cli_json_text(x->outcome), "detail", cli_json_text(x->detail));
 }
@@ -116,7 +116,7 @@ json_t *cli_events_members(const char **name, const sct_tune_event *event) {
     const char *name;
     json_t *(*members)(const sct_tune_event *event);
   } kinds[] = {[SCT_TUNE_STARTED] = {"start", started},
-               [SCT_TUNE_JUDGED] = {"candidate", judged},
+               [SCT_TUNE_EVALUATED] = {"candidate", evaluated},
                [SCT_TUNE_TIMED] = {"timed", timed},
                [SCT_TUNE_RACED] = {"race", raced},
                [SCT_TUNE_SIZE_DONE] = {"size", size_done}};

@@ -388,7 +388,7 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
                                double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
  * one is enough. */
-/* What a run or a comparison found, to be judged when its series has ended: judging may ask for
+/* What a run or a comparison found, to be evaluated when its series has ended: judging may ask for
  * more. */
 typedef struct sct_timed_found {
   bool well; /* nothing */
@@ -416,7 +416,7 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* A screen that goes with a verification, in the same series: asked for, so that the steps below do
  * something, where all that it needs is on the device; added behind the last request, its answers
- * taken, and judged when the series has ended. What comes of it is kept for sct_measure_time. */
+ * taken, and evaluated when the series has ended. What comes of it is kept for sct_measure_time. */
 void sct_screen_want(sct_measure *m, const sct_binary *candidate, const sct_size *size);
 void sct_screen_put(sct_measure *m, sct_series *s, const sct_job *job);
 void sct_screen_take(sct_measure *m, sct_series *s);

@@ -97,13 +97,13 @@ typedef struct sct_tune_opts {
 } sct_tune_opts;
 
 typedef enum sct_tune_event_kind {
-  SCT_TUNE_STARTED,  /* device and space are known: name, device, conditions, n_sources, n_sizes */
-  SCT_TUNE_JUDGED,   /* a candidate failed, or was verified where nothing is timed: label, outcome,
-                        detail */
-  SCT_TUNE_TIMED,    /* a candidate at one size: label, size, outcome, detail, median_ns, ... */
-  SCT_TUNE_RACED,    /* a race is over: phase, size, n_racers, n_rounds, the leader's label and
-                        median_ns */
-  SCT_TUNE_SIZE_DONE /* size, the winner's label (NULL: none) and median_ns, n_tied */
+  SCT_TUNE_STARTED,   /* device and space are known: name, device, conditions, n_sources, n_sizes */
+  SCT_TUNE_EVALUATED, /* a candidate failed, or was verified where nothing is timed: label, outcome,
+                      detail */
+  SCT_TUNE_TIMED,     /* a candidate at one size: label, size, outcome, detail, median_ns, ... */
+  SCT_TUNE_RACED,     /* a race is over: phase, size, n_racers, n_rounds, the leader's label and
+                         median_ns */
+  SCT_TUNE_SIZE_DONE  /* size, the winner's label (NULL: none) and median_ns, n_tied */
 } sct_tune_event_kind;
 
 /* What a kind does not name is 0 or NULL. Valid during the call only. */
@@ -189,7 +189,7 @@ typedef struct sct_tune_report {
   int64_t n_contended; /* samples beside a process that came later */
   int64_t n_slow, n_samples; /* samples at a low clock or under hardware slowdown; all */
   uint64_t throttle;         /* reasons seen with the samples */
-  int n_checked;             /* before a GPU: judged by running their PTX on the CPU */
+  int n_checked;             /* before a GPU: evaluated by running their PTX on the CPU */
   int n_caught;              /* those of them that failed, and were not sent to the GPU */
   char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;

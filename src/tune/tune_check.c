@@ -25,7 +25,7 @@
 /* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
  * which need no copy. */
 typedef enum message {
-  THE_ITEMS,  /* tune_ask_items: to be judged, of the code told last */
+  THE_ITEMS,  /* tune_ask_items: to be evaluated, of the code told last */
   THE_NAIVE,  /* tune_ask_naive: what they are compared with */
   THE_PROGRAM /* that they are of: any message that cubin and PTX lie in */
 } message;
@@ -116,9 +116,9 @@ static void judge(const sct_tune_plan *plan, bench *b, const char *entry, tune_j
     status =
         sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &m->verdict, NULL);
   }
-  m->judged = status == SCT_OK;
+  m->evaluated = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
-  if (m->judged) {
+  if (m->evaluated) {
     m->run = sct_tune_run_of(&plan->spec, &m->verdict);
   }
 }
@@ -403,7 +403,7 @@ static void hand_out(tune_session *s) {
 
 /* ---- the parent: verdicts ---- */
 
-/* Judged against a naive variant that failed: another one, if there is any, stands in for it. */
+/* Evaluated against a naive variant that failed: another one, if there is any, stands in for it. */
 static void try_another(tune_check *c, int item, int naive) {
   const int next = sct_tune_naive_item(c->table->plan, item);
   if (next >= 0 && next != naive) {
@@ -423,7 +423,7 @@ static sct_status take_judgement(tune_session *s, const tune_judgement *m, int n
   }
   sct_tune_set_ready(s->pipeline, m->item);
   sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->pipeline), item->label);
-  if (!m->judged || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
+  if (!m->evaluated || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
     return SCT_OK; /* the GPU decides */
   }
   s->flow.n_checked++;

@@ -13,12 +13,12 @@ static bool same_launch(const sct_spec *spec, const sct_kernel_code *a, const sc
 }
 
 /* Is there a verdict that can be shared? */
-static bool is_judged(const tune_table *t, int item) {
-  bool judged = t->plan->items[item].outcome != SCT_OUT_OK;
+static bool is_evaluated(const tune_table *t, int item) {
+  bool evaluated = t->plan->items[item].outcome != SCT_OUT_OK;
   for (int z = 0; z < t->plan->spec.n_sizes; z++) {
-    judged = judged || sct_tune_cell(t, item, z)->verified;
+    evaluated = evaluated || sct_tune_cell(t, item, z)->verified;
   }
-  return judged;
+  return evaluated;
 }
 
 /* ---- items by their machine code ---- */
@@ -68,7 +68,7 @@ void sct_tune_find_duplicate(tune_table *t, int item) {
   for (int k = mine->compiled.ok ? *bucket_of(t, item) : -1; k >= 0; k = t->codes->next[k]) {
     const sct_tune_item *other = &t->plan->items[k];
     if (k < item && (t->duplicate[item] < 0 || k < t->duplicate[item]) &&
-        t->group[k] == t->group[item] && t->duplicate[k] < 0 && is_judged(t, k) &&
+        t->group[k] == t->group[item] && t->duplicate[k] < 0 && is_evaluated(t, k) &&
         sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) &&
         same_launch(&t->plan->spec, &other->code, &mine->code)) {
       t->duplicate[item] = k;

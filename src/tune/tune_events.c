@@ -35,7 +35,7 @@ void sct_tune_tell_start(const tune_flow *f, const sct_tune_plan *plan,
 }
 
 void sct_tune_tell_item(const tune_flow *f, const sct_tune_item *item) {
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_JUDGED,
+  tell(f, &(sct_tune_event){.kind = SCT_TUNE_EVALUATED,
                             .label = item->label,
                             .outcome = sct_outcome_name(item->outcome),
                             .detail = item->detail});

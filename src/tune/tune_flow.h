@@ -9,7 +9,7 @@ typedef struct tune_flow {
   int64_t deadline_ns;           /* 0: none */
   bool stopped, out_of_time;
   int64_t n_verify, n_time; /* steps of these phases so far */
-  int n_checked, n_caught;  /* candidates judged on the virtual device first; those that failed */
+  int n_checked, n_caught; /* candidates evaluated on the virtual device first; those that failed */
 } tune_flow;
 
 bool sct_tune_stop(tune_flow *f); /* the user or the budget says so */

@@ -70,14 +70,14 @@ static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
 
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   const sct_tune_item *item = &s->plan.items[k];
-  const bool judged = item->outcome != SCT_OUT_OK || sct_tune_judged_already(&s->table, k);
+  const bool evaluated = item->outcome != SCT_OUT_OK || sct_tune_evaluated_already(&s->table, k);
   SCT_TRY(sct_tune_count(&s->counting, k, err)); /* both unless whoever checked it did */
   sct_tune_compare_code(&s->counting, k);
-  if (s->searching && judged) {
+  if (s->searching && evaluated) {
     return SCT_OK;
   }
   sct_tune_progress(&s->flow, "verify", ++s->flow.n_verify, s->plan.n_items, item->label);
-  if (judged) {
+  if (evaluated) {
     return SCT_OK;
   }
   sct_tune_find_duplicate(&s->table, k);

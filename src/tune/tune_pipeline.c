@@ -79,10 +79,10 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
 /* ---- one item on its way ---- */
 
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
- * was not judged before. */
+ * was not evaluated before. */
 static void ask_check(tune_session *s, int item) {
   if (!s->device.checked || s->plan.items[item].outcome != SCT_OUT_OK ||
-      s->plan.items[item].checked || sct_tune_judged_already(&s->table, item)) {
+      s->plan.items[item].checked || sct_tune_evaluated_already(&s->table, item)) {
     return;
   }
   s->plan.items[item].checked = true;

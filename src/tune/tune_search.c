@@ -302,8 +302,8 @@ static double sectors_of(const tune_table *t, int k, int size, int op) {
       !cell->counted || sct_model_passes(spec, &item->code) > 1) {
     return INFINITY;
   }
-  sct_tune_judged_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
-                          cell->counters.operand);
+  sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
+                             cell->counters.operand);
   return (double)sectors[op];
 }
 

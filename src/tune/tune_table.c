@@ -88,7 +88,7 @@ static bool is_verified(const tune_table *t, int item) {
   return verified;
 }
 
-bool sct_tune_judged_already(const tune_table *t, int item) {
+bool sct_tune_evaluated_already(const tune_table *t, int item) {
   return sct_tune_known_already(t, item) || is_verified(t, item);
 }
 
@@ -146,12 +146,12 @@ static bool is_read_again(const sct_spec *spec, int op) {
 }
 
 /* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
- * each access is judged by itself, by sectors for one that it needs, and counts as if the array was
- * read once. Elsewhere no kernel can stay below what its elements fill: what the model counts is
- * scaled from sampled blocks, and where many of them lie at borders it can be less, which would
+ * each access is evaluated by itself, by sectors for one that it needs, and counts as if the array
+ * was read once. Elsewhere no kernel can stay below what its elements fill: what the model counts
+ * is scaled from sampled blocks, and where many of them lie at borders it can be less, which would
  * make it a measure that no other candidate reaches. */
-void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                             const int *layout, const sct_count *counted) {
+void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                const int *layout, const sct_count *counted) {
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
     if (is_read_again(spec, op) && c->sectors_ideal > 0) {
@@ -200,7 +200,7 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
   row->eligible = !failed && sct_tune_is_measured(t, cell);
   if (cell->counted && !cell->estimated && !failed) {
     const sct_counters *c = &cell->counters;
-    sct_tune_judged_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
+    sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
     row->operand_sectors = sectors;
     row->sectors = (double)(c->load.sectors + c->store.sectors);
     row->requests = (double)(c->load.requests + c->store.requests);

@@ -78,15 +78,17 @@ bool sct_tune_has_outcome(const tune_table *t, int item, int size);
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(const tune_table *t, int item);
-bool sct_tune_judged_already(const tune_table *t, int item); /* that, or this session verified it */
-void sct_tune_set_verified(tune_table *t, int item);         /* it holds at every size that fits */
+bool sct_tune_evaluated_already(const tune_table *t,
+                                int item);           /* that, or this session verified it */
+void sct_tune_set_verified(tune_table *t, int item); /* it holds at every size that fits */
 
 /* ---- items that run alike (tune_duplicates.c) ---- */
 
 void sct_tune_codes_new(tune_codes **out, int n_items);
-void sct_tune_codes_free(tune_codes *c);               /* accepts NULL */
-void sct_tune_note_code(tune_table *t, int item);      /* once, when it is compiled */
-void sct_tune_find_duplicate(tune_table *t, int item); /* among those that were judged before it */
+void sct_tune_codes_free(tune_codes *c);          /* accepts NULL */
+void sct_tune_note_code(tune_table *t, int item); /* once, when it is compiled */
+void sct_tune_find_duplicate(tune_table *t,
+                             int item); /* among those that were evaluated before it */
 void sct_tune_take_duplicate(tune_table *t, int item, int size);
 
 /* ---- races ---- */
@@ -99,8 +101,8 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "
 
 /* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
  * from counted[n_operands]. */
-void sct_tune_judged_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                             const int *layout, const sct_count *counted);
+void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                const int *layout, const sct_count *counted);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
 

@@ -174,7 +174,7 @@ static void run_poison(void) {
     const double before = time_good();
     const int64_t start = sct_now_ns();
     assert_ok(sct_measure_verify(m, &kernel.binary, &v, &fixture_err));
-    const double judged = ms_since(start);
+    const double evaluated = ms_since(start);
     recovery[k] = recover();
     const double ratio = time_good() / before;
     const bool right = v.outcome == bad[k].outcome[0] || v.outcome == bad[k].outcome[1];
@@ -182,11 +182,11 @@ static void run_poison(void) {
     n_unharmed += ratio > 1 - NOISE && ratio < 1 + NOISE;
     worst = recovery[k] > worst ? recovery[k] : worst;
     printf("%-16s %-15s judged in %8.1f ms, next verified after %7.1f ms, its time x %.4f  %.60s\n",
-           bad[k].entry, sct_outcome_name(v.outcome), judged, recovery[k], ratio, v.detail);
+           bad[k].entry, sct_outcome_name(v.outcome), evaluated, recovery[k], ratio, v.detail);
     fflush(stdout);
     json_item("\"poison_%s\": {\"outcome\": \"%s\", \"right\": %s, \"judged_ms\": %.1f, "
               "\"recovery_ms\": %.1f, \"time_ratio\": %.5f}",
-              bad[k].entry, sct_outcome_name(v.outcome), right ? "true" : "false", judged,
+              bad[k].entry, sct_outcome_name(v.outcome), right ? "true" : "false", evaluated,
               recovery[k], ratio);
   }
   qsort(recovery, SCT_COUNT(bad), sizeof recovery[0], by_value);
@@ -201,7 +201,8 @@ static void run_poison(void) {
 
 static atomic_bool kill_over;
 
-/* Kills the worker after so many nanoseconds; not at all when the candidate was judged before. */
+/* Kills the worker after so many nanoseconds; not at all when the candidate was evaluated before.
+ */
 static void *kill_worker(void *delay_ns) {
   const pid_t pid = m->worker.pid;
   const int64_t ns = *(const int64_t *)delay_ns;

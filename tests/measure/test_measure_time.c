@@ -523,7 +523,7 @@ static void test_gathers_and_large_index_arrays(void **state) {
   close_world(&w);
 }
 
-static void test_tolerance_is_judged_by_value(void **state) {
+static void test_tolerance_is_evaluated_by_value(void **state) {
   (void)state;
   const fixture_array arrays[] = {{.name = "a", .types = "f32", .layout = FIXTURE_AOS},
                                   {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
@@ -640,7 +640,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_hang_during_timing),
       cmocka_unit_test(test_gaps_nobody_owns_are_compared),
       cmocka_unit_test(test_gathers_and_large_index_arrays),
-      cmocka_unit_test(test_tolerance_is_judged_by_value),
+      cmocka_unit_test(test_tolerance_is_evaluated_by_value),
       cmocka_unit_test(test_sizes_change_and_memory_comes_back),
       cmocka_unit_test(test_a_size_that_does_not_fit_says_so),
       cmocka_unit_test(test_requirements_hold_or_it_is_not_launched),

@@ -1,5 +1,5 @@
 /* Verification end to end against the fake GPU: every fault must become its outcome, and the
- * candidate after it must be judged on its own. */
+ * candidate after it must be evaluated on its own. */
 #include "measure_fixture.h"
 
 #include "measure/measure_session.h"
@@ -152,7 +152,7 @@ static void test_together_is_as_one_by_one(void **state) {
     assert_int_equal(sct_child_alive(&alone.m->worker), sct_child_alive(&together.m->worker));
     assert_int_equal(alone.m->generation, together.m->generation);
     assert_int_equal(a.outcome == SCT_OUT_OK, strcmp(scripts[k], "ok") == 0);
-    expect(&together, 2, SCT_OUT_OK); /* and the next is judged on its own */
+    expect(&together, 2, SCT_OUT_OK); /* and the next is evaluated on its own */
     close_world(&alone);
     close_world(&together);
   }

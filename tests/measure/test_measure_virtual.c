@@ -1,5 +1,5 @@
 /* Verification on a described device: kernels run as PTX, and what the interpreter finds becomes
- * the candidate's outcome. The candidate after it is judged on its own, by the same worker. */
+ * the candidate's outcome. The candidate after it is evaluated on its own, by the same worker. */
 #include "measure_fixture.h"
 #include "nvrtc_text.h"
 

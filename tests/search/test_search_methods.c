@@ -232,7 +232,7 @@ static void predictions_are_believed_in_part(void **state) {
 
 /* A value that was slow in one strategy may not be in another: two candidates that differ from the
  * slow one by one axis, of which the one of the other strategy, which was tried too, is next. */
-static void another_strategy_is_judged_for_itself(void **state) {
+static void another_strategy_is_evaluated_for_itself(void **state) {
   (void)state;
   static const char *const axes[3] = {"strategy", "vec", "hint"};
   static const char *const points[5][3] = {{"map", "a", "x"},
@@ -479,7 +479,7 @@ int main(void) {
       TEST(the_first_guess_is_the_prediction),
       TEST(penalties_tell_equal_predictions_apart),
       TEST(predictions_are_believed_in_part),
-      TEST(another_strategy_is_judged_for_itself),
+      TEST(another_strategy_is_evaluated_for_itself),
       TEST(each_strategy_has_its_turn),
       TEST(sampled_counts_are_coarse),
       TEST(order_tells_equal_predictions_apart),

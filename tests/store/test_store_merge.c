@@ -268,7 +268,7 @@ static void an_export_reads_back_byte_for_byte(void **state) {
   sct_free(text);
 }
 
-/* 64,000 rows: the time is printed, not judged. */
+/* 64,000 rows: the time is printed, not evaluated. */
 static void many_rows_are_merged(void **state) {
   const fixture *const f = *state;
   sct_store *const s = fx_open(shard_path(f, "many"), false);

@@ -330,8 +330,9 @@ static void test_replace(void **state) {
   sct_store_close(s);
 }
 
-/* What is judged of many outcomes at once stands in all of them or, if one is missing, in none. */
-static void test_judged_together(void **state) {
+/* What is evaluated of many outcomes at once stands in all of them or, if one is missing, in none.
+ */
+static void test_evaluated_together(void **state) {
   const fixture *const f = *state;
   sct_store *s = fx_open(f->path, false);
   const sct_row_run run = fx_run(s);
@@ -628,7 +629,7 @@ int main(void) {
       cmocka_unit_test(test_what_an_outcome_says),
       cmocka_unit_test_setup_teardown(test_listing_without_source, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_replace, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(test_judged_together, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(test_evaluated_together, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_figures_belong_to_the_device, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_find_resumes, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_order_of_results, fx_setup, fx_teardown),

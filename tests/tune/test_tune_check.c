@@ -152,7 +152,7 @@ static void counts_do_not_depend_on_who_counts(void **state) {
 
 /* More than a program takes, so a process is told of several, one after the other; every other
  * candidate leaves out the last element. */
-static void each_is_judged_by_its_own_program(void **state) {
+static void each_is_evaluated_by_its_own_program(void **state) {
   (void)state;
   enum { SOME = 40 };
   for (int k = 0; k < SOME; k++) {
@@ -323,7 +323,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(what_a_gpu_would_not_notice_is_caught, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(counts_do_not_depend_on_who_counts, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(without_the_check_they_reach_the_gpu, tf_setup, tf_teardown),
-      cmocka_unit_test_setup_teardown(each_is_judged_by_its_own_program, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(each_is_evaluated_by_its_own_program, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(programs_are_sent_on_as_they_came, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(what_is_unknown_is_left_to_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(a_naive_variant_that_fails_is_said, tf_setup, tf_teardown),

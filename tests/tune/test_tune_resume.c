@@ -205,7 +205,7 @@ typedef struct listener {
 
 static void look_up(void *ctx, const sct_tune_event *event) {
   listener *l = ctx;
-  if (event->kind != SCT_TUNE_JUDGED && event->kind != SCT_TUNE_TIMED) {
+  if (event->kind != SCT_TUNE_EVALUATED && event->kind != SCT_TUNE_TIMED) {
     return;
   }
   tf_stored s;

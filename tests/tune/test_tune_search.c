@@ -331,9 +331,9 @@ static void judge_stored(const char *store, bool coalesced) {
   sct_store_close(writable);
 }
 
-/* Which rows are coalesced depends on all of them, so it may be judged anew; what an earlier
+/* Which rows are coalesced depends on all of them, so it may be evaluated anew; what an earlier
  * session found out by compiling stays, though this one does not compile. */
-static void what_the_store_knows_is_judged_anew_and_kept(void **state) {
+static void what_the_store_knows_is_evaluated_anew_and_kept(void **state) {
   (void)state;
   tf_run r = searching("ok", "judged.db", NULL, 0);
   tf_tune_ok(&r, SPEC);
@@ -396,7 +396,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(a_search_on_a_virtual_device_repeats, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),
       TEST(what_the_store_knows_needs_no_budget),
-      TEST(what_the_store_knows_is_judged_anew_and_kept),
+      TEST(what_the_store_knows_is_evaluated_anew_and_kept),
       cmocka_unit_test_setup_teardown(equal_sources_come_together, tf_setup, tf_teardown),
       TEST(an_unknown_method_is_refused_before_anything_runs),
   };
