@@ -326,6 +326,55 @@ static void undefined_bits_travel(void **state) {
   }
 }
 
+/* An undefined value in global memory is wrong if it stays there, or decides something. */
+static void undefined_values_may_be_overwritten(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    sct_ptx_kind kind;
+    const char *says;
+    bool given; /* only what was given contents shows it */
+  } cases[] = {
+      {"st.global.u32 [%po], %r0; st.global.u16 [%po+2], %h0;", SCT_PTX_CLEAN, "", false},
+      {"st.global.u32 [%po], %r0; st.global.u8 [%po+2], %h0;", SCT_PTX_UNDEFINED_STORE,
+       "at offset 2 of 'out'", false},
+      {"st.global.v2.u32 [%po8], {%r0, %r0}; st.global.u16 [%po8+2], %h0;"
+       "st.global.u16 [%po8+6], %h0;",
+       SCT_PTX_CLEAN, "", false},
+      {"st.global.u32 [%po], %r0; st.global.u16 [%po+2], %h0; st.global.u32 [%po+512], %r0;",
+       SCT_PTX_UNDEFINED_STORE, "at offset 514 of 'out'", false},
+      {"st.global.u32 [%po], %r0; st.global.u32 [%po+512], %r0; st.global.u16 [%po+2], %h0;",
+       SCT_PTX_UNDEFINED_STORE, "byte 514 of output 'out'", true},
+      {"st.global.u32 [%po], %r0; ld.global.u32 %r1, [%po]; setp.eq.u32 %p1, %r1, 0; @%p1 ret;"
+       "st.global.u16 [%po+2], %h0;",
+       SCT_PTX_UNDEFINED_BRANCH, "", false},
+  };
+  uint32_t in[64] = {0};
+  for (int k = 0; k < 2 * SCT_COUNT(cases); k++) {
+    const int c = k / 2;
+    const bool given = k % 2 == 1;
+    sct_str text = {0};
+    sct_ptx_result result;
+    if (cases[c].given && !given) {
+      continue;
+    }
+    sct_str_printf(&text, "%s.reg .b64 %%po8; add.s64 %%po8, %%out, %%d20;\n%s\nret;\n}\n", HALF,
+                   cases[c].body);
+    const kernel_run r = {.blocks = 1,
+                          .threads = 64,
+                          .in = in,
+                          .in_bytes = sizeof in,
+                          .out_bytes = 1024,
+                          .out_zero = given};
+    if (run_kernel(sct_str_c(&text), &r, NULL, &result) != cases[c].kind ||
+        strstr(result.diag.text, cases[c].says) == NULL) {
+      fail_msg("%s: %s %s", cases[c].body, sct_ptx_kind_name(result.diag.kind), result.diag.text);
+    }
+    sct_ptx_result_free(&result);
+    sct_str_free(&text);
+  }
+}
+
 /* Padding may stay undefined, fields may not. */
 static void padding_is_free(void **state) {
   (void)state;
@@ -360,10 +409,14 @@ static void padding_is_free(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scalar_loads),          cmocka_unit_test(vectors_through_every_space),
-      cmocka_unit_test(store_hints),           cmocka_unit_test(cache_policy_operand),
-      cmocka_unit_test(module_variables),      cmocka_unit_test(small_overruns),
-      cmocka_unit_test(undefined_bits_travel), cmocka_unit_test(padding_is_free)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scalar_loads),
+                                     cmocka_unit_test(vectors_through_every_space),
+                                     cmocka_unit_test(store_hints),
+                                     cmocka_unit_test(cache_policy_operand),
+                                     cmocka_unit_test(module_variables),
+                                     cmocka_unit_test(small_overruns),
+                                     cmocka_unit_test(undefined_bits_travel),
+                                     cmocka_unit_test(padding_is_free),
+                                     cmocka_unit_test(undefined_values_may_be_overwritten)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

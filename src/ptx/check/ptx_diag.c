@@ -34,23 +34,9 @@ static void copy_text(char *out, size_t size, ptx_span text) {
   out[n] = '\0';
 }
 
-void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
-                   const char *fmt, ...) {
-  if (x->stop) {
-    return;
-  }
-  const bool race = ptx_is_race(kind);
-  const bool undefined = kind == SCT_PTX_UNDEFINED_ADDRESS || kind == SCT_PTX_UNDEFINED_BRANCH ||
-                         kind == SCT_PTX_UNDEFINED_STORE;
-  x->soft = x->has_soft ? !race : undefined && x->launch->races;
-  if (x->has_soft && !race) { /* the first one stands */
-    x->stop = true;
-    return;
-  }
+static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind,
+                     int lane, uint64_t address) {
   const sct_ptx_module *m = x->launch->module;
-  sct_ptx_diag *d = &x->diag;
-  va_list args;
-  x->stop = true;
   *d = (sct_ptx_diag){.kind = kind,
                       .lane = lane,
                       .address = address,
@@ -66,9 +52,63 @@ void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
       snprintf(d->file, sizeof d->file, "%s", m->files[o->loc.file]);
     }
   }
+}
+
+/* Ends the block, or its current warp, with a diagnosis; false: another one stands. */
+static bool stop(ptx_exec *x, sct_ptx_kind kind) {
+  if (x->stop) {
+    return false;
+  }
+  const bool race = ptx_is_race(kind), stands = x->has_soft && !race;
+  const bool undefined = kind == SCT_PTX_UNDEFINED_ADDRESS || kind == SCT_PTX_UNDEFINED_BRANCH ||
+                         kind == SCT_PTX_UNDEFINED_STORE;
+  x->soft = x->has_soft ? !race : undefined && x->launch->races;
+  x->stop = true;
+  return !stands;
+}
+
+void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+                   const char *fmt, ...) {
+  va_list args;
+  if (!stop(x, kind)) {
+    return;
+  }
+  describe(&x->diag, x, u, kind, lane, address);
   va_start(args, fmt);
-  vsnprintf(d->text, sizeof d->text, fmt, args);
+  vsnprintf(x->diag.text, sizeof x->diag.text, fmt, args);
   va_end(args);
+}
+
+/* The block's first undefined store has left a byte that is undefined still. */
+static bool is_unset(const ptx_exec *x) {
+  const ptx_buf *b = x->unset.buf;
+  return b != NULL && sct_ptx_buf_undefined(b, x->unset.from, x->unset.to) >= 0;
+}
+
+void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address,
+                              ptx_buf *buf, int64_t from, int64_t to) {
+  if (is_unset(x)) {
+    return;
+  }
+  sct_ptx_diag *d = &x->unset.diag;
+  describe(d, x, u, SCT_PTX_UNDEFINED_STORE, lane, address);
+  snprintf(d->text, sizeof d->text, "stores a value that was never set at offset %lld of '%s'",
+           (long long)from, buf->name);
+  x->unset.buf = buf;
+  x->unset.from = from;
+  x->unset.to = to;
+  if (!sct_ptx_buf_spoil(buf)) {
+    x->unset.buf = NULL;
+    if (stop(x, d->kind)) {
+      x->diag = *d;
+    }
+  }
+}
+
+void sct_ptx_fault_if_unset(ptx_exec *x) {
+  if (is_unset(x) && stop(x, SCT_PTX_UNDEFINED_STORE)) {
+    x->diag = x->unset.diag;
+  }
 }
 
 void sct_ptx_diag_print(sct_str *out, const sct_ptx_diag *d) {

@@ -186,6 +186,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->n_mbars = 0;
   sct_ptx_bulk_clear(x);
   x->stop = x->soft = x->has_soft = false;
+  x->unset.buf = NULL;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
     memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,

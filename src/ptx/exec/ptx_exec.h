@@ -206,6 +206,11 @@ struct ptx_exec {
   ptx_warp *warps;
   int *order; /* [n_warps] in which order they run */
   uint64_t clock;
+  struct {
+    ptx_buf *buf;     /* NULL: none */
+    int64_t from, to; /* the bytes that it left undefined are among these */
+    sct_ptx_diag diag;
+  } unset;           /* the block's first undefined store: sct_ptx_fault_unless_set() */
   sct_ptx_diag diag; /* with stop set, or the block's first soft one */
   bool has_soft;     /* a warp of the block has stopped */
   sct_ptx_counters counters;
@@ -312,6 +317,15 @@ static inline void ptx_put_pred(ptx_exec *x, const ptx_uop *u, uint32_t t) {
  */
 void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
                    const char *fmt, ...) SCT_PRINTF(6, 7);
+
+/* A value that was never set is stored to byte `from` of `buf`, perhaps to more of them up to `to`.
+ * Compilers store whole vectors of which they overwrite the undefined words at once, so it is wrong
+ * only if one of the bytes is still undefined at the end of the block, when
+ * sct_ptx_fault_if_unset() looks; of several such stores the first stands. In a buffer whose bytes
+ * are not tracked it is wrong at once. */
+void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address,
+                              ptx_buf *buf, int64_t from, int64_t to);
+void sct_ptx_fault_if_unset(ptx_exec *x);
 
 /* ---- memory accesses */
 

@@ -303,23 +303,25 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
   }
 }
 
-/* Outputs with a byte that nobody wrote. */
+/* Outputs with a byte that nobody wrote, and arrays left with an undefined one. */
 static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     const ptx_buf *b = l->memory->table[k];
-    if (b == NULL || !b->output || !l->definedness) {
+    if (b == NULL || !(b->output || b->spoiled) || !l->definedness) {
       continue;
     }
-    const int64_t at = sct_ptx_memory_undefined(l->memory, b->base, 0);
+    const int64_t at = sct_ptx_buf_undefined(b, 0, b->bytes);
     if (at < 0) {
       continue;
     }
-    *diag = (sct_ptx_diag){
-        .kind = SCT_PTX_NOT_WRITTEN, .warp = -1, .lane = -1, .address = b->base + (uint64_t)at};
+    *diag = (sct_ptx_diag){.kind = b->spoiled ? SCT_PTX_UNDEFINED_STORE : SCT_PTX_NOT_WRITTEN,
+                           .warp = -1,
+                           .lane = -1,
+                           .address = b->base + (uint64_t)at};
     snprintf(diag->kernel, sizeof diag->kernel, "%.*s", l->kernel->name.len, l->kernel->name.p);
-    snprintf(diag->text, sizeof diag->text,
-             "byte %lld of output '%s' (%lld bytes) was never written", (long long)at, b->name,
-             (long long)b->bytes);
+    snprintf(diag->text, sizeof diag->text, "byte %lld of output '%s' (%lld bytes) %s",
+             (long long)at, b->name, (long long)b->bytes,
+             b->spoiled ? "holds a value that was never set" : "was never written");
     return;
   }
 }

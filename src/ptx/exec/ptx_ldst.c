@@ -278,9 +278,9 @@ static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {
   return lanes;
 }
 
-/* An undefined value on its way to global memory: fine in padding, else a diagnosis. */
-static bool undefined_store(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
-                            const ptx_part *part, uint32_t lanes) {
+/* First lane and offset that an undefined byte goes to, other than padding; false: none. */
+static bool first_undefined(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                            const ptx_part *part, uint32_t lanes, int *lane, int64_t *offset) {
   const uint32_t *slots = x->code->vec + u->vec;
   FOR_LANES(i, lanes) {
     const int64_t off = lane_offset(acc, part, i);
@@ -290,15 +290,27 @@ static bool undefined_store(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
         const int64_t at = off + e * u->bytes + k;
         if ((bits >> 8 * k & 0xff) != 0 &&
             (part->buf->required == NULL || part->buf->required[at] != 0)) {
-          sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_STORE, (int)i, acc->addr[i],
-                        "stores a value that was never set at offset %lld of '%s'", (long long)at,
-                        part->buf->name);
+          *lane = (int)i;
+          *offset = at;
           return true;
         }
       }
     }
   }
   return false;
+}
+
+/* An undefined value on its way to global memory; `part` gets the buffer's `defined`. */
+static void undefined_store(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx_part *part,
+                            uint32_t lanes) {
+  int lane = 0;
+  int64_t at = 0;
+  if (!first_undefined(x, u, acc, part, lanes, &lane, &at)) {
+    return;
+  }
+  sct_ptx_fault_unless_set(x, u, lane, acc->addr[lane], part->buf, at,
+                           lane_offset(acc, part, (uint32_t)lane) + acc->width);
+  part->defined = part->buf->defined;
 }
 
 /* Marks what was stored as defined, but for the undefined bits of `lanes`. */
@@ -337,12 +349,15 @@ static bool overwrites_source(ptx_exec *x, const ptx_uop *u, const ptx_access *a
   return false;
 }
 
-static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part) {
+static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx_part *part) {
   const uint32_t *slots = x->code->vec + u->vec;
   const uint32_t undefined = undefined_sources(x, u) & part->mask;
   const bool races = x->launch->races && (part->shared || (part->buf && part->buf->touch != NULL));
-  if (undefined != 0 && part->buf != NULL && undefined_store(x, u, acc, part, undefined)) {
-    return;
+  if (undefined != 0 && part->buf != NULL) {
+    undefined_store(x, u, acc, part, undefined);
+    if (x->stop) {
+      return;
+    }
   }
   if (races && !sct_ptx_race(x, u, acc, part, changed_lanes(x, u, acc, part))) {
     return;
@@ -370,7 +385,7 @@ typedef ptx_part (*part_fn)(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
 
 static void run_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, part_fn find) {
   for (uint32_t todo = acc->mask; todo != 0 && !x->stop;) {
-    const ptx_part part = find(x, u, acc, todo);
+    ptx_part part = find(x, u, acc, todo);
     if (part.mask == 0) {
       return;
     }

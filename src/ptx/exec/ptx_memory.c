@@ -113,6 +113,32 @@ static bool is_whole(const ptx_buf *b) { /* not folded */
   return b->keep == UINT64_MAX;
 }
 
+bool sct_ptx_buf_spoil(ptx_buf *b) {
+  uint8_t *none = NULL;
+  if (!is_whole(b) || b->fill != NULL) {
+    return false;
+  }
+  if (__atomic_load_n(&b->defined, __ATOMIC_ACQUIRE) == NULL) {
+    uint8_t *all = sct_alloc((size_t)b->bytes);
+    memset(all, 0xff, (size_t)b->bytes);
+    b->spoiled = true;
+    if (!__atomic_compare_exchange_n(&b->defined, &none, all, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+      sct_free(all); /* another host thread was first */
+    }
+  }
+  return true;
+}
+
+int64_t sct_ptx_buf_undefined(const ptx_buf *b, int64_t from, int64_t to) {
+  for (int64_t i = from; b->defined != NULL && i < to; i++) {
+    if (b->defined[i] != 0xff && (b->required == NULL || b->required[i] != 0)) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data) {
   ptx_buf *b = buffer_at(m, address);
   if (b == NULL) {
@@ -124,6 +150,7 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     b->n_filled = 0;
     return;
   }
+  b->spoiled = false;
   const int64_t n = is_whole(b) ? b->bytes : (int64_t)b->keep + 1;
   if (data != NULL && n > 0) {
     memcpy(b->host, data, (size_t)n);
@@ -152,15 +179,7 @@ sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *m, uint64_t 
 
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *m, uint64_t address, int64_t from) {
   const ptx_buf *b = buffer_at(m, address);
-  if (b == NULL || b->defined == NULL) {
-    return -1;
-  }
-  for (int64_t i = from; i < b->bytes; i++) {
-    if (b->defined[i] != 0xff && (b->required == NULL || b->required[i] != 0)) {
-      return i;
-    }
-  }
-  return -1;
+  return b != NULL ? sct_ptx_buf_undefined(b, from, b->bytes) : -1;
 }
 
 /* ---- variables of the module */

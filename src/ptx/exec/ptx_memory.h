@@ -20,7 +20,7 @@ typedef struct ptx_buf {
   uint64_t base;
   int64_t bytes;
   uint8_t *host;
-  uint8_t *defined;  /* a byte a byte: its bits that are defined; NULL: all of them, for ever */
+  uint8_t *defined;  /* a byte a byte: its bits that are defined; NULL: all of them */
   uint8_t *required; /* a byte a byte; NULL: all */
   ptx_touch *touch;  /* a launch with race checks; NULL: read-only or not wanted */
   char *name;
@@ -32,6 +32,7 @@ typedef struct ptx_buf {
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
   sct_ptx_buffer_counters counts;
   bool written; /* by the current launch */
+  bool spoiled; /* its contents were given, and an undefined value was stored since */
 } ptx_buf;
 
 struct sct_ptx_memory {
@@ -43,6 +44,12 @@ struct sct_ptx_memory {
 #define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
 /* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
+
+/* Prepares a buffer for a value that is undefined; false: one whose bytes are not tracked. */
+bool sct_ptx_buf_spoil(ptx_buf *b);
+
+/* Offset of the first byte of [from, to) that is required and undefined; -1: none. */
+int64_t sct_ptx_buf_undefined(const ptx_buf *b, int64_t from, int64_t to);
 
 /* The buffer whose window holds `address`; NULL: none. */
 static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t address) {

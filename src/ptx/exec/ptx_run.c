@@ -287,6 +287,13 @@ static void run_warp(ptx_exec *x, ptx_warp *w) {
   }
 }
 
+/* Looks at undefined stores; after one, the block ends with a diagnosis that a race may explain. */
+static void end_stores(ptx_exec *x) {
+  sct_ptx_fault_if_unset(x);
+  x->has_soft = x->stop && x->soft;
+  x->stop = x->stop && !x->soft;
+}
+
 void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
   const int n = x->launch->n_warps;
   sct_ptx_block_begin(x, block_index);
@@ -307,6 +314,7 @@ void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
     }
     if (!x->stop && !left && !x->has_soft) {
       sct_ptx_bulk_end(x);
+      end_stores(x);
     }
     if (x->stop || !left || (!progress && x->has_soft)) {
       return;
