@@ -21,7 +21,7 @@ static json_t *array_json(const sct_spec *spec, int op) {
                             json_integer(sct_spec_index_fill(spec, op, &spec->sizes[z]).limit));
     }
   }
-  json_t *doc = json_pack("{s:o, s:s, s:o}", "name", cli_json_text(operand->name), "role",
+  json_t *doc = json_pack("{s:o, s:s, s:o}", "name", sct_json_string(operand->name), "role",
                           op < spec->n_inputs ? "in" : "out", "bytes", sizes);
   if (operand->is_index) {
     json_object_set_new(doc, "limits", limits);
@@ -44,24 +44,24 @@ static json_t *good_json(const char *path, const sct_spec *spec, const char *has
   json_t *operands = json_array(), *sizes = json_array();
   json_t *arrays = json_array(), *extents = json_array(), *scalars = json_array();
   for (int k = 0; k < spec->n_operands; k++) {
-    json_array_append_new(operands, cli_json_text(spec->operands[k].name));
+    json_array_append_new(operands, sct_json_string(spec->operands[k].name));
     json_array_append_new(arrays, array_json(spec, k));
   }
   for (int k = 0; k < spec->n_sizes; k++) {
-    json_array_append_new(sizes, cli_json_text(spec->sizes[k].label));
+    json_array_append_new(sizes, sct_json_string(spec->sizes[k].label));
     json_array_append_new(extents, extents_json(spec, k));
   }
   for (int k = 0; k < spec->n_scalars; k++) {
-    json_array_append_new(scalars, cli_json_text(spec->scalars[k].name));
+    json_array_append_new(scalars, sct_json_string(spec->scalars[k].name));
   }
-  return json_pack("{s:o, s:b, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "spec", cli_json_text(path),
-                   "ok", 1, "name", cli_json_text(spec->name), "hash", hash, "operands", operands,
+  return json_pack("{s:o, s:b, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "spec", sct_json_string(path),
+                   "ok", 1, "name", sct_json_string(spec->name), "hash", hash, "operands", operands,
                    "sizes", sizes, "arrays", arrays, "scalars", scalars, "extents", extents);
 }
 
 static json_t *bad_json(const char *path, sct_status status, const sct_error *err) {
   json_t *doc = cli_json_error(status, err->text);
-  json_object_set_new(doc, "spec", cli_json_text(path));
+  json_object_set_new(doc, "spec", sct_json_string(path));
   json_object_set_new(doc, "ok", json_false());
   return doc;
 }

@@ -283,8 +283,8 @@ static const struct {
 
 static void add_condition(json_t *list, const char *name, const char *a, const char *b) {
   if (strcmp(a, b) != 0) {
-    json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", name, "a", cli_json_text(a),
-                                          "b", cli_json_text(b)));
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", name, "a", sct_json_string(a),
+                                          "b", sct_json_string(b)));
   }
 }
 
@@ -392,11 +392,11 @@ static json_t *pair_json(const pair *p) {
   const bool same_source =
       strcmp(p->a->result->candidate.source_hash, p->b->result->candidate.source_hash) == 0;
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b}", "label",
-                   cli_json_text(p->a->label), "verdict",
+                   sct_json_string(p->a->label), "verdict",
                    p->compared ? json_string(sct_verdict_name(p->c.kind)) : json_null(), "ratio",
-                   p->compared ? cli_json_number(p->c.ratio) : json_null(), "low",
-                   p->compared ? cli_json_number(p->c.low) : json_null(), "high",
-                   p->compared ? cli_json_number(p->c.high) : json_null(), "a_ns",
+                   p->compared ? sct_json_number(p->c.ratio) : json_null(), "low",
+                   p->compared ? sct_json_number(p->c.low) : json_null(), "high",
+                   p->compared ? sct_json_number(p->c.high) : json_null(), "a_ns",
                    cli_json_positive(x->median_ns), "b_ns", cli_json_positive(y->median_ns),
                    "a_outcome", x->outcome, "b_outcome", y->outcome, "same_source", same_source);
 }
@@ -408,9 +408,9 @@ static json_t *group_json(const group *g, json_t *conditions) {
   }
   return json_pack(
       "{s:o, s:o, s:o, s:O, s:o, s:o, s:b, s:i, s:i, s:i, s:i, s:O, s:O, s:o}", "problem",
-      cli_json_text(g->a->problem), "size", cli_json_text(g->a->run->size_label), "device",
-      cli_json_text(g->a->device->name), "conditions", conditions, "winner_a",
-      cli_json_text(g->winner[0]), "winner_b", cli_json_text(g->winner[1]), "winner_changed",
+      sct_json_string(g->a->problem), "size", sct_json_string(g->a->run->size_label), "device",
+      sct_json_string(g->a->device->name), "conditions", conditions, "winner_a",
+      sct_json_string(g->winner[0]), "winner_b", sct_json_string(g->winner[1]), "winner_changed",
       winner_changed(g), "fast", g->counts[SCT_FAST], "slow", g->counts[SCT_SLOW], "same",
       g->counts[SCT_SAME], "ambiguous", g->counts[SCT_AMBIGUOUS], "only_a", g->only[0], "only_b",
       g->only[1], "candidates", pairs);
@@ -431,7 +431,7 @@ static void join(group *g, const known *a, const known *end_a, const known *b, c
   while (a < end_a || b < end_b) {
     const int order = a == end_a ? 1 : b == end_b ? -1 : strcmp(a->label, b->label);
     if (order != 0) {
-      json_array_append_new(g->only[order > 0], cli_json_text(order > 0 ? b->label : a->label));
+      json_array_append_new(g->only[order > 0], sct_json_string(order > 0 ? b->label : a->label));
     } else {
       SCT_GROW(g->pairs, g->n, g->cap);
       const pair p = compare_pair(a, b);
@@ -500,8 +500,8 @@ sct_status cli_compare(const cli_args *args, sct_error *err) {
   }
   compare_all(&c);
   if (args->json) {
-    status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", cli_json_text(args->words[0]), "b",
-                                      cli_json_text(args->words[1]), "groups", c.groups),
+    status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args->words[0]), "b",
+                                      sct_json_string(args->words[1]), "groups", c.groups),
                             err);
   } else {
     status = cli_print(&c.text, err);

@@ -186,8 +186,8 @@ static json_t *counters_json(const sct_ptx_counters *c) {
   json_t *more = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
       "s:I, s:o, s:I, s:I, s:I}",
-      "degree", cli_json_number(degree.both), "degree_ld", cli_json_number(degree.load),
-      "degree_st", cli_json_number(degree.store), "load", global_json(&c->load), "store",
+      "degree", sct_json_number(degree.both), "degree_ld", sct_json_number(degree.load),
+      "degree_st", sct_json_number(degree.store), "load", global_json(&c->load), "store",
       global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
       widths_json(c->store_width), "shared_load", shared_json(&c->shared_load), "shared_store",
       shared_json(&c->shared_store), "shared_async", shared_json(&c->shared_async), "atomics",
@@ -196,7 +196,7 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
       "local_requests", (json_int_t)c->local_requests, "warp_instructions",
       (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
-      "active_lanes", cli_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
+      "active_lanes", sct_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
       "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
       "barriers", (json_int_t)c->barriers);
   json_object_update(doc, more);
@@ -207,9 +207,9 @@ static json_t *counters_json(const sct_ptx_counters *c) {
 static void json_part(void *ctx, const sct_count_row *row, const part *p) {
   (void)row;
   json_t *doc = json_pack(
-      "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", cli_json_text(p->file), "line", p->line,
+      "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(p->file), "line", p->line,
       "executed", (json_int_t)p->executed, "lanes", (json_int_t)p->lanes, "active_lanes",
-      cli_json_number(active_lanes(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
+      sct_json_number(active_lanes(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
       "global", global_json(p->global), "shared", shared_json(p->shared));
   if (p->ptx_line > 0) {
     json_object_set_new(doc, "ptx_line", json_integer(p->ptx_line));
@@ -232,11 +232,11 @@ static json_t *diag_json(const sct_ptx_diag *d) {
 static void row_json(json_t **out, const cli_args *args, const sct_count_row *row) {
   json_t *doc = row->problem == NULL ? counters_json(&row->counters) : json_object();
   *out = doc;
-  json_object_set_new(doc, "case", cli_json_text(row->name));
-  json_object_set_new(doc, "kernel", cli_json_text(row->kernel));
-  json_object_set_new(doc, "counts", cli_json_text(counts_word(row)));
-  json_object_set_new(doc, "cause", cli_json_text(row->cause));
-  json_object_set_new(doc, "problem", cli_json_text(row->problem));
+  json_object_set_new(doc, "case", sct_json_string(row->name));
+  json_object_set_new(doc, "kernel", sct_json_string(row->kernel));
+  json_object_set_new(doc, "counts", sct_json_string(counts_word(row)));
+  json_object_set_new(doc, "cause", sct_json_string(row->cause));
+  json_object_set_new(doc, "problem", sct_json_string(row->problem));
   json_object_set_new(doc, "diagnosis",
                       row->diag.kind != SCT_PTX_CLEAN ? diag_json(&row->diag) : json_null());
   if (args->by == CLI_BY_CASE) {
@@ -262,7 +262,7 @@ static sct_status json(sct_str *out, const cli_args *args, const sct_count_repor
   }
   return cli_json_dump(out,
                        json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                                 cli_json_text(args->words[0]), "arch",
+                                 sct_json_string(args->words[0]), "arch",
                                  args->arch ? args->arch : DEFAULT_ARCH, "exit_code",
                                  report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
                                  "failed", report->n_failed, "cases", cases),

@@ -92,7 +92,7 @@ static void append_text(sct_str *out, const device_list *list, const char *why) 
 static json_t *device_json(const sct_device_desc *d) {
   char says[96];
   json_t *doc = cli_json_device(d);
-  json_object_set_new(doc, "says", cli_json_text(says_of(says, d)));
+  json_object_set_new(doc, "says", sct_json_string(says_of(says, d)));
   return doc;
 }
 
@@ -105,7 +105,7 @@ static json_t *list_json(const device_list *list, const char *why) {
     json_array_append_new(devices, device_json(&list->described[k]));
   }
   return json_pack("{s:o, s:o}", "devices", devices, "no_gpu",
-                   list->n_gpus == 0 ? cli_json_text(why) : json_null());
+                   list->n_gpus == 0 ? sct_json_string(why) : json_null());
 }
 
 sct_status cli_devices(const cli_args *args, sct_error *err) {

@@ -62,7 +62,7 @@ static void say(doctor *d, level l, sct_status status, const char *name, const c
   sct_str_printf(&d->text, "%s%s\n", hint ? "; " : "", hint ? hint : "");
   json_array_append_new(
       d->checks, json_pack("{s:s, s:s, s:o, s:o}", "name", name, "level", level_names[l], "text",
-                           cli_json_text(sct_str_c(&seen)), "hint", cli_json_text(hint)));
+                           sct_json_string(sct_str_c(&seen)), "hint", sct_json_string(hint)));
   if (l == FAIL && weight(status) > weight(d->worst)) {
     d->worst = status;
   }
@@ -547,7 +547,7 @@ sct_status cli_doctor(const cli_args *args, sct_error *err) {
   if (args->json) {
     sct_str_free(&d.text);
     status = cli_json_print(json_pack("{s:i, s:o, s:O}", "exit_code", sct_exit_code(d.worst),
-                                      "device", cli_json_text(d.device.id), "checks", d.checks),
+                                      "device", sct_json_string(d.device.id), "checks", d.checks),
                             err);
   } else {
     status = cli_print(&d.text, err);

@@ -69,9 +69,9 @@ static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit
     status = sct_emit_render(&text, store, request, err);
   }
   if (status == SCT_OK && args->json) {
-    status = cli_json_print(json_pack("{s:o, s:o, s:o}", "name", cli_json_text(request->name),
-                                      "file", cli_json_text(args->out), "header",
-                                      args->out ? json_null() : cli_json_text(sct_str_c(&text))),
+    status = cli_json_print(json_pack("{s:o, s:o, s:o}", "name", sct_json_string(request->name),
+                                      "file", sct_json_string(args->out), "header",
+                                      args->out ? json_null() : sct_json_string(sct_str_c(&text))),
                             err);
   } else if (status == SCT_OK && !args->out) {
     return cli_print(&text, err);

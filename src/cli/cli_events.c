@@ -52,21 +52,19 @@ void cli_events_write(cli_events *e, const char *event, json_t *members) {
                            : NULL;
   if (doc) {
     json_object_update(doc, members);
-    char *text = json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    sct_str_printf(&line, "%s\n", text ? text : "");
-    sct_free(text);
-    if (text) {
+    if (sct_json_dump(&line, doc, JSON_COMPACT | JSON_REAL_PRECISION(10), NULL) == SCT_OK) {
+      sct_str_append(&line, "\n");
       write_line(e, &line);
     }
   }
-  json_decref(doc);
   json_decref(members);
   sct_str_free(&line);
 }
 
 static json_t *conditions_of(const sct_conditions *c) {
   sct_str text = {0};
-  json_t *doc = c && sct_tune_conditions(&text, c, NULL) == SCT_OK ? cli_json_parse(&text) : NULL;
+  json_t *doc =
+      c && sct_tune_conditions(&text, c, NULL) == SCT_OK ? sct_json_load(sct_str_c(&text)) : NULL;
   sct_str_free(&text);
   return doc ? doc : json_null();
 }
@@ -74,40 +72,40 @@ static json_t *conditions_of(const sct_conditions *c) {
 static json_t *names_of(uint64_t throttle) {
   sct_str names = {0};
   sct_throttle_names(&names, throttle, ",");
-  json_t *text = names.len > 0 ? cli_json_text(sct_str_c(&names)) : json_null();
+  json_t *text = names.len > 0 ? sct_json_string(sct_str_c(&names)) : json_null();
   sct_str_free(&names);
   return text;
 }
 
 static json_t *started(const sct_tune_event *x) {
-  return json_pack("{s:o, s:o, s:i, s:i, s:o}", "name", cli_json_text(x->name), "device",
+  return json_pack("{s:o, s:o, s:i, s:i, s:o}", "name", sct_json_string(x->name), "device",
                    cli_json_device(x->device), "sources", x->n_sources, "sizes", x->n_sizes,
                    "conditions", conditions_of(x->conditions));
 }
 
 static json_t *evaluated(const sct_tune_event *x) {
-  return json_pack("{s:o, s:o, s:o}", "label", cli_json_text(x->label), "outcome",
-                   cli_json_text(x->outcome), "detail", cli_json_text(x->detail));
+  return json_pack("{s:o, s:o, s:o}", "label", sct_json_string(x->label), "outcome",
+                   sct_json_string(x->outcome), "detail", sct_json_string(x->detail));
 }
 
 static json_t *timed(const sct_tune_event *x) {
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o}", "label", cli_json_text(x->label), "size",
-      cli_json_text(x->size), "outcome", cli_json_text(x->outcome), "detail",
-      cli_json_text(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
+      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o}", "label", sct_json_string(x->label), "size",
+      sct_json_string(x->size), "outcome", sct_json_string(x->outcome), "detail",
+      sct_json_string(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
       cli_json_positive(x->median_ns), "samples", x->n_samples, "slow_samples", x->n_slow,
       "contended_samples", x->n_contended, "throttle", names_of(x->throttle));
 }
 
 static json_t *raced(const sct_tune_event *x) {
-  return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "stage", cli_json_text(x->phase), "size",
-                   cli_json_text(x->size), "racers", x->n_racers, "rounds", x->n_rounds, "leader",
-                   cli_json_text(x->label), "median_ns", cli_json_positive(x->median_ns));
+  return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "stage", sct_json_string(x->phase), "size",
+                   sct_json_string(x->size), "racers", x->n_racers, "rounds", x->n_rounds, "leader",
+                   sct_json_string(x->label), "median_ns", cli_json_positive(x->median_ns));
 }
 
 static json_t *size_done(const sct_tune_event *x) {
-  return json_pack("{s:o, s:o, s:o, s:i}", "size", cli_json_text(x->size), "winner",
-                   cli_json_text(x->label), "median_ns", cli_json_positive(x->median_ns), "tied",
+  return json_pack("{s:o, s:o, s:o, s:i}", "size", sct_json_string(x->size), "winner",
+                   sct_json_string(x->label), "median_ns", cli_json_positive(x->median_ns), "tied",
                    x->n_tied);
 }
 

@@ -74,7 +74,7 @@ static sct_status print_written(const char *folder, const char *const *assets, s
   sct_str path = {0};
   for (size_t k = 0; k < n; k++) {
     path_in(&path, folder, assets[k]);
-    json_array_append_new(files, cli_json_text(sct_str_c(&path)));
+    json_array_append_new(files, sct_json_string(sct_str_c(&path)));
   }
   sct_str_free(&path);
   return cli_json_print(json_pack("{s:o}", "files", files), err);
@@ -149,8 +149,8 @@ static sct_status print_list(const cli_args *args, name_list *list, sct_error *e
     cli_table_row(&table, CLI_PLAIN);
     cli_table_cell(&table, "%s", name);
     cli_table_cell(&table, "%s", doc_line);
-    json_array_append_new(
-        doc, json_pack("{s:o, s:o}", "name", cli_json_text(name), "doc", cli_json_text(doc_line)));
+    json_array_append_new(doc, json_pack("{s:o, s:o}", "name", sct_json_string(name), "doc",
+                                         sct_json_string(doc_line)));
   }
   if (args->json) {
     status = cli_json_print(json_pack("{s:O}", "examples", doc), err);
@@ -208,9 +208,10 @@ static sct_status print_example(const cli_args *args, const char *asset, sct_err
     return cli_print(&text, err);
   }
   if (status == SCT_OK) {
-    status = cli_json_print(json_pack("{s:o, s:o}", "file", cli_json_text(sct_path_basename(asset)),
-                                      "text", cli_json_text(sct_str_c(&text))),
-                            err);
+    status =
+        cli_json_print(json_pack("{s:o, s:o}", "file", sct_json_string(sct_path_basename(asset)),
+                                 "text", sct_json_string(sct_str_c(&text))),
+                       err);
   }
   sct_str_free(&text);
   return status;

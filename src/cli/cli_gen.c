@@ -53,11 +53,11 @@ static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, 
   sct_str text = {0};
   for (int k = 0; k < plan->n_items; k++) {
     if (plan->items[k].outcome == SCT_OUT_OK) {
-      json_array_append_new(labels, cli_json_text(plan->items[k].label));
+      json_array_append_new(labels, sct_json_string(plan->items[k].label));
       sct_str_printf(&text, "%s\n", plan->items[k].label);
     }
   }
-  json_t *doc = json_pack("{s:o, s:o}", "name", cli_json_text(plan->spec.name), "labels", labels);
+  json_t *doc = json_pack("{s:o, s:o}", "name", sct_json_string(plan->spec.name), "labels", labels);
   sct_status status;
   if (args->json) {
     status = cli_json_print(json_incref(doc), err);
@@ -86,10 +86,11 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
   }
   if (status == SCT_OK) {
     status = cli_json_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(plan->spec.name), "label",
-                  cli_json_text(item->label), "kernel", cli_json_text(item->code.kernel), "axes",
-                  cli_json_parse(&axes), "launch", cli_json_parse(&text), "source",
-                  cli_json_text(item->code.source)),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
+                  "label", sct_json_string(item->label), "kernel",
+                  sct_json_string(item->code.kernel), "axes", sct_json_load(sct_str_c(&axes)),
+                  "launch", sct_json_load(sct_str_c(&text)), "source",
+                  sct_json_string(item->code.source)),
         err);
   }
   sct_str_free(&axes);

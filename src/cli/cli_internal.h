@@ -7,8 +7,7 @@
 #include "search/search.h"
 #include "spec/spec.h"
 #include "tune/tune.h"
-
-#include <jansson.h>
+#include "json/json.h"
 
 /* The device of `space`, `gen` and, where there is no GPU, of `tune`. */
 #define CLI_VIRTUAL "h200"
@@ -177,10 +176,7 @@ void cli_table_free(cli_table *t);
 
 /* ---- JSON: all of these answer NULL only when out of memory ---- */
 
-json_t *cli_json_text(const char *text); /* null for NULL; bytes that are not UTF-8 become '?' */
-json_t *cli_json_number(double value);   /* null for what is no finite number */
 json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */
-json_t *cli_json_parse(const sct_str *text); /* a document another module wrote */
 /* The document as text with a newline at its end; releases it. */
 sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) SCT_MUST_USE;
 /* Prints the document and releases it. */

@@ -132,10 +132,6 @@ static void lose(many *m, member *it) {
 
 /* ---- messages ---- */
 
-static json_t *json_of(const char *text) {
-  return text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-}
-
 static void take_outcome(many *m, member *it, const cli_ended *got) {
   if (got->spec >= m->args->n_words || has_come(m, it, got->spec)) {
     lose(m, it);
@@ -146,7 +142,7 @@ static void take_outcome(many *m, member *it, const cli_ended *got) {
                      .status = got->status,
                      .message = sct_arena_strdup(&m->arena, got->message),
                      .stale = sct_arena_strdup(&m->arena, got->stale),
-                     .document = json_of(got->document)};
+                     .document = sct_json_load(got->document)};
   sct_str_append(&o->board, got->board);
   it->came[got->spec] = true;
   cli_tell_end_event(m->tell, it->device, o);
@@ -185,7 +181,7 @@ static bool take_body(many *m, member *it, uint32_t code) {
     const cli_step *s = &got.step;
     cli_progress_step(&it->progress, sct_now_ns(), s->phase, s->done, s->total, s->item);
   } else if (code == CLI_MESSAGE_EVENT && sct_wire_get_whole(w, cli_event_table(), &got.event)) {
-    cli_tell_event(m->tell, it->device, got.event.name, json_of(got.event.members));
+    cli_tell_event(m->tell, it->device, got.event.name, sct_json_load(got.event.members));
   } else if (code == CLI_MESSAGE_ENDED && sct_wire_get_whole(w, cli_ended_table(), &got.ended)) {
     take_outcome(m, it, &got.ended);
   } else if (code == CLI_MESSAGE_LAST && sct_wire_get_whole(w, cli_last_table(), &got.last)) {

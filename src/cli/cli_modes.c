@@ -82,7 +82,7 @@ static void append_text(sct_str *out, const sct_spec *spec, const sct_mode_list 
 static json_t *texts_json(const char *const *texts, int n) {
   json_t *list = json_array();
   for (int k = 0; k < n; k++) {
-    json_array_append_new(list, cli_json_text(texts[k]));
+    json_array_append_new(list, sct_json_string(texts[k]));
   }
   return list;
 }
@@ -93,15 +93,15 @@ static json_t *mode_json(const sct_spec *spec, const sct_mode *mode) {
     json_array_append_new(sizes, json_integer((json_int_t)mode->sizes[z]));
   }
   for (int op = 0; op < spec->n_operands; op++) {
-    json_object_set_new(strides, spec->operands[op].name, cli_json_text(mode->strides[op]));
+    json_object_set_new(strides, spec->operands[op].name, sct_json_string(mode->strides[op]));
   }
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(mode->name), "dims",
-                   texts_json(mode->from, mode->n_from), "extent", cli_json_text(mode->extent),
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(mode->name), "dims",
+                   texts_json(mode->from, mode->n_from), "extent", sct_json_string(mode->extent),
                    "sizes", sizes, "strides", strides);
 }
 
 static json_t *lists_json(const sct_spec *spec, const sct_mode_list *lists) {
-  json_t *doc = json_pack("{s:o}", "name", cli_json_text(spec->name));
+  json_t *doc = json_pack("{s:o}", "name", sct_json_string(spec->name));
   for (int k = 0; k < N_KINDS; k++) {
     json_t *modes = json_array();
     for (int m = 0; m < lists[k].n; m++) {

@@ -11,10 +11,10 @@ void cli_outcome_free(cli_outcome *o) {
 
 json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_report *report,
                              sct_status status, const char *message) {
-  return json_pack("{s:o, s:o, s:s, s:i, s:o, s:o}", "spec", cli_json_text(s->args->words[spec]),
-                   "device_id", cli_json_text(s->device), "status", sct_status_text(status),
+  return json_pack("{s:o, s:o, s:s, s:i, s:o, s:o}", "spec", sct_json_string(s->args->words[spec]),
+                   "device_id", sct_json_string(s->device), "status", sct_status_text(status),
                    "exit_code", sct_exit_code(status), "message",
-                   status == SCT_OK ? json_null() : cli_json_text(message), "report",
+                   status == SCT_OK ? json_null() : sct_json_string(message), "report",
                    cli_json_report(report));
 }
 
@@ -101,9 +101,9 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
   sct_error why = {0};
   s->to->begins(s->to->ctx, spec);
   if (s->wants_events) {
-    tell_event(
-        s, "spec",
-        json_pack("{s:o, s:s}", "spec", cli_json_text(args->words[spec]), "version", SCT_VERSION));
+    tell_event(s, "spec",
+               json_pack("{s:o, s:s}", "spec", sct_json_string(args->words[spec]), "version",
+                         SCT_VERSION));
   }
   *outcome = cli_hint_example(sct_tune_run(&report, args->words[spec], &opts, &events, &why),
                               args->words[spec], &why);

@@ -45,16 +45,17 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   send_message(t, CLI_MESSAGE_PROGRESS, cli_step_table(), &(cli_step){phase, done, total, item});
 }
 
-/* NULL for none. */
-static char *text_of(const json_t *doc) {
-  return doc ? json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+/* Takes the document; NULL for none. */
+static char *text_of(json_t *doc) {
+  sct_str text = {0};
+  (void)sct_json_dump(&text, doc, JSON_COMPACT, NULL);
+  return text.data;
 }
 
 static void on_event(void *ctx, const char *event, json_t *members) {
   char *text = text_of(members);
   send_message(ctx, CLI_MESSAGE_EVENT, cli_event_table(), &(cli_event){event, text});
   sct_free(text);
-  json_decref(members);
 }
 
 /* Whatever the parent sends means that. */
@@ -67,7 +68,7 @@ static bool on_stop(void *ctx) {
 
 static sct_status on_ended(void *ctx, cli_outcome *o, sct_error *err) {
   (void)err;
-  char *text = text_of(o->document);
+  char *text = text_of(json_incref(o->document));
   const cli_ended ended = {o->spec, o->status, o->message, o->stale, text, sct_str_c(&o->board)};
   send_message(ctx, CLI_MESSAGE_ENDED, cli_ended_table(), &ended);
   sct_free(text);

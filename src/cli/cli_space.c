@@ -116,7 +116,7 @@ static void append_text(sct_str *out, const sct_tune_plan *plan) {
 /* ---- JSON ---- */
 
 static json_t *value_json(const sct_axis_value *value) {
-  return value->is_string ? cli_json_text(value->text)
+  return value->is_string ? sct_json_string(value->text)
          : value->is_bool ? json_boolean(value->number != 0)
                           : json_integer(value->number);
 }
@@ -129,9 +129,10 @@ static json_t *axes_json(const sct_strategy *strategy) {
     for (int v = 0; v < axis->n_values; v++) {
       json_array_append_new(values, value_json(&axis->values[v]));
     }
-    json_array_append_new(axes, json_pack("{s:o, s:o, s:o, s:o}", "name", cli_json_text(axis->name),
-                                          "key", cli_json_text(axis->key), "doc",
-                                          cli_json_text(axis->doc), "values", values));
+    json_array_append_new(axes,
+                          json_pack("{s:o, s:o, s:o, s:o}", "name", sct_json_string(axis->name),
+                                    "key", sct_json_string(axis->key), "doc",
+                                    sct_json_string(axis->doc), "values", values));
   }
   return axes;
 }
@@ -142,9 +143,9 @@ static json_t *strategies_json(const sct_tune_plan *plan) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     json_array_append_new(
         list,
-        json_pack("{s:o, s:o, s:b, s:o, s:o, s:I}", "name", cli_json_text(strategy->name), "doc",
-                  cli_json_text(strategy->doc), "applies", strategy->applies, "why_not",
-                  cli_json_text(strategy->applies ? NULL : strategy->why_not), "axes",
+        json_pack("{s:o, s:o, s:b, s:o, s:o, s:I}", "name", sct_json_string(strategy->name), "doc",
+                  sct_json_string(strategy->doc), "applies", strategy->applies, "why_not",
+                  sct_json_string(strategy->applies ? NULL : strategy->why_not), "axes",
                   axes_json(strategy), "candidates", (json_int_t)count_items(plan, k, false)));
   }
   return list;
@@ -154,8 +155,8 @@ static json_t *pruned_json(const sct_space *space) {
   json_t *list = json_array();
   for (size_t k = 0; k < space->n_prunes; k++) {
     json_array_append_new(list, json_pack("{s:o, s:o, s:I}", "strategy",
-                                          cli_json_text(space->prunes[k].strategy), "reason",
-                                          cli_json_text(space->prunes[k].reason), "count",
+                                          sct_json_string(space->prunes[k].strategy), "reason",
+                                          sct_json_string(space->prunes[k].reason), "count",
                                           (json_int_t)space->prunes[k].count));
   }
   return list;
@@ -166,9 +167,10 @@ static json_t *failed_json(const sct_tune_plan *plan) {
   for (int k = 0; k < plan->n_items; k++) {
     const sct_tune_item *item = &plan->items[k];
     if (item->outcome != SCT_OUT_OK) {
-      json_array_append_new(list, json_pack("{s:o, s:s, s:o}", "label", cli_json_text(item->label),
-                                            "outcome", sct_outcome_name(item->outcome), "detail",
-                                            cli_json_text(item->detail)));
+      json_array_append_new(list,
+                            json_pack("{s:o, s:s, s:o}", "label", sct_json_string(item->label),
+                                      "outcome", sct_outcome_name(item->outcome), "detail",
+                                      sct_json_string(item->detail)));
     }
   }
   return list;
@@ -176,7 +178,7 @@ static json_t *failed_json(const sct_tune_plan *plan) {
 
 static json_t *plan_json(const sct_tune_plan *plan) {
   return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
-                   cli_json_text(plan->spec.name), "device", cli_json_text(plan->device.id),
+                   sct_json_string(plan->spec.name), "device", sct_json_string(plan->device.id),
                    "points", (json_int_t)plan->space.n_points, "candidates",
                    (json_int_t)count_items(plan, -1, false), "collapsed",
                    (json_int_t)plan->space.n_collapsed, "pruned", pruned_json(&plan->space),

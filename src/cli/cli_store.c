@@ -49,7 +49,7 @@ sct_status cli_merge(const cli_args *args, sct_error *err) {
   sct_free(from);
   if (status == SCT_OK && args->json) {
     return cli_json_print(
-        json_pack("{s:o, s:i}", "store", cli_json_text(args->words[0]), "merged", n), err);
+        json_pack("{s:o, s:i}", "store", sct_json_string(args->words[0]), "merged", n), err);
   }
   if (status == SCT_OK) {
     cli_note(args, "merged %d %s into %s", n, n == 1 ? "store" : "stores", args->words[0]);

@@ -35,7 +35,7 @@ void cli_tell_wants(const cli_tell *t, cli_session *s) {
 
 void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members) {
   if (members) {
-    json_object_set_new(members, "device_id", cli_json_text(device));
+    json_object_set_new(members, "device_id", sct_json_string(device));
   }
   cli_events_write(&t->events, event, members);
 }

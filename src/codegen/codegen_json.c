@@ -1,26 +1,6 @@
 /* The documents the store keeps for emit: what a kernel's arguments are, and how to launch it. */
 #include "codegen/codegen.h"
-
-#include <jansson.h>
-
-static sct_status append_json(sct_str *out, json_t *doc, sct_error *err) {
-  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
-  json_decref(doc);
-  if (!text) {
-    return sct_fail(err, SCT_EINTERNAL, "a name in the kernel's document is not UTF-8");
-  }
-  sct_str_append(out, text);
-  sct_free(text);
-  return SCT_OK;
-}
-
-static json_t *string_list(const char *const *list, int n) {
-  json_t *array = json_array();
-  for (int k = 0; k < n; k++) {
-    json_array_append_new(array, json_string(list[k]));
-  }
-  return array;
-}
+#include "json/json.h"
 
 static json_t *record_json(const sct_record *record) {
   json_t *fields = json_array();
@@ -102,10 +82,11 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   for (int k = 0; k < op->n_layouts; k++) {
     json_array_append_new(layouts, json_string(op->layouts[k].label));
   }
-  json_t *json = json_pack(
-      "{s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "name", op->name, "role", op->is_output ? "out" : "in",
-      "record", record_json(&op->record), "bare", op->record.name == NULL, "layouts", layouts,
-      "dims", string_list(op->dims, op->n_dims), "at", string_list(op->at_text, op->n_dims));
+  json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "name", op->name, "role",
+                           op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
+                           op->record.name == NULL, "layouts", layouts, "dims",
+                           sct_json_strings(op->dims, op->n_dims), "at",
+                           sct_json_strings(op->at_text, op->n_dims));
   if (op->n_taps > 0) {
     json_object_set_new(json, "taps", taps_json(op, scratch));
     json_object_set_new(json, "border", json_string(sct_border_name(op->border)));
@@ -139,10 +120,11 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     json_array_append_new(operands, operand_json(spec, &spec->operands[k], &scratch));
   }
   sct_str_free(&scratch);
-  return append_json(out,
-                     json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
-                               "scalars", scalars, "operands", operands, "body", spec->body),
-                     err);
+  return sct_json_dump(out,
+                       json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents",
+                                 extents, "scalars", scalars, "operands", operands, "body",
+                                 spec->body),
+                       JSON_COMPACT, err);
 }
 
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
@@ -169,7 +151,7 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
   if (code->workspace_bytes > 0) {
     json_object_set_new(launch, "workspace_bytes", json_integer(code->workspace_bytes));
   }
-  return append_json(out, launch, err);
+  return sct_json_dump(out, launch, JSON_COMPACT, err);
 }
 
 static json_t *value_json(const sct_axis_value *value) {
@@ -185,5 +167,5 @@ void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate 
     const sct_axis *axis = &strategy->axes[a];
     json_object_set_new(axes, axis->name, value_json(&axis->values[cand->value[a]]));
   }
-  (void)append_json(out, axes, NULL); /* what is no text stays out, nothing else can fail */
+  (void)sct_json_dump(out, axes, JSON_COMPACT, NULL); /* what is no text stays out */
 }

@@ -1,8 +1,8 @@
 /* count_manifest - JSON to cases, with messages that name the line, the case and the key. */
 #include "count/count_internal.h"
+#include "json/json.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <string.h>
 
 typedef struct reader {

@@ -16,9 +16,8 @@
 #ifndef SCT_EMIT_INTERNAL_H
 #define SCT_EMIT_INTERNAL_H
 
-#include <jansson.h>
-
 #include "emit/emit.h"
+#include "json/json.h"
 
 /* ---- what the problem looks like (sct_row_problem.signature) ---- */
 

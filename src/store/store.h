@@ -1,8 +1,9 @@
 /* store - problems, devices, candidates, outcomes and samples in one SQLite file.
  *
  * The store keeps the exact source that was timed and everything a header needs, so emit and report
- * see only base and store: a header can never hold a kernel that was not measured. One transaction
- * a candidate, unique content keys, insert-or-ignore: running `tune` again continues. */
+ * see only base, json and store: a header can never hold a kernel that was not measured. One
+ * transaction a candidate, unique content keys, insert-or-ignore: running `tune` again continues.
+ */
 #ifndef SCT_STORE_H
 #define SCT_STORE_H
 

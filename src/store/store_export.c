@@ -7,7 +7,6 @@
 /* Keys of devices and source hashes of outcomes, which rows name. */
 typedef struct export {
   sct_store *s;
-  sct_str *out;
   sct_row_device *devices;
   int n_devices;
 }
@@ -48,36 +47,25 @@ static const char *source_of(const sct_row_result *rows, int n, sct_id outcome) 
   return "";
 }
 
-/* An object a line; `list` is empty, or its last line lacks what follows. */
-static void next(sct_str *out, int i, const char *indent) {
-  sct_str_printf(out, "%s\n%s{", i > 0 ? "," : "", indent);
+static json_t *key_or_null(const char *key) {
+  return key[0] != '\0' ? sct_json_string(key) : json_null();
 }
 
-static void put_reference(sct_str *out, const char *name, const char *key) {
-  sct_str_printf(out, "\"%s\":", name);
-  if (key[0] == '\0') {
-    sct_str_append(out, "null");
-  } else {
-    sct_store_json_text(out, key);
-  }
-  sct_str_append(out, ",");
-}
-
-static void put_outcomes(const export *e, const char *name, sct_row_result *rows, int n) {
-  sct_str_printf(e->out, ",\n    \"%s\":[", name);
+static json_t *outcomes_json(sct_row_result *rows, int n) {
+  json_t *const list = json_array();
   if (n > 0) {
     qsort(rows, (size_t)n, sizeof(rows[0]), by_source);
   }
   for (int i = 0; i < n; ++i) {
-    next(e->out, i, "     ");
-    put_reference(e->out, "candidate", rows[i].candidate.source_hash);
-    sct_store_json_row(e->out, &sct_store_outcome_table, &rows[i]);
-    sct_str_append(e->out, "}");
+    json_t *const object =
+        json_pack("{s:o}", "candidate", key_or_null(rows[i].candidate.source_hash));
+    sct_store_json_row(object, &sct_store_outcome_table, &rows[i]);
+    json_array_append_new(list, object);
   }
-  sct_str_append(e->out, "]");
+  return list;
 }
 
-static sct_status put_run(const export *e, const sct_row_run *run, sct_error *err) {
+static sct_status add_run(const export *e, json_t *list, const sct_row_run *run, sct_error *err) {
   sct_row_result *rows = NULL, *earlier = NULL;
   int n = 0, n_earlier = 0;
   sct_status status = sct_store_results(e->s, run->id, true, &rows, &n, err);
@@ -85,14 +73,14 @@ static sct_status put_run(const export *e, const sct_row_run *run, sct_error *er
     status = sct_store_earlier(e->s, run->id, &earlier, &n_earlier, err);
   }
   if (status == SCT_OK) {
-    put_reference(e->out, "device", key_of(e, run->device));
-    put_reference(e->out, "winner", source_of(rows, n, run->winner));
-    put_reference(e->out, "naive", source_of(rows, n, run->naive));
-    sct_store_json_row(e->out, &sct_store_run_table, run);
-    put_outcomes(e, "outcomes", rows, n);
-    put_outcomes(e, "earlier", earlier, n_earlier);
-    sct_str_append(e->out, "}");
-    status = SCT_OK;
+    json_t *const object =
+        json_pack("{s:o, s:o, s:o}", "device", key_or_null(key_of(e, run->device)), "winner",
+                  key_or_null(source_of(rows, n, run->winner)), "naive",
+                  key_or_null(source_of(rows, n, run->naive)));
+    sct_store_json_row(object, &sct_store_run_table, run);
+    json_object_set_new(object, "outcomes", outcomes_json(rows, n));
+    json_object_set_new(object, "earlier", outcomes_json(earlier, n_earlier));
+    json_array_append_new(list, object);
   }
   sct_row_result_free(rows, n);
   sct_row_result_free(earlier, n_earlier);
@@ -105,63 +93,54 @@ static int compare_runs(const void *a, const void *b, void *ctx) {
   return order != 0 ? order : strcmp(x->size_label, y->size_label);
 }
 
-static sct_status put_runs(export *e, sct_id problem, sct_error *err) {
+static sct_status add_runs(export *e, json_t *object, sct_id problem, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
   SCT_TRY(sct_store_all_runs(e->s, problem, &runs, &n, err));
   if (n > 0) {
     qsort_r(runs, (size_t)n, sizeof(runs[0]), compare_runs, e);
   }
-  sct_str_append(e->out, ",\n   \"runs\":[");
+  json_t *const list = json_array();
   sct_status status = SCT_OK;
   for (int i = 0; i < n && status == SCT_OK; ++i) {
-    next(e->out, i, "    ");
-    status = put_run(e, &runs[i], err);
+    status = add_run(e, list, &runs[i], err);
   }
-  sct_str_append(e->out, "]");
+  json_object_set_new(object, "runs", list);
   sct_row_run_free(runs, n);
   return status;
 }
 
-static sct_status put_candidates(export *e, sct_id problem, sct_error *err) {
+static void add_row(json_t *list, const sct_store_table *table, const void *row) {
+  json_t *const object = json_object();
+  sct_store_json_row(object, table, row);
+  json_array_append_new(list, object);
+}
+
+static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
   SCT_TRY(sct_store_candidates(e->s, problem, &rows, &n, err));
-  sct_str_append(e->out, ",\n   \"candidates\":[");
+  json_t *const list = json_array();
   for (int i = 0; i < n; ++i) {
-    next(e->out, i, "    ");
-    sct_store_json_row(e->out, &sct_store_candidate_table, &rows[i]);
-    sct_str_append(e->out, "}");
+    add_row(list, &sct_store_candidate_table, &rows[i]);
   }
-  sct_str_append(e->out, "]");
+  json_object_set_new(object, "candidates", list);
   sct_row_result_free(rows, n);
   return SCT_OK;
 }
 
-static void put_devices(const export *e) {
-  sct_str_append(e->out, ",\n \"devices\":[");
-  for (int i = 0; i < e->n_devices; ++i) {
-    next(e->out, i, "  ");
-    sct_store_json_row(e->out, &sct_store_device_table, &e->devices[i]);
-    sct_str_append(e->out, "}");
-  }
-  sct_str_append(e->out, "]");
-}
-
-static sct_status put_problems(export *e, sct_row_problem *problems, int n, sct_error *err) {
-  sct_str_append(e->out, ",\n \"problems\":[");
+static sct_status add_problems(export *e, json_t *list, const sct_row_problem *problems, int n,
+                               sct_error *err) {
   for (int i = 0; i < n; ++i) {
-    next(e->out, i, "  ");
-    sct_store_json_row(e->out, &sct_store_problem_table, &problems[i]);
-    SCT_TRY(put_candidates(e, problems[i].id, err));
-    SCT_TRY(put_runs(e, problems[i].id, err));
-    sct_str_append(e->out, "}");
+    add_row(list, &sct_store_problem_table, &problems[i]);
+    json_t *const object = json_array_get(list, (size_t)i);
+    SCT_TRY(add_candidates(e, object, problems[i].id, err));
+    SCT_TRY(add_runs(e, object, problems[i].id, err));
   }
-  sct_str_append(e->out, "]}\n");
   return SCT_OK;
 }
 
-static sct_status put_all(export *e, sct_error *err) {
+static sct_status add_all(export *e, json_t *devices, json_t *list, sct_error *err) {
   sct_row_problem *problems = NULL;
   int n = 0;
   SCT_TRY(sct_store_devices(e->s, &e->devices, &e->n_devices, err));
@@ -173,9 +152,10 @@ static sct_status put_all(export *e, sct_error *err) {
     if (n > 0) {
       qsort(problems, (size_t)n, sizeof(problems[0]), by_spec);
     }
-    sct_str_printf(e->out, "{\"format\":\"%s\",\"schema\":%d", SCT_STORE_FORMAT, SCT_STORE_SCHEMA);
-    put_devices(e);
-    status = put_problems(e, problems, n, err);
+    for (int i = 0; i < e->n_devices; ++i) {
+      add_row(devices, &sct_store_device_table, &e->devices[i]);
+    }
+    status = add_problems(e, list, problems, n, err);
   }
   sct_row_problem_free(problems, n);
   sct_row_device_free(e->devices, e->n_devices);
@@ -183,9 +163,18 @@ static sct_status put_all(export *e, sct_error *err) {
 }
 
 sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err) {
-  export e = {.s = s, .out = out};
+  export e = {.s = s};
   SCT_TRY(sct_store_exec(s, "BEGIN", err)); /* all of it as of one moment */
-  const sct_status status = put_all(&e, err);
+  json_t *const devices = json_array(), *const problems = json_array();
+  json_t *const doc = json_pack("{s:s, s:i, s:o, s:o}", "format", SCT_STORE_FORMAT, "schema",
+                                SCT_STORE_SCHEMA, "devices", devices, "problems", problems);
+  sct_status status = add_all(&e, devices, problems, err);
   sct_store_leave(s);
-  return status;
+  if (status != SCT_OK) {
+    json_decref(doc);
+    return status;
+  }
+  SCT_TRY(sct_json_dump(out, doc, JSON_INDENT(1) | JSON_COMPACT, err));
+  sct_str_append(out, "\n");
+  return SCT_OK;
 }

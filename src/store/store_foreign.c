@@ -49,7 +49,7 @@ static bool take_axes(one_run *r) {
       }
     }
     good = good && json_object_set_new(r->values[i], STRATEGY,
-                                       sct_store_json_string(r->rows[i].candidate.strategy)) == 0;
+                                       sct_json_string(r->rows[i].candidate.strategy)) == 0;
   }
   for (int i = 0; i < r->n && good; ++i) {
     const json_t *name = NULL;
@@ -103,7 +103,7 @@ static bool make_unique(one_run *r) {
   }
   for (int i = 0; i < r->n && good && twice; ++i) {
     good = json_object_set_new(r->values[i], CANDIDATE,
-                               sct_store_json_string(r->rows[i].candidate.label)) == 0;
+                               sct_json_string(r->rows[i].candidate.label)) == 0;
   }
   return good;
 }
@@ -156,31 +156,23 @@ static sct_status open_run(one_run *r, sct_store *s, sct_id run, sct_error *err)
                                         : sct_fail(err, SCT_EDATA, "its axes are no object");
 }
 
-static void put_json(sct_str *out, const json_t *value) {
-  char *const text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-  sct_str_append(out, text != NULL ? text : "null");
-  sct_free(text);
-}
-
-/* "a":1,"b":2 of the parameters in their order. */
-static void put_parameters(sct_str *out, const one_run *r, int i) {
+static json_t *parameters_of(const one_run *r, int i) {
+  json_t *const object = json_object();
   const json_t *name = NULL;
   size_t k = 0;
   json_array_foreach(r->names, k, name) {
-    sct_str_append(out, k > 0 ? "," : "");
-    sct_store_json_text(out, json_string_value(name));
-    sct_str_append(out, ":");
-    put_json(out, json_object_get(r->values[i], json_string_value(name)));
+    const char *const key = json_string_value(name);
+    json_object_set(object, key, json_object_get(r->values[i], key));
   }
+  return object;
 }
 
-static void put_times(sct_str *out, const sct_row_outcome *o, double unit_ns) {
-  sct_str_append(out, "[");
+static json_t *times_of(const sct_row_outcome *o, double unit_ns) {
+  json_t *const list = json_array();
   for (int i = 0; i < o->n_samples; ++i) {
-    sct_str_append(out, i > 0 ? "," : "");
-    sct_store_json_real(out, o->samples_ns[i] / unit_ns);
+    json_array_append_new(list, sct_json_number(o->samples_ns[i] / unit_ns));
   }
-  sct_str_append(out, "]");
+  return list;
 }
 
 #define MS 1e6 /* ns */
@@ -220,21 +212,19 @@ static int words_of(const char *outcome) {
 
 /* ---- Kernel Tuner ---- */
 
-static void put_size(sct_str *out, const one_run *r) {
-  json_t *const extents = json_loads(r->run.extents, 0, NULL);
+static json_t *size_of(const one_run *r) {
+  json_t *const extents = sct_json_load(r->run.extents), *const list = json_array();
   const char *name = NULL;
   json_t *value = NULL;
-  int n = 0;
-  sct_str_append(out, "[");
   json_object_foreach(extents, name, value) {
-    sct_str_printf(out, "%s%lld", n++ > 0 ? "," : "", (long long)json_integer_value(value));
+    json_array_append(list, value);
   }
-  sct_str_append(out, "]");
   json_decref(extents);
+  return list;
 }
 
 /* All values that a parameter has, each once. */
-static void put_values(sct_str *out, const one_run *r, const char *name) {
+static json_t *values_of(const one_run *r, const char *name) {
   json_t *const list = json_array();
   for (int i = 0; i < r->n; ++i) {
     json_t *const value = json_object_get(r->values[i], name);
@@ -245,133 +235,96 @@ static void put_values(sct_str *out, const one_run *r, const char *name) {
       there = there || json_equal(known, value) == 1;
     }
     if (!there) {
-      (void)json_array_append(list, value);
+      json_array_append(list, value);
     }
   }
-  put_json(out, list);
-  json_decref(list);
+  return list;
 }
 
-static void put_kt_head(sct_str *out, const one_run *r) {
-  const json_t *name = NULL;
-  size_t k = 0;
-  sct_str_append(out, "{\n\"device_name\": ");
-  sct_store_json_text(out, r->device.name);
-  sct_str_append(out, ",\n\"kernel_name\": ");
-  sct_store_json_text(out, r->problem.name);
-  sct_str_append(out, ",\n\"problem_size\": ");
-  put_size(out, r);
-  sct_str_append(out, ",\n\"tune_params_keys\": ");
-  put_json(out, r->names);
-  sct_str_append(out, ",\n\"tune_params\": {");
-  json_array_foreach(r->names, k, name) {
-    sct_str_append(out, k > 0 ? "," : "");
-    sct_store_json_text(out, json_string_value(name));
-    sct_str_append(out, ":");
-    put_values(out, r, json_string_value(name));
-  }
-  sct_str_append(out, "},\n\"objective\": [\"time\"],\n\"sectile\": {\"spec_hash\": ");
-  sct_store_json_text(out, r->problem.spec_hash);
-  sct_str_append(out, ", \"uuid\": ");
-  sct_store_json_text(out, r->device.uuid);
-  sct_str_append(out, ", \"driver\": ");
-  sct_store_json_text(out, r->device.driver);
-  sct_str_append(out, ", \"nvrtc\": ");
-  sct_store_json_text(out, r->device.nvrtc);
-  sct_str_append(out, ", \"size\": ");
-  sct_store_json_text(out, r->run.size_label);
-  sct_str_append(out, "},\n\"cache\": {");
-}
-
-static void put_kt_entry(sct_str *out, const one_run *r, int i) {
+static json_t *kernel_tuner_entry(const one_run *r, int i) {
   const sct_row_outcome *const o = &r->rows[i].outcome;
   const char *const word = words[words_of(o->outcome)].kernel_tuner;
-  sct_str key = {0};
-  put_key(&key, r, i);
-  sct_str_printf(out, "%s\n", i > 0 ? "," : "");
-  sct_store_json_text(out, sct_str_c(&key));
-  sct_str_free(&key);
-  sct_str_append(out, ": {");
-  put_parameters(out, r, i);
+  json_t *const entry = parameters_of(r, i);
   if (word != NULL) {
-    sct_str_printf(out, ", \"time\": \"%s\", \"__error__\": \"%s\"", word, word);
+    json_object_set_new(entry, "time", json_string(word));
+    json_object_set_new(entry, "__error__", json_string(word));
   } else {
-    sct_str_append(out, ", \"time\": ");
-    sct_store_json_real(out, mean_ms(o));
-    sct_str_append(out, ", \"times\": ");
-    put_times(out, o, MS);
+    json_object_set_new(entry, "time", sct_json_number(mean_ms(o)));
+    json_object_set_new(entry, "times", times_of(o, MS));
   }
-  sct_str_append(out, ", \"timestamp\": ");
-  sct_store_json_text(out, o->measured);
-  sct_str_append(out, ", \"source_hash\": ");
-  sct_store_json_text(out, r->rows[i].candidate.source_hash);
-  sct_str_append(out, "}");
+  json_object_set_new(entry, "timestamp", sct_json_string(o->measured));
+  json_object_set_new(entry, "source_hash", sct_json_string(r->rows[i].candidate.source_hash));
+  return entry;
 }
 
-/* Its reader wants the very end to be brace, newline, brace. */
-static void put_kernel_tuner(sct_str *out, const one_run *r) {
-  put_kt_head(out, r);
-  for (int i = 0; i < r->n; ++i) {
-    put_kt_entry(out, r, i);
+static json_t *kernel_tuner(const one_run *r) {
+  json_t *const params = json_object(), *const cache = json_object();
+  const json_t *name = NULL;
+  size_t k = 0;
+  json_array_foreach(r->names, k, name) {
+    json_object_set_new(params, json_string_value(name), values_of(r, json_string_value(name)));
   }
-  sct_str_append(out, "}\n}");
+  for (int i = 0; i < r->n; ++i) {
+    sct_str key = {0};
+    put_key(&key, r, i);
+    json_object_set_new(cache, sct_str_c(&key), kernel_tuner_entry(r, i));
+    sct_str_free(&key);
+  }
+  json_t *const ours = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o}", "spec_hash", sct_json_string(r->problem.spec_hash), "uuid",
+      sct_json_string(r->device.uuid), "driver", sct_json_string(r->device.driver), "nvrtc",
+      sct_json_string(r->device.nvrtc), "size", sct_json_string(r->run.size_label));
+  return json_pack("{s:o, s:o, s:o, s:O, s:o, s:[s], s:o, s:o}", "device_name",
+                   sct_json_string(r->device.name), "kernel_name", sct_json_string(r->problem.name),
+                   "problem_size", size_of(r), "tune_params_keys", r->names, "tune_params", params,
+                   "objective", "time", "sectile", ours, "cache", cache);
 }
 
 /* ---- T4 ---- */
 
-static void put_t4_result(sct_str *out, const one_run *r, int i) {
+static json_t *t4_result(const one_run *r, int i) {
   const sct_row_outcome *const o = &r->rows[i].outcome;
-  const char *const word = words[words_of(o->outcome)].t4;
   const bool good = strcmp(o->outcome, "ok") == 0;
-  sct_str_printf(out, "%s\n{\"timestamp\": ", i > 0 ? "," : "");
-  sct_store_json_text(out, o->measured);
-  sct_str_append(out, ", \"configuration\": {");
-  put_parameters(out, r, i);
-  sct_str_append(out, "}, \"times\": {\"compilation\": 0, \"compilation_time\": 0, \"runtimes\": ");
-  put_times(out, o, MS);
-  sct_str_printf(out, "}, \"invalidity\": \"%s\", \"correctness\": %d", word, good ? 1 : 0);
-  sct_str_append(out, ", \"objectives\": [\"time\"], \"measurements\": [");
+  json_t *const measurements = json_array();
   if (good && (o->n_samples > 0 || o->median_ns > 0)) {
-    sct_str_append(out, "{\"name\": \"time\", \"value\": ");
-    sct_store_json_real(out, mean_ms(o));
-    sct_str_append(out, ", \"unit\": \"ms\"}");
+    json_array_append_new(measurements, json_pack("{s:s, s:o, s:s}", "name", "time", "value",
+                                                  sct_json_number(mean_ms(o)), "unit", "ms"));
   }
-  sct_str_append(out, "]}");
+  return json_pack("{s:o, s:o, s:{s:i, s:i, s:o}, s:s, s:i, s:[s], s:o}", "timestamp",
+                   sct_json_string(o->measured), "configuration", parameters_of(r, i), "times",
+                   "compilation", 0, "compilation_time", 0, "runtimes", times_of(o, MS),
+                   "invalidity", words[words_of(o->outcome)].t4, "correctness", good ? 1 : 0,
+                   "objectives", "time", "measurements", measurements);
 }
 
-static void put_t4(sct_str *out, const one_run *r) {
-  sct_str_append(out, "{\"schema_version\": \"1.0.0\",\n\"metadata\": {\"timeunit\": "
-                      "\"miliseconds\", \"kernel\": ");
-  sct_store_json_text(out, r->problem.name);
-  sct_str_append(out, ", \"device\": ");
-  sct_store_json_text(out, r->device.name);
-  sct_str_append(out, ", \"size\": ");
-  sct_store_json_text(out, r->run.size_label);
-  sct_str_append(out, "},\n\"results\": [");
+static json_t *t4(const one_run *r) {
+  json_t *const results = json_array();
   for (int i = 0; i < r->n; ++i) {
-    put_t4_result(out, r, i);
+    json_array_append_new(results, t4_result(r, i));
   }
-  sct_str_append(out, "]}\n");
+  return json_pack("{s:s, s:{s:s, s:o, s:o, s:o}, s:o}", "schema_version", "1.0.0", "metadata",
+                   "timeunit", "miliseconds", "kernel", sct_json_string(r->problem.name), "device",
+                   sct_json_string(r->device.name), "size", sct_json_string(r->run.size_label),
+                   "results", results);
 }
 
 /* ---- both ---- */
 
-static sct_status put_run(sct_store *s, sct_id run, void (*put)(sct_str *out, const one_run *r),
+static sct_status put_run(sct_store *s, sct_id run, json_t *(*document)(const one_run *r),
                           sct_str *out, sct_error *err) {
   one_run r;
   sct_status status = open_run(&r, s, run, err);
-  if (status == SCT_OK) {
-    put(out, &r);
-    status = SCT_OK;
+  if (status == SCT_OK) { /* Kernel Tuner wants the very end to be brace, newline, brace */
+    status = sct_json_dump(out, document(&r), JSON_INDENT(1), err);
   }
   close_run(&r);
   return status;
 }
 
 sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out, sct_error *err) {
-  return put_run(s, run, put_kernel_tuner, out, err);
+  return put_run(s, run, kernel_tuner, out, err);
 }
 
 sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err) {
-  return put_run(s, run, put_t4, out, err);
+  return put_run(s, run, t4, out, err);
 }

@@ -11,7 +11,7 @@
 /* One file: everything below it is of one problem, one device, one size. */
 typedef struct foreign {
   sct_store *s;
-  sct_json_place *at;
+  const char *file;
   const char *tool; /* "Kernel Tuner" */
   const char *mark; /* of names and hashes: "kernel-tuner" */
   const char *kernel;
@@ -37,21 +37,18 @@ static char *borrow(const char *text) {
   return (char *)(uintptr_t)(text != NULL ? text : "");
 }
 
-static sct_status dump(sct_str *out, const json_t *json, sct_error *err) {
-  char *const text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-  sct_str_append(out, text != NULL ? text : "");
-  const bool good = text != NULL;
-  sct_free(text);
-  return good ? SCT_OK : sct_fail(err, SCT_EDATA, "a text is not UTF-8");
+static void dump(sct_str *out, json_t *json) {
+  (void)sct_json_dump(out, json_incref(json),
+                      JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15), NULL);
 }
 
 /* ---- problem, device, run */
 
-static sct_status put_head(foreign *f, const char *device_name, const char *size,
-                           const json_t *extents, sct_error *err) {
+static sct_status put_head(foreign *f, const char *device_name, const char *size, json_t *extents,
+                           sct_error *err) {
   char spec_hash[SCT_HASH_HEX], key[SCT_HASH_HEX];
   sct_str name = {0}, extents_text = {0}, conditions = {0};
-  const char *const file = sct_path_basename(f->at->file);
+  const char *const file = sct_path_basename(f->file);
   sct_id device_id = 0;
   bool inserted = false;
   hash_hex(spec_hash, f, "problem");
@@ -60,12 +57,11 @@ static sct_status put_head(foreign *f, const char *device_name, const char *size
                  "{\"origin\":\"%s\",\"protocol\":\"as %s measured it; not verified or "
                  "timed by sectile\"}",
                  f->tool, f->tool);
-  sct_status status = dump(&extents_text, extents, err);
-  if (status == SCT_OK) {
-    const sct_row_problem problem = {
-        .name = borrow(sct_str_c(&name)), .spec_hash = spec_hash, .spec_file = borrow(file)};
-    status = sct_store_join_row(f->s, &sct_store_problem_table, &problem, &f->problem, err);
-  }
+  dump(&extents_text, extents);
+  const sct_row_problem problem = {
+      .name = borrow(sct_str_c(&name)), .spec_hash = spec_hash, .spec_file = borrow(file)};
+  sct_status status =
+      sct_store_join_row(f->s, &sct_store_problem_table, &problem, &f->problem, err);
   if (status == SCT_OK) {
     sct_row_device device = {
         .name = borrow(device_name), .device_id = borrow(f->mark), .tool = borrow(f->tool)};
@@ -139,7 +135,7 @@ static void label_of(sct_str *out, json_t *axes) {
     if (json_is_string(value)) {
       sct_str_append(out, json_string_value(value));
     } else {
-      (void)dump(out, value, NULL);
+      dump(out, value);
     }
   }
 }
@@ -149,20 +145,16 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
   sct_str axes = {0}, label = {0};
   sct_row_result row = {0};
   label_of(&label, r->axes);
-  sct_status status = dump(&axes, r->axes, err);
-  if (status == SCT_OK) {
-    status = SCT_OK;
-  }
-  if (status == SCT_OK) {
-    hash_hex(hash, f, sct_str_c(&axes));
-    row.candidate = (sct_row_candidate){.problem = f->problem,
-                                        .source_hash = hash,
-                                        .label = borrow(sct_str_c(&label)),
-                                        .strategy = borrow(f->mark),
-                                        .axes = borrow(sct_str_c(&axes)),
-                                        .kernel = borrow(f->kernel)};
-    status = sct_store_join_row(f->s, &sct_store_candidate_table, &row, &row.candidate.id, err);
-  }
+  dump(&axes, r->axes);
+  hash_hex(hash, f, sct_str_c(&axes));
+  row.candidate = (sct_row_candidate){.problem = f->problem,
+                                      .source_hash = hash,
+                                      .label = borrow(sct_str_c(&label)),
+                                      .strategy = borrow(f->mark),
+                                      .axes = borrow(sct_str_c(&axes)),
+                                      .kernel = borrow(f->kernel)};
+  sct_status status =
+      sct_store_join_row(f->s, &sct_store_candidate_table, &row, &row.candidate.id, err);
   if (status == SCT_OK) {
     row.outcome = (sct_row_outcome){.run = f->run,
                                     .candidate = row.candidate.id,
@@ -180,8 +172,6 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
                                     .wavefronts = -1,
                                     .degree = -1};
     summarise(&row.outcome, r);
-  }
-  if (status == SCT_OK) {
     status = sct_store_join_outcome(f->s, &row, err);
   }
   sct_str_free(&axes);
@@ -190,56 +180,55 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
 }
 
 /* Times of a list, in units of `unit_ns`. */
-static sct_status take_times(foreign *f, const json_t *list, const char *key, double unit_ns,
-                             foreign_result *r, sct_error *err) {
-  const size_t n = json_array_size(list);
-  if (list == NULL || json_is_null(list)) {
+static sct_status take_times(sct_json list, double unit_ns, foreign_result *r) {
+  const size_t n = json_array_size(list.json);
+  if (sct_json_absent(list)) {
     return SCT_OK;
   }
   r->samples_ns = n > 0 ? sct_alloc(n * sizeof(double)) : NULL;
   for (size_t i = 0; i < n; ++i) {
-    const json_t *const value = json_array_get(list, i);
+    const json_t *const value = json_array_get(list.json, i);
     if (!json_is_number(value) || json_number_value(value) < 0) {
-      return sct_store_json_fail(f->at, key, "expected times, numbers from 0 on", err);
+      return sct_json_fail(list, "expected times, numbers from 0 on");
     }
     r->samples_ns[r->n_samples++] = json_number_value(value) * unit_ns;
   }
-  return json_is_array(list) ? SCT_OK
-                             : sct_store_json_fail(f->at, key, "expected a list of times", err);
+  return json_is_array(list.json) ? SCT_OK : sct_json_fail(list, "expected a list of times");
 }
 
 static bool is_scalar(const json_t *value) {
   return json_is_number(value) || json_is_string(value) || json_is_boolean(value);
 }
 
+/* What another tuner calls our outcomes; rows end with NULL. */
+typedef struct outcome_word {
+  const char *word, *outcome;
+} outcome_word;
+
+static const char *outcome_of(const outcome_word *words, const char *word) {
+  while (words->word != NULL && (word == NULL || strcmp(word, words->word) != 0)) {
+    ++words;
+  }
+  return words->outcome;
+}
+
 /* ---- Kernel Tuner ---- */
 
 #define MS 1e6 /* ns */
 
-static const struct {
-  const char *word, *outcome;
-} kt_errors[] = {{"InvalidConfig", "too_large"},
-                 {"CompilationFailedConfig", "compile_error"},
-                 {"RuntimeFailedConfig", "launch_error"}};
+static const outcome_word kt_errors[] = {{"InvalidConfig", "too_large"},
+                                         {"CompilationFailedConfig", "compile_error"},
+                                         {"RuntimeFailedConfig", "launch_error"},
+                                         {0}};
 
-static const char *kt_outcome(const char *word) {
-  for (int k = 0; word != NULL && k < SCT_COUNT(kt_errors); ++k) {
-    if (strcmp(word, kt_errors[k].word) == 0) {
-      return kt_errors[k].outcome;
-    }
-  }
-  return NULL;
-}
-
-static sct_status kt_axes(foreign *f, const json_t *keys, const json_t *entry, json_t *axes,
-                          sct_error *err) {
+static sct_status kt_axes(const json_t *keys, sct_json entry, json_t *axes) {
   const json_t *key = NULL;
   size_t i = 0;
   json_array_foreach(keys, i, key) {
-    json_t *const value = json_object_get(entry, json_string_value(key));
+    json_t *const value = json_object_get(entry.json, json_string_value(key));
     if (!is_scalar(value)) {
-      return sct_store_json_fail(f->at, json_string_value(key), "expected this parameter's value",
-                                 err);
+      return sct_json_fail(sct_json_member(entry, json_string_value(key)),
+                           "expected this parameter's value");
     }
     json_object_set(axes, json_string_value(key), value);
   }
@@ -247,44 +236,39 @@ static sct_status kt_axes(foreign *f, const json_t *keys, const json_t *entry, j
 }
 
 /* What an entry says of the time: an error in its own place, or (older files) in the time's. */
-static sct_status kt_time(foreign *f, const json_t *entry, const char *objective, foreign_result *r,
-                          sct_error *err) {
-  const json_t *const time = json_object_get(entry, objective);
-  const json_t *const error = json_object_get(entry, "__error__");
-  const char *const word = json_string_value(error != NULL ? error : time);
+static sct_status kt_time(sct_json entry, const char *objective, foreign_result *r) {
+  const bool own = json_object_get(entry.json, "__error__") != NULL;
+  const sct_json failure = sct_json_member(entry, own ? "__error__" : objective);
+  const char *const word = json_string_value(failure.json);
   if (word != NULL) {
-    r->outcome = kt_outcome(word);
+    r->outcome = outcome_of(kt_errors, word);
     r->detail = word;
     return r->outcome != NULL
                ? SCT_OK
-               : sct_store_json_fail(f->at, error != NULL ? "__error__" : objective,
-                                     "expected InvalidConfig, CompilationFailedConfig or "
-                                     "RuntimeFailedConfig",
-                                     err);
+               : sct_json_fail(failure, "expected InvalidConfig, CompilationFailedConfig or "
+                                        "RuntimeFailedConfig");
   }
   r->outcome = "ok";
-  const json_t *const ms = json_object_get(entry, "time");
-  if (!json_is_number(ms) || json_number_value(ms) < 0) {
-    return sct_store_json_fail(f->at, "time", "expected a time in ms, or the word of an error",
-                               err);
+  const sct_json ms = sct_json_member(entry, "time");
+  if (!json_is_number(ms.json) || json_number_value(ms.json) < 0) {
+    return sct_json_fail(ms, "expected a time in ms, or the word of an error");
   }
-  r->mean_ns = json_number_value(ms) * MS;
-  return take_times(f, json_object_get(entry, "times"), "times", MS, r, err);
+  r->mean_ns = json_number_value(ms.json) * MS;
+  return take_times(sct_json_member(entry, "times"), MS, r);
 }
 
-static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective,
-                           const json_t *entry, sct_error *err) {
-  if (!json_is_object(entry)) {
-    return sct_store_json_fail(f->at, NULL, "expected an object", err);
+static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective, sct_json entry) {
+  if (!json_is_object(entry.json)) {
+    return sct_json_fail(entry, "expected an object");
   }
   foreign_result r = {.axes = json_object()};
-  r.measured = json_string_value(json_object_get(entry, "timestamp"));
-  sct_status status = kt_axes(f, keys, entry, r.axes, err);
+  r.measured = json_string_value(json_object_get(entry.json, "timestamp"));
+  sct_status status = kt_axes(keys, entry, r.axes);
   if (status == SCT_OK) {
-    status = kt_time(f, entry, objective, &r, err);
+    status = kt_time(entry, objective, &r);
   }
   if (status == SCT_OK) {
-    status = put_result(f, &r, err);
+    status = put_result(f, &r, entry.doc->err);
   }
   sct_free(r.samples_ns);
   json_decref(r.axes);
@@ -294,21 +278,19 @@ static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective
 /* "4096x1024" and {"x": 4096, "y": 1024} of a number, a list of numbers and words, or a word; "?"
  * where there is none, as in caches of old versions. Words are Kernel Tuner's expressions: no
  * extents. */
-static sct_status kt_size(foreign *f, const json_t *size, sct_str *label, json_t *extents,
-                          sct_error *err) {
+static sct_status kt_size(sct_json size, sct_str *label, json_t *extents) {
   static const char *const names[] = {"x", "y", "z"};
-  const size_t n = json_is_array(size) ? json_array_size(size) : 1;
-  if (size == NULL || json_is_null(size)) {
+  const size_t n = json_is_array(size.json) ? json_array_size(size.json) : 1;
+  if (sct_json_absent(size)) {
     sct_str_append(label, "?");
     return SCT_OK;
   }
   for (size_t i = 0; i < n; ++i) {
-    const json_t *const value = json_is_array(size) ? json_array_get(size, i) : size;
+    const json_t *const value = json_is_array(size.json) ? json_array_get(size.json, i) : size.json;
     const json_int_t number =
         json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
     if (!(json_is_number(value) || json_is_string(value)) || i >= (size_t)SCT_COUNT(names)) {
-      return sct_store_json_fail(f->at, "problem_size",
-                                 "expected a number, a list of one to three, or a word", err);
+      return sct_json_fail(size, "expected a number, a list of one to three, or a word");
     }
     sct_str_append(label, i > 0 ? "x" : "");
     if (json_is_string(value)) {
@@ -316,79 +298,71 @@ static sct_status kt_size(foreign *f, const json_t *size, sct_str *label, json_t
       continue;
     }
     sct_str_append_int(label, number);
-    (void)json_object_set_new(extents, names[i], json_integer(number));
+    json_object_set_new(extents, names[i], json_integer(number));
   }
-  return n > 0 ? SCT_OK : sct_store_json_fail(f->at, "problem_size", "expected a size", err);
+  return n > 0 ? SCT_OK : sct_json_fail(size, "expected a size");
 }
 
-static sct_status kt_head(foreign *f, const json_t *doc, sct_error *err) {
-  const char *const device = json_string_value(json_object_get(doc, "device_name"));
-  f->kernel = json_string_value(json_object_get(doc, "kernel_name"));
-  if (device == NULL) {
-    return sct_store_json_fail(f->at, "device_name", "expected a text", err);
+static sct_status kt_head(foreign *f, sct_json doc) {
+  const sct_json device = sct_json_member(doc, "device_name");
+  const sct_json kernel = sct_json_member(doc, "kernel_name");
+  f->kernel = json_string_value(kernel.json);
+  if (!json_is_string(device.json)) {
+    return sct_json_fail(device, "expected a text");
   }
   if (f->kernel == NULL || f->kernel[0] == '\0') {
-    return sct_store_json_fail(f->at, "kernel_name", "expected a name", err);
+    return sct_json_fail(kernel, "expected a name");
   }
   sct_str size = {0};
   json_t *const extents = json_object();
-  sct_status status = kt_size(f, json_object_get(doc, "problem_size"), &size, extents, err);
+  sct_status status = kt_size(sct_json_member(doc, "problem_size"), &size, extents);
   if (status == SCT_OK) {
-    status = put_head(f, device, sct_str_c(&size), extents, err);
+    status = put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err);
   }
   json_decref(extents);
   sct_str_free(&size);
   return status;
 }
 
-static sct_status kt_keys(foreign *f, const json_t *keys, sct_error *err) {
+static sct_status kt_keys(sct_json keys) {
   const json_t *key = NULL;
   size_t i = 0;
-  json_array_foreach(keys, i, key) {
-    if (!json_is_string(key)) {
-      return sct_store_json_fail(f->at, "tune_params_keys", "expected a list of names", err);
-    }
+  bool good = json_array_size(keys.json) > 0;
+  json_array_foreach(keys.json, i, key) {
+    good = good && json_is_string(key);
   }
-  return json_array_size(keys) > 0
-             ? SCT_OK
-             : sct_store_json_fail(f->at, "tune_params_keys", "expected a list of names", err);
+  return good ? SCT_OK : sct_json_fail(keys, "expected a list of names");
 }
 
-sct_status sct_store_read_kernel_tuner(sct_store *s, sct_json_place *at, const json_t *doc,
-                                       sct_error *err) {
-  foreign f = {.s = s, .at = at, .tool = "Kernel Tuner", .mark = "kernel-tuner"};
-  const json_t *const keys = json_object_get(doc, "tune_params_keys");
-  const json_t *const objective = json_object_get(doc, "objective");
+sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc) {
+  foreign f = {.s = s, .file = file, .tool = "Kernel Tuner", .mark = "kernel-tuner"};
+  const sct_json keys = sct_json_member(doc, "tune_params_keys");
+  const sct_json cache = sct_json_member(doc, "cache");
+  const json_t *const objective = json_object_get(doc.json, "objective");
   const char *word =
       json_string_value(json_is_array(objective) ? json_array_get(objective, 0) : objective);
-  json_t *const cache = json_object_get(doc, "cache");
   const char *key = NULL;
   json_t *entry = NULL;
-  SCT_TRY(kt_keys(&f, keys, err));
-  if (!json_is_object(cache)) {
-    return sct_store_json_fail(at, "cache", "expected an object", err);
+  SCT_TRY(kt_keys(keys));
+  if (!json_is_object(cache.json)) {
+    return sct_json_fail(cache, "expected an object");
   }
-  SCT_TRY(kt_head(&f, doc, err));
-  json_object_foreach(cache, key, entry) {
-    sct_store_json_enter_key(at, "cache");
-    sct_store_json_enter_key(at, key);
-    SCT_TRY(kt_entry(&f, keys, word != NULL ? word : "time", entry, err));
-    sct_store_json_leave(at);
-    sct_store_json_leave(at);
+  SCT_TRY(kt_head(&f, doc));
+  json_object_foreach(cache.json, key, entry) {
+    SCT_TRY(kt_entry(&f, keys.json, word != NULL ? word : "time", sct_json_member(cache, key)));
   }
-  return put_tail(&f, err);
+  return put_tail(&f, doc.doc->err);
 }
 
 /* ---- T4 ---- */
 
-static const struct {
-  const char *word, *outcome;
-} t4_outcomes[] = {{"correct", "ok"},
-                   {"timeout", "hang"},
-                   {"compile", "compile_error"},
-                   {"runtime", "launch_error"},
-                   {"correctness", "wrong_result"},
-                   {"constraints", "too_large"}};
+static const outcome_word t4_outcomes[] = {{"correct", "ok"},
+                                           {"timeout", "hang"},
+                                           {"compile", "compile_error"},
+                                           {"runtime", "launch_error"},
+                                           {"correctness", "wrong_result"},
+                                           {"constraints", "too_large"},
+                                           {0}};
 
 static const struct {
   const char *word;
@@ -396,80 +370,67 @@ static const struct {
 } t4_units[] = {{"miliseconds", 1e6},  {"milliseconds", 1e6}, {"ms", 1e6},
                 {"microseconds", 1e3}, {"nanoseconds", 1},    {"seconds", 1e9}};
 
-static sct_status t4_unit(foreign *f, const json_t *doc, double *ns, sct_error *err) {
-  const json_t *const unit = json_object_get(json_object_get(doc, "metadata"), "timeunit");
+static sct_status t4_unit(sct_json unit, double *ns) {
   *ns = MS;
-  for (int k = 0; unit != NULL && k < SCT_COUNT(t4_units); ++k) {
-    if (json_is_string(unit) && strcmp(json_string_value(unit), t4_units[k].word) == 0) {
+  for (int k = 0; json_is_string(unit.json) && k < SCT_COUNT(t4_units); ++k) {
+    if (strcmp(json_string_value(unit.json), t4_units[k].word) == 0) {
       *ns = t4_units[k].ns;
       return SCT_OK;
     }
   }
-  return unit == NULL ? SCT_OK
-                      : sct_store_json_fail(f->at, "metadata.timeunit",
-                                            "expected miliseconds, microseconds, nanoseconds or "
-                                            "seconds",
-                                            err);
+  return unit.json == NULL
+             ? SCT_OK
+             : sct_json_fail(unit, "expected miliseconds, microseconds, nanoseconds or seconds");
 }
 
-static sct_status t4_result(foreign *f, const json_t *result, double unit_ns, sct_error *err) {
-  json_t *const configuration = json_object_get(result, "configuration");
-  const json_t *const times = json_object_get(result, "times");
-  const char *const word = json_string_value(json_object_get(result, "invalidity"));
-  foreign_result r = {.axes = configuration};
+static sct_status t4_result(foreign *f, sct_json result, double unit_ns) {
+  const sct_json configuration = sct_json_member(result, "configuration");
+  const sct_json times = sct_json_member(result, "times");
+  const sct_json invalidity = sct_json_member(result, "invalidity");
+  const char *const word = json_string_value(invalidity.json);
+  foreign_result r = {.axes = configuration.json, .outcome = outcome_of(t4_outcomes, word)};
   const char *name = NULL;
   json_t *value = NULL;
-  if (!json_is_object(configuration)) {
-    return sct_store_json_fail(f->at, "configuration", "expected an object", err);
+  if (!json_is_object(configuration.json)) {
+    return sct_json_fail(configuration, "expected an object");
   }
-  json_object_foreach(configuration, name, value) {
+  json_object_foreach(configuration.json, name, value) {
     if (!is_scalar(value)) {
-      return sct_store_json_fail(f->at, "configuration", "expected numbers, texts or booleans",
-                                 err);
+      return sct_json_fail(configuration, "expected numbers, texts or booleans");
     }
   }
-  if (!json_is_object(times)) {
-    return sct_store_json_fail(f->at, "times", "expected an object", err);
-  }
-  for (int k = 0; word != NULL && k < SCT_COUNT(t4_outcomes); ++k) {
-    r.outcome = strcmp(word, t4_outcomes[k].word) == 0 ? t4_outcomes[k].outcome : r.outcome;
+  if (!json_is_object(times.json)) {
+    return sct_json_fail(times, "expected an object");
   }
   if (r.outcome == NULL) {
-    return sct_store_json_fail(f->at, "invalidity",
-                               "expected correct, timeout, compile, runtime, correctness or "
-                               "constraints",
-                               err);
+    return sct_json_fail(invalidity, "expected correct, timeout, compile, runtime, correctness or "
+                                     "constraints");
   }
   r.detail = strcmp(r.outcome, "ok") == 0 ? "" : word;
-  r.measured = json_string_value(json_object_get(result, "timestamp"));
-  sct_status status =
-      take_times(f, json_object_get(times, "runtimes"), "times.runtimes", unit_ns, &r, err);
+  r.measured = json_string_value(json_object_get(result.json, "timestamp"));
+  sct_status status = take_times(sct_json_member(times, "runtimes"), unit_ns, &r);
   if (status == SCT_OK) {
-    status = put_result(f, &r, err);
+    status = put_result(f, &r, result.doc->err);
   }
   sct_free(r.samples_ns);
   return status;
 }
 
-sct_status sct_store_read_t4(sct_store *s, sct_json_place *at, const json_t *doc, sct_error *err) {
-  foreign f = {.s = s, .at = at, .tool = "T4 results", .mark = "t4"};
-  const json_t *const results = json_object_get(doc, "results");
-  const json_t *result = NULL;
-  size_t i = 0;
+sct_status sct_store_read_t4(sct_store *s, const char *file, sct_json doc) {
+  foreign f = {.s = s, .file = file, .tool = "T4 results", .mark = "t4"};
+  const sct_json results = sct_json_member(doc, "results");
   double unit_ns = 0;
-  if (!json_is_array(results)) {
-    return sct_store_json_fail(at, "results", "expected a list", err);
+  if (!json_is_array(results.json)) {
+    return sct_json_fail(results, "expected a list");
   }
-  SCT_TRY(t4_unit(&f, doc, &unit_ns, err));
+  SCT_TRY(t4_unit(sct_json_member(sct_json_member(doc, "metadata"), "timeunit"), &unit_ns));
   json_t *const none = json_object();
-  f.kernel = sct_path_basename(at->file); /* the format names neither kernel nor device */
-  const sct_status status = put_head(&f, "unknown device", "unknown size", none, err);
+  f.kernel = sct_path_basename(file); /* the format names neither kernel nor device */
+  const sct_status status = put_head(&f, "unknown device", "unknown size", none, doc.doc->err);
   json_decref(none);
   SCT_TRY(status);
-  json_array_foreach(results, i, result) {
-    sct_store_json_enter(at, "results", i);
-    SCT_TRY(t4_result(&f, result, unit_ns, err));
-    sct_store_json_leave(at);
+  for (size_t i = 0; i < json_array_size(results.json); ++i) {
+    SCT_TRY(t4_result(&f, sct_json_item(results, i), unit_ns));
   }
-  return put_tail(&f, err);
+  return put_tail(&f, doc.doc->err);
 }

@@ -7,37 +7,43 @@
 /* Ids by key of what the document has named so far. */
 typedef struct reading {
   sct_store *s;
-  sct_json_place *at;
   json_t *devices, *candidates; /* of the current problem */
   sct_id problem;
 } reading;
-
-static sct_status list_of(const reading *r, const json_t *object, const char *name, json_t **out,
-                          sct_error *err) {
-  *out = json_object_get(object, name);
-  return json_is_array(*out) ? SCT_OK : sct_store_json_fail(r->at, name, "expected a list", err);
-}
 
 static void remember(json_t *ids, const char *key, sct_id id) {
   json_object_set_new(ids, key, json_integer(id));
 }
 
-/* The id that the text `name` of an object stands for; 0 with `optional` for null. */
-static sct_status recall(const reading *r, const json_t *ids, const json_t *object,
-                         const char *name, sct_id *out, sct_error *err) {
-  const char *const key = json_string_value(json_object_get(object, name));
+/* The id that the text `at` stands for. */
+static sct_status recall(const json_t *ids, sct_json at, sct_id *out) {
+  const char *const key = json_string_value(at.json);
   const json_t *const id = key != NULL ? json_object_get(ids, key) : NULL;
   *out = json_integer_value(id);
-  return id != NULL ? SCT_OK
-                    : sct_store_json_fail(r->at, name, "expected the key of one of this file", err);
+  return id != NULL ? SCT_OK : sct_json_fail(at, "expected the key of one of this file");
+}
+
+/* Every item of the list `name`. */
+static sct_status each(reading *r, sct_json object, const char *name, sct_id run,
+                       sct_status (*take)(reading *r, sct_json at, sct_id run)) {
+  const sct_json list = sct_json_member(object, name);
+  if (!json_is_array(list.json)) {
+    return sct_json_fail(list, "expected a list");
+  }
+  for (size_t i = 0; i < json_array_size(list.json); ++i) {
+    SCT_TRY(take(r, sct_json_item(list, i), run));
+  }
+  return SCT_OK;
 }
 
 /* ---- devices, candidates ---- */
 
-static sct_status take_device(reading *r, const json_t *object, sct_error *err) {
+static sct_status take_device(reading *r, sct_json at, sct_id none) {
+  (void)none;
+  sct_error *const err = at.doc->err;
   sct_row_device row = {0};
   sct_id id = 0;
-  sct_status status = sct_store_json_take(r->at, &sct_store_device_table, object, &row, err);
+  sct_status status = sct_store_json_take(at, &sct_store_device_table, &row);
   if (status == SCT_OK) {
     status = sct_store_join_row(r->s, &sct_store_device_table, &row, &id, err);
   }
@@ -48,10 +54,12 @@ static sct_status take_device(reading *r, const json_t *object, sct_error *err) 
   return status;
 }
 
-static sct_status take_candidate(reading *r, const json_t *object, sct_error *err) {
+static sct_status take_candidate(reading *r, sct_json at, sct_id none) {
+  (void)none;
+  sct_error *const err = at.doc->err;
   sct_row_result row = {0};
   sct_id id = 0;
-  sct_status status = sct_store_json_take(r->at, &sct_store_candidate_table, object, &row, err);
+  sct_status status = sct_store_json_take(at, &sct_store_candidate_table, &row);
   if (status == SCT_OK) {
     row.candidate.problem = r->problem;
     status = sct_store_join_row(r->s, &sct_store_candidate_table, &row, &id, err);
@@ -65,65 +73,52 @@ static sct_status take_candidate(reading *r, const json_t *object, sct_error *er
 
 /* ---- runs ---- */
 
-static sct_status take_outcome(reading *r, const json_t *object, sct_id run, sct_error *err) {
+static sct_status take_outcome(reading *r, sct_json at, sct_id run) {
   sct_row_result row = {0};
-  sct_status status = sct_store_json_take(r->at, &sct_store_outcome_table, object, &row, err);
+  sct_status status = sct_store_json_take(at, &sct_store_outcome_table, &row);
   if (status == SCT_OK) {
-    status = recall(r, r->candidates, object, "candidate", &row.outcome.candidate, err);
+    status = recall(r->candidates, sct_json_member(at, "candidate"), &row.outcome.candidate);
   }
   if (status == SCT_OK) {
     row.outcome.run = run;
-    status = sct_store_join_outcome(r->s, &row, err);
+    status = sct_store_join_outcome(r->s, &row, at.doc->err);
   }
   sct_store_clear_row(&sct_store_outcome_table, &row);
   return status;
 }
 
-static sct_status take_outcomes(reading *r, const json_t *object, const char *name, sct_id run,
-                                sct_error *err) {
-  json_t *list = NULL, *outcome = NULL;
-  size_t i = 0;
-  SCT_TRY(list_of(r, object, name, &list, err));
-  json_array_foreach(list, i, outcome) {
-    sct_store_json_enter(r->at, name, i);
-    SCT_TRY(take_outcome(r, outcome, run, err));
-    sct_store_json_leave(r->at);
-  }
-  return SCT_OK;
-}
-
 /* Source hash of the winner or naive variant; "" for null. */
-static sct_status take_named(const reading *r, const json_t *object, const char *name,
-                             const char **out, sct_error *err) {
-  const json_t *const value = json_object_get(object, name);
+static sct_status take_named(const reading *r, sct_json at, const char **out) {
   sct_id ignored = 0;
-  *out = json_is_string(value) ? json_string_value(value) : "";
-  return json_is_null(value) ? SCT_OK : recall(r, r->candidates, object, name, &ignored, err);
+  *out = json_is_string(at.json) ? json_string_value(at.json) : "";
+  return json_is_null(at.json) ? SCT_OK : recall(r->candidates, at, &ignored);
 }
 
-static sct_status join_run(reading *r, const json_t *object, sct_row_run *row, sct_error *err) {
+static sct_status join_run(reading *r, sct_json at, sct_row_run *row) {
+  const sct_json named = sct_json_member(at, "winner");
   const char *winner = NULL, *naive = NULL;
   bool inserted = false;
   sct_id id = 0;
-  SCT_TRY(recall(r, r->devices, object, "device", &row->device, err));
-  SCT_TRY(take_named(r, object, "winner", &winner, err));
-  SCT_TRY(take_named(r, object, "naive", &naive, err));
+  SCT_TRY(recall(r->devices, sct_json_member(at, "device"), &row->device));
+  SCT_TRY(take_named(r, named, &winner));
+  SCT_TRY(take_named(r, sct_json_member(at, "naive"), &naive));
   row->problem = r->problem;
-  SCT_TRY(sct_store_join_run(r->s, row, &id, &inserted, err));
-  SCT_TRY(take_outcomes(r, object, "outcomes", id, err));
-  SCT_TRY(take_outcomes(r, object, "earlier", id, err));
+  SCT_TRY(sct_store_join_run(r->s, row, &id, &inserted, at.doc->err));
+  SCT_TRY(each(r, at, "outcomes", id, take_outcome));
+  SCT_TRY(each(r, at, "earlier", id, take_outcome));
   sct_error why = {0};
   const sct_status status = sct_store_join_end(r->s, id, inserted, row, winner, naive, &why);
-  return status == SCT_EDATA ? sct_store_json_fail(r->at, "winner", why.text, err)
+  return status == SCT_EDATA ? sct_json_fail(named, "%s", why.text)
          : status == SCT_OK  ? SCT_OK
-                             : sct_fail(err, status, "%s", why.text);
+                             : sct_fail(at.doc->err, status, "%s", why.text);
 }
 
-static sct_status take_run(reading *r, const json_t *object, sct_error *err) {
+static sct_status take_run(reading *r, sct_json at, sct_id none) {
+  (void)none;
   sct_row_run row = {0};
-  sct_status status = sct_store_json_take(r->at, &sct_store_run_table, object, &row, err);
+  sct_status status = sct_store_json_take(at, &sct_store_run_table, &row);
   if (status == SCT_OK) {
-    status = join_run(r, object, &row, err);
+    status = join_run(r, at, &row);
   }
   sct_store_clear_row(&sct_store_run_table, &row);
   return status;
@@ -131,43 +126,33 @@ static sct_status take_run(reading *r, const json_t *object, sct_error *err) {
 
 /* ---- problems ---- */
 
-static sct_status each(reading *r, const json_t *object, const char *name,
-                       sct_status (*take)(reading *r, const json_t *object, sct_error *err),
-                       sct_error *err) {
-  json_t *list = NULL, *item = NULL;
-  size_t i = 0;
-  SCT_TRY(list_of(r, object, name, &list, err));
-  json_array_foreach(list, i, item) {
-    sct_store_json_enter(r->at, name, i);
-    SCT_TRY(take(r, item, err));
-    sct_store_json_leave(r->at);
-  }
-  return SCT_OK;
-}
-
-static sct_status take_problem(reading *r, const json_t *object, sct_error *err) {
+static sct_status take_problem(reading *r, sct_json at, sct_id none) {
+  (void)none;
+  sct_error *const err = at.doc->err;
   sct_row_problem row = {0};
   json_decref(r->candidates);
   r->candidates = json_object();
-  sct_status status = sct_store_json_take(r->at, &sct_store_problem_table, object, &row, err);
+  sct_status status = sct_store_json_take(at, &sct_store_problem_table, &row);
   if (status == SCT_OK) {
     status = sct_store_join_row(r->s, &sct_store_problem_table, &row, &r->problem, err);
   }
   sct_store_clear_row(&sct_store_problem_table, &row);
   SCT_TRY(status);
-  SCT_TRY(each(r, object, "candidates", take_candidate, err));
-  return each(r, object, "runs", take_run, err);
+  SCT_TRY(each(r, at, "candidates", 0, take_candidate));
+  return each(r, at, "runs", 0, take_run);
 }
 
-static sct_status read_ours(sct_store *s, sct_json_place *at, const json_t *doc, sct_error *err) {
-  const json_t *const schema = json_object_get(doc, "schema");
+static sct_status read_ours(sct_store *s, const char *file, sct_json doc) {
+  const json_t *const schema = json_object_get(doc.json, "schema");
+  (void)file;
   if (!json_is_integer(schema) || json_integer_value(schema) != SCT_STORE_SCHEMA) {
-    return sct_store_json_fail(at, "schema", "this version of sectile reads 3", err);
+    return sct_json_fail(sct_json_member(doc, "schema"), "this version of sectile reads %d",
+                         SCT_STORE_SCHEMA);
   }
-  reading r = {.s = s, .at = at, .devices = json_object(), .candidates = json_object()};
-  sct_status status = each(&r, doc, "devices", take_device, err);
+  reading r = {.s = s, .devices = json_object(), .candidates = json_object()};
+  sct_status status = each(&r, doc, "devices", 0, take_device);
   if (status == SCT_OK) {
-    status = each(&r, doc, "problems", take_problem, err);
+    status = each(&r, doc, "problems", 0, take_problem);
   }
   json_decref(r.devices);
   json_decref(r.candidates);
@@ -178,7 +163,7 @@ static sct_status read_ours(sct_store *s, sct_json_place *at, const json_t *doc,
 
 static const struct {
   const char *key, *value; /* value NULL: any */
-  sct_status (*read)(sct_store *s, sct_json_place *at, const json_t *doc, sct_error *err);
+  sct_status (*read)(sct_store *s, const char *file, sct_json doc);
 } formats[] = {
     {"format", SCT_STORE_FORMAT, read_ours},
     {"tune_params_keys", NULL, sct_store_read_kernel_tuner},
@@ -186,30 +171,23 @@ static const struct {
     {"results", NULL, sct_store_read_t4},
 };
 
-static sct_status read_any(sct_store *s, sct_json_place *at, const json_t *doc, sct_error *err) {
+static sct_status read_any(sct_store *s, const char *file, sct_json doc) {
   for (int k = 0; k < SCT_COUNT(formats); ++k) {
-    const json_t *const mark = json_object_get(doc, formats[k].key);
+    const json_t *const mark = json_object_get(doc.json, formats[k].key);
     const char *const text = json_string_value(mark);
     if (mark != NULL &&
         (formats[k].value == NULL || (text != NULL && strcmp(text, formats[k].value) == 0))) {
-      return formats[k].read(s, at, doc, err);
+      return formats[k].read(s, file, doc);
     }
   }
-  return sct_store_json_fail(at, NULL,
-                             "expected an export of sectile (\"format\": \"" SCT_STORE_FORMAT
-                             "\"), a cache of Kernel Tuner (\"tune_params_keys\", \"cache\") or T4 "
-                             "results (\"results\")",
-                             err);
-}
-
-static sct_status parse_fail(const char *file, const json_error_t *why, sct_error *err) {
-  return sct_fail(err, SCT_EDATA, "%s:%d:%d: error: %s; nothing was imported", file, why->line,
-                  why->column, why->text);
+  return sct_json_fail(doc, "expected an export of sectile (\"format\": \"" SCT_STORE_FORMAT
+                            "\"), a cache of Kernel Tuner (\"tune_params_keys\", \"cache\") or T4 "
+                            "results (\"results\")");
 }
 
 /* A cache of Kernel Tuner that is being written lacks its end: the closing braces, and maybe part
  * of its last line. What stands in whole lines is taken. */
-static json_t *parse_open_cache(const sct_str *text, json_error_t *why) {
+static json_t *parse_open_cache(const sct_str *text) {
   static const char *const ends[] = {"}}", "}"};
   sct_str whole = {0};
   json_t *doc = NULL;
@@ -222,14 +200,12 @@ static json_t *parse_open_cache(const sct_str *text, json_error_t *why) {
       sct_str_clear(&whole);
       sct_str_append_n(&whole, text->data, len);
       sct_str_append(&whole, ends[k]);
-      json_error_t ignored;
-      doc = json_loads(sct_str_c(&whole), JSON_REJECT_DUPLICATES, &ignored);
+      doc = json_loads(sct_str_c(&whole), JSON_REJECT_DUPLICATES, NULL);
     }
     while (len > 0 && text->data[len - 1] != '\n') { /* the torn line */
       --len;
     }
   }
-  (void)why;
   sct_str_free(&whole);
   if (doc != NULL && !json_is_object(json_object_get(doc, "cache"))) {
     json_decref(doc);
@@ -252,11 +228,12 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
   }
   *out = json_loadb(sct_str_c(&text), text.len, JSON_REJECT_DUPLICATES, &why);
   if (*out == NULL && text.len > 0) {
-    *out = parse_open_cache(&text, &why);
+    *out = parse_open_cache(&text);
   }
   sct_str_free(&text);
   if (*out == NULL) {
-    return parse_fail(file, &why, err);
+    return sct_fail(err, SCT_EDATA, "%s:%d:%d: error: %s; nothing was imported", file, why.line,
+                    why.column, why.text);
   }
   if (!json_is_object(*out)) {
     json_decref(*out);
@@ -266,13 +243,16 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
 }
 
 sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
-  json_t *doc = NULL;
-  sct_json_place at = {.file = file};
-  SCT_TRY(parse(file, &doc, err));
+  sct_arena arena = {0};
+  json_t *root = NULL;
+  SCT_TRY(parse(file, &root, err));
+  const char *const before = sct_arena_printf(&arena, "%s: error: ", file);
+  const sct_json_doc doc = {&arena, before, "; nothing was imported", SCT_EDATA, err};
   sct_status status = sct_store_begin(s, err);
   if (status == SCT_OK) {
-    status = sct_store_end(s, read_any(s, &at, doc, err), err);
+    status = sct_store_end(s, read_any(s, file, (sct_json){&doc, root, ""}), err);
   }
-  json_decref(doc);
+  json_decref(root);
+  sct_arena_free(&arena);
   return status;
 }

@@ -6,68 +6,42 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- writing ---- */
 
-json_t *sct_store_json_string(const char *text) {
-  json_t *const json = json_string(text != NULL ? text : "");
-  return json != NULL ? json : json_string("");
-}
-
-void sct_store_json_text(sct_str *out, const char *text) {
-  json_t *const json = sct_store_json_string(text);
-  char *const dump = json_dumps(json, JSON_ENCODE_ANY);
-  sct_str_append(out, dump != NULL ? dump : "\"\"");
-  sct_free(dump);
-  json_decref(json);
-}
-
-void sct_store_json_real(sct_str *out, double value) {
-  if (!isfinite(value)) {
-    sct_str_append(out, "null");
-  } else {
-    sct_str_printf(out, value == 0 && signbit(value) ? "-0.0" : "%.17g", value);
-  }
-}
-
-static void put_samples(sct_str *out, const double *samples, int n) {
-  sct_str_append(out, "[");
+static json_t *samples_of(const double *samples, int n) {
+  json_t *const list = json_array();
   for (int i = 0; i < n; ++i) {
-    sct_str_append(out, i > 0 ? "," : "");
-    sct_store_json_real(out, samples[i]);
+    json_array_append_new(list, sct_json_number(samples[i]));
   }
-  sct_str_append(out, "]");
+  return list;
 }
 
-static void put_value(sct_str *out, const sct_store_column *c, const void *row) {
+static json_t *value_of(const sct_store_column *c, const void *row) {
   const void *const field = (const char *)row + c->offset;
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
-  case SCT_COLUMN_JSON:
-    sct_store_json_text(out, *(char *const *)field);
-    break;
+  case SCT_COLUMN_JSON: {
+    const char *const text = *(char *const *)field;
+    return sct_json_string(text != NULL ? text : "");
+  }
   case SCT_COLUMN_INT:
-    sct_str_printf(out, "%d", *(const int *)field);
-    break;
+    return json_integer(*(const int *)field);
   case SCT_COLUMN_INT64:
-    sct_str_printf(out, "%lld", (long long)*(const int64_t *)field);
-    break;
+    return json_integer(*(const int64_t *)field);
   case SCT_COLUMN_BOOL:
-    sct_str_append(out, *(const bool *)field ? "true" : "false");
-    break;
+    return json_boolean(*(const bool *)field);
   case SCT_COLUMN_REAL:
-    sct_store_json_real(out, *(const double *)field);
-    break;
+    return sct_json_number(*(const double *)field);
   case SCT_COLUMN_SAMPLES:
-    put_samples(out, *(const double *const *)field,
-                *(const int *)((const char *)row + c->count_offset));
-    break;
+    return samples_of(*(const double *const *)field,
+                      *(const int *)((const char *)row + c->count_offset));
   case SCT_COLUMN_REF:
   case SCT_COLUMN_MAY_REF:
     break;
   }
+  return json_null();
 }
 
 static bool refers(const sct_store_column *c) {
@@ -81,47 +55,16 @@ static bool is_left_out(const sct_store_table *table, const sct_store_column *c)
                         strcmp(c->name, "n_verified") == 0 || strcmp(c->name, "n_failed") == 0));
 }
 
-void sct_store_json_row(sct_str *out, const sct_store_table *table, const void *row) {
-  const char *comma = "";
+void sct_store_json_row(json_t *object, const sct_store_table *table, const void *row) {
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
     if (!is_left_out(table, c)) {
-      sct_str_printf(out, "%s\"%s\":", comma, c->name);
-      put_value(out, c, row);
-      comma = ",";
+      json_object_set_new(object, c->name, value_of(c, row));
     }
   }
 }
 
 /* ---- reading ---- */
-
-sct_status sct_store_json_fail(const sct_json_place *at, const char *key, const char *expected,
-                               sct_error *err) {
-  sct_str place = {0};
-  for (int i = 0; i < at->n; ++i) {
-    sct_str_printf(&place, "%s%s", i > 0 && at->part[i][0] != '[' ? "." : "", at->part[i]);
-  }
-  if (key != NULL) {
-    sct_str_printf(&place, "%s%s", place.len > 0 ? "." : "", key);
-  }
-  const sct_status status =
-      sct_fail(err, SCT_EDATA, "%s: error: %s%s%s; nothing was imported", at->file,
-               sct_str_c(&place), place.len > 0 ? ": " : "", expected);
-  sct_str_free(&place);
-  return status;
-}
-
-void sct_store_json_enter(sct_json_place *at, const char *name, size_t index) {
-  snprintf(at->part[at->n++], sizeof(at->part[0]), "%s[%zu]", name, index);
-}
-
-void sct_store_json_enter_key(sct_json_place *at, const char *name) {
-  snprintf(at->part[at->n++], sizeof(at->part[0]), "%s", name);
-}
-
-void sct_store_json_leave(sct_json_place *at) {
-  --at->n;
-}
 
 /* The column's type in words, for messages. */
 static const char *expected_of(const sct_store_column *c) {
@@ -212,22 +155,16 @@ static bool take_value(const sct_store_column *c, const json_t *value, void *row
   return false;
 }
 
-sct_status sct_store_json_take(const sct_json_place *at, const sct_store_table *table,
-                               const json_t *object, void *row, sct_error *err) {
-  if (!json_is_object(object)) {
-    return sct_store_json_fail(at, NULL, "expected an object", err);
+sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row) {
+  if (!json_is_object(at.json)) {
+    return sct_json_fail(at, "expected an object");
   }
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
-    if (is_left_out(table, c)) {
-      continue;
-    }
-    const json_t *const value = json_object_get(object, c->name);
-    if (value == NULL) {
-      return sct_store_json_fail(at, c->name, "is missing", err);
-    }
-    if (!take_value(c, value, row)) {
-      return sct_store_json_fail(at, c->name, expected_of(c), err);
+    const json_t *const value = json_object_get(at.json, c->name);
+    if (!is_left_out(table, c) && (value == NULL || !take_value(c, value, row))) {
+      return sct_json_fail(sct_json_member(at, c->name), "%s",
+                           value == NULL ? "is missing" : expected_of(c));
     }
   }
   return SCT_OK;

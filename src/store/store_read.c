@@ -1,7 +1,7 @@
 /* store_read - rows out of the store. */
 #include "store/store_internal.h"
+#include "json/json.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,7 +157,7 @@ typedef struct sized_run {
 
 /* The product of the extents; 0 if they are not a JSON object of numbers. */
 static double count_elements(const char *extents) {
-  json_t *const object = json_loads(extents, 0, NULL);
+  json_t *const object = sct_json_load(extents);
   double n = json_object_size(object) > 0 ? 1 : 0;
   const char *name = NULL;
   json_t *value = NULL;

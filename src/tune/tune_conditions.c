@@ -1,7 +1,7 @@
 /* What was so on the GPU while a session timed, as JSON: for the store, the report and events. */
 #include "tune/tune_internal.h"
+#include "json/json.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 static json_t *positive(double value) {
@@ -22,9 +22,9 @@ static json_t *names_of(uint64_t throttle) {
 }
 
 static json_t *process_of(const sct_gpu_process *p) {
-  json_t *name = p->name[0] ? json_string(p->name) : NULL; /* NULL too if it is no UTF-8 */
-  return json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)p->pid, "name", name ? name : json_null(),
-                   "bytes", p->bytes >= 0 ? json_integer(p->bytes) : json_null());
+  return json_pack("{s:I, s:o, s:o}", "pid", (json_int_t)p->pid, "name",
+                   sct_json_string(p->name[0] ? p->name : NULL), "bytes",
+                   p->bytes >= 0 ? json_integer(p->bytes) : json_null());
 }
 
 static json_t *others_of(const sct_gpu_state *s) {
@@ -54,15 +54,7 @@ sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error 
       json_pack("{s:I, s:I, s:I, s:I, s:o}", "n", (json_int_t)c->n_samples, "slow",
                 (json_int_t)c->n_slow, "repeated", (json_int_t)c->n_repeated, "contended",
                 (json_int_t)c->n_contended, "throttle", names_of(c->throttle));
-  char *text = NULL;
-  if (doc && json_object_set_new(doc, "clocks", clocks) == 0 &&
-      json_object_set_new(doc, "samples", samples) == 0) {
-    text = json_dumps(doc, JSON_COMPACT | JSON_REAL_PRECISION(10));
-  }
-  json_decref(doc);
-  sct_str_append(out, text ? text : "null");
-  const sct_status status =
-      text ? SCT_OK : sct_fail(err, SCT_EINTERNAL, "the conditions of a run are no JSON");
-  sct_free(text);
-  return status;
+  json_object_set_new(doc, "clocks", clocks);
+  json_object_set_new(doc, "samples", samples);
+  return sct_json_dump(out, doc, JSON_COMPACT | JSON_REAL_PRECISION(10), err);
 }

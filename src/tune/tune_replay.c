@@ -3,10 +3,10 @@
  * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store says what devices
  * gave, and a replay can be had again from recording and seed. */
 #include "tune/tune_device.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ static int64_t integer_of(const json_t *doc, const char *key, int64_t otherwise)
 }
 
 static void describe(sct_device_desc *d, const sct_row_device *row, const char *description) {
-  json_t *doc = json_loads(description, 0, NULL);
+  json_t *doc = sct_json_load(description);
   const int n_sms = (int)integer_of(doc, "n_sms", 0);
   *d = (sct_device_desc){.regs_thread = 255,
                          .regs_unit = 256,

@@ -2,8 +2,8 @@
  * times powers of two, in every direction. A header has no model, so it asks this table before it
  * takes the kernel for other extents (emit_dispatch.c). */
 #include "tune/tune_counting.h"
+#include "json/json.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #define SLOWER 1.05 /* predicted times this close are the same */
@@ -114,7 +114,7 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
     return;
   }
   sct_hash_hex(hex, c->table->plan->items[winner].code.hash);
-  json_t *doc = json_loads(sct_str_c(conditions), 0, NULL);
+  json_t *doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   sct_str digits = {0};
   sct_sampler *sampler = NULL;
@@ -128,12 +128,8 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
   json_object_set_new(doc, "shapes",
                       json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
                                 l.reach, "slower", sct_str_c(&digits)));
-  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
-  if (text) {
-    sct_str_clear(conditions);
-    sct_str_append(conditions, text);
-  }
-  sct_free(text);
+  sct_str_clear(conditions);
+  (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
 done:
   sct_tune_parsed_free(&sides[0].parsed);
   sct_tune_parsed_free(&sides[1].parsed);

@@ -1,7 +1,7 @@
 /* A session's rows in the store: problem, device, runs, and one durable transaction a candidate. */
 #include "tune/tune_record.h"
+#include "json/json.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -65,6 +65,13 @@ static sct_status put_problem(tune_record *r, sct_error *err) {
   return status == SCT_OK ? sct_store_put_problem(r->store, &r->problem, err) : status;
 }
 
+/* NULL: a text is not UTF-8. */
+static char *compact(json_t *doc) {
+  sct_str text = {0};
+  (void)sct_json_dump(&text, doc, JSON_COMPACT, NULL);
+  return text.data;
+}
+
 static char *describe(const sct_device_desc *d) {
   json_t *doc =
       json_pack("{s:s, s:i, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:f, s:f, s:I, s:i}", "name",
@@ -74,9 +81,7 @@ static char *describe(const sct_device_desc *d) {
                 d->threads_sm, "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes,
                 "peak_bytes_s", d->peak_bytes_s, "copy_bytes_s", d->copy_bytes_s, "memory_bytes",
                 (json_int_t)d->memory_bytes, "clock_khz", d->clock_khz);
-  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
-  json_decref(doc);
-  return text;
+  return compact(doc);
 }
 
 static sct_status put_device(tune_record *r, sct_error *err) {
@@ -114,9 +119,7 @@ static char *extents_json(const sct_spec *spec, const sct_size *size) {
   for (int k = 0; k < spec->n_extents; k++) {
     json_object_set_new(doc, spec->extent_names[k], json_integer(size->extent[k]));
   }
-  char *text = json_dumps(doc, JSON_COMPACT);
-  json_decref(doc);
-  return text;
+  return compact(doc);
 }
 
 static char *conditions_json(const tune_record *r) {
@@ -131,12 +134,10 @@ static char *conditions_json(const tune_record *r) {
   sct_str gpu = {0};
   if (r->table->times &&
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
-    json_object_set_new(doc, "gpu", json_loads(sct_str_c(&gpu), 0, NULL));
+    json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
   sct_str_free(&gpu);
-  char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
-  json_decref(doc);
-  return text;
+  return compact(doc);
 }
 
 static void now_text(char out[32]) {
@@ -334,7 +335,7 @@ static void take_counts(sct_run_counts *out, const json_t *doc) {
 }
 
 static void take_small_size(sct_ptx_check *out, const char *text) {
-  json_t *doc = json_loads(text, 0, NULL);
+  json_t *doc = sct_json_load(text);
   const json_t *ptx = json_object_get(doc, "ptx");
   if (!out->known && json_is_object(ptx)) {
     *out = (sct_ptx_check){.known = true};

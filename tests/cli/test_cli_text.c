@@ -378,10 +378,10 @@ static void the_report_is_complete_as_json(void **state) {
 
 static void json_bears_what_is_no_number_and_no_text(void **state) {
   (void)state;
-  json_t *nan_json = cli_json_number(NAN), *zero = cli_json_positive(0.0),
-         *none = cli_json_text(NULL),
-         *odd = cli_json_text("a\xff"
-                              "b");
+  json_t *nan_json = sct_json_number(NAN), *zero = cli_json_positive(0.0),
+         *none = sct_json_string(NULL),
+         *odd = sct_json_string("a\xff"
+                                "b");
   assert_true(json_is_null(nan_json) && json_is_null(zero) && json_is_null(none));
   assert_string_equal(json_string_value(odd), "a?b");
   json_decref(odd);

@@ -425,7 +425,7 @@ static void damaged_sources_and_extents_are_named(void **state) {
   sct_row_run sizeless = fixture_run(f, h200, "i=2", "{\"j\": 64}", 3072, "2025-01-01T00:00:00Z");
   const sct_id id = fixture_result(f, &sizeless, &add_direct, 9000, false);
   fixture_finish(f, &sizeless, id, id);
-  fixture_refused(f, "add3", "the stored extents of a run is damaged: i: expected a whole number");
+  fixture_refused(f, "add3", "the stored extents of a run are damaged: i: expected a whole number");
 }
 
 static void one_record_has_one_shape(void **state) {
