@@ -53,21 +53,15 @@ __device__ __forceinline__ void move_tile(
     $(g:params(4)),
     $(place_params)) {
   $(sizes)
-//% for _, t in ipairs(tables) do
-//%   if t == tables[1] then
+//% if #tables > 0 then
   // offsets of the tile's lines and columns, whose places are found by division
-//%   end
-//%   if t.count then
-  for (int $(t.at) = threadIdx.x; $(t.at) < $(t.count); $(t.at) += kThreads) {
+//%   for _, t in ipairs(tables) do
+  for (int $(t.at) = threadIdx.x; $(t.at) < $(t.limit); $(t.at) += kThreads) {
     if (kGuarded && $(t.outside)) continue;
     $(t.digits)
-//%     for _, e in ipairs(t.entries) do
-    $(e.name)[$(t.at)] = $(e.value);
-//%     end
+    $(kit.each(t.entries, "{name}[" .. t.at .. "] = {value};"))
   }
 //%   end
-//% end
-//% if #tables > 0 then
   __syncthreads();
 //% end
 //% if is_lines then
@@ -93,16 +87,10 @@ __device__ __forceinline__ void move_tile(
   async_wait<0>();
 //% else
   // in: neighbours along $(X.name), all loads before the first use
-//%   for _, x in ipairs(exchanged) do
-  $(x.loaded_type) $(x.loaded)[$(loads)]$(pack > 1 and "[kPack]" or "");
-//%   end
+  $(kit.each(exchanged, "{loaded_type} {loaded}[" .. loads .. "]{rows_of_words};"))
 //%   if lines_a_load then
   const int x = $(in_x), thread_line = $(in_line);
-//%     for _, x in ipairs(exchanged) do
-//%       if x.from then
-  const $(x.type) *const $(x.from) = &$(x.op.pointer)[$(x.start)];
-//%       end
-//%     end
+  $(kit.each(exchanged, "{declare_from}"))
 //%   end
 #pragma unroll
   for (int k = 0; k < $(loads); k++) {
@@ -111,21 +99,11 @@ __device__ __forceinline__ void move_tile(
 #pragma unroll
     for (int r = 0; r < kPack; r++) {
       $(in_place)
-//%     for _, x in ipairs(exchanged) do
-      $(x.loaded)[k][r] = $(in_inside)
-        ? $(x.load) : $(x.zero);
-//%     end
+      $(kit.each(exchanged, "{loaded}[k][r] = " .. in_inside .. "\n  ? {load} : {zero};"))
     }
 //%   else
     $(in_place)
-//%     for _, x in ipairs(exchanged) do
-//%       if in_inside then
-    $(x.loaded)[k] = $(in_inside)
-      ? $(x.load) : $(x.zero);
-//%       else
-    $(x.loaded)[k] = $(x.load);
-//%       end
-//%     end
+    $(kit.each(exchanged, "{loaded}[k] = " .. in_inside .. "\n  ? {load} : {zero};"))
 //%   end
   }
 #pragma unroll
@@ -134,9 +112,7 @@ __device__ __forceinline__ void move_tile(
 //%   if ragged then
     if ($(past)) break;
 //%   end
-//%   for _, x in ipairs(exchanged) do
-    $(x.put)
-//%   end
+    $(kit.each(exchanged, "{put}"))
   }
 //% end
   __syncthreads();
@@ -145,14 +121,11 @@ __device__ __forceinline__ void move_tile(
 //% if not shared then
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 //% end
-//% if columns > 1 then
 $(unroll_out)
-  for (int k = 0; k < $(columns); k++) {
-//% else
-  {
-//% end
+  $(each_column){
 //% if shared then
-    $(out_unit)
+    const int unit = $(out_unit);
+    const int at = unit % kRun$(store > 1 and " * kStore" or "");
 //% end
     const int x = $(out_x);
     $(column_place)
@@ -161,84 +134,46 @@ $(unroll_out)
     // so many elements earlier a sector starts
     const int shift = (int)($(shift_of)) & (kSector - 1);
 //% end
-//% for _, y in ipairs(results) do
-    $(y.type) *const $(y.column) = &$(y.op.pointer)[$(y.start)];
-//% end
-//% if parts > 1 then
-#pragma unroll
-    for (int part = 0; part < $(parts); part++) {
-//% else
-    {
-//% end
+    $(kit.each(results, "{type} *const {column} = &{pointer}[{start}];"))
+    $(kit.unrolled("part", parts)){
       const int y = $(out_y);
-//% if out_ragged then
-      if (y >= kTileY) $(parts > 1 and "break" or columns > 1 and "continue" or "return");
-//% end
+      $(out_past)
       $(out_place)
 //% if sector == 0 then
       if (kGuarded && $(Y.at) >= $(Y.extent))
-        $(parts > 1 and "break" or columns > 1 and "continue" or "return");
-//% end
-//% if sector > 0 and store == 1 then
+        $(leave_part);
+//% elseif store == 1 then
       if (kGuarded && ($(Y.at) < 0 || $(Y.at) >= $(Y.extent)))
-        $((parts > 1 or columns > 1) and "continue" or "return");
+        $(next_part);
       const int line = $(take_line);
-//% end
-//% if sector > 0 and store > 1 then
+//% else
       if (kGuarded && ($(Y.at) < 0 || $(Y.at) + kStore > $(Y.extent))) { // one by one
-//%   for _, x in ipairs(exchanged) do
-        $(x.declare)
-//%   end
-//%   for _, y in ipairs(results) do
-        $(y.vtype) $(y.value);
-//%   end
-//%   for _, x in ipairs(direct) do
-        $(x.declare)
-//%   end
+        $(kit.each(exchanged, "{declare}"))
+        $(kit.each(results, "{vtype} {value};"))
+        $(kit.each(direct, "{declare}"))
 #pragma unroll
         for (int e = 0; e < kStore; e++) {
           if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
           const int line = $(take_line);
-//%   for _, x in ipairs(exchanged) do
-          $(x.take_element)
-//%   end
-//%   for _, x in ipairs(direct) do
-          $(x.declare_element)
-//%   end
+          $(kit.each(exchanged, "{take_element}"))
           $(compute)
-//%   for _, y in ipairs(results) do
-          $(y.store_element)
-//%   end
+          $(kit.each(results, "{store_element}"))
         }
-        $((parts > 1 or columns > 1) and "continue" or "return");
+        $(next_part);
       }
 //% end
-//% for _, x in ipairs(exchanged) do
-      $(x.take)
-//% end
-//% for _, x in ipairs(direct) do
-      $(x.declare)
-//% end
-//% for _, y in ipairs(results) do
-      $(y.vtype) $(y.value);
-//% end
+      $(kit.each(exchanged, "{take}"))
+      $(kit.each(direct, "{declare}"))
+      $(kit.each(results, "{vtype} {value};"))
 //% if store > 1 then
 #pragma unroll
       for (int e = 0; e < kStore; e++) {
-//%   for _, x in ipairs(direct) do
-        $(x.declare_element)
-//%   end
         $(compute)
       }
 //% else
-//%   for _, x in ipairs(direct) do
-      $(x.declare_element)
-//%   end
       $(compute)
 //% end
-//% for _, y in ipairs(results) do
-      $(y.store)
-//% end
+      $(kit.each(results, "{store}"))
     }
   }
 }
@@ -248,9 +183,7 @@ $(g:head(threads)) {
 //% if is_dynamic then
   extern __shared__ __align__(128) unsigned char shared[];
 //% end
-//% for _, m in ipairs(memory) do
-  $(m.declare)
-//% end
+  $(kit.each(memory, "{declare}"))
   // $(blocks_doc)
   $(sizes)
   unsigned int block = blockIdx.x;

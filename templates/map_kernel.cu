@@ -51,9 +51,7 @@ __device__ __forceinline__ void move_tile(
 //% for _, x in ipairs(once) do
 //%   if x.each then
   $(x.type) $(x.name)$(x.dims);
-#pragma unroll
-  for (int e = 0; e < $(x.each); e++)
-    $(x.name)[e] = $(x.load);
+  $(kit.unrolled("e", x.each, x.name .. "[e] = " .. x.load .. ";"))
 //%   else
   const $(x.type) $(x.name) = $(x.load);
 //%   end
@@ -62,11 +60,7 @@ __device__ __forceinline__ void move_tile(
   // where the tile starts; its vectors are counted on from there
   long long outer = first$(across and times_vec or "");
 //%   for _, m in ipairs(inner) do
-//%     if m.constant then
-  constexpr unsigned int $(m.count) = $(m.extent);
-//%     else
-  const unsigned int $(m.count) = (unsigned int)$(m.extent);
-//%     end
+  $(m.constant and "constexpr" or "const") unsigned int $(m.count) = $(m.extent);
   const divisor $(m.by) = divide_by($(m.count));
   const unsigned int $(m.first) = take_rest(outer, $(m.by));
 //%   end
@@ -115,35 +109,15 @@ __device__ __forceinline__ void move_tile(
 //% end
 //% if #arrays > 0 then
   // in: all loads before the first use
-//%   for _, x in ipairs(arrays) do
-  $(x.held or x.type) $(x.array)[kItems]$(x.dims)$(x.next and ", " .. x.next .. "[kItems]" or "");
-//%   end
+  $(kit.each(arrays, "{declare}"))
 //%   for _, loads in ipairs(load_rounds) do
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
     if (!kWhole && vector >= vectors) break;
     $(here)
-//%     if across and partial then
-    // elements inside the arrays
-    const int stop = kWhole ? kVec : (int)min(0LL + kVec, $(elements_text) - vector * kVec);
-//%     end
-//%     if across then
-    const int left = (int)($(inner[1].count) - at.$(last)); // elements before the row ends
-//%     end
-//%     if across == "elements" then
-    const place next = next_row(at, $(counts));
-//%     end
-//%     for _, x in ipairs(loads) do
-    $(x.rows or "")
-//%       if x.each then
-#pragma unroll
-    for (int e = 0; e < $(x.each); e++)
-      $(x.array)[item][e] = $(x.load);
-//%       else
-    $(x.array)[item] = $(x.load);
-//%       end
-//%     end
+    $(ends)
+    $(kit.each(loads, "{rows}{fill}"))
 //%     if next_loads(loads) then
     if (left < $(partial and "stop" or "kVec")) { // the others are in the next row
 //%       if across ~= "elements" then
@@ -161,28 +135,10 @@ __device__ __forceinline__ void move_tile(
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * $(team) + rank;
     if (!kWhole && vector >= vectors) break;
-//% if again.at then
-    $(here)
-//% end
-//% if again.stop then
-    // elements inside the arrays
-    const int stop = kWhole ? kVec : (int)min(0LL + kVec, $(elements_text) - vector * kVec);
-//% end
-//% if again.left then
-    const int left = (int)($(inner[1].count) - where[item].$(last));
-//% end
-//% if again.next then
-    const place next = next_row(at, $(counts));
-//% end
-//% for _, s in ipairs(tiles) do
-    $(s.find)
-//% end
-//% for _, x in ipairs(taken) do
-    const $(x.type) $(x.name) = $(x.take);
-//% end
-//% for _, y in ipairs(results) do
-    $(y.type) $(y.name)$(y.dims);
-//% end
+    $(again)
+    $(kit.each(tiles, "{find}"))
+    $(kit.each(taken, "const {type} {name} = {take};"))
+    $(kit.each(results, "{type} {name}{dims};"))
 //% if vec > 1 then
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
@@ -191,20 +147,12 @@ __device__ __forceinline__ void move_tile(
 //% else
     $(compute)
 //% end
-//% for _, y in ipairs(stored) do
-//%   if y.each then
-#pragma unroll
-    for (int e = 0; e < $(y.each); e++)
-      $(y.store)
-//%   else
-    $(y.store)
-//%   end
-//% end
+    $(kit.each(stored, "{leave}"))
 //% if #stored_in_part > 0 then
     if (kWhole || kVec <= $(left)) {
-      $(stores_of(stored_in_part, "store"))
+      $(kit.each(stored_in_part, "{store}"))
     } else {
-      $(stores_of(stored_in_part, "store_some"))
+      $(kit.each(stored_in_part, "{store_some}"))
     }
 //% end
   }

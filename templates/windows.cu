@@ -10,40 +10,28 @@ constexpr int kWindows = $(windows); // parts of $(array)
 template <int kCount>
 __device__ __forceinline__ void move(
     $(params)) {
-//% for _, x in ipairs(indices) do
-  $(x.type) $(x.name)[kCount];
-//% end
+  $(kit.each(indices, "{type} {name}[kCount];"))
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
-//% for _, x in ipairs(indices) do
-    $(x.value) = $(x.load);
-//% end
+    $(kit.each(indices, "{value} = {load};"))
   }
-//% for _, x in ipairs(is_scatter and straight or gathered) do
-  $(x.type) $(x.name)[kCount];
-//% end
+  $(kit.each(is_scatter and straight or gathered, "{type} {name}[kCount];"))
 //% if is_scatter then
   // what falls into the window
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
     if ((unsigned int)($(place)) - low >= span) continue;
-//%   for _, x in ipairs(straight) do
-    $(x.value) = $(x.load);
-//%   end
+    $(kit.each(straight, "{value} = {load};"))
   }
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
     if ((unsigned int)($(place)) - low >= span) continue;
-//%   for _, y in ipairs(results) do
-    $(y.type) $(y.name);
-//%   end
+    $(kit.each(results, "{type} {name};"))
     $(compute)
-//%   for _, y in ipairs(results) do
-    $(y.store)
-//%   end
+    $(kit.each(results, "{store}"))
   }
 //% else
 #pragma unroll 1
@@ -53,28 +41,18 @@ __device__ __forceinline__ void move(
     for (int item = 0; item < kCount; item++) {
       const long long $(dim) = first + item * kThreads + threadIdx.x;
       if ((unsigned int)($(place)) - low < span) {
-//%   for _, x in ipairs(gathered) do
-        $(x.value) = $(x.load);
-//%   end
+        $(kit.each(gathered, "{value} = {load};"))
       }
     }
   }
-//%   for _, x in ipairs(straight) do
-  $(x.type) $(x.name)[kCount];
-//%   end
+  $(kit.each(straight, "{type} {name}[kCount];"))
 #pragma unroll
   for (int item = 0; item < kCount; item++) {
     const long long $(dim) = first + item * kThreads + threadIdx.x;
-//%   for _, x in ipairs(straight) do
-    $(x.value) = $(x.load);
-//%   end
-//%   for _, y in ipairs(results) do
-    $(y.type) $(y.name);
-//%   end
+    $(kit.each(straight, "{value} = {load};"))
+    $(kit.each(results, "{type} {name};"))
     $(compute)
-//%   for _, y in ipairs(results) do
-    $(y.store)
-//%   end
+    $(kit.each(results, "{store}"))
   }
 //% end
 }

@@ -35,10 +35,8 @@ static const char *skip_other(const char *p) {
     return p + (*p == '"');
   }
   if (p[0] == '$' && p[1] == '(') {
-    int depth = 1;
-    for (p += 2; *p && depth > 0; p++) {
-      depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
-    }
+    p += 2 + sct_hole_length(p + 2, strlen(p + 2));
+    return p + (*p == ')');
   }
   return p;
 }
@@ -195,10 +193,31 @@ static void add_word(lua_State *L, const char *word, size_t n) {
   lua_rawset(L, -3);
 }
 
+/* Adds the names in strings of a `$(expression)`: they are the kernel's, but for `{field}`s of
+ * kit.each and escapes. */
+static void add_words_of_strings(lua_State *L, const char *p, const char *end) {
+  for (; p < end; p++) {
+    if (*p == '"') {
+      const char *const close = skip_other(p) - 1;
+      const char *at = p + 1, *word = p;
+      size_t n = 0;
+      while (next_word(&at, &word, &n) && word < close) {
+        if (word[-1] != '{' && word[-1] != '\\') {
+          add_word(L, word, n);
+        }
+      }
+      p = close;
+    }
+  }
+}
+
 void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text) {
   lua_newtable(L);
   for (int k = 0; k < script->n_parts; k++) {
     add_word(L, script->parts[k].name, strlen(script->parts[k].name));
+  }
+  for (const char *p = strstr(template_text, "$("); p; p = strstr(p + 2, "$(")) {
+    add_words_of_strings(L, p + 2, skip_other(p));
   }
   const char *word = "";
   size_t n = 0;

@@ -44,8 +44,8 @@ static void end_line(render_job *job, int line) {
   job->lines[job->n_lines++].line = line;
 }
 
-/* Appends a value's lines; the second and later ones get the indentation of the line they start on.
- */
+/* Appends a value's lines; the second and later ones get the indentation of the line they start on,
+ * but for pragmas. */
 static void append_value(render_job *job, const char *text, size_t indent, int line) {
   for (const char *p = text;;) {
     const char *end = strchr(p, '\n');
@@ -55,7 +55,7 @@ static void append_value(render_job *job, const char *text, size_t indent, int l
     }
     end_line(job, line);
     p = end + 1;
-    if (*p && *p != '\n') {
+    if (*p && *p != '\n' && *p != '#') {
       for (size_t k = 0; k < indent; k++) {
         sct_str_append(&job->text, " ");
       }
@@ -125,6 +125,7 @@ static int out_line(lua_State *L) {
       return luaL_error(L, "'$()' gave a %s, not text", luaL_typename(L, -1));
     }
     const char *text = lua_isnil(L, -1) ? "" : luaL_tolstring(L, -1, NULL);
+    job->text.len = blank && text[0] == '#' ? start : job->text.len; /* a pragma is not indented */
     blank = blank && text[0] == '\0';
     append_value(job, text, indent, line);
   }

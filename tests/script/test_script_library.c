@@ -73,10 +73,11 @@ static void templates_take_names(void **state) {
   lua_State *L = luaL_newstate();
   sct_library_push_words(L, &library,
                          "//% local hidden = 1\nconst int rank = $(inserted(a)); // remark\n"
-                         "at.member = \"quoted\";\n");
+                         "at.member = \"quoted\";\n$(each(list, \"{field}[in_string] = 1;\"))\n");
   assert_true(taken(L, "rank") && taken(L, "at") && taken(L, "load_twice"));
   assert_false(taken(L, "hidden") || taken(L, "inserted") || taken(L, "remark"));
-  assert_false(taken(L, "member") || taken(L, "quoted"));
+  assert_false(taken(L, "member") || taken(L, "quoted") || taken(L, "field"));
+  assert_true(taken(L, "in_string"));
   lua_close(L);
 }
 

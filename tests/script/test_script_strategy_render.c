@@ -203,6 +203,16 @@ static void a_line_of_nothing_is_left_out(void **state) {
 static void lines_of_a_value_keep_the_indentation(void **state) {
   (void)state;
   assert_source(PLAIN, "{\n    $(lines)\n}\n", "{\n    one\n    two\n}\n");
+  assert_source(PLAIN, "{\n  $(kit.unrolled('e', 4, 'one;'))\n}\n",
+                "{\n#pragma unroll\n  for (int e = 0; e < 4; e++)\n    one;\n}\n");
+  assert_source(PLAIN, "{\n  $(kit.unrolled('e', 1, 'one;'))\n}\n", "{\n  one;\n}\n");
+}
+
+static void a_line_an_item_of_a_list(void **state) {
+  (void)state;
+  assert_source(PLAIN, "  $(kit.each({ { a = 1, b = 'x' }, { a = 2, b = '' } }, '{a}{b};'))\n",
+                "  1x;\n  2;\n");
+  assert_source(PLAIN, "a\n  $(kit.each({ { b = '' } }, '{b}'))\nb\n", "a\nb\n");
 }
 
 static void lua_lines_steer(void **state) {
@@ -443,6 +453,7 @@ int main(void) {
       cmocka_unit_test(text_goes_through_and_values_are_put_in),
       cmocka_unit_test(a_line_of_nothing_is_left_out),
       cmocka_unit_test(lines_of_a_value_keep_the_indentation),
+      cmocka_unit_test(a_line_an_item_of_a_list),
       cmocka_unit_test(lua_lines_steer),
       cmocka_unit_test(origins_of_lines_are_known),
       cmocka_unit_test(a_template_that_fails_names_its_line),

@@ -95,15 +95,22 @@ function across.prepare(p)
     params[n], counts[n] = ", unsigned int " .. m.count, m.count
   end
   p.across_params, p.counts = table.concat(params), table.concat(counts, ", ")
+  p.find_next = string.format("const place next = next_row(at, %s);", p.counts)
 end
 
---- What of a vector's place its results need, by the statements `text`.
-function across.again(p, text)
-  local function mentions(name)
-    return string.find(text, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
+--- What a round says of a vector's place, `at`, and of where it ends: what `text`, the round's
+--- statements, mentions; all if it is nil.
+function across.ends(p, text)
+  local function if_named(name, statement)
+    return (not text or reads.named(text, name)) and statement or ""
   end
-  return {
-    stop = p.partial, left = mentions("left"), at = mentions("at"), next = mentions("next"),
+  return kit.concat {
+    text and if_named("at", p.here) or "",
+    p.partial and "// elements inside the arrays\nconst int stop = kWhole ? kVec : "
+      .. string.format("(int)min(0LL + kVec, %s - vector * kVec);", p.elements_text) or "",
+    if_named("left", string.format("const int left = (int)(%s - %s.%s);%s", p.inner[1].count,
+      text and "where[item]" or "at", p.last, text and "" or " // elements before the row ends")),
+    (text or p.across == "elements") and if_named("next", p.find_next) or "",
   }
 end
 
@@ -184,7 +191,7 @@ function across.complete(p, x, load, array_end)
   else
     p.across = "elements" -- they may lie at either place
     local name, next_name = p.g:name(op.name .. "_row"), p.g:name(op.name .. "_next_row")
-    x.rows = string.format("const %s *const %s = %s;\nconst %s *const %s = %s;", x.element, name,
+    x.rows = string.format("const %s *const %s = %s;\nconst %s *const %s = %s;\n", x.element, name,
       address("at"), x.element, next_name, address("next"))
     x.load = string.format("%s((e < left ? %s : %s) + e)", load, name, next_name)
   end

@@ -48,6 +48,33 @@ function kit.wrapped(list, used, indent)
   return kit.concat(lines, "\n" .. indent)
 end
 
+--- `text` for each item of a list, in lines; "{name}" in it stands for the item's field `name`.
+---@param list table[]
+---@param text string
+---@return string
+function kit.each(list, text)
+  local lines = {}
+  for n, item in ipairs(list) do
+    lines[n] = string.gsub(text, "{([%w_]+)}", item)
+  end
+  return kit.concat(lines)
+end
+
+--- An unrolled loop over `index` from 0 to `count` in front of a block; without a count, or of
+--- one, no loop. With `statement`, which then is that of the loop.
+---@param index string
+---@param count? string|integer
+---@param statement? string
+---@return string
+function kit.unrolled(index, count, statement)
+  if (count or 1) == 1 then
+    return statement or ""
+  end
+  local head = string.format("#pragma unroll\nfor (int %s = 0; %s < %s; %s++)", index, index, count,
+    index)
+  return head .. (statement and "\n  " .. string.gsub(statement, "\n", "\n  ") or " ")
+end
+
 -- ---- numbers ----
 
 local function gcd(a, b)

@@ -76,14 +76,9 @@ local function stores_of_runs(p)
   p.run_stores = p.tile_x // p.shared.inner * p.tile_y // p.store
   local total = p.run_stores * p.shared.inner
   p.columns, p.parts = kit.ceil_div(total, p.threads), 1
-  p.out_unit = kit.concat {
-    string.format("const int unit = %s;", p.columns > 1 and "k * kThreads + threadIdx.x"
-      or "threadIdx.x"),
-    "const int at = unit % kRun" .. (p.store > 1 and " * kStore;" or ";"),
-  }
+  p.out_unit = p.columns > 1 and "k * kThreads + threadIdx.x" or "threadIdx.x"
   p.out_x, p.out_y = "at / kTileY * kInner + unit / kRun", "at % kTileY"
   p.out_beyond = total % p.threads ~= 0 and "unit >= kInner * kRun"
-  p.out_ragged = false
   p.out_doc = string.format("neighbouring threads are neighbours along %s, from column to column",
     p.Y.name)
 end
@@ -100,8 +95,16 @@ function spread.stores(p)
   p.out_beyond = p.out_beyond and p.out_beyond .. " || (" .. crosses .. ")" or crosses
   -- stores at a time: more than fit into the registers would spill
   local most = p.shared and 4 or p.sector > 0 and p.store > 1 and 8 or 16
-  p.unroll_out = p.columns * p.parts <= most and "#pragma unroll"
-    or string.format("#pragma unroll %d", math.max(most // p.parts, 1))
+  p.unroll_out, p.each_column = "", ""
+  if p.columns > 1 then
+    p.unroll_out = p.columns * p.parts <= most and "#pragma unroll"
+      or string.format("#pragma unroll %d", math.max(most // p.parts, 1))
+    p.each_column = string.format("for (int k = 0; k < %d; k++) ", p.columns)
+  end
+  local next_column = p.columns > 1 and "continue" or "return"
+  p.leave_part = p.parts > 1 and "break" or next_column
+  p.next_part = p.parts > 1 and "continue" or next_column
+  p.out_past = p.out_ragged and string.format("if (y >= kTileY) %s;", p.leave_part) or ""
   p.column_place = string.format("const long long %s = %s + x;", X.at, X.first)
   p.out_place = string.format("const long long %s = %s%s + y;", Y.at, Y.first,
     p.sector > 0 and " - shift" or "")

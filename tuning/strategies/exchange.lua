@@ -155,19 +155,18 @@ local function adopt_exchanged(p, op)
   local x = {
     op = op, type = type, tile = p.g:name(op.name .. "_tile"), loaded = p.g:name(op.name .. "_in"),
     value = p.g:name(op.name .. "_v"), elems = p.g:text(op.bytes // op.record.bytes),
+    rows_of_words = p.pack > 1 and "[kPack]" or "", declare_from = "",
   }
   x.vtype = vec_type(type, p.store, "kStore")
   x.loaded_type = vec_type(type, p.load, "kLoad")
   x.zero = x.loaded_type == type and op.record.bare and kit.zero(op.record.fields[1])
     or x.loaded_type .. "()"
   local word = p.pack > 1 and "unsigned int" or type
-  p.memory[#p.memory + 1] = {
+  table.insert(p.memory, 1, {
     name = x.tile, type = word, count = p.tile_elems,
     bytes = p.tile_elems * (p.pack > 1 and 4 or op.record.bytes),
-    doc = p.is_lines and string.format("lines of %s, in the order of memory", op.name)
-      or string.format("a tile of %s", op.name),
-  }
-  table.insert(p.memory, 1, table.remove(p.memory))
+    doc = (p.is_lines and "lines of %s, in the order of memory" or "a tile of %s"):format(op.name),
+  })
   p.exchanged[#p.exchanged + 1] = x
   if p.is_lines then
     p.g:need_align(op, COPY)
@@ -179,7 +178,7 @@ end
 
 local function adopt_output(p, op)
   local type = p.g:type(op)
-  local y = { op = op, type = type, value = p.g:name(op.name .. "_v") }
+  local y = { op = op, type = type, value = p.g:name(op.name .. "_v"), pointer = op.pointer }
   y.vtype = vec_type(type, p.store, "kStore")
   p.results[#p.results + 1] = y
   if p.sector > 0 then
@@ -260,9 +259,10 @@ local function texts_in(p, x)
   p.line_text = p.pack > 1 and "line + r" or "line"
   local from = sides.place(p, op)
   if p.linear[op.number].y and p.lines_a_load then
-    x.from = p.g:name(op.name .. "_from")
-    x.start = sides.start(p, op)
-    from = string.format("%s[%s]", x.from, sides.lines_on(p, op, p.pack > 1
+    local first = p.g:name(op.name .. "_from")
+    x.declare_from = string.format("const %s *const %s = &%s[%s];", x.type, first, op.pointer,
+      sides.start(p, op))
+    from = string.format("%s[%s]", first, sides.lines_on(p, op, p.pack > 1
       and "k * kLinesALoad + r" or "k * kLinesALoad"))
   end
   x.load = string.format("%s<%s>(&%s)", LOADS[p.evict] or "load", x.loaded_type, from)
@@ -327,7 +327,7 @@ local function text_store(p, y)
   y.store_element = string.format("%s(&%s[%s + e], %s[e]);", name, y.column, line, y.value)
 end
 
--- The statement that computes one element.
+-- The statements that compute one element.
 local function compute(p)
   local many, values = p.store > 1 and "[e]" or "", {}
   for _, list in ipairs { p.exchanged, p.results } do
@@ -343,7 +343,7 @@ local function compute(p)
   for _, d in ipairs(p.rest) do
     values[p.k.dims[d]] = p.rest_name[d]
   end
-  return p.g:call(values)
+  return kit.concat { kit.each(p.direct, "{declare_element}"), p.g:call(values) }
 end
 
 -- Which tile a block has: text, and how many there are.

@@ -180,7 +180,7 @@ local function stream(p, op, f)
     op = op, f = f, path = path, element = element, each = shape.each, dims = shape.dims or "",
     zero = (f or op.record.bare) and kit.zero(op.record.fields[f or 1]) or element .. "()",
     name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v"),
-    type = count and string.format("vec<%s, %s>", element, count) or element,
+    type = count and string.format("vec<%s, %s>", element, count) or element, rows = "",
     is_once = path == "once" or path == "inner" and not changes_from(p, op, 1, p.side - 1),
   }
   x.array = x.name
@@ -308,7 +308,8 @@ local function count_modes(p)
     if d > 1 then
       g:require(k.extents[d]:lt(1 << 31))
       table.insert(p.inner, 1, {
-        dim = k.dims[d], extent = g:text(n, nil, true), constant = kit.const_of(n),
+        dim = k.dims[d], constant = kit.const_of(n),
+        extent = kit.const_of(n) or "(unsigned int)" .. g:text(n, nil, true),
         count = g:name("count_" .. k.dims[d]), first = g:name("first_" .. k.dims[d]),
         by = g:name("by_" .. k.dims[d]),
       })
@@ -366,15 +367,6 @@ local function guard_ends(p)
   end
 end
 
--- The statements of a list, one below the other.
-local function stores_of(list, which)
-  local lines = {}
-  for n, y in ipairs(list) do
-    lines[n] = y[which]
-  end
-  return kit.concat(lines)
-end
-
 -- Every operand's streams, sorted for the template. nil and a reason where wide vectors serve none.
 local function move_operands(p, c)
   local g, rounds, any = p.g, { {}, {} }, p.vec == 1
@@ -413,26 +405,29 @@ local function move_operands(p, c)
   return any or nil, "no operand moves in wider words with this width"
 end
 
--- What a vector's values are made of before they are computed with, and whether that or a store
--- asks where it is.
-local function take_apart(p)
+-- The statements that move streams, and what a round says of a vector's place, as far as these need
+-- it.
+local function write_rounds(p)
   local text = p.compute
   for _, x in ipairs(p.arrays) do
+    local element = x.each and "[e]" or ""
+    x.declare = string.format("%s %s[kItems]%s%s;", x.held or x.type, x.array, x.dims,
+      x.next and ", " .. x.next .. "[kItems]" or "")
+    x.fill = kit.unrolled("e", x.each, string.format("%s[item]%s = %s;", x.array, element, x.load))
     p.taken[#p.taken + 1] = x.take and x or nil
+  end
+  for _, y in ipairs(p.stored) do
+    y.leave = kit.unrolled("e", y.each, y.store)
   end
   for _, x in ipairs(p.taken) do
     text = text .. x.take
   end
   if p.across then
-    p.again = across.again(p, text)
+    p.ends, p.again = across.ends(p), across.ends(p, text)
   else
-    for _, s in ipairs(p.tiles) do
-      text = text .. (s.find or "")
-    end
-    for _, y in ipairs(p.results) do
-      text = text .. (y.store or "") .. (y.store_some or "")
-    end
-    p.again = { at = p.side == 1 or string.find(text, "%f[%w_]at%.") ~= nil }
+    text = text .. kit.each(p.tiles, "{find}") .. kit.each(p.stored, "{leave}")
+      .. kit.each(p.stored_in_part, "{store}{store_some}")
+    p.ends, p.again = "", (p.side == 1 or reads.named(text, "at")) and p.here or ""
   end
 end
 
@@ -532,7 +527,7 @@ local function plan(k, c)
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
     staged_in = {}, staged_out = {}, tiles = {}, taken = {}, load_name = LOADS[c.evict] or "load",
     store_name = STORES[c.evict] or "store", stored = {}, stored_in_part = {},
-    stores_of = stores_of, next_loads = across.next_loads,
+    next_loads = across.next_loads,
   }
   local good, reason = choose_side(p, c)
   if good then
@@ -547,7 +542,7 @@ local function plan(k, c)
   see_tails(p)
   guard_ends(p)
   p.compute, p.traffic = compute(p), estimate(p)
-  take_apart(p)
+  write_rounds(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",
     p.tiles[1] and "; " .. p.tiles[1].all .. " go through shared memory unchanged" or "")
   local tile = (warps and 32 or c.threads) * c.items
