@@ -74,11 +74,21 @@ expect 0 'nothing to report' "${check[@]}"
 fresh
 {
   printf 'local M = {}\nfunction M.long(a)\n'
-  repeat 79 '  a = a + 1'
+  repeat 59 '  a = a + 1'
   printf 'end\nlocal function short()\n  if x then\n    y()\n  end\nend\n'
 } >"$tree/tuning/layouts/long.lua"
-expect 1 'tuning/layouts/long.lua:2: function M.long has 81 lines, at most 80' "${check[@]}"
+expect 1 'tuning/layouts/long.lua:2: function M.long has 61 lines, at most 60' "${check[@]}"
 absent 'short'
+
+fresh # 3 of 10 lines may be Lua
+mkdir -p "$tree/templates"
+{
+  repeat 3 '  //% x()'
+  repeat 7 'int y; //% no line of Lua'
+} >"$tree/templates/some.cu"
+expect 0 'nothing to report' "${check[@]}"
+echo '//% x()' >>"$tree/templates/some.cu"
+expect 1 'templates/some.cu:1: Lua in the template has 4 lines, at most 3' "${check[@]}"
 
 fresh
 {
