@@ -129,8 +129,7 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
 
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
                               sct_error *err) {
-  json_t *requires = json_array(), *align = json_object(), *layouts = json_object(),
-         *arguments = json_array();
+  json_t *requires = json_array(), *align = json_object(), *layouts = json_object();
   for (int k = 0; k < code->n_require; k++) {
     json_array_append_new(requires, expr_json(spec, code->require[k]));
   }
@@ -139,15 +138,13 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
     json_object_set_new(align, operand->name, json_integer(code->align[op]));
     json_object_set_new(layouts, operand->name,
                         json_string(operand->layouts[code->layout[op]].label));
-    const char *type = code->argument[op];
-    json_array_append_new(arguments, json_string(type ? type : "void *"));
   }
-  json_t *launch = json_pack(
-      "{s:s, s:i, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "kernel", code->kernel, "threads",
-      code->threads, "grid", expr_json(spec, code->grid), "shared_bytes",
-      (json_int_t)code->shared_bytes, "static_shared_bytes", (json_int_t)code->static_shared_bytes,
-      "requires", requires, "align", align, "layouts", layouts, "arguments", arguments, "doc",
-      code->launcher_doc ? code->launcher_doc : "");
+  json_t *launch =
+      json_pack("{s:s, s:i, s:o, s:I, s:I, s:o, s:o, s:o, s:s}", "kernel", code->kernel, "threads",
+                code->threads, "grid", expr_json(spec, code->grid), "shared_bytes",
+                (json_int_t)code->shared_bytes, "static_shared_bytes",
+                (json_int_t)code->static_shared_bytes, "requires", requires, "align", align,
+                "layouts", layouts, "doc", code->launcher_doc ? code->launcher_doc : "");
   if (code->workspace_bytes > 0) {
     json_object_set_new(launch, "workspace_bytes", json_integer(code->workspace_bytes));
   }

@@ -36,7 +36,6 @@ static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kerne
     const sct_traffic *t = &code->traffic[op];
     operands[op] = (sct_sent_operand){.align = code->align[op],
                                       .layout = code->layout[op],
-                                      .argument = code->argument[op],
                                       .traffic = *t,
                                       .bytes = text_of(s, t->bytes),
                                       .sectors = text_of(s, t->sectors),
@@ -107,10 +106,8 @@ static void demand_printable(taker *t, const char *text) {
 static void take_operand(taker *t, sct_kernel_code *code, int op, const sct_sent_operand *sent) {
   demand(t, sent->layout < t->spec->operands[op].n_layouts, "an unknown layout");
   demand(t, (sent->align & (sent->align - 1)) == 0, "an alignment that is no power of two");
-  demand_printable(t, sent->argument);
   code->align[op] = sent->align;
   code->layout[op] = sent->layout;
-  code->argument[op] = sent->argument;
   code->traffic[op] = sent->traffic;
   code->traffic[op].bytes = take_expr(t, sent->bytes);
   code->traffic[op].sectors = take_expr(t, sent->sectors);
@@ -127,7 +124,6 @@ static void take_kernel(taker *t, sct_kernel_code *out, const sct_sent_kernel *s
   code.require = SCT_ARENA_NEW(t->arena, sct_expr, code.n_require + 1);
   code.align = SCT_ARENA_NEW(t->arena, int64_t, n_operands);
   code.layout = SCT_ARENA_NEW(t->arena, int, n_operands);
-  code.argument = SCT_ARENA_NEW(t->arena, const char *, n_operands);
   code.traffic = SCT_ARENA_NEW(t->arena, sct_traffic, n_operands);
   code.grid = take_expr(t, sent->grid);
   code.wavefronts = take_expr(t, sent->wavefronts);

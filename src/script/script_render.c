@@ -313,21 +313,6 @@ static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kern
   lua_pop(L, 1);
 }
 
-static void read_arguments(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  code->argument = SCT_ARENA_NEW(&code->arena, const char *, spec->n_operands);
-  lua_getfield(L, plan, "arguments");
-  for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
-    lua_geti(L, -1, op + 1);
-    if (!lua_isstring(L, -1)) {
-      luaL_error(L, "'arguments' of a plan has the C type of each of %d operands",
-                 spec->n_operands);
-    }
-    code->argument[op] = sct_script_keep(&code->arena, lua_tostring(L, -1));
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-}
-
 /* ---- what an expression may be over ---- */
 
 static bool is_among(sct_expr e, const sct_expr *list, int n) {
@@ -411,7 +396,6 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
     luaL_error(L, "a plan has kernel (a name), threads (1 to 1024) and grid");
   }
   read_requires(L, plan, job->script->spec, code);
-  read_arguments(L, plan, job->script->spec, code);
   see_indexes(job->script->spec, code);
   sct_script_read_traffic(L, plan, job->script->spec, code);
   read_lines(job, code);

@@ -267,7 +267,6 @@ static void a_plan_of_wrong_values_names_its_file(void **state) {
       "traffic = setmetatable({}, { __len = function() return 1 << 40 end })",
       "shared_bytes = 'much'",
       "align = { 'x' }",
-      "arguments = { {} }",
       "requires = { 'x' }",
       "traffic = { { operand = 1, width = 4, bytes = {} } }",
   };

@@ -8,7 +8,7 @@
 --   local a = g:vector(op, f, dim, c.vec)        how a vector of neighbours moves, or nil
 --   g:require(condition); g:need_align(op, 16)   what must hold of extents and pointers
 --   local p = { g = g, grid = kit.ceil_div(n, tile), doc = "..." , traffic = ... }
---   return g:plan(p)                             adds kernel, threads, requires, align, arguments
+--   return g:plan(p)                             adds kernel, threads, requires, align
 --
 -- The plan has no `accesses`: sectors are counted from the compiled PTX. `static_shared_bytes` and
 -- `shared_bytes` say what the template declares.
@@ -153,7 +153,7 @@ end
 function G:plan(p)
   p.g, p.k, p.kernel, p.threads = self, self.k, self.kernel, self.threads
   self.has_workspace = p.workspace_bytes ~= nil
-  p.requires, p.align, p.arguments = self.requires, self.align, self.arguments
+  p.requires, p.align = self.requires, self.align
   return p
 end
 
