@@ -83,21 +83,23 @@ void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish) {
   }
 }
 
-bool emit_takes_workspace(const emit_header *h) {
-  bool any = emit_workspace_bytes(h) > 0;
-  for (int k = 0; k < h->sig.n_operands; k++) {
-    any = any || h->sig.operands[k].reduce[0] != '\0';
-  }
-  return any;
-}
-
-int64_t emit_workspace_bytes(const emit_header *h) {
+/* The most that any kernel needs. */
+static int64_t workspace_bytes(const emit_header *h) {
   int64_t most = 0;
   for (int k = 0; k < h->n_kernels; k++) {
     const int64_t bytes = h->kernels[k].launch.workspace_bytes;
     most = bytes > most ? bytes : most;
   }
   return most;
+}
+
+/* The spec reduces: its launch function takes a workspace, whichever kernels have won. */
+static bool takes_workspace(const emit_header *h) {
+  bool any = workspace_bytes(h) > 0;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    any = any || h->sig.operands[k].reduce[0] != '\0';
+  }
+  return any;
 }
 
 /* The longest name in the banner's list of arguments. */
@@ -198,7 +200,7 @@ static void add_arguments(json_t *out, const emit_header *h) {
   }
   sct_str workspace = {0};
   emit_own_name(&workspace, sig, "workspace");
-  if (emit_takes_workspace(h)) {
+  if (takes_workspace(h)) {
     json_array_append_new(arguments, emit_text(sct_str_c(&workspace)));
     json_array_append_new(parameters, emit_textf("void *%s", sct_str_c(&workspace)));
     json_object_set_new(out, "workspace", emit_take(&workspace));
@@ -279,14 +281,14 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   SCT_TRY(emit_records(&records, h, err));
   sct_str stream = {0};
   emit_own_name(&stream, sig, "stream");
-  *out = json_pack(
-      "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
-      emit_text(sig->name), "version", SCT_VERSION, "spec_file",
-      emit_text(file != NULL ? file : "SPEC"), "spec_hash", emit_text(h->problem->spec_hash),
-      "body", lines_of(sig->body), "blank", emit_textf("%*s", name_width(sig), ""), "date", date(),
-      "stream", emit_take(&stream), "records", records, "workspace_bytes",
-      (json_int_t)emit_workspace_bytes(h), "needs_workspace", emit_workspace_bytes(h) > 0,
-      "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
+  *out = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
+                   emit_text(sig->name), "version", SCT_VERSION, "spec_file",
+                   emit_text(file != NULL ? file : "SPEC"), "spec_hash",
+                   emit_text(h->problem->spec_hash), "body", lines_of(sig->body), "blank",
+                   emit_textf("%*s", name_width(sig), ""), "date", date(), "stream",
+                   emit_take(&stream), "records", records, "workspace_bytes",
+                   (json_int_t)workspace_bytes(h), "needs_workspace", workspace_bytes(h) > 0,
+                   "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);

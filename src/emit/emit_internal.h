@@ -248,9 +248,6 @@ void emit_add_devices(json_t *out, const emit_header *h);
 void emit_add_kernels(json_t *out, const emit_header *h);
 void emit_add_packing(json_t *out, const emit_header *h, int operand); /* of one that it packs */
 
-/* The spec reduces: its launch function takes a workspace, whichever kernels have won. */
-bool emit_takes_workspace(const emit_header *h);
-int64_t emit_workspace_bytes(const emit_header *h); /* the most that any kernel needs */
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
 int emit_n_dims(const emit_signature *sig); /* of the index space */
@@ -262,11 +259,7 @@ bool emit_takes_struct(const emit_header *h, int operand);
 bool emit_packs(const emit_header *h, int operand);
 bool emit_packs_any(const emit_header *h);
 bool emit_names_vectors(const emit_header *h);
-/* The header defines the operand's record. */
-bool emit_has_struct(const emit_header *h, int operand);
 /* Appends the name of the record's type in the header. */
 void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record);
-/* The kernel's layouts are those of the header. */
-bool emit_layouts_equal(const emit_header *h, const emit_launch *launch);
 
 #endif

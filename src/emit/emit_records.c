@@ -9,7 +9,8 @@ bool emit_takes_struct(const emit_header *h, int operand) {
   return h->sig.operands[operand].record.name != NULL && strcmp(h->layout[operand], "aos") == 0;
 }
 
-bool emit_has_struct(const emit_header *h, int operand) {
+/* The header defines the operand's record. */
+static bool has_struct(const emit_header *h, int operand) {
   return emit_takes_struct(h, operand) ||
          (emit_packs(h, operand) && h->sig.operands[operand].record.name != NULL);
 }
@@ -82,10 +83,10 @@ sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) {
   json_t *records = json_array();
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
-    bool written = !emit_has_struct(h, k);
-    for (int other = 0; other < k && emit_has_struct(h, k); other++) {
+    bool written = !has_struct(h, k);
+    for (int other = 0; other < k && has_struct(h, k); other++) {
       const emit_operand *before = &h->sig.operands[other];
-      if (emit_has_struct(h, other) && strcmp(before->record.name, op->record.name) == 0) {
+      if (has_struct(h, other) && strcmp(before->record.name, op->record.name) == 0) {
         if (!same_record(&before->record, &op->record)) {
           json_decref(records);
           return sct_fail(err, SCT_EDATA,
@@ -109,7 +110,7 @@ bool emit_names_vectors(const emit_header *h) {
   bool any = false;
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_record *record = &h->sig.operands[k].record;
-    for (int f = 0; f < record->n_fields && (emit_has_struct(h, k) || emit_packs(h, k)); f++) {
+    for (int f = 0; f < record->n_fields && (has_struct(h, k) || emit_packs(h, k)); f++) {
       any = any || emit_type_find(record->fields[f].type)->vector;
     }
   }

@@ -270,7 +270,8 @@ static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err)
 
 /* ---- layouts ---- */
 
-bool emit_layouts_equal(const emit_header *h, const emit_launch *launch) {
+/* The kernel's layouts are those of the header. */
+static bool layouts_equal(const emit_header *h, const emit_launch *launch) {
   for (int k = 0; k < h->sig.n_operands; k++) {
     if (strcmp(h->layout[k], launch->layouts[k]) != 0) {
       return false;
@@ -284,7 +285,7 @@ static sct_status has_layouts(bool *out, const emit_header *h, const sct_row_can
   sct_arena arena = {0};
   emit_launch launch = {0};
   const sct_status status = emit_read_launch(&launch, &arena, &h->sig, candidate->launch, err);
-  *out = status == SCT_OK && emit_layouts_equal(h, &launch);
+  *out = status == SCT_OK && layouts_equal(h, &launch);
   sct_arena_free(&arena);
   return status;
 }

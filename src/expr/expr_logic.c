@@ -153,14 +153,16 @@ static sct_expr equality(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_ex
   return e;
 }
 
-sct_expr expr_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+static sct_expr relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   return op == SCT_EXPR_LT || op == SCT_EXPR_LE ? order_relation(pool, op, a, b)
                                                 : equality(pool, op, a, b);
 }
 
+static sct_expr junction(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b);
+
 /* ---- logic */
 
-sct_expr expr_truth(sct_expr_pool *pool, sct_expr e) {
+static sct_expr truth(sct_expr_pool *pool, sct_expr e) {
   if (e == SCT_EXPR_NONE || expr_is_truth(pool, e)) {
     return e;
   }
@@ -168,7 +170,7 @@ sct_expr expr_truth(sct_expr_pool *pool, sct_expr e) {
 }
 
 sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a) {
-  const sct_expr e = expr_truth(pool, a);
+  const sct_expr e = truth(pool, a);
   if (e == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -194,7 +196,7 @@ sct_expr sct_expr_not(sct_expr_pool *pool, sct_expr a) {
     sct_expr all = sct_expr_not(pool, first.e);
     for (int k = 1; k < n; k++) {
       const sct_expr next = sct_expr_not(pool, expr_arg(pool, e, k).e);
-      all = expr_junction(pool, op == SCT_EXPR_AND ? SCT_EXPR_OR : SCT_EXPR_AND, all, next);
+      all = junction(pool, op == SCT_EXPR_AND ? SCT_EXPR_OR : SCT_EXPR_AND, all, next);
     }
     return all;
   }
@@ -245,9 +247,9 @@ static sct_expr from_operands(sct_expr_pool *pool, sct_expr_op op, const operand
   return o->n == 1 ? o->list[0].e : expr_intern(pool, op, 0, o->list, o->n);
 }
 
-sct_expr expr_junction(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
-  const sct_expr left = expr_truth(pool, a);
-  const sct_expr right = expr_truth(pool, b);
+static sct_expr junction(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+  const sct_expr left = truth(pool, a);
+  const sct_expr right = truth(pool, b);
   if (left == SCT_EXPR_NONE || right == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -277,7 +279,7 @@ static bool wins(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   return yes;
 }
 
-sct_expr expr_extreme(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+static sct_expr extreme(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   operands o;
   o.n = 0;
   o.failed = false;
@@ -450,31 +452,33 @@ static sct_expr chain_finish(sct_expr_pool *pool, xor_chain *chain) {
   return sct_expr_mul(pool, by, from_operands(pool, SCT_EXPR_XOR, o));
 }
 
-sct_expr expr_xor(sct_expr_pool *pool, sct_expr a, sct_expr b) {
-  xor_chain chain;
-  expr_sum sum;
-  chain.constant = 0;
-  chain.o.n = 0;
-  chain.o.failed = false;
-  chain_flatten(pool, &chain, a);
-  chain_flatten(pool, &chain, b);
-  xor_chain rest = chain;
-  expr_sum_init(&sum);
-  pull_low(pool, &rest, &sum);
-  const sct_expr high = chain_finish(pool, &rest);
-  expr_sum_add(pool, &sum, high, 1);
-  const int n_parts = sum.n;
-  expr_sum_collect(pool, &sum);
-  if (!sum.failed && sum.n != n_parts) { /* terms have met (12*e + e): the pieces would be lost */
-    expr_sum_free(&sum);
-    return chain_finish(pool, &chain);
-  }
-  return expr_sum_finish(pool, &sum);
-}
+static sct_expr xor
+    (sct_expr_pool * pool, sct_expr a, sct_expr b) {
+      xor_chain chain;
+      expr_sum sum;
+      chain.constant = 0;
+      chain.o.n = 0;
+      chain.o.failed = false;
+      chain_flatten(pool, &chain, a);
+      chain_flatten(pool, &chain, b);
+      xor_chain rest = chain;
+      expr_sum_init(&sum);
+      pull_low(pool, &rest, &sum);
+      const sct_expr high = chain_finish(pool, &rest);
+      expr_sum_add(pool, &sum, high, 1);
+      const int n_parts = sum.n;
+      expr_sum_collect(pool, &sum);
+      if (!sum.failed &&
+          sum.n != n_parts) { /* terms have met (12*e + e): the pieces would be lost */
+        expr_sum_free(&sum);
+        return chain_finish(pool, &chain);
+      }
+      return expr_sum_finish(pool, &sum);
+    }
 
-/* ---- the door */
+    /* ---- the door */
 
-sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+    sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   if (a == SCT_EXPR_NONE || b == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -487,17 +491,17 @@ sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_ex
     return sct_expr_mod(pool, a, b);
   case SCT_EXPR_MIN:
   case SCT_EXPR_MAX:
-    return expr_extreme(pool, op, a, b);
+    return extreme(pool, op, a, b);
   case SCT_EXPR_XOR:
-    return expr_xor(pool, a, b);
+    return xor(pool, a, b);
   case SCT_EXPR_LT:
   case SCT_EXPR_LE:
   case SCT_EXPR_EQ:
   case SCT_EXPR_NE:
-    return expr_relation(pool, op, a, b);
+    return relation(pool, op, a, b);
   case SCT_EXPR_AND:
   case SCT_EXPR_OR:
-    return expr_junction(pool, op, a, b);
+    return junction(pool, op, a, b);
   default:
     return expr_none(pool, "not an operation of two operands");
   }

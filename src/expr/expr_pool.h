@@ -137,12 +137,4 @@ int expr_atoms(const sct_expr_pool *pool, sct_expr e, sct_expr *out);
  * cannot be seen to be so. Both are unfinished sums that the caller frees (also after false). */
 bool expr_split_low(sct_expr_pool *pool, const expr_sum *s, int64_t a, expr_sum *x, expr_sum *rest);
 
-/* ---- comparisons, logic, min, max, xor (expr_logic.c) */
-
-sct_expr expr_truth(sct_expr_pool *pool, sct_expr e); /* e != 0 as 0 or 1 */
-sct_expr expr_extreme(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b); /* MIN, MAX */
-sct_expr expr_xor(sct_expr_pool *pool, sct_expr a, sct_expr b);
-sct_expr expr_relation(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b); /* LT .. NE */
-sct_expr expr_junction(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b); /* AND, OR */
-
 #endif

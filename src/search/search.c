@@ -281,7 +281,3 @@ sct_status sct_search_fail(sct_search *s, int point, sct_error *err) {
 bool sct_search_is_settled(const sct_search *s) {
   return s->best >= 0 && s->n_since >= SCT_SEARCH_PATIENCE;
 }
-
-int sct_search_best(const sct_search *s) {
-  return s->best;
-}

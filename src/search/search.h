@@ -104,6 +104,5 @@ sct_status sct_search_fail(sct_search *s, int point, sct_error *err) SCT_MUST_US
  * than SCT_SEARCH_GAIN, so that more of them are unlikely to. Those that were not proposed count as
  * tried after the best. */
 bool sct_search_is_settled(const sct_search *s);
-int sct_search_best(const sct_search *s); /* the least cost told; -1: none */
 
 #endif

@@ -1,5 +1,6 @@
 /* Recorded sweeps: read from a JSON file or a store, then tried as a device would be. */
 #include "sweeps.h"
+#include "search/search_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +120,7 @@ sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *s
     }
     for (int k = 0; status == SCT_OK && k < asked; k++) {
       status = try_one(search, sweep, under_way[k], &rng, err);
-      const int best = sct_search_best(search);
+      const int best = search->best;
       scores[*n] = (sct_search_score){.n_tried = *n + 1,
                                       .found = best < 0 ? INFINITY
                                                         : sweep->median_ns[best] / sweep->best_ns};

@@ -390,12 +390,12 @@ static void what_is_told_is_checked(void **state) {
   for (int k = 0; k < SCT_COUNT(bad); k++) {
     assert_int_equal(sct_search_tell(s, 3, bad[k], &err), SCT_EINTERNAL);
   }
-  assert_int_equal(sct_search_best(s), -1);
+  assert_int_equal(s->best, -1);
   assert_int_equal(sct_search_tell(s, 3, 5.0, &err), SCT_OK);
   assert_int_equal(sct_search_tell(s, 3, 4.0, &err), SCT_EINTERNAL);
   assert_non_null(strstr(err.text, "twice"));
   assert_int_equal(sct_search_fail(s, 3, &err), SCT_EINTERNAL);
-  assert_int_equal(sct_search_best(s), 3);
+  assert_int_equal(s->best, 3);
   sct_search_free(s);
 }
 
@@ -429,7 +429,7 @@ static void an_empty_problem_ends_at_once(void **state) {
     sct_search *s = NULL;
     sct_search_new(&s, &methods[m], &none, 1);
     assert_int_equal(sct_search_next(s), -1);
-    assert_int_equal(sct_search_best(s), -1);
+    assert_int_equal(s->best, -1);
     sct_search_free(s);
   }
   sct_search_free(NULL);

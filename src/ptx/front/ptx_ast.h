@@ -178,8 +178,8 @@ struct sct_ptx_module {
   char *name, *text;
   const char **files; /* [n_files] paths of .file, by number */
   int n_files;
-  int target;                 /* 90 of sm_90 */
-  ptx_sym *syms, **syms_tail; /* module scope */
+  int target;    /* 90 of sm_90 */
+  ptx_sym *syms; /* module scope */
   ptx_func *funcs, **funcs_tail;
   int64_t window_bytes; /* of the module's .global and .const variables */
   int n_kernels;
