@@ -41,8 +41,12 @@ typedef struct sct_nvrtc {
   sct_nvrtc_about about;
 } sct_nvrtc;
 
-/* In builds with SCT_FAULTS: puts functions that fail on command before those of the library. */
+#ifdef SCT_FAULTS
+/* Puts functions that fail on command before those of the library. */
 void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
+#else
+#define sct_compile_faults_wrap(nvrtc) ((void)(nvrtc))
+#endif
 
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
 /* Calls `look` with each folder in which an NVRTC may lie, until it returns true, and returns that;

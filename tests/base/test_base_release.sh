@@ -5,13 +5,13 @@
 
 cc=${CC:-gcc}
 build=("$cc" -std=c11 -O1 -D_GNU_SOURCE -I"$root/src" -c -o "$scratch/object.o")
-for source in base_faults base_memory base_sys; do
+for source in base_memory base_sys; do
   expect 0 '' "${build[@]}" "$root/src/base/$source.c"
   expect 0 '' nm "$scratch/object.o"
   absent sct_fault
   absent getenv
 done
-expect 0 '' "${build[@]}" -DSCT_FAULTS "$root/src/base/base_faults.c"
+expect 0 '' "${build[@]}" -DSCT_FAULTS "$root/tests/doubles/base_faults.c"
 expect 0 getenv nm "$scratch/object.o" # so the check above can fail
 
 # ---- the program and its twin of the tests ----

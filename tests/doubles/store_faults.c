@@ -1,8 +1,6 @@
 /* store_faults - SQLite's file accesses fail on command (base_sys.h), by a VFS in front of the
- * system's own. Builds without SCT_FAULTS have none of it. */
+ * system's own. */
 #include "store/store_internal.h"
-
-#ifdef SCT_FAULTS
 
 #include <errno.h>
 #include <pthread.h>
@@ -121,5 +119,3 @@ void sct_store_faults_init(void) {
     (void)sqlite3_vfs_register(&vfs, 1);
   }
 }
-
-#endif

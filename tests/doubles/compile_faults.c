@@ -1,8 +1,5 @@
-/* NVRTC's functions fail on command (base_sys.h): each stands in front of the library's. Builds
- * without SCT_FAULTS have none of it. */
+/* NVRTC's functions fail on command (base_sys.h): each stands in front of the library's. */
 #include "compile/compile_internal.h"
-
-#ifdef SCT_FAULTS
 
 #include <errno.h>
 
@@ -54,11 +51,3 @@ void sct_compile_faults_wrap(sct_nvrtc *nvrtc) {
   nvrtc->add_name = on_add_name;
   nvrtc->lowered_name = on_lowered_name;
 }
-
-#else
-
-void sct_compile_faults_wrap(sct_nvrtc *nvrtc) {
-  (void)nvrtc;
-}
-
-#endif

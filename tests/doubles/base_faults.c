@@ -1,7 +1,5 @@
-/* Makes the n-th call of a kind fail, for tests; nothing of it is in a release build. */
+/* Makes the n-th call of a kind fail, for tests. */
 #include "base/base.h"
-
-#ifdef SCT_FAULTS
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +25,7 @@ static const struct {
   int reason;
 } kinds[SCT_N_FAULTS] = {
 #define SCT_FAULT(id, name, reason) {name, reason},
-#include "base_faults.def"
+#include "base/base_faults.def"
 #undef SCT_FAULT
 };
 
@@ -200,7 +198,3 @@ __attribute__((destructor)) void sct_fault_report(void) {
   }
   say("%s\n", line);
 }
-
-#else
-typedef int sct_no_faults; /* ISO C wants a declaration in every file */
-#endif
