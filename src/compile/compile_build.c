@@ -119,7 +119,6 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
     sct_free(ptx);
     return status;
   }
-  cubin_bytes = sct_compile_elf_strip(cubin, cubin_bytes);
   const sct_compile_object made = {
       .cubin = cubin,
       .cubin_bytes = cubin_bytes,

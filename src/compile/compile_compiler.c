@@ -19,9 +19,8 @@ static void add_option(sct_compiler *compiler, const char *text) {
 }
 
 static void set_options(sct_compiler *compiler, const sct_compile_opts *opts) {
-  /* -lineinfo costs no time and does not change the code; what it adds to the cubin, the worker
-   * cuts out again (compile_elf.c). Without warnings the log holds errors only. The stack is that
-   * of a thread, which no limit of the process changes. */
+  /* -lineinfo costs no time and does not change the code. Without warnings the log holds errors
+   * only. The stack is that of a thread, which no limit of the process changes. */
   static const char *const fixed[] = {
       "--ptxas-options=-v", /* first: see compile_program.c */
       "-std=c++17",         "-default-device",           "-lineinfo",

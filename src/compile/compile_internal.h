@@ -308,11 +308,6 @@ typedef struct sct_compile_text {
   int sm; /* 90 of sm_90 */
 } sct_compile_text;
 
-/* Cuts out, in place, what is for debuggers (sections .debug_*, .nv_debug_* and their relocations);
- * everything else keeps its bytes, its alignment and its section's number. Returns what is left of
- * `bytes`: all of them if the cubin is damaged, or in a form that it does not know. */
-size_t sct_compile_elf_strip(void *cubin, size_t bytes);
-
 /* false: no sound cubin. */
 bool sct_compile_elf_text(sct_compile_text *out, const void *cubin, size_t bytes,
                           const char *entry);
