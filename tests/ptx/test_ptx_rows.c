@@ -30,7 +30,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow) {op, sub, TYPE_##type, sig, attrs},
+#define PTX_ALU(op, sub, type, fn, sig, attrs, undef) {op, sub, TYPE_##type, sig, attrs},
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
 };

@@ -8,7 +8,7 @@
 #include "ptx/exec/ptx_exec.h"
 #include "ptx/exec/ptx_values.h"
 
-uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane) {
+uint64_t sct_ptx_undef_get(const ptx_exec *x, uint32_t slot, int lane) {
   if ((x->state[slot] >> lane & 1) == 0) {
     return 0;
   }
@@ -17,7 +17,7 @@ uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane) {
   return w->has_bits[at] ? w->bits[at * PTX_LANES + (size_t)lane] : UINT64_MAX;
 }
 
-void sct_ptx_shadow_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits) {
+void sct_ptx_undef_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits) {
   ptx_warp *w = x->warp;
   const size_t at = x->frame->slot_base + d;
   uint64_t *row = &w->bits[at * PTX_LANES];
@@ -63,14 +63,14 @@ static uint64_t prmt_bits(uint64_t pair, uint32_t selector) {
 static uint64_t shift_bits(const ptx_exec *x, const ptx_uop *u, int lane, uint64_t va,
                            unsigned width) {
   const uint32_t by = ptx_r32(x, u->b)[lane];
-  if (sct_ptx_shadow_get(x, u->b, lane) != 0) {
+  if (sct_ptx_undef_get(x, u->b, lane) != 0) {
     return UINT64_MAX;
   }
   const unsigned n = by >= width ? width : by;
-  switch ((ptx_shadow)u->shadow) {
-  case PTX_SHADOW_SHL:
+  switch ((ptx_undef)u->undef) {
+  case PTX_UNDEF_SHL:
     return n > 63 ? 0 : va << n;
-  case PTX_SHADOW_SHR:
+  case PTX_UNDEF_SHR:
     return n > 63 ? 0 : va >> n;
   default: /* the sign bit is copied */
     return (uint64_t)((int64_t)(va << (64 - width)) >> (n > 63 ? 63 : n) >> (64 - width));
@@ -90,42 +90,42 @@ static uint64_t cvt_bits(const ptx_uop *u, uint64_t va) {
 
 /* Undefined bits of the result in one lane. */
 static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
-  const uint64_t va = sct_ptx_shadow_get(x, u->a, lane), vb = sct_ptx_shadow_get(x, u->b, lane);
+  const uint64_t va = sct_ptx_undef_get(x, u->a, lane), vb = sct_ptx_undef_get(x, u->b, lane);
   const bool wide = u->bytes == 8;
-  switch ((ptx_shadow)u->shadow) {
-  case PTX_SHADOW_MOV:
+  switch ((ptx_undef)u->undef) {
+  case PTX_UNDEF_MOV:
     return va;
-  case PTX_SHADOW_XOR:
+  case PTX_UNDEF_XOR:
     return va | vb;
-  case PTX_SHADOW_AND: { /* a defined 0 decides */
+  case PTX_UNDEF_AND: { /* a defined 0 decides */
     const uint64_t a = lane_value(x, u->a, lane, wide), b = lane_value(x, u->b, lane, wide);
     return (va & vb) | (va & b) | (vb & a);
   }
-  case PTX_SHADOW_OR: { /* a defined 1 decides */
+  case PTX_UNDEF_OR: { /* a defined 1 decides */
     const uint64_t a = lane_value(x, u->a, lane, wide), b = lane_value(x, u->b, lane, wide);
     return (va & vb) | (va & ~b) | (vb & ~a);
   }
-  case PTX_SHADOW_ADD:
-    return upwards(va | vb | sct_ptx_shadow_get(x, u->c, lane));
-  case PTX_SHADOW_SHL:
-  case PTX_SHADOW_SHR:
-  case PTX_SHADOW_SAR:
+  case PTX_UNDEF_ADD:
+    return upwards(va | vb | sct_ptx_undef_get(x, u->c, lane));
+  case PTX_UNDEF_SHL:
+  case PTX_UNDEF_SHR:
+  case PTX_UNDEF_SAR:
     return shift_bits(x, u, lane, va, 8u * u->bytes);
-  case PTX_SHADOW_SELECT:
-    if (sct_ptx_shadow_get(x, u->c, lane) != 0) {
+  case PTX_UNDEF_SELECT:
+    if (sct_ptx_undef_get(x, u->c, lane) != 0) {
       return UINT64_MAX;
     }
     return *ptx_pred(x, u->c) >> lane & 1 ? va : vb;
-  case PTX_SHADOW_PRMT:
-    if (sct_ptx_shadow_get(x, u->c, lane) != 0) {
+  case PTX_UNDEF_PRMT:
+    if (sct_ptx_undef_get(x, u->c, lane) != 0) {
       return UINT64_MAX;
     }
     return prmt_bits((va & PTX_ALL) | vb << 32, ptx_r32(x, u->c)[lane]);
-  case PTX_SHADOW_PACK2:
-    return halves(va | vb | sct_ptx_shadow_get(x, u->c, lane), 4u * u->bytes);
-  case PTX_SHADOW_ZEXT:
+  case PTX_UNDEF_PACK2:
+    return halves(va | vb | sct_ptx_undef_get(x, u->c, lane), 4u * u->bytes);
+  case PTX_UNDEF_ZEXT:
     return u->bytes == 0 || u->bytes >= 8 ? va : va & (((uint64_t)1 << 8 * u->bytes) - 1);
-  case PTX_SHADOW_CVT:
+  case PTX_UNDEF_CVT:
     return cvt_bits(u, va);
   default:
     return UINT64_MAX;
@@ -137,13 +137,13 @@ static uint64_t result_width(const ptx_uop *u) {
   return u->bytes == 0 || u->bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
 }
 
-void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
+void sct_ptx_undef_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
   uint64_t bits[PTX_LANES] = {0};
-  const bool exact = u->shadow != PTX_SHADOW_ALL && u->shadow != PTX_SHADOW_OWN;
+  const bool exact = u->undef != PTX_UNDEF_ALL && u->undef != PTX_UNDEF_OWN;
   for (uint32_t l = lanes; l != 0; l &= l - 1) {
     const int lane = ptx_first_lane(l);
     bits[lane] = exact ? result_bits(x, u, lane) & result_width(u) : UINT64_MAX;
   }
   x->state[u->d] &= ~x->mask;
-  sct_ptx_shadow_set(x, u->d, lanes, bits);
+  sct_ptx_undef_set(x, u->d, lanes, bits);
 }

@@ -38,24 +38,24 @@ typedef struct ptx_exec ptx_exec;
 typedef struct ptx_uop ptx_uop;
 typedef void (*ptx_fn)(ptx_exec *x, const ptx_uop *u);
 
-/* How undefined bits pass through an operation (ptx_shadow.c). */
-typedef enum ptx_shadow {
-  PTX_SHADOW_ALL, /* one undefined bit anywhere makes the whole result undefined */
-  PTX_SHADOW_MOV,
-  PTX_SHADOW_AND,
-  PTX_SHADOW_OR,
-  PTX_SHADOW_XOR, /* bit by bit: also not */
-  PTX_SHADOW_ADD, /* upwards from the lowest undefined bit: also sub, neg, mul.lo */
-  PTX_SHADOW_SHL,
-  PTX_SHADOW_SHR,
-  PTX_SHADOW_SAR,
-  PTX_SHADOW_SELECT,
-  PTX_SHADOW_PRMT,
-  PTX_SHADOW_ZEXT,  /* the low `bytes` to a wider register */
-  PTX_SHADOW_CVT,   /* from a type to another, each as wide as its register or less */
-  PTX_SHADOW_PACK2, /* two values side by side, each on its own */
-  PTX_SHADOW_OWN    /* the operation does it itself */
-} ptx_shadow;
+/* How undefined bits pass through an operation (ptx_undef.c). */
+typedef enum ptx_undef {
+  PTX_UNDEF_ALL, /* one undefined bit anywhere makes the whole result undefined */
+  PTX_UNDEF_MOV,
+  PTX_UNDEF_AND,
+  PTX_UNDEF_OR,
+  PTX_UNDEF_XOR, /* bit by bit: also not */
+  PTX_UNDEF_ADD, /* upwards from the lowest undefined bit: also sub, neg, mul.lo */
+  PTX_UNDEF_SHL,
+  PTX_UNDEF_SHR,
+  PTX_UNDEF_SAR,
+  PTX_UNDEF_SELECT,
+  PTX_UNDEF_PRMT,
+  PTX_UNDEF_ZEXT,  /* the low `bytes` to a wider register */
+  PTX_UNDEF_CVT,   /* from a type to another, each as wide as its register or less */
+  PTX_UNDEF_PACK2, /* two values side by side, each on its own */
+  PTX_UNDEF_OWN    /* the operation does it itself */
+} ptx_undef;
 
 /* Bits of ptx_uop.flags for arithmetic. */
 enum {
@@ -109,8 +109,8 @@ struct ptx_uop {
   bool sign;      /* loads extend the sign */
   uint8_t space;  /* ptx_space */
   union {
-    uint8_t shadow; /* ptx_shadow, of arithmetic */
-    uint8_t sync;   /* PTX_SYNC_ACQUIRE and its like, of accesses and fences */
+    uint8_t undef; /* ptx_undef, of arithmetic */
+    uint8_t sync;  /* PTX_SYNC_ACQUIRE and its like, of accesses and fences */
   };
   uint8_t op;   /* a choice within fn: comparison, atomic operation, ... */
   uint8_t from; /* source type of a conversion */
@@ -220,7 +220,7 @@ typedef struct ptx_code {
   bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx;
   bool orders_blocks; /* fences wider than a block: blocks may talk to each other */
-  int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race shadows */
+  int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race records */
 } ptx_code;
 
 /* Decodes one kernel; on failure *error receives the text ("line 12: ..."), in the module's arena,

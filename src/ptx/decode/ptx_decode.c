@@ -305,7 +305,7 @@ static bool widen_base(ptx_dec *d, uint32_t *base) {
   if (u == NULL) {
     return false;
   }
-  u->shadow = PTX_SHADOW_ZEXT;
+  u->undef = PTX_UNDEF_ZEXT;
   u->bytes = 4;
   u->a = *base;
   u->d = sct_ptx_dec_temp(d);

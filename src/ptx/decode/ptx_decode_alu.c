@@ -10,12 +10,12 @@ typedef struct alu_row {
   ptx_type type;
   ptx_fn fn;
   const char *sig, *attrs;
-  ptx_shadow shadow;
+  ptx_undef undef;
 } alu_row;
 
 static const alu_row alu_rows[] = {
-#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow)                                             \
-  {op, sub, PTX_T_##type, sct_ptx_op_##fn, sig, attrs, PTX_SHADOW_##shadow},
+#define PTX_ALU(op, sub, type, fn, sig, attrs, undef)                                              \
+  {op, sub, PTX_T_##type, sct_ptx_op_##fn, sig, attrs, PTX_UNDEF_##undef},
 #include "ptx_alu.def"
 #undef PTX_ALU
 };
@@ -150,7 +150,7 @@ static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
   u->e = slots[4];
   u->imm = imm;
   u->flags = mods->flags;
-  u->shadow = (uint8_t)row->shadow;
+  u->undef = (uint8_t)row->undef;
   u->bytes = (uint8_t)sct_ptx_type_bytes(mods->type);
   d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
   return true;

@@ -20,7 +20,7 @@ static bool pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *s
   if (u == NULL) {
     return false;
   }
-  u->shadow = PTX_SHADOW_ADD;
+  u->undef = PTX_UNDEF_ADD;
   u->bytes = 8;
   u->a = base;
   u->b = by;

@@ -347,7 +347,7 @@ bool sct_ptx_decode_mov128(ptx_dec *d) {
     u->d = slots[0][i];
     u->a = slots[1][i];
     u->wide = true;
-    u->shadow = PTX_SHADOW_MOV;
+    u->undef = PTX_UNDEF_MOV;
   }
   return true;
 }

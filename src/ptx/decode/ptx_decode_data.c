@@ -145,7 +145,7 @@ bool sct_ptx_decode_mov(ptx_dec *d) {
   u->a = a;
   u->d = slot;
   u->wide = cls == '6';
-  u->shadow = PTX_SHADOW_MOV;
+  u->undef = PTX_UNDEF_MOV;
   return true;
 }
 
@@ -254,7 +254,7 @@ static bool cvt_pack(ptx_dec *d, const cvt_mods *m) {
   u->d = slot;
   u->flags = m->flags;
   u->to = (uint8_t)m->to;
-  u->shadow = PTX_SHADOW_ALL;
+  u->undef = PTX_UNDEF_ALL;
   return true;
 }
 
@@ -289,7 +289,7 @@ bool sct_ptx_decode_cvt(ptx_dec *d) {
   u->to = (uint8_t)m.to;
   u->wide = from == '6';
   u->n = to == '6' ? 8 : to == '3' ? 4 : 2;
-  u->shadow = PTX_SHADOW_CVT;
+  u->undef = PTX_UNDEF_CVT;
   u->bytes = u->n;
   return true;
 }
@@ -337,7 +337,7 @@ bool sct_ptx_decode_cvta(ptx_dec *d) {
   u->a = a;
   u->d = slot;
   u->imm = (int64_t)(to ? 0 - PTX_WINDOW(window) : PTX_WINDOW(window));
-  u->shadow = window == 0 ? PTX_SHADOW_MOV : PTX_SHADOW_ADD;
+  u->undef = window == 0 ? PTX_UNDEF_MOV : PTX_UNDEF_ADD;
   return true;
 }
 
@@ -456,7 +456,7 @@ bool sct_ptx_decode_set(ptx_dec *d) {
   u->to = (uint8_t)to;
   u->n = combine;
   u->flags = ftz ? PTX_F_FTZ : 0;
-  u->shadow = is_pair(type) ? PTX_SHADOW_PACK2 : PTX_SHADOW_ALL;
+  u->undef = is_pair(type) ? PTX_UNDEF_PACK2 : PTX_UNDEF_ALL;
   u->bytes = 4;
   return true;
 }

@@ -118,7 +118,7 @@ static uint64_t combine(const ptx_uop *u, uint64_t a, uint64_t b, bool global) {
   }
 }
 
-/* Undefined bits of the same, with the rules of ptx_shadow.c. */
+/* Undefined bits of the same, with the rules of ptx_undef.c. */
 static uint64_t combine_bits(const ptx_uop *u, const update *w, int e) {
   const uint64_t va = w->old_bits[e], vb = w->b_bits[e], v = va | vb;
   if (u->from == PTX_ATOMIC_EXCH) {
@@ -159,7 +159,7 @@ static void compare_and_swap(const ptx_uop *u, update *w) {
 
 static uint64_t operand(const ptx_exec *x, const ptx_uop *u, int index, int lane, uint64_t *bits) {
   const uint32_t slot = x->code->vec[u->vec + (uint32_t)index];
-  *bits = sct_ptx_shadow_get(x, slot, lane) & word_mask(u);
+  *bits = sct_ptx_undef_get(x, slot, lane) & word_mask(u);
   return (u->wide ? ptx_r64(x, slot)[lane] : ptx_r32(x, slot)[lane]) & word_mask(u);
 }
 
@@ -258,7 +258,7 @@ static void put_results(ptx_exec *x, const ptx_uop *u, uint32_t mask, const resu
       undefined |= (uint32_t)(r->bits[e][i] != 0) << i;
     }
     if (undefined != 0) {
-      sct_ptx_shadow_set(x, d, undefined, r->bits[e]);
+      sct_ptx_undef_set(x, d, undefined, r->bits[e]);
     }
   }
 }

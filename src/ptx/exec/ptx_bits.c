@@ -410,7 +410,7 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
     }
     for (uint32_t m = x->state[vec[k]] & x->mask; m != 0; m &= m - 1) {
       const int i = ptx_first_lane(m);
-      bits[i] |= (sct_ptx_shadow_get(x, vec[k], i) & piece) << 8 * u->bytes * k;
+      bits[i] |= (sct_ptx_undef_get(x, vec[k], i) & piece) << 8 * u->bytes * k;
     }
   }
   LANES(i) {
@@ -421,7 +421,7 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
   } else {
     ptx_put32(x, u, narrow);
   }
-  sct_ptx_shadow_set(x, u->d, state & x->mask, bits);
+  sct_ptx_undef_set(x, u->d, state & x->mask, bits);
 }
 
 void sct_ptx_op_mov_unpair(ptx_exec *x, const ptx_uop *u) {
@@ -433,7 +433,7 @@ void sct_ptx_op_mov_unpair(ptx_exec *x, const ptx_uop *u) {
     whole[i] = u->wide ? ptx_r64(x, u->a)[i] : ptx_r32(x, u->a)[i];
   }
   for (uint32_t m = state & x->mask; m != 0; m &= m - 1) {
-    bits[ptx_first_lane(m)] = sct_ptx_shadow_get(x, u->a, ptx_first_lane(m));
+    bits[ptx_first_lane(m)] = sct_ptx_undef_get(x, u->a, ptx_first_lane(m));
   }
   for (int k = 0; k < u->n; k++) {
     uint32_t t[PTX_LANES];
@@ -444,6 +444,6 @@ void sct_ptx_op_mov_unpair(ptx_exec *x, const ptx_uop *u) {
       part[i] = bits[i] >> 8 * u->bytes * k & piece;
     }
     ptx_put32(x, &put, t);
-    sct_ptx_shadow_set(x, vec[k], state & x->mask, part);
+    sct_ptx_undef_set(x, vec[k], state & x->mask, part);
   }
 }

@@ -28,7 +28,7 @@ static bool overlap(const ptx_bulk *b, int64_t address, int64_t bytes) {
 
 bool sct_ptx_bulk_reads(const ptx_exec *x, int64_t address, int bytes) {
   for (size_t k = 0; k < x->n_bulks; k++) {
-    if (!x->bulks[k].load && !x->bulks[k].told && overlap(&x->bulks[k], address, bytes)) {
+    if (!x->bulks[k].load && !x->bulks[k].signalled && overlap(&x->bulks[k], address, bytes)) {
       return true;
     }
   }
@@ -231,10 +231,10 @@ bool sct_ptx_bulk_finish(ptx_exec *x, int k) {
   ptx_mbar *m = &x->mbars[k];
   for (size_t i = 0; i < x->n_bulks; i++) {
     ptx_bulk *b = &x->bulks[i];
-    if (!b->load || b->told || b->mbar != k) {
+    if (!b->load || b->signalled || b->mbar != k) {
       continue;
     }
-    b->told = true;
+    b->signalled = true;
     b->phase = m->phase;
     if (!sct_ptx_mbar_complete(x, b->by, b->lane, m, b->bytes)) {
       return false;
@@ -249,7 +249,7 @@ void sct_ptx_bulk_deliver(ptx_exec *x, int k) {
   sct_ptx_async_deliver(x, k);
   for (size_t i = 0; i < x->n_bulks; i++) {
     ptx_bulk *b = &x->bulks[i];
-    if (!b->load || !b->told || b->mbar != k || b->phase >= m->phase) {
+    if (!b->load || !b->signalled || b->mbar != k || b->phase >= m->phase) {
       x->bulks[kept++] = *b;
       continue;
     }
@@ -379,7 +379,7 @@ void sct_ptx_op_bulk_wait(ptx_exec *x, const ptx_uop *u) {
     ptx_bulk *b = &x->bulks[i];
     const bool waited = !b->load && b->warp == w->index && (x->mask >> b->lane & 1) != 0 &&
                         b->group < w->bulk_group[b->lane] - u->imm;
-    b->told |= waited;
+    b->signalled |= waited;
     if (waited && !u->op) {
       write_back(b);
     } else {
@@ -404,7 +404,7 @@ void sct_ptx_op_fence_async(ptx_exec *x, const ptx_uop *u) {
 void sct_ptx_bulk_end(ptx_exec *x) {
   for (size_t i = 0; i < x->n_bulks && !x->stop; i++) {
     const ptx_bulk *b = &x->bulks[i];
-    if (b->load || !b->told) {
+    if (b->load || !b->signalled) {
       x->warp = &x->warps[b->warp];
       sct_ptx_fault(x, b->by, SCT_PTX_ASYNC_EARLY, b->lane, (uint64_t)b->shared,
                     "the block ends while this copy may still %s its shared memory: no wait for it",

@@ -192,8 +192,8 @@ static uint32_t undefined_half(const ptx_exec *x, const ptx_uop *u, uint32_t lan
   uint32_t out = 0;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
-    const uint64_t v = sct_ptx_shadow_get(x, u->a, i) | sct_ptx_shadow_get(x, u->b, i);
-    const bool half = (v >> shift & 0xffff) != 0 || sct_ptx_shadow_get(x, u->c, i) != 0;
+    const uint64_t v = sct_ptx_undef_get(x, u->a, i) | sct_ptx_undef_get(x, u->b, i);
+    const bool half = (v >> shift & 0xffff) != 0 || sct_ptx_undef_get(x, u->c, i) != 0;
     out |= (uint32_t)half << i;
   }
   return out;
@@ -209,7 +209,7 @@ static void put_half_pred(ptx_exec *x, const ptx_uop *u, uint32_t slot, uint32_t
     LANES(i) {
       bits[i] = undefined >> i & 1 ? UINT64_MAX : 0;
     }
-    sct_ptx_shadow_set(x, slot, lanes, bits);
+    sct_ptx_undef_set(x, slot, lanes, bits);
   }
 }
 

@@ -77,8 +77,8 @@ typedef struct ptx_mbar {
 
 /* A cp.async.bulk between issue and wait. */
 typedef struct ptx_bulk {
-  bool load; /* to shared memory */
-  bool told; /* a load: the mbarrier knows of its bytes; a store: its source has been read */
+  bool load;      /* to shared memory */
+  bool signalled; /* a load: the mbarrier knows of its bytes; a store: its source has been read */
   uint8_t lane;
   int warp;
   const ptx_uop *by;
@@ -267,17 +267,17 @@ static inline void ptx_blend64(uint64_t *d, const uint64_t *t, uint32_t mask) {
 /* The low bits of v that a value of the type has, and its sign above where it has one. */
 uint64_t sct_ptx_extend(uint64_t v, ptx_type type);
 /* Undefined bits of the result in `lanes`, those in which an operand has some. */
-void sct_ptx_shadow(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
+void sct_ptx_undef_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
 /* Sets the state of slot `d` in `lanes`: undefined lanes hold `bits`. */
-void sct_ptx_shadow_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits);
+void sct_ptx_undef_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits);
 /* Undefined bits of `lane` of `slot`. */
-uint64_t sct_ptx_shadow_get(const ptx_exec *x, uint32_t slot, int lane);
+uint64_t sct_ptx_undef_get(const ptx_exec *x, uint32_t slot, int lane);
 
 /* Definedness of a result: the union of its operands'. */
 static inline void ptx_flow(ptx_exec *x, const ptx_uop *u) {
   const uint32_t undefined = x->state[u->a] | x->state[u->b] | x->state[u->c] | x->state[u->e];
   if ((undefined & x->mask) != 0) {
-    sct_ptx_shadow(x, u, undefined & x->mask);
+    sct_ptx_undef_pass(x, u, undefined & x->mask);
   } else {
     x->state[u->d] &= ~x->mask;
   }
@@ -519,7 +519,7 @@ void sct_ptx_barrier_stuck(ptx_exec *x);
 
 /* ---- micro-operations */
 
-#define PTX_ALU(op, sub, type, fn, sig, attrs, shadow)                                             \
+#define PTX_ALU(op, sub, type, fn, sig, attrs, undef)                                              \
   void sct_ptx_op_##fn(ptx_exec *x, const ptx_uop *u);
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU

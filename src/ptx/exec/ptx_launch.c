@@ -94,7 +94,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
   return SCT_OK;
 }
 
-/* ---- race shadows of writable buffers live as long as the launch */
+/* ---- race records of writable buffers live as long as the launch */
 
 static void add_touch(const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {

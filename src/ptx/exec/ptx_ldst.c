@@ -108,7 +108,7 @@ static uint32_t undefined_lanes(const ptx_access *acc, const ptx_part *part) {
   return lanes;
 }
 
-/* Definedness of element `e`: what the memory's shadow says. */
+/* Definedness of element `e`: what the memory's definedness bits say. */
 static void load_state(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        int e, uint32_t d, uint32_t undefined) {
   x->state[d] &= ~part->mask;
@@ -126,7 +126,7 @@ static void load_state(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
     lanes |= (uint32_t)(bits[i] != 0) << i;
   }
   if (lanes != 0) {
-    sct_ptx_shadow_set(x, d, lanes, bits);
+    sct_ptx_undef_set(x, d, lanes, bits);
   }
 }
 
@@ -285,7 +285,7 @@ static bool first_undefined(const ptx_exec *x, const ptx_uop *u, const ptx_acces
   FOR_LANES(i, lanes) {
     const int64_t off = lane_offset(acc, part, i);
     for (int e = 0; e < u->n; e++) {
-      const uint64_t bits = sct_ptx_shadow_get(x, slots[e], (int)i);
+      const uint64_t bits = sct_ptx_undef_get(x, slots[e], (int)i);
       for (int k = 0; k < u->bytes; k++) {
         const int64_t at = off + e * u->bytes + k;
         if ((bits >> 8 * k & 0xff) != 0 &&
@@ -329,7 +329,7 @@ static void store_state(const ptx_exec *x, const ptx_uop *u, const ptx_access *a
   }
   FOR_LANES(i, lanes & part->mask) {
     for (int e = 0; e < u->n; e++) {
-      const uint64_t defined = ~sct_ptx_shadow_get(x, slots[e], (int)i);
+      const uint64_t defined = ~sct_ptx_undef_get(x, slots[e], (int)i);
       memcpy(part->defined + lane_offset(acc, part, i) + e * u->bytes, &defined, u->bytes);
     }
   }

@@ -82,7 +82,7 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
     int from = i;
     inside |= (uint32_t)shfl_source(u->op, i, b[i], c[i], &from) << i;
     t[i] = a[from];
-    bits[i] = x->mask >> from & 1 ? sct_ptx_shadow_get(x, u->a, from) : UINT64_MAX;
+    bits[i] = x->mask >> from & 1 ? sct_ptx_undef_get(x, u->a, from) : UINT64_MAX;
     if ((uint32_t)(x->state[u->b] | x->state[u->c]) >> i & 1) {
       bits[i] = UINT64_MAX;
     }
@@ -91,7 +91,7 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
   const ptx_uop put = {.d = u->d}, put_pred = {.d = u->vec};
   ptx_put32(x, &put, t);
   if (lanes != 0 && x->launch->definedness) {
-    sct_ptx_shadow_set(x, u->d, lanes, bits);
+    sct_ptx_undef_set(x, u->d, lanes, bits);
   }
   if (u->vec != 0) {
     ptx_put_pred(x, &put_pred, inside);
@@ -118,7 +118,7 @@ static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t 
   }
   memset(all, 0xff, sizeof all);
   if (undefined != 0 && x->launch->definedness) {
-    sct_ptx_shadow_set(x, d, undefined, all);
+    sct_ptx_undef_set(x, d, undefined, all);
   }
 }
 
