@@ -32,7 +32,7 @@ static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
   return SCT_OK;
 }
 
-/* A name that the store has not is told with the nearest that it has. */
+/* A name that the store has not is reported with the nearest that it has. */
 static sct_status check_name(sct_store *store, const char *name, sct_error *err) {
   sct_row_problem *rows = NULL;
   int n = 0;

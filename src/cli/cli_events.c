@@ -31,7 +31,8 @@ void cli_events_close(cli_events *e) {
   e->fd = -1;
 }
 
-/* A reader that went away ends the stream, not the session; a full disk does too, and is told. */
+/* A reader that went away ends the stream, not the session; a full disk does too, and is reported.
+ */
 static void write_line(cli_events *e, const sct_str *line) {
   size_t done = 0;
   while (e->fd >= 0 && done < line->len) {

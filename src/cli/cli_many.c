@@ -18,22 +18,22 @@
 typedef struct member {
   const char *device;
   sct_child child;
-  bool told_stop;
+  bool stop_noted;
   int spec; /* the current one; -1: none yet */
   cli_progress progress;
   char subject[256];     /* "cuda:1: copy.lua" */
-  cli_outcome *outcomes; /* [n_words] those that came, until they are told; with `texts` */
+  cli_outcome *outcomes; /* [n_words] those that came, until they are reported; with `texts` */
   bool *came;            /* [n_words] */
   sct_status status;
   int left;
 } member;
 
 typedef struct many {
-  cli_tell *tell;
+  cli_notify *to;
   const cli_args *args;
   member *members;
   int n;
-  int n_told; /* outcomes passed on or passed over: spec by spec, in each device by device */
+  int n_reported; /* outcomes passed on or passed over: spec by spec, in each device by device */
   bool said_stopping;
   cli_progress_group group;
   sct_arena arena; /* owns the texts of outcomes */
@@ -52,7 +52,7 @@ static sct_status start_session(many *m, int k, sct_error *err) {
   member *it = &m->members[k];
   const sct_child_opts opts = {.role = SCT_SESSION_ARG};
   cli_session wants = {0};
-  cli_tell_wants(m->tell, &wants);
+  cli_notify_wants(m->to, &wants);
   const cli_start start = {.argv = (const char *const *)m->args->argv,
                            .n_argv = m->args->argc,
                            .device = it->device,
@@ -78,14 +78,14 @@ static sct_status start_session(many *m, int k, sct_error *err) {
 /* ---- what came of it ---- */
 
 /* Passes on what came, as far as nothing that stands before it is still to come. */
-static sct_status tell_in_order(many *m, sct_error *err) {
-  for (; m->n_told < m->args->n_words * m->n; m->n_told++) {
-    const int spec = m->n_told / m->n;
-    member *it = &m->members[m->n_told % m->n];
+static sct_status report_in_order(many *m, sct_error *err) {
+  for (; m->n_reported < m->args->n_words * m->n; m->n_reported++) {
+    const int spec = m->n_reported / m->n;
+    member *it = &m->members[m->n_reported % m->n];
     if (it->came[spec]) {
       it->came[spec] = false;
       cli_progress_clear(&it->progress);
-      SCT_TRY(cli_tell_outcome(m->tell, it->device, &it->outcomes[spec], err));
+      SCT_TRY(cli_notify_outcome(m->to, it->device, &it->outcomes[spec], err));
     } else if (sct_child_alive(&it->child)) {
       break;
     }
@@ -95,11 +95,11 @@ static sct_status tell_in_order(many *m, sct_error *err) {
 
 /* Has its outcome of the spec come, passed on or not? */
 static bool has_come(const many *m, const member *it, int spec) {
-  return it->came[spec] || m->n_told > spec * m->n + (int)(it - m->members);
+  return it->came[spec] || m->n_reported > spec * m->n + (int)(it - m->members);
 }
 
-/* For a session that cannot say it itself: the current spec failed. What is told of it already
- * stays, and this is said besides. */
+/* For a session that cannot say it itself: the current spec failed. What is reported of it already
+ * stays. */
 static void blame(many *m, member *it, sct_status status, const char *text) {
   const int spec = it->spec < 0 ? 0 : it->spec;
   cli_outcome *o = &it->outcomes[spec];
@@ -117,7 +117,7 @@ static void blame(many *m, member *it, sct_status status, const char *text) {
                      .stale = "",
                      .document = cli_session_document(&s, spec, &none, status, text)};
   it->came[spec] = true;
-  cli_tell_end_event(m->tell, it->device, o);
+  cli_notify_end_event(m->to, it->device, o);
 }
 
 /* The process is gone, or speaks no sense. */
@@ -145,7 +145,7 @@ static void take_outcome(many *m, member *it, const cli_ended *got) {
                      .document = sct_json_load(got->document)};
   sct_str_append(&o->board, got->board);
   it->came[got->spec] = true;
-  cli_tell_end_event(m->tell, it->device, o);
+  cli_notify_end_event(m->to, it->device, o);
 }
 
 static void begin_spec(many *m, member *it, int spec) {
@@ -181,7 +181,7 @@ static bool take_body(many *m, member *it, uint32_t code) {
     const cli_step *s = &got.step;
     cli_progress_step(&it->progress, sct_now_ns(), s->phase, s->done, s->total, s->item);
   } else if (code == CLI_MESSAGE_EVENT && sct_wire_get_whole(w, cli_event_table(), &got.event)) {
-    cli_tell_event(m->tell, it->device, got.event.name, sct_json_load(got.event.members));
+    cli_notify_event(m->to, it->device, got.event.name, sct_json_load(got.event.members));
   } else if (code == CLI_MESSAGE_ENDED && sct_wire_get_whole(w, cli_ended_table(), &got.ended)) {
     take_outcome(m, it, &got.ended);
   } else if (code == CLI_MESSAGE_LAST && sct_wire_get_whole(w, cli_last_table(), &got.last)) {
@@ -210,10 +210,10 @@ static void pass_on_interrupt(many *m) {
       cli_note(m->args, CLI_STOPPING);
       m->said_stopping = true;
     }
-    if (!it->told_stop && sct_child_alive(&it->child)) {
+    if (!it->stop_noted && sct_child_alive(&it->child)) {
       (void)sct_wire_send(it->child.fd, CLI_MESSAGE_STOP, NULL, sct_now_ns() + MESSAGE_NS);
     }
-    it->told_stop = true;
+    it->stop_noted = true;
   }
 }
 
@@ -221,7 +221,7 @@ static void pass_on_interrupt(many *m) {
 static sct_status listen_to_all(many *m, struct pollfd *ready, sct_error *err) {
   for (;;) {
     int n_alive = 0;
-    SCT_TRY(tell_in_order(m, err));
+    SCT_TRY(report_in_order(m, err));
     for (int k = 0; k < m->n; k++) {
       const bool alive = sct_child_alive(&m->members[k].child);
       ready[k] = (struct pollfd){.fd = alive ? m->members[k].child.fd : -1, .events = POLLIN};
@@ -260,7 +260,7 @@ static void set_up(many *m, const char *const *devices) {
 static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
   set_up(m, devices);
   struct pollfd *ready = SCT_ARENA_NEW(&m->arena, struct pollfd, m->n);
-  m->tell->n_sessions = m->n;
+  m->to->n_sessions = m->n;
   for (int k = 0; k < m->n; k++) {
     sct_error why = {0};
     const sct_status status = start_session(m, k, &why);
@@ -272,9 +272,9 @@ static sct_status run_all(many *m, const char *const *devices, sct_error *err) {
   return listen_to_all(m, ready, err);
 }
 
-sct_status cli_many_run(cli_tell *tell, const cli_args *args, const char *const *devices, int n,
+sct_status cli_many_run(cli_notify *to, const cli_args *args, const char *const *devices, int n,
                         int *left, sct_error *err) {
-  many m = {.tell = tell, .args = args, .n = n};
+  many m = {.to = to, .args = args, .n = n};
   sct_status first = SCT_OK;
   const sct_status status = run_all(&m, devices, err);
   *left = 0;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) {
-  *t = (cli_tell){.args = args, .n_sessions = 1};
+sct_status cli_notify_open(cli_notify *t, const cli_args *args, sct_error *err) {
+  *t = (cli_notify){.args = args, .n_sessions = 1};
   if (args->events) {
     SCT_TRY(
         cli_check_target(args, args->events, (const char *const *)args->words, args->n_words, err));
@@ -14,7 +14,7 @@ sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) {
   return SCT_OK;
 }
 
-void cli_tell_close(cli_tell *t) {
+void cli_notify_close(cli_notify *t) {
   cli_events_close(&t->events);
   json_decref(t->documents);
   t->documents = NULL;
@@ -22,18 +22,18 @@ void cli_tell_close(cli_tell *t) {
 }
 
 /* Events, in place of all else there. */
-static bool streams_to_stdout(const cli_tell *t) {
+static bool streams_to_stdout(const cli_notify *t) {
   return t->args->events && strcmp(t->args->events, "-") == 0;
 }
 
-void cli_tell_wants(const cli_tell *t, cli_session *s) {
+void cli_notify_wants(const cli_notify *t, cli_session *s) {
   s->wants_events = t->events.fd >= 0;
   s->wants_document = s->wants_events || t->args->json;
   s->wants_board = !t->args->json && !streams_to_stdout(t);
   s->colour = cli_wants_colour(stdout);
 }
 
-void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members) {
+void cli_notify_event(cli_notify *t, const char *device, const char *event, json_t *members) {
   if (members) {
     json_object_set_new(members, "device_id", sct_json_string(device));
   }
@@ -42,13 +42,13 @@ void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *
 
 /* ---- what came of a spec ---- */
 
-void cli_tell_end_event(cli_tell *t, const char *device, const cli_outcome *o) {
+void cli_notify_end_event(cli_notify *t, const char *device, const cli_outcome *o) {
   if (t->events.fd >= 0) {
-    cli_tell_event(t, device, "end", json_deep_copy(o->document));
+    cli_notify_event(t, device, "end", json_deep_copy(o->document));
   }
 }
 
-static sct_status show(cli_tell *t, cli_outcome *o, sct_error *err) {
+static sct_status show(cli_notify *t, cli_outcome *o, sct_error *err) {
   if (t->args->json) {
     json_array_append(t->documents, o->document);
     return SCT_OK;
@@ -62,7 +62,7 @@ static sct_status show(cli_tell *t, cli_outcome *o, sct_error *err) {
 }
 
 /* What is wrong with the spec itself is said once, not once a device. */
-static void report(cli_tell *t, const char *device, const cli_outcome *o) {
+static void report(cli_notify *t, const char *device, const cli_outcome *o) {
   sct_error why = {0};
   const bool placed = cli_starts_with_place(o->message);
   if (placed && strcmp(sct_str_c(&t->said), o->message) == 0) {
@@ -76,7 +76,7 @@ static void report(cli_tell *t, const char *device, const cli_outcome *o) {
   cli_report_of(device, &why);
 }
 
-sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *o, sct_error *err) {
+sct_status cli_notify_outcome(cli_notify *t, const char *device, cli_outcome *o, sct_error *err) {
   const bool several = t->n_sessions > 1;
   const sct_status status = streams_to_stdout(t) ? SCT_OK : show(t, o, err);
   if (o->stale[0] != '\0') {
@@ -89,7 +89,7 @@ sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *o, sct
   return status;
 }
 
-sct_status cli_tell_end(cli_tell *t, sct_status *outcome, sct_error *err) {
+sct_status cli_notify_end(cli_notify *t, sct_status *outcome, sct_error *err) {
   if (*outcome == SCT_OK && t->events.lost != 0) {
     sct_error why = {0};
     *outcome = sct_fail(&why, SCT_EIO, "the events are not complete: %s", strerror(t->events.lost));

@@ -231,7 +231,7 @@ static void fill_table(getopt_table *t, uint64_t allowed, bool stop_early) {
   if (stop_early) {
     t->letters[at++] = '+';
   }
-  t->letters[at++] = ':'; /* a missing value is told from an unknown option */
+  t->letters[at++] = ':'; /* a missing value differs from an unknown option */
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
     const cli_option *o = &cli_options[id];
     if (!(allowed & UINT64_C(1) << id)) {

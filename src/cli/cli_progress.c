@@ -102,7 +102,7 @@ void cli_progress_step(cli_progress *p, int64_t now_ns, const char *phase, int64
   const bool begins = strcmp(phase, p->phase) != 0;
   if (begins) {
     snprintf(p->phase, sizeof p->phase, "%s", phase);
-    p->phase_start_ns = p->step_ns; /* the first step is done when it is told of */
+    p->phase_start_ns = p->step_ns; /* the first step is done when it is reported */
     p->phase_first = done > 0 ? done - 1 : 0;
     if (!p->terminal) { /* a phase that ends at once needs one line only */
       p->shown_ns = now_ns;

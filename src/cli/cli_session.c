@@ -18,11 +18,11 @@ json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_repo
                    cli_json_report(report));
 }
 
-/* ---- what sct_tune_run tells ---- */
+/* ---- what sct_tune_run reports ---- */
 
 typedef struct hearing {
   const cli_session *s;
-  char phases[160]; /* that were told as events, a comma behind each: they take turns */
+  char phases[160]; /* that were reported as events, a comma behind each: they take turns */
 } hearing;
 
 static void tell_event(const cli_session *s, const char *event, json_t *members) {
@@ -35,9 +35,9 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   h->s->to->progress(h->s->to->ctx, phase, done, total, item);
   char word[32];
   snprintf(word, sizeof word, "%s,", phase);
-  const size_t told = strlen(h->phases);
+  const size_t used = strlen(h->phases);
   if (h->s->wants_events && !strstr(h->phases, word)) {
-    snprintf(h->phases + told, sizeof h->phases - told, "%s", word);
+    snprintf(h->phases + used, sizeof h->phases - used, "%s", word);
     tell_event(h->s, "phase", json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
   }
 }
@@ -73,7 +73,7 @@ static sct_status report_ended(const cli_session *s, int spec, const sct_tune_re
   return s->to->ended(s->to->ctx, &o, err);
 }
 
-/* Statuses of the spec go to *outcome; `err` is for failing to tell of it. */
+/* Statuses of the spec go to *outcome; `err` is for failing to report it. */
 static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, sct_error *err) {
   const cli_args *args = s->args;
   hearing h = {.s = s};

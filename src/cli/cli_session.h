@@ -2,8 +2,8 @@
  *
  * A session tunes all specs on one device, one after the other. One device: in this process
  * (cli_tune.c). Several: a process each, the same binary in the role SCT_SESSION_ARG
- * (cli_session_child.c), whose messages the program collects (cli_many.c) and tells as it would its
- * own (cli_tell.c). Sessions in threads of one process were weighed and not taken: trials of
+ * (cli_session_child.c), whose messages the program collects (cli_many.c) and reports as it would
+ * its own (cli_notify.c). Sessions in threads of one process were weighed and not taken: trials of
  * scripts and checks fork, which is safe only where no other thread holds a lock; memory that is
  * refused makes a whole process untrusted; and a session that dies must not take others along. */
 #ifndef SCT_CLI_SESSION_H
@@ -54,26 +54,26 @@ json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_repo
 /* ---- the streams of the program ---- */
 
 /* Where events, leaderboards and documents of all sessions go. */
-typedef struct cli_tell {
+typedef struct cli_notify {
   const cli_args *args;
   cli_events events;
   json_t *documents; /* with --json: what came of each spec and device */
   int n_boards;
   sct_str said;   /* the last message about a place in a spec */
   int n_sessions; /* more than one: messages name the device */
-} cli_tell;
-sct_status cli_tell_open(cli_tell *t, const cli_args *args, sct_error *err) SCT_MUST_USE;
-void cli_tell_close(cli_tell *t);
+} cli_notify;
+sct_status cli_notify_open(cli_notify *t, const cli_args *args, sct_error *err) SCT_MUST_USE;
+void cli_notify_close(cli_notify *t);
 /* What a session has to make of each spec, for this. */
-void cli_tell_wants(const cli_tell *t, cli_session *s);
-void cli_tell_event(cli_tell *t, const char *device, const char *event, json_t *members);
+void cli_notify_wants(const cli_notify *t, cli_session *s);
+void cli_notify_event(cli_notify *t, const char *device, const char *event, json_t *members);
 /* What came of a spec, as an event: at once, while others may print before it. */
-void cli_tell_end_event(cli_tell *t, const char *device, const cli_outcome *outcome);
+void cli_notify_end_event(cli_notify *t, const char *device, const cli_outcome *outcome);
 /* Prints and notes what came of a spec; frees what `outcome` owns. */
-sct_status cli_tell_outcome(cli_tell *t, const char *device, cli_outcome *outcome,
-                            sct_error *err) SCT_MUST_USE;
+sct_status cli_notify_outcome(cli_notify *t, const char *device, cli_outcome *outcome,
+                              sct_error *err) SCT_MUST_USE;
 /* The document of the whole command. Where events were lost a good outcome becomes SCT_EIO. */
-sct_status cli_tell_end(cli_tell *t, sct_status *outcome, sct_error *err) SCT_MUST_USE;
+sct_status cli_notify_end(cli_notify *t, sct_status *outcome, sct_error *err) SCT_MUST_USE;
 
 /* ---- several at a time ---- */
 
@@ -82,7 +82,7 @@ bool cli_interrupted(void); /* Ctrl-C was pressed */
 /* One session for each of `devices`, all at once, each in a process of its own. One that fails ends
  * no other. Returns SCT_EINTERRUPTED if any session was interrupted, else the status of the first
  * in the order of `devices` that failed; or with err what failed here. *left as above, of all. */
-sct_status cli_many_run(cli_tell *tell, const cli_args *args, const char *const *devices, int n,
+sct_status cli_many_run(cli_notify *to, const cli_args *args, const char *const *devices, int n,
                         int *left, sct_error *err) SCT_MUST_USE;
 
 /* Messages of a session's process, with their structs (cli_messages.def). */

@@ -1,5 +1,5 @@
-/* The process of one of several sessions: does what its parent was told to do, on one device, and
- * tells it everything. */
+/* The process of one of several sessions: does what its parent was asked to do, on one device, and
+ * reports everything to it. */
 #include "cli/cli.h"
 #include "cli/cli_session.h"
 
@@ -11,15 +11,15 @@
 
 #define STEP_NS ((int64_t)50000000) /* between two messages of the same phase */
 
-typedef struct telling {
+typedef struct sender {
   sct_wire wire;
   char phase[24];
-  int64_t told_ns;
+  int64_t sent_ns;
   bool stop;
-} telling;
+} sender;
 
 /* The parent may be slow to read where its own output is; if it dies, so does this process. */
-static void send_message(telling *t, cli_message code, const sct_message *what, const void *from) {
+static void send_message(sender *t, cli_message code, const sct_message *what, const void *from) {
   sct_wire_clear(&t->wire);
   sct_wire_put(&t->wire, what, from);
   if (sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE) != SCT_IO_OK) {
@@ -28,20 +28,20 @@ static void send_message(telling *t, cli_message code, const sct_message *what, 
 }
 
 static void on_begins(void *ctx, int spec) {
-  telling *t = ctx;
+  sender *t = ctx;
   t->phase[0] = '\0';
   send_message(t, CLI_MESSAGE_BEGINS, cli_begins_table(), &(cli_begins){spec});
 }
 
 static void on_progress(void *ctx, const char *phase, int64_t done, int64_t total,
                         const char *item) {
-  telling *t = ctx;
+  sender *t = ctx;
   const int64_t now = sct_now_ns();
-  if (strcmp(t->phase, phase) == 0 && done < total && now - t->told_ns < STEP_NS) {
+  if (strcmp(t->phase, phase) == 0 && done < total && now - t->sent_ns < STEP_NS) {
     return;
   }
   snprintf(t->phase, sizeof t->phase, "%s", phase);
-  t->told_ns = now;
+  t->sent_ns = now;
   send_message(t, CLI_MESSAGE_PROGRESS, cli_step_table(), &(cli_step){phase, done, total, item});
 }
 
@@ -60,7 +60,7 @@ static void on_event(void *ctx, const char *event, json_t *members) {
 
 /* Whatever the parent sends means that. */
 static bool on_stop(void *ctx) {
-  telling *t = ctx;
+  sender *t = ctx;
   struct pollfd ready = {.fd = SCT_CHILD_FD, .events = POLLIN};
   t->stop = t->stop || poll(&ready, 1, 0) > 0;
   return t->stop;
@@ -105,7 +105,7 @@ static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, 
   return cli_set_up(args, err);
 }
 
-static sct_status run_session(telling *t, int *left, sct_error *err) {
+static sct_status run_session(sender *t, int *left, sct_error *err) {
   sct_wire start = {0};
   sct_arena arena = {0};
   cli_args args = {0};
@@ -136,7 +136,7 @@ int sct_cli_session_main(int argc, char **argv) {
     return refused;
   }
   cli_prepare();
-  telling t = {0};
+  sender t = {0};
   sct_error err = {0};
   int left = 0;
   const sct_status status = run_session(&t, &left, &err);

@@ -131,7 +131,7 @@ static sct_status choose_devices(device_ids *d, const cli_args *args, sct_error 
 typedef struct job {
   const cli_args *args;
   const char *device;
-  cli_tell *tell;
+  cli_notify *to;
   bool said_stopping;
   cli_progress progress;
 } job;
@@ -149,7 +149,7 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
 
 static void on_event(void *ctx, const char *event, json_t *members) {
   job *j = ctx;
-  cli_tell_event(j->tell, j->device, event, members);
+  cli_notify_event(j->to, j->device, event, members);
 }
 
 static bool on_stop(void *ctx) {
@@ -165,32 +165,32 @@ static bool on_stop(void *ctx) {
 static sct_status on_ended(void *ctx, cli_outcome *outcome, sct_error *err) {
   job *j = ctx;
   cli_progress_clear(&j->progress);
-  cli_tell_end_event(j->tell, j->device, outcome);
-  return cli_tell_outcome(j->tell, j->device, outcome, err);
+  cli_notify_end_event(j->to, j->device, outcome);
+  return cli_notify_outcome(j->to, j->device, outcome, err);
 }
 
-static sct_status run_here(cli_tell *tell, const cli_args *args, const char *device, int *left,
+static sct_status run_here(cli_notify *to, const cli_args *args, const char *device, int *left,
                            sct_error *err) {
-  job j = {.args = args, .device = device, .tell = tell, .progress = cli_progress_new(args)};
-  const cli_listener to = {.ctx = &j,
-                           .begins = on_begins,
-                           .progress = on_progress,
-                           .event = on_event,
-                           .stop = on_stop,
-                           .ended = on_ended};
-  cli_session s = {.args = args, .device = device, .to = &to};
-  cli_tell_wants(tell, &s);
+  job j = {.args = args, .device = device, .to = to, .progress = cli_progress_new(args)};
+  const cli_listener listener = {.ctx = &j,
+                                 .begins = on_begins,
+                                 .progress = on_progress,
+                                 .event = on_event,
+                                 .stop = on_stop,
+                                 .ended = on_ended};
+  cli_session s = {.args = args, .device = device, .to = &listener};
+  cli_notify_wants(to, &s);
   return cli_session_run(&s, left, err);
 }
 
 /* ---- the command ---- */
 
-static sct_status run_all(cli_tell *tell, const cli_args *args, const device_ids *devices,
+static sct_status run_all(cli_notify *to, const cli_args *args, const device_ids *devices,
                           sct_error *err) {
   int left = 0;
   const sct_status status = devices->n == 1
-                                ? run_here(tell, args, devices->ids[0], &left, err)
-                                : cli_many_run(tell, args, devices->ids, devices->n, &left, err);
+                                ? run_here(to, args, devices->ids[0], &left, err)
+                                : cli_many_run(to, args, devices->ids, devices->n, &left, err);
   if (cli_interrupted() && left > 0) {
     cli_note(args, "interrupted: %d more %s not tuned", left,
              left == 1 ? "spec was" : "specs were");
@@ -199,18 +199,18 @@ static sct_status run_all(cli_tell *tell, const cli_args *args, const device_ids
 }
 
 sct_status cli_tune(const cli_args *args, sct_error *err) {
-  cli_tell tell = {0};
+  cli_notify to = {0};
   device_ids devices = {0};
-  sct_status outcome = SCT_OK, status = cli_tell_open(&tell, args, err);
+  sct_status outcome = SCT_OK, status = cli_notify_open(&to, args, err);
   if (status == SCT_OK) {
     catch_interrupts();
     status = choose_devices(&devices, args, err);
   }
   if (status == SCT_OK) {
-    outcome = run_all(&tell, args, &devices, err);
-    status = err->text[0] == '\0' ? cli_tell_end(&tell, &outcome, err) : outcome;
+    outcome = run_all(&to, args, &devices, err);
+    status = err->text[0] == '\0' ? cli_notify_end(&to, &outcome, err) : outcome;
   }
-  cli_tell_close(&tell);
+  cli_notify_close(&to);
   sct_arena_free(&devices.arena);
   return status == SCT_OK ? outcome : status;
 }

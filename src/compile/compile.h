@@ -107,7 +107,7 @@ sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *unit
 void sct_compiled_free(sct_compiled *result);
 
 /* The message that cubin and PTX came in, into which they point, for who sends them on to a process
- * that is to read them too: sct_wire_forward() does it without a copy if the compiler was told
+ * that is to read them too: sct_wire_forward() does it without a copy if the compiler was asked
  * (sends_on), until sct_compiled_was_sent(). NULL: they came in none of their own. */
 const struct sct_wire *sct_compiled_message(const sct_compiled *result);
 /* That is done: frees a descriptor. */

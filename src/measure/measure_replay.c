@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCREEN_SAMPLES 7 /* as a quick screen on a GPU takes */
+#define QUICK_SAMPLES 7 /* as a quick pass on a GPU takes */
 
 /* What the recording says of a candidate at a size (NULL: at all of them): its samples, or its
  * failure, which becomes the verdict. */
@@ -61,8 +61,8 @@ void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size
   if (!look_up(m, candidate, size, &found, &out->verdict)) {
     return;
   }
-  begin(out, &found, SCREEN_SAMPLES);
-  for (int k = 0; k < SCREEN_SAMPLES; k++) {
+  begin(out, &found, QUICK_SAMPLES);
+  for (int k = 0; k < QUICK_SAMPLES; k++) {
     out->samples_ns[out->n_samples++] =
         found.samples_ns[sct_rng_below(&m->replay_rng, found.n_samples)];
   }

@@ -12,7 +12,7 @@
 #define CLOSE_NS ((int64_t)5000000000)
 
 static void drop_problem(sct_measure *m) {
-  sct_screen_drop(m);
+  sct_quick_drop(m);
   sct_cases_drop(m);
   sct_timed_drop(m);
   sct_plan_free(&m->plan);

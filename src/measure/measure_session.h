@@ -48,7 +48,7 @@ typedef struct sct_timed {
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
   int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
-  double best_ns; /* the least median of a screen so far; 0: none */
+  double best_ns; /* the least median of a quick pass so far; 0: none */
   double naive_ns;
   sct_verdict naive_verdict; /* not OK: it fails at this size, and there are no buffers */
 } sct_timed;
@@ -107,7 +107,7 @@ typedef struct sct_series {
   bool posted;
 } sct_series;
 
-typedef struct sct_screen sct_screen; /* measure_time.c */
+typedef struct sct_quick sct_quick; /* measure_time.c */
 
 struct sct_measure {
   char *program, *fake;
@@ -123,10 +123,10 @@ struct sct_measure {
   int n_copies;
   int lock; /* descriptor of the session's lock on the GPU; -1: none */
   char lock_name[64];
-  bool leaving; /* the worker was told to end */
+  bool leaving; /* the worker was asked to end */
   bool lost;    /* the device failed: it is not used any more */
   sct_conditions conditions;
-  bool contended_now;    /* by a process that came since; it was told */
+  bool contended_now;    /* by a process that came since; it was reported */
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
   int64_t last_timed_ns; /* when timing last ended: clocks fall while nothing runs */
 
@@ -138,10 +138,10 @@ struct sct_measure {
   sct_case_table cases;
   sct_timed timed;
   sct_held held;
-  int most_together;  /* trials that went to the worker as one; tests look at it */
-  sct_series spare;   /* memory of the last one */
-  sct_reply reply;    /* of sct_remote_ask */
-  sct_screen *screen; /* that goes with a verification; NULL: none */
+  int most_together; /* trials that went to the worker as one; tests look at it */
+  sct_series spare;  /* memory of the last one */
+  sct_reply reply;   /* of sct_remote_ask */
+  sct_quick *quick;  /* that goes with a verification; NULL: none */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -279,7 +279,7 @@ bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
 /* Trials of one job one after the other, up to the first that does not go well: *n_done includes
  * it. They are asked for together, and after the job's loading if it is not loaded, so that neither
  * side waits for the other in between. audit: NULL, or what an audit of all buffers after them
- * says, if all went well; a screen that is wanted comes behind that. */
+ * says, if all went well; a quick pass that is wanted comes after that. */
 sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
                              int *n_done, sct_audit *audit, sct_verdict *verdict,
                              sct_error *err) SCT_MUST_USE;
@@ -414,14 +414,15 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */
 
-/* A screen that goes with a verification, in the same series: asked for, so that the steps below do
- * something, where all that it needs is on the device; added behind the last request, its answers
- * taken, and evaluated when the series has ended. What comes of it is kept for sct_measure_time. */
-void sct_screen_want(sct_measure *m, const sct_binary *candidate, const sct_size *size);
-void sct_screen_put(sct_measure *m, sct_series *s, const sct_job *job);
-void sct_screen_take(sct_measure *m, sct_series *s);
-void sct_screen_judge(sct_measure *m);
-void sct_screen_drop(sct_measure *m);
+/* A quick pass that goes with a verification, in the same series: asked for, so that the steps
+ * below do something, where all that it needs is on the device; added behind the last request, its
+ * answers taken, and evaluated when the series has ended. What comes of it is kept for
+ * sct_measure_time. */
+void sct_quick_want(sct_measure *m, const sct_binary *candidate, const sct_size *size);
+void sct_quick_put(sct_measure *m, sct_series *s, const sct_job *job);
+void sct_quick_take(sct_measure *m, sct_series *s);
+void sct_quick_evaluate(sct_measure *m);
+void sct_quick_drop(sct_measure *m);
 /* SCT_EUSAGE on a described device. */
 sct_status sct_must_time(const sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* How long to warm up before the next samples. */

@@ -64,7 +64,7 @@ static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
   return sct_ask_SEAL(m, &(sct_a_buffer){t->buffer[op]}, NULL, err);
 }
 
-/* What runs no code must be told what kernels compute; at this size any values will do. */
+/* What runs no code must be given what kernels compute; at this size any values will do. */
 static sct_status tell_results(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
   uint8_t *inputs[SCT_MAX_OPERANDS] = {0}, *image = NULL, *flags = NULL;

@@ -302,10 +302,10 @@ static void judge_unseen(const sct_measure *m, const sct_binary *candidate, cons
   }
 }
 
-/* ---- a screen behind a verification ---- */
+/* ---- a quick pass after a verification ---- */
 
 /* What was asked for together with the verification, and what came of it. */
-struct sct_screen {
+struct sct_quick {
   sct_binary candidate;
   const sct_size *size;
   sct_str where;
@@ -318,36 +318,36 @@ struct sct_screen {
   sct_error err;
 };
 
-void sct_screen_drop(sct_measure *m) {
-  if (m->screen) {
-    clear_samples(&m->screen->t);
-    sct_str_free(&m->screen->where);
-    sct_free(m->screen);
-    m->screen = NULL;
+void sct_quick_drop(sct_measure *m) {
+  if (m->quick) {
+    clear_samples(&m->quick->t);
+    sct_str_free(&m->quick->where);
+    sct_free(m->quick);
+    m->quick = NULL;
   }
 }
 
-void sct_screen_want(sct_measure *m, const sct_binary *candidate, const sct_size *size) {
-  sct_screen_drop(m);
+void sct_quick_want(sct_measure *m, const sct_binary *candidate, const sct_size *size) {
+  sct_quick_drop(m);
   if (!size || !sct_timed_is_there(m, size)) {
     return;
   }
-  sct_screen *x = m->screen = sct_alloc(sizeof *x);
+  sct_quick *x = m->quick = sct_alloc(sizeof *x);
   if (!x) {
     return; /* then it is asked for by itself */
   }
-  *x = (sct_screen){.candidate = *candidate, .size = size, .t.verdict.outcome = SCT_OUT_OK};
+  *x = (sct_quick){.candidate = *candidate, .size = size, .t.verdict.outcome = SCT_OUT_OK};
   x->r = (racer){.t = &x->t};
   name_size(&x->where, size);
   judge_unseen(m, candidate, size, &x->t.verdict);
   const bool fits = alive(&x->r) && aim(m, &x->r, candidate, sct_str_c(&x->where), NULL) == SCT_OK;
   if (!fits || !alive(&x->r)) {
-    sct_screen_drop(m);
+    sct_quick_drop(m);
   }
 }
 
-void sct_screen_put(sct_measure *m, sct_series *s, const sct_job *job) {
-  sct_screen *x = m->screen;
+void sct_quick_put(sct_measure *m, sct_series *s, const sct_job *job) {
+  sct_quick *x = m->quick;
   if (x) {
     x->r.job = *job;
     x->how = first_sampling(m);
@@ -355,16 +355,16 @@ void sct_screen_put(sct_measure *m, sct_series *s, const sct_job *job) {
   }
 }
 
-void sct_screen_take(sct_measure *m, sct_series *s) {
-  sct_screen *x = m->screen;
+void sct_quick_take(sct_measure *m, sct_series *s) {
+  sct_quick *x = m->quick;
   if (x) {
     x->taken = true;
     x->status = take_first(m, s, &x->r, &x->how, true, &x->found, &x->err);
   }
 }
 
-void sct_screen_judge(sct_measure *m) {
-  sct_screen *x = m->screen;
+void sct_quick_evaluate(sct_measure *m) {
+  sct_quick *x = m->quick;
   if (!x || !x->taken) {
     return;
   }
@@ -375,16 +375,16 @@ void sct_screen_judge(sct_measure *m) {
 }
 
 /* Is it what was asked for with the verification? */
-static bool was_screened(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                         int64_t budget_ns) {
-  const sct_screen *x = m->screen;
+static bool had_quick_pass(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                           int64_t budget_ns) {
+  const sct_quick *x = m->quick;
   return x && x->taken && x->size == size && budget_ns == SCT_LEAST_BUDGET_NS &&
          x->candidate.code == candidate->code && x->candidate.cubin == candidate->cubin &&
          x->candidate.entry == candidate->entry;
 }
 
-static sct_status take_screen(sct_measure *m, sct_timing *out, sct_error *err) {
-  sct_screen *x = m->screen;
+static sct_status take_quick(sct_measure *m, sct_timing *out, sct_error *err) {
+  sct_quick *x = m->quick;
   const sct_status status = x->status;
   *out = x->t;
   x->t = (sct_timing){0};
@@ -410,10 +410,10 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     return SCT_OK;
   }
   const int64_t budget = budget_ns > 0 ? budget_ns : DEFAULT_BUDGET;
-  sct_status status = was_screened(m, candidate, size, budget)
-                          ? take_screen(m, out, err)
+  sct_status status = had_quick_pass(m, candidate, size, budget)
+                          ? take_quick(m, out, err)
                           : time_once(m, candidate, size, budget, out, err);
-  sct_screen_drop(m);
+  sct_quick_drop(m);
   if (!m->lost && !sct_child_alive(&m->worker) &&
       (status == SCT_EUNHEALTHY || out->verdict.outcome == SCT_OUT_CRASH ||
        m->timed.naive_verdict.outcome == SCT_OUT_CRASH)) {

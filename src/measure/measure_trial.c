@@ -97,7 +97,7 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
   }
   if (audit) {
     sct_add_AUDIT(&series, &(sct_ask_audit){.n_buffers = 0});
-    sct_screen_put(m, &series, job);
+    sct_quick_put(m, &series, job);
   }
   sct_series_post(&series, m, SCT_OP_TRIAL);
   sct_status status = sct_remote_take_load(m, &series, job, verdict, err);
@@ -111,10 +111,10 @@ sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts
     sct_reply *reply = sct_series_take(&series, m, SCT_OP_AUDIT, m->request_ns);
     status = sct_remote_settle(m, SCT_OP_AUDIT, reply, audit, err);
     if (status == SCT_OK && audit->damage == SCT_DAMAGE_NONE) {
-      sct_screen_take(m, &series);
+      sct_quick_take(m, &series);
     }
   }
   sct_series_end(&series, m, SCT_OP_TRIAL);
-  sct_screen_judge(m);
+  sct_quick_evaluate(m);
   return status;
 }

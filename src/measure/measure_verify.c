@@ -370,8 +370,8 @@ static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other
       sct_find_byte(&c->shape, op, k, &place);
       sct_describe_difference(verdict, &c->shape, op, k, &place, got + place.offset,
                               c->image[op] + place.offset, other);
-      const size_t told = strlen(verdict->detail);
-      snprintf(verdict->detail + told, sizeof verdict->detail - told, "; the naive variant %s",
+      const size_t used = strlen(verdict->detail);
+      snprintf(verdict->detail + used, sizeof verdict->detail - used, "; the naive variant %s",
                verdict->outcome == SCT_OUT_NOT_WRITTEN
                    ? "leaves it alone: does the body give it a value?"
                    : "gives it another value each time");
@@ -590,7 +590,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, const
     return SCT_OK;
   }
   sct_audit audit = {.buffer = NOT_AUDITED};
-  sct_screen_want(m, candidate, next);
+  sct_quick_want(m, candidate, next);
   sct_status status = run_cases(m, &job, &list, &audit, out, err);
   if (status == SCT_OK) {
     status = audit_all(m, list.cases[list.n - 1], &audit, out, err);

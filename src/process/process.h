@@ -39,7 +39,7 @@ sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *
  * ends; nothing of the parent's is flushed or freed. `role` is for SCT_FAULTS. SCT_EIO. */
 sct_status sct_child_fork(sct_child *c, const char *role, void (*run)(int fd, void *ctx), void *ctx,
                           sct_error *err) SCT_MUST_USE;
-bool sct_child_alive(const sct_child *c); /* as far as we were told */
+bool sct_child_alive(const sct_child *c); /* as far as we know */
 /* Collects a child that ended without being asked; false: there is none any more. */
 bool sct_child_check(sct_child *c);
 void sct_child_kill(sct_child *c); /* with its group; accepts one that is gone */

@@ -65,7 +65,7 @@ static char **child_environment(void) {
 /* Where the child's descriptors 0 to 3 lead. Returns 0 or an errno. */
 static int set_files(posix_spawn_file_actions_t *actions, const sct_child_opts *opts, int fd) {
   int result = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-  if (result == 0 && opts->quiet && getenv("SCT_FAULTS") == NULL) { /* which wants to be told */
+  if (result == 0 && opts->quiet && getenv("SCT_FAULTS") == NULL) { /* which writes there */
     result = posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
   }
   if (result == 0) { /* a kernel's printf must not reach the program's output */

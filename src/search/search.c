@@ -18,9 +18,9 @@ static const sct_search_method methods[] = {
     {"exhaustive", "all candidates, in the order of the space", NULL, search_exhaustive_next, NULL,
      NULL},
     {"model", "predicted times, corrected by what was measured so far", search_model_start,
-     search_model_next, search_model_told, search_model_end},
+     search_model_next, search_model_reported, search_model_end},
     {"local", "downhill from candidate to neighbour, again and again from good predictions",
-     search_local_start, search_local_next, search_local_told, search_local_end},
+     search_local_start, search_local_next, search_local_reported, search_local_end},
     {"random", "all candidates, in an order that the seed decides", NULL, search_random_next, NULL,
      NULL},
 };
@@ -247,31 +247,31 @@ static sct_status hear(sct_search *s, int point, search_state state, double cost
   if (point < 0 || point >= s->n) {
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d of %d", point, s->n);
   }
-  if (s->state[point] == SEARCH_TOLD || s->state[point] == SEARCH_FAILED) {
+  if (s->state[point] == SEARCH_REPORTED || s->state[point] == SEARCH_FAILED) {
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d is reported twice", point);
   }
-  if (state == SEARCH_TOLD && !(isfinite(cost) && cost > 0.0)) {
+  if (state == SEARCH_REPORTED && !(isfinite(cost) && cost > 0.0)) {
     return sct_fail(err, SCT_EINTERNAL, "search: candidate %d costs %g; expected more than 0",
                     point, cost);
   }
   const bool proposed = s->state[point] == SEARCH_PROPOSED;
-  const bool gains = state == SEARCH_TOLD && cost < (1.0 - SCT_SEARCH_GAIN) * s->mark;
+  const bool gains = state == SEARCH_REPORTED && cost < (1.0 - SCT_SEARCH_GAIN) * s->mark;
   s->n_proposed += !proposed;
   s->n_since = gains && proposed ? 0 : s->n_since + 1;
   s->mark = gains ? cost : s->mark;
   s->state[point] = state;
   s->cost[point] = cost;
-  if (state == SEARCH_TOLD && (s->best < 0 || cost < s->cost[s->best])) {
+  if (state == SEARCH_REPORTED && (s->best < 0 || cost < s->cost[s->best])) {
     s->best = point;
   }
-  if (s->method->told) {
-    s->method->told(s, point);
+  if (s->method->reported) {
+    s->method->reported(s, point);
   }
   return SCT_OK;
 }
 
-sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err) {
-  return hear(s, point, SEARCH_TOLD, cost, err);
+sct_status sct_search_report(sct_search *s, int point, double cost, sct_error *err) {
+  return hear(s, point, SEARCH_REPORTED, cost, err);
 }
 
 sct_status sct_search_fail(sct_search *s, int point, sct_error *err) {

@@ -1,7 +1,7 @@
 /* search - which candidate is tried next.
  *
  * A search sees an abstract problem: candidates as points on named axes, and where known what each
- * may cost. The caller asks for the next candidate, tries it, and tells what it cost; several may
+ * may cost. The caller asks for the next candidate, tries it, and reports what it cost; several may
  * be under way at a time. Every method proposes each candidate once, the naive ones first, and ends
  * when all were proposed: methods differ in the order only, so one that guesses badly is late,
  * never wrong. Equal problem, seed, and order of calls give equal proposals. */
@@ -26,9 +26,9 @@ typedef struct sct_search_axis {
 typedef struct sct_search_point {
   int16_t value[SCT_SEARCH_MAX_AXES]; /* index into the axis' values; -1: it has no such axis */
   double predicted;                   /* cost it may have, in any unit; 0: unknown */
-  double order; /* tells candidates of equal prediction apart: the lesser first */
-  double penalty[SCT_N_PENALTIES]; /* what the prediction leaves out (sct_model_penalty()) */
-  bool naive;                      /* proposed before all others */
+  double order;                       /* orders candidates of equal prediction: the lesser first */
+  double penalty[SCT_N_PENALTIES];    /* what the prediction leaves out (sct_model_penalty()) */
+  bool naive;                         /* proposed before all others */
 } sct_search_point;
 
 /* A zeroed struct is a valid problem without candidates. */
@@ -66,11 +66,11 @@ typedef struct sct_search sct_search;
 typedef struct sct_search_method {
   const char *name; /* "model" */
   const char *doc;  /* one line */
-  /* For the method itself: `start` and `told` may be NULL; `next` gives an untried candidate, and
-   * is not asked where there is none. `told` hears of failures too (sct_search_fail()). */
+  /* For the method itself: `start` and `reported` may be NULL; `next` gives an untried candidate,
+   * and is not asked where there is none. `reported` hears of failures too (sct_search_fail()). */
   void (*start)(sct_search *s);
   int (*next)(sct_search *s);
-  void (*told)(sct_search *s, int point);
+  void (*reported)(sct_search *s, int point);
   void (*end)(sct_search *s);
 } sct_search_method;
 const sct_search_method *sct_search_methods(int *n);
@@ -94,13 +94,13 @@ void sct_search_new(sct_search **out, const sct_search_method *method,
 void sct_search_free(sct_search *s); /* accepts NULL */
 /* The next candidate to try, or -1: all were proposed. */
 int sct_search_next(sct_search *s);
-/* What trying a candidate came to: its cost, above 0. One that was not proposed may be told too (a
- * store knew it) and is then never proposed. SCT_EINTERNAL for an index out of range, a cost that
- * is not positive and finite, or a second word on the same candidate: nothing is changed. */
-sct_status sct_search_tell(sct_search *s, int point, double cost, sct_error *err) SCT_MUST_USE;
+/* What trying a candidate came to: its cost, above 0. One that was not proposed may be reported too
+ * (a store knew it) and is then never proposed. SCT_EINTERNAL for an index out of range, a cost
+ * that is not positive and finite, or a second word on the same candidate: nothing is changed. */
+sct_status sct_search_report(sct_search *s, int point, double cost, sct_error *err) SCT_MUST_USE;
 /* The same for one that failed. */
 sct_status sct_search_fail(sct_search *s, int point, sct_error *err) SCT_MUST_USE;
-/* Whether the last SCT_SEARCH_PATIENCE candidates that were told of improved the best by no more
+/* Whether the last SCT_SEARCH_PATIENCE candidates that were reported improved the best by no more
  * than SCT_SEARCH_GAIN, so that more of them are unlikely to. Those that were not proposed count as
  * tried after the best. */
 bool sct_search_is_settled(const sct_search *s);

@@ -6,8 +6,8 @@
 
 typedef enum search_state {
   SEARCH_UNTRIED,
-  SEARCH_PROPOSED, /* asked for, nothing told yet */
-  SEARCH_TOLD,
+  SEARCH_PROPOSED, /* asked for, nothing reported yet */
+  SEARCH_REPORTED,
   SEARCH_FAILED
 } search_state;
 
@@ -19,10 +19,10 @@ struct sct_search {
   int n, n_proposed, n_naive;
   int *naive; /* [n_naive] candidates to propose first */
   search_state *state;
-  double *cost; /* [n] if told */
+  double *cost; /* [n] if reported */
   int best;     /* -1: none */
   double mark;  /* the cost that a candidate has to be below, by more than SCT_SEARCH_GAIN */
-  int n_since;  /* told of since one was */
+  int n_since;  /* reported since one was */
   /* places on the axes, with values in order: [n * n_axes], -1 for an axis it does not have */
   int n_axes;
   int16_t *place;
@@ -45,11 +45,11 @@ int search_exhaustive_next(sct_search *s);
 int search_random_next(sct_search *s);
 void search_local_start(sct_search *s);
 int search_local_next(sct_search *s);
-void search_local_told(sct_search *s, int point);
+void search_local_reported(sct_search *s, int point);
 void search_local_end(sct_search *s);
 void search_model_start(sct_search *s);
 int search_model_next(sct_search *s);
-void search_model_told(sct_search *s, int point);
+void search_model_reported(sct_search *s, int point);
 void search_model_end(sct_search *s);
 
 #endif

@@ -7,9 +7,10 @@
 
 typedef struct local {
   int *neighbours; /* [n] scratch */
-  int here;        /* the walk's best; -1: nothing of it is told yet, or it failed */
+  int here;        /* the walk's best; -1: nothing of it is reported yet, or it failed */
   int n_walks;
-  bool *on_walk; /* [n] proposed by this walk, or by several where nothing was told between them */
+  bool *on_walk; /* [n] proposed by this walk, or by several where nothing was reported between them
+                  */
 } local;
 
 void search_local_start(sct_search *s) {
@@ -54,7 +55,7 @@ int search_local_next(sct_search *s) {
   return best;
 }
 
-void search_local_told(sct_search *s, int point) {
+void search_local_reported(sct_search *s, int point) {
   local *l = s->own;
   if (!l->on_walk[point] || s->state[point] == SEARCH_FAILED) {
     return;

@@ -28,7 +28,7 @@
 #define OTHERS 0.75
 #define JOINT  0.02
 #define REACH  0.7
-/* Of a measured cost, as a standard deviation of its logarithm: a quick screen repeats to 1 %. */
+/* Of a measured cost, as a standard deviation of its logarithm: a quick pass repeats to 1 %. */
 #define NOISE 0.01
 /* After as many failures in a row the next candidate is the one most likely to run: predictions
  * lead into a region that does not. */
@@ -200,7 +200,7 @@ static void refresh(const sct_search *s, learner *m) {
   m->stale = false;
 }
 
-/* ---- asking and telling ---- */
+/* ---- asking and reporting ---- */
 
 /* Expected improvement on `best` of a value with this mean and deviation, all logarithms. */
 static double improvement(double best, double mean, double deviation) {
@@ -293,7 +293,7 @@ static void weigh(const sct_search *s, const learner *m, double *weight, int poi
 }
 
 /* A failed candidate teaches nothing of costs: what was believed of it stays. */
-void search_model_told(sct_search *s, int point) {
+void search_model_reported(sct_search *s, int point) {
   learner *m = s->own;
   meet(s, m, point);
   weigh(s, m, s->state[point] == SEARCH_FAILED ? m->failed : m->ran, point);

@@ -283,7 +283,7 @@ int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear);
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);
 /* Bytes of operand `op` that every kernel reads or writes at least once: the fields that the body
  * uses, of as many elements as are surely different ones: each dimension that its places move with
- * is told apart by one index of the array (i, 3 * i + 1, n_i - 1 - i). 0: not known (through an
+ * is distinguished by one index of the array (i, 3 * i + 1, n_i - 1 - i). 0: not known (through an
  * index array, i / 2, i + j). Taps are not looked at. */
 int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:

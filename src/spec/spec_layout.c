@@ -156,7 +156,7 @@ static int compare_spans(const void *a, const void *b) {
 
 /* Sorted by start, a span may only overlap its neighbours; an element may be listed twice. What is
  * only read may overlap element by element (a window that slides over a signal), unless its values
- * must be told apart by their numbers. */
+ * must differ in their numbers. */
 static sct_status check_spans(checker *c) {
   const bool must_be_apart = c->op->is_output || c->op->is_index;
   if (c->n == 0) {

@@ -135,7 +135,7 @@ static const sct_store_column candidate_columns[] = {
 
 /* Options and resources belong to a compile for one architecture, so they stand with the outcome:
  * the same source has others on another device. An outcome and an earlier outcome have the same
- * columns; the second is one of several of its candidate, told apart by what it says. */
+ * columns; the second is one of several of its candidate, which what it says distinguishes. */
 #define OUTCOME_COLUMNS                                                                            \
   PART_KEY(outcome, run, SCT_COLUMN_REF, "run"),                                                   \
       PART_KEY(outcome, candidate, SCT_COLUMN_REF, "candidate"),                                   \

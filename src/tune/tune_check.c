@@ -22,10 +22,10 @@
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 #define CHECK_NICE      5 /* after what times and what steers */
-/* What a process is told. Code is as large as it is rarely sent, so it goes in messages of its own,
- * which need no copy. */
+/* What is sent to a process. Code is as large as it is rarely sent, so it goes in messages of its
+ * own, which need no copy. */
 typedef enum message {
-  THE_ITEMS,  /* tune_ask_items: to be evaluated, of the code told last */
+  THE_ITEMS,  /* tune_ask_items: to be evaluated, of the code sent last */
   THE_NAIVE,  /* tune_ask_naive: what they are compared with */
   THE_PROGRAM /* that they are of: any message that cubin and PTX lie in */
 } message;
@@ -45,7 +45,7 @@ struct tune_check {
   process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
-  bool resting; /* those that there are were told to end */
+  bool resting; /* those that there are were asked to end */
   int *queue;   /* items that wait, in their order */
   int n_queue, n_added, n_done;
   sct_wire wire;
@@ -292,7 +292,7 @@ static int take_batch(tune_check *c, int *items, int *n) {
   return naive;
 }
 
-static bool tell(tune_check *c, const process *p, message what) {
+static bool send_to(tune_check *c, const process *p, message what) {
   return sct_wire_send(p->child.fd, what, &c->wire, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
 }
 
@@ -302,7 +302,7 @@ static bool send_naive(tune_check *c, process *p, int naive) {
   sct_wire_clear(&c->wire);
   sct_wire_put(&c->wire, tune_ask_naive_table(),
                &(tune_ask_naive){naive, compiled->entry, compiled->ptx});
-  return tell(c, p, THE_NAIVE);
+  return send_to(c, p, THE_NAIVE);
 }
 
 static bool has_program(const process *p, const sct_compiled *compiled) {
@@ -330,7 +330,7 @@ static bool send_program(tune_check *c, process *p, const sct_compiled *compiled
   sct_wire_put(&c->wire, tune_program_table(), &program);
   p->place.cubin = sizeof program.n_cubin; /* behind that */
   p->place.ptx = (int64_t)c->wire.len;
-  return tell(c, p, THE_PROGRAM);
+  return send_to(c, p, THE_PROGRAM);
 }
 
 static bool send_batch(tune_check *c, process *p, int naive, const int *items, int n) {
@@ -349,7 +349,7 @@ static bool send_batch(tune_check *c, process *p, int naive, const int *items, i
   }
   sct_wire_clear(&c->wire);
   sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){p->place, list, n});
-  return tell(c, p, THE_ITEMS);
+  return send_to(c, p, THE_ITEMS);
 }
 
 /* Nothing that waits is of this program any more. */

@@ -109,7 +109,8 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
 }
 
 /* Is `row` at most `noise` slower than the fastest, or may it, by the 95 % interval of their ratio,
- * be as fast? A row that was only screened is not: if it were that close it would have raced. */
+ * be as fast? A row that only had the quick pass is not: if it were that close it would have raced.
+ */
 static bool is_within(double noise, const sct_rank_row *fastest, const sct_rank_row *row) {
   if ((fastest->race != 0) != (row->race != 0)) {
     return false;

@@ -1,4 +1,4 @@
-/* What happens in a session, told as it happens: plain data for whoever watches. */
+/* What happens in a session, reported as it happens: plain data for whoever watches. */
 #include "tune/tune_flow.h"
 
 bool sct_tune_stop(tune_flow *f) {
@@ -18,45 +18,45 @@ void sct_tune_progress(const tune_flow *f, const char *phase, int64_t done, int6
   }
 }
 
-static void tell(const tune_flow *f, const sct_tune_event *event) {
+static void notify(const tune_flow *f, const sct_tune_event *event) {
   if (f->events && f->events->happened) {
     f->events->happened(f->events->ctx, event);
   }
 }
 
-void sct_tune_tell_start(const tune_flow *f, const sct_tune_plan *plan,
-                         const sct_conditions *conditions) {
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_STARTED,
-                            .name = plan->spec.name,
-                            .device = &plan->device,
-                            .conditions = conditions,
-                            .n_sources = plan->n_items,
-                            .n_sizes = plan->spec.n_sizes});
+void sct_tune_notify_start(const tune_flow *f, const sct_tune_plan *plan,
+                           const sct_conditions *conditions) {
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_STARTED,
+                              .name = plan->spec.name,
+                              .device = &plan->device,
+                              .conditions = conditions,
+                              .n_sources = plan->n_items,
+                              .n_sizes = plan->spec.n_sizes});
 }
 
-void sct_tune_tell_item(const tune_flow *f, const sct_tune_item *item) {
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_EVALUATED,
-                            .label = item->label,
-                            .outcome = sct_outcome_name(item->outcome),
-                            .detail = item->detail});
+void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item) {
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_EVALUATED,
+                              .label = item->label,
+                              .outcome = sct_outcome_name(item->outcome),
+                              .detail = item->detail});
 }
 
-void sct_tune_tell_cell(const tune_flow *f, const tune_table *t, int item, int size) {
+void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size) {
   const tune_cell *cell = sct_tune_cell(t, item, size);
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_TIMED,
-                            .label = t->plan->items[item].label,
-                            .size = t->plan->spec.sizes[size].label,
-                            .outcome = sct_outcome_name(cell->verdict.outcome),
-                            .detail = cell->verdict.detail,
-                            .median_ns = cell->timing.median_ns,
-                            .n_samples = cell->timing.n_samples,
-                            .n_slow = cell->timing.n_slow,
-                            .n_contended = cell->timing.n_contended,
-                            .throttle = cell->timing.throttle});
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_TIMED,
+                              .label = t->plan->items[item].label,
+                              .size = t->plan->spec.sizes[size].label,
+                              .outcome = sct_outcome_name(cell->verdict.outcome),
+                              .detail = cell->verdict.detail,
+                              .median_ns = cell->timing.median_ns,
+                              .n_samples = cell->timing.n_samples,
+                              .n_slow = cell->timing.n_slow,
+                              .n_contended = cell->timing.n_contended,
+                              .throttle = cell->timing.throttle});
 }
 
-void sct_tune_tell_race(const tune_flow *f, const tune_table *t, const char *phase, int size, int n,
-                        const int *items) {
+void sct_tune_notify_race(const tune_flow *f, const tune_table *t, const char *phase, int size,
+                          int n, const int *items) {
   int rounds = 0, leader = -1;
   double least = 0;
   for (int k = 0; k < n; k++) {
@@ -67,22 +67,22 @@ void sct_tune_tell_race(const tune_flow *f, const tune_table *t, const char *pha
       least = mine->median_ns;
     }
   }
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_RACED,
-                            .phase = phase,
-                            .size = t->plan->spec.sizes[size].label,
-                            .label = leader >= 0 ? t->plan->items[leader].label : NULL,
-                            .median_ns = least,
-                            .n_racers = n,
-                            .n_rounds = rounds});
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_RACED,
+                              .phase = phase,
+                              .size = t->plan->spec.sizes[size].label,
+                              .label = leader >= 0 ? t->plan->items[leader].label : NULL,
+                              .median_ns = least,
+                              .n_racers = n,
+                              .n_rounds = rounds});
 }
 
-void sct_tune_tell_size(const tune_flow *f, const tune_table *t, int size) {
+void sct_tune_notify_size(const tune_flow *f, const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
   const int w = choice->winner;
   const tune_cell *cell = w >= 0 ? sct_tune_cell(t, w, size) : NULL;
-  tell(f, &(sct_tune_event){.kind = SCT_TUNE_SIZE_DONE,
-                            .size = t->plan->spec.sizes[size].label,
-                            .label = w >= 0 ? t->plan->items[w].label : NULL,
-                            .median_ns = cell ? cell->timing.median_ns : 0,
-                            .n_tied = choice->n_tied});
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_SIZE_DONE,
+                              .size = t->plan->spec.sizes[size].label,
+                              .label = w >= 0 ? t->plan->items[w].label : NULL,
+                              .median_ns = cell ? cell->timing.median_ns : 0,
+                              .n_tied = choice->n_tied});
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A stage races the best coalesced candidates within a margin of the best median so far. Rounds end
- * early when every racer can be told from the leader, or be called the same. */
+ * early when every racer differs from the leader, or be called the same. */
 typedef struct stage {
   const char *phase; /* of the progress */
   int most;          /* racers, without the reference ones */
@@ -146,7 +146,7 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   }
   const int naive = sct_tune_naive_item(&s->plan, c->item[first]);
   if (naive < 0) {
-    return SCT_OK; /* it failed since the screen: there is nothing to verify against any more */
+    return SCT_OK; /* it failed since the quick pass: there is nothing to verify against any more */
   }
   SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
   SCT_TRY(sct_measure_race(s->device.measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
@@ -173,7 +173,7 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
       SCT_TRY(share(c, items[k], err));
     }
   }
-  sct_tune_tell_race(&s->flow, &s->table, c->stage->phase, c->size, c->n_group, items);
+  sct_tune_notify_race(&s->flow, &s->table, c->stage->phase, c->size, c->n_group, items);
   return SCT_OK;
 }
 

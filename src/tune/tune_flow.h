@@ -1,4 +1,4 @@
-/* tune_flow - how far a session is, when it is to end, and who is told. */
+/* tune_flow - how far a session is, when it is to end, and who is notified. */
 #ifndef SCT_TUNE_FLOW_H
 #define SCT_TUNE_FLOW_H
 
@@ -19,12 +19,12 @@ void sct_tune_progress(const tune_flow *f, const char *phase, int64_t done, int6
 /* ---- events (tune_events.c) ---- */
 
 /* conditions NULL: nothing is measured. */
-void sct_tune_tell_start(const tune_flow *f, const sct_tune_plan *plan,
-                         const sct_conditions *conditions);
-void sct_tune_tell_item(const tune_flow *f, const sct_tune_item *item);
-void sct_tune_tell_cell(const tune_flow *f, const tune_table *t, int item, int size);
-void sct_tune_tell_race(const tune_flow *f, const tune_table *t, const char *phase, int size, int n,
-                        const int *items);
-void sct_tune_tell_size(const tune_flow *f, const tune_table *t, int size);
+void sct_tune_notify_start(const tune_flow *f, const sct_tune_plan *plan,
+                           const sct_conditions *conditions);
+void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item);
+void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size);
+void sct_tune_notify_race(const tune_flow *f, const tune_table *t, const char *phase, int size,
+                          int n, const int *items);
+void sct_tune_notify_size(const tune_flow *f, const tune_table *t, int size);
 
 #endif

@@ -88,10 +88,11 @@ void sct_tune_check_end(tune_check *c);  /* this and that accept NULL */
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
 /* Verifies and times what is not passed over and not known; in a search, of that what is ready. */
-sct_status sct_tune_screen(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) SCT_MUST_USE;
 const char *sct_tune_search_name(const sct_tune_opts *opts);
 bool sct_tune_searches(const sct_tune_opts *opts); /* in place of trying all at once */
-/* Screens candidates in the order of a search, a few at a time, until there are enough. */
+/* Quick passes over candidates in the order of a search, a few at a time, until there are enough.
+ */
 sct_status sct_tune_search(tune_session *s, sct_error *err) SCT_MUST_USE;
 /* Races the best candidates of one size; rows[n_items] is scratch. */
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
@@ -107,8 +108,8 @@ int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const vo
 sct_status sct_tune_await(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 /* It is ready, and what it is compared with is or failed. */
 bool sct_tune_can_measure(const tune_session *s, int item);
-/* The verdict on an item is known: it is stored for every size that it concerns, then told, so that
- * what was told survives whatever happens next. */
+/* The verdict on an item is known: it is stored for every size that it concerns, then reported, so
+ * that what was reported survives whatever happens next. */
 sct_status sct_tune_settle(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;

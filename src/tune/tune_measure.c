@@ -1,4 +1,4 @@
-/* Verifying, and on a device that gives times, a quick screen of every candidate. */
+/* Verifying, and on a device that gives times, a quick pass over every candidate. */
 #include "tune/tune_internal.h"
 
 #include <stdlib.h>
@@ -13,23 +13,23 @@
 #define MANY_LEFT    64                     /* fewer are not waited for */
 
 /* How far measuring is. */
-typedef struct screen {
+typedef struct quick_pass {
   int *items, n; /* of the current layouts */
   bool *taken;   /* [n] */
   bool in_burst; /* all that are ready go, whatever lies before them */
   int64_t pumped_ns;
-} screen;
+} quick_pass;
 
 sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
   sct_tune_compare_code(&s->counting, k);
   for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(&s->record, k, z, err));
   }
-  sct_tune_tell_item(&s->flow, &s->plan.items[k]);
+  sct_tune_notify_item(&s->flow, &s->plan.items[k]);
   return SCT_OK;
 }
 
-/* ---- one layout choice: verify, then screen at every size ---- */
+/* ---- one layout choice: verify, then a quick pass at every size ---- */
 
 /* Where an item that is right is timed next; NULL: not at the first size. */
 static const sct_size *next_size(const tune_table *t, int k) {
@@ -95,7 +95,7 @@ static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_
                           err);
 }
 
-static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) {
+static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(&s->table, k, size);
   const sct_tune_item *item = &s->plan.items[k];
   if (cell->passed_over) {
@@ -114,7 +114,7 @@ static sct_status screen_step(tune_session *s, int k, int size, sct_error *err) 
     cell->verdict = cell->timing.verdict;
   }
   SCT_TRY(sct_tune_store_cell(&s->record, k, size, err));
-  sct_tune_tell_cell(&s->flow, &s->table, k, size);
+  sct_tune_notify_cell(&s->flow, &s->table, k, size);
   return SCT_OK;
 }
 
@@ -183,7 +183,7 @@ static bool is_ready(const void *ctx, int k) {
   return sct_tune_is_ready(q->pipeline, q->items[k]);
 }
 
-static int first_left(const screen *sc) {
+static int first_left(const quick_pass *sc) {
   int k = 0;
   while (k < sc->n && sc->taken[k]) {
     k++;
@@ -191,7 +191,7 @@ static int first_left(const screen *sc) {
   return k;
 }
 
-static sct_status pump(tune_session *s, screen *sc, int64_t wait_ns, sct_error *err) {
+static sct_status pump(tune_session *s, quick_pass *sc, int64_t wait_ns, sct_error *err) {
   SCT_TRY(sct_tune_pump(s, wait_ns, err));
   sc->pumped_ns = sct_now_ns();
   return SCT_OK;
@@ -199,7 +199,7 @@ static sct_status pump(tune_session *s, screen *sc, int64_t wait_ns, sct_error *
 
 /* Waits until something is ready and, where many will follow, a little more, so that they come in
  * bursts: a wait for dozens of processes is for all candidates of one. */
-static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_error *err) {
+static sct_status wait_for_more(tune_session *s, quick_pass *sc, int n_left, sct_error *err) {
   SCT_TRY(pump(s, sc, WAIT_NS, err));
   if (s->device.kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s->pipeline)) {
     (void)nanosleep(&(struct timespec){.tv_nsec = (long)GATHER_NS}, NULL);
@@ -210,7 +210,8 @@ static sct_status wait_for_more(tune_session *s, screen *sc, int n_left, sct_err
 
 /* Which item is next: they go in their order. But one that takes long to compile or to check does
  * not hold the device up when many others are ready, or for ever when a few are. */
-static sct_status next_item(tune_session *s, screen *sc, int n_left, int *next, sct_error *err) {
+static sct_status next_item(tune_session *s, quick_pass *sc, int n_left, int *next,
+                            sct_error *err) {
   const int64_t start = sct_now_ns();
   const queue q = {s->pipeline, sc->items};
   if (start - sc->pumped_ns > GATHER_NS) {
@@ -251,7 +252,7 @@ static int group_of(const tune_session *s, int first, int *items) {
 }
 
 /* Verifies every item, and times it at the first size, as they become ready. */
-static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
+static sct_status measure_first(tune_session *s, quick_pass *sc, sct_error *err) {
   for (int n = 0; n < sc->n && !sct_tune_stop(&s->flow); n++) {
     int next = 0;
     SCT_TRY(next_item(s, sc, sc->n - n, &next, err));
@@ -261,13 +262,13 @@ static sct_status measure_first(tune_session *s, screen *sc, sct_error *err) {
     sc->taken[next] = true;
     SCT_TRY(verify_step(s, sc->items[next], err));
     if (s->device.kind->times && !sct_tune_stop(&s->flow)) {
-      SCT_TRY(screen_step(s, sc->items[next], 0, err));
+      SCT_TRY(quick_step(s, sc->items[next], 0, err));
     }
   }
   return SCT_OK;
 }
 
-static sct_status measure_group(tune_session *s, screen *sc, int first, sct_error *err) {
+static sct_status measure_group(tune_session *s, quick_pass *sc, int first, sct_error *err) {
   int naive = -1;
   sc->n = group_of(s, first, sc->items);
   if (sc->n == 0) {
@@ -299,16 +300,16 @@ static sct_status measure_group(tune_session *s, screen *sc, int first, sct_erro
       SCT_TRY(measure_ceiling(s, z, err));
     }
     for (int k = 0; k < sc->n && !sct_tune_stop(&s->flow); k++) {
-      SCT_TRY(screen_step(s, sc->items[k], z, err));
+      SCT_TRY(quick_step(s, sc->items[k], z, err));
       SCT_TRY(sct_tune_pump(s, 0, err));
     }
   }
   return SCT_OK;
 }
 
-sct_status sct_tune_screen(tune_session *s, sct_error *err) {
-  screen sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
-               .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
+sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) {
+  quick_pass sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
+                   .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
   sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(&s->flow); k++) {
     if (s->table.group[k] == k) {
@@ -328,7 +329,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   if (deadline_ns && s->device.kind->times) { /* the best are raced in any case */
     s->flow.deadline_ns -= (int64_t)(RACING_SHARE * (double)s->opts->budget_ns);
   }
-  status = s->searching ? sct_tune_search(s, err) : sct_tune_screen(s, err);
+  status = s->searching ? sct_tune_search(s, err) : sct_tune_quick_pass(s, err);
   const bool cut = s->flow.out_of_time;
   s->flow.deadline_ns = deadline_ns;
   s->flow.out_of_time = false;

@@ -22,7 +22,7 @@ typedef struct pursuit {
   sct_search *search; /* borrows the problem */
   int *item;          /* [n_points] */
   int asked[MOST], n_asked;
-  bool due[MOST];     /* ready when the last screen began */
+  bool due[MOST];     /* ready when the last quick pass began */
   int n_tried, limit; /* candidates, the naive ones and those of the store included */
 } pursuit;
 
@@ -88,8 +88,8 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
 }
 
 /* What became of a candidate; false: it was not tried. */
-static bool tell(const tune_table *t, pursuit *p, int size, int point, sct_status *status,
-                 sct_error *err) {
+static bool report(const tune_table *t, pursuit *p, int size, int point, sct_status *status,
+                   sct_error *err) {
   const tune_cell *cell = sct_tune_cell(t, p->item[point], size);
   const bool failed =
       t->plan->items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
@@ -102,7 +102,7 @@ static bool tell(const tune_table *t, pursuit *p, int size, int point, sct_statu
   if (failed) {
     *status = sct_search_fail(p->search, point, err);
   } else if (cost > 0.0) {
-    *status = sct_search_tell(p->search, point, cost, err);
+    *status = sct_search_report(p->search, point, cost, err);
   }
   return failed || cost > 0.0;
 }
@@ -125,7 +125,7 @@ static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit
   }
   for (int k = 0; status == SCT_OK && k < p->problem.n_points; k++) {
     p->n_tried +=
-        sct_tune_cell(t, p->item[k], size)->from_store && tell(t, p, size, k, &status, err);
+        sct_tune_cell(t, p->item[k], size)->from_store && report(t, p, size, k, &status, err);
   }
   sct_free(places);
   sct_free(order);
@@ -190,7 +190,7 @@ static sct_status hear(tune_table *t, pursuit *p, int size, sct_error *err) {
   int n = 0;
   for (int k = 0; status == SCT_OK && k < p->n_asked; k++) {
     const bool heard = p->due[k] || !in_order(t);
-    const bool tried = heard && tell(t, p, size, p->asked[k], &status, err);
+    const bool tried = heard && report(t, p, size, p->asked[k], &status, err);
     p->n_tried += tried;
     if (tried || p->due[k]) {
       sct_tune_cell(t, p->item[p->asked[k]], size)->passed_over = true;
@@ -216,7 +216,7 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
     while (find_due(s, p) == 0 && !sct_tune_stop(&s->flow)) {
       SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
     }
-    SCT_TRY(sct_tune_screen(s, err));
+    SCT_TRY(sct_tune_quick_pass(s, err));
     for (int z = 0; z < s->plan.spec.n_sizes; z++) {
       SCT_TRY(hear(&s->table, &p[z], z, err));
     }
@@ -235,7 +235,8 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
   return strcmp(sct_tune_search_name(opts), "exhaustive") != 0 || opts->max_candidates > 0;
 }
 
-/* What the store knows is told before anything is asked; its code is compiled, as it may be raced.
+/* What the store knows is reported before anything is asked; its code is compiled, as it may be
+ * raced.
  */
 static sct_status take_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items; k++) {
@@ -287,7 +288,7 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
       SCT_TRY(sct_tune_await(s, k, err));
     }
   }
-  return s->device.kind->times || !open ? SCT_OK : sct_tune_screen(s, err);
+  return s->device.kind->times || !open ? SCT_OK : sct_tune_quick_pass(s, err);
 }
 
 /* ---- what is least ---- */

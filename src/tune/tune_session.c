@@ -23,7 +23,7 @@ static sct_status conclude(tune_session *s, sct_error *err) {
   sct_status status = SCT_OK;
   for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
-    sct_tune_tell_size(&s->flow, &s->table, z);
+    sct_tune_notify_size(&s->flow, &s->table, z);
     status = sct_tune_store_size(&s->record, z, err);
     if (status == SCT_OK) {
       status = sct_tune_store_end(&s->record, &s->counting, z, err);
@@ -64,7 +64,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   int64_t begun_ns = 0;
   SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
   SCT_TRY(begin(s, spec_path, &begun_ns, err));
-  sct_tune_tell_start(&s->flow, &s->plan, sct_tune_conditions_of(&s->device));
+  sct_tune_notify_start(&s->flow, &s->plan, sct_tune_conditions_of(&s->device));
   SCT_TRY(sct_tune_store_begin(&s->record, err));
   s->searching = sct_tune_searches(s->opts);
   SCT_TRY(sct_tune_pipeline_begin(s, err));

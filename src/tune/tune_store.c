@@ -129,7 +129,7 @@ static char *conditions_json(const tune_record *r) {
       r->table->select_any ? "any" : "coalesced", "protocol",
       r->table->times
           ? "units of launches held back until queued, streaming over copies, launch cost "
-            "subtracted; screen, race, final"
+            "subtracted; quick pass, race, final"
           : "PTX verified on the CPU; counted and predicted, not timed");
   sct_str gpu = {0};
   if (r->table->times &&
@@ -353,14 +353,14 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
 }
 
 /* What is known of a cell, but for the time of day. */
-typedef struct told {
+typedef struct cell_row {
   sct_row_result row;
   char hex[SCT_HASH_HEX];  /* of the source; the row points here */
   sct_str small;           /* and here */
   char says[SCT_HASH_HEX]; /* all that the outcome says but which are coalesced */
-} told;
+} cell_row;
 
-static void tell(tune_record *r, int k, int size, told *out) {
+static void read_cell(tune_record *r, int k, int size, cell_row *out) {
   const sct_tune_item *item = &r->table->plan->items[k];
   out->small = (sct_str){0};
   fill_candidate(r, item, &out->row.candidate, out->hex);
@@ -376,8 +376,8 @@ static bool is_stored(tune_record *r, int k, int size) {
   if (!cell->stored) {
     return false;
   }
-  told now;
-  tell(r, k, size, &now);
+  cell_row now;
+  read_cell(r, k, size, &now);
   const bool same = strcmp(now.says, cell->stored_as) == 0;
   sct_str_free(&now.small);
   return same;
@@ -394,9 +394,9 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
     SCT_TRY(sct_tune_store_raced(r, size, 0, err)); /* one more that has to race */
   }
   char now[32];
-  told t;
+  cell_row t;
   sct_str axes = {0};
-  tell(r, k, size, &t);
+  read_cell(r, k, size, &t);
   now_text(now);
   t.row.outcome.measured = now;
   sct_codegen_axes(&axes, &r->table->plan->space,
@@ -516,8 +516,8 @@ sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
 }
 
 /* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
-/* The winner in the store is none of this session's candidates: the best of those is told, and what
- * stays. */
+/* The winner in the store is none of this session's candidates: the best of those is reported, and
+ * what stays. */
 static sct_status report_kept(tune_record *r, int size, sct_error *err) {
   sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->plan->n_items + 1));
   r->table->choices[size] = sct_tune_decide(r->table, size, rows);

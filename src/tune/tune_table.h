@@ -16,7 +16,7 @@ typedef struct tune_cell {
   sct_verdict verdict;             /* of this size; OUT_OK from the start */
   bool verified;                   /* ran with right results, in this session or an earlier one */
   sct_timing timing;               /* n_samples 0: not timed */
-  int race;        /* of the session, from 1, that the timing comes from; 0: the screen */
+  int race;        /* of the session, from 1, that the timing comes from; 0: the quick pass */
   bool from_store; /* as an earlier session stored it */
   bool stored;     /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */

@@ -17,7 +17,7 @@
  * is SCT_WORKER_ARG. Returns the exit status. */
 int sct_worker_main(int argc, char **argv);
 
-/* What a worker is to be told of what stands in for its GPUs, in programs that link such (those of
+/* What a worker gets of what stands in for its GPUs, in programs that link such (those of
  * tests): `script`, or NULL for the environment's. "": the driver answers. */
 const char *sct_worker_script(const char *script);
 

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <time.h>
 
-#define HOLD_NS ((int64_t)20000000) /* a candidate's verification and screen take less */
+#define HOLD_NS ((int64_t)20000000) /* a candidate's verification and quick pass take less */
 
 static sct_io send_held(sct_outbox *o) {
   const sct_io io = sct_wire_send_batch(SCT_WORKER_FD, &o->held, SCT_NO_DEADLINE);

@@ -97,7 +97,7 @@ static void test_longer_kernels_need_fewer_samples(void **state) {
   close_world(&w);
 }
 
-static sct_timing screen_kernel(world *w, int kernel) {
+static sct_timing quick_kernel(world *w, int kernel) {
   sct_timing t;
   assert_ok(
       sct_measure_time(w->m, &w->kernel[kernel].binary, &w->spec.sizes[0], 1, &t, &fixture_err));
@@ -105,14 +105,14 @@ static sct_timing screen_kernel(world *w, int kernel) {
 }
 
 /* 7 samples, or 3 of what is half as slow again as the best so far; results are checked as ever. */
-static void test_a_screen_is_short(void **state) {
+static void test_a_quick_pass_is_short(void **state) {
   (void)state;
   static const int n_samples[] = {0, 7, 3, 7};
   static const char *const wrong[] = {"wrong@1", "wrong@1=3", "unwritten@1=9", "guard@1=5"};
   world w;
   open_world(&w, "slow@1=10 slow@2=16 slow@3=14");
   for (int k = 1; k < 4; k++) {
-    sct_timing t = screen_kernel(&w, k);
+    sct_timing t = quick_kernel(&w, k);
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
     assert_int_equal(t.n_samples, n_samples[k]);
     sct_free(t.samples_ns);
@@ -120,7 +120,7 @@ static void test_a_screen_is_short(void **state) {
   close_world(&w);
   for (int k = 0; k < SCT_COUNT(wrong); k++) { /* from the first launch on, or a later one */
     open_world(&w, wrong[k]);
-    sct_timing bad = screen_kernel(&w, 1), good = screen_kernel(&w, 2);
+    sct_timing bad = quick_kernel(&w, 1), good = quick_kernel(&w, 2);
     assert_int_not_equal(bad.verdict.outcome, SCT_OUT_OK);
     assert_int_equal(good.verdict.outcome, SCT_OUT_OK);
     assert_int_equal(good.n_samples, 7);
@@ -136,10 +136,10 @@ static void open_race(world *w, const char *script) {
   open_spec(w, script, "i", mixed, 1, 2, "b = a;", race_size);
 }
 
-/* ---- a screen that is asked for with the verification ---- */
+/* ---- a quick pass that is asked for with the verification ---- */
 
-/* Verifies a kernel and, if it is right, screens it: by two calls that know nothing of each other,
- * or with the screen asked for ahead. */
+/* Verifies a kernel and, if it is right, takes its quick pass: by two calls that know nothing of
+ * each other, or with the quick pass asked for ahead. */
 static void judge(world *w, int kernel, bool ahead, sct_verdict *v, sct_timing *t) {
   const sct_binary *binary = &w->kernel[kernel].binary;
   *t = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
@@ -147,7 +147,7 @@ static void judge(world *w, int kernel, bool ahead, sct_verdict *v, sct_timing *
   assert_ok(
       sct_measure_verify_ahead(w->m, binary, ahead ? &w->spec.sizes[0] : NULL, v, &fixture_err));
   if (v->outcome == SCT_OUT_OK) {
-    *t = screen_kernel(w, kernel);
+    *t = quick_kernel(w, kernel);
   }
 }
 
@@ -179,7 +179,7 @@ static int n_verified(void) {
   return 0;
 }
 
-/* With the screen at the timed size behind it. */
+/* With the quick pass at the timed size behind it. */
 static void verify_ahead(world *w, int kernel) {
   sct_verdict v;
   assert_ok(sct_measure_verify_ahead(w->m, &w->kernel[kernel].binary, &w->spec.sizes[0], &v,
@@ -187,8 +187,8 @@ static void verify_ahead(world *w, int kernel) {
   assert_int_equal(v.outcome, SCT_OUT_OK);
 }
 
-/* The screen's samples come with the verification: no worker is needed for them. */
-static void test_a_screen_comes_with_the_verification(void **state) {
+/* The quick pass's samples come with the verification: no worker is needed for them. */
+static void test_a_quick_pass_comes_with_the_verification(void **state) {
   (void)state;
   world w;
   open_race(&w, "slow@1=100 slow@2=110 slow@3=200");
@@ -198,7 +198,7 @@ static void test_a_screen_comes_with_the_verification(void **state) {
     if (k == 3) {
       sct_child_kill(&w.m->worker);
     }
-    sct_timing t = screen_kernel(&w, k);
+    sct_timing t = quick_kernel(&w, k);
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
     assert_int_equal(t.n_samples, k == 2 ? 7 : 3); /* the best so far is known */
     assert_true(is_about(t.median_ns, (k == 2 ? 110 : 200) * 2.0 * 2011 * 16 / 4000));
@@ -210,7 +210,7 @@ static void test_a_screen_comes_with_the_verification(void **state) {
 }
 
 /* What was asked for and not fetched is nobody else's. */
-static void test_a_screen_is_of_its_candidate(void **state) {
+static void test_a_quick_pass_is_of_its_candidate(void **state) {
   (void)state;
   world w;
   sct_timing t;
@@ -220,9 +220,9 @@ static void test_a_screen_is_of_its_candidate(void **state) {
     verify_ahead(&w, 2);
     sct_child_kill(&w.m->worker);
     if (how == 0) { /* another candidate */
-      t = screen_kernel(&w, 3);
+      t = quick_kernel(&w, 3);
       assert_true(is_about(t.median_ns, 120 * 2.0 * 2011 * 16 / 4000));
-    } else if (how == 1) { /* the whole time, not a screen */
+    } else if (how == 1) { /* the whole time, not a quick pass */
       t = time_kernel(&w, 2);
     } else { /* another size */
       int64_t other[] = {1999};
@@ -273,7 +273,7 @@ static void judge_twice(const char *script) {
 }
 
 /* Whatever a candidate does, and when, is found the same; one that is not right is not timed. */
-static void test_a_screen_ahead_is_as_one_by_itself(void **state) {
+static void test_a_quick_pass_ahead_is_as_one_by_itself(void **state) {
   (void)state;
   static const char *const kinds[] = {"wrong",     "unwritten", "guard",    "before", "input",
                                       "gap",       "stray",     "crash",    "exit",   "sticky700",
@@ -294,7 +294,7 @@ static void test_a_screen_ahead_is_as_one_by_itself(void **state) {
 }
 
 /* A hang is found at the limit of what hangs, whatever else was asked for. */
-static void test_a_hang_in_a_screen_ahead(void **state) {
+static void test_a_hang_in_a_quick_pass_ahead(void **state) {
   (void)state;
   const int n = n_verified();
   static const char *const says[] = {"no answer to TRIAL within 2 s (n_i=389)",
@@ -625,11 +625,11 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times_are_those_of_the_device),
       cmocka_unit_test(test_longer_kernels_need_fewer_samples),
-      cmocka_unit_test(test_a_screen_is_short),
-      cmocka_unit_test(test_a_screen_comes_with_the_verification),
-      cmocka_unit_test(test_a_screen_is_of_its_candidate),
-      cmocka_unit_test(test_a_screen_ahead_is_as_one_by_itself),
-      cmocka_unit_test(test_a_hang_in_a_screen_ahead),
+      cmocka_unit_test(test_a_quick_pass_is_short),
+      cmocka_unit_test(test_a_quick_pass_comes_with_the_verification),
+      cmocka_unit_test(test_a_quick_pass_is_of_its_candidate),
+      cmocka_unit_test(test_a_quick_pass_ahead_is_as_one_by_itself),
+      cmocka_unit_test(test_a_hang_in_a_quick_pass_ahead),
       cmocka_unit_test(test_small_arrays_have_copies),
       cmocka_unit_test(test_a_low_clock_is_waited_for),
       cmocka_unit_test(test_a_race_compares_in_pairs),

@@ -101,7 +101,7 @@ double sct_sweep_try(const sct_sweep *sweep, int point, sct_rng *rng) {
 static sct_status try_one(sct_search *search, const sct_sweep *sweep, int point, sct_rng *rng,
                           sct_error *err) {
   const double ns = sct_sweep_try(sweep, point, rng);
-  return ns > 0.0 ? sct_search_tell(search, point, ns, err) : sct_search_fail(search, point, err);
+  return ns > 0.0 ? sct_search_report(search, point, ns, err) : sct_search_fail(search, point, err);
 }
 
 sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *sweep,

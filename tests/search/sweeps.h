@@ -28,7 +28,7 @@ typedef struct sct_replay {
 sct_status sct_replay_open(sct_replay *out, const char *path, sct_error *err) SCT_MUST_USE;
 void sct_replay_free(sct_replay *replay);
 /* What measuring a candidate gives: the median of five samples drawn from the recorded ones, a
- * quick screen. 0: it fails. */
+ * quick pass. 0: it fails. */
 double sct_sweep_try(const sct_sweep *sweep, int point, sct_rng *rng);
 
 /* How a search went, at one of its steps. */

@@ -36,8 +36,9 @@ static int run_some(int *order, const char *method, uint64_t seed, int batch, in
     for (int i = from; i < n; i++) {
       const int k = order[i];
       const bool fails = fail_every && sct_mix64(3, (uint64_t)k) % (uint64_t)fail_every == 0;
-      assert_int_equal(
-          fails ? sct_search_fail(s, k, &err) : sct_search_tell(s, k, hill.cost[k], &err), SCT_OK);
+      assert_int_equal(fails ? sct_search_fail(s, k, &err)
+                             : sct_search_report(s, k, hill.cost[k], &err),
+                       SCT_OK);
     }
     if (n == from) {
       break;
@@ -104,7 +105,7 @@ static void it_is_settled_after_so_many_without_a_gain(void **state) {
     assert_false(sct_search_is_settled(s));
     assert_int_equal(sct_search_next(s), k);
     const double cost = k < 9 ? 100.0 - SCT_SEARCH_GAIN * k : k == 9 ? 99.0 : 98.9;
-    assert_int_equal(k % 7 == 6 ? sct_search_fail(s, k, NULL) : sct_search_tell(s, k, cost, NULL),
+    assert_int_equal(k % 7 == 6 ? sct_search_fail(s, k, NULL) : sct_search_report(s, k, cost, NULL),
                      SCT_OK);
   }
   assert_true(sct_search_is_settled(s));
@@ -118,7 +119,7 @@ static void known_candidates_settle_a_search(void **state) {
   sct_search_new(&s, method_named("model"), &hill.problem, 1);
   for (int k = 0; k < SCT_SEARCH_PATIENCE; k++) {
     assert_false(sct_search_is_settled(s));
-    assert_int_equal(sct_search_tell(s, k, 1000.0 - k, NULL), SCT_OK);
+    assert_int_equal(sct_search_report(s, k, 1000.0 - k, NULL), SCT_OK);
   }
   assert_true(sct_search_is_settled(s));
   sct_search_free(s);
@@ -205,7 +206,7 @@ static int second_of_eight(const char *method, int better, double share, double 
   }
   sct_search_new(&s, method_named(method), &p, 3);
   assert_int_equal(sct_search_next(s), 0);
-  assert_int_equal(sct_search_tell(s, 0, 120.0, NULL), SCT_OK);
+  assert_int_equal(sct_search_report(s, 0, 120.0, NULL), SCT_OK);
   const int second = sct_search_next(s);
   sct_search_free(s);
   sct_search_problem_free(&p);
@@ -250,9 +251,9 @@ static void another_strategy_is_evaluated_for_itself(void **state) {
       }
     }
     sct_search_new(&s, method_named("model"), &p, seed);
-    assert_int_equal(sct_search_tell(s, 0, 100.0, NULL), SCT_OK);
-    assert_int_equal(sct_search_tell(s, 1, 130.0, NULL), SCT_OK);
-    assert_int_equal(sct_search_tell(s, 4, 100.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_report(s, 0, 100.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_report(s, 1, 130.0, NULL), SCT_OK);
+    assert_int_equal(sct_search_report(s, 4, 100.0, NULL), SCT_OK);
     assert_int_equal(sct_search_next(s), 3);
     sct_search_free(s);
     sct_search_problem_free(&p);
@@ -279,7 +280,7 @@ static void each_strategy_has_its_turn(void **state) {
   for (int i = 0; i < 20; i++) {
     const int k = sct_search_next(s);
     proposed[k] = true;
-    assert_int_equal(sct_search_tell(s, k, p.points[k].predicted, NULL), SCT_OK);
+    assert_int_equal(sct_search_report(s, k, p.points[k].predicted, NULL), SCT_OK);
   }
   assert_true(proposed[67] && proposed[97]);
   sct_search_free(s);
@@ -320,7 +321,7 @@ static void failures_do_not_hold_the_model(void **state) {
     const bool fails = k % SIDE < 4 && k > 0; /* half of the space */
     n_failed += fails;
     assert_int_equal(
-        fails ? sct_search_fail(s, k, NULL) : sct_search_tell(s, k, hill.cost[k], NULL), SCT_OK);
+        fails ? sct_search_fail(s, k, NULL) : sct_search_report(s, k, hill.cost[k], NULL), SCT_OK);
   }
   assert_in_range(n_failed, 1, 50);
   sct_search_free(s);
@@ -384,15 +385,15 @@ static void what_is_told_is_checked(void **state) {
   sct_search *s = NULL;
   sct_error err = {0};
   sct_search_new(&s, method_named("model"), &hill.problem, 1);
-  assert_int_equal(sct_search_tell(s, N_HILL, 1.0, &err), SCT_EINTERNAL);
+  assert_int_equal(sct_search_report(s, N_HILL, 1.0, &err), SCT_EINTERNAL);
   assert_int_equal(sct_search_fail(s, -1, &err), SCT_EINTERNAL);
   static const double bad[] = {0.0, -1.0, NAN, INFINITY};
   for (int k = 0; k < SCT_COUNT(bad); k++) {
-    assert_int_equal(sct_search_tell(s, 3, bad[k], &err), SCT_EINTERNAL);
+    assert_int_equal(sct_search_report(s, 3, bad[k], &err), SCT_EINTERNAL);
   }
   assert_int_equal(s->best, -1);
-  assert_int_equal(sct_search_tell(s, 3, 5.0, &err), SCT_OK);
-  assert_int_equal(sct_search_tell(s, 3, 4.0, &err), SCT_EINTERNAL);
+  assert_int_equal(sct_search_report(s, 3, 5.0, &err), SCT_OK);
+  assert_int_equal(sct_search_report(s, 3, 4.0, &err), SCT_EINTERNAL);
   assert_non_null(strstr(err.text, "twice"));
   assert_int_equal(sct_search_fail(s, 3, &err), SCT_EINTERNAL);
   assert_int_equal(s->best, 3);
@@ -408,7 +409,7 @@ static void what_a_store_knew_is_not_proposed(void **state) {
     bool seen[N_HILL] = {0};
     sct_search_new(&s, &methods[m], &hill.problem, 1);
     for (int k = 0; k < 100; k++) {
-      assert_int_equal(sct_search_tell(s, k, hill.cost[k], NULL), SCT_OK);
+      assert_int_equal(sct_search_report(s, k, hill.cost[k], NULL), SCT_OK);
     }
     int n = 0;
     for (int k; (k = sct_search_next(s)) >= 0; n++) {

@@ -138,7 +138,7 @@ static int n_near(const sct_sweep *s, const char *method) {
     for (int n = 0; !found && n < s->problem.n_points; n++, sum++) { /* noise may hide the best */
       const int k = sct_search_next(search);
       assert_true(k >= 0);
-      assert_int_equal(sct_search_tell(search, k, sct_sweep_try(s, k, &rng), NULL), SCT_OK);
+      assert_int_equal(sct_search_report(search, k, sct_sweep_try(s, k, &rng), NULL), SCT_OK);
       found = s->median_ns[search->best] <= 1.02 * s->best_ns;
     }
     sct_search_free(search);

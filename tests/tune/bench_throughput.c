@@ -5,7 +5,7 @@
  *     FAKE: faults of a fake GPU ("ok"), to try this program where there is none
  *
  * The sweep is a whole session: a transpose of f32 with the layouts of both arrays left open, every
- * candidate compiled (no cache), checked on the CPU, verified, screened, the best raced, all
+ * candidate compiled (no cache), checked on the CPU, verified, a quick pass, the best raced, all
  * stored. The serial loop is what people write: for each of SAMPLE candidates, spread evenly over
  * the same ones, one NVRTC compile with the sweep's options, one load, seven timed launches, and
  * nothing else: no verification.
@@ -95,7 +95,8 @@ static double sweep(sct_tune_report *report, const char *spec, const sct_tune_op
   printf(
       "# Throughput of a sweep\n\n"
       "`scripts/bench throughput`: a session over transposes of f32, 4096 x 4096, the layouts of\n"
-      "both arrays left open: compiled (no cache), checked on the CPU, verified, screened, raced,\n"
+      "both arrays left open: compiled (no cache), checked on the CPU, verified, a quick pass, "
+      "raced,\n"
       "stored. Then a serial loop in the same run over a sample of the same candidates: one NVRTC\n"
       "compile with the same options, one load and seven timed launches each, not verified.\n\n");
   printf("| what | figure | target |\n|---|---:|---:|\n");

@@ -205,7 +205,7 @@ static void test_noise_decides_what_is_a_tie(void **state) {
     assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
     assert_int_equal(rows[1].tied, k == 0);
   }
-  /* a row that was only screened does not tie with one that raced */
+  /* a row that was only in the quick pass does not tie with one that raced */
   rows[1] = row(1, "b", 400.1, 8, 8, 1);
   rows[0].race = 1;
   assert_int_equal(sct_tune_choose(rows, 2, N_OPERANDS, false).winner, 0);
@@ -249,7 +249,7 @@ static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(voi
   choice = sct_tune_choose(rows, 2, N_OPERANDS, true);
   assert_int_equal(choice.winner, 0);
   assert_true(choice.faster_ratio == 1.0);
-  /* no news within noise, even of one that was only screened, and so is not tied */
+  /* no news within noise, even of one that was only in the quick pass, and so is not tied */
   rows[0] = row(0, "direct", 399, 24, 24, 20);
   rows[1].race = 1;
   choice = sct_tune_choose(rows, 2, N_OPERANDS, false);

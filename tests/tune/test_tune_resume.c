@@ -101,7 +101,7 @@ static void a_finished_session_measures_nothing(void **state) {
   tf_tune_ok(&first, SIZES);
   assert_true(first.report.sizes[0].n_tied > 1);
   const int earlier = ask("done.db", "SELECT count(*) FROM earlier");
-  assert_true(earlier > 0); /* the samples of screen and race */
+  assert_true(earlier > 0); /* the samples of quick pass and race */
   keep_copy("done.db");
 
   tf_run second = tf_new("wrong@0 slow@1=50 slow@3=9 hang@4", "done.db");
@@ -336,7 +336,7 @@ static void a_killed_session_goes_on(void **state) {
   tf_free(&r);
 }
 
-/* What was screened before the kill is not screened again. */
+/* What had its quick pass before the kill has none again. */
 static void a_killed_session_does_not_repeat_itself(void **state) {
   (void)state;
   tf_run r = tf_new("slow@2=9", "once.db");

@@ -280,7 +280,7 @@ static void a_search_on_a_virtual_device_repeats(void **state) {
   }
 }
 
-/* What is left of it is for the race, without which the best of a quick screen would win. */
+/* What is left of it is for the race, without which the best of a quick pass would win. */
 static void the_budget_leaves_time_for_the_race(void **state) {
   (void)state;
   tf_write("assets/tuning/strategies/direct.lua",
