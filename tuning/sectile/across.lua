@@ -130,21 +130,15 @@ end
 ---@param place? "at"|"next"
 ---@return table
 function across.binding(p, e, place)
-  local with, k = {}, p.k
-  for d, dim in ipairs(k.dims) do
-    local at = cuda.var((place or EITHER) .. "." .. dim)
-    with[#with + 1] = k.index[d]
-    with[#with + 1] = d == #k.dims and e and at + e or at
+  local at = {}
+  for d, dim in ipairs(p.k.dims) do
+    at[d] = cuda.var((place or EITHER) .. "." .. dim)
   end
-  for _, op in ipairs(p.g.inputs) do
-    local x = op.is_index and p.stream_of[op.number]
-    if x then
-      with[#with + 1] = op.index_value
-      with[#with + 1] = cuda.var("(long long)" .. (place == "next" and x.value_next
-        or place == "at" and x.value_at or x.value))
-    end
-  end
-  return with
+  at[#at] = e and at[#at] + e or at[#at]
+  return p.g:binding(at, function(op)
+    local x = p.stream_of[op.number]
+    return x and "(long long)" .. (place and x["value_" .. place] or x.value)
+  end)
 end
 
 --- The vector of an operand that follows the index space: its words and its address; else nil.

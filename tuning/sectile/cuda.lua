@@ -33,6 +33,14 @@ local cuda = {}
 
 local declare = require "sectile.declare"
 
+--- Functions of the device library by what L2 keeps (`evict`): loads, or stores, or neither.
+cuda.LOADS = {
+  none = "load", loads = "load_evict_last", stores = "load", streaming = "load_streaming",
+}
+cuda.STORES = {
+  none = "store", loads = "store", stores = "store_evict_last", streaming = "store_streaming",
+}
+
 ---@class sectile.Cuda
 local G = {}
 G.__index = G
@@ -227,12 +235,8 @@ end
 ---@return boolean
 function G:changes(op, dim)
   local index = self.k.index[dim]
-  for _, f in ipairs(op.used) do
-    if E.mentions(op.offset[f], index) then
-      return true
-    end
-  end
   return strides.turns(self.k, op, dim)
+    or kit.any(op.used, function(f) return E.mentions(op.offset[f], index) end)
 end
 
 -- The fewest extents that must be multiples of `width` for `at` to be a multiple of `bytes`, where
@@ -353,6 +357,24 @@ function G:adopt(op, vector, width)
   for _, extent in ipairs(vector.extents) do
     self:require((extent % width):eq(0))
   end
+end
+
+--- What the kernel calls indices and what index arrays hold, as a list for E.subst.
+---@param at sectile.Expr[] by mode
+---@param held fun(op: sectile.Operand): string? the text of what an index array holds, if known
+---@return table
+function G:binding(at, held)
+  local with = {}
+  for d, e in ipairs(at) do
+    kit.append(with, self.k.index[d], e)
+  end
+  for _, op in ipairs(self.inputs) do
+    local value = op.is_index and held(op)
+    if value then
+      kit.append(with, op.index_value, cuda.var(value))
+    end
+  end
+  return with
 end
 
 -- ---- text of the kernel ----

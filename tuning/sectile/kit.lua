@@ -75,9 +75,57 @@ function kit.unrolled(index, count, statement)
   return head .. (statement and "\n  " .. string.gsub(statement, "\n", "\n  ") or " ")
 end
 
+-- ---- lists ----
+
+--- Does `test(item, n)` hold for an item of the list?
+---@param list table
+---@param test fun(item: any, n: integer): any
+---@return boolean
+function kit.any(list, test)
+  for n, item in ipairs(list) do
+    if test(item, n) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Is `wanted` one of the list's items?
+---@param list table
+---@param wanted any
+---@return boolean
+function kit.has(list, wanted)
+  return kit.any(list, function(item) return item == wanted end)
+end
+
+--- Appends items to a list, which it gives back.
+---@param list table
+---@return table
+function kit.append(list, ...)
+  for _, item in ipairs { ... } do
+    list[#list + 1] = item
+  end
+  return list
+end
+
 -- ---- numbers ----
 
-local function gcd(a, b)
+--- The product of a list's numbers or expressions.
+---@param list (sectile.Expr|integer)[]
+---@return sectile.Expr|integer
+function kit.product(list)
+  local all = 1
+  for _, one in ipairs(list) do
+    all = all * one
+  end
+  return all
+end
+
+--- Greatest common divisor.
+---@param a integer
+---@param b integer
+---@return integer
+function kit.gcd(a, b)
   while b ~= 0 do
     a, b = b, a % b
   end
@@ -172,7 +220,7 @@ end
 ---@return integer
 function kit.known_align(op, at)
   local known = E.divisor(at)
-  return op.style == "record" and gcd(known, op.record.align) or known
+  return op.style == "record" and kit.gcd(known, op.record.align) or known
 end
 
 --- The zero of a field's type.

@@ -75,16 +75,6 @@ function reads.fields(op, body, names)
   return list
 end
 
--- Does the body name it at all?
-local function mentioned(name, names)
-  for _, word in ipairs(names) do
-    if word.name == name then
-      return true
-    end
-  end
-  return false
-end
-
 --- The index that is read where `at`, which may lie up to -lo below and hi above the indices of
 --- `op`'s dimension `d`, is asked for; and, where what lies outside is zero, the condition that it
 --- is inside.
@@ -130,8 +120,7 @@ function reads.tap_offset(op, f, delta)
     if step ~= 0 then
       at, here = reads.bordered(op, d, at + step, math.min(step, 0), math.max(step, 0))
     end
-    with[#with + 1] = op.index[d]
-    with[#with + 1] = at
+    kit.append(with, op.index[d], at)
     inside = inside and here and inside:land(here) or inside or here
   end
   return E.subst(op.element[f], with), inside
@@ -141,11 +130,11 @@ end
 -- used, their offsets, and `inside`.
 function reads.of(op, body, names)
   local list = {}
-  if #op.taps == 0 or mentioned(op.name, names) then
+  if #op.taps == 0 or reads.named(body, op.name) then
     list[1] = { name = op.name, used = op.used, offset = op.offset }
   end
   for _, tap in ipairs(op.taps) do
-    if mentioned(tap.name, names) then
+    if reads.named(body, tap.name) then
       local read = { name = tap.name, delta = tap.delta, offset = {} }
       read.used = reads.fields({ name = tap.name, record = op.record }, body, names)
       for _, f in ipairs(read.used) do

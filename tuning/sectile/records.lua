@@ -16,8 +16,7 @@ function records.even(k)
       c = c + 1
     end
     if c <= MAX_EVEN then
-      put[#put + 1] = var
-      put[#put + 1] = E.var("part_of_" .. E.text(var), 0, kit.MAX_INDEX) * c
+      kit.append(put, var, E.var("part_of_" .. E.text(var), 0, kit.MAX_INDEX) * c)
     end
   end
   return put
@@ -48,13 +47,10 @@ end
 -- Does every operand hold nothing but its components, all of one size, one behind the other?
 local function components_only(k)
   local fields = k.operands[1].record.fields
-  for _, op in ipairs(k.operands) do
-    local whole = op.record.bytes == #fields * fields[1].bytes and #op.record.fields == #fields
-    if not whole or not records.dense(k, op) then
-      return false
-    end
-  end
-  return true
+  return not kit.any(k.operands, function(op)
+    return op.record.bytes ~= #fields * fields[1].bytes or #op.record.fields ~= #fields
+      or not records.dense(k, op)
+  end)
 end
 
 --- The kernel over the components of its records, where that is the same: one dimension of scalars,

@@ -20,14 +20,6 @@ function sides.lengths(k, dims)
   return list
 end
 
-local function all_dims(k)
-  local list = {}
-  for d = 1, #k.dims do
-    list[d] = d
-  end
-  return list
-end
-
 -- Elements that each dimension moves `op` by; nil if not all steps are alike.
 local function steps_of(k, op)
   local steps = {}
@@ -43,17 +35,10 @@ end
 
 -- The dimensions along which an operand moves, fastest first, at the largest tuned size.
 local function order_of(k, steps)
-  local largest, most, far, order = 1, 0, {}, {}
-  for n, count in ipairs(sides.lengths(k, all_dims(k))) do
-    if count > most then
-      largest, most = n, count
-    end
-  end
+  local far, order = {}, {}
   for d, step in ipairs(steps) do
-    far[d] = math.abs(E.eval(step + 0, k.given[largest]))
-    if far[d] ~= 0 then
-      order[#order + 1] = d
-    end
+    far[d] = math.abs(E.eval(step + 0, k.largest))
+    order[#order + 1] = far[d] ~= 0 and d or nil
   end
   table.sort(order, function(a, b)
     return far[a] < far[b] or (far[a] == far[b] and a > b)
@@ -96,20 +81,22 @@ local function read_operands(k)
   return about
 end
 
--- Does `list` go on with dimension d as one run in every operand of the side?
-local function follows(k, about, list, d, is_out)
-  local last = list[#list]
-  if reads.named(k.body, k.dims[last]) or reads.named(k.body, k.dims[d]) then
-    return false
+-- Is operand n one of those that run along the side?
+local function is_own(k, about, side, n)
+  if side.is_out then
+    return k.operands[n].is_output
   end
-  for n, op in ipairs(k.operands) do
-    local steps = about.steps[n]
-    if (is_out and op.is_output or not is_out and about.is_exchanged[n])
-      and kit.const_of(steps[d] - steps[last] * k.extents[last]) ~= 0 then
-      return false
-    end
-  end
-  return true
+  return about.is_exchanged[n]
+end
+
+-- Do the modes `dims` go on with mode d as one run in every operand of the side?
+local function follows(k, about, side, dims, d)
+  local last = dims[#dims]
+  return not reads.named(k.body, k.dims[last]) and not reads.named(k.body, k.dims[d])
+    and not kit.any(about.steps, function(steps, n)
+      return is_own(k, about, side, n)
+        and kit.const_of(steps[d] - steps[last] * k.extents[last]) ~= 0
+    end)
 end
 
 -- Adds to a side the dimension that it goes on with, if that is free.
@@ -117,7 +104,7 @@ local function grow(k, about, side)
   local order = about.order[side.is_out and about.out or about.into]
   local d = order[#side.dims + 1]
   if not d or about.taken[d] or #side.dims == 4
-    or not follows(k, about, side.dims, d, side.is_out) then
+    or not follows(k, about, side, side.dims, d) then
     return false
   end
   side.dims[#side.dims + 1], about.taken[d] = d, true
@@ -170,7 +157,7 @@ function sides.shared(k, about)
   local X, Y = about.X.dims, about.Y.dims
   local mode = X[#X]
   if #X == 1 or about.order[about.out][#Y + 1] ~= mode or not is_short(k, about.Y)
-    or not follows(k, about, Y, mode, true) then
+    or not follows(k, about, about.Y, Y, mode) then
     return nil
   end
   local before = { table.unpack(X, 1, #X - 1) }
@@ -207,39 +194,23 @@ function sides.bytes_of(k, about)
   return most, least
 end
 
---- Is d one of the side's modes?
----@param side table
----@param d integer
----@return boolean
-function sides.has(side, d)
-  for _, own in ipairs(side.dims) do
-    if own == d then
-      return true
-    end
-  end
-  return false
-end
-
 -- The widest vector along a side at tuned size n: its runs and all steps beside are multiples.
 local function widest(k, about, side, n, most)
-  local width = most
+  local given, width = k.given[n], most
+  local function fits(m, op)
+    local start = op.offset[1]
+    for d = 1, #k.dims do
+      start = E.subst(start, { k.index[d], 0 })
+    end
+    return sides.lengths(k, side.dims)[n] % width == 0
+      and E.eval(start + 0, given) // op.record.bytes % width == 0
+      and not kit.any(about.steps[m], function(step, d)
+        return not kit.has(side.dims, d) and E.eval(step + 0, given) % width ~= 0
+      end)
+  end
   for m, op in ipairs(k.operands) do
-    if side.is_out and op.is_output or not side.is_out and about.is_exchanged[m] then
-      local start = op.offset[1]
-      for d = 1, #k.dims do
-        start = E.subst(start, { k.index[d], 0 })
-      end
-      while width > 1 do
-        local good = sides.lengths(k, side.dims)[n] % width == 0
-          and E.eval(start + 0, k.given[n]) // op.record.bytes % width == 0
-        for d, step in ipairs(about.steps[m]) do
-          good = good and (sides.has(side, d) or E.eval(step + 0, k.given[n]) % width == 0)
-        end
-        if good then
-          break
-        end
-        width = width // 2
-      end
+    while width > 1 and is_own(k, about, side, m) and not fits(m, op) do
+      width = width // 2
     end
   end
   return width
@@ -407,16 +378,20 @@ function sides.element(p, op, x, y, bare)
   local put = {}
   local function bind(side, at)
     for n, d in ipairs(side.dims) do
-      put[#put + 1] = p.k.index[d]
-      put[#put + 1] = type(at) == "table" and at[n] or (n == 1 and at or 0)
+      kit.append(put, p.k.index[d], type(at) == "table" and at[n] or (n == 1 and at or 0))
     end
   end
   bind(p.X, x)
   bind(p.Y, y)
   for _, d in ipairs(p.rest) do
-    put[#put + 1], put[#put + 2] = p.k.index[d], bare and 0 or cuda.var(p.rest_name[d])
+    kit.append(put, p.k.index[d], bare and 0 or cuda.var(p.rest_name[d]))
   end
   return E.subst(op.offset[1] // op.record.bytes, put)
+end
+
+-- How far steps along X and Y (or digits of them) go in `op`.
+function sides.step(p, op, x, y)
+  return sides.element(p, op, x, y, true) - sides.element(p, op, 0, 0, true)
 end
 
 -- The digits of a place along a side of several modes, as variables.
@@ -450,52 +425,38 @@ function sides.adopt_tables(p, op)
   end
   if not by.x then
     by.column = table_of(p.X, "_column", by.y and sides.element(p, op, digits_of(p, p.X), first_y)
-      or sides.element(p, op, digits_of(p, p.X), 0, true) - sides.element(p, op, 0, 0, true))
+      or sides.step(p, op, digits_of(p, p.X), 0))
   end
-end
-
--- The step of `op`, which is linear along Y, from line to line.
-local function step_y(p, op)
-  return sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
 end
 
 -- The element of `op` at tile-local x and line (texts), or at the places X.at and Y.at, which the
 -- text declares. `e`: neighbours further along Y.
 function sides.place(p, op, e)
-  local by = p.linear[op.number]
-  local at
+  local by, at = p.linear[op.number]
   local x, y, more = cuda.var(p.X.at), cuda.var(p.Y.at), e and cuda.var("e") or 0
+  local line = not by.y and cuda.var(by.line .. "[" .. p.line_text .. (e and " + e]" or "]"))
   if by.x and by.y then
     at = sides.element(p, op, x, y + more)
   elseif by.x then
-    local line = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
-    at = line + sides.element(p, op, cuda.var("x"), 0, true) - sides.element(p, op, 0, 0, true)
-  elseif by.y then
-    at = cuda.var(by.column .. "[x]") + step_y(p, op) * (y - cuda.var(p.Y.first) + more)
+    at = line + sides.step(p, op, cuda.var("x"), 0)
   else
-    at = cuda.var(string.format("%s[%s]", by.line, p.line_text .. (e and " + e" or "")))
-      + cuda.var(by.column .. "[x]")
+    at = cuda.var(by.column .. "[x]")
+      + (line or sides.step(p, op, 0, 1) * (y - cuda.var(p.Y.first) + more))
   end
   return string.format("%s[%s]", op.pointer, p.g:text(at))
 end
 
 -- Where the thread's first vector of `op`, which is linear along Y, starts: text.
 function sides.start(p, op)
-  local x, line = cuda.var("x"), cuda.var("thread_line")
-  local at
-  line = line - (p.sector > 0 and cuda.var("kAhead") or 0)
-  if p.linear[op.number].x then
-    at = sides.element(p, op, cuda.var(p.X.first) + x, cuda.var(p.Y.first) + line)
-  else
-    at = cuda.var(p.linear[op.number].column .. "[x]")
-      + step_y(p, op) * line
-  end
-  return p.g:text(at)
+  local by, x = p.linear[op.number], cuda.var("x")
+  local line = cuda.var("thread_line") - (p.sector > 0 and cuda.var("kAhead") or 0)
+  return p.g:text(by.x and sides.element(p, op, cuda.var(p.X.first) + x, cuda.var(p.Y.first) + line)
+    or cuda.var(by.column .. "[x]") + sides.step(p, op, 0, 1) * line)
 end
 
 -- The offset in `op` of a line `count` (text) lines on.
 function sides.lines_on(p, op, count)
-  return p.g:text(step_y(p, op) * cuda.var(count))
+  return p.g:text(sides.step(p, op, 0, 1) * cuda.var(count))
 end
 
 -- An output's element as two texts: where column x starts, and from there on element y.
@@ -507,8 +468,7 @@ function sides.column(p, op)
   elseif by.y then
     return p.g:text(sides.element(p, op, cuda.var(p.X.at), cuda.var(p.Y.first))), line
   end
-  local step = sides.element(p, op, cuda.var("x"), 0, true) - sides.element(p, op, 0, 0, true)
-  return p.g:text(step), line
+  return p.g:text(sides.step(p, op, cuda.var("x"), 0)), line
 end
 
 --- A count as a factor of 32 bits; in parentheses if it is a product.
@@ -517,37 +477,32 @@ function sides.count_text(p, count)
   return "(unsigned int)" .. (string.find(text, " ") and "(" .. text .. ")" or text)
 end
 
+-- The statements that find the digits of the place `at` (text) along a side of several modes.
+local function find_digits(p, side, at)
+  local lines = { string.format("unsigned int rest = (unsigned int)(%s);", at) }
+  for n, d in ipairs(side.dims) do
+    local extent = sides.count_text(p, p.k.extents[d])
+    local is_last = n == #side.dims
+    kit.append(lines, string.format("const unsigned int %s = rest%s;", p.digit[d],
+      is_last and "" or " % " .. extent), not is_last and "rest /= " .. extent .. ";" or nil)
+  end
+  return #side.dims > 1 and kit.concat(lines) or ""
+end
+
 -- Places of the tables: lines of the tile along Y, columns along X.
 function sides.start_tables(p)
-  local function digits(side, at)
-    local lines = {}
-    if #side.dims > 1 then
-      lines[1] = string.format("unsigned int rest = (unsigned int)%s;", at)
-    end
-    for n, d in ipairs(side.dims) do
-      if n < #side.dims then
-        local extent = sides.count_text(p, p.k.extents[d])
-        lines[#lines + 1] = string.format("const unsigned int %s = rest %% %s;", p.digit[d], extent)
-        lines[#lines + 1] = string.format("rest /= %s;", extent)
-      else
-        lines[#lines + 1] = string.format("const unsigned int %s = rest;", p.digit[d])
-      end
-    end
-    return kit.concat(lines)
+  local function new_table(side, at, limit, ahead)
+    local place = side.first .. ahead .. " + " .. at
+    return {
+      at = at, limit = limit, entries = {}, digits = find_digits(p, side, place),
+      outside = string.format("(%s%s >= %s)", ahead ~= "" and place .. " < 0 || " or "", place,
+        side.extent),
+    }
   end
   p.tables = {
-    { at = "line", side = p.Y, limit = "kLines", entries = {},
-      place = p.sector > 0 and string.format("%s - kAhead + line", p.Y.first)
-        or string.format("%s + line", p.Y.first) },
-    { at = "x", side = p.X, limit = "kTileX", entries = {},
-      place = string.format("%s + x", p.X.first) },
+    new_table(p.Y, "line", "kLines", p.sector > 0 and " - kAhead" or ""),
+    new_table(p.X, "x", "kTileX", ""),
   }
-  for _, t in ipairs(p.tables) do
-    t.count = t.limit
-    t.outside = string.format("(%s%s >= %s)", t.side == p.Y and p.sector > 0
-      and t.place .. " < 0 || " or "", t.place, t.side.extent)
-    t.digits = #t.side.dims > 1 and digits(t.side, "(" .. t.place .. ")") or ""
-  end
 end
 
 return sides

@@ -46,12 +46,9 @@ function staging.any(k, output)
   if not k or records.flattened(k) then
     return false
   end
-  for _, op in ipairs(k.operands) do
-    if op.is_output == output and (dense(k, op) or in_block(k, op)) then
-      return true
-    end
-  end
-  return false
+  return kit.any(k.operands, function(op)
+    return op.is_output == output and (dense(k, op) or in_block(k, op))
+  end)
 end
 
 --- May `op` be staged in tiles of the plan?

@@ -2,13 +2,6 @@
 -- neighbours are one run and on which bytes it starts, whether an index array says where it lies.
 local strides = {}
 
-local function gcd(a, b)
-  while b ~= 0 do
-    a, b = b, a % b
-  end
-  return a
-end
-
 --- Does the value of an index array that field f of `op` is addressed through change along mode d?
 ---@param k sectile.View
 ---@param op sectile.Operand
@@ -16,16 +9,10 @@ end
 ---@param f? integer default 1
 ---@return boolean
 function strides.turns(k, op, d, f)
-  for _, index in ipairs(k.operands) do
-    if index.is_index and E.mentions(op.offset[f or 1], index.index_value) then
-      for _, at in ipairs(index.at) do
-        if E.mentions(at, k.index[d]) then
-          return true
-        end
-      end
-    end
-  end
-  return false
+  return kit.any(k.operands, function(index)
+    return index.is_index and E.mentions(op.offset[f or 1], index.index_value)
+      and kit.any(index.at, function(at) return E.mentions(at, k.index[d]) end)
+  end)
 end
 
 --- How far `at` moves with one step of `index`, an expression over extents; nil if not all steps
@@ -36,12 +23,7 @@ function strides.of(at, index, others)
   if kit.const_of(at - start - index * step) ~= 0 then
     return nil
   end
-  for _, other in ipairs(others) do
-    if E.mentions(step, other) then
-      return nil
-    end
-  end
-  return step
+  return not kit.any(others, function(other) return E.mentions(step, other) end) and step or nil
 end
 
 -- Variables of k that are no extents.
@@ -69,18 +51,14 @@ end
 
 -- Do elements 1 .. width - 1 of the group at `at` follow element 0?
 local function contiguous(at, index, bytes, width)
-  if width == 1 then
+  if width == 1 or E.linear(at, index) == bytes then
     return true
   end
   local group = E.var("group", 0, kit.MAX_INDEX)
   local start = E.subst(at, { index, group * width })
   for n = 1, width - 1 do
-    local gap = E.subst(at, { index, group * width + n }) - start
-    if kit.const_of(gap) ~= n * bytes then
+    if kit.const_of(E.subst(at, { index, group * width + n }) - start) ~= n * bytes then
       return false
-    end
-    if n == 1 and E.linear(at, index) == bytes then
-      return true
     end
   end
   return true
@@ -97,8 +75,8 @@ function strides.run(k, op, f, d, width)
   local start = E.subst(at, { index, E.var("group", 0, kit.MAX_INDEX) * width })
   return {
     contiguous = contiguous(at, index, op.record.fields[f].bytes, width),
-    align = gcd(E.divisor(start), 256),
-    align_if = gcd(E.divisor(start, k.extent_vars, width), 256),
+    align = kit.gcd(E.divisor(start), 256),
+    align_if = kit.gcd(E.divisor(start, k.extent_vars, width), 256),
   }
 end
 

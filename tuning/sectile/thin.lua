@@ -23,14 +23,11 @@ end
 
 -- Does an operand run along mode d?
 local function is_run(k, d)
-  for _, op in ipairs(k.operands) do
+  return kit.any(k.operands, function(op)
     local step = not strides.turns(k, op, d) and strides.step(k, op, 1, d)
     step = step and kit.const_of(step)
-    if step == op.record.bytes or step == op.record.fields[1].bytes then
-      return true
-    end
-  end
-  return false
+    return step and (step == op.record.bytes or step == op.record.fields[1].bytes)
+  end)
 end
 
 -- Mode d as the last one, of constant extent: the list of all extents that this fixes is `put`.

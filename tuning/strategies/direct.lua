@@ -21,16 +21,11 @@ end
 
 -- How the kernel calls indices of modes, and what index arrays hold.
 local function binding(p)
-  local with = {}
+  local at = {}
   for d, name in ipairs(p.index) do
-    with[#with + 1], with[#with + 2] = p.k.index[d], cuda.var(name)
+    at[d] = cuda.var(name)
   end
-  for _, op in ipairs(p.g.inputs) do
-    if op.is_index and p.values[op.name] then
-      with[#with + 1], with[#with + 2] = op.index_value, cuda.var(p.values[op.name])
-    end
-  end
-  return with
+  return p.g:binding(at, function(op) return p.values[op.name] end)
 end
 
 -- ---- operands ----

@@ -10,11 +10,7 @@ local SECTOR, LINE, COPY = 32, 128, 16
 
 local function with(list, more)
   for _, value in ipairs(more) do
-    local known = false
-    for _, other in ipairs(list) do
-      known = known or other == value
-    end
-    list[#list + 1] = not known and value or nil
+    list[#list + 1] = not kit.has(list, value) and value or nil
   end
   return list
 end
@@ -38,14 +34,6 @@ local function tiles_of(k, about, bytes)
   return #list > 0 and list or { "32x32" } -- the sides are short
 end
 
-local function texts(list)
-  local strings = {}
-  for n, value in ipairs(list) do
-    strings[n] = tostring(value)
-  end
-  return strings
-end
-
 -- Widths of loads or stores in elements: those that are the widest at some tuned size; of small
 -- elements half of the widest, too. Is one of them less than a word of 16 bytes?
 local function widths_of(k, about, side, most)
@@ -66,7 +54,6 @@ local function axes(k)
   if narrow_out then
     stores = with(stores, { math.max(4 // most, 1) })
   end
-  loads = texts(loads)
   if (narrow_in or narrow_out) and most == least and most <= 8 and k.device.cc >= 80 then
     loads = with(loads, { "lines" })
   end
@@ -88,39 +75,26 @@ end
 
 -- ---- the plan: shared memory ----
 
--- Declares what lies in shared memory: static, or parts of the dynamic one.
+-- Declares what lies in shared memory: static, or parts of the dynamic one; false: it is too much.
 local function place_memory(p)
-  local total = 0
+  local total, device = 0, p.k.device
   for _, m in ipairs(p.memory) do
     m.at = total
     total = total + kit.ceil_div(m.bytes, 16) * 16
   end
-  local k = p.k
-  if total > k.device.smem_optin_bytes then
-    return nil, "the tiles need more shared memory than a block has"
-  end
-  p.is_dynamic = total > k.device.smem_block_bytes
-  if p.is_dynamic then
-    p.shared_bytes = total
-  else
-    p.static_shared_bytes = total
-  end
+  p.is_dynamic = total > device.smem_block_bytes
+  p[p.is_dynamic and "shared_bytes" or "static_shared_bytes"] = total
   for _, m in ipairs(p.memory) do
-    if p.is_dynamic then
-      m.declare = string.format("// %s\n%s *const %s = reinterpret_cast<%s *>(shared + %d);", m.doc,
-        m.type, m.name, m.type, m.at)
-    else
-      m.declare = string.format("__shared__ __align__(%d) %s %s[%s]; // %s",
-        p.is_lines and LINE or COPY, m.type, m.name, m.count, m.doc)
-    end
+    m.declare = p.is_dynamic
+      and string.format("// %s\n%s *const %s = reinterpret_cast<%s *>(shared + %d);", m.doc, m.type,
+        m.name, m.type, m.at)
+      or string.format("__shared__ __align__(%d) %s %s[%s]; // %s", p.is_lines and LINE or COPY,
+        m.type, m.name, m.count, m.doc)
   end
-  return true
+  return total <= device.smem_optin_bytes
 end
 
 -- ---- the plan: operands ----
-
-local LOADS = { loads = "load_evict_last" }
-local STORES = { stores = "store_evict_last" }
 
 local function vec_type(type, count, name)
   return count > 1 and string.format("vec<%s, %s>", type, name) or type
@@ -136,7 +110,7 @@ local function require_vectors(p, op, side, width)
     return false
   end
   for d, step in ipairs(p.about.steps[op.number]) do
-    if not sides.has(side, d) and E.divisor(step) % width ~= 0 then
+    if not kit.has(side.dims, d) and E.divisor(step) % width ~= 0 then
       if kit.const_of(step) then
         return false
       end
@@ -197,10 +171,9 @@ end
 
 -- An input that is read where it is needed: once a column, or element by element.
 local function adopt_direct(p, op)
-  local moves = false
-  for _, d in ipairs(p.Y.dims) do
-    moves = moves or kit.const_of(p.about.steps[op.number][d]) ~= 0
-  end
+  local moves = kit.any(p.Y.dims, function(d)
+    return kit.const_of(p.about.steps[op.number][d]) ~= 0
+  end)
   local x = { op = op, value = p.g:name(op.name .. "_v"), declare = "", declare_element = "" }
   local text = string.format("const %s %s = load<%s>(&%s);", p.g:type(op), x.value, p.g:type(op),
     sides.place(p, op, moves and p.store > 1))
@@ -223,7 +196,7 @@ local function texts_of_lines(p, x)
   if by.y then
     local start = sides.element(p, op, first_x, cuda.var(p.Y.at))
     x.line_start = p.g:text(start)
-    local step = sides.element(p, op, 0, 1, true) - sides.element(p, op, 0, 0, true)
+    local step = sides.step(p, op, 0, 1)
     -- of a whole tile another line follows the last, so that no word crosses the array's end
     x.inside = E.eval(step + 0, p.k.given[1]) > 0
     local zero = sides.element(p, op, first_x, cuda.var(p.Y.first))
@@ -265,7 +238,7 @@ local function texts_in(p, x)
     from = string.format("%s[%s]", first, sides.lines_on(p, op, p.pack > 1
       and "k * kLinesALoad + r" or "k * kLinesALoad"))
   end
-  x.load = string.format("%s<%s>(&%s)", LOADS[p.evict] or "load", x.loaded_type, from)
+  x.load = string.format("%s<%s>(&%s)", cuda.LOADS[p.evict], x.loaded_type, from)
   if p.pack > 1 then
     local words = p.rows and p.chunk or 1
     x.put = kit.concat {
@@ -319,7 +292,7 @@ local function text_take(p, x)
 end
 
 local function text_store(p, y)
-  local name = STORES[p.evict] or "store"
+  local name = cuda.STORES[p.evict]
   local column, line = sides.column(p, y.op)
   y.column = p.g:name(y.op.name .. "_to")
   y.start = column .. (p.sector > 0 and " - shift" or "")
@@ -346,60 +319,55 @@ local function compute(p)
   return kit.concat { kit.each(p.direct, "{declare_element}"), p.g:call(values) }
 end
 
--- Which tile a block has: text, and how many there are.
-local function cut(p, blocks)
-  local X, Y, k = p.X, p.Y, p.k
-  local parts = {
-    { side = Y, n = kit.ceil_div(Y.n + (p.sector > 0 and p.sector - 1 or 0), p.tile_y) },
-    { side = X, n = kit.ceil_div(X.n, p.tile_x) },
-  }
-  local orders = p.about.order
-  local order = orders[blocks == "in" and p.about.into or p.about.out]
-  local rank = {}
-  for n, d in ipairs(order) do
+-- What blocks are counted along, fastest first: sides, by their tiles, and other modes. Each has
+-- its number `n`, as text `count`, which `declare` declares, and says by `find` which one a block
+-- has.
+local function counted(p, blocks)
+  local k, rank, list = p.k, {}, {}
+  for n, d in ipairs(p.about.order[blocks == "in" and p.about.into or p.about.out]) do
     rank[d] = n
   end
-  local sorted = {}
   for _, d in ipairs(p.rest) do
-    sorted[#sorted + 1] = { dim = d, n = k.extents[d], rank = rank[d] or 0 }
+    list[#list + 1] = {
+      n = k.extents[d], rank = rank[d] or 0, count = sides.count_text(p, k.extents[d]),
+      find = "const long long " .. p.rest_name[d] .. " = %s;",
+    }
   end
-  for n, part in ipairs(parts) do
-    part.rank = blocks == "tiles" and n - 3
-      or rank[part.side.dims[p.shared and #part.side.dims or 1]]
-    sorted[#sorted + 1] = part
+  local function add_side(side, ahead, size, constant, first)
+    local count, ahead_text = p.g:name("tiles_" .. side.at), ahead > 0 and " + kAhead" or ""
+    list[#list + 1] = {
+      n = kit.ceil_div(side.n + ahead, size), count = count,
+      rank = blocks == "tiles" and first or rank[side.dims[p.shared and #side.dims or 1]],
+      declare = string.format("const unsigned int %s = (unsigned int)((%s%s + %s - 1) / %s);",
+        count, side.extent, ahead_text, constant, constant),
+      find = string.format("const long long %s = (long long)%%s * %s;", side.first, constant),
+    }
   end
-  table.sort(sorted, function(a, b)
-    return a.rank < b.rank
-  end)
-  local lines, grid = {}, 1
-  for n, part in ipairs(sorted) do
-    grid = part.n * grid
-    local count
-    if part.side then
-      local side = part.side
-      local more = side == Y and p.sector > 0 and " + kAhead" or ""
-      count = p.g:name("tiles_" .. side.at)
-      local size = side == X and "kTileX" or "kTileY"
-      if n < #sorted then
-        lines[#lines + 1] = string.format(
-          "const unsigned int %s = (unsigned int)((%s%s + %s - 1) / %s);", count, side.extent,
-          more, size, size)
-      end
-      lines[#lines + 1] = string.format("const long long %s = (long long)%s * %s;", side.first,
-        n < #sorted and "(block % " .. count .. ")" or "block", size)
+  add_side(p.Y, math.max(p.sector - 1, 0), p.tile_y, "kTileY", -2)
+  add_side(p.X, 0, p.tile_x, "kTileX", -1)
+  table.sort(list, function(a, b) return a.rank < b.rank end)
+  return list
+end
+
+-- Which tile a block has: text, and how many there are.
+local function cut(p, blocks)
+  local lines, list = {}, counted(p, blocks)
+  p.grid = 1
+  for n, part in ipairs(list) do
+    p.grid = part.n * p.grid
+    if n == #list then
+      lines[#lines + 1] = string.format(part.find, "block")
     else
-      count = sides.count_text(p, part.n)
-      lines[#lines + 1] = string.format("const long long %s = block%s;", p.rest_name[part.dim],
-        n < #sorted and " % " .. count or "")
-    end
-    if n < #sorted then
-      lines[#lines + 1] = string.format("block /= %s;", count)
+      local rest = "block % " .. part.count
+      kit.append(lines, part.declare or "",
+        string.format(part.find, part.declare and "(" .. rest .. ")" or rest),
+        "block /= " .. part.count .. ";")
     end
   end
-  p.grid, p.cut = grid, kit.concat(lines)
-  p.blocks_doc = blocks == "in" and string.format("blocks follow %s", k.operands[p.about.into].name)
-    or blocks == "out" and string.format("blocks follow %s", p.g.outputs[1].name)
-    or string.format("blocks go along %s, then along %s", Y.name, X.name)
+  p.cut = kit.concat(lines)
+  p.blocks_doc = blocks == "tiles"
+    and string.format("blocks go along %s, then along %s", p.Y.name, p.X.name)
+    or "blocks follow " .. (blocks == "in" and p.k.operands[p.about.into] or p.g.outputs[1]).name
 end
 
 local function verbs(list)
@@ -441,7 +409,7 @@ local function start_plan(k, c, about)
     sector = c.start == "sector" and SECTOR // most or 0, lines_a_load = false, take_line = false,
   }
   p.p = p
-  p.load = p.is_lines and 1 or math.tointeger(c.load)
+  p.load = p.is_lines and 1 or c.load
   local small = most == least and most < 4 and 4 // most or 1
   p.pack = not p.is_lines and small or 1
   p.lines_of_tile = p.tile_y + math.max(p.sector - 1, 0)
@@ -460,64 +428,55 @@ local function start_plan(k, c, about)
   return p
 end
 
--- Why a candidate is not worth compiling; nil: it is.
+-- Why a candidate is not worth compiling; nil: it is. What never won: docs/figures/h200.md.
 local function refuse(p, c)
-  local bytes = p.tile_x * p.tile_y * p.bytes // p.threads
-  if p.is_lines and (c.evict == "loads" or bytes > 256) or not p.is_lines and (bytes > 128 or
-    bytes * p.threads > 32768 and not p.shared) then
-    return p.is_lines and c.evict == "loads" and "asynchronous copies have no policy of L2"
-      or "a thread would hold more than its registers take"
-  elseif bytes < 32 then
-    return "a thread would move less than 32 bytes"
-  elseif p.store % p.pack ~= 0 or p.load % p.pack ~= 0 then
-    return "words of small elements are moved whole"
-  elseif p.pack > 1 and p.sector > 0 then
-    return "words of small elements start at words of shared memory"
-  elseif p.sector > 0 and p.bytes * p.store ~= math.max(4, p.bytes) then
-    return "stores that start at sectors have 4 bytes, or an element"
-  elseif p.sector > 0 and p.tile_y % p.sector ~= 0 then
-    return "tiles start at sectors"
-  elseif c.blocks == "in" and not p.is_lines then
-    return "with aligned lines blocks along the inputs never won" -- docs/figures/h200.md
-  elseif c.blocks ~= "out" and not p.is_lines and c.evict ~= "loads" then
-    return "with blocks in other orders loads were best kept in L2"
-  elseif p.shared and (p.sector > 0 or c.blocks ~= "out") then
-    return "runs that go on from column to column are whole, and follow the outputs"
-  elseif p.is_lines and p.tile_x * p.bytes < 2 * LINE then
-    return "lines of less than 256 bytes never won as copies" -- docs/figures/h200.md
-  elseif p.tile_x % (p.is_lines and COPY // p.bytes or p.load) ~= 0 or p.tile_y % p.store ~= 0
-    or p.tile_y % p.pack ~= 0 then
-    return "the tile is no multiple of a vector"
-  elseif p.load * p.bytes > 16 or p.store * p.bytes > 16 then
-    return "a vector has more than 16 bytes"
-  elseif c.evict ~= "none" and p.k.device.cc < 80 then
-    return "policies of L2 need sm_80"
+  local lines, bytes = p.is_lines, p.tile_x * p.tile_y * p.bytes // p.threads
+  local vector = lines and COPY // p.bytes or p.load
+  for _, rule in ipairs {
+    { lines and c.evict == "loads", "asynchronous copies have no policy of L2" },
+    { bytes > (lines and 256 or 128) or not lines and not p.shared and bytes * p.threads > 32768,
+      "a thread would hold more than its registers take" },
+    { bytes < 32, "a thread would move less than 32 bytes" },
+    { p.store % p.pack ~= 0 or p.load % p.pack ~= 0, "words of small elements are moved whole" },
+    { p.pack > 1 and p.sector > 0, "words of small elements start at words of shared memory" },
+    { p.sector > 0 and p.bytes * p.store ~= math.max(4, p.bytes),
+      "stores that start at sectors have 4 bytes, or an element" },
+    { p.sector > 0 and p.tile_y % p.sector ~= 0, "tiles start at sectors" },
+    { c.blocks == "in" and not lines, "with aligned lines blocks along the inputs never won" },
+    { c.blocks ~= "out" and not lines and c.evict ~= "loads",
+      "with blocks in other orders loads were best kept in L2" },
+    { p.shared and (p.sector > 0 or c.blocks ~= "out"),
+      "runs that go on from column to column are whole, and follow the outputs" },
+    { lines and p.tile_x * p.bytes < 2 * LINE,
+      "lines of less than 256 bytes never won as copies" },
+    { p.tile_x % vector ~= 0 or p.tile_y % p.store ~= 0 or p.tile_y % p.pack ~= 0,
+      "the tile is no multiple of a vector" },
+    { p.load * p.bytes > 16 or p.store * p.bytes > 16, "a vector has more than 16 bytes" },
+    { c.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
+  } do
+    if rule[1] then
+      return rule[2]
+    end
   end
 end
 
--- Takes the operands into the plan.
+-- Takes the operands into the plan; nil and a reason: one does not fit.
 local function adopt_operands(p)
-  if p.is_lines then
-    sides.keep_lines(p)
-  else
-    sides.keep(p)
-  end
+  local keep = p.is_lines and sides.keep_lines or sides.keep
+  keep(p)
   sides.start_tables(p)
   for _, op in ipairs(p.g.ops) do
     sides.adopt_tables(p, op)
   end
+  local good, why = true, nil
   for _, op in ipairs(p.g.ops) do
-    local good, why = true, nil
-    if op.is_output then
-      good, why = adopt_output(p, op)
-    elseif p.about.is_exchanged[op.number] then
-      good, why = adopt_exchanged(p, op)
-    end
-    if not good then
-      return nil, why
+    local adopt = op.is_output and adopt_output
+      or p.about.is_exchanged[op.number] and adopt_exchanged
+    if good and adopt then
+      good, why = adopt(p, op)
     end
   end
-  return true
+  return good, why
 end
 
 -- The texts that move operands.
@@ -541,19 +500,13 @@ local function write_texts(p)
   for _, y in ipairs(p.results) do
     text_store(p, y)
   end
-  if p.sector > 0 then
-    local out = p.g.outputs[1]
-    p.shift_of = sides.column(p, out)
-  end
+  p.shift_of = p.sector > 0 and sides.column(p, p.g.outputs[1])
 end
 
 -- What moves before the kernel is compiled and counted. A run of a side in a tile has a sector more
 -- where it starts anywhere, and lines before a tile that starts at sectors are read twice.
 local function traffic(p)
-  local total, list = 1, {}
-  for d = 1, #p.k.dims do
-    total = total * p.k.extents[d]
-  end
+  local total, list = kit.product(p.k.extents), {}
   local function runs(side, tile)
     return total // side.n:max(1) * kit.ceil_div(side.n, tile)
   end
@@ -579,11 +532,8 @@ local DOC = "A block moves a tile of %d x %d elements (%s x %s) through shared m
 
 local function plan(k, c)
   local about, reason = sides.read(k)
-  if not about then
-    return nil, reason
-  end
-  local p = start_plan(k, c, about)
-  reason = refuse(p, c)
+  local p = about and start_plan(k, c, about)
+  reason = p and refuse(p, c) or reason
   if reason then
     return nil, reason
   end
@@ -597,9 +547,8 @@ local function plan(k, c)
       table.remove(p.tables, n)
     end
   end
-  good, why = place_memory(p)
-  if not good then
-    return nil, why
+  if not place_memory(p) then
+    return nil, "the tiles need more shared memory than a block has"
   end
   cut(p, c.blocks)
   places(p)

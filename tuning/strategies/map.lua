@@ -1,47 +1,34 @@
 -- map: outputs and most inputs run along the same fastest mode. A flat launch over vectors of
 -- neighbours along it; records may go through shared memory, a tile's bytes unchanged.
 
--- Functions of the device library, by the value of `evict`.
-local LOADS = { loads = "load_evict_last", streaming = "load_streaming" }
-local STORES = { stores = "store_evict_last", streaming = "store_streaming" }
-
 -- How the kernel calls indices: of dimensions, those of element `e` of the vector if it is given;
 -- of index arrays the values that it has loaded.
 local function binding(p, e)
   if p.across then
     return across.binding(p, e)
   end
-  local with, k, inner = {}, p.k, 1
+  local at, k, inner = {}, p.k, 1
   for d = #k.dims, 1, -1 do
-    local text = p.index_text[d] and cuda.var(p.index_text[d]) or 0 * k.extents[d]
+    at[d] = p.index_text[d] and cuda.var(p.index_text[d]) or 0 * k.extents[d]
     if d >= p.side and e then
       local extent = d > p.side and kit.const_of(k.extents[d])
-      text = text + (extent and e // inner % extent or e // inner)
+      at[d] = at[d] + (extent and e // inner % extent or e // inner)
       inner = inner * (extent or 1)
     end
-    with[#with + 1] = k.index[d]
-    with[#with + 1] = text
   end
-  for _, op in ipairs(p.g.inputs) do
-    local x = op.is_index and p.stream_of[op.number]
-    if x then
-      with[#with + 1] = op.index_value
-      with[#with + 1] = cuda.var("(long long)" .. x.value)
-    end
-  end
-  return with
+  return p.g:binding(at, function(op)
+    local x = p.stream_of[op.number]
+    return x and "(long long)" .. x.value
+  end)
 end
 
 -- ---- straight to registers ----
 
 -- Does `op` change along one of the modes from `from` on, up to `to`?
 local function changes_from(p, op, from, to)
-  for d = from, to or #p.k.dims do
-    if p.g:changes(op, d) then
-      return true
-    end
-  end
-  return false
+  return kit.any(p.k.dims, function(_, d)
+    return d >= from and d <= (to or d) and p.g:changes(op, d)
+  end)
 end
 
 -- The stride of `op` along mode d, if that is a constant and no index array says where it lies.
@@ -77,7 +64,7 @@ local function path_of_side(p, op, f)
   end
   local group = { k.index[p.side], E.var("group", 0, kit.MAX_INDEX) * p.unit }
   for d = p.side + 1, all and #k.dims or 0 do
-    group[#group + 1], group[#group + 2] = k.index[d], 0
+    kit.append(group, k.index[d], 0)
   end
   local bytes = f and op.record.fields[f].bytes or op.record.bytes
   local field = f and 0 or op.record.fields[1].offset
@@ -188,7 +175,7 @@ local function stream(p, op, f)
   local last = (path == "elements" and p.vec or p.inside) - 1
   local with = binding(p, x.each and E.var("e", 0, last) or nil)
   if path == "reversed" then -- the address of what lies lowest: the vector's last element
-    with[2] = with[2] + (p.vec - 1)
+    with[2 * #p.k.dims] = with[2 * #p.k.dims] + (p.vec - 1)
   end
   x.address = vector and vector.address or flat_address(p, op, path) or g:address(op, f, with)
   local words
@@ -211,7 +198,7 @@ local function stream(p, op, f)
   if path == "reversed" then
     x.load = "reversed(" .. x.load .. ")"
   elseif path == "around" then
-    across.load_around(p, x, LOADS[p.evict] or "load")
+    across.load_around(p, x, p.load_name)
   elseif p.across and path ~= "once" and path ~= "vector" then
     across.complete(p, x, string.match(x.load, "^[^(]+"))
   end
@@ -525,8 +512,8 @@ local function plan(k, c)
       or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
-    staged_in = {}, staged_out = {}, tiles = {}, taken = {}, load_name = LOADS[c.evict] or "load",
-    store_name = STORES[c.evict] or "store", stored = {}, stored_in_part = {},
+    staged_in = {}, staged_out = {}, tiles = {}, taken = {}, load_name = cuda.LOADS[c.evict],
+    store_name = cuda.STORES[c.evict], stored = {}, stored_in_part = {},
     next_loads = across.next_loads,
   }
   local good, reason = choose_side(p, c)
@@ -553,15 +540,15 @@ end
 -- How the elements of inputs ("load") or outputs ("store") may move, and whether "staged" is for
 -- modes that are unrolled only.
 local function ways(k, side)
-  local values, around = { "straight" }, false
+  local values = { "straight" }
   local always = staging.any(k, side == "store")
   local unrolled = staging.any(thin.view(k), side == "store")
   if always or unrolled then
     values[#values + 1] = "staged"
   end
-  for _, op in ipairs(side == "load" and k.operands or {}) do
-    around = around or across.reads_around(k, op)
-  end
+  local around = side == "load" and kit.any(k.operands, function(op)
+    return across.reads_around(k, op)
+  end)
   values[#values + 1] = around and "around" or nil
   return values, unrolled and not always
 end

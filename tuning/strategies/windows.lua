@@ -24,30 +24,12 @@ local function through(k)
   return found
 end
 
-local function all_bare(k)
-  for _, op in ipairs(k.operands) do
-    if not op.record.bare then
-      return false
-    end
-  end
-  return true
-end
-
--- How the kernel calls the element's index, and what index arrays hold.
-local function binding(p)
-  local with = { p.k.index[1], cuda.var(p.dim) }
-  for _, x in ipairs(p.indices) do
-    with[#with + 1], with[#with + 2] = x.op.index_value, cuda.var("(long long)" .. x.value)
-  end
-  return with
-end
-
 -- An operand on its way: the names and texts of the template.
 local function stream(p, op)
   local g, name = p.g, p.g:name(op.name .. "_v")
   local type, streams = g:type(op), p.is_scatter and not op.through_index
   local _, word = g:single(op, 1)
-  local words, with = word and ", " .. word or "", binding(p)
+  local words, with = word and ", " .. word or "", p.binding()
   return {
     op = op, name = name, type = type, value = name .. (op.is_output and "" or "[item]"),
     load = string.format("%s<%s%s>(%s)", streams and "load_streaming" or "load", type, words,
@@ -95,9 +77,12 @@ local function plan(k, c)
     is_scatter = op.is_output, values = {}, array = op.name, dim = g:name(k.dims[1]),
   }
   p.values[k.dims[1]] = p.dim
+  p.binding = function()
+    return g:binding({ cuda.var(p.dim) }, function(index) return p.values[index.name] end)
+  end
   sort_operands(p)
   p.count, p.span = g:text(k.extents[1]), g:text(kit.ceil_div(op.extent[1], c.windows))
-  p.place = g:text(op.at[1], binding(p))
+  p.place = g:text(op.at[1], p.binding())
   g:require(op.extent[1]:le(1 << 31)) -- places and the ends of windows have 32 bits
   p.compute = g:call(p.values)
   local tiles = kit.ceil_div(k.extents[1], c.threads * c.items)
@@ -127,7 +112,9 @@ return {
       local op = through(k)
       return #k.dims == 1 and op ~= nil and #op.at == 1
     end },
-    { "every operand is a bare type", all_bare },
+    { "every operand is a bare type", function(k)
+      return not kit.any(k.operands, function(op) return not op.record.bare end)
+    end },
   },
   axes = {
     { "threads", { 256, 512 }, key = "threads=", doc = "threads a block" },
