@@ -96,10 +96,10 @@ __device__ __forceinline__ void move_tile(
     const long long filled = min(0LL + $(s.size), (vectors - first)$(times_vec) * $(s.record));
     for (int byte = $(s.small_of("rank")); byte < filled; byte += $(s.small_of(team)))
       put<$(s.small)>($(s.tile) + $(s.kept),
-          byte < bytes ? load<word>($(s.bytes_at) + byte) : word());
+          byte < bytes ? $(s.plain_load)<word>($(s.bytes_at) + byte) : word());
 //%   else
     for (int byte = $(s.small_of("rank")); byte < bytes; byte += $(s.small_of(team)))
-      put<$(s.small)>($(s.tile) + $(s.kept), load<word>($(s.bytes_at) + byte));
+      put<$(s.small)>($(s.tile) + $(s.kept), $(s.plain_load)<word>($(s.bytes_at) + byte));
 //%   end
   }
 //% end
@@ -139,6 +139,7 @@ __device__ __forceinline__ void move_tile(
     $(kit.each(tiles, "{find}"))
     $(kit.each(taken, "const {type} {name} = {take};"))
     $(kit.each(results, "{type} {name}{dims};"))
+    $(kit.each(flags, "bool {declare};"))
 //% if vec > 1 then
 #pragma unroll
     for (int e = 0; e < kVec; e++) {

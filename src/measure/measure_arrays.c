@@ -16,7 +16,7 @@ sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) {
     if (c->image[k]) {
       continue;
     }
-    if (k < spec->n_inputs) {
+    if (k < spec->n_inputs || sct_operand_is_prefilled(&spec->operands[k])) {
       SCT_TRY(sct_image_input(&c->image[k], &c->shape, k, err));
     } else {
       SCT_TRY(sct_image_output(&c->image[k], &c->shape, k, c->image, c->poison, err));

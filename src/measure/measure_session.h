@@ -36,7 +36,8 @@ typedef struct sct_case {
   int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
                                              that may hold anything, -1 if there are none */
   int64_t unlike[SCT_MAX_OPERANDS]; /* the poison of outputs: no byte that is written is what it
-                                       must become, so that none that is left alone passes */
+                                       must become, so that none that is left alone passes; or what
+                                       they hold before, where that matters */
 } sct_case;
 
 /* ---- the timing size ---- */
@@ -47,6 +48,7 @@ typedef struct sct_timed {
   int64_t buffer[SCT_MAX_OPERANDS];
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
+  int64_t prefill[SCT_MAX_OPERANDS]; /* what outputs hold before; -1 where that does not matter */
   int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
   double best_ns; /* the least median of a quick pass so far; 0: none */
   double naive_ns;

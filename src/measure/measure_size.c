@@ -17,6 +17,7 @@ static void free_buffers(sct_measure *m) {
   if (t->generation == m->generation) {
     sct_remote_put_freed(&freed, t->buffer, m->plan.spec->n_operands);
     sct_remote_put_freed(&freed, t->reference[0], 2 * m->plan.spec->n_operands);
+    sct_remote_put_freed(&freed, t->prefill, m->plan.spec->n_operands);
   }
   sct_remote_free(m, &freed);
   t->generation = 0;
@@ -43,11 +44,16 @@ static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *
   return true;
 }
 
+static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error *err) {
+  const sct_masks masks = sct_data_record_masks(&m->plan.op[op].op->record);
+  const sct_ask_fill fill = {buffer, masks.and_mask, masks.or_mask, sct_data_key(m->seed, op, 0)};
+  return sct_ask_FILL(m, &fill, NULL, err);
+}
+
 static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
-  const sct_operand *operand = m->plan.op[op].op;
   SCT_TRY(sct_remote_alloc(m, t->shape.op[op].bytes, t->copies, &t->buffer[op], err));
-  if (operand->is_index) {
+  if (m->plan.op[op].op->is_index) {
     uint8_t *image = NULL;
     SCT_TRY(sct_image_input(&image, &t->shape, op, err));
     const sct_status status =
@@ -55,10 +61,7 @@ static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
     sct_free(image);
     SCT_TRY(status);
   } else {
-    const sct_masks masks = sct_data_record_masks(&operand->record);
-    const sct_ask_fill fill = {t->buffer[op], masks.and_mask, masks.or_mask,
-                               sct_data_key(m->seed, op, 0)};
-    SCT_TRY(sct_ask_FILL(m, &fill, NULL, err));
+    SCT_TRY(fill_values(m, op, t->buffer[op], err));
   }
   SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
   return sct_ask_SEAL(m, &(sct_a_buffer){t->buffer[op]}, NULL, err);
@@ -98,12 +101,22 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
   if (has_free_gaps(&t->shape, op)) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->reference[op][1], err));
   }
+  if (sct_operand_is_prefilled(m->plan.op[op].op)) {
+    SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->prefill[op], err));
+    SCT_TRY(fill_values(m, op, t->prefill[op], err));
+    SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){t->prefill[op]}, NULL, err));
+    SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){t->buffer[op], t->prefill[op]}, NULL, err));
+    SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
+  }
   return m->fake[0] != '\0' ? tell_results(m, op, err) : SCT_OK;
 }
 
 static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {
+  const sct_timed *t = &m->timed;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    SCT_TRY(sct_ask_SET(m, &(sct_ask_set){m->timed.buffer[k], poison}, NULL, err));
+    SCT_TRY(t->prefill[k] >= 0
+                ? sct_ask_COPY(m, &(sct_ask_copy){t->buffer[k], t->prefill[k]}, NULL, err)
+                : sct_ask_SET(m, &(sct_ask_set){t->buffer[k], poison}, NULL, err));
   }
   return SCT_OK;
 }
@@ -159,6 +172,7 @@ static int64_t memory_needed(const sct_shape *s) {
   int64_t bytes = 0;
   for (int k = 0; k < s->plan->spec->n_operands; k++) {
     const int copies = k < s->plan->spec->n_inputs ? 1 : has_free_gaps(s, k) ? 3 : 2;
+    bytes += sct_operand_is_prefilled(s->plan->op[k].op) ? s->op[k].bytes : 0;
     bytes += s->op[k].bytes * copies;
   }
   return bytes;
@@ -213,7 +227,7 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
     SCT_TRY(sct_shape_init(&t->shape, &m->plan, size->extent, size->fill, err));
   }
   for (int k = 0; k < spec->n_operands; k++) {
-    t->buffer[k] = t->reference[k][0] = t->reference[k][1] = -1;
+    t->buffer[k] = t->reference[k][0] = t->reference[k][1] = t->prefill[k] = -1;
   }
   t->generation = m->generation;
   SCT_TRY_DONE(check_memory(m, err));
@@ -300,6 +314,7 @@ sct_status sct_timed_poison(sct_measure *m, sct_error *err) {
 
 static sct_trial check_trial(const sct_measure *m) {
   return (sct_trial){.poison = POISON_FIRST,
+                     .unlike = m->timed.prefill,
                      .audit_all = true,
                      .reference = (const int64_t(*)[2])m->timed.reference};
 }
@@ -341,22 +356,37 @@ sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target 
 }
 
 void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
+  const sct_timed *t = &m->timed;
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    sct_add_SET(s, &(sct_ask_set){m->timed.buffer[k], POISON_FIRST});
+    if (t->prefill[k] >= 0) {
+      sct_add_COPY(s, &(sct_ask_copy){t->buffer[k], t->prefill[k]});
+    } else {
+      sct_add_SET(s, &(sct_ask_set){t->buffer[k], POISON_FIRST});
+    }
   }
 }
 
 sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) {
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    sct_reply *reply = sct_series_take(s, m, SCT_OP_SET, m->request_ns);
-    SCT_TRY(sct_remote_settle(m, SCT_OP_SET, reply, NULL, err));
+    const sct_op op = m->timed.prefill[k] >= 0 ? SCT_OP_COPY : SCT_OP_SET;
+    sct_reply *reply = sct_series_take(s, m, op, m->request_ns);
+    SCT_TRY(sct_remote_settle(m, op, reply, NULL, err));
   }
   return SCT_OK;
 }
 
+/* What many launches updated in place is nothing that one launch could leave. */
+static int first_compared(const sct_spec *spec) {
+  int first = spec->n_inputs;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    first = spec->operands[k].is_inout ? spec->n_operands : first;
+  }
+  return first;
+}
+
 void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
   const sct_timed *t = &m->timed;
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+  for (int k = first_compared(m->plan.spec); k < m->plan.spec->n_operands; k++) {
     const int64_t *references = t->reference[k];
     sct_add_COMPARE(s, &(sct_ask_compare){t->buffer[k], references[0], references[1]});
   }
@@ -365,7 +395,7 @@ void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
 sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found *f,
                                   sct_error *err) {
   *f = (sct_timed_found){.well = true, .audit = {.damage = SCT_DAMAGE_NONE}};
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands && f->well; k++) {
+  for (int k = first_compared(m->plan.spec); k < m->plan.spec->n_operands && f->well; k++) {
     sct_difference got;
     sct_reply *reply = sct_series_take(s, m, SCT_OP_COMPARE, m->request_ns);
     SCT_TRY(sct_remote_settle(m, SCT_OP_COMPARE, reply, &got, err));

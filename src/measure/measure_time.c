@@ -32,7 +32,7 @@ static double floor_ns(const sct_measure *m) {
     if (spec->operands[k].through_index) {
       return 0;
     }
-    inputs += k < spec->n_inputs ? s->op[k].bytes : 0;
+    inputs += k < spec->n_inputs || spec->operands[k].is_inout ? s->op[k].bytes : 0;
   }
   const int64_t from_dram = read < inputs ? read : inputs;
   const int64_t to_dram = written > m->device.l2_bytes ? written - m->device.l2_bytes : 0;

@@ -210,6 +210,22 @@ static sct_status send_other(sct_measure *m, sct_case *c, int op, uint8_t flag, 
   return status;
 }
 
+/* What outputs hold before, where that matters, goes to the device in place of a poison. */
+static sct_status send_prefills(sct_measure *m, sct_case *c, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    if (sct_operand_is_prefilled(&spec->operands[k]) && c->unlike[k] < 0) {
+      uint8_t *image = NULL;
+      SCT_TRY(sct_image_input(&image, &c->shape, k, err));
+      const sct_status status =
+          sct_remote_place(m, image, c->shape.op[k].bytes, &c->unlike[k], err);
+      sct_free(image);
+      SCT_TRY(status);
+    }
+  }
+  return SCT_OK;
+}
+
 /* What an output must hold goes to the device, where results are compared with it. Bytes that may
  * hold anything differ in a second image. */
 static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error *err) {
@@ -237,7 +253,7 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
   }
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
     SCT_TRY(send_reference(m, c, k, err));
-    if (!m->is_virtual) { /* the interpreter knows which bytes were written */
+    if (!m->is_virtual && c->unlike[k] < 0) { /* the interpreter knows which bytes were written */
       SCT_TRY(send_other(m, c, k, SCT_BYTE_WRITTEN, &c->unlike[k], err));
     }
   }
@@ -296,16 +312,16 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
     sct_str_append(&c->where, ")");
   }
   SCT_TRY(sct_case_place(m, c, job->binary->code, err));
+  SCT_TRY(send_prefills(m, c, err));
   *a = (sct_attempt){.target = {.shape = &c->shape,
                                 .buffer = c->used,
                                 .limit_ns = limit_ns,
                                 .where = sct_str_c(&c->where)},
-                     .trial = {.poison = c->poison}};
+                     .trial = {.poison = c->poison, .unlike = c->unlike}};
   SCT_TRY(find_blocks(job->binary->code, c, known_blocks, &a->target.blocks, verdict, err));
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
-    a->trial.unlike = c->unlike;
   }
   return SCT_OK;
 }

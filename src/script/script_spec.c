@@ -82,6 +82,9 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   sct_spec *spec = ld->spec;
   op->name = sct_script_field_string(L, spec, table, "name");
   op->is_output = is_output;
+  lua_getfield(L, table, "inout");
+  op->is_inout = lua_toboolean(L, -1);
+  lua_pop(L, 1);
   sct_script_read_place(L, spec, table, &op->file, &op->line);
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);

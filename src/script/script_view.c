@@ -290,6 +290,8 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_string(L, "name", operand->name);
   set_integer(L, "number", op + 1);
   set_boolean(L, "is_output", operand->is_output);
+  set_boolean(L, "is_inout", operand->is_inout);
+  set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
   set_string(L, "reduce", sct_reduce_name(operand->reduce));
   set_boolean(L, "through_index", operand->through_index);

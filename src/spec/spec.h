@@ -130,6 +130,8 @@ bool sct_reduce_find(sct_reduce *out, const char *name);
 typedef struct sct_operand {
   const char *name;
   bool is_output;
+  bool is_inout; /* an output that the body reads, too: it is updated in place */
+  bool keeps;    /* an output that keep() leaves as it was; set by sct_spec_finish() */
   sct_reduce
       reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
   sct_record record;
@@ -159,6 +161,11 @@ typedef struct sct_operand {
   /* set by sct_spec_finish() */
   bool *used; /* [n_fields] the body reads or writes this field, taps included */
 } sct_operand;
+
+/* What an output holds before the kernel runs matters. */
+static inline bool sct_operand_is_prefilled(const sct_operand *op) {
+  return op->is_inout || op->keeps;
+}
 
 /* How far the taps of `op` reach along its dimension `d`: *lo <= 0 <= *hi. */
 void sct_operand_reach(const sct_operand *op, int d, int64_t *lo, int64_t *hi);
@@ -263,6 +270,9 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 const char *sct_spec_bad_name(const char *name);
 /* The same of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
+
+/* Does it matter what some output holds before the kernel runs? */
+bool sct_spec_is_prefilled(const sct_spec *spec);
 
 /* ---- addresses and sizes ---- */
 

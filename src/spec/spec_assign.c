@@ -115,6 +115,8 @@ static sct_status explain_read(const assign *a, int unit, int at, const local *l
     if (l) {
       sct_str_printf(&text, "; declare it with a value, as in `%.*s = 0`", (int)l->name->len,
                      l->name->text);
+    } else {
+      sct_str_append(&text, "; an array that is updated in place has inout = true");
     }
   } else {
     sct_str_append(&text, "' is read here but not assigned");
@@ -208,9 +210,19 @@ static int number_outputs(assign *a) {
   return n;
 }
 
+/* What is updated in place has a value from the start. */
+static unit_set held_before(const assign *a) {
+  const sct_spec *spec = a->spec;
+  unit_set held = 0;
+  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
+    held |= spec->operands[op].is_inout ? sct_assign_bits(a, sct_assign_output(a, op)) : 0;
+  }
+  return held;
+}
+
 static sct_status one_pass(assign *a, int first_unit, int n_outputs) {
   a->first_unit = first_unit;
-  a->now = 0;
+  a->now = held_before(a);
   a->k = a->n_locals = a->depth = 0;
   a->target = NULL;
   a->n_units = n_outputs;

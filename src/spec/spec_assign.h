@@ -106,6 +106,7 @@ bool sct_assign_at_type(const assign *a, int k); /* the words of a type, `const`
 
 sct_status sct_assign_expression(assign *a, flow *out) SCT_MUST_USE; /* with commas */
 sct_status sct_assign_one(assign *a, flow *out) SCT_MUST_USE;        /* up to a comma */
+units sct_assign_output(const assign *a, int op);                    /* all of an output */
 sct_status sct_assign_case(assign *a) SCT_MUST_USE;                  /* what `case` names */
 sct_status sct_assign_init(assign *a, flow *out) SCT_MUST_USE;       /* a value or `{ ... }` */
 sct_status sct_assign_arguments(assign *a, const char *close) SCT_MUST_USE; /* with the closing */

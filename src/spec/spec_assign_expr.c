@@ -145,6 +145,13 @@ static void skip_members(assign *a) {
   }
 }
 
+units sct_assign_output(const assign *a, int op) {
+  const sct_record *record = &a->spec->operands[op].record;
+  const int last = record->n_fields - 1;
+  const int end = a->output_unit[op][last] + sct_type_get(record->fields[last].type)->lanes;
+  return (units){a->output_unit[op][0], end - a->output_unit[op][0]};
+}
+
 /* Reads "o", "o.x", "o.pos.x" of output `op`. */
 static units output_units(assign *a, int op) {
   const sct_record *record = &a->spec->operands[op].record;
@@ -155,9 +162,7 @@ static units output_units(assign *a, int op) {
     a->k += 2;
   }
   if (f < 0) {
-    const int last = record->n_fields - 1;
-    const int end = a->output_unit[op][last] + sct_type_get(record->fields[last].type)->lanes;
-    return (units){a->output_unit[op][0], end - a->output_unit[op][0]};
+    return sct_assign_output(a, op);
   }
   const int lanes = sct_type_get(record->fields[f].type)->lanes;
   if (lanes > 1 && sct_assign_at(a, ".")) {
@@ -243,6 +248,12 @@ static sct_status name(assign *a, flow *out) {
   *out = plain(a);
   if (l || (op >= 0 && a->spec->operands[op].is_output)) {
     return place(a, op, l, out);
+  }
+  if (sct_token_is(t, "keep")) { /* "keep(o)", as the screening has seen: o has its value */
+    sct_assign_set(a, sct_assign_output(a, sct_spec_find_operand(a->spec, t[2].text, t[2].len)));
+    a->k += 4;
+    *out = plain(a);
+    return SCT_OK;
   }
   const word_kind word = sct_spec_word(t->text, t->len);
   if (word == WORD_FUNCTION && sct_token_is(t + 1, "(")) {

@@ -94,6 +94,21 @@ static sct_status check_records(const sct_spec *spec, sct_error *err) {
   return SCT_OK;
 }
 
+/* An array in inputs and in outputs: what is meant is one that is updated in place. */
+static sct_status check_listed_once(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  const int first = sct_spec_find_operand(spec, op->name, strlen(op->name));
+  const sct_operand *other = &spec->operands[first];
+  if (other == op || other->is_output == op->is_output) {
+    return SCT_OK;
+  }
+  return sct_spec_fail_at(spec, err, op->file, op->line,
+                          "array '%s' stands in inputs and in outputs; to update it in place, list "
+                          "it in outputs alone, with inout = true: its element is then read and "
+                          "written at one index; what reads other elements of it writes an array "
+                          "of another name",
+                          op->name);
+}
+
 static sct_status check_names(const sct_spec *spec, sct_error *err) {
   SCT_TRY(fail_name(spec, spec->file, spec->line, "kernel name", spec->name,
                     sct_spec_bad_kernel_name(spec->name), err));
@@ -122,6 +137,7 @@ static sct_status check_names(const sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     SCT_TRY(check_name(spec, op->file, op->line, "array", op->name, err));
+    SCT_TRY(check_listed_once(spec, op, err));
     SCT_TRY(check_taken(spec, op->file, op->line, "array", op->name, spec->n_scalars, k, err));
     const int least = op->reduce != SCT_REDUCE_NONE ? 0 : 1;
     if (op->n_dims < least || op->n_dims > SCT_MAX_DIMS) {

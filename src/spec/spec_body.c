@@ -18,6 +18,7 @@ typedef struct screen {
   const char *locals[MAX_LOCALS];
   size_t local_len[MAX_LOCALS];
   int n_locals;
+  bool assigned[SCT_MAX_OPERANDS];
 } screen;
 
 static const char *const components[] = {"x", "y", "z", "w"};
@@ -364,9 +365,12 @@ static bool is_stepped(const screen *s, int k) {
 
 static sct_status cannot_assign(const screen *s, const token *t, const char *what) {
   const char *output = s->spec->operands[s->spec->n_inputs].name;
-  return sct_spec_fail_body(s->spec, s->err, t->line,
-                            "'%.*s' is %s and cannot be assigned; did you mean '%s'?", (int)t->len,
-                            t->text, what, output);
+  return sct_spec_fail_body(
+      s->spec, s->err, t->line, "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
+      (int)t->len, t->text, what, output,
+      strcmp(what, "an input") == 0 ? " An array that is updated in place stands in outputs, with "
+                                      "inout = true"
+                                    : "");
 }
 
 /* What other elements contribute is not known where one is computed. */
@@ -395,6 +399,7 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   if (m.field < 0) {
     SCT_TRY(check_whole(s, k, &m));
   }
+  s->assigned[at] = s->assigned[at] || assigns;
   if (assigns && !op->is_output) {
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
@@ -409,6 +414,59 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   mark(s, &m);
   *next = m.next;
   return SCT_OK;
+}
+
+/* ---- keep(output); ---- */
+
+/* The flag that keep() sets in the kernel; no name of the spec may be that. */
+static sct_status check_flag(const screen *s, const token *t) {
+  const sct_spec *spec = s->spec;
+  char flag[80];
+  int tap = -1;
+  const int len = snprintf(flag, sizeof flag, "%.*s_kept", (int)t->len, t->text);
+  bool taken = sct_spec_find_value(spec, flag, (size_t)len, &tap) >= 0 ||
+               sct_spec_find_dim(spec, flag, (size_t)len) >= 0;
+  for (int k = 0; k < spec->n_scalars; k++) {
+    taken = taken || strcmp(spec->scalars[k].name, flag) == 0;
+  }
+  for (int k = 0; k < s->n_locals; k++) {
+    taken =
+        taken || (s->local_len[k] == (size_t)len && strncmp(s->locals[k], flag, (size_t)len) == 0);
+  }
+  return taken ? sct_spec_fail_body(spec, s->err, t->line,
+                                    "keep(%.*s) makes the name '%s', which is taken; choose "
+                                    "another name for it",
+                                    (int)t->len, t->text, flag)
+               : SCT_OK;
+}
+
+/* "keep(o);": a statement of its own, about a whole element. */
+static sct_status check_keep(screen *s, int k, int *next) {
+  const token *t = &s->t[k + 2];
+  int tap = -1;
+  const int at = sct_spec_find_value(s->spec, t->text, t->len, &tap);
+  const bool is_output = at >= 0 && s->spec->operands[at].is_output;
+  if (!starts_statement(s, k) || !sct_token_is(&s->t[k + 1], "(") || !is_output ||
+      !sct_token_is(&s->t[k + 3], ")") || !sct_token_is(&s->t[k + 4], ";")) {
+    const char *output = s->spec->operands[s->spec->n_inputs].name;
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "keep() is a statement that leaves an element of an output as it "
+                              "was, as in `keep(%s);`",
+                              output);
+  }
+  sct_operand *op = &s->spec->operands[at];
+  if (op->reduce != SCT_REDUCE_NONE) {
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "output '%s' is reduced (%s), so nothing is kept; assign what "
+                              "changes nothing, as in `%s = 0;` for a sum",
+                              op->name, sct_reduce_name(op->reduce), op->name);
+  }
+  op->keeps = true;
+  for (int f = 0; f < op->record.n_fields; f++) {
+    op->used[f] = true;
+  }
+  *next = k + 4;
+  return check_flag(s, t);
 }
 
 /* ---- the walk ---- */
@@ -446,6 +504,9 @@ static sct_status check_name(screen *s, int k, int *next) {
     return SCT_OK;
   }
   const word_kind word = sct_spec_word(t->text, t->len);
+  if (sct_token_is(t, "keep")) {
+    return check_keep(s, k, next);
+  }
   if (word == WORD_FUNCTION && !sct_token_is(&s->t[k + 1], "(")) {
     return sct_spec_fail_body(s->spec, s->err, t->line, "'%.*s' is a function; call it",
                               (int)t->len, t->text);
@@ -481,6 +542,15 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
       SCT_TRY(check_name(&s, k, &next));
     }
     k = next;
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (op->is_inout && !s.assigned[k]) {
+      return sct_spec_fail_body(spec, err, 0,
+                                "'%s' is updated in place (inout), but never assigned; what is "
+                                "only read stands in inputs",
+                                op->name);
+    }
   }
   return SCT_OK;
 }

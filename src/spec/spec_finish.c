@@ -55,7 +55,11 @@ static void print_exprs(sct_str *out, const sct_spec *spec, const char *what, co
 }
 
 static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand *op) {
-  sct_str_printf(out, "%s %s", op->is_output ? "output" : "input", op->name);
+  sct_str_printf(out, "%s %s",
+                 op->is_inout    ? "inout"
+                 : op->is_output ? "output"
+                                 : "input",
+                 op->name);
   print_record(out, &op->record);
   if (op->reduce != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  reduce %s\n", sct_reduce_name(op->reduce));
@@ -102,6 +106,14 @@ static void write_canonical(sct_spec *spec, const token_list *body) {
   spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
   spec->hash = sct_hash_text(sct_str_c(&text));
   sct_str_free(&text);
+}
+
+bool sct_spec_is_prefilled(const sct_spec *spec) {
+  bool prefilled = false;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    prefilled = prefilled || sct_operand_is_prefilled(&spec->operands[k]);
+  }
+  return prefilled;
 }
 
 /* ---- finish ---- */

@@ -223,6 +223,8 @@ void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_
   *write_bytes = 0;
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    *(op->is_output ? write_bytes : read_bytes) += sct_spec_touched_bytes(spec, k, size);
+    const int64_t bytes = sct_spec_touched_bytes(spec, k, size);
+    *read_bytes += !op->is_output || op->is_inout ? bytes : 0;
+    *write_bytes += op->is_output ? bytes : 0;
   }
 }

@@ -243,7 +243,9 @@ void sct_spec_classify_body(sct_spec *spec, const token_list *body) {
   if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
     return; /* what lies beyond a border is no move */
   }
-  find_moves(spec, body, list);
+  if (!sct_spec_is_prefilled(spec)) {
+    find_moves(spec, body, list);
+  }
   find_component_body(spec, body, list);
 }
 
@@ -281,7 +283,9 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
   sct_str_append(out, first ? "" : " }");
 }
 
-/* C++ copies a struct only to one of the same type; records that differ in name, packing or
+/* keep(o) sets a flag beside o.
+ *
+ * C++ copies a struct only to one of the same type; records that differ in name, packing or
  * alignment alone are copied field by field. */
 void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   sct_str out = {0};
@@ -291,6 +295,12 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
     if (copies_other_type(spec, body, k, &to, &from)) {
       sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
       print_copy(&out, body, k, &to->record);
+      k += 3;
+      rest = body->tokens[k].text + body->tokens[k].len;
+    } else if (sct_token_is(&body->tokens[k], "keep")) {
+      const token *o = &body->tokens[k + 2];
+      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
+      sct_str_printf(&out, "%.*s_kept = true", (int)o->len, o->text);
       k += 3;
       rest = body->tokens[k].text + body->tokens[k].len;
     }

@@ -43,6 +43,15 @@ static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_e
                             "'%s' is an input; reduce = \"%s\" belongs to an output", op->name,
                             sct_reduce_name(op->reduce));
   }
+  if (op->is_inout && (!op->is_output || op->reduce != SCT_REDUCE_NONE)) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            op->is_output
+                                ? "output '%s' is reduced, so it is not updated in place; give "
+                                  "what it held as an input of another name"
+                                : "'%s' is an input; an array that is updated in place stands in "
+                                  "outputs, with inout = true, and not in inputs",
+                            op->name);
+  }
   if (op->is_output && (op->reduce == SCT_REDUCE_NONE) != (first->reduce == SCT_REDUCE_NONE)) {
     const bool lacks = op->reduce == SCT_REDUCE_NONE;
     return sct_spec_fail_at(spec, err, op->file, op->line,

@@ -113,7 +113,9 @@ static sct_status check_tap(const sct_spec *spec, int at, int n, sct_error *err)
 
 /* Why an operand cannot have taps, as the end of a sentence; NULL if it can. */
 static const char *no_taps(const sct_operand *op) {
-  return op->is_output       ? "is written; only inputs are read at several places"
+  return op->is_inout ? "is updated in place, so its neighbours may be old or new; read it as an "
+                        "input and write an array of another name"
+         : op->is_output     ? "is written; only inputs are read at several places"
          : op->is_index      ? "is an index array"
          : op->through_index ? "is read through an index array; its neighbours are anywhere"
                              : NULL;

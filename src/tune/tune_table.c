@@ -158,7 +158,8 @@ void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_si
       const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
       out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
     } else {
-      const int64_t least = sct_spec_distinct_bytes(spec, op, size) / 32;
+      const int ways = sct_operand_is_prefilled(&spec->operands[op]) ? 2 : 1; /* there and back */
+      const int64_t least = ways * sct_spec_distinct_bytes(spec, op, size) / 32;
       out[op] = c->sectors > least ? c->sectors : least;
     }
   }

@@ -41,3 +41,22 @@ __device__ __forceinline__ void store_some(T *to, const vec<T, kCount> &v, long 
     if (k < count)
       to[k] = v[k];
 }
+
+// Is one of the flags set?
+template <int kCount> __device__ __forceinline__ bool any_of(const bool (&flags)[kCount]) {
+  bool any = false;
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    any = any || flags[k];
+  return any;
+}
+
+// The elements of a vector that are not kept as they are.
+template <class T, int kCount>
+__device__ __forceinline__ void store_unless(T *to, const vec<T, kCount> &v,
+                                             const bool (&kept)[kCount]) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    if (!kept[k])
+      to[k] = v[k];
+}

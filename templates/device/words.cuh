@@ -87,6 +87,17 @@ __device__ __forceinline__ T load(const void *from) {
   return value;
 }
 
+// A T in whole words that this kernel writes, too: __ldg is for what no thread writes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load_coherent(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldca(static_cast<const word *>(from) + k);
+  return value;
+}
+
 // A T in whole words, streaming: it is used once.
 template <class T, int kWord = word_bytes<T>>
 __device__ __forceinline__ T load_streaming(const void *from) {

@@ -47,6 +47,8 @@
 --- of an output that lacks some of the kernel's dimensions: `sum`, `max` or `min` of what the
 --- body gives for them
 ---@field reduce? string
+--- of an output: the body reads what its element held and updates it in place
+---@field inout? boolean
 
 ---@class sectile.options.s_record
 --- its tag in the emitted header; default: the array's name and `_record`

@@ -456,6 +456,42 @@ CASE(shifted_u8) {
 }
 #endif
 
+#ifdef KERNEL_saxpy_in_place
+CASE(saxpy_in_place) {
+  run_1d(
+      "saxpy_in_place", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        const std::vector<float> y = random_values<float>(n, 31), x = random_values<float>(n, 32);
+        std::vector<float> sum(n);
+        for (long long i = 0; i < n; i++) sum[i] = fmaf(3.0f, y[i], x[i]);
+        in = {bytes_of(y), bytes_of(x)};
+        want = bytes_of(sum);
+      },
+      [](const std::vector<Any> &in, Any out, long long n) {
+        cudaMemcpy((float *)out, (const float *)in[1], n * 4, cudaMemcpyDeviceToDevice);
+        return saxpy_in_place(in[0], out, 3.0f, n, 0);
+      });
+}
+#endif
+
+#ifdef KERNEL_clamp_negatives
+CASE(clamp_negatives) {
+  run_1d(
+      "clamp_negatives", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<float> x = random_values<float>(n, 33);
+        for (long long i = 0; i < n; i++) x[i] = i % 3 == 0 ? -x[i] : x[i];
+        in = {bytes_of(x)};
+        for (float &v : x) v = v < 0 ? 0 : v;
+        want = bytes_of(x);
+      },
+      [](const std::vector<Any> &in, Any out, long long n) {
+        cudaMemcpy((float *)out, (const float *)in[0], n * 4, cudaMemcpyDeviceToDevice);
+        return clamp_negatives(out, n, 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_broadcast
 CASE(broadcast) {
   run_1d(

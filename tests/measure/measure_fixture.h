@@ -49,6 +49,7 @@ typedef struct fixture_array {
   const fixture_layout *other; /* a second choice; NULL: there is none */
   bool packed;
   sct_reduce reduce;
+  bool inout;
 } fixture_array;
 
 static inline void fixture_split(sct_arena *arena, const char *text, const char ***out, int *n) {
@@ -79,6 +80,7 @@ static inline void fixture_record(sct_spec *spec, sct_record *record, const fixt
 static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixture_array *a,
                                    bool is_output) {
   *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1, .reduce = a->reduce};
+  op->is_inout = a->inout;
   op->file = spec->file;
   if (a->dims) {
     fixture_split(&spec->arena, a->dims, &op->dims, &op->n_dims);

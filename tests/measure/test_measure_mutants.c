@@ -66,6 +66,32 @@ static const char *const cuda_text =
     "KERNEL(half_a_field) { I PUT(A(i, 0), A(i, 1), A(i, 2))\n"
     "  if (i < n) ((unsigned short *)b)[6 * i + 5] = 0; }\n";
 
+/* Where b is updated in place, or kept: behind the others. */
+static const char *const held_text =
+    "#define B(i, f) b[3 * (i) + f]\n"
+    "KERNEL(add) { I PUT(B(i, 0) + A(i, 0), B(i, 1), B(i, 2)) }\n"
+    "KERNEL(add_one_field) { I if (i < n) b[3 * i] += A(i, 0); }\n"
+    "KERNEL(add_by_neighbours) { I __shared__ float s[64]; const long long j = i ^ 1;\n"
+    "  s[t ^ 1] = j < n ? B(j, 0) : 0.0f; __syncthreads();\n"
+    "  if (i < n) b[3 * i] = s[t] + A(i, 0); }\n"
+    "KERNEL(add_stored_before_neighbours_load) { I __shared__ float s[64];\n"
+    "  const long long j = i ^ 1; if (i < n && t % 2) b[3 * i] += A(i, 0);\n"
+    "  __syncthreads(); s[t ^ 1] = j < n ? B(j, 0) : 0.0f; __syncthreads();\n"
+    "  if (i < n) b[3 * i] = s[t] + A(i, 0); }\n"
+    "KERNEL(add_twice) { I if (i < n) { b[3 * i] += A(i, 0); b[3 * i] += A(i, 0); } }\n"
+    "KERNEL(add_forgets_what_was) { I if (i < n) b[3 * i] = A(i, 0); }\n"
+    "KERNEL(add_to_the_next) { I if (i < n) b[3 * i + 1] += A(i, 0); }\n"
+    "KERNEL(add_nothing) { (void)a; (void)b; (void)n; }\n"
+    "#define SMALL (i < n && A(i, 0) < 1.5f)\n"
+    "KERNEL(keep) { I if (SMALL) { PUT(A(i, 0), A(i, 1), A(i, 2)) } }\n"
+    "KERNEL(keep_rewrites) { I PUT(SMALL ? A(i, 0) : B(i, 0), SMALL ? A(i, 1) : B(i, 1),\n"
+    "  SMALL ? A(i, 2) : B(i, 2)) }\n"
+    "KERNEL(keep_writes) { I PUT(A(i, 0), A(i, 1), A(i, 2)) }\n"
+    "KERNEL(keep_writes_zero) { I PUT(SMALL ? A(i, 0) : 0, SMALL ? A(i, 1) : B(i, 1),\n"
+    "  SMALL ? A(i, 2) : B(i, 2)) }\n"
+    "KERNEL(keep_too_much) { I if (SMALL && t != 40) { PUT(A(i, 0), A(i, 1), A(i, 2)) } }\n"
+    "KERNEL(keep_a_field) { I if (SMALL) { b[3 * i] = A(i, 0); b[3 * i + 2] = A(i, 2); } }\n";
+
 static const sct_device_desc described = {.name = "Described",
                                           .id = "virtual:test",
                                           .cc_major = 9,
@@ -83,9 +109,10 @@ typedef struct world {
   fixture_kernel kernel;
 } world;
 
-static void open_world(world *w, const char *body, const char *naive, double tolerance) {
-  static const fixture_array arrays[] = {{.name = "a", .types = "f32 f32 f32"},
-                                         {.name = "b", .types = "f32 f32 f32"}};
+static void open_world_of(world *w, const char *body, const char *naive, double tolerance,
+                          bool inout) {
+  const fixture_array arrays[] = {{.name = "a", .types = "f32 f32 f32"},
+                                  {.name = "b", .types = "f32 f32 f32", .inout = inout}};
   static const int64_t thousand[] = {1000};
   const sct_measure_opts opts = {.seed = 5, .described = &described};
   memset(w, 0, sizeof *w);
@@ -96,6 +123,10 @@ static void open_world(world *w, const char *body, const char *naive, double tol
   w->kernel.binary = (sct_binary){.code = &w->kernel.code, .entry = naive, .ptx = ptx};
   assert_ok(sct_measure_open(&w->m, 0, &opts, &fixture_err));
   assert_ok(sct_measure_problem(w->m, &w->spec, first_layout, &w->kernel.binary, &fixture_err));
+}
+
+static void open_world(world *w, const char *body, const char *naive, double tolerance) {
+  open_world_of(w, body, naive, tolerance, false);
 }
 
 static void close_world(world *w) {
@@ -219,19 +250,61 @@ static void test_more_alignment_than_was_asked_for(void **state) {
   close_world(&w);
 }
 
+/* What an array held is added to once, before anyone stores there; what is kept is not written. */
+static void test_what_outputs_held_counts(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *naive, *right[2], *wrong[5];
+    bool inout;
+  } cases[] = {
+      {"b.x0 += a.x0;",
+       "add",
+       {"add_one_field", "add_by_neighbours"},
+       {"add_stored_before_neighbours_load", "add_twice", "add_forgets_what_was", "add_to_the_next",
+        "add_nothing"},
+       true},
+      {"if (a.x0 < 1.5f) b = a; else keep(b);",
+       "keep",
+       {"keep", "keep_rewrites"},
+       {"keep_writes", "keep_writes_zero", "keep_too_much", "keep_a_field", "add_nothing"},
+       false},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    world w;
+    open_world_of(&w, cases[k].body, cases[k].naive, 0, cases[k].inout);
+    for (int n = 0; n < SCT_COUNT(cases[k].wrong); n++) {
+      const sct_verdict v = verify(&w, cases[k].wrong[n]);
+      if (v.outcome != SCT_OUT_WRONG_RESULT && v.outcome != SCT_OUT_NOT_WRITTEN) {
+        fail_msg("%s: %s: %s", cases[k].wrong[n], sct_outcome_name(v.outcome), v.detail);
+      }
+    }
+    for (int n = 0; n < SCT_COUNT(cases[k].right); n++) {
+      const sct_verdict v = verify(&w, cases[k].right[n]);
+      if (v.outcome != SCT_OUT_OK) {
+        fail_msg("%s: %s: %s", cases[k].right[n], sct_outcome_name(v.outcome), v.detail);
+      }
+    }
+    close_world(&w);
+  }
+}
+
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   nvrtc_door door;
   if (!nvrtc_open(&door)) {
     return 77;
   }
-  ptx = nvrtc_ptx(cuda_text, "mutants.cu", "compute_90", NULL);
+  sct_str text = {0};
+  sct_str_printf(&text, "%s%s", cuda_text, held_text);
+  ptx = nvrtc_ptx(sct_str_c(&text), "mutants.cu", "compute_90", NULL);
+  sct_str_free(&text);
   if (!ptx) {
     return 1;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_values_are_found_at_their_field),
                                      cmocka_unit_test(test_a_tolerance_excuses_rounding_only),
                                      cmocka_unit_test(test_nan_may_be_what_is_computed),
+                                     cmocka_unit_test(test_what_outputs_held_counts),
                                      cmocka_unit_test(test_more_alignment_than_was_asked_for)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   free(ptx);

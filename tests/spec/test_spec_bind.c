@@ -199,7 +199,8 @@ static void test_clashing_names(void **state) {
   open_spec("i");
   add_array("a", "f32", INPUT);
   add_array("a", "f32", OUTPUT);
-  assert_bind_fails("array 'a': the name is already an array");
+  assert_bind_fails("array 'a' stands in inputs and in outputs; to update it in place, list it in "
+                    "outputs alone, with inout = true");
   open_spec("i");
   add_array("n_i", "f32", OUTPUT);
   assert_bind_fails("array 'n_i': the name is already the extent of a dimension");

@@ -147,7 +147,7 @@ end
 ---@return table?
 function across.flat(p, op)
   local first = across.runs(p.k, op)
-  if not first or not op.is_output and first % WORD ~= 0 then
+  if not first or not op.is_output and not op.old_of and first % WORD ~= 0 then
     return nil
   end
   local bytes, group = op.record.bytes, E.var("group", 0, kit.MAX_INDEX)
@@ -196,7 +196,7 @@ end
 --- May vectors of 16 bytes of the bare input `op` start off a word at a tuned size?
 function across.starts_anywhere(k, op)
   local last, bytes = #k.dims, op.record.bytes
-  local step = op.record.bare and not op.is_output and not op.is_index and bytes < 16
+  local step = op.record.bare and not (op.is_output or op.old_of or op.is_index) and bytes < 16
     and not strides.turns(k, op, last) and strides.step(k, op, 1, last)
   if not step or kit.const_of(step) ~= bytes then
     return false
@@ -218,7 +218,7 @@ end
 --- May the words around vectors of an input serve?
 function across.reads_around(k, op)
   return across.starts_anywhere(k, op)
-    or not op.is_output and across.bytes(k) > 0 and across.follows(k, op)
+    or not (op.is_output or op.old_of) and across.bytes(k) > 0 and across.follows(k, op)
       and (across.runs(k, op) or 1) % WORD ~= 0
 end
 
@@ -244,7 +244,8 @@ function across.path(p, op, f)
     return "vector", flat
   end
   local bytes = p.vec * op.record.bytes
-  local fits = bytes >= 4 and op.record.bytes < WORD and (bytes % WORD == 0 or WORD % bytes == 0)
+  local fits = not op.old_of and bytes >= 4 and op.record.bytes < WORD
+    and (bytes % WORD == 0 or WORD % bytes == 0)
   if p.across then
     fits = fits and across.follows(p.k, op, f)
     p.misses_words = p.misses_words or fits and not p.around

@@ -85,8 +85,12 @@ local function bind_names(g)
     end
   end
   for n, op in ipairs(g.ops) do
-    op.pointer = g:name(op.name)
-    g.arguments_of[n] = op.pointer
+    if op.old_of then
+      op.pointer, op.name = g.ops[op.old_of].pointer, g:name(op.name .. "_old")
+    else
+      op.pointer = g:name(op.name)
+      g.arguments_of[n] = op.pointer
+    end
   end
   for n, scalar in ipairs(k.scalars) do
     g.scalar_names[n] = g:name(scalar.name)
@@ -107,7 +111,7 @@ function cuda.new(k, kernel, threads)
   local g = setmetatable({
     k = k, kernel = kernel, threads = threads, own = {}, put = {}, ops = {}, inputs = {},
     outputs = {}, requires = { table.unpack(k.requires) }, align = {}, arguments = {},
-    arguments_of = {}, scalar_names = {}, extent_names = {}, types_of = {},
+    arguments_of = {}, old = {}, scalar_names = {}, extent_names = {}, types_of = {},
   }, G)
   g.own[kernel], g.own.compute = true, true
   bind_types(g)
@@ -122,7 +126,11 @@ function cuda.new(k, kernel, threads)
     op.used = op.is_index and { 1 } or reads.fields(op, g.body, names)
     op.reads = reads.of(op, g.body, names)
     g.ops[n] = op
-    g.arguments[n], g.align[n] = kit.argument(op)
+    if op.old_of then
+      g.old[op.old_of] = op
+    else
+      g.arguments[n], g.align[n] = kit.argument(op)
+    end
     table.insert(op.is_output and g.outputs or g.inputs, op)
   end
   table.sort(g.inputs, function(a, b)
@@ -132,6 +140,9 @@ function cuda.new(k, kernel, threads)
     return a.number < b.number
   end)
   bind_names(g)
+  for _, old in pairs(g.old) do
+    old.reads = { { name = old.name, used = old.used, offset = old.offset } }
+  end
   return g
 end
 
@@ -152,7 +163,8 @@ end
 ---@param op sectile.Operand
 ---@param bytes integer
 function G:need_align(op, bytes)
-  self.align[op.number] = math.max(self.align[op.number], bytes)
+  local n = op.old_of or op.number
+  self.align[n] = math.max(self.align[n], bytes)
 end
 
 --- The plan that the strategy returns: `p` with what the program reads of the generator.
@@ -160,6 +172,11 @@ end
 ---@return table
 function G:plan(p)
   p.g, p.k, p.kernel, p.threads = self, self.k, self.kernel, self.threads
+  for n = p.traffic and #p.traffic or 0, 1, -1 do -- what is updated in place is counted twice
+    if not self.arguments[p.traffic[n].operand] then
+      table.remove(p.traffic, n)
+    end
+  end
   self.has_workspace = p.workspace_bytes ~= nil
   p.requires, p.align = self.requires, self.align
   return p
@@ -377,6 +394,15 @@ function G:binding(at, held)
   return with
 end
 
+-- The function that loads an input: what the kernel writes, too, is not read as if nobody did.
+---@param op sectile.Operand
+---@param wanted? string|false default: load
+---@return string
+function cuda.load_name(op, wanted)
+  local name = wanted or "load"
+  return op.old_of and name ~= "load_streaming" and "load_coherent" or name
+end
+
 -- ---- text of the kernel ----
 
 --- Type definitions: half floats and records, each once.
@@ -392,7 +418,7 @@ local function element_params(g)
     list[#list + 1] = { name = name, type = type }
   end
   for _, op in ipairs(g.inputs) do
-    for _, read in ipairs(op.is_index and {} or op.reads) do
+    for _, read in ipairs((op.is_index or op.old_of) and {} or op.reads) do
       local type = g:type(op)
       add(read.name, op.record.bare and type .. " " or "const " .. type .. " &")
     end
@@ -420,6 +446,9 @@ local function element_params(g)
   end
   for _, op in ipairs(g.outputs) do
     add(op.name, g:type(op) .. " &")
+    if op.keeps then
+      add(op.name .. "_kept", "bool &")
+    end
   end
   return list
 end
@@ -441,23 +470,39 @@ function G:compute()
 end
 
 --- A call of compute. `values` has the text of each value by the user's name, and of dimensions
---- that the body names.
+--- that the body names. Outputs get what they held before, where the body reads or keeps it. Where
+--- `values` lacks what a kept output held, or has a flag `<output>_kept`, the caller stores unless
+--- that flag, which is declared here if need be, is set.
 ---@param values table<string, string>
 ---@return string
 function G:call(values)
-  local list = {}
+  local list, before, behind = {}, {}, {}
+  for _, op in ipairs(self.outputs) do
+    local old = self.old[op.number] and values[self.old[op.number].name]
+    local restore = old and string.format("%s = %s;", values[op.name], old)
+    before[#before + 1] = op.is_inout and restore or nil
+    if op.keeps then
+      local flag = op.name .. "_kept"
+      if not values[flag] then
+        values[flag] = self:name(flag)
+        before[#before + 1] = string.format("bool %s = false;", values[flag])
+        behind[#behind + 1] = restore and string.format("if (%s)\n  %s", values[flag], restore)
+      end
+    end
+  end
   for n, param in ipairs(element_params(self)) do
     list[n] = param.value or values[param.name] or error("no value for " .. param.name, 2)
   end
-  return "compute(" .. table.concat(list, ", ") .. ");"
+  return kit.concat { kit.concat(before), "compute(" .. table.concat(list, ", ") .. ");",
+    kit.concat(behind) }
 end
 
 --- Parameters of the kernel: pointers, scalars, extents.
 ---@return string[]
 function G:param_list()
   local list = {}
-  for n, op in ipairs(self.ops) do
-    list[n] = self.arguments[n] .. "__restrict__ " .. op.pointer
+  for n, argument in ipairs(self.arguments) do
+    list[n] = argument .. "__restrict__ " .. self.arguments_of[n]
   end
   for n, scalar in ipairs(self.k.scalars) do
     list[#list + 1] = scalar.cuda .. " " .. self.scalar_names[n]

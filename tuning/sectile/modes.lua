@@ -564,11 +564,16 @@ local function drop_array_dims(view, one, op)
   end
 end
 
-local function operand_of(view, all)
-  local one, runs = {}, {}
-  for key, value in pairs(all.op) do
-    one[key] = value
+local function copied(one)
+  local copy = {}
+  for key, value in pairs(one) do
+    copy[key] = value
   end
+  return copy
+end
+
+local function operand_of(view, all)
+  local one, runs = copied(all.op), {}
   one.offset, one.at = all.offset, all.at
   if #all.op.taps > 0 then
     drop_array_dims(view, one, all.op)
@@ -598,10 +603,7 @@ end
 
 local function build(s)
   local k = s.k
-  local view = {}
-  for key, value in pairs(k) do
-    view[key] = value
-  end
+  local view = copied(k)
   view.dims, view.index, view.extents, view.reduced, view.from = {}, {}, {}, {}, {}
   for d, mode in ipairs(s.modes) do
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
@@ -642,6 +644,18 @@ local function with_extents(k)
   end
 end
 
+-- What outputs hold before the kernel, where that matters: further inputs at the same places, whose
+-- `old_of` is the output's number.
+local function add_old_values(k)
+  for n, op in ipairs { table.unpack(k.operands) } do
+    if op.is_inout or op.keeps then
+      local old = copied(op)
+      old.is_output, old.is_inout, old.keeps, old.old_of = false, false, false, n
+      k.operands[#k.operands + 1], old.number = old, #k.operands + 1
+    end
+  end
+end
+
 local known = {}
 
 -- A copy for one candidate: strategies add to it.
@@ -668,6 +682,7 @@ end
 function modes.view(k, splits, key)
   local refused, s = {}
   with_extents(k)
+  add_old_values(k)
   repeat
     s = start(k, refused)
     if splits ~= "none" then

@@ -28,6 +28,8 @@ M["s.array"] = {
     .. "`permuted` or `random`" },
   { "reduce", "string", "of an output that lacks some of the kernel's dimensions: `sum`, `max` or "
     .. "`min` of what the body gives for them" },
+  { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
+    .. "place" },
 }
 
 M["s.kernel"] = {

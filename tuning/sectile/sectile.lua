@@ -244,7 +244,7 @@ end
 ---@param name string as the body calls it
 ---@param element string|table a type name or a record
 ---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
----@param options? table dims, at, extents, pad, taps, border, fill, reduce
+---@param options? table dims, at, extents, pad, taps, border, fill, reduce, inout
 ---@return table
 function M.array(name, element, lay, options)
   local place = check.place()
@@ -300,6 +300,7 @@ function M.array(name, element, lay, options)
   if options.fill ~= nil then
     array.fill = check_word("fill", options.fill, what, place)
   end
+  array.inout = options.inout or nil
   if options.reduce ~= nil then
     array.reduce = check_word("reduce", options.reduce, what, place)
   end

@@ -56,6 +56,9 @@ end
 ---@param op sectile.Operand
 ---@return boolean
 function staging.fits(p, op)
+  if op.is_inout and #op.used < #op.record.fields then
+    return false -- its other fields are not known
+  end
   local tile = (p.warps and 32 or p.g.threads) * p.items * p.vec
   local _, count = in_block(p.k, op)
   return dense(p.k, op) ~= nil or count ~= nil and p.inside == 1 and tile % count == 0
@@ -88,7 +91,8 @@ local function new_tile(p, op, start, small)
     bytes_at = g:name(op.name .. "_bytes"),
     record = before and before.record or g:name("kRecord_" .. op.name),
     size = before and before.size or g:name("kTileBytes_" .. op.name),
-    load_name = p.load_name, store_name = p.store_name, small = small, kept = "byte", find = "",
+    load_name = cuda.load_name(op, p.load_name), plain_load = cuda.load_name(op),
+    store_name = p.store_name, small = small, kept = "byte", find = "",
   }
   local typed = op.style == "record" or op.record.bare and op.style == "scalar"
   x.address = typed and start % bytes == 0 and string.format("&%s[%s%s]", op.pointer, first,

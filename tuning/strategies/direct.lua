@@ -40,7 +40,7 @@ end
 -- Text that loads field `f` of `op`, or its whole value, from `offset`.
 local function load_text(p, op, f, offset)
   local word, with = word_text(p, op, f, offset), binding(p)
-  return word and string.format("load<%s, %s>(%s)", p.g:type(op, f), word,
+  return word and string.format("%s<%s, %s>(%s)", cuda.load_name(op), p.g:type(op, f), word,
     p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
 end
 
@@ -70,13 +70,14 @@ end
 local function declare_values(p)
   local g, lines = p.g, {}
   for _, op in ipairs(g.inputs) do
+    local kept = op.old_of and not g.ops[op.old_of].is_inout -- is not stored, so not read either
     if op.is_index then
       local name = g:name(op.name .. "_v")
       lines[#lines + 1] = string.format("const long long %s = %s;", name,
         load_text(p, op, 1, op.offset))
       p.values[op.name] = name
     else
-      for _, read in ipairs(op.reads) do
+      for _, read in ipairs(kept and {} or op.reads) do
         lines[#lines + 1] = declare_read(p, op, read)
       end
     end
@@ -98,12 +99,22 @@ end
 local function stores(p)
   local lines = {}
   for _, op in ipairs(p.g.outputs) do
-    local name = p.values[op.name]
-    if op.record.bare or op.style == "record" and cuda.moves_whole(op) then
-      lines[#lines + 1] = store_text(p, op, op.record.bare and 1 or nil, name)
+    local name, first = p.values[op.name], #lines + 1
+    local all = #op.used == #op.record.fields
+    if op.record.bare or op.style == "record" and all and cuda.moves_whole(op) then
+      lines[first] = store_text(p, op, op.record.bare and 1 or nil, name)
     else
-      for f, field in ipairs(op.record.fields) do
-        lines[#lines + 1] = store_text(p, op, f, kit.member(name, field))
+      for _, f in ipairs(op.used) do
+        lines[#lines + 1] = store_text(p, op, f, kit.member(name, op.record.fields[f]))
+      end
+    end
+    if op.keeps then
+      local text = table.concat(lines, "\n  ", first)
+      local one = first == #lines
+      lines[first] = string.format(one and "if (!%s)\n  %s" or "if (!%s) {\n  %s\n}",
+        p.values[op.name .. "_kept"], text)
+      for n = #lines, first + 1, -1 do
+        lines[n] = nil
       end
     end
   end
@@ -111,7 +122,7 @@ local function stores(p)
 end
 
 local function call(p)
-  local values = setmetatable({}, { __index = p.values })
+  local values = setmetatable({}, { __index = p.values, __newindex = p.values })
   for d, dim in ipairs(p.k.dims) do
     values[dim] = p.index[d]
   end

@@ -175,8 +175,8 @@ local function adopt_direct(p, op)
     return kit.const_of(p.about.steps[op.number][d]) ~= 0
   end)
   local x = { op = op, value = p.g:name(op.name .. "_v"), declare = "", declare_element = "" }
-  local text = string.format("const %s %s = load<%s>(&%s);", p.g:type(op), x.value, p.g:type(op),
-    sides.place(p, op, moves and p.store > 1))
+  local text = string.format("const %s %s = %s<%s>(&%s);", p.g:type(op), x.value,
+    cuda.load_name(op), p.g:type(op), sides.place(p, op, moves and p.store > 1))
   x[moves and "declare_element" or "declare"] = text
   p.direct[#p.direct + 1] = x
 end

@@ -191,8 +191,8 @@ local function stream(p, op, f)
     return x
   end
   local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
-  x.load = string.format("%s<%s%s>(%s)", reused and "load" or p.load_name, moved, words,
-    x.address)
+  x.load = string.format("%s<%s%s>(%s)", cuda.load_name(op, not reused and p.load_name), moved,
+    words, x.address)
   x.load_some = count and string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     count == "kAlong" and p.left_along or p.left)
   if path == "reversed" then
@@ -225,6 +225,24 @@ local function streams(p, op, staged)
   return list
 end
 
+-- Is an output stored element by element where keep() leaves some of a vector? Else it is loaded
+-- and stored whole.
+local function stores_unless_kept(p, c, op)
+  local staged = c.store == "staged" and staging.fits(p, op)
+  return op.keeps and p.inside == 1 and not p.across and not staged
+end
+
+-- Stores unless the flag of an element says that it is kept.
+local function store_unless(p, y)
+  local flag, e = p.kept[y.op.number], p.vec > 1 and "[e]" or ""
+  if y.path == "vector" then
+    y.store = string.format("if (!any_of(%s))\n  %s\nelse\n  store_unless(%s, %s, %s);", flag,
+      y.store, y.address, y.name, flag)
+  else
+    y.store = string.format("if (!%s%s)\n  %s", flag, e, y.store)
+  end
+end
+
 -- The statements that compute one element.
 local function compute(p)
   local g, k, before, behind, values = p.g, p.k, {}, {}, {}
@@ -233,9 +251,15 @@ local function compute(p)
     values[dim] = g:text(k.index[d], with)
   end
   for _, op in ipairs(g.ops) do
-    local whole = p.stream_of[op.number]
+    local whole, flag = p.stream_of[op.number], p.kept[op.number]
     values[op.name] = whole and whole.value
-    if not whole then
+    if flag then
+      flag = flag .. (p.vec > 1 and "[e]" or "")
+      values[op.name .. "_kept"] = flag
+      before[#before + 1] = string.format("%s = %s;", flag,
+        p.partial and string.format("!kWhole && e >= %s", p.left) or "false")
+    end
+    if not whole and #p.streams[op.number] > 0 then
       local name = g:name(op.name .. "_e")
       values[op.name] = name
       before[#before + 1] = string.format("%s %s;", g:type(op), name)
@@ -341,13 +365,17 @@ local function guard_ends(p)
     end
   end
   for _, y in ipairs(p.results) do
-    local in_part = p.partial and y.path == "vector"
+    local kept = p.kept[y.op.number]
+    if kept then
+      store_unless(p, y)
+    end
+    local in_part = not kept and p.partial and y.path == "vector"
     if in_part then
       y.store_some = string.format("store_some(%s, %s, %s);", y.address, y.name, p.left)
     elseif p.partial and y.path == "planes" then
       y.store = string.format("if (kWhole || kVec <= %s)\n  %s\nelse\n  store_some(%s, %s, %s);",
         p.left, y.store, y.address, y.name .. "[e]", p.left_along)
-    elseif p.partial and y.path == "elements" then
+    elseif not kept and p.partial and y.path == "elements" then
       y.store = string.format("if (kWhole || e < %s)\n  %s", p.left, y.store)
     end
     table.insert(in_part and p.stored_in_part or p.stored, y)
@@ -358,10 +386,16 @@ end
 local function move_operands(p, c)
   local g, rounds, any = p.g, { {}, {} }, p.vec == 1
   local idle = { once = true, item = true, inner = true, elements = true }
+  for _, op in ipairs(g.outputs) do
+    local flag = stores_unless_kept(p, c, op) and g:name(op.name .. "_kept") or nil
+    p.kept[op.number] = flag
+    p.flags[#p.flags + 1] = flag and { declare = flag .. (p.vec > 1 and "[kVec]" or "") }
+  end
   for _, list in ipairs { g.inputs, g.outputs } do
     for _, op in ipairs(list) do
       local staged = (op.is_output and c.store or c.load) == "staged" and staging.fits(p, op)
-      p.streams[op.number] = streams(p, op, staged)
+      local unread = p.kept[op.old_of or 0] and not g.ops[op.old_of].is_inout
+      p.streams[op.number] = unread and {} or streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
         any = any or not idle[x.path]
         if x.copied then
@@ -399,7 +433,7 @@ local function write_rounds(p)
   for _, x in ipairs(p.arrays) do
     local element = x.each and "[e]" or ""
     x.declare = string.format("%s %s[kItems]%s%s;", x.held or x.type, x.array, x.dims,
-      x.next and ", " .. x.next .. "[kItems]" or "")
+      x.next and ", " .. x.next .. "[kItems]" or p.init)
     x.fill = kit.unrolled("e", x.each, string.format("%s[item]%s = %s;", x.array, element, x.load))
     p.taken[#p.taken + 1] = x.take and x or nil
   end
@@ -512,6 +546,7 @@ local function plan(k, c)
       or "item * %s + rank", warps and "kTeam" or "kThreads"),
     sync = warps and "__syncwarp();" or "__syncthreads();", threads_tile = c.threads * c.items,
     once = {}, arrays = {}, results = {}, streams = {}, stream_of = {}, load_rounds = {},
+    kept = {}, flags = {},
     staged_in = {}, staged_out = {}, tiles = {}, taken = {}, load_name = cuda.LOADS[c.evict],
     store_name = cuda.STORES[c.evict], stored = {}, stored_in_part = {},
     next_loads = across.next_loads,
@@ -528,6 +563,7 @@ local function plan(k, c)
   end
   see_tails(p)
   guard_ends(p)
+  p.init = #p.flags > 0 and " = {}" or "" -- of what is not loaded, as branches depend on values
   p.compute, p.traffic = compute(p), estimate(p)
   write_rounds(p)
   p.doc = string.format(DOC, c.items, c.items > 1 and "s" or "", p.vec, p.vec > 1 and "s" or "",

@@ -42,13 +42,13 @@ local function load_plain(p, op, f, values)
   local align = f and op.record.fields[f].bytes or op.record.align
   if known and not known.reversed and known.word > align then
     g:adopt(op, known, p.vec)
-    table.insert(p.per_line, string.format("const vec<%s, kVec> %s = load<vec<%s, kVec>, %d>(%s);",
-      type, name, type, known.word, g:address(op, f, binding(p))))
+    table.insert(p.per_line, string.format("const vec<%s, kVec> %s = %s<vec<%s, kVec>, %d>(%s);",
+      type, name, cuda.load_name(op), type, known.word, g:address(op, f, binding(p))))
     values[name] = name .. "[e]"
   else
     local each = changes and p.vec > 1
-    table.insert(each and p.each_list or p.per_line, string.format("const %s %s = load<%s%s>(%s);",
-      type, name, type, halo.word_text(g, op, f),
+    table.insert(each and p.each_list or p.per_line, string.format("const %s %s = %s<%s%s>(%s);",
+      type, name, cuda.load_name(op), type, halo.word_text(g, op, f),
       g:address(op, f, binding(p, each and p.of_e))))
     values[name] = name
   end
@@ -97,6 +97,7 @@ local function write_outputs(p, values, behind)
   local store = p.streaming and "store_streaming" or "store"
   for _, op in ipairs(g.outputs) do
     local whole = op.record.bare or op.style == "record" and cuda.moves_whole(op)
+      and #op.used == #op.record.fields
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
     local type, word = g:type(op), known and known.word or 0
@@ -123,12 +124,12 @@ local function write_outputs(p, values, behind)
       table.insert(p.each_list, string.format("%s %s;", type, name))
       values[op.name] = name
       local with = binding(p, p.vec > 1 and p.of_e)
-      for f, field in ipairs(whole and { 0 } or op.record.fields) do
+      for _, f in ipairs(whole and { 0 } or op.used) do
         local at = not whole and f or nil
         local words = halo.word_text(g, op, at)
         table.insert(behind, string.format("%s%s(%s, %s);", store,
           words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
-          whole and name or kit.member(name, field)))
+          whole and name or kit.member(name, op.record.fields[f])))
       end
     end
   end

@@ -32,8 +32,8 @@ local function stream(p, op)
   local words, with = word and ", " .. word or "", p.binding()
   return {
     op = op, name = name, type = type, value = name .. (op.is_output and "" or "[item]"),
-    load = string.format("%s<%s%s>(%s)", streams and "load_streaming" or "load", type, words,
-      g:address(op, 1, with)),
+    load = string.format("%s<%s%s>(%s)", cuda.load_name(op, streams and "load_streaming"), type,
+      words, g:address(op, 1, with)),
     store = string.format("store%s(%s, %s);", word and "<" .. word .. ">" or "",
       g:address(op, 1, with), name),
   }
