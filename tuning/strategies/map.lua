@@ -259,7 +259,7 @@ local function compute(p)
       before[#before + 1] = string.format("%s = %s;", flag,
         p.partial and string.format("!kWhole && e >= %s", p.left) or "false")
     end
-    if not whole and #p.streams[op.number] > 0 then
+    if not whole and not op.is_kept then
       local name = g:name(op.name .. "_e")
       values[op.name] = name
       before[#before + 1] = string.format("%s %s;", g:type(op), name)
@@ -394,8 +394,8 @@ local function move_operands(p, c)
   for _, list in ipairs { g.inputs, g.outputs } do
     for _, op in ipairs(list) do
       local staged = (op.is_output and c.store or c.load) == "staged" and staging.fits(p, op)
-      local unread = p.kept[op.old_of or 0] and not g.ops[op.old_of].is_inout
-      p.streams[op.number] = unread and {} or streams(p, op, staged)
+      op.is_kept = p.kept[op.old_of or 0] and not g.ops[op.old_of].is_inout -- and not loaded
+      p.streams[op.number] = op.is_kept and {} or streams(p, op, staged)
       for _, x in ipairs(p.streams[op.number]) do
         any = any or not idle[x.path]
         if x.copied then
