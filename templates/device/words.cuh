@@ -25,13 +25,6 @@ __device__ __forceinline__ unsigned long long evict_last_policy() {
   return policy;
 }
 
-// A policy of L2: lines that are moved by it leave it first.
-__device__ __forceinline__ unsigned long long evict_first_policy() {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-
 // A word, by a policy of L2. Volatile: others are moved out of loops and of conditions.
 __device__ __forceinline__ void load_word(unsigned char &w, size_t from,
                                           unsigned long long policy) {
@@ -121,18 +114,6 @@ __device__ __forceinline__ T load_evict_last(const void *from) {
   return value;
 }
 
-// A T in whole words, whose lines L2 gives up first.
-template <class T, int kWord = word_bytes<T>>
-__device__ __forceinline__ T load_evict_first(const void *from) {
-  using word = typename word_of<kWord>::type;
-  T value;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kWord; k++)
-    load_word(reinterpret_cast<word *>(&value)[k],
-              __cvta_generic_to_global(static_cast<const word *>(from) + k), evict_first_policy());
-  return value;
-}
-
 // A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store(void *to, const T &value) {
@@ -162,17 +143,6 @@ __device__ __forceinline__ void store_evict_last(void *to, const T &value) {
   for (int k = 0; k < sizeof(T) / kBytes; k++)
     store_word(__cvta_generic_to_global(static_cast<word *>(to) + k),
                reinterpret_cast<const word *>(&value)[k], evict_last_policy());
-}
-
-// A T in whole words, whose lines L2 gives up first.
-template <int kWord = 0, class T>
-__device__ __forceinline__ void store_evict_first(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
-  using word = typename word_of<kBytes>::type;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kBytes; k++)
-    store_word(__cvta_generic_to_global(static_cast<word *>(to) + k),
-               reinterpret_cast<const word *>(&value)[k], evict_first_policy());
 }
 
 // A T from shared memory, in words of kWord bytes.

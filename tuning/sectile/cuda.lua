@@ -456,10 +456,7 @@ end
 --- The function compute: the user's body, under the user's names.
 ---@return string
 function G:compute()
-  local list = {}
-  for n, param in ipairs(element_params(self)) do
-    list[n] = param.type .. param.name
-  end
+  local list = kit.map(element_params(self), function(p) return p.type .. p.name end)
   local head = "__device__ __forceinline__ void compute("
   local body, least = self.k.body, math.huge
   for spaces in string.gmatch(body, "\n( *)%S") do
@@ -523,13 +520,9 @@ end
 --- The names of those parameters, for a call.
 ---@return string
 function G:arguments_text()
-  local list = {}
-  for _, names in ipairs { self.arguments_of, self.scalar_names, self.extent_names } do
-    for _, name in ipairs(names) do
-      list[#list + 1] = name
-    end
-  end
-  return table.concat(list, ", ")
+  local list = { table.unpack(self.arguments_of) }
+  kit.append(list, table.unpack(self.scalar_names))
+  return table.concat(kit.append(list, table.unpack(self.extent_names)), ", ")
 end
 
 --- Head of the kernel.

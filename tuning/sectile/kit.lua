@@ -98,6 +98,29 @@ function kit.has(list, wanted)
   return kit.any(list, function(item) return item == wanted end)
 end
 
+--- What `make(item, n)` gives for each item of a list, but nil.
+---@param list table
+---@param make fun(item: any, n: integer): any
+---@return table
+function kit.map(list, make)
+  local made = {}
+  for n, item in ipairs(list) do
+    made[#made + 1] = make(item, n)
+  end
+  return made
+end
+
+--- A copy of a table.
+---@param from table
+---@return table
+function kit.copy(from)
+  local copy = {}
+  for key, value in pairs(from) do
+    copy[key] = value
+  end
+  return copy
+end
+
 --- Appends items to a list, which it gives back.
 ---@param list table
 ---@return table

@@ -83,16 +83,13 @@ end
 
 -- Modes that taps move along: a place beside another is one along them.
 local function tapped(k, d)
-  for _, op in ipairs(k.operands) do
-    for _, tap in ipairs(op.taps) do
-      for n, delta in ipairs(tap.delta) do
-        if delta ~= 0 and E.mentions(op.at[n], k.index[d]) then
-          return true
-        end
-      end
-    end
-  end
-  return false
+  return kit.any(k.operands, function(op)
+    return kit.any(op.taps, function(tap)
+      return kit.any(tap.delta, function(delta, n)
+        return delta ~= 0 and E.mentions(op.at[n], k.index[d])
+      end)
+    end)
+  end)
 end
 
 -- The number of the element of an index array that is read, over modes: what it holds is known by
@@ -153,13 +150,6 @@ local function each_offset(s, each)
       end
     end
   end
-end
-
-local function append(list, more)
-  for _, item in ipairs(more) do
-    list[#list + 1] = item
-  end
-  return list
 end
 
 -- An extent or a stride with n_d = c * whole, where d was split.
@@ -240,7 +230,7 @@ local function split_by(s, n, c)
     for m = 2, #s.whole, 2 do
       s.whole[m] = E.subst(s.whole[m], put)
     end
-    append(s.whole, put)
+    kit.append(s.whole, table.unpack(put))
   end
   s.modes[n] = part(high, index1, mode.extent // c)
   table.insert(s.modes, n + 1, part(low, index0, c))
@@ -288,14 +278,8 @@ local function drop(s)
 end
 
 local function work_variables(s)
-  local list = {}
-  for n, mode in ipairs(s.modes) do
-    list[n] = mode.index
-  end
-  for _, op in ipairs(s.k.operands) do
-    list[#list + 1] = op.is_index and op.index_value or nil
-  end
-  return list
+  local indices = kit.map(s.modes, function(mode) return mode.index end)
+  return strides.variables { index = indices, operands = s.k.operands }
 end
 
 -- Does every offset that moves along the mode go backwards, at every size?
@@ -339,15 +323,10 @@ end
 
 -- Is one step along `outer` as long as all steps along `inner` together, everywhere?
 local function is_behind(s, outer, inner)
-  if not outer.steps or not inner.steps or outer.reduced ~= inner.reduced then
-    return false
-  end
-  for n, step in ipairs(outer.steps) do
-    if kit.const_of(canonical(s, step - inner.extent * inner.steps[n])) ~= 0 then
-      return false
-    end
-  end
-  return true
+  return outer.steps and inner.steps and outer.reduced == inner.reduced
+    and not kit.any(outer.steps, function(step, n)
+      return kit.const_of(canonical(s, step - inner.extent * inner.steps[n])) ~= 0
+    end)
 end
 
 -- The first two modes of which one lies behind the other: their numbers, outer first.
@@ -366,7 +345,7 @@ local function parts_of(mode, parts)
   local exact, inner = {}, 1
   for n = #parts, 1, -1 do
     local at = mode.index // inner
-    append(exact, { parts[n].index, n > 1 and at % parts[n].extent or at })
+    kit.append(exact, parts[n].index, n > 1 and at % parts[n].extent or at)
     inner = parts[n].extent * inner
   end
   return exact
@@ -381,7 +360,7 @@ local function rename_merged(s)
       mode.from = {}
       for n, part in ipairs(mode.parts) do
         names[n] = part.name
-        append(put, { part.index, 0 })
+        kit.append(put, part.index, 0)
         for _, dim in ipairs(part.from) do
           mode.from[#mode.from + 1] = not seen[dim] and dim or nil
           seen[dim] = true
@@ -405,7 +384,8 @@ local function merge(s)
     local outer, inner = s.modes[n], s.modes[m]
     s.modes[m] = {
       extent = outer.extent * inner.extent, steps = inner.steps, reduced = inner.reduced,
-      parts = append(append({}, outer.parts or { outer }), inner.parts or { inner }),
+      parts = kit.append({ table.unpack(outer.parts or { outer }) },
+        table.unpack(inner.parts or { inner })),
     }
     table.remove(s.modes, n)
     n, m = find_pair(s)
@@ -427,7 +407,7 @@ local function distance(s, all, mode, variables)
   end
   for _, other in ipairs(variables) do
     if not other:same(mode.index) then
-      put[#put + 1], put[#put + 2] = other, 0
+      kit.append(put, other, 0)
     end
   end
   local one = E.subst(at, put)
@@ -450,7 +430,11 @@ local function by_weight(s)
   table.sort(inputs, function(a, b)
     return bytes[a] > bytes[b] or (bytes[a] == bytes[b] and a.op.number < b.op.number)
   end)
-  return s.k.reduces and append(inputs, outputs) or append(outputs, inputs)
+  local first, second = outputs, inputs
+  if s.k.reduces then
+    first, second = inputs, outputs
+  end
+  return kit.append(first, table.unpack(second))
 end
 
 local function sort(s)
@@ -485,14 +469,9 @@ end
 
 -- The extents of modes at every tuned size.
 local function sizes_of(s)
-  local sizes = {}
-  for n, given in ipairs(s.k.given) do
-    sizes[n] = {}
-    for d, mode in ipairs(s.modes) do
-      sizes[n][d] = E.eval(mode.extent + 0, given)
-    end
-  end
-  return sizes
+  return kit.map(s.k.given, function(given)
+    return kit.map(s.modes, function(mode) return E.eval(mode.extent + 0, given) end)
+  end)
 end
 
 -- The mode along which `op` moves by the fewest bytes, inside aligned pairs, so that blocked
@@ -543,7 +522,9 @@ local function drop_array_dims(view, one, op)
       still = still or tap.delta[d] ~= 0
     end
     table.insert(still and kept or dropped, d)
-    append(put, still and {} or { op.index[d], 0 })
+    if not still then
+      kit.append(put, op.index[d], 0)
+    end
   end
   for n, d in ipairs(kept) do
     local at, extent = one.at[d], op.extent[d]
@@ -564,16 +545,8 @@ local function drop_array_dims(view, one, op)
   end
 end
 
-local function copied(one)
-  local copy = {}
-  for key, value in pairs(one) do
-    copy[key] = value
-  end
-  return copy
-end
-
 local function operand_of(view, all)
-  local one, runs = copied(all.op), {}
+  local one, runs = kit.copy(all.op), {}
   one.offset, one.at = all.offset, all.at
   if #all.op.taps > 0 then
     drop_array_dims(view, one, all.op)
@@ -603,7 +576,7 @@ end
 
 local function build(s)
   local k = s.k
-  local view = copied(k)
+  local view = kit.copy(k)
   view.dims, view.index, view.extents, view.reduced, view.from = {}, {}, {}, {}, {}
   for d, mode in ipairs(s.modes) do
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
@@ -612,10 +585,7 @@ local function build(s)
   view.sizes, view.requires = sizes_of(s), s.requires
   view.user, view.place = k, s.place
   view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)
-  view.operands = {}
-  for n, all in ipairs(s.operands) do
-    view.operands[n] = operand_of(view, all)
-  end
+  view.operands = kit.map(s.operands, function(all) return operand_of(view, all) end)
   for _, op in ipairs(view.operands) do
     op.fastest, op.step = fastest_of(view, op)
   end
@@ -633,8 +603,8 @@ local function with_extents(k)
   for n, size in ipairs(k.sizes) do
     local given, larger, elements = {}, {}, 1.0
     for e, var in ipairs(k.extents) do
-      append(given, { var, size[e] })
-      append(larger, { var, math.max(size[e], 2) })
+      kit.append(given, var, size[e])
+      kit.append(larger, var, math.max(size[e], 2))
       elements = elements * (e <= #k.dims and size[e] or 1)
     end
     k.given[n], k.larger[n] = given, larger
@@ -649,7 +619,7 @@ end
 local function add_old_values(k)
   for n, op in ipairs { table.unpack(k.operands) } do
     if op.is_inout or op.keeps then
-      local old = copied(op)
+      local old = kit.copy(op)
       old.is_output, old.is_inout, old.keeps, old.old_of = false, false, false, n
       k.operands[#k.operands + 1], old.number = old, #k.operands + 1
     end
@@ -660,11 +630,9 @@ local known = {}
 
 -- A copy for one candidate: strategies add to it.
 local function copy_of(view)
-  local copy = setmetatable({ operands = {} }, { __index = view })
-  for n, op in ipairs(view.operands) do
-    copy.operands[n] = setmetatable({}, { __index = op })
-  end
-  return copy
+  return setmetatable({
+    operands = kit.map(view.operands, function(op) return setmetatable({}, { __index = op }) end),
+  }, { __index = view })
 end
 
 --- The view that modes.view() gave for this key; nil if it was not asked.

@@ -63,17 +63,12 @@ function records.flattened(k)
     return nil
   end
   local scalar = E.raw("scalar", 0, kit.MAX_INDEX)
-  local count = fields
-  for d = 1, #k.dims do
-    count = count * k.extents[d]
-  end
+  local count = fields * kit.product(k.extents)
   local view = setmetatable({
-    dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {}, sizes = {},
+    dims = { "scalar" }, index = { scalar }, extents = { count }, operands = {},
+    sizes = kit.map(k.given, function(given) return { E.eval(count, given) } end),
     body = k.component_body,
   }, { __index = k })
-  for n, given in ipairs(k.given) do
-    view.sizes[n] = { E.eval(count, given) }
-  end
   for n, op in ipairs(k.operands) do
     local field = op.record.fields[1]
     local one = {

@@ -396,11 +396,7 @@ end
 
 -- The digits of a place along a side of several modes, as variables.
 local function digits_of(p, side)
-  local list = {}
-  for n, d in ipairs(side.dims) do
-    list[n] = cuda.var(p.digit[d])
-  end
-  return list
+  return kit.map(side.dims, function(d) return cuda.var(p.digit[d]) end)
 end
 
 -- Takes the tables of `op` into the plan: offsets along sides in which it is not linear.

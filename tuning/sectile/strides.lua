@@ -26,16 +26,12 @@ function strides.of(at, index, others)
   return not kit.any(others, function(other) return E.mentions(step, other) end) and step or nil
 end
 
--- Variables of k that are no extents.
-local function moving(k)
-  local list = {}
-  for d, index in ipairs(k.index) do
-    list[d] = index
-  end
-  for _, op in ipairs(k.operands) do
-    list[#list + 1] = op.is_index and op.index_value or nil
-  end
-  return list
+--- The variables of offsets that are no extents: indices, and what index arrays hold.
+---@param k sectile.View
+---@return sectile.Expr[]
+function strides.variables(k)
+  local held = kit.map(k.operands, function(op) return op.is_index and op.index_value or nil end)
+  return kit.append({ table.unpack(k.index) }, table.unpack(held))
 end
 
 --- Stride of field f of `op` along mode d: the bytes of one step, over extents; nil if not all
@@ -46,7 +42,7 @@ end
 ---@param d integer
 ---@return sectile.Expr?
 function strides.step(k, op, f, d)
-  return strides.of(op.offset[f], k.index[d], moving(k))
+  return strides.of(op.offset[f], k.index[d], strides.variables(k))
 end
 
 -- Do elements 1 .. width - 1 of the group at `at` follow element 0?

@@ -11,12 +11,10 @@ local function agreed_extent(k, d)
   local n, put = kit.const_of(k.extents[d]) or k.sizes[1] and k.sizes[1][d], {}
   for _, var in ipairs(E.vars(k.extents[d] + 0)) do
     local value = E.eval(var, k.given[1])
-    for _, given in ipairs(k.given) do
-      if E.eval(var, given) ~= value then
-        return nil
-      end
+    if kit.any(k.given, function(given) return E.eval(var, given) ~= value end) then
+      return nil
     end
-    put[#put + 1], put[#put + 2] = var, value
+    kit.append(put, var, value)
   end
   return n, put
 end
@@ -38,29 +36,23 @@ local function view(k, d, put)
     return moved
   end
   local function fixed(list)
-    local all = {}
-    for n, e in ipairs(list) do
-      all[n] = E.subst(e + 0, put)
-    end
-    return all
+    return kit.map(list, function(e) return E.subst(e + 0, put) end)
   end
   local v = setmetatable({
     dims = reordered(k.dims), index = reordered(k.index), from = reordered(k.from),
-    extents = fixed(reordered(k.extents)), reduced = reordered(k.reduced), operands = {},
-    sizes = {}, requires = { table.unpack(k.requires) }, unrolled = k.dims[d],
+    extents = fixed(reordered(k.extents)), reduced = reordered(k.reduced),
+    sizes = kit.map(k.sizes, reordered), requires = { table.unpack(k.requires) },
+    unrolled = k.dims[d],
   }, { __index = k })
-  for n, size in ipairs(k.sizes) do
-    v.sizes[n] = reordered(size)
-  end
   for n = 1, #put, 2 do
     v.requires[#v.requires + 1] = put[n]:eq(put[n + 1])
   end
-  for n, op in ipairs(k.operands) do
-    v.operands[n] = setmetatable({
+  v.operands = kit.map(k.operands, function(op)
+    return setmetatable({
       offset = fixed(op.offset), at = fixed(op.at), extent = fixed(op.extent),
       bytes = E.subst(op.bytes + 0, put),
     }, { __index = op })
-  end
+  end)
   return v
 end
 

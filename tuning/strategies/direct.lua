@@ -21,11 +21,7 @@ end
 
 -- How the kernel calls indices of modes, and what index arrays hold.
 local function binding(p)
-  local at = {}
-  for d, name in ipairs(p.index) do
-    at[d] = cuda.var(name)
-  end
-  return p.g:binding(at, function(op) return p.values[op.name] end)
+  return p.g:binding(kit.map(p.index, cuda.var), function(op) return p.values[op.name] end)
 end
 
 -- ---- operands ----

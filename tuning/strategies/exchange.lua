@@ -371,10 +371,7 @@ local function cut(p, blocks)
 end
 
 local function verbs(list)
-  local names = {}
-  for n, x in ipairs(list) do
-    names[n] = x.op.name
-  end
+  local names = kit.map(list, function(x) return x.op.name end)
   return table.concat(names, " and ") .. (#names > 1 and " run" or " runs")
 end
 

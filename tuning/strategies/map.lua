@@ -307,11 +307,8 @@ local function count_modes(p)
   local k, g = p.k, p.g
   local side, extent, unit = p.side, k.extents[p.side], p.across and 1 or p.unit
   p.modes, p.inner, p.index_text = {}, {}, {}
-  p.last, p.elements, p.vectors = k.dims[#k.dims], 1, 1
+  p.last, p.elements, p.vectors = k.dims[#k.dims], kit.product(k.extents), 1
   p.inside_modes = table.concat(k.dims, ", ", math.min(side + 1, #k.dims))
-  for d = 1, #k.dims do
-    p.elements = p.elements * k.extents[d]
-  end
   for d = 1, side do
     local n = d == side and kit.ceil_div(extent, unit) or k.extents[d]
     p.vectors, p.modes[d] = p.vectors * n, k.dims[d]
