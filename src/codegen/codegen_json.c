@@ -78,15 +78,23 @@ static json_t *formulas_json(const sct_spec *spec, const sct_operand *op) {
 }
 
 static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str *scratch) {
-  json_t *layouts = json_array();
+  json_t *layouts = json_array(), *bytes = json_array();
   for (int k = 0; k < op->n_layouts; k++) {
     json_array_append_new(layouts, json_string(op->layouts[k].label));
+    json_array_append_new(bytes, expr_json(spec, op->layouts[k].bytes));
   }
   json_t *json = json_pack("{s:s, s:s, s:o, s:b, s:o, s:o, s:o}", "name", op->name, "role",
                            op->is_output ? "out" : "in", "record", record_json(&op->record), "bare",
                            op->record.name == NULL, "layouts", layouts, "dims",
                            sct_json_strings(op->dims, op->n_dims), "at",
                            sct_json_strings(op->at_text, op->n_dims));
+  json_object_set_new(json, "bytes", bytes);
+  if (op->is_inout) {
+    json_object_set_new(json, "inout", json_true());
+  }
+  if (op->keeps) {
+    json_object_set_new(json, "keeps", json_true());
+  }
   if (op->n_taps > 0) {
     json_object_set_new(json, "taps", taps_json(op, scratch));
     json_object_set_new(json, "border", json_string(sct_border_name(op->border)));

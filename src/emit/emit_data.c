@@ -142,12 +142,12 @@ static bool at_its_own_place(const emit_operand *op) {
 static json_t *operand_data(const emit_header *h, int index) {
   const emit_operand *op = &h->sig.operands[index];
   json_t *out = json_pack(
-      "{s:o, s:o, s:s, s:b, s:o, s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I}", "name",
-      emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name), "role",
-      op->is_output ? "out" : "in ", "is_output", op->is_output, "record", record_text(&op->record),
-      "is_record", op->record.name != NULL, "layout", emit_text(h->layout[index]), "layouts",
-      emit_texts(op->layouts, op->n_layouts), "is_chosen", op->n_layouts > 1, "dims",
-      emit_texts(op->dims, op->n_dims), "at",
+      "{s:o, s:o, s:s, s:b, s:b, s:b, s:o, s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I}",
+      "name", emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name),
+      "role", op->is_output ? "out" : "in ", "is_output", op->is_output, "is_inout", op->is_inout,
+      "keeps", op->keeps, "record", record_text(&op->record), "is_record", op->record.name != NULL,
+      "layout", emit_text(h->layout[index]), "layouts", emit_texts(op->layouts, op->n_layouts),
+      "is_chosen", op->n_layouts > 1, "dims", emit_texts(op->dims, op->n_dims), "at",
       emit_texts(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
       emit_texts(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
       op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
@@ -210,6 +210,39 @@ static void add_arguments(json_t *out, const emit_header *h) {
   }
   json_object_set_new(out, "parameters", parameters);
   json_object_set_new(out, "arguments", arguments);
+}
+
+/* ---- what must not overlap ---- */
+
+/* The bytes of an array under the layout that the header has; NULL: not known. */
+static const char *bytes_of(const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  for (int k = 0; k < op->n_layouts && op->bytes != NULL; k++) {
+    if (strcmp(op->layouts[k], h->layout[operand]) == 0) {
+      return op->bytes[k];
+    }
+  }
+  return NULL;
+}
+
+/* Arrays of which one is written, as far as it is known how large all are. */
+static void add_ranges(json_t *out, const emit_header *h) {
+  json_t *ranges = json_array();
+  sct_str all = {0};
+  bool known = h->sig.n_operands > 1;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const char *bytes = bytes_of(h, k);
+    known = known && bytes != NULL;
+    sct_str_printf(&all, "%s ", bytes ? bytes : "");
+    json_array_append_new(ranges,
+                          json_pack("{s:o, s:o, s:s}", "name", emit_text(h->sig.operands[k].name),
+                                    "bytes", emit_text(bytes ? bytes : "0"), "written",
+                                    h->sig.operands[k].is_output ? "true" : "false"));
+  }
+  json_object_set_new(out, "ranges_over", emit_mentioned(&h->sig, sct_str_c(&all)));
+  json_object_set_new(out, "ranges", known ? json_incref(ranges) : json_array());
+  json_decref(ranges);
+  sct_str_free(&all);
 }
 
 /* ---- the whole ---- */
@@ -292,6 +325,7 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);
+  add_ranges(*out, h);
   emit_add_other_sizes(*out, h);
   emit_add_figures(*out, h);
   emit_add_devices(*out, h);

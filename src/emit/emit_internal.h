@@ -46,9 +46,11 @@ typedef struct emit_formula {
 typedef struct emit_operand {
   const char *name;
   bool is_output;
+  bool is_inout, keeps; /* of an output: it is updated in place; elements stay as they were */
   emit_record record;
   int n_layouts;
   const char **layouts;
+  const char **bytes; /* [n_layouts] of the array, over n_<extent>; NULL: the store has none */
   int n_dims, n_at;
   const char **dims;
   const char **at; /* [n_at] the place of an element, for each dimension; may be empty */

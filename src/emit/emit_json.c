@@ -68,6 +68,8 @@ static sct_status read_operand(emit_operand *op, sct_json at) {
   if (!op->is_output && strcmp(role, "in") != 0) {
     return sct_json_fail(sct_json_member(at, "role"), "expected in or out");
   }
+  op->is_inout = sct_json_is_true(at, "inout");
+  op->keeps = sct_json_is_true(at, "keeps");
   const bool bare = sct_json_is_true(at, "bare");
   SCT_TRY(read_record(&op->record, sct_json_member(at, "record"), bare));
   SCT_TRY(sct_json_texts(&op->layouts, &op->n_layouts, sct_json_member(at, "layouts"), false));
@@ -114,7 +116,7 @@ static sct_status get_expressions(const char ***out, sct_json list, int n,
   int length = 0;
   SCT_TRY(sct_json_length(&length, list, false));
   if (length != n) {
-    return sct_json_fail(list, "expected one expression for each dimension or field");
+    return sct_json_fail(list, "expected one expression for each dimension, field or layout");
   }
   *out = SCT_ARENA_NEW(list.doc->arena, const char *, n + 1);
   for (int k = 0; k < n; k++) {
@@ -148,6 +150,15 @@ static sct_status read_formulas(emit_operand *op, const emit_signature *sig, sct
                             op->record.n_fields, sig, op));
   }
   return SCT_OK;
+}
+
+/* Of the array under each layout. Stores of older programs have none. */
+static sct_status read_bytes(emit_operand *op, const emit_signature *sig, sct_json at) {
+  const emit_operand without_indices = {.n_dims = 0};
+  const sct_json list = sct_json_member(at, "bytes");
+  int n = 0;
+  SCT_TRY(sct_json_length(&n, list, true));
+  return n == 0 ? SCT_OK : get_expressions(&op->bytes, list, op->n_layouts, sig, &without_indices);
 }
 
 static sct_status read_scalar(emit_scalar *scalar, sct_json at) {
@@ -230,7 +241,9 @@ static sct_status read_lists(emit_signature *sig, sct_json root) {
     }
   }
   for (int k = 0; k < sig->n_operands; k++) { /* their expressions are over the extents */
-    SCT_TRY(read_formulas(&sig->operands[k], sig, sct_json_item(operands, (size_t)k)));
+    const sct_json operand = sct_json_item(operands, (size_t)k);
+    SCT_TRY(read_formulas(&sig->operands[k], sig, operand));
+    SCT_TRY(read_bytes(&sig->operands[k], sig, operand));
   }
   if (sig->n_operands == 0) {
     return sct_json_fail(operands, "expected at least one");

@@ -17,6 +17,12 @@
 //%   if o.reduce then
 //   $(blank)       the $(o.reduce) of what is computed for it
 //%   end
+//%   if o.is_inout then
+//   $(blank)       updated in place
+//%   end
+//%   if o.keeps then
+//   $(blank)       elements that keep() names stay as they were
+//%   end
 //%   if #o.at > 0 then
 //%     if o.is_output then
 //   $(blank)       written at ($(join(o.at)))

@@ -93,6 +93,33 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
+//% if #ranges > 0 then
+// Does an array that is written overlap another one?
+inline bool overlap(const call &c) {
+//%   if #ranges_over > 0 then
+  const long long $(join(ranges_over, "n_%s = c.n_%s"));
+//%   end
+  const struct {
+    const void *first;
+    long long bytes;
+    bool written;
+  } arrays[] = {
+//%   for _, r in ipairs(ranges) do
+      {c.$(r.name), $(r.bytes), $(r.written)},
+//%   end
+  };
+  for (const auto &a : arrays) {
+    for (const auto &b : arrays) {
+      const char *const from = static_cast<const char *>(a.first);
+      const char *const other = static_cast<const char *>(b.first);
+      const bool meet = from < other + b.bytes && other < from + a.bytes;
+      if (&a != &b && a.written && a.bytes > 0 && b.bytes > 0 && meet) return true;
+    }
+  }
+  return false;
+}
+
+//% end
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
 inline const char *bad_pointer(const call &c, bool empty) {
@@ -104,6 +131,9 @@ inline const char *bad_pointer(const call &c, bool empty) {
   if (c.$(o.name) == nullptr && !empty) return "invalid value: $(o.name) is null";
 //%   end
   if (!aligned(c.$(o.name), $(o.align))) return "invalid value: $(o.name) is not aligned to $(o.align) bytes";
+//% end
+//% if #ranges > 0 then
+  if (overlap(c)) return "invalid value: an array that is written overlaps another one";
 //% end
 //% if needs_workspace then
   if (c.$(workspace) == nullptr || !aligned(c.$(workspace), 16)) {

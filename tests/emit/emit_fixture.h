@@ -41,12 +41,13 @@ typedef struct fixture {
   "\"name\": \"" name "\", \"role\": \"" role "\", \"record\": " record ", \"bare\": " bare        \
   ", \"pointer\": \"void *\", \"layouts\": [" layouts "], \"dims\": [" dims "]}"
 
+#define ADD_BYTES "\"bytes\": [\"24 * n_i\"], "
 #define ADD_SIGNATURE                                                                              \
   "{\"name\": \"add3\", \"dims\": [\"i\"], \"extents\": [{\"name\": \"i\", \"dim\": true}], "      \
   "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\", \"cuda\": \"double\"}], \"operands\": "      \
-  "[" OPERAND("a", "in", VEC3, "false", "\"aos\"", "\"i\"") ", " OPERAND(                          \
-      "b", "out", VEC3, "false", "\"aos\"",                                                        \
-      "\"i\"") "], \"body\": \"b.x = a.x + k; b.y = a.y + k;\\nb.z = a.z + k;\"}"
+  "[{" ADD_BYTES OPERAND_FIELDS("a", "in", VEC3, "false", "\"aos\"", "\"i\"") ", {" ADD_BYTES      \
+      OPERAND_FIELDS("b", "out", VEC3, "false", "\"aos\"",                                         \
+                     "\"i\"") "], \"body\": \"b.x = a.x + k; b.y = a.y + k;\\nb.z = a.z + k;\"}"
 
 /* A packed record of 6 bytes in structs of arrays or arrays of structs, and a 16-bit scalar. */
 #define ITEM                                                                                       \

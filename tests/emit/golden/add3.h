@@ -21,7 +21,7 @@
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // NVIDIA A100: driver 570.2, NVRTC 13.0, sectile 0.1.0
-// Spec 086f74084f7261c038c986a47fcc489d; the hash of each kernel's source stands above it.
+// Spec 4b1908e0bd0034314f8b7ca3b7f91846; the hash of each kernel's source stands above it.
 #ifndef SECTILE_HEADER_add3
 #define SECTILE_HEADER_add3
 #include <cuda_runtime.h>
@@ -185,6 +185,28 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
+// Does an array that is written overlap another one?
+inline bool overlap(const call &c) {
+  const long long n_i = c.n_i;
+  const struct {
+    const void *first;
+    long long bytes;
+    bool written;
+  } arrays[] = {
+      {c.a, 24 * n_i, false},
+      {c.b, 24 * n_i, true},
+  };
+  for (const auto &a : arrays) {
+    for (const auto &b : arrays) {
+      const char *const from = static_cast<const char *>(a.first);
+      const char *const other = static_cast<const char *>(b.first);
+      const bool meet = from < other + b.bytes && other < from + a.bytes;
+      if (&a != &b && a.written && a.bytes > 0 && b.bytes > 0 && meet) return true;
+    }
+  }
+  return false;
+}
+
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
 inline const char *bad_pointer(const call &c, bool empty) {
@@ -193,6 +215,7 @@ inline const char *bad_pointer(const call &c, bool empty) {
   if (!aligned(c.a, 8)) return "invalid value: a is not aligned to 8 bytes";
   if (c.b == nullptr) return "invalid value: b is null";
   if (!aligned(c.b, 8)) return "invalid value: b is not aligned to 8 bytes";
+  if (overlap(c)) return "invalid value: an array that is written overlaps another one";
   return nullptr;
 }
 
@@ -519,13 +542,13 @@ static const struct {
   const char *kernel, *spec_hash, *written_by;
   int n_tunings;
   const add3_tuning *tunings;
-} add3_provenance = {"add3", "086f74084f7261c038c986a47fcc489d", "sectile 0.1.0", 3,
+} add3_provenance = {"add3", "4b1908e0bd0034314f8b7ca3b7f91846", "sectile 0.1.0", 3,
     add3_tunings};
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
-// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
-// other errors are those of the launch.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
 extern "C" inline cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
   return add3_detail::launch({a, b, k, n_i}, stream);
 }

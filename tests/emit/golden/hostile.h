@@ -385,9 +385,9 @@ static const struct {
     hostile_tunings};
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
-// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
-// other errors are those of the launch.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
 extern "C" inline cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
   return hostile_detail::launch({aligned, blocks, n_i, n_m}, stream);
 }

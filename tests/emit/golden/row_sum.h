@@ -558,9 +558,9 @@ extern "C" inline size_t row_sum_workspace_bytes(void) {
 }
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
-// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
-// other errors are those of the launch.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
 // `workspace` has row_sum_workspace_bytes() bytes, set to 0 once before its first use; launches leave
 // it ready for the next. Calls that may overlap need one each.
 extern "C" inline cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream) {

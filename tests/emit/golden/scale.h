@@ -527,9 +527,9 @@ static const struct {
     scale_tunings};
 
 // Launches on `stream_x`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
-// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
-// other errors are those of the launch.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
 // `k` is given as the bits of a value of type f16.
 extern "C" inline cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
   return scale_detail::launch({p, q, k, stream, n_i}, stream_x);

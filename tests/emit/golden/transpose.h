@@ -400,9 +400,9 @@ static const struct {
     transpose_tunings};
 
 // Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// Arrays must not overlap. A negative extent, a null pointer or a pointer below its type's
-// alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks cudaErrorInvalidConfiguration;
-// other errors are those of the launch.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
 extern "C" inline cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
   return transpose_detail::launch({a, b, n_row, n_col}, stream);
 }

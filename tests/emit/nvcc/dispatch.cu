@@ -30,7 +30,7 @@ static const char *const kStaged = "staged t512";
 static const char *const kDirect = "direct t256";
 
 static const add3_vec3 *in(long long offset) { return reinterpret_cast<const add3_vec3 *>(4096 + offset); }
-static add3_vec3 *out(long long offset) { return reinterpret_cast<add3_vec3 *>(8192 + offset); }
+static add3_vec3 *out(long long offset) { return reinterpret_cast<add3_vec3 *>((1LL << 50) + offset); }
 
 struct Case {
   int line;
@@ -151,6 +151,22 @@ static void refusals() {
   CHECK(fake_launches == 0);
 }
 
+// What is written may not overlap what is read.
+static void overlaps() {
+  fake_device = kH200;
+  for (const long long at : {0LL, 24LL, 24 * 99LL, -24LL, -24 * 99LL}) {
+    add3_vec3 *const b = reinterpret_cast<add3_vec3 *>((1LL << 30) + at);
+    const add3_vec3 *const a = reinterpret_cast<const add3_vec3 *>(1LL << 30);
+    CHECK(add3(a, b, 1.0, 100, nullptr) == cudaErrorInvalidValue);
+    CHECK(strstr(add3_variant(a, b, 1.0, 100).reason, "overlaps") != nullptr);
+    CHECK((add3(a, b, 1.0, 1, nullptr) == cudaErrorInvalidValue) == (at == 0));
+  }
+  for (const long long at : {24 * 100LL, -24 * 100LL}) {
+    const add3_vec3 *const a = reinterpret_cast<const add3_vec3 *>(1LL << 30);
+    CHECK(add3(a, reinterpret_cast<add3_vec3 *>((1LL << 30) + at), 1.0, 100, nullptr) == cudaSuccess);
+  }
+}
+
 // Row sums: reduce_rows of 8 blocks a row, else direct. A row of nothing has a sum too.
 static void sums() {
   const float *a = reinterpret_cast<const float *>(4096);
@@ -236,6 +252,7 @@ int main() {
   }
   CHECK(fake_names_read == read); // a device is asked once
   refusals();
+  overlaps();
   sums();
   shapes();
   provenance();
