@@ -72,16 +72,22 @@ bool sct_ptx_dec_mods_left(const ptx_dec *d) {
 
 /* ---- slots */
 
-ptx_uop *sct_ptx_dec_emit(ptx_dec *d, ptx_fn fn) {
+bool sct_ptx_dec_put(ptx_dec *d, ptx_uop u) {
   ptx_code *c = d->code;
-  SCT_GROW(c->uops, c->n_uops, c->cap_uops);
-  ptx_uop *u = &c->uops[c->n_uops++];
-  *u = (ptx_uop){.fn = fn, .guard = PTX_SLOT_TRUE, .inst = (uint32_t)c->n_insts - 1};
+  u.guard = PTX_SLOT_TRUE;
+  u.inst = (uint32_t)c->n_insts - 1;
   if (d->inst->guard >= 0) {
-    u->guard = PTX_SLOT_REGS + (uint32_t)d->inst->guard;
-    u->guard_flip = d->inst->guard_not ? PTX_ALL : 0;
+    u.guard = PTX_SLOT_REGS + (uint32_t)d->inst->guard;
+    u.guard_flip = d->inst->guard_not ? PTX_ALL : 0;
   }
-  return u;
+  SCT_GROW(c->uops, c->n_uops, c->cap_uops);
+  c->uops[c->n_uops++] = u;
+  return true;
+}
+
+ptx_uop *sct_ptx_dec_emit(ptx_dec *d, ptx_fn fn) {
+  sct_ptx_dec_put(d, (ptx_uop){.fn = fn});
+  return &d->code->uops[d->code->n_uops - 1];
 }
 
 uint32_t sct_ptx_dec_temp(ptx_dec *d) {
@@ -201,9 +207,6 @@ static bool source_literal(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type ty
 
 static bool negate_pred(ptx_dec *d, uint32_t *slot) {
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_not_pred);
-  if (u == NULL) {
-    return false;
-  }
   u->a = *slot;
   u->d = sct_ptx_dec_temp(d);
   *slot = u->d;
@@ -302,9 +305,6 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
 
 static bool widen_base(ptx_dec *d, uint32_t *base) {
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_zext64);
-  if (u == NULL) {
-    return false;
-  }
   u->undef = PTX_UNDEF_ZEXT;
   u->bytes = 4;
   u->a = *base;

@@ -39,7 +39,8 @@ ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no 
 void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst);
 bool sct_ptx_dec_mods_left(const ptx_dec *d);
 
-/* A new micro-operation with guard and instruction filled in. */
+/* A new micro-operation; guard and instruction are filled in here. true. */
+bool sct_ptx_dec_put(ptx_dec *d, ptx_uop uop);
 ptx_uop *sct_ptx_dec_emit(ptx_dec *d, ptx_fn fn);
 uint32_t sct_ptx_dec_temp(ptx_dec *d);
 bool sct_ptx_dec_const(ptx_dec *d, uint64_t bits, bool wide, uint32_t *slot);

@@ -139,19 +139,16 @@ static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
   if (!sct_ptx_dec_dest(d, &d->inst->opds[0], row->sig[0], &slots[0])) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, row->fn);
-  if (u == NULL) {
-    return false;
-  }
-  u->d = slots[0];
-  u->a = slots[1];
-  u->b = slots[2];
-  u->c = slots[3];
-  u->e = slots[4];
-  u->imm = imm;
-  u->flags = mods->flags;
-  u->undef = (uint8_t)row->undef;
-  u->bytes = (uint8_t)sct_ptx_type_bytes(mods->type);
+  sct_ptx_dec_put(d, (ptx_uop){.fn = row->fn,
+                               .d = slots[0],
+                               .a = slots[1],
+                               .b = slots[2],
+                               .c = slots[3],
+                               .e = slots[4],
+                               .imm = imm,
+                               .flags = mods->flags,
+                               .undef = (uint8_t)row->undef,
+                               .bytes = (uint8_t)sct_ptx_type_bytes(mods->type)});
   d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
   return true;
 }

@@ -17,9 +17,6 @@ static bool pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot, ptx_space *s
     return true;
   }
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_add64);
-  if (u == NULL) {
-    return false;
-  }
   u->undef = PTX_UNDEF_ADD;
   u->bytes = 8;
   u->a = base;
@@ -99,13 +96,7 @@ static bool pending_count(ptx_dec *d) {
       !sct_ptx_dec_source(d, &d->inst->opds[1], '6', PTX_T_B64, &from)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mbarrier_pending);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = from;
-  u->d = to;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mbarrier_pending, .a = from, .d = to});
 }
 
 /* Operands from number `at` on: what the form takes, and the hint. */
@@ -157,18 +148,15 @@ bool sct_ptx_decode_mbarrier(ptx_dec *d) {
       !mbar_operands(d, f, at + 1, &source)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, f->fn);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = base;
-  u->imm = imm;
-  u->b = source;
-  u->d = no_state ? sct_ptx_dec_temp(d) : dest;
-  u->flags = f->flags;
-  u->bytes = 8;
-  u->n = 1;
-  u->space = (uint8_t)(space == PTX_SPACE_NONE ? seen : space);
+  sct_ptx_dec_put(d, (ptx_uop){.fn = f->fn,
+                               .a = base,
+                               .imm = imm,
+                               .b = source,
+                               .d = no_state ? sct_ptx_dec_temp(d) : dest,
+                               .flags = f->flags,
+                               .bytes = 8,
+                               .n = 1,
+                               .space = (uint8_t)(space == PTX_SPACE_NONE ? seen : space)});
   note_shared(d, 8);
   return true;
 }
@@ -189,16 +177,13 @@ bool sct_ptx_dec_cp_mbarrier(ptx_dec *d) {
   if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_address(d, &d->inst->opds[0], &base, &imm, &seen)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_cp_mbarrier_arrive);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = base;
-  u->imm = imm;
-  u->flags = noinc ? PTX_MBAR_NO_COMPLETE : 0;
-  u->bytes = 8;
-  u->n = 1;
-  u->space = (uint8_t)(space == PTX_SPACE_NONE ? seen : space);
+  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_cp_mbarrier_arrive,
+                               .a = base,
+                               .imm = imm,
+                               .flags = noinc ? PTX_MBAR_NO_COMPLETE : 0,
+                               .bytes = 8,
+                               .n = 1,
+                               .space = (uint8_t)(space == PTX_SPACE_NONE ? seen : space)});
   note_shared(d, 8);
   return true;
 }
@@ -223,9 +208,6 @@ static bool bulk_copy(ptx_dec *d, bool load, bool hint) {
     return false;
   }
   ptx_uop *u = sct_ptx_dec_emit(d, load ? sct_ptx_op_bulk_load : sct_ptx_op_bulk_store);
-  if (u == NULL) {
-    return false;
-  }
   u->a = load ? from : to;
   u->b = load ? to : from;
   u->c = size;
@@ -247,13 +229,7 @@ static bool bulk_prefetch(ptx_dec *d) {
       !sct_ptx_dec_source(d, &d->inst->opds[1], '3', PTX_T_U32, &size)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_bulk_prefetch);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = from;
-  u->c = size;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_bulk_prefetch, .a = from, .c = size});
 }
 
 static bool bulk_wait(ptx_dec *d) {
@@ -261,20 +237,15 @@ static bool bulk_wait(ptx_dec *d) {
   if (!sct_ptx_dec_count(d, 1) || d->inst->opds[0].kind != PTX_OPD_INT) {
     return sct_ptx_dec_fail(d, "cp.async.bulk.wait_group wants a constant");
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_bulk_wait);
-  if (u == NULL) {
-    return false;
-  }
-  u->imm = d->inst->opds[0].imm;
-  u->op = read;
-  return true;
+  return sct_ptx_dec_put(
+      d, (ptx_uop){.fn = sct_ptx_op_bulk_wait, .imm = d->inst->opds[0].imm, .op = read});
 }
 
 bool sct_ptx_dec_bulk(ptx_dec *d) {
   const bool to_cluster =
       d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], "shared::cluster");
   if (sct_ptx_dec_take(d, "commit_group")) {
-    return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_bulk_commit) != NULL;
+    return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_bulk_commit});
   }
   if (sct_ptx_dec_take(d, "wait_group")) {
     return bulk_wait(d);

@@ -193,9 +193,6 @@ static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
     return sct_ptx_dec_fail(d, "atomic operation on memory that is neither global nor shared");
   }
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_atomic);
-  if (u == NULL) {
-    return false;
-  }
   const int bytes = sct_ptx_type_bytes(m->type);
   u->a = base;
   u->b = m->of[OP] == PTX_ATOMIC_ADD && is_word(m->type) && o[at + 1].kind == PTX_OPD_INT &&
@@ -340,14 +337,11 @@ bool sct_ptx_decode_mov128(ptx_dec *d) {
     }
   }
   for (int i = 0; i < 2; i++) {
-    ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov64);
-    if (u == NULL) {
-      return false;
-    }
-    u->d = slots[0][i];
-    u->a = slots[1][i];
-    u->wide = true;
-    u->undef = PTX_UNDEF_MOV;
+    sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mov64,
+                                 .d = slots[0][i],
+                                 .a = slots[1][i],
+                                 .wide = true,
+                                 .undef = PTX_UNDEF_MOV});
   }
   return true;
 }
@@ -430,11 +424,8 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
     return false;
   }
   const bool proxy = fences[f].sync == PTX_SYNC_PROXY;
-  ptx_uop *u = sct_ptx_dec_emit(d, proxy ? sct_ptx_op_fence_async : sct_ptx_op_fence);
-  if (u == NULL) {
-    return false;
-  }
-  u->sync = fences[f].sync;
+  sct_ptx_dec_put(d, (ptx_uop){.fn = proxy ? sct_ptx_op_fence_async : sct_ptx_op_fence,
+                               .sync = fences[f].sync});
   d->code->orders_blocks |= fences[f].sync != 0 && in_list("gl gpu sys", last);
   return true;
 }

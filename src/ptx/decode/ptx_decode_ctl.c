@@ -3,11 +3,7 @@
 #include "ptx/exec/ptx_exec.h"
 
 static bool branch(ptx_dec *d, ptx_term term) {
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
-  if (u == NULL) {
-    return false;
-  }
-  u->imm = d->inst - d->func->insts;
+  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator, .imm = d->inst - d->func->insts});
   sct_ptx_dec_kind(d, PTX_INST_BRANCH, 0);
   return sct_ptx_dec_end_block(d, term);
 }
@@ -65,17 +61,17 @@ bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
 
 bool sct_ptx_decode_ret(ptx_dec *d) {
   (void)sct_ptx_dec_take(d, "uni");
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_terminator) != NULL &&
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
          sct_ptx_dec_end_block(d, PTX_TERM_RET);
 }
 
 bool sct_ptx_decode_exit(ptx_dec *d) {
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_terminator) != NULL &&
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
          sct_ptx_dec_end_block(d, PTX_TERM_EXIT);
 }
 
 bool sct_ptx_decode_trap(ptx_dec *d) {
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_trap) != NULL;
+  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_trap});
 }
 
 /* nanosleep.u32 t: time does not pass here, but other warps get their turn */
@@ -85,7 +81,7 @@ bool sct_ptx_decode_nanosleep(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   return sct_ptx_dec_count(d, 1) && sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) &&
-         sct_ptx_dec_emit(d, sct_ptx_op_nanosleep) != NULL;
+         sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_nanosleep});
 }
 
 /* ---- calls */
@@ -226,12 +222,8 @@ bool sct_ptx_decode_call(ptx_dec *d) {
   if (c.body < 0 && !sct_ptx_dec_begin_block(d)) { /* alone in its block: lanes may take turns */
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = pointer;
-  u->imm = (int64_t)code->n_calls - 1;
+  sct_ptx_dec_put(
+      d, (ptx_uop){.fn = sct_ptx_op_terminator, .a = pointer, .imm = (int64_t)code->n_calls - 1});
   return sct_ptx_dec_end_block(d, PTX_TERM_CALL);
 }
 
@@ -242,12 +234,7 @@ static bool warp_sync(ptx_dec *d) {
   if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_syncwarp);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_syncwarp, .a = a});
 }
 
 /* bar.red.popc.u32 d, a{, b}, {!}c */
@@ -296,15 +283,12 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
       return false;
     }
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_terminator);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = read.a;
-  u->b = read.b;
-  u->c = read.c;
-  u->d = read.d;
-  u->op = op;
+  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator,
+                               .a = read.a,
+                               .b = read.b,
+                               .c = read.c,
+                               .d = read.d,
+                               .op = op});
   sct_ptx_dec_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
 }
@@ -317,12 +301,7 @@ bool sct_ptx_decode_activemask(ptx_dec *d) {
   if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov_activemask);
-  if (u == NULL) {
-    return false;
-  }
-  u->d = slot;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mov_activemask, .d = slot});
 }
 
 /* shfl.sync.idx.b32 d|p, a, b, c, membermask */
@@ -348,17 +327,14 @@ bool sct_ptx_decode_shfl(ptx_dec *d) {
     }
   }
   const int32_t pair = d->inst->opds[0].pair;
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_shfl);
-  if (u == NULL) {
-    return false;
-  }
-  u->d = slot;
-  u->a = s[0];
-  u->b = s[1];
-  u->c = s[2];
-  u->e = s[3];
-  u->op = (uint8_t)mode;
-  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_shfl,
+                               .d = slot,
+                               .a = s[0],
+                               .b = s[1],
+                               .c = s[2],
+                               .e = s[3],
+                               .op = (uint8_t)mode,
+                               .vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0});
   sct_ptx_dec_kind(d, PTX_INST_SHUFFLE, 0);
   return true;
 }
@@ -371,16 +347,12 @@ static bool group_op(ptx_dec *d, ptx_fn fn, const char sig[2], ptx_type type, in
       !sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, fn);
-  if (u == NULL) {
-    return false;
-  }
-  u->d = slot;
-  u->a = a;
-  u->e = mask;
-  u->op = (uint8_t)op;
-  u->sign = sct_ptx_type_kind(type) == PTX_KIND_S;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = fn,
+                                      .d = slot,
+                                      .a = a,
+                                      .e = mask,
+                                      .op = (uint8_t)op,
+                                      .sign = sct_ptx_type_kind(type) == PTX_KIND_S});
 }
 
 /* vote.sync.all.pred d, {!}a, membermask; vote.sync.ballot.b32 */

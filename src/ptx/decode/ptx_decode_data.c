@@ -56,9 +56,6 @@ static bool mov_vector(ptx_dec *d, ptx_type type, bool pack) {
 /* Local variables of a called function stand where its frame does. */
 static bool in_frame(ptx_dec *d, uint32_t *slot) {
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_add_frame);
-  if (u == NULL) {
-    return false;
-  }
   u->a = *slot;
   u->d = sct_ptx_dec_temp(d);
   *slot = u->d;
@@ -135,18 +132,14 @@ bool sct_ptx_decode_mov(ptx_dec *d) {
   if (!sct_ptx_dec_dest(d, &d->inst->opds[0], cls, &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, clock != 0   ? sct_ptx_op_mov_clock
-                                   : cls == 'p' ? sct_ptx_op_mov_pred
-                                   : cls == '6' ? sct_ptx_op_mov64
-                                                : sct_ptx_op_mov32);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->d = slot;
-  u->wide = cls == '6';
-  u->undef = PTX_UNDEF_MOV;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = clock != 0   ? sct_ptx_op_mov_clock
+                                            : cls == 'p' ? sct_ptx_op_mov_pred
+                                            : cls == '6' ? sct_ptx_op_mov64
+                                                         : sct_ptx_op_mov32,
+                                      .a = a,
+                                      .d = slot,
+                                      .wide = cls == '6',
+                                      .undef = PTX_UNDEF_MOV});
 }
 
 /* ---- cvt */
@@ -245,17 +238,13 @@ static bool cvt_pack(ptx_dec *d, const cvt_mods *m) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_cvt_pack);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->b = b;
-  u->d = slot;
-  u->flags = m->flags;
-  u->to = (uint8_t)m->to;
-  u->undef = PTX_UNDEF_ALL;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_cvt_pack,
+                                      .a = a,
+                                      .b = b,
+                                      .d = slot,
+                                      .flags = m->flags,
+                                      .to = (uint8_t)m->to,
+                                      .undef = PTX_UNDEF_ALL});
 }
 
 bool sct_ptx_decode_cvt(ptx_dec *d) {
@@ -279,9 +268,6 @@ bool sct_ptx_decode_cvt(ptx_dec *d) {
   }
   const ptx_fn fast = cvt_int_fn(&m, to, from);
   ptx_uop *u = sct_ptx_dec_emit(d, fast != NULL ? fast : sct_ptx_op_cvt);
-  if (u == NULL) {
-    return false;
-  }
   u->a = a;
   u->d = slot;
   u->flags = m.flags;
@@ -330,15 +316,12 @@ bool sct_ptx_decode_cvta(ptx_dec *d) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], '6', &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, window == 0 ? sct_ptx_op_mov64 : sct_ptx_op_add_window);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->d = slot;
-  u->imm = (int64_t)(to ? 0 - PTX_WINDOW(window) : PTX_WINDOW(window));
-  u->undef = window == 0 ? PTX_UNDEF_MOV : PTX_UNDEF_ADD;
-  return true;
+  return sct_ptx_dec_put(
+      d, (ptx_uop){.fn = window == 0 ? sct_ptx_op_mov64 : sct_ptx_op_add_window,
+                   .a = a,
+                   .d = slot,
+                   .imm = (int64_t)(to ? 0 - PTX_WINDOW(window) : PTX_WINDOW(window)),
+                   .undef = window == 0 ? PTX_UNDEF_MOV : PTX_UNDEF_ADD});
 }
 
 /* ---- comparisons */
@@ -396,20 +379,16 @@ bool sct_ptx_decode_setp(ptx_dec *d) {
     return false;
   }
   const int32_t pair = d->inst->opds[0].pair;
-  ptx_uop *u = sct_ptx_dec_emit(d, is_pair(type) ? sct_ptx_op_setp_pair : sct_ptx_op_setp);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->b = b;
-  u->c = c;
-  u->d = p;
-  u->op = cmp;
-  u->from = (uint8_t)type;
-  u->n = combine;
-  u->flags = ftz ? PTX_F_FTZ : 0;
-  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = is_pair(type) ? sct_ptx_op_setp_pair : sct_ptx_op_setp,
+                                      .a = a,
+                                      .b = b,
+                                      .c = c,
+                                      .d = p,
+                                      .op = cmp,
+                                      .from = (uint8_t)type,
+                                      .n = combine,
+                                      .flags = ftz ? PTX_F_FTZ : 0,
+                                      .vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0});
 }
 
 /* Whether set has results of type `to` for operands of type `from`. */
@@ -443,22 +422,18 @@ bool sct_ptx_decode_set(ptx_dec *d) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], to_cls, &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, is_pair(type) ? sct_ptx_op_set_pair : sct_ptx_op_set);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->b = b;
-  u->c = c;
-  u->d = slot;
-  u->op = cmp;
-  u->from = (uint8_t)type;
-  u->to = (uint8_t)to;
-  u->n = combine;
-  u->flags = ftz ? PTX_F_FTZ : 0;
-  u->undef = is_pair(type) ? PTX_UNDEF_PACK2 : PTX_UNDEF_ALL;
-  u->bytes = 4;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = is_pair(type) ? sct_ptx_op_set_pair : sct_ptx_op_set,
+                                      .a = a,
+                                      .b = b,
+                                      .c = c,
+                                      .d = slot,
+                                      .op = cmp,
+                                      .from = (uint8_t)type,
+                                      .to = (uint8_t)to,
+                                      .n = combine,
+                                      .flags = ftz ? PTX_F_FTZ : 0,
+                                      .undef = is_pair(type) ? PTX_UNDEF_PACK2 : PTX_UNDEF_ALL,
+                                      .bytes = 4});
 }
 
 /* slct.type.s32 d, a, b, c: a where c >= 0 */
@@ -477,17 +452,13 @@ bool sct_ptx_decode_slct(ptx_dec *d) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], cls, &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, cls == '6' ? sct_ptx_op_slct64 : sct_ptx_op_slct32);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->b = b;
-  u->c = c;
-  u->d = slot;
-  u->from = (uint8_t)by;
-  u->flags = ftz ? PTX_F_FTZ : 0;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = cls == '6' ? sct_ptx_op_slct64 : sct_ptx_op_slct32,
+                                      .a = a,
+                                      .b = b,
+                                      .c = c,
+                                      .d = slot,
+                                      .from = (uint8_t)by,
+                                      .flags = ftz ? PTX_F_FTZ : 0});
 }
 
 /* isspacep.shared p, a: whether a generic address lies in the space */
@@ -516,15 +487,9 @@ bool sct_ptx_decode_isspacep(ptx_dec *d) {
       !sct_ptx_dec_dest(d, &d->inst->opds[0], 'p', &p)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_isspacep);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = a;
-  u->d = p;
-  u->wide = !narrow;
-  u->space = (uint8_t)space;
-  return true;
+  return sct_ptx_dec_put(
+      d, (ptx_uop){
+             .fn = sct_ptx_op_isspacep, .a = a, .d = p, .wide = !narrow, .space = (uint8_t)space});
 }
 
 /* The compare that follows lop3.and.b32 d|p, a, b, c, lut, q: p = (d != 0) and q. */
@@ -538,9 +503,6 @@ static bool lop3_compare(ptx_dec *d, uint8_t combine, uint32_t result) {
     return false;
   }
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_setp);
-  if (u == NULL) {
-    return false;
-  }
   u->a = result;
   u->b = PTX_SLOT_ZERO;
   u->c = q;
@@ -576,14 +538,11 @@ bool sct_ptx_decode_lop3(ptx_dec *d) {
   if (!sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_lop3);
-  if (u == NULL) {
-    return false;
-  }
-  u->a = in[0];
-  u->b = in[1];
-  u->c = in[2];
-  u->d = slot;
-  u->imm = d->inst->opds[4].imm;
+  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_lop3,
+                               .a = in[0],
+                               .b = in[1],
+                               .c = in[2],
+                               .d = slot,
+                               .imm = d->inst->opds[4].imm});
   return lop3_compare(d, combine, slot);
 }

@@ -178,9 +178,6 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
     return sct_ptx_dec_unknown(d);
   }
   ptx_uop *u = sct_ptx_dec_emit(d, fn);
-  if (u == NULL) {
-    return false;
-  }
   u->a = base;
   u->imm = imm;
   u->vec = first;
@@ -225,7 +222,7 @@ bool sct_ptx_decode_prefetch(ptx_dec *d) {
   }
   return sct_ptx_dec_count(d, 1) &&
          sct_ptx_dec_address(d, &d->inst->opds[0], &base, &imm, &space) &&
-         sct_ptx_dec_emit(d, sct_ptx_op_nop) != NULL;
+         sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_nop});
 }
 
 /* createpolicy.fractional.L2::evict_first.b64 policy, 1.0: policies have no effect; give zero. */
@@ -241,12 +238,7 @@ bool sct_ptx_decode_createpolicy(ptx_dec *d) {
   if (!sct_ptx_dec_dest(d, &d->inst->opds[0], '6', &slot)) {
     return false;
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_mov64);
-  if (u == NULL) {
-    return false;
-  }
-  u->d = slot;
-  return true;
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mov64, .d = slot});
 }
 
 /* ---- cp.async */
@@ -276,9 +268,6 @@ static bool cp_async_copy(ptx_dec *d) {
     return false;
   }
   ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_cp_async);
-  if (u == NULL) {
-    return false;
-  }
   u->a = from;
   u->imm = from_imm;
   u->b = to;
@@ -297,13 +286,8 @@ static bool cp_async_wait(ptx_dec *d, bool all) {
   if (!sct_ptx_dec_count(d, all ? 0 : 1) || (!all && d->inst->opds[0].kind != PTX_OPD_INT)) {
     return sct_ptx_dec_fail(d, "cp.async.wait_group wants a constant");
   }
-  ptx_uop *u = sct_ptx_dec_emit(d, sct_ptx_op_cp_wait);
-  if (u == NULL) {
-    return false;
-  }
-  u->imm = all ? 0 : d->inst->opds[0].imm;
-  u->op = all;
-  return true;
+  return sct_ptx_dec_put(
+      d, (ptx_uop){.fn = sct_ptx_op_cp_wait, .imm = all ? 0 : d->inst->opds[0].imm, .op = all});
 }
 
 bool sct_ptx_decode_cp(ptx_dec *d) {
@@ -320,7 +304,7 @@ bool sct_ptx_decode_cp(ptx_dec *d) {
     return sct_ptx_dec_cp_mbarrier(d);
   }
   if (sct_ptx_dec_take(d, "commit_group")) {
-    return sct_ptx_dec_count(d, 0) && sct_ptx_dec_emit(d, sct_ptx_op_cp_commit) != NULL;
+    return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_cp_commit});
   }
   if (sct_ptx_dec_take(d, "wait_group")) {
     return cp_async_wait(d, false);
