@@ -89,21 +89,6 @@ void *sct_map_shared(size_t bytes) {
   return p == MAP_FAILED ? NULL : p;
 }
 
-int sct_memfd_create(const char *name, unsigned flags) {
-  return sct_fault(SCT_FAULT_MEMFD) ? -1 : memfd_create(name, flags);
-}
-
-int sct_add_seals(int fd, int seals) {
-  return sct_fault(SCT_FAULT_MEMFD) ? -1 : fcntl(fd, F_ADD_SEALS, seals);
-}
-
-void *sct_map_private(int fd, size_t bytes) {
-  void *const p =
-      sct_fault(SCT_FAULT_MMAP) ? MAP_FAILED : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  sct_fault_live(p != MAP_FAILED);
-  return p == MAP_FAILED ? NULL : p;
-}
-
 void *sct_map_sparse(size_t bytes) {
   void *const p = sct_fault(SCT_FAULT_MMAP)
                       ? MAP_FAILED

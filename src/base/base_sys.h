@@ -65,11 +65,8 @@ int sct_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *ac
 int sct_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                       void *arg);
 void *sct_map_shared(size_t bytes); /* anonymous, zeroed, shared with children; NULL on failure */
-int sct_memfd_create(const char *name, unsigned flags);
-int sct_add_seals(int fd, int seals);
-void *sct_map_private(int fd, size_t bytes); /* the file's first bytes, to read; NULL on failure */
-void *sct_map_sparse(size_t bytes);          /* zeroed; what is not touched takes no memory */
-void sct_map_forget(void *p, size_t bytes);  /* what sct_map_sparse gave is zeroed again */
-void sct_unmap(void *p, size_t bytes);       /* what the two before gave; accepts NULL */
+void *sct_map_sparse(size_t bytes); /* zeroed; what is not touched takes no memory */
+void sct_map_forget(void *p, size_t bytes); /* what sct_map_sparse gave is zeroed again */
+void sct_unmap(void *p, size_t bytes);      /* what sct_map_sparse gave; accepts NULL */
 
 #endif

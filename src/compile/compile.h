@@ -36,8 +36,6 @@ typedef struct sct_compile_opts {
   int64_t limit_ns;         /* for compiling one program; 0: 60 s */
   int64_t memory_bytes;     /* address space of a worker; 0: 4 GiB */
   const char *program;      /* path of the worker's binary; NULL: this one */
-  bool sends_on;            /* what is compiled is sent on to other processes: see
-                               sct_compiled_message */
 } sct_compile_opts;
 
 /* A source with preprocessor directives other than #pragma is compiled in a program of its own, as
@@ -105,13 +103,6 @@ sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *unit
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
                             void *ctx, sct_error *err) SCT_MUST_USE;
 void sct_compiled_free(sct_compiled *result);
-
-/* The message that cubin and PTX came in, into which they point, for who sends them on to a process
- * that is to read them too: sct_wire_forward() does it without a copy if the compiler was asked
- * (sends_on), until sct_compiled_was_sent(). NULL: they came in none of their own. */
-const struct sct_wire *sct_compiled_message(const sct_compiled *result);
-/* That is done: frees a descriptor. */
-void sct_compiled_was_sent(const sct_compiled *result);
 
 /* The same in steps, for a caller that has other work meanwhile: units are compiled in their order,
  * and finish in any. begin; then step and next until next says there is none left; end. `units`,

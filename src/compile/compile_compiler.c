@@ -79,7 +79,6 @@ static void set_limits(sct_compiler *compiler, const sct_compile_opts *opts) {
   compiler->memory_bytes = opts->memory_bytes > 0 ? opts->memory_bytes : DEFAULT_MEMORY_BYTES;
   compiler->n_places = opts->n_places > 1 ? opts->n_places : 1;
   compiler->place = opts->place > 0 ? opts->place % compiler->n_places : 0;
-  compiler->objects.sends_on = opts->sends_on;
   compiler->program = opts->program != NULL ? sct_strdup(opts->program) : NULL;
 }
 
@@ -155,17 +154,6 @@ void sct_compiled_free(sct_compiled *result) {
   sct_free(result->entry);
   sct_compile_object_release(result->object);
   memset(result, 0, sizeof(*result));
-}
-
-const struct sct_wire *sct_compiled_message(const sct_compiled *result) {
-  const sct_compile_object *const object = result->object;
-  return object != NULL && object->message.data != NULL ? &object->message : NULL;
-}
-
-void sct_compiled_was_sent(const sct_compiled *result) {
-  if (result->object != NULL) {
-    sct_wire_close(&result->object->message);
-  }
 }
 
 /* ---- whole files */

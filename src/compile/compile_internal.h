@@ -74,13 +74,11 @@ typedef struct sct_compile_object {
   size_t cubin_bytes;
   const char *ptx; /* NUL-terminated */
   size_t ptx_bytes;
-  sct_wire message; /* what both lie in, or empty and they lie in */
-  void *memory[2];  /* from sct_alloc; may be NULL */
+  void *memory[2]; /* what both lie in, from sct_alloc; may be NULL */
 } sct_compile_object;
 
 #define SCT_OBJECT_BUCKETS 4096
 typedef struct sct_compile_object_table {
-  bool sends_on; /* as of sct_compile_opts */
   pthread_mutex_t lock;
   sct_compile_object *bucket[SCT_OBJECT_BUCKETS];
 } sct_compile_object_table;

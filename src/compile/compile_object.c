@@ -15,8 +15,6 @@ bool sct_compile_objects_init(sct_compile_object_table *table) {
 }
 
 static void free_memory(const sct_compile_object *object) {
-  sct_wire message = object->message;
-  sct_wire_free(&message);
   sct_free(object->memory[0]);
   sct_free(object->memory[1]);
 }
@@ -103,7 +101,6 @@ sct_status sct_compile_objects_add(sct_compile_object **out, sct_compile_object_
   made->cubin_bytes = from->cubin_bytes;
   made->ptx = from->ptx;
   made->ptx_bytes = from->ptx_bytes;
-  made->message = from->message;
   made->memory[0] = from->memory[0];
   made->memory[1] = from->memory[1];
   made->name = from->name;

@@ -105,8 +105,8 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
   const bool late = now >= w->deadline_ns;
   *end = (sct_compile_end){.failure = SCT_COMPILE_NONE};
   w->busy = false;
-  const sct_io io = sct_wire_recv_shared(w->child.fd, &code, &compiler->reply,
-                                         late ? now : now + message_ns(compiler));
+  const sct_io io =
+      sct_wire_recv(w->child.fd, &code, &compiler->reply, late ? now : now + message_ns(compiler));
   if (io == SCT_IO_REFUSED) {
     sct_child_kill(&w->child);
     return sct_fail(err, SCT_EIO, "the system gives no file for compiler results");

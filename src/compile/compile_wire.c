@@ -29,7 +29,7 @@ static sct_got_object object_of(const sct_compile_object *o) {
                           .n_ptx = (int64_t)o->ptx_bytes + 1};
 }
 
-/* Where an object's bytes are in the message, and their names: a worker's word for the PTX, but not
+/* An object's bytes in the message, and their names: a worker's word for the PTX, but not
  * for the cubin, which is what a GPU runs. */
 static void set_object(sct_compile_object *out, const sct_got_object *got) {
   out->cubin = got->cubin;
@@ -49,8 +49,8 @@ static void copy_object(sct_compile_object *o) {
   o->memory[0] = copy;
 }
 
-/* Fills list[0..n). One object, as most have, takes the message's memory instead of a copy. */
-static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_compile_object **list,
+/* Fills list[0..n). */
+static bool get_objects(sct_compile_object_table *objects, sct_compile_object **list,
                         const sct_got_object *got, int64_t n) {
   sct_status status = SCT_OK;
   for (int64_t i = 0; i < n; ++i) {
@@ -59,16 +59,9 @@ static bool get_objects(sct_wire *w, sct_compile_object_table *objects, sct_comp
     }
   }
   for (int64_t i = 0; i < n && status == SCT_OK; ++i) {
-    sct_compile_object object = {.message = {0}};
+    sct_compile_object object = {.next = NULL};
     set_object(&object, &got[i]);
-    if (n > 1) {
-      copy_object(&object);
-    } else {
-      object.message = sct_wire_take(w);
-      if (!objects->sends_on) {
-        sct_wire_close(&object.message);
-      }
-    }
+    copy_object(&object);
     status = sct_compile_objects_add(&list[i], objects, &object, NULL);
   }
   return status == SCT_OK;
@@ -125,14 +118,14 @@ static bool take_result(const sct_got_unit *got, int64_t n_objects, sct_compiled
   return true;
 }
 
-static bool take_group(sct_wire *w, const sct_got_group *got, sct_compile_object_table *objects,
+static bool take_group(const sct_got_group *got, sct_compile_object_table *objects,
                        sct_compile_item *const *units) {
   sct_compile_object **const list = sct_alloc((size_t)(got->n_objects + 1) * sizeof(*list));
   bool good = true;
   for (int64_t i = 0; i < got->n_units && good; ++i) {
     good = take_result(&got->units[i], got->n_objects, units[i]->out);
   }
-  good = good && get_objects(w, objects, list, got->objects, got->n_objects);
+  good = good && get_objects(objects, list, got->objects, got->n_objects);
   for (int64_t i = 0; i < got->n_units && good; ++i) {
     if (got->units[i].object >= 0) {
       hold_object(units[i]->out, list[got->units[i].object]);
@@ -145,20 +138,11 @@ static bool take_group(sct_wire *w, const sct_got_group *got, sct_compile_object
   return good;
 }
 
-/* An object may take the message; what was read of it is needed longer. */
-static sct_arena take_arena(sct_wire *w) {
-  const sct_arena arena = w->arena;
-  w->arena = (sct_arena){0};
-  return arena;
-}
-
 sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
                                    sct_compile_item *const *units, int n, sct_error *err) {
   sct_got_group got;
   const bool read = sct_wire_get_whole(w, sct_got_group_table(), &got);
-  sct_arena arena = take_arena(w);
-  const bool good = read && got.n_units == n && take_group(w, &got, objects, units);
-  sct_arena_free(&arena);
+  const bool good = read && got.n_units == n && take_group(&got, objects, units);
   if (good) {
     return SCT_OK;
   }
@@ -183,7 +167,7 @@ void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file) {
   sct_wire_put(w, sct_got_file_table(), &got);
 }
 
-static bool take_file(sct_wire *w, const sct_got_file *got, sct_compile_object_table *objects,
+static bool take_file(const sct_got_file *got, sct_compile_object_table *objects,
                       sct_compiled_file *file) {
   file->n_entries = (int)got->n_entries;
   file->entries = sct_alloc((size_t)(got->n_entries + 1) * sizeof(*file->entries));
@@ -193,7 +177,7 @@ static bool take_file(sct_wire *w, const sct_got_file *got, sct_compile_object_t
   file->unknown = got->unknown;
   file->log = got->log != NULL ? sct_strdup(got->log) : NULL;
   if ((got->log == NULL) != (got->n_objects == 1) ||
-      !get_objects(w, objects, &file->object, got->objects, got->n_objects)) {
+      !get_objects(objects, &file->object, got->objects, got->n_objects)) {
     return false;
   }
   file->ok = got->n_objects == 1;
@@ -209,8 +193,6 @@ sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
                                 sct_compiled_file *file, sct_error *err) {
   sct_got_file got;
   const bool read = sct_wire_get_whole(w, sct_got_file_table(), &got);
-  sct_arena arena = take_arena(w);
-  const bool good = read && take_file(w, &got, objects, file);
-  sct_arena_free(&arena);
+  const bool good = read && take_file(&got, objects, file);
   return good ? SCT_OK : sct_fail(err, SCT_EDATA, "the compile worker's answer makes no sense");
 }

@@ -194,8 +194,7 @@ static bool serve(state *s) {
     sct_wire_clear(&s->out);
     sct_wire_put_text(&s->out, err.text);
   }
-  return sct_wire_send_shared(SCT_CHILD_FD, (uint32_t)status, &s->out, SCT_NO_DEADLINE) ==
-         SCT_IO_OK;
+  return sct_wire_send(SCT_CHILD_FD, (uint32_t)status, &s->out, SCT_NO_DEADLINE) == SCT_IO_OK;
 }
 
 /* In a thread, for its stack: NVRTC recurses, and may not raise the process' limit. */

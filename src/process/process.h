@@ -73,18 +73,14 @@ typedef struct sct_wire {
   const void *tail; /* what goes behind data; the caller's */
   size_t tail_bytes;
   bool failed;
-  bool too_large;      /* why it failed: no receiver takes a message of more than
-                          SCT_WIRE_MAX_BYTES */
-  size_t mapped_bytes; /* 0: data is from sct_alloc; else a mapping, to read (recv_shared) */
-  int descriptor;      /* of the file that is mapped; -1: closed */
-  sct_arena arena;     /* of the lists that were read */
+  bool too_large;  /* why it failed: no receiver takes a message of more than
+                      SCT_WIRE_MAX_BYTES */
+  sct_arena arena; /* of the lists that were read */
 } sct_wire;
-void sct_wire_clear(sct_wire *w); /* keeps the memory, but not a mapping */
+void sct_wire_clear(sct_wire *w); /* keeps the memory */
 void sct_wire_free(sct_wire *w);
 /* The body with its memory, and all that was got from it; `w` is empty. */
 sct_wire sct_wire_take(sct_wire *w) SCT_MUST_USE;
-/* Closes the file that a body is mapped from, if it is; it can be read as before. */
-void sct_wire_close(sct_wire *w);
 void sct_wire_put_text(sct_wire *w, const char *text);
 const char *sct_wire_get_text(sct_wire *w);                      /* "" on failure */
 void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n); /* without their number */
@@ -154,7 +150,7 @@ typedef struct sct_nothing {
 const sct_message *sct_nothing_table(void);
 const sct_message *sct_text_table(void); /* of a const char * */
 
-/* REFUSED: the system gives no descriptor or mapping for a body, or a body has failed; TOO_LARGE:
+/* REFUSED: a body has failed; TOO_LARGE:
  * nothing was sent, because the receiver would refuse it. */
 typedef enum sct_io {
   SCT_IO_OK,
@@ -166,19 +162,10 @@ typedef enum sct_io {
 #define SCT_NO_DEADLINE       INT64_MAX
 #define SCT_WIRE_MAX_BYTES    ((uint64_t)1 << 28) /* of one message */
 #define SCT_WIRE_HEADER_BYTES 16
-#define SCT_WIRE_SHARED_BYTES ((size_t)65536) /* bodies from here on may go as shared memory */
 
 /* `code` is a request on the way to the child and an sct_status on the way back. Deadlines are in
  * sct_now_ns() time. Never raises SIGPIPE. */
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
-/* The same for large bodies to a receiver that does not want to copy them: they go as a sealed file
- * in memory, whose descriptor is sent, where the system allows it; else as others do. Only
- * sct_wire_recv_shared() takes them, and others too; it maps what no sender can change any more. */
-sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
-sct_io sct_wire_recv_shared(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
-/* Sends a body that was received so to another one who takes it so, without a copy as long as its
- * file is open: not after sct_wire_close(), nor where many descriptors were open when it came. */
-sct_io sct_wire_forward(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
 /* Appends a whole message to `batch`, to send many at once. */
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body);
 sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns);

@@ -1,5 +1,4 @@
-/* process_internal - what both sides of a child must agree on, and bodies that lie in files
- * in memory (process_shared.c). */
+/* process_internal - what both sides of a child must agree on. */
 #ifndef SCT_PROCESS_INTERNAL_H
 #define SCT_PROCESS_INTERNAL_H
 
@@ -16,11 +15,5 @@ void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then th
 void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n);
 int64_t sct_wire_get_i64(sct_wire *w);
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
-
-/* A descriptor of a sealed file in memory that holds the body and a NUL; -1: there can be none. */
-int sct_process_seal(const sct_wire *body);
-/* Maps such a file of `len` bytes into the body, if it is one. The descriptor is the body's then,
- * or closed. */
-sct_io sct_process_map(sct_wire *body, int descriptor, size_t len);
 
 #endif

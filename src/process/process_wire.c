@@ -12,7 +12,7 @@
 /* Room for n more bytes and a NUL. */
 static bool reserve(sct_wire *w, size_t n) {
   w->too_large = w->too_large || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES;
-  if (w->failed || w->mapped_bytes > 0 || w->too_large) {
+  if (w->failed || w->too_large) {
     w->failed = true;
     return false;
   }
@@ -40,29 +40,14 @@ static void put(sct_wire *w, const void *bytes, size_t n) {
 }
 
 void sct_wire_clear(sct_wire *w) {
-  if (w->mapped_bytes > 0) {
-    sct_wire_free(w);
-  }
   sct_arena_free(&w->arena);
   w->len = w->at = w->tail_bytes = 0;
   w->tail = NULL;
   w->failed = w->too_large = false;
 }
 
-void sct_wire_close(sct_wire *w) {
-  if (w->mapped_bytes > 0 && w->descriptor >= 0) {
-    (void)sct_close(w->descriptor);
-    w->descriptor = -1;
-  }
-}
-
 void sct_wire_free(sct_wire *w) {
-  sct_wire_close(w);
-  if (w->mapped_bytes > 0) {
-    sct_unmap(w->data, w->mapped_bytes);
-  } else {
-    sct_free(w->data);
-  }
+  sct_free(w->data);
   sct_arena_free(&w->arena);
   *w = (sct_wire){0};
 }
@@ -165,28 +150,14 @@ static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
 
 enum { PARTS = 3 }; /* header, body, tail */
 
-typedef union control {
-  struct cmsghdr align;
-  char bytes[CMSG_SPACE(sizeof(int))];
-} control;
-
-/* They go together, so that who waits for them wakes up once; with the first byte a descriptor, if
- * it is not -1. */
-static sct_io send_all(int fd, struct iovec parts[PARTS], int descriptor, int64_t deadline_ns) {
-  control c = {.align = {.cmsg_len = CMSG_LEN(sizeof descriptor),
-                         .cmsg_level = SOL_SOCKET,
-                         .cmsg_type = SCM_RIGHTS}};
-  memcpy(CMSG_DATA(&c.align), &descriptor, sizeof descriptor);
+/* They go together, so that who waits for them wakes up once. */
+static sct_io send_all(int fd, struct iovec parts[PARTS], int64_t deadline_ns) {
   while (parts[0].iov_len + parts[1].iov_len + parts[2].iov_len > 0) {
-    const struct msghdr message = {.msg_iov = parts,
-                                   .msg_iovlen = PARTS,
-                                   .msg_control = descriptor >= 0 ? &c : NULL,
-                                   .msg_controllen = descriptor >= 0 ? sizeof c : 0};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = PARTS};
     const ssize_t done =
         sct_fault(SCT_FAULT_SEND) ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
       size_t left = (size_t)done;
-      descriptor = -1;
       for (int k = 0; left > 0; k++) { /* an empty part may have no address */
         const size_t n = left < parts[k].iov_len ? left : parts[k].iov_len;
         parts[k].iov_base = n > 0 ? (uint8_t *)parts[k].iov_base + n : parts[k].iov_base;
@@ -205,60 +176,9 @@ static sct_io send_all(int fd, struct iovec parts[PARTS], int descriptor, int64_
   return SCT_IO_OK;
 }
 
-/* What came along with bytes: of none, one, or more than are ever sent. */
-typedef struct handed {
-  int descriptor; /* -1: none */
-  bool refused;   /* we may not have another one */
-  bool nonsense;
-} handed;
-
-/* Descriptors of which nothing is known are closed. */
-static void take_handed(handed *h, struct msghdr *message) {
-  int n = 0;
-  for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-    const bool is_one = c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
-    for (size_t at = 0; is_one && CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
-      int descriptor = -1;
-      memcpy(&descriptor, CMSG_DATA(c) + at, sizeof descriptor);
-      n++;
-      if (h->descriptor < 0) {
-        h->descriptor = descriptor;
-      } else {
-        h->nonsense = true;
-        (void)sct_close(descriptor);
-      }
-    }
-  }
-  if (message->msg_flags & MSG_CTRUNC) {
-    h->refused = h->refused || n == 0;
-    h->nonsense = h->nonsense || n > 0;
-  }
-}
-
-/* One call; h is NULL where no descriptor is expected: the system drops them then. */
-static ssize_t recv_once(int fd, uint8_t *bytes, size_t n, handed *h) {
-  if (sct_fault(SCT_FAULT_RECV)) {
-    return -1;
-  }
-  if (!h) {
-    return recv(fd, bytes, n, MSG_DONTWAIT);
-  }
-  control c;
-  struct iovec part = {bytes, n};
-  struct msghdr message = {.msg_iov = &part,
-                           .msg_iovlen = 1,
-                           .msg_control = &c,
-                           .msg_controllen = CMSG_LEN(sizeof(int))}; /* the space takes two */
-  const ssize_t done = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (done >= 0) {
-    take_handed(h, &message);
-  }
-  return done;
-}
-
-static sct_io recv_all(int fd, uint8_t *bytes, size_t n, handed *h, int64_t deadline_ns) {
+static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
   while (n > 0) {
-    const ssize_t done = recv_once(fd, bytes, n, h);
+    const ssize_t done = sct_fault(SCT_FAULT_RECV) ? -1 : recv(fd, bytes, n, MSG_DONTWAIT);
     if (done > 0) {
       bytes += done;
       n -= (size_t)done;
@@ -274,21 +194,20 @@ static sct_io recv_all(int fd, uint8_t *bytes, size_t n, handed *h, int64_t dead
   return SCT_IO_OK;
 }
 
-/* Where a body is: behind its header, or in a file in memory whose descriptor comes with it. */
-typedef enum place { BEHIND, SHARED } place;
+#define MAGIC 0 /* what is something else is not our protocol */
 
 typedef struct header {
-  uint32_t code, place;
+  uint32_t code, magic;
   uint64_t len; /* of the body */
 } header;
 _Static_assert(sizeof(header) == SCT_WIRE_HEADER_BYTES, "a header has no gaps");
 
-static bool is_ours(const header *head, place where) {
-  return head->place == (uint32_t)where && head->len <= SCT_WIRE_MAX_BYTES;
+static bool is_ours(const header *head) {
+  return head->magic == MAGIC && head->len <= SCT_WIRE_MAX_BYTES;
 }
 
-static header header_of(uint32_t code, const sct_wire *body, place where) {
-  return (header){code, where, body->len + body->tail_bytes};
+static header header_of(uint32_t code, const sct_wire *body) {
+  return (header){code, MAGIC, body->len + body->tail_bytes};
 }
 
 /* A body that a receiver takes, or why it must not be sent. */
@@ -299,7 +218,7 @@ static sct_io check_body(const sct_wire *body) {
 }
 
 void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
-  const header head = header_of(code, body, BEHIND);
+  const header head = header_of(code, body);
   const sct_io io = check_body(body);
   batch->failed = batch->failed || io != SCT_IO_OK;
   batch->too_large = batch->too_large || io == SCT_IO_TOO_LARGE;
@@ -312,46 +231,20 @@ sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
   if (batch->failed) {
     return batch->too_large ? SCT_IO_TOO_LARGE : SCT_IO_REFUSED;
   }
-  return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, -1, deadline_ns);
+  return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, deadline_ns);
 }
 
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
   static const sct_wire nothing;
   const sct_wire *b = body ? body : &nothing;
-  header head = header_of(code, b, BEHIND);
+  header head = header_of(code, b);
   const sct_io io = check_body(b);
   if (io != SCT_IO_OK) {
     return io;
   }
   void *const tail = (void *)(uintptr_t)b->tail; /* not written to */
   struct iovec parts[PARTS] = {{&head, sizeof head}, {b->data, b->len}, {tail, b->tail_bytes}};
-  return send_all(fd, parts, -1, deadline_ns);
-}
-
-/* The body by its file, if there is one. */
-static sct_io send_file(int fd, uint32_t code, const sct_wire *body, int descriptor,
-                        int64_t deadline_ns) {
-  header head = header_of(code, body, SHARED);
-  const sct_io io = descriptor < 0 ? SCT_IO_CLOSED
-                                   : send_all(fd, (struct iovec[PARTS]){{&head, sizeof head}},
-                                              descriptor, deadline_ns);
-  const bool too_many = io == SCT_IO_CLOSED && errno == ETOOMANYREFS; /* on their way */
-  return descriptor < 0 || too_many ? sct_wire_send(fd, code, body, deadline_ns) : io;
-}
-
-sct_io sct_wire_send_shared(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
-  const bool large =
-      check_body(body) == SCT_IO_OK && body->len + body->tail_bytes >= SCT_WIRE_SHARED_BYTES;
-  const int descriptor = large ? sct_process_seal(body) : -1;
-  const sct_io io = send_file(fd, code, body, descriptor, deadline_ns);
-  if (descriptor >= 0) {
-    (void)sct_close(descriptor);
-  }
-  return io;
-}
-
-sct_io sct_wire_forward(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
-  return send_file(fd, code, body, body->mapped_bytes > 0 ? body->descriptor : -1, deadline_ns);
+  return send_all(fd, parts, deadline_ns);
 }
 
 /* The body that a header announces. */
@@ -361,39 +254,18 @@ static sct_io recv_body(int fd, const header *head, sct_wire *body, int64_t dead
   }
   body->len = (size_t)head->len;
   body->data[head->len] = 0;
-  return recv_all(fd, body->data, (size_t)head->len, NULL, deadline_ns);
+  return recv_all(fd, body->data, (size_t)head->len, deadline_ns);
 }
 
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {
   header head;
   sct_wire_clear(body);
-  const sct_io io = recv_all(fd, (uint8_t *)&head, sizeof head, NULL, deadline_ns);
+  const sct_io io = recv_all(fd, (uint8_t *)&head, sizeof head, deadline_ns);
   if (io != SCT_IO_OK) {
     return io;
   }
   *code = head.code;
-  return is_ours(&head, BEHIND) ? recv_body(fd, &head, body, deadline_ns) : SCT_IO_CLOSED;
-}
-
-sct_io sct_wire_recv_shared(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {
-  header head;
-  handed h = {.descriptor = -1};
-  sct_wire_clear(body);
-  sct_io io = recv_all(fd, (uint8_t *)&head, sizeof head, &h, deadline_ns);
-  *code = io == SCT_IO_OK ? head.code : 0;
-  if (io == SCT_IO_OK && !h.nonsense && is_ours(&head, SHARED) && h.descriptor >= 0) {
-    return sct_process_map(body, h.descriptor, (size_t)head.len);
-  }
-  if (h.descriptor >= 0) {
-    (void)sct_close(h.descriptor);
-  }
-  if (io == SCT_IO_OK && h.refused) {
-    return SCT_IO_REFUSED;
-  }
-  if (io == SCT_IO_OK && (h.nonsense || h.descriptor >= 0 || !is_ours(&head, BEHIND))) {
-    return SCT_IO_CLOSED;
-  }
-  return io == SCT_IO_OK ? recv_body(fd, &head, body, deadline_ns) : io;
+  return is_ours(&head) ? recv_body(fd, &head, body, deadline_ns) : SCT_IO_CLOSED;
 }
 
 #define SERIES_BYTES ((size_t)65536) /* asked for at once */
@@ -439,7 +311,7 @@ sct_io sct_wire_recv_series(int fd, sct_wire *inbox, uint32_t *code, sct_wire *b
       memcpy(&head, message, sizeof head);
       *code = head.code;
     }
-    if (!is_ours(&head, BEHIND)) {
+    if (!is_ours(&head)) {
       return SCT_IO_CLOSED; /* not our protocol */
     }
     if (n >= sizeof head && n - sizeof head >= head.len) {

@@ -23,11 +23,11 @@
 #define DYING_NS        ((int64_t)2000000000)
 #define CHECK_NICE      5 /* after what times and what steers */
 /* What is sent to a process. Code is as large as it is rarely sent, so it goes in messages of its
- * own, which need no copy. */
+ * own. */
 typedef enum message {
   THE_ITEMS,  /* tune_ask_items: to be evaluated, of the code sent last */
   THE_NAIVE,  /* tune_ask_naive: what they are compared with */
-  THE_PROGRAM /* that they are of: any message that cubin and PTX lie in */
+  THE_PROGRAM /* tune_program: that they are of */
 } message;
 
 typedef struct process {
@@ -36,7 +36,6 @@ typedef struct process {
   int naive;                                   /* whose code it has; -1: none */
   bool has_program;
   sct_hash cubin, ptx; /* of the program that it has */
-  tune_place place;    /* of both, in the message that it has */
 } process;
 
 struct tune_check {
@@ -88,9 +87,7 @@ typedef struct bench {
   sct_measure *measure;
   char *naive_ptx, *naive_entry;
   sct_wire program;
-  const char *ptx;   /* in it */
-  const void *cubin; /* the same */
-  size_t cubin_bytes;
+  tune_program code; /* in it */
   int naive;
   bool has_problem;
 } bench;
@@ -104,7 +101,7 @@ static bool replace(char **kept, const char *text) {
 static void judge(const sct_tune_plan *plan, bench *b, const char *entry, tune_judgement *m) {
   const sct_binary naive = {
       .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
-  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = b->ptx, .entry = entry};
+  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = b->code.ptx, .entry = entry};
   sct_status status = SCT_OK;
   m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
@@ -137,19 +134,7 @@ static bool take_program(tune_session *s, bench *b, sct_wire *in) {
   sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text that is replaced here */
   sct_wire_free(&b->program);
   b->program = sct_wire_take(in);
-  sct_wire_close(&b->program); /* it goes to nobody else */
-  return true;
-}
-
-static bool find_program(bench *b, const tune_place *at) {
-  const int64_t len = (int64_t)b->program.len;
-  if (at->ptx >= len || at->cubin > len || at->cubin_bytes > len - at->cubin) {
-    return false;
-  }
-  b->cubin = b->program.data + at->cubin;
-  b->cubin_bytes = (size_t)at->cubin_bytes;
-  b->ptx = (const char *)b->program.data + at->ptx; /* a NUL follows every body */
-  return true;
+  return sct_wire_get_whole(&b->program, tune_program_table(), &b->code);
 }
 
 /* What is known of an item's code without running it. */
@@ -157,9 +142,9 @@ static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tu
                          sct_arena *arena) {
   const sct_compiled compiled = {.ok = true,
                                  .entry = (char *)(uintptr_t)ask->entry, /* only read */
-                                 .ptx = b->ptx,
-                                 .cubin = b->cubin,
-                                 .cubin_bytes = b->cubin_bytes};
+                                 .ptx = b->code.ptx,
+                                 .cubin = b->code.cubin,
+                                 .cubin_bytes = (size_t)b->code.n_cubin};
   if (ask->wants_counts) {
     m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
     m->n_counts = s->plan.spec.n_sizes;
@@ -171,7 +156,7 @@ static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tu
 
 static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
   tune_ask_items ask;
-  bool good = sct_wire_get_whole(in, tune_ask_items_table(), &ask) && find_program(b, &ask.place);
+  bool good = sct_wire_get_whole(in, tune_ask_items_table(), &ask) && b->code.ptx;
   for (int64_t k = 0; k < ask.n_items && good; k++) {
     const tune_ask_item *item = &ask.items[k];
     sct_arena arena = {0};
@@ -192,7 +177,7 @@ static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wir
 /* One message of the parent. false: it is gone. */
 static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
-  if (sct_wire_recv_shared(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
+  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
     return false;
   }
   switch (code) {
@@ -310,26 +295,15 @@ static bool has_program(const process *p, const sct_compiled *compiled) {
          sct_hash_equal(p->ptx, compiled->ptx_hash);
 }
 
-/* In the message that it came in, or in one that is made. */
 static bool send_program(tune_check *c, process *p, const sct_compiled *compiled) {
-  const sct_wire *came = sct_compiled_message(compiled);
   p->has_program = true;
   p->cubin = compiled->cubin_hash;
   p->ptx = compiled->ptx_hash;
-  p->place.cubin_bytes = (int64_t)compiled->cubin_bytes;
-  if (came) {
-    p->place.cubin = (const uint8_t *)compiled->cubin - came->data;
-    p->place.ptx = (const uint8_t *)compiled->ptx - came->data;
-    return sct_wire_forward(p->child.fd, THE_PROGRAM, came, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
-  }
   sct_wire_clear(&c->wire);
-  const tune_program program = {.cubin = compiled->cubin,
-                                .n_cubin = (int64_t)compiled->cubin_bytes,
-                                .ptx = (const uint8_t *)compiled->ptx,
-                                .n_ptx = (int64_t)strlen(compiled->ptx) + 1};
-  sct_wire_put(&c->wire, tune_program_table(), &program);
-  p->place.cubin = sizeof program.n_cubin; /* behind that */
-  p->place.ptx = (int64_t)c->wire.len;
+  sct_wire_put(&c->wire, tune_program_table(),
+               &(tune_program){.ptx = compiled->ptx,
+                               .cubin = compiled->cubin,
+                               .n_cubin = (int64_t)compiled->cubin_bytes});
   return send_to(c, p, THE_PROGRAM);
 }
 
@@ -348,18 +322,8 @@ static bool send_batch(tune_check *c, process *p, int naive, const int *items, i
                               !sct_tune_is_counted(c->table, items[k]), !item->compared};
   }
   sct_wire_clear(&c->wire);
-  sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){p->place, list, n});
+  sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){list, n});
   return send_to(c, p, THE_ITEMS);
-}
-
-/* Nothing that waits is of this program any more. */
-static bool is_sent(const tune_check *c, const sct_compiled *of) {
-  for (int at = 0; at < c->n_queue; at++) {
-    if (c->table->plan->items[c->queue[at]].compiled.ptx == of->ptx) {
-      return false;
-    }
-  }
-  return true;
 }
 
 static process *idle_process(tune_session *s) {
@@ -391,9 +355,6 @@ static void hand_out(tune_session *s) {
     }
     if (!send_batch(c, p, naive, items, n)) {
       lose_process(c, (int)(p - c->processes));
-    }
-    if (is_sent(c, &s->plan.items[items[0]].compiled)) {
-      sct_compiled_was_sent(&s->plan.items[items[0]].compiled);
     }
   }
   while (c->useless && c->n_queue > 0) {

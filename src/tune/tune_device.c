@@ -164,7 +164,6 @@ static sct_status open_compiler(tune_device *d, const sct_tune_opts *session, sc
                                  .limit_ns = session->compile_limit_ns,
                                  .place = session->place,
                                  .n_places = session->n_places,
-                                 .sends_on = d->checked,
                                  .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
   const sct_status status = sct_compiler_new(&d->compiler, &opts, err);
   sct_str_free(&cache);

@@ -315,7 +315,7 @@ static sct_status handle(sct_worker_state *w, uint32_t code, sct_wire *in, sct_w
 }
 
 /* One request. Returns false when the worker must end. */
-static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wire *out) {
+static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
   sct_error err = {0};
   sct_wire_clear(out);
@@ -329,8 +329,7 @@ static bool serve(sct_worker_state *w, sct_outbox *outbox, sct_wire *in, sct_wir
     sct_wire_clear(out);
     sct_wire_put(out, sct_got_failure_table(), &(sct_got_failure){result, err.text});
   }
-  const bool last = status != SCT_OK || w->quit;
-  const sct_io io = sct_outbox_put(outbox, (uint32_t)status, out, last);
+  const sct_io io = sct_wire_send(SCT_WORKER_FD, (uint32_t)status, out, SCT_NO_DEADLINE);
   sct_arena_free(&w->memory);
   if (status != SCT_OK && sct_cuda_is_sticky(result)) {
     _exit(0);
@@ -345,11 +344,8 @@ int sct_worker_main(int argc, char **argv) {
   }
   sct_worker_state w = {.lock = -1};
   sct_wire in = {0}, out = {0};
-  sct_outbox outbox;
-  sct_outbox_open(&outbox);
-  while (serve(&w, &outbox, &in, &out)) {
+  while (serve(&w, &in, &out)) {
   }
-  sct_outbox_close(&outbox);
   close_worker(&w);
   sct_wire_free(&in);
   sct_wire_free(&out);

@@ -4,8 +4,6 @@
 
 #include "worker_backend.h"
 
-#include <pthread.h>
-
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
   int64_t bytes;
@@ -72,21 +70,5 @@ sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, 
                                  sct_error *err) SCT_MUST_USE; /* worker_main.c */
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
-
-/* worker_outbox.c */
-typedef struct sct_outbox {
-  sct_wire held;    /* messages */
-  int64_t since_ns; /* when the first of them was put there */
-  pthread_t thread;
-  pthread_mutex_t lock; /* of all of this but `watched` */
-  pthread_cond_t begun; /* something is held, or it ends */
-  bool watched;         /* the thread runs; else nothing is held */
-  bool ending;
-} sct_outbox;
-void sct_outbox_open(sct_outbox *o);
-void sct_outbox_close(sct_outbox *o);
-/* Sends the answer, or holds it back for those of the requests that wait; `last`: with all that is
- * held, at once. */
-sct_io sct_outbox_put(sct_outbox *o, uint32_t code, const sct_wire *body, bool last);
 
 #endif

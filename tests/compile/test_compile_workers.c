@@ -369,11 +369,12 @@ static void test_steps_in_two(void **state) {
 
 enum { MANY = 32 };
 
-/* A program whose reply is large: how it came does not show in its bytes. */
-static void compile_many(sct_compiled *results, sct_compiler **compiler, bool sends_on) {
-  const sct_compile_opts opts = {
-      .arch = "sm_90", .threads = 1, .batch = MANY, .sends_on = sends_on};
+/* A program whose reply is large. */
+static void test_large_replies_come_whole(void **state) {
+  (void)state;
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = MANY};
   sct_compile_unit units[MANY];
+  sct_compiled results[MANY];
   char *sources[MANY];
   for (int i = 0; i < MANY; ++i) {
     char expression[32];
@@ -381,84 +382,19 @@ static void compile_many(sct_compiled *results, sct_compiler **compiler, bool se
     sources[i] = fx_map_source(i, expression);
     units[i] = (sct_compile_unit){sources[i], "map"};
   }
-  *compiler = fx_compiler(&opts);
-  fx_run(*compiler, units, MANY, results);
+  sct_compiler *const compiler = fx_compiler(&opts);
+  fx_run(compiler, units, MANY, results);
   for (int i = 0; i < MANY; ++i) {
     assert_true(results[i].ok && results[i].object == results[0].object);
     free(sources[i]);
   }
-  assert_true(results[0].object->cubin_bytes + results[0].object->ptx_bytes >
-              SCT_WIRE_SHARED_BYTES);
-}
-
-static void test_large_replies_are_mapped(void **state) {
-  (void)state;
-  sct_compiled mapped[MANY];
-  sct_compiler *compiler = NULL;
-  compile_many(mapped, &compiler, false);
-  assert_int_equal(sct_compiled_message(&mapped[0])->descriptor, -1);
-  assert_true(mapped[0].object->message.mapped_bytes > SCT_WIRE_SHARED_BYTES);
+  assert_true(results[0].object->cubin_bytes + results[0].object->ptx_bytes > 65536);
   sct_compiler_free(compiler);
-#ifdef SCT_FAULTS
-  static const char *const refused[] = {"memfd@compile-worker:1+", "write@compile-worker:1+"};
-  for (int k = 0; k < SCT_COUNT(refused); ++k) {
-    sct_compiled copied[MANY];
-    assert_int_equal(setenv("SCT_FAULTS", refused[k], 1), 0); /* this process has read it */
-    compile_many(copied, &compiler, true);
-    assert_int_equal(unsetenv("SCT_FAULTS"), 0);
-    assert_int_equal(copied[0].object->message.mapped_bytes, 0);
-    assert_true(sct_hash_equal(copied[0].cubin_hash, mapped[0].cubin_hash));
-    assert_true(sct_hash_equal(copied[0].ptx_hash, mapped[0].ptx_hash));
-    assert_int_equal(strlen(copied[0].ptx), mapped[0].object->ptx_bytes);
-    for (int i = 0; i < MANY; ++i) {
-      sct_compiled_free(&copied[i]);
-    }
-    sct_compiler_free(compiler);
-  }
-#endif
   for (int i = 0; i < MANY; ++i) { /* it outlives the compiler */
-    assert_string_equal(mapped[i].ptx, mapped[MANY - 1].ptx);
-    sct_compiled_free(&mapped[i]);
-  }
-}
-
-static void expect_inside(const sct_wire *message, const void *bytes, size_t n) {
-  assert_true((const uint8_t *)bytes >= message->data &&
-              (const uint8_t *)bytes + n <= message->data + message->len);
-}
-
-static void test_programs_can_be_sent_on(void **state) {
-  (void)state;
-  sct_compiled results[MANY], copy;
-  sct_compiler *compiler = NULL;
-  compile_many(results, &compiler, true);
-  const sct_wire *const message = sct_compiled_message(&results[0]);
-  assert_non_null(message);
-  expect_inside(message, results[0].cubin, results[0].cubin_bytes);
-  expect_inside(message, results[0].ptx, strlen(results[0].ptx) + 1);
-  assert_true(message->descriptor >= 0);
-  const int descriptor = message->descriptor;
-  sct_compiled_was_sent(&results[MANY - 1]); /* for all of the program */
-  assert_int_equal(message->descriptor, -1);
-  assert_int_equal(fcntl(descriptor, F_GETFD), -1);
-  sct_compiled_was_sent(&results[0]);
-  assert_non_null(strstr(results[1].ptx, results[1].entry));
-  for (int i = 0; i < MANY; ++i) {
+    assert_string_equal(results[i].ptx, results[MANY - 1].ptx);
+    assert_non_null(strstr(results[i].ptx, results[i].entry));
     sct_compiled_free(&results[i]);
   }
-  sct_compiler_free(compiler);
-
-  compile_many(results, &compiler, true); /* nobody sends it */
-  const int left = sct_compiled_message(&results[0])->descriptor;
-  assert_int_equal(fcntl(left, F_GETFD), FD_CLOEXEC);
-  for (int i = 0; i < MANY; ++i) {
-    sct_compiled_free(&results[i]);
-  }
-  sct_compiler_free(compiler);
-  assert_int_equal(fcntl(left, F_GETFD), -1);
-  memset(&copy, 0, sizeof(copy));
-  assert_null(sct_compiled_message(&copy)); /* a source that failed */
-  sct_compiled_was_sent(&copy);
 }
 
 /* ---- processes */
@@ -533,8 +469,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_only_what_is_wanted),
       cmocka_unit_test(test_an_end_before_the_end),
       cmocka_unit_test(test_steps_in_two),
-      cmocka_unit_test(test_large_replies_are_mapped),
-      cmocka_unit_test(test_programs_can_be_sent_on),
+      cmocka_unit_test(test_large_replies_come_whole),
       cmocka_unit_test(test_nvrtc_stays_out_of_this_process),
       cmocka_unit_test(test_a_worker_that_cannot_start),
       cmocka_unit_test(test_a_file_that_takes_the_worker_along),

@@ -261,8 +261,7 @@ static void judge_twice(const char *script) {
   assert_string_equal(t[0].verdict.detail, t[1].verdict.detail);
   assert_int_equal(t[0].n_samples, t[1].n_samples);
   assert_int_equal(sct_child_alive(&w[0].m->worker), sct_child_alive(&w[1].m->worker));
-  /* a worker that is killed takes the answers along that it held, so the verification is repeated
-   */
+  /* where a worker is killed the verification may be repeated */
   const bool killed = v[0].outcome == SCT_OUT_CRASH || t[0].verdict.outcome == SCT_OUT_CRASH;
   assert_true(killed || w[0].m->generation == w[1].m->generation);
   for (int ahead = 0; ahead < 2; ahead++) {

@@ -353,9 +353,9 @@ static void test_what_follows_trouble_is_left_out(void **state) {
   sct_wire_free(&inbox);
 }
 
-/* An answer waits for those of the requests that are there already, but not for ever: the second
- * one here never ends. */
-static void test_answers_are_held_for_a_moment(void **state) {
+/* An answer waits for none of the requests that are there already: the second one here never ends.
+ */
+static void test_answers_come_one_by_one(void **state) {
   (void)state;
   sct_wire batch = {0}, inbox = {0};
   open_fake("hang");
@@ -373,10 +373,8 @@ static void test_answers_are_held_for_a_moment(void **state) {
   add(&batch, SCT_OP_COMPARE);
   numbers(8, 0, 1, 32, 0, 1, 1, a, 0); /* kernel, blocks, threads, shared, 1 argument */
   add(&batch, SCT_OP_RUN);
-  const int64_t start = sct_now_ns();
   sct_worker_post(&worker, SCT_OP_COMPARE, &batch, LIMIT_NS, &reply);
   assert_int_equal(next_number(&inbox), 0);
-  assert_true(sct_now_ns() - start >= 20000000);
   sct_wire_clear(&request);
   sct_worker_answer(&worker, SCT_OP_RUN, &inbox, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
@@ -583,7 +581,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),
       cmocka_unit_test_teardown(test_what_follows_trouble_is_left_out, clean),
-      cmocka_unit_test_teardown(test_answers_are_held_for_a_moment, clean),
+      cmocka_unit_test_teardown(test_answers_come_one_by_one, clean),
       cmocka_unit_test_teardown(test_malformed_requests_are_refused, clean),
       cmocka_unit_test_teardown(test_freed_buffers_are_gone, clean),
       cmocka_unit_test_teardown(test_a_dead_worker_is_told_with_its_signal, clean),

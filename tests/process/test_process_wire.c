@@ -252,7 +252,6 @@ static void test_what_is_too_large_is_not_sent(void **state) {
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
   sct_wire_put_tail(&body, fds, SCT_WIRE_MAX_BYTES - 7); /* never read; behind 8 bytes of length */
   assert_int_equal(sct_wire_send(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
-  assert_int_equal(sct_wire_send_shared(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
   sct_wire_put_message(&batch, 1, &body);
   assert_int_equal(sct_wire_send_batch(fds[0], &batch, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
   sct_wire_clear(&body);

@@ -181,94 +181,28 @@ static void each_is_evaluated_by_its_own_program(void **state) {
 #define MORE  WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS
 static const misdeed wordy = {"wordy", "asm volatile(\"// " MORE MORE "\");\n  " GUARD, "ok", ""};
 
-static int count_files_in_memory(void) {
-  DIR *const dir = opendir("/proc/self/fd");
-  int n = 0;
-  assert_non_null(dir);
-  for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-    char to[64] = "";
-    if (readlinkat(dirfd(dir), e->d_name, to, sizeof to - 1) > 0) {
-      n += sct_has_prefix(to, "/memfd:");
-    }
-  }
-  closedir(dir);
-  return n;
-}
-
-typedef struct watched {
-  int most, at_the_end; /* files in memory that were open */
-} watched;
-
-static void watch_files(void *ctx, const char *phase, int64_t done, int64_t total,
-                        const char *item) {
-  watched *w = ctx;
-  const int n = count_files_in_memory();
-  (void)item;
-  w->most = n > w->most ? n : w->most;
-  if (strcmp(phase, "check") == 0 && done == total) {
-    w->at_the_end = n;
-  }
-}
-
-/* A large program comes in a file, which is sent on, or its bytes are; each process finds cubin and
- * PTX in it. Nothing stays open when all is checked. */
-static void programs_are_sent_on_as_they_came(void **state) {
+/* Each process finds cubin and PTX in what it is sent. */
+static void large_programs_are_checked(void **state) {
   (void)state;
-  enum { MANY = 100 };
-  static const struct {
-    const char *faults; /* of those who compile */
-    int n_taken;        /* descriptors, of 2 * MANY */
-    int kept;
-  } cases[] = {
-      {NULL, 0, 1},
-      {NULL, MANY, 0},
-#ifdef SCT_FAULTS
-      {"memfd@compile-worker:1+", 0, 0},
-#endif
-  };
   add_misdeed(&misdeeds[0]);
   add_misdeed(&wordy);
   tf_add_strategy("wrong", wordy.name,
                   tf_replace(tf_strategy(wordy.name, "{ 32, 64, 96, 160, 192, 224, 288, 320, 352, "
                                                      "384, 416, 448, 480, 544, 576, 608 }"),
                              "template = \"direct.cu\"", "template = \"wordy.cu\""));
-  for (int k = 0; k < SCT_COUNT(cases); k++) {
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    const struct rlimit few = {2 * (rlim_t)MANY, before.rlim_max};
-    int taken[MANY];
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    for (int i = 0; i < cases[k].n_taken; i++) {
-      taken[i] = dup(STDIN_FILENO);
-      assert_true(taken[i] >= 0);
-    }
-    if (cases[k].faults) { /* this process has read it */
-      assert_int_equal(setenv("SCT_FAULTS", cases[k].faults, 1), 0);
-    }
-    tf_run r = tf_new("ok", NULL);
-    watched seen = {.at_the_end = -1};
-    const sct_tune_events events = {.ctx = &seen, .progress = watch_files};
-    r.opts.cache_dir = "";
-    r.opts.strategy_dir = tf_path("wrong");
-    tf_must(sct_tune_run(&r.report, tf_write("spec.lua", SPEC), &r.opts, &events, &r.err), &r.err);
-    assert_int_equal(unsetenv("SCT_FAULTS"), 0);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    for (int i = 0; i < cases[k].n_taken; i++) {
-      close(taken[i]);
-    }
-    assert_int_equal(r.report.n_checked, 3 + 1 + 16);
-    assert_int_equal(r.report.n_caught, 1);
-    tf_assert_outcome(&r, 0, "tail", "not_written");
-    tf_assert_outcome(&r, 0, "wordy t608", "ok");
-    for (int i = 0; i < r.report.sizes[0].n_rows; i++) { /* its cubin is found too */
-      const char *doubt = r.report.sizes[0].rows[i].approximate;
-      assert_false(doubt && strstr(doubt, "machine code"));
-    }
-    assert_int_equal(seen.most, cases[k].kept);
-    assert_int_equal(seen.at_the_end, 0);
-    assert_int_equal(count_files_in_memory(), 0);
-    tf_free(&r);
+  tf_run r = tf_new("ok", NULL);
+  r.opts.cache_dir = "";
+  r.opts.strategy_dir = tf_path("wrong");
+  tf_tune_ok(&r, SPEC);
+  assert_int_equal(r.report.n_checked, 3 + 1 + 16);
+  assert_int_equal(r.report.n_caught, 1);
+  tf_assert_outcome(&r, 0, "tail", "not_written");
+  tf_assert_outcome(&r, 0, "wordy t608", "ok");
+  for (int i = 0; i < r.report.sizes[0].n_rows; i++) { /* its cubin is found too */
+    const char *doubt = r.report.sizes[0].rows[i].approximate;
+    assert_false(doubt && strstr(doubt, "machine code"));
   }
+  tf_free(&r);
 }
 
 /* What the interpreter does not know is no failure: the GPU decides. */
@@ -324,7 +258,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(counts_do_not_depend_on_who_counts, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(without_the_check_they_reach_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(each_is_evaluated_by_its_own_program, tf_setup, tf_teardown),
-      cmocka_unit_test_setup_teardown(programs_are_sent_on_as_they_came, tf_setup, tf_teardown),
+      cmocka_unit_test_setup_teardown(large_programs_are_checked, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(what_is_unknown_is_left_to_the_gpu, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(a_naive_variant_that_fails_is_said, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(stopping_ends_the_check, tf_setup, tf_teardown),
