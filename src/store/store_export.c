@@ -7,6 +7,7 @@
 /* Keys of devices and source hashes of outcomes, which rows name. */
 typedef struct export {
   sct_store *s;
+  const sct_store_reader *reader;
   sct_row_device *devices;
   int n_devices;
 }
@@ -110,10 +111,10 @@ static sct_status add_runs(export *e, json_t *object, sct_id problem, sct_error 
   return status;
 }
 
-static void add_row(json_t *list, const sct_store_table *table, const void *row) {
+static json_t *row_json(const sct_store_table *table, const void *row) {
   json_t *const object = json_object();
   sct_store_json_row(object, table, row);
-  json_array_append_new(list, object);
+  return object;
 }
 
 static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_error *err) {
@@ -122,54 +123,79 @@ static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_
   SCT_TRY(sct_store_candidates(e->s, problem, &rows, &n, err));
   json_t *const list = json_array();
   for (int i = 0; i < n; ++i) {
-    add_row(list, &sct_store_candidate_table, &rows[i]);
+    json_array_append_new(list, row_json(&sct_store_candidate_table, &rows[i]));
   }
   json_object_set_new(object, "candidates", list);
   sct_row_result_free(rows, n);
   return SCT_OK;
 }
 
-static sct_status add_problems(export *e, json_t *list, const sct_row_problem *problems, int n,
-                               sct_error *err) {
-  for (int i = 0; i < n; ++i) {
-    add_row(list, &sct_store_problem_table, &problems[i]);
-    json_t *const object = json_array_get(list, (size_t)i);
-    SCT_TRY(add_candidates(e, object, problems[i].id, err));
-    SCT_TRY(add_runs(e, object, problems[i].id, err));
+static sct_status put_problem(export *e, const sct_row_problem *problem, sct_error *err) {
+  json_t *const object = row_json(&sct_store_problem_table, problem);
+  sct_status status = add_candidates(e, object, problem->id, err);
+  if (status == SCT_OK) {
+    status = add_runs(e, object, problem->id, err);
   }
-  return SCT_OK;
+  if (status == SCT_OK) {
+    status = e->reader->problem(e->reader->ctx, object, err);
+  }
+  json_decref(object);
+  return status;
 }
 
-static sct_status add_all(export *e, json_t *devices, json_t *list, sct_error *err) {
+static sct_status put_all(export *e, sct_error *err) {
   sct_row_problem *problems = NULL;
   int n = 0;
   SCT_TRY(sct_store_devices(e->s, &e->devices, &e->n_devices, err));
   sct_status status = sct_store_problems(e->s, &problems, &n, err);
-  if (status == SCT_OK) {
-    if (e->n_devices > 0) {
-      qsort(e->devices, (size_t)e->n_devices, sizeof(e->devices[0]), by_key);
-    }
-    if (n > 0) {
-      qsort(problems, (size_t)n, sizeof(problems[0]), by_spec);
-    }
-    for (int i = 0; i < e->n_devices; ++i) {
-      add_row(devices, &sct_store_device_table, &e->devices[i]);
-    }
-    status = add_problems(e, list, problems, n, err);
+  if (e->n_devices > 0) {
+    qsort(e->devices, (size_t)e->n_devices, sizeof(e->devices[0]), by_key);
+  }
+  if (n > 0) {
+    qsort(problems, (size_t)n, sizeof(problems[0]), by_spec);
+  }
+  for (int i = 0; i < e->n_devices && status == SCT_OK; ++i) {
+    json_t *const object = row_json(&sct_store_device_table, &e->devices[i]);
+    status = e->reader->device(e->reader->ctx, object, err);
+    json_decref(object);
+  }
+  for (int i = 0; i < n && status == SCT_OK; ++i) {
+    status = put_problem(e, &problems[i], err);
   }
   sct_row_problem_free(problems, n);
   sct_row_device_free(e->devices, e->n_devices);
   return status;
 }
 
-sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err) {
-  export e = {.s = s};
+sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_error *err) {
+  export e = {.s = s, .reader = reader};
   SCT_TRY(sct_store_exec(s, "BEGIN", err)); /* all of it as of one moment */
-  json_t *const devices = json_array(), *const problems = json_array();
-  json_t *const doc = json_pack("{s:s, s:i, s:o, s:o}", "format", SCT_STORE_FORMAT, "schema",
-                                SCT_STORE_SCHEMA, "devices", devices, "problems", problems);
-  sct_status status = add_all(&e, devices, problems, err);
+  sct_status status =
+      sct_store_check_references(s, err); /* joins leave out what refers to nothing */
+  if (status == SCT_OK) {
+    status = put_all(&e, err);
+  }
   sct_store_leave(s);
+  return status;
+}
+
+static sct_status list_device(void *ctx, json_t *object, sct_error *err) {
+  (void)err;
+  json_array_append(json_object_get(ctx, "devices"), object);
+  return SCT_OK;
+}
+
+static sct_status list_problem(void *ctx, json_t *object, sct_error *err) {
+  (void)err;
+  json_array_append(json_object_get(ctx, "problems"), object);
+  return SCT_OK;
+}
+
+sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err) {
+  json_t *const doc = json_pack("{s:s, s:i, s:[], s:[]}", "format", SCT_STORE_FORMAT, "schema",
+                                SCT_STORE_SCHEMA, "devices", "problems");
+  const sct_store_reader reader = {doc, list_device, list_problem};
+  const sct_status status = sct_store_read_all(s, &reader, err);
   if (status != SCT_OK) {
     json_decref(doc);
     return status;

@@ -1,4 +1,5 @@
-/* store_import - what a file of results says, joined to the store in one transaction. */
+/* store_import - what a file of results or another store says, joined to the store in one
+ * transaction. Another store is read as its export would be, a problem at a time. */
 #include "store/store_json.h"
 
 #include <errno.h>
@@ -255,4 +256,48 @@ sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
   json_decref(root);
   sct_arena_free(&arena);
   return status;
+}
+
+/* ---- stores ---- */
+
+typedef struct merging {
+  reading r;
+  const sct_json_doc *doc;
+} merging;
+
+static sct_status merge_device(void *ctx, json_t *object, sct_error *err) {
+  merging *const m = ctx;
+  (void)err;
+  return take_device(&m->r, (sct_json){m->doc, object, "a device"}, 0);
+}
+
+static sct_status merge_problem(void *ctx, json_t *object, sct_error *err) {
+  merging *const m = ctx;
+  const char *const name = json_string_value(json_object_get(object, "name"));
+  (void)err;
+  return take_problem(
+      &m->r, (sct_json){m->doc, object, sct_arena_printf(m->doc->arena, "problem '%s'", name)}, 0);
+}
+
+static sct_status merge_one(sct_store *to, sct_store *from, sct_error *err) {
+  sct_arena arena = {0};
+  const sct_json_doc doc = {&arena,
+                            sct_arena_printf(&arena, "the store '%s' is damaged: ", from->path),
+                            "; nothing was merged", SCT_EDATA, err};
+  merging m = {.r = {.s = to, .devices = json_object(), .candidates = json_object()}, .doc = &doc};
+  const sct_store_reader reader = {&m, merge_device, merge_problem};
+  const sct_status status = sct_store_read_all(from, &reader, err);
+  json_decref(m.r.devices);
+  json_decref(m.r.candidates);
+  sct_arena_free(&arena);
+  return status;
+}
+
+sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n, sct_error *err) {
+  SCT_TRY(sct_store_begin(to, err));
+  sct_status status = SCT_OK;
+  for (int k = 0; k < n && status == SCT_OK; ++k) {
+    status = merge_one(to, from[k], err);
+  }
+  return sct_store_end(to, status, err);
 }

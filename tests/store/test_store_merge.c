@@ -206,7 +206,7 @@ static void what_does_not_fit_together_is_refused(void **state) {
   fx_sql(bad, "PRAGMA foreign_keys = OFF; UPDATE outcome SET candidate = 99 WHERE id = 2");
   sct_error err = {0};
   assert_int_equal(sct_store_merge(to, &from, 1, &err), SCT_EDATA);
-  assert_non_null(strstr(err.text, "refers to row 99 of 'candidate'"));
+  assert_non_null(strstr(err.text, "row 2 of 'outcome' refers to a row of 'candidate'"));
   sct_store_close(from);
   sct_store_close(to);
   char *const after = export_of(shard_path(f, "out"));
