@@ -7,30 +7,36 @@ local M = {}
 
 local KIB, MIB = 1 << 10, 1 << 20
 
-local function limits(smem_sm_kib, smem_block_kib, threads_sm, blocks_sm, inflight_kib, latency)
+local function limits(smem_sm_kib, smem_block_kib, threads_sm, blocks_sm, inflight_kib, fp32_clk,
+                      fp64_clk, latency)
   return {
     smem_sm_kib = smem_sm_kib, smem_block_kib = smem_block_kib, threads_sm = threads_sm,
-    blocks_sm = blocks_sm, inflight_kib = inflight_kib, latency_cycles = latency or 480,
+    blocks_sm = blocks_sm, inflight_kib = inflight_kib, fp32_clk = fp32_clk or 0,
+    fp64_clk = fp64_clk or 0, sfu_clk = fp32_clk and 16 or 0, int_clk = fp32_clk and 64 or 0,
+    latency_cycles = latency or 480,
   }
 end
 
 -- CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; bytes in flight:
--- what CUB's DeviceTransform asks for (CCCL, arch_traits.h and tuning policies). Latency of a lone
--- load from device memory in cycles: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
--- Architecture" (2024) for 8.0, 8.9, 9.0 (A100, RTX 4090, H100); 480 stands for the others.
+-- what CUB's DeviceTransform asks for (CCCL, arch_traits.h and tuning policies). Results a cycle
+-- and multiprocessor: additions, multiplications and fused ones of f32 and of f64, special
+-- functions, additions and multiplications of 32-bit integers, by "Throughput of Native Arithmetic
+-- Instructions"; from 10.3 on a guess by the nearest of these. Latency of a lone load from device
+-- memory in cycles: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture"
+-- (2024) for 8.0, 8.9, 9.0 (A100, RTX 4090, H100); 480 stands for the others.
 local capabilities = {
-  ["7.0"] = limits(96, 96, 2048, 32, 12),
-  ["7.5"] = limits(64, 64, 1024, 16, 12),
-  ["8.0"] = limits(164, 163, 2048, 32, 16, 466),
-  ["8.6"] = limits(100, 99, 1536, 16, 16),
-  ["8.7"] = limits(164, 163, 1536, 16, 16),
-  ["8.9"] = limits(100, 99, 1536, 24, 16, 542),
-  ["9.0"] = limits(228, 227, 2048, 32, 32, 479),
-  ["10.0"] = limits(228, 227, 2048, 32, 64),
-  ["10.3"] = limits(228, 227, 2048, 32, 64),
-  ["11.0"] = limits(228, 227, 1536, 24, 64),
-  ["12.0"] = limits(100, 99, 1536, 24, 64),
-  ["12.1"] = limits(100, 99, 1536, 24, 64),
+  ["7.0"] = limits(96, 96, 2048, 32, 12, 64, 32),
+  ["7.5"] = limits(64, 64, 1024, 16, 12, 64, 2),
+  ["8.0"] = limits(164, 163, 2048, 32, 16, 64, 32, 466),
+  ["8.6"] = limits(100, 99, 1536, 16, 16, 128, 2),
+  ["8.7"] = limits(164, 163, 1536, 16, 16, 128, 2),
+  ["8.9"] = limits(100, 99, 1536, 24, 16, 128, 2, 542),
+  ["9.0"] = limits(228, 227, 2048, 32, 32, 128, 64, 479),
+  ["10.0"] = limits(228, 227, 2048, 32, 64, 128, 64),
+  ["10.3"] = limits(228, 227, 2048, 32, 64, 128, 2),
+  ["11.0"] = limits(228, 227, 1536, 24, 64, 128, 2),
+  ["12.0"] = limits(100, 99, 1536, 24, 64, 128, 2),
+  ["12.1"] = limits(100, 99, 1536, 24, 64, 128, 2),
 }
 
 -- The same for all of them. Registers are split over the four sub-partitions of an SM.
@@ -67,29 +73,6 @@ local SMEM_UNIT = 128 -- from 8.0 on
 -- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
 
--- Results a cycle and multiprocessor: additions, multiplications and fused ones of f32 and of f64,
--- special functions, additions and multiplications of 32-bit integers. CUDA C++ Programming Guide,
--- "Throughput of Native Arithmetic Instructions"; from 10.3 on a guess by the nearest of these.
-local function pipes(fp32, fp64, sfu, int)
-  return { fp32_clk = fp32, fp64_clk = fp64, sfu_clk = sfu, int_clk = int }
-end
-
-local throughputs = {
-  ["7.0"] = pipes(64, 32, 16, 64),
-  ["7.5"] = pipes(64, 2, 16, 64),
-  ["8.0"] = pipes(64, 32, 16, 64),
-  ["8.6"] = pipes(128, 2, 16, 64),
-  ["8.7"] = pipes(128, 2, 16, 64),
-  ["8.9"] = pipes(128, 2, 16, 64),
-  ["9.0"] = pipes(128, 64, 16, 64),
-  ["10.0"] = pipes(128, 64, 16, 64),
-  ["10.3"] = pipes(128, 2, 16, 64),
-  ["11.0"] = pipes(128, 2, 16, 64),
-  ["12.0"] = pipes(128, 2, 16, 64),
-  ["12.1"] = pipes(128, 2, 16, 64),
-}
-local UNKNOWN = pipes(0, 0, 0, 0)
-
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
 ---@param file string
@@ -114,7 +97,6 @@ function M.read(desc, file)
   end
   local generation = math.tointeger(major)
   local registers = cc.registers or REGISTERS
-  local throughput = throughputs[desc.cc] or UNKNOWN
   return {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
@@ -138,9 +120,9 @@ function M.read(desc, file)
     clock_khz = desc.clock_mhz * 1000,
     l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
     issue_clk = cc.coalescing and 0 or ISSUE_CLK,
-    fp32_clk = desc.fp32_clk or throughput.fp32_clk,
-    fp64_clk = desc.fp64_clk or throughput.fp64_clk,
-    sfu_clk = desc.sfu_clk or throughput.sfu_clk, int_clk = desc.int_clk or throughput.int_clk,
+    fp32_clk = desc.fp32_clk or cc.fp32_clk,
+    fp64_clk = desc.fp64_clk or cc.fp64_clk,
+    sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
     latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
   }
