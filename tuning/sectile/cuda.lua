@@ -256,35 +256,6 @@ function G:changes(op, dim)
     or kit.any(op.used, function(f) return E.mentions(op.offset[f], index) end)
 end
 
--- The fewest extents that must be multiples of `width` for `at` to be a multiple of `bytes`, where
--- the view's own conditions are known; nil: it cannot be.
-local function needed_multiples(k, at, width, bytes)
-  local easy, even = strides.needed_multiples(k, at, width, bytes), records.even(k)
-  if easy or #even == 0 then
-    return easy
-  end
-  local function is_multiple(extents)
-    local put = { table.unpack(even) }
-    for _, extent in ipairs(extents) do
-      table.insert(put, 1, E.var("group_of_" .. E.text(extent), 0, kit.MAX_INDEX) * width)
-      table.insert(put, 1, extent)
-    end
-    return E.divisor(E.subst(at, put)) % bytes == 0
-  end
-  local used = {}
-  for _, extent in ipairs(k.extent_vars) do
-    used[#used + 1] = E.mentions(at, extent) and extent or nil
-  end
-  if not is_multiple(used) then
-    return nil
-  end
-  for _ = 1, #used do
-    local extent = table.remove(used, 1)
-    used[#used + 1] = not is_multiple(used) and extent or nil
-  end
-  return used
-end
-
 --- May records of `op` move whole? Bytes between an output's fields may be somebody else's.
 ---@param op sectile.Operand
 ---@return boolean
@@ -320,7 +291,7 @@ end
 function G:words(start, bytes, width)
   local word = kit.word_bytes(bytes)
   while word > 1 do
-    local extents = needed_multiples(self.k, start, width, word)
+    local extents = strides.needed_multiples(self.k, start, width, word)
     if extents then
       return { word = word, extents = extents }
     end

@@ -163,32 +163,35 @@ function strides.describe(view)
 end
 
 --- The fewest extents that must be multiples of `width` for `offset` to be a multiple of `bytes`,
---- those of fast dimensions rather than of slow ones; nil: it cannot be.
+--- those of fast dimensions rather than of slow ones; nil: it cannot be. What the view requires of
+--- extents helps where it is needed.
 ---@param k sectile.View
 ---@param offset sectile.Expr
 ---@param width integer
 ---@param bytes integer
 ---@return sectile.Expr[]?
 function strides.needed_multiples(k, offset, width, bytes)
-  if E.divisor(offset) % bytes == 0 then
-    return {}
-  end
-  local used = {}
+  local used, even = {}, records.even(k)
   for _, extent in ipairs(k.extent_vars) do
-    if E.mentions(offset, extent) then
-      used[#used + 1] = extent
+    used[#used + 1] = E.mentions(offset, extent) and extent or nil
+  end
+  local function fewest(is_multiple)
+    for _ = 1, is_multiple(used) and #used or 0 do
+      local extent = table.remove(used, 1)
+      used[#used + 1] = not is_multiple(used) and extent or nil
     end
+    return is_multiple(used) and used or nil
   end
-  if #used == 0 or E.divisor(offset, used, width) % bytes ~= 0 then
-    return nil
-  end
-  for _ = 1, #used do
-    local extent = table.remove(used, 1)
-    if E.divisor(offset, used, width) % bytes ~= 0 then
-      used[#used + 1] = extent
+  return fewest(function(extents)
+    return E.divisor(offset, extents, width) % bytes == 0
+  end) or #even > 0 and fewest(function(extents)
+    local put = { table.unpack(even) }
+    for _, extent in ipairs(extents) do
+      table.insert(put, 1, E.var("group_of_" .. E.text(extent), 0, kit.MAX_INDEX) * width)
+      table.insert(put, 1, extent)
     end
-  end
-  return used
+    return E.divisor(E.subst(offset, put)) % bytes == 0
+  end) or nil
 end
 
 return strides
