@@ -26,13 +26,17 @@ function M.fail(place, text, ...)
   core.fail_at(place.file, place.line, text:format(...))
 end
 
+local function fail_near(place, word, is_key, text, ...)
+  local from = place.anywhere and 0 or place.line
+  core.fail_at(place.file, core.key_line(place.file, from, word, is_key), text:format(...))
+end
+
 --- Raises an error at the line where `key` is set, as near to `place` as it can be found.
 ---@param place sectile.Place
 ---@param key string
 ---@param text string
 function M.fail_key(place, key, text, ...)
-  local from = place.anywhere and 0 or place.line
-  core.fail_at(place.file, core.key_line(place.file, from, key, true), text:format(...))
+  fail_near(place, key, true, text, ...)
 end
 
 --- Raises an error at the line where `word` stands in quotes.
@@ -40,8 +44,7 @@ end
 ---@param word string
 ---@param text string
 function M.fail_word(place, word, text, ...)
-  local from = place.anywhere and 0 or place.line
-  core.fail_at(place.file, core.key_line(place.file, from, word, false), text:format(...))
+  fail_near(place, word, false, text, ...)
 end
 
 local function kind_of(value)
@@ -155,13 +158,13 @@ function M.open(value, kind)
   return thing and thing.kind == kind and thing or nil
 end
 
---- A plain copy of a list, without whatever metatable it has.
----@param list table
+--- A plain copy of a table, without whatever metatable it has.
+---@param from table
 ---@return table
-function M.copy(list)
+function M.copy(from)
   local out = {}
-  for k, item in ipairs(list) do
-    out[k] = item
+  for key, value in pairs(from) do
+    out[key] = value
   end
   return out
 end

@@ -34,10 +34,9 @@ local function check_param(param, k, place)
 end
 
 local function copy_param(param)
-  return {
-    param[1], param[2] and check.copy(param[2]), default = param.default, min = param.min,
-    open = param.open, text = param.text, list = param.list,
-  }
+  local copy = check.copy(param)
+  copy[2] = param[2] and check.copy(param[2])
+  return copy
 end
 
 --- Reads a layout: a built-in one by its name, or a file below the spec's directory.
@@ -222,10 +221,7 @@ local function combine(read, given, place, out)
   end
   local function step(k, values)
     if k > #params then
-      local copy = {}
-      for key, value in pairs(values) do
-        copy[key] = value
-      end
+      local copy = check.copy(values)
       out[#out + 1] = { read = read, values = copy, label = label_of(name, params, copy) }
       return
     end
@@ -310,10 +306,8 @@ local function parameter_value(value, names, ext, place)
 end
 
 local function view(alternative, record, names, ext, place)
-  local l = { record = record }
-  for name, helper in pairs(helpers) do
-    l[name] = helper
-  end
+  local l = check.copy(helpers)
+  l.record = record
   for name, value in pairs(alternative.values) do
     if type(value) == "table" then
       local list = {}

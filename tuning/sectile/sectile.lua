@@ -342,10 +342,7 @@ local function copy_sizes(list, place)
   end
   local out = {}
   for k, size in ipairs(list) do
-    out[k] = {}
-    for key, value in pairs(size) do
-      out[k][key] = value
-    end
+    out[k] = check.copy(size)
   end
   return out
 end
@@ -362,10 +359,7 @@ end
 local function with_dims(arrays, dims)
   local out = {}
   for k, array in ipairs(arrays) do
-    local copy = {}
-    for key, value in pairs(array) do
-      copy[key] = value
-    end
+    local copy = check.copy(array)
     copy.dims = copy.dims or dims
     if type(copy.pad) == "number" then
       copy.pad = repeated(copy.pad, #copy.dims)

@@ -297,14 +297,11 @@ function sides.keep(p)
   end
   p.pitch = kit.ceil_div(width, groups * chunk) * groups * chunk
   p.chunk = chunk
-  local function times(text, n)
-    return n > 1 and string.format("%s * %d", text, n) or text
-  end
   local function over(text, n)
     return n > 1 and string.format("%s / %d", text, n) or text
   end
   local y = p.pack > 1 and "y / kPack" or "y"
-  local inner, outer, line = "x", p.pack > 1 and "y / kPack" or "y", over(y, other)
+  local inner, outer, line = "x", y, over(y, other)
   if not p.rows then
     inner, outer, line = y, "x", over("x", other)
   end
@@ -312,15 +309,16 @@ function sides.keep(p)
   if groups == 1 then
     mixed = inner
   elseif chunk > 1 then
-    mixed = string.format("%s + %s %% %d", times(mixed, chunk), inner, chunk)
+    mixed = string.format("%s * %d + %s %% %d", mixed, chunk, inner, chunk)
   end
   p.kept = string.format("%s * kPitch + %s", outer, mixed)
   p.pitch_doc = p.rows and "from line to line" or "from column to column"
-  p.kept_doc = string.format("Where %s of a tile is kept", p.pack > 1
-    and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)")
-  p.kept_doc = p.kept_doc .. (groups == 1 and "." or string.format(": %s are permuted by %s, so "
-    .. "that %s meet different banks.", p.rows and "a line's elements" or "a column's elements",
-    p.rows and "the line's number" or "the column's number", p.rows and "columns" or "lines"))
+  local doc = p.rows
+    and ": a line's elements are permuted by the line's number, so that columns meet "
+    or ": a column's elements are permuted by the column's number, so that lines meet "
+  p.kept_doc = string.format("Where %s of a tile is kept%s", p.pack > 1
+    and "the word with elements (x, y) to (x, y + kPack - 1)" or "element (x, y)",
+    groups == 1 and "." or doc .. "different banks.")
   p.tile_elems = p.pitch * (p.rows and p.lines_of_tile // p.pack or p.tile_x)
   p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
 end
