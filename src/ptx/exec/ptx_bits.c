@@ -1,7 +1,5 @@
 /* Bit fields, permutations, counting bits, selection, moves. */
-#include "ptx/exec/ptx_exec.h"
-
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
+#include "ptx/exec/ptx_lanes.h"
 
 const uint32_t sct_ptx_nibble[16][4] = {
 #define N(b) ((b) ? PTX_ALL : 0u)
@@ -10,30 +8,11 @@ const uint32_t sct_ptx_nibble[16][4] = {
     ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
     ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15)};
 
+#define IN3 LANE_IN(x, uint32_t, 32, a) LANE_IN(y, uint32_t, 32, b) LANE_IN(z, uint32_t, 32, c)
 /* name, expression on the 32-bit x, y, z of one lane */
-#define EACH32(name, expr)                                                                         \
-  void sct_ptx_op_##name(ptx_exec *e, const ptx_uop *u) {                                          \
-    const uint32_t *a = ptx_r32(e, u->a), *b = ptx_r32(e, u->b), *c = ptx_r32(e, u->c);            \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const uint32_t x = a[i], y = b[i], z = c[i];                                                 \
-      (void)y;                                                                                     \
-      (void)z;                                                                                     \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(e, u, t);                                                                            \
-  }
+#define EACH32(name, expr) LANE_OP(name, 32, IN3, expr)
 /* 64-bit x to a 32-bit result */
-#define COUNT64(name, expr)                                                                        \
-  void sct_ptx_op_##name(ptx_exec *e, const ptx_uop *u) {                                          \
-    const uint64_t *a = ptx_r64(e, u->a);                                                          \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const uint64_t x = a[i];                                                                     \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(e, u, t);                                                                            \
-  }
+#define COUNT64(name, expr) LANE_OP(name, 32, LANE_IN(x, uint64_t, 64, a), expr)
 
 /* ---- prmt: byte k of the result is byte (selector nibble k & 7) of (b:a), or its sign replicated
  */
@@ -107,37 +86,19 @@ EACH32(bfe_u32, bfe(x, y, z, 32, false))
 EACH32(bfe_s32, bfe(x, y, z, 32, true))
 
 #define BFE64(name, is_signed)                                                                     \
-  void sct_ptx_op_##name(ptx_exec *e, const ptx_uop *u) {                                          \
-    const uint64_t *a = ptx_r64(e, u->a);                                                          \
-    const uint32_t *b = ptx_r32(e, u->b), *c = ptx_r32(e, u->c);                                   \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      t[i] = bfe(a[i], b[i], c[i], 64, is_signed);                                                 \
-    }                                                                                              \
-    ptx_put64(e, u, t);                                                                            \
-  }
+  LANE_OP(name, 64,                                                                                \
+          LANE_IN(x, uint64_t, 64, a) LANE_IN(y, uint32_t, 32, b) LANE_IN(z, uint32_t, 32, c),     \
+          bfe(x, y, z, 64, is_signed))
 BFE64(bfe_u64, false)
 BFE64(bfe_s64, true)
 
-void sct_ptx_op_bfi32(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b);
-  const uint32_t *pos = ptx_r32(x, u->c), *len = ptx_r32(x, u->e);
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (uint32_t)bfi(a[i], b[i], pos[i], len[i], 32);
-  }
-  ptx_put32(x, u, t);
-}
-
-void sct_ptx_op_bfi64(ptx_exec *x, const ptx_uop *u) {
-  const uint64_t *a = ptx_r64(x, u->a), *b = ptx_r64(x, u->b);
-  const uint32_t *pos = ptx_r32(x, u->c), *len = ptx_r32(x, u->e);
-  uint64_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = bfi(a[i], b[i], pos[i], len[i], 64);
-  }
-  ptx_put64(x, u, t);
-}
+#define BFI(bits)                                                                                  \
+  LANE_OP(bfi##bits, bits,                                                                         \
+          LANE_IN(x, uint64_t, bits, a) LANE_IN(y, uint64_t, bits, b)                              \
+              LANE_IN(pos, uint32_t, 32, c) LANE_IN(len, uint32_t, 32, e),                         \
+          bfi(x, y, pos, len, bits))
+BFI(32)
+BFI(64)
 
 static uint32_t bmsk(uint32_t start, uint32_t width) {
   return (uint32_t)bfi(UINT64_MAX, 0, start > 255 ? 255 : start, width > 32 ? 32 : width, 32);
@@ -196,14 +157,8 @@ EACH32(bfind_shift_s32, shift_amount(bfind32(SIGN32(x)), 31))
 COUNT64(bfind_shift_u64, shift_amount(bfind64(x), 63))
 COUNT64(bfind_shift_s64, shift_amount(bfind64(SIGN64(x)), 63))
 
-void sct_ptx_op_brev64(ptx_exec *x, const ptx_uop *u) {
-  const uint64_t *a = ptx_r64(x, u->a);
-  uint64_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (uint64_t)brev32((uint32_t)a[i]) << 32 | brev32((uint32_t)(a[i] >> 32));
-  }
-  ptx_put64(x, u, t);
-}
+LANE_OP(brev64, 64, LANE_IN(x, uint64_t, 64, a),
+        (uint64_t)brev32((uint32_t)x) << 32 | brev32((uint32_t)(x >> 32)))
 
 /* Position of the n-th set bit from `base` on, upwards for n > 0, downwards for n < 0. */
 static uint32_t fns(uint32_t mask, uint32_t base, int32_t n) {
@@ -229,19 +184,15 @@ EACH32(fns, fns(x, y, (int32_t)z))
 
 /* ---- selection and moves */
 
-void sct_ptx_op_sel32(ptx_exec *x, const ptx_uop *u) {
-  uint32_t t[PTX_LANES];
-  memcpy(t, ptx_r32(x, u->b), sizeof t);
-  ptx_blend32(t, ptx_r32(x, u->a), *ptx_pred(x, u->c));
-  ptx_put32(x, u, t);
-}
-
-void sct_ptx_op_sel64(ptx_exec *x, const ptx_uop *u) {
-  uint64_t t[PTX_LANES];
-  memcpy(t, ptx_r64(x, u->b), sizeof t);
-  ptx_blend64(t, ptx_r64(x, u->a), *ptx_pred(x, u->c));
-  ptx_put64(x, u, t);
-}
+#define SELECT(name, bits, mask)                                                                   \
+  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
+    uint##bits##_t t[PTX_LANES];                                                                   \
+    memcpy(t, ptx_r##bits(x, u->b), sizeof t);                                                     \
+    ptx_blend##bits(t, ptx_r##bits(x, u->a), mask);                                                \
+    ptx_put##bits(x, u, t);                                                                        \
+  }
+SELECT(sel32, 32, *ptx_pred(x, u->c))
+SELECT(sel64, 64, *ptx_pred(x, u->c))
 
 /* Lanes where c >= 0; a NaN counts as not. */
 static uint32_t slct_mask(const ptx_exec *x, const ptx_uop *u) {
@@ -257,31 +208,11 @@ static uint32_t slct_mask(const ptx_exec *x, const ptx_uop *u) {
   return m;
 }
 
-void sct_ptx_op_slct32(ptx_exec *x, const ptx_uop *u) {
-  uint32_t t[PTX_LANES];
-  memcpy(t, ptx_r32(x, u->b), sizeof t);
-  ptx_blend32(t, ptx_r32(x, u->a), slct_mask(x, u));
-  ptx_put32(x, u, t);
-}
+SELECT(slct32, 32, slct_mask(x, u))
+SELECT(slct64, 64, slct_mask(x, u))
 
-void sct_ptx_op_slct64(ptx_exec *x, const ptx_uop *u) {
-  uint64_t t[PTX_LANES];
-  memcpy(t, ptx_r64(x, u->b), sizeof t);
-  ptx_blend64(t, ptx_r64(x, u->a), slct_mask(x, u));
-  ptx_put64(x, u, t);
-}
-
-void sct_ptx_op_mov32(ptx_exec *x, const ptx_uop *u) {
-  uint32_t t[PTX_LANES];
-  memcpy(t, ptx_r32(x, u->a), sizeof t);
-  ptx_put32(x, u, t);
-}
-
-void sct_ptx_op_mov64(ptx_exec *x, const ptx_uop *u) {
-  uint64_t t[PTX_LANES];
-  memcpy(t, ptx_r64(x, u->a), sizeof t);
-  ptx_put64(x, u, t);
-}
+LANE_OP(mov32, 32, LANE_IN(x, uint32_t, 32, a), x)
+LANE_OP(mov64, 64, LANE_IN(x, uint64_t, 64, a), x)
 
 void sct_ptx_op_mov_pred(ptx_exec *x, const ptx_uop *u) {
   ptx_put_pred(x, u, *ptx_pred(x, u->a));
@@ -303,49 +234,11 @@ void sct_ptx_op_mov_clock(ptx_exec *x, const ptx_uop *u) {
   }
 }
 
-void sct_ptx_op_mov_activemask(ptx_exec *x, const ptx_uop *u) {
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = x->mask;
-  }
-  ptx_put32(x, u, t);
-}
-
-void sct_ptx_op_zext64(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a);
-  uint64_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = a[i];
-  }
-  ptx_put64(x, u, t);
-}
-
-void sct_ptx_op_sext64(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a);
-  uint64_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (uint64_t)(int64_t)(int32_t)a[i];
-  }
-  ptx_put64(x, u, t);
-}
-
-void sct_ptx_op_trunc32(ptx_exec *x, const ptx_uop *u) {
-  const uint64_t *a = ptx_r64(x, u->a);
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (uint32_t)a[i];
-  }
-  ptx_put32(x, u, t);
-}
-
-void sct_ptx_op_add_window(ptx_exec *x, const ptx_uop *u) {
-  const uint64_t *a = ptx_r64(x, u->a);
-  uint64_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = a[i] + (uint64_t)u->imm;
-  }
-  ptx_put64(x, u, t);
-}
+LANE_OP(mov_activemask, 32, , x_->mask)
+LANE_OP(zext64, 64, LANE_IN(x, uint32_t, 32, a), x)
+LANE_OP(sext64, 64, LANE_IN(x, int32_t, 32, a), (int64_t)x)
+LANE_OP(trunc32, 32, LANE_IN(x, uint64_t, 64, a), x)
+LANE_OP(add_window, 64, LANE_IN(x, uint64_t, 64, a), x + (uint64_t)u->imm)
 
 /* Whether the generic address names a .const variable of the module. */
 static bool in_const(const ptx_exec *x, uint64_t address) {

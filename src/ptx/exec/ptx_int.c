@@ -1,105 +1,22 @@
 /* Integer and bit operations, 32 lanes at a time. Results are computed for all lanes and kept for
  * the active ones: none of these can fail, and straight loops become vector code. */
-#include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_lanes.h"
 
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
-
-/* name, type of the operands as read, type of the result as stored, expression on x, y, z */
-#define UNARY32(name, T, expr)                                                                     \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a);                                                         \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i];                                                                         \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(x_, u, t);                                                                           \
-  }
-#define UNARY64(name, T, expr)                                                                     \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a);                                                         \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i];                                                                         \
-      t[i] = (uint64_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
-#define BINARY32(name, T, expr)                                                                    \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b);                                 \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i];                                                            \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(x_, u, t);                                                                           \
-  }
-#define BINARY64(name, T, expr)                                                                    \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a), *b = ptx_r64(x_, u->b);                                 \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i];                                                            \
-      t[i] = (uint64_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
+/* name, type of the operands as read, expression on x, y, z */
+#define IN1(T, bits)             LANE_IN(x, T, bits, a)
+#define IN2(T, bits)             IN1(T, bits) LANE_IN(y, T, bits, b)
+#define IN3(T, bits)             IN2(T, bits) LANE_IN(z, T, bits, c)
+#define UNARY32(name, T, expr)   LANE_OP(name, 32, IN1(T, 32), expr)
+#define UNARY64(name, T, expr)   LANE_OP(name, 64, IN1(T, 64), expr)
+#define BINARY32(name, T, expr)  LANE_OP(name, 32, IN2(T, 32), expr)
+#define BINARY64(name, T, expr)  LANE_OP(name, 64, IN2(T, 64), expr)
+#define TERNARY32(name, T, expr) LANE_OP(name, 32, IN3(T, 32), expr)
+#define TERNARY64(name, T, expr) LANE_OP(name, 64, IN3(T, 64), expr)
 /* 64 bits shifted or cut by 32-bit operands */
-#define BINARY64BY32(name, T, expr)                                                                \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a);                                                         \
-    const uint32_t *b = ptx_r32(x_, u->b);                                                         \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i];                                                                         \
-      const uint32_t y = b[i];                                                                     \
-      t[i] = (uint64_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
-#define WIDE(name, T, expr)                                                                        \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b);                                 \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i];                                                            \
-      t[i] = (uint64_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
+#define BINARY64BY32(name, T, expr) LANE_OP(name, 64, IN1(T, 64) LANE_IN(y, uint32_t, 32, b), expr)
+#define WIDE(name, T, expr)         LANE_OP(name, 64, IN2(T, 32), expr)
 #define WIDE3(name, T, expr)                                                                       \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b);                                 \
-    const uint64_t *c = ptx_r64(x_, u->c);                                                         \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i];                                                            \
-      const uint64_t z = c[i];                                                                     \
-      t[i] = (uint64_t)(expr) + z;                                                                 \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
-#define TERNARY32(name, T, expr)                                                                   \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b), *c = ptx_r32(x_, u->c);         \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i], z = (T)c[i];                                               \
-      t[i] = (uint32_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put32(x_, u, t);                                                                           \
-  }
-#define TERNARY64(name, T, expr)                                                                   \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a), *b = ptx_r64(x_, u->b), *c = ptx_r64(x_, u->c);         \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const T x = (T)a[i], y = (T)b[i], z = (T)c[i];                                               \
-      t[i] = (uint64_t)(expr);                                                                     \
-    }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
-  }
+  LANE_OP(name, 64, IN2(T, 32) LANE_IN(z, uint64_t, 64, c), (uint64_t)(expr) + z)
 
 /* ---- add, sub, mul with carries. The carry is one bit a lane, kept with the warp. */
 
@@ -109,39 +26,24 @@ static void put_carry(ptx_exec *x, const ptx_uop *u, uint32_t out) {
   }
 }
 
-#define CARRY32(name, sum, carry_out)                                                              \
+/* over x, y, z and the carry k in a type that holds the whole sum s */
+#define CARRY(name, bits, T, sum, carry_out)                                                       \
   void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint32_t *a = ptx_r32(x_, u->a), *b = ptx_r32(x_, u->b), *c = ptx_r32(x_, u->c);         \
-    uint32_t t[PTX_LANES], out = 0;                                                                \
-    const uint32_t in = x_->warp->carry;                                                           \
-    LANES(i) {                                                                                     \
-      const uint64_t x = a[i], y = b[i], z = c[i], k = in >> i & 1;                                \
-      (void)z;                                                                                     \
-      (void)k;                                                                                     \
-      const uint64_t s = (sum);                                                                    \
-      t[i] = (uint32_t)s;                                                                          \
-      out |= (uint32_t)(carry_out) << i;                                                           \
-    }                                                                                              \
-    ptx_put32(x_, u, t);                                                                           \
-    put_carry(x_, u, out);                                                                         \
-  }
-#define CARRY64(name, sum, carry_out)                                                              \
-  void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
-    const uint64_t *a = ptx_r64(x_, u->a), *b = ptx_r64(x_, u->b), *c = ptx_r64(x_, u->c);         \
-    uint64_t t[PTX_LANES];                                                                         \
+    uint##bits##_t t[PTX_LANES];                                                                   \
     uint32_t out = 0;                                                                              \
-    const uint32_t in = x_->warp->carry;                                                           \
     LANES(i) {                                                                                     \
-      const wide_u64 x = a[i], y = b[i], z = c[i], k = in >> i & 1;                                \
-      (void)z;                                                                                     \
+      IN3(T, bits)                                                                                 \
+      const T k = x_->warp->carry >> i & 1;                                                        \
       (void)k;                                                                                     \
-      const wide_u64 s = (sum);                                                                    \
-      t[i] = (uint64_t)s;                                                                          \
+      const T s = (sum);                                                                           \
+      t[i] = (uint##bits##_t)s;                                                                    \
       out |= (uint32_t)(carry_out) << i;                                                           \
     }                                                                                              \
-    ptx_put64(x_, u, t);                                                                           \
+    ptx_put##bits(x_, u, t);                                                                       \
     put_carry(x_, u, out);                                                                         \
   }
+#define CARRY32(name, sum, carry_out) CARRY(name, 32, uint64_t, sum, carry_out)
+#define CARRY64(name, sum, carry_out) CARRY(name, 64, wide_u64, sum, carry_out)
 
 __extension__ typedef unsigned __int128 wide_u64;
 __extension__ typedef __int128 wide_s64;

@@ -1,21 +1,12 @@
 /* Integers packed in a 32-bit register: dot products (dp4a, dp2a), pairs of 16-bit numbers, and the
  * sums of absolute differences that remain of the video instructions. */
-#include "ptx/exec/ptx_exec.h"
-
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
+#include "ptx/exec/ptx_lanes.h"
 
 /* name, expression on the x, y, z of one lane */
 #define EACH(name, expr)                                                                           \
-  void sct_ptx_op_##name(ptx_exec *e, const ptx_uop *u) {                                          \
-    const uint32_t *a = ptx_r32(e, u->a), *b = ptx_r32(e, u->b), *c = ptx_r32(e, u->c);            \
-    uint32_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const uint32_t x = a[i], y = b[i], z = c[i];                                                 \
-      (void)z;                                                                                     \
-      t[i] = (expr);                                                                               \
-    }                                                                                              \
-    ptx_put32(e, u, t);                                                                            \
-  }
+  LANE_OP(name, 32,                                                                                \
+          LANE_IN(x, uint32_t, 32, a) LANE_IN(y, uint32_t, 32, b) LANE_IN(z, uint32_t, 32, c),     \
+          expr)
 
 /* Piece `k` of `bits` bits. */
 static int32_t piece(uint32_t v, int k, int bits, bool is_signed) {
