@@ -466,6 +466,48 @@ function kinds.mixed(r, v, spec)
   return out
 end
 
+-- ---- what outputs held before ----
+
+local function guarded(r, v, format_cu, format_c)
+  local c = condition(r, v, 1)
+  return { cu = ("if (%s) { %s }"):format(c.cu, format_cu),
+    c = ("if (%s) { %s }"):format(c.c, format_c or format_cu) }
+end
+
+-- Fields of an output that is updated in place get what they held where a condition holds, or, of
+-- integers, mixed with it.
+local function update(r, v, spec, a)
+  a.inout = true
+  for k, target in ipairs(targets(a)) do
+    local t, old = target.type, ("old_%s_%d"):format(a.name, k)
+    local is_mixed = t.lanes == 1 and (t.kind == "FZ_INT" or t.kind == "FZ_UINT")
+    table.insert(spec.body, 1, { cu = ("const %s %s = %s;"):format(t.cuda, old, target.text),
+      c = ("const %s %s = %s;"):format(t.c, old, target.text) })
+    if is_mixed and r:chance(50) then
+      local text = ("%s = (%s)(%s ^ %s);"):format(target.text, t.c, target.text, old)
+      table.insert(spec.body, { cu = text, c = text })
+    else
+      table.insert(spec.body, guarded(r, v, ("%s = %s;"):format(target.text, old)))
+    end
+  end
+end
+
+--- Makes some outputs of a spec that has its body such that what they held before matters.
+function M.hold(r, spec)
+  local v = M.values(spec)
+  for _, a in ipairs(spec.small and {} or spec.outputs) do
+    local kind = not a.reduce and r:int(1, 10) or 10
+    if kind <= 2 then
+      update(r, v, spec, a)
+    end
+    if kind == 2 or kind == 3 then
+      a.keeps = true
+      table.insert(spec.body, guarded(r, v, ("keep(%s);"):format(a.name),
+        ("%s_kept = true;"):format(a.name)))
+    end
+  end
+end
+
 --- Gives the spec its body. kind: "moves", "alike" or "mixed".
 function M.write(r, spec, kind)
   local v = M.values(spec)

@@ -435,6 +435,7 @@ function M.spec(r, name, family)
   if #spec.dims > 1 and #spec.own == 0 and r:chance(THIN[family] or 0) then
     make_thin(r, spec)
   end
+  body.hold(r, spec)
   return spec
 end
 

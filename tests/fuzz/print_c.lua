@@ -161,13 +161,25 @@ local function load_input(a, number)
   return table.concat(out)
 end
 
+-- What an output holds before, where it is updated, and whether it is kept.
+local function start_output(a, number)
+  local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(declare(a.name, a.record),
+    a.name, a.name) }
+  out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a))
+  out[#out + 1] = a.inout and load_at(a.name, a, number, "x_" .. a.name) or nil
+  out[#out + 1] = a.keeps and ("    bool %s_kept = false;\n"):format(a.name) or nil
+  return table.concat(out)
+end
+
 local function store_output(a, number)
-  local out = { ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a)) }
+  local out = {}
   for k, f in ipairs(a.record.fields) do
     out[#out + 1] = ("    fz_put(r, %d, %d, x_%s, &%s);\n"):format(number, k - 1, a.name,
       member(a.name, a.record, f))
   end
-  return table.concat(out)
+  local text = table.concat(out)
+  return a.keeps and ("    if (%s_kept) {\n    fz_keep(r, %d, x_%s);\n    } else {\n%s    }\n")
+    :format(a.name, number, a.name, text) or text
 end
 
 -- ---- reductions ----
@@ -232,9 +244,8 @@ local function add_to_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
-    out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n    const int64_t p_%s = " ..
-      "fz_linear(x_%s, kept_%d, %d);\n"):format(a.name, place_list(a), a.name, a.name, number,
-      #a.places)
+    out[#out + 1] = ("    const int64_t p_%s = fz_linear(x_%s, kept_%d, %d);\n"):format(a.name,
+      a.name, number, #a.places)
     for i, f in ipairs(a.record.fields) do
       local value = to_sum(f, member(a.name, a.record, f))
       local cell = ("%s[p_%s]"):format(reduce_names(number, i), a.name)
@@ -287,9 +298,8 @@ local function element_text(spec)
   for k, a in ipairs(spec.inputs) do
     out[#out + 1] = load_input(a, k - 1)
   end
-  for _, a in ipairs(spec.outputs) do
-    out[#out + 1] = ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(declare(a.name, a.record),
-      a.name, a.name)
+  for k, a in ipairs(spec.outputs) do
+    out[#out + 1] = start_output(a, n_inputs + k - 1)
   end
   for _, statement in ipairs(spec.body) do
     out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"

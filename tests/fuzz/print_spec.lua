@@ -61,6 +61,7 @@ local function options(spec, a)
     out[#out + 1] = taps_text(a.taps)
     out[#out + 1] = a.border ~= "none" and ("border = %q"):format(a.border) or nil
   end
+  out[#out + 1] = a.inout and "inout = true" or nil
   for _, key in ipairs { "reduce", "fill" } do
     if a[key] then
       out[#out + 1] = ("%s = %q"):format(key, a[key])

@@ -167,8 +167,8 @@ typedef struct fz_run {
   uint64_t seed;
 } fz_run;
 
-/* FZ_BYTE_WRITTEN + a field's kind */
-enum { FZ_BYTE_KEPT, FZ_BYTE_ANY, FZ_BYTE_WRITTEN };
+/* HELD: of an element that is kept; FZ_BYTE_WRITTEN + a field's kind */
+enum { FZ_BYTE_KEPT, FZ_BYTE_ANY, FZ_BYTE_HELD, FZ_BYTE_WRITTEN };
 
 /* ---- layouts ---- */
 
@@ -388,17 +388,33 @@ static inline void fz_get(const fz_run *run, int array, int field, const int64_t
   memcpy(value, run->data[array] + at, (size_t)run->spec->arrays[array].fields[field].bytes);
 }
 
+/* The gaps of a record that may be written, `at` being where its first field lies. */
+static inline void fz_free_gaps(const fz_run *run, int array, int64_t at) {
+  const fz_array *a = &run->spec->arrays[array];
+  unsigned char *record = run->state[array] + at - a->fields[0].offset;
+  for (int64_t k = 0; k < a->bytes && a->owns_gaps[run->layout[array]]; k++) {
+    record[k] = record[k] == FZ_BYTE_KEPT ? FZ_BYTE_ANY : record[k];
+  }
+}
+
 static inline void fz_put(const fz_run *run, int array, int field, const int64_t *x,
                           const void *value) {
-  const fz_array *a = &run->spec->arrays[array];
-  const fz_field *f = &a->fields[field];
+  const fz_field *f = &run->spec->arrays[array].fields[field];
   const int64_t at = run->spec->offset(array, run->layout[array], field, x, run->n);
   memcpy(run->data[array] + at, value, (size_t)f->bytes);
   memset(run->state[array] + at, FZ_BYTE_WRITTEN + f->kind, (size_t)f->bytes);
-  if (a->owns_gaps[run->layout[array]] && field == 0) {
-    unsigned char *record = run->state[array] + at - f->offset;
-    for (int64_t k = 0; k < a->bytes; k++) {
-      record[k] = record[k] == FZ_BYTE_KEPT ? FZ_BYTE_ANY : record[k];
+  if (field == 0) {
+    fz_free_gaps(run, array, at);
+  }
+}
+
+/* An element that stays as it was, or gets its own values again: its gaps need not. */
+static inline void fz_keep(const fz_run *run, int array, const int64_t *x) {
+  for (int f = run->spec->arrays[array].n_fields - 1; f >= 0; f--) {
+    const int64_t at = run->spec->offset(array, run->layout[array], f, x, run->n);
+    memset(run->state[array] + at, FZ_BYTE_HELD, (size_t)run->spec->arrays[array].fields[f].bytes);
+    if (f == 0) {
+      fz_free_gaps(run, array, at);
     }
   }
 }
@@ -516,7 +532,8 @@ static inline bool fz_check(const fz_run *run, int array, const unsigned char *g
     return false;
   }
   for (int64_t k = 0; k < run->bytes[array]; k++) {
-    if (run->state[array][k] == FZ_BYTE_KEPT && got[k] != fz_poison(run, array, k)) {
+    const unsigned char state = run->state[array][k];
+    if ((state == FZ_BYTE_KEPT || state == FZ_BYTE_HELD) && got[k] != fz_poison(run, array, k)) {
       snprintf(text, size,
                "byte %lld of %s, which belongs to no element that is written, was "
                "overwritten",
