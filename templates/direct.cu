@@ -1,25 +1,7 @@
 $(g:types())
 // The body for one element of the index space.
 $(g:compute())
-//% if g.k.reduces then
-// What is known of one element of the outputs so far: a member for each reduced value.
-struct partial {
-//%   for _, s in ipairs(slots) do
-  $(s.type) $(s.name);
-//%   end
-};
-
-// The identity element.
-__device__ __forceinline__ partial identity() {
-  return {$(reduce.identities(slots))};
-}
-
-// Two partial results as one.
-__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
-  return {$(reduce.combinations(slots))};
-}
-
-//% end
+$(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
   constexpr int kThreads = $(threads);

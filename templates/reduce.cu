@@ -2,23 +2,7 @@ $(g:types())
 // The body for one element of the index space.
 $(g:compute())
 
-// What is known of one element of the outputs so far: a member for each reduced value.
-struct partial {
-//% for _, s in ipairs(slots) do
-  $(s.type) $(s.name);
-//% end
-};
-
-// The identity element.
-__device__ __forceinline__ partial identity() {
-  return {$(identities)};
-}
-
-// Two partial results as one.
-__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
-  return {$(combinations)};
-}
-
+$(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
   constexpr int kThreads = $(threads);
@@ -51,9 +35,7 @@ $(g:head(threads)) {
 //% else
   const long long tile = blockIdx.x;
 //% end
-//% for _, d in ipairs(divisors) do
-  const divisor $(d.by) = divide_by((unsigned int)($(d.extent)));
-//% end
+  $(kit.each(divisors, "const divisor {by} = divide_by((unsigned int)({extent}));"))
 //% if outputs == 1 then
   $(place_kept())
 //% end
@@ -62,9 +44,7 @@ $(g:head(threads)) {
 #pragma unroll
   for (int m = 0; m < $(mine_constant); m++) mine[m] = identity();
 
-//% for _, x in ipairs(steady) do
-  $(x.type) $(x.name)$(x.shape) = {};
-//% end
+  $(kit.each(steady, "{type} {name}{shape} = {};"))
 //% if #steady > 0 then
   if (n_reduced > 0) { // the same for all that is reduced
 //%   if outputs > 1 then
@@ -89,13 +69,8 @@ $(g:head(threads)) {
 //% end
   // One step: all loads before the first use. Only the last one may need guards.
   const auto take = [&](long long first, bool guarded) {
-//% for _, x in ipairs(moving) do
-    $(x.type) $(x.name)$(x.shape) = {};
-//% end
-//% if outputs > 1 then
-#pragma unroll
-    for (int output = 0; output < kOutputs; output++)
-//% end
+    $(kit.each(moving, "{type} {name}{shape} = {};"))
+    $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);
@@ -107,10 +82,7 @@ $(g:head(threads)) {
         $(load(moving))
       }
     }
-//% if outputs > 1 then
-#pragma unroll
-    for (int output = 0; output < kOutputs; output++)
-//% end
+    $(each_output)
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(reduced_name) = $(reduced_text);

@@ -71,26 +71,33 @@ function reduce.slots(g)
   return slots, (at + align - 1) // align * align
 end
 
-local function list_of(slots, text)
-  local list = {}
-  for n, slot in ipairs(slots) do
-    list[n] = text(slot)
+local DEFINITIONS = [[
+// What is known of one element of the outputs so far: a member for each reduced value.
+struct partial {
+  %s
+};
+
+// The identity element.
+__device__ __forceinline__ partial identity() {
+  return {%s};
+}
+
+// Two partial results as one.
+__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
+  return {%s};
+}
+]]
+
+--- The struct `partial`, its `identity()`, and two as one by `combine`.
+---@param slots table
+---@return string
+function reduce.definitions(slots)
+  local function joined(field)
+    return table.concat(kit.map(slots, function(s) return s[field] end), ", ")
   end
-  return list
-end
-
---- The initializers of a partial of no element.
----@param slots table
----@return string
-function reduce.identities(slots)
-  return table.concat(list_of(slots, function(s) return s.identity end), ", ")
-end
-
---- The initializers of two partials, `one` and `other`, as one.
----@param slots table
----@return string
-function reduce.combinations(slots)
-  return table.concat(list_of(slots, function(s) return s.combined end), ", ")
+  local members = kit.map(slots, function(s) return s.type .. " " .. s.name .. ";" end)
+  return string.format(DEFINITIONS, table.concat(members, "\n  "), joined("identity"),
+    joined("combined"))
 end
 
 --- The initializers of the partial of one element whose outputs are computed.
@@ -98,7 +105,7 @@ end
 ---@param value_of fun(op: sectile.Operand): string the text of an output's value
 ---@return string
 function reduce.members(slots, value_of)
-  return table.concat(list_of(slots, function(s)
+  return table.concat(kit.map(slots, function(s)
     local value = kit.member(value_of(s.op), s.field)
     return s.type == s.field.cuda and value or string.format("(%s)%s", s.type, value)
   end), ", ")
@@ -124,11 +131,7 @@ end
 ---@param dims integer[]
 ---@return sectile.Expr|integer
 function reduce.count(k, dims)
-  local n = 1
-  for _, d in ipairs(dims) do
-    n = n * k.extents[d]
-  end
-  return n
+  return kit.product(kit.map(dims, function(d) return k.extents[d] end))
 end
 
 return reduce

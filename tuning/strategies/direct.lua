@@ -127,7 +127,8 @@ end
 
 local function start_plan(k, c)
   local g = cuda.new(k, "direct", c.threads)
-  local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {} }
+  local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {},
+    definitions = "" }
   for d, dim in ipairs(k.dims) do
     p.index[d], p.dims[d] = g:name(dim), d
   end
@@ -212,7 +213,7 @@ local function plan_reduction(k, c)
   local p = start_plan(k, c)
   local g = p.g
   local slots, bytes = reduce.slots(g)
-  p.slots = slots
+  p.slots, p.definitions = slots, reduce.definitions(slots)
   p.kept, p.reduced = reduce.dims(k)
   p.lanes = lanes_of(k)
   local kept = reduce.count(k, p.kept)

@@ -365,7 +365,9 @@ local function plan(k, c)
     last = k.dims[#k.dims], rows = k.reduced[#k.dims],
   }
   p.slots, p.partial_bytes = reduce.slots(g)
-  p.identities, p.combinations = reduce.identities(p.slots), reduce.combinations(p.slots)
+  p.definitions = reduce.definitions(p.slots)
+  p.each_output = p.outputs > 1
+    and "#pragma unroll\nfor (int output = 0; output < kOutputs; output++)" or ""
   p.kept, p.reduced = reduce.dims(k)
   name_modes(p)
   take_streams(p)
@@ -417,14 +419,11 @@ end
 
 -- Does any input move in vectors of `width` neighbours along the fastest mode?
 local function any_vector(g, width)
-  for _, op in ipairs(g.inputs) do
-    for _, f in ipairs(op.used) do
-      if wide_vector(g, op, nil, width) or wide_vector(g, op, f, width) then
-        return true
-      end
-    end
-  end
-  return false
+  return kit.any(g.inputs, function(op)
+    return kit.any(op.used, function(f)
+      return wide_vector(g, op, nil, width) or wide_vector(g, op, f, width)
+    end)
+  end)
 end
 
 -- The widest vectors of `last` elements along the fastest mode that some input moves in.
