@@ -111,6 +111,19 @@ function reduce.members(slots, value_of)
   end), ", ")
 end
 
+--- Statements that store the partial `name` to the outputs.
+---@param slots table
+---@param name string
+---@param store fun(op: sectile.Operand, f: integer, value: string): string
+---@return string
+function reduce.stores(slots, name, store)
+  return kit.concat(kit.map(slots, function(s)
+    local value = name .. "." .. s.name
+    return store(s.op, s.f, s.type == s.field.cuda and value
+      or string.format("(%s)%s", s.field.cuda, value))
+  end))
+end
+
 -- ---- the index space ----
 
 --- Dimensions that are kept and those that are reduced, by number, slowest first.

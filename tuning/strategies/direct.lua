@@ -196,18 +196,6 @@ local function lanes_of(k)
   return few and 1 or LANES
 end
 
--- The statement that stores a partial's member.
-local function store_partial(p, name)
-  local lines = {}
-  for n, slot in ipairs(p.slots) do
-    local value = name .. "." .. slot.name
-    value = slot.type == slot.field.cuda and value
-      or string.format("(%s)%s", slot.field.cuda, value)
-    lines[n] = store_text(p, slot.op, slot.f, value)
-  end
-  return kit.concat(lines)
-end
-
 -- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
 local function plan_reduction(k, c)
   local p = start_plan(k, c)
@@ -221,7 +209,9 @@ local function plan_reduction(k, c)
   p.partial = function()
     return reduce.members(p.slots, function(op) return p.values[op.name] end)
   end
-  p.store_partial = function(name) return store_partial(p, name) end
+  p.store_partial = function(name)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+  end
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept, p.lanes)

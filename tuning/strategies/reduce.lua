@@ -9,18 +9,9 @@ local ODD_VECTOR_BYTES = 16
 
 -- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
 local function binding(p, e)
-  local with, last = {}, #p.k.dims
-  for d, index in ipairs(p.k.index) do
-    local text = cuda.var(p.names[d])
-    with[#with + 1] = index
-    with[#with + 1] = d == last and e and text + cuda.var("e") or text
-  end
-  for _, op in ipairs(p.g.inputs) do
-    if op.is_index and p.index_values[op.number] then
-      with[#with + 1], with[#with + 2] = op.index_value, cuda.var(p.index_values[op.number])
-    end
-  end
-  return with
+  local at = kit.map(p.names, cuda.var)
+  at[#at] = e and at[#at] + cuda.var("e") or at[#at]
+  return p.g:binding(at, function(op) return p.index_values[op.number] end)
 end
 
 -- Text that declares the indices of `dims` at the place with the number `text`.
@@ -71,12 +62,7 @@ end
 -- ---- operands on their way ----
 
 local function changes_any(g, op, dims)
-  for _, d in ipairs(dims) do
-    if g:changes(op, d) then
-      return true
-    end
-  end
-  return false
+  return kit.any(dims, function(d) return g:changes(op, d) end)
 end
 
 -- The bytes of the words in which `op` moves from the first aligned one of a row on; nil where rows
@@ -237,23 +223,12 @@ local function add_single(p)
   end, function(d) return p.names[d] end)
 end
 
--- Statements that store the partial `name` to the outputs.
-local function store(p, name)
-  local lines, with = {}, binding(p)
-  for n, slot in ipairs(p.slots) do
-    local value = name .. "." .. slot.name
-    if slot.type ~= slot.field.cuda then
-      value = string.format("(%s)%s", slot.field.cuda, value)
-    end
-    local _, word = p.g:single(slot.op, slot.f)
-    if word then
-      lines[n] = string.format("store<%d>(%s, %s);", word, p.g:address(slot.op, slot.f, with),
-        value)
-    else
-      lines[n] = string.format("%s = %s;", p.g:place(slot.op, slot.f, with), value)
-    end
-  end
-  return kit.concat(lines)
+-- Text that stores `value` to field `f` of `op`.
+local function store_text(p, op, f, value)
+  local _, word = p.g:single(op, f)
+  local with = binding(p)
+  return word and string.format("store<%d>(%s, %s);", word, p.g:address(op, f, with), value)
+    or string.format("%s = %s;", p.g:place(op, f, with), value)
 end
 
 -- ---- the plan ----
@@ -318,12 +293,7 @@ local function loop(p)
 end
 
 local function names_any(p, dims)
-  for _, d in ipairs(dims) do
-    if p.g.in_body[p.k.dims[d]] then
-      return true
-    end
-  end
-  return false
+  return kit.any(dims, function(d) return p.g.in_body[p.k.dims[d]] end)
 end
 
 local function take_streams(p)
@@ -406,7 +376,9 @@ local function plan(k, c)
   p.load = function(list) return load_lines(p, list) end
   p.add_value = function() return add_value(p) end
   p.add_single = function() return add_single(p) end
-  p.store = function(name) return store(p, name) end
+  p.store = function(name)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+  end
   p.names_kept, p.names_reduced = names_any(p, p.kept), names_any(p, p.reduced)
   p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
     p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
