@@ -150,12 +150,13 @@ $(unroll_out)
       if (kGuarded && ($(Y.at) < 0 || $(Y.at) + kStore > $(Y.extent))) { // one by one
         $(kit.each(exchanged, "{declare}"))
         $(kit.each(results, "{vtype} {value};"))
-        $(kit.each(direct, "{declare}"))
+        $(kit.each(direct, "{declare_some}"))
 #pragma unroll
         for (int e = 0; e < kStore; e++) {
           if ($(Y.at) + e < 0 || $(Y.at) + e >= $(Y.extent)) continue;
           const int line = $(take_line);
           $(kit.each(exchanged, "{take_element}"))
+          $(kit.each(direct, "{take_element}"))
           $(compute)
           $(kit.each(results, "{store_element}"))
         }

@@ -174,10 +174,12 @@ local function adopt_direct(p, op)
   local moves = kit.any(p.Y.dims, function(d)
     return kit.const_of(p.about.steps[op.number][d]) ~= 0
   end)
-  local x = { op = op, value = p.g:name(op.name .. "_v"), declare = "", declare_element = "" }
-  local text = string.format("const %s %s = %s<%s>(&%s);", p.g:type(op), x.value,
-    cuda.load_name(op), p.g:type(op), sides.place(p, op, moves and p.store > 1))
+  local value = p.g:name(op.name .. "_v")
+  local x = { op = op, value = value, element = value, declare = "", declare_element = "" }
+  local text = string.format("const %s %s = load<%s>(&%s);", p.g:type(op), x.value, p.g:type(op),
+    sides.place(p, op, moves and p.store > 1))
   x[moves and "declare_element" or "declare"] = text
+  x.declare_some, x.take_element = x.declare, ""
   p.direct[#p.direct + 1] = x
 end
 
@@ -298,6 +300,17 @@ local function text_store(p, y)
   y.start = column .. (p.sector > 0 and " - shift" or "")
   y.store = string.format("%s(&%s[%s], %s);", name, y.column, line, y.value)
   y.store_element = string.format("%s(&%s[%s + e], %s[e]);", name, y.column, line, y.value)
+  local old = p.g.old[y.op.number]
+  if old then -- loaded as it is stored
+    local value, many = p.g:name(old.name .. "_v"), p.store > 1
+    local load = string.format("%s<%%s>(&%s[%s%%s])", cuda.load_name(old), y.column, line)
+    p.direct[#p.direct + 1] = {
+      op = old, element = value .. (many and "[e]" or ""), declare_element = "",
+      declare = string.format("const %s %s = %s;", y.vtype, value, load:format(y.vtype, "")),
+      declare_some = string.format("%s %s;", y.vtype, value),
+      take_element = string.format("%s[e] = %s;", value, load:format(y.type, " + e")),
+    }
+  end
 end
 
 -- The statements that compute one element.
@@ -309,7 +322,7 @@ local function compute(p)
     end
   end
   for _, x in ipairs(p.direct) do
-    values[x.op.name] = x.value
+    values[x.op.name] = x.element
   end
   values[p.k.dims[p.X.dims[1]]] = p.X.at
   values[p.k.dims[p.Y.dims[1]]] = p.Y.at .. (p.store > 1 and " + e" or "")
@@ -463,7 +476,9 @@ local function adopt_operands(p)
   keep(p)
   sides.start_tables(p)
   for _, op in ipairs(p.g.ops) do
-    sides.adopt_tables(p, op)
+    if not op.old_of then
+      sides.adopt_tables(p, op)
+    end
   end
   local good, why = true, nil
   for _, op in ipairs(p.g.ops) do
@@ -490,7 +505,7 @@ local function write_texts(p)
   end
   p.line_text = p.sector > 0 and "y + kAhead - shift" or "y"
   for _, op in ipairs(p.g.inputs) do
-    if not p.about.is_exchanged[op.number] then
+    if not p.about.is_exchanged[op.number] and not op.old_of then
       adopt_direct(p, op)
     end
   end
