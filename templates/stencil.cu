@@ -3,13 +3,9 @@ $(g:types())
 constexpr int kThreads = $(threads); // of a block
 //% end
 constexpr int kLanes = $(lanes); // threads beside each other along $(x)
-//% if ring then
-constexpr int kItems = $(items); // elements of a thread on a line, kLanes apart
-//% else
 constexpr int kVec = $(vec); // elements of a thread beside each other
-//%   if items > 1 then
+//% if shared and items > 1 then
 constexpr int kItems = $(items); // such groups of a thread, kLanes * kVec elements apart
-//%   end
 //% end
 //% if m then
 constexpr int kRows = $(rows); // lines of a thread along $(m)
@@ -20,12 +16,7 @@ constexpr int kWide = $(wide); // lines of a thread along $(c)
 //% if march > 1 then
 constexpr int kMarch = $(march); // times that it does so, going on along $(m)
 //% end
-//% if ring then
-constexpr int kSlots = $(slots); // lines along $(m) that shared memory holds at a time
-//%   for _, s in ipairs(taps) do
-constexpr int $(s.k_across) = $(s.across), $(s.k_columns) = $(s.n_tile); // of $(s.name), with halo
-//%   end
-//% elseif shared then
+//% if shared then
 //%   for _, s in ipairs(taps) do
 constexpr int $(s.k_words) = $(s.n_words); // words of 16 bytes for a line of $(s.name)
 //%   end
@@ -44,43 +35,12 @@ __device__ __forceinline__ void compute_tile(
     $(s.line)
     return $(s.address);
   };
-//%   if not ring then
   // its value where it may lie beyond the line's ends
   const auto $(s.beyond) = [&](int i$(s.int_j), long long $(x)) -> $(s.type) {
     $(s.load_beyond)
   };
-//%   end
 //% end
-//% if ring then
-  extern __shared__ uint4 shared[];
-  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-//%   if c then
-  const int own = group * kWide; // the thread's first line
-//%   end
-//%   for _, s in ipairs(taps) do
-//%     local slot = s.has_m and "i % kSlots" or "0"
-  // what lies at i along $(m) is kept in [i % kSlots]
-  auto *const $(s.tile) =
-      reinterpret_cast<$(s.type) (*)[$(s.k_across)][$(s.k_columns)]>(shared + $(s.start));
-  // starts the copies of it
-  const auto $(s.load_line) = [&](int i) {
-#pragma unroll
-    for (int j = group; j < $(s.k_across); j += kThreads / kLanes) {
-      const $(s.type) *const line =
-          taken_as_it_is($(s.at)(i$(s.j), $(s.start_x) + lane));
-#pragma unroll
-      for (int item = 0; item < ($(s.k_columns) + kLanes - 1) / kLanes; item++) {
-        const int column = lane + item * kLanes;
-        const long long $(x) = $(s.start_x) + lane + item * kLanes;
-        if (column < $(s.k_columns))
-          async_copy_or_zero<$(s.piece)>(
-              &$(s.tile)[$(slot)][j][column], line + item * kLanes$(s.moved),
-              $(s.is_there));
-      }
-    }
-  };
-//%   end
-//% elseif shared then
+//% if shared then
   extern __shared__ uint4 shared[];
   // where lines with their halo start
 //%   for _, s in ipairs(taps) do
@@ -173,7 +133,7 @@ $(s.each_j(2))
 //% if vec > 1 then
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
-//%   if shared and not ring then
+//%   if shared then
       if (kGuarded && !is_inside($(x) + e, $(n_x))) continue;
 //%   end
       $(each)
@@ -185,38 +145,7 @@ $(s.each_j(2))
     $(y)
 //% end
   };
-//% if ring then
-  const int steps = (int)min(($(n_m) - first_$(m) + kRows - 1) / kRows, (long long)kMarch);
-//%   for _, s in ipairs(taps) do
-//%     if s.has_m then
-#pragma unroll 1
-  for (int i = 0; i < $(s.reach) + kRows; i++)
-    $(s.load_line)(i);
-//%     else
-  $(s.load_line)(0);
-//%     end
-//%   end
-  async_commit();
-#pragma unroll 1
-  for (int step = 0; step < steps; step++) {
-    const int done = step * kRows;
-    async_wait<0>();
-    __syncthreads(); // what this step needs is there; nobody needs more of the step before
-    if (step + 1 < steps) { // what the next step needs in addition
-//%   for _, s in ipairs(rolling) do
-#pragma unroll
-      for (int i = 0; i < kRows; i++)
-        $(s.load_line)(done + $(s.reach) + kRows + i);
-//%   end
-      async_commit();
-    }
-$(each_row(4))
-$(each_wide(4))
-#pragma unroll
-      for (int item = 0; item < kItems; item++)
-        compute_line(done + i$(c and ", own + j" or ""), item);
-  }
-//% elseif shared then
+//% if shared then
 #pragma unroll
   for (int item = 0; item < $(items > 1 and "kItems" or 1); item++)
 $(each_row(2))

@@ -19,17 +19,6 @@ __device__ __forceinline__ void async_copy_some(void *to, const void *from, int 
                ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
 }
 
-// A T from global to shared memory in words of kWord (4, 8 or 16) bytes that pass no register;
-// zeros unless it `is_there`.
-template <int kWord, class T>
-__device__ __forceinline__ void async_copy_or_zero(T *to, const T *from, bool is_there) {
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kWord; k++)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-                 ::"r"(smem_address(to) + kWord * k), "l"(reinterpret_cast<const char *>(from)
-                 + kWord * k), "n"(kWord), "r"(is_there ? kWord : 0) : "memory");
-}
-
 // Closes a group of asynchronous copies.
 __device__ __forceinline__ void async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");

@@ -100,31 +100,3 @@ __device__ __forceinline__ void copy_word(uint4 *to, const char *from, const voi
     for (int k = 0; k < 16 && from + k < end; k++)
       reinterpret_cast<char *>(to)[k] = from[k];
 }
-
-// An address that compilers take as it is: constants added to it are offsets of instructions.
-template <class T> __device__ __forceinline__ T *taken_as_it_is(T *p) {
-  asm("" : "+l"(p));
-  return p;
-}
-
-// Stores a T in words of kWord (4, 8 or 16) bytes, if `really`. It is no branch, so compilers load
-// what several elements need before they store the first.
-template <int kWord, class T>
-__device__ __forceinline__ void store_if(bool really, T *to, const T &value) {
-  const unsigned int *const part = reinterpret_cast<const unsigned int *>(&value);
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / 4; k += kWord / 4) {
-    unsigned int *const word = reinterpret_cast<unsigned int *>(to) + k;
-    if (kWord == 4)
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p st.global.b32 [%1], %2; }"
-                   ::"r"((int)really), "l"(word), "r"(part[k]) : "memory");
-    else if (kWord == 8)
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %0, 0; @p st.global.v2.b32 [%1], {%2, %3}; }"
-                   ::"r"((int)really), "l"(word), "r"(part[k]), "r"(part[k + 1]) : "memory");
-    else
-      asm volatile("{ .reg .pred p; setp.ne.b32 p, %0, 0; "
-                   "@p st.global.v4.b32 [%1], {%2, %3, %4, %5}; }"
-                   ::"r"((int)really), "l"(word), "r"(part[k]), "r"(part[k + 1]),
-                   "r"(part[k + 2]), "r"(part[k + 3]) : "memory");
-  }
-}

@@ -4,7 +4,7 @@
 -- fastest dimension; they count from the lowest that a tap reaches, i along m and j along c: the
 -- slowest dimension that taps reach along, and the third one if they do. halo.registers keeps the
 -- lines of a thread in registers, halo.shared those of a block in shared memory, each from the word
--- of 16 bytes that its first element lies in, halo.ring those of a step and of the next one.
+-- of 16 bytes that its first element lies in.
 local halo = {}
 
 local WORD = 16
@@ -310,36 +310,9 @@ function halo.shared(p, s, start)
   return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers behind the lines
 end
 
---- Adds what the template needs to keep a stream's lines of `slots` planes in shared memory from
---- word `start` on, element by element; where the next stream starts, or nil and a reason.
-function halo.ring(p, s, start)
-  if s.piece < 4 then
-    return nil, s.op.name .. ": its elements are no words of 4 bytes"
-  end
-  local stem = string.gsub(s.name, "%.", "_")
-  s.tile, s.start = p.g:name(stem .. "_tile"), start
-  s.k_across, s.k_columns = "kAcross_" .. stem, "kColumns_" .. stem
-  s.reach, s.across = s.below + s.above, s.has_c and p.block_c + s.below_c + s.above_c or 1
-  s.before, s.n_tile = s.left, s.left + p.columns + s.right
-  s.start_x = halo.plus("first_" .. p.x, -s.left)
-  local column, border = halo.plus(p.x, s.off), BORDERS[s.op.border]
-  s.moved = border and string.format(" + (kGuarded ? %s(%s, %s) - (%s) : 0)", border, column,
-    s.n_columns, column) or ""
-  s.is_there = border and "true" or string.format("!kGuarded || (%sis_inside(%s, %s))",
-    s.zero and "line != nullptr && " or "", column, s.n_columns)
-  return start + kit.ceil_div((s.has_m and p.slots or 1) * s.across * s.n_tile * s.bytes, WORD)
-end
-
 --- What a tap's value is called in compute_line.
 function halo.tap(p, s, read)
   local by = distances(p, s, read)
-  if p.ring then
-    local i = halo.plus("i", s.below + by[1])
-    local value = string.format("%s[%s][%s][%s]", s.tile,
-      not s.has_m and "0" or (i == "i" and i or "(" .. i .. ")") .. " % kSlots",
-      s.has_c and halo.plus("j", s.below_c + by[2]) or "0", halo.plus("column", s.left + by[3]))
-    return s.word ~= "" and string.format("take<%s%s>(&%s)", s.type, s.word, value) or value
-  end
   local i = s.has_m and halo.plus("i", s.below + by[1]) or "0"
   local j = s.has_c and string.format("[%s]", halo.plus("j", s.below_c + by[2])) or ""
   local e = p.vec > 1 and "e" or nil
@@ -371,11 +344,7 @@ end
 --- What a stream's loads move, for the plan's `traffic`; wavefronts of a block beside it.
 function halo.traffic(p, s)
   local values = s.f and 1 or #s.op.reads
-  if p.ring then
-    local bytes = (p.block_m + s.reach) * s.across * s.n_tile * s.bytes
-    return { operand = s.op.number, width = s.piece, bytes = p.grid * bytes },
-      values * p.block_m * p.block_c * p.columns // 32 + bytes // 128
-  elseif p.shared then
+  if p.shared then
     local elements = p.block_m * p.block_c * p.columns
     return { operand = s.op.number, width = WORD, bytes = p.grid * (s.n_lines * s.n_words * WORD) },
       values * elements // 32 + s.n_lines * s.n_words // 8

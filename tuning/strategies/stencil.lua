@@ -3,8 +3,7 @@
 -- A thread computes kVec neighbours of some lines. What its taps reach is kept in registers (lines
 -- by vectors, values beside them from the lanes that have them; needs rows that start on vectors)
 -- or in shared memory (the block's lines with their halo, as words of 16 bytes from wherever a line
--- starts; outputs are stored from a sector on), or in a ring there: a block goes on along m, and
--- while it computes a step, single elements of the next one are copied to fixed columns.
+-- starts; outputs are stored from a sector on).
 --
 -- x: the fastest dimension. m: the slowest that taps reach along, else the one before x. c: the
 -- third one, if taps reach along it.
@@ -92,18 +91,13 @@ local function read_inputs(p, values)
   end
 end
 
--- Whether an output is stored as a record and not field by field.
-local function stored_whole(op)
-  return op.record.bare or op.style == "record" and cuda.moves_whole(op)
-    and #op.used == #op.record.fields
-end
-
 -- The outputs: declared, computed into and stored as vectors or one by one.
 local function write_outputs(p, values, behind)
   local g = p.g
   local store = p.streaming and "store_streaming" or "store"
   for _, op in ipairs(g.outputs) do
-    local whole = stored_whole(op)
+    local whole = op.record.bare or op.style == "record" and cuda.moves_whole(op)
+      and #op.used == #op.record.fields
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
     local type, word = g:type(op), known and known.word or 0
@@ -132,11 +126,10 @@ local function write_outputs(p, values, behind)
       local with = binding(p, p.vec > 1 and p.of_e)
       for _, f in ipairs(whole and { 0 } or op.used) do
         local at = not whole and f or nil
-        local words, address = halo.word_text(g, op, at), g:address(op, at, with)
-        local value = whole and name or kit.member(name, op.record.fields[f])
-        table.insert(behind, p.late and string.format("store_if<%d>(%s, %s, %s);",
-          g:single(op, at), p.late, address, value) or string.format("%s%s(%s, %s);", store,
-          words == "" and "" or "<" .. string.sub(words, 3) .. ">", address, value))
+        local words = halo.word_text(g, op, at)
+        table.insert(behind, string.format("%s%s(%s, %s);", store,
+          words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
+          whole and name or kit.member(name, op.record.fields[f])))
       end
     end
   end
@@ -148,7 +141,7 @@ local function place_element(p)
   local function line(dim, along, own)
     local name = p.names[dim]
     list[#list + 1] = string.format("const long long %s = first_%s%s + %s;", name, name,
-      p.shared and own and not p.ring and " + own" or "", along)
+      p.shared and own and " + own" or "", along)
     guard[#guard + 1] = string.format("%s >= %s", name, g:text(p.k.extents[dim]))
   end
   if p.dim_m then
@@ -164,13 +157,6 @@ local function place_element(p)
     if #guard > 0 then
       p.guard = string.format("%s || (kGuarded && (%s))", p.guard, kit.concat(guard, " || "))
     end
-    return list
-  end
-  if p.ring then
-    list[#list + 1] = "const int column = lane + item * kLanes;"
-    list[#list + 1] = string.format("const long long %s = first_%s + lane + item * kLanes;", x, x)
-    guard[#guard + 1] = not p.late and string.format("%s >= %s", x, p.n_x) or nil
-    p.guard = #guard > 0 and string.format("kGuarded && (%s)", kit.concat(guard, " || "))
     return list
   end
   local drift = ""
@@ -267,8 +253,7 @@ local function inside(p)
       elseif dim == p.dim_c then
         check(dim, s.below_c - off, block_c + s.above_c + off, s.op.extent[d])
       elseif dim == p.dim_x and p.shared then
-        local beyond = p.ring and 0 -- what the last word has of others
-          or kit.ceil_div(2 * halo.WORD - 2, s.bytes)
+        local beyond = kit.ceil_div(2 * halo.WORD - 2, s.bytes) -- what the last word has of others
         check(dim, s.before - off, p.columns + s.right + off + beyond, s.op.extent[d])
       end
     end
@@ -301,21 +286,17 @@ end
 
 local function start_plan(k, c)
   local g = cuda.new(k, "stencil", c.threads)
-  local m, across, below, above = halo.directions(k)
+  local m, across = halo.directions(k)
   local groups = c.threads // c.lanes
   local p = {
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, rows = c.rows, wide = c.wide,
-    march = c.march, items = c.items, shared = c.halo ~= "registers",
-    ring = c.halo == "ring",
+    march = c.march, items = c.items, shared = c.halo == "shared",
     streaming = c.store == "streaming", dim_x = #k.dims, dim_m = m, dim_c = across, names = {},
     any_border = false, taps = {}, streams = {}, per_line = {}, each_list = {}, stores = {},
     index_text = {}, registers = 0, bounds = c.threads,
     block_m = c.rows * c.march * (across and 1 or groups), block_c = c.wide * groups,
-    columns = c.lanes * c.vec * c.items, drift = 0, slots = 4,
+    columns = c.lanes * c.vec * c.items, drift = 0,
   }
-  while p.ring and p.slots < (m and below[m] + above[m] or 0) + 2 * c.rows do
-    p.slots = 2 * p.slots -- all that a step needs, and what the next one does in addition
-  end
   g:name("j") -- stands in texts that the template gets from here
   for d, dim in ipairs(k.dims) do
     p.names[d] = g:name(dim)
@@ -330,30 +311,11 @@ local function start_plan(k, c)
   end
   local step = E.linear(out.offset[1], k.index[#k.dims])
   p.sector = SECTOR // p.first_out.bytes
-  if c.align == "sector" and c.halo == "shared" and SECTOR % p.first_out.bytes == 0 and step
+  if c.align == "sector" and p.shared and SECTOR % p.first_out.bytes == 0 and step
     and kit.const_of(step) == p.first_out.bytes then
     p.drift = p.sector - 1
   end
   return p
-end
-
--- The condition to store an element, where nothing but arrays with taps is read and stores are
--- words that store_if knows; nil: what lies beyond a line's end is not computed either.
-local function late_guard(p)
-  for _, op in ipairs(p.g.inputs) do
-    if #op.taps == 0 then
-      return nil
-    end
-  end
-  for _, op in ipairs(p.g.outputs) do
-    local whole = stored_whole(op)
-    for _, f in ipairs(whole and { 0 } or op.used) do
-      if p.g:single(op, not whole and f or nil) < 4 then
-        return nil
-      end
-    end
-  end
-  return string.format("!kGuarded || %s < %s", p.x, p.n_x)
 end
 
 local function adopt_taps(p)
@@ -363,13 +325,7 @@ local function adopt_taps(p)
       p.streams[op.number] = {}
       for _, f in ipairs(halo.parts_of(p.k, op)) do
         local s = halo.stream(p, op, f > 0 and f or nil)
-        if p.ring then
-          local reason
-          start, reason = halo.ring(p, s, start)
-          if not start then
-            return nil, reason
-          end
-        elseif p.shared then
+        if p.shared then
           start = halo.shared(p, s, start)
           p.any_border = p.any_border or (s.left + s.right > 0 and op.border ~= "none")
         else
@@ -426,7 +382,6 @@ local function plan(k, c)
     local threads = math.min(MANY_THREADS, REGISTERS // (p.registers + WORKING_REGISTERS))
     p.bounds = string.format("%d, %d", c.threads, math.max(1, threads // c.threads))
   end
-  p.late = p.ring and late_guard(p)
   local values, behind = {}, {}
   p.positions = place_element(p)
   for d, dim in ipairs(k.dims) do
@@ -484,20 +439,19 @@ return {
   },
   taps = true,
   axes = {
-    { "halo", { "registers", "shared", "ring" }, key = "halo=",
-      doc = "where what taps reach is kept; ring: in shared memory, that of the next step too" },
+    { "halo", { "registers", "shared" }, key = "halo=", doc = "where what taps reach is kept" },
     { "threads", { 256, 128, 512 }, key = "threads=", doc = "threads a block" },
     { "lanes", { 32, 64, 128, 256, 512 }, key = "lanes=", doc = "threads next to each other along "
       .. "the fastest dimension" },
     { "vec", { 1, 2, 4, 8, 16 }, key = "vec=", doc = "neighbours a thread computes at once" },
     { "items", { 1, 2, 4, 8 }, key = "items=", doc = "groups of them a thread",
-      when = "halo ~= 'registers'" },
+      when = "halo == 'shared'" },
     { "rows", { 1, 2, 4, 8 }, key = "rows=", doc = "lines a thread, along the slowest dimension "
       .. "that taps reach along", when = "marches > 0" },
     { "wide", { 1, 2, 4 }, key = "wide=", doc = "of them side by side, in the third dimension",
       when = "sides > 0" },
-    { "march", { 1, 4, 8, 16, 32 }, key = "march=", doc = "times that a thread goes on with "
-      .. "further rows", when = "marches > 0 and halo ~= 'shared'" },
+    { "march", { 1, 4, 8 }, key = "march=", doc = "times that a thread goes on with further rows",
+      when = "marches > 0 and halo == 'registers'" },
     { "align", { "sector", "none" }, key = "align=", doc = "sector: each line is stored from the "
       .. "start of 32 bytes on; none: lines of a thread have the same columns and share values",
       when = "halo == 'shared'" },
@@ -520,27 +474,22 @@ return {
   end,
   where = {
     "lanes <= threads", "marches > 0 or lanes == threads",
-    "cc >= 80 or halo == 'registers'", "march <= 8 or halo == 'ring'",
     -- registers: vectors of 16 bytes; few lines that are loaded twice, and room for all of them
-    "halo ~= 'registers' or vec == full",
-    "halo ~= 'registers' or threads <= 256 or sides > 0 and rows == 1 and wide <= 2",
-    "halo ~= 'registers' or rows * march >= span or rows * march >= 8",
-    "halo ~= 'registers' or sides > 0 or 2 * lanes >= threads",
-    "halo ~= 'registers' or sides == 0 or rows <= 2 and lanes <= 64",
-    "halo ~= 'registers' or march < 8 or rows <= 2 and sides > 0",
-    "halo ~= 'registers' or rows * march <= 32",
-    "halo ~= 'registers' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
+    "halo == 'shared' or vec == full",
+    "halo == 'shared' or threads <= 256 or sides > 0 and rows == 1 and wide <= 2",
+    "halo == 'shared' or rows * march >= span or rows * march >= 8",
+    "halo == 'shared' or sides > 0 or 2 * lanes >= threads",
+    "halo == 'shared' or sides == 0 or rows <= 2 and lanes <= 64",
+    "march < 8 or rows <= 2 and sides > 0",
+    "halo == 'shared' or rows * march <= 32",
+    "halo == 'shared' or (rows + span) * (wide + sides) * vec * max(bytes // 4, 1) <= 128",
     -- shared memory: lanes read elements beside each other, words of 4 bytes at least are stored
-    "halo ~= 'shared' or vec == single", "halo ~= 'shared' or lanes == 32 or marches == 0",
-    "halo ~= 'shared' or threads == 256", "halo ~= 'shared' or items >= 4 or marches == 0",
-    "halo ~= 'shared' or items * rows * wide >= 8 or marches == 0 and items >= 2",
+    "halo == 'registers' or cc >= 80", "halo == 'registers' or vec == single",
+    "halo == 'registers' or lanes == 32 or marches == 0",
+    "halo == 'registers' or threads == 256", "halo == 'registers' or items >= 4 or marches == 0",
+    "halo == 'registers' or items * rows * wide >= 8 or marches == 0 and items >= 2",
     "align == 'sector' or single == 1 and rows >= 2",
-    "halo ~= 'shared' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
-    -- a ring in shared memory: a block's threads lie beside each other where taps reach
-    "halo ~= 'ring' or marches > 0 and vec == 1 and items == 4 and march >= 16",
-    "halo ~= 'ring' or threads == 256 and (lanes == 32 or sides == 0 and lanes == threads)",
-    "halo ~= 'ring' or sides == 0 or lanes == 32", "halo ~= 'ring' or sides > 0 or lanes == 256",
-    "halo ~= 'ring' or rows <= 2 and wide <= 2 and store == 'none'",
+    "halo == 'registers' or items * rows * wide <= 32 and (sides == 0 or rows >= 2)",
   },
   template = "stencil.cu",
   plan = plan,
