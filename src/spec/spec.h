@@ -304,7 +304,8 @@ int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *siz
 int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Useful bytes read and written once at `size`: each field of each operand that the body uses,
  * times the elements that the index space touches (an operand without some dimension counts once
- * along it). Gathers count what they gather. */
+ * along it). Gathers count what they gather. An output that keep() leaves as it was on some paths
+ * counts as written nowhere: what must move depends on the data. */
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes);
 

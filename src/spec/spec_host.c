@@ -225,6 +225,6 @@ void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_
     const sct_operand *op = &spec->operands[k];
     const int64_t bytes = sct_spec_touched_bytes(spec, k, size);
     *read_bytes += !op->is_output || op->is_inout ? bytes : 0;
-    *write_bytes += op->is_output ? bytes : 0;
+    *write_bytes += op->is_output && !op->keeps ? bytes : 0;
   }
 }
