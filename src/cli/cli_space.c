@@ -16,6 +16,23 @@ static int64_t count_items(const sct_tune_plan *plan, int strategy, bool failed)
 
 /* ---- text ---- */
 
+/* The strategy's name, and where it has other axes at other sizes, for which of them these are. */
+static void append_name(sct_str *out, const sct_tune_plan *plan, const sct_strategy *strategy) {
+  sct_str_append(out, strategy->name);
+  for (int z = 0, n = 0; strategy->sizes && z < plan->spec.n_sizes; z++) {
+    if (strategy->sizes[z]) {
+      sct_str_printf(out, "%s%s", n++ > 0 ? "; " : " at ", plan->spec.sizes[z].label);
+    }
+  }
+}
+
+static void name_cell(cli_table *table, const sct_tune_plan *plan, const sct_strategy *strategy) {
+  sct_str name = {0};
+  append_name(&name, plan, strategy);
+  cli_table_cell(table, "%s", sct_str_c(&name));
+  sct_str_free(&name);
+}
+
 static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colour) {
   cli_table table = {0};
   cli_table_column(&table, "strategy", false);
@@ -24,7 +41,7 @@ static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colo
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     cli_table_row(&table, strategy->applies ? CLI_PLAIN : CLI_DIM);
-    cli_table_cell(&table, "%s", strategy->name);
+    name_cell(&table, plan, strategy);
     if (strategy->applies) {
       cli_table_cell(&table, "%lld", (long long)count_items(plan, k, false));
       cli_table_cell(&table, "%s", strategy->doc ? strategy->doc : "");
@@ -54,7 +71,11 @@ static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
         sct_str_printf(&values, "%s%s", v > 0 ? " " : "", axis->values[v].text);
       }
       cli_table_row(&table, CLI_PLAIN);
-      cli_table_cell(&table, "%s", a == 0 ? strategy->name : "");
+      if (a == 0) {
+        name_cell(&table, plan, strategy);
+      } else {
+        cli_table_cell(&table, "%s", "");
+      }
       cli_table_cell(&table, "%s", axis->name);
       cli_table_cell(&table, "%s", axis->key ? axis->key : "");
       cli_table_cell(&table, "%s", sct_str_c(&values));
@@ -137,14 +158,26 @@ static json_t *axes_json(const sct_strategy *strategy) {
   return axes;
 }
 
+/* Labels of the sizes that a strategy's axes are for. */
+static json_t *sizes_json(const sct_tune_plan *plan, const sct_strategy *strategy) {
+  json_t *list = json_array();
+  for (int z = 0; z < plan->spec.n_sizes; z++) {
+    if (!strategy->sizes || strategy->sizes[z]) {
+      json_array_append_new(list, sct_json_string(plan->spec.sizes[z].label));
+    }
+  }
+  return list;
+}
+
 static json_t *strategies_json(const sct_tune_plan *plan) {
   json_t *list = json_array();
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     json_array_append_new(
         list,
-        json_pack("{s:o, s:o, s:b, s:o, s:o, s:I}", "name", sct_json_string(strategy->name), "doc",
-                  sct_json_string(strategy->doc), "applies", strategy->applies, "why_not",
+        json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:I}", "name", sct_json_string(strategy->name),
+                  "sizes", sizes_json(plan, strategy), "doc", sct_json_string(strategy->doc),
+                  "applies", strategy->applies, "why_not",
                   sct_json_string(strategy->applies ? NULL : strategy->why_not), "axes",
                   axes_json(strategy), "candidates", (json_int_t)count_items(plan, k, false)));
   }

@@ -445,7 +445,8 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   if (!lua_isfunction(L, -1)) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
-  sct_script_push_view(L, job->script, job->out->code.layout, sct_script_splits(L, strategy));
+  sct_script_push_view(L, job->script, job->out->code.layout, sct_script_splits(L, strategy),
+                       job->space->strategies[job->cand->strategy].sizes);
   const char *reason = why_not_with_these(L, job, strategy);
   if (reason) {
     job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
@@ -470,8 +471,8 @@ static int render(lua_State *L) {
   job->script->sandbox.blame = strategy->file;
   choose_layouts(job);
   job->file.script = job->script;
-  sct_template_find(L, &job->file, job->cand->strategy, strategy->template_name);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[job->cand->strategy]);
+  sct_template_find(L, &job->file, strategy->source, strategy->template_name);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, job->script->strategy_ref[strategy->source]);
   const int plan = run_plan(L, job, lua_gettop(L));
   if (plan == 0) {
     return 0;

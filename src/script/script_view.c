@@ -319,16 +319,20 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   }
 }
 
-/* The sizes that are tuned: for each the list of its extents, in the order of k.extents. */
-static void push_sizes(lua_State *L, const sct_spec *spec) {
+/* The sizes that are tuned, or those of them that are asked for: for each the list of its extents,
+ * in the order of k.extents. */
+static void push_sizes(lua_State *L, const sct_spec *spec, const bool *sizes) {
   lua_createtable(L, spec->n_sizes, 0);
-  for (int size = 0; size < spec->n_sizes; size++) {
+  for (int size = 0, n = 0; size < spec->n_sizes; size++) {
+    if (sizes && !sizes[size]) {
+      continue;
+    }
     lua_createtable(L, spec->n_extents, 0);
     for (int k = 0; k < spec->n_extents; k++) {
       lua_pushinteger(L, spec->sizes[size].extent[k]);
       lua_rawseti(L, -2, k + 1);
     }
-    lua_rawseti(L, -2, size + 1);
+    lua_rawseti(L, -2, ++n);
   }
 }
 
@@ -347,7 +351,7 @@ static void push_device(lua_State *L, const sct_device_desc *d) {
 }
 
 /* The kernel over the user's dimensions. */
-static void push_user_view(lua_State *L, sct_script *script, const int *layout) {
+static void push_user_view(lua_State *L, sct_script *script, const int *layout, const bool *sizes) {
   const sct_spec *spec = script->spec;
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
@@ -370,7 +374,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout) 
   lua_setfield(L, -2, "extent_names");
   push_expr_list(L, spec->extent_var, spec->n_extents);
   lua_setfield(L, -2, "extents");
-  push_sizes(L, spec);
+  push_sizes(L, spec, sizes);
   lua_setfield(L, -2, "sizes");
   lua_createtable(L, spec->n_scalars, 0);
   for (int k = 0; k < spec->n_scalars; k++) {
@@ -391,33 +395,37 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout) 
   lua_setfield(L, -2, "device");
 }
 
-/* Layouts and the splits that a strategy takes: which view it is. */
-static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
-                          const char *splits) {
+/* Layouts, sizes and the splits that a strategy takes: which view it is. */
+static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout, const char *splits,
+                          const bool *sizes) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   for (int op = 0; op < spec->n_operands; op++) {
     lua_pushfstring(L, "%d ", layout[op]);
     luaL_addvalue(&b);
   }
+  for (int size = 0; sizes && size < spec->n_sizes; size++) {
+    luaL_addchar(&b, sizes[size] ? '+' : '-');
+  }
   luaL_addstring(&b, splits);
   luaL_pushresult(&b);
 }
 
-void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits) {
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits,
+                          const bool *sizes) {
   luaL_checkstack(L, 20, NULL);
   lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
   lua_getfield(L, -1, "modes");
   lua_remove(L, -2);
   lua_getfield(L, -1, "known");
-  push_view_key(L, script->spec, layout, splits);
+  push_view_key(L, script->spec, layout, splits, sizes);
   lua_call(L, 1, 1);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
     lua_getfield(L, -1, "view");
-    push_user_view(L, script, layout);
+    push_user_view(L, script, layout, sizes);
     lua_pushstring(L, splits);
-    push_view_key(L, script->spec, layout, splits);
+    push_view_key(L, script->spec, layout, splits, sizes);
     lua_call(L, 3, 1);
   }
   lua_remove(L, -2);

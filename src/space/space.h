@@ -47,6 +47,8 @@ typedef struct sct_strategy {
   const char *doc;
   const char *file;          /* asset or path it came from */
   const char *template_name; /* "direct.cu" */
+  int source;                /* which of the script's strategies */
+  const bool *sizes; /* [n_sizes] the tuned sizes that these axes are for; NULL: all of them */
   bool applies;
   const char *why_not; /* the reason, if it does not apply */
   int n_axes;
@@ -73,7 +75,8 @@ typedef struct sct_space {
   sct_arena arena; /* owns everything below but the pool */
   sct_expr_pool *pool;
   int n_strategies;
-  sct_strategy *strategies; /* in file-name order; "direct" first */
+  sct_strategy *strategies; /* in file-name order; "direct" first. One that has other axes at other
+                               sizes is there for each of them */
   int64_t n_points;    /* product of the axes' lengths, summed over the strategies that apply */
   int64_t n_collapsed; /* points equal to another one because an axis did not matter */
   size_t n_candidates, cap_candidates;
@@ -94,10 +97,11 @@ void sct_space_free(sct_space *space);
  * integer. */
 int64_t sct_space_intern(const char *text);
 /* "map threads=256 items=2": the strategy and the key and value of every axis with more than one
- * value. */
+ * value, at some size or other. */
 void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *cand);
-/* Index of the candidate with this label, or -1; `err` then names the nearest label. */
-int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err);
+/* Index of the first candidate from `from` on with this label, or -1; `err` then names the nearest
+ * label. Where a strategy has other axes at other sizes, several may have it. */
+int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, sct_error *err);
 
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */

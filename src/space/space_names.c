@@ -10,12 +10,34 @@ int64_t sct_space_intern(const char *text) {
   return (int64_t)((h.lo & (((uint64_t)1 << 61) - 1)) | ((uint64_t)1 << 61));
 }
 
+/* Does the strategy have that axis with this value only? */
+static bool has_only(const sct_strategy *strategy, const sct_axis *axis) {
+  for (int a = 0; a < strategy->n_axes; a++) {
+    const sct_axis *own = &strategy->axes[a];
+    if (strcmp(own->name, axis->name) == 0) {
+      return own->n_values == 1 && strcmp(own->values[0].text, axis->values[0].text) == 0;
+    }
+  }
+  return false;
+}
+
+/* Does the axis tell candidates of the strategy apart, at whatever size? */
+static bool is_in_labels(const sct_space *space, const sct_strategy *strategy,
+                         const sct_axis *axis) {
+  bool varies = axis->n_values > 1;
+  for (int k = 0; k < space->n_strategies && !varies; k++) {
+    const sct_strategy *other = &space->strategies[k];
+    varies = other->applies && strcmp(other->name, strategy->name) == 0 && !has_only(other, axis);
+  }
+  return varies;
+}
+
 void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *cand) {
   const sct_strategy *strategy = &space->strategies[cand->strategy];
   sct_str_append(out, strategy->name);
   for (int a = 0; a < strategy->n_axes; a++) {
     const sct_axis *axis = &strategy->axes[a];
-    if (axis->n_values > 1) {
+    if (is_in_labels(space, strategy, axis)) {
       sct_str_append(out, " ");
       sct_str_append(out, axis->key);
       sct_str_append(out, axis->values[cand->value[a]].text);
@@ -90,9 +112,9 @@ static void suggest_label(sct_str *out, const sct_space *space, const char *labe
   sct_free(names);
 }
 
-int64_t sct_space_find(const sct_space *space, const char *label, sct_error *err) {
+int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, sct_error *err) {
   sct_str text = {0};
-  for (size_t c = 0; c < space->n_candidates; c++) {
+  for (size_t c = (size_t)from; c < space->n_candidates; c++) {
     sct_str_clear(&text);
     sct_space_label(&text, space, &space->candidates[c]);
     if (strcmp(sct_str_c(&text), label) == 0) {

@@ -218,6 +218,7 @@ bool sct_tune_compiles_for(const sct_device_desc *device);
 /* A candidate of a plan with the kernel made from it. */
 typedef struct sct_tune_item {
   int64_t candidate; /* index into space.candidates */
+  const bool *sizes; /* [n_sizes] those it is a candidate for; NULL: all */
   char *label;
   sct_kernel_code code;
   sct_compiled compiled;

@@ -46,8 +46,7 @@ void sct_tune_fit(tune_counting *c, int k) {
   const sct_tune_item *item = &c->table->plan->items[k];
   for (int z = 0; z < spec->n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
-    cell->fits =
-        item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+    cell->fits = sct_tune_fits(c->table->plan, item, z);
     if (cell->fits && !cell->counted) {
       estimate(c, k, z);
     }
@@ -128,7 +127,7 @@ const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_co
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters *got = SCT_ARENA_NEW(arena, sct_counters, 1);
-    if (!sct_codegen_fits(spec, &c->table->plan->items[k].code, &spec->sizes[z]) ||
+    if (!sct_tune_fits(c->table->plan, &c->table->plan->items[k], z) ||
         !count_cell(c, k, z, compiled, got)) {
       continue;
     }

@@ -20,6 +20,11 @@ int sct_tune_naive_item(const sct_tune_plan *plan, int k) {
   return -1;
 }
 
+bool sct_tune_fits(const sct_tune_plan *plan, const sct_tune_item *item, int z) {
+  return item->outcome == SCT_OUT_OK && (!item->sizes || item->sizes[z]) &&
+         sct_codegen_fits(&plan->spec, &item->code, &plan->spec.sizes[z]);
+}
+
 bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k) {
   const sct_tune_item *item = &plan->items[k];
   return item->code.layout &&

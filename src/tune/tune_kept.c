@@ -38,7 +38,7 @@ static int best_left_out(const tune_record *r, int size, const sct_row_result *r
       return k;
     }
     const bool competes = (o->coalesced || t->select_any) && time_of(t, o) > 0 &&
-                          sct_space_find(&t->plan->space, rows[k].candidate.label, NULL) >= 0;
+                          sct_space_find(&t->plan->space, rows[k].candidate.label, 0, NULL) >= 0;
     if (competes && (best < 0 || time_of(t, o) < time_of(t, &rows[best].outcome))) {
       best = k;
     }
@@ -88,7 +88,7 @@ static void keep(tune_record *r, int size, const sct_row_result *known) {
       &t->plan->arena,
       "'%s' of an earlier session (%s) was not tried here and %s the winner that `emit` takes",
       known->candidate.label, time, stays ? "stays" : "is now");
-  const int64_t c = sct_space_find(&t->plan->space, known->candidate.label, NULL);
+  const int64_t c = sct_space_find(&t->plan->space, known->candidate.label, 0, NULL);
   if (!stays && c >= 0) {
     int layout[SCT_MAX_OPERANDS];
     sct_tune_layouts(layout, t->plan, c);

@@ -51,20 +51,38 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
   return label;
 }
 
+/* The sizes of an item that another one with its source is for, too. */
+static void join_sizes(sct_tune_plan *plan, sct_hash hash, const bool *sizes) {
+  int k = 0;
+  while (k < plan->n_items && !sct_hash_equal(plan->items[k].code.hash, hash)) {
+    k++;
+  }
+  bool *joined = SCT_ARENA_NEW(&plan->arena, bool, plan->spec.n_sizes);
+  for (int z = 0; k < plan->n_items && plan->items[k].sizes && z < plan->spec.n_sizes; z++) {
+    joined[z] = plan->items[k].sizes[z] || !sizes || sizes[z];
+  }
+  if (k < plan->n_items && plan->items[k].sizes) {
+    plan->items[k].sizes = joined;
+  }
+}
+
 /* Takes what became of candidate c. */
 static void keep_item(sct_tune_plan *plan, size_t c, const sct_generated *g, hash_set *seen) {
   sct_tune_item *item = &plan->items[plan->n_items];
   const sct_candidate *cand = &plan->space.candidates[c];
+  const bool *sizes = plan->space.strategies[cand->strategy].sizes;
   if (g->rejected) {
     sct_space_prune(&plan->space, cand->strategy, g->rejected);
     return;
   }
   if (!g->failure && set_add(seen, g->code.hash)) {
+    join_sizes(plan, g->code.hash, sizes);
     sct_space_prune(&plan->space, cand->strategy, "same source as an earlier candidate");
     return;
   }
   *item = (sct_tune_item){.candidate = (int64_t)c,
                           .outcome = SCT_OUT_OK,
+                          .sizes = sizes,
                           .code = g->code,
                           .label = label_of(&plan->space, cand, &plan->arena)};
   if (g->failure) { /* a failing candidate is an outcome */
@@ -98,11 +116,13 @@ static sct_status mark_wanted(const sct_tune_plan *plan, const sct_tune_labels *
     wanted[c] = sct_tune_is_naive(plan, c);
   }
   for (int k = 0; k < only->n; k++) {
-    const int64_t c = sct_space_find(&plan->space, only->label[k], err);
+    int64_t c = sct_space_find(&plan->space, only->label[k], 0, err);
     if (c < 0) {
       return SCT_EUSAGE;
     }
-    wanted[c] = true;
+    for (; c >= 0; c = sct_space_find(&plan->space, only->label[k], c + 1, NULL)) {
+      wanted[c] = true;
+    }
   }
   return SCT_OK;
 }

@@ -146,7 +146,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
     const bool failed = t->plan->items[k].outcome != SCT_OUT_OK;
     sct_tune_fit(&s->counting, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
-      out->n_unfit++;
+      out->n_unfit += !t->plan->items[k].sizes || t->plan->items[k].sizes[size];
       continue;
     }
     const bool done = sct_tune_is_measured(t, cell);

@@ -532,8 +532,7 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
     for (int k = 0; k < r->table->plan->n_items; k++) {
       const sct_tune_item *item = &r->table->plan->items[k];
       tune_cell *cell = sct_tune_cell(r->table, k, z);
-      cell->fits =
-          item->outcome == SCT_OUT_OK && sct_codegen_fits(spec, &item->code, &spec->sizes[z]);
+      cell->fits = sct_tune_fits(r->table->plan, item, z);
       if (!cell->from_store) {
         SCT_TRY(resume(r, k, z, err));
       }

@@ -65,6 +65,8 @@ void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
 bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b); /* false without a kernel */
 /* The first usable item with item k's layouts whose strategy is the naive one; -1 if it failed. */
 int sct_tune_naive_item(const sct_tune_plan *plan, int k);
+/* Is the item a candidate at tuned size z? */
+bool sct_tune_fits(const sct_tune_plan *plan, const sct_tune_item *item, int z);
 bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k); /* the naive one of its layouts */
 sct_binary sct_tune_binary(const sct_tune_item *item);
 void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict);

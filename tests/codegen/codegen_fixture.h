@@ -57,7 +57,7 @@ static inline void fixture_close(fixture *f) {
 /* Generates the candidate with this label; fails the test if there is none or it is turned down. */
 static inline sct_kernel_code fixture_make(fixture *f, const char *label) {
   sct_error not_found = {0};
-  const int64_t c = sct_space_find(&f->space, label, &not_found);
+  const int64_t c = sct_space_find(&f->space, label, 0, &not_found);
   if (c < 0) {
     fail_msg("%s", not_found.text);
   }

@@ -173,7 +173,7 @@ static void pick_its_naive(world *w) {
       w->list[k].naive |=
           strcmp(p->strategy, w->space.strategies[0].name) == 0 &&
           memcmp(p->code.layout, layout, sizeof(int) * (size_t)w->spec.n_operands) == 0 &&
-          w->space.candidates[c].strategy == 0 && sct_space_find(&w->space, p->label, NULL) == c;
+          w->space.candidates[c].strategy == 0 && sct_space_find(&w->space, p->label, 0, NULL) == c;
     }
     if (naive_of(w, layout) < 0 && !pick(w, (size_t)c, true)) {
       fprintf(stderr, "run_spec: no naive variant\n");
@@ -185,7 +185,7 @@ static void pick_its_naive(world *w) {
 static void pick_named(world *w) {
   for (int k = 0; k < w->n_labels; k++) {
     sct_error err = {0};
-    const int64_t c = sct_space_find(&w->space, w->labels[k], &err);
+    const int64_t c = sct_space_find(&w->space, w->labels[k], 0, &err);
     if (c < 0 || !pick(w, (size_t)c, false)) {
       finding(w, "label", w->labels[k], c < 0 ? err.text : "its plan rejects it");
     } else {

@@ -314,7 +314,7 @@ static void test_find(void **state) {
   for (size_t k = 0; k < space.n_candidates; k++) {
     sct_str label = {0};
     sct_space_label(&label, &space, &space.candidates[k]);
-    assert_int_equal(sct_space_find(&space, sct_str_c(&label), &err), (int64_t)k);
+    assert_int_equal(sct_space_find(&space, sct_str_c(&label), 0, &err), (int64_t)k);
     sct_str_free(&label);
   }
   static const struct {
@@ -329,7 +329,7 @@ static void test_find(void **state) {
       {"direct t1280", "did you mean 'direct t128'?"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    assert_int_equal(sct_space_find(&space, cases[k].label, &err), -1);
+    assert_int_equal(sct_space_find(&space, cases[k].label, 0, &err), -1);
     assert_int_equal(err.code, SCT_EUSAGE);
     if (!strstr(err.text, cases[k].says)) {
       fail_msg("expected \"%s\" in: %s", cases[k].says, err.text);

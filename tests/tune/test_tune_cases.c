@@ -66,7 +66,7 @@ static void add_named(work *w, const char *path, const char *mark, bool good) {
     at += strlen(mark);
     char *const label = sct_arena_strndup(&w->f.arena, at, strcspn(at, "\n"));
     sct_error why = {0};
-    const int64_t c = sct_space_find(&w->f.space, label, &why);
+    const int64_t c = sct_space_find(&w->f.space, label, 0, &why);
     if (c < 0 || picked_make(&w->list[w->n], &w->f, (size_t)c) != good) {
       fail_msg("%s: '%s' is %s: %s", path, label, good ? "no candidate" : "not rejected", why.text);
     }

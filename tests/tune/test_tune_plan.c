@@ -344,6 +344,80 @@ static void test_a_lost_process_is_an_error(void **state) {
   assert_int_equal(children(pids, SCT_COUNT(pids)), 0);
 }
 
+/* A spec like `name` with these sizes. */
+static void make_sized(sct_tune_plan *plan, const char *name, const char *sizes) {
+  char path[] = "/tmp/sectile-plan-XXXXXX.lua";
+  sct_str text = {0};
+  const int fd = mkstemps(path, 4);
+  assert_true(fd >= 0 && sct_file_read(&text, kernel(name), &err) == SCT_OK);
+  char *from = strstr(text.data, "sizes ");
+  assert_non_null(from);
+  *from = '\0';
+  dprintf(fd, "%ssizes = { %s } }\n", text.data, sizes);
+  close(fd);
+  const sct_tune_plan_opts opts = {0};
+  if (sct_tune_plan_make(plan, path, &h200, &opts, &err) != SCT_OK) {
+    fail_msg("%s: %s", sizes, err.text);
+  }
+  unlink(path);
+  sct_str_free(&text);
+}
+
+/* Strategy and axes of an item, whatever labels leave out. */
+static void describe(sct_str *out, const sct_tune_plan *plan, int item) {
+  const sct_candidate *cand = &plan->space.candidates[plan->items[item].candidate];
+  sct_str_clear(out);
+  sct_str_printf(out, "%s ", plan->space.strategies[cand->strategy].name);
+  sct_codegen_axes(out, &plan->space, cand);
+}
+
+/* By its source, or by what it is: places are ordered by all sizes that share candidates. */
+static bool has_item(const sct_tune_plan *plan, int size, sct_hash hash, const char *described) {
+  sct_str text = {0};
+  bool found = false;
+  for (int k = 0; k < plan->n_items && !found; k++) {
+    describe(&text, plan, k);
+    found = sct_tune_fits(plan, &plan->items[k], size) &&
+            (sct_hash_equal(plan->items[k].code.hash, hash) ||
+             strcmp(sct_str_c(&text), described) == 0);
+  }
+  sct_str_free(&text);
+  return found;
+}
+
+/* What may win at a size does not depend on which other sizes are tuned with it. */
+static void test_sizes_have_candidates_of_their_own(void **state) {
+  static const struct {
+    const char *name, *size[2];
+  } cases[] = {
+      {"transpose_f32", {"{ row = 4096, col = 4096 }", "{ row = 1000000, col = 7 }"}},
+      {"permute6_f32",
+       {"{ i = 6, j = 25, k = 2, l = 300, m = 8, n = 187 }",
+        "{ i = 40, j = 5, k = 90, l = 4, m = 24, n = 78 }"}},
+  };
+  (void)state;
+  for (int c = 0; c < SCT_COUNT(cases); c++) {
+    char all[256];
+    sct_tune_plan both, one;
+    snprintf(all, sizeof all, "%s, %s", cases[c].size[0], cases[c].size[1]);
+    make_sized(&both, cases[c].name, all);
+    for (int z = 0; z < 2; z++) {
+      sct_str text = {0};
+      make_sized(&one, cases[c].name, cases[c].size[z]);
+      for (int k = 0; k < one.n_items; k++) {
+        describe(&text, &one, k);
+        if (sct_tune_fits(&one, &one.items[k], 0) &&
+            !has_item(&both, z, one.items[k].code.hash, sct_str_c(&text))) {
+          fail_msg("%s: %s: no '%s'", cases[c].name, cases[c].size[z], sct_str_c(&text));
+        }
+      }
+      sct_str_free(&text);
+      sct_tune_plan_free(&one);
+    }
+    sct_tune_plan_free(&both);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rendered_elsewhere_is_the_same),
@@ -352,6 +426,7 @@ int main(void) {
       cmocka_unit_test(test_a_sample_is_spread_over_the_space),
       cmocka_unit_test(test_no_time_generates_the_least),
       cmocka_unit_test(test_a_sample_with_time_is_all),
+      cmocka_unit_test(test_sizes_have_candidates_of_their_own),
       cmocka_unit_test(test_a_lost_process_is_an_error),
   };
   return cmocka_run_group_tests(tests, setup, NULL);

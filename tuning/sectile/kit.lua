@@ -199,7 +199,8 @@ function kit.pointer_style(op)
   local record, fields = op.record, op.record.fields
   if not record.bare then
     local first = op.offset[1] - fields[1].offset
-    local ok = E.divisor(first) % record.bytes == 0
+    -- fields of their own arrays of one element lie like a record that lacks what pads its end
+    local ok = E.divisor(first) % record.bytes == 0 and E.divisor(op.bytes + 0) % record.bytes == 0
     for f = 2, #fields do
       ok = ok and same(op.offset[f] - fields[f].offset, first)
     end

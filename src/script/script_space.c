@@ -1,0 +1,498 @@
+/* Strategies as plain data: when they apply, which axes they have and what their constraints are.
+ *
+ * What suits one tuned size may suit no other: tiles of a thin matrix, a short mode to unroll. So a
+ * strategy is asked for every size alone, and becomes one sct_strategy for all sizes of which it
+ * says the same. All of it runs protected and raises freely. */
+#include "script/script_private.h"
+#include "script/script_strategy_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYOUT_PREFIX           "layout_" /* axis "layout_p" chooses the layout of operand p */
+#define MAX_LAYOUT_COMBINATIONS 64
+#define MAX_NAME                48   /* it begins labels */
+#define MAX_LIST                4096 /* values of an axis, conditions, facts */
+#define MAX_APART               16   /* of one strategy; were there more, all sizes share one */
+
+typedef struct reader {
+  sct_script *script;
+  sct_space *space;
+} reader;
+
+/* Field `name` of the table at the top as kept text; NULL if nil. */
+static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, const char *name) {
+  const char *text = NULL;
+  lua_getfield(L, -1, name);
+  if (lua_type(L, -1) == LUA_TSTRING) {
+    text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+  } else if (!lua_isnil(L, -1)) {
+    sct_script_raise_at(L, file, 1, "'%s' of the strategy is a string, not a %s", name,
+                        luaL_typename(L, -1));
+  }
+  lua_pop(L, 1);
+  return text;
+}
+
+/* Unknown keys are typos: say so, with the nearest legal one. The table is at the top. */
+static void check_keys(lua_State *L, const char *file, const char *what, const char *const *legal,
+                       int n_legal) {
+  const int table = lua_gettop(L);
+  sct_script_push_sorted_keys(L, table);
+  for (lua_Integer n = 1; lua_rawgeti(L, table + 1, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
+    if (lua_type(L, -1) != LUA_TSTRING) {
+      continue;
+    }
+    const char *key = lua_tostring(L, -1);
+    bool known = false;
+    for (int k = 0; k < n_legal; k++) {
+      known |= strcmp(key, legal[k]) == 0;
+    }
+    if (!known) {
+      sct_str *scratch = &sct_sandbox_of(L)->scratch;
+      sct_str_clear(scratch);
+      sct_str_suggest(scratch, key, legal, n_legal);
+      sct_script_raise_at(L, file, 1, "unknown field '%s' in %s%s", key, what, sct_str_c(scratch));
+    }
+  }
+  lua_settop(L, table);
+}
+
+static void read_value(lua_State *L, reader *r, const char *file, const char *axis,
+                       sct_axis_value *value) {
+  sct_arena *arena = &r->space->arena;
+  if (lua_isinteger(L, -1)) {
+    value->number = lua_tointeger(L, -1);
+    lua_pushfstring(L, "%I", (LUAI_UACINT)value->number);
+    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  } else if (lua_isboolean(L, -1)) {
+    value->is_bool = true;
+    value->number = lua_toboolean(L, -1);
+    value->text = value->number ? "1" : "0";
+  } else if (lua_type(L, -1) == LUA_TSTRING) {
+    value->is_string = true;
+    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    value->number = sct_space_intern(value->text);
+  } else {
+    sct_script_raise_at(L, file, 1,
+                        "axis '%s': a value is an integer, a string or a boolean, not a %s", axis,
+                        luaL_typename(L, -1));
+  }
+}
+
+static bool same_value(const sct_axis_value *a, const sct_axis_value *b) {
+  return a->is_string == b->is_string && a->is_bool == b->is_bool && a->number == b->number;
+}
+
+/* Length of the list at the top; nothing there is an empty one. What is no list at all would drop
+ * out without a word. */
+static int list_length(lua_State *L, const char *file, const char *name) {
+  if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
+    sct_script_raise_at(L, file, 1, "'%s' is a list, not a %s", name, luaL_typename(L, -1));
+  }
+  const int64_t n = lua_isnil(L, -1) ? 0 : sct_script_plain_length(L, -1);
+  if (n > MAX_LIST) {
+    sct_script_raise_at(L, file, 1, "'%s' has %lld entries; at most %d are possible", name,
+                        (long long)n, MAX_LIST);
+  }
+  return (int)n;
+}
+
+/* One axis: { "threads", { 128, 256 }, key = "t", doc = "...", when = "...", neutral = 256 } */
+static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis) {
+  static const char *const legal[] = {"key", "doc", "when", "neutral"};
+  sct_arena *arena = &r->space->arena;
+  if (!lua_istable(L, -1)) {
+    sct_script_raise_at(L, file, 1, "an axis is a table { name, values }, not a %s",
+                        luaL_typename(L, -1));
+  }
+  check_keys(L, file, "an axis", legal, SCT_COUNT(legal));
+  lua_geti(L, -1, 1);
+  if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
+    sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
+  }
+  axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+  lua_pop(L, 1);
+  axis->key = opt_text(L, arena, file, "key");
+  axis->doc = opt_text(L, arena, file, "doc");
+  axis->when = opt_text(L, arena, file, "when");
+  if (!axis->key) {
+    axis->key = axis->name;
+  }
+  lua_geti(L, -1, 2);
+  axis->n_values = lua_istable(L, -1) ? list_length(L, file, "the values of an axis") : 0;
+  if (axis->n_values < 1) {
+    sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
+                        axis->name, axis->name);
+  }
+  axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
+  for (int k = 0; k < axis->n_values; k++) {
+    lua_geti(L, -1, k + 1);
+    read_value(L, r, file, axis->name, &axis->values[k]);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  lua_getfield(L, -1, "neutral");
+  if (!lua_isnil(L, -1)) {
+    sct_axis_value neutral = {0};
+    read_value(L, r, file, axis->name, &neutral);
+    axis->neutral = -1;
+    for (int k = 0; k < axis->n_values; k++) {
+      if (same_value(&neutral, &axis->values[k])) {
+        axis->neutral = k;
+      }
+    }
+    if (axis->neutral < 0) {
+      sct_script_raise_at(L, file, 1, "axis '%s': its neutral value is none of its values",
+                          axis->name);
+    }
+  }
+  lua_pop(L, 1);
+}
+
+/* Pushes field `name` of the strategy at index s: a value, or what the function there returns for
+ * k. */
+static void push_field(lua_State *L, int s, const char *name, int view) {
+  lua_getfield(L, s, name);
+  if (lua_isfunction(L, -1)) {
+    lua_pushvalue(L, view);
+    lua_call(L, 1, 1);
+  }
+}
+
+static int layout_axes(const sct_spec *spec) {
+  int n = 0;
+  for (int op = 0; op < spec->n_operands; op++) {
+    n += spec->operands[op].n_layouts > 1;
+  }
+  return n;
+}
+
+static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  sct_arena *arena = &r->space->arena;
+  const sct_spec *spec = r->script->spec;
+  push_field(L, s, "axes", view);
+  if (!lua_istable(L, -1)) {
+    sct_script_raise_at(L, strategy->file, 1, "'axes' is a list of axes");
+  }
+  const int n_layout = layout_axes(spec), n = n_layout + list_length(L, strategy->file, "axes");
+  if (n > SCT_MAX_AXES) {
+    sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
+  }
+  strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 1));
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    if (operand->n_layouts < 2) {
+      continue;
+    }
+    sct_axis *axis = &strategy->axes[strategy->n_axes++];
+    lua_pushfstring(L, LAYOUT_PREFIX "%s", operand->name);
+    axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    lua_pushfstring(L, "%s=", operand->name);
+    axis->key = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    lua_pop(L, 2);
+    axis->doc = "layout of an operand that the tuner may lay out";
+    axis->n_values = operand->n_layouts;
+    axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
+    for (int k = 0; k < axis->n_values; k++) {
+      axis->values[k].is_string = true;
+      axis->values[k].text = sct_script_keep_shown(L, arena, operand->layouts[k].label);
+      axis->values[k].number = sct_space_intern(axis->values[k].text);
+    }
+  }
+  for (int k = n_layout; k < n; k++) {
+    lua_geti(L, -1, k - n_layout + 1);
+    read_axis(L, r, strategy->file, &strategy->axes[strategy->n_axes++]);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  push_field(L, s, "where", view);
+  const int n = list_length(L, strategy->file, "where");
+  strategy->where = sct_arena_alloc(&r->space->arena, sizeof *strategy->where * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    if (lua_type(L, -1) != LUA_TSTRING) {
+      sct_script_raise_at(L, strategy->file, 1,
+                          "a constraint is text, such as \"threads * items <= 4096\"");
+    }
+    strategy->where[k].text = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -1));
+    strategy->where[k].file = strategy->file;
+    lua_pop(L, 1);
+  }
+  strategy->n_where = n;
+  lua_pop(L, 1);
+}
+
+/* facts: a list of { name, integer }, so that their order is fixed. */
+static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
+  push_field(L, s, "facts", view);
+  const int n = list_length(L, strategy->file, "facts");
+  strategy->facts = sct_arena_alloc(&r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    if (!lua_istable(L, -1)) {
+      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
+    }
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    if (lua_type(L, -2) != LUA_TSTRING || !lua_isinteger(L, -1)) {
+      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
+    }
+    strategy->facts[k].name = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -2));
+    strategy->facts[k].value = lua_tointeger(L, -1);
+    lua_pop(L, 3);
+  }
+  strategy->n_facts = n;
+  lua_pop(L, 1);
+}
+
+const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) {
+  const char *reason = NULL;
+  lua_getfield(L, s, "applies");
+  const int n = list_length(L, file, "applies");
+  for (int k = 1; k <= n && !reason; k++) {
+    lua_geti(L, -1, k);
+    if (!lua_istable(L, -1)) {
+      sct_script_raise_at(L, file, 1,
+                          "an entry of 'applies' is { condition in words, function(k) }");
+    }
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1)) {
+      sct_script_raise_at(L, file, 1,
+                          "an entry of 'applies' is { condition in words, function(k) }");
+    }
+    lua_pushvalue(L, view);
+    lua_call(L, 1, 1);
+    if (!lua_toboolean(L, -1)) {
+      reason = lua_tostring(L, -2);
+    }
+    lua_pop(L, 3);
+  }
+  lua_pop(L, 1);
+  return reason; /* still referenced by the strategy's table */
+}
+
+static bool next_layouts(const sct_spec *spec, int *layout) {
+  for (int op = spec->n_operands - 1; op >= 0; op--) {
+    if (++layout[op] < spec->operands[op].n_layouts) {
+      return true;
+    }
+    layout[op] = 0;
+  }
+  return false;
+}
+
+/* A strategy that reads every array at its own place only would leave taps out; what can read them
+ * says so. */
+static const char *taps_unknown(lua_State *L, const sct_spec *spec, int s) {
+  bool any = false;
+  for (int k = 0; k < spec->n_operands; k++) {
+    any = any || spec->operands[k].n_taps > 0;
+  }
+  lua_getfield(L, s, "taps");
+  const bool known = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return any && !known ? "every array is read at one place (no taps)" : NULL;
+}
+
+const char *sct_script_splits(lua_State *L, int s) {
+  static const char *const words[] = {"none", SCT_SPLITS_MERGING, "all"};
+  const char *splits = SCT_SPLITS_MERGING;
+  if (lua_getfield(L, s, "splits") != LUA_TNIL) {
+    const char *given = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    splits = NULL;
+    for (int k = 0; k < SCT_COUNT(words); k++) {
+      splits = strcmp(given, words[k]) == 0 ? words[k] : splits;
+    }
+    if (!splits) {
+      luaL_error(L, "'splits' of a strategy is \"none\", \"merging\" or \"all\"");
+    }
+  }
+  lua_pop(L, 1);
+  return splits;
+}
+
+/* Leaves on the stack the view of the first layout combination that the strategy applies to at
+ * `sizes` (or of the first one at all, with the reason). */
+static const char *push_fitting_view(lua_State *L, reader *r, int s, const char *file,
+                                     const bool *sizes) {
+  const sct_spec *spec = r->script->spec;
+  const char *const no_taps = taps_unknown(L, spec, s), *const splits = sct_script_splits(L, s);
+  int *layout = lua_newuserdatauv(L, sizeof *layout * (size_t)spec->n_operands, 0);
+  memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
+  const char *first_reason = NULL;
+  for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
+    sct_script_push_view(L, r->script, layout, splits, sizes);
+    const char *reason = no_taps ? no_taps : sct_script_why_not(L, s, lua_gettop(L), file);
+    if (!reason) {
+      return NULL;
+    }
+    first_reason = first_reason ? first_reason : reason;
+    if (!next_layouts(spec, layout)) {
+      break;
+    }
+    lua_pop(L, 1);
+  }
+  return first_reason;
+}
+
+/* Name, template and documentation of the strategy at the top. */
+static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
+  static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",  "where",
+                                      "facts", "template", "plan",    "reduces", "splits"};
+  sct_arena *arena = &r->space->arena;
+  check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
+  strategy->name = opt_text(L, arena, strategy->file, "name");
+  strategy->doc = opt_text(L, arena, strategy->file, "doc");
+  strategy->template_name = opt_text(L, arena, strategy->file, "template");
+  if (!strategy->name || !sct_is_identifier(strategy->name) || strlen(strategy->name) > MAX_NAME ||
+      !strategy->template_name) {
+    sct_script_raise_at(L, strategy->file, 1,
+                        "a strategy has a name (an identifier, at most %d letters) and a template",
+                        MAX_NAME);
+  }
+  for (int other = 0; other < r->space->n_strategies; other++) { /* labels begin with the name */
+    if (strcmp(r->space->strategies[other].name, strategy->name) == 0) {
+      sct_script_raise_at(L, strategy->file, 1, "there is a strategy '%s' already: %s",
+                          strategy->name, r->space->strategies[other].file);
+    }
+  }
+  if (strchr(strategy->template_name, '/')) {
+    sct_script_raise_at(L, strategy->file, 1, "template '%s': a file of templates/, without a '/'",
+                        strategy->template_name);
+  }
+}
+
+/* What the strategy at index s is at strategy->sizes. */
+static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy) {
+  const int top = lua_gettop(L);
+  const char *reason = NULL;
+  lua_getfield(L, s, "reduces");
+  if (r->script->spec->reduces && !lua_toboolean(L, -1)) {
+    reason = "every element has a place of its own in the outputs";
+  } else {
+    reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);
+  }
+  const int view = lua_gettop(L);
+  strategy->applies = reason == NULL;
+  strategy->why_not = reason ? sct_script_keep_shown(L, &r->space->arena, reason) : NULL;
+  strategy->n_axes = 0;
+  if (strategy->applies) {
+    read_axes(L, r, s, view, strategy);
+    read_where(L, r, s, view, strategy);
+    read_facts(L, r, s, view, strategy);
+  }
+  lua_settop(L, top);
+}
+
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_axis(const sct_axis *a, const sct_axis *b) {
+  bool same = strcmp(a->name, b->name) == 0 && same_text(a->when, b->when) &&
+              a->neutral == b->neutral && a->n_values == b->n_values;
+  for (int k = 0; k < a->n_values && same; k++) {
+    same = same_value(&a->values[k], &b->values[k]);
+  }
+  return same;
+}
+
+/* Do both have the same candidates? */
+static bool is_same(const sct_strategy *a, const sct_strategy *b) {
+  bool same = a->applies == b->applies && a->n_axes == b->n_axes && a->n_where == b->n_where &&
+              a->n_facts == b->n_facts;
+  for (int k = 0; k < a->n_axes && same; k++) {
+    same = same_axis(&a->axes[k], &b->axes[k]);
+  }
+  for (int k = 0; k < a->n_where && same; k++) {
+    same = strcmp(a->where[k].text, b->where[k].text) == 0;
+  }
+  for (int k = 0; k < a->n_facts && same; k++) {
+    same =
+        strcmp(a->facts[k].name, b->facts[k].name) == 0 && a->facts[k].value == b->facts[k].value;
+  }
+  return same;
+}
+
+/* Reads the strategy at index s for every size alone; list[] gets what differs, each with the sizes
+ * that it is for. Returns how many; 0: too many. */
+static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
+                      sct_strategy *list) {
+  const int n_sizes = r->script->spec->n_sizes;
+  int n = 0;
+  for (int z = 0; z < n_sizes; z++) {
+    sct_strategy one = *names;
+    bool *sizes = SCT_ARENA_NEW(&r->space->arena, bool, n_sizes);
+    sizes[z] = true;
+    one.sizes = sizes;
+    read_at_sizes(L, r, s, &one);
+    int k = 0;
+    while (k < n && !is_same(&one, &list[k])) {
+      k++;
+    }
+    if (k == MAX_APART) {
+      return 0;
+    }
+    if (k == n) {
+      list[n++] = one;
+    } else {
+      bool *joined = SCT_ARENA_NEW(&r->space->arena, bool, n_sizes);
+      memcpy(joined, list[k].sizes, sizeof *joined * (size_t)n_sizes);
+      joined[z] = true;
+      list[k].sizes = joined;
+    }
+  }
+  return n;
+}
+
+/* Strategy file k: one sct_strategy, or several for some sizes each. The first file has the naive
+ * variant, which is that of all sizes. */
+static void read_strategy(lua_State *L, reader *r, int k) {
+  sct_space *space = r->space;
+  const int top = lua_gettop(L), n_sizes = r->script->spec->n_sizes;
+  sct_strategy names = {.file = r->script->files[k], .source = k}, list[MAX_APART];
+  int n = 0;
+  r->script->sandbox.blame = names.file;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
+  const int s = lua_gettop(L);
+  read_names(L, r, &names);
+  if (k > 0 && n_sizes > 1) {
+    n = read_apart(L, r, s, &names, list);
+  }
+  if (n < 2) {
+    names.sizes = NULL;
+    list[0] = names;
+    n = 1;
+    read_at_sizes(L, r, s, &list[0]);
+  }
+  memcpy(&space->strategies[space->n_strategies], list, sizeof *list * (size_t)n);
+  space->n_strategies += n;
+  lua_settop(L, top);
+}
+
+static int read_space(lua_State *L) {
+  reader *r = lua_touserdata(L, 1);
+  const int n = r->script->n_strategies;
+  r->space->strategies = SCT_ARENA_NEW(&r->space->arena, sct_strategy, (int64_t)MAX_APART * n + 1);
+  for (int k = 0; k < n; k++) {
+    read_strategy(L, r, k);
+  }
+  return 0;
+}
+
+sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err) {
+  *out = (sct_space){.pool = script->spec->pool};
+  reader r = {.script = script, .space = out};
+  const sct_status status = sct_sandbox_protect(&script->sandbox, read_space, &r, err);
+  if (status != SCT_OK) {
+    sct_arena_free(&out->arena);
+    *out = (sct_space){0};
+  }
+  return status;
+}
