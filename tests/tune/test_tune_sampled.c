@@ -77,14 +77,20 @@ static bool exchanges_agree(const sct_counters *a, const sct_counters *b) {
 }
 
 /* Every element of an output is stored once, by whatever kernel, and what lies between fields may
- * be too. Blocks that share an output are few of many here. */
+ * be too; what is updated in place is loaded before. Blocks that share an output are few of many
+ * here, and outputs that are kept in part are left out. */
 static bool outputs_are_stored(const work *w, const picked *p, const sct_size *size,
                                const sct_counters *c) {
   bool same = true;
   for (int op = w->f.spec.n_inputs; op < w->f.spec.n_operands && p->code.workspace_bytes == 0;
        op++) {
-    const int64_t bytes = sct_spec_touched_bytes(&w->f.spec, op, size);
-    const sct_record *const record = &w->f.spec.operands[op].record;
+    const sct_operand *const operand = &w->f.spec.operands[op];
+    const sct_record *const record = &operand->record;
+    const int64_t bytes =
+        sct_spec_touched_bytes(&w->f.spec, op, size) * (operand->is_inout ? 2 : 1);
+    if (operand->keeps) {
+      continue;
+    }
     const int64_t gaps = bytes / record->data_bytes * (record->bytes - record->data_bytes);
     if (!agree(bytes, c->operand[op].distinct_bytes) &&
         !agree(bytes + gaps, c->operand[op].distinct_bytes)) {
