@@ -116,10 +116,9 @@ end
 
 --- The statements that load what vectors of a round need of the next row; nil: none.
 function across.next_loads(loads)
-  local list = {}
-  for _, x in ipairs(loads) do
-    list[#list + 1] = x.next and string.format("%s[item] = %s;", x.next, x.load_next) or nil
-  end
+  local list = kit.map(loads, function(x)
+    return x.next and string.format("%s[item] = %s;", x.next, x.load_next) or nil
+  end)
   return #list > 0 and kit.concat(list) or nil
 end
 
@@ -205,14 +204,9 @@ function across.starts_anywhere(k, op)
   local group = E.var("group", 0, kit.MAX_INDEX) * width
   local start = E.subst(op.offset[1], { k.index[last], group })
   local extents = strides.needed_multiples(k, start, width, 16)
-  for n = 1, extents and #k.given or 0 do
-    for _, extent in ipairs(extents) do
-      if E.eval(extent, k.given[n]) % width ~= 0 then
-        return true
-      end
-    end
-  end
-  return extents == nil
+  return extents == nil or kit.any(k.given, function(given)
+    return kit.any(extents, function(extent) return E.eval(extent, given) % width ~= 0 end)
+  end)
 end
 
 --- May the words around vectors of an input serve?

@@ -503,14 +503,11 @@ end
 
 -- Is dimension d of an array, along which no place moves any more, one with that at `at`?
 local function is_one_with(view, op, d, at)
-  for x, index in ipairs(view.user.index) do
-    for _, mode in ipairs(E.mentions(op.at[d], index) and view.index or {}) do
-      if E.mentions(view.place[x], mode) and E.mentions(at, mode) then
-        return true
-      end
-    end
-  end
-  return false
+  return kit.any(view.user.index, function(index, x)
+    return E.mentions(op.at[d], index) and kit.any(view.index, function(mode)
+      return E.mentions(view.place[x], mode) and E.mentions(at, mode)
+    end)
+  end)
 end
 
 -- Leaves out an array's dimensions that are one with another: the others are modes again.

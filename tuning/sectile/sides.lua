@@ -10,14 +10,9 @@ local LONG_ENOUGH = 512 -- elements of a side, at every tuned size
 
 -- The product of extents of `dims` at every tuned size.
 function sides.lengths(k, dims)
-  local list = {}
-  for n = 1, #k.sizes do
-    list[n] = 1
-    for _, d in ipairs(dims) do
-      list[n] = list[n] * k.sizes[n][d]
-    end
-  end
-  return list
+  return kit.map(k.sizes, function(size)
+    return kit.product(kit.map(dims, function(d) return size[d] end))
+  end)
 end
 
 -- Elements that each dimension moves `op` by; nil if not all steps are alike.
@@ -362,12 +357,10 @@ end
 -- Is the offset of `op` linear in the place along a side?
 local function is_linear(p, op, side)
   local steps, dims = p.about.steps[op.number], side.dims
-  for n = 2, #dims do
-    if kit.const_of(steps[dims[n]] - steps[dims[n - 1]] * p.k.extents[dims[n - 1]]) ~= 0 then
-      return false
-    end
-  end
-  return true
+  return not kit.any(dims, function(d, n)
+    local before = dims[n - 1]
+    return before and kit.const_of(steps[d] - steps[before] * p.k.extents[before]) ~= 0
+  end)
 end
 
 -- The element number of `op` as an expression: where along X and Y (expressions; nil: tables), and
