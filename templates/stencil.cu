@@ -17,9 +17,7 @@ constexpr int kWide = $(wide); // lines of a thread along $(c)
 constexpr int kMarch = $(march); // times that it does so, going on along $(m)
 //% end
 //% if shared then
-//%   for _, s in ipairs(taps) do
-constexpr int $(s.k_words) = $(s.n_words); // words of 16 bytes for a line of $(s.name)
-//%   end
+$(kit.each(taps, "constexpr int {k_words} = {n_words}; // words of 16 bytes for a line of {name}"))
 //% end
 
 // What is computed for one element.
@@ -121,15 +119,11 @@ $(s.each_j(2))
 //%   end
 //% end
   const auto compute_line = [&]($(line_params)) {
-//% for _, text in ipairs(positions) do
-    $(text)
-//% end
+    $(kit.concat(positions))
 //% if guard then
     if ($(guard)) return;
 //% end
-//% for _, y in ipairs(per_line) do
-    $(y)
-//% end
+    $(kit.concat(per_line))
 //% if vec > 1 then
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
@@ -141,9 +135,7 @@ $(s.each_j(2))
 //% else
     $(each)
 //% end
-//% for _, y in ipairs(stores) do
-    $(y)
-//% end
+    $(kit.concat(stores))
   };
 //% if shared then
 #pragma unroll
