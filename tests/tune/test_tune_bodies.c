@@ -84,6 +84,9 @@ static void every_function_can_be_called(void **state) {
   sct_compiler *compiler = open_compiler();
   sct_str_append(&source, call_each);
   for (int k = 0; k < SCT_COUNT(functions); k++) {
+    if (strcmp(functions[k], "keep") == 0) {
+      continue; /* a word of Sectile's: it names an output, and no CUDA function */
+    }
     sct_str_printf(&source,
                    "  call([](auto... y) -> decltype(%s(y...)) { return %s(y...); }, x, to);\n",
                    functions[k], functions[k]);
