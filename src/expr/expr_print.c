@@ -233,9 +233,16 @@ static void print_division(const printer *p, sct_expr e) {
   print_at(p, b, LEVEL_UNARY);
 }
 
+/* A variable of few values may be an int, which counts a loop. */
+static bool may_be_int(const printer *p, sct_expr e) {
+  const expr_node *node = expr_node_of(p->pool, e);
+  return is_narrow(p, e) || (p->c && p->wide && node->op == SCT_EXPR_VAR &&
+                             node->range.lo >= INT32_MIN && node->range.hi <= INT32_MAX);
+}
+
 /* CUDA's min and max take two arguments of one type. */
 static void print_argument(const printer *p, sct_expr e) {
-  if (!is_narrow(p, e)) {
+  if (!may_be_int(p, e)) {
     print_at(p, e, LEVEL_TOP);
   } else if (expr_op(p->pool, e) == SCT_EXPR_CONST) {
     print_constant(p, expr_node_of(p->pool, e)->value, true);
