@@ -453,10 +453,10 @@ static int64_t blocks_of(world *w, const picked *p, const int64_t *n, bool few) 
   return few && p->code.rounds > 0 && blocks > 1 ? 1 + below(w, blocks < 3 ? blocks : 3) : blocks;
 }
 
-static bool fits_memory(const fz_run *run) {
+static bool fits_memory(const fz_spec *s, const int *layout, const int64_t *n) {
   bool fits = true;
-  for (int k = 0; k < run->spec->n_arrays; k++) {
-    fits = fits && run->bytes[k] <= MAX_BYTES;
+  for (int k = 0; k < s->n_arrays; k++) {
+    fits = fits && s->bytes(k, layout[k], n) <= MAX_BYTES;
   }
   return fits;
 }
@@ -475,14 +475,12 @@ static int run_candidate(world *w, int k) {
     const int64_t blocks = blocks_of(w, p, n, done % 2 == 1);
     sct_str text = {0};
     fz_run run;
-    if (blocks < 1) {
+    if (blocks < 1 || !fits_memory(s, p->code.layout, n)) {
       continue;
     }
     fz_run_open(&run, s, n, p->code.layout, fz_random(&w->rng));
-    if (fits_memory(&run)) {
-      done++;
-      p->wrong = !run_one(w, p, &run, blocks, &text);
-    }
+    done++;
+    p->wrong = !run_one(w, p, &run, blocks, &text);
     if (p->wrong && !w->mutate) {
       finding(w, "wrong", p->label, sct_str_c(&text));
     }
