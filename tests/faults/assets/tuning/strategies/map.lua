@@ -11,7 +11,8 @@ return {
     local from, to = g.inputs[1], g.outputs[1]
     local at = { k.index[1], cuda.var("thread") }
     return g:plan {
-      dims = "", count = g:text(k.extents[1]), grid = kit.ceil_div(k.extents[1], c.threads),
+      dims = "", definitions = "", count = g:text(k.extents[1]),
+      grid = kit.ceil_div(k.extents[1], c.threads),
       unravel = function() return g:type(to) .. " value;" end,
       declare_values = function() return "" end,
       call = function()
