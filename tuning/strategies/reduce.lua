@@ -82,8 +82,8 @@ end
 -- element's; nil if they do not.
 local function wide_vector(g, op, f, width)
   local vector = g:vector(op, f, #g.k.dims, width)
-  return vector and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector
-    or nil
+  return vector and not vector.reversed
+    and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
 end
 
 -- The access path of field f of `op`, or of its whole records: "item" (a value a vector), "vector",
