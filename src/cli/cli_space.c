@@ -17,18 +17,14 @@ static int64_t count_items(const sct_tune_plan *plan, int strategy, bool failed)
 /* ---- text ---- */
 
 /* The strategy's name, and where it has other axes at other sizes, for which of them these are. */
-static void append_name(sct_str *out, const sct_tune_plan *plan, const sct_strategy *strategy) {
-  sct_str_append(out, strategy->name);
-  for (int z = 0, n = 0; strategy->sizes && z < plan->spec.n_sizes; z++) {
-    if (strategy->sizes[z]) {
-      sct_str_printf(out, "%s%s", n++ > 0 ? "; " : " at ", plan->spec.sizes[z].label);
-    }
-  }
-}
-
 static void name_cell(cli_table *table, const sct_tune_plan *plan, const sct_strategy *strategy) {
   sct_str name = {0};
-  append_name(&name, plan, strategy);
+  sct_str_append(&name, strategy->name);
+  for (int z = 0, n = 0; strategy->sizes && z < plan->spec.n_sizes; z++) {
+    if (strategy->sizes[z]) {
+      sct_str_printf(&name, "%s%s", n++ > 0 ? "; " : " at ", plan->spec.sizes[z].label);
+    }
+  }
   cli_table_cell(table, "%s", sct_str_c(&name));
   sct_str_free(&name);
 }

@@ -27,14 +27,6 @@ json_t *emit_take(sct_str *text) {
   return out;
 }
 
-json_t *emit_texts(const char *const *texts, int n) {
-  json_t *list = json_array();
-  for (int k = 0; k < n; k++) {
-    json_array_append_new(list, emit_text(texts[k]));
-  }
-  return list;
-}
-
 json_t *emit_mentioned(const emit_signature *sig, const char *expression) {
   json_t *list = json_array();
   for (int k = 0; k < sig->n_extents; k++) {
@@ -146,10 +138,11 @@ static json_t *operand_data(const emit_header *h, int index) {
       "name", emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name),
       "role", op->is_output ? "out" : "in ", "is_output", op->is_output, "is_inout", op->is_inout,
       "keeps", op->keeps, "record", record_text(&op->record), "is_record", op->record.name != NULL,
-      "layout", emit_text(h->layout[index]), "layouts", emit_texts(op->layouts, op->n_layouts),
-      "is_chosen", op->n_layouts > 1, "dims", emit_texts(op->dims, op->n_dims), "at",
-      emit_texts(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
-      emit_texts(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
+      "layout", emit_text(h->layout[index]), "layouts",
+      sct_json_strings(op->layouts, op->n_layouts), "is_chosen", op->n_layouts > 1, "dims",
+      sct_json_strings(op->dims, op->n_dims), "at",
+      sct_json_strings(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
+      sct_json_strings(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
       op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
       (json_int_t)h->kernels[0].launch.align[index]);
   json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));

@@ -236,7 +236,6 @@ sct_status emit_fill(sct_str *out, const char *file, const json_t *data,
 json_t *emit_text(const char *text); /* NULL: "" */
 json_t *emit_textf(const char *format, ...) SCT_PRINTF(1, 2);
 json_t *emit_take(sct_str *text); /* leaves an empty one */
-json_t *emit_texts(const char *const *texts, int n);
 /* The names of the extents whose n_<name> an expression mentions. */
 json_t *emit_mentioned(const emit_signature *sig, const char *expression);
 bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);

@@ -130,7 +130,7 @@ static json_t *kernel_data(const emit_header *h, int index) {
   json_t *rest = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:I}", "grid", emit_text(launch->grid), "grid_over",
       emit_mentioned(&h->sig, launch->grid), "requires",
-      emit_texts(launch->requires, launch->n_requires), "requires_over",
+      sct_json_strings(launch->requires, launch->n_requires), "requires_over",
       required_extents(&h->sig, launch), "aligned", alignments(h, launch), "threads",
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));

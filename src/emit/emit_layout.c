@@ -229,7 +229,7 @@ void emit_add_packing(json_t *out, const emit_header *h, int operand) {
   json_object_set_new(out, "bytes", emit_text(f->bytes));
   json_object_set_new(out, "calls", calls(op, f));
   json_object_set_new(out, "fields", fields);
-  json_object_set_new(out, "shape", emit_texts(op->shape, op->n_dims));
+  json_object_set_new(out, "shape", sct_json_strings(op->shape, op->n_dims));
   json_object_set_new(out, "plain_type", plain_type(h, op));
   add_extents(out, op, &h->sig, f);
   add_loops(out, op);

@@ -51,19 +51,21 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
   return label;
 }
 
-/* The sizes of an item that another one with its source is for, too. */
+/* The item with this source is for these sizes, too; NULL: all. */
 static void join_sizes(sct_tune_plan *plan, sct_hash hash, const bool *sizes) {
-  int k = 0;
-  while (k < plan->n_items && !sct_hash_equal(plan->items[k].code.hash, hash)) {
-    k++;
+  sct_tune_item *item = plan->items;
+  while (!sct_hash_equal(item->code.hash, hash)) {
+    item++;
+  }
+  if (!item->sizes || !sizes) {
+    item->sizes = NULL;
+    return;
   }
   bool *joined = SCT_ARENA_NEW(&plan->arena, bool, plan->spec.n_sizes);
-  for (int z = 0; k < plan->n_items && plan->items[k].sizes && z < plan->spec.n_sizes; z++) {
-    joined[z] = plan->items[k].sizes[z] || !sizes || sizes[z];
+  for (int z = 0; z < plan->spec.n_sizes; z++) {
+    joined[z] = item->sizes[z] || sizes[z];
   }
-  if (k < plan->n_items && plan->items[k].sizes) {
-    plan->items[k].sizes = joined;
-  }
+  item->sizes = joined;
 }
 
 /* Takes what became of candidate c. */

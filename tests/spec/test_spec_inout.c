@@ -28,7 +28,8 @@ static void test_bodies(void **state) {
       {false, "o = a; if (a > 1) keep(o); keep(p);", NULL},
       {false, "if (a > 1) { keep(o); keep(p); } else { o = a; p.x = a; p.y = k; }", NULL},
       {false, "if (a > 1) o = a; keep(p);",
-       "output o is not assigned when `a > 1` is false; add an `else`"},
+       "output o is not assigned when `a > 1` is false; add an `else` that assigns it; what stays "
+       "as it was says `keep(o);` there"},
       {false, "o += a; keep(p);",
        "output 'o' is read before it is assigned; an array that is updated in place has inout"},
       {false, "a = 1; o = a; keep(p);",
