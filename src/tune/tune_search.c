@@ -69,7 +69,11 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
     const sct_tune_item *item = &t->plan->items[k];
     tune_cell *cell = sct_tune_cell(t, k, size);
     cell->passed_over = true;
-    if (item->outcome != SCT_OUT_OK || !cell->fits) {
+    if (!cell->fits) {
+      continue;
+    }
+    if (item->outcome != SCT_OUT_OK) { /* known before the search began */
+      p->n_tried += sct_tune_has_outcome(t, k, size);
       continue;
     }
     const bool naive = sct_tune_is_naive_item(t->plan, k);
@@ -235,15 +239,15 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
   return strcmp(sct_tune_search_name(opts), "exhaustive") != 0 || opts->max_candidates > 0;
 }
 
-/* What the store knows is reported before anything is asked; its code is compiled, as it may be
- * raced.
- */
+/* What the store knows is reported before anything is asked; the code of what is right is compiled,
+ * as it may be raced. */
 static sct_status take_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->plan.n_items; k++) {
     sct_tune_fit(&s->counting, k);
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
     for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
-      if (sct_tune_cell(&s->table, k, z)->from_store) {
+      const tune_cell *cell = sct_tune_cell(&s->table, k, z);
+      if (cell->from_store && cell->verdict.outcome == SCT_OUT_OK) {
         SCT_TRY(sct_tune_want(s, k, err));
         break;
       }
