@@ -136,7 +136,7 @@ static void layouts_that_do_not_fit_are_turned_down(void **state) {
       "  body = 'b = a;', sizes = { { i = 64, j = 128 } } }\n";
   const char *strategy =
       "return { name = 'probe', template = 'probe.cu', axes = {}, applies = {\n"
-      "  { 'a moves with b', function(k) return k.operands[1].fastest == #k.dims end } },\n"
+      "  { 'a moves with b', function(k) return strides.step(k, k.operands[1], 1, #k.dims):const() == 4 end } },\n"
       "  plan = function(k, c) error('asked') end }\n";
   assert_int_equal(render_of(spec_text, strategy, LINE_CU), SCT_OK);
   assert_string_equal(rendered.rejected, "not with these layouts: a moves with b");
@@ -340,24 +340,13 @@ static void an_operand_is_seen_whole(void **state) {
 static void an_operand_answers_questions(void **state) {
   (void)state;
   assert_lua("local b = k.operands[2]\n"
-             "eq(b.fastest, 2, 'fastest')\n eq(b.step, 4, 'step')\n"
-             "eq(b.run(1, 2, 4).contiguous, true, 'along col')\n"
-             "eq(b.run(1, 1, 4).contiguous, false, 'along row')\n"
+             "eq(strides.step(k, b, 1, 2):const(), 4, 'along col')\n"
+             "eq(strides.step(k, b, 1, 1):const(), nil, 'along row')\n"
              "local row, col, n = k.index[1], k.index[2], k.extents[2]\n"
              "eq(E.eval(b.offset[1], { row, 3, col, 5, n, 128, k.extents[1], 64 }), 4 * 389, 'b')\n"
              "local y = k.operands[1].offset[2]\n"
              "eq(E.eval(y, { row, 1, col, 2, n, 128, k.extents[1], 64 }), 32768 + 8 * 130, 'y')\n"
              "eq(E.eval(b.bytes, { n, 128, k.extents[1], 64 }), 32768, 'bytes')\n");
-}
-
-static void wrong_questions_are_told(void **state) {
-  (void)state;
-  assert_bad(PLAN("local r = k.operands[1].run(3, 1, 4) return r"), LINE_CU,
-             "own/probe.lua:3: error: ", "no such field");
-  assert_bad(PLAN("local r = k.operands[1].run(1, 3, 4) return r"), LINE_CU,
-             "own/probe.lua:3: error: ", "no such mode");
-  assert_bad(PLAN("local r = k.operands[1].run(0, 1, 4) return r"), LINE_CU,
-             "own/probe.lua:3: error: ", "no such field");
 }
 
 /* ---- the expression functions ---- */
@@ -462,7 +451,6 @@ int main(void) {
       cmocka_unit_test(the_kernel_is_seen_whole),
       cmocka_unit_test(an_operand_is_seen_whole),
       cmocka_unit_test(an_operand_answers_questions),
-      cmocka_unit_test(wrong_questions_are_told),
       cmocka_unit_test(variables_keep_their_name_and_bounds),
       cmocka_unit_test(substitution_is_simultaneous),
       cmocka_unit_test(sums_are_taken_apart),

@@ -111,6 +111,7 @@ function cuda.new(k, kernel, threads)
   local g = setmetatable({
     k = k, kernel = kernel, threads = threads, own = {}, put = {}, ops = {}, inputs = {},
     outputs = {}, requires = { table.unpack(k.requires) }, align = {}, arguments = {},
+    multiples = kit.map(k.multiples, kit.copy),
     arguments_of = {}, old = {}, scalar_names = {}, extent_names = {}, types_of = {},
   }, G)
   g.own[kernel], g.own.compute = true, true
@@ -157,6 +158,14 @@ function G:require(condition)
     end
   end
   self.requires[#self.requires + 1] = condition
+end
+
+--- The kernel is right only if an extent is a multiple of a number.
+---@param extent sectile.Expr
+---@param number integer
+function G:require_multiple(extent, number)
+  self:require((extent % number):eq(0))
+  strides.add_multiple(self.multiples, extent, number)
 end
 
 --- The pointer of `op` needs this alignment.
@@ -343,7 +352,7 @@ end
 function G:adopt(op, vector, width)
   self:need_align(op, vector.word)
   for _, extent in ipairs(vector.extents) do
-    self:require((extent % width):eq(0))
+    self:require_multiple(extent, width)
   end
 end
 

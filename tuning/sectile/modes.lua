@@ -28,8 +28,9 @@
 --   extent_vars, extent_names        the user's extents: the kernel's parameters
 --   given                            by tuned size: their values, as E.eval takes them
 --   operands                         offset, at, element, index, extent, taps as in the user's
---                                    view, over modes; `fastest`, a mode's number, `step` and `run`
---   requires                         conditions over extents
+--                                    view, over modes
+--   requires, multiples              conditions over extents; those of them that say of an extent
+--                                    that it is a multiple of a number: list of { extent, number }
 --   user, place                      the kernel over the user's dimensions; by dimension of it, its
 --                                    index over modes
 --   body, component_body             declare in front the dimensions that they name and that are no
@@ -105,7 +106,8 @@ end
 -- The state of the five steps: modes, and of every operand the expressions over them.
 local function start(k, refused)
   local s = {
-    k = k, modes = {}, operands = {}, place = {}, requires = {}, whole = {}, splits = {},
+    k = k, modes = {}, operands = {}, place = {}, requires = {}, multiples = {}, whole = {},
+    splits = {},
     taken = taken_names(k), refused = refused,
   }
   for d, name in ipairs(k.dims) do
@@ -225,6 +227,7 @@ local function split_by(s, n, c)
   })
   if not (extent and by) then
     s.requires[#s.requires + 1] = (mode.extent % c):eq(0)
+    strides.add_multiple(s.multiples, mode.extent, c)
     local whole = E.var("whole_" .. high, 0, MAX_INDEX)
     local put = { canonical(s, mode.extent), canonical(s, c) * whole }
     for m = 2, #s.whole, 2 do
@@ -474,33 +477,6 @@ local function sizes_of(s)
   end)
 end
 
--- The mode along which `op` moves by the fewest bytes, inside aligned pairs, so that blocked
--- layouts have one, and these bytes if they are constant, else 0. -1: it moves along none; -2:
--- along none by steps that are the same everywhere.
-local function fastest_of(view, op)
-  local group = E.var("group", 0, MAX_INDEX)
-  local best, least, step, others = -1, nil, 0, false
-  for d, index in ipairs(view.index) do
-    local at, gap = op.offset[1], nil
-    local turns = strides.turns(view, op, d)
-    if not turns and E.mentions(at, index) then
-      gap = E.subst(at, { index, group * 2 + 1 }) - E.subst(at, { index, group * 2 })
-    end
-    local known = gap ~= nil
-    for _, var in ipairs(gap and E.vars(gap) or {}) do
-      known = known and view.extent_of[tostring(var)] ~= nil
-    end
-    others = others or turns or (gap and not known)
-    if known then
-      local bytes = E.eval(gap, view.largest)
-      if not least or math.abs(bytes) < math.abs(least) then
-        best, least, step = d, bytes, kit.const_of(gap) or 0
-      end
-    end
-  end
-  return best < 0 and others and -2 or best, step
-end
-
 -- Is dimension d of an array, along which no place moves any more, one with that at `at`?
 local function is_one_with(view, op, d, at)
   return kit.any(view.user.index, function(index, x)
@@ -543,18 +519,10 @@ local function drop_array_dims(view, one, op)
 end
 
 local function operand_of(view, all)
-  local one, runs = kit.copy(all.op), {}
+  local one = kit.copy(all.op)
   one.offset, one.at = all.offset, all.at
   if #all.op.taps > 0 then
     drop_array_dims(view, one, all.op)
-  end
-  one.run = function(f, d, width)
-    if not one.offset[f] or not view.index[d] then
-      error(one.offset[f] and "no such mode" or "no such field", 2)
-    end
-    local key = f << 40 | d << 32 | width
-    runs[key] = runs[key] or strides.run(view, one, f, d, width)
-    return runs[key]
   end
   return one
 end
@@ -579,13 +547,10 @@ local function build(s)
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
     view.reduced[d], view.from[d] = mode.reduced, mode.from
   end
-  view.sizes, view.requires = sizes_of(s), s.requires
+  view.sizes, view.requires, view.multiples = sizes_of(s), s.requires, s.multiples
   view.user, view.place = k, s.place
   view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)
   view.operands = kit.map(s.operands, function(all) return operand_of(view, all) end)
-  for _, op in ipairs(view.operands) do
-    op.fastest, op.step = fastest_of(view, op)
-  end
   return view
 end
 

@@ -2,26 +2,6 @@
 -- records, and records that lie behind each other are one run of bytes.
 local records = {}
 
-local MAX_EVEN = 64
-
---- What the view's conditions `n % c == 0` say of extents, as a list for E.subst: n is c times
---- something.
----@param k sectile.View
----@return table
-function records.even(k)
-  local put = {}
-  for _, condition in ipairs(k.requires) do
-    local var, c = E.vars(condition)[1], 2
-    while c <= MAX_EVEN and not condition:same((var % c):eq(0)) do
-      c = c + 1
-    end
-    if c <= MAX_EVEN then
-      kit.append(put, var, E.var("part_of_" .. E.text(var), 0, kit.MAX_INDEX) * c)
-    end
-  end
-  return put
-end
-
 --- The byte at which the records of `op` begin, where they lie as one dense array in the order of
 --- the index space; else nil.
 ---@param k sectile.View
@@ -32,10 +12,10 @@ function records.dense(k, op)
   for d = 2, #k.dims do
     linear = linear * k.extents[d] + k.index[d]
   end
-  local even, first = records.even(k), nil
+  local known, first = strides.known(k.multiples), nil
   for f, field in ipairs(op.record.fields) do
     local apart = op.offset[f] - linear * op.record.bytes
-    local place = kit.const_of(#even > 0 and E.subst(apart, even) or apart)
+    local place = kit.const_of(#known > 0 and E.subst(apart, known) or apart)
     first = first or place and place - field.offset
     if not place or place - field.offset ~= first then
       return nil

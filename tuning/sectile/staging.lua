@@ -103,7 +103,7 @@ local function new_tile(p, op, start, small)
   end
   g:need_align(op, 16)
   if p.side > 1 and p.unit > 1 then
-    g:require((p.k.extents[p.side] % p.unit):eq(0))
+    g:require_multiple(p.k.extents[p.side], p.unit)
   end
   return x
 end

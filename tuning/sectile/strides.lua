@@ -45,35 +45,32 @@ function strides.step(k, op, f, d)
   return strides.of(op.offset[f], k.index[d], strides.variables(k))
 end
 
--- Do elements 1 .. width - 1 of the group at `at` follow element 0?
-local function contiguous(at, index, bytes, width)
-  if width == 1 or E.linear(at, index) == bytes then
-    return true
-  end
-  local group = E.var("group", 0, kit.MAX_INDEX)
-  local start = E.subst(at, { index, group * width })
-  for n = 1, width - 1 do
-    if kit.const_of(E.subst(at, { index, group * width + n }) - start) ~= n * bytes then
-      return false
+--- Adds to a list of { extent, number } that an extent, if it is a variable, is a multiple of a
+--- number.
+---@param multiples table
+---@param extent sectile.Expr
+---@param number sectile.Expr|integer
+function strides.add_multiple(multiples, extent, number)
+  local by, is_var = kit.const_of(number), extent:same(E.vars(extent)[1] or extent)
+  for _, known in ipairs(by and is_var and multiples or {}) do
+    if known.extent:same(extent) then
+      known.number = known.number // kit.gcd(known.number, by) * by
+      return
     end
   end
-  return true
+  multiples[#multiples + 1] = by and is_var and { extent = extent, number = by } or nil
 end
 
---- What op.run(f, d, width) says: are `width` neighbours along mode d, a group that starts at a
---- multiple of width, one behind the other; by what is its start aligned, and by what if extents
---- were multiples of width.
-function strides.run(k, op, f, d, width)
-  if width > 1 and strides.turns(k, op, d, f) then
-    return { contiguous = false, align = 1, align_if = 1 }
+--- What such a list says, as one for E.subst: an extent is so many times something.
+---@param multiples table
+---@return table
+function strides.known(multiples)
+  local put = {}
+  for _, known in ipairs(multiples) do
+    kit.append(put, known.extent,
+      E.var("part_of_" .. E.text(known.extent), 0, kit.MAX_INDEX) * known.number)
   end
-  local at, index = op.offset[f], k.index[d]
-  local start = E.subst(at, { index, E.var("group", 0, kit.MAX_INDEX) * width })
-  return {
-    contiguous = contiguous(at, index, op.record.fields[f].bytes, width),
-    align = kit.gcd(E.divisor(start), 256),
-    align_if = kit.gcd(E.divisor(start, k.extent_vars, width), 256),
-  }
+  return put
 end
 
 -- Is the padding behind a record's last field, which starts at `start`, the array's? It is where
@@ -171,7 +168,7 @@ end
 ---@param bytes integer
 ---@return sectile.Expr[]?
 function strides.needed_multiples(k, offset, width, bytes)
-  local used, even = {}, records.even(k)
+  local used, known = {}, strides.known(k.multiples)
   for _, extent in ipairs(k.extent_vars) do
     used[#used + 1] = E.mentions(offset, extent) and extent or nil
   end
@@ -184,8 +181,8 @@ function strides.needed_multiples(k, offset, width, bytes)
   end
   return fewest(function(extents)
     return E.divisor(offset, extents, width) % bytes == 0
-  end) or #even > 0 and fewest(function(extents)
-    local put = { table.unpack(even) }
+  end) or #known > 0 and fewest(function(extents)
+    local put = { table.unpack(known) }
     for _, extent in ipairs(extents) do
       table.insert(put, 1, E.var("group_of_" .. E.text(extent), 0, kit.MAX_INDEX) * width)
       table.insert(put, 1, extent)

@@ -133,18 +133,8 @@ local SHAPES = {
 
 -- May a row's last vector reach past its end, by what is required so far?
 local function has_tails(p)
-  local k, g = p.k, p.g
-  local extent, unit, needed = p.across and p.elements or k.extents[p.side], p.unit, {}
-  for _, var in ipairs(k.extent_vars) do
-    for _, condition in ipairs(g.requires) do
-      if condition:same((var % unit):eq(0)) then
-        needed[#needed + 1] = var
-        needed[#needed + 1] = E.var("group_of_" .. E.text(var), 0, kit.MAX_INDEX) * unit
-      end
-    end
-  end
-  local known = #needed > 0 and E.subst(extent, needed) or extent
-  return unit > 1 and E.divisor(known) % unit ~= 0
+  local extent = p.across and p.elements or p.k.extents[p.side]
+  return E.divisor(E.subst(extent + 0, strides.known(p.g.multiples))) % p.unit ~= 0
 end
 
 -- The address of a vector by its number, where an operand follows the index space without gaps.

@@ -1,6 +1,6 @@
 -- Walks a kernel's index space at small extents twice, over the user's dimensions and over modes.
 -- Both must meet the same elements: the byte offsets of all fields of all operands, at their places
--- and at their taps, and the user's dimensions. What op.run says must hold. The strategy applies to
+-- and at their taps, and the user's dimensions. What g:vector says must hold. The strategy applies to
 -- nothing; a difference is an error.
 local SIDES = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 30, 32, 40, 60, 64, 96 }
 local SHORT = { 1, 1, 2, 2, 3, 4 } -- of many dimensions
@@ -96,7 +96,7 @@ local function walk(k, dims, place, extents)
   return total, sum
 end
 
--- ---- op.run ----
+-- ---- g:vector ----
 
 -- The values of an element whose index along mode d begins a group; nil: there is no whole group.
 local function draw_group(k, sides, extents, d, width)
@@ -113,42 +113,50 @@ local function draw_group(k, sides, extents, d, width)
   return values
 end
 
--- What op.run says of groups of `width` holds for some of them.
-local function check_run(k, op, f, d, width, sides, extents)
-  local run, multiples = op.run(f, d, width), true
-  for n = 2, #extents, 2 do
-    multiples = multiples and extents[n] % width == 0
+-- The byte at which field f of element n of the group begins that starts at `values`.
+local function byte_of(k, op, f, d, values, n, n_extents)
+  local own = { table.unpack(values) }
+  own[n_extents + 2 * d] = own[n_extents + 2 * d] + n
+  read_indexes(k, own, #own)
+  return E.eval(op.offset[f] + 0, own)
+end
+
+-- What g:vector says of groups of `width` holds for some of them: elements follow each other, and
+-- the lowest lies on a word where the extents are multiples.
+local function check_vector(k, g, op, f, d, width, sides, extents)
+  local vector = g:vector(op, f, d, width)
+  local aligned, bytes = true, f and op.record.fields[f].bytes or op.record.bytes
+  for _, extent in ipairs(vector and vector.extents or {}) do
+    aligned = aligned and E.eval(extent + 0, extents) % width == 0
   end
-  for _ = 1, GROUPS do
+  for _ = 1, vector and GROUPS or 0 do
     local values = draw_group(k, sides, extents, d, width)
-    local first
     for n = 0, values and width - 1 or -1 do
-      local own = { table.unpack(values) }
-      local place = #extents + 2 * d
-      own[place] = own[place] + n
-      read_indexes(k, own, #own)
-      local at = E.eval(op.offset[f] + 0, own)
-      first = first or at
-      local right = n > 0 and (not run.contiguous or at == first + n * op.record.fields[f].bytes)
-        or n == 0 and at % run.align == 0 and (not multiples or at % run.align_if == 0)
-      if not right then
-        error(string.format("%s: run(%d, %d, %d) is wrong for element %d of the group at %d",
-          op.name, f, d, width, n, first))
+      for field = f or 1, f or #op.offset do
+        local from = byte_of(k, op, field, d, values, vector.reversed and width - 1 or 0, #extents)
+        local at = byte_of(k, op, field, d, values, n, #extents)
+        local inside = op.record.fields[field].offset
+        if at ~= from + (vector.reversed and width - 1 - n or n) * bytes
+          or aligned and (from - (f and 0 or inside)) % vector.word ~= 0 then
+          error(string.format("%s: vector(%s, %d, %d) is wrong for element %d of the group at %d",
+            op.name, f, d, width, n, from))
+        end
       end
     end
   end
 end
 
-local function check_runs(k, extents)
+local function check_vectors(k, extents)
+  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "walk", 32)
   local sides = {}
   for d = 1, #k.dims do
     sides[d] = E.eval(k.extents[d] + 0, extents)
   end
   for _, op in ipairs(k.operands) do
-    for f = 1, #op.offset do
+    for f = 0, #op.offset do
       for d = 1, #k.dims do
         for _, width in ipairs { 2, 4 } do
-          check_run(k, op, f, d, width, sides, extents)
+          check_vector(k, g, op, f > 0 and f or nil, d, width, sides, extents)
         end
       end
     end
@@ -159,7 +167,7 @@ local function check(k)
   for _ = 1, TRIALS do
     local extents = extents_of(k)
     if extents then
-      check_runs(k, extents)
+      check_vectors(k, extents)
       local n, sum = walk(k, #k.dims, k.place, extents)
       local n_user, sum_user = walk(k.user, #k.user.dims, k.user.index, extents)
       if n ~= n_user or sum ~= sum_user then
