@@ -415,6 +415,25 @@ static void test_naive_asks_for_what_it_accesses(void **state) {
   }
 }
 
+/* Vectors of two fours in rows of fours and of eights: what is asked of an array's address says that
+ * all are whole, beside what lets the mode be split. */
+static void test_requirements_together_leave_no_tails(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(&f, "local s = require \"sectile\"\n"
+                        "return s.kernel { name = \"k\", dims = { \"row\", \"i\" },\n"
+                        "  inputs = { s.array(\"a\", \"f32\"),\n"
+                        "    s.array(\"b\", \"f32\", s.row_major,\n"
+                        "      { at = { \"row\", \"i // 4\" }, extents = { \"row\", \"i\" } }) },\n"
+                        "  outputs = { s.array(\"o\", \"f32\") }, body = \"o = a * b;\",\n"
+                        "  sizes = { { row = 64, i = 1024 } } }\n");
+  sct_kernel_code code = fixture_make(&f, "map threads=256 items=1 vec=8 evict=none");
+  assert_non_null(strstr(code.source, "load<vec<"));
+  assert_null(strstr(code.source, "store_some("));
+  sct_kernel_code_free(&code);
+  fixture_close(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axes_are_json),
@@ -430,6 +449,7 @@ int main(void) {
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
       cmocka_unit_test(test_naive_asks_for_what_it_accesses),
+      cmocka_unit_test(test_requirements_together_leave_no_tails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,14 +51,17 @@ end
 ---@param extent sectile.Expr
 ---@param number sectile.Expr|integer
 function strides.add_multiple(multiples, extent, number)
-  local by, is_var = kit.const_of(number), extent:same(E.vars(extent)[1] or extent)
-  for _, known in ipairs(by and is_var and multiples or {}) do
+  local by, var = kit.const_of(number), E.vars(extent)[1]
+  if not by or not var or not extent:same(var) then
+    return
+  end
+  for _, known in ipairs(multiples) do
     if known.extent:same(extent) then
       known.number = known.number // kit.gcd(known.number, by) * by
       return
     end
   end
-  multiples[#multiples + 1] = by and is_var and { extent = extent, number = by } or nil
+  multiples[#multiples + 1] = { extent = extent, number = by }
 end
 
 --- What such a list says, as one for E.subst: an extent is so many times something.
