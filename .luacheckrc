@@ -14,4 +14,4 @@ files["tuning/sectile/*.lua"].read_globals =
   }
 files["tests/faults/assets/tuning/strategies/*.lua"].read_globals = { "E", "kit", "cuda" }
 files["tests/gpu/poison/strategies/*.lua"].read_globals = { "kit", "cuda" }
-files["tests/codegen/modes/*.lua"].read_globals = { "E", "reads" }
+files["tests/codegen/modes/*.lua"].read_globals = { "E", "cuda", "reads" }

@@ -204,8 +204,8 @@ sct_status cli_generate(const cli_args *args, sct_error *err) {
   } kinds[] = {{"man", man_page}, {"bash", bash_completion}, {"zsh", zsh_completion}};
   if (strcmp(args->words[0], "lua") == 0) {
     sct_str text = {0};
-    const sct_status status = sct_asset_read(&text, "templates/editor/sectile.lua", err);
-    return status ? status : cli_print(&text, err);
+    const sct_status status = sct_script_definitions(&text, err);
+    return status == SCT_OK ? cli_print(&text, err) : status;
   }
   for (int k = 0; k < SCT_COUNT(kinds); k++) {
     if (strcmp(args->words[0], kinds[k].name) == 0) {

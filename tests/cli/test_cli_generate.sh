@@ -11,6 +11,8 @@ if command -v groff >/dev/null; then
   expect 0 'exit with state saved' sed 's/interrupted/exit/' "$scratch/page"
 fi
 expect 0 '---@field reduce?' "$SCT_RELEASED" generate lua
+expect 0 '---@field aosoa sectile.Layout' "$SCT_RELEASED" generate lua
+expect 0 '' lua5.4 <("$SCT_RELEASED" generate lua)
 expect 0 "'gen:the CUDA source of a candidate'" "$SCT_RELEASED" generate zsh
 ! command -v zsh >/dev/null || expect 0 '' zsh -n <("$SCT_RELEASED" generate zsh)
 

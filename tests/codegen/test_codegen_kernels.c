@@ -415,8 +415,8 @@ static void test_naive_asks_for_what_it_accesses(void **state) {
   }
 }
 
-/* Vectors of two fours in rows of fours and of eights: what is asked of an array's address says that
- * all are whole, beside what lets the mode be split. */
+/* Vectors of two fours in rows of fours and of eights: what is asked of an array's address says
+ * that all are whole, beside what lets the mode be split. */
 static void test_requirements_together_leave_no_tails(void **state) {
   (void)state;
   fixture f;

@@ -134,10 +134,10 @@ static void layouts_that_do_not_fit_are_turned_down(void **state) {
       "return s.kernel { name = 'k', dims = { 'i', 'j' }, outputs = { s.array('b', 'f32') },\n"
       "  inputs = { s.array('a', 'f32', s.choose { s.row_major, s.col_major }) },\n"
       "  body = 'b = a;', sizes = { { i = 64, j = 128 } } }\n";
-  const char *strategy =
-      "return { name = 'probe', template = 'probe.cu', axes = {}, applies = {\n"
-      "  { 'a moves with b', function(k) return strides.step(k, k.operands[1], 1, #k.dims):const() == 4 end } },\n"
-      "  plan = function(k, c) error('asked') end }\n";
+  const char *strategy = "return { name = 'probe', template = 'probe.cu', axes = {}, applies = {\n"
+                         "  { 'a moves with b', function(k) return strides.step(k, k.operands[1], "
+                         "1, #k.dims):const() == 4 end } },\n"
+                         "  plan = function(k, c) error('asked') end }\n";
   assert_int_equal(render_of(spec_text, strategy, LINE_CU), SCT_OK);
   assert_string_equal(rendered.rejected, "not with these layouts: a moves with b");
   done();

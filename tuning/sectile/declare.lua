@@ -2,17 +2,18 @@
 -- records.
 local declare = {}
 
---- Wraps `text` as // comment lines of at most 100 columns.
+--- Wraps `text` as comment lines of at most 100 columns.
 ---@param text string
+---@param mark? string that begins them; default //
 ---@return string
-function declare.comment(text)
-  local lines, line = {}, "//"
+function declare.comment(text, mark)
+  mark = mark or "//"
+  local lines, line = {}, mark
   -- a backslash at a line's end would take the next line along, trigraphs are such a backslash too
   local calm = string.gsub(string.gsub(text, "\\", "/"), "%?%?+", "?")
   for word in string.gmatch(string.gsub(calm, "[^ -~\n\t]", "_"), "%S+") do
     if #line + 1 + #word > 100 then
-      lines[#lines + 1] = line
-      line = "//"
+      lines[#lines + 1], line = line, mark
     end
     line = line .. " " .. word
   end

@@ -1,7 +1,7 @@
 -- Walks a kernel's index space at small extents twice, over the user's dimensions and over modes.
 -- Both must meet the same elements: the byte offsets of all fields of all operands, at their places
--- and at their taps, and the user's dimensions. What g:vector says must hold. The strategy applies to
--- nothing; a difference is an error.
+-- and at their taps, and the user's dimensions. What g:vector says must hold. The strategy applies
+-- to nothing; a difference is an error.
 local SIDES = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 30, 32, 40, 60, 64, 96 }
 local SHORT = { 1, 1, 2, 2, 3, 4 } -- of many dimensions
 local MOST, TRIALS, TRIES, GROUPS = 400, 3, 300, 3
