@@ -164,14 +164,6 @@ typedef struct sct_verdict {
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 
-/* The same, for a candidate that is timed at `next` (NULL: none) when it is verified: where all
- * that is needed is there, both are asked for at once, and an sct_measure_time of it at this size
- * with the least budget, if it is the next call, finds the samples taken. What both functions say
- * is the same as without. */
-sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
-                                    const sct_size *next, sct_verdict *out,
-                                    sct_error *err) SCT_MUST_USE;
-
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
  * least three times the L2, so that none finds its data there. A sample is the mean of `launches`
  * launches back to back, less overhead_ns. */

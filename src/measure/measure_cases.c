@@ -99,7 +99,6 @@ static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t 
   }
   if (c) {
     list->n_full += c->shape.n_elements > 0;
-    list->blocks[list->n] = SCT_BLOCKS_UNKNOWN;
     list->cases[list->n++] = c;
   }
 }
@@ -170,7 +169,6 @@ static void collect_cases(sct_measure *m, const sct_kernel_code *code, const sct
   const size_t n_limits = 2 * (size_t)t->n_dims; /* that one tuple may add */
   const size_t most = (size_t)t->n * (1 + n_limits) + (size_t)t->n_dims * n_limits + 1;
   list->cases = sct_alloc(sizeof *list->cases * most);
-  list->blocks = sct_alloc(sizeof *list->blocks * most);
   for (int k = 0; k < t->n; k++) {
     const int64_t *tuple = t->values + k * t->n_dims;
     bool added = false;
@@ -182,18 +180,12 @@ static void collect_cases(sct_measure *m, const sct_kernel_code *code, const sct
   add_far_limits(m, code, list);
 }
 
-static void free_list(sct_case_list *list) {
-  sct_free(list->cases);
-  sct_free(list->blocks);
-  *list = (sct_case_list){0};
-}
-
-sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out) {
+void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out) {
   const sct_hash key = key_of(code);
   for (size_t k = 0; k < m->cases.n_lists; k++) {
     if (sct_hash_equal(m->cases.lists[k].key, key)) {
       *out = &m->cases.lists[k];
-      return SCT_OK;
+      return;
     }
   }
   sct_case_list list = {.key = key};
@@ -204,12 +196,11 @@ sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
   m->cases.lists[m->cases.n_lists] = list;
   *out = &m->cases.lists[m->cases.n_lists++];
-  return SCT_OK;
 }
 
 void sct_case_lists_drop(sct_case_table *t) {
   for (size_t k = 0; k < t->n_lists; k++) {
-    free_list(&t->lists[k]);
+    sct_free(t->lists[k].cases);
   }
   sct_free(t->lists);
   t->lists = NULL;

@@ -345,10 +345,8 @@ void sct_cases_drop(sct_measure *m) {
   }
   sct_remote_free(m, &freed);
   sct_free(m->cases.all);
-  sct_free(m->cases.slots);
   m->cases.all = NULL;
-  m->cases.slots = NULL;
-  m->cases.n = m->cases.cap = m->cases.n_slots = 0;
+  m->cases.n = m->cases.cap = 0;
 }
 
 static uint64_t tuple_hash(const int64_t *dims, int n) {
@@ -449,43 +447,19 @@ static void find_shape(sct_case *c, const sct_plan *plan) {
   }
 }
 
-/* The case's slot, or a free one. There is one. */
-static int *case_slot(const sct_case_table *t, const int64_t *dims, int n_dims) {
-  size_t at = tuple_hash(dims, n_dims) & (t->n_slots - 1);
-  while (t->slots[at] != 0 &&
-         memcmp(t->all[t->slots[at] - 1]->dims, dims, sizeof *dims * (size_t)n_dims) != 0) {
-    at = (at + 1) & (t->n_slots - 1);
-  }
-  return &t->slots[at];
-}
-
-/* Room for one case more, and half as many free slots at least. */
-static void grow_slots(sct_case_table *t, int n_dims) {
-  const size_t n = t->n_slots < 64 ? 64 : 2 * t->n_slots;
-  if (2 * (t->n + 1) <= t->n_slots) {
-    return;
-  }
-  int *slots = sct_alloc(n * sizeof *slots);
-  sct_free(t->slots);
-  t->slots = slots;
-  t->n_slots = n;
-  for (size_t k = 0; k < t->n; k++) {
-    *case_slot(t, t->all[k]->dims, n_dims) = (int)k + 1;
-  }
-}
-
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   const int n_dims = m->plan.spec->n_dims;
+  const size_t bytes = sizeof *dims * (size_t)n_dims;
   sct_case_table *t = &m->cases;
-  grow_slots(t, n_dims);
-  int *slot = case_slot(t, dims, n_dims);
-  if (*slot != 0) {
-    *out = t->all[*slot - 1];
-    return;
+  for (size_t k = 0; k < t->n; k++) {
+    if (memcmp(t->all[k]->dims, dims, bytes) == 0) {
+      *out = t->all[k];
+      return;
+    }
   }
   SCT_GROW(t->all, t->n, t->cap);
   sct_case *c = sct_alloc(sizeof *c);
-  memcpy(c->dims, dims, sizeof *dims * (size_t)n_dims);
+  memcpy(c->dims, dims, bytes);
   c->poison = tuple_hash(dims, n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     c->buffer[k] = c->unlike[k] = -1;
@@ -495,6 +469,5 @@ void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   }
   find_shape(c, &m->plan);
   t->all[t->n++] = c;
-  *slot = (int)t->n;
   *out = c;
 }

@@ -72,12 +72,10 @@ static bool begin(const sct_child *w, sct_reply *reply) {
   return reply->kind == SCT_REPLY_OK;
 }
 
-/* inbox NULL: the reply comes alone. */
-static void take_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,
-                        int64_t deadline, sct_reply *reply) {
+static void take_answer(sct_child *w, sct_op op, int64_t limit_ns, int64_t deadline,
+                        sct_reply *reply) {
   uint32_t code = 0;
-  const sct_io io = inbox ? sct_wire_recv_series(w->fd, inbox, &code, &reply->body, deadline)
-                          : sct_wire_recv(w->fd, &code, &reply->body, deadline);
+  const sct_io io = sct_wire_recv(w->fd, &code, &reply->body, deadline);
   if (io != SCT_IO_OK) {
     fail_reply(w, op, io, limit_ns, reply);
     return;
@@ -105,7 +103,7 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
   if (io != SCT_IO_OK) {
     fail_reply(w, op, io, limit_ns, reply);
   } else {
-    take_answer(w, op, NULL, limit_ns, deadline, reply);
+    take_answer(w, op, limit_ns, deadline, reply);
   }
 }
 
@@ -125,23 +123,5 @@ void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_
   sct_wire_free(&body);
   if (answer) {
     sct_reply_read(reply, op, answer);
-  }
-}
-
-void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,
-                     sct_reply *reply) {
-  if (!begin(w, reply)) {
-    return;
-  }
-  const sct_io io = sct_wire_send_batch(w->fd, batch, sct_now_ns() + limit_ns);
-  if (io != SCT_IO_OK) {
-    fail_reply(w, op, io, limit_ns, reply);
-  }
-}
-
-void sct_worker_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,
-                       sct_reply *reply) {
-  if (begin(w, reply)) {
-    take_answer(w, op, inbox, limit_ns, sct_now_ns() + limit_ns, reply);
   }
 }

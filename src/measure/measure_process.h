@@ -34,13 +34,6 @@ void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_
                     sct_reply *reply, void *answer);
 /* Reads the answer of a reply; one that is malformed becomes REPLY_FAILED. */
 void sct_reply_read(sct_reply *reply, sct_op op, void *answer);
-/* As sct_worker_call in two steps, for several requests at once (sct_wire_put_message): post, then
- * an answer for each, in their order, as long as the worker lives; `inbox` as for
- * sct_wire_recv_series. A reply that is not REPLY_OK after post: they did not get there. */
-void sct_worker_post(sct_child *w, sct_op op, const sct_wire *batch, int64_t limit_ns,
-                     sct_reply *reply);
-void sct_worker_answer(sct_child *w, sct_op op, sct_wire *inbox, int64_t limit_ns,
-                       sct_reply *reply);
 /* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its
  * exit status, -1 if a signal ended it. */
 int sct_worker_stop(sct_child *w, int64_t grace_ns);

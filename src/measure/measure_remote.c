@@ -67,16 +67,15 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
 }
 
 /* Remembers a device that is at fault itself. Every reply about one passes here. */
-static void note_loss(sct_measure *m, const sct_reply *reply) {
-  m->lost = m->lost || (reply->kind == SCT_REPLY_FAILED && sct_cuda_is_lost(reply->result));
+static void note_loss(sct_measure *m) {
+  m->lost = m->lost || (m->reply.kind == SCT_REPLY_FAILED && sct_cuda_is_lost(m->reply.result));
 }
 
-sct_status sct_remote_settle(sct_measure *m, sct_op op, sct_reply *reply, void *answer,
-                             sct_error *err) {
-  if (answer) {
-    sct_reply_read(reply, op, answer);
-  }
-  note_loss(m, reply);
+sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
+                          sct_error *err) {
+  const sct_reply *reply = &m->reply;
+  sct_worker_ask(&m->worker, op, request, m->request_ns, &m->reply, answer);
+  note_loss(m);
   switch (reply->kind) {
   case SCT_REPLY_OK:
     return SCT_OK;
@@ -170,71 +169,45 @@ static int64_t next_number(sct_held *held, int64_t generation) {
   return held->n_numbered++;
 }
 
-void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job) {
-  const sct_binary *binary = job->binary;
+sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
+                           sct_verdict *verdict, sct_error *err) {
+  const sct_hash hash = image_hash(m, binary);
   sct_kept *kept = slot_of(m, binary);
-  if (job->kernel >= 0) {
-    return;
-  }
-  job->generation = m->generation;
-  job->loaded = kernel_hash(binary, image_hash(m, binary));
+  *job = (sct_job){.binary = binary,
+                   .kernel = -1,
+                   .generation = m->generation,
+                   .loaded = kernel_hash(binary, hash)};
   if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
     kept->held = kept == &m->held.kept_naive;
     job->kernel = kept->kernel;
-    return;
+    return SCT_OK;
   }
-  job->kernel = next_number(&m->held, m->generation);
-  job->pending = true;
   size_t bytes = 0;
   bool has_it = false;
   const void *image = image_of(m, binary, &bytes);
-  job->place = place_of(m, image_hash(m, binary), &has_it);
-  m->held.sent[job->place] = (sct_sent){0}; /* until the worker says that it took it */
+  const int place = place_of(m, hash, &has_it);
   const sct_ask_load request = {.unload = give_up(m, kept),
-                                .kernel = job->kernel,
+                                .kernel = next_number(&m->held, m->generation),
                                 .serial = serial_of(m, binary),
                                 .entry = binary->entry,
                                 .shared_bytes = binary->code->shared_bytes,
-                                .image = job->place,
+                                .image = place,
                                 .comes = !has_it,
                                 .data = image,
                                 .n_data = has_it ? 0 : (int64_t)bytes};
-  sct_add_LOAD(s, &request);
-}
-
-sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
-                                sct_error *err) {
-  if (!job->pending) {
-    return SCT_OK;
-  }
-  const sct_reply *reply = sct_series_take(s, m, SCT_OP_LOAD, m->request_ns);
-  note_loss(m, reply);
-  job->pending = false;
-  const sct_status status = sct_reply_judge(reply, " (loading)", verdict, err);
-  if (reply->kind == SCT_REPLY_OK) {
-    m->held.sent[job->place] = (sct_sent){image_hash(m, job->binary), m->generation};
-    if (sct_is_naive(m, job->binary)) {
-      keep(&m->held.kept_naive, job);
+  m->held.sent[place] = (sct_sent){0}; /* until the worker says that it took it */
+  sct_worker_ask(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &m->reply, NULL);
+  note_loss(m);
+  const sct_status status = sct_reply_judge(&m->reply, " (loading)", verdict, err);
+  if (m->reply.kind == SCT_REPLY_OK) {
+    m->held.sent[place] = (sct_sent){hash, m->generation};
+    job->kernel = request.kernel;
+    if (kept == &m->held.kept_naive) {
+      keep(kept, job);
     }
-    return status;
-  }
-  job->kernel = -1;
-  if (status == SCT_OK && reply->result == 1 && job->binary->code->shared_bytes > 0) {
+  } else if (status == SCT_OK && m->reply.result == 1 && binary->code->shared_bytes > 0) {
     verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
   }
-  return status;
-}
-
-sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
-                           sct_verdict *verdict, sct_error *err) {
-  sct_series s = sct_series_begin(m);
-  *job = (sct_job){.binary = binary, .kernel = -1};
-  sct_remote_put_load(m, &s, job);
-  if (job->pending) {
-    sct_series_post(&s, m, SCT_OP_LOAD);
-  }
-  const sct_status status = sct_remote_take_load(m, &s, job, verdict, err);
-  sct_series_end(&s, m, SCT_OP_LOAD);
   return status;
 }
 
@@ -281,13 +254,13 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
 }
 
 sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
-                                  const sct_got_launch *got, const sct_reply *reply,
-                                  sct_verdict *verdict, sct_error *err) {
-  note_loss(m, reply);
-  if (reply->kind == SCT_REPLY_OK && got->n_counts > 0) {
+                                  const sct_got_launch *got, sct_verdict *verdict,
+                                  sct_error *err) {
+  note_loss(m);
+  if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
     sct_work_take(m, verdict, target, got->counts);
   }
-  return sct_reply_judge(reply, target->where, verdict, err);
+  return sct_reply_judge(&m->reply, target->where, verdict, err);
 }
 
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
@@ -301,7 +274,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   const sct_ask_launch request = sct_remote_launch(m, job, target, &room);
   sct_worker_ask(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &m->reply, &got);
   *ns = got.ns;
-  return sct_remote_take_launch(m, target, &got, &m->reply, verdict, err);
+  return sct_remote_take_launch(m, target, &got, verdict, err);
 }
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
@@ -360,28 +333,21 @@ static void tell_contention(sct_measure *m, bool contended, const sct_gpu_proces
   sct_str_free(&who);
 }
 
-/* What the answer to a timing request says: appends the samples. */
-static sct_status take_answer(sct_measure *m, const sct_got_time *got, const sct_reply *reply,
-                              const sct_sampling *how, const char *where, sct_timing *t,
-                              sct_error *err) {
-  const sct_timing before = *t;
-  note_loss(m, reply);
-  sct_status status = sct_reply_judge(reply, where, &t->verdict, err);
-  if (reply->kind == SCT_REPLY_OK) {
-    status = take_samples(t, got, how, err);
-    sum_up(&m->conditions, t, &before);
-    tell_contention(m, t->n_contended > before.n_contended, &got->other);
-  }
-  return status;
-}
-
-/* A timing request by itself. */
+/* Asks for samples and appends them. */
 static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_t limit_ns,
                           const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
+  const sct_timing before = *t;
   sct_got_time got;
   sct_worker_ask(&m->worker, op, request, limit_ns, &m->reply, &got);
-  return take_answer(m, &got, &m->reply, how, where, t, err);
+  note_loss(m);
+  sct_status status = sct_reply_judge(&m->reply, where, &t->verdict, err);
+  if (m->reply.kind == SCT_REPLY_OK) {
+    status = take_samples(t, &got, how, err);
+    sum_up(&m->conditions, t, &before);
+    tell_contention(m, t->n_contended > before.n_contended, &got.other);
+  }
+  return status;
 }
 
 static sct_sampling sampling_of(const sct_measure *m, const sct_sampling *how) {
@@ -390,32 +356,13 @@ static sct_sampling sampling_of(const sct_measure *m, const sct_sampling *how) {
   return sent;
 }
 
-static int64_t sampling_limit_ns(const sct_target *target, const sct_sampling *how) {
-  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
-  return how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
-}
-
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) {
   sct_launch_room room;
   const sct_ask_time request = {sct_remote_launch(m, job, target, &room), sampling_of(m, how)};
-  return collect(m, SCT_OP_TIME, &request, sampling_limit_ns(target, how), how, target->where, t,
-                 err);
-}
-
-void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job,
-                         const sct_target *target, const sct_sampling *how) {
-  sct_launch_room room;
-  const sct_ask_time request = {sct_remote_launch(m, job, target, &room), sampling_of(m, how)};
-  sct_add_TIME(s, &request);
-}
-
-sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
-                                const sct_sampling *how, sct_timing *t, sct_error *err) {
-  sct_reply *reply = sct_series_take(s, m, SCT_OP_TIME, sampling_limit_ns(target, how));
-  sct_got_time got;
-  sct_reply_read(reply, SCT_OP_TIME, &got);
-  return take_answer(m, &got, reply, how, target->where, t, err);
+  const int64_t each = (int64_t)(3 * target->run_ns) + 4 * SCT_UNIT_NS + WAITS_NS;
+  const int64_t limit_ns = how->warm_ns + target->limit_ns + START_NS + (how->n + 4) * each;
+  return collect(m, SCT_OP_TIME, &request, limit_ns, how, target->where, t, err);
 }
 
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,

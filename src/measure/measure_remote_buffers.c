@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
-                          sct_error *err) {
-  sct_worker_ask(&m->worker, op, request, m->request_ns, &m->reply, answer);
-  return sct_remote_settle(m, op, &m->reply, NULL, err);
-}
-
 static sct_status alloc(sct_measure *m, const sct_ask_alloc *request, int64_t *buffer,
                         sct_error *err) {
   sct_a_buffer got;

@@ -12,7 +12,6 @@
 #define CLOSE_NS ((int64_t)5000000000)
 
 static void drop_problem(sct_measure *m) {
-  sct_quick_drop(m);
   sct_cases_drop(m);
   sct_timed_drop(m);
   sct_plan_free(&m->plan);
@@ -34,7 +33,6 @@ void sct_measure_close(sct_measure *m) {
   (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
-  sct_series_free(&m->spare);
   sct_reply_free(&m->reply);
   sct_free(m->held.seen);
   sct_free(m->program);

@@ -69,11 +69,9 @@ typedef struct sct_sent {
 } sct_sent;
 
 /* The cases of all candidates of one grid, number of threads and requirements. */
-#define SCT_BLOCKS_UNKNOWN (-1)
 typedef struct sct_case_list {
   sct_hash key;
   sct_case **cases;
-  int64_t *blocks; /* of each, as it is verified; SCT_BLOCKS_UNKNOWN until it is found out */
   int n, n_full;   /* n_full: with elements in them */
 } sct_case_list;
 
@@ -81,8 +79,6 @@ typedef struct sct_case_list {
 typedef struct sct_case_table {
   sct_case **all;
   size_t n, cap;
-  int *slots; /* by their dims: number from 1, 0: free; n_slots is a power of two */
-  size_t n_slots;
   int64_t bytes;             /* of arrays and references of all cases that have buffers */
   int64_t most_bytes, clock; /* above so many some give theirs back; of last_used */
   sct_case_list *lists;
@@ -100,16 +96,6 @@ typedef struct sct_held {
   int64_t n_numbered; /* kernels that were given a number in this worker */
   int64_t numbers_of; /* its generation */
 } sct_held;
-
-/* Requests that go together. */
-typedef struct sct_series {
-  sct_wire batch, request, inbox; /* request: room for the next one, empty in between */
-  sct_reply reply;                /* the last one taken */
-  int n_left;                     /* answers not taken */
-  bool posted;
-} sct_series;
-
-typedef struct sct_quick sct_quick; /* measure_time.c */
 
 struct sct_measure {
   char *program, *fake;
@@ -140,10 +126,7 @@ struct sct_measure {
   sct_case_table cases;
   sct_timed timed;
   sct_held held;
-  int most_together; /* trials that went to the worker as one; tests look at it */
-  sct_series spare;  /* memory of the last one */
-  sct_reply reply;   /* of sct_remote_ask */
-  sct_quick *quick;  /* that goes with a verification; NULL: none */
+  sct_reply reply; /* of the last request */
 };
 
 /* ---- verdicts (measure_outcome.c) ---- */
@@ -155,35 +138,17 @@ void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, 
 sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdict *out,
                            sct_error *err) SCT_MUST_USE;
 
-/* ---- requests that go together (measure_series.c) ---- */
-
-/* Begin; add requests, post them, take an answer for each, in their order; end, which waits for the
- * answers that were not taken. */
-sct_series sct_series_begin(sct_measure *m);
-/* Each but the first is done only if the one before it went well (SCT_OP_FOLLOWS). */
-void sct_series_add(sct_series *s, sct_op op, const void *request);
-void sct_series_post(sct_series *s, sct_measure *m, sct_op op); /* op: for messages */
-sct_reply *sct_series_take(sct_series *s, sct_measure *m, sct_op op, int64_t limit_ns);
-void sct_series_end(sct_series *s, sct_measure *m, sct_op op);
-void sct_series_free(sct_series *s); /* of one that is at its end, and kept as a spare */
-
 /* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
-/* What the reply to a request that sets things up means, and its answer (NULL: it says nothing). */
-sct_status sct_remote_settle(sct_measure *m, sct_op op, sct_reply *reply, void *answer,
-                             sct_error *err) SCT_MUST_USE;
 /* Asks one. Its failure is nobody's fault but the device's, the worker's or ours. What the answer
  * points to stays until the next request. */
 sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
                           sct_error *err);
-/* For each request, with its own structs: sct_ask_SET(), and sct_add_SET() to a series. */
+/* For each request, with its own structs: sct_ask_SET(). */
 #define SCT_OP(id, handler, request, answer)                                                       \
   static inline sct_status sct_ask_##id(sct_measure *m, const request *in, answer *out,            \
                                         sct_error *err) {                                          \
     return sct_remote_ask(m, SCT_OP_##id, in, out, err);                                           \
-  }                                                                                                \
-  static inline void sct_add_##id(sct_series *s, const request *in) {                              \
-    sct_series_add(s, SCT_OP_##id, in);                                                            \
   }
 #include "worker/worker_ops.def"
 #undef SCT_OP
@@ -224,8 +189,6 @@ typedef struct sct_job {
   const sct_binary *binary;
   int64_t kernel; /* its number in the worker; -1: not loaded */
   int64_t generation;
-  bool pending;    /* it has a number, and its loading was not answered yet */
-  int place;       /* of its image in the worker, while that is on its way */
   sct_hash loaded; /* of image, entry and dynamic shared memory */
 } sct_job;
 typedef struct sct_target {
@@ -241,10 +204,6 @@ typedef struct sct_target {
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* The same as part of a series, where the job is not loaded and the worker does not hold it. */
-void sct_remote_put_load(sct_measure *m, sct_series *s, sct_job *job);
-sct_status sct_remote_take_load(sct_measure *m, sct_series *s, sct_job *job, sct_verdict *verdict,
-                                sct_error *err) SCT_MUST_USE;
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
@@ -256,8 +215,8 @@ typedef struct sct_launch_room {
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room);
 sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
-                                  const sct_got_launch *got, const sct_reply *reply,
-                                  sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                                  const sct_got_launch *got, sct_verdict *verdict,
+                                  sct_error *err) SCT_MUST_USE;
 /* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
  * blocks nothing is launched, the rest is done all the same. */
 typedef struct sct_trial {
@@ -271,35 +230,10 @@ typedef struct sct_trial {
 } sct_trial;
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* One of many, on a target of its own. */
-typedef struct sct_attempt {
-  sct_target target;
-  sct_trial trial;
-} sct_attempt;
-/* Did the launch end without a trace of damage or difference? */
-bool sct_trial_went_well(const sct_measure *m, const sct_trial *trial);
-/* Trials of one job one after the other, up to the first that does not go well: *n_done includes
- * it. They are asked for together, and after the job's loading if it is not loaded, so that neither
- * side waits for the other in between. audit: NULL, or what an audit of all buffers after them
- * says, if all went well; a quick pass that is wanted comes after that. */
-sct_status sct_remote_trials(sct_measure *m, sct_job *job, sct_attempt *attempts, int n,
-                             int *n_done, sct_audit *audit, sct_verdict *verdict,
-                             sct_error *err) SCT_MUST_USE;
-/* One of them, as part of a series. */
-void sct_remote_put_trial(const sct_measure *m, sct_series *s, const sct_job *job,
-                          const sct_attempt *a);
-sct_status sct_remote_take_trial(sct_measure *m, sct_series *s, sct_attempt *a,
-                                 sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* These append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
-/* The same as part of a series. */
-void sct_remote_put_time(const sct_measure *m, sct_series *s, const sct_job *job,
-                         const sct_target *target, const sct_sampling *how);
-sct_status sct_remote_take_time(sct_measure *m, sct_series *s, const sct_target *target,
-                                const sct_sampling *how, sct_timing *t,
-                                sct_error *err) SCT_MUST_USE;
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t,
                                 sct_error *err) SCT_MUST_USE;
@@ -354,8 +288,7 @@ void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
 /* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
-sct_status sct_cases_for(sct_measure *m, const sct_kernel_code *code,
-                         const sct_case_list **out) SCT_MUST_USE;
+void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out);
 void sct_case_lists_drop(sct_case_table *t);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */
@@ -381,50 +314,19 @@ void sct_timed_drop(sct_measure *m);
  * variant fails here, timed.naive_verdict says so. `where` as in sct_target. */
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) SCT_MUST_USE;
-/* Would that change nothing? */
-bool sct_timed_is_there(const sct_measure *m, const sct_size *size);
 /* Poisons the first copy of the outputs. */
 sct_status sct_timed_poison(sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* One launch over poisoned outputs, compared, and every buffer audited. */
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+/* Compares what timed launches left with the naive variant's. */
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
  * one is enough. */
-/* What a run or a comparison found, to be evaluated when its series has ended: judging may ask for
- * more. */
-typedef struct sct_timed_found {
-  bool well; /* nothing */
-  sct_audit audit;
-  int n_compared; /* outputs; those behind the first that differs are not */
-  int64_t n_differ[SCT_MAX_OPERANDS], first[SCT_MAX_OPERANDS];
-} sct_timed_found;
-sct_status sct_timed_judge(sct_measure *m, sct_timed_found *found, sct_verdict *out,
-                           sct_error *err) SCT_MUST_USE;
-/* Parts of a series: sct_timed_check_run, without judging; sct_timed_poison; and the comparison of
- * what the outputs hold with the naive variant's. */
-void sct_timed_put_check(const sct_measure *m, sct_series *s, const sct_job *job,
-                         const sct_target *target);
-sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
-                                sct_timed_found *found, sct_verdict *out,
-                                sct_error *err) SCT_MUST_USE;
-void sct_timed_put_poison(const sct_measure *m, sct_series *s);
-sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) SCT_MUST_USE;
-void sct_timed_put_compare(const sct_measure *m, sct_series *s);
-sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found *found,
-                                  sct_error *err) SCT_MUST_USE;
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */
 
-/* A quick pass that goes with a verification, in the same series: asked for, so that the steps
- * below do something, where all that it needs is on the device; added behind the last request, its
- * answers taken, and evaluated when the series has ended. What comes of it is kept for
- * sct_measure_time. */
-void sct_quick_want(sct_measure *m, const sct_binary *candidate, const sct_size *size);
-void sct_quick_put(sct_measure *m, sct_series *s, const sct_job *job);
-void sct_quick_take(sct_measure *m, sct_series *s);
-void sct_quick_evaluate(sct_measure *m);
-void sct_quick_drop(sct_measure *m);
 /* SCT_EUSAGE on a described device. */
 sct_status sct_must_time(const sct_measure *m, sct_error *err) SCT_MUST_USE;
 /* How long to warm up before the next samples. */

@@ -207,12 +207,6 @@ static sct_status check_memory(const sct_measure *m, sct_error *err) {
                         sct_format_bytes(have, (double)m->device.memory_bytes));
 }
 
-bool sct_timed_is_there(const sct_measure *m, const sct_size *size) {
-  const sct_timed *t = &m->timed;
-  return t->generation == m->generation && t->naive_verdict.outcome == SCT_OUT_OK &&
-         same_size(t, m->plan.spec, size);
-}
-
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) {
   const sct_spec *spec = m->plan.spec;
@@ -282,95 +276,40 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
   return SCT_OK;
 }
 
-sct_status sct_timed_judge(sct_measure *m, sct_timed_found *f, sct_verdict *out, sct_error *err) {
+/* Fills the verdict where one output differs from the naive variant's. */
+static sct_status judge_output(sct_measure *m, int op, int64_t n_differ, int64_t first,
+                               sct_verdict *out, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
-  const sct_timed *t = &m->timed;
-  sct_judge_audit(out, &t->shape, t->buffer, &f->audit);
-  for (int k = spec->n_inputs; k < spec->n_operands && out->outcome == SCT_OUT_OK; k++) {
-    if (k - spec->n_inputs >= f->n_compared) {
-      sct_difference found = {0};
-      const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
-      SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
-      f->n_differ[k] = found.n;
-      f->first[k] = found.first;
-    }
-    if (f->n_differ[k] > 0) {
-      SCT_TRY(sct_spec_tolerance(spec, k, t->shape.extent) > 0 || spec->n_moves == 0
-                  ? compare_values(m, k, out, err)
-                  : describe(m, k, f->n_differ[k], f->first[k], out, err));
-    }
+  if (n_differ == 0 || out->outcome != SCT_OUT_OK) {
+    return SCT_OK;
   }
-  if (f->audit.damage != SCT_DAMAGE_NONE) {
-    sct_child_kill(&m->worker);
-  }
-  return SCT_OK;
+  return sct_spec_tolerance(spec, op, m->timed.shape.extent) > 0 || spec->n_moves == 0
+             ? compare_values(m, op, out, err)
+             : describe(m, op, n_differ, first, out, err);
 }
 
 sct_status sct_timed_poison(sct_measure *m, sct_error *err) {
   return set_outputs(m, POISON_FIRST, err);
 }
 
-/* ---- one run ---- */
-
-static sct_trial check_trial(const sct_measure *m) {
-  return (sct_trial){.poison = POISON_FIRST,
-                     .unlike = m->timed.prefill,
-                     .audit_all = true,
-                     .reference = (const int64_t(*)[2])m->timed.reference};
-}
-
-static void find(const sct_measure *m, const sct_trial *trial, sct_timed_found *f) {
-  const sct_spec *spec = m->plan.spec;
-  *f = (sct_timed_found){.well = sct_trial_went_well(m, trial),
-                         .audit = trial->audit,
-                         .n_compared = spec->n_operands - spec->n_inputs};
-  memcpy(f->n_differ, trial->n_differ, sizeof f->n_differ);
-  memcpy(f->first, trial->first, sizeof f->first);
-}
-
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
                                double *ns, sct_verdict *out, sct_error *err) {
-  sct_trial trial = check_trial(m);
-  sct_timed_found f;
+  const sct_timed *t = &m->timed;
+  sct_trial trial = {.poison = POISON_FIRST,
+                     .unlike = t->prefill,
+                     .audit_all = true,
+                     .reference = (const int64_t(*)[2])t->reference};
   SCT_TRY(sct_remote_trial(m, job, target, &trial, out, err));
   *ns = trial.ns;
-  find(m, &trial, &f);
-  return out->outcome == SCT_OUT_OK ? sct_timed_judge(m, &f, out, err) : SCT_OK;
-}
-
-/* ---- parts of a series ---- */
-
-void sct_timed_put_check(const sct_measure *m, sct_series *s, const sct_job *job,
-                         const sct_target *target) {
-  const sct_attempt a = {*target, check_trial(m)};
-  sct_remote_put_trial(m, s, job, &a);
-}
-
-sct_status sct_timed_take_check(sct_measure *m, sct_series *s, const sct_target *target, double *ns,
-                                sct_timed_found *f, sct_verdict *out, sct_error *err) {
-  sct_attempt a = {*target, check_trial(m)};
-  SCT_TRY(sct_remote_take_trial(m, s, &a, out, err));
-  *ns = a.trial.ns;
-  find(m, &a.trial, f);
-  return SCT_OK;
-}
-
-void sct_timed_put_poison(const sct_measure *m, sct_series *s) {
-  const sct_timed *t = &m->timed;
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    if (t->prefill[k] >= 0) {
-      sct_add_COPY(s, &(sct_ask_copy){t->buffer[k], t->prefill[k]});
-    } else {
-      sct_add_SET(s, &(sct_ask_set){t->buffer[k], POISON_FIRST});
-    }
+  if (out->outcome != SCT_OUT_OK) {
+    return SCT_OK;
   }
-}
-
-sct_status sct_timed_take_poison(sct_measure *m, sct_series *s, sct_error *err) {
+  sct_judge_audit(out, &t->shape, t->buffer, &trial.audit);
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    const sct_op op = m->timed.prefill[k] >= 0 ? SCT_OP_COPY : SCT_OP_SET;
-    sct_reply *reply = sct_series_take(s, m, op, m->request_ns);
-    SCT_TRY(sct_remote_settle(m, op, reply, NULL, err));
+    SCT_TRY(judge_output(m, k, trial.n_differ[k], trial.first[k], out, err));
+  }
+  if (trial.audit.damage != SCT_DAMAGE_NONE) {
+    sct_child_kill(&m->worker);
   }
   return SCT_OK;
 }
@@ -384,25 +323,13 @@ static int first_compared(const sct_spec *spec) {
   return first;
 }
 
-void sct_timed_put_compare(const sct_measure *m, sct_series *s) {
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
   const sct_timed *t = &m->timed;
   for (int k = first_compared(m->plan.spec); k < m->plan.spec->n_operands; k++) {
-    const int64_t *references = t->reference[k];
-    sct_add_COMPARE(s, &(sct_ask_compare){t->buffer[k], references[0], references[1]});
-  }
-}
-
-sct_status sct_timed_take_compare(sct_measure *m, sct_series *s, sct_timed_found *f,
-                                  sct_error *err) {
-  *f = (sct_timed_found){.well = true, .audit = {.damage = SCT_DAMAGE_NONE}};
-  for (int k = first_compared(m->plan.spec); k < m->plan.spec->n_operands && f->well; k++) {
-    sct_difference got;
-    sct_reply *reply = sct_series_take(s, m, SCT_OP_COMPARE, m->request_ns);
-    SCT_TRY(sct_remote_settle(m, SCT_OP_COMPARE, reply, &got, err));
-    f->n_differ[k] = got.n;
-    f->first[k] = got.first;
-    f->n_compared++;
-    f->well = f->n_differ[k] == 0;
+    sct_difference found = {0};
+    const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
+    SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
+    SCT_TRY(judge_output(m, k, found.n, found.first, out, err));
   }
   return SCT_OK;
 }

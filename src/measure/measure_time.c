@@ -88,106 +88,9 @@ static int guess_launches(const racer *r) {
   return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
 }
 
-/* The last samples (how->n may be 0), what the timed launches left, and another run over poison: as
- * the end of a series in which all went well so far, or one of its own. */
-static void put_last(const sct_measure *m, sct_series *s, const racer *r, const sct_sampling *how) {
-  if (how->n > 0) {
-    sct_remote_put_time(m, s, &r->job, &r->target, how);
-  }
-  sct_timed_put_compare(m, s);
-  sct_timed_put_check(m, s, &r->job, &r->target);
-}
-
-/* What was found when a series has ended. */
-typedef struct found {
-  sct_timed_found first, left, again;
-} found;
-
-static sct_status take_last(sct_measure *m, sct_series *s, racer *r, const sct_sampling *how,
-                            found *f, sct_error *err) {
-  double ns = 0;
-  sct_status status = how->n > 0 ? sct_remote_take_time(m, s, &r->target, how, r->t, err) : SCT_OK;
-  if (status == SCT_OK && alive(r)) {
-    status = sct_timed_take_compare(m, s, &f->left, err);
-  }
-  if (status == SCT_OK && alive(r) && f->left.well) {
-    status = sct_timed_take_check(m, s, &r->target, &ns, &f->again, &r->t->verdict, err);
-  }
-  return status;
-}
-
-static sct_status judge_last(sct_measure *m, racer *r, found *f, sct_error *err) {
-  sct_verdict *verdict = &r->t->verdict;
-  double ns = 0;
-  SCT_TRY(sct_timed_judge(m, f->left.well ? &f->again : &f->left, verdict, err));
-  return !f->left.well && alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err)
-                                   : SCT_OK;
-}
-
-static sct_status last_samples(sct_measure *m, racer *r, const sct_sampling *how, sct_error *err) {
-  sct_series s = sct_series_begin(m);
-  found f = {0};
-  put_last(m, &s, r, how);
-  sct_series_post(&s, m, SCT_OP_TIME);
-  const sct_status status = take_last(m, &s, r, how, &f, err);
-  sct_series_end(&s, m, SCT_OP_TIME);
-  return status == SCT_OK && alive(r) ? judge_last(m, r, &f, err) : status;
-}
-
-/* A run that is checked, the first samples and, if they are the last too, what comes behind
- * those. */
-static void put_first(const sct_measure *m, sct_series *s, const racer *r, const sct_sampling *how,
-                      bool last) {
-  sct_timed_put_check(m, s, &r->job, &r->target);
-  sct_timed_put_poison(m, s);
-  if (last) {
-    put_last(m, s, r, how);
-  } else {
-    sct_remote_put_time(m, s, &r->job, &r->target, how);
-  }
-}
-
-static sct_status take_first(sct_measure *m, sct_series *s, racer *r, const sct_sampling *how,
-                             bool last, found *f, sct_error *err) {
-  SCT_TRY(
-      sct_timed_take_check(m, s, &r->target, &r->target.run_ns, &f->first, &r->t->verdict, err));
-  if (!alive(r) || !f->first.well) {
-    return SCT_OK;
-  }
-  SCT_TRY(sct_timed_take_poison(m, s, err));
-  return last ? take_last(m, s, r, how, f, err)
-              : sct_remote_take_time(m, s, &r->target, how, r->t, err);
-}
-
-/* One by one where results are right but not the same bits. */
-static sct_status judge_first(sct_measure *m, racer *r, const sct_sampling *how, bool last,
-                              found *f, sct_error *err) {
-  static const sct_sampling none;
-  if (f->first.well) {
-    return last ? judge_last(m, r, f, err) : SCT_OK;
-  }
-  SCT_TRY(sct_timed_judge(m, &f->first, &r->t->verdict, err));
-  if (!alive(r)) {
-    return SCT_OK;
-  }
-  SCT_TRY(sct_timed_poison(m, err));
-  SCT_TRY(sct_remote_time(m, &r->job, &r->target, how, r->t, err));
-  return last && alive(r) ? last_samples(m, r, &none, err) : SCT_OK;
-}
-
-static sct_status first_samples(sct_measure *m, racer *r, const sct_sampling *how, bool last,
-                                sct_error *err) {
-  sct_series s = sct_series_begin(m);
-  found f = {0};
-  put_first(m, &s, r, how, last);
-  sct_series_post(&s, m, SCT_OP_TRIAL);
-  const sct_status status = take_first(m, &s, r, how, last, &f, err);
-  sct_series_end(&s, m, SCT_OP_TIME);
-  return status == SCT_OK && alive(r) ? judge_first(m, r, how, last, &f, err) : status;
-}
-
-static sct_sampling first_sampling(const sct_measure *m) {
-  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = -1, .n = FIRST_SAMPLES};
+static sct_sampling first_sampling(const sct_measure *m, const racer *r) {
+  sct_sampling how = {
+      .warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = FIRST_SAMPLES};
   if (m->timed.best_ns > 0) {
     how.few = QUICK_SAMPLES;
     how.above_ns = HOPELESS * m->timed.best_ns;
@@ -199,34 +102,34 @@ static sct_sampling first_sampling(const sct_measure *m) {
  * them, and over poison again. A budget that is over at once is for the first samples only. */
 static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_error *err) {
   const int64_t end = sct_now_ns() + budget_ns;
-  sct_sampling how = first_sampling(m);
-  bool last = sct_now_ns() >= end;
-  SCT_TRY(first_samples(m, r, &how, last, err));
-  while (alive(r) && !last) {
-    m->last_timed_ns = sct_now_ns();
-    how = (sct_sampling){.launches = r->t->launches, .n = wanted(r, end)};
-    last = how.n == 0 || sct_now_ns() >= end;
-    SCT_TRY(last ? last_samples(m, r, &how, err)
-                 : sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
+  sct_verdict *verdict = &r->t->verdict;
+  double ns = 0;
+  SCT_TRY(sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, verdict, err));
+  if (alive(r)) {
+    SCT_TRY(sct_timed_poison(m, err));
   }
-  m->last_timed_ns = sct_now_ns();
-  return SCT_OK;
+  sct_sampling how = first_sampling(m, r);
+  while (alive(r) && how.n > 0) {
+    SCT_TRY(sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
+    m->last_timed_ns = sct_now_ns();
+    how = (sct_sampling){.launches = r->t->launches, .n = alive(r) ? wanted(r, end) : 0};
+  }
+  if (alive(r)) {
+    SCT_TRY(sct_timed_compare(m, verdict, err));
+  }
+  return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err) : SCT_OK;
 }
 
-/* How a candidate is launched at the size. `where` must live as long as the racer. */
-static sct_status aim(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
-                      sct_error *err) {
+/* How a candidate is launched at the size, and its kernel. `where` must live as long as the racer.
+ */
+static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
+                       sct_error *err) {
   r->target = (sct_target){.shape = &m->timed.shape,
                            .buffer = m->timed.buffer,
                            .limit_ns = sct_launch_limit_ns(m->timed.naive_ns),
                            .where = where};
   r->t->copies = m->timed.copies;
-  return sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err);
-}
-
-static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
-                       sct_error *err) {
-  SCT_TRY(aim(m, r, candidate, where, err));
+  SCT_TRY(sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err));
   return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
 }
 
@@ -239,16 +142,12 @@ static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, c
              : SCT_OK;
 }
 
-static void name_size(sct_str *where, const sct_size *size) {
-  sct_str_clear(where);
-  sct_str_printf(where, " (%s)", size->label ? size->label : "this size");
-}
-
 /* Worker and buffers for the size; *verdict is the naive variant's if that fails here. */
 static sct_status prepare(sct_measure *m, const sct_size *size, sct_str *where,
                           sct_verdict *verdict, sct_error *err) {
   SCT_TRY(sct_remote_ensure(m, err));
-  name_size(where, size);
+  sct_str_clear(where);
+  sct_str_printf(where, " (%s)", size->label ? size->label : "this size");
   SCT_TRY(sct_timed_prepare(m, size, sct_str_c(where), err));
   *verdict = m->timed.naive_verdict;
   return SCT_OK;
@@ -302,98 +201,6 @@ static void judge_unseen(const sct_measure *m, const sct_binary *candidate, cons
   }
 }
 
-/* ---- a quick pass after a verification ---- */
-
-/* What was asked for together with the verification, and what came of it. */
-struct sct_quick {
-  sct_binary candidate;
-  const sct_size *size;
-  sct_str where;
-  racer r;
-  sct_sampling how;
-  bool taken; /* its answers: the rest is what they say */
-  found found;
-  sct_timing t;
-  sct_status status;
-  sct_error err;
-};
-
-void sct_quick_drop(sct_measure *m) {
-  if (m->quick) {
-    clear_samples(&m->quick->t);
-    sct_str_free(&m->quick->where);
-    sct_free(m->quick);
-    m->quick = NULL;
-  }
-}
-
-void sct_quick_want(sct_measure *m, const sct_binary *candidate, const sct_size *size) {
-  sct_quick_drop(m);
-  if (!size || !sct_timed_is_there(m, size)) {
-    return;
-  }
-  sct_quick *x = m->quick = sct_alloc(sizeof *x);
-  if (!x) {
-    return; /* then it is asked for by itself */
-  }
-  *x = (sct_quick){.candidate = *candidate, .size = size, .t.verdict.outcome = SCT_OUT_OK};
-  x->r = (racer){.t = &x->t};
-  name_size(&x->where, size);
-  judge_unseen(m, candidate, size, &x->t.verdict);
-  const bool fits = alive(&x->r) && aim(m, &x->r, candidate, sct_str_c(&x->where), NULL) == SCT_OK;
-  if (!fits || !alive(&x->r)) {
-    sct_quick_drop(m);
-  }
-}
-
-void sct_quick_put(sct_measure *m, sct_series *s, const sct_job *job) {
-  sct_quick *x = m->quick;
-  if (x) {
-    x->r.job = *job;
-    x->how = first_sampling(m);
-    put_first(m, s, &x->r, &x->how, true);
-  }
-}
-
-void sct_quick_take(sct_measure *m, sct_series *s) {
-  sct_quick *x = m->quick;
-  if (x) {
-    x->taken = true;
-    x->status = take_first(m, s, &x->r, &x->how, true, &x->found, &x->err);
-  }
-}
-
-void sct_quick_evaluate(sct_measure *m) {
-  sct_quick *x = m->quick;
-  if (!x || !x->taken) {
-    return;
-  }
-  if (x->status == SCT_OK && alive(&x->r)) {
-    x->status = judge_first(m, &x->r, &x->how, true, &x->found, &x->err);
-  }
-  m->last_timed_ns = sct_now_ns();
-}
-
-/* Is it what was asked for with the verification? */
-static bool had_quick_pass(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                           int64_t budget_ns) {
-  const sct_quick *x = m->quick;
-  return x && x->taken && x->size == size && budget_ns == SCT_LEAST_BUDGET_NS &&
-         x->candidate.code == candidate->code && x->candidate.cubin == candidate->cubin &&
-         x->candidate.entry == candidate->entry;
-}
-
-static sct_status take_quick(sct_measure *m, sct_timing *out, sct_error *err) {
-  sct_quick *x = m->quick;
-  const sct_status status = x->status;
-  *out = x->t;
-  x->t = (sct_timing){0};
-  if (err) {
-    *err = x->err;
-  }
-  return status;
-}
-
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) {
   *out = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
@@ -410,10 +217,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     return SCT_OK;
   }
   const int64_t budget = budget_ns > 0 ? budget_ns : DEFAULT_BUDGET;
-  sct_status status = had_quick_pass(m, candidate, size, budget)
-                          ? take_quick(m, out, err)
-                          : time_once(m, candidate, size, budget, out, err);
-  sct_quick_drop(m);
+  sct_status status = time_once(m, candidate, size, budget, out, err);
   if (!m->lost && !sct_child_alive(&m->worker) &&
       (status == SCT_EUNHEALTHY || out->verdict.outcome == SCT_OUT_CRASH ||
        m->timed.naive_verdict.outcome == SCT_OUT_CRASH)) {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define MIN_CASES   3 /* with elements in them; fewer prove nothing */
-#define NOT_AUDITED INT64_MIN
+#define MIN_CASES 3 /* with elements in them; fewer prove nothing */
 
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
   return m->has_problem && binary->cubin == m->naive.cubin && binary->ptx == m->naive.ptx &&
@@ -62,74 +61,6 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
   c->compared = false;
 }
 
-#define MAX_TOGETHER ((int64_t)1 << 22) /* bytes of arrays that go in one series */
-
-/* The reference of an output goes with its array where one image of it is enough. */
-static bool takes_reference(const sct_measure *m, const sct_case *c, int op) {
-  return op >= m->plan.spec->n_inputs && sct_known_before(m) &&
-         !c->shape.plan->op[op].layout->owns_gaps;
-}
-
-/* Asks for a case's arrays, those that are not large. Returns their bytes. */
-static int64_t put_arrays(const sct_measure *m, sct_series *s, const sct_case *c) {
-  int64_t sum = 0;
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    const int64_t bytes = c->shape.op[k].bytes;
-    const bool placed = k < m->plan.spec->n_inputs;
-    if (bytes > MAX_TOGETHER) {
-      continue;
-    }
-    if (!placed) {
-      sct_add_ALLOC(s, &(sct_ask_alloc){.bytes = bytes, .copies = 1});
-    }
-    if (placed || takes_reference(m, c, k)) {
-      sct_add_PLACE(s, &(sct_ask_place){c->image[k], bytes});
-      sum += bytes;
-    }
-  }
-  return sum;
-}
-
-static sct_status take_array(sct_measure *m, sct_series *s, sct_op op, int64_t *buffer,
-                             sct_error *err) {
-  sct_a_buffer got;
-  SCT_TRY(sct_remote_settle(m, op, sct_series_take(s, m, op, m->request_ns), &got, err));
-  *buffer = got.buffer;
-  return SCT_OK;
-}
-
-/* Every answer is taken, as it may name a buffer; the first failure stands. */
-static sct_status take_arrays(sct_measure *m, sct_series *s, sct_case *c, sct_error *err) {
-  sct_status status = SCT_OK;
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    const bool placed = k < m->plan.spec->n_inputs;
-    if (c->shape.op[k].bytes > MAX_TOGETHER) {
-      continue;
-    }
-    sct_status one =
-        take_array(m, s, placed ? SCT_OP_PLACE : SCT_OP_ALLOC, &c->buffer[k], status ? NULL : err);
-    status = status ? status : one;
-    if (takes_reference(m, c, k)) {
-      one = take_array(m, s, SCT_OP_PLACE, &c->reference[k][0], status ? NULL : err);
-      status = status ? status : one;
-    }
-  }
-  return status;
-}
-
-/* What did not go with the others. */
-static sct_status send_rest(sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
-  for (int k = 0; k < spec->n_operands; k++) {
-    const int64_t bytes = c->shape.op[k].bytes;
-    if (bytes > MAX_TOGETHER) {
-      SCT_TRY(k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
-                                 : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err));
-    }
-  }
-  return SCT_OK;
-}
-
 static void begin_case(sct_measure *m, sct_case *c) {
   m->cases.bytes += c->generation == 0 ? device_bytes(m, c) : -c->placed_bytes;
   c->placed_bytes = 0;
@@ -144,53 +75,27 @@ static void begin_case(sct_measure *m, sct_case *c) {
   }
 }
 
-#define MOST_TOGETHER 32 /* cases */
-
-/* Images and device buffers of the first cases that have none, as many as go together. *n_done of
- * the list are there then. */
-static sct_status prepare_some(sct_measure *m, sct_case *const *list, int n, int *n_done,
-                               sct_error *err) {
-  sct_case *some[MOST_TOGETHER];
-  sct_series s = sct_series_begin(m);
-  sct_wire freed = {0};
+/* Images and device buffers of a case, unless they are there. */
+static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
   sct_status status = SCT_OK;
-  int64_t bytes = 0;
-  int n_some = 0, at = 0;
-  for (; at < n && n_some < MOST_TOGETHER && bytes < MAX_TOGETHER && status == SCT_OK; at++) {
-    if (list[at]->generation != m->generation) {
-      sct_shape_index(&list[at]->shape);
-      status = sct_case_images(m, list[at], err);
-      some[n_some] = list[at];
-      bytes += status == SCT_OK ? put_arrays(m, &s, some[n_some++]) : 0;
-    }
+  if (c->generation == m->generation) {
+    return SCT_OK;
   }
-  for (int k = 0; k < n_some && status == SCT_OK; k++) {
-    begin_case(m, some[k]);
+  sct_shape_index(&c->shape);
+  SCT_TRY(sct_case_images(m, c, err));
+  begin_case(m, c);
+  for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
+    const int64_t bytes = c->shape.op[k].bytes;
+    status = k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
+                                : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err);
   }
-  if (status == SCT_OK && s.n_left > 0) {
-    sct_series_post(&s, m, SCT_OP_PLACE);
-    for (int k = 0; k < n_some; k++) { /* all of them, as answers may name buffers */
-      const sct_status one = take_arrays(m, &s, some[k], status ? NULL : err);
-      status = status ? status : one;
-    }
+  if (status != SCT_OK) {
+    sct_wire freed = {0};
+    sct_case_release(m, c, &freed);
+    sct_remote_free(m, &freed);
   }
-  sct_series_end(&s, m, SCT_OP_PLACE);
-  for (int k = 0; k < n_some && status == SCT_OK; k++) {
-    status = send_rest(m, some[k], err);
-  }
-  for (int k = 0; k < n_some && status != SCT_OK; k++) {
-    sct_case_release(m, some[k], &freed);
-  }
-  sct_remote_free(m, &freed);
-  *n_done = at;
   return status;
-}
-
-static sct_status prepare(sct_measure *m, sct_case *const *list, int n, sct_error *err) {
-  for (int k = 0, n_done = 0; k < n; k += n_done) {
-    SCT_TRY(prepare_some(m, list + k, n - k, &n_done, err));
-  }
-  return SCT_OK;
 }
 
 /* What an output must hold, but for its bytes with these flags (0: none at all), of which every bit
@@ -232,9 +137,6 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
   const int64_t bytes = c->shape.op[op].bytes;
   const uint8_t *flags = NULL;
   bool free_gaps = false;
-  if (c->reference[op][0] >= 0) {
-    return SCT_OK; /* it came with the array */
-  }
   SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
   if (c->shape.plan->op[op].layout->owns_gaps) {
     SCT_TRY(sct_case_flags(c, op, &flags, err));
@@ -287,38 +189,30 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   return status;
 }
 
-/* Blocks of a launch on the case; *known: what it was found to be, NULL: nobody keeps that. */
-static sct_status find_blocks(const sct_kernel_code *code, const sct_case *c, int64_t *known,
-                              int64_t *blocks, sct_verdict *verdict, sct_error *err) {
-  if (known && *known != SCT_BLOCKS_UNKNOWN) {
-    *blocks = *known;
-    return SCT_OK;
-  }
-  SCT_TRY(sct_code_blocks(&c->shape, code, blocks, verdict, err));
-  *blocks = sct_code_few_blocks(code, *blocks);
-  if (known && verdict->outcome == SCT_OUT_OK) {
-    *known = *blocks;
-  }
-  return SCT_OK;
-}
+/* A run of a job on a case. */
+typedef struct attempt {
+  sct_target target;
+  sct_trial trial;
+} attempt;
 
 /* How the job is run on the case; fills the verdict where it cannot be. */
 static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
-                                  bool by_bits, int64_t *known_blocks, sct_attempt *a,
-                                  sct_verdict *verdict, sct_error *err) {
+                                  bool by_bits, attempt *a, sct_verdict *verdict, sct_error *err) {
+  const sct_kernel_code *code = job->binary->code;
   if (c->where.len == 0) {
     sct_str_append(&c->where, " (");
     sct_shape_label(&c->where, &c->shape);
     sct_str_append(&c->where, ")");
   }
-  SCT_TRY(sct_case_place(m, c, job->binary->code, err));
+  SCT_TRY(sct_case_place(m, c, code, err));
   SCT_TRY(send_prefills(m, c, err));
-  *a = (sct_attempt){.target = {.shape = &c->shape,
-                                .buffer = c->used,
-                                .limit_ns = limit_ns,
-                                .where = sct_str_c(&c->where)},
-                     .trial = {.poison = c->poison, .unlike = c->unlike}};
-  SCT_TRY(find_blocks(job->binary->code, c, known_blocks, &a->target.blocks, verdict, err));
+  *a = (attempt){.target = {.shape = &c->shape,
+                            .buffer = c->used,
+                            .limit_ns = limit_ns,
+                            .where = sct_str_c(&c->where)},
+                 .trial = {.poison = c->poison, .unlike = c->unlike}};
+  SCT_TRY(sct_code_blocks(&c->shape, code, &a->target.blocks, verdict, err));
+  a->target.blocks = sct_code_few_blocks(code, a->target.blocks);
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
@@ -328,7 +222,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
 
 /* What a launch that ended left behind. */
 static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
-                                const sct_attempt *a, sct_verdict *verdict, sct_error *err) {
+                                const attempt *a, sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   const bool by_bits = a->trial.reference != NULL;
   sct_judge_audit(verdict, &c->shape, c->used, &a->trial.audit);
@@ -347,9 +241,9 @@ static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
  * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
-  sct_attempt a;
+  attempt a;
   const bool by_bits = !as_reference && m->plan.spec->tolerance == 0;
-  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, NULL, &a, verdict, err));
+  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
@@ -411,8 +305,8 @@ static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
   if (!again) {
     return SCT_OK;
   }
-  sct_attempt a;
-  SCT_TRY(prepare_attempt(m, job, c, m->request_ns, false, NULL, &a, verdict, err));
+  attempt a;
+  SCT_TRY(prepare_attempt(m, job, c, m->request_ns, false, &a, verdict, err));
   a.trial.poison = (uint8_t)~c->poison;
   SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
@@ -463,102 +357,12 @@ static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
 }
 
-/* All that a trial needs is on the device, and the device compares. */
-static bool is_there(const sct_measure *m, const sct_case *c) {
-  return c->generation == m->generation && c->referenced && c->compared &&
-         m->plan.spec->tolerance == 0;
-}
-
-/* Runs a job on the first cases of a list in one go, until one is not right: *n_run have been, all
- * but the last of them right, or with a verdict that is OK all. audit: as in sct_remote_trials,
- * after the last one. */
-static sct_status run_list(sct_measure *m, sct_job *job, sct_case *const *list, int64_t *blocks,
-                           int n, int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
-  const bool as_naive = blocks == NULL;
-  sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)(n + 1));
-  sct_status status = SCT_OK;
-  int ready = 0;
-  *n_run = 0;
-  while (ready < n && status == SCT_OK) {
-    const int64_t limit_ns = as_naive ? m->request_ns : launch_limit_ns(m, list[ready]);
-    int64_t *known = as_naive ? NULL : &blocks[ready];
-    sct_verdict refused = {.outcome = SCT_OUT_OK};
-    status = prepare_attempt(m, job, list[ready], limit_ns, true, known, &attempts[ready], &refused,
-                             err);
-    if (refused.outcome != SCT_OUT_OK) {
-      break; /* its turn comes */
-    }
-    ready++;
-  }
-  if (status == SCT_OK && ready > 0) {
-    status = sct_remote_trials(m, job, attempts, ready, n_run, ready == n ? audit : NULL, out, err);
-  }
-  for (int k = 0; k < *n_run && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
-    status = judge_attempt(m, list[k], false, &attempts[k], out, err);
-    if (as_naive && status == SCT_OK && out->outcome == SCT_OUT_OK) {
-      list[k]->referenced = true;
-      list[k]->naive_ns = attempts[k].trial.ns;
-    }
-  }
-  sct_free(attempts);
-  return status;
-}
-
-/* The naive variant on all cases that it has not run on, where what they must hold is known. What
- * goes wrong here does so again when a case is taken by itself. */
-static sct_status make_references(sct_measure *m, sct_case *const *list, int n, sct_error *err) {
-  sct_case **some = sct_alloc(sizeof *some * (size_t)(n + 1));
-  sct_status status = SCT_OK;
-  sct_verdict verdict = {.outcome = SCT_OUT_OK};
-  sct_job job = {.binary = &m->naive, .kernel = -1};
-  int n_some = 0, n_run = 0;
-  for (int k = 0; k < n && status == SCT_OK; k++) {
-    if (!list[k]->referenced) {
-      some[n_some++] = list[k];
-    }
-  }
-  if (n_some > 1) {
-    status = run_list(m, &job, some, NULL, n_some, &n_run, NULL, &verdict, err);
-    sct_remote_unload(m, &job);
-    if (status == SCT_OK && verdict.outcome != SCT_OUT_OK && n_run > 0) {
-      m->naive_verdict = verdict;
-    }
-  }
-  sct_free(some);
-  return status;
-}
-
-/* Runs the cases of a list from one on, up to the last that is there, in one go; *n_run have been.
- * *audit: where these are all that are left, what an audit of all buffers says (else none is made).
- */
-static sct_status run_together(sct_measure *m, sct_job *job, const sct_case_list *list, int from,
-                               int *n_run, sct_audit *audit, sct_verdict *out, sct_error *err) {
-  int end = from;
-  *n_run = 0;
-  while (end < list->n && is_there(m, list->cases[end])) {
-    end++;
-  }
-  const bool all = end == list->n && !m->is_virtual;
-  return end > from ? run_list(m, job, list->cases + from, list->blocks + from, end - from, n_run,
-                               all ? audit : NULL, out, err)
-                    : SCT_OK;
-}
-
 static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
-                            sct_audit *audit, sct_verdict *out, sct_error *err) {
-  SCT_TRY(prepare(m, list->cases, list->n, err));
-  if (sct_known_before(m)) {
-    SCT_TRY(make_references(m, list->cases, list->n, err));
-  }
+                            sct_verdict *out, sct_error *err) {
   for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
     sct_case *c = list->cases[k];
     double ns = 0;
-    int n_run = 0;
-    SCT_TRY(run_together(m, job, list, k, &n_run, audit, out, err));
-    if (n_run > 0 || out->outcome != SCT_OUT_OK) {
-      k += n_run - 1;
-      continue;
-    }
+    SCT_TRY(prepare(m, c, err));
     if (m->naive_verdict.outcome == SCT_OUT_OK) {
       SCT_TRY(make_reference(m, c, err));
     }
@@ -577,39 +381,35 @@ static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *l
 }
 
 /* Did it write into buffers of other sizes? (A described device shows it no others.) */
-static sct_status audit_all(sct_measure *m, const sct_case *last, sct_audit *audit,
-                            sct_verdict *out, sct_error *err) {
+static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *out,
+                            sct_error *err) {
+  sct_audit audit;
   if (m->is_virtual || out->outcome != SCT_OUT_OK || !sct_child_alive(&m->worker)) {
     return SCT_OK;
   }
-  if (audit->buffer == NOT_AUDITED) {
-    SCT_TRY(sct_ask_AUDIT(m, &(sct_ask_audit){.n_buffers = 0}, audit, err));
-  }
-  sct_judge_audit(out, &last->shape, last->used, audit);
-  if (audit->damage != SCT_DAMAGE_NONE) {
+  SCT_TRY(sct_ask_AUDIT(m, &(sct_ask_audit){.n_buffers = 0}, &audit, err));
+  sct_judge_audit(out, &last->shape, last->used, &audit);
+  if (audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }
   return SCT_OK;
 }
 
-static sct_status verify_once(sct_measure *m, const sct_binary *candidate, const sct_size *next,
-                              sct_verdict *out, sct_error *err) {
-  const sct_case_list *found = NULL;
+static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
+                              sct_error *err) {
+  const sct_case_list *list = NULL;
   sct_job job = {.binary = candidate, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  SCT_TRY(sct_cases_for(m, candidate->code, &found));
-  const sct_case_list list = *found;
-  if (list.n_full < MIN_CASES) {
+  sct_cases_for(m, candidate->code, &list);
+  if (list->n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",
-                    list.n_full);
+                    list->n_full);
     return SCT_OK;
   }
-  sct_audit audit = {.buffer = NOT_AUDITED};
-  sct_quick_want(m, candidate, next);
-  sct_status status = run_cases(m, &job, &list, &audit, out, err);
+  sct_status status = run_cases(m, &job, list, out, err);
   if (status == SCT_OK) {
-    status = audit_all(m, list.cases[list.n - 1], &audit, out, err);
+    status = audit_all(m, list->cases[list->n - 1], out, err);
   }
   sct_remote_unload(m, &job);
   return status;
@@ -624,11 +424,6 @@ static bool died_without_reason(const sct_measure *m, sct_status status, const s
 
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
-  return sct_measure_verify_ahead(m, candidate, NULL, out, err);
-}
-
-sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
-                                    const sct_size *next, sct_verdict *out, sct_error *err) {
   *out = (sct_verdict){.outcome = SCT_OUT_OK};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
@@ -645,14 +440,14 @@ sct_status sct_measure_verify_ahead(sct_measure *m, const sct_binary *candidate,
     return no_reference(m, err);
   }
   sct_cases_make_room(m);
-  sct_status status = verify_once(m, candidate, next, out, err);
+  sct_status status = verify_once(m, candidate, out, err);
   if (died_without_reason(m, status, out)) {
     /* Someone else may have killed it, the system for want of memory, say. Once more, in a new one;
      * a candidate that kills its worker does so again. */
     const sct_verdict first = *out;
     m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
-    status = verify_once(m, candidate, next, out, err);
+    status = verify_once(m, candidate, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
       *out = first; /* it took the device with it: that is said of the next one */
       status = SCT_OK;

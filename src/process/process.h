@@ -166,14 +166,6 @@ typedef enum sct_io {
 /* `code` is a request on the way to the child and an sct_status on the way back. Deadlines are in
  * sct_now_ns() time. Never raises SIGPIPE. */
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns);
-/* Appends a whole message to `batch`, to send many at once. */
-void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body);
-sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns);
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns);
-/* The same for a series of messages of which all are awaited: takes what has arrived of later ones
- * along, and keeps it in `inbox` (zeroed at first, one for each descriptor). After the last one it
- * is empty. */
-sct_io sct_wire_recv_series(int fd, sct_wire *inbox, uint32_t *code, sct_wire *body,
-                            int64_t deadline_ns);
 
 #endif

@@ -217,23 +217,6 @@ static sct_io check_body(const sct_wire *body) {
   return too_large ? SCT_IO_TOO_LARGE : body->failed ? SCT_IO_REFUSED : SCT_IO_OK;
 }
 
-void sct_wire_put_message(sct_wire *batch, uint32_t code, const sct_wire *body) {
-  const header head = header_of(code, body);
-  const sct_io io = check_body(body);
-  batch->failed = batch->failed || io != SCT_IO_OK;
-  batch->too_large = batch->too_large || io == SCT_IO_TOO_LARGE;
-  put(batch, &head, sizeof head);
-  put(batch, body->data, body->len);
-  put(batch, body->tail, body->tail_bytes);
-}
-
-sct_io sct_wire_send_batch(int fd, const sct_wire *batch, int64_t deadline_ns) {
-  if (batch->failed) {
-    return batch->too_large ? SCT_IO_TOO_LARGE : SCT_IO_REFUSED;
-  }
-  return send_all(fd, (struct iovec[PARTS]){{batch->data, batch->len}}, deadline_ns);
-}
-
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
   static const sct_wire nothing;
   const sct_wire *b = body ? body : &nothing;
@@ -266,62 +249,4 @@ sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns
   }
   *code = head.code;
   return is_ours(&head) ? recv_body(fd, &head, body, deadline_ns) : SCT_IO_CLOSED;
-}
-
-#define SERIES_BYTES ((size_t)65536) /* asked for at once */
-
-/* Appends what has arrived, at least one byte. */
-static sct_io receive_some(int fd, sct_wire *inbox, int64_t deadline_ns) {
-  const size_t left = inbox->len - inbox->at;
-  if (inbox->at > 0) {
-    memmove(inbox->data, inbox->data + inbox->at, left);
-    inbox->at = 0;
-    inbox->len = left;
-  }
-  if (!reserve(inbox, SERIES_BYTES)) {
-    return SCT_IO_TOO_LARGE;
-  }
-  for (;;) {
-    const ssize_t done = sct_fault(SCT_FAULT_RECV) ? -1
-                                                   : recv(fd, inbox->data + inbox->len,
-                                                          inbox->cap - inbox->len, MSG_DONTWAIT);
-    if (done > 0) {
-      inbox->len += (size_t)done;
-      return SCT_IO_OK;
-    }
-    if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      const sct_io io = wait_ready(fd, POLLIN, deadline_ns);
-      if (io != SCT_IO_OK) {
-        return io;
-      }
-    } else if (done == 0 || errno != EINTR) {
-      return SCT_IO_CLOSED;
-    }
-  }
-}
-
-sct_io sct_wire_recv_series(int fd, sct_wire *inbox, uint32_t *code, sct_wire *body,
-                            int64_t deadline_ns) {
-  sct_wire_clear(body);
-  for (;;) {
-    const size_t n = inbox->len - inbox->at;
-    const uint8_t *message = n > 0 ? inbox->data + inbox->at : NULL;
-    header head = {0};
-    if (n >= sizeof head) {
-      memcpy(&head, message, sizeof head);
-      *code = head.code;
-    }
-    if (!is_ours(&head)) {
-      return SCT_IO_CLOSED; /* not our protocol */
-    }
-    if (n >= sizeof head && n - sizeof head >= head.len) {
-      put(body, message + sizeof head, (size_t)head.len);
-      inbox->at += sizeof head + (size_t)head.len;
-      return SCT_IO_OK;
-    }
-    const sct_io io = receive_some(fd, inbox, deadline_ns);
-    if (io != SCT_IO_OK) {
-      return io;
-    }
-  }
 }

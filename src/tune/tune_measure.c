@@ -31,19 +31,11 @@ sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
 
 /* ---- one layout choice: verify, then a quick pass at every size ---- */
 
-/* Where an item that is right is timed next; NULL: not at the first size. */
-static const sct_size *next_size(const tune_table *t, int k) {
-  const tune_cell *cell = sct_tune_cell(t, k, 0);
-  const bool timed = t->times && cell->fits && !cell->from_store && !cell->passed_over;
-  return timed ? &t->plan->spec.sizes[0] : NULL;
-}
-
 static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->plan.items[k];
   const sct_binary binary = sct_tune_binary(item);
   sct_verdict verdict;
-  SCT_TRY(
-      sct_measure_verify_ahead(s->device.measure, &binary, next_size(&s->table, k), &verdict, err));
+  SCT_TRY(sct_measure_verify(s->device.measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
     sct_tune_fail_item(&s->plan, k, &verdict);
     return sct_tune_settle(s, k, err);

@@ -30,9 +30,6 @@ typedef enum sct_op {
   SCT_N_OPS
 } sct_op;
 const char *sct_op_name(uint32_t op);
-/* Added to a request: it is not done (its answer is empty) unless the one before it was done and
- * went well: it succeeded, and found neither damage nor difference. */
-#define SCT_OP_FOLLOWS 0x100u
 
 /* What both ends must know beside the messages. */
 #define SCT_WORKER_FD   SCT_CHILD_FD

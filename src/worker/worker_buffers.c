@@ -298,7 +298,6 @@ static sct_status find_damage(sct_worker_state *w, const int64_t *ids, size_t n,
       out->damage = SCT_DAMAGE_CONTENT;
     }
   }
-  w->well = w->well && out->damage == SCT_DAMAGE_NONE;
   return SCT_OK;
 }
 
@@ -363,11 +362,9 @@ sct_status sct_worker_compare(sct_worker_state *w, const sct_ask_compare *in, sc
   }
   sct_cuda_ptr data = 0;
   SCT_TRY(by_words(w, a, &data, err));
-  SCT_TRY(w->backend->ops->compare(w->backend, data, sct_worker_data(ref),
-                                   in->ref2 >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &out->n,
-                                   &out->first, err));
-  w->well = w->well && out->n == 0;
-  return SCT_OK;
+  return w->backend->ops->compare(w->backend, data, sct_worker_data(ref),
+                                  in->ref2 >= 0 ? sct_worker_data(ref2) : 0, a->bytes, &out->n,
+                                  &out->first, err);
 }
 
 sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_nothing *out,

@@ -229,7 +229,6 @@ static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_
     out->counts = counts;
     out->n_counts = 1;
   }
-  w->trial_ns = out->ns;
   return SCT_OK;
 }
 
@@ -240,7 +239,7 @@ sct_status sct_worker_run(sct_worker_state *w, const sct_ask_launch *in, sct_got
   return run_launch(w, &launch, out, err);
 }
 
-/* What verification asks for over and over, in one request; many of them come at once. */
+/* What verification asks for over and over, in one request. */
 sct_status sct_worker_trial(sct_worker_state *w, const sct_ask_trial *in, sct_got_trial *out,
                             sct_error *err) {
   sct_launch launch;
@@ -248,7 +247,6 @@ sct_status sct_worker_trial(sct_worker_state *w, const sct_ask_trial *in, sct_go
   for (int64_t k = 0; k < in->n_outputs; k++) {
     SCT_TRY(sct_worker_poison(w, &in->outputs[k], in->poison, err));
   }
-  w->trial_ns = 0;
   if (launch.blocks > 0) {
     SCT_TRY(run_launch(w, &launch, &out->launch, err));
   }
@@ -302,18 +300,6 @@ static void close_worker(sct_worker_state *w) {
   sct_free(w->kernels);
 }
 
-static sct_status handle(sct_worker_state *w, uint32_t code, sct_wire *in, sct_wire *out,
-                         sct_error *err) {
-  const bool follows = (code & SCT_OP_FOLLOWS) != 0;
-  if (follows && !w->well) {
-    return SCT_OK; /* nobody reads this answer */
-  }
-  w->well = true; /* until a handler finds something */
-  const sct_status status = dispatch(w, code & ~SCT_OP_FOLLOWS, in, out, err);
-  w->well = w->well && status == SCT_OK;
-  return status;
-}
-
 /* One request. Returns false when the worker must end. */
 static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
@@ -322,7 +308,7 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   if (sct_wire_recv(SCT_WORKER_FD, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
     return false; /* the parent is gone */
   }
-  sct_status status = handle(w, code, in, out, &err);
+  sct_status status = dispatch(w, code, in, out, &err);
   int result = 0;
   if (status != SCT_OK) {
     result = w->backend ? w->backend->ops->last(w->backend) : 0;

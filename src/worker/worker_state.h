@@ -38,8 +38,6 @@ typedef struct sct_worker_state {
   sct_cuda_ptr scratch;                   /* for comparisons; 0: none */
   int64_t scratch_bytes;
   int lock;        /* descriptor of the GPU's lock; -1: none */
-  bool well;       /* the last request was done, and found neither damage nor difference */
-  double trial_ns; /* what the launch of the last trial took */
   bool quit;
   sct_arena memory; /* of the request that is done */
 } sct_worker_state;

@@ -12,7 +12,6 @@
 #define LEAST_CLOCK                                                                                \
   0.75                  /* of the device's clock: a slower unit is taken again (nvbench's rule)    \
                          */
-#define MOST_GUESSED  4 /* launches of a first unit */
 #define MAX_TRIES     6
 #define WAIT_UNITS    100  /* before the second try; the third waits twice as long */
 #define WARM_UP_UNITS 5000 /* at most, for a clock that does not rise */
@@ -106,12 +105,6 @@ static void look_for_others(sct_worker_state *w, sct_got_time *seen) {
   }
 }
 
-/* Launches of a unit by what one took over its first buffers. */
-static int guess_launches(const sct_worker_state *w, int64_t unit_ns) {
-  const double n = w->trial_ns > 0 ? (double)unit_ns / w->trial_ns : MOST_GUESSED;
-  return n < 1 ? 1 : n > MOST_GUESSED ? MOST_GUESSED : (int)n;
-}
-
 /* Units until the time is over and the clock is up, and how many launches make one of `unit_ns`. */
 static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns, sct_error *err) {
   const int64_t start = sct_now_ns();
@@ -185,7 +178,7 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, const sct_
     return sct_worker_malformed(err);
   }
   work->launches = how->launches;
-  work->guess = how->guess > 0 ? how->guess : how->guess == 0 ? 1 : guess_launches(w, how->unit_ns);
+  work->guess = how->guess > 0 ? how->guess : 1;
   work->resident = how->resident;
   work->unit_ns = how->unit_ns;
   if (w->backend->ops->forget_kept) {

@@ -136,25 +136,21 @@ static void open_race(world *w, const char *script) {
   open_spec(w, script, "i", mixed, 1, 2, "b = a;", race_size);
 }
 
-/* ---- a quick pass that is asked for with the verification ---- */
+/* ---- a verification, then a quick pass ---- */
 
-/* Verifies a kernel and, if it is right, takes its quick pass: by two calls that know nothing of
- * each other, or with the quick pass asked for ahead. */
-static void judge(world *w, int kernel, bool ahead, sct_verdict *v, sct_timing *t) {
-  const sct_binary *binary = &w->kernel[kernel].binary;
+static void judge(world *w, int kernel, sct_verdict *v, sct_timing *t) {
   *t = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   w->m->last_timed_ns = sct_now_ns(); /* a short warm-up */
-  assert_ok(
-      sct_measure_verify_ahead(w->m, binary, ahead ? &w->spec.sizes[0] : NULL, v, &fixture_err));
+  assert_ok(sct_measure_verify(w->m, &w->kernel[kernel].binary, v, &fixture_err));
   if (v->outcome == SCT_OUT_OK) {
     *t = quick_kernel(w, kernel);
   }
 }
 
-static void judge_well(world *w, int kernel, bool ahead) {
+static void judge_well(world *w, int kernel) {
   sct_verdict v;
   sct_timing t;
-  judge(w, kernel, ahead, &v, &t);
+  judge(w, kernel, &v, &t);
   assert_int_equal(v.outcome, SCT_OUT_OK);
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
   assert_int_equal(t.n_samples, 7);
@@ -179,104 +175,29 @@ static int n_verified(void) {
   return 0;
 }
 
-/* With the quick pass at the timed size behind it. */
-static void verify_ahead(world *w, int kernel) {
+/* Judges a candidate that is not right, after one that is and before another. */
+static void judge_wrong(const char *script) {
+  world w;
   sct_verdict v;
-  assert_ok(sct_measure_verify_ahead(w->m, &w->kernel[kernel].binary, &w->spec.sizes[0], &v,
-                                     &fixture_err));
-  assert_int_equal(v.outcome, SCT_OUT_OK);
-}
-
-/* The quick pass's samples come with the verification: no worker is needed for them. */
-static void test_a_quick_pass_comes_with_the_verification(void **state) {
-  (void)state;
-  world w;
-  open_race(&w, "slow@1=100 slow@2=110 slow@3=200");
-  judge_well(&w, 1, true);
-  for (int k = 2; k < 4; k++) {
-    verify_ahead(&w, k);
-    if (k == 3) {
-      sct_child_kill(&w.m->worker);
-    }
-    sct_timing t = quick_kernel(&w, k);
-    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(t.n_samples, k == 2 ? 7 : 3); /* the best so far is known */
-    assert_true(is_about(t.median_ns, (k == 2 ? 110 : 200) * 2.0 * 2011 * 16 / 4000));
-    assert_int_equal(t.copies, 4);
-    assert_int_equal(w.m->generation, 1);
-    sct_free(t.samples_ns);
-  }
-  close_world(&w);
-}
-
-/* What was asked for and not fetched is nobody else's. */
-static void test_a_quick_pass_is_of_its_candidate(void **state) {
-  (void)state;
-  world w;
   sct_timing t;
-  open_race(&w, "slow@1=100 slow@2=110 slow@3=120");
-  judge_well(&w, 1, true);
-  for (int how = 0; how < 3; how++) {
-    verify_ahead(&w, 2);
-    sct_child_kill(&w.m->worker);
-    if (how == 0) { /* another candidate */
-      t = quick_kernel(&w, 3);
-      assert_true(is_about(t.median_ns, 120 * 2.0 * 2011 * 16 / 4000));
-    } else if (how == 1) { /* the whole time, not a quick pass */
-      t = time_kernel(&w, 2);
-    } else { /* another size */
-      int64_t other[] = {1999};
-      sct_size size = w.spec.sizes[0];
-      size.extent = other;
-      assert_ok(sct_measure_time(w.m, &w.kernel[2].binary, &size, 1, &t, &fixture_err));
-      assert_true(is_about(t.median_ns, 110 * 2.0 * 1999 * 16 / 4000));
-    }
-    assert_int_equal(w.m->generation, 2 + how);
-    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    sct_free(t.samples_ns);
-    judge_well(&w, 1, true); /* all is there again */
+  open_race(&w, script);
+  judge_well(&w, 1);
+  judge(&w, 2, &v, &t);
+  if (v.outcome == SCT_OUT_OK && t.verdict.outcome == SCT_OUT_OK) {
+    fail_msg("%s: nothing was found", script);
   }
-  verify_ahead(&w, 2); /* for nobody */
+  assert_int_equal(t.verdict.outcome == SCT_OUT_OK || t.n_samples == 0, 1);
+  sct_free(t.samples_ns);
+  judge_well(&w, 3);
   close_world(&w);
 }
 
-/* Judges a candidate both ways, after one that is right and before another. */
-static void judge_twice(const char *script) {
-  world w[2];
-  sct_verdict v[2];
-  sct_timing t[2];
-  for (int ahead = 0; ahead < 2; ahead++) {
-    open_race(&w[ahead], script);
-    judge_well(&w[ahead], 1, ahead);
-    judge(&w[ahead], 2, ahead, &v[ahead], &t[ahead]);
-  }
-  if (v[0].outcome != v[1].outcome || t[0].verdict.outcome != t[1].verdict.outcome) {
-    print_error("%s: %s, %s; ahead %s, %s\n", script, sct_outcome_name(v[0].outcome),
-                sct_outcome_name(t[0].verdict.outcome), sct_outcome_name(v[1].outcome),
-                sct_outcome_name(t[1].verdict.outcome));
-  }
-  assert_int_equal(v[0].outcome, v[1].outcome);
-  assert_string_equal(v[0].detail, v[1].detail);
-  assert_int_equal(t[0].verdict.outcome, t[1].verdict.outcome);
-  assert_string_equal(t[0].verdict.detail, t[1].verdict.detail);
-  assert_int_equal(t[0].n_samples, t[1].n_samples);
-  assert_int_equal(sct_child_alive(&w[0].m->worker), sct_child_alive(&w[1].m->worker));
-  /* where a worker is killed the verification may be repeated */
-  const bool killed = v[0].outcome == SCT_OUT_CRASH || t[0].verdict.outcome == SCT_OUT_CRASH;
-  assert_true(killed || w[0].m->generation == w[1].m->generation);
-  for (int ahead = 0; ahead < 2; ahead++) {
-    sct_free(t[ahead].samples_ns);
-    judge_well(&w[ahead], 3, ahead);
-    close_world(&w[ahead]);
-  }
-}
-
-/* Whatever a candidate does, and when, is found the same; one that is not right is not timed. */
-static void test_a_quick_pass_ahead_is_as_one_by_itself(void **state) {
+/* Whatever a candidate does, and when, is found, has no time, and spoils no other. */
+static void test_trouble_is_found_whenever_it_comes(void **state) {
   (void)state;
-  static const char *const kinds[] = {"wrong",     "unwritten", "guard",    "before", "input",
-                                      "gap",       "stray",     "crash",    "exit",   "sticky700",
-                                      "sticky702", "refuse1",   "refuse701"};
+  static const char *const kinds[] = {"wrong",     "unwritten", "guard",   "before",
+                                      "input",     "stray",     "crash",   "exit",
+                                      "sticky700", "sticky702", "refuse1", "refuse701"};
   const int n = n_verified();
   assert_true(n > 8);
   const int launches[] = {1, n, n + 1, n + 2, n + 4}; /* n + 1: at the size that is timed */
@@ -284,16 +205,16 @@ static void test_a_quick_pass_ahead_is_as_one_by_itself(void **state) {
   for (int c = 0; c < SCT_COUNT(kinds) * SCT_COUNT(launches); c++) {
     snprintf(script, sizeof script, "%s@2=%d", kinds[c % SCT_COUNT(kinds)],
              launches[c / SCT_COUNT(kinds)]);
-    judge_twice(script);
+    judge_wrong(script);
   }
   for (int k = 0; k < SCT_COUNT(kinds) && kinds[k][0] != 'c'; k++) {
     snprintf(script, sizeof script, "%s@2=%d crash@2=%d", kinds[k], n, n + 1);
-    judge_twice(script);
+    judge_wrong(script);
   }
 }
 
 /* A hang is found at the limit of what hangs, whatever else was asked for. */
-static void test_a_hang_in_a_quick_pass_ahead(void **state) {
+static void test_a_hang_whenever_it_comes(void **state) {
   (void)state;
   const int n = n_verified();
   static const char *const says[] = {"no answer to TRIAL within 2 s (n_i=389)",
@@ -306,14 +227,14 @@ static void test_a_hang_in_a_quick_pass_ahead(void **state) {
     char script[64];
     snprintf(script, sizeof script, "hang@2=%d", n + k);
     open_race(&w, script);
-    judge_well(&w, 1, true);
+    judge_well(&w, 1);
     const int64_t start = sct_now_ns();
-    judge(&w, 2, true, &v, &t);
+    judge(&w, 2, &v, &t);
     assert_true(sct_now_ns() - start >= 1900000000);
     assert_int_equal(k == 0 ? v.outcome : t.verdict.outcome, SCT_OUT_HANG);
     assert_non_null(strstr(k == 0 ? v.detail : t.verdict.detail, says[k]));
     assert_int_equal(w.m->generation, 1);
-    judge_well(&w, 3, true);
+    judge_well(&w, 3);
     assert_int_equal(w.m->generation, 2);
     close_world(&w);
   }
@@ -625,10 +546,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_times_are_those_of_the_device),
       cmocka_unit_test(test_longer_kernels_need_fewer_samples),
       cmocka_unit_test(test_a_quick_pass_is_short),
-      cmocka_unit_test(test_a_quick_pass_comes_with_the_verification),
-      cmocka_unit_test(test_a_quick_pass_is_of_its_candidate),
-      cmocka_unit_test(test_a_quick_pass_ahead_is_as_one_by_itself),
-      cmocka_unit_test(test_a_hang_in_a_quick_pass_ahead),
+      cmocka_unit_test(test_trouble_is_found_whenever_it_comes),
+      cmocka_unit_test(test_a_hang_whenever_it_comes),
       cmocka_unit_test(test_small_arrays_have_copies),
       cmocka_unit_test(test_a_low_clock_is_waited_for),
       cmocka_unit_test(test_a_race_compares_in_pairs),

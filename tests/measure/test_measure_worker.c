@@ -304,84 +304,6 @@ static void test_compare_counts_and_finds_the_first(void **state) {
   assert_int_equal(sct_wire_get_i64(&reply.body), -1);
 }
 
-static void add(sct_wire *batch, uint32_t op) {
-  sct_wire_put_message(batch, op, &request);
-  sct_wire_clear(&request);
-}
-
-static int64_t next_number(sct_wire *inbox) {
-  sct_worker_answer(&worker, SCT_OP_COMPARE, inbox, LIMIT_NS, &reply);
-  assert_int_equal(reply.kind, SCT_REPLY_OK);
-  return reply.body.len > 0 ? sct_wire_get_i64(&reply.body) : -1;
-}
-
-/* What follows a request that found something, or failed, is left out, until one that does not
- * follow any. */
-static void test_what_follows_trouble_is_left_out(void **state) {
-  (void)state;
-  sct_wire batch = {0}, inbox = {0};
-  open_fake("ok");
-  const int a = (int)new_buffer(16), b = (int)new_buffer(16);
-  numbers(2, a, 1);
-  add(&batch, SCT_OP_SET);
-  numbers(2, b, 2);
-  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS);
-  numbers(3, a, b, -1);
-  add(&batch, SCT_OP_COMPARE | SCT_OP_FOLLOWS); /* they differ */
-  numbers(2, b, 1);
-  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS); /* not done, */
-  numbers(2, b, 1);
-  add(&batch, SCT_OP_SET | SCT_OP_FOLLOWS); /* nor what follows that */
-  numbers(3, a, b, -1);
-  add(&batch, SCT_OP_COMPARE); /* so they differ still */
-  numbers(2, 77, 1);
-  add(&batch, SCT_OP_SET); /* no such buffer */
-  numbers(3, a, b, -1);
-  add(&batch, SCT_OP_COMPARE | SCT_OP_FOLLOWS);
-  sct_worker_post(&worker, SCT_OP_SET, &batch, LIMIT_NS, &reply);
-  assert_int_equal(next_number(&inbox), -1);
-  assert_int_equal(next_number(&inbox), -1);
-  assert_int_equal(next_number(&inbox), 16);
-  assert_int_equal(next_number(&inbox), -1);
-  assert_int_equal(next_number(&inbox), -1);
-  assert_int_equal(next_number(&inbox), 16);
-  sct_worker_answer(&worker, SCT_OP_SET, &inbox, LIMIT_NS, &reply);
-  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
-  assert_int_equal(next_number(&inbox), -1);
-  assert_int_equal(inbox.at, inbox.len);
-  sct_wire_free(&batch);
-  sct_wire_free(&inbox);
-}
-
-/* An answer waits for none of the requests that are there already: the second one here never ends.
- */
-static void test_answers_come_one_by_one(void **state) {
-  (void)state;
-  sct_wire batch = {0}, inbox = {0};
-  open_fake("hang");
-  const int a = (int)new_buffer(16), zeros = (int)new_buffer(16);
-  numbers(2, zeros, 0);
-  call_ok(SCT_OP_SET);
-  numbers(3, a, zeros, zeros);
-  call_ok(SCT_OP_EXPECT);
-  numbers(3, -1, 0, 0); /* nothing to unload, number, serial */
-  sct_wire_put_text(&request, "k");
-  numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
-  sct_wire_put_bytes(&request, "image", 5);
-  call_ok(SCT_OP_LOAD);
-  numbers(3, a, a, -1);
-  add(&batch, SCT_OP_COMPARE);
-  numbers(8, 0, 1, 32, 0, 1, 1, a, 0); /* kernel, blocks, threads, shared, 1 argument */
-  add(&batch, SCT_OP_RUN);
-  sct_worker_post(&worker, SCT_OP_COMPARE, &batch, LIMIT_NS, &reply);
-  assert_int_equal(next_number(&inbox), 0);
-  sct_wire_clear(&request);
-  sct_worker_answer(&worker, SCT_OP_RUN, &inbox, 50000000, &reply);
-  assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
-  sct_wire_free(&batch);
-  sct_wire_free(&inbox);
-}
-
 /* Every request with nothing, and with nonsense, in it: refused, and the worker lives on. */
 static void test_malformed_requests_are_refused(void **state) {
   (void)state;
@@ -580,8 +502,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_sealed_buffers_are_watched, clean),
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),
-      cmocka_unit_test_teardown(test_what_follows_trouble_is_left_out, clean),
-      cmocka_unit_test_teardown(test_answers_come_one_by_one, clean),
       cmocka_unit_test_teardown(test_malformed_requests_are_refused, clean),
       cmocka_unit_test_teardown(test_freed_buffers_are_gone, clean),
       cmocka_unit_test_teardown(test_a_dead_worker_is_told_with_its_signal, clean),

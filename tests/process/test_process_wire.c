@@ -94,69 +94,22 @@ static void test_large_messages_pass_both_ways(void **state) {
   sct_free(bytes);
 }
 
-/* Many messages in one piece, echoed one by one and taken as a series. */
-static void test_a_series_is_taken_in_order(void **state) {
-  (void)state;
-  static const size_t sizes[] = {0, 1, 40000, 16384, 16383, 3, 0, 70000, 16};
-  int fds[2];
-  uint32_t code = 0;
-  pthread_t thread;
-  sct_wire batch = {0}, body = {0}, inbox = {0};
-  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-  for (size_t k = 0; k < SCT_COUNT(sizes); k++) {
-    sct_wire_clear(&body);
-    for (size_t i = 0; i < sizes[k]; i += 8) {
-      sct_wire_put_i64(&body, (int64_t)(k * 1000000 + i));
-    }
-    body.len = sizes[k] < body.len ? sizes[k] : body.len;
-    sct_wire_put_message(&batch, (uint32_t)(10 * k), &body);
-  }
-  assert_int_equal(pthread_create(&thread, NULL, echo, &fds[1]), 0);
-  assert_int_equal(sct_wire_send_batch(fds[0], &batch, sct_now_ns() + 60 * SECOND_NS), SCT_IO_OK);
-  for (size_t k = 0; k < SCT_COUNT(sizes); k++) {
-    assert_int_equal(
-        sct_wire_recv_series(fds[0], &inbox, &code, &body, sct_now_ns() + 60 * SECOND_NS),
-        SCT_IO_OK);
-    assert_int_equal(code, 10 * k + 1);
-    assert_int_equal(body.len, sizes[k]);
-    for (size_t i = 0; i + 8 <= sizes[k]; i += 8) {
-      assert_true(sct_wire_get_i64(&body) == (int64_t)(k * 1000000 + i));
-    }
-  }
-  assert_int_equal(inbox.len - inbox.at, 0);
-  assert_int_equal(sct_wire_recv_series(fds[0], &inbox, &code, &body, sct_now_ns() + 1000000),
-                   SCT_IO_TIMEOUT);
-  close(fds[0]);
-  pthread_join(thread, NULL);
-  close(fds[1]);
-  sct_wire_free(&batch);
-  sct_wire_free(&body);
-  sct_wire_free(&inbox);
-}
-
 /* Bytes that are not copied into the body arrive as if they were. */
 static void test_a_tail_goes_behind_the_body(void **state) {
   (void)state;
   int fds[2];
   uint32_t code = 0;
   static const char text[] = "behind";
-  sct_wire out = {0}, in = {0}, batch = {0}, inbox = {0};
+  sct_wire out = {0}, in = {0};
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-  for (int turn = 0; turn < 3; turn++) {
-    const size_t n = turn == 1 ? 0 : sizeof text;
+  for (int turn = 0; turn < 2; turn++) {
+    const size_t n = turn == 0 ? 0 : sizeof text;
     sct_wire_clear(&out);
     sct_wire_put_i64(&out, 7);
     sct_wire_put_tail(&out, text, n);
     assert_int_equal(out.len, 16);
-    if (turn < 2) {
-      assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_OK);
-      assert_int_equal(sct_wire_recv(fds[1], &code, &in, SCT_NO_DEADLINE), SCT_IO_OK);
-    } else {
-      sct_wire_put_message(&batch, 5, &out);
-      assert_int_equal(sct_wire_send_batch(fds[0], &batch, SCT_NO_DEADLINE), SCT_IO_OK);
-      assert_int_equal(sct_wire_recv_series(fds[1], &inbox, &code, &in, SCT_NO_DEADLINE),
-                       SCT_IO_OK);
-    }
+    assert_int_equal(sct_wire_send(fds[0], 5, &out, SCT_NO_DEADLINE), SCT_IO_OK);
+    assert_int_equal(sct_wire_recv(fds[1], &code, &in, SCT_NO_DEADLINE), SCT_IO_OK);
     size_t got = 0;
     assert_int_equal(code, 5);
     assert_int_equal(in.len, 16 + n);
@@ -174,39 +127,25 @@ static void test_a_tail_goes_behind_the_body(void **state) {
   close(fds[1]);
   sct_wire_free(&out);
   sct_wire_free(&in);
-  sct_wire_free(&batch);
-  sct_wire_free(&inbox);
 }
 
-/* A message that ends in the middle is none, and neither is one of another protocol. */
-static void test_a_series_that_breaks_off(void **state) {
+/* A message that ends in the middle is none. */
+static void test_a_message_that_breaks_off(void **state) {
   (void)state;
-  for (int lies = 0; lies < 2; lies++) {
-    int fds[2];
-    uint32_t code = 0;
-    sct_wire batch = {0}, body = {0}, inbox = {0};
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    sct_wire_put_text(&body, "whole");
-    sct_wire_put_message(&batch, 1, &body);
-    sct_wire_put_message(&batch, 2, &body);
-    if (lies) {
-      memset(batch.data + batch.len - body.len - 8, 0xff, 8); /* the second one's length */
-    } else {
-      batch.len -= 3;
-    }
-    assert_int_equal(sct_wire_send_batch(fds[1], &batch, SCT_NO_DEADLINE), SCT_IO_OK);
-    close(fds[1]);
-    assert_int_equal(sct_wire_recv_series(fds[0], &inbox, &code, &body, SCT_NO_DEADLINE),
-                     SCT_IO_OK);
-    assert_int_equal(code, 1);
-    assert_string_equal(sct_wire_get_text(&body), "whole");
-    assert_int_equal(sct_wire_recv_series(fds[0], &inbox, &code, &body, SCT_NO_DEADLINE),
-                     SCT_IO_CLOSED);
-    close(fds[0]);
-    sct_wire_free(&batch);
-    sct_wire_free(&body);
-    sct_wire_free(&inbox);
-  }
+  static const struct {
+    uint32_t code, magic;
+    uint64_t len;
+  } head = {1, 0, 8};
+  int fds[2];
+  uint32_t code = 0;
+  sct_wire body = {0};
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+  assert_int_equal(send(fds[1], &head, sizeof head, 0), sizeof head);
+  assert_int_equal(send(fds[1], "half", 4, 0), 4);
+  close(fds[1]);
+  assert_int_equal(sct_wire_recv(fds[0], &code, &body, SCT_NO_DEADLINE), SCT_IO_CLOSED);
+  close(fds[0]);
+  sct_wire_free(&body);
 }
 
 static void test_silence_is_a_timeout(void **state) {
@@ -247,13 +186,11 @@ static void test_a_closed_end_is_told_without_a_signal(void **state) {
 static void test_what_is_too_large_is_not_sent(void **state) {
   (void)state;
   int fds[2];
-  sct_wire body = {0}, batch = {0}, in = {0};
+  sct_wire body = {0}, in = {0};
   uint32_t code = 0;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
   sct_wire_put_tail(&body, fds, SCT_WIRE_MAX_BYTES - 7); /* never read; behind 8 bytes of length */
   assert_int_equal(sct_wire_send(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
-  sct_wire_put_message(&batch, 1, &body);
-  assert_int_equal(sct_wire_send_batch(fds[0], &batch, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
   sct_wire_clear(&body);
   sct_wire_put_bytes(&body, fds, SCT_WIRE_MAX_BYTES + 1);
   assert_int_equal(sct_wire_send(fds[0], 1, &body, SCT_NO_DEADLINE), SCT_IO_TOO_LARGE);
@@ -265,7 +202,6 @@ static void test_what_is_too_large_is_not_sent(void **state) {
   close(fds[0]);
   close(fds[1]);
   sct_wire_free(&body);
-  sct_wire_free(&batch);
   sct_wire_free(&in);
 }
 
@@ -289,9 +225,8 @@ int main(void) {
       cmocka_unit_test(test_body_round_trip),
       cmocka_unit_test(test_lying_lengths_are_refused),
       cmocka_unit_test(test_large_messages_pass_both_ways),
-      cmocka_unit_test(test_a_series_is_taken_in_order),
       cmocka_unit_test(test_a_tail_goes_behind_the_body),
-      cmocka_unit_test(test_a_series_that_breaks_off),
+      cmocka_unit_test(test_a_message_that_breaks_off),
       cmocka_unit_test(test_silence_is_a_timeout),
       cmocka_unit_test(test_a_closed_end_is_told_without_a_signal),
       cmocka_unit_test(test_what_is_too_large_is_not_sent),
